@@ -1,0 +1,164 @@
+/**
+ * A container engine as the agent sees it. Its laws are test/laws/driver.ts, run against Docker, Podman and the fake.
+ * "Ours" are the containers labelled with this clusterUID and node; a driver never lists or touches any other.
+ */
+
+/** Where a container belongs; a driver keeps it in labels and gives it back from `list`. */
+export interface ContainerIdentity {
+  podUid: string;
+  podNamespace: string;
+  podName: string;
+  /** Container name in the Pod, or `SANDBOX`. */
+  container: string;
+  /** 0 for the first start, then one more a restart: a repeated create of the same attempt is a conflict and no copy. */
+  attempt: number;
+}
+
+/** The container that holds a Pod's network and IPC namespaces. */
+export const SANDBOX = '';
+
+export interface Mount {
+  /** Absolute path on the host, or undefined for a memory-backed one. */
+  hostPath?: string;
+  containerPath: string;
+  readOnly: boolean;
+  /** `private` | `rslave` | `rshared`. */
+  propagation: string;
+  tmpfs?: { sizeBytes?: number };
+}
+
+export interface PortBinding {
+  containerPort: number;
+  hostPort: number;
+  hostIP?: string;
+  protocol: 'tcp' | 'udp' | 'sctp';
+}
+
+export type NetworkMode = { kind: 'host' } | { kind: 'bridge' } | { kind: 'container'; id: string };
+
+/** Everything the engine is asked for; computed by `decisions/container-config.ts`. */
+export interface ContainerConfig {
+  identity: ContainerIdentity;
+  image: string;
+  /** Entrypoint; absent = the image's. */
+  command?: string[];
+  args?: string[];
+  workingDir?: string;
+  env: string[];
+  labels: Record<string, string>;
+  mounts: Mount[];
+  ports: PortBinding[];
+  network: NetworkMode;
+  /** Share the IPC namespace of this container, `host`, or have one that others may share. */
+  ipc: { kind: 'host' } | { kind: 'shareable' } | { kind: 'container'; id: string };
+  hostPID: boolean;
+  hostname?: string;
+  extraHosts?: string[];
+  cpuShares?: number;
+  /** CPU limit in millicores. */
+  cpuLimitMilli?: number;
+  memoryLimitBytes?: number;
+  privileged: boolean;
+  user?: string;
+  readOnlyRootFilesystem: boolean;
+  capabilitiesAdd: string[];
+  capabilitiesDrop: string[];
+  noNewPrivileges: boolean;
+  tty: boolean;
+  stdin: boolean;
+  /** Signal and grace are given at stop. Engine-side restart policy is always "no": the agent restarts. */
+}
+
+export type EngineState = 'created' | 'running' | 'exited';
+
+/** A container of ours as the engine reports it. Times are ms since the epoch by the host's clock; absent = never. */
+export interface ObservedContainer {
+  id: string;
+  identity: ContainerIdentity;
+  state: EngineState;
+  /** As asked for at create. */
+  image: string;
+  /** Digest form when the engine knows one, else its image id. */
+  imageID: string;
+  createdAt: number;
+  startedAt?: number;
+  finishedAt?: number;
+  exitCode?: number;
+  oomKilled: boolean;
+  /** The engine's own words when it could not start the container. */
+  error?: string;
+  /** Address in the bridge network; absent for host network and for members of a sandbox. */
+  ip?: string;
+  /** First line on: annotations the agent put on at create (spec hash, grace …). */
+  labels: Record<string, string>;
+}
+
+export interface EngineInfo {
+  /** `docker` | `podman` | `hollow`. */
+  name: string;
+  version: string;
+  apiVersion: string;
+  osImage?: string;
+  kernelVersion?: string;
+  /** Changes when the engine restarted with other data. */
+  id: string;
+}
+
+/** Something happened to a container of ours: look at it again. `resync`: events may be lost, look at all. */
+export type RuntimeEvent =
+  | { kind: 'container'; podUid: string }
+  | { kind: 'resync' }
+  | { kind: 'down'; message: string };
+
+export interface LogRequest {
+  follow: boolean;
+  timestamps: boolean;
+  tailLines?: number;
+  /** ms since the epoch. */
+  sinceMs?: number;
+}
+
+export interface PullRequest {
+  image: string;
+  /** Base64 engine auth header, absent = anonymous. */
+  auth?: string;
+  signal: AbortSignal;
+}
+
+/** A refusal or failure of the engine. `temporary`: the same call may work later without anyone's doing. */
+export class RuntimeError extends Error {
+  constructor(
+    /** Kubernetes' reason where there is one: ErrImagePull, ErrImageNeverPull, InvalidImageName, CreateContainerError, RunContainerError; else EngineDown, Conflict, NotFound. */
+    readonly reason: string,
+    message: string,
+    readonly temporary: boolean,
+  ) {
+    super(message);
+    this.name = 'RuntimeError';
+  }
+}
+
+/** All calls throw `RuntimeError`. All are idempotent where the words allow it: stopping the stopped, removing the absent. */
+export interface RuntimeDriver {
+  info(): Promise<EngineInfo>;
+  list(): Promise<ObservedContainer[]>;
+  /** Ours of one Pod. */
+  inspectPod(podUid: string): Promise<ObservedContainer[]>;
+  /** Events from now on, without end, reconnecting by itself (then `resync`), until aborted. */
+  events(signal: AbortSignal): AsyncIterable<RuntimeEvent>;
+  /** The image's id when the engine has it. */
+  imageID(image: string): Promise<string | undefined>;
+  pull(request: PullRequest): Promise<void>;
+  /** Makes sure that the sandbox image is there; answers its name. Asks no registry. */
+  ensureSandboxImage(): Promise<string>;
+  /** Throws reason `Conflict` when this identity exists already. Answers the id. */
+  create(config: ContainerConfig): Promise<string>;
+  start(id: string): Promise<void>;
+  /** SIGTERM (or the image's stop signal), then SIGKILL after the grace. Resolves when it has ended. */
+  stop(id: string, graceSeconds: number): Promise<void>;
+  /** Removes with its anonymous volumes; kills when running. */
+  remove(id: string): Promise<void>;
+  /** Bytes of stdout and stderr in order, without engine framing. */
+  logs(id: string, request: LogRequest, signal: AbortSignal): AsyncIterable<Uint8Array>;
+  close(): void;
+}

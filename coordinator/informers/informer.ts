@@ -1,0 +1,42 @@
+/** An indexed cache of one kind, fed by list + watch, and never ending by itself. */
+import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
+
+/** What handlers hear. `previous` is absent on an addition, `current` on a deletion. Objects are shared: do not change them. */
+export interface ObjectChange<T extends KubeObject> {
+  previous?: T;
+  current?: T;
+}
+
+export interface Informer<T extends KubeObject> {
+  get(ref: ObjectRef): T | undefined;
+  byUid(uid: string): T | undefined;
+  list(): Iterable<T>;
+  /** Objects under one value of a named index, e.g. Pods by node. */
+  indexed(index: string, value: string): readonly T[];
+  /** Called for each object present now and for each change after; runs to its end before the next. */
+  onChange(handler: (change: ObjectChange<T>) => void): void;
+  /** Resolves when the first list has been taken in. */
+  synced(): Promise<void>;
+  /** Resolves when the cache holds everything up to this revision: read your own writes. */
+  waitFor(revision: number): Promise<void>;
+  readonly size: number;
+}
+
+/** All caches advance together in revision order, so what one has seen, the others have too. */
+export interface Informers {
+  readonly pods: Informer<import('../../shared/kube/pod.js').Pod>;
+  readonly nodes: Informer<import('../../shared/kube/node.js').Node>;
+  readonly daemonSets: Informer<import('../../shared/kube/workload.js').DaemonSet>;
+  readonly controllerRevisions: Informer<import('../../shared/kube/workload.js').ControllerRevision>;
+  readonly namespaces: Informer<import('../../shared/kube/config.js').Namespace>;
+  /** Waits until every cache has passed this revision. */
+  waitFor(revision: number): Promise<void>;
+  /** The revision that all caches have passed. */
+  readonly revision: number;
+}
+
+/** Names of the indexes that informers keep. */
+export const PODS_BY_NODE = 'pods-by-node';
+/** By uid of the controlling owner. */
+export const BY_OWNER = 'by-owner';
+export const BY_NAMESPACE = 'by-namespace';

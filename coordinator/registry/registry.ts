@@ -1,0 +1,145 @@
+/**
+ * The registry: the verbs that know kinds. Every writer goes through it: HTTP, controllers, hub.
+ * It throws only ApiError.
+ */
+import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
+import type { Status } from '../../shared/kube/status.js';
+import type { Kind } from '../kinds/kind.js';
+
+/** A stored object: bytes as clients get them, decoded only when someone asks. */
+export interface ObjectRecord<T extends KubeObject = KubeObject> {
+  readonly revision: number;
+  /** JSON with apiVersion, kind and resourceVersion in it. */
+  bytes(): Buffer;
+  /** Decoded once and shared: do not change it. */
+  object(): T;
+}
+
+/** What one write wants besides its body. */
+export interface WriteOptions {
+  /** Run everything, store nothing. */
+  dryRun?: boolean;
+  fieldManager?: string;
+  /** Absent = no check of unknown fields (the hub's and controllers' own writes). */
+  fieldValidation?: 'Strict' | 'Warn' | 'Ignore';
+  /** Receives texts for `Warning:` headers. */
+  warn?: (text: string) => void;
+  subresource?: 'status';
+}
+
+export interface Preconditions {
+  uid?: string;
+  resourceVersion?: string;
+}
+
+export interface DeleteOptions {
+  gracePeriodSeconds?: number;
+  propagationPolicy?: 'Background' | 'Foreground' | 'Orphan';
+  /** The older form of `propagationPolicy: Orphan`. */
+  orphanDependents?: boolean;
+  preconditions?: Preconditions;
+  dryRun?: boolean;
+}
+
+/** The object when it stays for now (finalizers, grace period), or a Success Status when it is gone. */
+export type DeleteResult<T extends KubeObject> = { deleted: T } | { terminating: T };
+
+/** Which objects of a kind: all namespaces when `namespace` is absent. Selectors are the texts of the query. */
+export interface Selection {
+  namespace?: string;
+  labelSelector?: string;
+  fieldSelector?: string;
+}
+
+export interface ListRequest extends Selection {
+  limit?: number;
+  /** Opaque token of an earlier page. */
+  continue?: string;
+  resourceVersion?: string;
+  resourceVersionMatch?: string;
+}
+
+export interface RecordList<T extends KubeObject> {
+  records: ObjectRecord<T>[];
+  resourceVersion: string;
+  continue?: string;
+  remainingItemCount?: number;
+}
+
+export interface WatchRequest extends Selection {
+  /** Absent, "" or "0": begin with ADDED for what is there. */
+  resourceVersion?: string;
+  /** Watch-list: ADDED for what is there, then a bookmark that says so. */
+  sendInitialEvents?: boolean;
+}
+
+/** `initialEnd` marks the bookmark that ends the initial events. Deleted records carry the deletion's revision. */
+export type WatchEvent<T extends KubeObject> =
+  | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; record: ObjectRecord<T> }
+  | { type: 'BOOKMARK'; revision: number; initialEnd: boolean };
+
+/** Batches of events in revision order. Ends by throwing ApiError Expired, or quietly after `close()`. */
+export interface RegistryWatch<T extends KubeObject> extends AsyncIterable<WatchEvent<T>[]> {
+  close(): void;
+}
+
+/** A patch as it came: RFC 6902 list, RFC 7396 map, or strategic merge map. */
+export interface Patch {
+  type: 'json' | 'merge' | 'strategic' | 'apply';
+  body: unknown;
+  /** Server-side apply: take fields over from other managers. */
+  force?: boolean;
+}
+
+export interface Registry {
+  readonly kinds: readonly Kind[];
+  get<T extends KubeObject>(kind: Kind<T>, ref: ObjectRef): Promise<ObjectRecord<T>>;
+  list<T extends KubeObject>(kind: Kind<T>, request?: ListRequest): Promise<RecordList<T>>;
+  watch<T extends KubeObject>(kind: Kind<T>, request?: WatchRequest): Promise<RegistryWatch<T>>;
+  create<T extends KubeObject>(
+    kind: Kind<T>,
+    namespace: string | undefined,
+    object: unknown,
+    options?: WriteOptions,
+  ): Promise<ObjectRecord<T>>;
+  /** PUT: the whole object; checked against its resourceVersion when it names one. */
+  update<T extends KubeObject>(
+    kind: Kind<T>,
+    ref: ObjectRef,
+    object: unknown,
+    options?: WriteOptions,
+  ): Promise<ObjectRecord<T>>;
+  /**
+   * Read, change a copy in place, write; again from a fresh read when another writer came between.
+   * `change` may return false: nothing to do. With `preconditions`, another uid is a 409.
+   */
+  modify<T extends KubeObject>(
+    kind: Kind<T>,
+    ref: ObjectRef,
+    change: (object: T) => undefined | false,
+    options?: WriteOptions & { preconditions?: Preconditions },
+  ): Promise<ObjectRecord<T>>;
+  patch<T extends KubeObject>(
+    kind: Kind<T>,
+    ref: ObjectRef,
+    patch: Patch,
+    options?: WriteOptions,
+  ): Promise<{ record: ObjectRecord<T>; created: boolean }>;
+  delete<T extends KubeObject>(
+    kind: Kind<T>,
+    ref: ObjectRef,
+    options?: DeleteOptions,
+  ): Promise<DeleteResult<T>>;
+  /** Deletes what the selection matches; answers the records as they were. */
+  deleteCollection<T extends KubeObject>(
+    kind: Kind<T>,
+    selection: Selection,
+    options?: DeleteOptions,
+  ): Promise<ObjectRecord<T>[]>;
+  /** pods/binding: sets spec.nodeName and PodScheduled once; 409 when bound already. */
+  bind(pod: ObjectRef, nodeName: string, preconditions?: Preconditions): Promise<void>;
+  /** pods/eviction: marks DisruptionTarget and deletes, as policy/v1 without budgets. */
+  evict(pod: ObjectRef, options?: DeleteOptions): Promise<Status>;
+  /** The node's agent says that the Pod's containers are gone: removes this very Pod (by uid), whatever its grace. */
+  confirmStopped(pod: ObjectRef, uid: string): Promise<void>;
+}

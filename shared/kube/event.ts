@@ -1,0 +1,36 @@
+/** core/v1 Event and coordination.k8s.io/v1 Lease. */
+import type { KubeObject, MicroTime, Timestamp } from './meta.js';
+
+export interface ObjectReference {
+  kind?: string;
+  namespace?: string;
+  name?: string;
+  uid?: string;
+  apiVersion?: string;
+  resourceVersion?: string;
+  fieldPath?: string;
+}
+
+export interface KubeEvent extends KubeObject {
+  involvedObject: ObjectReference;
+  reason?: string;
+  message?: string;
+  source?: { component?: string; host?: string };
+  firstTimestamp?: Timestamp | null;
+  lastTimestamp?: Timestamp | null;
+  count?: number;
+  type?: string;
+  eventTime?: MicroTime | null;
+  reportingComponent?: string;
+  reportingInstance?: string;
+}
+
+export interface Lease extends KubeObject {
+  spec?: {
+    holderIdentity?: string;
+    leaseDurationSeconds?: number;
+    acquireTime?: MicroTime;
+    renewTime?: MicroTime;
+    leaseTransitions?: number;
+  };
+}

@@ -1,0 +1,83 @@
+/**
+ * What every Kubernetes object has in common.
+ * Field names and meanings are those of k8s.io/apimachinery meta/v1.
+ */
+
+/** RFC 3339 time in UTC with whole seconds, e.g. `2026-11-21T10:28:44Z`. */
+export type Timestamp = string;
+
+/** RFC 3339 time in UTC with microseconds, as in Lease and Event fields. */
+export type MicroTime = string;
+
+export interface OwnerReference {
+  apiVersion: string;
+  kind: string;
+  name: string;
+  uid: string;
+  /** True on at most one reference: that owner manages the object. */
+  controller?: boolean;
+  /** A foreground deletion of the owner waits for this object. */
+  blockOwnerDeletion?: boolean;
+}
+
+export interface ManagedFieldsEntry {
+  manager?: string;
+  operation?: string;
+  apiVersion?: string;
+  time?: Timestamp;
+  fieldsType?: string;
+  fieldsV1?: unknown;
+  subresource?: string;
+}
+
+export interface ObjectMeta {
+  name: string;
+  generateName?: string;
+  namespace?: string;
+  uid?: string;
+  /** The store's revision as a decimal string; clients must treat it as opaque. */
+  resourceVersion?: string;
+  /** Raised by one on each change of `spec`; absent on kinds without it. */
+  generation?: number;
+  creationTimestamp?: Timestamp | null;
+  deletionTimestamp?: Timestamp;
+  deletionGracePeriodSeconds?: number;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  ownerReferences?: OwnerReference[];
+  finalizers?: string[];
+  managedFields?: ManagedFieldsEntry[];
+}
+
+/** Any object the API serves. Kinds narrow it with their own fields. */
+export interface KubeObject {
+  apiVersion: string;
+  kind: string;
+  metadata: ObjectMeta;
+}
+
+/** Names one object of a kind. `namespace` is absent exactly for cluster-scoped kinds. */
+export interface ObjectRef {
+  namespace?: string;
+  name: string;
+}
+
+/** The owner that manages the object (`controller: true`), if there is one. */
+export function controllerOf(meta: ObjectMeta): OwnerReference | undefined {
+  return meta.ownerReferences?.find((reference) => reference.controller === true);
+}
+
+/** `namespace/name`, or just `name` for cluster-scoped objects: the form used in logs and events. */
+export function refText(ref: ObjectRef): string {
+  return ref.namespace ? `${ref.namespace}/${ref.name}` : ref.name;
+}
+
+/** Formats milliseconds since the epoch as a `Timestamp` (whole seconds, as upstream serialises `metav1.Time`). */
+export function toTimestamp(epochMs: number): Timestamp {
+  return `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
+}
+
+/** Formats milliseconds since the epoch as a `MicroTime`. */
+export function toMicroTime(epochMs: number): MicroTime {
+  return `${new Date(epochMs).toISOString().slice(0, 23)}000Z`;
+}

@@ -1,0 +1,56 @@
+/** The v1 Node. */
+import type { Condition } from './conditions.js';
+import type { KubeObject, Timestamp } from './meta.js';
+import type { ResourceList } from './pod.js';
+
+export type TaintEffect = 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
+
+export interface Taint {
+  key: string;
+  value?: string;
+  effect: TaintEffect;
+  timeAdded?: Timestamp;
+}
+
+export interface NodeSpec {
+  unschedulable?: boolean;
+  taints?: Taint[];
+  podCIDR?: string;
+  podCIDRs?: string[];
+  providerID?: string;
+}
+
+export interface NodeAddress {
+  type: 'Hostname' | 'InternalIP' | 'ExternalIP' | 'InternalDNS' | 'ExternalDNS';
+  address: string;
+}
+
+export interface NodeSystemInfo {
+  machineID: string;
+  systemUUID: string;
+  bootID: string;
+  kernelVersion: string;
+  osImage: string;
+  /** e.g. `docker://20.10.24` */
+  containerRuntimeVersion: string;
+  /** The agent's version; kubectl shows it as VERSION. */
+  kubeletVersion: string;
+  kubeProxyVersion: string;
+  operatingSystem: string;
+  architecture: string;
+}
+
+export interface NodeStatus {
+  capacity?: ResourceList;
+  allocatable?: ResourceList;
+  conditions?: Condition[];
+  addresses?: NodeAddress[];
+  nodeInfo?: NodeSystemInfo;
+  images?: unknown[];
+  daemonEndpoints?: unknown;
+}
+
+export interface Node extends KubeObject {
+  spec?: NodeSpec;
+  status?: NodeStatus;
+}

@@ -1,0 +1,155 @@
+/**
+ * The Status object and the only error the API's inside throws.
+ * Reasons, codes and message forms follow k8s.io/apimachinery api/errors.
+ */
+
+export type StatusReason =
+  | 'BadRequest'
+  | 'Unauthorized'
+  | 'Forbidden'
+  | 'NotFound'
+  | 'MethodNotAllowed'
+  | 'NotAcceptable'
+  | 'AlreadyExists'
+  | 'Conflict'
+  | 'Gone'
+  | 'Expired'
+  | 'RequestEntityTooLarge'
+  | 'UnsupportedMediaType'
+  | 'Invalid'
+  | 'TooManyRequests'
+  | 'InternalError'
+  | 'ServiceUnavailable'
+  | 'Timeout';
+
+export interface StatusCause {
+  /** e.g. `FieldValueInvalid`, `FieldManagerConflict`. */
+  reason?: string;
+  message?: string;
+  /** JSON path of the field, e.g. `spec.template.spec.containers[0].image`. */
+  field?: string;
+}
+
+export interface StatusDetails {
+  name?: string;
+  group?: string;
+  kind?: string;
+  uid?: string;
+  causes?: StatusCause[];
+  retryAfterSeconds?: number;
+}
+
+export interface Status {
+  kind: 'Status';
+  apiVersion: 'v1';
+  metadata: Record<string, unknown>;
+  status: 'Success' | 'Failure';
+  message?: string;
+  reason?: StatusReason;
+  details?: StatusDetails;
+  code?: number;
+}
+
+/** Enough of a kind to word an error about it. */
+export interface ResourceNames {
+  group: string;
+  resource: string;
+  kind: string;
+}
+
+const CODES: Record<StatusReason, number> = {
+  BadRequest: 400,
+  Unauthorized: 401,
+  Forbidden: 403,
+  NotFound: 404,
+  MethodNotAllowed: 405,
+  NotAcceptable: 406,
+  AlreadyExists: 409,
+  Conflict: 409,
+  Gone: 410,
+  Expired: 410,
+  RequestEntityTooLarge: 413,
+  UnsupportedMediaType: 415,
+  Invalid: 422,
+  TooManyRequests: 429,
+  InternalError: 500,
+  ServiceUnavailable: 503,
+  Timeout: 504,
+};
+
+/** A refusal that a client is to see. `code` is the HTTP status. */
+export class ApiError extends Error {
+  readonly reason: StatusReason;
+  readonly code: number;
+  readonly details: StatusDetails | undefined;
+
+  constructor(reason: StatusReason, message: string, details?: StatusDetails) {
+    super(message);
+    this.name = 'ApiError';
+    this.reason = reason;
+    this.code = CODES[reason];
+    this.details = details;
+  }
+
+  /** The Status object for the wire. */
+  toStatus(): Status {
+    return {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message: this.message,
+      reason: this.reason,
+      ...(this.details ? { details: this.details } : {}),
+      code: this.code,
+    };
+  }
+}
+
+/** `daemonsets.apps` or `pods`: a resource as error messages name it. */
+export function qualifiedResource(names: Pick<ResourceNames, 'group' | 'resource'>): string {
+  return names.group ? `${names.resource}.${names.group}` : names.resource;
+}
+
+function detailsOf(names: ResourceNames, name: string): StatusDetails {
+  return { name, ...(names.group ? { group: names.group } : {}), kind: names.resource };
+}
+
+/** 404 `daemonsets.apps "x" not found`. */
+export function notFound(names: ResourceNames, name: string): ApiError {
+  return new ApiError('NotFound', `${qualifiedResource(names)} "${name}" not found`, detailsOf(names, name));
+}
+
+/** 409 `daemonsets.apps "x" already exists`. */
+export function alreadyExists(names: ResourceNames, name: string): ApiError {
+  const message = `${qualifiedResource(names)} "${name}" already exists`;
+  return new ApiError('AlreadyExists', message, detailsOf(names, name));
+}
+
+/** The detail of a 409 on a stale resourceVersion. */
+export const OBJECT_MODIFIED =
+  'the object has been modified; please apply your changes to the latest version and try again';
+
+/** 409 `Operation cannot be fulfilled on daemonsets.apps "x": <detail>`. */
+export function conflict(names: ResourceNames, name: string, detail: string = OBJECT_MODIFIED): ApiError {
+  const message = `Operation cannot be fulfilled on ${qualifiedResource(names)} "${name}": ${detail}`;
+  return new ApiError('Conflict', message, detailsOf(names, name));
+}
+
+/** 422 with one cause a field error; `DaemonSet.apps "x" is invalid: …`. */
+export function invalid(names: ResourceNames, name: string, causes: StatusCause[]): ApiError {
+  const kind = names.group ? `${names.kind}.${names.group}` : names.kind;
+  const texts = causes.map((cause) => `${cause.field}: ${cause.message}`);
+  const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
+  return new ApiError('Invalid', `${kind} "${name}" is invalid: ${list}`, {
+    name,
+    ...(names.group ? { group: names.group } : {}),
+    kind: names.kind,
+    causes,
+  });
+}
+
+/** 400 with a free message. */
+export function badRequest(message: string): ApiError {
+  return new ApiError('BadRequest', message);
+}

@@ -1,0 +1,74 @@
+/** Time as a collaborator, so that tests can move it. */
+
+/** A pending timer. */
+export interface Timer {
+  cancel(): void;
+}
+
+export interface Clock {
+  /** Milliseconds since the epoch, by the host's wall clock. */
+  now(): number;
+  /** Milliseconds that never jump back; only differences mean anything. */
+  monotonic(): number;
+  /** Calls `action` once after `delayMs`. A timer never keeps the process alive by itself. */
+  after(delayMs: number, action: () => void): Timer;
+}
+
+/** The real clock. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  after: (delayMs, action) => {
+    // Node clamps delays above 2^31-1 ms to 1 ms; a month is as good as never here.
+    const handle = setTimeout(action, Math.min(Math.max(delayMs, 0), 2 ** 31 - 1));
+    handle.unref();
+    return { cancel: () => clearTimeout(handle) };
+  },
+};
+
+interface Pending {
+  at: number;
+  order: number;
+  action: () => void;
+}
+
+/** A clock that moves only when told to; timers fire in order of their time. */
+export class ManualClock implements Clock {
+  #now: number;
+  #order = 0;
+  readonly #pending = new Set<Pending>();
+
+  constructor(startMs = 0) {
+    this.#now = startMs;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  monotonic(): number {
+    return this.#now;
+  }
+
+  after(delayMs: number, action: () => void): Timer {
+    const pending = { at: this.#now + Math.max(delayMs, 0), order: this.#order++, action };
+    this.#pending.add(pending);
+    return { cancel: () => void this.#pending.delete(pending) };
+  }
+
+  /** Moves time forward by `ms`, firing what falls due on the way at its own time. */
+  advance(ms: number): void {
+    const end = this.#now + ms;
+    for (let due = this.#next(end); due; due = this.#next(end)) {
+      this.#pending.delete(due);
+      this.#now = due.at;
+      due.action();
+    }
+    this.#now = end;
+  }
+
+  #next(end: number): Pending | undefined {
+    const due = [...this.#pending].filter((pending) => pending.at <= end);
+    return due.sort((a, b) => a.at - b.at || a.order - b.order)[0];
+  }
+}

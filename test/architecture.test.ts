@@ -1,0 +1,147 @@
+/** The rooms may import only what ARCHITECTURE.md's table allows, and never in a circle. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
+
+/** Room → rooms it may import. Files of a room may always import each other. */
+const MAY_IMPORT: Record<string, readonly string[]> = {
+  'shared/kube': [],
+  'shared/link': ['shared/kube'],
+  'shared/process': [],
+  'coordinator/decisions': ['shared/kube'],
+  'coordinator/store': ['shared/process'],
+  'coordinator/kinds': ['shared/kube'],
+  'coordinator/registry': ['coordinator/store', 'coordinator/kinds', 'shared/kube', 'shared/process'],
+  'coordinator/informers': ['coordinator/registry', 'coordinator/kinds', 'shared/kube', 'shared/process'],
+  'coordinator/controllers': [
+    'coordinator/decisions',
+    'coordinator/informers',
+    'coordinator/registry',
+    'coordinator/kinds',
+    'shared/kube',
+    'shared/process',
+  ],
+  'coordinator/hub': [
+    'coordinator/decisions',
+    'coordinator/informers',
+    'coordinator/registry',
+    'coordinator/kinds',
+    'shared/kube',
+    'shared/link',
+    'shared/process',
+  ],
+  'coordinator/api': [
+    'coordinator/registry',
+    'coordinator/kinds',
+    'shared/kube',
+    'shared/link',
+    'shared/process',
+  ],
+  'coordinator/cli': ['coordinator', 'shared/kube', 'shared/link', 'shared/process'],
+  'agent/decisions': ['shared/kube', 'agent/runtime/driver.ts'],
+  'agent/link': ['agent/decisions', 'shared/kube', 'shared/link', 'shared/process'],
+  'agent/desired': ['agent/decisions', 'shared/kube', 'shared/link', 'shared/process'],
+  'agent/pods': [
+    'agent/decisions',
+    'agent/runtime',
+    'agent/volumes',
+    'agent/probes',
+    'shared/kube',
+    'shared/link',
+    'shared/process',
+  ],
+  'agent/runtime': ['agent/decisions', 'shared/kube', 'shared/process'],
+  'agent/volumes': ['agent/decisions', 'agent/runtime/driver.ts', 'shared/kube', 'shared/process'],
+  'agent/streams': [
+    'agent/decisions',
+    'agent/runtime/driver.ts',
+    'shared/kube',
+    'shared/link',
+    'shared/process',
+  ],
+  'agent/node': [
+    'agent/decisions',
+    'agent/runtime/driver.ts',
+    'shared/kube',
+    'shared/link',
+    'shared/process',
+  ],
+};
+
+/** Files that stand beside the rooms (main.ts, settings.ts …) see all of their own side. */
+const SIDE_FILES: Record<string, readonly string[]> = {
+  coordinator: ['coordinator', 'shared'],
+  agent: ['agent', 'shared'],
+};
+
+function sources(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) return entry.name === 'web' ? [] : sources(path);
+    return entry.name.endsWith('.ts') ? [path] : [];
+  });
+}
+
+function importsOf(file: string): string[] {
+  const text = readFileSync(join(ROOT, file), 'utf8');
+  const specifiers = [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.{1,2}\/[^']+)'/g)].map(
+    (match) => match[1] ?? '',
+  );
+  return specifiers.map((specifier) =>
+    relative(ROOT, resolve(ROOT, dirname(file), specifier)).replace(/\.js$/, '.ts'),
+  );
+}
+
+function roomOf(file: string): string {
+  const parts = file.split('/');
+  return parts.length > 2 ? `${parts[0]}/${parts[1]}` : (parts[0] ?? '');
+}
+
+function isAllowed(file: string, target: string): boolean {
+  const room = roomOf(file);
+  if (roomOf(target) === room) return true;
+  const allowed = MAY_IMPORT[room] ?? SIDE_FILES[room] ?? [];
+  return allowed.some((prefix) => target === prefix || target.startsWith(`${prefix}/`));
+}
+
+const FILES = ['shared', 'coordinator', 'agent'].flatMap(sources);
+
+test('each room imports only what its row allows', () => {
+  const offences = FILES.flatMap((file) =>
+    importsOf(file)
+      .filter((target) => !isAllowed(file, target))
+      .map((target) => `${file} imports ${target}`),
+  );
+  assert.deepEqual(offences, []);
+});
+
+test('every room has a row', () => {
+  const rooms = new Set(FILES.map(roomOf).filter((room) => room.includes('/')));
+  const missing = [...rooms].filter((room) => !(room in MAY_IMPORT));
+  assert.deepEqual(missing, []);
+});
+
+test('no import cycle', () => {
+  const done = new Set<string>();
+  const visit = (file: string, path: readonly string[]): void => {
+    const start = path.indexOf(file);
+    assert.equal(start, -1, `cycle: ${[...path.slice(Math.max(start, 0)), file].join(' → ')}`);
+    if (done.has(file)) return;
+    for (const target of importsOf(file)) visit(target, [...path, file]);
+    done.add(file);
+  };
+  for (const file of FILES) visit(file, []);
+});
+
+test('decisions are pure: no clock, no chance, no waiting', () => {
+  const impure =
+    /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\basync\b|\bawait\b|\bsetTimeout\b|\bprocess\./;
+  const offences = FILES.filter((file) => file.includes('/decisions/')).filter((file) =>
+    impure.test(readFileSync(join(ROOT, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')),
+  );
+  assert.deepEqual(offences, []);
+});

@@ -1,0 +1,70 @@
+/**
+ * Runs test suites with node:test and prints one closing line, `N passed, N failed`.
+ *   node dist/test/run.js [SUITE|FILE …]     suites are the folders under test/; none named = all
+ * A test that cannot run here says so by `leaveOut`; the closing summary names each with its reason.
+ */
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { run } from 'node:test';
+import { spec } from 'node:test/reporters';
+import { fileURLToPath } from 'node:url';
+import { LEFT_OUT_PREFIX } from './harness/leave-out.js';
+
+const ROOT = dirname(fileURLToPath(import.meta.url));
+const SUITES = ['.', 'unit', 'component', 'e2e'];
+/** Suites whose files share engines and clients of this machine run one after another. */
+const SERIAL = new Set(['e2e']);
+
+function testFiles(path: string, recurse: boolean): string[] {
+  if (!existsSync(path)) return [];
+  if (statSync(path).isFile()) return [path];
+  return readdirSync(path, { withFileTypes: true })
+    .flatMap((entry) => {
+      const child = join(path, entry.name);
+      if (entry.isDirectory()) return recurse ? testFiles(child, true) : [];
+      return entry.name.endsWith('.test.js') ? [child] : [];
+    })
+    .sort();
+}
+
+interface Outcome {
+  passed: number;
+  failed: string[];
+  leftOut: Set<string>;
+}
+
+async function runFiles(files: string[], concurrency: number, outcome: Outcome): Promise<void> {
+  if (files.length === 0) return;
+  const stream = run({ files, concurrency, timeout: 15 * 60_000 });
+  stream.on('test:pass', (event) => {
+    if (isLeaf(event) && event.skip === undefined) outcome.passed += 1;
+  });
+  stream.on('test:fail', (event) => {
+    if (isLeaf(event)) outcome.failed.push(event.name);
+  });
+  stream.on('test:diagnostic', ({ message }) => {
+    if (message.startsWith(LEFT_OUT_PREFIX)) outcome.leftOut.add(message.slice(LEFT_OUT_PREFIX.length));
+  });
+  for await (const chunk of stream.compose(new spec())) process.stdout.write(chunk);
+}
+
+/** Files and `describe` blocks are containers: only what they hold counts, unless the container itself broke. */
+function isLeaf(event: { name: string; details: { type?: string; error?: Error } }): boolean {
+  const failure = event.details.error as { failureType?: string } | undefined;
+  if (failure?.failureType === 'subtestsFailed') return false;
+  return event.details.type !== 'suite' && !event.name.endsWith('.test.js');
+}
+
+async function main(names: string[]): Promise<number> {
+  const outcome: Outcome = { passed: 0, failed: [], leftOut: new Set() };
+  for (const name of names.length > 0 ? names : SUITES) {
+    const path = existsSync(resolve(name)) && name.endsWith('.js') ? resolve(name) : join(ROOT, name);
+    await runFiles(testFiles(path, name !== '.'), SERIAL.has(name) ? 1 : 2, outcome);
+  }
+  for (const name of outcome.failed) process.stdout.write(`failed: ${name}\n`);
+  for (const reason of outcome.leftOut) process.stdout.write(`left out: ${reason}\n`);
+  process.stdout.write(`${outcome.passed} passed, ${outcome.failed.length} failed\n`);
+  return outcome.failed.length > 0 || outcome.passed === 0 ? 1 : 0;
+}
+
+process.exitCode = await main(process.argv.slice(2).map((name) => relative('.', name) || name));
