@@ -1,18 +1,98 @@
-/** Compiles the tree into dist/ and copies what is data rather than code. */
+/**
+ * From a fresh clone to something that runs: installs packages, compiles into dist/, copies data files.
+ *   node build.mjs [--clean] [--install-tools] [--run MODULE ARG…]
+ * `--run` goes on with a compiled module in this process; its arguments follow as they are.
+ * Plain JavaScript and without dependencies, because it runs before either is there.
+ */
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
-const require = createRequire(import.meta.url);
-const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin', 'tsc');
+const ROOT = dirname(fileURLToPath(import.meta.url));
+/** Folders whose non-TypeScript files belong to the program. */
+const DATA = ['coordinator/kinds/schema', 'agent/runtime/sandbox', 'test/conformance/cases'];
+/** What a compiler run of better-sqlite3 needs, and the Debian package that has it. */
+const TOOLS = { make: 'make', 'g++': 'g++', python3: 'python3' };
 
-// An incremental build does not remove what a deleted source left behind.
-if (process.argv.includes('--clean')) rmSync('dist', { recursive: true, force: true });
-const compiled = spawnSync(process.execPath, [tsc, '-p', '.'], { stdio: 'inherit' });
-if (compiled.status !== 0) process.exit(compiled.status ?? 1);
-for (const data of ['coordinator/kinds/schema', 'agent/runtime/sandbox', 'test/conformance/cases']) {
-  if (existsSync(data)) {
-    cpSync(data, join('dist', data), { recursive: true, filter: (path) => !path.endsWith('.ts') });
+function fail(sentence) {
+  process.stderr.write(`everynode: ${sentence}\n`);
+  process.exit(1);
+}
+
+function say(text) {
+  process.stderr.write(`· ${text}\n`);
+}
+
+function run(command, args) {
+  const done = spawnSync(command, args, { cwd: ROOT, stdio: ['ignore', 2, 2] });
+  return done.status ?? 1;
+}
+
+function missingTools() {
+  const paths = (process.env.PATH ?? '').split(':');
+  return Object.keys(TOOLS).filter((tool) => !paths.some((path) => existsSync(join(path, tool))));
+}
+
+function installTools(missing) {
+  const packages = missing.map((tool) => TOOLS[tool]);
+  if (process.getuid?.() !== 0)
+    fail(`--install-tools needs root; ask for: apt-get install ${packages.join(' ')}`);
+  say(`installing ${packages.join(', ')}`);
+  if (run('apt-get', ['update', '-q']) !== 0) fail('apt-get update failed, see above');
+  if (run('apt-get', ['install', '-y', '-q', '--no-install-recommends', ...packages]) !== 0) {
+    fail('apt-get install failed, see above');
   }
+}
+
+function packagesAreCurrent() {
+  const installed = join(ROOT, 'node_modules/.package-lock.json');
+  if (!existsSync(installed)) return false;
+  const wanted = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')).packages;
+  const present = JSON.parse(readFileSync(installed, 'utf8')).packages;
+  return Object.entries(wanted).every(
+    ([path, { version, optional }]) => path === '' || optional || present[path]?.version === version,
+  );
+}
+
+function installPackages(mayInstallTools) {
+  if (packagesAreCurrent()) return;
+  const missing = missingTools();
+  if (missing.length > 0 && mayInstallTools) installTools(missing);
+  say('installing npm packages (a minute or two, when SQLite has to be compiled)');
+  if (run('npm', ['ci', '--no-fund', '--no-audit', '--loglevel=error']) === 0) return;
+  const lacking = missingTools();
+  if (lacking.length === 0) fail('npm ci failed, see above');
+  const packages = lacking.map((tool) => TOOLS[tool]).join(' ');
+  fail(
+    `npm ci failed, and this machine lacks ${lacking.join(', ')}, which compiling SQLite needs. ` +
+      `Run as root: apt-get install ${packages}; or add --install-tools as root.`,
+  );
+}
+
+function compile(clean) {
+  const dist = join(ROOT, 'dist');
+  // An incremental build does not remove what a deleted source left behind.
+  if (clean) rmSync(dist, { recursive: true, force: true });
+  const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
+  const compiled = run(process.execPath, [compiler, '-p', ROOT]);
+  if (compiled !== 0) process.exit(compiled);
+  for (const folder of DATA.filter((path) => existsSync(join(ROOT, path)))) {
+    const isData = (path) => !path.endsWith('.ts');
+    cpSync(join(ROOT, folder), join(dist, folder), { recursive: true, filter: isData });
+  }
+}
+
+const major = Number(process.versions.node.split('.')[0]);
+if (major < 20) fail(`Node 20 or newer is needed, this is ${process.version}`);
+
+const runAt = process.argv.indexOf('--run');
+const rest = runAt < 0 ? [] : process.argv.slice(runAt + 1);
+installPackages(process.argv.includes('--install-tools'));
+compile(process.argv.slice(0, runAt < 0 ? undefined : runAt).includes('--clean'));
+const [module, ...args] = rest;
+if (module) {
+  const path = resolve(ROOT, module);
+  process.argv = [process.argv[0], path, ...args];
+  await import(pathToFileURL(path).href);
 }

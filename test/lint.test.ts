@@ -1,0 +1,16 @@
+/** Lint and format are part of the tests; strict types already held, or nothing would have been compiled. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { dirname, resolve } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
+
+test('lint and format', () => {
+  const checked = spawnSync('node_modules/.bin/biome', ['check', '--error-on-warnings', '.'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  assert.equal(checked.status, 0, checked.stdout + checked.stderr);
+});
