@@ -1,0 +1,31 @@
+/** commander, set up so that a wrong flag or command becomes one sentence that names the nearest right one. */
+import { Command, CommanderError } from 'commander';
+import { EXIT_CODES, ExitError } from './exit-error.js';
+
+/** A program's root command. Its subcommands inherit the way errors are told. */
+export function createProgram(name: string, description: string): Command {
+  return new Command(name)
+    .description(description)
+    .exitOverride()
+    .showSuggestionAfterError(true)
+    .configureOutput({ outputError: () => undefined });
+}
+
+/** Parses the arguments and runs the command's action. Throws `ExitError` for wrong ones; `--help` exits with 0. */
+export async function runCommandLine(program: Command, argv: readonly string[]): Promise<void> {
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return;
+    // `commander.help`: a command without the subcommand it needs, which has printed its help already.
+    const sentence = error.code === 'commander.help' ? '' : sentenceOf(error.message);
+    throw new ExitError(EXIT_CODES.usage, sentence);
+  }
+}
+
+function sentenceOf(message: string): string {
+  const [what = '', hint = ''] = message.replace(/^error: /, '').split('\n');
+  const nearest = hint.replace(/^\(Did you mean (.*)\?\)$/, ', did you mean $1?');
+  return `${what.charAt(0).toUpperCase()}${what.slice(1)}${nearest || '.'}`;
+}

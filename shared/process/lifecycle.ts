@@ -1,0 +1,81 @@
+/** Start in order, stop in reverse, and end with the right exit code. */
+import { EXIT_CODES, ExitError } from './exit-error.js';
+import type { Logger } from './log.js';
+
+/** Something a program starts and stops. `stop` is called only after `start` resolved. */
+export interface Part {
+  name: string;
+  start?(): Promise<void> | void;
+  stop?(): Promise<void> | void;
+}
+
+/** A started program. */
+export interface Running {
+  /** Stops the parts in reverse order; a part that fails to stop does not keep the others running. Idempotent. */
+  stop(): Promise<void>;
+}
+
+async function stopInReverse(started: Part[], log: Logger): Promise<void> {
+  for (let part = started.pop(); part; part = started.pop()) {
+    try {
+      await part.stop?.();
+    } catch (error) {
+      log.error({ part: part.name, err: error }, 'part did not stop cleanly');
+    }
+  }
+}
+
+/** Starts the parts one after another. When one fails, those before it are stopped and its error is thrown. */
+export async function startInOrder(parts: readonly Part[], log: Logger): Promise<Running> {
+  const started: Part[] = [];
+  try {
+    for (const part of parts) {
+      await part.start?.();
+      started.push(part);
+    }
+  } catch (error) {
+    await stopInReverse(started, log);
+    throw error;
+  }
+  let stopping: Promise<void> | undefined;
+  return {
+    stop: () => {
+      stopping ??= stopInReverse(started, log);
+      return stopping;
+    },
+  };
+}
+
+/** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. Keeps the process alive meanwhile. */
+export function untilStopSignal(): Promise<NodeJS.Signals> {
+  const keepAlive = setInterval(() => undefined, 2 ** 30);
+  return new Promise((resolve) => {
+    let asked = false;
+    const onSignal = (signal: NodeJS.Signals): void => {
+      if (asked) process.exit(EXIT_CODES.unexpected);
+      asked = true;
+      clearInterval(keepAlive);
+      resolve(signal);
+    };
+    process.on('SIGTERM', onSignal);
+    process.on('SIGINT', onSignal);
+  });
+}
+
+/**
+ * Runs a program's body to its end and exits: 0 when it returns, an `ExitError`'s code after its sentence on stderr,
+ * 1 with the stack for what nobody foresaw.
+ */
+export async function runProgram(body: () => Promise<void>): Promise<never> {
+  try {
+    await body();
+    process.exit(0);
+  } catch (error) {
+    if (error instanceof ExitError) {
+      if (error.sentence) process.stderr.write(`${error.sentence}\n`);
+      process.exit(error.code);
+    }
+    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    process.exit(EXIT_CODES.unexpected);
+  }
+}
