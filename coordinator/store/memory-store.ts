@@ -1,0 +1,97 @@
+/** The store's laws in their shortest form: nothing outlives the process. */
+import { randomUUID } from 'node:crypto';
+import { type Clock, systemClock } from '../../shared/process/clock.js';
+import { ChangeLog } from './change-log.js';
+import { PresentValues } from './present-values.js';
+import {
+  Expired,
+  type ListOptions,
+  type Store,
+  type StoredList,
+  type StoredValue,
+  type StoreWatch,
+  type WriteCondition,
+} from './store.js';
+import { WatchFanout } from './watch-fanout.js';
+import { checkWrite, valueAfter, type Write } from './write-rules.js';
+
+export interface MemoryStoreOptions {
+  clock?: Clock;
+  /** Changes kept for watches and older pages. */
+  maxChanges?: number;
+  progressMs?: number;
+}
+
+export class MemoryStore implements Store {
+  readonly #values = new PresentValues();
+  readonly #log: ChangeLog;
+  readonly #fanout: WatchFanout;
+  readonly #clusterUID = randomUUID();
+  readonly #era = randomUUID();
+
+  constructor({ clock = systemClock, maxChanges = 10_000, progressMs = 1_000 }: MemoryStoreOptions = {}) {
+    this.#log = new ChangeLog(0, { maxChanges, maxBytes: Number.POSITIVE_INFINITY });
+    this.#fanout = new WatchFanout(this.#log, { clock, progressMs });
+  }
+
+  async get(key: string): Promise<StoredValue | undefined> {
+    return this.#values.get(key);
+  }
+
+  async list(prefix: string, { limit, continue: from }: ListOptions = {}): Promise<StoredList> {
+    const revision = from?.revision ?? this.#log.end;
+    if (revision < this.#log.start) throw new Expired(revision);
+    const values = this.#values.before(this.#log.after(revision).toReversed());
+    return { ...values.list(prefix, from?.afterKey, limit), revision };
+  }
+
+  create(key: string, value: Buffer, condition?: Pick<WriteCondition, 'guard'>): Promise<number> {
+    return this.#write({ kind: 'create', key, value, ...condition });
+  }
+
+  update(key: string, value: Buffer, condition?: WriteCondition): Promise<number> {
+    return this.#write({ kind: 'update', key, value, ...condition });
+  }
+
+  delete(key: string, condition?: WriteCondition): Promise<number> {
+    return this.#write({ kind: 'delete', key, ...condition });
+  }
+
+  watch(prefix: string, { after }: { after: number }): StoreWatch {
+    return this.#fanout.watch(prefix, after);
+  }
+
+  async revision(): Promise<number> {
+    return this.#log.end;
+  }
+
+  async compact(revision: number): Promise<void> {
+    this.#log.forget(revision);
+  }
+
+  clusterUID(): string {
+    return this.#clusterUID;
+  }
+
+  era(): string {
+    return this.#era;
+  }
+
+  async close(): Promise<void> {
+    this.#fanout.close();
+  }
+
+  async #write(write: Write): Promise<number> {
+    checkWrite(write, (key) => this.#values.get(key));
+    const revision = this.#log.end + 1;
+    const next = valueAfter(write, revision);
+    const previous = this.#values.get(write.key);
+    this.#values.set(write.key, next);
+    const changes = [
+      { key: write.key, revision, ...(next && { value: next.value }), ...(previous && { previous }) },
+    ];
+    this.#log.append(changes);
+    this.#fanout.publish(changes);
+    return revision;
+  }
+}
