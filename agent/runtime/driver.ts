@@ -89,8 +89,18 @@ export interface ObservedContainer {
   error?: string;
   /** Address in the bridge network; absent for host network and for members of a sandbox. */
   ip?: string;
-  /** First line on: annotations the agent put on at create (spec hash, grace …). */
+  /** What the agent put on at create (spec hash, grace …). */
   labels: Record<string, string>;
+  /** What a hollow container says of itself in the place of a probe. Absent on real engines: there, running is ready. */
+  ready?: boolean;
+  /** A hollow host was told that this Pod has ended for good: its phase from now on, whatever its containers do. */
+  podPhase?: 'Failed' | 'Succeeded';
+}
+
+/** Whose containers a driver sees; two owners on one engine never see each other's. */
+export interface ContainerOwner {
+  clusterUID: string;
+  nodeName: string;
 }
 
 export interface EngineInfo {
@@ -144,7 +154,7 @@ export interface RuntimeDriver {
   list(): Promise<ObservedContainer[]>;
   /** Ours of one Pod. */
   inspectPod(podUid: string): Promise<ObservedContainer[]>;
-  /** Events from now on, without end, reconnecting by itself (then `resync`), until aborted. */
+  /** Events from now on, without end, until aborted. Begins with `resync`, and says it again after each reconnect. */
   events(signal: AbortSignal): AsyncIterable<RuntimeEvent>;
   /** The image's id when the engine has it. */
   imageID(image: string): Promise<string | undefined>;

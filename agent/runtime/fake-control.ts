@@ -1,0 +1,56 @@
+/**
+ * The control channel of a hollow agent: a unix socket that takes one command a line, as JSON (see `FakeCommand`),
+ * and answers one line each: `{"containers": N}` (how many it means now) or `{"error": "…"}`.
+ */
+import { rmSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { createInterface } from 'node:readline';
+import type { FakeCommand, FakeEngine } from './fake-engine.js';
+
+/** Listens at `path` (at most 107 bytes, the kernel's limit), in the place of a socket left by a killed process. */
+export async function serveFakeControl(path: string, engine: FakeEngine): Promise<Server> {
+  rmSync(path, { force: true });
+  const server = createServer((socket) => serve(socket, engine));
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(path, resolve);
+  });
+  return server.unref();
+}
+
+function serve(socket: Socket, engine: FakeEngine): void {
+  // A client that goes away has given its commands already; there is nobody to tell.
+  socket.on('error', () => socket.destroy());
+  createInterface({ input: socket }).on('line', (line) =>
+    socket.write(`${JSON.stringify(answer(line, engine))}\n`),
+  );
+}
+
+function answer(line: string, engine: FakeEngine): { containers: number } | { error: string } {
+  try {
+    return { containers: engine.command(parseFakeCommand(line)) };
+  } catch (error) {
+    return { error: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** Throws an Error that names what is wrong with the line. */
+export function parseFakeCommand(line: string): FakeCommand {
+  const { command, podUid, code, container, message } = JSON.parse(line) as Record<string, unknown>;
+  if (command === 'engine-up') return { command };
+  if (command === 'engine-down')
+    return { command, message: typeof message === 'string' ? message : 'engine is down' };
+  if (typeof podUid !== 'string') throw new Error('podUid: must be a string');
+  switch (command) {
+    case 'ready':
+    case 'unready':
+    case 'fail':
+    case 'succeed':
+      return { command, podUid };
+    case 'exit':
+      if (typeof code !== 'number') throw new Error('code: must be a number');
+      return { command, podUid, code, ...(typeof container === 'string' ? { container } : {}) };
+    default:
+      throw new Error(`command: unknown ${JSON.stringify(command)}`);
+  }
+}

@@ -1,0 +1,303 @@
+/** A container engine without containers: the state that hollow drivers see and commands change. */
+import { createHash } from 'node:crypto';
+import type { Clock, Timer } from '../../shared/process/clock.js';
+import {
+  type ContainerConfig,
+  type ContainerOwner,
+  RuntimeError,
+  type RuntimeEvent,
+  SANDBOX,
+} from './driver.js';
+import { EventQueue } from './event-queue.js';
+import { behaviourOf, type ImageBehaviour, type ImageRow } from './fake-images.js';
+import {
+  type FakeContainer,
+  type FakeState,
+  loadFakeState,
+  type PodOrder,
+  saveFakeState,
+} from './fake-state.js';
+
+export interface FakeEngineOptions {
+  clock: Clock;
+  /** Rows that go before the defaults. */
+  images?: readonly ImageRow[];
+  /** Where to keep the state; absent = it ends with the process. */
+  stateFile?: string;
+}
+
+/** What a test may tell a hollow host. `exit` ends a running container by itself; the others hold until told otherwise. */
+export type FakeCommand =
+  | { command: 'ready' | 'unready' | 'fail' | 'succeed'; podUid: string }
+  | { command: 'exit'; podUid: string; code: number; container?: string }
+  | { command: 'engine-down'; message: string }
+  | { command: 'engine-up' };
+
+/** All times are those of the given clock. */
+export class FakeEngine {
+  readonly #clock: Clock;
+  readonly #images: readonly ImageRow[];
+  readonly #stateFile: string | undefined;
+  readonly #containers = new Map<string, FakeContainer>();
+  readonly #pulled: Set<string>;
+  readonly #orders: Map<string, PodOrder>;
+  readonly #timers = new Map<string, Timer[]>();
+  readonly #queues = new Map<EventQueue, ContainerOwner>();
+  readonly #ended = new Map<string, Set<() => void>>();
+  #down: string | undefined;
+
+  constructor(options: FakeEngineOptions) {
+    this.#clock = options.clock;
+    this.#images = options.images ?? [];
+    this.#stateFile = options.stateFile;
+    const state = this.#load();
+    this.#pulled = new Set(state.images);
+    this.#orders = new Map(Object.entries(state.orders));
+    for (const container of state.containers) {
+      this.#containers.set(container.id, container);
+      if (container.state === 'running') this.#schedule(container);
+    }
+  }
+
+  /** Does what a test asks; answers how many containers are meant by it now. */
+  command(command: FakeCommand): number {
+    switch (command.command) {
+      case 'ready':
+      case 'unready':
+        return this.#order(command.podUid, { ready: command.command === 'ready' });
+      case 'fail':
+        return this.#order(command.podUid, { phase: 'Failed' });
+      case 'succeed':
+        return this.#order(command.podUid, { phase: 'Succeeded' });
+      case 'exit':
+        return this.#exitByCommand(command.podUid, command.code, command.container);
+      case 'engine-down':
+        this.#down = command.message;
+        this.#publish({ kind: 'down', message: command.message });
+        return this.#containers.size;
+      case 'engine-up':
+        this.#down = undefined;
+        this.#publish({ kind: 'resync' });
+        return this.#containers.size;
+    }
+  }
+
+  /** Throws `EngineDown` while the engine was told to be down. */
+  assertUp(): void {
+    if (this.#down !== undefined) throw new RuntimeError('EngineDown', this.#down, true);
+  }
+
+  behaviour(image: string): ImageBehaviour {
+    return behaviourOf(image, this.#images);
+  }
+
+  order(podUid: string): PodOrder {
+    return this.#orders.get(podUid) ?? {};
+  }
+
+  ownedBy(owner: ContainerOwner): FakeContainer[] {
+    return [...this.#containers.values()].filter((container) => isSame(container.owner, owner));
+  }
+
+  hasImage(image: string): boolean {
+    return this.#pulled.has(image);
+  }
+
+  /** Takes as long as the table says, or until aborted. */
+  async pull(image: string, signal: AbortSignal): Promise<void> {
+    const { afterMs = 0, error } = this.behaviour(image).pull ?? {};
+    if (afterMs > 0) await this.#wait(afterMs, signal);
+    if (signal.aborted) throw new RuntimeError('ErrImagePull', 'the pull was cancelled', true);
+    if (error) throw new RuntimeError(error.reason, `${image}: ${error.message}`, false);
+    this.#pulled.add(image);
+    this.#save();
+  }
+
+  create(owner: ContainerOwner, config: ContainerConfig): string {
+    const { podUid, container: name, attempt } = config.identity;
+    const id = createHash('sha256').update(`${podUid}_${name}_${attempt}`).digest('hex');
+    if (this.#containers.has(id))
+      throw new RuntimeError('Conflict', `container ${podUid}_${name}_${attempt} exists`, false);
+    const container: FakeContainer = {
+      id,
+      owner,
+      config,
+      identity: config.identity,
+      state: 'created',
+      image: config.image,
+      imageID: fakeImageID(config.image),
+      createdAt: this.#clock.now(),
+      oomKilled: false,
+      labels: config.labels,
+      ready: false,
+    };
+    this.#containers.set(id, container);
+    this.#changed(container);
+    return id;
+  }
+
+  /** Starting the running changes nothing. */
+  start(container: FakeContainer): void {
+    if (container.state === 'running') return;
+    const { start, ready } = this.behaviour(container.image);
+    if (start) {
+      container.error = start.error;
+      this.#changed(container);
+      throw new RuntimeError('RunContainerError', start.error, false);
+    }
+    container.state = 'running';
+    container.startedAt = this.#clock.now();
+    container.ready = ready === undefined;
+    if (container.config.network.kind === 'bridge') container.ip = this.#address(container);
+    this.#schedule(container);
+    this.#changed(container);
+  }
+
+  /** SIGTERM; resolves when it has ended. */
+  async stop(container: FakeContainer, graceSeconds: number): Promise<void> {
+    if (container.state !== 'running') return;
+    const takesMs = this.behaviour(container.image).stop?.afterMs ?? 0;
+    const graceMs = graceSeconds * 1000;
+    if (takesMs === 0) return this.#exit(container, 0);
+    const ended = this.#whenEnded(container);
+    this.#later(container, Math.min(takesMs, graceMs), () =>
+      this.#exit(container, takesMs > graceMs ? 137 : 0),
+    );
+    return ended;
+  }
+
+  remove(container: FakeContainer): void {
+    if (container.state === 'running') this.#exit(container, 137);
+    this.#containers.delete(container.id);
+    this.#changed(container);
+  }
+
+  whenEnded(container: FakeContainer, signal: AbortSignal): Promise<void> {
+    const aborted = new Promise<void>((resolve) =>
+      signal.addEventListener('abort', () => resolve(), { once: true }),
+    );
+    return Promise.race([this.#whenEnded(container), aborted]);
+  }
+
+  async *events(owner: ContainerOwner, signal: AbortSignal): AsyncGenerator<RuntimeEvent, void> {
+    const queue = new EventQueue();
+    queue.push(this.#down === undefined ? { kind: 'resync' } : { kind: 'down', message: this.#down });
+    this.#queues.set(queue, owner);
+    try {
+      yield* queue.read(signal);
+    } finally {
+      this.#queues.delete(queue);
+    }
+  }
+
+  #order(podUid: string, order: PodOrder): number {
+    this.#orders.set(podUid, { ...this.#orders.get(podUid), ...order });
+    this.#save();
+    this.#publish({ kind: 'container', podUid });
+    return [...this.#containers.values()].filter(({ identity }) => identity.podUid === podUid).length;
+  }
+
+  #exitByCommand(podUid: string, code: number, name: string | undefined): number {
+    const meant = [...this.#containers.values()].filter(
+      ({ identity, state }) =>
+        identity.podUid === podUid &&
+        state === 'running' &&
+        (name === undefined ? identity.container !== SANDBOX : identity.container === name),
+    );
+    for (const container of meant) this.#exit(container, code);
+    return meant.length;
+  }
+
+  /** What the image does by itself from its start on, less the time that has passed since. */
+  #schedule(container: FakeContainer): void {
+    const { ready, exit } = this.behaviour(container.image);
+    const passed = this.#clock.now() - (container.startedAt ?? 0);
+    if (exit) {
+      this.#later(container, exit.afterMs - passed, () => {
+        container.oomKilled = exit.oomKilled ?? false;
+        this.#exit(container, exit.code);
+      });
+    }
+    if (ready !== undefined && ready !== 'never' && !container.ready) {
+      this.#later(container, ready.afterMs - passed, () => {
+        container.ready = true;
+        this.#changed(container);
+      });
+    }
+  }
+
+  #exit(container: FakeContainer, code: number): void {
+    for (const timer of this.#timers.get(container.id) ?? []) timer.cancel();
+    this.#timers.delete(container.id);
+    container.state = 'exited';
+    container.exitCode = code;
+    container.finishedAt = this.#clock.now();
+    container.ready = false;
+    for (const resolve of this.#ended.get(container.id) ?? []) resolve();
+    this.#ended.delete(container.id);
+    this.#changed(container);
+  }
+
+  #whenEnded(container: FakeContainer): Promise<void> {
+    if (container.state !== 'running') return Promise.resolve();
+    return new Promise((resolve) => {
+      const waiting = this.#ended.get(container.id) ?? new Set();
+      this.#ended.set(container.id, waiting.add(resolve));
+    });
+  }
+
+  #later(container: FakeContainer, delayMs: number, action: () => void): void {
+    const timers = this.#timers.get(container.id) ?? [];
+    this.#timers.set(container.id, [...timers, this.#clock.after(Math.max(delayMs, 0), action)]);
+  }
+
+  #wait(ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = this.#clock.after(ms, resolve);
+      signal.addEventListener('abort', () => {
+        timer.cancel();
+        resolve();
+      });
+    });
+  }
+
+  /** An address of 10.0.0.0/8 that follows from the id, so that a restart answers the same. */
+  #address(container: FakeContainer): string {
+    return `10.${[0, 2, 4].map((at) => Number.parseInt(container.id.slice(at, at + 2), 16)).join('.')}`;
+  }
+
+  #changed(container: FakeContainer): void {
+    this.#save();
+    this.#publish({ kind: 'container', podUid: container.identity.podUid }, container.owner);
+  }
+
+  /** To the drivers of `owner`; to all when none is given. */
+  #publish(event: RuntimeEvent, owner?: ContainerOwner): void {
+    for (const [queue, reader] of this.#queues) {
+      if (owner === undefined || isSame(owner, reader)) queue.push(event);
+    }
+  }
+
+  #load(): FakeState {
+    if (this.#stateFile === undefined) return { containers: [], images: [], orders: {} };
+    return loadFakeState(this.#stateFile);
+  }
+
+  #save(): void {
+    if (this.#stateFile === undefined) return;
+    saveFakeState(this.#stateFile, {
+      containers: [...this.#containers.values()],
+      images: [...this.#pulled],
+      orders: Object.fromEntries(this.#orders),
+    });
+  }
+}
+
+function isSame(one: ContainerOwner, other: ContainerOwner): boolean {
+  return one.clusterUID === other.clusterUID && one.nodeName === other.nodeName;
+}
+
+/** The id that a hollow engine gives an image: it follows from the name. */
+export function fakeImageID(image: string): string {
+  return `sha256:${createHash('sha256').update(image).digest('hex')}`;
+}

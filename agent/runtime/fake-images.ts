@@ -1,0 +1,39 @@
+/** How hollow containers behave, by the name of their image. */
+
+/** What an image does in a hollow runtime. Times are ms; an absent key means at once, and without failing. */
+export interface ImageBehaviour {
+  pull?: { afterMs?: number; error?: { reason: string; message: string } };
+  /** The engine's own words when a start is to fail. */
+  start?: { error: string };
+  ready?: { afterMs: number } | 'never';
+  /** Ends by itself; absent = runs until stopped. */
+  exit?: { afterMs: number; code: number; oomKilled?: boolean };
+  /** How long it takes to end after SIGTERM, if the grace lasts that long. */
+  stop?: { afterMs: number };
+  /** Lines it prints as it starts. */
+  log?: string[];
+}
+
+/** A row of the table: `*` in the pattern stands for any characters. */
+export interface ImageRow extends ImageBehaviour {
+  pattern: string;
+}
+
+/** What holds when no row of the given table matches: upstream's test images by the names the conformance cases use. */
+export const DEFAULT_IMAGES: readonly ImageRow[] = [
+  { pattern: '*:broken', ready: 'never' },
+  {
+    pattern: '*:non-existent',
+    pull: { error: { reason: 'ErrImagePull', message: 'manifest unknown: manifest unknown' } },
+  },
+];
+
+/** The first row that matches, then the defaults, then an image that is ready at once and runs until stopped. */
+export function behaviourOf(image: string, table: readonly ImageRow[]): ImageBehaviour {
+  return [...table, ...DEFAULT_IMAGES].find((row) => matches(image, row.pattern)) ?? {};
+}
+
+function matches(image: string, pattern: string): boolean {
+  const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${parts.join('.*')}$`).test(image);
+}

@@ -1,0 +1,41 @@
+/** What a hollow engine remembers, so that its containers outlive the agent's process. */
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { ContainerConfig, ContainerOwner, ObservedContainer } from './driver.js';
+
+/** A hollow container. `ready` is what it was told by its image; an order to its Pod goes above that. */
+export interface FakeContainer extends Omit<ObservedContainer, 'podPhase'> {
+  owner: ContainerOwner;
+  config: ContainerConfig;
+  ready: boolean;
+}
+
+/** What a Pod was told by command; holds for its later containers too. */
+export interface PodOrder {
+  ready?: boolean;
+  phase?: 'Failed' | 'Succeeded';
+}
+
+export interface FakeState {
+  containers: FakeContainer[];
+  /** Images that were pulled. */
+  images: string[];
+  orders: Record<string, PodOrder>;
+}
+
+/** The state as last saved; empty when nothing was. Throws when the file is there but cannot be read. */
+export function loadFakeState(path: string): FakeState {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as FakeState;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return { containers: [], images: [], orders: {} };
+  }
+}
+
+/** Replaces the file in one step, so that a killed process leaves the old state or the new one. */
+export function saveFakeState(path: string, state: FakeState): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(`${path}.new`, JSON.stringify(state));
+  renameSync(`${path}.new`, path);
+}

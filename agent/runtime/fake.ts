@@ -1,0 +1,122 @@
+/** The driver of hollow nodes and of tests: the laws of `RuntimeDriver` without a container. */
+import {
+  type ContainerConfig,
+  type ContainerOwner,
+  type EngineInfo,
+  type LogRequest,
+  type ObservedContainer,
+  type PullRequest,
+  type RuntimeDriver,
+  RuntimeError,
+  type RuntimeEvent,
+} from './driver.js';
+import { type FakeEngine, fakeImageID } from './fake-engine.js';
+import type { FakeContainer } from './fake-state.js';
+
+const SANDBOX_IMAGE = 'everynode.dev/sandbox:hollow';
+
+/** One owner's view of a hollow engine. Closing it leaves the engine and its containers as they are. */
+export class FakeDriver implements RuntimeDriver {
+  readonly #engine: FakeEngine;
+  readonly #owner: ContainerOwner;
+
+  constructor(engine: FakeEngine, owner: ContainerOwner) {
+    this.#engine = engine;
+    this.#owner = owner;
+  }
+
+  async info(): Promise<EngineInfo> {
+    this.#engine.assertUp();
+    return { name: 'hollow', version: '1.0', apiVersion: '1.41', id: `hollow-${this.#owner.nodeName}` };
+  }
+
+  async list(): Promise<ObservedContainer[]> {
+    this.#engine.assertUp();
+    return this.#engine.ownedBy(this.#owner).map((container) => this.#observe(container));
+  }
+
+  async inspectPod(podUid: string): Promise<ObservedContainer[]> {
+    return (await this.list()).filter(({ identity }) => identity.podUid === podUid);
+  }
+
+  events(signal: AbortSignal): AsyncIterable<RuntimeEvent> {
+    return this.#engine.events(this.#owner, signal);
+  }
+
+  async imageID(image: string): Promise<string | undefined> {
+    this.#engine.assertUp();
+    return this.#engine.hasImage(image) ? fakeImageID(image) : undefined;
+  }
+
+  async pull({ image, signal }: PullRequest): Promise<void> {
+    this.#engine.assertUp();
+    await this.#engine.pull(image, signal);
+  }
+
+  async ensureSandboxImage(): Promise<string> {
+    await this.pull({ image: SANDBOX_IMAGE, signal: new AbortController().signal });
+    return SANDBOX_IMAGE;
+  }
+
+  async create(config: ContainerConfig): Promise<string> {
+    this.#engine.assertUp();
+    if (!this.#engine.hasImage(config.image)) {
+      throw new RuntimeError('CreateContainerError', `No such image: ${config.image}`, true);
+    }
+    return this.#engine.create(this.#owner, config);
+  }
+
+  async start(id: string): Promise<void> {
+    this.#engine.start(this.#get(id));
+  }
+
+  async stop(id: string, graceSeconds: number): Promise<void> {
+    const container = this.#find(id);
+    if (container) await this.#engine.stop(container, graceSeconds);
+  }
+
+  async remove(id: string): Promise<void> {
+    const container = this.#find(id);
+    if (container) this.#engine.remove(container);
+  }
+
+  async *logs(id: string, request: LogRequest, signal: AbortSignal): AsyncGenerator<Uint8Array, void> {
+    const container = this.#get(id);
+    const at = container.startedAt ?? container.createdAt;
+    const lines =
+      container.startedAt === undefined ? [] : (this.#engine.behaviour(container.image).log ?? []);
+    const shown = request.sinceMs !== undefined && at < request.sinceMs ? [] : lines;
+    const stamp = request.timestamps ? `${new Date(at).toISOString()} ` : '';
+    for (const line of tail(shown, request.tailLines)) yield Buffer.from(`${stamp}${line}\n`);
+    if (request.follow) await this.#engine.whenEnded(container, signal);
+  }
+
+  close(): void {
+    // Nothing is held open: the engine is the caller's.
+  }
+
+  #observe(container: FakeContainer): ObservedContainer {
+    const { owner: _owner, config: _config, ...observed } = container;
+    const order = this.#engine.order(container.identity.podUid);
+    return {
+      ...observed,
+      ready: container.state === 'running' && (order.ready ?? container.ready),
+      ...(order.phase ? { podPhase: order.phase } : {}),
+    };
+  }
+
+  #find(id: string): FakeContainer | undefined {
+    this.#engine.assertUp();
+    return this.#engine.ownedBy(this.#owner).find((container) => container.id === id);
+  }
+
+  #get(id: string): FakeContainer {
+    const container = this.#find(id);
+    if (!container) throw new RuntimeError('NotFound', `No such container: ${id}`, false);
+    return container;
+  }
+}
+
+function tail(lines: readonly string[], count: number | undefined): readonly string[] {
+  return count === undefined ? lines : lines.slice(Math.max(lines.length - count, 0));
+}

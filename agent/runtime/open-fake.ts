@@ -1,0 +1,35 @@
+/** A hollow node's runtime from its data directory. */
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from '../../shared/process/clock.js';
+import type { ContainerOwner, RuntimeDriver } from './driver.js';
+import { FakeDriver } from './fake.js';
+import { serveFakeControl } from './fake-control.js';
+import { FakeEngine } from './fake-engine.js';
+import type { ImageRow } from './fake-images.js';
+
+/** A hollow runtime that is on disk and listens for commands. */
+export interface HollowRuntime {
+  engine: FakeEngine;
+  driverFor(owner: ContainerOwner): RuntimeDriver;
+  /** Stops listening; the containers "run on". */
+  close(): void;
+}
+
+/**
+ * Opens `DATA/hollow/`: `state.json` (containers, which outlive the process), `images.json` (optional: rows of the
+ * image table, see `ImageRow`), `control.sock` (commands, see fake-control.ts).
+ */
+export async function openFakeRuntime(dataDir: string, clock: Clock): Promise<HollowRuntime> {
+  const folder = join(dataDir, 'hollow');
+  mkdirSync(folder, { recursive: true });
+  const tableFile = join(folder, 'images.json');
+  const images = existsSync(tableFile) ? (JSON.parse(readFileSync(tableFile, 'utf8')) as ImageRow[]) : [];
+  const engine = new FakeEngine({ clock, images, stateFile: join(folder, 'state.json') });
+  const server = await serveFakeControl(join(folder, 'control.sock'), engine);
+  return {
+    engine,
+    driverFor: (owner) => new FakeDriver(engine, owner),
+    close: () => void server.close(),
+  };
+}

@@ -1,0 +1,392 @@
+/** The laws of RuntimeDriver (agent/runtime/driver.ts), run against the fake, Docker and Podman. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type ContainerConfig,
+  type ContainerOwner,
+  type ObservedContainer,
+  type RuntimeDriver,
+  RuntimeError,
+  type RuntimeEvent,
+  SANDBOX,
+} from '../../agent/runtime/driver.js';
+import { leaveOut } from '../harness/leave-out.js';
+
+/** An image and what to run in it. */
+export interface Program {
+  image: string;
+  command?: string[];
+}
+
+/** An engine under test, and programs in it whose behaviour the laws know. */
+export interface DriverFixture {
+  driver(owner: ContainerOwner): RuntimeDriver;
+  /** Runs until SIGTERM, then ends with 0. */
+  waits: Program;
+  /** Runs and ignores SIGTERM. */
+  stubborn: Program;
+  /** Prints `one`, `two`, `three` in this order and ends with 3. */
+  prints: Program;
+  /** Cannot be started. */
+  unstartable: Program;
+  /** Uses more memory than 16 MiB; absent where the engine cannot limit it. */
+  greedy?: Program;
+  /** A name that can be asked for, and is not there. */
+  missingImage: string;
+  /** Ends the engine abruptly and brings it back with its data; absent where that is not possible. */
+  restart?: () => Promise<void>;
+  close(): Promise<void>;
+}
+
+const OURS: ContainerOwner = { clusterUID: 'law-cluster', nodeName: 'law-node' };
+const THEIRS: ContainerOwner = { clusterUID: 'other-cluster', nodeName: 'law-node' };
+const DEADLINE_MS = 20_000;
+
+/** Declares the suite; `open` answers a reason instead where the engine is not to be had. */
+export function driverLaws(engine: string, open: () => Promise<DriverFixture | string>): void {
+  describe(`driver laws: ${engine}`, { concurrency: 1 }, () => {
+    let fixture: DriverFixture;
+    let missing: string | undefined;
+    let ours: RuntimeDriver;
+    let count = 0;
+
+    // The fake waits by timers that keep no process alive.
+    const alive = setInterval(() => undefined, 1000);
+
+    before(async () => {
+      const opened = await open();
+      if (typeof opened === 'string') missing = opened;
+      else fixture = opened;
+      if (!missing) ours = fixture.driver(OURS);
+    });
+    after(async () => {
+      clearInterval(alive);
+      if (missing) return;
+      for (const { id } of await ours.list()) await ours.remove(id);
+      ours.close();
+      await fixture.close();
+    });
+
+    /** A law on a Pod uid of its own. */
+    const law = (name: string, body: (podUid: string) => Promise<void>) =>
+      test(name, { timeout: 90_000 }, async (context) => {
+        if (missing) return leaveOut(context, `driver laws on ${engine}`, missing);
+        count += 1;
+        await body(`law-${count}-${process.pid}`);
+      });
+    const run = async (podUid: string, program: Program, overrides: Partial<ContainerConfig> = {}) => {
+      const id = await ours.create(config(podUid, program, overrides));
+      await ours.start(id);
+      return id;
+    };
+
+    law('creating an identity twice is a conflict and makes no copy', async (podUid) => {
+      await ours.create(config(podUid, fixture.waits));
+      await rejects(ours.create(config(podUid, fixture.waits)), 'Conflict');
+      assert.equal((await ours.inspectPod(podUid)).length, 1);
+    });
+
+    law('the next attempt is another container', async (podUid) => {
+      await ours.create(config(podUid, fixture.waits));
+      await ours.create(config(podUid, fixture.waits, { identity: identity(podUid, 'app', 1) }));
+      const attempts = (await ours.inspectPod(podUid)).map((container) => container.identity.attempt);
+      assert.deepEqual(attempts.sort(), [0, 1]);
+    });
+
+    law('what was given at create comes back', async (podUid) => {
+      await ours.create(config(podUid, fixture.waits, { labels: { 'everynode.dev/spec-hash': 'abc' } }));
+      const container = only(await ours.inspectPod(podUid));
+      assert.deepEqual(container.identity, identity(podUid, 'app', 0));
+      assert.equal(container.labels['everynode.dev/spec-hash'], 'abc');
+      assert.equal(container.image, fixture.waits.image);
+      assert.equal(container.state, 'created');
+      assert.match(container.imageID, /sha256:[0-9a-f]{64}$/);
+      assert.equal(container.startedAt, undefined);
+    });
+
+    law('created, running, exited: each with its time', async (podUid) => {
+      const id = await run(podUid, fixture.prints);
+      const ended = await until(ours, podUid, (container) => container.state === 'exited');
+      assert.equal(ended.id, id);
+      assert.equal(ended.exitCode, 3);
+      assert.equal(ended.oomKilled, false);
+      assert.ok((ended.startedAt ?? 0) > 0 && (ended.finishedAt ?? 0) >= (ended.startedAt ?? 0));
+    });
+
+    law('starting the running changes nothing', async (podUid) => {
+      const id = await run(podUid, fixture.waits);
+      const before = only(await ours.inspectPod(podUid));
+      await ours.start(id);
+      assert.deepEqual(only(await ours.inspectPod(podUid)), before);
+    });
+
+    law('stopping the stopped and removing the absent are no errors', async (podUid) => {
+      const id = await run(podUid, fixture.waits);
+      await ours.stop(id, 10);
+      await ours.stop(id, 10);
+      await ours.remove(id);
+      await ours.remove(id);
+      await ours.stop(id, 10);
+      assert.deepEqual(await ours.inspectPod(podUid), []);
+    });
+
+    law('a program that heeds SIGTERM ends before the grace', async (podUid) => {
+      const id = await run(podUid, fixture.waits);
+      const from = Date.now();
+      await ours.stop(id, 30);
+      assert.ok(Date.now() - from < 15_000);
+      assert.equal(only(await ours.inspectPod(podUid)).exitCode, 0);
+    });
+
+    law('a program that does not is killed after the grace', async (podUid) => {
+      const id = await run(podUid, fixture.stubborn);
+      const from = Date.now();
+      await ours.stop(id, 1);
+      assert.ok(Date.now() - from >= 950);
+      assert.equal(only(await ours.inspectPod(podUid)).exitCode, 137);
+    });
+
+    law('removing the running ends it', async (podUid) => {
+      await ours.remove(await run(podUid, fixture.stubborn));
+      assert.deepEqual(await ours.inspectPod(podUid), []);
+    });
+
+    law('starting the absent is NotFound', async (podUid) => {
+      const id = await ours.create(config(podUid, fixture.waits));
+      await ours.remove(id);
+      await rejects(ours.start(id), 'NotFound');
+    });
+
+    law('a container that cannot start says so, and stays to be looked at', async (podUid) => {
+      await rejects(run(podUid, fixture.unstartable), 'RunContainerError', 'CreateContainerError');
+    });
+
+    law('the memory limit holds', async (podUid) => {
+      if (!fixture.greedy) return;
+      await run(podUid, fixture.greedy, { memoryLimitBytes: 16 * 2 ** 20 });
+      const ended = await until(ours, podUid, (container) => container.state === 'exited');
+      assert.deepEqual([ended.exitCode, ended.oomKilled], [137, true]);
+    });
+
+    law("another owner's containers are not listed, stopped, removed or read", async (podUid) => {
+      const theirs = fixture.driver(THEIRS);
+      const id = await theirs.create(config(podUid, fixture.waits));
+      await theirs.start(id);
+      assert.ok(!(await ours.list()).some((container) => container.id === id));
+      await ours.stop(id, 0);
+      await ours.remove(id);
+      await rejects(ours.start(id), 'NotFound');
+      await rejects(collect(ours.logs(id, { follow: false, timestamps: false }, never())), 'NotFound');
+      assert.equal(only(await theirs.inspectPod(podUid)).state, 'running');
+      await theirs.remove(id);
+      theirs.close();
+    });
+
+    law('events begin with resync and name the Pods whose containers start and end', async (podUid) => {
+      const events = listen(ours);
+      await events.next((event) => event.kind === 'resync');
+      const id = await run(podUid, fixture.waits);
+      await events.next((event) => event.kind === 'container' && event.podUid === podUid);
+      await events.quiet();
+      await ours.stop(id, 5);
+      await events.next((event) => event.kind === 'container' && event.podUid === podUid);
+      await events.end();
+    });
+
+    law("another owner's containers make no events", async (podUid) => {
+      const theirs = fixture.driver(THEIRS);
+      const events = listen(ours);
+      await events.next((event) => event.kind === 'resync');
+      await theirs.remove(await theirs.create(config(`${podUid}-theirs`, fixture.waits)));
+      await ours.remove(await ours.create(config(podUid, fixture.waits)));
+      const first = await events.next((event) => event.kind === 'container');
+      assert.deepEqual(first, { kind: 'container', podUid });
+      await events.end();
+      theirs.close();
+    });
+
+    law('an image that is missing has no id, cannot be pulled, and cannot be run', async (podUid) => {
+      assert.equal(await ours.imageID(fixture.missingImage), undefined);
+      await rejects(ours.pull({ image: fixture.missingImage, signal: never() }), 'ErrImagePull');
+      await rejects(ours.create(config(podUid, { image: fixture.missingImage })), 'CreateContainerError');
+    });
+
+    law('logs come in order, whole or from the end', async (podUid) => {
+      const id = await run(podUid, fixture.prints);
+      await until(ours, podUid, (container) => container.state === 'exited');
+      const read = (tailLines?: number) =>
+        collect(
+          ours.logs(
+            id,
+            { follow: false, timestamps: false, ...(tailLines !== undefined && { tailLines }) },
+            never(),
+          ),
+        );
+      assert.equal(await read(), 'one\ntwo\nthree\n');
+      assert.equal(await read(1), 'three\n');
+      assert.equal(await read(0), '');
+    });
+
+    law('log lines can carry their time', async (podUid) => {
+      const id = await run(podUid, fixture.prints);
+      await until(ours, podUid, (container) => container.state === 'exited');
+      const text = await collect(ours.logs(id, { follow: false, timestamps: true }, never()));
+      const [time = '', word] = (text.split('\n')[0] ?? '').split(' ');
+      assert.equal(word, 'one');
+      assert.ok(Number.isFinite(Date.parse(time)), time);
+    });
+
+    law('following a log ends with its container', async (podUid) => {
+      const id = await run(podUid, fixture.prints);
+      const text = await collect(ours.logs(id, { follow: true, timestamps: false }, never()));
+      assert.equal(text, 'one\ntwo\nthree\n');
+    });
+
+    law('following a log ends when asked to', async (podUid) => {
+      const id = await run(podUid, fixture.waits);
+      const controller = new AbortController();
+      const reading = collect(ours.logs(id, { follow: true, timestamps: false }, controller.signal));
+      controller.abort();
+      assert.equal(await reading, '');
+    });
+
+    law('the sandbox image is there without a registry, and waits until stopped', async (podUid) => {
+      const image = await ours.ensureSandboxImage();
+      assert.equal(await ours.ensureSandboxImage(), image);
+      const id = await run(
+        podUid,
+        { image },
+        { identity: identity(podUid, SANDBOX, 0), ipc: { kind: 'shareable' } },
+      );
+      const sandbox = only(await ours.inspectPod(podUid));
+      assert.equal(sandbox.identity.container, SANDBOX);
+      assert.equal(sandbox.state, 'running');
+      assert.match(sandbox.ip ?? '', /^\d+\.\d+\.\d+\.\d+$/);
+      await run(podUid, fixture.waits, {
+        network: { kind: 'container', id },
+        ipc: { kind: 'container', id },
+      });
+      await ours.stop(id, 20);
+      const stopped = (await ours.inspectPod(podUid)).find((container) => container.id === id);
+      assert.equal(stopped?.exitCode, 0);
+    });
+
+    law('an engine that went away comes back with its containers, and a resync', async (podUid) => {
+      if (!fixture.restart) return;
+      const events = listen(ours);
+      await events.next((event) => event.kind === 'resync');
+      const id = await ours.create(config(podUid, fixture.waits));
+      await events.quiet();
+      await fixture.restart();
+      await events.next((event) => event.kind === 'down');
+      await events.next((event) => event.kind === 'resync');
+      assert.equal(only(await ours.inspectPod(podUid)).id, id);
+      await events.end();
+    });
+
+    law('the engine names itself', async () => {
+      const info = await ours.info();
+      assert.equal(info.name, engine);
+      assert.match(info.apiVersion, /^1\.\d+$/);
+      assert.ok(info.id !== '' && info.version !== '');
+    });
+  });
+}
+
+/** A container on the host's network, so that thousands of laws need no bridge; what `overrides` says goes first. */
+export function config(
+  podUid: string,
+  program: Program,
+  overrides: Partial<ContainerConfig> = {},
+): ContainerConfig {
+  return {
+    identity: identity(podUid, 'app', 0),
+    image: program.image,
+    ...(program.command ? { command: program.command } : {}),
+    env: [],
+    labels: {},
+    mounts: [],
+    ports: [],
+    network: { kind: overrides.identity?.container === SANDBOX ? 'bridge' : 'host' },
+    ipc: { kind: 'host' },
+    hostPID: false,
+    privileged: false,
+    readOnlyRootFilesystem: false,
+    capabilitiesAdd: [],
+    capabilitiesDrop: [],
+    noNewPrivileges: false,
+    tty: false,
+    stdin: false,
+    ...overrides,
+  };
+}
+
+function identity(podUid: string, container: string, attempt: number) {
+  return { podUid, podNamespace: 'default', podName: 'law', container, attempt };
+}
+
+function only(containers: ObservedContainer[]): ObservedContainer {
+  assert.equal(containers.length, 1);
+  return containers[0] as ObservedContainer;
+}
+
+async function rejects(promise: Promise<unknown>, ...reasons: string[]): Promise<void> {
+  await assert.rejects(promise, (error) => {
+    assert.ok(error instanceof RuntimeError, String(error));
+    assert.ok(reasons.includes(error.reason), `${error.reason}: ${error.message}`);
+    return true;
+  });
+}
+
+function never(): AbortSignal {
+  return new AbortController().signal;
+}
+
+async function collect(bytes: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of bytes) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+async function until(
+  driver: RuntimeDriver,
+  podUid: string,
+  holds: (container: ObservedContainer) => boolean,
+): Promise<ObservedContainer> {
+  const end = Date.now() + DEADLINE_MS;
+  for (;;) {
+    const found = (await driver.inspectPod(podUid)).find(holds);
+    if (found) return found;
+    assert.ok(Date.now() < end, 'the container did not get there');
+    await sleep(20);
+  }
+}
+
+/** The driver's events, waited for one after another. */
+function listen(driver: RuntimeDriver) {
+  const controller = new AbortController();
+  const stream = driver.events(controller.signal)[Symbol.asyncIterator]();
+  const pull = () => stream.next().then(({ value }) => value as RuntimeEvent);
+  let pending = pull();
+  const within = <T>(ms: number, fallback: () => T) => sleep(ms, undefined, { ref: false }).then(fallback);
+  return {
+    /** The next event that `holds`; others before it are passed over. */
+    async next(holds: (event: RuntimeEvent) => boolean): Promise<RuntimeEvent> {
+      const late = within(DEADLINE_MS, () => assert.fail('the event did not come'));
+      for (;;) {
+        const event = await Promise.race([pending, late]);
+        pending = pull();
+        if (holds(event)) return event;
+      }
+    },
+    /** Passes over what comes until nothing has come for a while. */
+    async quiet(): Promise<void> {
+      while ((await Promise.race([pending, within(300, () => undefined)])) !== undefined) pending = pull();
+    },
+    async end(): Promise<void> {
+      controller.abort();
+      await pending;
+    },
+  };
+}
