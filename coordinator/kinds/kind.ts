@@ -24,6 +24,9 @@ export interface WriteContext {
   now: number;
 }
 
+/** Reads the text of one selectable field. Taken from a method so that Kind<Pod> fits where any Kind does. */
+export type FieldReader<T extends KubeObject> = { read(object: T): string }['read'];
+
 /** One resource type. `T` is its object type. Functions are pure apart from changing the object they are given. */
 export interface Kind<T extends KubeObject = KubeObject> {
   /** "" for the core group. */
@@ -45,8 +48,8 @@ export interface Kind<T extends KubeObject = KubeObject> {
   /** `(group/version, Kind)` of a list is derived; columns of `kubectl get`. */
   columns: readonly Column<T>[];
   /** Fields that `fieldSelector` may name, besides metadata.name and metadata.namespace. */
-  fields: Readonly<Record<string, (object: T) => string>>;
-  /** Whether a change of `spec` raises metadata.generation. */
+  fields: Readonly<Record<string, FieldReader<T>>>;
+  /** Whether a change of `spec` raises metadata.generation; the prepare functions do it. */
   hasGeneration: boolean;
 
   /** Fills in upstream's defaults, in place, before validation. Must be stable: a second call changes nothing. */
@@ -57,7 +60,7 @@ export interface Kind<T extends KubeObject = KubeObject> {
   prepareForUpdate(next: T, current: T, context: WriteContext): void;
   /** The same for `/status`: everything but status is taken from `current`. Absent = the kind has no status. */
   prepareForStatusUpdate?(next: T, current: T, context: WriteContext): void;
-  /** All mistakes of a whole object; [] = fine. metadata is checked by the registry. */
+  /** All mistakes of a whole object; [] = fine. metadata is checked by the registry (object-meta.ts). */
   validate(object: T): FieldError[];
   /** Further mistakes of a change; `validate(next)` has run besides. */
   validateUpdate(next: T, current: T): FieldError[];

@@ -1,0 +1,36 @@
+/** The kinds that the API serves: adding one is a file and a line here. */
+import { configMapKind } from './configmap.js';
+import { controllerRevisionKind } from './controllerrevision.js';
+import { daemonSetKind } from './daemonset.js';
+import { eventKind } from './event.js';
+import type { Kind } from './kind.js';
+import { leaseKind } from './lease.js';
+import { namespaceKind } from './namespace.js';
+import { nodeKind } from './node.js';
+import { podKind } from './pod.js';
+import { secretKind } from './secret.js';
+
+export {
+  configMapKind,
+  controllerRevisionKind,
+  daemonSetKind,
+  eventKind,
+  leaseKind,
+  namespaceKind,
+  nodeKind,
+  podKind,
+  secretKind,
+};
+
+/** In the order of discovery: core first, each group by name. */
+export const ALL_KINDS: readonly Kind[] = [
+  configMapKind,
+  eventKind,
+  namespaceKind,
+  nodeKind,
+  podKind,
+  secretKind,
+  controllerRevisionKind,
+  daemonSetKind,
+  leaseKind,
+];

@@ -1,0 +1,33 @@
+/** coordination.k8s.io/v1 Lease. Node Leases are read from presence, by the reader that the coordinator gives it. */
+import type { Lease } from '../../shared/kube/event.js';
+import type { Kind } from './kind.js';
+import { AGE_COLUMN, column, NAME_COLUMN } from './table-column.js';
+import { STANDARD_VERBS } from './verbs.js';
+
+export const leaseKind: Kind<Lease> = {
+  group: 'coordination.k8s.io',
+  version: 'v1',
+  kind: 'Lease',
+  resource: 'leases',
+  singular: 'lease',
+  shortNames: [],
+  categories: [],
+  namespaced: true,
+  verbs: STANDARD_VERBS,
+  schema: 'io.k8s.api.coordination.v1.Lease',
+  subresources: {},
+  columns: [
+    NAME_COLUMN,
+    column('Holder', 'string', 'Who holds the lease.', (lease) => lease.spec?.holderIdentity ?? ''),
+    AGE_COLUMN,
+  ],
+  fields: {},
+  hasGeneration: false,
+  nameRule: 'dnsSubdomain',
+  setDefaults: () => undefined,
+  prepareForCreate: () => undefined,
+  prepareForUpdate: () => undefined,
+  validate: () => [],
+  validateUpdate: () => [],
+  warnings: () => [],
+};
