@@ -1,0 +1,29 @@
+/** Keeps a second coordinator off the same data, and is the leadership: who holds it, writes. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { makePrivateFile } from './private-files.js';
+import { StoreError, toStoreError } from './store-error.js';
+
+export interface DataLock {
+  release(): void;
+}
+
+/**
+ * Takes the lock of a data directory, which must exist. The lock is SQLite's own exclusive one on a file of its own: the kernel
+ * drops it with the process, however that ends. Throws StoreError `locked` or `unwritable`.
+ */
+export function lockData(dataDir: string): DataLock {
+  const path = join(dataDir, 'lock');
+  try {
+    // Opening and closing a locked file of our own process would drop the lock (POSIX), so only a missing one is made.
+    if (!existsSync(path)) makePrivateFile(path);
+    const database = new Database(path, { timeout: 0 });
+    database.exec('BEGIN EXCLUSIVE');
+    return { release: () => void database.close() };
+  } catch (error) {
+    const storeError = toStoreError(error, dataDir);
+    if (storeError.code !== 'locked') throw storeError;
+    throw new StoreError('locked', `another coordinator is using the data in ${dataDir}`);
+  }
+}

@@ -1,0 +1,135 @@
+/** Takes writes one by one and makes them durable together: what arrives during one commit is the next. */
+import type { CommitEntry } from './sqlite-messages.js';
+import type { Change, StoredValue } from './store.js';
+import type { StoreError } from './store-error.js';
+import { checkWrite, valueAfter, type Write } from './write-rules.js';
+
+/** Bounds of one transaction; more waits for the next. */
+const MAX_WRITES = 2_000;
+const MAX_BYTES = 16 * 1_048_576;
+
+interface Request {
+  write: Write;
+  resolve(revision: number): void;
+  reject(error: unknown): void;
+}
+
+interface Accepted {
+  request: Request;
+  change: Change;
+}
+
+export interface CommitTarget {
+  /** The committed value. */
+  present(key: string): StoredValue | undefined;
+  revision(): number;
+  /** Makes all durable or none. Rejects with StoreError. */
+  persist(entries: CommitEntry[], values: Uint8Array<ArrayBuffer>): Promise<void>;
+  /** The changes are durable: show them to readers. */
+  publish(changes: Change[]): void;
+}
+
+export class GroupCommit {
+  readonly #target: CommitTarget;
+  #waiting: Request[] = [];
+  #running: Promise<void> | undefined;
+  #broken: StoreError | undefined;
+
+  constructor(target: CommitTarget) {
+    this.#target = target;
+  }
+
+  /** Resolves with the revision once it is durable. */
+  write(write: Write): Promise<number> {
+    if (this.#broken) return Promise.reject(this.#broken);
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ write, resolve, reject });
+      this.#running ??= this.#run();
+    });
+  }
+
+  /** Resolves when nothing is waiting any more. */
+  async drained(): Promise<void> {
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    // Lets everything that is written in the same turn into the first commit.
+    await Promise.resolve();
+    while (this.#waiting.length > 0) await this.#commit(this.#decide());
+    this.#running = undefined;
+  }
+
+  /** Only committed values and those of this very commit count, so a commit that fails has misled nobody. */
+  #decide(): Accepted[] {
+    const accepted: Accepted[] = [];
+    const overlay = new Map<string, StoredValue | undefined>();
+    const present = (key: string) => (overlay.has(key) ? overlay.get(key) : this.#target.present(key));
+    let bytes = 0;
+    let taken = 0;
+    for (const request of this.#waiting) {
+      if (accepted.length >= MAX_WRITES || bytes >= MAX_BYTES) break;
+      taken += 1;
+      try {
+        checkWrite(request.write, present);
+      } catch (error) {
+        request.reject(error);
+        continue;
+      }
+      const change = this.#changeOf(request.write, accepted.length, present);
+      bytes += change.value?.length ?? 0;
+      overlay.set(change.key, valueAfter(request.write, change.revision));
+      accepted.push({ request, change });
+    }
+    this.#waiting = this.#waiting.slice(taken);
+    return accepted;
+  }
+
+  #changeOf(write: Write, index: number, present: (key: string) => StoredValue | undefined): Change {
+    const previous = present(write.key);
+    return {
+      key: write.key,
+      revision: this.#target.revision() + 1 + index,
+      ...(write.kind !== 'delete' && { value: write.value }),
+      ...(previous && { previous }),
+    };
+  }
+
+  async #commit(accepted: Accepted[]): Promise<void> {
+    if (accepted.length === 0) return;
+    const changes = accepted.map(({ change }) => change);
+    try {
+      await this.#target.persist(changes.map(toEntry), pack(changes));
+    } catch (error) {
+      this.#refuse(accepted, error as StoreError);
+      return;
+    }
+    this.#target.publish(changes);
+    for (const { request, change } of accepted) request.resolve(change.revision);
+  }
+
+  /** A full disk may have room later. After any other error nobody knows what the file holds: no more writes. */
+  #refuse(accepted: Accepted[], error: StoreError): void {
+    for (const { request } of accepted) request.reject(error);
+    if (error.code === 'full') return;
+    this.#broken = error;
+    for (const request of this.#waiting) request.reject(error);
+    this.#waiting = [];
+  }
+}
+
+function toEntry({ key, revision, value }: Change): CommitEntry {
+  return { key, revision, ...(value && { length: value.length }) };
+}
+
+/** One buffer for all values: it moves between threads, where many small ones would be copied with their pools. */
+function pack(changes: readonly Change[]): Uint8Array<ArrayBuffer> {
+  const packed = new Uint8Array(changes.reduce((sum, { value }) => sum + (value?.length ?? 0), 0));
+  let offset = 0;
+  for (const { value } of changes) {
+    if (!value) continue;
+    packed.set(value, offset);
+    offset += value.length;
+  }
+  return packed;
+}

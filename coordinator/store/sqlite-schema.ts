@@ -1,0 +1,92 @@
+/** Tables, pragmas and versions of the database file. */
+import { randomUUID } from 'node:crypto';
+import Database from 'better-sqlite3';
+import { makePrivateFile } from './private-files.js';
+import { StoreError, toStoreError } from './store-error.js';
+
+/** "EvNd": tells our files from other programs' databases. */
+const APPLICATION_ID = 0x45764e64;
+/** Raised with each change of the tables; a database of a higher one is refused. */
+const SCHEMA_VERSION = 1;
+
+/**
+ * `history` holds the value *before* each change, so every value is stored once: the state after a change is the state
+ * before the key's next one, or the present. Texts, so that `sqlite3` is a debugging tool.
+ */
+const TABLES = `
+  CREATE TABLE identity (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+  CREATE TABLE objects (key TEXT PRIMARY KEY, revision INTEGER NOT NULL, value TEXT NOT NULL) STRICT;
+  CREATE TABLE history (
+    revision INTEGER PRIMARY KEY,
+    key TEXT NOT NULL,
+    previous_revision INTEGER,
+    previous_value TEXT
+  ) STRICT;
+  CREATE INDEX history_by_key ON history (key, revision);
+  CREATE TABLE compaction (revision INTEGER NOT NULL) STRICT;
+  INSERT INTO compaction VALUES (0);
+`;
+
+/**
+ * Opens the database for reading and writing, making it first if there is none. Objects are mostly 1 to 3 KB:
+ * pages below 8 KiB would hold one each. Throws StoreError.
+ */
+export function openDatabase(path: string): Database.Database {
+  try {
+    makePrivateFile(path);
+    const database = new Database(path);
+    database.pragma('page_size = 8192');
+    database.pragma('journal_mode = WAL');
+    database.pragma('synchronous = FULL');
+    database.pragma('journal_size_limit = 67108864');
+    database.pragma('cache_size = -32768');
+    return database;
+  } catch (error) {
+    throw toStoreError(error, path);
+  }
+}
+
+/** Makes or checks the tables. Throws StoreError `newer` or `damaged`. */
+export function prepareSchema(database: Database.Database): void {
+  try {
+    const version = database.pragma('user_version', { simple: true });
+    if (version === 0 && isEmpty(database)) create(database);
+    else check(database, Number(version));
+  } catch (error) {
+    throw toStoreError(error, database.name);
+  }
+}
+
+function isEmpty(database: Database.Database): boolean {
+  return database.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
+}
+
+function create(database: Database.Database): void {
+  database.transaction(() => {
+    database.exec(TABLES);
+    const insert = database.prepare('INSERT INTO identity VALUES (?, ?)');
+    insert.run('clusterUID', randomUUID());
+    insert.run('era', randomUUID());
+    database.pragma(`application_id = ${APPLICATION_ID}`);
+    database.pragma(`user_version = ${SCHEMA_VERSION}`);
+  })();
+}
+
+function check(database: Database.Database, version: number): void {
+  if (database.pragma('application_id', { simple: true }) !== APPLICATION_ID) {
+    throw new StoreError('damaged', `${database.name} is not a database of this program`);
+  }
+  if (version > SCHEMA_VERSION) {
+    throw new StoreError(
+      'newer',
+      `the database ${database.name} has schema ${version}, this version knows up to ${SCHEMA_VERSION}: use a newer everynode`,
+    );
+  }
+  const verdict = database.pragma('quick_check(1)', { simple: true });
+  if (verdict !== 'ok') {
+    throw new StoreError(
+      'damaged',
+      `the database is damaged and must be restored from a backup: ${database.name} (${verdict})`,
+    );
+  }
+}

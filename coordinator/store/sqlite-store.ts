@@ -1,0 +1,212 @@
+/**
+ * The store over SQLite. Present values and the newest changes are mirrored in memory, so that reads need no thread;
+ * a worker thread makes writes durable in group commits and reads older history.
+ */
+import { join } from 'node:path';
+import type { Clock } from '../../shared/process/clock.js';
+import type { Logger } from '../../shared/process/log.js';
+import { ChangeLog, type ChangeLogLimits } from './change-log.js';
+import { type DataLock, lockData } from './data-lock.js';
+import { GroupCommit } from './group-commit.js';
+import { PresentValues } from './present-values.js';
+import { makePrivateDirectory } from './private-files.js';
+import { openDatabase, prepareSchema } from './sqlite-schema.js';
+import {
+  type Change,
+  Expired,
+  type ListOptions,
+  type Store,
+  type StoredList,
+  type StoredValue,
+  type StoreWatch,
+  type WriteCondition,
+} from './store.js';
+import { toStoreError } from './store-error.js';
+import { WatchFanout } from './watch-fanout.js';
+import { WorkerCalls } from './worker-calls.js';
+
+const DATABASE_FILE = 'everynode.db';
+
+export interface SqliteStoreOptions {
+  /** Made with mode 0700 if it is missing. */
+  dataDir: string;
+  clock: Clock;
+  log: Logger;
+  limits?: Partial<ChangeLogLimits>;
+  progressMs?: number;
+}
+
+/** What the file holds when it is opened. */
+interface Snapshot {
+  values: PresentValues;
+  revision: number;
+  compacted: number;
+  clusterUID: string;
+  era: string;
+}
+
+/**
+ * Opens the data directory, making what is missing, and locks it for this process.
+ * Throws StoreError: `locked`, `damaged`, `newer`, `unwritable`, each with one sentence for the operator.
+ */
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  const path = join(options.dataDir, DATABASE_FILE);
+  let lock: DataLock | undefined;
+  try {
+    makePrivateDirectory(options.dataDir);
+    lock = lockData(options.dataDir);
+    const snapshot = readSnapshot(path);
+    options.log.info({ revision: snapshot.revision, path }, 'store opened');
+    return new SqliteStore(path, lock, snapshot, options);
+  } catch (error) {
+    lock?.release();
+    throw toStoreError(error, options.dataDir);
+  }
+}
+
+function readSnapshot(path: string): Snapshot {
+  const database = openDatabase(path);
+  try {
+    prepareSchema(database);
+    const values = new PresentValues();
+    let revision = 0;
+    const objects = database.prepare<[], StoredValue>(
+      'SELECT key, revision, CAST(value AS BLOB) AS value FROM objects ORDER BY key',
+    );
+    for (const stored of objects.iterate()) {
+      values.set(stored.key, stored);
+      revision = Math.max(revision, stored.revision);
+    }
+    const number = (sql: string) => Number(database.prepare(sql).pluck().get() ?? 0);
+    const compacted = number('SELECT revision FROM compaction');
+    const identity = database.prepare<string>('SELECT value FROM identity WHERE name = ?').pluck();
+    return {
+      values,
+      revision: Math.max(revision, compacted, number('SELECT max(revision) FROM history')),
+      compacted,
+      clusterUID: String(identity.get('clusterUID')),
+      era: String(identity.get('era')),
+    };
+  } finally {
+    database.close();
+  }
+}
+
+class SqliteStore implements Store {
+  readonly #values: PresentValues;
+  readonly #log: ChangeLog;
+  readonly #fanout: WatchFanout;
+  readonly #worker: WorkerCalls;
+  readonly #commits: GroupCommit;
+  readonly #lock: DataLock;
+  readonly #snapshot: Pick<Snapshot, 'clusterUID' | 'era'>;
+  #compacted: number;
+  #closing: Promise<void> | undefined;
+
+  constructor(path: string, lock: DataLock, snapshot: Snapshot, options: SqliteStoreOptions) {
+    const { clock, limits, progressMs = 1_000 } = options;
+    this.#lock = lock;
+    this.#snapshot = snapshot;
+    this.#values = snapshot.values;
+    this.#compacted = snapshot.compacted;
+    this.#log = new ChangeLog(snapshot.revision, { maxChanges: 20_000, maxBytes: 64 * 1_048_576, ...limits });
+    this.#worker = new WorkerCalls(path);
+    this.#fanout = new WatchFanout(this.#log, {
+      clock,
+      progressMs,
+      readHistory: (after, limit) => this.#readHistory(after, limit),
+    });
+    this.#commits = new GroupCommit({
+      present: (key) => this.#values.get(key),
+      revision: () => this.#log.end,
+      persist: async (entries, values) => {
+        await this.#worker.ask({ kind: 'commit', entries, values }, [values.buffer]);
+      },
+      publish: (changes) => this.#publish(changes),
+    });
+  }
+
+  async get(key: string): Promise<StoredValue | undefined> {
+    return this.#values.get(key);
+  }
+
+  async list(prefix: string, { limit, continue: from }: ListOptions = {}): Promise<StoredList> {
+    if (!from) return { ...this.#values.list(prefix, undefined, limit), revision: this.#log.end };
+    const values = await this.#valuesAt(from.revision, prefix);
+    return { ...values.list(prefix, from.afterKey, limit), revision: from.revision };
+  }
+
+  create(key: string, value: Buffer, condition?: Pick<WriteCondition, 'guard'>): Promise<number> {
+    return this.#commits.write({ kind: 'create', key, value, ...condition });
+  }
+
+  update(key: string, value: Buffer, condition?: WriteCondition): Promise<number> {
+    return this.#commits.write({ kind: 'update', key, value, ...condition });
+  }
+
+  delete(key: string, condition?: WriteCondition): Promise<number> {
+    return this.#commits.write({ kind: 'delete', key, ...condition });
+  }
+
+  watch(prefix: string, { after }: { after: number }): StoreWatch {
+    return this.#fanout.watch(prefix, after);
+  }
+
+  async revision(): Promise<number> {
+    return this.#log.end;
+  }
+
+  async compact(revision: number): Promise<void> {
+    const upTo = Math.min(revision, this.#log.end);
+    if (upTo <= this.#compacted) return;
+    this.#compacted = upTo;
+    this.#log.forget(upTo);
+    await this.#worker.ask({ kind: 'compact', revision: upTo });
+  }
+
+  clusterUID(): string {
+    return this.#snapshot.clusterUID;
+  }
+
+  era(): string {
+    return this.#snapshot.era;
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#fanout.close();
+    await this.#commits.drained();
+    try {
+      await this.#worker.ask({ kind: 'close' });
+    } finally {
+      this.#lock.release();
+    }
+  }
+
+  #publish(changes: Change[]): void {
+    for (const { key, revision, value } of changes) {
+      this.#values.set(key, value && { key, value, revision });
+    }
+    this.#log.append(changes);
+    this.#fanout.publish(changes);
+  }
+
+  /** Copies of the present are cheap and taken before the worker is asked, so what commits meanwhile does not matter. */
+  async #valuesAt(revision: number, prefix: string): Promise<PresentValues> {
+    if (revision < this.#compacted) throw new Expired(revision);
+    const { start } = this.#log;
+    const values = this.#values.before(this.#log.after(revision).toReversed());
+    if (revision >= start) return values;
+    const older = await this.#worker.ask({ kind: 'before', after: revision, until: start, prefix });
+    return values.before(older);
+  }
+
+  #readHistory(after: number, limit: number): Promise<readonly Change[]> {
+    if (after < this.#compacted) return Promise.reject(new Expired(after));
+    return this.#worker.ask({ kind: 'changes', after, until: this.#log.start, limit });
+  }
+}

@@ -1,0 +1,136 @@
+/** The thread that owns the database: an fsync may take a second on a bad disk, and the event loop must not wait for it. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { parentPort, workerData } from 'node:worker_threads';
+import type Database from 'better-sqlite3';
+import type { CommitEntry, WorkerCall, WorkerReply, WorkerRequest } from './sqlite-messages.js';
+import { openDatabase } from './sqlite-schema.js';
+import type { Change } from './store.js';
+import { toStoreError } from './store-error.js';
+
+/** History rows deleted in one transaction: commits go in between. */
+const COMPACTION_SLICE = 2_000;
+
+interface HistoryRow {
+  revision: number;
+  key: string;
+  value: Buffer | null;
+  previousRevision: number | null;
+  previousValue: Buffer | null;
+}
+
+const NEXT_OF_KEY = '(SELECT min(n.revision) FROM history n WHERE n.key = h.key AND n.revision > h.revision)';
+
+class Connection {
+  readonly #database: Database.Database;
+  readonly #remember;
+  readonly #put;
+  readonly #remove;
+  readonly #changes;
+  readonly #before;
+  readonly #forget;
+
+  constructor(path: string) {
+    const database = openDatabase(path);
+    this.#database = database;
+    this.#remember = database.prepare<{ key: string; revision: number }>(
+      `INSERT INTO history SELECT @revision, @key, o.revision, o.value
+       FROM (SELECT 1) LEFT JOIN objects o ON o.key = @key`,
+    );
+    this.#put = database.prepare<{ key: string; revision: number; value: Buffer }>(
+      `INSERT INTO objects VALUES (@key, @revision, CAST(@value AS TEXT))
+       ON CONFLICT (key) DO UPDATE SET revision = excluded.revision, value = excluded.value`,
+    );
+    this.#remove = database.prepare<string>('DELETE FROM objects WHERE key = ?');
+    this.#changes = database.prepare<{ after: number; until: number; limit: number }, HistoryRow>(
+      `SELECT revision, key, previousRevision, CAST(previousValue AS BLOB) AS previousValue, CAST(CASE
+         WHEN next IS NULL THEN (SELECT o.value FROM objects o WHERE o.key = page.key)
+         ELSE (SELECT n.previous_value FROM history n WHERE n.revision = next) END AS BLOB) AS value
+       FROM (SELECT revision, key, previous_revision AS previousRevision, previous_value AS previousValue,
+           ${NEXT_OF_KEY} AS next
+         FROM history h WHERE revision > @after AND revision <= @until ORDER BY revision LIMIT @limit) AS page`,
+    );
+    // SQLite takes the bare columns from the row that holds the minimum.
+    this.#before = database.prepare<
+      { after: number; until: number; from: string; to: string },
+      Omit<HistoryRow, 'value'>
+    >(
+      `SELECT min(revision) AS revision, key, previous_revision AS previousRevision,
+         CAST(previous_value AS BLOB) AS previousValue
+       FROM history WHERE revision > @after AND revision <= @until AND key >= @from AND key < @to GROUP BY key`,
+    );
+    this.#forget = database.prepare<{ revision: number; limit: number }>(
+      `DELETE FROM history WHERE revision IN
+         (SELECT revision FROM history WHERE revision <= @revision ORDER BY revision LIMIT @limit)`,
+    );
+  }
+
+  async answer(call: WorkerCall): Promise<Change[]> {
+    switch (call.kind) {
+      case 'commit':
+        this.#commit(call.entries, Buffer.from(call.values.buffer));
+        return [];
+      case 'changes':
+        return this.#changes.all(call).map(toChange);
+      case 'before':
+        return this.#before
+          .all({ ...call, from: call.prefix, to: `${call.prefix}\u{10ffff}` })
+          .map((row) => toChange({ ...row, value: null }));
+      case 'compact':
+        await this.#compact(call.revision);
+        return [];
+      case 'close':
+        this.#database.close();
+        return [];
+    }
+  }
+
+  #commit(entries: readonly CommitEntry[], values: Buffer): void {
+    let offset = 0;
+    this.#database.transaction(() => {
+      for (const { key, revision, length } of entries) {
+        this.#remember.run({ key, revision });
+        if (length === undefined) {
+          this.#remove.run(key);
+        } else {
+          this.#put.run({ key, revision, value: values.subarray(offset, offset + length) });
+          offset += length;
+        }
+      }
+    })();
+  }
+
+  async #compact(revision: number): Promise<void> {
+    this.#database.prepare('UPDATE compaction SET revision = max(revision, ?)').run(revision);
+    while (this.#database.open) {
+      if (this.#forget.run({ revision, limit: COMPACTION_SLICE }).changes < COMPACTION_SLICE) return;
+      await nextTurn();
+    }
+  }
+}
+
+function toChange({ revision, key, value, previousRevision, previousValue }: HistoryRow): Change {
+  return {
+    key,
+    revision,
+    ...(value && { value }),
+    ...(previousValue &&
+      previousRevision !== null && { previous: { key, value: previousValue, revision: previousRevision } }),
+  };
+}
+
+function serve(path: string): void {
+  const connection = new Connection(path);
+  parentPort?.on('message', async ({ id, call }: WorkerRequest) => {
+    let reply: WorkerReply;
+    try {
+      reply = { id, changes: await connection.answer(call) };
+    } catch (error) {
+      const { code, message } = toStoreError(error, path);
+      reply = { id, error: { code, message } };
+    }
+    parentPort?.postMessage(reply);
+    if (call.kind === 'close') parentPort?.close();
+  });
+}
+
+serve(workerData);

@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import Database from 'better-sqlite3';
+import { openSqliteStore } from '../../coordinator/store/sqlite-store.js';
+import { Expired, type Store } from '../../coordinator/store/store.js';
+import { StoreError } from '../../coordinator/store/store-error.js';
+import { systemClock } from '../../shared/process/clock.js';
+import { silentLogger } from '../../shared/process/log.js';
+import { temporaryDirectory } from '../harness/temporary-directory.js';
+import { storeLaws } from '../laws/store.js';
+
+const scratch = mkdtempSync(join(tmpdir(), 'everynode-laws-'));
+after(() => rmSync(scratch, { recursive: true, force: true }));
+
+function open(dataDir: string, limits: { maxChanges?: number; progressMs?: number } = {}): Promise<Store> {
+  const { maxChanges = 1_000, progressMs } = limits;
+  return openSqliteStore({
+    dataDir,
+    clock: systemClock,
+    log: silentLogger,
+    limits: { maxChanges },
+    ...(progressMs && { progressMs }),
+  });
+}
+
+storeLaws('sqlite store', (limits) => open(mkdtempSync(join(scratch, 'store-')), limits));
+
+const refused = (code: string) => (error: unknown) =>
+  error instanceof StoreError && error.code === code && !error.message.includes('\n');
+
+async function firstBatch(store: Store, after: number) {
+  const watch = store.watch('/', { after });
+  for await (const batch of watch) return batch.changes;
+  return [];
+}
+
+describe('sqlite store: reopening', () => {
+  test('values, revisions, clusterUID and era outlive a close', async (context) => {
+    const dataDir = temporaryDirectory(context);
+    const first = await open(dataDir);
+    const revision = await first.create('/a', Buffer.from('"ä"'));
+    await first.close();
+    const second = await open(dataDir);
+    assert.deepEqual(await second.get('/a'), { key: '/a', value: Buffer.from('"ä"'), revision });
+    assert.deepEqual([second.clusterUID(), second.era()], [first.clusterUID(), first.era()]);
+    assert.equal(await second.create('/b', Buffer.from('1')), revision + 1);
+    await second.close();
+  });
+
+  test('a revision is not used again though its key and its history are gone', async (context) => {
+    const dataDir = temporaryDirectory(context);
+    const first = await open(dataDir);
+    await first.create('/a', Buffer.from('1'));
+    const last = await first.delete('/a');
+    await first.compact(last);
+    await first.close();
+    const second = await open(dataDir);
+    assert.equal(await second.create('/a', Buffer.from('1')), last + 1);
+    await second.close();
+  });
+
+  test('a watch resumes from history that only the file holds', async (context) => {
+    const dataDir = temporaryDirectory(context);
+    const first = await open(dataDir);
+    const created = await first.create('/a', Buffer.from('1'));
+    const updated = await first.update('/a', Buffer.from('2'));
+    const deleted = await first.delete('/a');
+    const again = await first.create('/a', Buffer.from('3'));
+    await first.close();
+    const second = await open(dataDir);
+    assert.deepEqual(await firstBatch(second, created), [
+      {
+        key: '/a',
+        revision: updated,
+        value: Buffer.from('2'),
+        previous: { key: '/a', value: Buffer.from('1'), revision: created },
+      },
+      {
+        key: '/a',
+        revision: deleted,
+        previous: { key: '/a', value: Buffer.from('2'), revision: updated },
+      },
+      { key: '/a', revision: again, value: Buffer.from('3') },
+    ]);
+    await second.close();
+  });
+
+  test('an older page is rebuilt from history that only the file holds', async (context) => {
+    const dataDir = temporaryDirectory(context);
+    const first = await open(dataDir);
+    for (const key of ['/a', '/b', '/c']) await first.create(key, Buffer.from('"old"'));
+    const { revision } = await first.list('/', { limit: 1 });
+    await first.update('/b', Buffer.from('"new"'));
+    await first.delete('/c');
+    await first.create('/d', Buffer.from('"new"'));
+    await first.close();
+    const second = await open(dataDir);
+    await second.update('/b', Buffer.from('"newest"'));
+    const { items } = await second.list('/', { continue: { afterKey: '/a', revision } });
+    assert.deepEqual(
+      items.map((item) => `${item.key} ${item.value}`),
+      ['/b "old"', '/c "old"'],
+    );
+    await second.close();
+  });
+
+  test('a compaction is remembered', async (context) => {
+    const dataDir = temporaryDirectory(context);
+    const first = await open(dataDir);
+    await first.create('/a', Buffer.from('1'));
+    await first.compact(await first.create('/b', Buffer.from('1')));
+    await first.close();
+    const second = await open(dataDir);
+    await assert.rejects(firstBatch(second, 1), Expired);
+    await second.close();
+  });
+});
+
+describe('sqlite store: kill -9', () => {
+  test('every acknowledged write survives, and the lock does not', async (context) => {
+    const dataDir = temporaryDirectory(context);
+    const writer = new URL('../harness/store-writer.js', import.meta.url).pathname;
+    const child = spawn(process.execPath, [writer, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] });
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      output += chunk;
+      if (output.length > 2_000) child.kill('SIGKILL');
+    });
+    await new Promise((resolve) => child.once('close', resolve));
+    const acknowledged = output.slice(0, output.lastIndexOf('\n')).split('\n');
+    const store = await open(dataDir);
+    for (const line of acknowledged) {
+      const [key = '', revision] = line.split(' ');
+      assert.equal((await store.get(key))?.revision, Number(revision), line);
+    }
+    assert.ok(acknowledged.length > 100);
+    await store.close();
+  });
+});
+
+describe('sqlite store: refusals', () => {
+  test('a second coordinator on the same data is refused, in this process and in another', async (context) => {
+    const dataDir = temporaryDirectory(context);
+    const store = await open(dataDir);
+    await assert.rejects(open(dataDir), refused('locked'));
+    const writer = new URL('../harness/store-writer.js', import.meta.url).pathname;
+    const child = spawn(process.execPath, [writer, dataDir], { stdio: ['ignore', 'ignore', 'pipe'] });
+    let errors = '';
+    child.stderr.on('data', (chunk) => {
+      errors += chunk;
+    });
+    assert.notEqual(await new Promise((resolve) => child.once('close', resolve)), 0);
+    assert.match(errors, /another coordinator is using the data/);
+    await store.close();
+    await (await open(dataDir)).close();
+  });
+
+  test('a database of a newer version is refused', async (context) => {
+    const dataDir = temporaryDirectory(context);
+    await (await open(dataDir)).close();
+    const database = new Database(join(dataDir, 'everynode.db'));
+    database.pragma('user_version = 99');
+    database.close();
+    await assert.rejects(open(dataDir), refused('newer'));
+  });
+
+  for (const [damage, harm] of [
+    ['is no database', (path: string) => writeFileSync(path, 'garbage '.repeat(4_096))],
+    ['was cut short', (path: string) => truncateSync(path, statSync(path).size - 8_192)],
+    ['has broken pages', (path: string) => overwriteMiddle(path)],
+  ] as const) {
+    test(`a file that ${damage} is refused as damaged`, async (context) => {
+      const dataDir = temporaryDirectory(context);
+      const store = await open(dataDir);
+      await Promise.all([1, 2, 3, 4, 5, 6].map((key) => store.create(`/${key}`, Buffer.alloc(4_000, 0x31))));
+      await store.close();
+      harm(join(dataDir, 'everynode.db'));
+      await assert.rejects(open(dataDir), refused('damaged'));
+    });
+  }
+
+  test("another program's database is refused", async (context) => {
+    const dataDir = temporaryDirectory(context);
+    const database = new Database(join(dataDir, 'everynode.db'));
+    database.exec('CREATE TABLE theirs (x)');
+    database.close();
+    await assert.rejects(open(dataDir), refused('damaged'));
+  });
+
+  test('a path that is no directory is refused', async (context) => {
+    const path = join(temporaryDirectory(context), 'file');
+    writeFileSync(path, '');
+    await assert.rejects(open(path), refused('unwritable'));
+  });
+
+  test('the directory is private and so are its files', async (context) => {
+    const dataDir = join(temporaryDirectory(context), 'a', 'b');
+    const store = await open(dataDir);
+    await store.create('/a', Buffer.from('1'));
+    const modeOf = (name: string) => statSync(join(dataDir, name)).mode & 0o777;
+    assert.equal(modeOf('.'), 0o700);
+    assert.deepEqual(['lock', 'everynode.db', 'everynode.db-wal'].map(modeOf), [0o600, 0o600, 0o600]);
+    await store.close();
+  });
+});
+
+function overwriteMiddle(path: string): void {
+  const { size } = statSync(path);
+  const pages = Buffer.alloc(size - 8_192, 0xff);
+  const database = new Database(path);
+  const head = database.serialize().subarray(0, 8_192);
+  database.close();
+  writeFileSync(path, Buffer.concat([head, pages]));
+}

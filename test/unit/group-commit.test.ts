@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { GroupCommit } from '../../coordinator/store/group-commit.js';
+import { PresentValues } from '../../coordinator/store/present-values.js';
+import { RevisionMismatch } from '../../coordinator/store/store.js';
+import { StoreError } from '../../coordinator/store/store-error.js';
+
+/** A target whose commits end when the test says so. */
+class Disk {
+  readonly values = new PresentValues();
+  readonly commits: string[][] = [];
+  #revision = 0;
+  #pending: { resolve(): void; reject(error: StoreError): void }[] = [];
+  readonly group = new GroupCommit({
+    present: (key) => this.values.get(key),
+    revision: () => this.#revision,
+    persist: (entries) => {
+      this.commits.push(entries.map((entry) => entry.key));
+      return new Promise((resolve, reject) => this.#pending.push({ resolve, reject }));
+    },
+    publish: (changes) => {
+      for (const { key, revision, value } of changes) {
+        this.values.set(key, value && { key, value, revision });
+        this.#revision = revision;
+      }
+    },
+  });
+
+  create(key: string): Promise<number> {
+    return this.group.write({ kind: 'create', key, value: Buffer.from('1') });
+  }
+
+  async end(error?: StoreError): Promise<void> {
+    await turn();
+    const commit = this.#pending.shift();
+    if (error) commit?.reject(error);
+    else commit?.resolve();
+    await turn();
+  }
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+const FULL = new StoreError('full', 'no space');
+const FAILED = new StoreError('failed', 'fsync');
+
+describe('group commit', () => {
+  test('what arrives during one commit is the next', async () => {
+    const disk = new Disk();
+    const first = disk.create('/a');
+    await turn();
+    const later = Promise.all([disk.create('/b'), disk.create('/c')]);
+    await disk.end();
+    await disk.end();
+    assert.deepEqual([await first, ...(await later)], [1, 2, 3]);
+    assert.deepEqual(disk.commits, [['/a'], ['/b', '/c']]);
+  });
+
+  test('a full disk rejects its commit only, and its revisions were never seen', async () => {
+    const disk = new Disk();
+    const lost = assert.rejects(disk.create('/a'), FULL);
+    await disk.end(FULL);
+    await lost;
+    const kept = disk.create('/a');
+    await disk.end();
+    assert.equal(await kept, 1);
+  });
+
+  test('a write that waits is decided by what was really committed', async () => {
+    const disk = new Disk();
+    const lost = assert.rejects(disk.create('/a'), FULL);
+    await turn();
+    const waiting = disk.create('/a');
+    await disk.end(FULL);
+    await disk.end();
+    await lost;
+    assert.equal(await waiting, 1);
+  });
+
+  test('a stale write that came during the commit is refused after it', async () => {
+    const disk = new Disk();
+    const created = disk.create('/a');
+    await turn();
+    const stale = assert.rejects(
+      disk.group.write({ kind: 'update', key: '/a', value: Buffer.from('2'), revision: 7 }),
+      RevisionMismatch,
+    );
+    await disk.end();
+    await created;
+    await stale;
+  });
+
+  test('after any other error nothing is written any more', async () => {
+    const disk = new Disk();
+    const lost = assert.rejects(disk.create('/a'), FAILED);
+    await turn();
+    const waiting = assert.rejects(disk.create('/b'), FAILED);
+    await disk.end(FAILED);
+    await lost;
+    await waiting;
+    await assert.rejects(disk.create('/c'), FAILED);
+    assert.equal(disk.commits.length, 1);
+  });
+});
