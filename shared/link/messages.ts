@@ -4,7 +4,8 @@
  * The host's steady clock is its wall clock when the agent started plus monotonic time since: it never jumps.
  * Within a version unknown fields are ignored; new message kinds are sent only after both ends named the feature.
  */
-import type { KubeEvent } from '../kube/event.js';
+import type { ObjectReference } from '../kube/event.js';
+import type { Timestamp } from '../kube/meta.js';
 import type { Node, NodeStatus, Taint } from '../kube/node.js';
 import type { PodStatus } from '../kube/pod.js';
 
@@ -38,6 +39,8 @@ export interface Hello {
   /** Revision of the last `desired` applied; 0 = none. */
   revision: number;
   have: Held[];
+  /** Uid of the Node that this agent process was welcomed as; absent before its first welcome. */
+  nodeUid?: string;
   /** Labels and taints for a Node that does not exist yet. */
   register: { labels: Record<string, string>; taints: Taint[] };
   status: NodeStatus;
@@ -53,15 +56,14 @@ export interface DesiredObject {
   object: Uint8Array;
 }
 
+/** A difference, whole by itself: a large one comes as several, each sent when the one before was applied. */
 export interface Desired {
   kind: 'desired';
   id: number;
   revision: number;
   set: DesiredObject[];
-  /** Objects to stop and drop. */
+  /** Uids of objects to stop and drop. */
   gone: string[];
-  /** More parts of the same difference follow. */
-  more: boolean;
 }
 
 export interface Applied {
@@ -78,16 +80,21 @@ export interface PodReport {
   status: PodStatus;
 }
 
+/** Names a Pod that is fully stopped and may leave the store. */
+export interface RemovedPod {
+  uid: string;
+  namespace: string;
+  name: string;
+}
+
+/** A session's first reports name every Pod and the Node; later ones only what changed. */
 export interface StatusReport {
   kind: 'status';
   id: number;
-  /** The first report of a session names every Pod; later ones only what changed. */
-  complete: boolean;
   hostTimeMs: number;
   node?: NodeStatus;
   pods: PodReport[];
-  /** Uids of Pods that are fully stopped and may leave the store. */
-  removed: { uid: string; namespace: string; name: string }[];
+  removed: RemovedPod[];
 }
 
 export interface StatusAck {
@@ -96,12 +103,21 @@ export interface StatusAck {
   id: number;
 }
 
+/** An Event as an agent tells it: on its own Node or on a Pod bound to it. `count` is how often since the last report. */
+export interface ReportedEvent {
+  involvedObject: ObjectReference;
+  type: 'Normal' | 'Warning';
+  reason: string;
+  message: string;
+  count: number;
+  firstTimestamp: Timestamp;
+  lastTimestamp: Timestamp;
+}
+
+/** Not acknowledged: what a broken link swallows of these is lost. */
 export interface EventsReport {
   kind: 'events';
-  items: Pick<
-    KubeEvent,
-    'involvedObject' | 'reason' | 'message' | 'type' | 'count' | 'firstTimestamp' | 'lastTimestamp'
-  >[];
+  items: ReportedEvent[];
 }
 
 export interface Welcome {
@@ -123,8 +139,10 @@ export interface Goodbye {
   kind: 'goodbye';
   reason: GoodbyeReason;
   message: string;
-  /** Do not come back sooner; absent = do not come back. */
+  /** Do not come back sooner; absent = do not come back while this process lives. */
   retryMs?: number;
+  /** With `nodeDeleted`: whose Node it was. An agent of that fleet drops its Pods; any other ignores the word. */
+  clusterUID?: string;
 }
 
 export interface LogStreamRequest {
@@ -161,7 +179,13 @@ export interface StreamCredit {
   bytes: number;
 }
 
-/** Ends a stream; `error` is present when it failed, `started: false` when it never began. */
+/** The stream has begun: its reader may be answered although no byte has come yet. */
+export interface StreamStarted {
+  kind: 'streamStarted';
+  stream: number;
+}
+
+/** Ends a stream, from either side. Without `error` it came to its end; with one before `streamStarted` it was refused. */
 export interface StreamClose {
   kind: 'streamClose';
   stream: number;
@@ -173,28 +197,23 @@ export type FromAgent =
   | Applied
   | StatusReport
   | EventsReport
+  | StreamStarted
   | StreamData
-  | StreamCredit
   | StreamClose;
 
-export type FromHub =
-  | Welcome
-  | Desired
-  | StatusAck
-  | Goodbye
-  | StreamOpen
-  | StreamData
-  | StreamCredit
-  | StreamClose;
+export type FromHub = Welcome | Desired | StatusAck | Goodbye | StreamOpen | StreamCredit | StreamClose;
 
-/** POST body of a join. The answer is a `JoinAnswer`; a taken name is 409, a wrong token 401. */
+/**
+ * POST body of a join. A taken name is 409, a wrong token 401.
+ * The agent makes its credential and sends only the hash, so a join whose answer was lost can be repeated.
+ */
 export interface JoinRequest {
   node: string;
+  /** SHA-256 of the credential, lower-case hex. */
+  credentialHash: string;
 }
 
 export interface JoinAnswer {
   node: string;
-  /** Bearer credential of this node; stored by the agent in a root-only file. */
-  credential: string;
   clusterUID: string;
 }

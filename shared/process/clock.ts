@@ -26,6 +26,19 @@ export const systemClock: Clock = {
   },
 };
 
+/**
+ * A clock that never jumps: `now()` is the wall clock of this moment plus monotonic time since.
+ * A host's reports and the link's `hostTimeMs` must be read off the same one.
+ */
+export function steadyClock(clock: Clock): Clock {
+  const offset = clock.now() - clock.monotonic();
+  return {
+    now: () => Math.round(offset + clock.monotonic()),
+    monotonic: () => clock.monotonic(),
+    after: (delayMs, action) => clock.after(delayMs, action),
+  };
+}
+
 interface Pending {
   at: number;
   order: number;

@@ -1,0 +1,67 @@
+/** What the link needs of the rest of the agent, and what the rest of the agent may hand to the link. */
+import type { NodeStatus, Taint } from '../../shared/kube/node.js';
+import type {
+  DesiredObject,
+  Held,
+  PodReport,
+  RemovedPod,
+  ReportedEvent,
+  StreamRequest,
+  Welcome,
+} from '../../shared/link/messages.js';
+
+/** Where this host stopped: the fleet it belongs to and everything it holds, in its cache or only in its engine. */
+export interface ResumePoint {
+  /** Absent on a host that was never welcomed. A coordinator with another one is refused. */
+  clusterUID?: string;
+  era?: string;
+  /** Of the last difference applied; 0 = none. */
+  revision: number;
+  have: Held[];
+}
+
+/** A difference to make true on disk: objects to hold (new or changed), uids to stop and drop. */
+export interface DesiredChange {
+  set: DesiredObject[];
+  gone: string[];
+  revision: number;
+  clusterUID: string;
+  era: string;
+}
+
+/** The rest of the agent, as the link sees it. Built in `main.ts`; every call is made from the event loop, none twice at once. */
+export interface AgentSide {
+  /** Asked at each connect. */
+  resume(): ResumePoint;
+  /** Labels and taints for a Node that does not exist yet. */
+  registration(): { labels: Record<string, string>; taints: Taint[] };
+  /** Present status of the Node; also handed to `outbox.putNode` whenever it changes. */
+  nodeStatus(): NodeStatus;
+  /**
+   * Resolves when the change is on disk (then `applied` is sent); stopping and starting go on in their own time.
+   * A rejection ends the connection: the same difference comes again after the next connect.
+   */
+  apply(change: DesiredChange): Promise<void>;
+  /**
+   * Opens a stream for a reader: resolving tells the reader that it has begun, a `StreamError` refuses it.
+   * The link takes from it only what the reader has room for. `signal` aborts when the reader left or the link broke.
+   */
+  openStream(request: StreamRequest, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
+  /** A hello was accepted: the link carries reports until `onLost`. */
+  onLive(welcome: Welcome): void;
+  /** The link broke; it reconnects by itself. */
+  onLost(reason: string): void;
+  /** The link will not come back while this process lives: `superseded`, `refused` or `nodeDeleted` in words. */
+  onEnded(reason: string): void;
+}
+
+/** Reports on their way to the coordinator. Nothing here blocks or fails: what is newest wins and is sent when it can be. */
+export interface Reports {
+  /** The Pod's status now; replaces what was not sent yet. Times by the host's steady clock. */
+  putPod(report: PodReport): void;
+  /** The Pod is fully stopped, whether it was deleted or just `gone`: nothing more will be said of it. Repeated until acknowledged. */
+  putRemoved(pod: RemovedPod): void;
+  putNode(status: NodeStatus): void;
+  /** Best effort, oldest dropped when too many wait; equal ones (object, reason, message) are counted together. */
+  putEvent(event: ReportedEvent): void;
+}
