@@ -1,0 +1,197 @@
+/**
+ * Compares a decoded JSON object with its schema: fields that the type lacks, and values of the wrong JSON type,
+ * in the words of Go's decoder, since those are what upstream answers with (400 BadRequest).
+ */
+import { parseQuantity } from '../../../shared/kube/quantity.js';
+import { referencedName, resolved, type Schema } from './schema.js';
+
+/** What does not fit. Both lists are in the order of the object's fields. */
+export interface FieldFindings {
+  /** Paths such as `spec.template.spec.containers[0].foo`. */
+  unknownFields: string[];
+  /** Such as `json: cannot unmarshal string into Go struct field DaemonSetSpec.spec.minReadySeconds of type int32`. */
+  typeErrors: string[];
+}
+
+/** Where the walk stands: two forms of the path, and the struct that holds the field. */
+interface Place {
+  /** With list indexes, for unknown fields. */
+  path: string;
+  /** Without them, for Go's errors. */
+  goPath: string;
+  struct: string;
+}
+
+/** Upstream's own words for a quantity that is none. */
+const QUANTITY_FORM =
+  "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+const TIME_FORM = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/;
+const INTEGER_LIMITS: Record<string, number> = { int32: 2 ** 31, int64: 2 ** 63 };
+
+/** Finds unknown fields and wrong types in `object`, which claims to be of the definition named. Pure. */
+export function checkFields(definition: string, object: unknown): FieldFindings {
+  const findings: FieldFindings = { unknownFields: [], typeErrors: [] };
+  const root = { path: '', goPath: '', struct: shortName(definition) };
+  checkValue({ $ref: `#/components/schemas/${definition}` }, object, root, findings);
+  return findings;
+}
+
+/** `PodSpec` of `io.k8s.api.core.v1.PodSpec`. */
+function shortName(definition: string): string {
+  return definition.slice(definition.lastIndexOf('.') + 1);
+}
+
+function checkValue(schema: Schema, value: unknown, place: Place, findings: FieldFindings): void {
+  if (value === null || value === undefined) return;
+  const name = referencedName(schema);
+  const type = resolved(schema);
+  if (type.properties) checkStruct(name ?? '', type, value, place, findings);
+  else if (type['x-kubernetes-preserve-unknown-fields']) return;
+  else if (type.additionalProperties) checkMap(type, value, place, findings);
+  else if (type.type === 'array') checkList(type, value, place, findings);
+  else checkScalar(name, type, value, place, findings);
+}
+
+function checkStruct(
+  name: string,
+  type: Schema,
+  value: unknown,
+  place: Place,
+  findings: FieldFindings,
+): void {
+  if (!isObject(value)) {
+    wrongType(value, `v1.${shortName(name)}`, place, findings);
+    return;
+  }
+  for (const [field, child] of Object.entries(value)) {
+    const path = place.path === '' ? field : `${place.path}.${field}`;
+    const goPath = place.goPath === '' ? field : `${place.goPath}.${field}`;
+    const schema =
+      type.properties && Object.hasOwn(type.properties, field) ? type.properties[field] : undefined;
+    if (schema) checkValue(schema, child, { path, goPath, struct: shortName(name) }, findings);
+    else findings.unknownFields.push(path);
+  }
+}
+
+function checkMap(type: Schema, value: unknown, place: Place, findings: FieldFindings): void {
+  if (!isObject(value)) {
+    wrongType(value, goType(type), place, findings);
+    return;
+  }
+  const values = type.additionalProperties ?? {};
+  for (const [key, child] of Object.entries(value)) {
+    checkValue(values, child, { ...place, path: `${place.path}[${JSON.stringify(key)}]` }, findings);
+  }
+}
+
+function checkList(type: Schema, value: unknown, place: Place, findings: FieldFindings): void {
+  if (!Array.isArray(value)) {
+    wrongType(value, goType(type), place, findings);
+    return;
+  }
+  const items = type.items ?? {};
+  for (const [index, child] of value.entries()) {
+    checkValue(items, child, { ...place, path: `${place.path}[${index}]` }, findings);
+  }
+}
+
+function checkScalar(
+  name: string | undefined,
+  type: Schema,
+  value: unknown,
+  place: Place,
+  findings: FieldFindings,
+): void {
+  if (name?.endsWith('.Quantity')) {
+    checkQuantity(value, findings);
+    return;
+  }
+  if (type.format === 'int-or-string') {
+    checkIntOrString(value, findings);
+    return;
+  }
+  if (type.type === 'integer' || type.type === 'number') {
+    checkNumber(type, value, place, findings);
+    return;
+  }
+  if (typeof value !== type.type) {
+    wrongType(value, goType(type), place, findings);
+    return;
+  }
+  if (type.format === 'date-time' && !isTime(String(value))) {
+    const text = JSON.stringify(value);
+    findings.typeErrors.push(
+      `parsing time ${text} as "2006-01-02T15:04:05Z07:00": cannot parse ${text} as "2006"`,
+    );
+  }
+  if (type.format === 'byte') checkBase64(String(value), findings);
+}
+
+function checkNumber(type: Schema, value: unknown, place: Place, findings: FieldFindings): void {
+  if (typeof value !== 'number') {
+    wrongType(value, goType(type), place, findings);
+    return;
+  }
+  if (type.type === 'number') return;
+  const limit = INTEGER_LIMITS[type.format ?? 'int64'] ?? Number.POSITIVE_INFINITY;
+  if (Number.isInteger(value) && value < limit && value >= -limit) return;
+  findings.typeErrors.push(goError(`number ${value}`, goType(type), place));
+}
+
+/** A number of a quantity is fine: `cpu: 1`. */
+function checkQuantity(value: unknown, findings: FieldFindings): void {
+  const readable = typeof value === 'number' || typeof value === 'string';
+  if (readable && parseQuantity(value) !== undefined) return;
+  findings.typeErrors.push(QUANTITY_FORM);
+}
+
+function checkIntOrString(value: unknown, findings: FieldFindings): void {
+  if (typeof value === 'string' || (typeof value === 'number' && Number.isInteger(value))) return;
+  findings.typeErrors.push(`json: cannot unmarshal ${jsonWord(value)} into Go value of type int32`);
+}
+
+function checkBase64(text: string, findings: FieldFindings): void {
+  const bad = /[^A-Za-z0-9+/=\r\n]/.exec(text);
+  const packed = text.replace(/[\r\n]/g, '');
+  if (!bad && packed.length % 4 === 0 && /^[^=]*={0,2}$/.test(packed)) return;
+  findings.typeErrors.push(`illegal base64 data at input byte ${bad ? bad.index : packed.length}`);
+}
+
+function isTime(text: string): boolean {
+  return TIME_FORM.test(text) && !Number.isNaN(Date.parse(text));
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** What Go's decoder calls a JSON value. */
+function jsonWord(value: unknown): string {
+  if (Array.isArray(value)) return 'array';
+  if (typeof value === 'boolean') return 'bool';
+  return typeof value;
+}
+
+/** The Go type of a schema as its decoder prints it. */
+function goType(schema: Schema): string {
+  const name = referencedName(schema);
+  if (name?.endsWith('.Quantity')) return 'resource.Quantity';
+  if (name) return `v1.${shortName(name)}`;
+  if (schema.items) return `[]${goType(schema.items)}`;
+  if (schema.additionalProperties) return `map[string]${goType(schema.additionalProperties)}`;
+  if (schema.type === 'boolean') return 'bool';
+  if (schema.type === 'integer') return schema.format ?? 'int64';
+  return schema.type === 'number' ? 'float64' : (schema.type ?? 'string');
+}
+
+function goError(found: string, wanted: string, place: Place): string {
+  const target =
+    place.goPath === ''
+      ? `Go value of type ${wanted}`
+      : `Go struct field ${place.struct}.${place.goPath} of type ${wanted}`;
+  return `json: cannot unmarshal ${found} into ${target}`;
+}
+
+function wrongType(value: unknown, wanted: string, place: Place, findings: FieldFindings): void {
+  findings.typeErrors.push(goError(jsonWord(value), wanted, place));
+}

@@ -1,0 +1,44 @@
+/** Makes an object what upstream's decoder would have made of it. */
+import { definitionOf, fieldSchema, itemSchema, type Schema } from './schema.js';
+
+/**
+ * Drops, in place, what upstream's decoder would not keep: fields that the type lacks, and nulls. `object` has
+ * passed `checkFields` without a type error.
+ */
+export function dropUnknownFields(definition: string, object: unknown): void {
+  dropUnder(definitionOf(definition), object);
+}
+
+function dropUnder(type: Schema, value: unknown): void {
+  if (type['x-kubernetes-preserve-unknown-fields']) return;
+  if (Array.isArray(value)) dropInList(itemSchema(type) ?? {}, value);
+  else if (isObject(value)) dropInObject(type, value);
+}
+
+function dropInObject(type: Schema, value: Record<string, unknown>): void {
+  for (const [field, child] of Object.entries(value)) {
+    const schema = fieldSchema(type, field);
+    if (!schema || (child === null && !type.additionalProperties)) delete value[field];
+    else if (child === null) value[field] = zeroOf(schema);
+    else dropUnder(schema, child);
+  }
+}
+
+/** A null among the elements stands for the type's zero value. */
+function dropInList(items: Schema, list: unknown[]): void {
+  for (const [index, child] of list.entries()) {
+    if (child === null) list[index] = zeroOf(items);
+    else dropUnder(items, child);
+  }
+}
+
+function zeroOf(schema: Schema): unknown {
+  if (schema.type === 'object') return {};
+  if (schema.type === 'array') return [];
+  if (schema.type === 'integer' || schema.type === 'number') return 0;
+  return schema.type === 'boolean' ? false : '';
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,186 @@
+/**
+ * Writes definitions.json: the OpenAPI schemas of every type that the served kinds reach.
+ * Names, types and formats come from the models of @kubernetes/client-node (a devDependency), optional fields
+ * from their .d.ts, the rest from merge-rules.mjs. Run by `npm run generate:schema`; commit what it writes.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import {
+  ATOMIC_TYPES,
+  LIST_MAP_KEYS,
+  MERGE_KEYS,
+  MERGED_SETS,
+  QUANTITIES,
+  RETAIN_KEYS,
+} from './merge-rules.mjs';
+
+const require = createRequire(import.meta.url);
+const MODELS = join(dirname(require.resolve('@kubernetes/client-node')), 'gen/models');
+const OUTPUT = join(dirname(fileURLToPath(import.meta.url)), 'definitions.json');
+
+const CORE = 'io.k8s.api.core.v1';
+const APPS = 'io.k8s.api.apps.v1';
+const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
+
+/** Models whose package their name does not tell; all others are core/v1. */
+const PACKAGES = {
+  V1ControllerRevision: APPS,
+  V1DaemonSet: APPS,
+  V1DaemonSetCondition: APPS,
+  V1DaemonSetSpec: APPS,
+  V1DaemonSetStatus: APPS,
+  V1DaemonSetUpdateStrategy: APPS,
+  V1RollingUpdateDaemonSet: APPS,
+  V1Condition: META,
+  V1DeleteOptions: META,
+  V1LabelSelector: META,
+  V1LabelSelectorRequirement: META,
+  V1ListMeta: META,
+  V1ManagedFieldsEntry: META,
+  V1ObjectMeta: META,
+  V1OwnerReference: META,
+  V1Preconditions: META,
+  V1Status: META,
+  V1StatusCause: META,
+  V1StatusDetails: META,
+  V1Lease: 'io.k8s.api.coordination.v1',
+  V1LeaseSpec: 'io.k8s.api.coordination.v1',
+  V1Eviction: 'io.k8s.api.policy.v1',
+};
+
+/** Where the walk begins, with the group, version and kind of each. */
+const ROOTS = {
+  CoreV1Event: ['', 'v1', 'Event'],
+  V1Binding: ['', 'v1', 'Binding'],
+  V1ConfigMap: ['', 'v1', 'ConfigMap'],
+  V1ControllerRevision: ['apps', 'v1', 'ControllerRevision'],
+  V1DaemonSet: ['apps', 'v1', 'DaemonSet'],
+  V1DeleteOptions: ['', 'v1', 'DeleteOptions'],
+  V1Eviction: ['policy', 'v1', 'Eviction'],
+  V1Lease: ['coordination.k8s.io', 'v1', 'Lease'],
+  V1Namespace: ['', 'v1', 'Namespace'],
+  V1Node: ['', 'v1', 'Node'],
+  V1Pod: ['', 'v1', 'Pod'],
+  V1Secret: ['', 'v1', 'Secret'],
+  V1Status: ['', 'v1', 'Status'],
+};
+
+/** Types that are no structs. */
+const SCALARS = {
+  [`${META}.Time`]: { type: 'string', format: 'date-time' },
+  [`${META}.MicroTime`]: { type: 'string', format: 'date-time' },
+  [`${META}.FieldsV1`]: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+  'io.k8s.apimachinery.pkg.api.resource.Quantity': { oneOf: [{ type: 'string' }, { type: 'number' }] },
+  'io.k8s.apimachinery.pkg.runtime.RawExtension': {
+    type: 'object',
+    'x-kubernetes-preserve-unknown-fields': true,
+  },
+  'io.k8s.apimachinery.pkg.util.intstr.IntOrString': {
+    format: 'int-or-string',
+    oneOf: [{ type: 'integer' }, { type: 'string' }],
+  },
+};
+
+const reference = (name) => ({ $ref: `#/components/schemas/${name}` });
+const QUANTITY = reference('io.k8s.apimachinery.pkg.api.resource.Quantity');
+
+/** `CoreV1Event`, `V1Pod` → `Event`, `Pod`. */
+function typeName(model) {
+  return model.replace(/^(CoreV1|V1)/, '');
+}
+
+function definitionName(model) {
+  return `${PACKAGES[model] ?? CORE}.${typeName(model)}`;
+}
+
+function scalarOf(type, format) {
+  if (type === 'Date') return reference(`${META}.Time`);
+  if (type === 'V1MicroTime') return reference(`${META}.MicroTime`);
+  if (type === 'IntOrString') return reference('io.k8s.apimachinery.pkg.util.intstr.IntOrString');
+  if (type === 'number') {
+    return { type: format === 'double' ? 'number' : 'integer', ...(format ? { format } : {}) };
+  }
+  if (type === 'string') return { type: 'string', ...(format ? { format } : {}) };
+  if (type === 'boolean') return { type: 'boolean' };
+  if (type === 'any') return reference('io.k8s.apimachinery.pkg.runtime.RawExtension');
+  return undefined;
+}
+
+/** The schema of one TypeScript type as the models write it; `reach` takes each model that it names. */
+function schemaOf(type, format, reach) {
+  const list = /^Array<(.*)>$/.exec(type);
+  if (list) return { type: 'array', items: schemaOf(list[1], format, reach) };
+  const map = /^\{ \[key: string\]: (.*); \}$/.exec(type);
+  if (map) return { type: 'object', additionalProperties: schemaOf(map[1], format, reach) };
+  const scalar = scalarOf(type, format);
+  if (scalar) return scalar;
+  reach(type);
+  return reference(definitionName(type));
+}
+
+function listRules(path) {
+  if (MERGED_SETS.has(path)) {
+    return { 'x-kubernetes-list-type': 'set', 'x-kubernetes-patch-strategy': 'merge' };
+  }
+  const key = MERGE_KEYS[path];
+  if (!key) return { 'x-kubernetes-list-type': 'atomic' };
+  return {
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': LIST_MAP_KEYS[path] ?? [key],
+    'x-kubernetes-patch-merge-key': key,
+    'x-kubernetes-patch-strategy': RETAIN_KEYS.has(path) ? 'merge,retainKeys' : 'merge',
+  };
+}
+
+function fieldSchema(path, { type, format }, reach) {
+  const schema = schemaOf(type, format, reach);
+  if (QUANTITIES.has(path)) {
+    return schema.type === 'object' ? { ...schema, additionalProperties: QUANTITY } : QUANTITY;
+  }
+  if (path === 'ManagedFieldsEntry.fieldsV1') return reference(`${META}.FieldsV1`);
+  return schema.type === 'array' ? { ...schema, ...listRules(path) } : schema;
+}
+
+/** Fields that the declaration does not mark with `?`. */
+function requiredFields(model) {
+  const declaration = readFileSync(join(MODELS, `${model}.d.ts`), 'utf8');
+  return [...declaration.matchAll(/^ {4}'(\w+|\$\w+)': /gm)].map((match) => match[1]);
+}
+
+async function definition(model, reach) {
+  const module = await import(pathToFileURL(join(MODELS, `${model}.js`)).href);
+  const name = typeName(model);
+  const required = requiredFields(model);
+  const fields = module[model].getAttributeTypeMap();
+  const properties = fields.map((field) => [
+    field.baseName,
+    fieldSchema(`${name}.${field.baseName}`, field, reach),
+  ]);
+  const [group, version, kind] = ROOTS[model] ?? [];
+  return {
+    type: 'object',
+    ...(required.length > 0 ? { required } : {}),
+    properties: Object.fromEntries(properties),
+    ...(ATOMIC_TYPES.has(name) ? { 'x-kubernetes-map-type': 'atomic' } : {}),
+    ...(kind ? { 'x-kubernetes-group-version-kind': [{ group, kind, version }] } : {}),
+  };
+}
+
+const definitions = { ...SCALARS };
+const waiting = Object.keys(ROOTS);
+const seen = new Set(waiting);
+const reach = (model) => {
+  if (seen.has(model)) return;
+  seen.add(model);
+  waiting.push(model);
+};
+for (let model = waiting.pop(); model; model = waiting.pop()) {
+  definitions[definitionName(model)] = await definition(model, reach);
+}
+const lines = Object.keys(definitions)
+  .sort()
+  .map((name) => `${JSON.stringify(name)}: ${JSON.stringify(definitions[name])}`);
+writeFileSync(OUTPUT, `{\n${lines.join(',\n')}\n}\n`);
+process.stdout.write(`${lines.length} definitions in ${OUTPUT}\n`);

@@ -1,0 +1,83 @@
+/**
+ * What upstream's types say about lists and maps and no npm package carries: patch strategies, list and map types.
+ * Source: struct tags and +listType markers of k8s.io/api and k8s.io/apimachinery.
+ */
+
+/** Type.field → how a strategic merge patch merges the list. Every other list is replaced. */
+export const MERGE_KEYS = {
+  'ObjectMeta.ownerReferences': 'uid',
+  'PodSpec.containers': 'name',
+  'PodSpec.initContainers': 'name',
+  'PodSpec.ephemeralContainers': 'name',
+  'PodSpec.volumes': 'name',
+  'PodSpec.imagePullSecrets': 'name',
+  'PodSpec.hostAliases': 'ip',
+  'PodSpec.topologySpreadConstraints': 'topologyKey',
+  'PodSpec.schedulingGates': 'name',
+  'PodSpec.resourceClaims': 'name',
+  'Container.env': 'name',
+  'Container.ports': 'containerPort',
+  'Container.volumeMounts': 'mountPath',
+  'Container.volumeDevices': 'devicePath',
+  'EphemeralContainer.env': 'name',
+  'EphemeralContainer.ports': 'containerPort',
+  'EphemeralContainer.volumeMounts': 'mountPath',
+  'EphemeralContainer.volumeDevices': 'devicePath',
+  'PodStatus.conditions': 'type',
+  'PodStatus.podIPs': 'ip',
+  'PodStatus.hostIPs': 'ip',
+  'PodStatus.resourceClaimStatuses': 'name',
+  'ContainerStatus.volumeMounts': 'mountPath',
+  'NodeStatus.addresses': 'type',
+  'NodeStatus.conditions': 'type',
+  'NamespaceStatus.conditions': 'type',
+  'DaemonSetStatus.conditions': 'type',
+};
+
+/** Merged too, and besides the patch names the members that stay ("merge,retainKeys"). */
+export const RETAIN_KEYS = new Set([
+  'PodSpec.volumes',
+  'PodSpec.resourceClaims',
+  'PodStatus.resourceClaimStatuses',
+]);
+
+/** Lists of plain values that are merged as sets. */
+export const MERGED_SETS = new Set(['ObjectMeta.finalizers', 'NodeSpec.podCIDRs']);
+
+/** Keys of server-side apply where they are not the merge key. */
+export const LIST_MAP_KEYS = {
+  'Container.ports': ['containerPort', 'protocol'],
+  'EphemeralContainer.ports': ['containerPort', 'protocol'],
+  'PodSpec.topologySpreadConstraints': ['topologyKey', 'whenUnsatisfiable'],
+};
+
+/** Structs that have one owner as a whole under server-side apply. */
+export const ATOMIC_TYPES = new Set([
+  'ConfigMapKeySelector',
+  'LabelSelector',
+  'LocalObjectReference',
+  'NodeSelector',
+  'NodeSelectorTerm',
+  'ObjectFieldSelector',
+  'ObjectReference',
+  'OwnerReference',
+  'ResourceFieldSelector',
+  'SecretKeySelector',
+  'SecretReference',
+  'TypedLocalObjectReference',
+]);
+
+/** Type.field → text in the models, a resource quantity (or map of them) in truth. */
+export const QUANTITIES = new Set([
+  'ContainerStatus.allocatedResources',
+  'EmptyDirVolumeSource.sizeLimit',
+  'NodeStatus.allocatable',
+  'NodeStatus.capacity',
+  'PodSpec.overhead',
+  'PodStatus.allocatedResources',
+  'ResourceFieldSelector.divisor',
+  'ResourceRequirements.limits',
+  'ResourceRequirements.requests',
+  'VolumeResourceRequirements.limits',
+  'VolumeResourceRequirements.requests',
+]);
