@@ -3,6 +3,7 @@
  * It throws only ApiError.
  */
 import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
+import type { Pod } from '../../shared/kube/pod.js';
 import type { Status } from '../../shared/kube/status.js';
 import type { Kind } from '../kinds/kind.js';
 
@@ -24,7 +25,8 @@ export interface WriteOptions {
   fieldValidation?: 'Strict' | 'Warn' | 'Ignore';
   /** Receives texts for `Warning:` headers. */
   warn?: (text: string) => void;
-  subresource?: 'status';
+  /** `finalize`: spec.finalizers of a Namespace. */
+  subresource?: 'status' | 'finalize';
 }
 
 export interface Preconditions {
@@ -41,7 +43,10 @@ export interface DeleteOptions {
   dryRun?: boolean;
 }
 
-/** The object when it stays for now (finalizers, grace period), or a Success Status when it is gone. */
+/**
+ * The object when it stays for now (finalizers, grace period), or as it was when it is gone.
+ * Its resourceVersion is the revision of this write either way.
+ */
 export type DeleteResult<T extends KubeObject> = { deleted: T } | { terminating: T };
 
 /** Which objects of a kind: all namespaces when `namespace` is absent. Selectors are the texts of the query. */
@@ -136,8 +141,8 @@ export interface Registry {
     selection: Selection,
     options?: DeleteOptions,
   ): Promise<ObjectRecord<T>[]>;
-  /** pods/binding: sets spec.nodeName and PodScheduled once; 409 when bound already. */
-  bind(pod: ObjectRef, nodeName: string, preconditions?: Preconditions): Promise<void>;
+  /** pods/binding: sets spec.nodeName and PodScheduled once; 409 when bound already. Answers the bound Pod. */
+  bind(pod: ObjectRef, nodeName: string, preconditions?: Preconditions): Promise<ObjectRecord<Pod>>;
   /** pods/eviction: marks DisruptionTarget and deletes, as policy/v1 without budgets. */
   evict(pod: ObjectRef, options?: DeleteOptions): Promise<Status>;
   /** The node's agent says that the Pod's containers are gone: removes this very Pod (by uid), whatever its grace. */

@@ -82,7 +82,7 @@ function check(database: Database.Database, version: number): void {
       `the database ${database.name} has schema ${version}, this version knows up to ${SCHEMA_VERSION}: use a newer everynode`,
     );
   }
-  const verdict = database.pragma('quick_check(1)', { simple: true });
+  const verdict = String(database.pragma('quick_check(1)', { simple: true })).replaceAll(/\s+/g, ' ');
   if (verdict !== 'ok') {
     throw new StoreError(
       'damaged',
