@@ -1,0 +1,94 @@
+/** Keys to look at, each once at a time (client-go `util/workqueue`). */
+import type { Clock, Timer } from '../../shared/process/clock.js';
+
+interface Delayed {
+  at: number;
+  timer: Timer;
+}
+
+/**
+ * A key added while it waits is there once; added while it is processed, it comes again afterwards.
+ * Between `take` and `done` nobody else gets the key.
+ */
+export class WorkQueue {
+  readonly #clock: Clock;
+  readonly #waiting = new Set<string>();
+  readonly #processing = new Set<string>();
+  /** Added while being processed. */
+  readonly #again = new Set<string>();
+  readonly #delayed = new Map<string, Delayed>();
+  readonly #takers: ((key: string | undefined) => void)[] = [];
+  #closed = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Keys that wait now, delayed ones and those in work not counted. */
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  add(key: string): void {
+    if (this.#closed) return;
+    if (this.#processing.has(key)) {
+      this.#again.add(key);
+      return;
+    }
+    const taker = this.#takers.shift();
+    if (!taker) {
+      this.#waiting.add(key);
+      return;
+    }
+    this.#processing.add(key);
+    taker(key);
+  }
+
+  /** Adds the key after `delayMs`; of several delays of one key the soonest counts. */
+  addAfter(key: string, delayMs: number): void {
+    if (this.#closed) return;
+    if (delayMs <= 0) {
+      this.add(key);
+      return;
+    }
+    const at = this.#clock.monotonic() + delayMs;
+    const pending = this.#delayed.get(key);
+    if (pending && pending.at <= at) return;
+    pending?.timer.cancel();
+    const timer = this.#clock.after(delayMs, () => {
+      this.#delayed.delete(key);
+      this.add(key);
+    });
+    this.#delayed.set(key, { at, timer });
+  }
+
+  /** Forgets the key's delay, if it has one. */
+  cancelDelay(key: string): void {
+    this.#delayed.get(key)?.timer.cancel();
+    this.#delayed.delete(key);
+  }
+
+  /** The key that waited longest, as soon as there is one; undefined once the queue is closed. */
+  take(): Promise<string | undefined> {
+    if (this.#closed) return Promise.resolve(undefined);
+    const [key] = this.#waiting;
+    if (key === undefined) return new Promise((resolve) => this.#takers.push(resolve));
+    this.#waiting.delete(key);
+    this.#processing.add(key);
+    return Promise.resolve(key);
+  }
+
+  /** Gives a taken key back. */
+  done(key: string): void {
+    this.#processing.delete(key);
+    if (this.#again.delete(key)) this.add(key);
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const { timer } of this.#delayed.values()) timer.cancel();
+    this.#delayed.clear();
+    this.#waiting.clear();
+    for (const taker of this.#takers.splice(0)) taker(undefined);
+  }
+}

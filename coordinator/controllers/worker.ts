@@ -1,0 +1,89 @@
+/** Reconciles keys of a queue: the one place for retries, back-off and reading one's own writes. */
+import type { KubeObject } from '../../shared/kube/meta.js';
+import type { Clock } from '../../shared/process/clock.js';
+import type { Logger } from '../../shared/process/log.js';
+import { Slice } from '../../shared/process/slice.js';
+import type { Informers } from '../informers/informer.js';
+import { WorkQueue } from './work-queue.js';
+
+/** client-go's default per-item back-off: 5 ms doubling up to 1000 s. */
+const RETRY_BASE_MS = 5;
+const RETRY_MAX_MS = 1_000_000;
+
+/** What one reconcile tells the worker about what it did. */
+export interface Turn {
+  /** A write's answer: the key stays taken until every informer has seen that revision, also when the reconcile then throws. */
+  wrote(object: KubeObject): void;
+  /** Look at the key again after `delayMs` (at least). */
+  againAfter(delayMs: number): void;
+}
+
+/** Makes the world match the key's object, once. Throwing means: again, later. */
+export type Reconcile = (key: string, turn: Turn) => Promise<void>;
+
+export interface WorkerOptions {
+  /** Names the controller in log lines. */
+  name: string;
+  reconcile: Reconcile;
+  informers: Pick<Informers, 'waitFor'>;
+  clock: Clock;
+  log: Logger;
+  /** Keys at once; upstream's DaemonSet controller takes 2. */
+  concurrency?: number;
+}
+
+/** Runs from its making until `stop()`. */
+export class Worker {
+  readonly queue: WorkQueue;
+  readonly #options: WorkerOptions;
+  readonly #log: Logger;
+  readonly #failures = new Map<string, number>();
+  readonly #loops: Promise<void>[];
+
+  constructor(options: WorkerOptions) {
+    this.queue = new WorkQueue(options.clock);
+    this.#options = options;
+    this.#log = options.log.child({ component: options.name });
+    this.#loops = Array.from({ length: options.concurrency ?? 2 }, () => this.#loop());
+  }
+
+  /** Takes no new key; resolves when the reconciles under way have ended. */
+  async stop(): Promise<void> {
+    this.queue.close();
+    await Promise.all(this.#loops);
+  }
+
+  async #loop(): Promise<void> {
+    const slice = new Slice(this.#options.clock);
+    for (let key = await this.queue.take(); key !== undefined; key = await this.queue.take()) {
+      await this.#process(key);
+      this.queue.done(key);
+      await slice.pause();
+    }
+  }
+
+  async #process(key: string): Promise<void> {
+    let revision = 0;
+    const turn: Turn = {
+      wrote: (object) => {
+        revision = Math.max(revision, Number(object.metadata.resourceVersion ?? 0));
+      },
+      againAfter: (delayMs) => this.queue.addAfter(key, delayMs),
+    };
+    try {
+      await this.#options.reconcile(key, turn);
+      this.#failures.delete(key);
+    } catch (error) {
+      this.#retry(key, error);
+    }
+    if (revision > 0) await this.#options.informers.waitFor(revision);
+  }
+
+  #retry(key: string, error: unknown): void {
+    const failures = this.#failures.get(key) ?? 0;
+    this.#failures.set(key, failures + 1);
+    const delayMs = Math.min(RETRY_BASE_MS * 2 ** failures, RETRY_MAX_MS);
+    this.#log.warn({ key, err: error, delayMs }, 'reconcile failed, will retry');
+    this.queue.addAfter(key, delayMs);
+  }
+}
