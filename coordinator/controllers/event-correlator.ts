@@ -1,0 +1,97 @@
+/** Counts equal Events, combines similar ones and limits their rate (client-go `tools/record/events_cache.go`). */
+import type { KubeEvent, ObjectReference } from '../../shared/kube/event.js';
+import { toTimestamp } from '../../shared/kube/meta.js';
+import { RecentMap } from './recent-map.js';
+
+/** What happened, before counting. */
+export interface Occurrence {
+  component: string;
+  about: ObjectReference;
+  type: 'Normal' | 'Warning';
+  reason: string;
+  message: string;
+}
+
+const CACHE_SIZE = 4_096;
+/** From the tenth different message on, within ten minutes, similar Events become one. */
+const SIMILAR_LIMIT = 10;
+const SIMILAR_INTERVAL_MS = 600_000;
+/** Events about one object by one component: 25 at once, then one in 5 minutes. */
+const BURST = 25;
+const REFILL_MS = 300_000;
+
+interface Similar {
+  messages: Set<string>;
+  lastAt: number;
+}
+
+interface Bucket {
+  tokens: number;
+  filledAt: number;
+}
+
+export class EventCorrelator {
+  readonly #similar = new RecentMap<Similar>(CACHE_SIZE);
+  readonly #counted = new RecentMap<KubeEvent>(CACHE_SIZE);
+  readonly #buckets = new RecentMap<Bucket>(CACHE_SIZE);
+  #serial = 0;
+
+  /** The Event to store: a new one with count 1, or an earlier one counted up. Undefined: too many, say nothing. `now` in ms. */
+  correlate(occurrence: Occurrence, now: number): KubeEvent | undefined {
+    const source = `${occurrence.component}/${JSON.stringify(occurrence.about)}`;
+    const similarKey = `${source}/${occurrence.type}/${occurrence.reason}`;
+    const combined = this.#isOneOfMany(similarKey, occurrence.message, now);
+    const message = combined ? `(combined from similar events): ${occurrence.message}` : occurrence.message;
+    const key = combined ? similarKey : `${similarKey}/${message}`;
+    const earlier = this.#counted.get(key);
+    const event = earlier ? countUp(earlier, message, now) : this.#newEvent({ ...occurrence, message }, now);
+    this.#counted.set(key, event);
+    return this.#mayPass(source, now) ? event : undefined;
+  }
+
+  #newEvent({ component, about, type, reason, message }: Occurrence, now: number): KubeEvent {
+    // Upstream names an Event by its nanosecond; our clock's are milliseconds, the serial number is the rest.
+    this.#serial = (this.#serial + 1) % 1_000_000;
+    const moment = BigInt(Math.trunc(now)) * 1_000_000n + BigInt(this.#serial);
+    const timestamp = toTimestamp(now);
+    return {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name: `${about.name}.${moment.toString(16)}`, namespace: about.namespace ?? 'default' },
+      involvedObject: about,
+      reason,
+      message,
+      source: { component },
+      firstTimestamp: timestamp,
+      lastTimestamp: timestamp,
+      count: 1,
+      type,
+      eventTime: null,
+      reportingComponent: component,
+      reportingInstance: '',
+    };
+  }
+
+  #isOneOfMany(key: string, message: string, now: number): boolean {
+    const known = this.#similar.get(key);
+    const fresh = !known || now - known.lastAt > SIMILAR_INTERVAL_MS;
+    const similar = fresh ? { messages: new Set<string>(), lastAt: now } : known;
+    similar.lastAt = now;
+    const isMany = !similar.messages.has(message) && similar.messages.size >= SIMILAR_LIMIT - 1;
+    if (!isMany) similar.messages.add(message);
+    this.#similar.set(key, similar);
+    return isMany;
+  }
+
+  #mayPass(source: string, now: number): boolean {
+    const bucket = this.#buckets.get(source) ?? { tokens: BURST, filledAt: now };
+    const tokens = Math.min(BURST, bucket.tokens + (now - bucket.filledAt) / REFILL_MS);
+    const passes = tokens >= 1;
+    this.#buckets.set(source, { tokens: passes ? tokens - 1 : tokens, filledAt: now });
+    return passes;
+  }
+}
+
+function countUp(earlier: KubeEvent, message: string, now: number): KubeEvent {
+  return { ...earlier, message, count: (earlier.count ?? 1) + 1, lastTimestamp: toTimestamp(now) };
+}
