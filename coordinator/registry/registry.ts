@@ -88,6 +88,24 @@ export interface RegistryWatch<T extends KubeObject> extends AsyncIterable<Watch
   close(): void;
 }
 
+/** One change of one kind, as `follow` tells it. A DELETED record carries the last state and the deletion's revision. */
+export interface KindChange {
+  kind: Kind;
+  type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  record: ObjectRecord;
+}
+
+/** Changes of several kinds in revision order, and the revision up to which nothing is missing. */
+export interface KindChanges {
+  changes: readonly KindChange[];
+  revision: number;
+}
+
+/** Ends by throwing ApiError Expired, or quietly after `close()`. */
+export interface KindTail extends AsyncIterable<KindChanges> {
+  close(): void;
+}
+
 /** A patch as it came: RFC 6902 list, RFC 7396 map, or strategic merge map. */
 export interface Patch {
   type: 'json' | 'merge' | 'strategic' | 'apply';
@@ -101,6 +119,8 @@ export interface Registry {
   get<T extends KubeObject>(kind: Kind<T>, ref: ObjectRef): Promise<ObjectRecord<T>>;
   list<T extends KubeObject>(kind: Kind<T>, request?: ListRequest): Promise<RecordList<T>>;
   watch<T extends KubeObject>(kind: Kind<T>, request?: WatchRequest): Promise<RegistryWatch<T>>;
+  /** Every change of these kinds after `revision`, all together in one order: what informers follow. */
+  follow(kinds: readonly Kind[], revision: number): KindTail;
   create<T extends KubeObject>(
     kind: Kind<T>,
     namespace: string | undefined,
