@@ -216,6 +216,6 @@ export interface Pod extends KubeObject {
 }
 
 /** True for a Pod whose containers have ended for good (Succeeded or Failed). */
-export function isPodTerminal(pod: Pod): boolean {
+export function isPodTerminal(pod: Pick<Pod, 'status'>): boolean {
   return pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
 }

@@ -1,0 +1,91 @@
+/** One node as its DaemonSet sees it: the plain data that the decisions about Pods are made from. */
+import { findCondition } from '../../shared/kube/conditions.js';
+import { isPodTerminal, type Pod, type PodPhase } from '../../shared/kube/pod.js';
+import { REVISION_HASH_LABEL, TEMPLATE_GENERATION_LABEL } from '../../shared/kube/workload.js';
+
+/** A Pod of the DaemonSet, cut down to what its controller looks at. Times are ms since the epoch. */
+export interface DaemonPod {
+  name: string;
+  /** Bound to its node. */
+  scheduled: boolean;
+  createdAt: number;
+  phase: PodPhase;
+  terminating: boolean;
+  ready: boolean;
+  /** Since when it is ready, where known. */
+  readySince?: number;
+  /** Its revision label. */
+  hash?: string;
+  /** Made from the current template, by hash or by template generation. */
+  updated: boolean;
+}
+
+/** A node, the verdict of `placement` on it, and the DaemonSet's Pods whose target it is. */
+export interface DaemonNode {
+  name: string;
+  /** False when the Node object is gone but Pods still name it. */
+  exists: boolean;
+  shouldRun: boolean;
+  shouldContinueRunning: boolean;
+  pods: readonly DaemonPod[];
+}
+
+/** What Pods are compared with to tell new from old. */
+export interface CurrentRevision {
+  /** "" = there is none yet: matches nothing. */
+  hash: string;
+  /** Undefined = the DaemonSet does not count: matches nothing. */
+  templateGeneration: number | undefined;
+}
+
+/** Whether a Pod was made from the current template (util.IsPodUpdated). */
+export function isPodUpdated(labels: Record<string, string> | undefined, current: CurrentRevision): boolean {
+  const byHash = current.hash !== '' && labels?.[REVISION_HASH_LABEL] === current.hash;
+  const byGeneration =
+    current.templateGeneration !== undefined &&
+    labels?.[TEMPLATE_GENERATION_LABEL] === String(current.templateGeneration);
+  return byHash || byGeneration;
+}
+
+/** The decisions' view of a Pod object. */
+export function toDaemonPod(pod: Pod, current: CurrentRevision): DaemonPod {
+  const ready = findCondition(pod.status?.conditions, 'Ready');
+  const since = ready?.lastTransitionTime ? Date.parse(ready.lastTransitionTime) : undefined;
+  const hash = pod.metadata.labels?.[REVISION_HASH_LABEL];
+  return {
+    name: pod.metadata.name,
+    scheduled: Boolean(pod.spec.nodeName),
+    createdAt: Date.parse(pod.metadata.creationTimestamp ?? '') || 0,
+    phase: pod.status?.phase ?? 'Pending',
+    terminating: pod.metadata.deletionTimestamp !== undefined,
+    ready: ready?.status === 'True',
+    ...(since === undefined ? {} : { readySince: since }),
+    ...(hash === undefined ? {} : { hash }),
+    updated: isPodUpdated(pod.metadata.labels, current),
+  };
+}
+
+/** All but Pods that have both ended and been deleted: those no longer stand in the way. */
+export function presentPods(node: DaemonNode): DaemonPod[] {
+  return node.pods.filter((pod) => !(pod.terminating && isPodTerminal({ status: { phase: pod.phase } })));
+}
+
+/** Which of two Pods is kept: bound before unbound, then the older, then by name (podByCreationTimestampAndPhase). */
+export function comparePods(a: DaemonPod, b: DaemonPod): number {
+  if (a.scheduled !== b.scheduled) return a.scheduled ? -1 : 1;
+  if (a.createdAt !== b.createdAt) return a.createdAt - b.createdAt;
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+}
+
+/** When a ready Pod becomes available, in ms; undefined when it is not ready or since when is not known. */
+export function availableAt(pod: DaemonPod, minReadySeconds: number): number | undefined {
+  if (!pod.ready) return undefined;
+  if (minReadySeconds === 0) return Number.NEGATIVE_INFINITY;
+  return pod.readySince === undefined ? undefined : pod.readySince + minReadySeconds * 1000;
+}
+
+/** Ready for at least minReadySeconds (podutil.IsPodAvailable; the boundary counts, as in newer releases). */
+export function isAvailable(pod: DaemonPod, minReadySeconds: number, now: number): boolean {
+  const at = availableAt(pod, minReadySeconds);
+  return at !== undefined && at <= now;
+}

@@ -1,0 +1,52 @@
+/** What one node adds to a DaemonSet's status and to its rolling update. */
+import { availableAt, comparePods, type DaemonNode, isAvailable, presentPods } from './daemon-node.js';
+import { type NodeSituation, situationOf } from './rolling-update.js';
+
+/** A node's share of each number in DaemonSet.status. */
+export interface StatusShare {
+  desired: boolean;
+  current: boolean;
+  misscheduled: boolean;
+  ready: boolean;
+  available: boolean;
+  updated: boolean;
+}
+
+export interface NodeRecord {
+  share: StatusShare;
+  /** Absent for a node that is neither eligible nor holds a Pod. */
+  place?: NodeSituation;
+  /** Revisions of the Pods there, those that have ended included: what history must keep. */
+  hashes: readonly string[];
+  /** When a ready Pod becomes available, ms: time to look again. */
+  lookAgainAt?: number;
+}
+
+/** Only the first Pod in order counts, and only on nodes that exist (pkg/controller/daemon updateDaemonSetStatus). */
+function statusShare(node: DaemonNode, minReadySeconds: number, now: number): StatusShare {
+  const [first] = presentPods(node).sort(comparePods);
+  const desired = node.exists && node.shouldRun;
+  const counted = desired ? first : undefined;
+  return {
+    desired,
+    current: counted !== undefined,
+    misscheduled: node.exists && !node.shouldRun && first !== undefined,
+    ready: counted?.ready ?? false,
+    available: counted !== undefined && isAvailable(counted, minReadySeconds, now),
+    updated: counted?.updated ?? false,
+  };
+}
+
+/** The record of one node at `now`, ms since the epoch. */
+export function recordNode(node: DaemonNode, minReadySeconds: number, now: number): NodeRecord {
+  const place = situationOf(node, minReadySeconds, now);
+  const waits = presentPods(node)
+    .map((pod) => availableAt(pod, minReadySeconds) ?? 0)
+    .filter((at) => at > now);
+  return {
+    share: statusShare(node, minReadySeconds, now),
+    ...(place ? { place } : {}),
+    hashes: [...new Set(node.pods.flatMap((pod) => pod.hash ?? []))],
+    ...(waits.length > 0 ? { lookAgainAt: Math.min(...waits) } : {}),
+  };
+}

@@ -1,0 +1,119 @@
+/** Which nodes get the current revision now (pkg/controller/daemon/update.go rollingUpdate). */
+import type { DaemonSetUpdateStrategy } from '../../shared/kube/workload.js';
+import { type DaemonNode, type DaemonPod, isAvailable, presentPods } from './daemon-node.js';
+import { updateBudget } from './update-strategy.js';
+
+/**
+ * Where a node stands in an update. Only live Pods count. "Retiring": an old Pod on a node that should no longer run
+ * the DaemonSet. "Pair": an old and a new Pod side by side. "Under way": a replacement was ordered and is not seen yet.
+ */
+export const SITUATIONS = [
+  'excess',
+  'empty',
+  'newAvailable',
+  'newUnavailable',
+  'oldAvailable',
+  'oldUnavailable',
+  'retiringAvailable',
+  'retiringUnavailable',
+  'pairAvailable',
+  'pairUnavailable',
+  'underWay',
+] as const;
+
+export type Situation = (typeof SITUATIONS)[number];
+
+/** A node's place in the update and the Pods it concerns. */
+export interface NodeSituation {
+  situation: Situation;
+  /** Counts as covered: by its old Pod where there is one, else by the new. */
+  covered: boolean;
+  oldPod?: string;
+}
+
+/** The fleet as counted: enough to choose from without looking at each node. */
+export interface Fleet {
+  /** Nodes that should run the DaemonSet. */
+  desired: number;
+  /** Nodes with `covered`. */
+  covered: number;
+  /** Names of the nodes in each situation. */
+  nodes: Readonly<Record<Situation, ReadonlySet<string>>>;
+}
+
+/** Names of nodes. On `create` a new Pod joins the old one; on `replace` the old one is deleted. */
+export interface Replacements {
+  create: string[];
+  replace: string[];
+}
+
+/** Undefined for a node that is neither eligible nor holds a Pod: it is no part of the update. */
+export function situationOf(
+  node: DaemonNode,
+  minReadySeconds: number,
+  now: number,
+): NodeSituation | undefined {
+  const pods = presentPods(node);
+  if (!node.shouldRun && pods.length === 0) return undefined;
+  const live = pods.filter((pod) => !pod.terminating);
+  const [newPod, ...moreNew] = live.filter((pod) => pod.updated);
+  const [oldPod, ...moreOld] = live.filter((pod) => !pod.updated);
+  if (moreNew.length > 0 || moreOld.length > 0) return { situation: 'excess', covered: false };
+  const available = (pod: DaemonPod | undefined) =>
+    pod !== undefined && isAvailable(pod, minReadySeconds, now);
+  const covered = available(oldPod ?? newPod);
+  if (!oldPod) {
+    const situation = !newPod ? 'empty' : covered ? 'newAvailable' : 'newUnavailable';
+    return { situation, covered };
+  }
+  const about = { covered, oldPod: oldPod.name };
+  if (newPod) return { situation: available(newPod) ? 'pairAvailable' : 'pairUnavailable', ...about };
+  if (node.shouldRun) return { situation: covered ? 'oldAvailable' : 'oldUnavailable', ...about };
+  return { situation: covered ? 'retiringAvailable' : 'retiringUnavailable', ...about };
+}
+
+/** The first `count` of a set; none when negative. */
+function take(names: Iterable<string>, count: number): string[] {
+  const taken: string[] = [];
+  for (const name of names) {
+    if (taken.length >= count) break;
+    taken.push(name);
+  }
+  return taken;
+}
+
+/** What may be replaced now; nothing more than the budget allows, save Pods that are of no use anyway. */
+export function chooseReplacements(
+  fleet: Fleet,
+  strategy: DaemonSetUpdateStrategy | undefined,
+): Replacements {
+  const { maxSurge, maxUnavailable } = updateBudget(strategy, fleet.desired);
+  return maxSurge > 0 ? surge(fleet, maxSurge) : replaceInPlace(fleet, maxUnavailable);
+}
+
+/** Old Pods that are unavailable go whatever the budget, and use it up. */
+function replaceInPlace({ nodes }: Fleet, maxUnavailable: number): Replacements {
+  const useless = [...nodes.oldUnavailable, ...nodes.retiringUnavailable];
+  const unavailable =
+    useless.length +
+    nodes.excess.size +
+    nodes.empty.size +
+    nodes.newUnavailable.size +
+    nodes.pairAvailable.size +
+    nodes.pairUnavailable.size +
+    nodes.underWay.size;
+  const left = maxUnavailable - unavailable;
+  const first = take(nodes.oldAvailable, left);
+  const then = take(nodes.retiringAvailable, left - first.length);
+  return { create: [], replace: [...useless, ...first, ...then] };
+}
+
+/** A successor starts beside its predecessor; Pods on nodes to be left go when enough others cover for them. */
+function surge({ nodes, covered, desired }: Fleet, maxSurge: number): Replacements {
+  const surging = nodes.excess.size + nodes.pairUnavailable.size + nodes.underWay.size;
+  const spare = take(nodes.retiringAvailable, covered - desired);
+  return {
+    create: [...nodes.oldUnavailable, ...take(nodes.oldAvailable, maxSurge - surging)],
+    replace: [...nodes.retiringUnavailable, ...nodes.pairAvailable, ...spare],
+  };
+}

@@ -1,0 +1,74 @@
+/**
+ * Upstream's whole pass over one DaemonSet: each node's step, and, if none acts, the rolling update
+ * (pkg/controller/daemon syncDaemonSet). The controllers take the same steps node by node; this is their yardstick.
+ */
+import type { DaemonNode } from './daemon-node.js';
+import { isIdle, nodeStep, type StepSpec } from './node-step.js';
+import {
+  chooseReplacements,
+  type Fleet,
+  type NodeSituation,
+  SITUATIONS,
+  type Situation,
+  situationOf,
+} from './rolling-update.js';
+import { isRollingUpdate } from './update-strategy.js';
+
+/** Names of Pods to delete and of nodes to create one on. */
+export interface SyncPass {
+  step: 'manage' | 'rollingUpdate' | 'none';
+  deletePods: string[];
+  createOnNodes: string[];
+}
+
+export interface SyncPassInput {
+  nodes: readonly DaemonNode[];
+  spec: StepSpec;
+  /** Revision hash of the current template. */
+  hash: string;
+  /** ms since the epoch. */
+  now: number;
+}
+
+/** One pass, with no failed Pod in back-off. */
+export function syncPass(input: SyncPassInput): SyncPass {
+  const managed = manage(input);
+  if (managed.step !== 'none' || !isRollingUpdate(input.spec.updateStrategy)) return managed;
+  return rollingUpdate(input);
+}
+
+function manage({ nodes, spec, hash, now }: SyncPassInput): SyncPass {
+  const steps = nodes.map((node) => ({ node, step: nodeStep({ node, spec, current: { hash }, now }) }));
+  const acting = steps.filter(({ step }) => !isIdle(step));
+  return {
+    step: acting.length > 0 ? 'manage' : 'none',
+    deletePods: acting.flatMap(({ step }) => step.delete.map(({ name }) => name)),
+    createOnNodes: acting.filter(({ step }) => step.create).map(({ node }) => node.name),
+  };
+}
+
+function emptySets(): Record<Situation, Set<string>> {
+  return Object.fromEntries(SITUATIONS.map((situation) => [situation, new Set<string>()])) as Record<
+    Situation,
+    Set<string>
+  >;
+}
+
+function rollingUpdate({ nodes, spec, now }: SyncPassInput): SyncPass {
+  const found = new Map<string, NodeSituation>();
+  const sets = emptySets();
+  let covered = 0;
+  for (const node of nodes) {
+    const situation = situationOf(node, spec.minReadySeconds ?? 0, now);
+    if (!situation) continue;
+    found.set(node.name, situation);
+    sets[situation.situation].add(node.name);
+    if (situation.covered) covered += 1;
+  }
+  const desired = nodes.filter((node) => node.shouldRun).length;
+  const fleet: Fleet = { desired, covered, nodes: sets };
+  const { create, replace } = chooseReplacements(fleet, spec.updateStrategy);
+  const deletePods = replace.flatMap((name) => found.get(name)?.oldPod ?? []);
+  const idle = create.length === 0 && deletePods.length === 0;
+  return { step: idle ? 'none' : 'rollingUpdate', deletePods, createOnNodes: create };
+}

@@ -1,0 +1,55 @@
+/** Runs one table file and says what failed. */
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { ConformanceCase, OpenTable, Table, Verdict } from './table.js';
+import { TABLES } from './tables.js';
+
+export interface FailedCase {
+  name: string;
+  expected: unknown;
+  got: unknown;
+}
+
+export interface TableResult {
+  table: string;
+  total: number;
+  failed: FailedCase[];
+}
+
+async function verdictOf(table: OpenTable, testCase: ConformanceCase): Promise<Verdict> {
+  try {
+    return await table.run(testCase);
+  } catch (error) {
+    return { passed: false, got: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+async function runCases(table: Table, cases: readonly ConformanceCase[]): Promise<FailedCase[]> {
+  const open = await table.open();
+  const failed: FailedCase[] = [];
+  const queue = cases.values();
+  const worker = async () => {
+    for (const testCase of queue) {
+      const { passed, got } = await verdictOf(open, testCase);
+      if (!passed) failed.push({ name: testCase.name, expected: testCase.expected, got });
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: table.concurrency }, worker));
+  } finally {
+    await open.close();
+  }
+  return failed;
+}
+
+/** A file without an adapter fails with all its cases: nothing is skipped. Throws when it is no list of cases. */
+export async function runTable(file: string): Promise<TableResult> {
+  const name = basename(file, '.json');
+  const cases: unknown = JSON.parse(await readFile(file, 'utf8'));
+  if (!Array.isArray(cases)) throw new Error(`${file} is no list of cases`);
+  const table = TABLES[name];
+  const failed = table
+    ? await runCases(table, cases)
+    : cases.map((one: ConformanceCase) => ({ name: one.name, expected: one.expected, got: 'left out' }));
+  return { table: name, total: cases.length, failed };
+}

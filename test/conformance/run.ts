@@ -1,0 +1,41 @@
+/**
+ * Runs every table of a folder of cases: `npm run conformance -- [DIR] [--table NAME]`.
+ * Prints a line a table, then its failing cases; exit code 1 if any case failed or was left out.
+ */
+import { readdirSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { runTable, type TableResult } from './run-table.js';
+
+const OWN_CASES = join(dirname(fileURLToPath(import.meta.url)), 'cases');
+
+function report({ table, total, failed }: TableResult): string {
+  const lines = failed.map(
+    ({ name, expected, got }) =>
+      `  ${name}\n    expected ${JSON.stringify(expected)}\n    got      ${JSON.stringify(got)}\n`,
+  );
+  return `${table} ${total - failed.length}/${total}\n${lines.join('')}`;
+}
+
+async function main(): Promise<number> {
+  const { values, positionals } = parseArgs({
+    options: { table: { type: 'string' } },
+    allowPositionals: true,
+  });
+  // npm changes into the package's folder; a relative DIR is meant from where the user stands.
+  const folder = positionals[0] ? resolve(process.env.INIT_CWD ?? '.', positionals[0]) : OWN_CASES;
+  const files = readdirSync(folder)
+    .filter((file) => file.endsWith('.json') && (!values.table || file === `${values.table}.json`))
+    .sort();
+  let clean = files.length > 0;
+  if (!clean) process.stdout.write(`no table${values.table ? ` ${values.table}` : ''} in ${folder}\n`);
+  for (const file of files) {
+    const result = await runTable(join(folder, file));
+    process.stdout.write(report(result));
+    if (result.failed.length > 0) clean = false;
+  }
+  return clean ? 0 : 1;
+}
+
+process.exitCode = await main();
