@@ -1,0 +1,158 @@
+/** One tail of the registry feeds the caches of all kinds that controllers and hub look at. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Namespace } from '../../shared/kube/config.js';
+import { type KubeObject, refText } from '../../shared/kube/meta.js';
+import type { Node } from '../../shared/kube/node.js';
+import type { Pod } from '../../shared/kube/pod.js';
+import { ApiError } from '../../shared/kube/status.js';
+import type { ControllerRevision, DaemonSet } from '../../shared/kube/workload.js';
+import type { Clock } from '../../shared/process/clock.js';
+import type { Logger } from '../../shared/process/log.js';
+import { Slice } from '../../shared/process/slice.js';
+import { controllerRevisionKind, daemonSetKind, namespaceKind, nodeKind, podKind } from '../kinds/index.js';
+import type { Kind } from '../kinds/kind.js';
+import type { KindTail, ObjectRecord, Registry } from '../registry/registry.js';
+import { CachedInformer } from './cached-informer.js';
+import { COMMON_INDEXES, type IndexFunctions, POD_INDEXES } from './indexes.js';
+import type { Informers } from './informer.js';
+import { RevisionWaiters } from './revision-waiters.js';
+
+export interface InformersOptions {
+  registry: Registry;
+  clock: Clock;
+  log: Logger;
+}
+
+/** Between two tries when the registry fails; a relist on Expired does not wait. */
+const RETRY_MS = 1_000;
+
+/** Informers that follow the registry from now until `stop()`, whatever happens on the way. */
+export function createInformers(options: InformersOptions): Informers & { stop(): Promise<void> } {
+  return new FollowingInformers(options);
+}
+
+/** What the tail does with a cache, whatever its type. */
+interface Feed {
+  kind: Kind;
+  apply(record: ObjectRecord, type: 'ADDED' | 'MODIFIED' | 'DELETED'): void;
+  /** The present objects at exactly this revision, or now; answers the revision. */
+  relist(revision: string | undefined): Promise<string>;
+}
+
+class FollowingInformers implements Informers {
+  readonly pods: CachedInformer<Pod>;
+  readonly nodes: CachedInformer<Node>;
+  readonly daemonSets: CachedInformer<DaemonSet>;
+  readonly controllerRevisions: CachedInformer<ControllerRevision>;
+  readonly namespaces: CachedInformer<Namespace>;
+  readonly #registry: Registry;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #feeds = new Map<string, Feed>();
+  readonly #waiters = new RevisionWaiters();
+  readonly #stopping = new AbortController();
+  #tail: KindTail | undefined;
+  readonly #running: Promise<void>;
+
+  constructor({ registry, clock, log }: InformersOptions) {
+    this.#registry = registry;
+    this.#clock = clock;
+    this.#log = log.child({ component: 'informers' });
+    this.nodes = this.#cache(nodeKind, {});
+    this.namespaces = this.#cache(namespaceKind, {});
+    this.daemonSets = this.#cache(daemonSetKind, COMMON_INDEXES);
+    this.controllerRevisions = this.#cache(controllerRevisionKind, COMMON_INDEXES);
+    this.pods = this.#cache(podKind, POD_INDEXES);
+    this.#running = this.#run();
+  }
+
+  get revision(): number {
+    return this.#waiters.reached;
+  }
+
+  waitFor(revision: number): Promise<void> {
+    return this.#waiters.wait(revision);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#tail?.close();
+    this.#waiters.close();
+    await this.#running;
+  }
+
+  #cache<T extends KubeObject>(kind: Kind<T>, indexes: IndexFunctions<T>): CachedInformer<T> {
+    const progress = {
+      // The first revision reached is that of the first complete list.
+      synced: () => this.#waiters.wait(0),
+      waitFor: (revision: number) => this.waitFor(revision),
+    };
+    const cache = new CachedInformer<T>(indexes, progress, this.#log);
+    this.#feeds.set(kind.resource, {
+      kind: kind as Kind,
+      apply: (record, type) => cache.apply(record as ObjectRecord<T>, type),
+      relist: (revision) => this.#relist(kind, cache, revision),
+    });
+    return cache;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      try {
+        await this.#follow(await this.#relistAll());
+      } catch (error) {
+        if (error instanceof ApiError && error.reason === 'Expired') continue;
+        this.#log.warn({ err: error }, 'informers lost the registry, will list again');
+        await delay(RETRY_MS, undefined, { signal: this.#stopping.signal, ref: false }).catch(
+          () => undefined,
+        );
+      }
+    }
+  }
+
+  /** All kinds at one revision, so that the caches agree from the start. */
+  async #relistAll(): Promise<number> {
+    let revision: string | undefined;
+    for (const feed of this.#feeds.values()) revision = await feed.relist(revision);
+    this.#waiters.reach(Number(revision ?? 0));
+    return Number(revision ?? 0);
+  }
+
+  async #relist<T extends KubeObject>(
+    kind: Kind<T>,
+    cache: CachedInformer<T>,
+    revision: string | undefined,
+  ): Promise<string> {
+    const exact =
+      revision && revision !== '0' ? { resourceVersion: revision, resourceVersionMatch: 'Exact' } : {};
+    const { records, resourceVersion } = await this.#registry.list(kind, exact);
+    const slice = new Slice(this.#clock);
+    const keys = new Set<string>();
+    for (const record of records) {
+      const { metadata } = record.object();
+      keys.add(refText(metadata));
+      if (cache.get(metadata)?.metadata.resourceVersion !== String(record.revision))
+        cache.apply(record, 'MODIFIED');
+      await slice.pause();
+    }
+    cache.retain(keys);
+    return resourceVersion;
+  }
+
+  async #follow(revision: number): Promise<void> {
+    const tail = this.#registry.follow(
+      [...this.#feeds.values()].map((feed) => feed.kind),
+      revision,
+    );
+    this.#tail = tail;
+    if (this.#stopping.signal.aborted) tail.close();
+    const slice = new Slice(this.#clock);
+    for await (const batch of tail) {
+      for (const { kind, record, type } of batch.changes) {
+        this.#feeds.get(kind.resource)?.apply(record, type);
+        await slice.pause();
+      }
+      this.#waiters.reach(batch.revision);
+    }
+  }
+}
