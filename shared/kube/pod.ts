@@ -1,7 +1,18 @@
 /** The v1 Pod: the fields that placement, the agent and the tables read. Others pass through untouched. */
 import type { Condition } from './conditions.js';
 import type { KubeObject, ObjectMeta, Timestamp } from './meta.js';
+import type { Lifecycle, Probe } from './probe.js';
 import type { Quantity } from './quantity.js';
+import type { LabelSelector } from './selectors.js';
+import type {
+  ObjectFieldSelector,
+  ResourceFieldSelector,
+  Volume,
+  VolumeDevice,
+  VolumeMount,
+} from './volume.js';
+
+export type { EmptyDirVolumeSource, HostPathVolumeSource, Volume, VolumeMount } from './volume.js';
 
 export interface Toleration {
   key?: string;
@@ -32,10 +43,25 @@ export interface NodeAffinity {
   preferredDuringSchedulingIgnoredDuringExecution?: { weight: number; preference: NodeSelectorTerm }[];
 }
 
+export interface PodAffinityTerm {
+  labelSelector?: LabelSelector;
+  namespaceSelector?: LabelSelector;
+  namespaces?: string[];
+  topologyKey: string;
+  matchLabelKeys?: string[];
+  mismatchLabelKeys?: string[];
+}
+
+/** Affinity and anti-affinity between Pods have one shape. */
+export interface PodAffinity {
+  requiredDuringSchedulingIgnoredDuringExecution?: PodAffinityTerm[];
+  preferredDuringSchedulingIgnoredDuringExecution?: { weight: number; podAffinityTerm: PodAffinityTerm }[];
+}
+
 export interface Affinity {
   nodeAffinity?: NodeAffinity;
-  podAffinity?: unknown;
-  podAntiAffinity?: unknown;
+  podAffinity?: PodAffinity;
+  podAntiAffinity?: PodAffinity;
 }
 
 export interface ContainerPort {
@@ -49,16 +75,30 @@ export interface ContainerPort {
 export interface EnvVar {
   name: string;
   value?: string;
-  valueFrom?: Record<string, unknown>;
+  valueFrom?: EnvVarSource;
 }
 
-export interface VolumeMount {
-  name: string;
-  mountPath: string;
-  subPath?: string;
-  subPathExpr?: string;
-  readOnly?: boolean;
-  mountPropagation?: string;
+/** One key of a ConfigMap or Secret. */
+export interface KeySelector {
+  name?: string;
+  key: string;
+  optional?: boolean;
+}
+
+/** Exactly one member is set. */
+export interface EnvVarSource {
+  fieldRef?: ObjectFieldSelector;
+  resourceFieldRef?: ResourceFieldSelector;
+  configMapKeyRef?: KeySelector;
+  secretKeyRef?: KeySelector;
+  fileKeyRef?: Record<string, unknown>;
+}
+
+/** All keys of a ConfigMap or Secret; exactly one of the two is set. */
+export interface EnvFromSource {
+  prefix?: string;
+  configMapRef?: { name?: string; optional?: boolean };
+  secretRef?: { name?: string; optional?: boolean };
 }
 
 export type ResourceList = Record<string, Quantity>;
@@ -76,6 +116,49 @@ export interface ContainerSecurityContext {
   readOnlyRootFilesystem?: boolean;
   allowPrivilegeEscalation?: boolean;
   capabilities?: { add?: string[]; drop?: string[] };
+  procMount?: string;
+  seccompProfile?: LocalProfile;
+  appArmorProfile?: LocalProfile;
+  seLinuxOptions?: Record<string, string>;
+  windowsOptions?: Record<string, unknown>;
+}
+
+/** A seccomp or AppArmor profile: `RuntimeDefault`, `Unconfined`, or `Localhost` with its name. */
+export interface LocalProfile {
+  type?: string;
+  localhostProfile?: string;
+}
+
+export interface PodSecurityContext {
+  runAsUser?: number;
+  runAsGroup?: number;
+  runAsNonRoot?: boolean;
+  fsGroup?: number;
+  fsGroupChangePolicy?: string;
+  supplementalGroups?: number[];
+  supplementalGroupsPolicy?: string;
+  sysctls?: { name: string; value: string }[];
+  seccompProfile?: LocalProfile;
+  appArmorProfile?: LocalProfile;
+  seLinuxOptions?: Record<string, string>;
+  windowsOptions?: Record<string, unknown>;
+}
+
+export interface TopologySpreadConstraint {
+  maxSkew: number;
+  topologyKey: string;
+  whenUnsatisfiable: string;
+  labelSelector?: LabelSelector;
+  minDomains?: number;
+  nodeAffinityPolicy?: string;
+  nodeTaintsPolicy?: string;
+  matchLabelKeys?: string[];
+}
+
+export interface PodDNSConfig {
+  nameservers?: string[];
+  searches?: string[];
+  options?: { name?: string; value?: string }[];
 }
 
 export interface Container {
@@ -86,13 +169,14 @@ export interface Container {
   workingDir?: string;
   ports?: ContainerPort[];
   env?: EnvVar[];
-  envFrom?: unknown[];
+  envFrom?: EnvFromSource[];
   resources?: ResourceRequirements;
   volumeMounts?: VolumeMount[];
-  livenessProbe?: unknown;
-  readinessProbe?: unknown;
-  startupProbe?: unknown;
-  lifecycle?: unknown;
+  livenessProbe?: Probe;
+  readinessProbe?: Probe;
+  startupProbe?: Probe;
+  lifecycle?: Lifecycle;
+  volumeDevices?: VolumeDevice[];
   terminationMessagePath?: string;
   terminationMessagePolicy?: string;
   imagePullPolicy?: string;
@@ -101,24 +185,6 @@ export interface Container {
   stdin?: boolean;
   stdinOnce?: boolean;
   tty?: boolean;
-}
-
-export interface HostPathVolumeSource {
-  path: string;
-  type?: string;
-}
-
-export interface EmptyDirVolumeSource {
-  medium?: string;
-  sizeLimit?: Quantity;
-}
-
-export interface Volume {
-  name: string;
-  hostPath?: HostPathVolumeSource;
-  emptyDir?: EmptyDirVolumeSource;
-  /** Every other volume source; validated by schema, not run yet. */
-  [source: string]: unknown;
 }
 
 export interface PodSpec {
@@ -142,7 +208,20 @@ export interface PodSpec {
   serviceAccountName?: string;
   priorityClassName?: string;
   priority?: number;
-  securityContext?: Record<string, unknown>;
+  /** Older name of serviceAccountName; the server keeps both the same. */
+  serviceAccount?: string;
+  preemptionPolicy?: string;
+  runtimeClassName?: string;
+  shareProcessNamespace?: boolean;
+  enableServiceLinks?: boolean;
+  subdomain?: string;
+  dnsConfig?: PodDNSConfig;
+  hostAliases?: { ip: string; hostnames?: string[] }[];
+  readinessGates?: { conditionType: string }[];
+  schedulingGates?: { name: string }[];
+  topologySpreadConstraints?: TopologySpreadConstraint[];
+  os?: { name: string };
+  securityContext?: PodSecurityContext;
   overhead?: ResourceList;
   imagePullSecrets?: { name?: string }[];
 }

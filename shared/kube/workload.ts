@@ -1,10 +1,11 @@
 /** apps/v1 DaemonSet and ControllerRevision. */
 import type { Condition } from './conditions.js';
+import type { IntOrString } from './int-or-string.js';
 import type { KubeObject } from './meta.js';
 import type { PodTemplateSpec } from './pod.js';
 import type { LabelSelector } from './selectors.js';
 
-export type IntOrString = number | string;
+export type { IntOrString } from './int-or-string.js';
 
 export interface RollingUpdateDaemonSet {
   /** Pods that may be unavailable at once: a number, or a percentage of desired rounded up. */
