@@ -1,0 +1,166 @@
+/**
+ * The chain every write passes: strict fields, defaults, what the server owns, the kind's preparation,
+ * validation, warnings. Pure apart from the time and uid it is given (`rest.BeforeCreate`, `rest.BeforeUpdate`).
+ */
+
+import type { Namespace } from '../../shared/kube/config.js';
+import { type KubeObject, type ObjectMeta, type ObjectRef, toTimestamp } from '../../shared/kube/meta.js';
+import type { Pod } from '../../shared/kube/pod.js';
+import { badRequest, conflict, invalid } from '../../shared/kube/status.js';
+import type { FieldError, Kind } from '../kinds/kind.js';
+import { validateObjectMeta, validateObjectMetaUpdate } from '../kinds/object-meta.js';
+import { addDefaultTolerations } from './default-toleration-seconds.js';
+import { copyJson } from './json-value.js';
+import type { WriteOptions } from './registry.js';
+import { placeAtName, placeInNamespace, readBody } from './request-body.js';
+import { decodeStrictly } from './strict-fields.js';
+
+/** Reads a body as an object of the kind: checked against the schema, defaulted. */
+function readObject<T extends KubeObject>(kind: Kind<T>, body: unknown, options: WriteOptions): T {
+  const map = readBody(kind, body);
+  if (options.fieldValidation) decodeStrictly(kind, map, options.fieldValidation, options.warn);
+  const object = map as unknown as T;
+  // Nobody tracks field ownership yet; what a client copied from elsewhere must not stay for ever.
+  delete object.metadata.managedFields;
+  kind.setDefaults(object);
+  if (isPod(object)) addDefaultTolerations(object);
+  return object;
+}
+
+function isPod(object: KubeObject): object is Pod {
+  return object.apiVersion === 'v1' && object.kind === 'Pod';
+}
+
+function refuse(kind: Kind, name: string, errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw invalid(kind, name, [...errors]);
+}
+
+export interface Creation {
+  namespace: string | undefined;
+  /** Milliseconds since the epoch. */
+  now: number;
+  uid: string;
+  /** Used when the body has generateName and no name. */
+  generateName: (base: string) => string;
+}
+
+/** The object that a POST of `body` stores. Throws 400 and 422. */
+export function admitCreate<T extends KubeObject>(
+  kind: Kind<T>,
+  body: unknown,
+  creation: Creation,
+  options: WriteOptions,
+): T {
+  const object = readObject(kind, body, options);
+  placeInNamespace(kind, object, creation.namespace);
+  const { metadata } = object;
+  if (metadata.resourceVersion) {
+    throw badRequest('resourceVersion should not be set on objects to be created');
+  }
+  delete metadata.deletionTimestamp;
+  delete metadata.deletionGracePeriodSeconds;
+  delete metadata.resourceVersion;
+  if (!metadata.name && metadata.generateName) {
+    nameObject(kind, object, creation.generateName(metadata.generateName));
+  }
+  metadata.uid = creation.uid;
+  metadata.creationTimestamp = toTimestamp(creation.now);
+  kind.prepareForCreate(object, { now: creation.now });
+  refuse(kind, metadata.name, [...validateObjectMeta(metadata, kind), ...kind.validate(object)]);
+  warn(kind, object, options);
+  return object;
+}
+
+/** Gives an object its generated name, and the defaults that follow from a name (a Namespace's label). */
+export function nameObject<T extends KubeObject>(kind: Kind<T>, object: T, name: string): void {
+  object.metadata.name = name;
+  kind.setDefaults(object);
+}
+
+/** Texts for the client that say what is stored without effect. */
+function warn<T extends KubeObject>(kind: Kind<T>, object: T, options: WriteOptions): void {
+  if (!options.warn) return;
+  for (const text of kind.warnings(object)) options.warn(text);
+}
+
+/** Metadata that only the server writes: an update keeps it, whatever its body says. */
+const SERVER_OWNED = [
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'generation',
+] as const;
+
+function keepServerOwned(next: ObjectMeta, current: ObjectMeta): void {
+  for (const field of SERVER_OWNED) {
+    if (current[field] === undefined) delete next[field];
+    else Object.assign(next, { [field]: current[field] });
+  }
+  if (current.uid !== undefined) next.uid = current.uid;
+  delete next.resourceVersion;
+}
+
+/** 409 when the body names another revision or another object of the same name. */
+function checkIdentity(kind: Kind, next: ObjectMeta, current: ObjectMeta): void {
+  if (next.uid && current.uid && next.uid !== current.uid) {
+    const detail = `Precondition failed: UID in precondition: ${next.uid}, UID in object meta: ${current.uid}`;
+    throw conflict(kind, current.name, detail);
+  }
+  if (
+    next.resourceVersion &&
+    next.resourceVersion !== '0' &&
+    next.resourceVersion !== current.resourceVersion
+  ) {
+    throw conflict(kind, current.name);
+  }
+}
+
+/**
+ * The object that a PUT, PATCH or modify with the outcome `body` stores in place of `current`.
+ * Throws 400, 409 and 422.
+ */
+export function admitUpdate<T extends KubeObject>(
+  kind: Kind<T>,
+  ref: ObjectRef,
+  body: unknown,
+  current: T,
+  now: number,
+  options: WriteOptions,
+): T {
+  const next = readObject(kind, body, options);
+  placeInNamespace(kind, next, ref.namespace);
+  placeAtName(next, ref);
+  checkIdentity(kind, next.metadata, current.metadata);
+  keepServerOwned(next.metadata, current.metadata);
+  refuse(kind, ref.name, prepareAndValidate(kind, next, current, now, options));
+  warn(kind, next, options);
+  return next;
+}
+
+function prepareAndValidate<T extends KubeObject>(
+  kind: Kind<T>,
+  next: T,
+  current: T,
+  now: number,
+  options: WriteOptions,
+): FieldError[] {
+  const metadataErrors = () => [
+    ...validateObjectMeta(next.metadata, kind),
+    ...validateObjectMetaUpdate(next.metadata, current.metadata),
+  ];
+  if (options.subresource === 'status') {
+    kind.prepareForStatusUpdate?.(next, current, { now });
+    return [...metadataErrors(), ...(kind.validateStatusUpdate?.(next, current) ?? [])];
+  }
+  if (options.subresource === 'finalize') keepAllButSpecFinalizers(next, current);
+  else kind.prepareForUpdate(next, current, { now });
+  return [...metadataErrors(), ...kind.validate(next), ...kind.validateUpdate(next, current)];
+}
+
+/** A Namespace's `/finalize`: everything else stays as it is (`namespaceFinalizeStrategy`). */
+function keepAllButSpecFinalizers<T extends KubeObject>(next: T, current: T): void {
+  const { finalizers } = (next as Namespace).spec ?? {};
+  const kept: Namespace = copyJson(current);
+  kept.spec = { ...kept.spec, finalizers: finalizers ?? [] };
+  Object.assign(next, kept);
+}

@@ -1,0 +1,43 @@
+/** Binds the kinds to the store. The registry holds no state of its own: any number of them may share a store. */
+import { ApiError } from '../../shared/kube/status.js';
+import type { Clock } from '../../shared/process/clock.js';
+import type { Logger } from '../../shared/process/log.js';
+import type { Kind } from '../kinds/kind.js';
+import type { Store } from '../store/store.js';
+import { create } from './create.js';
+import { remove, removeCollection } from './delete.js';
+import { bind, confirmStopped, evict } from './pod-verbs.js';
+import { get, list } from './read.js';
+import type { Registry } from './registry.js';
+import type { RegistryParts } from './registry-parts.js';
+import { modify, update } from './update.js';
+import { watch } from './watch.js';
+
+export interface RegistryOptions {
+  store: Store;
+  kinds: readonly Kind[];
+  clock: Clock;
+  log: Logger;
+  /** Uniform in [0, 1), for generated names; tests pass their own. */
+  random?: () => number;
+}
+
+/** The registry over a store. The caller closes the store. */
+export function createRegistry({ random = Math.random, ...options }: RegistryOptions): Registry {
+  const parts: RegistryParts = { ...options, random };
+  return {
+    kinds: options.kinds,
+    get: (kind, ref) => get(parts, kind, ref),
+    list: (kind, request) => list(parts, kind, request),
+    watch: (kind, request) => watch(parts, kind, request),
+    create: (kind, namespace, object, write) => create(parts, kind, namespace, object, write),
+    update: (kind, ref, object, write) => update(parts, kind, ref, object, write),
+    modify: (kind, ref, change, write) => modify(parts, kind, ref, change, write),
+    patch: () => Promise.reject(new ApiError('UnsupportedMediaType', 'patches come next')),
+    delete: (kind, ref, how) => remove(parts, kind, ref, how),
+    deleteCollection: (kind, selection, how) => removeCollection(parts, kind, selection, how),
+    bind: (pod, nodeName, preconditions) => bind(parts, pod, nodeName, preconditions),
+    evict: (pod, how) => evict(parts, pod, how),
+    confirmStopped: (pod, uid) => confirmStopped(parts, pod, uid),
+  };
+}

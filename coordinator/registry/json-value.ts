@@ -1,0 +1,45 @@
+/** Plain JSON trees: copying, comparing, telling maps from lists. */
+
+export type JsonMap = { [key: string]: unknown };
+
+/** True for a JSON object: neither a list nor null. */
+export function isJsonMap(value: unknown): value is JsonMap {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Sets an own property, also one named `__proto__`, which a plain assignment would take for the prototype. */
+export function setOwn(map: JsonMap, key: string, value: unknown): void {
+  if (key !== '__proto__') map[key] = value;
+  else Object.defineProperty(map, key, { value, writable: true, enumerable: true, configurable: true });
+}
+
+/** A deep copy that shares nothing with `value`; members that are `undefined` are left out, as in JSON text. */
+export function copyJson<T>(value: T): T;
+export function copyJson(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => copyJson(item));
+  if (!isJsonMap(value)) return value;
+  const copy: JsonMap = {};
+  for (const [key, member] of Object.entries(value)) {
+    if (member !== undefined) setOwn(copy, key, copyJson(member));
+  }
+  return copy;
+}
+
+/** Deep equality of JSON trees; the order of members does not count, and `undefined` is absence. */
+export function sameJson(left: unknown, right: unknown): boolean {
+  if (left === right) return true;
+  if (Array.isArray(left)) {
+    if (!Array.isArray(right) || left.length !== right.length) return false;
+    return left.every((item, index) => sameJson(item, right[index]));
+  }
+  return isJsonMap(left) && isJsonMap(right) && sameMembers(left, right);
+}
+
+function sameMembers(left: JsonMap, right: JsonMap): boolean {
+  const present = (map: JsonMap) => Object.keys(map).filter((key) => map[key] !== undefined);
+  const keys = present(left);
+  return (
+    keys.length === present(right).length &&
+    keys.every((key) => Object.hasOwn(right, key) && sameJson(left[key], right[key]))
+  );
+}

@@ -1,0 +1,28 @@
+/** Where objects lie in the store: `/registry/<group or core>/<resource>/[<namespace>/]<name>`. */
+import type { ObjectRef } from '../../shared/kube/meta.js';
+import type { Kind } from '../kinds/kind.js';
+
+type Place = Pick<Kind, 'group' | 'resource' | 'namespaced'>;
+
+/** The key of one object. */
+export function keyOf(kind: Place, ref: ObjectRef): string {
+  return `${prefixOf(kind, ref.namespace)}${ref.name}`;
+}
+
+/** What the keys of a kind's objects begin with, of one namespace when one is named. */
+export function prefixOf(kind: Place, namespace?: string): string {
+  const root = `/registry/${kind.group || 'core'}/${kind.resource}/`;
+  return kind.namespaced && namespace ? `${root}${namespace}/` : root;
+}
+
+/** Reads the name of an object back from its key. */
+export function refOf(kind: Place, key: string): ObjectRef {
+  const rest = key.slice(prefixOf(kind).length);
+  const slash = rest.indexOf('/');
+  return slash < 0 ? { name: rest } : { namespace: rest.slice(0, slash), name: rest.slice(slash + 1) };
+}
+
+/** The key of a Namespace, which creations in it watch over. */
+export function namespaceKey(name: string): string {
+  return keyOf({ group: '', resource: 'namespaces', namespaced: false }, { name });
+}

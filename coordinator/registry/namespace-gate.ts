@@ -1,0 +1,48 @@
+/** The NamespaceLifecycle admission plugin: nothing is created in a namespace that is missing or ending. */
+import type { Namespace } from '../../shared/kube/config.js';
+import { ApiError, notFound, qualifiedResource } from '../../shared/kube/status.js';
+import type { Kind } from '../kinds/kind.js';
+import type { Guard, Store } from '../store/store.js';
+import { namespaceKey } from './keys.js';
+
+const NAMESPACES = { group: '', resource: 'namespaces', kind: 'Namespace' };
+
+function isTerminating(namespace: Namespace): boolean {
+  return namespace.metadata.deletionTimestamp !== undefined || namespace.status?.phase === 'Terminating';
+}
+
+function beingTerminated(kind: Kind, name: string, namespace: string): ApiError {
+  const object = `${qualifiedResource(kind)} "${name}"`;
+  const message = `${object} is forbidden: unable to create new content in namespace ${namespace} because it is being terminated`;
+  return new ApiError('Forbidden', message, {
+    name,
+    ...(kind.group ? { group: kind.group } : {}),
+    kind: kind.resource,
+    causes: [
+      {
+        reason: 'NamespaceTerminating',
+        message: `namespace ${namespace} is being terminated`,
+        field: 'metadata.namespace',
+      },
+    ],
+  });
+}
+
+/**
+ * Checks the namespace of a creation. Answers the guard that makes the store refuse the write if the
+ * namespace changes meanwhile. Throws a 404 and a 403.
+ */
+export async function openNamespace(
+  store: Store,
+  kind: Kind,
+  namespace: string,
+  name: string,
+): Promise<Guard> {
+  const key = namespaceKey(namespace);
+  const stored = await store.get(key);
+  if (!stored) throw notFound(NAMESPACES, namespace);
+  if (isTerminating(JSON.parse(stored.value.toString('utf8')) as Namespace)) {
+    throw beingTerminated(kind, name, namespace);
+  }
+  return { key, revision: stored.revision };
+}

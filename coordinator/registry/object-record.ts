@@ -1,0 +1,46 @@
+/** A stored value as an ObjectRecord: bytes stay bytes until somebody asks for fields, and the other way round. */
+import type { KubeObject } from '../../shared/kube/meta.js';
+import { encodeObject, spliceResourceVersion } from './object-bytes.js';
+import type { ObjectRecord } from './registry.js';
+
+/** A record of a value as the store holds it. */
+export class StoredRecord<T extends KubeObject> implements ObjectRecord<T> {
+  readonly #stored: Buffer;
+  #bytes: Buffer | undefined;
+  #object: T | undefined;
+
+  constructor(
+    stored: Buffer,
+    readonly revision: number,
+  ) {
+    this.#stored = stored;
+  }
+
+  bytes(): Buffer {
+    this.#bytes ??= spliceResourceVersion(this.#stored, this.revision);
+    return this.#bytes;
+  }
+
+  object(): T {
+    this.#object ??= JSON.parse(this.bytes().toString('utf8')) as T;
+    return this.#object;
+  }
+}
+
+/**
+ * A record of an object at hand, which its maker gives away: it gets its resourceVersion here and is not to
+ * change any more. Revision 0 stands for "not stored" (a dry run's creation): such an object names none.
+ */
+export function recordOf<T extends KubeObject>(object: T, revision: number): ObjectRecord<T> {
+  if (revision === 0) delete object.metadata.resourceVersion;
+  else object.metadata.resourceVersion = String(revision);
+  let bytes: Buffer | undefined;
+  return {
+    revision,
+    object: () => object,
+    bytes: () => {
+      bytes ??= revision === 0 ? encodeObject(object) : spliceResourceVersion(encodeObject(object), revision);
+      return bytes;
+    },
+  };
+}

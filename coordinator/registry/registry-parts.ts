@@ -1,0 +1,14 @@
+/** What the verbs share: collaborators only, no state of their own. */
+import type { Clock } from '../../shared/process/clock.js';
+import type { Logger } from '../../shared/process/log.js';
+import type { Kind } from '../kinds/kind.js';
+import type { Store } from '../store/store.js';
+
+export interface RegistryParts {
+  store: Store;
+  kinds: readonly Kind[];
+  clock: Clock;
+  log: Logger;
+  /** Uniform in [0, 1), for generated names. */
+  random: () => number;
+}

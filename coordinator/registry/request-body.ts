@@ -1,0 +1,64 @@
+/** What a client sent, as an object of the kind it was sent for; refuses with 400 what it cannot be. */
+import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
+import { type ApiError, badRequest } from '../../shared/kube/status.js';
+import { apiVersionOf, type Kind } from '../kinds/kind.js';
+import { copyJson, isJsonMap, type JsonMap } from './json-value.js';
+
+function readTypeMeta(kind: Kind, body: JsonMap): void {
+  const expected = apiVersionOf(kind);
+  const apiVersion = body.apiVersion || expected;
+  const named = body.kind || kind.kind;
+  if (apiVersion !== expected) {
+    throw badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
+    );
+  }
+  if (named !== kind.kind) {
+    throw undecodable(kind, String(named), 'the kinds do not match');
+  }
+  body.apiVersion = expected;
+  body.kind = kind.kind;
+}
+
+/** 400 in the words of upstream's decoder. */
+export function undecodable(kind: Kind, sent: string, problem: string): ApiError {
+  return badRequest(`${sent} in version "${kind.version}" cannot be handled as a ${kind.kind}: ${problem}`);
+}
+
+/**
+ * A copy of `body` that is known to have apiVersion, kind and a metadata map; absent type names are filled
+ * in, as upstream does by the URL. Throws a 400.
+ */
+export function readBody(kind: Kind, body: unknown): JsonMap & { metadata: JsonMap } {
+  if (!isJsonMap(body)) {
+    throw undecodable(kind, kind.kind, 'the body is not a JSON object');
+  }
+  const copy = copyJson(body);
+  readTypeMeta(kind, copy);
+  copy.metadata ??= {};
+  if (!isJsonMap(copy.metadata)) {
+    throw undecodable(kind, kind.kind, 'metadata is not a JSON object');
+  }
+  return copy as JsonMap & { metadata: JsonMap };
+}
+
+/** Takes the namespace from the URL where the body names none; refuses another one (`rest.EnsureObjectNamespaceMatchesRequestNamespace`). */
+export function placeInNamespace(kind: Kind, object: KubeObject, namespace: string | undefined): void {
+  const { metadata } = object;
+  if (!kind.namespaced || namespace === undefined) return;
+  if (metadata.namespace && metadata.namespace !== namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+  metadata.namespace = namespace;
+}
+
+/** The same for the name in the URL of an update. */
+export function placeAtName(object: KubeObject, ref: ObjectRef): void {
+  const { metadata } = object;
+  if (metadata.name && metadata.name !== ref.name) {
+    throw badRequest(
+      `the name of the object (${metadata.name}) does not match the name on the URL (${ref.name})`,
+    );
+  }
+  metadata.name = ref.name;
+}

@@ -1,0 +1,73 @@
+/** The one optimistic loop behind every change of a stored object: read, decide, write if nobody came between. */
+import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
+import { ApiError, conflict, notFound } from '../../shared/kube/status.js';
+import type { Kind } from '../kinds/kind.js';
+import { RevisionMismatch } from '../store/store.js';
+import { isReleased } from './deletion.js';
+import { sameJson } from './json-value.js';
+import { keyOf } from './keys.js';
+import { encodeObject } from './object-bytes.js';
+import { recordOf, StoredRecord } from './object-record.js';
+import type { ObjectRecord } from './registry.js';
+import type { RegistryParts } from './registry-parts.js';
+import { methodNotAllowed, toApiError } from './store-errors.js';
+
+/** What is to become of the object as it stands. */
+export type Step<T extends KubeObject> = { step: 'keep' } | { step: 'mark'; object: T } | { step: 'remove' };
+
+export interface Outcome<T extends KubeObject> {
+  record: ObjectRecord<T>;
+  removed: boolean;
+}
+
+/** Some writer wins each round, so only a pathological crowd makes one lose this often. */
+const MAX_ATTEMPTS = 100;
+
+/**
+ * Applies `decide` to the present object until its outcome is stored. A write that changes nothing is none;
+ * one that frees a deleted object of its last finalizer removes it. Throws 404, 409 and what `decide` throws.
+ */
+export async function rewrite<T extends KubeObject>(
+  parts: RegistryParts,
+  kind: Kind<T>,
+  ref: ObjectRef,
+  decide: (current: ObjectRecord<T>) => Step<T>,
+  dryRun = false,
+): Promise<Outcome<T>> {
+  if (kind.reader) throw methodNotAllowed();
+  const key = keyOf(kind, ref);
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+    const stored = await parts.store.get(key);
+    if (!stored) throw notFound(kind, ref.name);
+    const current = new StoredRecord<T>(stored.value, stored.revision);
+    try {
+      return await perform(parts, key, current, decide(current), dryRun);
+    } catch (error) {
+      if (error instanceof ApiError) throw error;
+      if (!(error instanceof RevisionMismatch)) throw toApiError(error, kind, ref.name);
+    }
+  }
+  parts.log.warn({ resource: kind.resource, ...ref, attempts: MAX_ATTEMPTS }, 'gave up a contended write');
+  throw conflict(kind, ref.name);
+}
+
+async function perform<T extends KubeObject>(
+  parts: RegistryParts,
+  key: string,
+  current: ObjectRecord<T>,
+  step: Step<T>,
+  dryRun: boolean,
+): Promise<Outcome<T>> {
+  const { revision } = current;
+  if (step.step === 'keep') return { record: current, removed: false };
+  if (step.step === 'mark' && !isReleased(step.object, current.object())) {
+    const { object } = step;
+    object.metadata.resourceVersion = String(revision);
+    if (sameJson(object, current.object())) return { record: current, removed: false };
+    const next = dryRun ? revision : await parts.store.update(key, encodeObject(object), { revision });
+    return { record: recordOf(object, next), removed: false };
+  }
+  const last = step.step === 'mark' ? step.object : current.object();
+  const gone = dryRun ? revision : await parts.store.delete(key, { revision });
+  return { record: recordOf(last, gone), removed: true };
+}

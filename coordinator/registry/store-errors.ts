@@ -1,0 +1,26 @@
+/** The store's errors in the words of the API. */
+import { ApiError, alreadyExists, notFound } from '../../shared/kube/status.js';
+import type { Kind } from '../kinds/kind.js';
+import { Expired, KeyExists, KeyMissing, MAX_VALUE_BYTES, ValueTooLarge } from '../store/store.js';
+
+/** 410: the history that was asked for is compacted (etcd3 `errors.go`). */
+export function expired(revision: number | string): ApiError {
+  return new ApiError('Expired', `too old resource version: ${revision}`);
+}
+
+/** 405 for a verb that a kind does not have. */
+export function methodNotAllowed(): ApiError {
+  return new ApiError('MethodNotAllowed', 'the server does not allow this method on the requested resource');
+}
+
+/** The ApiError for what the store threw about `name`; anything unknown is returned as it is. */
+export function toApiError(error: unknown, kind: Kind, name: string): unknown {
+  if (error instanceof KeyExists) return alreadyExists(kind, name);
+  if (error instanceof KeyMissing) return notFound(kind, name);
+  if (error instanceof Expired) return expired(error.revision);
+  if (error instanceof ValueTooLarge) {
+    const text = `${kind.kind} "${name}" is too large: ${error.bytes} bytes, the limit is ${MAX_VALUE_BYTES}`;
+    return new ApiError('RequestEntityTooLarge', text);
+  }
+  return error;
+}
