@@ -6,6 +6,7 @@ import type { Kind } from '../kinds/kind.js';
 import type { Store } from '../store/store.js';
 import { create } from './create.js';
 import { remove, removeCollection } from './delete.js';
+import { follow } from './follow.js';
 import { bind, confirmStopped, evict } from './pod-verbs.js';
 import { get, list } from './read.js';
 import type { Registry } from './registry.js';
@@ -30,6 +31,7 @@ export function createRegistry({ random = Math.random, ...options }: RegistryOpt
     get: (kind, ref) => get(parts, kind, ref),
     list: (kind, request) => list(parts, kind, request),
     watch: (kind, request) => watch(parts, kind, request),
+    follow: (kinds, revision) => follow(parts, kinds, revision),
     create: (kind, namespace, object, write) => create(parts, kind, namespace, object, write),
     update: (kind, ref, object, write) => update(parts, kind, ref, object, write),
     modify: (kind, ref, change, write) => modify(parts, kind, ref, change, write),

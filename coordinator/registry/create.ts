@@ -13,7 +13,7 @@ import { encodeObject } from './object-bytes.js';
 import { recordOf } from './object-record.js';
 import type { ObjectRecord, WriteOptions } from './registry.js';
 import type { RegistryParts } from './registry-parts.js';
-import { methodNotAllowed, toApiError } from './store-errors.js';
+import { methodNotAllowed, writeError } from './store-errors.js';
 
 /** Tries with another generated name, or after the namespace changed, before the client hears of it. */
 const MAX_ATTEMPTS = 8;
@@ -34,7 +34,7 @@ export async function create<T extends KubeObject>(
       return recordOf(object, await store(parts, kind, object, options));
     } catch (error) {
       if (attempt === MAX_ATTEMPTS || !canRetry(error, isGenerated)) {
-        throw toApiError(error, kind, object.metadata.name);
+        throw writeError(error, kind, object.metadata.name);
       }
       if (error instanceof KeyExists) nameObject(kind, object, freshName(parts, object));
     }

@@ -2,6 +2,9 @@
 import type { ObjectRef } from '../../shared/kube/meta.js';
 import type { Kind } from '../kinds/kind.js';
 
+/** What all keys begin with. */
+export const ROOT_PREFIX = '/registry/';
+
 type Place = Pick<Kind, 'group' | 'resource' | 'namespaced'>;
 
 /** The key of one object. */
@@ -11,8 +14,19 @@ export function keyOf(kind: Place, ref: ObjectRef): string {
 
 /** What the keys of a kind's objects begin with, of one namespace when one is named. */
 export function prefixOf(kind: Place, namespace?: string): string {
-  const root = `/registry/${kind.group || 'core'}/${kind.resource}/`;
+  const root = `${ROOT_PREFIX}${resourcePath(kind)}/`;
   return kind.namespaced && namespace ? `${root}${namespace}/` : root;
+}
+
+/** `core/pods`, `apps/daemonsets`: names a kind within keys. */
+export function resourcePath(kind: Pick<Kind, 'group' | 'resource'>): string {
+  return `${kind.group || 'core'}/${kind.resource}`;
+}
+
+/** The resourcePath of the kind whose object lies at `key`. */
+export function resourcePathOf(key: string): string {
+  const resource = key.indexOf('/', ROOT_PREFIX.length) + 1;
+  return key.slice(ROOT_PREFIX.length, key.indexOf('/', resource));
 }
 
 /** Reads the name of an object back from its key. */

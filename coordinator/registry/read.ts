@@ -10,7 +10,7 @@ import type { ListRequest, ObjectRecord, RecordList, Selection } from './registr
 import type { RegistryParts } from './registry-parts.js';
 import { checkMatch, parseResourceVersion, refuseFuture } from './resource-version.js';
 import { type CompiledSelection, compileSelection } from './selection.js';
-import { toApiError } from './store-errors.js';
+import { readError } from './store-errors.js';
 
 /** Values fetched at once while a selector filters: the event loop gets its turn between two of them. */
 const SCAN_PAGE = 500;
@@ -53,7 +53,7 @@ export async function list<T extends KubeObject>(
   try {
     return await scan(parts, kind, request, selection);
   } catch (error) {
-    throw toApiError(error, kind, '');
+    throw readError(error);
   }
 }
 

@@ -10,7 +10,7 @@ import { encodeObject } from './object-bytes.js';
 import { recordOf, StoredRecord } from './object-record.js';
 import type { ObjectRecord } from './registry.js';
 import type { RegistryParts } from './registry-parts.js';
-import { methodNotAllowed, toApiError } from './store-errors.js';
+import { methodNotAllowed, writeError } from './store-errors.js';
 
 /** What is to become of the object as it stands. */
 export type Step<T extends KubeObject> = { step: 'keep' } | { step: 'mark'; object: T } | { step: 'remove' };
@@ -44,7 +44,7 @@ export async function rewrite<T extends KubeObject>(
       return await perform(parts, key, current, decide(current), dryRun);
     } catch (error) {
       if (error instanceof ApiError) throw error;
-      if (!(error instanceof RevisionMismatch)) throw toApiError(error, kind, ref.name);
+      if (!(error instanceof RevisionMismatch)) throw writeError(error, kind, ref.name);
     }
   }
   parts.log.warn({ resource: kind.resource, ...ref, attempts: MAX_ATTEMPTS }, 'gave up a contended write');

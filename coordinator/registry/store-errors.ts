@@ -13,11 +13,15 @@ export function methodNotAllowed(): ApiError {
   return new ApiError('MethodNotAllowed', 'the server does not allow this method on the requested resource');
 }
 
-/** The ApiError for what the store threw about `name`; anything unknown is returned as it is. */
-export function toApiError(error: unknown, kind: Kind, name: string): unknown {
+/** The ApiError for what a read of the store threw; anything unknown is returned as it is. */
+export function readError(error: unknown): unknown {
+  return error instanceof Expired ? expired(error.revision) : error;
+}
+
+/** The same for a write of the object called `name`. */
+export function writeError(error: unknown, kind: Kind, name: string): unknown {
   if (error instanceof KeyExists) return alreadyExists(kind, name);
   if (error instanceof KeyMissing) return notFound(kind, name);
-  if (error instanceof Expired) return expired(error.revision);
   if (error instanceof ValueTooLarge) {
     const text = `${kind.kind} "${name}" is too large: ${error.bytes} bytes, the limit is ${MAX_VALUE_BYTES}`;
     return new ApiError('RequestEntityTooLarge', text);

@@ -2,14 +2,14 @@
 import type { KubeObject } from '../../shared/kube/meta.js';
 import type { Kind } from '../kinds/kind.js';
 import type { Change, StoreWatch } from '../store/store.js';
+import { recordsOf } from './change-records.js';
 import { keyOf, prefixOf } from './keys.js';
-import { StoredRecord } from './object-record.js';
 import { list } from './read.js';
 import type { ObjectRecord, RecordList, RegistryWatch, WatchEvent, WatchRequest } from './registry.js';
 import type { RegistryParts } from './registry-parts.js';
 import { parseResourceVersion, refuseFuture } from './resource-version.js';
 import { type CompiledSelection, compileSelection } from './selection.js';
-import { methodNotAllowed, toApiError } from './store-errors.js';
+import { methodNotAllowed, readError } from './store-errors.js';
 
 /** Initial events handed over at once. */
 const INITIAL_PAGE = 500;
@@ -62,7 +62,7 @@ class SelectionWatch<T extends KubeObject> implements RegistryWatch<T> {
 
   constructor(
     parts: RegistryParts,
-    private readonly kind: Kind<T>,
+    kind: Kind<T>,
     { namespace }: WatchRequest,
     private readonly selection: CompiledSelection<T>,
     private readonly start: Start<T>,
@@ -91,7 +91,7 @@ class SelectionWatch<T extends KubeObject> implements RegistryWatch<T> {
         yield events;
       }
     } catch (error) {
-      throw toApiError(error, this.kind, '');
+      throw readError(error);
     } finally {
       this.close();
     }
@@ -114,28 +114,4 @@ class SelectionWatch<T extends KubeObject> implements RegistryWatch<T> {
     if (current && matches(current)) return [{ type: matched ? 'MODIFIED' : 'ADDED', record: current }];
     return matched && previous ? [{ type: 'DELETED', record: previous }] : [];
   }
-}
-
-interface ChangeRecords {
-  current?: ObjectRecord;
-  previous?: ObjectRecord;
-}
-
-/** Every watcher of a change gets the same records, so that it is decoded and spliced once for all. */
-const RECORDS = new WeakMap<Change, ChangeRecords>();
-
-function recordsOf<T extends KubeObject>(
-  change: Change,
-): { current?: ObjectRecord<T>; previous?: ObjectRecord<T> } {
-  let records = RECORDS.get(change);
-  if (!records) {
-    const { value, previous, revision } = change;
-    records = {
-      ...(value && { current: new StoredRecord(value, revision) }),
-      // A deleted object carries the revision of its deletion, else a resumed watch would repeat it.
-      ...(previous && { previous: new StoredRecord(previous.value, revision) }),
-    };
-    RECORDS.set(change, records);
-  }
-  return records as { current?: ObjectRecord<T>; previous?: ObjectRecord<T> };
 }
