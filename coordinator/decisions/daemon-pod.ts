@@ -116,13 +116,3 @@ export function daemonPod(daemonSet: DaemonSet, nodeName: string, hash: string):
     },
   };
 }
-
-/** The node a Pod is bound to, else the one its affinity pins it to (GetTargetNodeName). */
-export function targetNodeOf(pod: Pick<Pod, 'spec'>): string | undefined {
-  if (pod.spec.nodeName) return pod.spec.nodeName;
-  const required = pod.spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
-  const pin = (required?.nodeSelectorTerms ?? [])
-    .flatMap((term) => term.matchFields ?? [])
-    .find((field) => field.key === 'metadata.name' && field.operator === 'In');
-  return pin?.values?.length === 1 ? pin.values[0] : undefined;
-}

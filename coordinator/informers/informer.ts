@@ -37,6 +37,8 @@ export interface Informers {
 
 /** Names of the indexes that informers keep. */
 export const PODS_BY_NODE = 'pods-by-node';
+/** Pods by the node they are bound to, else pinned to by affinity (`targetNodeOf`): a superset of PODS_BY_NODE. */
+export const PODS_BY_TARGET_NODE = 'pods-by-target-node';
 /** By uid of the controlling owner. */
 export const BY_OWNER = 'by-owner';
 export const BY_NAMESPACE = 'by-namespace';

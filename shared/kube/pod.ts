@@ -298,3 +298,13 @@ export interface Pod extends KubeObject {
 export function isPodTerminal(pod: Pick<Pod, 'status'>): boolean {
   return pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
 }
+
+/** The node a Pod is bound to, else the one its affinity pins it to (pkg/controller/daemon/util GetTargetNodeName). */
+export function targetNodeOf(pod: Pick<Pod, 'spec'>): string | undefined {
+  if (pod.spec.nodeName) return pod.spec.nodeName;
+  const required = pod.spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  const pin = (required?.nodeSelectorTerms ?? [])
+    .flatMap((term) => term.matchFields ?? [])
+    .find((field) => field.key === 'metadata.name' && field.operator === 'In');
+  return pin?.values?.length === 1 ? pin.values[0] : undefined;
+}

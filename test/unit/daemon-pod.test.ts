@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { daemonPod, daemonTolerations, targetNodeOf } from '../../coordinator/decisions/daemon-pod.js';
+import { daemonPod, daemonTolerations } from '../../coordinator/decisions/daemon-pod.js';
+import { targetNodeOf } from '../../shared/kube/pod.js';
 import { daemonSet } from '../harness/daemon-builders.js';
 
 const NOT_READY = { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' };
