@@ -202,6 +202,7 @@ export interface PodSpec {
   hostPID?: boolean;
   hostIPC?: boolean;
   hostname?: string;
+  hostAliases?: { ip: string; hostnames?: string[] }[];
   affinity?: Affinity;
   tolerations?: Toleration[];
   schedulerName?: string;

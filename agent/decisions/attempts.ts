@@ -1,0 +1,107 @@
+/** Reads the attempts of a Pod's containers out of what the engine shows. */
+
+import { toTimestamp } from '../../shared/kube/meta.js';
+import type { ContainerStateTerminated } from '../../shared/kube/pod.js';
+import type { ObservedContainer } from '../runtime/driver.js';
+import { BOOT_LABEL, backoffOf } from './container-labels.js';
+import type { PodView } from './pod-view.js';
+import { type RestartTime, restartBackoff } from './restart-backoff.js';
+
+/** The attempts of one container name, newest first. */
+export function attemptsOf(view: Pick<PodView, 'containers'>, name: string): ObservedContainer[] {
+  return view.containers
+    .filter((container) => container.identity.container === name)
+    .sort((a, b) => b.identity.attempt - a.identity.attempt);
+}
+
+/** How an attempt ended. */
+export interface Ending {
+  exitCode: number;
+  finishedAt: number;
+  reason: string;
+  message?: string;
+}
+
+/** Exit code that containerd gives a container that could not start. */
+const START_FAILED_EXIT_CODE = 128;
+
+/** How this attempt ended, or undefined while it may still run. A start that the engine refused is an end, too. */
+export function endingOf(view: Pick<PodView, 'progress'>, container: ObservedContainer): Ending | undefined {
+  switch (container.state) {
+    case 'running':
+      return undefined;
+    case 'created':
+      return failedStart(view, container);
+    case 'exited':
+      return {
+        exitCode: container.exitCode ?? 0,
+        finishedAt: container.finishedAt ?? container.createdAt,
+        reason: exitReason(container),
+        ...(container.error ? { message: container.error } : {}),
+      };
+  }
+}
+
+function failedStart(view: Pick<PodView, 'progress'>, container: ObservedContainer): Ending | undefined {
+  const failure = view.progress.failures[container.identity.container];
+  const ours = failure && failure.attempt === container.identity.attempt ? failure : undefined;
+  const message = container.error ?? ours?.message;
+  if (!message) return undefined;
+  return {
+    exitCode: container.exitCode || START_FAILED_EXIT_CODE,
+    finishedAt: container.finishedAt ?? ours?.failedAt ?? container.createdAt,
+    reason: 'StartError',
+    message,
+  };
+}
+
+function exitReason(container: ObservedContainer): string {
+  if (container.oomKilled) return 'OOMKilled';
+  return container.exitCode === 0 ? 'Completed' : 'Error';
+}
+
+/** The ending as a container state; `containerID` in the form `docker://<id>`. */
+export function terminatedState(
+  container: ObservedContainer,
+  ending: Ending,
+  containerID: string,
+): ContainerStateTerminated {
+  return {
+    exitCode: ending.exitCode,
+    reason: ending.reason,
+    ...(ending.message ? { message: ending.message } : {}),
+    startedAt: container.startedAt === undefined ? null : toTimestamp(container.startedAt),
+    finishedAt: toTimestamp(ending.finishedAt),
+    containerID,
+  };
+}
+
+/** Whether the Pod's restartPolicy asks for another attempt after this exit code. */
+export function mayRestart(restartPolicy: string | undefined, exitCode: number): boolean {
+  switch (restartPolicy) {
+    case 'Never':
+      return false;
+    case 'OnFailure':
+      return exitCode !== 0;
+    default:
+      return true;
+  }
+}
+
+/** When the next attempt after this one may be created. */
+export function restartTimeOf(
+  view: Pick<PodView, 'bootMark' | 'engineUpSince' | 'now'>,
+  container: ObservedContainer,
+  ending: Ending,
+): RestartTime {
+  const boot = container.labels[BOOT_LABEL];
+  return restartBackoff({
+    createdAt: container.createdAt,
+    // A clock that was set back must not stretch the wait.
+    finishedAt: Math.min(ending.finishedAt, view.now),
+    backoffMs: backoffOf(container),
+    interrupted:
+      (boot !== undefined && boot !== view.bootMark) ||
+      (ending.reason !== 'StartError' && ending.finishedAt <= view.engineUpSince),
+  });
+}

@@ -1,0 +1,214 @@
+/** A Pod and its resolved volumes to what the engine is asked for (pkg/kubelet generateRunContainerOptions). */
+import type { Container, ContainerSecurityContext, Pod } from '../../shared/kube/pod.js';
+import { milliCpu, wholeUnits } from '../../shared/kube/quantity.js';
+import {
+  type ContainerConfig,
+  type ContainerIdentity,
+  type Mount,
+  type NetworkMode,
+  type PortBinding,
+  SANDBOX,
+} from '../runtime/driver.js';
+import { BACKOFF_LABEL, BOOT_LABEL, GRACE_LABEL, IMAGE_LABEL, SANDBOX_LABEL } from './container-labels.js';
+import { environmentOf, expandVariables } from './environment.js';
+import type { FieldFacts } from './field-ref.js';
+import { fullImageName } from './image-name.js';
+import { needsSandbox } from './sandbox-need.js';
+
+/** What the Pod's spec alone does not say. */
+export interface ConfigContext extends FieldFacts {
+  attempt: number;
+  backoffMs: number;
+  bootMark: string;
+  /** Of this container, in order; from `volumes/mounts.ts`. */
+  mounts: Mount[];
+  sandboxID?: string;
+}
+
+/** A config, or the reason for `CreateContainerConfigError`. */
+export type ConfigResult = { kind: 'config'; config: ContainerConfig } | { kind: 'refused'; message: string };
+
+/** The least CPU shares an engine takes (pkg/kubelet/cm MinShares). */
+const MIN_CPU_SHARES = 2;
+const MAX_HOSTNAME = 63;
+
+/** What the engine is asked for, for one attempt of one container of the Pod. */
+export function containerConfig(pod: Pod, container: Container, context: ConfigContext): ConfigResult {
+  const environment = environmentOf(pod, container, context);
+  if (environment.kind === 'refused') return environment;
+  const security = securityOf(pod, container);
+  if (security.runAsNonRoot && security.runAsUser === 0) {
+    return { kind: 'refused', message: "container's runAsUser breaks non-root policy" };
+  }
+  const expand = (texts: readonly string[]): string[] =>
+    texts.map((text) => expandVariables(text, environment.values));
+  const config: ContainerConfig = {
+    ...namespacesOf(pod, context.sandboxID),
+    ...resourcesOf(container),
+    identity: identityOf(pod, container.name, context.attempt),
+    image: fullImageName(container.image),
+    ...(container.command ? { command: expand(container.command) } : {}),
+    ...(container.args ? { args: expand(container.args) } : {}),
+    ...(container.workingDir ? { workingDir: container.workingDir } : {}),
+    env: [...environment.values].map(([name, value]) => `${name}=${value}`),
+    labels: labelsOf(pod, container, context),
+    mounts: context.mounts,
+    // In a sandbox, the ports are the sandbox's.
+    ports: needsSandbox(pod) || pod.spec.hostNetwork ? [] : portsOf([container]),
+    ...engineSecurity(security),
+    tty: container.tty ?? false,
+    stdin: container.stdin ?? false,
+  };
+  return { kind: 'config', config };
+}
+
+/** The container that holds what the Pod's containers share. `image` is the engine's name of the sandbox image. */
+export function sandboxConfig(
+  pod: Pod,
+  image: string,
+  context: Pick<ConfigContext, 'attempt' | 'backoffMs' | 'bootMark'>,
+): ContainerConfig {
+  return {
+    ...namespacesOf(pod, undefined),
+    identity: identityOf(pod, SANDBOX, context.attempt),
+    image,
+    env: [],
+    labels: {
+      ...podLabels(pod),
+      [BACKOFF_LABEL]: String(context.backoffMs),
+      [BOOT_LABEL]: context.bootMark,
+    },
+    mounts: [],
+    ports: pod.spec.hostNetwork ? [] : portsOf(pod.spec.containers),
+    cpuShares: MIN_CPU_SHARES,
+    ...engineSecurity({ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true }),
+    tty: false,
+    stdin: false,
+  };
+}
+
+function identityOf(pod: Pod, container: string, attempt: number): ContainerIdentity {
+  const { uid = '', namespace = '', name } = pod.metadata;
+  return { podUid: uid, podNamespace: namespace, podName: name, container, attempt };
+}
+
+function podLabels(pod: Pod): Record<string, string> {
+  return {
+    'io.kubernetes.pod.name': pod.metadata.name,
+    'io.kubernetes.pod.namespace': pod.metadata.namespace ?? '',
+    'io.kubernetes.pod.uid': pod.metadata.uid ?? '',
+    [GRACE_LABEL]: String(pod.spec.terminationGracePeriodSeconds ?? 30),
+  };
+}
+
+function labelsOf(pod: Pod, container: Container, context: ConfigContext): Record<string, string> {
+  return {
+    ...podLabels(pod),
+    'io.kubernetes.container.name': container.name,
+    [IMAGE_LABEL]: container.image,
+    [BACKOFF_LABEL]: String(context.backoffMs),
+    [BOOT_LABEL]: context.bootMark,
+    ...(context.sandboxID ? { [SANDBOX_LABEL]: context.sandboxID } : {}),
+  };
+}
+
+type Namespaces = Pick<ContainerConfig, 'network' | 'ipc' | 'hostPID' | 'hostname' | 'extraHosts'>;
+
+function namespacesOf(pod: Pod, sandboxID: string | undefined): Namespaces {
+  const { hostNetwork, hostIPC, hostPID } = pod.spec;
+  const joined = sandboxID === undefined ? undefined : ({ kind: 'container', id: sandboxID } as const);
+  const network: NetworkMode = hostNetwork ? { kind: 'host' } : (joined ?? { kind: 'bridge' });
+  // Name and hosts file belong to whoever holds the network namespace: engines refuse them on members.
+  const owned = network.kind === 'bridge' ? { hostname: hostnameOf(pod), ...extraHostsOf(pod) } : {};
+  return {
+    network,
+    ipc: hostIPC ? { kind: 'host' } : (joined ?? { kind: 'shareable' }),
+    hostPID: hostPID ?? false,
+    ...owned,
+  };
+}
+
+function hostnameOf(pod: Pod): string {
+  return (pod.spec.hostname ?? pod.metadata.name).slice(0, MAX_HOSTNAME).replace(/[-.]+$/, '');
+}
+
+function extraHostsOf(pod: Pod): { extraHosts?: string[] } {
+  const aliases = pod.spec.hostAliases ?? [];
+  const extraHosts = aliases.flatMap(({ ip, hostnames }) => (hostnames ?? []).map((name) => `${name}:${ip}`));
+  return extraHosts.length > 0 ? { extraHosts } : {};
+}
+
+function portsOf(containers: readonly Container[]): PortBinding[] {
+  return containers.flatMap((container) =>
+    (container.ports ?? [])
+      .filter((port) => (port.hostPort ?? 0) > 0)
+      .map((port) => ({
+        containerPort: port.containerPort,
+        hostPort: port.hostPort ?? 0,
+        ...(port.hostIP ? { hostIP: port.hostIP } : {}),
+        protocol: protocolOf(port.protocol),
+      })),
+  );
+}
+
+function protocolOf(protocol: string | undefined): PortBinding['protocol'] {
+  switch (protocol) {
+    case 'UDP':
+      return 'udp';
+    case 'SCTP':
+      return 'sctp';
+    default:
+      return 'tcp';
+  }
+}
+
+function resourcesOf(
+  container: Container,
+): Pick<ContainerConfig, 'cpuShares' | 'cpuLimitMilli' | 'memoryLimitBytes'> {
+  const { limits, requests } = container.resources ?? {};
+  const asked = milliCpu(requests?.cpu ?? limits?.cpu);
+  const cpuLimitMilli = milliCpu(limits?.cpu);
+  const memoryLimitBytes = wholeUnits(limits?.memory);
+  return {
+    cpuShares: Math.max(Math.floor((asked * 1024) / 1000), MIN_CPU_SHARES),
+    ...(cpuLimitMilli > 0 ? { cpuLimitMilli } : {}),
+    ...(memoryLimitBytes > 0 ? { memoryLimitBytes } : {}),
+  };
+}
+
+/** The container's own settings over the Pod's. */
+function securityOf(pod: Pod, container: Container): ContainerSecurityContext {
+  const { runAsUser, runAsGroup, runAsNonRoot } = (pod.spec.securityContext ??
+    {}) as ContainerSecurityContext;
+  const shared = Object.entries({ runAsUser, runAsGroup, runAsNonRoot }).filter(
+    ([, value]) => value !== undefined,
+  );
+  return { ...Object.fromEntries(shared), ...container.securityContext };
+}
+
+type EngineSecurity = Pick<
+  ContainerConfig,
+  | 'privileged'
+  | 'user'
+  | 'readOnlyRootFilesystem'
+  | 'capabilitiesAdd'
+  | 'capabilitiesDrop'
+  | 'noNewPrivileges'
+>;
+
+function engineSecurity(security: ContainerSecurityContext): EngineSecurity {
+  const user = userText(security);
+  return {
+    privileged: security.privileged ?? false,
+    ...(user ? { user } : {}),
+    readOnlyRootFilesystem: security.readOnlyRootFilesystem ?? false,
+    capabilitiesAdd: security.capabilities?.add ?? [],
+    capabilitiesDrop: security.capabilities?.drop ?? [],
+    noNewPrivileges: security.allowPrivilegeEscalation === false,
+  };
+}
+
+function userText({ runAsUser, runAsGroup }: ContainerSecurityContext): string | undefined {
+  if (runAsUser === undefined) return runAsGroup === undefined ? undefined : `0:${runAsGroup}`;
+  return runAsGroup === undefined ? String(runAsUser) : `${runAsUser}:${runAsGroup}`;
+}

@@ -1,0 +1,19 @@
+/** Labels that the agent keeps on containers beside the driver's identity: its memory across its own restarts. */
+import type { ObservedContainer } from '../runtime/driver.js';
+
+/** The image as the Pod's spec named it: a change of it is what restarts a container. */
+export const IMAGE_LABEL = 'everynode.dev/image';
+/** The restart delay set when this attempt was created, in ms. */
+export const BACKOFF_LABEL = 'everynode.dev/restart-backoff-ms';
+/** Mark of the host's boot in which it was created. */
+export const BOOT_LABEL = 'everynode.dev/boot';
+/** Id of the sandbox it joined. */
+export const SANDBOX_LABEL = 'everynode.dev/sandbox';
+/** Grace in seconds, for when the Pod is no longer known. */
+export const GRACE_LABEL = 'everynode.dev/grace-seconds';
+
+/** The delay this attempt was created with; 0 when unknown. */
+export function backoffOf(container: ObservedContainer): number {
+  const value = Number(container.labels[BACKOFF_LABEL]);
+  return Number.isFinite(value) ? value : 0;
+}

@@ -1,0 +1,113 @@
+/** One container's status as a kubelet words it (pkg/kubelet/kubelet_pods.go convertToAPIContainerStatuses). */
+import { toTimestamp } from '../../shared/kube/meta.js';
+import type {
+  Container,
+  ContainerState,
+  ContainerStateTerminated,
+  ContainerStateWaiting,
+  ContainerStatus,
+} from '../../shared/kube/pod.js';
+import type { ObservedContainer } from '../runtime/driver.js';
+import { attemptsOf, endingOf, mayRestart, restartTimeOf, terminatedState } from './attempts.js';
+import { imageBackoff } from './image-backoff.js';
+import type { PodView } from './pod-view.js';
+
+/** The status of one container of the Pod's spec; `engine` is the scheme of container ids, e.g. `docker`. */
+export function containerStatus(view: PodView, container: Container, engine: string): ContainerStatus {
+  const [current, previous] = attemptsOf(view, container.name);
+  if (!current) return neverStarted(view, container);
+  const ended = (attempt: ObservedContainer | undefined): ContainerStateTerminated | undefined => {
+    const ending = attempt && endingOf(view, attempt);
+    return ending && terminatedState(attempt, ending, `${engine}://${attempt.id}`);
+  };
+  const terminated = ended(current);
+  const waiting = terminated ? waitingAfterEnd(view, container, current) : undefined;
+  const state = stateOf(current, terminated, waiting);
+  // Once the next attempt is awaited, the newest ending is the last state, as after its start.
+  const last = waiting ? terminated : ended(previous);
+  const running = current.state === 'running';
+  return {
+    name: container.name,
+    state,
+    lastState: last ? { terminated: last } : {},
+    ready: running && (current.ready ?? true),
+    restartCount: current.identity.attempt,
+    image: current.image,
+    imageID: current.imageID,
+    containerID: `${engine}://${current.id}`,
+    started: running,
+  };
+}
+
+function neverStarted(view: PodView, container: Container): ContainerStatus {
+  const waiting = startTrouble(view, container, 0) ?? { reason: 'ContainerCreating' };
+  return {
+    name: container.name,
+    state: { waiting },
+    lastState: {},
+    ready: false,
+    restartCount: 0,
+    image: container.image,
+    imageID: '',
+    started: false,
+  };
+}
+
+function stateOf(
+  current: ObservedContainer,
+  terminated: ContainerStateTerminated | undefined,
+  waiting: ContainerStateWaiting | undefined,
+): ContainerState {
+  if (waiting) return { waiting };
+  if (terminated) return { terminated };
+  if (current.state === 'running') {
+    return { running: { startedAt: toTimestamp(current.startedAt ?? current.createdAt) } };
+  }
+  return { waiting: { reason: 'ContainerCreating' } };
+}
+
+/** Why the next attempt after an ended one is not there yet; undefined when none is to come or it comes at once. */
+function waitingAfterEnd(
+  view: PodView,
+  container: Container,
+  current: ObservedContainer,
+): ContainerStateWaiting | undefined {
+  const ending = endingOf(view, current);
+  if (!ending || view.wish.kind === 'stop' || !mayRestart(view.pod.spec.restartPolicy, ending.exitCode)) {
+    return undefined;
+  }
+  const trouble = startTrouble(view, container, current.identity.attempt + 1);
+  if (trouble) return trouble;
+  const restart = restartTimeOf(view, current, ending);
+  if (restart.delayMs === 0 || restart.at <= view.now) return undefined;
+  return { reason: 'CrashLoopBackOff', message: crashLoopMessage(view, container.name, restart.delayMs) };
+}
+
+/** `back-off 10s restarting failed container=app pod=ds-x_default(uid)`. */
+function crashLoopMessage(view: PodView, container: string, delayMs: number): string {
+  const { name, namespace, uid } = view.pod.metadata;
+  return `back-off ${durationText(delayMs)} restarting failed container=${container} pod=${name}_${namespace}(${uid})`;
+}
+
+/** `10s`, `1m20s`, `5m0s`: a duration as Go prints it. */
+export function durationText(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
+}
+
+/** What keeps this attempt from being created: its image, or the engine's refusal. */
+function startTrouble(
+  view: PodView,
+  container: Container,
+  attempt: number,
+): ContainerStateWaiting | undefined {
+  const image = view.progress.images[container.name];
+  const failed = image && image.kind !== 'ready' ? image.failed : undefined;
+  if (failed) {
+    const { reason, message } = imageBackoff(container.image, failed, view.now);
+    return { reason, message };
+  }
+  const failure = view.progress.failures[container.name];
+  if (failure?.attempt !== attempt) return undefined;
+  return { reason: failure.reason, message: failure.message };
+}

@@ -1,0 +1,81 @@
+/** A Pod as this host holds it, and what that asks of its containers. */
+import { controllerOf } from '../../shared/kube/meta.js';
+import type { Pod } from '../../shared/kube/pod.js';
+import type { ObservedContainer } from '../runtime/driver.js';
+import { GRACE_LABEL } from './container-labels.js';
+import type { PodWish } from './pod-view.js';
+
+/** A Pod that was given to this host. Times in ms since the epoch, by the host's clock. */
+export interface HeldPod {
+  uid: string;
+  /** Hash of the bytes that were given; "" for a Pod that only the engine knows. */
+  digest: string;
+  pod: Pod;
+  /** When it first came here: the status' startTime. */
+  acceptedAt: number;
+  /** When its containers must have ended; set by a deletion or by `gone`. */
+  deadline?: number;
+  /** The hub no longer knows it: once stopped, it is dropped without a word. */
+  gone: boolean;
+}
+
+const DEFAULT_GRACE_SECONDS = 30;
+/** Containers always get a moment to end by themselves (pkg/kubelet/kuberuntime minimumGracePeriodInSeconds). */
+const MIN_GRACE_SECONDS = 2;
+
+function graceMs(seconds: number | undefined): number {
+  return Math.max(seconds ?? DEFAULT_GRACE_SECONDS, MIN_GRACE_SECONDS) * 1000;
+}
+
+/** The Pod after `pod` arrived for its uid. The grace counts from the arrival of the deletion and can only shrink. */
+export function heldAfterSet(
+  before: HeldPod | undefined,
+  given: Pick<HeldPod, 'uid' | 'digest' | 'pod'>,
+  now: number,
+): HeldPod {
+  const { deletionTimestamp, deletionGracePeriodSeconds } = given.pod.metadata;
+  const acceptedAt = before?.acceptedAt ?? now;
+  if (!deletionTimestamp) return { ...given, acceptedAt, gone: false };
+  const deadline = now + graceMs(deletionGracePeriodSeconds);
+  return { ...given, acceptedAt, gone: false, deadline: Math.min(deadline, before?.deadline ?? deadline) };
+}
+
+/** The Pod after `gone`: it ends with the grace of its spec, as a kubelet ends a Pod that left the API. */
+export function heldAfterGone(before: HeldPod, now: number): HeldPod {
+  const deadline = now + graceMs(before.pod.spec.terminationGracePeriodSeconds);
+  return { ...before, gone: true, deadline: Math.min(deadline, before.deadline ?? deadline) };
+}
+
+/** A stand-in for a Pod of which only containers are left, enough to end it. */
+export function heldFromContainers(
+  containers: readonly ObservedContainer[],
+  now: number,
+): HeldPod | undefined {
+  const [first] = containers;
+  if (!first) return undefined;
+  const { podUid, podName, podNamespace } = first.identity;
+  const grace = Number(first.labels[GRACE_LABEL] ?? DEFAULT_GRACE_SECONDS);
+  const pod: Pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { uid: podUid, name: podName, namespace: podNamespace },
+    spec: { containers: [], terminationGracePeriodSeconds: grace },
+  };
+  return { uid: podUid, digest: '', pod, acceptedAt: now, gone: false };
+}
+
+/** Run it, or end it by its deadline. */
+export function podWish(held: HeldPod): PodWish {
+  return held.deadline === undefined ? { kind: 'run' } : { kind: 'stop', deadline: held.deadline };
+}
+
+/** Whether `other` is a Pod that `gone` took from the owner of `held`: it must have stopped before `held` starts. */
+export function isPredecessor(other: HeldPod, held: HeldPod): boolean {
+  const owner = controllerOf(held.pod.metadata)?.uid;
+  return (
+    other.gone &&
+    other.uid !== held.uid &&
+    owner !== undefined &&
+    controllerOf(other.pod.metadata)?.uid === owner
+  );
+}

@@ -1,0 +1,56 @@
+/** Everything the decisions on one Pod read: what is wanted, what the engine shows, what the worker is doing. */
+import type { Pod } from '../../shared/kube/pod.js';
+import type { ObservedContainer } from '../runtime/driver.js';
+import type { ImageFailure } from './image-backoff.js';
+
+/** Run it, or end it by a deadline. */
+export type PodWish = { kind: 'run' } | { kind: 'stop'; deadline: number };
+
+/** Where the image of one container's next attempt stands. */
+export type ImageState =
+  | { kind: 'unchecked'; failed?: ImageFailure }
+  | { kind: 'fetching'; failed?: ImageFailure }
+  | { kind: 'ready' }
+  | { kind: 'failed'; failed: ImageFailure };
+
+/** A refusal of the engine to create or start, or of the host to prepare a volume. Times in ms since the epoch. */
+export interface StepFailure {
+  reason: string;
+  message: string;
+  failedAt: number;
+  retryAt: number;
+  /** The attempt that failed. */
+  attempt: number;
+}
+
+export type VolumesState =
+  | { kind: 'unprepared' }
+  | { kind: 'ready' }
+  | { kind: 'failed'; failure: StepFailure }
+  | { kind: 'removed' };
+
+/** What a worker remembers between two looks. Losing all of it costs a repeated check and nothing else. */
+export interface PodProgress {
+  volumes: VolumesState;
+  /** By container name; absent = unchecked. */
+  images: Readonly<Record<string, ImageState>>;
+  /** Container ids being stopped now, with the deadline each was given. */
+  stopping: Readonly<Record<string, number>>;
+  /** By container name: the last create or start that the engine refused. */
+  failures: Readonly<Record<string, StepFailure>>;
+}
+
+/** The input of `nextAction` and `podStatus`. `now` and all times in ms since the epoch, by the host's clock. */
+export interface PodView {
+  pod: Pod;
+  wish: PodWish;
+  containers: readonly ObservedContainer[];
+  progress: PodProgress;
+  now: number;
+  /** Marks this boot of the host; containers of another were interrupted. */
+  bootMark: string;
+  /** When the engine last came back while we watched; 0 = it never went away. */
+  engineUpSince: number;
+  /** Containers of a Pod that `gone` took from the same owner still run: nothing may start yet. */
+  waitsForPredecessor: boolean;
+}

@@ -1,0 +1,183 @@
+/** The Pods this host was given, on disk: they must come back after a reboot with no coordinator in reach. */
+import { createHash } from 'node:crypto';
+import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Pod } from '../../shared/kube/pod.js';
+import type { DesiredObject, Held } from '../../shared/link/messages.js';
+import type { Clock } from '../../shared/process/clock.js';
+import type { Logger } from '../../shared/process/log.js';
+import { type HeldPod, heldAfterGone, heldAfterSet } from '../decisions/held-pod.js';
+
+const FORMAT = 1;
+
+/** How far this host had come, for the link's hello. */
+export interface DesiredPosition {
+  clusterUID?: string;
+  era?: string;
+  /** Of the last difference applied; 0 = none. */
+  revision: number;
+}
+
+interface Content extends DesiredPosition {
+  pods: HeldPod[];
+}
+
+/** A difference as the link hands it over. */
+export interface CacheChange extends Required<DesiredPosition> {
+  set: DesiredObject[];
+  gone: string[];
+}
+
+/** In memory what is on disk; a change is visible at once and durable when its promise resolves. */
+export class DesiredCache {
+  readonly #path: string;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #pods: Map<string, HeldPod>;
+  #position: DesiredPosition;
+  #writing: Promise<void> = Promise.resolve();
+  #queued: Promise<void> | undefined;
+
+  private constructor(path: string, content: Content, clock: Clock, log: Logger) {
+    this.#path = path;
+    this.#clock = clock;
+    this.#log = log;
+    const { pods, ...position } = content;
+    this.#position = position;
+    this.#pods = new Map(pods.map((held) => [held.uid, held]));
+  }
+
+  /** Reads the file. One that is damaged is kept beside it and the host starts with nothing held: no container is touched for it. */
+  static async open(path: string, clock: Clock, log: Logger): Promise<DesiredCache> {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return undefined;
+      throw error;
+    });
+    const content = text === undefined ? { revision: 0, pods: [] } : decode(text);
+    if (content) return new DesiredCache(path, content, clock, log);
+    const aside = `${path}.damaged-${clock.now()}`;
+    await rename(path, aside);
+    log.error({ path, aside }, 'desired cache is damaged; kept aside, waiting for the coordinator');
+    return new DesiredCache(path, { revision: 0, pods: [] }, clock, log);
+  }
+
+  position(): DesiredPosition {
+    return this.#position;
+  }
+
+  /** For the hello. A Pod on its way out counts as held only by the engine: the hub will say `gone` again. */
+  have(): Held[] {
+    return [...this.#pods.values()].map(({ uid, digest, gone }) => [uid, gone ? '' : digest]);
+  }
+
+  get(uid: string): HeldPod | undefined {
+    return this.#pods.get(uid);
+  }
+
+  all(): Iterable<HeldPod> {
+    return this.#pods.values();
+  }
+
+  /** Takes the difference over. What is no Pod, or no JSON, is logged and left out. Resolves when it is on disk. */
+  async apply(change: CacheChange): Promise<void> {
+    const now = this.#clock.now();
+    for (const object of change.set) {
+      const pod = this.#decodePod(object);
+      if (!pod) continue;
+      const given = { uid: object.uid, digest: object.digest, pod };
+      this.#pods.set(object.uid, heldAfterSet(this.#pods.get(object.uid), given, now));
+    }
+    for (const uid of change.gone) {
+      const held = this.#pods.get(uid);
+      if (held) this.#pods.set(uid, heldAfterGone(held, now));
+    }
+    const { clusterUID, era, revision } = change;
+    this.#position = { clusterUID, era, revision };
+    await this.#save();
+  }
+
+  /** Drops a Pod whose containers are gone. Losing this write costs a second look at it, so nobody need wait for it. */
+  forget(uid: string): void {
+    if (!this.#pods.delete(uid)) return;
+    this.#save().catch((error: unknown) => this.#log.warn({ uid, err: error }, 'desired cache not written'));
+  }
+
+  /** Resolves when everything so far is on disk. */
+  flush(): Promise<void> {
+    return this.#queued ?? this.#writing;
+  }
+
+  #decodePod(object: DesiredObject): Pod | undefined {
+    try {
+      const decoded: unknown = JSON.parse(Buffer.from(object.object).toString('utf8'));
+      if (isPod(decoded)) return decoded;
+      this.#log.debug({ uid: object.uid }, 'desired object is no Pod; left out');
+    } catch (error) {
+      this.#log.error({ uid: object.uid, err: error }, 'desired object cannot be read; left out');
+    }
+    return undefined;
+  }
+
+  /** One write at a time; what changes meanwhile goes with the next one. */
+  #save(): Promise<void> {
+    this.#queued ??= this.#writing
+      .catch(() => undefined)
+      .then(() => {
+        this.#queued = undefined;
+        this.#writing = writeDurably(
+          this.#path,
+          encode({ ...this.#position, pods: [...this.#pods.values()] }),
+        );
+        return this.#writing;
+      });
+    return this.#queued;
+  }
+}
+
+function isPod(object: unknown): object is Pod {
+  const { kind, metadata, spec } = object as Partial<Pod>;
+  return kind === 'Pod' && typeof metadata?.name === 'string' && Array.isArray(spec?.containers);
+}
+
+function checksum(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** First line: format and checksum of the rest. */
+function encode(content: Content): string {
+  const body = JSON.stringify(content);
+  return `${JSON.stringify({ format: FORMAT, sha256: checksum(body) })}\n${body}`;
+}
+
+function decode(text: string): Content | undefined {
+  const end = text.indexOf('\n');
+  const body = text.slice(end + 1);
+  try {
+    const { format, sha256 } = JSON.parse(text.slice(0, end)) as { format: number; sha256: string };
+    if (format !== FORMAT || sha256 !== checksum(body)) return undefined;
+    return JSON.parse(body) as Content;
+  } catch {
+    // Not our form: the same as a wrong checksum to the caller.
+    return undefined;
+  }
+}
+
+/** After this resolves, a power cut finds the new content; before, the old one. */
+async function writeDurably(path: string, text: string): Promise<void> {
+  const temporary = `${path}.new`;
+  const file = await open(temporary, 'w', 0o600);
+  try {
+    await file.writeFile(text);
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+  await rename(temporary, path);
+  const folder = await open(dirname(path), 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}

@@ -1,0 +1,49 @@
+/** What a Pod's worker needs of the rest of the agent. */
+import type { Node } from '../../shared/kube/node.js';
+import type { ResourceList } from '../../shared/kube/pod.js';
+import type { PodReport, RemovedPod, ReportedEvent } from '../../shared/link/messages.js';
+import type { Clock } from '../../shared/process/clock.js';
+import type { Logger } from '../../shared/process/log.js';
+import type { HeldPod } from '../decisions/held-pod.js';
+import type { RuntimeDriver } from '../runtime/driver.js';
+import type { Volumes } from '../volumes/mounts.js';
+import type { Images } from './images.js';
+
+/** Where a worker says what it sees; the link's outbox fits it. */
+export interface PodReports {
+  putPod(report: PodReport): void;
+  putRemoved(pod: RemovedPod): void;
+  putEvent(event: ReportedEvent): void;
+}
+
+/** Where the Pods come from; the desired cache fits it. */
+export interface PodSource {
+  get(uid: string): HeldPod | undefined;
+  all(): Iterable<HeldPod>;
+  /** The Pod's containers are gone, and the hub has let go of it. */
+  forget(uid: string): void;
+}
+
+/** Facts of the host that a Pod is told of, as they are now. */
+export interface HostFacts {
+  nodeName: Node['metadata']['name'];
+  /** Absent while the host has no address. */
+  hostIP?: string;
+  allocatable: ResourceList;
+  /** Scheme of container ids: `docker`, `podman`, `hollow`. */
+  engine: string;
+  /** Marks this boot of the host. */
+  bootMark: string;
+  /** When the engine last came back while we watched, ms since the epoch; 0 = it never went away. */
+  engineUpSince: number;
+}
+
+export interface PodHost {
+  driver: RuntimeDriver;
+  images: Images;
+  volumes: Volumes;
+  reports: PodReports;
+  clock: Clock;
+  log: Logger;
+  facts(): HostFacts;
+}

@@ -1,0 +1,62 @@
+/** Tells of one Pod: its status when that changed, its events in a kubelet's words. */
+import { toTimestamp } from '../../shared/kube/meta.js';
+import type { Pod, PodStatus } from '../../shared/kube/pod.js';
+import { type PodEvent, statusEvents } from '../decisions/pod-events.js';
+import { podStatus } from '../decisions/pod-status.js';
+import type { PodView } from '../decisions/pod-view.js';
+import type { PodHost } from './pod-host.js';
+
+export class PodReporter {
+  readonly #host: PodHost;
+  #told: PodStatus | undefined;
+  #toldText = '';
+
+  constructor(host: PodHost) {
+    this.#host = host;
+  }
+
+  /** Reports the Pod's status as the view shows it, unless it is what was said last. */
+  status(view: PodView, acceptedAt: number): void {
+    const { pod } = view;
+    const { engine, hostIP } = this.#host.facts();
+    const status = podStatus(view, {
+      engine,
+      acceptedAt,
+      ...(hostIP ? { hostIP } : {}),
+      ...(this.#told ? { previous: this.#told } : {}),
+    });
+    const text = JSON.stringify(status);
+    if (text === this.#toldText) return;
+    for (const event of statusEvents(pod, this.#told, status)) this.event(pod, event);
+    this.#told = status;
+    this.#toldText = text;
+    const { uid = '', namespace = '', name } = pod.metadata;
+    this.#host.reports.putPod({ uid, namespace, name, status });
+  }
+
+  event(pod: Pod, event: PodEvent): void {
+    const { uid = '', namespace = '', name } = pod.metadata;
+    const now = toTimestamp(this.#host.clock.now());
+    this.#host.reports.putEvent({
+      involvedObject: {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        uid,
+        namespace,
+        name,
+        ...(event.container ? { fieldPath: `spec.containers{${event.container}}` } : {}),
+      },
+      type: event.type,
+      reason: event.reason,
+      message: event.message,
+      count: 1,
+      firstTimestamp: now,
+      lastTimestamp: now,
+    });
+  }
+
+  removed(pod: Pod): void {
+    const { uid = '', namespace = '', name } = pod.metadata;
+    this.#host.reports.putRemoved({ uid, namespace, name });
+  }
+}

@@ -1,0 +1,284 @@
+/** Performs the steps that `nextAction` names, for one Pod. Each ends where a later look can go on from. */
+import type { Container, Pod } from '../../shared/kube/pod.js';
+import { containerConfig, sandboxConfig } from '../decisions/container-config.js';
+import type { HeldPod } from '../decisions/held-pod.js';
+import type { ImageFailure } from '../decisions/image-backoff.js';
+import type { NextAction, Steps, StopReason } from '../decisions/next-action.js';
+import type { ImageState, StepFailure, VolumesState } from '../decisions/pod-view.js';
+import { type ContainerConfig, type ObservedContainer, RuntimeError, SANDBOX } from '../runtime/driver.js';
+import { VolumeError } from '../volumes/volume-error.js';
+import type { PodHost } from './pod-host.js';
+import type { PodReporter } from './pod-reporter.js';
+
+/** How long a refused create or start is left alone. */
+const RETRY_MS = 10_000;
+const FIRST_VOLUME_RETRY_MS = 500;
+const MAX_VOLUME_RETRY_MS = 122_000;
+
+/** What a step is told about its Pod as it is performed. */
+export interface StepTarget {
+  held: HeldPod;
+  containers: readonly ObservedContainer[];
+}
+
+/** `engine`: containers changed, look again; `memory`: only what the worker knows; `done`: nothing is left to do. */
+export type StepEffect = 'engine' | 'memory' | 'done';
+
+type Performers = { [Kind in keyof Steps]: (step: Steps[Kind], target: StepTarget) => Promise<StepEffect> };
+
+/** The progress of one Pod, which the decisions read, and the steps that move it. */
+export class PodSteps {
+  readonly #host: PodHost;
+  readonly #reporter: PodReporter;
+  /** Called when work in the background has changed `progress`. */
+  readonly #wake: () => void;
+  readonly #signal: AbortSignal;
+  #volumeFailures = 0;
+
+  readonly progress = {
+    volumes: { kind: 'unprepared' } as VolumesState,
+    images: {} as Record<string, ImageState>,
+    stopping: {} as Record<string, number>,
+    failures: {} as Record<string, StepFailure>,
+  };
+
+  readonly #performers: Performers = {
+    wait: async () => 'done',
+    'prepare-volumes': (_, target) => this.#prepareVolumes(target.held.pod),
+    'ensure-image': ({ container }, target) => this.#ensureImage(target.held.pod, container),
+    'create-sandbox': (step, target) => this.#createSandbox(step, target.held.pod),
+    'create-container': (step, target) => this.#createContainer(step, target),
+    'start-container': (step, target) => this.#start(step, target.held.pod),
+    'stop-containers': (step, target) => this.#stop(step, target),
+    'remove-containers': (step) => this.#remove(step),
+    'remove-volumes': (_, target) => this.#removeVolumes(target.held.uid),
+    finish: async () => 'done',
+  };
+
+  constructor(host: PodHost, reporter: PodReporter, wake: () => void, signal: AbortSignal) {
+    this.#host = host;
+    this.#reporter = reporter;
+    this.#wake = wake;
+    this.#signal = signal;
+  }
+
+  /** Throws only what is nobody's fault in particular: `RuntimeError` EngineDown, and the unexpected. */
+  perform(action: NextAction, target: StepTarget): Promise<StepEffect> {
+    const perform = this.#performers[action.kind] as (
+      step: NextAction,
+      target: StepTarget,
+    ) => Promise<StepEffect>;
+    return perform(action, target);
+  }
+
+  async #prepareVolumes(pod: Pod): Promise<StepEffect> {
+    const { progress } = this;
+    try {
+      await this.#host.volumes.prepare(pod);
+      progress.volumes = { kind: 'ready' };
+      this.#volumeFailures = 0;
+    } catch (error) {
+      if (!(error instanceof VolumeError)) throw error;
+      const delay = Math.min(FIRST_VOLUME_RETRY_MS * 2 ** this.#volumeFailures, MAX_VOLUME_RETRY_MS);
+      this.#volumeFailures += 1;
+      progress.volumes = { kind: 'failed', failure: this.#failure('FailedMount', error.message, 0, delay) };
+      this.#reporter.event(pod, { type: 'Warning', reason: 'FailedMount', message: error.message });
+    }
+    return 'memory';
+  }
+
+  /** Goes on in the background: a long pull must not keep the Pod's other containers, or its end, waiting. */
+  async #ensureImage(pod: Pod, name: string): Promise<StepEffect> {
+    const container = containerOf(pod, name);
+    const before = this.progress.images[name];
+    const failed = before && before.kind !== 'ready' ? before.failed : undefined;
+    this.progress.images[name] = failed ? { kind: 'fetching', failed } : { kind: 'fetching' };
+    this.#fetch(pod, container, failed).finally(() => this.#wake());
+    return 'memory';
+  }
+
+  async #fetch(pod: Pod, container: Container, before: ImageFailure | undefined): Promise<void> {
+    const { name, image } = container;
+    const say = (reason: string, message: string): void =>
+      this.#reporter.event(pod, { type: 'Normal', reason, message, container: name });
+    try {
+      const ensured = await this.#host.images.ensure(image, container.imagePullPolicy, this.#signal, () =>
+        say('Pulling', `Pulling image "${image}"`),
+      );
+      this.progress.images[name] = { kind: 'ready' };
+      const took = ensured.kind === 'pulled' ? (ensured.tookMs / 1000).toFixed(3) : '';
+      if (took)
+        say('Pulled', `Successfully pulled image "${image}" in ${took}s (${took}s including waiting).`);
+      else say('Pulled', `Container image "${image}" already present on machine`);
+    } catch (error) {
+      if (this.#signal.aborted) return;
+      this.progress.images[name] = this.#imageTrouble(error, before);
+    }
+  }
+
+  #imageTrouble(error: unknown, before: ImageFailure | undefined): ImageState {
+    // An engine that is down says nothing about the image: it is asked again when the engine is back.
+    if (isEngineDown(error)) return before ? { kind: 'failed', failed: before } : { kind: 'unchecked' };
+    const { reason, message } = refusalOf(error, 'ErrImagePull');
+    const failures = (before?.failures ?? 0) + 1;
+    return { kind: 'failed', failed: { reason, message, failedAt: this.#host.clock.now(), failures } };
+  }
+
+  async #createSandbox(step: Steps['create-sandbox'], pod: Pod): Promise<StepEffect> {
+    return this.#attempt(pod, SANDBOX, step.attempt, 'CreatePodSandboxError', async () => {
+      const { bootMark } = this.#host.facts();
+      const image = await this.#host.driver.ensureSandboxImage();
+      const id = await this.#host.driver.create(sandboxConfig(pod, image, { ...step, bootMark }));
+      await this.#host.driver.start(id);
+    });
+  }
+
+  async #createContainer(step: Steps['create-container'], target: StepTarget): Promise<StepEffect> {
+    const { pod } = target.held;
+    const container = containerOf(pod, step.container);
+    return this.#attempt(pod, container.name, step.attempt, 'CreateContainerError', async () => {
+      const config = await this.#configOf(pod, container, step, target);
+      await this.#host.driver.create(config);
+      // The next attempt asks for its image anew, as its policy wants.
+      delete this.progress.images[container.name];
+      const message = `Created container: ${container.name}`;
+      this.#reporter.event(pod, { type: 'Normal', reason: 'Created', message, container: container.name });
+    });
+  }
+
+  async #configOf(
+    pod: Pod,
+    container: Container,
+    step: Steps['create-container'],
+    target: StepTarget,
+  ): Promise<ContainerConfig> {
+    const facts = this.#host.facts();
+    const sandbox = target.containers.find(({ id }) => id === step.sandboxID);
+    const result = containerConfig(pod, container, {
+      ...step,
+      nodeName: facts.nodeName,
+      hostIP: facts.hostIP ?? '',
+      podIP: sandbox?.ip ?? '',
+      allocatable: facts.allocatable,
+      bootMark: facts.bootMark,
+      mounts: await this.#host.volumes.mountsOf(pod, container),
+    });
+    if (result.kind === 'config') return result.config;
+    throw new RuntimeError('CreateContainerConfigError', result.message, false);
+  }
+
+  async #start(step: Steps['start-container'], pod: Pod): Promise<StepEffect> {
+    const { id, container, attempt } = step;
+    const effect = await this.#attempt(pod, container, attempt, 'RunContainerError', () =>
+      this.#host.driver.start(id),
+    );
+    if (container === SANDBOX) return effect;
+    const failure = this.progress.failures[container];
+    this.#reporter.event(
+      pod,
+      failure
+        ? { type: 'Warning', reason: 'Failed', message: `Error: ${failure.message}`, container }
+        : { type: 'Normal', reason: 'Started', message: `Started container ${container}`, container },
+    );
+    return effect;
+  }
+
+  /** Runs one request to the engine; a refusal becomes the container's failure, success clears it. */
+  async #attempt(
+    pod: Pod,
+    name: string,
+    attempt: number,
+    fallbackReason: string,
+    request: () => Promise<unknown>,
+  ): Promise<StepEffect> {
+    try {
+      await request();
+      delete this.progress.failures[name];
+    } catch (error) {
+      if (isEngineDown(error)) throw error;
+      // This attempt exists: what the next look shows is the truth.
+      if (error instanceof RuntimeError && error.reason === 'Conflict') return 'engine';
+      const { reason, message } = refusalOf(error, fallbackReason);
+      this.progress.failures[name] = this.#failure(reason, message, attempt, RETRY_MS);
+      if (name === SANDBOX) {
+        const text = `Failed to create pod sandbox: ${message}`;
+        this.#reporter.event(pod, { type: 'Warning', reason: 'FailedCreatePodSandBox', message: text });
+      }
+      this.#host.log.debug({ uid: pod.metadata.uid, container: name, reason, err: error }, 'step refused');
+    }
+    return 'engine';
+  }
+
+  /** Goes on in the background, so that a shorter grace that arrives meanwhile can be acted upon. */
+  async #stop(step: Steps['stop-containers'], { held, containers }: StepTarget): Promise<StepEffect> {
+    const graceSeconds = Math.max((step.deadline - this.#host.clock.now()) / 1000, 0);
+    for (const id of step.ids) {
+      const isFirst = this.progress.stopping[id] === undefined;
+      this.progress.stopping[id] = step.deadline;
+      const name = containers.find((container) => container.id === id)?.identity.container;
+      if (name && isFirst) this.#sayStopping(held.pod, name, step.why);
+      this.#stopOne(id, Math.ceil(graceSeconds), step.deadline).finally(() => this.#wake());
+    }
+    return 'memory';
+  }
+
+  async #stopOne(id: string, graceSeconds: number, deadline: number): Promise<void> {
+    try {
+      await this.#host.driver.stop(id, graceSeconds);
+    } catch (error) {
+      this.#host.log.warn({ id, err: error }, 'container did not stop; trying again');
+      await new Promise<void>((resolve) => this.#host.clock.after(RETRY_MS, resolve));
+    }
+    if (this.progress.stopping[id] === deadline) delete this.progress.stopping[id];
+  }
+
+  #sayStopping(pod: Pod, container: string, why: StopReason): void {
+    const event = (reason: string, message: string): void =>
+      this.#reporter.event(pod, { type: 'Normal', reason, message, container });
+    switch (why) {
+      case 'deletion':
+        event('Killing', `Stopping container ${container}`);
+        break;
+      case 'changed':
+        event('Killing', `Container ${container} definition changed, will be restarted`);
+        break;
+      case 'sandbox-lost':
+        event('SandboxChanged', 'Pod sandbox changed, it will be killed and re-created.');
+        break;
+    }
+  }
+
+  async #remove({ ids }: Steps['remove-containers']): Promise<StepEffect> {
+    await Promise.all(ids.map((id) => this.#host.driver.remove(id)));
+    return 'engine';
+  }
+
+  async #removeVolumes(uid: string): Promise<StepEffect> {
+    await this.#host.volumes.remove(uid);
+    this.progress.volumes = { kind: 'removed' };
+    return 'memory';
+  }
+
+  #failure(reason: string, message: string, attempt: number, delayMs: number): StepFailure {
+    const failedAt = this.#host.clock.now();
+    return { reason, message, failedAt, retryAt: failedAt + delayMs, attempt };
+  }
+}
+
+/** True for the engine's absence, which says nothing about what was asked. */
+export function isEngineDown(error: unknown): boolean {
+  return error instanceof RuntimeError && error.reason === 'EngineDown';
+}
+
+function refusalOf(error: unknown, fallback: string): { reason: string; message: string } {
+  if (error instanceof VolumeError) return { reason: 'CreateContainerConfigError', message: error.message };
+  if (!(error instanceof RuntimeError)) throw error;
+  const reason = error.reason === 'NotFound' ? fallback : error.reason;
+  return { reason, message: error.message };
+}
+
+function containerOf(pod: Pod, name: string): Container {
+  const container = pod.spec.containers.find((candidate) => candidate.name === name);
+  if (!container) throw new Error(`Pod ${pod.metadata.name} has no container ${name}`);
+  return container;
+}

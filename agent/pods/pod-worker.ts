@@ -1,0 +1,150 @@
+/** One Pod on this host: look, decide, do one thing, look again. It can be killed at any line and started anew. */
+import type { Timer } from '../../shared/process/clock.js';
+import { type HeldPod, podWish } from '../decisions/held-pod.js';
+import { type NextAction, nextAction } from '../decisions/next-action.js';
+import type { PodView } from '../decisions/pod-view.js';
+import type { ObservedContainer } from '../runtime/driver.js';
+import type { PodHost } from './pod-host.js';
+import { PodReporter } from './pod-reporter.js';
+import { isEngineDown, PodSteps } from './pod-steps.js';
+
+/** After an error of no known kind, and while the engine does not answer; its return wakes the worker sooner. */
+const ERROR_RETRY_MS = 10_000;
+
+/** What the workers of all Pods answer one of them. */
+export interface PodSiblings {
+  /** Containers of a Pod that `gone` took from the same owner still run. */
+  hasPredecessor(held: HeldPod): boolean;
+  /** Containers and volumes of this Pod are gone. */
+  onFinished(held: HeldPod): void;
+}
+
+export class PodWorker {
+  readonly #host: PodHost;
+  readonly #siblings: PodSiblings;
+  readonly #abort = new AbortController();
+  readonly #reporter: PodReporter;
+  readonly #steps: PodSteps;
+  #held: HeldPod;
+  #observed: ObservedContainer[] = [];
+  /** The containers may differ from `#observed`. */
+  #stale = true;
+  /** Something changed since the last look. */
+  #pending = false;
+  #loop: Promise<void> | undefined;
+  #timer: Timer | undefined;
+
+  constructor(held: HeldPod, host: PodHost, siblings: PodSiblings) {
+    this.#held = held;
+    this.#host = host;
+    this.#siblings = siblings;
+    this.#reporter = new PodReporter(host);
+    this.#steps = new PodSteps(host, this.#reporter, () => this.#poke(), this.#abort.signal);
+  }
+
+  get held(): HeldPod {
+    return this.#held;
+  }
+
+  /** The Pod as it is wanted from now on. */
+  assign(held: HeldPod): void {
+    this.#held = held;
+    this.#poke();
+  }
+
+  /** The engine says that something happened to its containers. */
+  lookAgain(): void {
+    this.#stale = true;
+    this.#poke();
+  }
+
+  /** Ends the worker and leaves the containers alone. Resolves when nothing of it is under way. */
+  async stop(): Promise<void> {
+    this.#abort.abort();
+    this.#timer?.cancel();
+    await this.#loop;
+  }
+
+  #poke(): void {
+    this.#pending = true;
+    if (this.#abort.signal.aborted) return;
+    this.#loop ??= this.#run().finally(() => {
+      this.#loop = undefined;
+    });
+  }
+
+  async #run(): Promise<void> {
+    // A burst of changes in one turn of the event loop is one look.
+    await Promise.resolve();
+    while (this.#pending && !this.#abort.signal.aborted) {
+      this.#pending = false;
+      this.#timer?.cancel();
+      try {
+        await this.#turn();
+      } catch (error) {
+        this.#onError(error);
+      }
+    }
+  }
+
+  async #turn(): Promise<void> {
+    const held = this.#held;
+    if (this.#stale) {
+      // Reset before the answer: what happens meanwhile asks for another look.
+      this.#stale = false;
+      this.#observed = await this.#host.driver.inspectPod(held.uid);
+    }
+    const containers = this.#observed;
+    const view = this.#view(held, containers);
+    const action = nextAction(view);
+    this.#tell(held, view);
+    this.#host.log.debug({ uid: held.uid, name: held.pod.metadata.name, action }, 'next action');
+    const effect = await this.#steps.perform(action, { held, containers });
+    if (effect === 'engine') this.#stale = true;
+    if (effect !== 'done') this.#pending = true;
+    else this.#rest(held, action);
+  }
+
+  #view(held: HeldPod, containers: readonly ObservedContainer[]): PodView {
+    const { bootMark, engineUpSince } = this.#host.facts();
+    return {
+      pod: held.pod,
+      wish: podWish(held),
+      containers,
+      progress: this.#steps.progress,
+      now: this.#host.clock.now(),
+      bootMark,
+      engineUpSince,
+      waitsForPredecessor: containers.length === 0 && this.#siblings.hasPredecessor(held),
+    };
+  }
+
+  #tell(held: HeldPod, view: PodView): void {
+    // Containers that were removed would read as never started; what was said before stays true.
+    const isRemoved = view.wish.kind === 'stop' && view.containers.length === 0;
+    if (!held.gone && !isRemoved) this.#reporter.status(view, held.acceptedAt);
+  }
+
+  /** Nothing to do for now: until a time, until something happens, or for good. */
+  #rest(held: HeldPod, action: NextAction): void {
+    if (action.kind === 'finish') {
+      this.#reporter.removed(held.pod);
+      this.#siblings.onFinished(held);
+    }
+    if (action.kind !== 'wait' || action.until === undefined) return;
+    this.#wakeIn(action.until - this.#host.clock.now());
+  }
+
+  #onError(error: unknown): void {
+    const { uid, pod } = this.#held;
+    const level = isEngineDown(error) ? 'debug' : 'error';
+    this.#host.log[level]({ uid, name: pod.metadata.name, err: error }, 'step failed; trying again');
+    this.#stale = true;
+    this.#wakeIn(ERROR_RETRY_MS);
+  }
+
+  #wakeIn(delayMs: number): void {
+    this.#timer?.cancel();
+    this.#timer = this.#host.clock.after(delayMs, () => this.#poke());
+  }
+}

@@ -1,0 +1,118 @@
+/** One worker per Pod uid. Containers that already run are adopted: their worker finds them by their labels. */
+import { type HeldPod, heldAfterGone, heldFromContainers, isPredecessor } from '../decisions/held-pod.js';
+import { leftoverPods } from '../decisions/leftovers.js';
+import type { ObservedContainer, RuntimeEvent } from '../runtime/driver.js';
+import type { PodHost, PodSource } from './pod-host.js';
+import { PodWorker } from './pod-worker.js';
+
+export class PodWorkers {
+  readonly #source: PodSource;
+  readonly #host: PodHost;
+  readonly #workers = new Map<string, PodWorker>();
+  /** Pods that only the engine knows, by uid. */
+  #leftovers = new Map<string, ObservedContainer[]>();
+
+  constructor(source: PodSource, host: PodHost) {
+    this.#source = source;
+    this.#host = host;
+  }
+
+  /** Starts a worker for each Pod that is held already. */
+  start(): void {
+    for (const held of this.#source.all()) this.#assign(held);
+  }
+
+  /** The Pods of these uids changed in the source; those in `gone` are to end even if only the engine knows them. */
+  update(set: readonly string[], gone: readonly string[]): void {
+    for (const uid of set) {
+      const held = this.#source.get(uid);
+      if (held) this.#assign(held);
+    }
+    for (const uid of gone) {
+      const held = this.#source.get(uid) ?? this.#leavingLeftover(uid);
+      if (held) this.#assign(held);
+    }
+  }
+
+  /** Looks again at the Pod that the engine names, or at all. */
+  async onRuntimeEvent(event: RuntimeEvent): Promise<void> {
+    switch (event.kind) {
+      case 'container':
+        this.#workers.get(event.podUid)?.lookAgain();
+        return;
+      case 'resync':
+        await this.findLeftovers();
+        for (const worker of this.#workers.values()) worker.lookAgain();
+        return;
+      case 'down':
+        // Nothing can be seen or done until `resync`.
+        return;
+    }
+  }
+
+  /** Looks for Pods that only the engine knows. */
+  async findLeftovers(): Promise<void> {
+    const containers = await this.#host.driver.list();
+    const isKnown = (uid: string): boolean => this.#source.get(uid) !== undefined || this.#workers.has(uid);
+    this.#leftovers = new Map(
+      leftoverPods(containers, isKnown).map((uid) => [
+        uid,
+        containers.filter((container) => container.identity.podUid === uid),
+      ]),
+    );
+    if (this.#leftovers.size > 0) {
+      this.#host.log.info(
+        { uids: [...this.#leftovers.keys()] },
+        'containers of unknown pods; the coordinator decides',
+      );
+    }
+  }
+
+  /** Uids that only the engine knows, for the link's hello. */
+  leftovers(): string[] {
+    return [...this.#leftovers.keys()];
+  }
+
+  /** Ends all workers and touches no container. */
+  async stop(): Promise<void> {
+    await Promise.all([...this.#workers.values()].map((worker) => worker.stop()));
+    this.#workers.clear();
+  }
+
+  #assign(held: HeldPod): void {
+    const present = this.#workers.get(held.uid);
+    if (present) {
+      present.assign(held);
+      return;
+    }
+    const worker = new PodWorker(held, this.#host, {
+      hasPredecessor: (own) => this.#hasPredecessor(own),
+      onFinished: (own) => this.#onFinished(own),
+    });
+    this.#workers.set(held.uid, worker);
+    worker.lookAgain();
+  }
+
+  #leavingLeftover(uid: string): HeldPod | undefined {
+    const now = this.#host.clock.now();
+    const held = heldFromContainers(this.#leftovers.get(uid) ?? [], now);
+    this.#leftovers.delete(uid);
+    return held && heldAfterGone(held, now);
+  }
+
+  #hasPredecessor(held: HeldPod): boolean {
+    return [...this.#workers.values()].some((worker) => isPredecessor(worker.held, held));
+  }
+
+  /** A deleted Pod stays held until the hub lets go of it; one that is `gone` is forgotten now. */
+  #onFinished(held: HeldPod): void {
+    const worker = this.#workers.get(held.uid);
+    if (!held.gone || worker?.held !== held) return;
+    this.#workers.delete(held.uid);
+    this.#source.forget(held.uid);
+    void worker.stop();
+    for (const other of this.#workers.values()) {
+      if (isPredecessor(held, other.held)) other.lookAgain();
+    }
+  }
+}

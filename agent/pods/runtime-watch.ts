@@ -1,0 +1,45 @@
+/** Hands the engine's events to those who react to them, for as long as the agent runs. */
+import type { Clock, Timer } from '../../shared/process/clock.js';
+import type { Logger } from '../../shared/process/log.js';
+import type { RuntimeDriver, RuntimeEvent } from '../runtime/driver.js';
+
+/** Should an engine lose an event in silence, it is found so late. Not a poll: nothing waits for it. */
+const SAFETY_RESYNC_MS = 5 * 60_000;
+
+export interface RuntimeWatch {
+  stop(): Promise<void>;
+}
+
+/** Starts listening. Listeners are called one event at a time, in order; what one of them throws is logged. */
+export function watchRuntime(
+  driver: Pick<RuntimeDriver, 'events'>,
+  listeners: readonly ((event: RuntimeEvent) => Promise<void> | void)[],
+  clock: Clock,
+  log: Logger,
+): RuntimeWatch {
+  const abort = new AbortController();
+  const tell = async (event: RuntimeEvent): Promise<void> => {
+    for (const listener of listeners) {
+      try {
+        await listener(event);
+      } catch (error) {
+        log.warn({ event: event.kind, err: error }, 'runtime event not handled');
+      }
+    }
+  };
+  let timer: Timer;
+  const schedule = (): void => {
+    timer = clock.after(SAFETY_RESYNC_MS, () => void tell({ kind: 'resync' }).then(schedule));
+  };
+  schedule();
+  const done = (async () => {
+    for await (const event of driver.events(abort.signal)) await tell(event);
+  })();
+  return {
+    stop: async () => {
+      timer.cancel();
+      abort.abort();
+      await done;
+    },
+  };
+}

@@ -1,0 +1,10 @@
+/** A volume that cannot be had; the message is what a kubelet's FailedMount event says. */
+export class VolumeError extends Error {
+  constructor(
+    readonly volume: string,
+    message: string,
+  ) {
+    super(message);
+    this.name = 'VolumeError';
+  }
+}
