@@ -9,13 +9,6 @@ export function expandVariables(text: string, values: ReadonlyMap<string, string
   );
 }
 
-interface ValueSource {
-  fieldRef?: { fieldPath?: string };
-  resourceFieldRef?: { resource?: string; divisor?: string; containerName?: string };
-  configMapKeyRef?: { optional?: boolean };
-  secretKeyRef?: { optional?: boolean };
-}
-
 export type Environment =
   | { kind: 'values'; values: ReadonlyMap<string, string> }
   | { kind: 'refused'; message: string };
@@ -49,7 +42,7 @@ function valueFrom(
   variable: EnvVar,
   facts: FieldFacts,
 ): { value?: string; refused?: string } {
-  const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef } = variable.valueFrom as ValueSource;
+  const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef } = variable.valueFrom ?? {};
   if (fieldRef) {
     const value = fieldValue(pod, fieldRef.fieldPath ?? '', facts);
     return value === undefined ? { refused: `unsupported fieldPath: ${fieldRef.fieldPath}` } : { value };

@@ -4,7 +4,7 @@ import type { Container, Pod } from '../../shared/kube/pod.js';
 /** True when the container is told the Pod's address, which then must be known before it starts. */
 function readsPodIP(container: Container): boolean {
   return (container.env ?? []).some((variable) => {
-    const path = (variable.valueFrom?.fieldRef as { fieldPath?: string } | undefined)?.fieldPath;
+    const path = variable.valueFrom?.fieldRef?.fieldPath;
     return path === 'status.podIP' || path === 'status.podIPs';
   });
 }

@@ -202,7 +202,6 @@ export interface PodSpec {
   hostPID?: boolean;
   hostIPC?: boolean;
   hostname?: string;
-  hostAliases?: { ip: string; hostnames?: string[] }[];
   affinity?: Affinity;
   tolerations?: Toleration[];
   schedulerName?: string;

@@ -1,0 +1,276 @@
+/** The life of Pods on one host: the real workers over the hollow engine. */
+import assert from 'node:assert/strict';
+import { afterEach, describe, test } from 'node:test';
+import { SANDBOX } from '../../agent/runtime/driver.js';
+import type { ImageRow } from '../../agent/runtime/fake-images.js';
+import { PodBench, podOf } from '../harness/pod-bench.js';
+
+const OWNED = {
+  ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'd', uid: 'ds', controller: true }],
+};
+const DELETED = { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 30 };
+
+let bench: PodBench;
+afterEach(() => bench.close());
+
+function open(images: ImageRow[] = []): PodBench {
+  bench = new PodBench(images);
+  return bench;
+}
+
+async function running(name: string, container = 'app'): Promise<void> {
+  await bench.until(`${name} runs`, () => bench.state(name, container) === 'running');
+}
+
+describe('a Pod that is given', () => {
+  test("is pulled, created, started, and told of in a kubelet's words", async () => {
+    open().give(podOf('a'));
+    await running('a');
+    assert.deepEqual(
+      bench.events.map((event) => event.replace(/ in .*/, '')),
+      [
+        'Pulling: Pulling image "app:1"',
+        'Pulled: Successfully pulled image "app:1"',
+        'Created: Created container: app',
+        'Started: Started container app',
+      ],
+    );
+    const status = bench.statuses.get('uid-a');
+    assert.equal(status?.phase, 'Running');
+    assert.deepEqual(
+      status?.conditions?.map(({ type, status: is }) => `${type}=${is}`),
+      ['PodReadyToStartContainers=True', 'Initialized=True', 'Ready=True', 'ContainersReady=True'],
+    );
+  });
+
+  test('of several containers gets a sandbox that they join', async () => {
+    const containers = [
+      { name: 'app', image: 'app:1' },
+      { name: 'side', image: 'side:1' },
+    ];
+    open().give(podOf('a', { containers }));
+    await running('a', 'side');
+    const seen = await bench.driver.inspectPod('uid-a');
+    assert.deepEqual(seen.map(({ identity }) => identity.container).sort(), [SANDBOX, 'app', 'side']);
+    assert.ok(bench.statuses.get('uid-a')?.podIP?.startsWith('10.'));
+  });
+
+  test('starts only after the containers of its predecessor that is gone have stopped', async () => {
+    open([{ pattern: '*slow*', stop: { afterMs: 5000 } }]);
+    bench.give(podOf('old', { containers: [{ name: 'app', image: 'slow:1' }] }, OWNED));
+    await running('old');
+    bench.takeAway('uid-old');
+    bench.give(podOf('new', {}, OWNED));
+    await bench.pass(4000);
+    assert.deepEqual(await bench.driver.inspectPod('uid-new'), []);
+    await bench.pass(1500);
+    await running('new');
+    assert.deepEqual(await bench.driver.inspectPod('uid-old'), []);
+    assert.equal(bench.held.has('uid-old'), false);
+  });
+});
+
+describe('a container that ends', () => {
+  const CRASHING = [{ pattern: '*crash*', exit: { afterMs: 1000, code: 1 } }];
+  const crashing = podOf('c', { containers: [{ name: 'app', image: 'crash:1' }] });
+
+  test('restarts at once the first time, then waits 10 s, then 20 s', async () => {
+    open(CRASHING).give(crashing);
+    await running('c');
+    await bench.pass(1000);
+    await bench.until('restarted', () => bench.container('c')?.restartCount === 1);
+    await bench.pass(1000);
+    await bench.until('back-off', () => bench.state('c') === 'CrashLoopBackOff');
+    assert.equal(
+      bench.container('c')?.state?.waiting?.message,
+      'back-off 10s restarting failed container=app pod=c_default(uid-c)',
+    );
+    assert.equal(bench.container('c')?.lastState?.terminated?.exitCode, 1);
+    assert.equal(bench.statuses.get('uid-c')?.phase, 'Running');
+    await bench.pass(10_000);
+    await bench.until('third start', () => bench.container('c')?.restartCount === 2);
+    await bench.pass(1000);
+    await bench.until('20 s', () => !!bench.container('c')?.state?.waiting?.message?.includes('20s'));
+    assert.ok(
+      bench.events.includes('BackOff: Back-off restarting failed container app in pod c_default(uid-c)'),
+    );
+  });
+
+  test('keeps its back-off and count when the agent restarts', async () => {
+    open(CRASHING).give(crashing);
+    await running('c');
+    await bench.pass(1000);
+    await bench.pass(1000);
+    await bench.until('back-off', () => bench.state('c') === 'CrashLoopBackOff');
+    await bench.restartAgent();
+    await bench.until('still in back-off', () => bench.state('c') === 'CrashLoopBackOff');
+    assert.equal(bench.container('c')?.restartCount, 1);
+    await bench.pass(10_000);
+    await bench.until('third start', () => bench.container('c')?.restartCount === 2);
+  });
+
+  test('restarts at once after a reboot, whatever its back-off was', async () => {
+    open(CRASHING).give(crashing);
+    await running('c');
+    await bench.pass(1000);
+    await bench.pass(1000);
+    await bench.until('back-off', () => bench.state('c') === 'CrashLoopBackOff');
+    bench.facts.bootMark = 'boot-2';
+    await bench.restartAgent();
+    await bench.until('started', () => bench.container('c')?.restartCount === 2);
+  });
+
+  test('keeps only the newest two attempts', async () => {
+    open(CRASHING).give(crashing);
+    await running('c');
+    for (const wait of [1000, 11_000, 21_000, 41_000]) await bench.pass(wait);
+    await bench.until('fourth', () => (bench.container('c')?.restartCount ?? 0) >= 3);
+    await bench.until('two left', async () => (await bench.driver.inspectPod('uid-c')).length === 2);
+  });
+
+  for (const [restartPolicy, code, phase] of [
+    ['Never', 1, 'Failed'],
+    ['Never', 0, 'Succeeded'],
+    ['OnFailure', 0, 'Succeeded'],
+  ] as const) {
+    test(`with exit code ${code} under ${restartPolicy} ends its Pod as ${phase}`, async () => {
+      open([{ pattern: '*', exit: { afterMs: 1000, code } }]).give(podOf('j', { restartPolicy }));
+      await running('j');
+      await bench.pass(1000);
+      await bench.until(phase, () => bench.statuses.get('uid-j')?.phase === phase);
+      assert.equal((await bench.driver.inspectPod('uid-j')).length, 1);
+    });
+  }
+});
+
+describe('an image', () => {
+  test('that cannot be pulled shows ErrImagePull, then ImagePullBackOff, and is asked for again', async () => {
+    open().give(podOf('a', { containers: [{ name: 'app', image: 'foo:non-existent' }] }));
+    await bench.until('ErrImagePull', () => bench.state('a') === 'ErrImagePull');
+    await bench.pass(5000);
+    await bench.until('ImagePullBackOff', () => bench.state('a') === 'ImagePullBackOff');
+    assert.equal(bench.statuses.get('uid-a')?.phase, 'Pending');
+    await bench.pass(5000);
+    await bench.until(
+      'second pull',
+      () => bench.events.filter((event) => event.startsWith('Pulling')).length === 2,
+    );
+  });
+
+  test('that is not there under policy Never is not pulled', async () => {
+    open().give(podOf('a', { containers: [{ name: 'app', image: 'app:1', imagePullPolicy: 'Never' }] }));
+    await bench.until('ErrImageNeverPull', () => bench.state('a') === 'ErrImageNeverPull');
+    assert.equal(
+      bench.container('a')?.state?.waiting?.message,
+      'Container image "app:1" is not present with pull policy of Never',
+    );
+    assert.ok(!bench.events.some((event) => event.startsWith('Pulling')));
+  });
+
+  test('that changes restarts the container; a changed label does not', async () => {
+    open().give(podOf('a'));
+    await running('a');
+    bench.give(podOf('a', {}, { labels: { color: 'green' } }));
+    await bench.pass(0);
+    assert.equal(bench.container('a')?.restartCount, 0);
+    bench.give(podOf('a', { containers: [{ name: 'app', image: 'app:2' }] }));
+    await bench.until('new image', () => bench.container('a')?.image.endsWith('app:2') ?? false);
+    assert.equal(bench.container('a')?.restartCount, 1);
+    assert.ok(bench.events.includes('Killing: Container app definition changed, will be restarted'));
+  });
+});
+
+describe('a Pod that is deleted', () => {
+  test('gets SIGTERM, its grace, and is told to be removed when nothing is left', async () => {
+    open([{ pattern: '*', stop: { afterMs: 60_000 } }]).give(podOf('a'));
+    await running('a');
+    bench.give(podOf('a', {}, DELETED));
+    await bench.pass(29_000);
+    assert.deepEqual(bench.removed, []);
+    await bench.pass(1000);
+    await bench.until('removed', () => bench.removed.includes('uid-a'));
+    assert.deepEqual(await bench.driver.inspectPod('uid-a'), []);
+    assert.equal(bench.container('a')?.state?.terminated?.exitCode, 137);
+    assert.ok(bench.events.includes('Killing: Stopping container app'));
+    assert.ok(bench.held.has('uid-a'), 'held until the hub lets go');
+  });
+
+  test('keeps to a shorter grace that arrives while it stops', async () => {
+    open([{ pattern: '*', stop: { afterMs: 60_000 } }]).give(podOf('a'));
+    await running('a');
+    bench.give(podOf('a', {}, DELETED));
+    await bench.pass(1000);
+    bench.give(podOf('a', {}, { ...DELETED, deletionGracePeriodSeconds: 5 }));
+    await bench.pass(5000);
+    await bench.until('removed', () => bench.removed.includes('uid-a'));
+  });
+
+  test('counts its grace from the arrival, also over a restart of the agent', async () => {
+    open([{ pattern: '*', stop: { afterMs: 60_000 } }]).give(podOf('a'));
+    await running('a');
+    bench.give(podOf('a', {}, DELETED));
+    await bench.pass(20_000);
+    await bench.restartAgent();
+    await bench.pass(10_000);
+    await bench.until('removed', () => bench.removed.includes('uid-a'));
+  });
+
+  test('in the middle of a pull does not wait for it', async () => {
+    open([{ pattern: '*', pull: { afterMs: 600_000 } }]).give(podOf('a'));
+    await bench.until('pulling', () => bench.events.length === 1);
+    bench.give(podOf('a', {}, DELETED));
+    await bench.until('removed', () => bench.removed.includes('uid-a'));
+  });
+});
+
+describe('a restarted agent', () => {
+  test('touches no running container', async () => {
+    open().give(podOf('a'));
+    await running('a');
+    const [before] = await bench.driver.inspectPod('uid-a');
+    await bench.restartAgent();
+    await running('a');
+    const [after] = await bench.driver.inspectPod('uid-a');
+    assert.deepEqual([after?.id, after?.startedAt], [before?.id, before?.startedAt]);
+  });
+
+  test('leaves Pods that only the engine knows alone until they are said to be gone', async () => {
+    open().give(podOf('a'));
+    await running('a');
+    bench.held.clear();
+    await bench.restartAgent();
+    await bench.until('found', () => bench.leftovers().includes('uid-a'));
+    assert.equal((await bench.driver.inspectPod('uid-a')).length, 1);
+    bench.takeAway('uid-a');
+    await bench.until('ended', async () => (await bench.driver.inspectPod('uid-a')).length === 0);
+  });
+});
+
+test('Pods wait while the engine is down and go on when it is back', async () => {
+  open();
+  bench.engine.command({ command: 'engine-down', message: 'no socket' });
+  bench.give(podOf('a'));
+  await bench.pass(0);
+  assert.equal(bench.statuses.size, 0);
+  bench.engine.command({ command: 'engine-up' });
+  await running('a');
+});
+
+test('an unready order takes Ready from a Pod and leaves it running', async () => {
+  open().give(podOf('a'));
+  await running('a');
+  bench.engine.command({ command: 'unready', podUid: 'uid-a' });
+  await bench.until('unready', () => bench.container('a')?.ready === false);
+  const ready = bench.statuses.get('uid-a')?.conditions?.find(({ type }) => type === 'Ready');
+  assert.deepEqual(
+    [ready?.status, ready?.reason, ready?.message],
+    ['False', 'ContainersNotReady', 'containers with unready status: [app]'],
+  );
+});
+
+test('an order to fail makes the Pod Failed', async () => {
+  open().give(podOf('a'));
+  await running('a');
+  bench.engine.command({ command: 'fail', podUid: 'uid-a' });
+  await bench.until('Failed', () => bench.statuses.get('uid-a')?.phase === 'Failed');
+});
