@@ -1,0 +1,73 @@
+/** Who has which room on which node, writes in flight included: two keys never take the same. */
+import type { KubeObject } from '../../shared/kube/meta.js';
+import { isPodTerminal, type Pod } from '../../shared/kube/pod.js';
+import { DEFAULT_SCHEDULER, fitRefusals } from '../decisions/fit.js';
+import { type Room, roomOf } from '../decisions/pod-room.js';
+import { type Informers, PODS_BY_NODE } from '../informers/informer.js';
+import type { RecordEvent } from './event-recorder.js';
+
+/** `settle` must be called: with the written Pod, or with nothing when the write failed. */
+export type Reservation = { bound: true; settle(written?: Pod): void } | { bound: false; message: string };
+
+/** What creators of Pods need: may this Pod be written with `spec.nodeName` already set? */
+export interface PodReservations {
+  tryReserve(pod: Pod, nodeName: string): Reservation;
+}
+
+export interface NodeLedgerParts {
+  informers: Pick<Informers, 'pods' | 'nodes' | 'waitFor'>;
+  recordEvent: RecordEvent;
+}
+
+export class NodeLedger implements PodReservations {
+  readonly #parts: NodeLedgerParts;
+  /** By node: Pods whose write has begun and which the informers do not show on that node yet. */
+  readonly #inFlight = new Map<string, Set<Pod>>();
+
+  constructor(parts: NodeLedgerParts) {
+    this.#parts = parts;
+  }
+
+  /** Taken on a node now: every Pod bound to it that has not ended, and the reservations. */
+  roomTaken(nodeName: string): Room {
+    const bound = this.#parts.informers.pods.indexed(PODS_BY_NODE, nodeName);
+    return roomOf([...bound.filter((pod) => !isPodTerminal(pod)), ...(this.#inFlight.get(nodeName) ?? [])]);
+  }
+
+  tryReserve(pod: Pod, nodeName: string): Reservation {
+    const node = this.#parts.informers.nodes.get({ name: nodeName });
+    if (!node) return { bound: false, message: `node ${nodeName} is not known` };
+    const { schedulerName = DEFAULT_SCHEDULER } = pod.spec;
+    if (schedulerName !== DEFAULT_SCHEDULER) return { bound: false, message: `left to ${schedulerName}` };
+    const refusals = fitRefusals(pod, node, this.roomTaken(nodeName));
+    if (refusals.length > 0) return { bound: false, message: refusals.join(', ') };
+    this.#hold(nodeName, pod);
+    return { bound: true, settle: (written) => this.#settle(nodeName, pod, written) };
+  }
+
+  #hold(nodeName: string, pod: Pod): void {
+    const pods = this.#inFlight.get(nodeName) ?? new Set();
+    this.#inFlight.set(nodeName, pods.add(pod));
+  }
+
+  #settle(nodeName: string, pod: Pod, written: Pod | undefined): void {
+    if (!written) {
+      this.#release(nodeName, pod);
+      return;
+    }
+    const text = `Successfully assigned ${written.metadata.namespace}/${written.metadata.name} to ${nodeName}`;
+    this.#parts.recordEvent(written, 'Normal', 'Scheduled', text);
+    // Until the informers show it, only the reservation holds its room.
+    void this.#parts.informers.waitFor(revisionOf(written)).then(() => this.#release(nodeName, pod));
+  }
+
+  #release(nodeName: string, pod: Pod): void {
+    const pods = this.#inFlight.get(nodeName);
+    pods?.delete(pod);
+    if (pods?.size === 0) this.#inFlight.delete(nodeName);
+  }
+}
+
+function revisionOf(object: KubeObject): number {
+  return Number(object.metadata.resourceVersion ?? 0);
+}

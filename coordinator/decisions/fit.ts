@@ -1,0 +1,75 @@
+/** Whether a Pod goes onto a node, and why not in the scheduler's words (pkg/scheduler/framework/plugins). */
+import type { Node } from '../../shared/kube/node.js';
+import type { Pod } from '../../shared/kube/pod.js';
+import { targetNodeOf } from './daemon-pod.js';
+import { matchesNodeAffinity } from './node-affinity.js';
+import { amounts, hostPorts, podRequests, portsConflict, type Room } from './pod-room.js';
+import { findUntoleratedTaint, tolerates } from './tolerations.js';
+
+/** The scheduler whose Pods we bind; those of any other name are left alone. */
+export const DEFAULT_SCHEDULER = 'default-scheduler';
+
+const UNSCHEDULABLE_TAINT = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' } as const;
+
+/**
+ * Why the node refuses the Pod; [] = it fits. The first rule that fails speaks, in upstream's order:
+ * unschedulable, node name, taints, affinity, ports, resources. `taken`: by the Pods that are there or on their way.
+ */
+export function fitRefusals(pod: Pick<Pod, 'spec'>, node: Node, taken: Room): string[] {
+  const { spec } = pod;
+  const tolerations = spec.tolerations ?? [];
+  if (node.spec?.unschedulable && !tolerations.some((one) => tolerates(one, UNSCHEDULABLE_TAINT))) {
+    return ['node(s) were unschedulable'];
+  }
+  if (spec.nodeName && spec.nodeName !== node.metadata.name) {
+    return ["node(s) didn't match the requested node name"];
+  }
+  const taint = findUntoleratedTaint(node.spec?.taints ?? [], tolerations, ['NoSchedule', 'NoExecute']);
+  if (taint) return [`node(s) had untolerated taint {${taint.key}: ${taint.value ?? ''}}`];
+  if (!matchesNodeAffinity(spec, node)) return ["node(s) didn't match Pod's node affinity/selector"];
+  if (hostPorts(spec).some((port) => taken.ports.some((other) => portsConflict(port, other)))) {
+    return ["node(s) didn't have free ports for the requested pod ports"];
+  }
+  return resourceRefusals(pod, node, taken);
+}
+
+/** Every resource that is short. A node that does not say how many Pods it takes, takes any number. */
+function resourceRefusals({ spec }: Pick<Pod, 'spec'>, node: Node, taken: Room): string[] {
+  const allocatable = amounts(node.status?.allocatable);
+  const refusals = taken.pods + 1 > (allocatable.pods ?? Number.POSITIVE_INFINITY) ? ['Too many pods'] : [];
+  for (const [name, request] of Object.entries(podRequests(spec))) {
+    const free = (allocatable[name] ?? 0) - (taken.requests[name] ?? 0);
+    if (request > 0 && request > free) refusals.push(`Insufficient ${name}`);
+  }
+  return refusals;
+}
+
+/** The one node that the Pod's required affinity names, if it names exactly one and nothing else: a DaemonSet's Pod. */
+export function pinnedNode(pod: Pick<Pod, 'spec'>): string | undefined {
+  const required = pod.spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  return required?.nodeSelectorTerms?.length === 1 ? targetNodeOf(pod) : undefined;
+}
+
+/** What the other nodes of a pinned Pod are counted under. */
+export const NOT_THE_PINNED_NODE = "node(s) didn't satisfy plugin(s) [NodeAffinity]";
+
+/** `0/3 nodes are available: 1 Insufficient cpu, 2 …` (framework.FitError). `counts`: nodes by reason. */
+export function unschedulableMessage(nodes: number, counts: ReadonlyMap<string, number>): string {
+  if (nodes === 0) return 'no nodes available to schedule pods';
+  const reasons = [...counts].map(([reason, count]) => `${count} ${reason}`).sort();
+  return `0/${nodes} nodes are available: ${reasons.join(', ')}.`;
+}
+
+/** Lower is better: untolerated PreferNoSchedule taints first, then the share of the fullest resource. */
+export function nodeScore(pod: Pick<Pod, 'spec'>, node: Node, taken: Room): number {
+  const tolerations = pod.spec.tolerations ?? [];
+  const avoided = (node.spec?.taints ?? []).filter(
+    (taint) => taint.effect === 'PreferNoSchedule' && !tolerations.some((one) => tolerates(one, taint)),
+  ).length;
+  const allocatable = amounts(node.status?.allocatable);
+  const shares = ['cpu', 'memory', 'pods'].map((name) => {
+    const used = name === 'pods' ? taken.pods : (taken.requests[name] ?? 0);
+    return allocatable[name] ? used / allocatable[name] : 0;
+  });
+  return avoided * 10 + Math.max(...shares);
+}

@@ -1,0 +1,82 @@
+/** What Pods take up on a node: requests, host ports, places. */
+import type { Container, Pod, PodSpec, ResourceList } from '../../shared/kube/pod.js';
+import { milliCpu, wholeUnits } from '../../shared/kube/quantity.js';
+
+/** Amounts by resource name: `cpu` in millicores, all else in whole units (bytes for memory). */
+export type Amounts = Readonly<Record<string, number>>;
+
+/** A port on the host's own address. `0.0.0.0` is every address. */
+export interface HostPort {
+  protocol: string;
+  ip: string;
+  port: number;
+}
+
+/** Taken on one node. */
+export interface Room {
+  requests: Amounts;
+  ports: readonly HostPort[];
+  pods: number;
+}
+
+export const NO_ROOM: Room = { requests: {}, ports: [], pods: 0 };
+
+/** A resource list in the scheduler's units. */
+export function amounts(list: ResourceList | undefined): Amounts {
+  return Object.fromEntries(
+    Object.entries(list ?? {}).map(([name, quantity]) => [
+      name,
+      name === 'cpu' ? milliCpu(quantity) : wholeUnits(quantity),
+    ]),
+  );
+}
+
+function combine(a: Amounts, b: Amounts, join: (x: number, y: number) => number): Amounts {
+  const result: Record<string, number> = { ...a };
+  for (const [name, amount] of Object.entries(b)) result[name] = join(result[name] ?? 0, amount);
+  return result;
+}
+
+const sum = (a: Amounts, b: Amounts): Amounts => combine(a, b, (x, y) => x + y);
+const max = (a: Amounts, b: Amounts): Amounts => combine(a, b, Math.max);
+
+const requestsOf = (container: Container): Amounts => amounts(container.resources?.requests);
+
+/** Containers together, but at least the largest init container, plus overhead (component-helpers resource.PodRequests). */
+export function podRequests(spec: PodSpec): Amounts {
+  const running = spec.containers.map(requestsOf).reduce(sum, {});
+  const starting = (spec.initContainers ?? []).map(requestsOf).reduce(max, {});
+  return sum(max(running, starting), amounts(spec.overhead));
+}
+
+/** Ports that containers want on the host. */
+export function hostPorts(spec: PodSpec): HostPort[] {
+  return spec.containers.flatMap((container) =>
+    (container.ports ?? [])
+      .filter((port) => port.hostPort)
+      .map((port) => ({
+        protocol: port.protocol || 'TCP',
+        ip: port.hostIP || '0.0.0.0',
+        port: port.hostPort ?? 0,
+      })),
+  );
+}
+
+/** What Pods take together. */
+export function roomOf(pods: Iterable<Pick<Pod, 'spec'>>): Room {
+  let requests: Amounts = {};
+  const ports: HostPort[] = [];
+  let count = 0;
+  for (const { spec } of pods) {
+    requests = sum(requests, podRequests(spec));
+    ports.push(...hostPorts(spec));
+    count += 1;
+  }
+  return { requests, ports, pods: count };
+}
+
+/** Whether two host ports cannot both be bound (pkg/scheduler/framework HostPortInfo.CheckConflict). */
+export function portsConflict(a: HostPort, b: HostPort): boolean {
+  if (a.port !== b.port || a.protocol !== b.protocol) return false;
+  return a.ip === b.ip || a.ip === '0.0.0.0' || b.ip === '0.0.0.0';
+}
