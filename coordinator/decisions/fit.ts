@@ -1,7 +1,6 @@
 /** Whether a Pod goes onto a node, and why not in the scheduler's words (pkg/scheduler/framework/plugins). */
 import type { Node } from '../../shared/kube/node.js';
-import type { Pod } from '../../shared/kube/pod.js';
-import { targetNodeOf } from './daemon-pod.js';
+import { type Pod, targetNodeOf } from '../../shared/kube/pod.js';
 import { matchesNodeAffinity } from './node-affinity.js';
 import { amounts, hostPorts, podRequests, portsConflict, type Room } from './pod-room.js';
 import { findUntoleratedTaint, tolerates } from './tolerations.js';

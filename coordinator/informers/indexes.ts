@@ -1,7 +1,7 @@
 /** What informers can be asked besides names: which objects share a value. */
 import { controllerOf, type KubeObject } from '../../shared/kube/meta.js';
-import type { Pod } from '../../shared/kube/pod.js';
-import { BY_NAMESPACE, BY_OWNER, PODS_BY_NODE } from './informer.js';
+import { type Pod, targetNodeOf } from '../../shared/kube/pod.js';
+import { BY_NAMESPACE, BY_OWNER, PODS_BY_NODE, PODS_BY_TARGET_NODE } from './informer.js';
 
 /** The value under which an object is found; undefined = under none. */
 export type IndexFunction<T extends KubeObject> = (object: T) => string | undefined;
@@ -14,10 +14,10 @@ export const COMMON_INDEXES: IndexFunctions<KubeObject> = {
   [BY_NAMESPACE]: (object) => object.metadata.namespace,
 };
 
-/** Pods by the node they are bound to; unbound ones are under "". */
 export const POD_INDEXES: IndexFunctions<Pod> = {
   ...COMMON_INDEXES,
-  [PODS_BY_NODE]: (pod) => pod.spec.nodeName ?? '',
+  [PODS_BY_NODE]: (pod) => pod.spec.nodeName,
+  [PODS_BY_TARGET_NODE]: targetNodeOf,
 };
 
 /** One index, kept up by its cache. */

@@ -1,0 +1,77 @@
+/** The middle of a coordinator: memory store, registry and informers, on a clock that the test moves. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { EventRecorder } from '../../coordinator/controllers/event-recorder.js';
+import { createInformers } from '../../coordinator/informers/create-informers.js';
+import type { Informers } from '../../coordinator/informers/informer.js';
+import { ALL_KINDS, eventKind, namespaceKind } from '../../coordinator/kinds/index.js';
+import { createRegistry } from '../../coordinator/registry/create-registry.js';
+import type { Registry } from '../../coordinator/registry/registry.js';
+import { MemoryStore } from '../../coordinator/store/memory-store.js';
+import type { Store } from '../../coordinator/store/store.js';
+import type { KubeEvent } from '../../shared/kube/event.js';
+import { ManualClock } from '../../shared/process/clock.js';
+import { silentLogger } from '../../shared/process/log.js';
+
+/** 2026-01-01T00:00:00Z */
+const START_MS = 1_767_225_600_000;
+
+export interface ControlPlane {
+  store: Store;
+  registry: Registry;
+  informers: Informers;
+  events: EventRecorder;
+  clock: ManualClock;
+  log: typeof silentLogger;
+  /** Lets everything that is ready run. */
+  settle(): Promise<void>;
+  /** Moves the clock and lets what fell due run. */
+  advance(ms: number): Promise<void>;
+  /** `reason: message` of the Events about an object, in order. */
+  eventsAbout(name: string): Promise<string[]>;
+  stop(): Promise<void>;
+}
+
+/** Starts one with the namespace `default` in it. */
+export async function startControlPlane(): Promise<ControlPlane> {
+  const clock = new ManualClock(START_MS);
+  const store = new MemoryStore({ clock });
+  const parts = { clock, log: silentLogger };
+  const registry = createRegistry({ store, kinds: ALL_KINDS, ...parts });
+  await registry.create(namespaceKind, undefined, { metadata: { name: 'default' } });
+  const informers = createInformers({ registry, ...parts });
+  await informers.waitFor(0);
+  const events = new EventRecorder({ registry, ...parts });
+  const settle = async (): Promise<void> => {
+    // Memory answers within a few turns; two quiet rounds in a row mean that nothing is left to do.
+    for (let quiet = 0; quiet < 2; ) {
+      const before = await store.revision();
+      for (let turn = 0; turn < 10; turn++) await nextTurn();
+      await informers.waitFor(before);
+      quiet = (await store.revision()) === before ? quiet + 1 : 0;
+    }
+  };
+  return {
+    store,
+    registry,
+    informers,
+    events,
+    ...parts,
+    settle,
+    advance: async (ms) => {
+      clock.advance(ms);
+      await settle();
+    },
+    eventsAbout: async (name) => {
+      const { records } = await registry.list(eventKind);
+      return records
+        .map((record): KubeEvent => record.object())
+        .filter((event) => event.involvedObject.name === name)
+        .map((event) => `${event.reason}: ${event.message}`);
+    },
+    stop: async () => {
+      await events.stop();
+      await informers.stop();
+      await store.close();
+    },
+  };
+}
