@@ -1,5 +1,4 @@
 /** Binds the kinds to the store. The registry holds no state of its own: any number of them may share a store. */
-import { ApiError } from '../../shared/kube/status.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { Kind } from '../kinds/kind.js';
@@ -7,6 +6,7 @@ import type { Store } from '../store/store.js';
 import { create } from './create.js';
 import { remove, removeCollection } from './delete.js';
 import { follow } from './follow.js';
+import { patch } from './patch.js';
 import { bind, confirmStopped, evict } from './pod-verbs.js';
 import { get, list } from './read.js';
 import type { Registry } from './registry.js';
@@ -35,7 +35,7 @@ export function createRegistry({ random = Math.random, ...options }: RegistryOpt
     create: (kind, namespace, object, write) => create(parts, kind, namespace, object, write),
     update: (kind, ref, object, write) => update(parts, kind, ref, object, write),
     modify: (kind, ref, change, write) => modify(parts, kind, ref, change, write),
-    patch: () => Promise.reject(new ApiError('UnsupportedMediaType', 'patches come next')),
+    patch: (kind, ref, change, write) => patch(parts, kind, ref, change, write),
     delete: (kind, ref, how) => remove(parts, kind, ref, how),
     deleteCollection: (kind, selection, how) => removeCollection(parts, kind, selection, how),
     bind: (pod, nodeName, preconditions) => bind(parts, pod, nodeName, preconditions),

@@ -1,0 +1,55 @@
+/** patch: PATCH with a JSON, merge or strategic merge body. */
+import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
+import { ApiError, badRequest } from '../../shared/kube/status.js';
+import type { Kind } from '../kinds/kind.js';
+import { definitionOf } from '../kinds/schema/schema.js';
+import { admitUpdate } from './admission.js';
+import { applyJsonPatch } from './json-patch.js';
+import { isJsonMap, type JsonMap } from './json-value.js';
+import { applyMergePatch } from './merge-patch.js';
+import type { ObjectRecord, Patch, WriteOptions } from './registry.js';
+import type { RegistryParts } from './registry-parts.js';
+import { rewrite } from './rewrite.js';
+import { applyStrategicMergePatch, PatchFormatError } from './strategic-merge-patch.js';
+
+/**
+ * Changes the present object by a patch, again on a fresh read when another writer came between. A
+ * resourceVersion or uid inside the patch must be the present one (409). Throws 400, 404, 409, 413, 415, 422.
+ */
+export async function patch<T extends KubeObject>(
+  parts: RegistryParts,
+  kind: Kind<T>,
+  ref: ObjectRef,
+  change: Patch,
+  options: WriteOptions = {},
+): Promise<{ record: ObjectRecord<T>; created: boolean }> {
+  refuseType(change);
+  const decide = (current: ObjectRecord<T>) => {
+    const patched = applyPatch(kind, Object.fromEntries(Object.entries(current.object())), change);
+    const object = admitUpdate(kind, ref, patched, current.object(), parts.clock.now(), options);
+    return { step: 'mark' as const, object };
+  };
+  const { record } = await rewrite(parts, kind, ref, decide, options.dryRun);
+  return { record, created: false };
+}
+
+function refuseType({ type }: Patch): void {
+  if (type !== 'apply') return;
+  throw new ApiError(
+    'UnsupportedMediaType',
+    'server-side apply is not supported yet: accepted media types include: application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json',
+  );
+}
+
+/** The object as the patch makes it; shares parts with `current`, which stays as it is. */
+function applyPatch(kind: Kind, current: JsonMap, { type, body }: Patch): JsonMap {
+  if (type === 'json') return applyJsonPatch(current, body);
+  if (!isJsonMap(body)) throw badRequest('error decoding patch: the body is not a JSON object');
+  if (type === 'merge') return applyMergePatch(current, body);
+  try {
+    return applyStrategicMergePatch(current, body, definitionOf(kind.schema));
+  } catch (error) {
+    if (error instanceof PatchFormatError) throw badRequest(error.message);
+    throw error;
+  }
+}
