@@ -1,5 +1,6 @@
 /** Answers of paths that are no resource: discovery, OpenAPI, version, health. Made once, sent as bytes. */
 import type { Kind } from '../kinds/kind.js';
+import { DEFINITIONS } from '../kinds/schema/schema.js';
 import { REVIEW_RESOURCES } from './access-reviews.js';
 import type { Answer } from './answer.js';
 import {
@@ -13,7 +14,7 @@ import {
   resourceList,
 } from './discovery.js';
 import { parseMediaType } from './media-type.js';
-import { type OpenApiDocument, openApiDocuments, type Schemas } from './openapi.js';
+import { type OpenApiDocument, openApiDocuments } from './openapi.js';
 import type { PathRequest } from './request-info.js';
 import { methodNotAllowed, pathNotFound } from './status-response.js';
 
@@ -85,13 +86,12 @@ const HEALTH_PATHS = new Set(['/healthz', '/livez', '/readyz']);
 /** Builds all documents once; the answer is a lookup. Throws 404 and 405. */
 export function createPathAnswers(
   kinds: readonly Kind[],
-  schemas: Schemas,
   programVersion: string,
 ): (request: PathRequest, headers: PathHeaders) => Answer {
   const resources = [...kinds.map(discoveredResource), ...REVIEW_RESOURCES];
   const discovery = discoveryDocuments(resources);
   const schemaNames = new Map(kinds.map((kind) => [`${kind.group}/${kind.resource}`, kind.schema]));
-  const openApi = openApiDocuments(resources, schemas, ({ group, resource }) =>
+  const openApi = openApiDocuments(resources, DEFINITIONS, ({ group, resource }) =>
     schemaNames.get(`${group}/${resource}`),
   );
   const version = bytesOf(versionInfo(programVersion));

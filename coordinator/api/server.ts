@@ -13,7 +13,6 @@ import { type Authenticator, bearerTokenOf, type UserInfo } from './authenticate
 import { authorize, isPublic } from './authorize.js';
 import { answerRequest } from './dispatch.js';
 import { InFlight } from './in-flight.js';
-import type { Schemas } from './openapi.js';
 import { createPathAnswers } from './path-answers.js';
 import { decodeBody, MAX_BODY_BYTES } from './request-body.js';
 import { type RequestInfo, readRequest } from './request-info.js';
@@ -30,8 +29,6 @@ export interface ApiServerOptions extends ApiParts {
   tls: ServingCertificate;
   authenticate: Authenticator;
   agentLink: AgentLink;
-  /** Component schemas for OpenAPI. */
-  schemas: Schemas;
   /** Our own version, for /version. */
   version: string;
   /** Tests may wait less. */
@@ -101,7 +98,7 @@ class RequestHandler {
     limits: ConnectionLimits,
   ) {
     this.#inFlight = new InFlight(limits.maxInFlight);
-    this.#answerPath = createPathAnswers(options.registry.kinds, options.schemas, options.version);
+    this.#answerPath = createPathAnswers(options.registry.kinds, options.version);
   }
 
   /** Before the body is read: who, what, and whether there is room. */

