@@ -33,6 +33,7 @@ export interface InspectAnswer {
   /** Id of the image. */
   Image: string;
   Config: { Labels: Record<string, string> | null; Tty?: boolean };
+  HostConfig: { NetworkMode?: string; IpcMode?: string };
   State: {
     Status: string;
     ExitCode: number;

@@ -130,13 +130,17 @@ export class DockerEngine implements RuntimeDriver {
   }
 
   async remove(id: string): Promise<void> {
-    await this.#ifThere(id, () =>
-      this.#api.json(
-        { method: 'DELETE', path: `/containers/${id}`, query: { force: '1', v: '1' } },
-        // 409: its removal is under way.
-        { 404: 'NotFound', 409: 'NotFound', otherwise: 'EngineDown' },
-      ),
-    );
+    await this.#ifThere(id, async () => {
+      try {
+        await this.#delete(id);
+      } catch (error) {
+        if (!(error instanceof RuntimeError && error.message.includes('has dependent containers')))
+          throw error;
+        // Podman keeps a container while another, even an ended one, names its namespaces; Docker does not.
+        for (const member of await this.#endedMembers(id)) await this.#delete(member);
+        await this.#delete(id);
+      }
+    });
     this.#ours.delete(id);
   }
 
@@ -207,6 +211,33 @@ export class DockerEngine implements RuntimeDriver {
     const digest = image?.RepoDigests?.[0] ?? (id.startsWith('sha256:') ? id : `sha256:${id}`);
     this.#digests.set(id, digest);
     return digest;
+  }
+
+  #delete(id: string): Promise<unknown> {
+    return this.#api.json(
+      { method: 'DELETE', path: `/containers/${id}`, query: { force: '1', v: '1' } },
+      // 409: its removal is under way.
+      { 404: 'NotFound', 409: 'NotFound', otherwise: 'EngineDown' },
+    );
+  }
+
+  /** Ids of the ended containers that share a namespace of this one. */
+  async #endedMembers(id: string): Promise<string[]> {
+    const found = await this.#api.json<{ Id: string; State: string }[]>(
+      {
+        method: 'GET',
+        path: '/containers/json',
+        query: { all: '1', filters: JSON.stringify({ label: ownerFilter(this.#owner) }) },
+      },
+      LOOK,
+    );
+    const ended = await Promise.all(
+      found.filter(({ State }) => State !== 'running').map(({ Id }) => this.#inspect(Id)),
+    );
+    return ended.flatMap((answer) => {
+      const { NetworkMode, IpcMode } = answer?.HostConfig ?? {};
+      return answer && [NetworkMode, IpcMode].includes(`container:${id}`) ? [answer.Id] : [];
+    });
   }
 
   async #inspectOurs(id: string): Promise<InspectAnswer> {

@@ -274,6 +274,23 @@ export function driverLaws(engine: string, open: () => Promise<DriverFixture | s
       assert.equal(stopped?.exitCode, 0);
     });
 
+    law('a sandbox can be removed before its ended members, and with them at once', async (podUid) => {
+      const image = await ours.ensureSandboxImage();
+      for (const attempt of [0, 1]) {
+        const sandbox = await run(podUid, { image }, { identity: identity(podUid, SANDBOX, attempt) });
+        const network = { kind: 'container', id: sandbox } as const;
+        const member = await run(podUid, fixture.waits, {
+          network,
+          identity: identity(podUid, 'app', attempt),
+        });
+        await Promise.all([ours.stop(member, 5), ours.stop(sandbox, 5)]);
+        if (attempt === 0) await ours.remove(sandbox);
+        else await Promise.all([ours.remove(sandbox), ours.remove(member)]);
+        const left = (await ours.inspectPod(podUid)).map(({ id }) => id);
+        assert.ok(!left.includes(sandbox));
+      }
+    });
+
     law('an engine that went away comes back with its containers, and a resync', async (podUid) => {
       if (!fixture.restart) return;
       const events = listen(ours);
