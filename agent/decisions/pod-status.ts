@@ -2,11 +2,11 @@
 import { type Condition, withCondition } from '../../shared/kube/conditions.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
 import type { ContainerStatus, PodPhase, PodStatus } from '../../shared/kube/pod.js';
+import { qualityOfService } from '../../shared/kube/quality-of-service.js';
 import { SANDBOX } from '../runtime/driver.js';
 import { attemptsOf } from './attempts.js';
 import { containerStatus } from './container-status.js';
 import type { PodView } from './pod-view.js';
-import { qualityOfService } from './quality-of-service.js';
 
 export interface PodStatusContext {
   /** Scheme of container ids: `docker`, `podman`, `hollow`. */

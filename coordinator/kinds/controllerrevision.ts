@@ -1,7 +1,10 @@
 /** apps/v1 ControllerRevision: one past or present template of a DaemonSet. */
 import { controllerOf } from '../../shared/kube/meta.js';
 import type { ControllerRevision } from '../../shared/kube/workload.js';
-import type { Kind } from './kind.js';
+import { FIELD_IMMUTABLE, invalidValue, required } from './field-error.js';
+import type { FieldError, Kind } from './kind.js';
+import { validateNonNegative } from './pod-spec-validation/numbers.js';
+import { semanticallyEqual } from './semantic-equality.js';
 import { AGE_COLUMN, column, NAME_COLUMN, NONE } from './table-column.js';
 import { STANDARD_VERBS } from './verbs.js';
 
@@ -11,6 +14,19 @@ function controllerText(revision: ControllerRevision): string {
   if (!owner) return NONE;
   const [group, version] = owner.apiVersion.split('/');
   return `${owner.kind.toLowerCase()}${version === undefined ? '' : `.${group}`}/${owner.name}`;
+}
+
+function validate(object: ControllerRevision): FieldError[] {
+  const data = object.data === undefined || object.data === null;
+  return [
+    ...(data ? [required('data', 'data is mandatory')] : []),
+    ...validateNonNegative(object.revision, 'revision'),
+  ];
+}
+
+/** The number may change (a rollback raises it), what it stands for may not. */
+function validateUpdate(next: ControllerRevision, current: ControllerRevision): FieldError[] {
+  return semanticallyEqual(next.data, current.data) ? [] : [invalidValue('data', next.data, FIELD_IMMUTABLE)];
 }
 
 export const controllerRevisionKind: Kind<ControllerRevision> = {
@@ -32,7 +48,7 @@ export const controllerRevisionKind: Kind<ControllerRevision> = {
       'Revision',
       'string',
       'Number of the revision; the newest has the highest.',
-      (object) => object.revision,
+      (object) => object.revision ?? 0,
     ),
     AGE_COLUMN,
   ],
@@ -42,7 +58,7 @@ export const controllerRevisionKind: Kind<ControllerRevision> = {
   setDefaults: () => undefined,
   prepareForCreate: () => undefined,
   prepareForUpdate: () => undefined,
-  validate: () => [],
-  validateUpdate: () => [],
+  validate,
+  validateUpdate,
   warnings: () => [],
 };

@@ -1,9 +1,16 @@
 /** apps/v1 DaemonSet. */
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { TEMPLATE_GENERATION_ANNOTATION } from '../../shared/kube/workload.js';
+import { setDaemonSetDefaults } from './daemonset-defaults.js';
+import {
+  validateDaemonSet,
+  validateDaemonSetStatus,
+  validateDaemonSetUpdate,
+} from './daemonset-validation.js';
 import type { Kind } from './kind.js';
 import { semanticallyEqual } from './semantic-equality.js';
 import { AGE_COLUMN, column, labelsText, NAME_COLUMN, wideColumn } from './table-column.js';
+import { unsupportedFields } from './unsupported-fields.js';
 import { STANDARD_VERBS, STATUS_VERBS } from './verbs.js';
 
 function templateGeneration(daemonSet: DaemonSet): number {
@@ -100,12 +107,12 @@ export const daemonSetKind: Kind<DaemonSet> = {
   fields: {},
   hasGeneration: true,
   nameRule: 'dnsSubdomain',
-  setDefaults: () => undefined,
+  setDefaults: setDaemonSetDefaults,
   prepareForCreate,
   prepareForUpdate,
   prepareForStatusUpdate,
-  validate: () => [],
-  validateUpdate: () => [],
-  validateStatusUpdate: () => [],
-  warnings: () => [],
+  validate: validateDaemonSet,
+  validateUpdate: validateDaemonSetUpdate,
+  validateStatusUpdate: validateDaemonSetStatus,
+  warnings: (set) => unsupportedFields(set.spec.template.spec, 'spec.template.spec'),
 };

@@ -1,6 +1,7 @@
 /** v1 Event. */
 import type { KubeEvent } from '../../shared/kube/event.js';
 import { ageText, durationText } from './duration-text.js';
+import { validateEvent } from './event-validation.js';
 import type { Kind } from './kind.js';
 import { column, NAME_COLUMN, wideColumn } from './table-column.js';
 import { STANDARD_VERBS } from './verbs.js';
@@ -84,7 +85,7 @@ export const eventKind: Kind<KubeEvent> = {
   setDefaults: () => undefined,
   prepareForCreate: () => undefined,
   prepareForUpdate: () => undefined,
-  validate: () => [],
+  validate: validateEvent,
   validateUpdate: () => [],
   warnings: () => [],
 };

@@ -32,9 +32,9 @@ export function forbidden(field: string, detail: string): FieldError {
   return fieldError('FieldValueForbidden', field, 'Forbidden', detail);
 }
 
-/** `Duplicate value: VALUE` */
-export function duplicate(field: string, value: unknown): FieldError {
-  return fieldError('FieldValueDuplicate', field, `Duplicate value: ${shown(value)}`, '');
+/** `Duplicate value: VALUE[: detail]` */
+export function duplicate(field: string, value: unknown, detail = ''): FieldError {
+  return fieldError('FieldValueDuplicate', field, `Duplicate value: ${shown(value)}`, detail);
 }
 
 /** `Not found: VALUE` */

@@ -9,7 +9,6 @@ import { namespaceKind } from './namespace.js';
 import { nodeKind } from './node.js';
 import { podKind } from './pod.js';
 import { secretKind } from './secret.js';
-import { serviceKind } from './service.js';
 
 export {
   configMapKind,
@@ -21,7 +20,6 @@ export {
   nodeKind,
   podKind,
   secretKind,
-  serviceKind,
 };
 
 /** In the order of discovery: core first, each group by name. */
@@ -32,7 +30,6 @@ export const ALL_KINDS: readonly Kind[] = [
   nodeKind,
   podKind,
   secretKind,
-  serviceKind,
   controllerRevisionKind,
   daemonSetKind,
   leaseKind,

@@ -1,8 +1,20 @@
 /** coordination.k8s.io/v1 Lease. Node Leases are read from presence, by the reader that the coordinator gives it. */
 import type { Lease } from '../../shared/kube/event.js';
-import type { Kind } from './kind.js';
+import { invalidValue } from './field-error.js';
+import type { FieldError, Kind } from './kind.js';
+import { validateNonNegative } from './pod-spec-validation/numbers.js';
 import { AGE_COLUMN, column, NAME_COLUMN } from './table-column.js';
 import { STANDARD_VERBS } from './verbs.js';
+
+function validate({ spec }: Lease): FieldError[] {
+  const duration = spec?.leaseDurationSeconds;
+  return [
+    ...(duration !== undefined && duration <= 0
+      ? [invalidValue('spec.leaseDurationSeconds', duration, 'must be greater than 0')]
+      : []),
+    ...validateNonNegative(spec?.leaseTransitions, 'spec.leaseTransitions'),
+  ];
+}
 
 export const leaseKind: Kind<Lease> = {
   group: 'coordination.k8s.io',
@@ -27,7 +39,7 @@ export const leaseKind: Kind<Lease> = {
   setDefaults: () => undefined,
   prepareForCreate: () => undefined,
   prepareForUpdate: () => undefined,
-  validate: () => [],
+  validate,
   validateUpdate: () => [],
   warnings: () => [],
 };

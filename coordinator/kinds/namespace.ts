@@ -1,6 +1,8 @@
 /** v1 Namespace. Its life cycle (four built-in ones, emptying on deletion) is the namespace controller's. */
 import type { Namespace } from '../../shared/kube/config.js';
-import type { Kind } from './kind.js';
+import { invalidValue } from './field-error.js';
+import type { FieldError, Kind } from './kind.js';
+import { validateFinalizerNames } from './object-meta.js';
 import { AGE_COLUMN, column, NAME_COLUMN } from './table-column.js';
 import { STATUS_VERBS } from './verbs.js';
 
@@ -31,6 +33,23 @@ function prepareForUpdate(next: Namespace, current: Namespace): void {
 
 function prepareForStatusUpdate(next: Namespace, current: Namespace): void {
   if (current.spec) next.spec = current.spec;
+}
+
+function validate(namespace: Namespace): FieldError[] {
+  return validateFinalizerNames(namespace.spec?.finalizers ?? [], 'spec.finalizers');
+}
+
+/** The phase says the same as the deletion timestamp. */
+function validateStatusUpdate(next: Namespace): FieldError[] {
+  const phase = next.status?.phase ?? '';
+  if (next.metadata.deletionTimestamp) {
+    if (phase === 'Terminating') return [];
+    return [
+      invalidValue('status.phase', phase, "may only be 'Terminating' if `deletionTimestamp` is not empty"),
+    ];
+  }
+  if (phase === 'Active') return [];
+  return [invalidValue('status.phase', phase, "may only be 'Active' if `deletionTimestamp` is empty")];
 }
 
 export const namespaceKind: Kind<Namespace> = {
@@ -65,8 +84,8 @@ export const namespaceKind: Kind<Namespace> = {
   prepareForCreate,
   prepareForUpdate,
   prepareForStatusUpdate,
-  validate: () => [],
+  validate,
   validateUpdate: () => [],
-  validateStatusUpdate: () => [],
+  validateStatusUpdate,
   warnings: () => [],
 };

@@ -2,6 +2,7 @@
 import { findCondition } from '../../shared/kube/conditions.js';
 import type { Node, NodeAddress } from '../../shared/kube/node.js';
 import type { Kind } from './kind.js';
+import { validateNode, validateNodeStatus, validateNodeUpdate } from './node-validation.js';
 import { AGE_COLUMN, column, NAME_COLUMN, NONE, UNKNOWN, wideColumn } from './table-column.js';
 import { STANDARD_VERBS, STATUS_VERBS } from './verbs.js';
 
@@ -93,8 +94,8 @@ export const nodeKind: Kind<Node> = {
   prepareForCreate: () => undefined,
   prepareForUpdate,
   prepareForStatusUpdate,
-  validate: () => [],
-  validateUpdate: () => [],
-  validateStatusUpdate: () => [],
+  validate: validateNode,
+  validateUpdate: validateNodeUpdate,
+  validateStatusUpdate: validateNodeStatus,
   warnings: () => [],
 };

@@ -88,12 +88,17 @@ function validateFinalizers(finalizers: readonly string[], field: string): Field
     const detail = 'finalizer orphan and foregroundDeletion cannot be both set';
     errors.push(invalidValue(field, finalizers, detail));
   }
-  const unqualified = 'name is neither a standard finalizer name nor is it fully qualified';
-  for (const [index, finalizer] of finalizers.entries()) {
-    if (finalizer.includes('/') || STANDARD_FINALIZERS.has(finalizer)) continue;
-    errors.push(invalidValue(`${field}[${index}]`, finalizer, unqualified));
-  }
-  return errors;
+  return [...errors, ...validateFinalizerNames(finalizers, field)];
+}
+
+/** A finalizer is one of upstream's own, or has a domain in front. */
+export function validateFinalizerNames(finalizers: readonly string[], field: string): FieldError[] {
+  const detail = 'name is neither a standard finalizer name nor is it fully qualified';
+  return finalizers.flatMap((finalizer, index) =>
+    finalizer.includes('/') || STANDARD_FINALIZERS.has(finalizer)
+      ? []
+      : [invalidValue(`${field}[${index}]`, finalizer, detail)],
+  );
 }
 
 function validateName(meta: ObjectMeta, rule: Kind['nameRule'], field: string): FieldError[] {

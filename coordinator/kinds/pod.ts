@@ -1,19 +1,32 @@
 /** v1 Pod. */
 import type { Pod } from '../../shared/kube/pod.js';
+import { qualityOfService } from '../../shared/kube/quality-of-service.js';
 import type { Kind } from './kind.js';
+import { DEFAULT_GRACE_SECONDS, setPodDefaults } from './pod-defaults.js';
+import { podStatusText, readinessGatesText, readyText, restartsText } from './pod-status-text.js';
+import { validatePod, validatePodStatus, validatePodUpdate } from './pod-validation.js';
+import { semanticallyEqual } from './semantic-equality.js';
 import { AGE_COLUMN, column, NAME_COLUMN, NONE, wideColumn } from './table-column.js';
+import { unsupportedFields } from './unsupported-fields.js';
 import { STANDARD_VERBS, STATUS_VERBS } from './verbs.js';
 
+/** `pkg/registry/core/pod/strategy.go`: a Pod begins Pending; its class of service follows from its resources. */
 function prepareForCreate(pod: Pod): void {
-  pod.status = { phase: 'Pending' };
+  pod.metadata.generation = 1;
+  pod.status = { phase: 'Pending', qosClass: qualityOfService(pod.spec) };
 }
 
 function prepareForUpdate(next: Pod, current: Pod): void {
   next.status = current.status ?? {};
+  const changed = !semanticallyEqual(next.spec, current.spec);
+  next.metadata.generation = (current.metadata.generation ?? 0) + (changed ? 1 : 0);
 }
 
+/** Owners are no business of who reports the status. */
 function prepareForStatusUpdate(next: Pod, current: Pod): void {
   next.spec = current.spec;
+  if (current.metadata.ownerReferences) next.metadata.ownerReferences = current.metadata.ownerReferences;
+  else delete next.metadata.ownerReferences;
 }
 
 export const podKind: Kind<Pod> = {
@@ -35,10 +48,24 @@ export const podKind: Kind<Pod> = {
   },
   columns: [
     NAME_COLUMN,
-    column('Status', 'string', 'Where the Pod is in its life.', (pod) => pod.status?.phase ?? ''),
+    column('Ready', 'string', 'Containers that are ready, of all.', readyText),
+    column('Status', 'string', 'Where the Pod is in its life.', podStatusText),
+    column('Restarts', 'string', 'How often containers were started again.', restartsText),
     AGE_COLUMN,
-    wideColumn('IP', 'string', 'Address of the Pod.', (pod) => pod.status?.podIP || NONE),
+    wideColumn(
+      'IP',
+      'string',
+      'Address of the Pod.',
+      (pod) => pod.status?.podIPs?.[0]?.ip || pod.status?.podIP || NONE,
+    ),
     wideColumn('Node', 'string', 'Node it is bound to.', (pod) => pod.spec.nodeName || NONE),
+    wideColumn(
+      'Nominated Node',
+      'string',
+      'Node that is being cleared for it.',
+      (pod) => pod.status?.nominatedNodeName || NONE,
+    ),
+    wideColumn('Readiness Gates', 'string', 'Its own conditions of readiness that hold.', readinessGatesText),
   ],
   fields: {
     'spec.nodeName': (pod) => pod.spec.nodeName ?? '',
@@ -52,13 +79,13 @@ export const podKind: Kind<Pod> = {
   },
   hasGeneration: true,
   nameRule: 'dnsSubdomain',
-  setDefaults: () => undefined,
+  setDefaults: setPodDefaults,
   prepareForCreate,
   prepareForUpdate,
   prepareForStatusUpdate,
-  validate: () => [],
-  validateUpdate: () => [],
-  validateStatusUpdate: () => [],
-  warnings: () => [],
-  defaultGracePeriodSeconds: (pod) => pod.spec.terminationGracePeriodSeconds ?? 30,
+  validate: validatePod,
+  validateUpdate: validatePodUpdate,
+  validateStatusUpdate: validatePodStatus,
+  warnings: (pod) => unsupportedFields(pod.spec, 'spec'),
+  defaultGracePeriodSeconds: (pod) => pod.spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS,
 };

@@ -1,8 +1,13 @@
 /** v1 Secret: stored and served; not mounted into Pods yet. */
 import type { Secret } from '../../shared/kube/config.js';
-import type { Kind } from './kind.js';
+import { FIELD_IMMUTABLE, invalidValue, required, tooLong } from './field-error.js';
+import { MAX_DATA_BYTES, validateDataKeys, validateImmutable } from './immutable-data.js';
+import type { FieldError, Kind } from './kind.js';
 import { AGE_COLUMN, column, NAME_COLUMN } from './table-column.js';
 import { STANDARD_VERBS } from './verbs.js';
+
+const REDACTED = '<secret contents redacted>';
+const ACCOUNT_NAME = 'kubernetes.io/service-account.name';
 
 /** Folds the write-only `stringData` into `data`; its keys win. */
 function setDefaults(secret: Secret): void {
@@ -14,9 +19,59 @@ function setDefaults(secret: Secret): void {
   delete secret.stringData;
 }
 
-/** A type that an update leaves out stays as it is. */
-function prepareForUpdate(next: Secret, current: Secret): void {
-  if (!next.type && current.type) next.type = current.type;
+function sizeOf(secret: Secret): number {
+  return Object.values(secret.data ?? {}).reduce((sum, text) => sum + Buffer.byteLength(text, 'base64'), 0);
+}
+
+function requireKeys(secret: Secret, ...keys: string[]): FieldError[] {
+  const lacking = keys.filter((key) => secret.data?.[key] === undefined);
+  return lacking.map((key) => required(`data[${key}]`));
+}
+
+/** A registry's credentials are a JSON document under one key. */
+function requireJson(secret: Secret, key: string): FieldError[] {
+  const text = secret.data?.[key];
+  if (text === undefined) return [required(`data[${key}]`)];
+  try {
+    JSON.parse(Buffer.from(text, 'base64').toString('utf8'));
+    return [];
+  } catch (error) {
+    return [invalidValue(`data[${key}]`, REDACTED, error instanceof Error ? error.message : String(error))];
+  }
+}
+
+/** Either of the two suffices. */
+function requireUserOrPassword(secret: Secret): FieldError[] {
+  const lacking = requireKeys(secret, 'username', 'password');
+  return lacking.length === 2 ? lacking : [];
+}
+
+function requireAccount(secret: Secret): FieldError[] {
+  if (secret.metadata.annotations?.[ACCOUNT_NAME]) return [];
+  return [required(`metadata.annotations[${ACCOUNT_NAME}]`)];
+}
+
+/** What upstream asks of the types that it knows. */
+const TYPES: Readonly<Record<string, (secret: Secret) => FieldError[]>> = {
+  'kubernetes.io/service-account-token': requireAccount,
+  'kubernetes.io/dockercfg': (secret) => requireJson(secret, '.dockercfg'),
+  'kubernetes.io/dockerconfigjson': (secret) => requireJson(secret, '.dockerconfigjson'),
+  'kubernetes.io/basic-auth': requireUserOrPassword,
+  'kubernetes.io/ssh-auth': (secret) => requireKeys(secret, 'ssh-privatekey'),
+  'kubernetes.io/tls': (secret) => requireKeys(secret, 'tls.crt', 'tls.key'),
+};
+
+function validate(secret: Secret): FieldError[] {
+  return [
+    ...validateDataKeys(secret.data, 'data'),
+    ...(sizeOf(secret) > MAX_DATA_BYTES ? [tooLong('data', MAX_DATA_BYTES)] : []),
+    ...(TYPES[secret.type ?? '']?.(secret) ?? []),
+  ];
+}
+
+function validateUpdate(next: Secret, current: Secret): FieldError[] {
+  const type = next.type === current.type ? [] : [invalidValue('type', next.type, FIELD_IMMUTABLE)];
+  return [...type, ...validateImmutable(next, current, ['data'])];
 }
 
 export const secretKind: Kind<Secret> = {
@@ -42,8 +97,8 @@ export const secretKind: Kind<Secret> = {
   nameRule: 'dnsSubdomain',
   setDefaults,
   prepareForCreate: () => undefined,
-  prepareForUpdate,
-  validate: () => [],
-  validateUpdate: () => [],
+  prepareForUpdate: () => undefined,
+  validate,
+  validateUpdate,
   warnings: () => [],
 };

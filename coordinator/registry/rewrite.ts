@@ -47,8 +47,7 @@ export async function rewrite<T extends KubeObject>(
       if (!(error instanceof RevisionMismatch)) throw writeError(error, kind, ref.name);
     }
   }
-  const { namespace, name } = ref;
-  parts.log.warn({ resource: kind.resource, namespace, name }, 'gave up a contended write');
+  parts.log.warn({ resource: kind.resource, ...ref, attempts: MAX_ATTEMPTS }, 'gave up a contended write');
   throw conflict(kind, ref.name);
 }
 

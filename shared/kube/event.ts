@@ -21,6 +21,7 @@ export interface KubeEvent extends KubeObject {
   count?: number;
   type?: string;
   eventTime?: MicroTime | null;
+  action?: string;
   reportingComponent?: string;
   reportingInstance?: string;
 }

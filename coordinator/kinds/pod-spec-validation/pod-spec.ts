@@ -1,0 +1,90 @@
+/** A whole PodSpec, as in Pods and in templates (`pkg/apis/core/validation/validation.go`, ValidatePodSpec). */
+import type { PodSpec, PodTemplateSpec } from '../../../shared/kube/pod.js';
+import { forbidden, notSupported, required } from '../field-error.js';
+import type { FieldError } from '../kind.js';
+import { dnsLabelProblems, dnsSubdomainProblems } from '../name-rules.js';
+import { invalidFor, validateAnnotations, validateLabels } from '../object-meta.js';
+import { validateAffinity } from './affinity.js';
+import { validateContainers } from './containers.js';
+import { validateDns, validateHostAliases } from './dns.js';
+import { validatePositiveInt32 } from './numbers.js';
+import { validateHostNetworkPorts } from './ports.js';
+import { validateResourceList } from './resources.js';
+import { validateReadinessGates, validateSchedulingGates, validateTopologySpread } from './scheduling.js';
+import { validatePodSecurity } from './security.js';
+import { validateTolerations } from './tolerations.js';
+import { validateVolumes } from './volumes.js';
+
+const RESTART_POLICIES = ['Always', 'OnFailure', 'Never'];
+const PREEMPTION_POLICIES = ['Never', 'PreemptLowerPriority'];
+const OPERATING_SYSTEMS = ['linux', 'windows'];
+
+/** Fields that hold the name of something, and the rule for it. */
+const NAMES = {
+  serviceAccountName: dnsSubdomainProblems,
+  nodeName: dnsSubdomainProblems,
+  hostname: dnsLabelProblems,
+  subdomain: dnsLabelProblems,
+  priorityClassName: dnsSubdomainProblems,
+  runtimeClassName: dnsSubdomainProblems,
+} as const;
+
+function validateNames(spec: PodSpec, field: string): FieldError[] {
+  return (Object.keys(NAMES) as (keyof typeof NAMES)[]).flatMap((key) => {
+    const name = spec[key];
+    return name ? invalidFor(`${field}.${key}`, name, NAMES[key](name)) : [];
+  });
+}
+
+function validatePolicies(spec: PodSpec, field: string): FieldError[] {
+  const { restartPolicy, preemptionPolicy, os } = spec;
+  const errors: FieldError[] = [];
+  if (!restartPolicy) errors.push(required(`${field}.restartPolicy`));
+  else if (!RESTART_POLICIES.includes(restartPolicy)) {
+    errors.push(notSupported(`${field}.restartPolicy`, restartPolicy, RESTART_POLICIES));
+  }
+  if (preemptionPolicy !== undefined && !PREEMPTION_POLICIES.includes(preemptionPolicy)) {
+    errors.push(notSupported(`${field}.preemptionPolicy`, preemptionPolicy, PREEMPTION_POLICIES));
+  }
+  if (os && !os.name) errors.push(required(`${field}.os.name`));
+  else if (os && !OPERATING_SYSTEMS.includes(os.name)) {
+    errors.push(notSupported(`${field}.os.name`, os.name, OPERATING_SYSTEMS));
+  }
+  return errors;
+}
+
+/** Every mistake of a spec that has its defaults. */
+export function validatePodSpec(spec: PodSpec, field: string): FieldError[] {
+  const volumes = validateVolumes(spec.volumes, `${field}.volumes`);
+  return [
+    ...volumes.errors,
+    ...validateContainers(spec, volumes.names, field),
+    ...validateHostNetworkPorts(spec, field),
+    ...validatePolicies(spec, field),
+    ...validateDns(spec, field),
+    ...validateLabels(spec.nodeSelector, `${field}.nodeSelector`),
+    ...validatePodSecurity(spec, `${field}.securityContext`),
+    ...validateAffinity(spec.affinity, `${field}.affinity`),
+    ...validateReadinessGates(spec.readinessGates, `${field}.readinessGates`),
+    ...validateSchedulingGates(spec.schedulingGates, `${field}.schedulingGates`),
+    ...validateTopologySpread(spec.topologySpreadConstraints, `${field}.topologySpreadConstraints`),
+    ...validateNames(spec, field),
+    ...validatePositiveInt32(spec.activeDeadlineSeconds, `${field}.activeDeadlineSeconds`),
+    ...validateTolerations(spec.tolerations, `${field}.tolerations`),
+    ...validateHostAliases(spec.hostAliases, `${field}.hostAliases`),
+    ...validateResourceList(spec.overhead, `${field}.overhead`),
+  ];
+}
+
+/** A template's labels and annotations stand at its own path, without `metadata`, as upstream. */
+export function validatePodTemplate(template: PodTemplateSpec, field: string): FieldError[] {
+  const ephemeral = template.spec.ephemeralContainers?.length ?? 0;
+  return [
+    ...validateLabels(template.metadata?.labels, `${field}.labels`),
+    ...validateAnnotations(template.metadata?.annotations, `${field}.annotations`),
+    ...validatePodSpec(template.spec, `${field}.spec`),
+    ...(ephemeral > 0
+      ? [forbidden(`${field}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template')]
+      : []),
+  ];
+}

@@ -1,0 +1,150 @@
+/** Validation of Pods: creation, the few changes they bear, status (`pkg/apis/core/validation/validation.go`). */
+import type { Container, ContainerStatus, Pod, PodSpec, Toleration } from '../../shared/kube/pod.js';
+import { forbidden, invalidValue, required } from './field-error.js';
+import type { FieldError } from './kind.js';
+import { dnsSubdomainProblems } from './name-rules.js';
+import { invalidFor } from './object-meta.js';
+import { validatePositiveInt32 } from './pod-spec-validation/numbers.js';
+import { validatePodSpec } from './pod-spec-validation/pod-spec.js';
+import { semanticallyEqual } from './semantic-equality.js';
+
+const ONLY_THESE =
+  'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,' +
+  '`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),' +
+  '`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
+
+/** Every mistake of a Pod that has its defaults. */
+export function validatePod({ spec }: Pod): FieldError[] {
+  const errors = validatePodSpec(spec, 'spec');
+  if (spec.nodeName && spec.schedulingGates?.length) {
+    errors.push(forbidden('spec.nodeName', 'cannot be set until all schedulingGates have been cleared'));
+  }
+  return errors;
+}
+
+/** Containers may come and go only with the Pod; their images may change. */
+function validateContainerLists(next: PodSpec, current: PodSpec): FieldError[] {
+  return (['containers', 'initContainers'] as const).flatMap((list) => {
+    const count = next[list]?.length ?? 0;
+    if (count !== (current[list]?.length ?? 0)) {
+      return [forbidden(`spec.${list}`, 'pod updates may not add or remove containers')];
+    }
+    return (next[list] ?? []).flatMap((container, index) =>
+      validateImage(container.image ?? '', `spec.${list}[${index}].image`),
+    );
+  });
+}
+
+function validateImage(image: string, field: string): FieldError[] {
+  if (image === '') return [required(field)];
+  return image.trim() === image
+    ? []
+    : [invalidValue(field, image, 'must not have leading or trailing whitespace')];
+}
+
+/** A deadline may come, and come nearer. */
+function validateDeadline(next: PodSpec, current: PodSpec): FieldError[] {
+  const field = 'spec.activeDeadlineSeconds';
+  const [wanted, had] = [next.activeDeadlineSeconds, current.activeDeadlineSeconds];
+  if (wanted === undefined) {
+    return had === undefined
+      ? []
+      : [invalidValue(field, null, 'must not update from a positive integer to nil value')];
+  }
+  if (had !== undefined && wanted > had) {
+    return [invalidValue(field, wanted, 'must be less than or equal to previous value')];
+  }
+  return validatePositiveInt32(wanted, field);
+}
+
+function sameButSeconds(a: Toleration, b: Toleration): boolean {
+  const strip = ({ tolerationSeconds: _, ...rest }: Toleration) => rest;
+  return semanticallyEqual(strip(a), strip(b));
+}
+
+/** Tolerations may be added, and the patience of those that are there may change. */
+function validateTolerationsKept(next: PodSpec, current: PodSpec): FieldError[] {
+  const lost = (current.tolerations ?? []).some(
+    (toleration) => !next.tolerations?.some((candidate) => sameButSeconds(candidate, toleration)),
+  );
+  if (!lost) return [];
+  const detail = 'existing toleration can not be modified except its tolerationSeconds';
+  return [forbidden('spec.tolerations', detail)];
+}
+
+function validateGatesOnlyLifted(next: PodSpec, current: PodSpec): FieldError[] {
+  const had = new Set(current.schedulingGates?.map((gate) => gate.name));
+  const added = next.schedulingGates?.filter((gate) => !had.has(gate.name)) ?? [];
+  if (added.length === 0) return [];
+  const names = added.map((gate) => gate.name).join(', ');
+  return [
+    forbidden('spec.schedulingGates', `only deletion is allowed, but found new scheduling gates '${names}'`),
+  ];
+}
+
+function withImagesOf(
+  containers: readonly Container[] | undefined,
+  source: readonly Container[] | undefined,
+) {
+  return containers?.map((container, index) => ({ ...container, image: source?.[index]?.image ?? '' }));
+}
+
+/** `next` with everything that may change taken from `current`: what still differs may not. */
+function withoutAllowedChanges(next: PodSpec, current: PodSpec): Partial<PodSpec> {
+  const { terminationGracePeriodSeconds: grace } = next;
+  const graceAllowed = grace === 1 && (current.terminationGracePeriodSeconds ?? 0) < 0;
+  return {
+    ...next,
+    containers: withImagesOf(next.containers, current.containers) ?? [],
+    initContainers: withImagesOf(next.initContainers, current.initContainers),
+    activeDeadlineSeconds: current.activeDeadlineSeconds,
+    tolerations: current.tolerations,
+    schedulingGates: current.schedulingGates,
+    terminationGracePeriodSeconds: graceAllowed ? current.terminationGracePeriodSeconds : grace,
+  };
+}
+
+/** What a change of a Pod may not do. Binding is a verb of its own, so `spec.nodeName` stays too. */
+export function validatePodUpdate(next: Pod, current: Pod): FieldError[] {
+  const lists = validateContainerLists(next.spec, current.spec);
+  if (lists.some((error) => error.reason === 'FieldValueForbidden')) return lists;
+  const errors = [
+    ...lists,
+    ...validateDeadline(next.spec, current.spec),
+    ...validateTolerationsKept(next.spec, current.spec),
+    ...validateGatesOnlyLifted(next.spec, current.spec),
+  ];
+  if (semanticallyEqual(withoutAllowedChanges(next.spec, current.spec), current.spec)) return errors;
+  return [...errors, forbidden('spec', ONLY_THESE)];
+}
+
+/** A container that has ended for good (by its restart policy) doesn't live again. */
+function validateTransitions(
+  next: readonly ContainerStatus[] | undefined,
+  current: readonly ContainerStatus[] | undefined,
+  restartPolicy: string | undefined,
+  field: string,
+): FieldError[] {
+  if (restartPolicy === 'Always') return [];
+  return (current ?? []).flatMap((before) => {
+    const ended = before.state?.terminated;
+    if (!ended || (ended.exitCode !== 0 && restartPolicy === 'OnFailure')) return [];
+    const index = (next ?? []).findIndex((status) => status.name === before.name);
+    if (index < 0 || next?.[index]?.state?.terminated) return [];
+    return [forbidden(`${field}[${index}].state`, 'may not be transitioned to non-terminated state')];
+  });
+}
+
+/** Mistakes of a status write. */
+export function validatePodStatus(next: Pod, current: Pod): FieldError[] {
+  const nominated = next.status?.nominatedNodeName;
+  return [
+    ...(nominated ? invalidFor('status.nominatedNodeName', nominated, dnsSubdomainProblems(nominated)) : []),
+    ...validateTransitions(
+      next.status?.containerStatuses,
+      current.status?.containerStatuses,
+      current.spec.restartPolicy,
+      'status.containerStatuses',
+    ),
+  ];
+}

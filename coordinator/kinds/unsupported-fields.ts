@@ -1,0 +1,97 @@
+/**
+ * Which fields of a PodSpec are acted on today. Everything else is valid, is stored, and is named in a warning:
+ * nothing is ignored in silence. Who teaches the agent a field adds it here.
+ */
+import type { PodSpec } from '../../shared/kube/pod.js';
+
+/**
+ * `all`: the field and everything under it works. A list: these values work (the default among them).
+ * A map: an object (or each element of a list) of which these fields work.
+ */
+type Support = 'all' | readonly unknown[] | { readonly [field: string]: Support };
+
+const RESOURCES: Support = { cpu: 'all', memory: 'all' };
+
+const CONTAINER: Support = {
+  name: 'all',
+  image: 'all',
+  imagePullPolicy: 'all',
+  command: 'all',
+  args: 'all',
+  workingDir: 'all',
+  ports: 'all',
+  env: { name: 'all', value: 'all', valueFrom: { fieldRef: 'all', resourceFieldRef: 'all' } },
+  resources: { limits: RESOURCES, requests: RESOURCES },
+  securityContext: {
+    privileged: 'all',
+    capabilities: 'all',
+    runAsUser: 'all',
+    runAsGroup: 'all',
+    runAsNonRoot: [false],
+    readOnlyRootFilesystem: 'all',
+    allowPrivilegeEscalation: 'all',
+  },
+  volumeMounts: { name: 'all', mountPath: 'all', readOnly: 'all', subPath: 'all', mountPropagation: 'all' },
+  terminationMessagePath: ['/dev/termination-log'],
+  terminationMessagePolicy: ['File'],
+  stdin: 'all',
+  tty: 'all',
+};
+
+/** What agent, scheduler and controllers act on. */
+const POD_SPEC: Support = {
+  containers: CONTAINER,
+  // A sizeLimit is held for memory only, so it stays in the warnings.
+  volumes: { name: 'all', hostPath: 'all', emptyDir: { medium: ['', 'Memory'] } },
+  restartPolicy: 'all',
+  terminationGracePeriodSeconds: 'all',
+  dnsPolicy: ['ClusterFirst', 'ClusterFirstWithHostNet', 'Default'],
+  nodeSelector: 'all',
+  nodeName: 'all',
+  hostNetwork: 'all',
+  hostPID: 'all',
+  hostIPC: 'all',
+  hostUsers: [true],
+  hostname: 'all',
+  hostAliases: 'all',
+  affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: 'all' } },
+  tolerations: 'all',
+  schedulerName: 'all',
+  overhead: 'all',
+  os: 'all',
+  // There are no Services to link to and no tokens to mount: both ways come to the same.
+  enableServiceLinks: 'all',
+  automountServiceAccountToken: [false],
+  // The older name of serviceAccountName, which is warned of.
+  serviceAccount: 'all',
+  shareProcessNamespace: [false],
+  setHostnameAsFQDN: [false],
+  securityContext: { runAsUser: 'all', runAsGroup: 'all', runAsNonRoot: [false] },
+};
+
+function isEmpty(value: unknown): boolean {
+  if (value === undefined || value === null || value === '') return true;
+  return typeof value === 'object' && Object.keys(value).length === 0;
+}
+
+/** Paths under `field` that hold something which has no effect. */
+function withoutEffect(value: unknown, support: Support | undefined, field: string): string[] {
+  if (isEmpty(value) || support === 'all') return [];
+  if (support === undefined) return [field];
+  if (isValueList(support)) return support.includes(value) ? [] : [field];
+  if (Array.isArray(value)) {
+    return value.flatMap((item, index) => withoutEffect(item, support, `${field}[${index}]`));
+  }
+  return Object.entries(value as object).flatMap(([key, child]) =>
+    withoutEffect(child, support[key], `${field}.${key}`),
+  );
+}
+
+function isValueList(support: Support): support is readonly unknown[] {
+  return Array.isArray(support);
+}
+
+/** One warning for each field of the spec (at this path) that is stored without effect. */
+export function unsupportedFields(spec: PodSpec, field: string): string[] {
+  return withoutEffect(spec, POD_SPEC, field).map((path) => `${path}: stored, but without effect yet`);
+}
