@@ -10,7 +10,7 @@ const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 /** Room → rooms it may import. Files of a room may always import each other. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   'shared/kube': [],
-  'shared/link': ['shared/kube'],
+  'shared/link': ['shared/kube', 'shared/process'],
   'shared/process': [],
   'coordinator/decisions': ['shared/kube'],
   'coordinator/store': ['shared/process'],

@@ -3,7 +3,6 @@ import { findCondition, withCondition } from '../../shared/kube/conditions.js';
 import { refText, toTimestamp } from '../../shared/kube/meta.js';
 import type { Node } from '../../shared/kube/node.js';
 import { isPodTerminal, type Pod } from '../../shared/kube/pod.js';
-import { ApiError } from '../../shared/kube/status.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { Slice } from '../../shared/process/slice.js';
@@ -21,6 +20,7 @@ import type { Registry } from '../registry/registry.js';
 import type { RecordEvent } from './event-recorder.js';
 import type { NodeLedger } from './node-ledger.js';
 import { splitKey } from './object-key.js';
+import { unlessOutdated } from './outdated.js';
 import { type Turn, Worker } from './worker.js';
 
 export interface SchedulerParts {
@@ -142,12 +142,12 @@ export class Scheduler {
     }
     let bound: Pod | undefined;
     try {
-      const { uid } = pod.metadata;
-      const record = await this.#parts.registry.bind(pod.metadata, nodeName, uid ? { uid } : {});
-      bound = record.object();
-      turn.wrote(bound);
-    } catch (error) {
-      if (!isOutdated(error)) throw error;
+      await unlessOutdated(async () => {
+        const { uid } = pod.metadata;
+        const record = await this.#parts.registry.bind(pod.metadata, nodeName, uid ? { uid } : {});
+        bound = record.object();
+        turn.wrote(bound);
+      });
     } finally {
       reservation.settle(bound);
     }
@@ -158,26 +158,24 @@ export class Scheduler {
     const present = findCondition(pod.status?.conditions, 'PodScheduled');
     if (present?.status === 'False' && present.message === message) return;
     this.#parts.recordEvent(pod, 'Warning', 'FailedScheduling', message);
+    await unlessOutdated(() => this.#markUnschedulable(pod, message, turn));
+  }
+
+  async #markUnschedulable({ metadata }: Pod, message: string, turn: Turn): Promise<void> {
     const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message } as const;
     const now = toTimestamp(this.#parts.clock.now());
-    try {
-      const record = await this.#parts.registry.modify(
-        podKind,
-        pod.metadata,
-        (stored) => {
-          if (stored.spec.nodeName) return false;
-          stored.status = {
-            ...stored.status,
-            conditions: withCondition(stored.status?.conditions, condition, now),
-          };
-          return undefined;
-        },
-        { subresource: 'status', preconditions: pod.metadata.uid ? { uid: pod.metadata.uid } : {} },
-      );
-      turn.wrote(record.object());
-    } catch (error) {
-      if (!isOutdated(error)) throw error;
-    }
+    const record = await this.#parts.registry.modify(
+      podKind,
+      metadata,
+      (stored) => {
+        if (stored.spec.nodeName) return false;
+        const conditions = withCondition(stored.status?.conditions, condition, now);
+        stored.status = { ...stored.status, conditions };
+        return undefined;
+      },
+      { subresource: 'status', preconditions: metadata.uid ? { uid: metadata.uid } : {} },
+    );
+    turn.wrote(record.object());
   }
 }
 
@@ -192,9 +190,4 @@ function isOurs(pod: Pod): boolean {
 /** Whether nothing changed that decides where the Pod may go. */
 function sameSpec(previous: Pod, current: Pod): boolean {
   return JSON.stringify(previous.spec) === JSON.stringify(current.spec);
-}
-
-/** The Pod is gone, replaced, or bound meanwhile: nothing left to do. */
-function isOutdated(error: unknown): boolean {
-  return error instanceof ApiError && (error.reason === 'NotFound' || error.reason === 'Conflict');
 }

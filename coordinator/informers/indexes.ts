@@ -1,23 +1,26 @@
 /** What informers can be asked besides names: which objects share a value. */
 import { controllerOf, type KubeObject } from '../../shared/kube/meta.js';
 import { type Pod, targetNodeOf } from '../../shared/kube/pod.js';
-import { BY_NAMESPACE, BY_OWNER, PODS_BY_NODE, PODS_BY_TARGET_NODE } from './informer.js';
+import { BY_ANY_OWNER, BY_NAMESPACE, BY_OWNER, PODS_BY_NODE, PODS_BY_TARGET_NODE } from './informer.js';
 
-/** The value under which an object is found; undefined = under none. */
-export type IndexFunction<T extends KubeObject> = (object: T) => string | undefined;
+/** The values under which an object is found. */
+export type IndexFunction<T extends KubeObject> = (object: T) => readonly string[];
 
 export type IndexFunctions<T extends KubeObject> = Readonly<Record<string, IndexFunction<T>>>;
 
+const present = (value: string | undefined): readonly string[] => (value ? [value] : []);
+
 /** Indexes that every namespaced kind has. */
 export const COMMON_INDEXES: IndexFunctions<KubeObject> = {
-  [BY_OWNER]: (object) => controllerOf(object.metadata)?.uid,
-  [BY_NAMESPACE]: (object) => object.metadata.namespace,
+  [BY_OWNER]: (object) => present(controllerOf(object.metadata)?.uid),
+  [BY_ANY_OWNER]: (object) => object.metadata.ownerReferences?.map((reference) => reference.uid) ?? [],
+  [BY_NAMESPACE]: (object) => present(object.metadata.namespace),
 };
 
 export const POD_INDEXES: IndexFunctions<Pod> = {
   ...COMMON_INDEXES,
-  [PODS_BY_NODE]: (pod) => pod.spec.nodeName,
-  [PODS_BY_TARGET_NODE]: targetNodeOf,
+  [PODS_BY_NODE]: (pod) => present(pod.spec.nodeName),
+  [PODS_BY_TARGET_NODE]: (pod) => present(targetNodeOf(pod)),
 };
 
 /** One index, kept up by its cache. */
@@ -30,10 +33,13 @@ export class Index<T extends KubeObject> {
   }
 
   replace(key: string, previous: T | undefined, current: T | undefined): void {
-    const before = previous && this.#indexBy(previous);
-    const after = current && this.#indexBy(current);
-    if (before !== undefined && before !== after) this.#remove(before, key);
-    if (current && after !== undefined) this.#bucket(after).set(key, current);
+    const before = previous ? this.#indexBy(previous) : [];
+    const after = current ? this.#indexBy(current) : [];
+    for (const value of before) {
+      if (!after.includes(value)) this.#remove(value, key);
+    }
+    if (!current) return;
+    for (const value of after) this.#bucket(value).set(key, current);
   }
 
   under(value: string): readonly T[] {

@@ -41,4 +41,6 @@ export const PODS_BY_NODE = 'pods-by-node';
 export const PODS_BY_TARGET_NODE = 'pods-by-target-node';
 /** By uid of the controlling owner. */
 export const BY_OWNER = 'by-owner';
+/** By uid of each owner, controlling or not. */
+export const BY_ANY_OWNER = 'by-any-owner';
 export const BY_NAMESPACE = 'by-namespace';

@@ -9,6 +9,7 @@ import { namespaceKind } from './namespace.js';
 import { nodeKind } from './node.js';
 import { podKind } from './pod.js';
 import { secretKind } from './secret.js';
+import { serviceKind } from './service.js';
 
 export {
   configMapKind,
@@ -20,6 +21,7 @@ export {
   nodeKind,
   podKind,
   secretKind,
+  serviceKind,
 };
 
 /** In the order of discovery: core first, each group by name. */
@@ -30,6 +32,7 @@ export const ALL_KINDS: readonly Kind[] = [
   nodeKind,
   podKind,
   secretKind,
+  serviceKind,
   controllerRevisionKind,
   daemonSetKind,
   leaseKind,

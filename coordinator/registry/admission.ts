@@ -1,6 +1,6 @@
 /**
  * The chain every write passes: strict fields, defaults, what the server owns, the kind's preparation,
- * validation, warnings. Pure apart from the time and uid it is given (`rest.BeforeCreate`, `rest.BeforeUpdate`).
+ * validation, warnings (`rest.BeforeCreate`, `rest.BeforeUpdate`). Bodies are given away: they become the object.
  */
 
 import type { Namespace } from '../../shared/kube/config.js';

@@ -6,7 +6,7 @@ import type { Kind } from '../kinds/kind.js';
 import { type Guard, KeyExists, RevisionMismatch } from '../store/store.js';
 import { admitCreate, nameObject } from './admission.js';
 import { generateName } from './generate-name.js';
-import { isJsonMap } from './json-value.js';
+import { copyJson, isJsonMap } from './json-value.js';
 import { keyOf } from './keys.js';
 import { openNamespace } from './namespace-gate.js';
 import { encodeObject } from './object-bytes.js';
@@ -77,7 +77,7 @@ async function admitInNamespace<T extends KubeObject>(
     uid: randomUUID(),
     generateName: (base: string) => generateName(base, parts.random),
   };
-  return admitCreate(kind, body, creation, options);
+  return admitCreate(kind, copyJson(body), creation, options);
 }
 
 async function store<T extends KubeObject>(

@@ -1,8 +1,11 @@
 /** How an object lies in the store, and how its revision gets into it on the way out. */
-import type { KubeObject } from '../../shared/kube/meta.js';
+import type { KubeObject, ObjectMeta } from '../../shared/kube/meta.js';
 
 const METADATA_OPENING = Buffer.from('"metadata":{');
+const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
 
 /** Compact JSON that begins with apiVersion, kind and metadata, without resourceVersion: the form of a stored value. */
 export function encodeObject(object: KubeObject): Buffer {
@@ -20,4 +23,36 @@ export function spliceResourceVersion(stored: Buffer, revision: number): Buffer 
     Buffer.from(`"resourceVersion":"${revision}"${separator}`),
     stored.subarray(at),
   ]);
+}
+
+/** Decodes the metadata alone: a fraction of an object, and all that a label selector looks at. */
+export function decodeMetadata(stored: Buffer): ObjectMeta {
+  const start = stored.indexOf(METADATA_OPENING) + METADATA_OPENING.length - 1;
+  return JSON.parse(stored.toString('utf8', start, endOfMap(stored, start)));
+}
+
+/** The index after the brace that closes the map beginning at `start`. */
+function endOfMap(json: Buffer, start: number): number {
+  let depth = 0;
+  for (let at = start; at < json.length; at += 1) {
+    const byte = json[at];
+    if (byte === QUOTE) at = endOfString(json, at);
+    else if (byte === OPENING_BRACE) depth += 1;
+    else if (byte === CLOSING_BRACE) depth -= 1;
+    if (depth === 0) return at + 1;
+  }
+  return json.length;
+}
+
+/** The index of the quote that closes the string opened at `start`. */
+function endOfString(json: Buffer, start: number): number {
+  let at = json.indexOf(QUOTE, start + 1);
+  while (at >= 0 && isEscaped(json, at)) at = json.indexOf(QUOTE, at + 1);
+  return at < 0 ? json.length : at;
+}
+
+function isEscaped(json: Buffer, quote: number): boolean {
+  let backslashes = 0;
+  while (json[quote - 1 - backslashes] === BACKSLASH) backslashes += 1;
+  return backslashes % 2 === 1;
 }

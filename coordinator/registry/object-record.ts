@@ -1,6 +1,7 @@
 /** A stored value as an ObjectRecord: bytes stay bytes until somebody asks for fields, and the other way round. */
 import type { KubeObject } from '../../shared/kube/meta.js';
-import { encodeObject, spliceResourceVersion } from './object-bytes.js';
+import type { Labels } from '../../shared/kube/selectors.js';
+import { decodeMetadata, encodeObject, spliceResourceVersion } from './object-bytes.js';
 import type { ObjectRecord } from './registry.js';
 
 /** A record of a value as the store holds it. */
@@ -25,6 +26,16 @@ export class StoredRecord<T extends KubeObject> implements ObjectRecord<T> {
     this.#object ??= JSON.parse(this.bytes().toString('utf8')) as T;
     return this.#object;
   }
+
+  /** The object's labels, without decoding the rest of it. */
+  labels(): Labels | undefined {
+    return (this.#object?.metadata ?? decodeMetadata(this.#stored)).labels;
+  }
+}
+
+/** The labels of any record, as cheaply as it allows. */
+export function labelsOf(record: ObjectRecord): Labels | undefined {
+  return record instanceof StoredRecord ? record.labels() : record.object().metadata.labels;
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Kind } from '../kinds/kind.js';
 import { definitionOf } from '../kinds/schema/schema.js';
 import { admitUpdate } from './admission.js';
 import { applyJsonPatch } from './json-patch.js';
-import { isJsonMap, type JsonMap } from './json-value.js';
+import { copyJson, isJsonMap, type JsonMap } from './json-value.js';
 import { applyMergePatch } from './merge-patch.js';
 import type { ObjectRecord, Patch, WriteOptions } from './registry.js';
 import type { RegistryParts } from './registry-parts.js';
@@ -26,7 +26,9 @@ export async function patch<T extends KubeObject>(
   refuseType(change);
   const decide = (current: ObjectRecord<T>) => {
     const patched = applyPatch(kind, Object.fromEntries(Object.entries(current.object())), change);
-    const object = admitUpdate(kind, ref, patched, current.object(), parts.clock.now(), options);
+    const now = parts.clock.now();
+    // The patched object shares parts with the present one, which it is about to be compared with.
+    const object = admitUpdate(kind, ref, copyJson(patched), current.object(), now, options);
     return { step: 'mark' as const, object };
   };
   const { record } = await rewrite(parts, kind, ref, decide, options.dryRun);

@@ -1,4 +1,5 @@
 /** get and list. */
+import { setImmediate } from 'node:timers/promises';
 import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
 import { notFound } from '../../shared/kube/status.js';
 import { apiVersionOf, type Kind } from '../kinds/kind.js';
@@ -125,7 +126,10 @@ async function scan<T extends KubeObject>(
     const resourceVersion = String(page.revision);
     if (!last || rest === 0) return { records, resourceVersion };
     from = { afterKey: last.key, revision: page.revision };
-    if (records.length < limit) continue;
+    if (records.length < limit) {
+      await setImmediate();
+      continue;
+    }
     const point = { after: last.key.slice(prefix.length), revision: page.revision };
     const remaining = selection.everything ? { remainingItemCount: rest } : {};
     return { records, resourceVersion, continue: encodeContinue(point), ...remaining };

@@ -136,7 +136,8 @@ export interface Registry {
   ): Promise<ObjectRecord<T>>;
   /**
    * Read, change a copy in place, write; again from a fresh read when another writer came between.
-   * `change` may return false: nothing to do. With `preconditions`, another uid is a 409.
+   * `change` may return false: nothing to do. With `preconditions`, another uid is a 409. What `change` puts
+   * into the object is given away with it.
    */
   modify<T extends KubeObject>(
     kind: Kind<T>,

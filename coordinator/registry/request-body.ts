@@ -2,7 +2,7 @@
 import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
 import { type ApiError, badRequest } from '../../shared/kube/status.js';
 import { apiVersionOf, type Kind } from '../kinds/kind.js';
-import { copyJson, isJsonMap, type JsonMap } from './json-value.js';
+import { isJsonMap, type JsonMap } from './json-value.js';
 
 function readTypeMeta(kind: Kind, body: JsonMap): void {
   const expected = apiVersionOf(kind);
@@ -26,20 +26,19 @@ export function undecodable(kind: Kind, sent: string, problem: string): ApiError
 }
 
 /**
- * A copy of `body` that is known to have apiVersion, kind and a metadata map; absent type names are filled
- * in, as upstream does by the URL. Throws a 400.
+ * `body` itself, known to have apiVersion, kind and a metadata map; absent ones are filled in, the type names
+ * as upstream does by the URL. Throws a 400.
  */
 export function readBody(kind: Kind, body: unknown): JsonMap & { metadata: JsonMap } {
   if (!isJsonMap(body)) {
     throw undecodable(kind, kind.kind, 'the body is not a JSON object');
   }
-  const copy = copyJson(body);
-  readTypeMeta(kind, copy);
-  copy.metadata ??= {};
-  if (!isJsonMap(copy.metadata)) {
+  readTypeMeta(kind, body);
+  body.metadata ??= {};
+  if (!isJsonMap(body.metadata)) {
     throw undecodable(kind, kind.kind, 'metadata is not a JSON object');
   }
-  return copy as JsonMap & { metadata: JsonMap };
+  return body as JsonMap & { metadata: JsonMap };
 }
 
 /** Takes the namespace from the URL where the body names none; refuses another one (`rest.EnsureObjectNamespaceMatchesRequestNamespace`). */

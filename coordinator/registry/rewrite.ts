@@ -47,7 +47,8 @@ export async function rewrite<T extends KubeObject>(
       if (!(error instanceof RevisionMismatch)) throw writeError(error, kind, ref.name);
     }
   }
-  parts.log.warn({ resource: kind.resource, ...ref, attempts: MAX_ATTEMPTS }, 'gave up a contended write');
+  const { namespace, name } = ref;
+  parts.log.warn({ resource: kind.resource, namespace, name }, 'gave up a contended write');
   throw conflict(kind, ref.name);
 }
 

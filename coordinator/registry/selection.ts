@@ -10,6 +10,7 @@ import {
 import { badRequest } from '../../shared/kube/status.js';
 import type { Kind } from '../kinds/kind.js';
 import { refOf } from './keys.js';
+import { labelsOf } from './object-record.js';
 import type { ObjectRecord, Selection } from './registry.js';
 
 export interface CompiledSelection<T extends KubeObject> {
@@ -61,7 +62,6 @@ export function compileSelection<T extends KubeObject>(
     everything: labels.empty && tests.length === 0,
     name: named?.value,
     matches: (key, record) =>
-      tests.every((test) => test(key, record)) &&
-      (labels.empty || labels.matches(record.object().metadata.labels)),
+      tests.every((test) => test(key, record)) && (labels.empty || labels.matches(labelsOf(record))),
   };
 }

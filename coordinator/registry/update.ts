@@ -18,7 +18,7 @@ export async function update<T extends KubeObject>(
 ): Promise<ObjectRecord<T>> {
   const decide = (current: ObjectRecord<T>) => ({
     step: 'mark' as const,
-    object: admitUpdate(kind, ref, body, current.object(), parts.clock.now(), options),
+    object: admitUpdate(kind, ref, copyJson(body), current.object(), parts.clock.now(), options),
   });
   return (await rewrite(parts, kind, ref, decide, options.dryRun)).record;
 }

@@ -102,7 +102,8 @@ class SelectionWatch<T extends KubeObject> implements RegistryWatch<T> {
     for (let from = 0; from < records.length && !this.#closed; from += INITIAL_PAGE) {
       yield records.slice(from, from + INITIAL_PAGE).map((record) => ({ type: 'ADDED', record }));
     }
-    if (this.start.marksEnd) yield [{ type: 'BOOKMARK', revision: this.start.after, initialEnd: true }];
+    if (!this.start.present) return;
+    yield [{ type: 'BOOKMARK', revision: this.start.after, initialEnd: this.start.marksEnd === true }];
   }
 
   /** An object that comes into the selection is ADDED, one that leaves it is DELETED with its last state. */

@@ -1,39 +1,31 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe } from 'node:test';
 import { PODS_BY_NODE, PODS_BY_TARGET_NODE } from '../../coordinator/informers/informer.js';
 import { nodeKind, podKind } from '../../coordinator/kinds/index.js';
-import { type ControlPlane, startControlPlane } from '../harness/control-plane.js';
+import { withControlPlane } from '../harness/control-plane.js';
 import { nodeObject, pinnedTo, podObject } from '../harness/objects.js';
-
-function withPlane(rule: string, check: (plane: ControlPlane) => Promise<void>): void {
-  test(rule, async () => {
-    const plane = await startControlPlane();
-    try {
-      await check(plane);
-    } finally {
-      await plane.stop();
-    }
-  });
-}
 
 const names = (objects: Iterable<{ metadata: { name: string } }>) =>
   [...objects].map((object) => object.metadata.name).sort();
 
 describe('informers', () => {
-  withPlane('a cache holds what was written once its revision has been waited for', async (plane) => {
+  withControlPlane('a cache holds what was written once its revision has been waited for', async (plane) => {
     const { revision } = await plane.registry.create(podKind, 'default', podObject('a'));
     await plane.informers.waitFor(revision);
     assert.equal(plane.informers.pods.get({ namespace: 'default', name: 'a' })?.metadata.name, 'a');
     assert.ok(plane.informers.revision >= revision);
   });
 
-  withPlane('all caches have passed the revision, also those whose kind was not written', async (plane) => {
-    const { revision } = await plane.registry.create(podKind, 'default', podObject('a'));
-    await plane.informers.nodes.waitFor(revision);
-    assert.equal(plane.informers.pods.size, 1);
-  });
+  withControlPlane(
+    'all caches have passed the revision, also those whose kind was not written',
+    async (plane) => {
+      const { revision } = await plane.registry.create(podKind, 'default', podObject('a'));
+      await plane.informers.nodes.waitFor(revision);
+      assert.equal(plane.informers.pods.size, 1);
+    },
+  );
 
-  withPlane('handlers hear what is there, then each change with what was before', async (plane) => {
+  withControlPlane('handlers hear what is there, then each change with what was before', async (plane) => {
     const { pods } = plane.informers;
     await plane.registry.create(podKind, 'default', podObject('a'));
     await plane.settle();
@@ -50,7 +42,7 @@ describe('informers', () => {
     assert.deepEqual(heard, ['undefined>undefined', 'undefined>1', '1>undefined']);
   });
 
-  withPlane('indexes follow a Pod from its pin to its binding', async (plane) => {
+  withControlPlane('indexes follow a Pod from its pin to its binding', async (plane) => {
     const { pods } = plane.informers;
     await plane.registry.create(podKind, 'default', podObject('a', pinnedTo('n1')));
     await plane.settle();
@@ -67,7 +59,7 @@ describe('informers', () => {
     assert.deepEqual(names(pods.indexed(PODS_BY_NODE, 'n1')), []);
   });
 
-  withPlane('an object is found by its uid until it is gone', async (plane) => {
+  withControlPlane('an object is found by its uid until it is gone', async (plane) => {
     const record = await plane.registry.create(nodeKind, undefined, nodeObject('n1'));
     const uid = record.object().metadata.uid ?? '';
     await plane.settle();
@@ -77,7 +69,7 @@ describe('informers', () => {
     assert.equal(plane.informers.nodes.byUid(uid), undefined);
   });
 
-  withPlane('a handler that throws keeps nobody else from hearing', async (plane) => {
+  withControlPlane('a handler that throws keeps nobody else from hearing', async (plane) => {
     let heard = 0;
     plane.informers.nodes.onChange(() => {
       throw new Error('bug');
@@ -90,25 +82,28 @@ describe('informers', () => {
     assert.equal(heard, 1);
   });
 
-  withPlane('after Expired they list again and tell what went and what came meanwhile', async (plane) => {
-    const { pods } = plane.informers;
-    for (const name of ['kept', 'gone']) await plane.registry.create(podKind, 'default', podObject(name));
-    await plane.settle();
-    const heard: string[] = [];
-    pods.onChange(({ previous, current }) =>
-      heard.push(`${previous?.metadata.name ?? '-'}>${current?.metadata.name ?? '-'}`),
-    );
-    heard.length = 0;
-    // In one turn, so that the tail has not read it when its history is compacted.
-    const writes = [
-      plane.registry.delete(podKind, { namespace: 'default', name: 'gone' }),
-      plane.registry.create(podKind, 'default', podObject('new')),
-    ];
-    await Promise.all(writes);
-    await plane.store.compact(await plane.store.revision());
-    await plane.registry.create(nodeKind, undefined, nodeObject('n1'));
-    await plane.settle();
-    assert.deepEqual(names(pods.list()), ['kept', 'new']);
-    assert.deepEqual(heard.sort(), ['->new', 'gone>-']);
-  });
+  withControlPlane(
+    'after Expired they list again and tell what went and what came meanwhile',
+    async (plane) => {
+      const { pods } = plane.informers;
+      for (const name of ['kept', 'gone']) await plane.registry.create(podKind, 'default', podObject(name));
+      await plane.settle();
+      const heard: string[] = [];
+      pods.onChange(({ previous, current }) =>
+        heard.push(`${previous?.metadata.name ?? '-'}>${current?.metadata.name ?? '-'}`),
+      );
+      heard.length = 0;
+      // In one turn, so that the tail has not read it when its history is compacted.
+      const writes = [
+        plane.registry.delete(podKind, { namespace: 'default', name: 'gone' }),
+        plane.registry.create(podKind, 'default', podObject('new')),
+      ];
+      await Promise.all(writes);
+      await plane.store.compact(await plane.store.revision());
+      await plane.registry.create(nodeKind, undefined, nodeObject('n1'));
+      await plane.settle();
+      assert.deepEqual(names(pods.list()), ['kept', 'new']);
+      assert.deepEqual(heard.sort(), ['->new', 'gone>-']);
+    },
+  );
 });

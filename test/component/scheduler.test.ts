@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe } from 'node:test';
 import { NodeLedger } from '../../coordinator/controllers/node-ledger.js';
 import { Scheduler } from '../../coordinator/controllers/scheduler.js';
 import { nodeKind, podKind } from '../../coordinator/kinds/index.js';
 import { findCondition } from '../../shared/kube/conditions.js';
 import type { PodSpec } from '../../shared/kube/pod.js';
-import { type ControlPlane, startControlPlane } from '../harness/control-plane.js';
-import { type NodeOptions, nodeObject, pinnedTo, podObject } from '../harness/objects.js';
+import { type ControlPlane, joinNode, withControlPlane } from '../harness/control-plane.js';
+import { type NodeOptions, pinnedTo, podObject } from '../harness/objects.js';
 
 interface Bench extends ControlPlane {
   ledger: NodeLedger;
@@ -16,28 +16,14 @@ interface Bench extends ControlPlane {
 }
 
 function withScheduler(rule: string, check: (bench: Bench) => Promise<void>): void {
-  test(rule, async () => {
-    const plane = await startControlPlane();
+  withControlPlane(rule, async (plane) => {
     const recordEvent = plane.events.from('default-scheduler');
     const ledger = new NodeLedger({ informers: plane.informers, recordEvent });
     const scheduler = new Scheduler({ ...plane, ledger, recordEvent });
     const bench: Bench = {
       ...plane,
       ledger,
-      node: async (name, options) => {
-        await plane.registry.create(nodeKind, undefined, nodeObject(name, options));
-        const { status } = nodeObject(name, options);
-        await plane.registry.modify(
-          nodeKind,
-          { name },
-          (node) => {
-            if (status) node.status = status;
-            return undefined;
-          },
-          { subresource: 'status' },
-        );
-        await plane.settle();
-      },
+      node: (name, options) => joinNode(plane, name, options),
       pod: async (name, spec) => {
         await plane.registry.create(podKind, 'default', podObject(name, spec));
         await plane.settle();
@@ -48,7 +34,6 @@ function withScheduler(rule: string, check: (bench: Bench) => Promise<void>): vo
       await check(bench);
     } finally {
       await scheduler.stop();
-      await plane.stop();
     }
   });
 }

@@ -1,16 +1,19 @@
 /** The middle of a coordinator: memory store, registry and informers, on a clock that the test moves. */
+import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { EventRecorder } from '../../coordinator/controllers/event-recorder.js';
 import { createInformers } from '../../coordinator/informers/create-informers.js';
 import type { Informers } from '../../coordinator/informers/informer.js';
-import { ALL_KINDS, eventKind, namespaceKind } from '../../coordinator/kinds/index.js';
+import { ALL_KINDS, eventKind, namespaceKind, nodeKind } from '../../coordinator/kinds/index.js';
 import { createRegistry } from '../../coordinator/registry/create-registry.js';
 import type { Registry } from '../../coordinator/registry/registry.js';
 import { MemoryStore } from '../../coordinator/store/memory-store.js';
 import type { Store } from '../../coordinator/store/store.js';
 import type { KubeEvent } from '../../shared/kube/event.js';
+import type { NodeStatus } from '../../shared/kube/node.js';
 import { ManualClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
+import { type NodeOptions, nodeObject } from './objects.js';
 
 /** 2026-01-01T00:00:00Z */
 const START_MS = 1_767_225_600_000;
@@ -74,4 +77,46 @@ export async function startControlPlane(): Promise<ControlPlane> {
       await store.close();
     },
   };
+}
+
+/** Makes a Node with its status, as a hub would at the first hello. */
+export async function joinNode(plane: ControlPlane, name: string, options: NodeOptions = {}): Promise<void> {
+  const object = nodeObject(name, options);
+  await plane.registry.create(nodeKind, undefined, object);
+  await writeNodeStatus(plane, name, object.status ?? {});
+}
+
+/** Writes a Node's status and lets everyone react. */
+export async function writeNodeStatus(plane: ControlPlane, name: string, status: NodeStatus): Promise<void> {
+  await plane.registry.modify(
+    nodeKind,
+    { name },
+    (node) => {
+      node.status = { ...node.status, ...status };
+      return undefined;
+    },
+    { subresource: 'status' },
+  );
+  await plane.settle();
+}
+
+/** The Node's condition Ready takes this status. */
+export function setReady(
+  plane: ControlPlane,
+  name: string,
+  status: 'True' | 'False' | 'Unknown',
+): Promise<void> {
+  return writeNodeStatus(plane, name, { conditions: [{ type: 'Ready', status }] });
+}
+
+/** Registers a test that has a control plane of its own. */
+export function withControlPlane(rule: string, check: (plane: ControlPlane) => Promise<void>): void {
+  test(rule, async () => {
+    const plane = await startControlPlane();
+    try {
+      await check(plane);
+    } finally {
+      await plane.stop();
+    }
+  });
 }

@@ -1,6 +1,5 @@
 /** Builders for DaemonSets, nodes and the decisions' view of both: a case names only what it is about. */
 import type { DaemonNode, DaemonPod } from '../../coordinator/decisions/daemon-node.js';
-import type { Node } from '../../shared/kube/node.js';
 import type { DaemonSet, DaemonSetSpec } from '../../shared/kube/workload.js';
 
 /** A running, ready Pod of the current revision "new"; its name is its own. */
@@ -42,9 +41,4 @@ export function daemonSet(name: string, spec: Partial<DaemonSetSpec> = {}): Daem
       ...spec,
     },
   };
-}
-
-/** A node without taints. */
-export function node(name: string, labels: Record<string, string> = {}): Node {
-  return { apiVersion: 'v1', kind: 'Node', metadata: { name, labels }, spec: {} };
 }

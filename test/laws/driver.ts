@@ -30,8 +30,10 @@ export interface DriverFixture {
   prints: Program;
   /** Cannot be started. */
   unstartable: Program;
-  /** Uses more memory than 16 MiB; absent where the engine cannot limit it. */
-  greedy?: Program;
+  /** Uses more memory than 16 MiB. */
+  greedy: Program;
+  /** Whether the engine here sees that a container was out of memory; conmon misses it on some cgroup v1 machines. */
+  tellsOutOfMemory: boolean;
   /** A name that can be asked for, and is not there. */
   missingImage: string;
   /** Ends the engine abruptly and brings it back with its data; absent where that is not possible. */
@@ -62,8 +64,8 @@ export function driverLaws(engine: string, open: () => Promise<DriverFixture | s
     });
     after(async () => {
       clearInterval(alive);
+      for (const controller of LISTENING) controller.abort();
       if (missing) return;
-      for (const { id } of await ours.list()) await ours.remove(id);
       ours.close();
       await fixture.close();
     });
@@ -163,10 +165,10 @@ export function driverLaws(engine: string, open: () => Promise<DriverFixture | s
     });
 
     law('the memory limit holds', async (podUid) => {
-      if (!fixture.greedy) return;
       await run(podUid, fixture.greedy, { memoryLimitBytes: 16 * 2 ** 20 });
       const ended = await until(ours, podUid, (container) => container.state === 'exited');
-      assert.deepEqual([ended.exitCode, ended.oomKilled], [137, true]);
+      assert.equal(ended.exitCode, 137);
+      if (fixture.tellsOutOfMemory) assert.equal(ended.oomKilled, true);
     });
 
     law("another owner's containers are not listed, stopped, removed or read", async (podUid) => {
@@ -272,6 +274,23 @@ export function driverLaws(engine: string, open: () => Promise<DriverFixture | s
       assert.equal(stopped?.exitCode, 0);
     });
 
+    law('a sandbox can be removed before its ended members, and with them at once', async (podUid) => {
+      const image = await ours.ensureSandboxImage();
+      for (const attempt of [0, 1]) {
+        const sandbox = await run(podUid, { image }, { identity: identity(podUid, SANDBOX, attempt) });
+        const network = { kind: 'container', id: sandbox } as const;
+        const member = await run(podUid, fixture.waits, {
+          network,
+          identity: identity(podUid, 'app', attempt),
+        });
+        await Promise.all([ours.stop(member, 5), ours.stop(sandbox, 5)]);
+        if (attempt === 0) await ours.remove(sandbox);
+        else await Promise.all([ours.remove(sandbox), ours.remove(member)]);
+        const left = (await ours.inspectPod(podUid)).map(({ id }) => id);
+        assert.ok(!left.includes(sandbox));
+      }
+    });
+
     law('an engine that went away comes back with its containers, and a resync', async (podUid) => {
       if (!fixture.restart) return;
       const events = listen(ours);
@@ -363,9 +382,13 @@ async function until(
   }
 }
 
+/** What a law that failed left open; it would keep the process alive. */
+const LISTENING = new Set<AbortController>();
+
 /** The driver's events, waited for one after another. */
 function listen(driver: RuntimeDriver) {
   const controller = new AbortController();
+  LISTENING.add(controller);
   const stream = driver.events(controller.signal)[Symbol.asyncIterator]();
   const pull = () => stream.next().then(({ value }) => value as RuntimeEvent);
   let pending = pull();

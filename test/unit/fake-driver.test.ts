@@ -32,6 +32,7 @@ driverLaws('hollow', async () => {
     prints: program('prints'),
     unstartable: program('unstartable'),
     greedy: program('greedy'),
+    tellsOutOfMemory: true,
     missingImage: 'foo:non-existent',
     restart: async () => {
       engine.command({ command: 'engine-down', message: 'the engine is gone' });

@@ -64,6 +64,7 @@ const ROOTS = {
   V1Node: ['', 'v1', 'Node'],
   V1Pod: ['', 'v1', 'Pod'],
   V1Secret: ['', 'v1', 'Secret'],
+  V1Service: ['', 'v1', 'Service'],
   V1Status: ['', 'v1', 'Status'],
 };
 

@@ -1,0 +1,64 @@
+/** The states of an agent's link and its one transition. */
+import type { GoodbyeReason } from '../../shared/link/messages.js';
+
+/** Full jitter grows to this. */
+export const MAX_RECONNECT_MS = 60_000;
+const FIRST_RECONNECT_MS = 500;
+
+/** `failures`: connections in a row that broke before they had been live for a while. */
+export type LinkState =
+  | { phase: 'waiting'; delayMs: number; failures: number }
+  | { phase: 'connecting'; failures: number }
+  | { phase: 'greeting'; failures: number }
+  | { phase: 'live'; failures: number; reconnectSpreadMs: number }
+  | { phase: 'ended'; reason: string };
+
+/** What can happen to a link. `chance` is random in [0, 1). */
+export type LinkEvent =
+  | { kind: 'due' }
+  | { kind: 'opened' }
+  | { kind: 'welcomed'; reconnectSpreadMs: number }
+  | { kind: 'settled' }
+  | { kind: 'broken'; chance: number }
+  | { kind: 'dismissed'; reason: GoodbyeReason; message: string; retryMs: number | undefined; chance: number }
+  | { kind: 'stopped' };
+
+/** Where a link begins: it connects at once. */
+export const FIRST_STATE: LinkState = { phase: 'waiting', delayMs: 0, failures: 0 };
+
+/** The state after `event`. An event that means nothing in a state leaves it as it is: answers the very same object. */
+export function nextLinkState(state: LinkState, event: LinkEvent): LinkState {
+  if (state.phase === 'ended') return state;
+  switch (event.kind) {
+    case 'due':
+      return state.phase === 'waiting' ? { phase: 'connecting', failures: state.failures } : state;
+    case 'opened':
+      return state.phase === 'connecting' ? { phase: 'greeting', failures: state.failures } : state;
+    case 'welcomed':
+      return state.phase === 'greeting'
+        ? { phase: 'live', failures: state.failures, reconnectSpreadMs: event.reconnectSpreadMs }
+        : state;
+    case 'settled':
+      return state.phase === 'live' ? { ...state, failures: 0 } : state;
+    case 'broken':
+      return state.phase === 'waiting' ? state : retry(state, 0, event.chance);
+    case 'dismissed':
+      if (state.phase === 'waiting') return state;
+      if (event.retryMs === undefined) return { phase: 'ended', reason: `${event.reason}: ${event.message}` };
+      return retry(state, event.retryMs, event.chance);
+    case 'stopped':
+      return { phase: 'ended', reason: 'stopped' };
+  }
+}
+
+type Unended = Exclude<LinkState, { phase: 'ended' }>;
+
+/**
+ * Full jitter over a window that doubles with each failure. After a live link it is at least the time that the hub
+ * named, over which a whole fleet's first tries are spread.
+ */
+function retry(state: Unended, notBeforeMs: number, chance: number): LinkState {
+  const grownMs = Math.min(FIRST_RECONNECT_MS * 2 ** state.failures, MAX_RECONNECT_MS);
+  const windowMs = state.phase === 'live' ? Math.max(grownMs, state.reconnectSpreadMs) : grownMs;
+  return { phase: 'waiting', delayMs: notBeforeMs + chance * windowMs, failures: state.failures + 1 };
+}

@@ -1,0 +1,260 @@
+/**
+ * The agent's link: connects, says hello, receives, comes back after a break. Reports go out through its `outbox`;
+ * what the coordinator wants comes in through the `AgentSide` it was given.
+ */
+import type { Desired, FromHub, Goodbye, Welcome } from '../../shared/link/messages.js';
+import { FEATURES } from '../../shared/link/version.js';
+import type { Clock, Timer } from '../../shared/process/clock.js';
+import type { Logger } from '../../shared/process/log.js';
+import type { AgentSide } from './agent-side.js';
+import { Connection, type LinkTarget } from './connection.js';
+import {
+  FIRST_STATE,
+  type LinkEvent,
+  type LinkState,
+  MAX_RECONNECT_MS,
+  nextLinkState,
+} from './link-state.js';
+import { Outbox } from './outbox.js';
+import { OutgoingStreams } from './outgoing-streams.js';
+
+/** A hub that settles who is who may take some time; a hub that never welcomes is left. */
+const GREETING_TIMEOUT_MS = 45_000;
+/** A link that lived so long counts as a success: the next break starts with the shortest wait. */
+const SETTLED_MS = 30_000;
+
+/** Who this agent process is. */
+export interface AgentIdentity {
+  node: string;
+  bootID: string;
+  /** Random, made at process start. */
+  instanceID: string;
+  agentVersion: string;
+}
+
+export interface LinkOptions {
+  target: LinkTarget;
+  identity: AgentIdentity;
+  agent: AgentSide;
+  /** A steady clock (`steadyClock`), the one that the reports' times are read off. */
+  clock: Clock;
+  log: Logger;
+  /** In [0, 1): spreads reconnects. */
+  random: () => number;
+}
+
+/** What exists while a connection does. */
+interface Attachment {
+  connection: Connection;
+  streams: OutgoingStreams;
+  /** Differences are applied one after another. */
+  applying: Promise<void>;
+  clusterUID: string;
+  era: string;
+}
+
+export class Link {
+  readonly outbox: Outbox;
+  readonly #options: LinkOptions;
+  #state: LinkState = FIRST_STATE;
+  #attachment: Attachment | undefined;
+  #timer: Timer | undefined;
+  #nodeUid: string | undefined;
+  #breakReason = '';
+
+  constructor(options: LinkOptions) {
+    this.#options = options;
+    this.outbox = new Outbox(() => options.clock.now());
+  }
+
+  get phase(): LinkState['phase'] {
+    return this.#state.phase;
+  }
+
+  /** Connects at once, and keeps connecting until `stop` or a goodbye for good. */
+  start(): void {
+    this.#happened({ kind: 'due' });
+  }
+
+  /** Closes the connection and never opens another. */
+  stop(): void {
+    this.#happened({ kind: 'stopped' });
+  }
+
+  /** The only place where the state changes; what belongs to leaving one state and entering the next is done here. */
+  #happened(event: LinkEvent): void {
+    const previous = this.#state;
+    const next = nextLinkState(previous, event);
+    if (next === previous) return;
+    this.#state = next;
+    this.#timer?.cancel();
+    if (previous.phase === 'live' && next.phase !== 'live') this.#leaveLive();
+    this.#options.log.debug({ from: previous.phase, to: next.phase }, 'link changed state');
+    this.#enter(next);
+  }
+
+  #enter(state: LinkState): void {
+    switch (state.phase) {
+      case 'waiting':
+        this.#detach();
+        this.#after(state.delayMs, { kind: 'due' });
+        return;
+      case 'connecting':
+        this.#attachment = this.#connect();
+        return;
+      case 'greeting':
+        this.#sayHello();
+        this.#timer = this.#options.clock.after(GREETING_TIMEOUT_MS, () => this.#break('never welcomed'));
+        return;
+      case 'live':
+        if (state.failures > 0) this.#after(SETTLED_MS, { kind: 'settled' });
+        return;
+      case 'ended':
+        this.#detach();
+        this.#options.agent.onEnded(state.reason);
+        return;
+    }
+  }
+
+  #after(delayMs: number, event: LinkEvent): void {
+    this.#timer = this.#options.clock.after(delayMs, () => this.#happened(event));
+  }
+
+  #connect(): Attachment {
+    const { target, clock, agent } = this.#options;
+    const isPresent = () => this.#attachment?.connection === connection;
+    const connection: Connection = new Connection(
+      target,
+      {
+        opened: () => isPresent() && this.#happened({ kind: 'opened' }),
+        received: (message) => isPresent() && this.#received(message),
+        closed: (reason) => isPresent() && this.#break(reason),
+      },
+      clock,
+    );
+    const streams = new OutgoingStreams(connection, (request, signal) => agent.openStream(request, signal));
+    return { connection, streams, applying: Promise.resolve(), clusterUID: '', era: '' };
+  }
+
+  #detach(): void {
+    const attachment = this.#attachment;
+    this.#attachment = undefined;
+    attachment?.streams.closeAll();
+    attachment?.connection.end('left');
+  }
+
+  #break(reason: string): void {
+    this.#breakReason = reason;
+    this.#options.log.warn({ reason, phase: this.#state.phase }, 'link broke');
+    this.#happened({ kind: 'broken', chance: this.#options.random() });
+  }
+
+  #leaveLive(): void {
+    this.outbox.close();
+    this.#options.agent.onLost(this.#breakReason);
+  }
+
+  #sayHello(): void {
+    const { identity, agent, clock } = this.#options;
+    this.#attachment?.connection.send({
+      kind: 'hello',
+      ...identity,
+      ...agent.resume(),
+      features: [...FEATURES],
+      ...(this.#nodeUid ? { nodeUid: this.#nodeUid } : {}),
+      register: agent.registration(),
+      status: agent.nodeStatus(),
+      hostTimeMs: clock.now(),
+    });
+  }
+
+  #received(message: FromHub): void {
+    const attachment = this.#attachment;
+    if (!attachment) return;
+    switch (message.kind) {
+      case 'welcome':
+        this.#welcomed(message, attachment);
+        return;
+      case 'desired':
+        if (this.#state.phase === 'live') this.#apply(message, attachment);
+        return;
+      case 'statusAck':
+        this.outbox.acknowledge(message.id);
+        return;
+      case 'goodbye':
+        this.#dismissed(message);
+        return;
+      case 'streamOpen':
+      case 'streamCredit':
+      case 'streamClose':
+        attachment.streams.receive(message);
+        return;
+    }
+  }
+
+  #welcomed(welcome: Welcome, attachment: Attachment): void {
+    const { agent, log } = this.#options;
+    const ours = agent.resume().clusterUID;
+    if (ours !== undefined && ours !== welcome.clusterUID) {
+      log.error(
+        { ours, theirs: welcome.clusterUID },
+        'coordinator belongs to another fleet: nothing is changed',
+      );
+      this.#refuse('another clusterUID');
+      return;
+    }
+    attachment.clusterUID = welcome.clusterUID;
+    attachment.era = welcome.era;
+    this.#nodeUid = welcome.node.metadata.uid;
+    this.#happened({ kind: 'welcomed', reconnectSpreadMs: welcome.reconnectSpreadMs });
+    agent.onLive(welcome);
+    this.outbox.open((message) => attachment.connection.send(message));
+  }
+
+  /** This side will not go on with the hub it reached: it comes back seldom. */
+  #refuse(message: string): void {
+    this.#breakReason = message;
+    const chance = this.#options.random();
+    this.#happened({ kind: 'dismissed', reason: 'refused', message, retryMs: MAX_RECONNECT_MS, chance });
+  }
+
+  #apply(desired: Desired, attachment: Attachment): void {
+    const { agent, log } = this.#options;
+    const { set, gone, revision } = desired;
+    const { clusterUID, era } = attachment;
+    attachment.applying = attachment.applying.then(async () => {
+      try {
+        await agent.apply({ set, gone, revision, clusterUID, era });
+        attachment.connection.send({ kind: 'applied', id: desired.id });
+      } catch (error) {
+        log.error({ err: error }, 'desired objects cannot be kept');
+        attachment.connection.end('desired objects cannot be kept');
+      }
+    });
+  }
+
+  #dismissed(goodbye: Goodbye): void {
+    const { reason, message, retryMs } = goodbye;
+    this.#options.log.warn({ reason, message, retryMs }, 'hub said goodbye');
+    this.#breakReason = `${reason}: ${message}`;
+    const chance = this.#options.random();
+    const event: LinkEvent = { kind: 'dismissed', reason, message, retryMs, chance };
+    if (reason === 'nodeDeleted') void this.#dropEverything(goodbye).then(() => this.#happened(event));
+    else this.#happened(event);
+  }
+
+  /** The Node was deleted: its Pods stop, as a kubelet's do. Only the own fleet's word counts. */
+  async #dropEverything(goodbye: Goodbye): Promise<void> {
+    const applied = this.#attachment?.applying;
+    this.#detach();
+    await applied;
+    const { agent, log } = this.#options;
+    const { clusterUID, era = '', revision, have } = agent.resume();
+    if (clusterUID === undefined || goodbye.clusterUID !== clusterUID) return;
+    try {
+      await agent.apply({ set: [], gone: have.map(([uid]) => uid), revision, clusterUID, era });
+    } catch (error) {
+      log.error({ err: error }, 'Pods of the deleted Node cannot be dropped');
+    }
+  }
+}

@@ -1,0 +1,46 @@
+/** Trust on first contact, made safe by the token: only the authority whose key the token names is accepted. */
+import { createHash, type X509Certificate } from 'node:crypto';
+import { connect, type TLSSocket } from 'node:tls';
+
+const TIMEOUT_MS = 15_000;
+/** Longer than any real chain; a chain may also run in a circle. */
+const MAX_CHAIN = 10;
+
+/** SHA-256 of a certificate's SubjectPublicKeyInfo in DER, lower-case hex: what a join token names its authority by. */
+export function publicKeyHash(certificate: X509Certificate): string {
+  const spki = certificate.publicKey.export({ type: 'spki', format: 'der' });
+  return createHash('sha256').update(spki).digest('hex');
+}
+
+/**
+ * PEM of the certificate with this key hash out of the chain that the server presents; undefined when it presents none.
+ * Nothing is sent to the server, for it is not trusted yet. Rejects when it cannot be reached.
+ */
+export async function findAuthority(server: URL, keyHash: string): Promise<string | undefined> {
+  const socket = await connectUnverified(server);
+  try {
+    let certificate = socket.getPeerX509Certificate();
+    for (let depth = 0; certificate && depth < MAX_CHAIN; depth++) {
+      if (publicKeyHash(certificate) === keyHash) return certificate.toString();
+      certificate = certificate.issuerCertificate;
+    }
+    return undefined;
+  } finally {
+    socket.destroy();
+  }
+}
+
+function connectUnverified(server: URL): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({
+      host: server.hostname.replace(/^\[|\]$/g, ''),
+      port: Number(server.port || 443),
+      // What the server presents is judged by the pinned hash instead.
+      rejectUnauthorized: false,
+      timeout: TIMEOUT_MS,
+    });
+    socket.once('secureConnect', () => resolve(socket));
+    socket.once('error', reject);
+    socket.once('timeout', () => socket.destroy(new Error('no answer')));
+  });
+}

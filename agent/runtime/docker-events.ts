@@ -1,0 +1,79 @@
+/** The engine's events as ours: always the whole truth or a `resync`, whatever happens to the connection. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DockerApi } from './docker-api.js';
+import { LABEL, ownerFilter } from './docker-convert.js';
+import { type ContainerOwner, RuntimeError, type RuntimeEvent } from './driver.js';
+import { EventQueue } from './event-queue.js';
+import { jsonLines } from './json-lines.js';
+
+/** An engine that is down is tried again after 100 ms, doubling to a second: a restart should be seen soon, and a connect costs nothing. */
+const FIRST_RETRY_MS = 100;
+const LAST_RETRY_MS = 1000;
+
+/** An event as the engine sends it, the part that is read. */
+interface EngineEvent {
+  Type: string;
+  Action: string;
+  Actor: { Attributes: Record<string, string> };
+}
+
+/** What changes the state of a container; Podman says `died` and `remove` in places. */
+const ACTIONS = new Set(['start', 'die', 'died', 'oom', 'destroy', 'remove', 'pause', 'unpause']);
+
+/** Without end, until aborted. */
+export async function* dockerEvents(
+  api: DockerApi,
+  owner: ContainerOwner,
+  signal: AbortSignal,
+): AsyncGenerator<RuntimeEvent, void> {
+  const queue = new EventQueue();
+  const feeding = feed(api, owner, queue, signal);
+  yield* queue.read(signal);
+  await feeding;
+}
+
+async function feed(
+  api: DockerApi,
+  owner: ContainerOwner,
+  queue: EventQueue,
+  signal: AbortSignal,
+): Promise<void> {
+  let retryMs = FIRST_RETRY_MS;
+  let up = true;
+  while (!signal.aborted) {
+    try {
+      for await (const event of connect(api, owner, signal)) {
+        queue.push(event);
+        retryMs = FIRST_RETRY_MS;
+        up = true;
+      }
+      throw new RuntimeError('EngineDown', 'the container engine closed its event stream', true);
+    } catch (error) {
+      if (signal.aborted) return;
+      if (up) queue.push({ kind: 'down', message: error instanceof Error ? error.message : String(error) });
+      up = false;
+    }
+    // Aborting ends the wait, and with it the loop.
+    await sleep(retryMs, undefined, { signal }).catch(() => undefined);
+    retryMs = Math.min(retryMs * 2, LAST_RETRY_MS);
+  }
+}
+
+/** One connection: `resync` once the engine listens to us, for what happened before is unknown. */
+async function* connect(
+  api: DockerApi,
+  owner: ContainerOwner,
+  signal: AbortSignal,
+): AsyncGenerator<RuntimeEvent, void> {
+  const filters = JSON.stringify({ type: ['container'], label: ownerFilter(owner) });
+  const stream = await api.stream(
+    { method: 'GET', path: '/events', query: { filters }, signal },
+    { otherwise: 'EngineDown' },
+  );
+  yield { kind: 'resync' };
+  for await (const { Action, Actor } of jsonLines<EngineEvent>(stream)) {
+    const podUid = Actor.Attributes[LABEL.podUid];
+    const isOurs = Actor.Attributes[LABEL.cluster] === owner.clusterUID && podUid !== undefined;
+    if (isOurs && ACTIONS.has(Action)) yield { kind: 'container', podUid };
+  }
+}

@@ -1,0 +1,78 @@
+/** Images of an engine: look, pull, load. */
+import type { DockerApi } from './docker-api.js';
+import { type PullRequest, RuntimeError } from './driver.js';
+import { jsonLines } from './json-lines.js';
+
+/** What `GET /images/NAME/json` answers, the part that is read. */
+interface ImageAnswer {
+  Id: string;
+  RepoDigests: string[] | null;
+}
+
+/** One line of an engine's progress. */
+interface Progress {
+  error?: string;
+  errorDetail?: { message?: string };
+}
+
+/** The image as the engine knows it, undefined when it does not. */
+export async function inspectImage(api: DockerApi, image: string): Promise<ImageAnswer | undefined> {
+  try {
+    return await api.json<ImageAnswer>(
+      { method: 'GET', path: `/images/${image}/json` },
+      { 404: 'NotFound', 400: 'InvalidImageName', otherwise: 'ErrImagePull' },
+    );
+  } catch (error) {
+    if (error instanceof RuntimeError && error.reason === 'NotFound') return undefined;
+    throw error;
+  }
+}
+
+/** Pulls, or throws ErrImagePull or InvalidImageName in the registry's words. */
+export async function pullImage(api: DockerApi, { image, auth, signal }: PullRequest): Promise<void> {
+  const stream = await api.stream(
+    {
+      method: 'POST',
+      path: '/images/create',
+      query: { fromImage: withTag(image) },
+      headers: auth === undefined ? {} : { 'X-Registry-Auth': auth },
+      signal,
+    },
+    { 400: 'InvalidImageName', otherwise: 'ErrImagePull' },
+  );
+  await finish(stream, 'ErrImagePull');
+}
+
+/** Loads an archive of images. */
+export async function loadImages(api: DockerApi, archive: Uint8Array): Promise<void> {
+  const stream = await api.stream(
+    {
+      method: 'POST',
+      path: '/images/load',
+      query: { quiet: '1' },
+      archive,
+      headers: { 'Content-Type': 'application/x-tar' },
+    },
+    { otherwise: 'CreateContainerError' },
+  );
+  await finish(stream, 'CreateContainerError');
+}
+
+/** Engines say 200 first and tell of a failure in the progress; a stream that breaks off is one too. */
+async function finish(stream: AsyncIterable<Uint8Array>, reason: string): Promise<void> {
+  try {
+    for await (const { error, errorDetail } of jsonLines<Progress>(stream)) {
+      const message = errorDetail?.message ?? error;
+      if (message) throw new RuntimeError(reason, message, true);
+    }
+  } catch (error) {
+    if (error instanceof RuntimeError) throw error;
+    throw new RuntimeError(reason, error instanceof Error ? error.message : String(error), true);
+  }
+}
+
+/** Asked for a name without tag, an engine would pull all of its tags. */
+function withTag(image: string): string {
+  const last = image.slice(image.lastIndexOf('/') + 1);
+  return last.includes(':') || last.includes('@') ? image : `${image}:latest`;
+}

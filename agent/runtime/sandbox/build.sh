@@ -1,0 +1,18 @@
+#!/bin/sh
+# Prints the program of one architecture in base64, as program.ts holds it.
+#   build.sh amd64|arm64     needs binutils; for the other architecture Debian's binutils-aarch64-linux-gnu or
+#                            binutils-x86-64-linux-gnu
+set -eu
+case "$1" in
+  amd64) tools=x86_64-linux-gnu ;;
+  arm64) tools=aarch64-linux-gnu ;;
+  *) echo "usage: build.sh amd64|arm64" >&2; exit 2 ;;
+esac
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+"$tools-as" -o "$work/sandbox.o" "$(dirname "$0")/sandbox-$1.s"
+"$tools-ld" -Ttext 0x400000 -o "$work/linked" "$work/sandbox.o"
+# The assembly holds its own ELF header: what the linker adds is dropped.
+"$tools-objcopy" -O binary -j .text "$work/linked" "$work/sandbox"
+base64 -w 0 "$work/sandbox"
+echo

@@ -1,0 +1,63 @@
+/** From a request to the handler that answers it. */
+import type { Kind } from '../kinds/kind.js';
+import { answerReview, REVIEW_RESOURCES } from './access-reviews.js';
+import type { Answer } from './answer.js';
+import type { ApiParts, ApiRequest } from './api-request.js';
+import { answerPodLog } from './pod-log.js';
+import { answerBinding, answerEviction } from './pod-subresources.js';
+import { answerResource, answerStatus, requiredBody } from './resources.js';
+import { methodNotAllowed, pathNotFound } from './status-response.js';
+
+type Handler = (parts: ApiParts, request: ApiRequest) => Promise<Answer>;
+
+/** Subresources with rules of their own, by `resource/subresource`. */
+const SUBRESOURCES: Readonly<Record<string, Handler>> = {
+  'pods/log': answerPodLog,
+  'pods/eviction': answerEviction,
+  'pods/binding': answerBinding,
+};
+
+function answerSubresource(
+  parts: ApiParts,
+  kind: Kind,
+  subresource: string,
+  request: ApiRequest,
+): Promise<Answer> {
+  const served = Object.hasOwn(kind.subresources, subresource) ? kind.subresources[subresource] : undefined;
+  if (!served) throw pathNotFound();
+  if (!served.verbs.includes(request.info.verb)) throw methodNotAllowed();
+  if (subresource === 'status') return answerStatus(parts, kind, request);
+  const handler = SUBRESOURCES[`${kind.resource}/${subresource}`];
+  if (!handler) throw pathNotFound();
+  return handler(parts, request);
+}
+
+function reviewAnswer(request: ApiRequest): Answer {
+  const { group, version, resource, verb } = request.info;
+  const review = REVIEW_RESOURCES.find(
+    (candidate) =>
+      candidate.group === group && candidate.version === version && candidate.resource === resource,
+  );
+  if (!review || request.info.subresource) throw pathNotFound();
+  if (verb !== 'create') throw methodNotAllowed();
+  return { type: 'value', code: 201, value: answerReview(review, requiredBody(request), request.user) };
+}
+
+/** A namespaced kind is found at its namespace or across all, a cluster-scoped one only outside. */
+function isAtItsPlace(kind: Kind, { namespace, name, verb }: ApiRequest['info']): boolean {
+  if (!kind.namespaced) return namespace === undefined;
+  return namespace !== undefined || (name === undefined && (verb === 'list' || verb === 'watch'));
+}
+
+/** Answers a request on a resource. Throws ApiError. */
+export async function answerRequest(parts: ApiParts, request: ApiRequest): Promise<Answer> {
+  const { group, version, resource, subresource } = request.info;
+  const kind = parts.registry.kinds.find(
+    (candidate) =>
+      candidate.resource === resource && candidate.group === group && candidate.version === version,
+  );
+  if (!kind) return reviewAnswer(request);
+  if (!isAtItsPlace(kind, request.info)) throw kind.namespaced ? methodNotAllowed() : pathNotFound();
+  if (subresource !== undefined) return answerSubresource(parts, kind, subresource, request);
+  return answerResource(parts, kind, request);
+}

@@ -1,0 +1,75 @@
+/** The administrator's kubeconfig and the token in it. Only the token's hash is kept by the coordinator. */
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { parse, stringify } from 'yaml';
+import { readIfPresent, writePrivateFile } from '../../shared/process/private-file.js';
+import { tokenHash } from './authenticate.js';
+
+export interface KubeconfigFields {
+  /** e.g. `https://127.0.0.1:6443`. */
+  server: string;
+  /** PEM. */
+  caCertificate: string;
+  token: string;
+}
+
+const NAME = 'everynode';
+
+/** The file's text. */
+export function kubeconfigText({ server, caCertificate, token }: KubeconfigFields): string {
+  return stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [
+      {
+        name: NAME,
+        cluster: { server, 'certificate-authority-data': Buffer.from(caCertificate).toString('base64') },
+      },
+    ],
+    users: [{ name: NAME, user: { token } }],
+    contexts: [{ name: NAME, context: { cluster: NAME, user: NAME } }],
+    'current-context': NAME,
+  });
+}
+
+/** The token of a kubeconfig that we wrote; undefined when it holds none, or is something else by now. */
+function tokenOf(text: string | undefined): string | undefined {
+  if (!text) return undefined;
+  try {
+    const config: { users?: { user?: { token?: unknown } }[] } | null = parse(text);
+    const token = config?.users?.[0]?.user?.token;
+    return typeof token === 'string' ? token : undefined;
+  } catch (error) {
+    if (error instanceof Error && error.name.startsWith('YAML')) return undefined;
+    throw error;
+  }
+}
+
+export interface AdminAccessOptions {
+  dataDir: string;
+  server: string;
+  caCertificate: string;
+}
+
+/**
+ * Keeps `DATA/kubeconfig` (mode 0600) true for this server and authority, and answers the hash of its token.
+ * A lost or changed kubeconfig gets a new token, and the old one is good no longer.
+ */
+export async function loadAdminAccess({
+  dataDir,
+  server,
+  caCertificate,
+}: AdminAccessOptions): Promise<Buffer> {
+  const hashPath = join(dataDir, 'pki', 'admin-token.sha256');
+  const kubeconfigPath = join(dataDir, 'kubeconfig');
+  const present = await readIfPresent(kubeconfigPath);
+  const known = (await readIfPresent(hashPath))?.trim();
+  const kept = tokenOf(present);
+  const isGood = kept !== undefined && tokenHash(kept).toString('hex') === known;
+  const token = isGood ? kept : randomBytes(32).toString('base64url');
+  const hash = tokenHash(token);
+  if (!isGood) await writePrivateFile(hashPath, `${hash.toString('hex')}\n`);
+  const text = kubeconfigText({ server, caCertificate, token });
+  if (text !== present) await writePrivateFile(kubeconfigPath, text);
+  return hash;
+}

@@ -1,0 +1,98 @@
+/** Records and lists as answers, in the form that the client asked for. */
+import type { KubeObject } from '../../shared/kube/meta.js';
+import { apiVersionOf, type Kind } from '../kinds/kind.js';
+import type { ObjectRecord, RecordList } from '../registry/registry.js';
+import type { Answer } from './answer.js';
+import type { AnswerForm } from './media-type.js';
+import {
+  columnDefinitions,
+  type ObjectInRow,
+  partialObject,
+  TABLE_END,
+  tableRow,
+  tableStart,
+} from './table.js';
+
+/** How to show objects: the form, what rows carry, and the time (ms) that ages are counted from. */
+export interface View {
+  form: AnswerForm;
+  include: ObjectInRow;
+  now: number;
+}
+
+/** One record. `code` is 201 for a creation. */
+export function recordAnswer(kind: Kind, record: ObjectRecord, view: View, code = 200): Answer {
+  switch (view.form) {
+    case 'object':
+      return { type: 'bytes', code, bytes: record.bytes() };
+    case 'metadata':
+      return { type: 'bytes', code, bytes: Buffer.from(partialObject(record)) };
+    case 'table':
+      return { type: 'bytes', code, bytes: Buffer.from([...tableOf(kind, [record], {}, view)].join('')) };
+  }
+}
+
+function* joined(
+  start: string,
+  items: Iterable<Buffer | string>,
+  end: string,
+): Generator<Buffer | string, void, undefined> {
+  yield start;
+  let first = true;
+  for (const item of items) {
+    if (!first) yield ',';
+    first = false;
+    yield item;
+  }
+  yield end;
+}
+
+function* mapped<T>(records: readonly ObjectRecord[], encode: (record: ObjectRecord) => T): Generator<T> {
+  for (const record of records) yield encode(record);
+}
+
+function tableOf(
+  kind: Kind,
+  records: readonly ObjectRecord[],
+  metadata: object,
+  { now, include }: View,
+): Iterable<Buffer | string> {
+  const rows = mapped(records, (record) => tableRow(kind, record, now, include));
+  return joined(tableStart(metadata, columnDefinitions(kind)), rows, TABLE_END);
+}
+
+function listStart(kindName: string, apiVersion: string, metadata: object): string {
+  return `{"kind":"${kindName}","apiVersion":"${apiVersion}","metadata":${JSON.stringify(metadata)},"items":[`;
+}
+
+function listPieces(kind: Kind, list: RecordList<KubeObject>, view: View): Iterable<Buffer | string> {
+  const { records, resourceVersion, remainingItemCount } = list;
+  const metadata = {
+    resourceVersion,
+    ...(list.continue ? { continue: list.continue } : {}),
+    ...(remainingItemCount ? { remainingItemCount } : {}),
+  };
+  switch (view.form) {
+    case 'table':
+      return tableOf(kind, records, metadata, view);
+    case 'object': {
+      const start = listStart(`${kind.kind}List`, apiVersionOf(kind), metadata);
+      return joined(
+        start,
+        mapped(records, (record) => record.bytes()),
+        ']}',
+      );
+    }
+    case 'metadata':
+      return joined(
+        listStart('PartialObjectMetadataList', 'meta.k8s.io/v1', metadata),
+        mapped(records, partialObject),
+        ']}',
+      );
+  }
+}
+
+/** A list, encoded record by record while it is sent. */
+export function listAnswer(kind: Kind, list: RecordList<KubeObject>, view: View): Answer {
+  return { type: 'pieces', pieces: listPieces(kind, list, view) };
+}

@@ -1,0 +1,56 @@
+/** Writes long bodies at the pace of their reader, and leaves readers that have stopped reading. */
+import type { ServerResponse } from 'node:http';
+import type { Clock } from '../../shared/process/clock.js';
+import { Slice } from '../../shared/process/slice.js';
+
+/** What is handed to the socket at once. */
+export const CHUNK_BYTES = 64 * 1024;
+
+/** Joins pieces into chunks of about CHUNK_BYTES and gives the event loop its turn between slices of work. */
+export async function* inChunks(pieces: Iterable<Buffer | string>, clock: Clock): AsyncGenerator<Buffer> {
+  let waiting: Buffer[] = [];
+  let bytes = 0;
+  const slice = new Slice(clock);
+  for (const piece of pieces) {
+    const buffer = typeof piece === 'string' ? Buffer.from(piece) : piece;
+    waiting.push(buffer);
+    bytes += buffer.length;
+    if (bytes >= CHUNK_BYTES) {
+      yield Buffer.concat(waiting, bytes);
+      waiting = [];
+      bytes = 0;
+    }
+    await slice.pause();
+  }
+  if (bytes > 0) yield Buffer.concat(waiting, bytes);
+}
+
+/** The reader took nothing for too long; its connection has been cut. */
+export class ReaderStalled extends Error {}
+
+/**
+ * Writes and waits until the socket takes more. Resolves also when the client has gone: the caller's signal
+ * tells. Throws `ReaderStalled` after `stallMs` without progress, having cut the connection.
+ */
+export async function writePaced(
+  response: ServerResponse,
+  chunk: Buffer | string | Uint8Array,
+  clock: Clock,
+  stallMs: number,
+): Promise<void> {
+  if (response.destroyed || response.write(chunk)) return;
+  await new Promise<void>((resolve, reject) => {
+    const done = (error?: Error) => {
+      timer.cancel();
+      response.off('drain', resume).off('close', resume);
+      if (error) reject(error);
+      else resolve();
+    };
+    const resume = () => done();
+    const timer = clock.after(stallMs, () => {
+      response.destroy();
+      done(new ReaderStalled('the reader of an answer has stopped reading'));
+    });
+    response.on('drain', resume).on('close', resume);
+  });
+}

@@ -1,0 +1,113 @@
+/** Answers of paths that are no resource: discovery, OpenAPI, version, health. Made once, sent as bytes. */
+import type { Kind } from '../kinds/kind.js';
+import { DEFINITIONS } from '../kinds/schema/schema.js';
+import { REVIEW_RESOURCES } from './access-reviews.js';
+import type { Answer } from './answer.js';
+import {
+  AGGREGATED_TYPE,
+  aggregatedDiscovery,
+  coreVersions,
+  type DiscoveredResource,
+  discoveredResource,
+  groupDocument,
+  groupList,
+  resourceList,
+} from './discovery.js';
+import { parseMediaType } from './media-type.js';
+import { type OpenApiDocument, openApiDocuments } from './openapi.js';
+import type { PathRequest } from './request-info.js';
+import { methodNotAllowed, pathNotFound } from './status-response.js';
+
+/** The Kubernetes release whose API this is, for clients that compare versions. */
+const API_RELEASE = { major: '1', minor: '35', version: 'v1.35.0' };
+
+/** version.Info of `/version`; `program` is our own version, e.g. `0.1.0`. */
+export function versionInfo(program: string): object {
+  return {
+    major: API_RELEASE.major,
+    minor: API_RELEASE.minor,
+    gitVersion: `${API_RELEASE.version}+everynode.${program}`,
+    gitCommit: '',
+    gitTreeState: 'clean',
+    buildDate: '1970-01-01T00:00:00Z',
+    goVersion: 'none',
+    compiler: 'none',
+    platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
+  };
+}
+
+function bytesOf(value: object): Buffer {
+  return Buffer.from(JSON.stringify(value));
+}
+
+/** Documents by path; each may also exist in an aggregated form. */
+type Documents = ReadonlyMap<string, { plain: Buffer; aggregated?: Buffer }>;
+
+function discoveryDocuments(resources: readonly DiscoveredResource[]): Documents {
+  const documents = new Map<string, { plain: Buffer; aggregated?: Buffer }>();
+  documents.set('/api', {
+    plain: bytesOf(coreVersions(resources)),
+    aggregated: bytesOf(aggregatedDiscovery(resources, true)),
+  });
+  documents.set('/apis', {
+    plain: bytesOf(groupList(resources)),
+    aggregated: bytesOf(aggregatedDiscovery(resources, false)),
+  });
+  for (const { group, version } of resources) {
+    const list = resourceList(resources, group, version);
+    const path = group ? `/apis/${group}/${version}` : `/api/${version}`;
+    if (list) documents.set(path, { plain: bytesOf(list) });
+    const groupInfo = groupDocument(resources, group);
+    if (groupInfo) documents.set(`/apis/${group}`, { plain: bytesOf(groupInfo) });
+  }
+  return documents;
+}
+
+function wantsAggregated(accept: string | undefined): boolean {
+  return (accept ?? '').split(',').some((part) => {
+    const { parameters } = parseMediaType(part);
+    return parameters.as === 'APIGroupDiscoveryList' && parameters.v === 'v2';
+  });
+}
+
+function openApiAnswer({ bytes, etag }: OpenApiDocument, ifNoneMatch: string | undefined): Answer {
+  if (ifNoneMatch?.split(/\s*,\s*/).includes(etag)) return { type: 'notModified', etag };
+  return { type: 'bytes', code: 200, bytes, headers: { etag, vary: 'Accept' } };
+}
+
+/** What of a request these answers depend on. */
+export interface PathHeaders {
+  accept?: string;
+  ifNoneMatch?: string;
+}
+
+const HEALTH_PATHS = new Set(['/healthz', '/livez', '/readyz']);
+
+/** Builds all documents once; the answer is a lookup. Throws 404 and 405. */
+export function createPathAnswers(
+  kinds: readonly Kind[],
+  programVersion: string,
+): (request: PathRequest, headers: PathHeaders) => Answer {
+  const resources = [...kinds.map(discoveredResource), ...REVIEW_RESOURCES];
+  const discovery = discoveryDocuments(resources);
+  const schemaNames = new Map(kinds.map((kind) => [`${kind.group}/${kind.resource}`, kind.schema]));
+  const openApi = openApiDocuments(resources, DEFINITIONS, ({ group, resource }) =>
+    schemaNames.get(`${group}/${resource}`),
+  );
+  const version = bytesOf(versionInfo(programVersion));
+
+  return ({ method, path }, { accept, ifNoneMatch }) => {
+    const found = discovery.get(path);
+    const document = path === '/openapi/v3' ? openApi.index : openApi.byPath.get(path);
+    const isKnown = found || document || HEALTH_PATHS.has(path) || path === '/version';
+    if (!isKnown) throw pathNotFound();
+    if (method !== 'GET') throw methodNotAllowed();
+    if (HEALTH_PATHS.has(path)) return { type: 'text', text: 'ok' };
+    if (document) return openApiAnswer(document, ifNoneMatch);
+    if (found?.aggregated && wantsAggregated(accept)) {
+      const headers = { 'content-type': AGGREGATED_TYPE, vary: 'Accept' };
+      return { type: 'bytes', code: 200, bytes: found.aggregated, headers };
+    }
+    return { type: 'bytes', code: 200, bytes: found?.plain ?? version };
+  };
+}

@@ -1,0 +1,114 @@
+/** `GET …/pods/P/log`: which container, whether it has a log, and the bytes from its host. */
+import type { ContainerStatus, Pod } from '../../shared/kube/pod.js';
+import { badRequest } from '../../shared/kube/status.js';
+import type { LogStreamRequest } from '../../shared/link/messages.js';
+import { podKind } from '../kinds/index.js';
+import type { Answer } from './answer.js';
+import type { ApiParts, ApiRequest } from './api-request.js';
+import { writePaced } from './paced-writer.js';
+import { integerParameter } from './query-options.js';
+import { isSwitchedOn } from './request-info.js';
+import { refOf } from './resources.js';
+
+/** The container asked for, or the only one (`pkg/registry/core/pod/strategy.go` LogLocation). Throws 400. */
+export function logContainer(pod: Pod, asked: string | null): string {
+  const { containers, initContainers = [] } = pod.spec;
+  const names = [...initContainers, ...containers].map(({ name }) => name);
+  if (asked) {
+    if (names.includes(asked)) return asked;
+    throw badRequest(`container ${asked} is not valid for pod ${pod.metadata.name}`);
+  }
+  const [only, ...others] = containers;
+  if (only && others.length === 0) return only.name;
+  const choices = containers.map(({ name }) => name).join(' ');
+  throw badRequest(
+    `a container name must be specified for pod ${pod.metadata.name}, choose one of: [${choices}]`,
+  );
+}
+
+/** The kubelet's word for a container that waits (`kubelet_pods.go` validateContainerLogStatus). */
+function waitingText(reason: string | undefined): string {
+  switch (reason) {
+    case 'ErrImagePull':
+      return "image can't be pulled";
+    case 'ImagePullBackOff':
+      return 'trying and failing to pull image';
+    default:
+      return reason ?? 'ContainerCreating';
+  }
+}
+
+function containerStatus(pod: Pod, container: string): ContainerStatus | undefined {
+  const { initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {};
+  return [...initContainerStatuses, ...containerStatuses].find(({ name }) => name === container);
+}
+
+/** Why there is no log yet, in the kubelet's words; undefined when there is one. */
+export function missingLog(pod: Pod, container: string, previous: boolean): string | undefined {
+  const which = `container ${JSON.stringify(container)} in pod ${JSON.stringify(pod.metadata.name)}`;
+  const status = containerStatus(pod, container);
+  if (!status) return `${which} is not available`;
+  if (previous) return status.lastState?.terminated ? undefined : `previous terminated ${which} not found`;
+  const { waiting } = status.state ?? {};
+  if (!waiting || status.lastState?.terminated) return undefined;
+  return `${which} is waiting to start: ${waitingText(waiting.reason)}`;
+}
+
+function sinceTime(query: URLSearchParams): string | undefined {
+  const text = query.get('sinceTime');
+  if (text && Number.isNaN(Date.parse(text)))
+    throw badRequest(`sinceTime ${JSON.stringify(text)} is not RFC 3339`);
+  return text || undefined;
+}
+
+/** The query as the host is asked (core/v1 PodLogOptions). Throws 400. */
+export function logOptions(query: URLSearchParams): Omit<LogStreamRequest, 'type' | 'podUid' | 'container'> {
+  const tailLines = integerParameter(query, 'tailLines');
+  const sinceSeconds = integerParameter(query, 'sinceSeconds', 1);
+  const limitBytes = integerParameter(query, 'limitBytes', 1);
+  const since = sinceTime(query);
+  if (since && sinceSeconds)
+    throw badRequest('at most one of `sinceTime` or `sinceSeconds` may be specified');
+  return {
+    follow: isSwitchedOn(query, 'follow'),
+    previous: isSwitchedOn(query, 'previous'),
+    timestamps: isSwitchedOn(query, 'timestamps'),
+    ...(tailLines === undefined ? {} : { tailLines }),
+    ...(sinceSeconds === undefined ? {} : { sinceSeconds }),
+    ...(limitBytes === undefined ? {} : { limitBytes }),
+    ...(since === undefined ? {} : { sinceTime: since }),
+  };
+}
+
+/** A text body at the pace of its reader; ends early when the client goes. */
+function textStream(
+  { clock, settings }: ApiParts,
+  bytes: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): Answer {
+  return {
+    type: 'stream',
+    contentType: 'text/plain',
+    write: async (response) => {
+      for await (const chunk of bytes) {
+        await writePaced(response, chunk, clock, settings.stallMs);
+        if (signal.aborted) return;
+      }
+    },
+  };
+}
+
+/** Answers the log. A Pod without a node has none, which is an empty answer, as upstream. Throws 400, 404, 503. */
+export async function answerPodLog(parts: ApiParts, request: ApiRequest): Promise<Answer> {
+  const { query } = request.info;
+  const pod = (await parts.registry.get(podKind, refOf(request))).object();
+  const container = logContainer(pod, query.get('container'));
+  const options = logOptions(query);
+  const { nodeName } = pod.spec;
+  if (!nodeName) return { type: 'text', text: '' };
+  const reason = missingLog(pod, container, options.previous);
+  if (reason) throw badRequest(reason);
+  const podUid = pod.metadata.uid ?? '';
+  const stream: LogStreamRequest = { type: 'log', podUid, container, ...options };
+  return textStream(parts, await parts.streams.logs(nodeName, stream, request.signal), request.signal);
+}

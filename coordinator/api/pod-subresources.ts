@@ -1,0 +1,74 @@
+/** `POST …/pods/P/eviction` and `POST …/pods/P/binding`. */
+import { ApiError, badRequest, type Status } from '../../shared/kube/status.js';
+import type { Answer } from './answer.js';
+import type { ApiParts, ApiRequest } from './api-request.js';
+import { deleteOptions, writeOptions } from './query-options.js';
+import { refOf, requiredBody } from './resources.js';
+
+function objectBody(request: ApiRequest, kind: string): object {
+  const body = requiredBody(request);
+  if (typeof body !== 'object' || body === null || Reflect.get(body, 'kind') !== kind) {
+    throw badRequest(`the body of the request is not ${kind === 'Eviction' ? 'an' : 'a'} ${kind}`);
+  }
+  return body;
+}
+
+function metadataOf(body: object): { name?: unknown; uid?: unknown; resourceVersion?: unknown } {
+  const metadata: unknown = Reflect.get(body, 'metadata');
+  return typeof metadata === 'object' && metadata !== null ? metadata : {};
+}
+
+/** The name in the body, when there is one, is the one in the URL (`EvictionREST.Create`). */
+function checkName(body: object, name: string): void {
+  const named = metadataOf(body).name;
+  if (named && named !== name)
+    throw badRequest(`name in URL does not match name in ${Reflect.get(body, 'kind')} object`);
+}
+
+/** Evicts the Pod. 201 with a Success Status. Throws 400, 404, 409. */
+export async function answerEviction(parts: ApiParts, request: ApiRequest): Promise<Answer> {
+  const body = objectBody(request, 'Eviction');
+  const ref = refOf(request);
+  checkName(body, ref.name);
+  const options = deleteOptions(request.info.query, Reflect.get(body, 'deleteOptions'));
+  const dryRun = options.dryRun || writeOptions(request.info, undefined, request.warn).dryRun === true;
+  return { type: 'value', code: 201, value: await parts.registry.evict(ref, { ...options, dryRun }) };
+}
+
+/** Only a Node can be a target (`pkg/apis/core/validation` ValidatePodBinding). */
+function targetNode(body: object): string {
+  const target: unknown = Reflect.get(body, 'target');
+  const fields = typeof target === 'object' && target !== null ? target : {};
+  const kind: unknown = Reflect.get(fields, 'kind');
+  const name: unknown = Reflect.get(fields, 'name');
+  const mistake =
+    kind !== undefined && kind !== '' && kind !== 'Node'
+      ? {
+          field: 'target.kind',
+          message: `Unsupported value: ${JSON.stringify(kind)}: supported values: "Node", "<empty>"`,
+        }
+      : { field: 'target.name', message: 'Required value' };
+  if (mistake.field === 'target.name' && typeof name === 'string' && name) return name;
+  throw new ApiError('Invalid', `Binding "" is invalid: ${mistake.field}: ${mistake.message}`, {
+    kind: 'Binding',
+    causes: [{ reason: 'FieldValueInvalid', ...mistake }],
+  });
+}
+
+const BOUND: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
+
+/** Binds the Pod to a node. 201 with a Success Status. Throws 400, 404, 409, 422. */
+export async function answerBinding(parts: ApiParts, request: ApiRequest): Promise<Answer> {
+  const body = objectBody(request, 'Binding');
+  const ref = refOf(request);
+  checkName(body, ref.name);
+  const node = targetNode(body);
+  const { uid, resourceVersion } = metadataOf(body);
+  const preconditions = {
+    ...(typeof uid === 'string' && uid ? { uid } : {}),
+    ...(typeof resourceVersion === 'string' && resourceVersion ? { resourceVersion } : {}),
+  };
+  const { dryRun } = writeOptions(request.info, undefined, request.warn);
+  if (!dryRun) await parts.registry.bind(ref, node, preconditions);
+  return { type: 'value', code: 201, value: BOUND };
+}

@@ -1,0 +1,123 @@
+/**
+ * Decodes the protobuf bodies that kubectl and helm send for a few kinds (and never resend as JSON).
+ * Field numbers: k8s.io/apimachinery `runtime/generated.proto`, `meta/v1/generated.proto`, k8s.io/api `*.proto`.
+ */
+import protobuf from 'protobufjs';
+import { ApiError, badRequest } from '../../shared/kube/status.js';
+
+/** Every Kubernetes protobuf body starts so. */
+const MAGIC = Buffer.from('k8s\0', 'latin1');
+
+const DEFINITIONS = `
+syntax = "proto2";
+message TypeMeta { optional string apiVersion = 1; optional string kind = 2; }
+message Unknown { optional TypeMeta typeMeta = 1; optional bytes raw = 2; optional string contentEncoding = 3; optional string contentType = 4; }
+message Time { optional int64 seconds = 1; optional int32 nanos = 2; }
+message OwnerReference { optional string kind = 1; optional string name = 3; optional string uid = 4; optional string apiVersion = 5; optional bool controller = 6; optional bool blockOwnerDeletion = 7; }
+message ObjectMeta {
+  optional string name = 1; optional string generateName = 2; optional string namespace = 3; optional string uid = 5;
+  optional string resourceVersion = 6; optional int64 generation = 7; optional Time creationTimestamp = 8; optional Time deletionTimestamp = 9;
+  optional int64 deletionGracePeriodSeconds = 10; map<string, string> labels = 11; map<string, string> annotations = 12;
+  repeated OwnerReference ownerReferences = 13; repeated string finalizers = 14;
+}
+message NamespaceSpec { repeated string finalizers = 1; }
+message NamespaceStatus { optional string phase = 1; }
+message Namespace { optional ObjectMeta metadata = 1; optional NamespaceSpec spec = 2; optional NamespaceStatus status = 3; }
+message ConfigMap { optional ObjectMeta metadata = 1; map<string, string> data = 2; map<string, bytes> binaryData = 3; optional bool immutable = 4; }
+message Secret { optional ObjectMeta metadata = 1; map<string, bytes> data = 2; optional string type = 3; map<string, string> stringData = 4; optional bool immutable = 5; }
+message Preconditions { optional string uid = 1; optional string resourceVersion = 2; }
+message DeleteOptions { optional int64 gracePeriodSeconds = 1; optional Preconditions preconditions = 2; optional bool orphanDependents = 3; optional string propagationPolicy = 4; repeated string dryRun = 5; }
+message ResourceAttributes { optional string namespace = 1; optional string verb = 2; optional string group = 3; optional string version = 4; optional string resource = 5; optional string subresource = 6; optional string name = 7; }
+message NonResourceAttributes { optional string path = 1; optional string verb = 2; }
+message SelfSubjectAccessReviewSpec { optional ResourceAttributes resourceAttributes = 1; optional NonResourceAttributes nonResourceAttributes = 2; }
+message SelfSubjectAccessReview { optional ObjectMeta metadata = 1; optional SelfSubjectAccessReviewSpec spec = 2; }
+message SelfSubjectRulesReviewSpec { optional string namespace = 1; }
+message SelfSubjectRulesReview { optional ObjectMeta metadata = 1; optional SelfSubjectRulesReviewSpec spec = 2; }
+message SelfSubjectReview { optional ObjectMeta metadata = 1; }
+`;
+
+const messages = protobuf.parse(DEFINITIONS, { keepCase: true }).root;
+
+/** Kinds whose bodies we can read; all else is refused with 415. */
+const KINDS = new Set([
+  'Namespace',
+  'ConfigMap',
+  'Secret',
+  'DeleteOptions',
+  'SelfSubjectAccessReview',
+  'SelfSubjectRulesReview',
+  'SelfSubjectReview',
+]);
+
+/** Fields whose zero is a value, not an absence. */
+const MEANINGFUL_ZEROS = new Set([
+  'gracePeriodSeconds',
+  'controller',
+  'blockOwnerDeletion',
+  'orphanDependents',
+  'immutable',
+]);
+/** Maps whose keys and values are the user's: kept as they are, empty values too. */
+const USER_MAPS = new Set(['labels', 'annotations', 'data', 'binaryData', 'stringData']);
+const TIMES = new Set(['creationTimestamp', 'deletionTimestamp']);
+
+function decode(name: string, bytes: Uint8Array): Record<string, unknown> {
+  const type = messages.lookupType(name);
+  return type.toObject(type.decode(bytes), { longs: Number, bytes: String, objects: false });
+}
+
+/**
+ * Go writes empty strings and zero times explicitly; stored, they would be a uid "" and a creation in 1970.
+ * Times that are set belong to the server, which sets them itself.
+ */
+function withoutZeros(message: Record<string, unknown>): Record<string, unknown> {
+  const kept = Object.entries(message).flatMap(([name, value]): [string, unknown][] => {
+    if (TIMES.has(name)) return [];
+    if (USER_MAPS.has(name)) return [[name, value]];
+    if (value === '' || (value === 0 && !MEANINGFUL_ZEROS.has(name))) return [];
+    return [[name, cleaned(value)]];
+  });
+  return Object.fromEntries(kept);
+}
+
+function cleaned(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(cleaned);
+  return isMessage(value) ? withoutZeros(value) : value;
+}
+
+function isMessage(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+/** The object of a protobuf body, with apiVersion and kind as in JSON. Throws 400 for rubbish, 415 for other kinds. */
+export function decodeProtobuf(body: Buffer): Record<string, unknown> {
+  if (!body.subarray(0, MAGIC.length).equals(MAGIC)) {
+    throw badRequest('the body of the request is not Kubernetes protobuf: its prefix is missing');
+  }
+  try {
+    const { typeMeta, raw } = envelopeOf(body.subarray(MAGIC.length));
+    if (!KINDS.has(typeMeta.kind)) throw unreadable(typeMeta.kind);
+    return {
+      apiVersion: typeMeta.apiVersion,
+      kind: typeMeta.kind,
+      ...withoutZeros(decode(typeMeta.kind, raw)),
+    };
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    const why = error instanceof Error ? error.message : String(error);
+    throw badRequest(`the body of the request is not valid protobuf: ${why}`);
+  }
+}
+
+function envelopeOf(bytes: Uint8Array): { typeMeta: { apiVersion: string; kind: string }; raw: Uint8Array } {
+  const envelope = messages.lookupType('Unknown').decode(bytes).toJSON();
+  const { apiVersion = '', kind = '' } = { ...envelope.typeMeta };
+  return { typeMeta: { apiVersion, kind }, raw: Buffer.from(envelope.raw ?? '', 'base64') };
+}
+
+function unreadable(kind: string): ApiError {
+  return new ApiError(
+    'UnsupportedMediaType',
+    `the body of the request was in an unknown format - ${kind || 'this kind'} is read as application/json or application/yaml, not as protobuf`,
+  );
+}

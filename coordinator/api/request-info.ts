@@ -1,0 +1,132 @@
+/**
+ * Reads a request line: which verb on which resource, or which other path.
+ * Rules: k8s.io/apiserver `pkg/endpoints/request/requestinfo.go`.
+ */
+
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
+
+/** A request on a resource. `name` is absent on collections, `namespace` on cluster-scoped ones and on `-A`. */
+export interface ResourceRequest {
+  type: 'resource';
+  verb: Verb;
+  /** "" for the core group. */
+  group: string;
+  version: string;
+  namespace?: string;
+  resource: string;
+  name?: string;
+  subresource?: string;
+  query: URLSearchParams;
+}
+
+/** Everything else: discovery, OpenAPI, health. `path` is decoded and has no slash at its end. */
+export interface PathRequest {
+  type: 'path';
+  method: string;
+  path: string;
+  query: URLSearchParams;
+}
+
+/** A method that no resource takes at this depth, e.g. PUT on a collection. */
+export interface RefusedRequest {
+  type: 'refused';
+  reason: 'method' | 'path';
+}
+
+export type RequestInfo = ResourceRequest | PathRequest | RefusedRequest;
+
+/** What follows `/api/v1` or `/apis/G/V`: `namespaces/NS` and then resource, name, subresource. */
+interface ResourcePath {
+  namespace?: string;
+  resource: string;
+  name?: string;
+  subresource?: string;
+}
+
+/** Subresources of Namespace objects, which would else read as resources inside that namespace. */
+const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize']);
+
+/** A query switch as Go's conversion reads it: present and neither "false" nor "0". */
+export function isSwitchedOn(query: URLSearchParams, name: string): boolean {
+  const value = query.get(name)?.toLowerCase();
+  return value !== undefined && value !== 'false' && value !== '0';
+}
+
+function readResourcePath(parts: readonly string[]): ResourcePath | undefined {
+  const [first = '', second, third = '', ...rest] = parts;
+  if (first === 'namespaces' && second !== undefined && third && !NAMESPACE_SUBRESOURCES.has(third)) {
+    return withName({ namespace: second, resource: third }, rest);
+  }
+  return withName({ resource: first }, parts.slice(1));
+}
+
+function withName(path: ResourcePath, rest: readonly string[]): ResourcePath | undefined {
+  const [name, subresource, ...surplus] = rest;
+  if (surplus.length > 0) return undefined;
+  return {
+    ...path,
+    ...(name === undefined ? {} : { name }),
+    ...(subresource === undefined ? {} : { subresource }),
+  };
+}
+
+function readVerb(method: string, path: ResourcePath, query: URLSearchParams): Verb | undefined {
+  const named = path.name !== undefined;
+  switch (method) {
+    case 'GET':
+      if (named) return 'get';
+      return isSwitchedOn(query, 'watch') ? 'watch' : 'list';
+    case 'POST':
+      return named && path.subresource === undefined ? undefined : 'create';
+    case 'PUT':
+      return named ? 'update' : undefined;
+    case 'PATCH':
+      return named ? 'patch' : undefined;
+    case 'DELETE':
+      return named ? 'delete' : 'deletecollection';
+    default:
+      return undefined;
+  }
+}
+
+/** Splits and decodes a path; undefined when a `%` sequence is broken or a segment is empty or would leave its place. */
+function segmentsOf(path: string): string[] | undefined {
+  const trimmed = path.replace(/^\/+|\/+$/g, '');
+  if (trimmed === '') return [];
+  try {
+    const parts = trimmed.split('/').map(decodeURIComponent);
+    return parts.some((part) => part === '' || part === '.' || part === '..' || part.includes('/'))
+      ? undefined
+      : parts;
+  } catch (error) {
+    if (error instanceof URIError) return undefined;
+    throw error;
+  }
+}
+
+function groupVersionOf(
+  parts: readonly string[],
+): { group: string; version: string; rest: string[] } | undefined {
+  const [root, ...tail] = parts;
+  if (root === 'api' && tail.length > 1) return { group: '', version: tail[0] ?? '', rest: tail.slice(1) };
+  if (root === 'apis' && tail.length > 2) {
+    return { group: tail[0] ?? '', version: tail[1] ?? '', rest: tail.slice(2) };
+  }
+  return undefined;
+}
+
+/** Reads method and request target (`/path?query`). Pure and total: nonsense is a `RefusedRequest`. */
+export function readRequest(method: string, target: string): RequestInfo {
+  const [rawPath = '', ...rawQuery] = target.split('?');
+  const query = new URLSearchParams(rawQuery.join('?'));
+  const parts = segmentsOf(rawPath);
+  if (!parts) return { type: 'refused', reason: 'path' };
+  const groupVersion = groupVersionOf(parts);
+  if (!groupVersion) return { type: 'path', method, path: `/${parts.join('/')}`, query };
+  const path = readResourcePath(groupVersion.rest);
+  if (!path) return { type: 'refused', reason: 'path' };
+  const verb = readVerb(method, path, query);
+  if (!verb) return { type: 'refused', reason: 'method' };
+  const { group, version } = groupVersion;
+  return { type: 'resource', verb, group, version, ...path, query };
+}

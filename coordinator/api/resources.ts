@@ -1,0 +1,166 @@
+/** HTTP to registry verbs and back: the objects themselves and their `/status`. */
+import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
+import { badRequest, type Status } from '../../shared/kube/status.js';
+import type { Kind } from '../kinds/kind.js';
+import type { DeleteResult, Patch } from '../registry/registry.js';
+import { type Answer, ok } from './answer.js';
+import type { ApiParts, ApiRequest } from './api-request.js';
+import { discoveredResource } from './discovery.js';
+import { negotiateAnswer, parseMediaType } from './media-type.js';
+import { listAnswer, recordAnswer, type View } from './object-answer.js';
+import { deleteOptions, integerParameter, listOptions, selectionOf, writeOptions } from './query-options.js';
+import { decodeBody, unsupportedMediaType } from './request-body.js';
+import { isSwitchedOn } from './request-info.js';
+import { methodNotAllowed } from './status-response.js';
+import { objectInRow } from './table.js';
+import { checkInitialEvents, streamWatch } from './watch-stream.js';
+
+const PATCH_TYPES: Readonly<Record<string, Patch['type']>> = {
+  'application/json-patch+json': 'json',
+  'application/merge-patch+json': 'merge',
+  'application/strategic-merge-patch+json': 'strategic',
+  'application/apply-patch+yaml': 'apply',
+};
+
+function viewOf({ headers, info }: ApiRequest, parts: ApiParts): View {
+  const form = negotiateAnswer(headers.accept);
+  return { form, include: objectInRow(info.query), now: parts.clock.now() };
+}
+
+/** The one object that the URL names. Only for verbs that `request-info` gives a name. */
+export function refOf({ info }: ApiRequest): ObjectRef {
+  if (info.name === undefined) throw methodNotAllowed();
+  return { name: info.name, ...(info.namespace === undefined ? {} : { namespace: info.namespace }) };
+}
+
+/** The body, which this verb cannot do without. Throws 400, 413, 415. */
+export function requiredBody({ body, headers }: ApiRequest): unknown {
+  const decoded = decodeBody(body, headers.contentType);
+  if (decoded === undefined) throw badRequest('the body of the request is empty');
+  return decoded;
+}
+
+async function getObject(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
+  const view = viewOf(request, parts);
+  return recordAnswer(kind, await parts.registry.get(kind, refOf(request)), view);
+}
+
+async function listObjects(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
+  const view = viewOf(request, parts);
+  return listAnswer(kind, await parts.registry.list(kind, listOptions(request.info)), view);
+}
+
+/** Without `timeoutSeconds`, somewhere between the setting and twice it, told by the clock rather than by chance. */
+function watchTimeoutMs({ settings, clock }: ApiParts, query: URLSearchParams): number {
+  const seconds = integerParameter(query, 'timeoutSeconds');
+  return seconds ? seconds * 1000 : settings.watchTimeoutMs + (clock.now() % settings.watchTimeoutMs);
+}
+
+async function watchObjects(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
+  const { query } = request.info;
+  const view = viewOf(request, parts);
+  const sendInitialEvents = checkInitialEvents(query);
+  const resourceVersion = query.get('resourceVersion') ?? '';
+  const watch = await parts.registry.watch(kind, {
+    ...selectionOf(request.info),
+    resourceVersion,
+    ...(sendInitialEvents === undefined ? {} : { sendInitialEvents }),
+  });
+  const options = {
+    kind,
+    view,
+    startRevision: sendInitialEvents ? 0 : Number(resourceVersion),
+    bookmarks: isSwitchedOn(query, 'allowWatchBookmarks'),
+    timeoutMs: watchTimeoutMs(parts, query),
+    stallMs: parts.settings.stallMs,
+    clock: parts.clock,
+    log: parts.log,
+  };
+  return {
+    type: 'stream',
+    contentType: 'application/json',
+    write: (response) => streamWatch(response, watch, request.signal, options),
+  };
+}
+
+async function createObject(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
+  const view = viewOf(request, parts);
+  const options = writeOptions(request.info, request.headers.userAgent, request.warn);
+  const body = requiredBody(request);
+  return recordAnswer(
+    kind,
+    await parts.registry.create(kind, request.info.namespace, body, options),
+    view,
+    201,
+  );
+}
+
+async function updateObject(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
+  const view = viewOf(request, parts);
+  const options = writeOptions(request.info, request.headers.userAgent, request.warn);
+  const body = requiredBody(request);
+  return recordAnswer(kind, await parts.registry.update(kind, refOf(request), body, options), view);
+}
+
+function patchOf(request: ApiRequest): Patch {
+  const { type } = parseMediaType(request.headers.contentType ?? '');
+  const patchType = PATCH_TYPES[type];
+  if (!patchType) throw unsupportedMediaType(Object.keys(PATCH_TYPES));
+  const force = isSwitchedOn(request.info.query, 'force');
+  return { type: patchType, body: requiredBody(request), ...(force ? { force } : {}) };
+}
+
+async function patchObject(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
+  const view = viewOf(request, parts);
+  const options = writeOptions(request.info, request.headers.userAgent, request.warn);
+  const { record, created } = await parts.registry.patch(kind, refOf(request), patchOf(request), options);
+  return recordAnswer(kind, record, view, created ? 201 : 200);
+}
+
+function deletedStatus(kind: Kind, { metadata }: KubeObject): Status {
+  const { name, uid } = metadata;
+  const group = kind.group ? { group: kind.group } : {};
+  const details = { name, ...group, kind: kind.resource, ...(uid ? { uid } : {}) };
+  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details };
+}
+
+function deletionAnswer(kind: Kind, result: DeleteResult<KubeObject>): Answer {
+  return ok('terminating' in result ? result.terminating : deletedStatus(kind, result.deleted));
+}
+
+async function deleteObject(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
+  const options = deleteOptions(request.info.query, decodeBody(request.body, request.headers.contentType));
+  return deletionAnswer(kind, await parts.registry.delete(kind, refOf(request), options));
+}
+
+async function deleteObjects(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
+  const view = viewOf(request, parts);
+  const options = deleteOptions(request.info.query, decodeBody(request.body, request.headers.contentType));
+  const records = await parts.registry.deleteCollection(kind, selectionOf(request.info), options);
+  return listAnswer(kind, { records, resourceVersion: '' }, view);
+}
+
+const HANDLERS = {
+  get: getObject,
+  list: listObjects,
+  watch: watchObjects,
+  create: createObject,
+  update: updateObject,
+  patch: patchObject,
+  delete: deleteObject,
+  deletecollection: deleteObjects,
+};
+
+/** Answers a verb on objects of a kind. Throws 405 for a verb that the kind does not take. */
+export async function answerResource(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
+  const { verb } = request.info;
+  if (!discoveredResource(kind).verbs.includes(verb)) throw methodNotAllowed();
+  return HANDLERS[verb](parts, kind, request);
+}
+
+/** Answers a verb on `/status` of an object. */
+export async function answerStatus(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
+  const { verb } = request.info;
+  if (verb !== 'get' && verb !== 'update' && verb !== 'patch') throw methodNotAllowed();
+  return HANDLERS[verb](parts, kind, request);
+}

@@ -1,0 +1,60 @@
+/** The only writer of errors: whatever was thrown becomes a Status object. */
+import { ApiError, type Status, type StatusReason } from '../../shared/kube/status.js';
+import type { Logger } from '../../shared/process/log.js';
+
+/** 404 of a path or subresource that is not served (apimachinery `NewGenericServerResponse`). */
+export function pathNotFound(): ApiError {
+  return new ApiError('NotFound', 'the server could not find the requested resource');
+}
+
+/** 405 of a method that the path does not take. */
+export function methodNotAllowed(): ApiError {
+  return new ApiError('MethodNotAllowed', 'the server does not allow this method on the requested resource');
+}
+
+/** An HTTP status that the server below us chose, as a reason. */
+const REASON_BY_HTTP_CODE: Readonly<Record<number, StatusReason>> = {
+  400: 'BadRequest',
+  404: 'NotFound',
+  405: 'MethodNotAllowed',
+  406: 'NotAcceptable',
+  408: 'Timeout',
+  413: 'RequestEntityTooLarge',
+  414: 'BadRequest',
+  415: 'UnsupportedMediaType',
+  431: 'BadRequest',
+};
+
+function httpCodeOf(error: unknown): number | undefined {
+  if (typeof error !== 'object' || error === null || !('statusCode' in error)) return undefined;
+  return typeof error.statusCode === 'number' ? error.statusCode : undefined;
+}
+
+/**
+ * The Status that a client sees for anything thrown. The unexpected is logged with its stack
+ * and answered with 500 InternalError that says nothing of the inside.
+ */
+export function statusOf(error: unknown, log: Logger): Status {
+  if (error instanceof ApiError) return error.toStatus();
+  const reason = REASON_BY_HTTP_CODE[httpCodeOf(error) ?? 0];
+  if (reason) {
+    const message = reason === 'RequestEntityTooLarge' ? 'Request entity too large: limit is 3145728' : '';
+    const text = message || (error instanceof Error ? error.message : 'bad request');
+    return new ApiError(reason, text).toStatus();
+  }
+  log.error({ err: error }, 'a request failed unexpectedly');
+  return new ApiError('InternalError', 'Internal error occurred: see the log of the coordinator').toStatus();
+}
+
+/** The bytes of a whole HTTP answer, for sockets that no framework answers on (refused upgrades, broken requests). */
+export function rawStatusAnswer(error: ApiError): string {
+  const body = `${JSON.stringify(error.toStatus())}\n`;
+  return [
+    `HTTP/1.1 ${error.code} ${error.reason}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+    '',
+    body,
+  ].join('\r\n');
+}

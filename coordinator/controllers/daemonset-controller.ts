@@ -1,0 +1,54 @@
+/** The DaemonSet controller: two kinds of keys, one tally a DaemonSet. */
+import type { DaemonSet } from '../../shared/kube/workload.js';
+import { DaemonSetFleet } from './daemonset.js';
+import { fleetKey, nodeKey } from './daemonset-keys.js';
+import { DaemonSetNodes } from './daemonset-node.js';
+import type { DaemonSetParts } from './daemonset-parts.js';
+import { DaemonSetTallies } from './daemonset-tallies.js';
+import { listenForDaemonSets } from './daemonset-triggers.js';
+import { Worker } from './worker.js';
+
+/** Nodes worked on at once: enough that their writes fill a commit of the store together. */
+const NODES_AT_ONCE = 32;
+
+/** Runs until `stop()`. To be called once the informers have synced. */
+export function startDaemonSetController(parts: DaemonSetParts): { stop(): Promise<void> } {
+  const { informers, clock, log } = parts;
+  const tallies = new DaemonSetTallies();
+  const nodes = new DaemonSetNodes(parts, tallies, {
+    tallyMoved: (key) => fleetWorker.queue.add(key),
+    wakeNode: (key) => nodeWorker.queue.add(key),
+  });
+  const nodeWorker = new Worker({
+    name: 'daemonset-node',
+    reconcile: (key, turn) => nodes.reconcile(key, turn),
+    informers,
+    clock,
+    log,
+    concurrency: NODES_AT_ONCE,
+  });
+  const fleet = new DaemonSetFleet(parts, tallies, nodes, () => nodeWorker.queue);
+  const fleetWorker = new Worker({
+    name: 'daemonset',
+    reconcile: (key, turn) => fleet.reconcile(key, turn),
+    informers,
+    clock,
+    log,
+  });
+  listenForDaemonSets(informers, {
+    fleet: (daemonSet) => fleetWorker.queue.add(fleetKey(daemonSet)),
+    node: (daemonSet: DaemonSet, nodeName) => {
+      tallies.of(daemonSet)?.markUnderWay(nodeName);
+      nodeWorker.queue.add(nodeKey(daemonSet, nodeName));
+    },
+    gone: (daemonSet) => {
+      nodes.forget(daemonSet.metadata.uid ?? '');
+      fleetWorker.queue.add(fleetKey(daemonSet));
+    },
+  });
+  return {
+    stop: async () => {
+      await Promise.all([nodeWorker.stop(), fleetWorker.stop()]);
+    },
+  };
+}

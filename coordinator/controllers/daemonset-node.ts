@@ -1,0 +1,234 @@
+/** Key `ds@node`: place, remove and replace one DaemonSet's Pods on one node. Nobody else creates or deletes them. */
+import type { KubeObject } from '../../shared/kube/meta.js';
+import type { Pod } from '../../shared/kube/pod.js';
+import { ApiError } from '../../shared/kube/status.js';
+import type { DaemonSet } from '../../shared/kube/workload.js';
+import { daemonPod } from '../decisions/daemon-pod.js';
+import { recordNode } from '../decisions/node-record.js';
+import { isIdle, type NodeStep, nodeStep, type PodDeletion } from '../decisions/node-step.js';
+import type { NodeSituation } from '../decisions/rolling-update.js';
+import { podKind } from '../kinds/index.js';
+import { CreateGate } from './create-gate.js';
+import { fleetKey, nodeKey, parseKey } from './daemonset-keys.js';
+import type { DaemonSetParts } from './daemonset-parts.js';
+import type { DaemonSetTallies } from './daemonset-tallies.js';
+import type { DaemonSetTally, ReplacementTurn } from './daemonset-tally.js';
+import { type DaemonNodeView, viewNode } from './daemonset-view.js';
+import { adopt, preconditionsOf, release } from './ownership.js';
+import type { Turn } from './worker.js';
+
+/** How the node controller calls for other looks. */
+export interface NodeSignals {
+  /** The tally of a DaemonSet moved. */
+  tallyMoved(fleetKey: string): void;
+  /** Look at a node again. */
+  wakeNode(nodeKey: string): void;
+}
+
+/** One look at a node: what stands there, and what it asks for. */
+export interface Look extends DaemonNodeView {
+  step: NodeStep;
+  place?: NodeSituation;
+  busy: boolean;
+  /** Time alone changes something after so many ms. */
+  againMs?: number;
+}
+
+interface Subject {
+  daemonSet: DaemonSet;
+  tally: DaemonSetTally;
+  nodeName: string;
+  turn: Turn;
+}
+
+export class DaemonSetNodes {
+  readonly #parts: DaemonSetParts;
+  readonly #tallies: DaemonSetTallies;
+  readonly #signals: NodeSignals;
+  /** By uid of the DaemonSet; only those whose creates were asked for. */
+  readonly #gates = new Map<string, CreateGate>();
+
+  constructor(parts: DaemonSetParts, tallies: DaemonSetTallies, signals: NodeSignals) {
+    this.#parts = parts;
+    this.#tallies = tallies;
+    this.#signals = signals;
+  }
+
+  /** Takes the node's state into the tally. `busy`: there is something to do there, which is for the node's key. */
+  count(daemonSet: DaemonSet, tally: DaemonSetTally, nodeName: string): Look {
+    const { clock, informers } = this.#parts;
+    const { current } = tally.subject;
+    const now = clock.now();
+    const { node, claims } = viewNode(informers, daemonSet, current, nodeName);
+    const backoff = tally.backoffs.get(nodeName);
+    const step = nodeStep({ node, spec: daemonSet.spec, current, backoff, now });
+    const record = recordNode(node, daemonSet.spec.minReadySeconds ?? 0, now);
+    if (tally.record(nodeName, record)) this.#signals.tallyMoved(fleetKey(daemonSet));
+    const times = [record.lookAgainAt, step.lookAgainAt].filter((time) => time !== undefined);
+    return {
+      node,
+      claims,
+      step,
+      ...(record.place ? { place: record.place } : {}),
+      busy: claims.length > 0 || !isIdle(step),
+      ...(times.length > 0 ? { againMs: Math.min(...times) - now } : {}),
+    };
+  }
+
+  /** Forgets what is kept in memory of a DaemonSet that is gone. */
+  forget(uid: string): void {
+    this.#gates.delete(uid);
+  }
+
+  async reconcile(key: string, turn: Turn): Promise<void> {
+    const { ref, nodeName } = parseKey(key);
+    const daemonSet = this.#parts.informers.daemonSets.get(ref);
+    // Without a tally of this generation, the fleet key has yet to begin one, and that visits every node.
+    const tally = daemonSet && this.#tallies.of(daemonSet);
+    if (!daemonSet || !tally || daemonSet.metadata.deletionTimestamp) return;
+    const subject = { daemonSet, tally, nodeName, turn };
+    try {
+      await this.#act(subject);
+    } finally {
+      this.#gates.get(tally.subject.uid)?.wakeWaiting();
+    }
+  }
+
+  /** First whose the Pods are, then what must be there, then what the rolling update wants: one of them a time. */
+  async #act(subject: Subject): Promise<void> {
+    const { daemonSet, tally, nodeName, turn } = subject;
+    const order = tally.takeTurn(nodeName);
+    const look = this.count(daemonSet, tally, nodeName);
+    if (look.againMs !== undefined) turn.againAfter(look.againMs);
+    if (!look.busy && !order) return;
+    // Until its own writes have been seen and looked at, the node counts as under way.
+    tally.markUnderWay(nodeName);
+    if (look.claims.length > 0) await this.#claim(subject, look.claims);
+    else if (!isIdle(look.step)) await this.#perform(subject, look.step);
+    else if (order) await this.#replace(subject, look, order);
+  }
+
+  /** Carries out a turn, if it still makes sense. */
+  async #replace(subject: Subject, { node, place }: Look, order: ReplacementTurn): Promise<void> {
+    const live = node.pods.filter((pod) => !pod.terminating);
+    if (order === 'replace' && place?.oldPod) await this.#deletePod(subject, place.oldPod);
+    else if (order === 'create' && place?.oldPod && live.length === 1) await this.#create(subject);
+    else subject.turn.againAfter(0);
+  }
+
+  /** The key is kept until the write is seen, and then looks again. */
+  #wrote({ turn }: Subject, object: KubeObject): void {
+    turn.wrote(object);
+    turn.againAfter(0);
+  }
+
+  async #claim(subject: Subject, claims: DaemonNodeView['claims']): Promise<void> {
+    const { registry } = this.#parts;
+    for (const { pod, claim } of claims) {
+      const take = claim === 'adopt' ? adopt : release;
+      try {
+        const stored = await take(registry, subject.daemonSet, podKind, pod);
+        if (stored) this.#wrote(subject, stored);
+      } catch (error) {
+        if (!isSuperseded(error)) throw error;
+      }
+    }
+  }
+
+  async #perform(subject: Subject, step: NodeStep): Promise<void> {
+    const { tally, nodeName } = subject;
+    if (step.backoff) tally.backoffs.set(nodeName, step.backoff);
+    for (const deletion of step.delete) {
+      this.#tellReason(subject, deletion);
+      await this.#deletePod(subject, deletion.name);
+    }
+    if (step.create) await this.#create(subject);
+  }
+
+  #tellReason({ daemonSet, nodeName }: Subject, { name, reason }: PodDeletion): void {
+    const pod = `${daemonSet.metadata.namespace}/${name}`;
+    if (reason === 'failed') {
+      const text = `Found failed daemon pod ${pod} on node ${nodeName}, will try to kill it`;
+      this.#parts.recordEvent(daemonSet, 'Warning', 'FailedDaemonPod', text);
+    } else if (reason === 'succeeded') {
+      const text = `Found succeeded daemon pod ${pod} on node ${nodeName}, will try to delete it`;
+      this.#parts.recordEvent(daemonSet, 'Normal', 'SucceededDaemonPod', text);
+    }
+  }
+
+  async #deletePod(subject: Subject, name: string): Promise<void> {
+    const { daemonSet } = subject;
+    const { registry, informers, recordEvent } = this.#parts;
+    const { namespace } = daemonSet.metadata;
+    const ref = { ...(namespace ? { namespace } : {}), name };
+    const pod = informers.pods.get(ref);
+    if (!pod) return;
+    try {
+      const result = await registry.delete(podKind, ref, { preconditions: preconditionsOf(pod) });
+      this.#wrote(subject, 'deleted' in result ? result.deleted : result.terminating);
+      recordEvent(daemonSet, 'Normal', 'SuccessfulDelete', `Deleted pod: ${name}`);
+    } catch (error) {
+      if (isSuperseded(error)) return;
+      recordEvent(daemonSet, 'Warning', 'FailedDelete', `Error deleting: ${textOf(error)}`);
+      throw error;
+    }
+  }
+
+  async #create(subject: Subject): Promise<void> {
+    const { daemonSet, nodeName, tally } = subject;
+    const key = nodeKey(daemonSet, nodeName);
+    const gate = this.#gateOf(tally.subject.uid);
+    if (!gate.enter(key)) return;
+    const { recordEvent, log } = this.#parts;
+    try {
+      const created = await this.#writePod(subject);
+      gate.created();
+      this.#wrote(subject, created);
+      recordEvent(daemonSet, 'Normal', 'SuccessfulCreate', `Created pod: ${created.metadata.name}`);
+    } catch (error) {
+      gate.refused(key);
+      if (isNamespaceEnding(error)) return;
+      recordEvent(daemonSet, 'Warning', 'FailedCreate', `Error creating: ${textOf(error)}`);
+      log.warn({ err: error, node: nodeName, daemonSet: fleetKey(daemonSet) }, 'could not create a Pod');
+    }
+  }
+
+  /** Bound by the same write when there is room, else left to the scheduler. */
+  async #writePod({ daemonSet, nodeName, tally }: Subject): Promise<Pod> {
+    const { registry, reservations } = this.#parts;
+    const pod = daemonPod(daemonSet, nodeName, tally.subject.current.hash);
+    const reservation = pod.spec.nodeName ? undefined : reservations.tryReserve(pod, nodeName);
+    if (reservation?.bound) pod.spec.nodeName = nodeName;
+    let written: Pod | undefined;
+    try {
+      written = (await registry.create(podKind, daemonSet.metadata.namespace, pod)).object();
+      return written;
+    } finally {
+      if (reservation?.bound) reservation.settle(written);
+    }
+  }
+
+  #gateOf(uid: string): CreateGate {
+    const present = this.#gates.get(uid);
+    if (present) return present;
+    const gate = new CreateGate(this.#parts.clock, (key) => this.#signals.wakeNode(key));
+    this.#gates.set(uid, gate);
+    return gate;
+  }
+}
+
+/** The object is gone or another by now: there is nothing left to do to it. */
+function isSuperseded(error: unknown): boolean {
+  return error instanceof ApiError && (error.reason === 'NotFound' || error.reason === 'Conflict');
+}
+
+function isNamespaceEnding(error: unknown): boolean {
+  return (
+    error instanceof ApiError &&
+    (error.details?.causes ?? []).some((cause) => cause.reason === 'NamespaceTerminating')
+  );
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,18 @@
+/** What the controllers of DaemonSets share. */
+import type { Clock } from '../../shared/process/clock.js';
+import type { Logger } from '../../shared/process/log.js';
+import type { Informers } from '../informers/informer.js';
+import type { Registry } from '../registry/registry.js';
+import type { RecordEvent } from './event-recorder.js';
+import type { PodReservations } from './node-ledger.js';
+
+/** Their collaborators. */
+export interface DaemonSetParts {
+  registry: Pick<Registry, 'get' | 'create' | 'modify' | 'delete'>;
+  informers: Pick<Informers, 'pods' | 'nodes' | 'daemonSets' | 'controllerRevisions' | 'waitFor'>;
+  reservations: PodReservations;
+  clock: Clock;
+  log: Logger;
+  /** As component `daemonset-controller`. */
+  recordEvent: RecordEvent;
+}

@@ -1,0 +1,119 @@
+/** The running count of one DaemonSet: a small record per node, summed, so that no event costs a walk over the fleet. */
+import type { CurrentRevision } from '../decisions/daemon-node.js';
+import type { StatusCounts } from '../decisions/daemonset-status.js';
+import type { FailedPodBackoff } from '../decisions/failed-pod-backoff.js';
+import type { NodeRecord, StatusShare } from '../decisions/node-record.js';
+import { type Fleet, SITUATIONS, type Situation } from '../decisions/rolling-update.js';
+
+/** What the fleet step lets a node do: a new Pod beside the old one, or the old one deleted. */
+export type ReplacementTurn = 'create' | 'replace';
+
+/** For what a tally was counted: when this changes, all is counted anew. */
+export interface TallySubject {
+  uid: string;
+  /** metadata.generation of the DaemonSet. */
+  generation: number;
+  current: CurrentRevision;
+}
+
+/**
+ * Records are replaced whole, so the sums cannot drift. A node where something happened or was ordered counts as under
+ * way until it was looked at again: the rolling update never spends the same budget twice.
+ */
+export class DaemonSetTally implements Fleet {
+  readonly subject: TallySubject;
+  readonly counts: StatusCounts = {
+    desired: 0,
+    current: 0,
+    misscheduled: 0,
+    ready: 0,
+    available: 0,
+    updated: 0,
+  };
+  readonly nodes: Record<Situation, Set<string>>;
+  /** Memory of failed Pods by node. */
+  readonly backoffs = new Map<string, FailedPodBackoff>();
+  /** Every node has been counted: sums and status may be believed. */
+  whole = false;
+  #covered = 0;
+  readonly #records = new Map<string, NodeRecord>();
+  readonly #underWay = new Set<string>();
+  readonly #turns = new Map<string, ReplacementTurn>();
+  /** How many nodes carry Pods of each revision. */
+  readonly #hashes = new Map<string, number>();
+
+  constructor(subject: TallySubject) {
+    this.subject = subject;
+    const empty = SITUATIONS.map((situation) => [situation, new Set<string>()]);
+    this.nodes = Object.fromEntries(empty);
+  }
+
+  get desired(): number {
+    return this.counts.desired;
+  }
+
+  get covered(): number {
+    return this.#covered;
+  }
+
+  /** Revisions that some Pod carries. */
+  get carriedHashes(): { has(hash: string): boolean } {
+    return this.#hashes;
+  }
+
+  /** Takes in what a look at the node found. True when that is news. */
+  record(name: string, record: NodeRecord): boolean {
+    const before = this.#records.get(name);
+    const wasUnderWay = this.#underWay.delete(name);
+    this.#count(name, before, -1, wasUnderWay);
+    const isEmpty = !record.place && !record.share.misscheduled && record.hashes.length === 0;
+    if (isEmpty) this.#records.delete(name);
+    else this.#records.set(name, record);
+    this.#count(name, isEmpty ? undefined : record, 1, false);
+    return wasUnderWay || JSON.stringify(before) !== JSON.stringify(record);
+  }
+
+  /** The node must be looked at before it is trusted again. */
+  markUnderWay(name: string): void {
+    if (this.#underWay.has(name)) return;
+    const record = this.#records.get(name);
+    this.#count(name, record, -1, false);
+    this.#underWay.add(name);
+    this.#count(name, record, 1, true);
+  }
+
+  giveTurn(name: string, turn: ReplacementTurn): void {
+    this.markUnderWay(name);
+    this.#turns.set(name, turn);
+  }
+
+  /** The turn given to the node, once. */
+  takeTurn(name: string): ReplacementTurn | undefined {
+    const turn = this.#turns.get(name);
+    this.#turns.delete(name);
+    return turn;
+  }
+
+  #count(name: string, record: NodeRecord | undefined, sign: 1 | -1, underWay: boolean): void {
+    if (underWay) change(this.nodes.underWay, name, sign);
+    if (!record) return;
+    for (const key of Object.keys(this.counts) as (keyof StatusShare)[]) {
+      if (record.share[key]) this.counts[key] += sign;
+    }
+    for (const hash of record.hashes) this.#countHash(hash, sign);
+    if (!record.place || underWay) return;
+    if (record.place.covered) this.#covered += sign;
+    change(this.nodes[record.place.situation], name, sign);
+  }
+
+  #countHash(hash: string, sign: 1 | -1): void {
+    const count = (this.#hashes.get(hash) ?? 0) + sign;
+    if (count > 0) this.#hashes.set(hash, count);
+    else this.#hashes.delete(hash);
+  }
+}
+
+function change(names: Set<string>, name: string, sign: 1 | -1): void {
+  if (sign === 1) names.add(name);
+  else names.delete(name);
+}

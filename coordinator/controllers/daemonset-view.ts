@@ -1,0 +1,58 @@
+/** One node of a DaemonSet as the informers have it. */
+import { controllerOf } from '../../shared/kube/meta.js';
+import type { Pod } from '../../shared/kube/pod.js';
+import { compileLabelSelector, type Matcher } from '../../shared/kube/selectors.js';
+import type { DaemonSet } from '../../shared/kube/workload.js';
+import { type CurrentRevision, type DaemonNode, toDaemonPod } from '../decisions/daemon-node.js';
+import { placementOf } from '../decisions/placement.js';
+import { type Informers, PODS_BY_TARGET_NODE } from '../informers/informer.js';
+
+/** Whose an object is to one DaemonSet (pkg/controller ControllerRefManager). */
+export type Claim = 'owned' | 'adopt' | 'release' | 'foreign';
+
+/** What is owned but no longer matches is to be released; an orphan that matches, adopted. */
+export function claimOf(daemonSet: DaemonSet, matcher: Matcher, { metadata }: Pick<Pod, 'metadata'>): Claim {
+  const owner = controllerOf(metadata);
+  const matches = matcher.matches(metadata.labels);
+  if (owner) {
+    if (owner.uid !== daemonSet.metadata.uid) return 'foreign';
+    return matches ? 'owned' : 'release';
+  }
+  return matches && metadata.deletionTimestamp === undefined ? 'adopt' : 'foreign';
+}
+
+/** The node, and the Pods on it whose owner is to change first. */
+export interface DaemonNodeView {
+  node: DaemonNode;
+  claims: { pod: Pod; claim: 'adopt' | 'release' }[];
+}
+
+/** Costs as much as there are Pods on that node. */
+export function viewNode(
+  informers: Pick<Informers, 'pods' | 'nodes'>,
+  daemonSet: DaemonSet,
+  current: CurrentRevision,
+  name: string,
+): DaemonNodeView {
+  const matcher = compileLabelSelector(daemonSet.spec.selector);
+  const claims: DaemonNodeView['claims'] = [];
+  const owned: Pod[] = [];
+  for (const pod of informers.pods.indexed(PODS_BY_TARGET_NODE, name)) {
+    if (pod.metadata.namespace !== daemonSet.metadata.namespace) continue;
+    const claim = claimOf(daemonSet, matcher, pod);
+    if (claim === 'owned') owned.push(pod);
+    else if (claim !== 'foreign') claims.push({ pod, claim });
+  }
+  const node = informers.nodes.get({ name });
+  const placement = node && placementOf(node, daemonSet.spec.template.spec);
+  return {
+    node: {
+      name,
+      exists: node !== undefined,
+      shouldRun: placement?.shouldRun ?? false,
+      shouldContinueRunning: placement?.shouldContinueRunning ?? false,
+      pods: owned.map((pod) => toDaemonPod(pod, current)),
+    },
+    claims,
+  };
+}

@@ -1,0 +1,133 @@
+/** Key `ds`: history, count, turns of the rolling update, status. It writes no Pod: that is for the nodes' keys. */
+import { targetNodeOf } from '../../shared/kube/pod.js';
+import type { LabelSelector } from '../../shared/kube/selectors.js';
+import type { DaemonSet } from '../../shared/kube/workload.js';
+import { Slice } from '../../shared/process/slice.js';
+import { templateGenerationOf } from '../decisions/daemon-pod.js';
+import { daemonSetStatus, isSameStatus } from '../decisions/daemonset-status.js';
+import { chooseReplacements } from '../decisions/rolling-update.js';
+import { isRollingUpdate } from '../decisions/update-strategy.js';
+import { BY_OWNER } from '../informers/informer.js';
+import { daemonSetKind } from '../kinds/index.js';
+import { DaemonSetHistory } from './daemonset-history.js';
+import { nodeKey, parseKey } from './daemonset-keys.js';
+import type { DaemonSetNodes } from './daemonset-node.js';
+import type { DaemonSetParts } from './daemonset-parts.js';
+import type { DaemonSetTallies } from './daemonset-tallies.js';
+import type { DaemonSetTally, ReplacementTurn } from './daemonset-tally.js';
+import { preconditionsOf } from './ownership.js';
+import type { WorkQueue } from './work-queue.js';
+import type { Turn } from './worker.js';
+
+/** `{}` selects every Pod of the namespace: only objects older than that check have it. */
+function selectsAll(selector: LabelSelector | undefined): boolean {
+  return selector !== undefined && Object.keys(selector).length === 0;
+}
+
+export class DaemonSetFleet {
+  readonly #parts: DaemonSetParts;
+  readonly #tallies: DaemonSetTallies;
+  readonly #nodes: DaemonSetNodes;
+  readonly #nodeQueue: () => WorkQueue;
+  readonly #history: DaemonSetHistory;
+
+  /** `nodeQueue` takes the keys of nodes. */
+  constructor(
+    parts: DaemonSetParts,
+    tallies: DaemonSetTallies,
+    nodes: DaemonSetNodes,
+    nodeQueue: () => WorkQueue,
+  ) {
+    this.#parts = parts;
+    this.#tallies = tallies;
+    this.#nodes = nodes;
+    this.#nodeQueue = nodeQueue;
+    this.#history = new DaemonSetHistory(parts);
+  }
+
+  async reconcile(key: string, turn: Turn): Promise<void> {
+    const { ref } = parseKey(key);
+    const daemonSet = this.#parts.informers.daemonSets.get(ref);
+    if (!daemonSet || daemonSet.metadata.deletionTimestamp) {
+      this.#tallies.forget(ref);
+      return;
+    }
+    if (selectsAll(daemonSet.spec.selector)) {
+      const text = 'This daemon set is selecting all pods. A non-empty selector is required.';
+      this.#parts.recordEvent(daemonSet, 'Warning', 'SelectingAll', text);
+      return;
+    }
+    // Pods that change their hash must not be judged by the one that the tally was begun with.
+    const stopCounting = () => this.#tallies.forget(ref);
+    const { hash, old } = await this.#history.sync(daemonSet, turn, stopCounting);
+    const tally = await this.#tally(daemonSet, hash);
+    if (isRollingUpdate(daemonSet.spec.updateStrategy)) this.#giveTurns(daemonSet, tally);
+    await this.#writeStatus(daemonSet, tally, turn);
+    await this.#history.trim(daemonSet, old, tally.carriedHashes, turn);
+  }
+
+  /** The tally of this generation and hash; begun anew, every node is counted before it is used. */
+  async #tally(daemonSet: DaemonSet, hash: string): Promise<DaemonSetTally> {
+    const { uid = '', generation = 0 } = daemonSet.metadata;
+    const current = { hash, templateGeneration: templateGenerationOf(daemonSet) };
+    const tally = this.#tallies.begin(daemonSet.metadata, { uid, generation, current });
+    if (tally.whole) return tally;
+    const slice = new Slice(this.#parts.clock);
+    for (const name of this.#nodeNames(uid)) {
+      const { busy, againMs } = this.#nodes.count(daemonSet, tally, name);
+      if (busy) this.#call(daemonSet, tally, name);
+      else if (againMs !== undefined) this.#nodeQueue().addAfter(nodeKey(daemonSet, name), againMs);
+      await slice.pause();
+    }
+    tally.whole = true;
+    return tally;
+  }
+
+  /** Nodes that exist, and those that only Pods still name. */
+  #nodeNames(uid: string): Set<string> {
+    const { nodes, pods } = this.#parts.informers;
+    const names = new Set<string>();
+    for (const node of nodes.list()) names.add(node.metadata.name);
+    for (const pod of pods.indexed(BY_OWNER, uid)) {
+      const name = targetNodeOf(pod);
+      if (name !== undefined) names.add(name);
+    }
+    return names;
+  }
+
+  #call(daemonSet: DaemonSet, tally: DaemonSetTally, nodeName: string): void {
+    tally.markUnderWay(nodeName);
+    this.#nodeQueue().add(nodeKey(daemonSet, nodeName));
+  }
+
+  #giveTurns(daemonSet: DaemonSet, tally: DaemonSetTally): void {
+    const { create, replace } = chooseReplacements(tally, daemonSet.spec.updateStrategy);
+    const give = (names: readonly string[], turn: ReplacementTurn) => {
+      for (const name of names) {
+        tally.giveTurn(name, turn);
+        this.#nodeQueue().add(nodeKey(daemonSet, name));
+      }
+    };
+    give(create, 'create');
+    give(replace, 'replace');
+  }
+
+  async #writeStatus(daemonSet: DaemonSet, tally: DaemonSetTally, turn: Turn): Promise<void> {
+    const { generation } = tally.subject;
+    const statusOver = (previous: DaemonSet['status']) => daemonSetStatus(tally.counts, generation, previous);
+    if (isSameStatus(daemonSet.status, statusOver(daemonSet.status))) return;
+    const { namespace, name } = daemonSet.metadata;
+    const record = await this.#parts.registry.modify(
+      daemonSetKind,
+      { ...(namespace ? { namespace } : {}), name },
+      (stored) => {
+        const status = statusOver(stored.status);
+        if (isSameStatus(stored.status, status)) return false;
+        stored.status = status;
+        return undefined;
+      },
+      { subresource: 'status', preconditions: preconditionsOf(daemonSet) },
+    );
+    turn.wrote(record.object());
+  }
+}

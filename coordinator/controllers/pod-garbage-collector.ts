@@ -1,0 +1,95 @@
+/** Removes Pods whose node is gone for good: no agent will ever confirm that they stopped (pkg/controller/podgc). */
+import { withCondition } from '../../shared/kube/conditions.js';
+import { toTimestamp } from '../../shared/kube/meta.js';
+import { isPodTerminal, type Pod } from '../../shared/kube/pod.js';
+import { ApiError } from '../../shared/kube/status.js';
+import type { Clock } from '../../shared/process/clock.js';
+import type { Logger } from '../../shared/process/log.js';
+import { type Informers, PODS_BY_NODE } from '../informers/informer.js';
+import { nodeKind, podKind } from '../kinds/index.js';
+import type { Registry } from '../registry/registry.js';
+import { unlessOutdated } from './outdated.js';
+import { type Turn, Worker } from './worker.js';
+
+export interface PodGarbageCollectorParts {
+  registry: Registry;
+  informers: Informers;
+  clock: Clock;
+  log: Logger;
+}
+
+/** A node may come back under its name, or be seen later than its Pods. */
+const QUARANTINE_MS = 40_000;
+
+/** Keys are names of missing nodes. */
+export class PodGarbageCollector {
+  readonly #parts: PodGarbageCollectorParts;
+  readonly #worker: Worker;
+
+  constructor(parts: PodGarbageCollectorParts) {
+    this.#parts = parts;
+    this.#worker = new Worker({
+      name: 'pod-garbage-collector',
+      reconcile: (nodeName, turn) => this.#reconcile(nodeName, turn),
+      ...parts,
+    });
+    const { nodes, pods } = parts.informers;
+    nodes.onChange(({ previous, current }) => {
+      if (current) this.#worker.queue.cancelDelay(current.metadata.name);
+      else if (previous) this.#worker.queue.addAfter(previous.metadata.name, QUARANTINE_MS);
+    });
+    pods.onChange(({ previous, current }) => {
+      const nodeName = current?.spec.nodeName;
+      if (!nodeName || previous?.spec.nodeName === nodeName || nodes.get({ name: nodeName })) return;
+      this.#worker.queue.addAfter(nodeName, QUARANTINE_MS);
+    });
+  }
+
+  stop(): Promise<void> {
+    return this.#worker.stop();
+  }
+
+  async #reconcile(nodeName: string, turn: Turn): Promise<void> {
+    if (await this.#exists(nodeName)) return;
+    for (const pod of this.#parts.informers.pods.indexed(PODS_BY_NODE, nodeName)) {
+      await unlessOutdated(() => this.#remove(pod, turn));
+    }
+  }
+
+  async #exists(name: string): Promise<boolean> {
+    if (this.#parts.informers.nodes.get({ name })) return true;
+    try {
+      await this.#parts.registry.get(nodeKind, { name });
+      return true;
+    } catch (error) {
+      if (error instanceof ApiError && error.reason === 'NotFound') return false;
+      throw error;
+    }
+  }
+
+  async #remove(pod: Pod, turn: Turn): Promise<void> {
+    const { registry, log } = this.#parts;
+    const preconditions = pod.metadata.uid ? { uid: pod.metadata.uid } : {};
+    log.info({ pod: pod.metadata.name, node: pod.spec.nodeName }, 'removing a Pod whose node is gone');
+    await registry.modify(podKind, pod.metadata, (stored) => this.#markLost(stored), {
+      subresource: 'status',
+      preconditions,
+    });
+    const result = await registry.delete(podKind, pod.metadata, { gracePeriodSeconds: 0, preconditions });
+    turn.wrote('deleted' in result ? result.deleted : result.terminating);
+  }
+
+  #markLost(pod: Pod): undefined | false {
+    if (isPodTerminal(pod)) return false;
+    const condition = {
+      type: 'DisruptionTarget',
+      status: 'True',
+      reason: 'DeletionByPodGC',
+      message: 'PodGC: node no longer exists',
+    } as const;
+    const now = toTimestamp(this.#parts.clock.now());
+    const conditions = withCondition(pod.status?.conditions, condition, now);
+    pod.status = { ...pod.status, phase: 'Failed', conditions };
+    return undefined;
+  }
+}

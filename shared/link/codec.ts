@@ -1,0 +1,213 @@
+/** Frames to typed messages and back. Nothing decoded leaves this file unchecked. */
+import { Packr } from 'msgpackr';
+import { checkStructure } from './frame-structure.js';
+import {
+  type FromAgent,
+  type FromHub,
+  type LogStreamRequest,
+  MAX_FRAME_BYTES,
+  STREAM_CHUNK_BYTES,
+  STREAM_WINDOW_BYTES,
+} from './messages.js';
+import {
+  bytes,
+  flag,
+  integer,
+  list,
+  mapOf,
+  oneOf,
+  optional,
+  ProtocolError,
+  pair,
+  record,
+  type Shape,
+  text,
+} from './shape.js';
+import { name, nodeStatus, podStatus, taint, timestamp } from './status-shapes.js';
+
+// Plain maps and no extension types: what another msgpack library would write and read as well.
+const packr = new Packr({
+  useRecords: false,
+  variableMapSize: true,
+  int64AsType: 'number',
+  encodeUndefinedAsNil: true,
+  copyBuffers: true,
+});
+
+const uid = text(128);
+const id = integer(0);
+const timeMs = integer(-8.64e15, 8.64e15);
+const durationMs = integer(0, 2 ** 31);
+const features = list(text(64), 100);
+const note = text(4_096);
+const podName = { uid, namespace: name, name };
+const streamNumber = integer(1);
+
+type Message = FromAgent | FromHub;
+type Of<K extends Message['kind']> = Extract<Message, { kind: K }>;
+
+const streamData = record<Of<'streamData'>>({
+  kind: oneOf('streamData'),
+  stream: streamNumber,
+  bytes: bytes(STREAM_CHUNK_BYTES),
+});
+
+const streamClose = record<Of<'streamClose'>>({
+  kind: oneOf('streamClose'),
+  stream: streamNumber,
+  error: optional(record<{ reason: string; message: string }>({ reason: name, message: note })),
+});
+
+const FROM_AGENT: { [K in FromAgent['kind']]: Shape<Of<K>> } = {
+  hello: record<Of<'hello'>>({
+    kind: oneOf('hello'),
+    node: name,
+    bootID: text(128),
+    instanceID: text(128),
+    agentVersion: text(64),
+    features,
+    clusterUID: optional(uid),
+    era: optional(uid),
+    revision: id,
+    have: list(pair(uid, text(128))),
+    nodeUid: optional(uid),
+    register: record<Of<'hello'>['register']>({ labels: mapOf(text(63)), taints: list(taint, 100) }),
+    status: nodeStatus,
+    hostTimeMs: timeMs,
+  }),
+  applied: record<Of<'applied'>>({ kind: oneOf('applied'), id }),
+  status: record<Of<'status'>>({
+    kind: oneOf('status'),
+    id,
+    hostTimeMs: timeMs,
+    node: optional(nodeStatus),
+    pods: list(record<Of<'status'>['pods'][number]>({ ...podName, status: podStatus })),
+    removed: list(record<Of<'status'>['removed'][number]>(podName)),
+  }),
+  events: record<Of<'events'>>({
+    kind: oneOf('events'),
+    items: list(
+      record<Of<'events'>['items'][number]>({
+        involvedObject: record<Of<'events'>['items'][number]['involvedObject']>({
+          kind: optional(name),
+          namespace: optional(name),
+          name: optional(name),
+          uid: optional(uid),
+          apiVersion: optional(name),
+          resourceVersion: optional(name),
+          fieldPath: optional(text(1_024)),
+        }),
+        type: oneOf('Normal', 'Warning'),
+        reason: text(128),
+        message: note,
+        count: integer(1, 2 ** 31),
+        firstTimestamp: timestamp,
+        lastTimestamp: timestamp,
+      }),
+      1_000,
+    ),
+  }),
+  streamStarted: record<Of<'streamStarted'>>({ kind: oneOf('streamStarted'), stream: streamNumber }),
+  streamData,
+  streamClose,
+};
+
+const FROM_HUB: { [K in FromHub['kind']]: Shape<Of<K>> } = {
+  welcome: record<Of<'welcome'>>({
+    kind: oneOf('welcome'),
+    features,
+    clusterUID: uid,
+    era: uid,
+    beatIntervalMs: integer(1, 2 ** 31),
+    reconnectSpreadMs: durationMs,
+    serverTimeMs: timeMs,
+    node: record<Of<'welcome'>['node']>({
+      metadata: record<Pick<Of<'welcome'>['node']['metadata'], 'name' | 'uid' | 'labels' | 'annotations'>>({
+        name,
+        uid: optional(uid),
+        labels: optional(mapOf(text(1_024))),
+        annotations: optional(mapOf(text(262_144))),
+      }),
+    }),
+  }),
+  desired: record<Of<'desired'>>({
+    kind: oneOf('desired'),
+    id,
+    revision: id,
+    set: list(
+      record<Of<'desired'>['set'][number]>({ uid, digest: text(128), object: bytes(MAX_FRAME_BYTES) }),
+    ),
+    gone: list(uid),
+  }),
+  statusAck: record<Of<'statusAck'>>({ kind: oneOf('statusAck'), id }),
+  goodbye: record<Of<'goodbye'>>({
+    kind: oneOf('goodbye'),
+    reason: oneOf('superseded', 'duplicate', 'draining', 'refused', 'nodeDeleted'),
+    message: note,
+    retryMs: optional(durationMs),
+    clusterUID: optional(uid),
+  }),
+  streamOpen: record<Of<'streamOpen'>>({
+    kind: oneOf('streamOpen'),
+    stream: streamNumber,
+    request: record<LogStreamRequest>({
+      type: oneOf('log'),
+      podUid: uid,
+      container: name,
+      follow: flag,
+      previous: flag,
+      timestamps: flag,
+      tailLines: optional(integer(0)),
+      sinceTime: optional(timestamp),
+      sinceSeconds: optional(integer(0)),
+      limitBytes: optional(integer(0)),
+    }),
+  }),
+  streamCredit: record<Of<'streamCredit'>>({
+    kind: oneOf('streamCredit'),
+    stream: streamNumber,
+    bytes: integer(1, STREAM_WINDOW_BYTES),
+  }),
+  streamClose,
+};
+
+/** The frame of a message. Throws `ProtocolError` when it would be larger than a frame may be. */
+export function encodeMessage(message: Message): Buffer {
+  const frame = packr.pack(message);
+  if (frame.length > MAX_FRAME_BYTES) {
+    throw new ProtocolError(`${message.kind} of ${frame.length} bytes, the limit is ${MAX_FRAME_BYTES}`);
+  }
+  return frame;
+}
+
+/** What an agent sent. Throws `ProtocolError` for anything that is not a whole message of this version. */
+export function decodeFromAgent(frame: Buffer): FromAgent {
+  return decode<FromAgent>(frame, FROM_AGENT);
+}
+
+/** What the hub sent. Throws `ProtocolError` for anything that is not a whole message of this version. */
+export function decodeFromHub(frame: Buffer): FromHub {
+  return decode<FromHub>(frame, FROM_HUB);
+}
+
+function decode<M extends Message>(frame: Buffer, shapes: Record<M['kind'], Shape<M>>): M {
+  const value = unpack(frame);
+  const kind = oneOf(...(Object.keys(shapes) as M['kind'][]))(kindOf(value), 'kind');
+  return shapes[kind](value, kind);
+}
+
+function unpack(frame: Buffer): unknown {
+  if (frame.length > MAX_FRAME_BYTES) {
+    throw new ProtocolError(`frame of ${frame.length} bytes, the limit is ${MAX_FRAME_BYTES}`);
+  }
+  checkStructure(frame);
+  try {
+    return packr.unpack(frame);
+  } catch (error) {
+    throw new ProtocolError(`frame is not msgpack: ${error instanceof Error ? error.message : 'unreadable'}`);
+  }
+}
+
+function kindOf(value: unknown): unknown {
+  return typeof value === 'object' && value !== null && 'kind' in value ? value.kind : undefined;
+}

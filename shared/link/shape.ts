@@ -1,0 +1,101 @@
+/**
+ * Shapes: what a decoded value must look like to become a typed one.
+ * A shape answers a fresh value made of known fields only, so nothing unforeseen travels further, or throws `ProtocolError`.
+ */
+
+/** A frame that this version of the protocol does not allow. The message names the place and is fit to be sent to the peer. */
+export class ProtocolError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'ProtocolError';
+  }
+}
+
+/** `path` names the value in errors, e.g. `status.pods[3].uid`. */
+export type Shape<T> = (value: unknown, path: string) => T;
+
+/** A list never holds more items than a node could have objects; a map no more than an object may have labels. */
+const MAX_ITEMS = 20_000;
+const MAX_KEYS = 1_000;
+
+function refuse(path: string, expected: string): never {
+  throw new ProtocolError(`${path}: expected ${expected}`);
+}
+
+/** A string of at most `max` UTF-16 units. */
+export function text(max: number): Shape<string> {
+  return (value, path) =>
+    typeof value === 'string' && value.length <= max ? value : refuse(path, `a string up to ${max} long`);
+}
+
+/** A whole number that JavaScript holds exactly, between the bounds. */
+export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): Shape<number> {
+  return (value, path) =>
+    Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max
+      ? Number(value)
+      : refuse(path, `a whole number from ${min} to ${max}`);
+}
+
+/** True or false. */
+export const flag: Shape<boolean> = (value, path) =>
+  typeof value === 'boolean' ? value : refuse(path, 'true or false');
+
+/** One of the given strings. */
+export function oneOf<T extends string>(...allowed: readonly T[]): Shape<T> {
+  return (value, path) => allowed.find((item) => item === value) ?? refuse(path, allowed.join(', '));
+}
+
+/** At most `max` bytes. */
+export function bytes(max: number): Shape<Uint8Array> {
+  return (value, path) =>
+    value instanceof Uint8Array && value.length <= max ? value : refuse(path, `at most ${max} bytes`);
+}
+
+/** The value, or undefined when it is absent or null. */
+export function optional<T>(shape: Shape<T>): Shape<T | undefined> {
+  return (value, path) => (value === undefined || value === null ? undefined : shape(value, path));
+}
+
+/** A list of such items. */
+export function list<T>(item: Shape<T>, max: number = MAX_ITEMS): Shape<T[]> {
+  return (value, path) => {
+    if (!Array.isArray(value) || value.length > max) refuse(path, `a list of at most ${max}`);
+    return value.map((each, index) => item(each, `${path}[${index}]`));
+  };
+}
+
+/** Exactly two items. */
+export function pair<A, B>(first: Shape<A>, second: Shape<B>): Shape<[A, B]> {
+  return (value, path) => {
+    if (!Array.isArray(value) || value.length !== 2) refuse(path, 'a pair');
+    return [first(value[0], `${path}[0]`), second(value[1], `${path}[1]`)];
+  };
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+}
+
+/** Free keys with values of one shape, e.g. labels. */
+export function mapOf<T>(item: Shape<T>): Shape<Record<string, T>> {
+  return (value, path) => {
+    if (!isMap(value)) refuse(path, 'a map');
+    const entries = Object.entries(value);
+    if (entries.length > MAX_KEYS) refuse(path, `at most ${MAX_KEYS} keys`);
+    return Object.fromEntries(entries.map(([key, each]) => [key, item(each, `${path}.${key}`)]));
+  };
+}
+
+/** A map of known fields; unknown ones are left out. Every field of `T` must be given a shape. */
+export function record<T extends object>(fields: { [K in keyof T]-?: Shape<T[K]> }): Shape<T> {
+  const known = Object.entries(fields) as [string, Shape<unknown>][];
+  return (value, path) => {
+    if (!isMap(value)) refuse(path, 'a map');
+    const made: Record<string, unknown> = {};
+    for (const [name, shape] of known) {
+      const field = shape(value[name], path ? `${path}.${name}` : name);
+      if (field !== undefined) made[name] = field;
+    }
+    return made as T;
+  };
+}

@@ -1,0 +1,48 @@
+/** Notices a dead peer. Any byte counts as a sign of life: a 4 MiB frame may take minutes to arrive. */
+import type { Clock, Timer } from '../process/clock.js';
+import { SILENCE_MS } from './messages.js';
+
+export class SilenceWatch {
+  readonly #clock: Clock;
+  readonly #bytesRead: () => number;
+  readonly #onSilence: () => void;
+  #heardAt: number;
+  #seenBytes: number;
+  #timer: Timer;
+
+  /** `bytesRead` counts what the socket took in so far; `onSilence` is called once, `SILENCE_MS` after the last byte or later. */
+  constructor(clock: Clock, bytesRead: () => number, onSilence: () => void) {
+    this.#clock = clock;
+    this.#bytesRead = bytesRead;
+    this.#onSilence = onSilence;
+    this.#heardAt = clock.monotonic();
+    this.#seenBytes = bytesRead();
+    this.#timer = this.#arm(SILENCE_MS);
+  }
+
+  /** The peer was heard just now. Costs two assignments: called for each frame and ping. */
+  heard(): void {
+    this.#heardAt = this.#clock.monotonic();
+    this.#seenBytes = this.#bytesRead();
+  }
+
+  /** Milliseconds since the peer was last heard. */
+  quietMs(): number {
+    return this.#clock.monotonic() - this.#heardAt;
+  }
+
+  stop(): void {
+    this.#timer.cancel();
+  }
+
+  #arm(delayMs: number): Timer {
+    return this.#clock.after(delayMs, () => this.#check());
+  }
+
+  #check(): void {
+    if (this.#bytesRead() !== this.#seenBytes) this.heard();
+    const leftMs = SILENCE_MS - this.quietMs();
+    if (leftMs <= 0) this.#onSilence();
+    else this.#timer = this.#arm(leftMs);
+  }
+}

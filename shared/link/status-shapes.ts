@@ -1,0 +1,131 @@
+/** Shapes of what an agent says about its Node and Pods. What passes here is safe to store and to print. */
+import type { Condition } from '../kube/conditions.js';
+import type { NodeAddress, NodeStatus, NodeSystemInfo, Taint } from '../kube/node.js';
+import type {
+  ContainerState,
+  ContainerStateRunning,
+  ContainerStateTerminated,
+  ContainerStateWaiting,
+  ContainerStatus,
+  PodStatus,
+} from '../kube/pod.js';
+import { flag, integer, list, mapOf, oneOf, optional, record, type Shape, text } from './shape.js';
+
+/** Names of objects, containers, reasons and the like. */
+export const name: Shape<string> = text(253);
+/** Images, digests, ids. */
+const reference = text(1_024);
+/** Termination messages go up to 4 KiB a container. */
+const message = text(8_192);
+
+const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/;
+
+/** An RFC 3339 time in UTC that the calendar knows. */
+export const timestamp: Shape<string> = (value, path) => {
+  const written = text(32)(value, path);
+  if (RFC_3339.test(written) && !Number.isNaN(Date.parse(written))) return written;
+  return oneOf('an RFC 3339 time in UTC')(undefined, path);
+};
+
+const condition = record<Condition>({
+  type: name,
+  status: oneOf('True', 'False', 'Unknown'),
+  reason: optional(name),
+  message: optional(message),
+  lastTransitionTime: optional(timestamp),
+  lastHeartbeatTime: optional(timestamp),
+  lastProbeTime: optional(timestamp),
+  observedGeneration: optional(integer(0)),
+});
+
+const containerState = record<ContainerState>({
+  waiting: optional(record<ContainerStateWaiting>({ reason: optional(name), message: optional(message) })),
+  running: optional(record<ContainerStateRunning>({ startedAt: optional(timestamp) })),
+  terminated: optional(
+    record<ContainerStateTerminated>({
+      exitCode: integer(-(2 ** 31), 2 ** 31),
+      signal: optional(integer(0, 1_000)),
+      reason: optional(name),
+      message: optional(message),
+      startedAt: optional(timestamp),
+      finishedAt: optional(timestamp),
+      containerID: optional(reference),
+    }),
+  ),
+});
+
+const containerStatus = record<ContainerStatus>({
+  name,
+  state: optional(containerState),
+  lastState: optional(containerState),
+  ready: flag,
+  restartCount: integer(0, 2 ** 31),
+  image: reference,
+  imageID: reference,
+  containerID: optional(reference),
+  started: optional(flag),
+});
+
+const containerStatuses = optional(list(containerStatus, 200));
+const address = text(64);
+
+export const podStatus: Shape<PodStatus> = record<PodStatus>({
+  phase: optional(oneOf('Pending', 'Running', 'Succeeded', 'Failed', 'Unknown')),
+  conditions: optional(list(condition, 50)),
+  message: optional(message),
+  reason: optional(name),
+  nominatedNodeName: optional(name),
+  hostIP: optional(address),
+  hostIPs: optional(list(record<{ ip: string }>({ ip: address }), 10)),
+  podIP: optional(address),
+  podIPs: optional(list(record<{ ip: string }>({ ip: address }), 10)),
+  startTime: optional(timestamp),
+  initContainerStatuses: containerStatuses,
+  containerStatuses,
+  ephemeralContainerStatuses: containerStatuses,
+  qosClass: optional(name),
+  observedGeneration: optional(integer(0)),
+});
+
+const quantity = text(64) as Shape<NonNullable<NodeStatus['capacity']>[string]>;
+
+const systemInfo = record<NodeSystemInfo>({
+  machineID: reference,
+  systemUUID: reference,
+  bootID: reference,
+  kernelVersion: reference,
+  osImage: reference,
+  containerRuntimeVersion: reference,
+  kubeletVersion: reference,
+  kubeProxyVersion: reference,
+  operatingSystem: reference,
+  architecture: reference,
+});
+
+/** Images and daemon endpoints are no part of the protocol: both are dropped. */
+const nothing: Shape<undefined> = () => undefined;
+
+export const nodeStatus: Shape<NodeStatus> = record<NodeStatus>({
+  capacity: optional(mapOf(quantity)),
+  allocatable: optional(mapOf(quantity)),
+  conditions: optional(list(condition, 50)),
+  addresses: optional(
+    list(
+      record<NodeAddress>({
+        type: oneOf('Hostname', 'InternalIP', 'ExternalIP', 'InternalDNS', 'ExternalDNS'),
+        address: name,
+      }),
+      50,
+    ),
+  ),
+  nodeInfo: optional(systemInfo),
+  images: nothing,
+  daemonEndpoints: nothing,
+});
+
+export const taint: Shape<Taint> = record<Taint>({
+  key: text(317),
+  value: optional(text(63)),
+  effect: oneOf('NoSchedule', 'PreferNoSchedule', 'NoExecute'),
+  timeAdded: optional(timestamp),
+});

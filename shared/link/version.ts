@@ -1,0 +1,15 @@
+/** Which version and which features two ends speak. */
+import { SUBPROTOCOL } from './messages.js';
+
+/** Features this build knows beyond the plain version. A message kind added later is sent only if both ends name its feature. */
+export const FEATURES: readonly string[] = ['logs'];
+
+/** The features both ends named. */
+export function commonFeatures(theirs: readonly string[]): string[] {
+  return FEATURES.filter((feature) => theirs.includes(feature));
+}
+
+/** The subprotocol to speak out of those offered in `Sec-WebSocket-Protocol`, or undefined when none is known. */
+export function chooseSubprotocol(offered: string | undefined): string | undefined {
+  return offered?.split(',').some((each) => each.trim() === SUBPROTOCOL) ? SUBPROTOCOL : undefined;
+}

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startTestApi, type TestApi } from '../harness/api.js';
+import { call } from '../harness/https-call.js';
+
+let api: TestApi;
+before(async () => {
+  api = await startTestApi();
+});
+after(() => api.stop());
+
+const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
+
+test('health and version are answered to anyone', async () => {
+  for (const path of ['/healthz', '/readyz', '/livez', '/version']) {
+    assert.equal((await call(api, `GET ${path}`, { token: null })).code, 200);
+  }
+});
+
+test('all else needs a token: 401 with a Status', async () => {
+  for (const token of [null, 'wrong']) {
+    const answer = await call(api, 'GET /api/v1/nodes', { token });
+    assert.equal(answer.code, 401);
+    assert.deepEqual(answer.json(), {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message: 'Unauthorized',
+      reason: 'Unauthorized',
+      code: 401,
+    });
+  }
+});
+
+test('an object is created, read, replaced and deleted', async () => {
+  const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'one' }, data: { a: '1' } };
+  const created = await call(api, `POST ${CONFIG_MAPS}`, { body });
+  assert.equal(created.code, 201);
+  const read = (await call(api, `GET ${CONFIG_MAPS}/one`)).json<{ metadata: object; data: object }>();
+  const replaced = await call(api, `PUT ${CONFIG_MAPS}/one`, { body: { ...read, data: { a: '2' } } });
+  assert.deepEqual(replaced.json<{ data: object }>().data, { a: '2' });
+  const stale = await call(api, `PUT ${CONFIG_MAPS}/one`, { body: read });
+  assert.equal(stale.json<{ reason: string }>().reason, 'Conflict');
+  const deleted = await call(api, `DELETE ${CONFIG_MAPS}/one`);
+  assert.equal(deleted.json<{ status: string }>().status, 'Success');
+  const gone = await call(api, `GET ${CONFIG_MAPS}/one`);
+  assert.equal(gone.json<{ message: string }>().message, 'configmaps "one" not found');
+});

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { describe } from 'node:test';
+import { NodeLifecycle } from '../../coordinator/controllers/node-lifecycle.js';
+import { TaintEviction } from '../../coordinator/controllers/taint-eviction.js';
+import { nodeKind, podKind } from '../../coordinator/kinds/index.js';
+import { findCondition } from '../../shared/kube/conditions.js';
+import type { Taint } from '../../shared/kube/node.js';
+import type { Toleration } from '../../shared/kube/pod.js';
+import { type ControlPlane, joinNode, setReady, withControlPlane } from '../harness/control-plane.js';
+import { podObject } from '../harness/objects.js';
+
+function withNodes(rule: string, check: (plane: ControlPlane) => Promise<void>): void {
+  withControlPlane(rule, async (plane) => {
+    const lifecycle = new NodeLifecycle({ ...plane, recordEvent: plane.events.from('node-controller') });
+    const recordEvent = plane.events.from('taint-eviction-controller');
+    const eviction = new TaintEviction({ ...plane, recordEvent });
+    await joinNode(plane, 'n1');
+    await joinNode(plane, 'n2');
+    try {
+      await check(plane);
+    } finally {
+      await lifecycle.stop();
+      await eviction.stop();
+    }
+  });
+}
+
+const taintsOf = (plane: ControlPlane, name: string) =>
+  (plane.informers.nodes.get({ name })?.spec?.taints ?? []).map(({ key, effect }) => `${key}:${effect}`);
+
+async function setSpec(plane: ControlPlane, name: string, spec: object): Promise<void> {
+  await plane.registry.modify(nodeKind, { name }, (node) => {
+    node.spec = { ...node.spec, ...spec };
+    return undefined;
+  });
+  await plane.settle();
+}
+
+async function runPod(plane: ControlPlane, tolerations: Toleration[]): Promise<void> {
+  await plane.registry.create(podKind, 'default', podObject('a', { nodeName: 'n1', tolerations }));
+  await plane.settle();
+}
+
+const pod = (plane: ControlPlane) => plane.informers.pods.get({ namespace: 'default', name: 'a' });
+const isDeleted = (plane: ControlPlane) => pod(plane)?.metadata.deletionTimestamp !== undefined;
+const DRAINED: Taint = { key: 'drained', effect: 'NoExecute' };
+
+describe('node lifecycle', () => {
+  withNodes('a Ready node carries none of its taints', async (plane) => {
+    assert.deepEqual(taintsOf(plane, 'n1'), []);
+  });
+
+  withNodes('Ready=False taints not-ready, Unknown unreachable, and True clears both', async (plane) => {
+    await setReady(plane, 'n1', 'False');
+    assert.deepEqual(taintsOf(plane, 'n1'), [
+      'node.kubernetes.io/not-ready:NoSchedule',
+      'node.kubernetes.io/not-ready:NoExecute',
+    ]);
+    await setReady(plane, 'n1', 'Unknown');
+    assert.deepEqual(taintsOf(plane, 'n1'), [
+      'node.kubernetes.io/unreachable:NoSchedule',
+      'node.kubernetes.io/unreachable:NoExecute',
+    ]);
+    await setReady(plane, 'n1', 'True');
+    assert.deepEqual(taintsOf(plane, 'n1'), []);
+  });
+
+  withNodes("cordon taints the node, and a user's own taints stay", async (plane) => {
+    await setSpec(plane, 'n1', { unschedulable: true, taints: [{ key: 'mine', effect: 'NoSchedule' }] });
+    assert.deepEqual(taintsOf(plane, 'n1'), [
+      'mine:NoSchedule',
+      'node.kubernetes.io/unschedulable:NoSchedule',
+    ]);
+    await setSpec(plane, 'n1', { unschedulable: false });
+    assert.deepEqual(taintsOf(plane, 'n1'), ['mine:NoSchedule']);
+  });
+
+  withNodes('when all nodes are dark, no NoExecute taint is added and existing ones go', async (plane) => {
+    await setReady(plane, 'n1', 'Unknown');
+    assert.equal(taintsOf(plane, 'n1').length, 2);
+    await setReady(plane, 'n2', 'Unknown');
+    const dark = ['node.kubernetes.io/unreachable:NoSchedule'];
+    assert.deepEqual([taintsOf(plane, 'n1'), taintsOf(plane, 'n2')], [dark, dark]);
+    await setReady(plane, 'n2', 'True');
+    assert.deepEqual([taintsOf(plane, 'n1').length, taintsOf(plane, 'n2').length], [2, 0]);
+  });
+
+  withNodes('registration, loss of readiness and removal are told', async (plane) => {
+    await runPod(plane, [{ operator: 'Exists' }]);
+    await setReady(plane, 'n1', 'False');
+    await plane.registry.delete(nodeKind, { name: 'n1' });
+    await plane.settle();
+    assert.deepEqual(await plane.eventsAbout('n1'), [
+      'RegisteredNode: Node n1 event: Registered Node n1 in Controller',
+      'NodeNotReady: Node n1 status is now: NodeNotReady',
+      'RemovingNode: Node n1 event: Removing Node n1 from Controller',
+    ]);
+    assert.deepEqual(await plane.eventsAbout('a'), ['NodeNotReady: Node is not ready']);
+  });
+});
+
+describe('taint eviction', () => {
+  withNodes('a NoExecute taint that is not tolerated deletes the Pod at once', async (plane) => {
+    await runPod(plane, []);
+    await setSpec(plane, 'n1', { taints: [DRAINED] });
+    assert.ok(isDeleted(plane));
+    const condition = findCondition(pod(plane)?.status?.conditions, 'DisruptionTarget');
+    assert.equal(condition?.reason, 'DeletionByTaintManager');
+    assert.deepEqual(await plane.eventsAbout('a'), [
+      'TaintManagerEviction: Marking for deletion Pod default/a',
+    ]);
+  });
+
+  withNodes('tolerationSeconds delay it', async (plane) => {
+    await runPod(plane, [{ key: 'drained', operator: 'Exists', tolerationSeconds: 30 }]);
+    await setSpec(plane, 'n1', { taints: [DRAINED] });
+    await plane.advance(29_000);
+    assert.equal(isDeleted(plane), false);
+    await plane.advance(1_000);
+    assert.ok(isDeleted(plane));
+  });
+
+  withNodes('a taint that goes in time cancels it, and says so', async (plane) => {
+    await runPod(plane, [{ key: 'drained', operator: 'Exists', tolerationSeconds: 30 }]);
+    await setSpec(plane, 'n1', { taints: [DRAINED] });
+    await plane.advance(20_000);
+    await setSpec(plane, 'n1', { taints: [] });
+    await plane.advance(60_000);
+    assert.equal(isDeleted(plane), false);
+    assert.deepEqual(await plane.eventsAbout('a'), [
+      'TaintManagerEviction: Cancelling deletion of Pod default/a',
+    ]);
+  });
+
+  withNodes('a Pod that tolerates for ever stays', async (plane) => {
+    await runPod(plane, [{ operator: 'Exists' }]);
+    await setSpec(plane, 'n1', { taints: [DRAINED] });
+    await plane.advance(3_600_000);
+    assert.equal(isDeleted(plane), false);
+  });
+});

@@ -1,0 +1,278 @@
+/**
+ * Container engines of the tests' own: started on a socket in a temporary folder, in a network namespace of their own,
+ * ended by process id. Nothing that runs on the machine already is used or touched.
+ */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DockerApi } from '../../agent/runtime/docker-api.js';
+import { askEngine } from '../../agent/runtime/find-engine.js';
+
+export type EngineKind = 'docker' | 'podman';
+
+export interface TestEngine {
+  kind: EngineKind;
+  /** `unix://` and this is a DOCKER_HOST. */
+  socketPath: string;
+  /** Where ports of the host that its containers take can be reached. */
+  address: string;
+  /** Runs a command where `127.0.0.1` is the engine's host, and answers what it printed. */
+  onHost(...command: string[]): string;
+  /** SIGKILL; containers stay as the engine leaves them. */
+  kill(): Promise<void>;
+  /** Starts it again on the same data. */
+  start(): Promise<void>;
+  /** Ends it with all its containers and removes what it wrote. */
+  stop(): Promise<void>;
+}
+
+const NEEDED: Record<EngineKind, string[]> = {
+  docker: ['/usr/sbin/dockerd', '/usr/sbin/iptables'],
+  podman: ['/usr/bin/podman', '/usr/bin/crun', '/usr/bin/conmon', '/usr/lib/podman/netavark'],
+};
+const START_MS = 60_000;
+/** Podman lowers its own limits to this before it starts a container that asks for more. */
+const MOST_PODMAN_KEEPS = 32_768;
+let count = 0;
+
+/** Why this machine cannot run such an engine; undefined when it can. */
+export function whyNoEngine(kind: EngineKind): string | undefined {
+  if (process.getuid?.() !== 0) return 'needs root';
+  const missing = [...NEEDED[kind], '/bin/busybox', '/sbin/ip'].filter((path) => !existsSync(path));
+  return missing.length > 0 ? `needs ${missing.join(', ')} (see .ci/packages)` : undefined;
+}
+
+/** A fresh engine without images; a sentence instead where it cannot be had. */
+export async function startEngine(kind: EngineKind): Promise<TestEngine | string> {
+  const why = whyNoEngine(kind);
+  if (why !== undefined) return why;
+  count += 1;
+  const folder = mkdtempSync(join(tmpdir(), `everynode-${kind}-`));
+  const network = makeNetwork(`en${process.pid}-${count}`);
+  const engine = new OwnEngine(kind, folder, network);
+  try {
+    await engine.start();
+  } catch (error) {
+    await engine.stop();
+    return error instanceof Error ? error.message : String(error);
+  }
+  return engine;
+}
+
+class OwnEngine implements TestEngine {
+  readonly socketPath: string;
+  readonly address: string;
+  #engine: ChildProcess | undefined;
+  /** Docker's other half, a process of its own as in every installation: it survives dockerd. */
+  #containerd: ChildProcess | undefined;
+
+  constructor(
+    readonly kind: EngineKind,
+    private readonly folder: string,
+    private readonly network: Network,
+  ) {
+    this.socketPath = join(folder, 'engine.sock');
+    this.address = network.address;
+  }
+
+  onHost(...command: string[]): string {
+    return run('nsenter', `--net=/run/netns/${this.network.name}`, ...command);
+  }
+
+  async start(): Promise<void> {
+    if (this.kind === 'docker' && !isRunning(this.#containerd)) {
+      this.#containerd = this.#spawn(containerdCommand(this.folder));
+    }
+    const child = this.#spawn(
+      this.kind === 'docker' ? dockerCommand(this.folder, this.network) : podmanCommand(this.folder),
+    );
+    this.#engine = child;
+    const deadline = Date.now() + START_MS;
+    for (;;) {
+      const answer = await askEngine({ socketPath: this.socketPath }).catch(() => undefined);
+      if (answer) return;
+      if (!isRunning(child) || Date.now() > deadline)
+        throw new Error(`${this.kind} did not start: ${this.#lastWords()}`);
+      await sleep(50);
+    }
+  }
+
+  kill(): Promise<void> {
+    return end(this.#engine, 'SIGKILL');
+  }
+
+  async stop(): Promise<void> {
+    try {
+      if (!isRunning(this.#engine)) await this.start();
+      await removeContainers(this.socketPath);
+    } finally {
+      await end(this.#engine, 'SIGTERM');
+      await end(this.#containerd, 'SIGTERM');
+      unmountBelow(this.folder);
+      removeNetwork(this.network);
+      rmSync(this.folder, { recursive: true, force: true });
+    }
+  }
+
+  #spawn(command: string[]): ChildProcess {
+    const log = openSync(join(this.folder, 'log'), 'a');
+    // Should the tests be killed, the kernel ends the engine too.
+    const args = [`--net=/run/netns/${this.network.name}`, 'setpriv', '--pdeathsig', 'TERM', ...command];
+    return spawn('nsenter', args, {
+      stdio: ['ignore', log, log],
+      env: { ...process.env, CONTAINERS_CONF: join(this.folder, 'containers.conf') },
+    });
+  }
+
+  #lastWords(): string {
+    return readFileSync(join(this.folder, 'log'), 'utf8').trim().split('\n').slice(-3).join(' | ');
+  }
+}
+
+function isRunning(child: ChildProcess | undefined): boolean {
+  return child !== undefined && child.exitCode === null && child.signalCode === null;
+}
+
+async function end(child: ChildProcess | undefined, signal: NodeJS.Signals): Promise<void> {
+  if (!child || !isRunning(child)) return;
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill(signal);
+  await ended;
+}
+
+async function removeContainers(socketPath: string): Promise<void> {
+  const api = new DockerApi({ socketPath });
+  const refusals = { otherwise: 'EngineDown' };
+  const found = await api.json<{ Id: string; Created: number }[]>(
+    { method: 'GET', path: '/containers/json', query: { all: '1' } },
+    refusals,
+  );
+  // Podman removes no container whose namespaces a later one shares.
+  for (const { Id } of found.sort((one, other) => other.Created - one.Created)) {
+    await api.json({ method: 'DELETE', path: `/containers/${Id}`, query: { force: '1', v: '1' } }, refusals);
+  }
+  api.close();
+}
+
+function containerdCommand(folder: string): string[] {
+  const config = join(folder, 'containerd.toml');
+  writeFileSync(config, 'version = 2\ndisabled_plugins = ["io.containerd.grpc.v1.cri"]\n');
+  return [
+    ...['containerd', '--config', config, '--address', join(folder, 'containerd.sock')],
+    ...['--root', join(folder, 'containerd'), '--state', join(folder, 'containerd-state')],
+  ];
+}
+
+function dockerCommand(folder: string, { bridge }: Network): string[] {
+  return [
+    ...['dockerd', '--data-root', join(folder, 'data'), '--exec-root', join(folder, 'exec')],
+    ...['--pidfile', join(folder, 'pid'), '-H', `unix://${join(folder, 'engine.sock')}`],
+    ...['--containerd', join(folder, 'containerd.sock'), '--bip', bridge, '--userland-proxy=false'],
+  ];
+}
+
+/** Podman wants no limit above the machine's own, and no cgroup controller mounted outside /sys/fs/cgroup. */
+function podmanCommand(folder: string): string[] {
+  writeFileSync(
+    join(folder, 'containers.conf'),
+    `[containers]
+default_ulimits = ["nofile=${hardLimit('Max open files')}", "nproc=${hardLimit('Max processes')}"]
+log_driver = "k8s-file"
+[network]
+network_backend = "netavark"
+network_config_dir = "${folder}/networks"
+[engine]
+cgroup_manager = "cgroupfs"
+events_logger = "file"
+runtime = "crun"
+`,
+  );
+  mkdirSync(join(folder, 'networks'), { recursive: true });
+  // A machine whose /sys/fs/cgroup is cgroup2 itself keeps it.
+  const unmount =
+    `awk '$3 ~ /^cgroup/ && $2 != "/sys/fs/cgroup" && ($3 == "cgroup2" || $2 !~ "^/sys/fs/cgroup") {print $2}' ` +
+    '/proc/mounts | xargs -r -n1 umount -l';
+  return ['unshare', '-m', 'sh', '-c', `${unmount}; exec "$@"`, 'sh', ...podmanService(folder)];
+}
+
+/** `soft:hard` of this process, both the hard one, as Podman wants them. */
+function hardLimit(name: string): string {
+  const line =
+    readFileSync('/proc/self/limits', 'utf8')
+      .split('\n')
+      .find((text) => text.startsWith(name)) ?? '';
+  const hard = line.slice(name.length).trim().split(/\s+/)[1] ?? 'unlimited';
+  const value = Math.min(hard === 'unlimited' ? MOST_PODMAN_KEEPS : Number(hard), MOST_PODMAN_KEEPS);
+  return `${value}:${value}`;
+}
+
+function podmanService(folder: string): string[] {
+  return [
+    ...[
+      'podman',
+      '--root',
+      join(folder, 'root'),
+      '--runroot',
+      join(folder, 'run'),
+      '--tmpdir',
+      join(folder, 'tmp'),
+    ],
+    ...[
+      '--cgroup-manager',
+      'cgroupfs',
+      'system',
+      'service',
+      '--time=0',
+      `unix://${join(folder, 'engine.sock')}`,
+    ],
+  ];
+}
+
+interface Network {
+  name: string;
+  /** Address of the engine's end of the link to this machine. */
+  address: string;
+  /** Address and prefix for the engine's bridge. */
+  bridge: string;
+}
+
+/** A namespace with a link to this machine, out of 198.18.0.0/15, which is set aside for tests. */
+function makeNetwork(name: string): Network {
+  const third = process.pid % 256;
+  const base = (count * 4) % 256;
+  const [here, there] = [`198.18.${third}.${base + 1}`, `198.18.${third}.${base + 2}`];
+  const link = `${name}h`;
+  run('ip', 'netns', 'add', name);
+  run('ip', 'link', 'add', link, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', name);
+  run('ip', 'addr', 'add', `${here}/30`, 'dev', link);
+  run('ip', 'link', 'set', link, 'up');
+  for (const command of [
+    'link set lo up',
+    `addr add ${there}/30 dev eth0`,
+    'link set eth0 up',
+    `route add default via ${here}`,
+  ]) {
+    run('ip', '-n', name, ...command.split(' '));
+  }
+  return { name, address: there, bridge: `198.19.${count % 256}.1/24` };
+}
+
+function removeNetwork({ name }: Network): void {
+  // Removing the namespace takes both ends of the link with it.
+  run('ip', 'netns', 'del', name);
+}
+
+function unmountBelow(folder: string): void {
+  const mounts = readFileSync('/proc/mounts', 'utf8')
+    .split('\n')
+    .map((line) => line.split(' ')[1] ?? '');
+  for (const mount of mounts.reverse()) {
+    if (mount.startsWith(`${folder}/`)) run('umount', '-l', mount);
+  }
+}
+
+function run(command: string, ...args: string[]): string {
+  return execFileSync(command, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+}

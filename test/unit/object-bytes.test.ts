@@ -1,0 +1,76 @@
+/** Objects as bytes: the stored form, the revision spliced in, metadata read alone. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { copyJson, sameJson } from '../../coordinator/registry/json-value.js';
+import {
+  decodeMetadata,
+  encodeObject,
+  spliceResourceVersion,
+} from '../../coordinator/registry/object-bytes.js';
+
+/** Text that looks like structure, quotes and escapes included. */
+const TRICKY = fc.string({ unit: fc.constantFrom('"', '\\', '{', '}', ':', 'a', 'é', '"metadata":{', '\n') });
+
+const OBJECT = fc.record(
+  {
+    apiVersion: fc.constant('v1'),
+    kind: fc.constant('ConfigMap'),
+    metadata: fc.record(
+      { name: TRICKY, labels: fc.dictionary(TRICKY, TRICKY, { noNullPrototype: true }) },
+      { noNullPrototype: true },
+    ),
+    data: fc.dictionary(TRICKY, TRICKY, { noNullPrototype: true }),
+  },
+  { noNullPrototype: true },
+);
+
+test('an object comes back from its bytes with the revision in its metadata', () => {
+  fc.assert(
+    fc.property(OBJECT, (object) => {
+      const bytes = spliceResourceVersion(encodeObject(object), 7);
+      const expected = { ...object, metadata: { resourceVersion: '7', ...object.metadata } };
+      assert.deepEqual(JSON.parse(bytes.toString()), JSON.parse(JSON.stringify(expected)));
+    }),
+  );
+});
+
+test('metadata read alone is the metadata of the whole', () => {
+  fc.assert(
+    fc.property(OBJECT, (object) => {
+      const stored = encodeObject(object);
+      assert.deepEqual(decodeMetadata(stored), JSON.parse(stored.toString()).metadata);
+    }),
+  );
+});
+
+test('a revision goes into empty metadata too', () => {
+  const bytes = spliceResourceVersion(Buffer.from('{"apiVersion":"v1","kind":"X","metadata":{}}'), 7);
+  assert.equal(bytes.toString(), '{"apiVersion":"v1","kind":"X","metadata":{"resourceVersion":"7"}}');
+});
+
+test('a copy is the same and shares nothing', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      const wrapped = { value, list: [value] };
+      const copy = copyJson(wrapped);
+      assert.deepEqual(copy, wrapped);
+      assert.ok(sameJson(copy, wrapped));
+      assert.notEqual(copy.list, wrapped.list);
+    }),
+  );
+});
+
+test('a member named __proto__ stays a member', () => {
+  const copy = copyJson(JSON.parse('{"data":{"__proto__":"x"}}'));
+  assert.equal(JSON.stringify(copy), '{"data":{"__proto__":"x"}}');
+});
+
+test('equality knows no order of members, tells absence from null, and counts elements', () => {
+  assert.ok(sameJson({ a: 1, b: [1, 2] }, { b: [1, 2], a: 1 }));
+  assert.ok(sameJson({ a: 1, b: undefined }, { a: 1 }));
+  assert.ok(!sameJson({ a: null }, {}));
+  assert.ok(!sameJson([1, 2], [1]));
+  assert.ok(!sameJson({ toString: 1 }, { valueOf: 1 }));
+  assert.ok(!sameJson([], {}));
+});
