@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { fitRefusals, pinnedNode, unschedulableMessage } from '../../coordinator/decisions/fit.js';
+import { podRequests, roomOf } from '../../coordinator/decisions/pod-room.js';
+import type { Container, PodSpec } from '../../shared/kube/pod.js';
+import { type NodeOptions, nodeObject, pinnedTo, podObject } from '../harness/objects.js';
+
+const container = (requests: Record<string, string>): Container => ({
+  name: 'c',
+  image: 'app:1',
+  resources: { requests },
+});
+const port = (hostPort: number, hostIP?: string, protocol?: string): Container => ({
+  name: 'c',
+  image: 'app:1',
+  ports: [{ containerPort: 80, hostPort, ...(hostIP && { hostIP }), ...(protocol && { protocol }) }],
+});
+const fit = (spec: Partial<PodSpec>, node: NodeOptions = {}, others: Partial<PodSpec>[] = []) =>
+  fitRefusals(
+    podObject('a', spec),
+    nodeObject('n1', node),
+    roomOf(others.map((other) => podObject('b', other))),
+  );
+
+const PORTS = ["node(s) didn't have free ports for the requested pod ports"];
+const AFFINITY = ["node(s) didn't match Pod's node affinity/selector"];
+const asks = (cpu: string): Partial<PodSpec> => ({ containers: [container({ cpu })] });
+const listens = (...ports: Container[]): Partial<PodSpec> => ({ containers: ports });
+
+describe('fit', () => {
+  const cases: [string, string[], string[]][] = [
+    ['an empty Pod fits', fit({}), []],
+    ['exactly what is free fits', fit(asks('3'), { cpu: '4' }, [asks('1')]), []],
+    ['a millicore more does not', fit(asks('3001m'), { cpu: '4' }, [asks('1')]), ['Insufficient cpu']],
+    [
+      'every short resource is named',
+      fit({ containers: [container({ cpu: '5', memory: '9Gi', 'example.org/gpu': '1' })] }),
+      ['Insufficient cpu', 'Insufficient memory', 'Insufficient example.org/gpu'],
+    ],
+    ['the number of Pods counts', fit({}, { pods: '1' }, [{}]), ['Too many pods']],
+    ['a cordoned node', fit({}, { unschedulable: true }), ['node(s) were unschedulable']],
+    [
+      'a cordoned node for who tolerates it',
+      fit({ tolerations: [{ operator: 'Exists' }] }, { unschedulable: true }),
+      [],
+    ],
+    [
+      'a taint, with its value',
+      fit({}, { taints: [{ key: 'gpu', value: 'a100', effect: 'NoExecute' }] }),
+      ['node(s) had untolerated taint {gpu: a100}'],
+    ],
+    ['a taint that only prefers', fit({}, { taints: [{ key: 'a', effect: 'PreferNoSchedule' }] }), []],
+    ['the node selector', fit({ nodeSelector: { disk: 'ssd' } }), AFFINITY],
+    ['another node in the affinity', fit(pinnedTo('n2')), AFFINITY],
+    [
+      'the taint speaks before the affinity',
+      fit(pinnedTo('n2'), { taints: [{ key: 'a', effect: 'NoSchedule' }] }),
+      ['node(s) had untolerated taint {a: }'],
+    ],
+    ['a host port that is taken', fit(listens(port(80)), {}, [listens(port(80))]), PORTS],
+    ['another host port', fit(listens(port(80)), {}, [listens(port(81))]), []],
+    ['the same port of another protocol', fit(listens(port(80)), {}, [listens(port(80, '', 'UDP'))]), []],
+    [
+      'the same port on another address',
+      fit(listens(port(80, '10.0.0.1')), {}, [listens(port(80, '10.0.0.2'))]),
+      [],
+    ],
+    ['every address covers one', fit(listens(port(80)), {}, [listens(port(80, '10.0.0.2'))]), PORTS],
+  ];
+  for (const [rule, actual, expected] of cases) test(rule, () => assert.deepEqual(actual, expected));
+});
+
+describe('requests of a Pod', () => {
+  test('containers add up, the largest init container is a floor, overhead comes on top', () => {
+    const spec: PodSpec = {
+      containers: [container({ cpu: '100m', memory: '1Gi' }), container({ cpu: '200m' })],
+      initContainers: [container({ cpu: '500m' }), container({ cpu: '400m', memory: '1Mi' })],
+      overhead: { cpu: '10m' },
+    };
+    assert.deepEqual(podRequests(spec), { cpu: 510, memory: 2 ** 30 });
+  });
+});
+
+describe('words of the scheduler', () => {
+  test('reasons are counted and sorted as texts', () => {
+    const counts = new Map([
+      ['node(s) were unschedulable', 2],
+      ['Insufficient cpu', 1],
+    ]);
+    assert.equal(
+      unschedulableMessage(3, counts),
+      '0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable.',
+    );
+  });
+
+  test('no nodes at all', () => {
+    assert.equal(unschedulableMessage(0, new Map()), 'no nodes available to schedule pods');
+  });
+
+  test('a Pod is pinned when its affinity leaves one node', () => {
+    assert.equal(pinnedNode(podObject('a', pinnedTo('n1'))), 'n1');
+    assert.equal(pinnedNode(podObject('a')), undefined);
+  });
+});
