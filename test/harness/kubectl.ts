@@ -55,7 +55,7 @@ let found: string | undefined;
 
 /** Path of a kubectl for this run of tests. Throws an Error that says why there is none. */
 export function findKubectl(): string {
-  const named = process.env['KUBECTL'];
+  const named = process.env.KUBECTL;
   if (named) return named;
   if (!found) found = (kubectlMinor('kubectl') ?? 0) >= LEAST_MINOR ? 'kubectl' : fetchPinned();
   return found;
@@ -83,7 +83,7 @@ export function createKubectl(kubeconfig: string, binary: string = findKubectl()
   const home = mkdtempSync(join(tmpdir(), 'everynode-kubectl-'));
   const config = join(home, 'kubeconfig');
   writeFileSync(config, kubeconfig, { mode: 0o600 });
-  const env = { PATH: process.env['PATH'] ?? '', HOME: home, KUBECONFIG: config, TERM: 'dumb' };
+  const env = { PATH: process.env.PATH ?? '', HOME: home, KUBECONFIG: config, TERM: 'dumb' };
   const run = (args: readonly string[], input = '') =>
     new Promise<KubectlResult>((resolve) => {
       const child = execFile(
