@@ -15,8 +15,8 @@ import type { WriteOptions } from './registry.js';
 import { placeAtName, placeInNamespace, readBody } from './request-body.js';
 import { decodeStrictly } from './strict-fields.js';
 
-/** Reads a body as an object of the kind: checked against the schema, defaulted. */
-function readObject<T extends KubeObject>(kind: Kind<T>, body: unknown, options: WriteOptions): T {
+/** Reads a body as an object of the kind: checked against the schema, defaulted. Throws a 400. */
+export function readObject<T extends KubeObject>(kind: Kind<T>, body: unknown, options: WriteOptions): T {
   const map = readBody(kind, body);
   if (options.fieldValidation) decodeStrictly(kind, map, options.fieldValidation, options.warn);
   const object = map as unknown as T;
@@ -35,8 +35,8 @@ function refuse(kind: Kind, name: string, errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalid(kind, name, [...errors]);
 }
 
+/** What a new object gets from outside. */
 export interface Creation {
-  namespace: string | undefined;
   /** Milliseconds since the epoch. */
   now: number;
   uid: string;
@@ -44,15 +44,13 @@ export interface Creation {
   generateName: (base: string) => string;
 }
 
-/** The object that a POST of `body` stores. Throws 400 and 422. */
+/** Makes `object`, as read and put into its namespace, what a POST stores. Throws 400 and 422. */
 export function admitCreate<T extends KubeObject>(
   kind: Kind<T>,
-  body: unknown,
+  object: T,
   creation: Creation,
   options: WriteOptions,
-): T {
-  const object = readObject(kind, body, options);
-  placeInNamespace(kind, object, creation.namespace);
+): void {
   const { metadata } = object;
   if (metadata.resourceVersion) {
     throw badRequest('resourceVersion should not be set on objects to be created');
@@ -68,7 +66,6 @@ export function admitCreate<T extends KubeObject>(
   kind.prepareForCreate(object, { now: creation.now });
   refuse(kind, metadata.name, [...validateObjectMeta(metadata, kind), ...kind.validate(object)]);
   warn(kind, object, options);
-  return object;
 }
 
 /** Gives an object its generated name, and the defaults that follow from a name (a Namespace's label). */

@@ -1,6 +1,7 @@
 /** The NamespaceLifecycle admission plugin: nothing is created in a namespace that is missing or ending. */
 import type { Namespace } from '../../shared/kube/config.js';
-import { ApiError, notFound, qualifiedResource } from '../../shared/kube/status.js';
+import type { KubeObject } from '../../shared/kube/meta.js';
+import { ApiError, badRequest, notFound, qualifiedResource } from '../../shared/kube/status.js';
 import type { Kind } from '../kinds/kind.js';
 import type { Guard, Store } from '../store/store.js';
 import { namespaceKey } from './keys.js';
@@ -29,20 +30,21 @@ function beingTerminated(kind: Kind, name: string, namespace: string): ApiError 
 }
 
 /**
- * Checks the namespace of a creation. Answers the guard that makes the store refuse the write if the
- * namespace changes meanwhile. Throws a 404 and a 403.
+ * Checks the namespace of a new object. Answers the guard that makes the store refuse the write if the namespace
+ * changes meanwhile; nothing for a cluster-scoped kind. Throws 400, 404 and 403.
  */
 export async function openNamespace(
   store: Store,
   kind: Kind,
-  namespace: string,
-  name: string,
-): Promise<Guard> {
+  { metadata: { namespace, name, generateName } }: KubeObject,
+): Promise<Guard | undefined> {
+  if (!kind.namespaced) return undefined;
+  if (!namespace) throw badRequest('an empty namespace may not be set during creation');
   const key = namespaceKey(namespace);
   const stored = await store.get(key);
   if (!stored) throw notFound(NAMESPACES, namespace);
   if (isTerminating(JSON.parse(stored.value.toString('utf8')) as Namespace)) {
-    throw beingTerminated(kind, name, namespace);
+    throw beingTerminated(kind, name || (generateName ?? ''), namespace);
   }
   return { key, revision: stored.revision };
 }

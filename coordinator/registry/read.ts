@@ -48,9 +48,8 @@ export async function list<T extends KubeObject>(
   const revision = parseResourceVersion(request.resourceVersion);
   await refuseFuture(parts.store, revision);
   if (kind.reader) return listComputed(parts, kind, request, selection);
-  if (selection.name !== undefined && request.namespace !== undefined && !request.continue) {
-    return listOne(parts, kind, { namespace: request.namespace, name: selection.name }, selection);
-  }
+  const isPresent = !request.continue && request.resourceVersionMatch !== 'Exact';
+  if (selection.only && isPresent) return listOne(parts, kind, selection.only, selection);
   try {
     return await scan(parts, kind, request, selection);
   } catch (error) {
@@ -71,7 +70,7 @@ async function listComputed<T extends KubeObject>(
   return { records, resourceVersion: String(revision) };
 }
 
-/** `metadata.name=x` in one namespace, as `wait` and `get NAME -w` ask all the time: one key instead of a scan. */
+/** The one object that can match: one key instead of a scan. */
 async function listOne<T extends KubeObject>(
   parts: RegistryParts,
   kind: Kind<T>,

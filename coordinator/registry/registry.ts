@@ -78,7 +78,10 @@ export interface WatchRequest extends Selection {
   sendInitialEvents?: boolean;
 }
 
-/** `initialEnd` marks the bookmark that ends the initial events. Deleted records carry the deletion's revision. */
+/**
+ * Deleted records carry the deletion's revision. `initialEnd` marks the bookmark that ends the initial events;
+ * others tell how far the watch is when that is further than its last event.
+ */
 export type WatchEvent<T extends KubeObject> =
   | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; record: ObjectRecord<T> }
   | { type: 'BOOKMARK'; revision: number; initialEnd: boolean };

@@ -1,5 +1,5 @@
 /** Label and field selectors of a request, compiled; they decode an object only when they must look inside. */
-import type { KubeObject } from '../../shared/kube/meta.js';
+import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
 import {
   type FieldRequirement,
   type Matcher,
@@ -16,8 +16,8 @@ import type { ObjectRecord, Selection } from './registry.js';
 export interface CompiledSelection<T extends KubeObject> {
   /** True when everything of the kind and namespace is selected. */
   readonly everything: boolean;
-  /** The only name that can match, when the selector says so. */
-  readonly name: string | undefined;
+  /** The only object that can match, when the selectors say so: `wait` and `get NAME -w` ask like that. */
+  readonly only: ObjectRef | undefined;
   matches(key: string, record: ObjectRecord<T>): boolean;
 }
 
@@ -49,6 +49,17 @@ function fieldTest<T extends KubeObject>(kind: Kind<T>, requirement: FieldRequir
   return (key, record) => (read(key, record) === requirement.value) !== requirement.negated;
 }
 
+function onlyRef(
+  kind: Kind,
+  namespace: string | undefined,
+  requirements: readonly FieldRequirement[],
+): ObjectRef | undefined {
+  const named = requirements.find(({ field, negated }) => field === 'metadata.name' && !negated);
+  if (!named) return undefined;
+  if (!kind.namespaced) return { name: named.value };
+  return namespace === undefined ? undefined : { namespace, name: named.value };
+}
+
 /** Throws a 400 for a selector that cannot be read and for a field that the kind does not offer. */
 export function compileSelection<T extends KubeObject>(
   kind: Kind<T>,
@@ -57,10 +68,9 @@ export function compileSelection<T extends KubeObject>(
   const labels: Matcher = reading(parseLabelSelector, selection.labelSelector ?? '');
   const requirements = reading(parseFieldSelector, selection.fieldSelector ?? '');
   const tests = requirements.map((requirement) => fieldTest(kind, requirement));
-  const named = requirements.find(({ field, negated }) => field === 'metadata.name' && !negated);
   return {
     everything: labels.empty && tests.length === 0,
-    name: named?.value,
+    only: onlyRef(kind, selection.namespace, requirements),
     matches: (key, record) =>
       tests.every((test) => test(key, record)) && (labels.empty || labels.matches(labelsOf(record))),
   };

@@ -5,7 +5,7 @@ import type { Change, StoreWatch } from '../store/store.js';
 import { recordsOf } from './change-records.js';
 import { keyOf, prefixOf } from './keys.js';
 import { list } from './read.js';
-import type { ObjectRecord, RecordList, RegistryWatch, WatchEvent, WatchRequest } from './registry.js';
+import type { ObjectRecord, RegistryWatch, WatchEvent, WatchRequest } from './registry.js';
 import type { RegistryParts } from './registry-parts.js';
 import { parseResourceVersion, refuseFuture } from './resource-version.js';
 import { type CompiledSelection, compileSelection } from './selection.js';
@@ -27,33 +27,30 @@ export async function watch<T extends KubeObject>(
   const selection = compileSelection(kind, request);
   const after = parseResourceVersion(request.resourceVersion);
   await refuseFuture(parts.store, after);
-  const initial = request.sendInitialEvents === true || after === 0;
-  // `false` together with no revision asks for changes from now on only.
-  const wanted = initial && request.sendInitialEvents !== false;
-  if (!wanted) {
-    return new SelectionWatch(parts, kind, request, selection, {
-      after: after || (await parts.store.revision()),
-    });
-  }
-  const { namespace, labelSelector, fieldSelector } = request;
-  const present = await list(parts, kind, {
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(labelSelector === undefined ? {} : { labelSelector }),
-    ...(fieldSelector === undefined ? {} : { fieldSelector }),
-  });
-  return new SelectionWatch(parts, kind, request, selection, {
-    after: Number(present.resourceVersion),
-    present,
-    marksEnd: request.sendInitialEvents === true,
-  });
+  // `sendInitialEvents: false` without a revision asks for changes from now on only.
+  const wantsPresent = request.sendInitialEvents ?? after === 0;
+  const start = wantsPresent
+    ? await presentState(parts, kind, request)
+    : { after: after || (await parts.store.revision()), marksEnd: false };
+  return new SelectionWatch(parts, kind, request.namespace, selection, start);
 }
 
 interface Start<T extends KubeObject> {
   /** Changes after this revision follow. */
   after: number;
-  present?: RecordList<T>;
-  /** Whether a bookmark ends the initial events (watch-list). */
-  marksEnd?: boolean;
+  /** What is there at that revision, when that is asked for; a bookmark follows it. */
+  present?: readonly ObjectRecord<T>[];
+  /** Whether that bookmark is the mark of a watch-list. */
+  marksEnd: boolean;
+}
+
+async function presentState<T extends KubeObject>(
+  parts: RegistryParts,
+  kind: Kind<T>,
+  { sendInitialEvents, resourceVersion: _after, ...selection }: WatchRequest,
+): Promise<Start<T>> {
+  const { records, resourceVersion } = await list(parts, kind, selection);
+  return { after: Number(resourceVersion), present: records, marksEnd: sendInitialEvents === true };
 }
 
 class SelectionWatch<T extends KubeObject> implements RegistryWatch<T> {
@@ -63,13 +60,11 @@ class SelectionWatch<T extends KubeObject> implements RegistryWatch<T> {
   constructor(
     parts: RegistryParts,
     kind: Kind<T>,
-    { namespace }: WatchRequest,
+    namespace: string | undefined,
     private readonly selection: CompiledSelection<T>,
     private readonly start: Start<T>,
   ) {
-    const only = namespace !== undefined && selection.name;
-    const ref = only ? { namespace, name: only } : undefined;
-    const prefix = ref ? keyOf(kind, ref) : prefixOf(kind, namespace);
+    const prefix = selection.only ? keyOf(kind, selection.only) : prefixOf(kind, namespace);
     this.#source = parts.store.watch(prefix, { after: start.after });
   }
 
@@ -84,8 +79,7 @@ class SelectionWatch<T extends KubeObject> implements RegistryWatch<T> {
       for await (const batch of this.#source) {
         if (this.#closed) return;
         const events = batch.changes.flatMap((change) => this.#eventOf(change));
-        const last = batch.changes.at(-1)?.revision ?? 0;
-        if (events.length === 0 || last < batch.revision) {
+        if (lastRevision(events) < batch.revision) {
           events.push({ type: 'BOOKMARK', revision: batch.revision, initialEnd: false });
         }
         yield events;
@@ -98,12 +92,12 @@ class SelectionWatch<T extends KubeObject> implements RegistryWatch<T> {
   }
 
   *#initial(): Generator<WatchEvent<T>[]> {
-    const records = this.start.present?.records ?? [];
-    for (let from = 0; from < records.length && !this.#closed; from += INITIAL_PAGE) {
-      yield records.slice(from, from + INITIAL_PAGE).map((record) => ({ type: 'ADDED', record }));
+    const { after, present, marksEnd } = this.start;
+    if (!present) return;
+    for (let from = 0; from < present.length && !this.#closed; from += INITIAL_PAGE) {
+      yield present.slice(from, from + INITIAL_PAGE).map((record) => ({ type: 'ADDED', record }));
     }
-    if (!this.start.present) return;
-    yield [{ type: 'BOOKMARK', revision: this.start.after, initialEnd: this.start.marksEnd === true }];
+    yield [{ type: 'BOOKMARK', revision: after, initialEnd: marksEnd }];
   }
 
   /** An object that comes into the selection is ADDED, one that leaves it is DELETED with its last state. */
@@ -115,4 +109,10 @@ class SelectionWatch<T extends KubeObject> implements RegistryWatch<T> {
     if (current && matches(current)) return [{ type: matched ? 'MODIFIED' : 'ADDED', record: current }];
     return matched && previous ? [{ type: 'DELETED', record: previous }] : [];
   }
+}
+
+function lastRevision<T extends KubeObject>(events: readonly WatchEvent<T>[]): number {
+  const last = events.at(-1);
+  if (!last) return 0;
+  return last.type === 'BOOKMARK' ? last.revision : last.record.revision;
 }

@@ -163,3 +163,26 @@ test('bytes carry the resourceVersion, and the stored value does not', async () 
   assert.match(stored, /^\{"apiVersion":"v1","kind":"ConfigMap","metadata":\{/);
   assert.doesNotMatch(stored, /resourceVersion/);
 });
+
+test('an object above the size limit is a 413', async () => {
+  const { registry } = await testRegistry();
+  const body = podManifest('a', { hostname: 'x'.repeat(1_600_000) });
+  const error = await refusal(registry.create(podKind, 'default', body));
+  assert.equal(error.reason, 'RequestEntityTooLarge');
+});
+
+test('a namespace that changes between the look at it and the write is looked at again', async () => {
+  const { registry, store } = await testRegistry();
+  const key = '/registry/core/namespaces/default';
+  const { create } = store;
+  let raced = false;
+  store.create = async (...write) => {
+    const namespace = await store.get(key);
+    if (!raced && namespace) await store.update(key, namespace.value);
+    raced = true;
+    return create.apply(store, write);
+  };
+  await registry.create(configMapKind, 'default', configMapManifest('a'));
+  assert.ok(raced);
+  await registry.get(configMapKind, REF);
+});
