@@ -5,6 +5,7 @@ import { ROLLING_UPDATE } from './rolling-update.js';
 import type { Table } from './table.js';
 import { TAINT_EVICTION } from './taint-eviction.js';
 import { TOLERATIONS } from './tolerations.js';
+import { VALIDATION } from './validation.js';
 
 /** By the file's name without `.json`. */
 export const TABLES: Readonly<Record<string, Table>> = {
@@ -13,4 +14,5 @@ export const TABLES: Readonly<Record<string, Table>> = {
   'daemon-eligibility': DAEMON_ELIGIBILITY,
   'rolling-update': ROLLING_UPDATE,
   'taint-eviction': TAINT_EVICTION,
+  validation: VALIDATION,
 };
