@@ -1,6 +1,7 @@
 /** patch: PATCH with a JSON, merge or strategic merge body. */
 import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
-import { ApiError, badRequest } from '../../shared/kube/status.js';
+import { ApiError, badRequest, invalid } from '../../shared/kube/status.js';
+import { invalidValue } from '../kinds/field-error.js';
 import type { Kind } from '../kinds/kind.js';
 import { definitionOf } from '../kinds/schema/schema.js';
 import { admitUpdate } from './admission.js';
@@ -11,6 +12,10 @@ import type { ObjectRecord, Patch, WriteOptions } from './registry.js';
 import type { RegistryParts } from './registry-parts.js';
 import { rewrite } from './rewrite.js';
 import { applyStrategicMergePatch, PatchFormatError } from './strategic-merge-patch.js';
+import { DecodingError } from './strict-fields.js';
+
+/** Characters of a patch that an error repeats. */
+const SHOWN_LENGTH = 512;
 
 /**
  * Changes the present object by a patch, again on a fresh read when another writer came between. A
@@ -26,13 +31,23 @@ export async function patch<T extends KubeObject>(
   refuseType(change);
   const decide = (current: ObjectRecord<T>) => {
     const patched = applyPatch(kind, Object.fromEntries(Object.entries(current.object())), change);
-    const now = parts.clock.now();
     // The patched object shares parts with the present one, which it is about to be compared with.
-    const object = admitUpdate(kind, ref, copyJson(patched), current.object(), now, options);
+    const body = copyJson(patched);
+    const object = admitUpdate(kind, ref, body, current.object(), parts.clock.now(), options);
     return { step: 'mark' as const, object };
   };
-  const { record } = await rewrite(parts, kind, ref, decide, options.dryRun);
-  return { record, created: false };
+  try {
+    const { record } = await rewrite(parts, kind, ref, decide, options.dryRun);
+    return { record, created: false };
+  } catch (error) {
+    throw error instanceof DecodingError ? badOutcome(change, error.problem) : error;
+  }
+}
+
+/** What a patch makes that is no object of the kind is a 422 at `patch` (`applyPatchToObject`), not a 400 as elsewhere. */
+function badOutcome({ body }: Patch, problem: string): ApiError {
+  const shown = JSON.stringify(body).slice(0, SHOWN_LENGTH);
+  return invalid({ group: '', resource: '', kind: '' }, '', [invalidValue('patch', shown, problem)]);
 }
 
 function refuseType({ type }: Patch): void {

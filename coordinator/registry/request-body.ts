@@ -1,6 +1,6 @@
 /** What a client sent, as an object of the kind it was sent for; refuses with 400 what it cannot be. */
 import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
-import { type ApiError, badRequest } from '../../shared/kube/status.js';
+import { badRequest } from '../../shared/kube/status.js';
 import { apiVersionOf, type Kind } from '../kinds/kind.js';
 import { isJsonMap, type JsonMap } from './json-value.js';
 
@@ -14,15 +14,15 @@ function readTypeMeta(kind: Kind, body: JsonMap): void {
     );
   }
   if (named !== kind.kind) {
-    throw undecodable(kind, String(named), 'the kinds do not match');
+    throw badRequest(undecodableText(kind, String(named), 'the kinds do not match'));
   }
   body.apiVersion = expected;
   body.kind = kind.kind;
 }
 
-/** 400 in the words of upstream's decoder. */
-export function undecodable(kind: Kind, sent: string, problem: string): ApiError {
-  return badRequest(`${sent} in version "${kind.version}" cannot be handled as a ${kind.kind}: ${problem}`);
+/** What upstream's decoder says of a body that is none of this kind; `sent` is the kind that it names. */
+export function undecodableText(kind: Kind, sent: string, problem: string): string {
+  return `${sent} in version "${kind.version}" cannot be handled as a ${kind.kind}: ${problem}`;
 }
 
 /**
@@ -31,12 +31,12 @@ export function undecodable(kind: Kind, sent: string, problem: string): ApiError
  */
 export function readBody(kind: Kind, body: unknown): JsonMap & { metadata: JsonMap } {
   if (!isJsonMap(body)) {
-    throw undecodable(kind, kind.kind, 'the body is not a JSON object');
+    throw badRequest(undecodableText(kind, kind.kind, 'the body is not a JSON object'));
   }
   readTypeMeta(kind, body);
   body.metadata ??= {};
   if (!isJsonMap(body.metadata)) {
-    throw undecodable(kind, kind.kind, 'metadata is not a JSON object');
+    throw badRequest(undecodableText(kind, kind.kind, 'metadata is not a JSON object'));
   }
   return body as JsonMap & { metadata: JsonMap };
 }

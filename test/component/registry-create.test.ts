@@ -166,7 +166,8 @@ test('bytes carry the resourceVersion, and the stored value does not', async () 
 
 test('an object above the size limit is a 413', async () => {
   const { registry } = await testRegistry();
-  const body = podManifest('a', { hostname: 'x'.repeat(1_600_000) });
+  const env = [{ name: 'LARGE', value: 'x'.repeat(1_600_000) }];
+  const body = podManifest('a', { containers: [{ name: 'main', image: 'app:1', env }] });
   const error = await refusal(registry.create(podKind, 'default', body));
   assert.equal(error.reason, 'RequestEntityTooLarge');
 });

@@ -164,3 +164,18 @@ test('what kubectl cordon, taint and rollout undo send does what they mean', asy
   );
   assert.equal('$patch' in spec.template, false);
 });
+
+test('a patch whose outcome has unknown fields or wrong types is a 422 at patch', async () => {
+  const registry = await withConfigMap();
+  const strict = { fieldValidation: 'Strict' as const };
+  const refused = async (body: object) =>
+    refusal(registry.patch(configMapKind, REF, { type: 'strategic', body }, strict));
+  const unknown = await refused({ colour: 'green' });
+  assert.equal(unknown.code, 422);
+  assert.equal(
+    unknown.message,
+    ' "" is invalid: patch: Invalid value: "{\\"colour\\":\\"green\\"}": strict decoding error: unknown field "colour"',
+  );
+  const wrong = await refused({ data: ['x'] });
+  assert.equal(wrong.details?.causes?.[0]?.field, 'patch');
+});
