@@ -3,7 +3,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import { compileLabelSelector } from '../../shared/kube/selectors.js';
 import { ApiError } from '../../shared/kube/status.js';
 import { type ControllerRevision, type DaemonSet, REVISION_HASH_LABEL } from '../../shared/kube/workload.js';
-import { hashOf, holdsTemplate } from '../decisions/revision.js';
+import { hashOf, holdingTemplate } from '../decisions/revision.js';
 import { type RevisionHistory, revisionHistory, revisionsToTrim } from '../decisions/revision-history.js';
 import { BY_NAMESPACE, BY_OWNER } from '../informers/informer.js';
 import { controllerRevisionKind, daemonSetKind, podKind } from '../kinds/index.js';
@@ -97,7 +97,7 @@ export class DaemonSetHistory {
     } catch (error) {
       if (!(error instanceof ApiError) || error.reason !== 'AlreadyExists') throw error;
       const present = (await registry.get(controllerRevisionKind, refOf(revision))).object();
-      if (holdsTemplate(present, daemonSet.spec.template)) return present;
+      if (holdingTemplate([present], daemonSet.spec.template).length > 0) return present;
       await this.#countCollision(daemonSet, turn);
       throw error;
     }

@@ -38,12 +38,14 @@ export class Worker {
   readonly #options: WorkerOptions;
   readonly #log: Logger;
   readonly #failures = new Map<string, number>();
+  readonly #slice: Slice;
   readonly #loops: Promise<void>[];
 
   constructor(options: WorkerOptions) {
     this.queue = new WorkQueue(options.clock);
     this.#options = options;
     this.#log = options.log.child({ component: options.name });
+    this.#slice = new Slice(options.clock);
     this.#loops = Array.from({ length: options.concurrency ?? 2 }, () => this.#loop());
   }
 
@@ -54,11 +56,10 @@ export class Worker {
   }
 
   async #loop(): Promise<void> {
-    const slice = new Slice(this.#options.clock);
     for (let key = await this.queue.take(); key !== undefined; key = await this.queue.take()) {
       await this.#process(key);
       this.queue.done(key);
-      await slice.pause();
+      await this.#slice.pause();
     }
   }
 

@@ -1,6 +1,7 @@
 /** A DaemonSet's template as a ControllerRevision (pkg/controller/daemon/update.go getPatch, snapshot). */
 
 import type { PodTemplateSpec } from '../../shared/kube/pod.js';
+import { canonicalQuantity } from '../../shared/kube/quantity-text.js';
 import { type ControllerRevision, type DaemonSet, REVISION_HASH_LABEL } from '../../shared/kube/workload.js';
 import { daemonSetOwner } from './daemon-pod.js';
 
@@ -14,10 +15,22 @@ const PLAIN_BOOLEANS = new Set([
   'stdinOnce',
   'tty',
 ]);
+/** Numbers that Go leaves out when 0, likewise. */
+const PLAIN_NUMBERS = new Set([
+  'hostPort',
+  'initialDelaySeconds',
+  'timeoutSeconds',
+  'periodSeconds',
+  'successThreshold',
+  'failureThreshold',
+]);
 /** Strings that may be unset and so are written even when empty. */
 const OPTIONAL_STRINGS = new Set(['type']);
 /** Maps, as against structures: left out when empty. */
-const MAPS = new Set(['labels', 'annotations', 'nodeSelector', 'limits', 'requests', 'matchLabels']);
+const QUANTITY_MAPS = new Set(['limits', 'requests', 'overhead']);
+const MAPS = new Set(['labels', 'annotations', 'nodeSelector', 'matchLabels', ...QUANTITY_MAPS]);
+/** Fields that hold one quantity. */
+const QUANTITIES = new Set(['sizeLimit', 'divisor']);
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -29,18 +42,26 @@ function isLeftOut(key: string, value: unknown, inMap: boolean): boolean {
   if (inMap) return false;
   if (value === '') return !OPTIONAL_STRINGS.has(key);
   if (value === false) return PLAIN_BOOLEANS.has(key);
-  if (value === 0) return key === 'hostPort';
+  if (value === 0) return PLAIN_NUMBERS.has(key);
   if (Array.isArray(value)) return value.length === 0;
   return MAPS.has(key) && isObject(value) && Object.keys(value).length === 0;
 }
 
+/** A field of a structure, or an entry of the map `map`, as Go writes it. */
+function fieldInGoShape(key: string, value: unknown, map: string): unknown {
+  const isText = typeof value === 'string' || typeof value === 'number';
+  if (isText && (QUANTITY_MAPS.has(map) || QUANTITIES.has(key))) return canonicalQuantity(value);
+  const whole = key === 'resourceFieldRef' && isObject(value) ? { divisor: '0', ...value } : value;
+  return inGoShape(whole, MAPS.has(key) ? key : '');
+}
+
 /** Keys sorted, and in the shape in which Go writes the typed object: kubectl compares bytes. */
-function inGoShape(value: unknown, inMap = false): unknown {
+function inGoShape(value: unknown, map = ''): unknown {
   if (Array.isArray(value)) return value.map((item) => inGoShape(item));
   if (!isObject(value)) return value;
-  const kept = Object.entries(value).filter(([key, field]) => !isLeftOut(key, field, inMap));
+  const kept = Object.entries(value).filter(([key, field]) => !isLeftOut(key, field, map !== ''));
   kept.sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(kept.map(([key, field]) => [key, inGoShape(field, MAPS.has(key))]));
+  return Object.fromEntries(kept.map(([key, field]) => [key, fieldInGoShape(key, field, map)]));
 }
 
 function withResources(containers: PodTemplateSpec['spec']['containers'] | undefined) {
@@ -82,9 +103,13 @@ export function revisionHash(template: PodTemplateSpec, collisionCount: number |
   return digits.replace(/[0-9]/g, (digit) => SAFE_DIGITS[Number(digit)] ?? '');
 }
 
-/** Whether a revision holds exactly this template. */
-export function holdsTemplate(revision: ControllerRevision, template: PodTemplateSpec): boolean {
-  return JSON.stringify(revision.data) === JSON.stringify(revisionData(template));
+/** The revisions that hold exactly this template. */
+export function holdingTemplate(
+  revisions: readonly ControllerRevision[],
+  template: PodTemplateSpec,
+): ControllerRevision[] {
+  const data = JSON.stringify(revisionData(template));
+  return revisions.filter((revision) => JSON.stringify(revision.data) === data);
 }
 
 /** A revision's hash: its label, or its name where there is none. */

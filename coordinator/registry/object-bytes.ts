@@ -7,11 +7,19 @@ const CLOSING_BRACE = 0x7d;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
+/** What Go writes escaped: kubectl compares a revision's bytes with those it would write itself. */
+const ESCAPED_BY_GO = /[<>&\u2028\u2029]/g;
+
+function goEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
 /** Compact JSON that begins with apiVersion, kind and metadata, without resourceVersion: the form of a stored value. */
 export function encodeObject(object: KubeObject): Buffer {
   const { apiVersion, kind, metadata, ...rest } = object;
   const { resourceVersion: _known, ...stored } = metadata;
-  return Buffer.from(JSON.stringify({ apiVersion, kind, metadata: stored, ...rest }));
+  const text = JSON.stringify({ apiVersion, kind, metadata: stored, ...rest });
+  return Buffer.from(text.replace(ESCAPED_BY_GO, goEscape));
 }
 
 /** A stored value with `resourceVersion` in its metadata: what clients get. */

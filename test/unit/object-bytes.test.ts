@@ -35,6 +35,18 @@ test('an object comes back from its bytes with the revision in its metadata', ()
   );
 });
 
+test('what Go escapes is escaped, and reads the same', () => {
+  const object = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'a' },
+    data: { run: 'a && b > c <d' },
+  };
+  const bytes = encodeObject(object);
+  assert.ok(bytes.includes('a \\u0026\\u0026 b \\u003e c \\u003cd'));
+  assert.deepEqual(JSON.parse(bytes.toString()), object);
+});
+
 test('metadata read alone is the metadata of the whole', () => {
   fc.assert(
     fc.property(OBJECT, (object) => {

@@ -32,6 +32,16 @@ test('what Go leaves out makes no other revision', () => {
   assert.deepEqual(revisionData(wordy), revisionData(plain));
 });
 
+test('quantities are written as Go writes them', () => {
+  const template = withImage('app:1').spec.template;
+  const env = [{ name: 'CPU', valueFrom: { resourceFieldRef: { resource: 'limits.cpu' } } }];
+  const resources = { limits: { cpu: '0.5', memory: '1024Mi' }, requests: { cpu: 1 } };
+  template.spec.containers = [{ name: 'app', image: 'app:1', env, resources }];
+  const text = JSON.stringify(revisionData(template));
+  assert.match(text, /"limits":\{"cpu":"500m","memory":"1Gi"\},"requests":\{"cpu":"1"\}/);
+  assert.match(text, /"resourceFieldRef":\{"divisor":"0","resource":"limits.cpu"\}/);
+});
+
 test('what says something else is kept', () => {
   const template = withImage('app:1').spec.template;
   template.spec.securityContext = { runAsNonRoot: false, runAsUser: 0 };
