@@ -118,8 +118,8 @@ export class GroupCommit {
   }
 }
 
-function toEntry({ key, revision, value }: Change): CommitEntry {
-  return { key, revision, ...(value && { length: value.length }) };
+function toEntry({ key, revision, value, previous }: Change): CommitEntry {
+  return { key, revision, isNew: previous === undefined, ...(value && { length: value.length }) };
 }
 
 /** One buffer for all values: it moves between threads, where many small ones would be copied with their pools. */

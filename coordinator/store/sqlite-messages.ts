@@ -7,6 +7,8 @@ export interface CommitEntry {
   key: string;
   revision: number;
   length?: number;
+  /** A creation: there is no value before. */
+  isNew: boolean;
 }
 
 export type WorkerCall =

@@ -22,8 +22,10 @@ const NEXT_OF_KEY = '(SELECT min(n.revision) FROM history n WHERE n.key = h.key 
 
 class Connection {
   readonly #database: Database.Database;
+  readonly #rememberNothing;
   readonly #remember;
-  readonly #put;
+  readonly #create;
+  readonly #update;
   readonly #remove;
   readonly #changes;
   readonly #before;
@@ -32,13 +34,17 @@ class Connection {
   constructor(path: string) {
     const database = openDatabase(path);
     this.#database = database;
-    this.#remember = database.prepare<{ key: string; revision: number }>(
-      `INSERT INTO history SELECT @revision, @key, o.revision, o.value
-       FROM (SELECT 1) LEFT JOIN objects o ON o.key = @key`,
+    this.#rememberNothing = database.prepare<[number, string]>(
+      'INSERT INTO history (revision, key) VALUES (?, ?)',
     );
-    this.#put = database.prepare<{ key: string; revision: number; value: Buffer }>(
-      `INSERT INTO objects VALUES (@key, @revision, CAST(@value AS TEXT))
-       ON CONFLICT (key) DO UPDATE SET revision = excluded.revision, value = excluded.value`,
+    this.#remember = database.prepare<[number, string]>(
+      'INSERT INTO history SELECT ?, key, revision, value FROM objects WHERE key = ?',
+    );
+    this.#create = database.prepare<[number, Buffer, string]>(
+      'INSERT INTO objects (revision, value, key) VALUES (?, CAST(? AS TEXT), ?)',
+    );
+    this.#update = database.prepare<[number, Buffer, string]>(
+      'UPDATE objects SET revision = ?, value = CAST(? AS TEXT) WHERE key = ?',
     );
     this.#remove = database.prepare<string>('DELETE FROM objects WHERE key = ?');
     this.#changes = database.prepare<{ after: number; until: number; limit: number }, HistoryRow>(
@@ -87,12 +93,13 @@ class Connection {
   #commit(entries: readonly CommitEntry[], values: Buffer): void {
     let offset = 0;
     this.#database.transaction(() => {
-      for (const { key, revision, length } of entries) {
-        this.#remember.run({ key, revision });
+      for (const { key, revision, length, isNew } of entries) {
+        (isNew ? this.#rememberNothing : this.#remember).run(revision, key);
         if (length === undefined) {
           this.#remove.run(key);
         } else {
-          this.#put.run({ key, revision, value: values.subarray(offset, offset + length) });
+          const value = values.subarray(offset, offset + length);
+          (isNew ? this.#create : this.#update).run(revision, value, key);
           offset += length;
         }
       }
