@@ -61,11 +61,6 @@ async function watchObjects(parts: ApiParts, kind: Kind, request: ApiRequest): P
   const view = viewOf(request, parts);
   const sendInitialEvents = checkInitialEvents(query);
   const resourceVersion = query.get('resourceVersion') ?? '';
-  const watch = await parts.registry.watch(kind, {
-    ...selectionOf(request.info),
-    resourceVersion,
-    ...(sendInitialEvents === undefined ? {} : { sendInitialEvents }),
-  });
   const options = {
     kind,
     view,
@@ -76,6 +71,12 @@ async function watchObjects(parts: ApiParts, kind: Kind, request: ApiRequest): P
     clock: parts.clock,
     log: parts.log,
   };
+  // Last, since from here on the watch must be read or closed.
+  const watch = await parts.registry.watch(kind, {
+    ...selectionOf(request.info),
+    resourceVersion,
+    ...(sendInitialEvents === undefined ? {} : { sendInitialEvents }),
+  });
   return {
     type: 'stream',
     contentType: 'application/json',

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { createHash, X509Certificate } from 'node:crypto';
+import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { loadPki, publicKeyHash, renewalReason } from '../../coordinator/api/certificates.js';
+import { loadAdminAccess } from '../../coordinator/api/kubeconfig.js';
+import { temporaryDirectory } from '../harness/temporary-directory.js';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const NOW = Date.parse('2026-11-21T00:00:00Z');
+const NAMES = ['localhost', '127.0.0.1', '::1', 'host.example'];
+
+test('the first start makes an authority and a serving certificate, readable by the owner alone', async (context) => {
+  const directory = temporaryDirectory(context);
+  const { ca, serving, caHash } = await loadPki(directory, NAMES, NOW);
+  const certificate = new X509Certificate(serving.cert);
+  assert.ok(certificate.verify(new X509Certificate(ca.cert).publicKey));
+  assert.ok(certificate.checkIP('::1') && certificate.checkHost('host.example'));
+  assert.equal(new X509Certificate(ca.cert).ca, true);
+  const der = new X509Certificate(ca.cert).publicKey.export({ type: 'spki', format: 'der' });
+  assert.equal(caHash, createHash('sha256').update(der).digest('hex'));
+  for (const file of readdirSync(directory))
+    assert.equal(statSync(join(directory, file)).mode & 0o777, 0o600);
+});
+
+test('the next start finds the same', async (context) => {
+  const directory = temporaryDirectory(context);
+  assert.deepEqual(await loadPki(directory, NAMES, NOW), await loadPki(directory, NAMES, NOW + DAY_MS));
+});
+
+test('a new name, or an end in sight, makes a new serving certificate under the same authority', async (context) => {
+  const directory = temporaryDirectory(context);
+  const first = await loadPki(directory, NAMES, NOW);
+  const named = await loadPki(directory, [...NAMES, '10.0.0.1'], NOW);
+  assert.notEqual(named.serving.cert, first.serving.cert);
+  assert.equal(named.caHash, first.caHash);
+  const later = await loadPki(directory, NAMES, NOW + 320 * DAY_MS);
+  assert.equal(renewalReason(later.serving.cert, later.ca, NAMES, NOW + 400 * DAY_MS), undefined);
+});
+
+test('a lost CA certificate is made anew from its key: what agents pinned still holds', async (context) => {
+  const directory = temporaryDirectory(context);
+  const { caHash } = await loadPki(directory, NAMES, NOW);
+  rmSync(join(directory, 'ca.crt'));
+  const again = await loadPki(directory, NAMES, NOW);
+  assert.equal(again.caHash, caHash);
+  assert.equal(publicKeyHash(again.ca.cert), caHash);
+});
+
+for (const [what, damage] of [
+  ['a lost key', (directory: string) => rmSync(join(directory, 'ca.key'))],
+  ['a damaged certificate', (directory: string) => writeFileSync(join(directory, 'ca.crt'), 'rubbish')],
+] as const) {
+  test(`${what} ends the start with one sentence, never with a new authority`, async (context) => {
+    const directory = temporaryDirectory(context);
+    await loadPki(directory, NAMES, NOW);
+    damage(directory);
+    await assert.rejects(loadPki(directory, NAMES, NOW), { name: 'ExitError', code: 4 });
+  });
+}
+
+test('the kubeconfig keeps its token, and a lost one gets another', async (context) => {
+  const dataDir = temporaryDirectory(context);
+  const { ca } = await loadPki(join(dataDir, 'pki'), NAMES, NOW);
+  const access = { dataDir, server: 'https://127.0.0.1:6443', caCertificate: ca.cert };
+  const first = await loadAdminAccess(access);
+  assert.equal(statSync(join(dataDir, 'kubeconfig')).mode & 0o777, 0o600);
+  assert.deepEqual(await loadAdminAccess({ ...access, server: 'https://127.0.0.1:7443' }), first);
+  rmSync(join(dataDir, 'kubeconfig'));
+  assert.notDeepEqual(await loadAdminAccess(access), first);
+});

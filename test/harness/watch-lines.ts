@@ -1,0 +1,52 @@
+/** Reads a watch of a test server line by line. */
+import type { ClientRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { createInterface, type Interface } from 'node:readline';
+import { TEST_TOKEN, type TestApi } from './api.js';
+
+export interface WatchEventLine {
+  type: string;
+  object: {
+    kind?: string;
+    code?: number;
+    reason?: string;
+    metadata: { name?: string; resourceVersion?: string; annotations?: Record<string, string> };
+    columnDefinitions?: { name: string }[];
+    rows?: { cells: unknown[] }[];
+  };
+}
+
+export interface WatchLines {
+  readonly code: number;
+  /** The next event, or undefined when the stream has ended. */
+  next(): Promise<WatchEventLine | undefined>;
+  /** Drops the connection. */
+  close(): void;
+}
+
+/** Sends `GET path` and resolves once the head of the answer is there. */
+export function openWatch(
+  api: Pick<TestApi, 'port' | 'pki'>,
+  path: string,
+  accept = 'application/json',
+): Promise<WatchLines> {
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${TEST_TOKEN}`, accept };
+    const options = { host: '127.0.0.1', port: api.port, path, ca: api.pki.ca.cert, agent: false, headers };
+    const request: ClientRequest = httpsRequest(options, (response) => {
+      response.on('error', () => response.destroy());
+      const lines: Interface = createInterface({ input: response });
+      const iterator = lines[Symbol.asyncIterator]();
+      resolve({
+        code: response.statusCode ?? 0,
+        next: async () => {
+          const { value, done } = await iterator.next();
+          return done ? undefined : JSON.parse(value);
+        },
+        close: () => request.destroy(),
+      });
+    });
+    request.on('error', reject);
+    request.end();
+  });
+}

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { decodeProtobuf } from '../../coordinator/api/protobuf-body.js';
+
+/** Field `number` with length-delimited content: the only wire type that these messages need, but for one integer. */
+function field(number: number, content: Buffer | string): Buffer {
+  const bytes = Buffer.from(content);
+  const length = bytes.length < 128 ? [bytes.length] : [(bytes.length & 0x7f) | 0x80, bytes.length >> 7];
+  return Buffer.concat([Buffer.from([(number << 3) | 2, ...length]), bytes]);
+}
+
+function integer(number: number, value: number): Buffer {
+  return Buffer.from([number << 3, value]);
+}
+
+function entry(key: string, value: string): Buffer {
+  return Buffer.concat([field(1, key), field(2, value)]);
+}
+
+function body(apiVersion: string, kind: string, ...raw: Buffer[]): Buffer {
+  const typeMeta = Buffer.concat([field(1, apiVersion), field(2, kind)]);
+  return Buffer.concat([Buffer.from('k8s\0'), field(1, typeMeta), field(2, Buffer.concat(raw))]);
+}
+
+/** As Go writes it: empty strings and a zero time explicitly. */
+const METADATA = Buffer.concat([
+  field(1, 'one'),
+  field(2, ''),
+  field(3, ''),
+  field(5, ''),
+  field(6, ''),
+  integer(7, 0),
+  field(8, ''),
+  field(11, entry('color', 'green')),
+  field(11, entry('empty', '')),
+]);
+
+test('a Secret: bytes become base64, zeros and empty strings are absent, empty label values stay', () => {
+  const secret = body('v1', 'Secret', field(1, METADATA), field(2, entry('a', 'b')), field(3, 'Opaque'));
+  assert.deepEqual(decodeProtobuf(secret), {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'one', labels: { color: 'green', empty: '' } },
+    data: { a: 'Yg==' },
+    type: 'Opaque',
+  });
+});
+
+test('a ConfigMap keeps values that look like defaults', () => {
+  const map = body('v1', 'ConfigMap', field(1, field(1, 'm')), field(2, entry('uid', '')), integer(4, 0));
+  assert.deepEqual(decodeProtobuf(map), {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'm' },
+    data: { uid: '' },
+    immutable: false,
+  });
+});
+
+test('DeleteOptions: a grace period of zero is a value', () => {
+  const options = body('v1', 'DeleteOptions', integer(1, 0), field(2, field(1, 'u')), field(4, 'Background'));
+  assert.deepEqual(decodeProtobuf(options), {
+    apiVersion: 'v1',
+    kind: 'DeleteOptions',
+    gracePeriodSeconds: 0,
+    preconditions: { uid: 'u' },
+    propagationPolicy: 'Background',
+  });
+});
+
+test('a review', () => {
+  const attributes = Buffer.concat([field(1, 'default'), field(2, 'create'), field(5, 'pods')]);
+  const review = body('authorization.k8s.io/v1', 'SelfSubjectAccessReview', field(2, field(1, attributes)));
+  assert.deepEqual(decodeProtobuf(review).spec, {
+    resourceAttributes: { namespace: 'default', verb: 'create', resource: 'pods' },
+  });
+});
+
+test('a kind that we cannot decode is 415, and says what can be sent instead', () => {
+  assert.throws(() => decodeProtobuf(body('v1', 'Pod')), {
+    reason: 'UnsupportedMediaType',
+    message: /Pod is read as application\/json/,
+  });
+});
+
+const RUBBISH: [string, Buffer][] = [
+  ['no prefix', Buffer.from('{}')],
+  ['a prefix and nothing', Buffer.from('k8s\0')],
+  ['a truncated envelope', body('v1', 'Secret', field(1, METADATA)).subarray(0, 20)],
+  ['a truncated message', body('v1', 'Secret', field(1, METADATA).subarray(0, 9))],
+  ['a kind of the definitions that is no body', body('v1', 'ObjectMeta')],
+  ['bytes at random', Buffer.concat([Buffer.from('k8s\0'), Buffer.from('ff00ff12a9', 'hex')])],
+];
+
+for (const [what, bytes] of RUBBISH) {
+  test(`${what} is refused`, () => {
+    assert.throws(() => decodeProtobuf(bytes), { name: 'ApiError' });
+  });
+}
