@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ALL_KINDS, configMapKind } from '../../coordinator/kinds/index.js';
+import { createRegistry } from '../../coordinator/registry/create-registry.js';
 import { MemoryStore } from '../../coordinator/store/memory-store.js';
 import { systemClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
