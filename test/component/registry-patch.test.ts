@@ -41,6 +41,10 @@ test('a JSON patch whose test fails or whose path is missing is a 422 and change
     { op: 'test', path: '/data/a', value: '2' },
     { op: 'replace', path: '/data/b', value: '2' },
     { op: 'add', path: '/no/such/place', value: '2' },
+    { op: 'add', path: '/data/b' },
+    { op: 'twist', path: '/data/b' },
+    { op: 'remove', path: '' },
+    { op: 'move', from: '/data/none', path: '/data/b' },
   ]) {
     const error = await refusal(registry.patch(configMapKind, REF, { type: 'json', body: [drop, failing] }));
     assert.equal(error.code, 422);
@@ -64,11 +68,24 @@ test('a JSON patch cannot reach what objects inherit', async () => {
   assert.equal(Reflect.get({}, 'x'), undefined);
 });
 
+test('a JSON patch that copies without end is a 422 before it fills the memory', async () => {
+  const registry = await withConfigMap({ a: 'x'.repeat(1000) });
+  const body = Array.from({ length: 40 }, (_, index) => ({
+    op: 'copy',
+    from: '/data',
+    path: `/data/copy-${index}`,
+  }));
+  const error = await refusal(registry.patch(configMapKind, REF, { type: 'json', body }));
+  assert.match(error.details?.causes?.[0]?.message ?? '', /copies of more than/);
+});
+
 test('bodies that are no patches are 400s', async () => {
   const registry = await withConfigMap();
   const bodies: Patch[] = [
     { type: 'json', body: { op: 'add' } },
     { type: 'json', body: [{ op: 'add' }] },
+    { type: 'json', body: [{ op: 'copy', path: '/data' }] },
+    { type: 'json', body: [{ op: 'add', path: 'data', value: {} }] },
     { type: 'merge', body: [] },
     { type: 'strategic', body: 'text' },
     { type: 'strategic', body: { metadata: { ownerReferences: [{ name: 'no uid' }] } } },
