@@ -45,6 +45,8 @@ export class DaemonSetNodes {
   readonly #parts: DaemonSetParts;
   readonly #tallies: DaemonSetTallies;
   readonly #signals: NodeSignals;
+  /** Keys whose writes the informers may not show yet: they end with the next look of that key. */
+  readonly #writing = new Set<string>();
   /** By uid of the DaemonSet; only those whose creates were asked for. */
   readonly #gates = new Map<string, CreateGate>();
 
@@ -64,6 +66,7 @@ export class DaemonSetNodes {
     const step = nodeStep({ node, spec: daemonSet.spec, current, backoff, now });
     const record = recordNode(node, daemonSet.spec.minReadySeconds ?? 0, now);
     if (tally.record(nodeName, record)) this.#signals.tallyMoved(fleetKey(daemonSet));
+    if (this.#writing.has(nodeKey(daemonSet, nodeName))) tally.markUnderWay(nodeName);
     const times = [record.lookAgainAt, step.lookAgainAt].filter((time) => time !== undefined);
     return {
       node,
@@ -81,6 +84,7 @@ export class DaemonSetNodes {
   }
 
   async reconcile(key: string, turn: Turn): Promise<void> {
+    this.#writing.delete(key);
     const { ref, nodeName } = parseKey(key);
     const daemonSet = this.#parts.informers.daemonSets.get(ref);
     // Without a tally of this generation, the fleet key has yet to begin one, and that visits every node.
@@ -103,6 +107,7 @@ export class DaemonSetNodes {
     if (!look.busy && !order) return;
     // Until its own writes have been seen and looked at, the node counts as under way.
     tally.markUnderWay(nodeName);
+    this.#writing.add(nodeKey(daemonSet, nodeName));
     if (look.claims.length > 0) await this.#claim(subject, look.claims);
     else if (!isIdle(look.step)) await this.#perform(subject, look.step);
     else if (order) await this.#replace(subject, look, order);

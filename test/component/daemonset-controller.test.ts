@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { controllerRevisionKind, daemonSetKind, podKind } from '../../coordinator/kinds/index.js';
+import { isConditionTrue } from '../../shared/kube/conditions.js';
 import { controllerOf } from '../../shared/kube/meta.js';
 import { ApiError } from '../../shared/kube/status.js';
-import type { DaemonSetSpec } from '../../shared/kube/workload.js';
+import { type DaemonSetSpec, REVISION_HASH_LABEL } from '../../shared/kube/workload.js';
 import { addNode, DaemonFleet, type FleetOptions } from '../harness/daemon-fleet.js';
 import { eventually } from '../harness/eventually.js';
 import { podManifest } from '../harness/test-registry.js';
@@ -23,6 +24,18 @@ async function start(nodes: number, options: FleetOptions = {}): Promise<DaemonF
 }
 
 afterEach(() => fleet.stop());
+
+/** Answers how many nodes were at most without an available Pod at once, from now on. */
+function watchUnavailable(): () => number {
+  let worst = 0;
+  fleet.informers.pods.onChange(() => {
+    const available = fleet.pods().filter((pod) => {
+      return !pod.metadata.deletionTimestamp && isConditionTrue(pod.status?.conditions, 'Ready');
+    });
+    worst = Math.max(worst, fleet.informers.nodes.size - available.length);
+  });
+  return () => worst;
+}
 
 test('every eligible node gets one bound Pod, and the status says so', async () => {
   await start(3);
@@ -103,17 +116,11 @@ for (const maxUnavailable of [1, 2]) {
     await start(5);
     await fleet.create('web', ROLLING(maxUnavailable, 0));
     await fleet.rolledOut('web');
-    let worst = 0;
-    fleet.informers.pods.onChange(() => {
-      const available = fleet
-        .pods()
-        .filter((pod) => !pod.metadata.deletionTimestamp && pod.status?.conditions);
-      worst = Math.max(worst, 5 - available.length);
-    });
+    const worst = watchUnavailable();
     await fleet.setImage('web', 'app:2');
     await fleet.rolledOut('web');
     assert.deepEqual(new Set(Object.values(fleet.images())), new Set(['app:2']));
-    assert.equal(worst, maxUnavailable);
+    assert.equal(worst(), maxUnavailable);
   });
 }
 
@@ -199,6 +206,64 @@ test('old revisions beyond the limit go', async () => {
         .map(({ revision }) => revision)
         .join() === '3,4',
   );
+});
+
+test('of two revisions with the same template the higher stays, and Pods take its hash', async () => {
+  await start(2);
+  await fleet.create('web');
+  await fleet.rolledOut('web');
+  const [first] = fleet.revisions();
+  const uids = fleet.pods().map((pod) => pod.metadata.uid);
+  const { ownerReferences = [], labels } = first?.metadata ?? {};
+  await fleet.registry.create(controllerRevisionKind, DEFAULT, {
+    metadata: { name: 'web-copy', labels: { ...labels, [REVISION_HASH_LABEL]: 'copy' }, ownerReferences },
+    data: first?.data,
+    revision: 5,
+  });
+  await eventually(
+    () =>
+      fleet
+        .revisions()
+        .map(({ metadata }) => metadata.name)
+        .join() === 'web-copy',
+  );
+  assert.deepEqual(fleet.hashesOfPods(), new Set(['copy']));
+  await fleet.rolledOut('web');
+  assert.deepEqual(
+    fleet.pods().map((pod) => pod.metadata.uid),
+    uids,
+  );
+});
+
+test('a controller that ends in the middle of an update is carried on by the next, within the budget', async () => {
+  await start(6);
+  await fleet.create('web', ROLLING(1, 0));
+  await fleet.rolledOut('web');
+  const worst = watchUnavailable();
+  await fleet.setImage('web', 'app:2');
+  for (const updated of [1, 3, 5]) {
+    await eventually(
+      () => Object.values(fleet.images()).filter((image) => image === 'app:2').length >= updated,
+    );
+    await fleet.restartController();
+  }
+  await fleet.rolledOut('web');
+  assert.deepEqual(new Set(Object.values(fleet.images())), new Set(['app:2']));
+  assert.equal(worst(), 1);
+});
+
+test('a second update in the middle of the first keeps to the budget', async () => {
+  await start(6);
+  await fleet.create('web', ROLLING(2, 0));
+  await fleet.rolledOut('web');
+  const worst = watchUnavailable();
+  for (const image of ['app:2', 'app:3', 'app:2', 'app:4']) {
+    await fleet.setImage('web', image);
+    await eventually(() => Object.values(fleet.images()).includes(image));
+  }
+  await fleet.rolledOut('web');
+  assert.deepEqual(new Set(Object.values(fleet.images())), new Set(['app:4']));
+  assert.ok(worst() <= 2, `${worst()} at once`);
 });
 
 test('a name taken by other data raises collisionCount and is evaded', async () => {

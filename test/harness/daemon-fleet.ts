@@ -37,7 +37,8 @@ export class DaemonFleet {
   readonly events: string[] = [];
   readonly agents: Agents;
   readonly #plane: ControlPlane;
-  readonly #controller: { stop(): Promise<void> };
+  #controller: { stop(): Promise<void> };
+  readonly #wrap: NonNullable<FleetOptions['wrap']>;
   #settled = Promise.resolve();
 
   static async start(nodeNames: string[], options: FleetOptions = {}): Promise<DaemonFleet> {
@@ -48,17 +49,28 @@ export class DaemonFleet {
 
   private constructor(plane: ControlPlane, { agents = {}, wrap = (same) => same }: FleetOptions) {
     this.#plane = plane;
+    this.#wrap = wrap;
     this.agents = { ready: () => true, stops: true, ...agents };
-    const { informers, events } = plane;
-    this.#controller = startDaemonSetController({
-      ...plane,
-      registry: wrap(plane.registry),
+    this.#controller = this.#startController();
+    plane.informers.pods.onChange(({ current }) => {
+      if (current) this.#settled = this.#settled.then(() => this.#actAsAgent(current));
+    });
+  }
+
+  #startController(): { stop(): Promise<void> } {
+    const { informers, events, registry } = this.#plane;
+    return startDaemonSetController({
+      ...this.#plane,
+      registry: this.#wrap(registry),
       recordEvent: (_about, type, reason, message) => this.events.push(`${type} ${reason} ${message}`),
       reservations: new NodeLedger({ informers, recordEvent: events.from('default-scheduler') }),
     });
-    informers.pods.onChange(({ current }) => {
-      if (current) this.#settled = this.#settled.then(() => this.#actAsAgent(current));
-    });
+  }
+
+  /** Ends the controller where it stands and starts another, which knows nothing of the first. */
+  async restartController(): Promise<void> {
+    await this.#controller.stop();
+    this.#controller = this.#startController();
   }
 
   get registry(): Registry {
