@@ -18,6 +18,8 @@ export interface TestEngine {
   socketPath: string;
   /** Where ports of the host that its containers take can be reached. */
   address: string;
+  /** Address of this machine as seen from there. */
+  gateway: string;
   /** Runs a command where `127.0.0.1` is the engine's host, and answers what it printed. */
   onHost(...command: string[]): string;
   /** SIGKILL; containers stay as the engine leaves them. */
@@ -64,6 +66,7 @@ export async function startEngine(kind: EngineKind): Promise<TestEngine | string
 class OwnEngine implements TestEngine {
   readonly socketPath: string;
   readonly address: string;
+  readonly gateway: string;
   #engine: ChildProcess | undefined;
   /** Docker's other half, a process of its own as in every installation: it survives dockerd. */
   #containerd: ChildProcess | undefined;
@@ -75,6 +78,7 @@ class OwnEngine implements TestEngine {
   ) {
     this.socketPath = join(folder, 'engine.sock');
     this.address = network.address;
+    this.gateway = network.gateway;
   }
 
   onHost(...command: string[]): string {
@@ -234,6 +238,8 @@ interface Network {
   name: string;
   /** Address of the engine's end of the link to this machine. */
   address: string;
+  /** Address of this machine's end. */
+  gateway: string;
   /** Address and prefix for the engine's bridge. */
   bridge: string;
 }
@@ -256,7 +262,7 @@ function makeNetwork(name: string): Network {
   ]) {
     run('ip', '-n', name, ...command.split(' '));
   }
-  return { name, address: there, bridge: `198.19.${count % 256}.1/24` };
+  return { name, address: there, gateway: here, bridge: `198.19.${count % 256}.1/24` };
 }
 
 function removeNetwork({ name }: Network): void {

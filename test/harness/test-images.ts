@@ -19,11 +19,9 @@ export function shell(script: string): string[] {
   return ['/bin/busybox', 'sh', '-c', script];
 }
 
-/** Loads one image under all of `tags` (with tag, such as `app:1`). */
-export async function loadTestImages(socketPath: string, tags: string[]): Promise<void> {
-  const { apiVersion } = await askEngine({ socketPath });
-  const api = new DockerApi({ socketPath }, apiVersion);
-  const archive = imageArchive({
+/** One image under all of `tags` (with tag, such as `app:1`), as `docker load` takes it. */
+export function testImageArchive(tags: string[]): Buffer {
+  return imageArchive({
     tags: tags.map(withDomain),
     architecture: arch() === 'arm64' ? 'arm64' : 'amd64',
     files: [
@@ -32,8 +30,14 @@ export async function loadTestImages(socketPath: string, tags: string[]): Promis
     ],
     config: { Entrypoint: WAITS, Env: ['PATH=/bin'] },
   });
+}
+
+/** Loads such an image into an engine by its API. */
+export async function loadTestImages(socketPath: string, tags: string[]): Promise<void> {
+  const { apiVersion } = await askEngine({ socketPath });
+  const api = new DockerApi({ socketPath }, apiVersion);
   try {
-    await loadImages(api, archive);
+    await loadImages(api, testImageArchive(tags));
   } finally {
     api.close();
   }
