@@ -24,6 +24,7 @@ function refOf({ metadata }: DaemonSet | ControllerRevision | Pod) {
   return { ...(metadata.namespace ? { namespace: metadata.namespace } : {}), name: metadata.name };
 }
 
+/** Works for the fleet key alone, so no two of its calls about one DaemonSet overlap. */
 export class DaemonSetHistory {
   readonly #parts: HistoryParts;
 

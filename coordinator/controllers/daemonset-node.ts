@@ -41,6 +41,7 @@ interface Subject {
   turn: Turn;
 }
 
+/** Reconciles nodes' keys; what it keeps in memory only slows or delays, and may be lost. */
 export class DaemonSetNodes {
   readonly #parts: DaemonSetParts;
   readonly #tallies: DaemonSetTallies;

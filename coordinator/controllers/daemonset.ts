@@ -24,6 +24,7 @@ function selectsAll(selector: LabelSelector | undefined): boolean {
   return selector !== undefined && Object.keys(selector).length === 0;
 }
 
+/** Reconciles fleet keys. */
 export class DaemonSetFleet {
   readonly #parts: DaemonSetParts;
   readonly #tallies: DaemonSetTallies;

@@ -12,6 +12,7 @@ export interface StatusShare {
   updated: boolean;
 }
 
+/** All that a tally keeps of a node. */
 export interface NodeRecord {
   share: StatusShare;
   /** Absent for a node that is neither eligible nor holds a Pod. */

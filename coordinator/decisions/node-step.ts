@@ -14,8 +14,10 @@ import {
 import { afterDeletion, type FailedPodBackoff, nextDeletionAt } from './failed-pod-backoff.js';
 import { allowsSurge } from './update-strategy.js';
 
+/** Why a Pod goes: the first two are told by Events of their own. */
 export type DeletionReason = 'failed' | 'succeeded' | 'excess' | 'misplaced';
 
+/** A Pod of the node, by name. */
 export interface PodDeletion {
   name: string;
   reason: DeletionReason;
@@ -35,6 +37,7 @@ export interface NodeStep {
 /** The parts of a DaemonSet's spec that are looked at. */
 export type StepSpec = Pick<DaemonSetSpec, 'updateStrategy' | 'minReadySeconds'>;
 
+/** `backoff`: what is remembered of failed Pods on this node. */
 export interface NodeStepInput {
   node: DaemonNode;
   spec: StepSpec;

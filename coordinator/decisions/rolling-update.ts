@@ -21,6 +21,7 @@ export const SITUATIONS = [
   'underWay',
 ] as const;
 
+/** One of `SITUATIONS`. */
 export type Situation = (typeof SITUATIONS)[number];
 
 /** A node's place in the update and the Pods it concerns. */

@@ -21,6 +21,7 @@ export interface SyncPass {
   createOnNodes: string[];
 }
 
+/** A snapshot of the whole fleet. */
 export interface SyncPassInput {
   nodes: readonly DaemonNode[];
   spec: StepSpec;

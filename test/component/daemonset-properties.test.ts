@@ -112,6 +112,6 @@ test('after every change the fleet comes to rest where upstream’s passes do', 
         await fleet.stop();
       }
     }),
-    { numRuns: 40 },
+    { numRuns: 25 },
   );
 });

@@ -4,12 +4,14 @@ import { basename } from 'node:path';
 import type { ConformanceCase, OpenTable, Table, Verdict } from './table.js';
 import { TABLES } from './tables.js';
 
+/** What a case expected and what came. */
 export interface FailedCase {
   name: string;
   expected: unknown;
   got: unknown;
 }
 
+/** `total` cases were in the file. */
 export interface TableResult {
   table: string;
   total: number;

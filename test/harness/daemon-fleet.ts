@@ -32,6 +32,7 @@ export interface FleetOptions {
   wrap?: (registry: Registry) => DaemonSetParts['registry'];
 }
 
+/** One running controller, its nodes, and hands to change what users and agents change. */
 export class DaemonFleet {
   /** `type reason message` of every event told about DaemonSets. */
   readonly events: string[] = [];
