@@ -1,6 +1,7 @@
 /** The file that makes a host this node: only its user can read it, and it is replaced whole or not at all. */
-import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readIfPresent, writePrivateFile } from '../shared/process/private-file.js';
 
 const FILE = 'identity.json';
 
@@ -18,13 +19,8 @@ export interface Identity {
 /** The identity kept in `dataDir`; undefined when there is none. Throws when the file cannot be read or is damaged. */
 export async function readIdentity(dataDir: string): Promise<Identity | undefined> {
   const path = join(dataDir, FILE);
-  let content: string;
-  try {
-    content = await readFile(path, 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
-  }
+  const content = await readIfPresent(path);
+  if (content === undefined) return undefined;
   const value: unknown = JSON.parse(content);
   if (!isIdentity(value)) throw new Error(`${path} is damaged`);
   return value;
@@ -33,15 +29,7 @@ export async function readIdentity(dataDir: string): Promise<Identity | undefine
 /** Resolves when the identity is on disk, readable by this user alone. */
 export async function writeIdentity(dataDir: string, identity: Identity): Promise<void> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const path = join(dataDir, FILE);
-  const file = await open(`${path}.new`, 'w', 0o600);
-  try {
-    await file.writeFile(`${JSON.stringify(identity, undefined, 2)}\n`);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(`${path}.new`, path);
+  await writePrivateFile(join(dataDir, FILE), `${JSON.stringify(identity, undefined, 2)}\n`);
 }
 
 function isIdentity(value: unknown): value is Identity {

@@ -1,0 +1,97 @@
+/**
+ * What an agent reports, merged into what is stored. One writer a field: conditions of types that the agent does not
+ * know (PodScheduled, DisruptionTarget, Connected) belong to others and stay.
+ */
+import { type Condition, findCondition, withCondition } from '../../shared/kube/conditions.js';
+import type { Timestamp } from '../../shared/kube/meta.js';
+import type { NodeStatus } from '../../shared/kube/node.js';
+import type { PodStatus } from '../../shared/kube/pod.js';
+
+/** Whether the link to the node's agent stands: the hub's own condition. */
+export const CONNECTED = 'Connected';
+
+/** Pod conditions that others write. */
+const FOREIGN_POD_CONDITIONS: ReadonlySet<string> = new Set(['PodScheduled', 'DisruptionTarget']);
+
+/** An unchanged Node condition is written again when its heartbeat is so much newer (kubelet's nodeStatusReportFrequency). */
+const HEARTBEAT_REFRESH_MS = 5 * 60_000;
+
+function isOver(status: PodStatus | undefined): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed';
+}
+
+/**
+ * The status to store, or undefined when the report may not count: a Pod that has ended never runs again
+ * (`pkg/kubelet/status` refuses the same).
+ */
+export function mergePodStatus(stored: PodStatus | undefined, reported: PodStatus): PodStatus | undefined {
+  if (isOver(stored) && !isOver(reported)) return undefined;
+  const { qosClass, nominatedNodeName, observedGeneration } = stored ?? {};
+  const kept = { qosClass, nominatedNodeName, observedGeneration };
+  const present = Object.entries(kept).filter(([, value]) => value !== undefined);
+  const conditions = mergePodConditions(stored?.conditions ?? [], reported.conditions ?? []);
+  return { ...reported, ...Object.fromEntries(present), conditions };
+}
+
+function mergePodConditions(stored: readonly Condition[], reported: readonly Condition[]): Condition[] {
+  const own = reported.filter(({ type }) => !FOREIGN_POD_CONDITIONS.has(type));
+  const others = stored.filter(({ type }) => !findCondition(own, type));
+  return [...own, ...others];
+}
+
+/** The status to store; a condition's transition is `now` when its status changes, whatever the host's clock says. */
+export function mergeNodeStatus(
+  stored: NodeStatus | undefined,
+  reported: NodeStatus,
+  now: Timestamp,
+): NodeStatus {
+  const own = (reported.conditions ?? []).filter(({ type }) => type !== CONNECTED);
+  const conditions = own.reduce(
+    (merged, condition) => withCondition(merged, nodeCondition(merged, condition, now), now),
+    stored?.conditions ?? [],
+  );
+  return { ...stored, ...reported, conditions };
+}
+
+/** The reported condition by the hub's clock; with the stored heartbeat when nothing else is new. */
+function nodeCondition(stored: readonly Condition[], reported: Condition, now: Timestamp): Condition {
+  const { lastTransitionTime: _, lastProbeTime: __, ...condition } = reported;
+  const present = findCondition(stored, reported.type);
+  const isSame =
+    present?.status === condition.status &&
+    present.reason === condition.reason &&
+    present.message === condition.message;
+  const heardAt = present?.lastHeartbeatTime;
+  const isFresh = heardAt && Date.parse(now) - Date.parse(heardAt) < HEARTBEAT_REFRESH_MS;
+  return { ...condition, lastHeartbeatTime: isSame && isFresh ? heardAt : now };
+}
+
+/** Conditions whose truth nobody knows once the agent is silent. */
+const HEARD_CONDITIONS = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'];
+
+/**
+ * The conditions of a node that was not heard for the grace period
+ * (`pkg/controller/nodelifecycle` tryUpdateNodeHealth).
+ */
+export function silentNodeConditions(stored: readonly Condition[] | undefined, now: Timestamp): Condition[] {
+  return HEARD_CONDITIONS.reduce<Condition[]>(
+    (conditions, type) => {
+      const present = findCondition(conditions, type);
+      if (present?.status === 'Unknown') return conditions;
+      const { reason, message } = present ? STOPPED : NEVER;
+      const heartbeat = present?.lastHeartbeatTime ? { lastHeartbeatTime: present.lastHeartbeatTime } : {};
+      return withCondition(conditions, { type, status: 'Unknown', reason, message, ...heartbeat }, now);
+    },
+    [...(stored ?? [])],
+  );
+}
+
+const STOPPED = { reason: 'NodeStatusUnknown', message: 'Kubelet stopped posting node status.' };
+const NEVER = { reason: 'NodeStatusNeverUpdated', message: 'Kubelet never posted node status.' };
+
+/** The hub's word on the link. */
+export function connectedCondition(isConnected: boolean): Condition {
+  return isConnected
+    ? { type: CONNECTED, status: 'True', reason: 'LinkUp', message: 'The agent is connected.' }
+    : { type: CONNECTED, status: 'False', reason: 'LinkDown', message: 'The agent is not connected.' };
+}

@@ -1,0 +1,47 @@
+/** The bytes that an agent is to hold of an object, and when they are others. */
+import { createHash } from 'node:crypto';
+import type { KubeObject } from '../../shared/kube/meta.js';
+import type { DesiredObject } from '../../shared/link/messages.js';
+import { sameJson } from '../registry/json-value.js';
+
+/** 96 bits: two versions of one object will not meet by chance, and nobody gains by making them. */
+const DIGEST_CHARACTERS = 16;
+
+/** Digests of objects as informers share them; each is worked out once a revision, its bytes only when they are sent. */
+const digests = new WeakMap<KubeObject, string>();
+
+/** The object without what changes on its own account: status, managedFields, resourceVersion. */
+function desiredPart(object: KubeObject & { status?: unknown }): object {
+  const { status: _, metadata, ...rest } = object;
+  const { resourceVersion: __, managedFields: ___, ...kept } = metadata;
+  return { ...rest, metadata: kept };
+}
+
+function bytesOf(object: KubeObject): Buffer {
+  return Buffer.from(JSON.stringify(desiredPart(object)));
+}
+
+function digestOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('base64url').slice(0, DIGEST_CHARACTERS);
+}
+
+/** The digest of what an agent is to hold of this object. */
+export function desiredDigest(object: KubeObject): string {
+  let digest = digests.get(object);
+  if (digest === undefined) {
+    digest = digestOf(bytesOf(object));
+    digests.set(object, digest);
+  }
+  return digest;
+}
+
+/** The object as it goes over the link. Its uid is the one the store gave it. */
+export function encodeDesired(object: KubeObject): DesiredObject {
+  const bytes = bytesOf(object);
+  return { uid: object.metadata.uid ?? '', digest: desiredDigest(object), object: bytes };
+}
+
+/** True when a change is none for the agent, e.g. of the status that it has itself reported. */
+export function isSameToAgent(previous: KubeObject, current: KubeObject): boolean {
+  return sameJson(desiredPart(previous), desiredPart(current));
+}

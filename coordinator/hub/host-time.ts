@@ -1,0 +1,67 @@
+/**
+ * A host's times in the hub's own. Hosts report by a clock that never jumps but may be wrong, so a machine that believes
+ * in 1970 can neither block nor fake minReadySeconds.
+ */
+import type { Condition } from '../../shared/kube/conditions.js';
+import { type Timestamp, toTimestamp } from '../../shared/kube/meta.js';
+import type { ContainerState, ContainerStatus, PodStatus } from '../../shared/kube/pod.js';
+
+/** Closer than this the clocks count as equal: what is left is mostly the time a frame takes. */
+const TOLERANCE_MS = 2_000;
+
+/**
+ * What to add to a host's times, in ms: 0 for a clock that is nearly right, else whole seconds, so that a repeated
+ * measurement moves no reported time without need.
+ */
+export function hostOffsetMs(hubTimeMs: number, hostTimeMs: number): number {
+  const offset = hubTimeMs - hostTimeMs;
+  return Math.abs(offset) <= TOLERANCE_MS ? 0 : Math.round(offset / 1_000) * 1_000;
+}
+
+/** The status with all its times moved by `offsetMs`; none of them later than `nowMs`. */
+export function inHubTime(status: PodStatus, offsetMs: number, nowMs: number): PodStatus {
+  const move: Move = (time) => (time ? toTimestamp(Math.min(Date.parse(time) + offsetMs, nowMs)) : time);
+  const containers = (list: ContainerStatus[] | undefined) => list?.map((each) => moveContainer(each, move));
+  return withoutAbsent({
+    ...status,
+    startTime: move(status.startTime),
+    conditions: status.conditions?.map((each) => moveCondition(each, move)),
+    initContainerStatuses: containers(status.initContainerStatuses),
+    containerStatuses: containers(status.containerStatuses),
+    ephemeralContainerStatuses: containers(status.ephemeralContainerStatuses),
+  });
+}
+
+type Move = (time: Timestamp | null | undefined) => Timestamp | null | undefined;
+
+function moveCondition(condition: Condition, move: Move): Condition {
+  return withoutAbsent({
+    ...condition,
+    lastTransitionTime: move(condition.lastTransitionTime),
+    lastProbeTime: move(condition.lastProbeTime),
+    lastHeartbeatTime: move(condition.lastHeartbeatTime),
+  });
+}
+
+function moveContainer(status: ContainerStatus, move: Move): ContainerStatus {
+  return withoutAbsent({
+    ...status,
+    state: status.state && moveState(status.state, move),
+    lastState: status.lastState && moveState(status.lastState, move),
+  });
+}
+
+function moveState({ waiting, running, terminated }: ContainerState, move: Move): ContainerState {
+  if (running) return { running: withoutAbsent({ startedAt: move(running.startedAt) }) };
+  if (!terminated) return waiting ? { waiting } : {};
+  const { startedAt, finishedAt } = terminated;
+  return {
+    terminated: withoutAbsent({ ...terminated, startedAt: move(startedAt), finishedAt: move(finishedAt) }),
+  };
+}
+
+/** Fields that were absent before stay absent, as stored JSON has no `undefined`. */
+function withoutAbsent<T extends object>(object: T): T {
+  for (const key of Object.keys(object) as (keyof T)[]) if (object[key] === undefined) delete object[key];
+  return object;
+}

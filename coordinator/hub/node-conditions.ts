@@ -1,0 +1,166 @@
+/**
+ * Writes Node.status: what the agent reports, whether it is connected, and the verdict on one that stays silent.
+ * Level-triggered: each write looks at presence anew, so a late one cannot undo what came after it.
+ */
+import { findCondition, isConditionTrue, withCondition } from '../../shared/kube/conditions.js';
+import { toTimestamp } from '../../shared/kube/meta.js';
+import type { NodeStatus } from '../../shared/kube/node.js';
+import type { Pod } from '../../shared/kube/pod.js';
+import { ApiError } from '../../shared/kube/status.js';
+import type { Clock, Timer } from '../../shared/process/clock.js';
+import type { Logger } from '../../shared/process/log.js';
+import {
+  CONNECTED,
+  connectedCondition,
+  mergeNodeStatus,
+  silentNodeConditions,
+} from '../decisions/reported-status.js';
+import { type Informers, PODS_BY_NODE } from '../informers/informer.js';
+import { nodeKind, podKind } from '../kinds/index.js';
+import type { Registry } from '../registry/registry.js';
+import type { NodeLanes } from './node-lanes.js';
+import type { Presence } from './presence.js';
+import type { RecordEvent } from './record-event.js';
+
+export interface NodeConditionsParts {
+  registry: Registry;
+  informers: Informers;
+  presence: Presence;
+  lanes: NodeLanes;
+  /** As `node-controller`. */
+  recordEvent: RecordEvent;
+  /** The Node turned out to be gone. */
+  onMissing: (node: string) => void;
+  clock: Clock;
+  log: Logger;
+}
+
+/** A link that comes and goes makes no more writes than this. */
+const FLAP_MS = 10_000;
+const RETRY_MS = 1_000;
+
+export class NodeConditions {
+  readonly #parts: NodeConditionsParts;
+  /** Nodes of which enough was written for now; when the timer fires they are looked at again. */
+  readonly #resting = new Map<string, Timer>();
+
+  constructor(parts: NodeConditionsParts) {
+    this.#parts = parts;
+  }
+
+  stop(): void {
+    for (const timer of this.#resting.values()) timer.cancel();
+    this.#resting.clear();
+  }
+
+  /** The node went out of contact, or is lost: tells so, at once or when its rest is over. */
+  outOfContact(node: string): void {
+    const { presence, log } = this.#parts;
+    const phase = presence.of(node)?.phase;
+    if (phase !== 'lost' && (phase !== 'away' || this.#resting.has(node) || !this.#isToldConnected(node)))
+      return;
+    this.#rest(node, FLAP_MS);
+    this.write(node).catch((error: unknown) => {
+      log.warn({ node, err: error }, 'node status not written, will try again');
+      this.#rest(node, RETRY_MS);
+    });
+  }
+
+  /**
+   * Resolves when the Node's status holds the report and what presence knows now. Rejects with ApiError when the
+   * registry does; a Node that is gone is no error.
+   */
+  write(node: string, reported?: NodeStatus): Promise<void> {
+    const { lanes, presence } = this.#parts;
+    return lanes.run(node, async () => {
+      const revision = await this.#writeNode(node, reported);
+      return presence.of(node)?.phase === 'lost' ? Math.max(revision, await this.#markPods(node)) : revision;
+    });
+  }
+
+  #isToldConnected(node: string): boolean {
+    const stored = this.#parts.informers.nodes.get({ name: node });
+    return isConditionTrue(stored?.status?.conditions, CONNECTED);
+  }
+
+  #rest(node: string, delayMs: number): void {
+    this.#resting.get(node)?.cancel();
+    const timer = this.#parts.clock.after(delayMs, () => {
+      this.#resting.delete(node);
+      // A verdict that was written needs no second look; one whose write failed does.
+      if (delayMs === RETRY_MS || this.#parts.presence.of(node)?.phase === 'away') this.outOfContact(node);
+    });
+    this.#resting.set(node, timer);
+  }
+
+  async #writeNode(node: string, reported: NodeStatus | undefined): Promise<number> {
+    const { registry, recordEvent } = this.#parts;
+    let wasReady = false;
+    try {
+      const record = await registry.modify(
+        nodeKind,
+        { name: node },
+        (stored) => {
+          wasReady = isConditionTrue(stored.status?.conditions, 'Ready');
+          stored.status = this.#statusOf(node, stored.status, reported);
+          return undefined;
+        },
+        { subresource: 'status' },
+      );
+      const stored = record.object();
+      if (wasReady && !isConditionTrue(stored.status?.conditions, 'Ready')) {
+        recordEvent(stored, 'Normal', 'NodeNotReady', `Node ${node} status is now: NodeNotReady`);
+      }
+      return record.revision;
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error;
+      this.#parts.onMissing(node);
+      return 0;
+    }
+  }
+
+  #statusOf(node: string, stored: NodeStatus | undefined, reported: NodeStatus | undefined): NodeStatus {
+    const now = toTimestamp(this.#parts.clock.now());
+    const phase = this.#parts.presence.of(node)?.phase;
+    const merged = reported ? mergeNodeStatus(stored, reported, now) : { ...stored };
+    if (phase === undefined || phase === 'unheard') return merged;
+    const connected = connectedCondition(phase === 'connected');
+    const heard = phase === 'lost' ? silentNodeConditions(merged.conditions, now) : merged.conditions;
+    return { ...merged, conditions: withCondition(heard, connected, now) };
+  }
+
+  /** Nobody knows any more whether a lost node's Pods serve (`nodeutil.MarkPodsNotReady`). Their phase stays. */
+  async #markPods(node: string): Promise<number> {
+    const pods = this.#parts.informers.pods.indexed(PODS_BY_NODE, node);
+    const marked = await Promise.all(
+      pods.filter((pod) => isConditionTrue(pod.status?.conditions, 'Ready')).map((pod) => this.#markPod(pod)),
+    );
+    return Math.max(0, ...marked);
+  }
+
+  async #markPod(pod: Pod): Promise<number> {
+    const { registry, recordEvent, clock } = this.#parts;
+    const change = (stored: Pod): undefined | false => {
+      const ready = findCondition(stored.status?.conditions, 'Ready');
+      if (ready?.status !== 'True') return false;
+      const next = { ...ready, status: 'False' as const };
+      delete next.lastTransitionTime;
+      const conditions = withCondition(stored.status?.conditions, next, toTimestamp(clock.now()));
+      stored.status = { ...stored.status, conditions };
+      return undefined;
+    };
+    try {
+      const preconditions = pod.metadata.uid ? { uid: pod.metadata.uid } : {};
+      const options = { subresource: 'status', preconditions } as const;
+      const { revision } = await registry.modify(podKind, pod.metadata, change, options);
+      recordEvent(pod, 'Warning', 'NodeNotReady', 'Node is not ready');
+      return revision;
+    } catch (error) {
+      // Deleted meanwhile, or replaced by another of its name.
+      const isGone =
+        error instanceof ApiError && (error.reason === 'NotFound' || error.reason === 'Conflict');
+      if (!isGone) throw error;
+      return 0;
+    }
+  }
+}

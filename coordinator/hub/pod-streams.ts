@@ -1,0 +1,24 @@
+/** The API's way to a Pod's host: fits `PodStreams` of `coordinator/api`. */
+import { ApiError } from '../../shared/kube/status.js';
+import type { LogStreamRequest } from '../../shared/link/messages.js';
+import type { Session } from './session.js';
+
+export class PodStreams {
+  readonly #sessionOf: (node: string) => Session | undefined;
+
+  /** `sessionOf` answers the live session of a node. */
+  constructor(sessionOf: (node: string) => Session | undefined) {
+    this.#sessionOf = sessionOf;
+  }
+
+  /** Bytes of a container's log, read no faster than they are consumed. Rejects with ApiError when the host is not connected or refuses. */
+  async logs(
+    nodeName: string,
+    request: LogStreamRequest,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<Uint8Array>> {
+    const session = this.#sessionOf(nodeName);
+    if (!session) throw new ApiError('ServiceUnavailable', `node "${nodeName}" is not connected`);
+    return session.openStream(request, signal);
+  }
+}

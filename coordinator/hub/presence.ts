@@ -1,0 +1,112 @@
+/**
+ * When each node was last heard: in memory, never on disk. A closed link is news at once; being lost is a verdict that
+ * takes the grace period, and longer after the coordinator's own start, for then the silence may be its own doing.
+ */
+import type { Clock, Timer } from '../../shared/process/clock.js';
+
+/** `quietMs` is how long ago a connected node was heard. `lastHeardMs` is wall-clock time. */
+export type Contact =
+  | { phase: 'unheard'; deadline: Timer }
+  | { phase: 'connected'; quietMs: () => number }
+  | { phase: 'away'; lastHeardMs: number; deadline: Timer }
+  | { phase: 'lost'; lastHeardMs?: number };
+
+export interface PresenceSettings {
+  /** How long a node may be silent before its state is unknown. */
+  graceMs: number;
+  /** How long a node that was never heard since the coordinator's start may take to come back, before the grace begins. */
+  returnMs: number;
+}
+
+export class Presence {
+  readonly #clock: Clock;
+  readonly #settings: PresenceSettings;
+  readonly #contacts = new Map<string, Contact>();
+  readonly #startedAt: number;
+  #onChange: (node: string) => void = () => undefined;
+
+  constructor(clock: Clock, settings: PresenceSettings) {
+    this.#clock = clock;
+    this.#settings = settings;
+    this.#startedAt = clock.monotonic();
+  }
+
+  /** Who is told that a node's contact changed. */
+  onChange(handler: (node: string) => void): void {
+    this.#onChange = handler;
+  }
+
+  of(node: string): Contact | undefined {
+    return this.#contacts.get(node);
+  }
+
+  nodes(): Iterable<[string, Contact]> {
+    return this.#contacts;
+  }
+
+  /** Wall-clock ms of the last sign of life; undefined before the first. */
+  lastHeardMs(node: string): number | undefined {
+    const contact = this.#contacts.get(node);
+    switch (contact?.phase) {
+      case 'connected':
+        return this.#clock.now() - contact.quietMs();
+      case 'away':
+      case 'lost':
+        return contact.lastHeardMs;
+      case 'unheard':
+      case undefined:
+        return undefined;
+    }
+  }
+
+  /** A Node exists: unless it is heard in time, it counts as lost. */
+  expect(node: string): void {
+    if (this.#contacts.has(node)) return;
+    const sinceStart = this.#clock.monotonic() - this.#startedAt;
+    const returnMs = Math.max(this.#settings.returnMs - sinceStart, 0);
+    this.#set(node, { phase: 'unheard', deadline: this.#lostAfter(node, returnMs + this.#settings.graceMs) });
+  }
+
+  connected(node: string, quietMs: () => number): void {
+    this.#set(node, { phase: 'connected', quietMs });
+    this.#onChange(node);
+  }
+
+  disconnected(node: string): void {
+    const contact = this.#contacts.get(node);
+    if (contact?.phase !== 'connected') return;
+    const quietMs = contact.quietMs();
+    const deadline = this.#lostAfter(node, this.#settings.graceMs - quietMs);
+    this.#set(node, { phase: 'away', lastHeardMs: this.#clock.now() - quietMs, deadline });
+    this.#onChange(node);
+  }
+
+  /** The Node is no more. */
+  forget(node: string): void {
+    this.#cancel(node);
+    this.#contacts.delete(node);
+  }
+
+  /** Judges nobody any more. */
+  stop(): void {
+    for (const node of this.#contacts.keys()) this.#cancel(node);
+  }
+
+  #set(node: string, contact: Contact): void {
+    this.#cancel(node);
+    this.#contacts.set(node, contact);
+  }
+
+  #cancel(node: string): void {
+    const contact = this.#contacts.get(node);
+    if (contact?.phase === 'away' || contact?.phase === 'unheard') contact.deadline.cancel();
+  }
+
+  #lostAfter(node: string, delayMs: number): Timer {
+    return this.#clock.after(delayMs, () => {
+      const lastHeardMs = this.lastHeardMs(node);
+      this.#contacts.set(node, { phase: 'lost', ...(lastHeardMs === undefined ? {} : { lastHeardMs }) });
+      this.#onChange(node);
+    });
+  }
+}

@@ -1,0 +1,240 @@
+/**
+ * One agent's link: its socket, its state and its limits. What a message means is decided by those it is handed to;
+ * what may be said when is decided here.
+ */
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { WebSocket } from 'ws';
+import { decodeFromAgent, encodeMessage } from '../../shared/link/codec.js';
+import type {
+  FromAgent,
+  FromHub,
+  Goodbye,
+  Hello,
+  ReportedEvent,
+  StatusReport,
+  StreamRequest,
+} from '../../shared/link/messages.js';
+import { ProtocolError } from '../../shared/link/shape.js';
+import { SilenceWatch } from '../../shared/link/silence-watch.js';
+import type { Clock, Timer } from '../../shared/process/clock.js';
+import type { DesiredSender } from './desired-sender.js';
+import { IncomingStreams } from './incoming-streams.js';
+
+/** `draining`: goodbye was said, the socket is given a moment to deliver it. */
+export type SessionState =
+  | { phase: 'greeting'; hello?: Hello }
+  | { phase: 'live'; instanceID: string; sender: DesiredSender; isReporting: boolean }
+  | { phase: 'draining'; deadline: Timer }
+  | { phase: 'closed' };
+
+type LiveState = Extract<SessionState, { phase: 'live' }>;
+
+/** To whom a session hands what its agent says. */
+export interface SessionEvents {
+  /** The agent introduced itself; called once. */
+  hello(session: Session, hello: Hello): void;
+  /** Resolves when the report is committed. */
+  status(session: Session, report: StatusReport): Promise<void>;
+  events(session: Session, items: ReportedEvent[]): void;
+  /** The socket is gone. Called once, whatever happened. */
+  closed(session: Session, reason: string): void;
+}
+
+/** From the end of the upgrade to the hello. */
+const HELLO_TIMEOUT_MS = 15_000;
+/** How long a goodbye may take to be delivered. */
+const DRAIN_MS = 2_000;
+/** How long an agent may take to show that it is alive when another claims its name. */
+const PROBE_MS = 5_000;
+/** An agent that broke the protocol will do it again; not too often. */
+const VIOLATION_RETRY_MS = 10_000;
+/** WebSocket close code (RFC 6455, 7.4.1). */
+const CLOSE_NORMAL = 1000;
+
+export class Session {
+  readonly node: string;
+  readonly #socket: WebSocket;
+  readonly #events: SessionEvents;
+  readonly #clock: Clock;
+  readonly #silence: SilenceWatch;
+  readonly #helloTimer: Timer;
+  #streams: IncomingStreams | undefined;
+  #state: SessionState = { phase: 'greeting' };
+  #endReason: string | undefined;
+
+  /** `node` is what the credential proved. `transport` is the socket under the WebSocket. */
+  constructor(node: string, socket: WebSocket, transport: Duplex, events: SessionEvents, clock: Clock) {
+    this.node = node;
+    this.#socket = socket;
+    this.#events = events;
+    this.#clock = clock;
+    const bytesRead = () => (transport instanceof Socket ? transport.bytesRead : 0);
+    this.#silence = new SilenceWatch(clock, bytesRead, () => this.#end('silence'));
+    socket.on('message', (data, isBinary) => this.#received(data, isBinary));
+    socket.on('ping', () => this.#silence.heard());
+    socket.on('pong', () => this.#silence.heard());
+    socket.on('error', (error) => {
+      this.#endReason ??= error.message;
+    });
+    socket.on('close', (code) => this.#closed(code));
+    this.#helloTimer = clock.after(HELLO_TIMEOUT_MS, () => {
+      if (this.#state.phase === 'greeting' && !this.#state.hello) this.#end('no hello');
+    });
+  }
+
+  get phase(): SessionState['phase'] {
+    return this.#state.phase;
+  }
+
+  /** Of the agent process on the other end; undefined unless live. */
+  get instanceID(): string | undefined {
+    return this.#state.phase === 'live' ? this.#state.instanceID : undefined;
+  }
+
+  /** Milliseconds since the agent was last heard. */
+  quietMs(): number {
+    return this.#silence.quietMs();
+  }
+
+  /** Queues a message; after the end it goes nowhere. */
+  send(message: FromHub): void {
+    if (this.#state.phase === 'greeting' || this.#state.phase === 'live') {
+      this.#socket.send(encodeMessage(message));
+    }
+  }
+
+  /** The hello was accepted. */
+  becomeLive(instanceID: string, sender: DesiredSender): void {
+    if (this.#state.phase === 'greeting') {
+      this.#state = { phase: 'live', instanceID, sender, isReporting: false };
+    }
+  }
+
+  /** An object of the node changed. */
+  touch(uid: string): void {
+    if (this.#state.phase === 'live') this.#state.sender.touch(uid);
+  }
+
+  /** Sends what is due. */
+  flush(): void {
+    if (this.#state.phase === 'live') this.#state.sender.flush();
+  }
+
+  /** Opens a stream on the host. Rejects with ApiError when the host refuses. */
+  openStream(request: StreamRequest, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+    this.#streams ??= new IncomingStreams((message) => this.send(message));
+    return this.#streams.open(request, signal);
+  }
+
+  /** True when the agent answers within a few seconds. */
+  isAlive(): Promise<boolean> {
+    if (this.#state.phase !== 'live' || this.#socket.readyState !== this.#socket.OPEN) {
+      return Promise.resolve(false);
+    }
+    return new Promise((resolve) => {
+      const timer = this.#clock.after(PROBE_MS, () => resolve(false));
+      const answer = (isAlive: boolean) => {
+        timer.cancel();
+        resolve(isAlive);
+      };
+      this.#socket.once('pong', () => answer(true));
+      this.#socket.once('close', () => answer(false));
+      this.#socket.ping();
+    });
+  }
+
+  /** Says goodbye and closes, softly while the socket still takes it. */
+  goodbye(goodbye: Omit<Goodbye, 'kind'>): void {
+    if (this.#state.phase !== 'greeting' && this.#state.phase !== 'live') return;
+    this.send({ kind: 'goodbye', ...goodbye });
+    this.#endReason ??= `goodbye: ${goodbye.reason}`;
+    const deadline = this.#clock.after(DRAIN_MS, () => this.#socket.terminate());
+    this.#state = { phase: 'draining', deadline };
+    this.#socket.close(CLOSE_NORMAL);
+  }
+
+  #end(reason: string): void {
+    this.#endReason ??= reason;
+    this.#socket.terminate();
+  }
+
+  #received(data: unknown, isBinary: boolean): void {
+    this.#silence.heard();
+    try {
+      if (!isBinary || !Buffer.isBuffer(data)) throw new ProtocolError('frame is not binary');
+      this.#dispatch(decodeFromAgent(data));
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+      this.#violated(error.message);
+    }
+  }
+
+  #dispatch(message: FromAgent): void {
+    const state = this.#state;
+    switch (state.phase) {
+      case 'greeting':
+        if (message.kind !== 'hello' || state.hello)
+          throw new ProtocolError(`${message.kind} before the welcome`);
+        state.hello = message;
+        this.#events.hello(this, message);
+        return;
+      case 'live':
+        this.#dispatchLive(message, state);
+        return;
+      case 'draining':
+      case 'closed':
+        return;
+    }
+  }
+
+  #dispatchLive(message: FromAgent, state: LiveState): void {
+    switch (message.kind) {
+      case 'hello':
+        throw new ProtocolError('a second hello');
+      case 'applied':
+        if (!state.sender.applied(message.id)) throw new ProtocolError('applied what was not sent');
+        return;
+      case 'status':
+        if (state.isReporting) throw new ProtocolError('a report before the last one was acknowledged');
+        state.isReporting = true;
+        void this.#report(message, state);
+        return;
+      case 'events':
+        this.#events.events(this, message.items);
+        return;
+      case 'streamStarted':
+      case 'streamData':
+      case 'streamClose':
+        if (this.#streams?.receive(message) === false) throw new ProtocolError('more bytes than granted');
+        return;
+    }
+  }
+
+  /** Acknowledges what is committed. Without that the agent keeps it, and says it again in its next session. */
+  async #report(report: StatusReport, state: LiveState): Promise<void> {
+    try {
+      await this.#events.status(this, report);
+    } catch {
+      this.#end('report could not be stored');
+      return;
+    }
+    state.isReporting = false;
+    this.send({ kind: 'statusAck', id: report.id });
+  }
+
+  /** An agent that breaks the protocol is told why and cut off; it may come back and do better. */
+  #violated(message: string): void {
+    this.goodbye({ reason: 'refused', message: message.slice(0, 1_000), retryMs: VIOLATION_RETRY_MS });
+  }
+
+  #closed(code: number): void {
+    if (this.#state.phase === 'closed') return;
+    if (this.#state.phase === 'draining') this.#state.deadline.cancel();
+    this.#state = { phase: 'closed' };
+    this.#silence.stop();
+    this.#helloTimer.cancel();
+    this.#streams?.closeAll();
+    this.#events.closed(this, this.#endReason ?? `closed with ${code}`);
+  }
+}

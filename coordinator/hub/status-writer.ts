@@ -1,0 +1,107 @@
+/**
+ * Writes what agents report. Rights are checked here: an agent writes its own Node and the Pods bound to it, nothing
+ * else. Reports of many nodes are written side by side, so that the store commits them together.
+ */
+import type { Pod } from '../../shared/kube/pod.js';
+import { ApiError } from '../../shared/kube/status.js';
+import type { PodReport, RemovedPod, StatusReport } from '../../shared/link/messages.js';
+import type { Clock } from '../../shared/process/clock.js';
+import type { Logger } from '../../shared/process/log.js';
+import { mergePodStatus } from '../decisions/reported-status.js';
+import type { Informers } from '../informers/informer.js';
+import { podKind } from '../kinds/index.js';
+import { sameJson } from '../registry/json-value.js';
+import type { Registry } from '../registry/registry.js';
+import { inHubTime } from './host-time.js';
+import type { NodeConditions } from './node-conditions.js';
+import type { NodeLanes } from './node-lanes.js';
+
+export interface StatusWriterParts {
+  registry: Registry;
+  informers: Informers;
+  lanes: NodeLanes;
+  nodeConditions: NodeConditions;
+  clock: Clock;
+  log: Logger;
+}
+
+/** Who reports, and how its clock differs from the hub's. */
+export interface Reporter {
+  node: string;
+  offsetMs: number;
+}
+
+/** What the store refuses of a report for good; repeating it would not help. */
+const FINAL_REASONS: ReadonlySet<string> = new Set(['NotFound', 'Conflict', 'Invalid', 'BadRequest']);
+
+export class StatusWriter {
+  readonly #parts: StatusWriterParts;
+
+  constructor(parts: StatusWriterParts) {
+    this.#parts = parts;
+  }
+
+  /** Resolves when all of the report that counts is committed; rejects when the store fails, and nothing may be acknowledged. */
+  async write(reporter: Reporter, report: StatusReport): Promise<void> {
+    if (report.node) await this.#parts.nodeConditions.write(reporter.node, report.node);
+    if (report.pods.length === 0 && report.removed.length === 0) return;
+    await this.#parts.lanes.run(reporter.node, async () => {
+      const written = await Promise.all(report.pods.map((pod) => this.#writePod(reporter, pod)));
+      await Promise.all(report.removed.map((pod) => this.#confirmRemoved(reporter, pod)));
+      return Math.max(0, ...written);
+    });
+  }
+
+  /** Answers the revision of the write, or 0 when there was none. */
+  async #writePod({ node, offsetMs }: Reporter, report: PodReport): Promise<number> {
+    const { registry, clock } = this.#parts;
+    const pod = this.#ownPod(node, report);
+    if (!pod) return 0;
+    const reported = inHubTime(report.status, offsetMs, clock.now());
+    const merged = mergePodStatus(pod.status, reported);
+    if (!merged || sameJson(merged, pod.status)) return 0;
+    const change = (stored: Pod): undefined | false => {
+      const status = mergePodStatus(stored.status, reported);
+      if (!status) return false;
+      stored.status = status;
+      return undefined;
+    };
+    const preconditions = { uid: report.uid };
+    return this.#attempt(report, async () => {
+      const options = { subresource: 'status', preconditions } as const;
+      return (await registry.modify(podKind, pod.metadata, change, options)).revision;
+    });
+  }
+
+  async #confirmRemoved({ node }: Reporter, removed: RemovedPod): Promise<void> {
+    const pod = this.#ownPod(node, removed);
+    if (!pod) return;
+    if (!pod.metadata.deletionTimestamp) {
+      this.#parts.log.warn({ node, ...removed }, 'agent removed a Pod that nobody deleted');
+      return;
+    }
+    await this.#attempt(removed, async () => {
+      await this.#parts.registry.confirmStopped(pod.metadata, removed.uid);
+      return 0;
+    });
+  }
+
+  /** The Pod named, if it is this very one and bound to this node. */
+  #ownPod(node: string, { uid, namespace, name }: RemovedPod): Pod | undefined {
+    const pod = this.#parts.informers.pods.byUid(uid);
+    if (pod?.spec.nodeName === node && pod.metadata.name === name) return pod;
+    this.#parts.log.debug({ node, uid, namespace, name }, 'report of a Pod that is not on this node dropped');
+    return undefined;
+  }
+
+  /** A refusal that would come again is logged and taken for done; any other failure goes up. */
+  async #attempt({ uid, namespace, name }: RemovedPod, write: () => Promise<number>): Promise<number> {
+    try {
+      return await write();
+    } catch (error) {
+      if (!(error instanceof ApiError) || !FINAL_REASONS.has(error.reason)) throw error;
+      this.#parts.log.debug({ uid, namespace, name, err: error }, 'report of a Pod refused');
+      return 0;
+    }
+  }
+}

@@ -1,0 +1,208 @@
+/** A hub on a real port over a control plane, and agents that are real links with nothing behind them. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import type { AgentSide, DesiredChange } from '../../agent/link/agent-side.js';
+import { Link } from '../../agent/link/link.js';
+import { CREDENTIAL_SECRET_TYPE } from '../../coordinator/hub/enrolment.js';
+import { Hub } from '../../coordinator/hub/hub.js';
+import { base64, sha256 } from '../../coordinator/hub/join-token.js';
+import { Presence } from '../../coordinator/hub/presence.js';
+import { namespaceKind, nodeKind, podKind, secretKind } from '../../coordinator/kinds/index.js';
+import type { Node, NodeStatus } from '../../shared/kube/node.js';
+import type { Pod } from '../../shared/kube/pod.js';
+import { LINK_PATH, type Welcome } from '../../shared/link/messages.js';
+import { type Clock, steadyClock } from '../../shared/process/clock.js';
+import { silentLogger } from '../../shared/process/log.js';
+import { type ControlPlane, startControlPlane } from './control-plane.js';
+import { podObject } from './objects.js';
+
+export const GRACE_MS = 40_000;
+export const RETURN_MS = 60_000;
+
+export interface HubBench {
+  plane: ControlPlane;
+  hub: Hub;
+  presence: Presence;
+  port: number;
+  /** Makes a credential for a node, as a join would have. */
+  credential(node: string): Promise<string>;
+  /** A connected agent of this node. */
+  agent(node: string, options?: AgentOptions): Promise<BenchAgent>;
+  node(name: string): Promise<Node>;
+  /** A Pod bound to a node. */
+  boundPod(name: string, node: string): Promise<Pod>;
+  pod(name: string): Promise<Pod | undefined>;
+}
+
+export interface AgentOptions {
+  instanceID?: string;
+  clock?: Clock;
+  /** What the host holds already. */
+  held?: Map<string, string>;
+  clusterUID?: string;
+}
+
+/** What its agent side remembers. */
+export class BenchAgent implements AgentSide {
+  readonly held: Map<string, string>;
+  readonly changes: DesiredChange[] = [];
+  readonly welcomes: Welcome[] = [];
+  readonly lost: string[] = [];
+  readonly ended: string[] = [];
+  log = async function* (): AsyncIterable<Uint8Array> {
+    yield Buffer.from('a line\n');
+  };
+  status: NodeStatus = {
+    nodeInfo: nodeInfo(),
+    conditions: [{ type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'ready' }],
+  };
+  clusterUID: string | undefined;
+  link!: Link;
+  #era: string | undefined;
+
+  constructor(options: AgentOptions) {
+    this.held = options.held ?? new Map();
+    this.clusterUID = options.clusterUID;
+  }
+
+  resume() {
+    const have = [...this.held];
+    const fleet = this.clusterUID === undefined ? {} : { clusterUID: this.clusterUID };
+    return { ...fleet, ...(this.#era ? { era: this.#era } : {}), revision: 0, have };
+  }
+
+  registration() {
+    return { labels: { zone: 'a' }, taints: [] };
+  }
+
+  nodeStatus(): NodeStatus {
+    return this.status;
+  }
+
+  async apply(change: DesiredChange): Promise<void> {
+    this.changes.push(change);
+    this.clusterUID = change.clusterUID;
+    this.#era = change.era;
+    for (const { uid, digest } of change.set) this.held.set(uid, digest);
+    for (const uid of change.gone) this.held.delete(uid);
+  }
+
+  async openStream() {
+    return this.log();
+  }
+
+  onLive(welcome: Welcome): void {
+    this.#era = welcome.era;
+    this.clusterUID = welcome.clusterUID;
+    this.welcomes.push(welcome);
+  }
+
+  onLost(reason: string): void {
+    this.lost.push(reason);
+  }
+
+  onEnded(reason: string): void {
+    this.ended.push(reason);
+  }
+}
+
+function nodeInfo() {
+  const unknown = {
+    machineID: '',
+    systemUUID: '',
+    bootID: '',
+    kernelVersion: '',
+    osImage: '',
+    containerRuntimeVersion: 'hollow://1',
+    kubeletVersion: 'v0.1.0',
+    kubeProxyVersion: '',
+  };
+  return { ...unknown, operatingSystem: 'linux', architecture: 'amd64' };
+}
+
+async function listen(hub: Hub): Promise<Server> {
+  const server = createServer();
+  server.on('upgrade', (request, socket, head) => hub.handleUpgrade(request, socket, head));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
+
+/** Registers a test that has a hub of its own. Everything is stopped after it. */
+export function withHub(rule: string, check: (bench: HubBench) => Promise<void>): void {
+  test(rule, async () => {
+    const plane = await startControlPlane();
+    const { registry, informers, clock, store, events } = plane;
+    await registry.create(namespaceKind, undefined, { metadata: { name: 'kube-system' } });
+    const presence = new Presence(clock, { graceMs: GRACE_MS, returnMs: RETURN_MS });
+    const hub = new Hub({
+      registry,
+      informers,
+      presence,
+      clusterUID: store.clusterUID(),
+      era: store.era(),
+      recordEvent: { asNodeController: events.from('node-controller'), asAgent: events.from('kubelet') },
+      clock,
+      log: silentLogger,
+    });
+    const server = await listen(hub);
+    const agents: BenchAgent[] = [];
+    const bench = benchFor(plane, hub, presence, (server.address() as AddressInfo).port, agents);
+    try {
+      await check(bench);
+    } finally {
+      for (const { link } of agents) link.stop();
+      await hub.stop();
+      server.close();
+      await plane.stop();
+    }
+  });
+}
+
+function benchFor(
+  plane: ControlPlane,
+  hub: Hub,
+  presence: Presence,
+  port: number,
+  agents: BenchAgent[],
+): HubBench {
+  const { registry } = plane;
+  const credential = async (node: string) => {
+    const secret = `${'s'.repeat(43)}.${node}`;
+    const object = {
+      metadata: { name: `node-credential-${node}` },
+      type: CREDENTIAL_SECRET_TYPE,
+      data: { hash: base64(sha256(secret)) },
+    };
+    await registry.create(secretKind, 'kube-system', object).catch(() => undefined);
+    return secret;
+  };
+  return {
+    plane,
+    hub,
+    presence,
+    port,
+    credential,
+    agent: async (node, options = {}) => {
+      const agent = new BenchAgent(options);
+      agents.push(agent);
+      agent.link = new Link({
+        target: { url: `ws://127.0.0.1:${port}${LINK_PATH}`, credential: await credential(node) },
+        identity: { node, bootID: 'b', instanceID: options.instanceID ?? node, agentVersion: '0.1.0' },
+        agent,
+        clock: steadyClock(options.clock ?? plane.clock),
+        log: silentLogger,
+        random: () => 0,
+      });
+      agent.link.start();
+      return agent;
+    },
+    node: async (name) => (await registry.get(nodeKind, { name })).object(),
+    boundPod: async (name, nodeName) =>
+      (await registry.create(podKind, 'default', podObject(name, { nodeName }))).object(),
+    pod: async (name) => {
+      const { records } = await registry.list(podKind, { fieldSelector: `metadata.name=${name}` });
+      return records[0]?.object();
+    },
+  };
+}
