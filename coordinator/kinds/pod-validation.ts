@@ -1,9 +1,10 @@
 /** Validation of Pods: creation, the few changes they bear, status (`pkg/apis/core/validation/validation.go`). */
 import type { Container, ContainerStatus, Pod, PodSpec, Toleration } from '../../shared/kube/pod.js';
-import { forbidden, invalidValue, required } from './field-error.js';
+import { forbidden, invalidValue } from './field-error.js';
 import type { FieldError } from './kind.js';
 import { dnsSubdomainProblems } from './name-rules.js';
 import { invalidFor } from './object-meta.js';
+import { validateImagePadding } from './pod-spec-validation/containers.js';
 import { validatePositiveInt32 } from './pod-spec-validation/numbers.js';
 import { validatePodSpec } from './pod-spec-validation/pod-spec.js';
 import { semanticallyEqual } from './semantic-equality.js';
@@ -15,31 +16,47 @@ const ONLY_THESE =
 
 /** Every mistake of a Pod that has its defaults. */
 export function validatePod({ spec }: Pod): FieldError[] {
-  const errors = validatePodSpec(spec, 'spec');
+  const errors = [...validatePodSpec(spec, 'spec'), ...validateForPodOnly(spec)];
   if (spec.nodeName && spec.schedulingGates?.length) {
     errors.push(forbidden('spec.nodeName', 'cannot be set until all schedulingGates have been cleared'));
   }
   return errors;
 }
 
-/** Containers may come and go only with the Pod; their images may change. */
+/** Rules that templates are spared (`validatePodMetadataAndSpec`, `ValidatePodCreate`). */
+function validateForPodOnly(spec: PodSpec): FieldError[] {
+  const tokens = spec.serviceAccountName ? [] : validateNoTokens(spec);
+  const images = (['containers', 'initContainers'] as const).flatMap((list) =>
+    (spec[list] ?? []).flatMap((container, index) =>
+      validateImagePadding(container, `spec.${list}[${index}]`),
+    ),
+  );
+  const ephemeral = spec.ephemeralContainers?.length
+    ? [forbidden('spec.ephemeralContainers', 'cannot be set on create')]
+    : [];
+  return [...tokens, ...images, ...ephemeral];
+}
+
+/** A token is some account's. */
+function validateNoTokens(spec: PodSpec): FieldError[] {
+  const detail = 'must not be specified when serviceAccountName is not set';
+  return (spec.volumes ?? []).flatMap((volume, index) =>
+    (volume.projected?.sources ?? []).flatMap((source, position) => {
+      const path = `spec.volumes[${index}].projected.sources[${position}].serviceAccountToken`;
+      return source.serviceAccountToken ? [forbidden(path, detail)] : [];
+    }),
+  );
+}
+
+/** Containers come and go only with the Pod. */
 function validateContainerLists(next: PodSpec, current: PodSpec): FieldError[] {
   return (['containers', 'initContainers'] as const).flatMap((list) => {
     const count = next[list]?.length ?? 0;
     if (count !== (current[list]?.length ?? 0)) {
       return [forbidden(`spec.${list}`, 'pod updates may not add or remove containers')];
     }
-    return (next[list] ?? []).flatMap((container, index) =>
-      validateImage(container.image ?? '', `spec.${list}[${index}].image`),
-    );
+    return [];
   });
-}
-
-function validateImage(image: string, field: string): FieldError[] {
-  if (image === '') return [required(field)];
-  return image.trim() === image
-    ? []
-    : [invalidValue(field, image, 'must not have leading or trailing whitespace')];
 }
 
 /** A deadline may come, and come nearer. */
@@ -74,12 +91,10 @@ function validateTolerationsKept(next: PodSpec, current: PodSpec): FieldError[] 
 
 function validateGatesOnlyLifted(next: PodSpec, current: PodSpec): FieldError[] {
   const had = new Set(current.schedulingGates?.map((gate) => gate.name));
-  const added = next.schedulingGates?.filter((gate) => !had.has(gate.name)) ?? [];
-  if (added.length === 0) return [];
-  const names = added.map((gate) => gate.name).join(', ');
-  return [
-    forbidden('spec.schedulingGates', `only deletion is allowed, but found new scheduling gates '${names}'`),
-  ];
+  return (next.schedulingGates ?? []).flatMap(({ name }, index) => {
+    const detail = `only deletion is allowed, but found new scheduling gate '${name}'`;
+    return had.has(name) ? [] : [forbidden(`spec.schedulingGates[${index}].name`, detail)];
+  });
 }
 
 function withImagesOf(
@@ -107,9 +122,8 @@ function withoutAllowedChanges(next: PodSpec, current: PodSpec): Partial<PodSpec
 /** What a change of a Pod may not do. Binding is a verb of its own, so `spec.nodeName` stays too. */
 export function validatePodUpdate(next: Pod, current: Pod): FieldError[] {
   const lists = validateContainerLists(next.spec, current.spec);
-  if (lists.some((error) => error.reason === 'FieldValueForbidden')) return lists;
+  if (lists.length > 0) return lists;
   const errors = [
-    ...lists,
     ...validateDeadline(next.spec, current.spec),
     ...validateTolerationsKept(next.spec, current.spec),
     ...validateGatesOnlyLifted(next.spec, current.spec),

@@ -110,8 +110,8 @@ function validateNodeAffinity(affinity: NodeAffinity, field: string): FieldError
 }
 
 function validateTopologyKey(key: string | undefined, field: string): FieldError[] {
-  if (!key) return [required(field, 'can not be empty')];
-  return invalidFor(field, key, qualifiedNameProblems(key));
+  const errors = key ? [] : [required(field, 'can not be empty')];
+  return [...errors, ...invalidFor(field, key ?? '', qualifiedNameProblems(key ?? ''))];
 }
 
 function validatePodTerm(term: PodAffinityTerm, field: string): FieldError[] {

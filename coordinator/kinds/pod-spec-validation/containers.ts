@@ -1,6 +1,6 @@
 /** Containers of a Pod: what each kind of them may be. */
 import type { Container, PodSpec } from '../../../shared/kube/pod.js';
-import { duplicate, forbidden, notSupported, required } from '../field-error.js';
+import { duplicate, forbidden, invalidValue, notSupported, required } from '../field-error.js';
 import type { FieldError } from '../kind.js';
 import { dnsLabelProblems } from '../name-rules.js';
 import { invalidFor } from '../object-meta.js';
@@ -12,8 +12,9 @@ import { validateContainerSecurity } from './security.js';
 import { validateVolumeDevices, validateVolumeMounts } from './volume-mounts.js';
 
 const PULL_POLICIES = ['Always', 'IfNotPresent', 'Never'];
-const MESSAGE_POLICIES = ['FallbackToLogsOnError', 'File'];
+const MESSAGE_POLICIES = ['File', 'FallbackToLogsOnError'];
 const INIT_ONLY = 'may not be set for init containers without restartPolicy=Always';
+const EPHEMERAL = 'cannot be set for an Ephemeral Container';
 const EPHEMERAL_FORBIDDEN = [
   'ports',
   'livenessProbe',
@@ -67,12 +68,18 @@ function validateLife(container: Container, graceSeconds: number, field: string)
   ];
 }
 
-/** A name that an earlier container has; empty names are `Required` already. */
+/** A name that an earlier container has; so is an empty one, besides being `Required`. */
 function claimName(container: Container, names: Set<string>, field: string): FieldError[] {
-  if (!container.name) return [];
-  if (names.has(container.name)) return [duplicate(`${field}.name`, container.name)];
-  names.add(container.name);
+  const name = container.name ?? '';
+  if (names.has(name)) return [duplicate(`${field}.name`, name)];
+  names.add(name);
   return [];
+}
+
+/** Templates may have such images for others to fill in; Pods may not. */
+export function validateImagePadding({ image = '' }: Container, field: string): FieldError[] {
+  if (image.trim() === image) return [];
+  return [invalidValue(`${field}.image`, image, 'must not have leading or trailing whitespace')];
 }
 
 function validateRegular(container: Container, around: Surroundings, field: string): FieldError[] {
@@ -103,9 +110,14 @@ function validateEphemeral(container: Container, around: Surroundings, field: st
   for (const key of EPHEMERAL_FORBIDDEN) {
     const value = container[key];
     if (value === undefined || Object.keys(value).length === 0) continue;
-    errors.push(forbidden(`${field}.${key}`, 'cannot be set for an Ephemeral Container'));
+    errors.push(forbidden(`${field}.${key}`, EPHEMERAL));
   }
-  return errors;
+  for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
+    for (const key of ['subPath', 'subPathExpr'] as const) {
+      if (mount[key]) errors.push(forbidden(`${field}.volumeMounts[${index}].${key}`, EPHEMERAL));
+    }
+  }
+  return [...errors, ...validateImagePadding(container, field)];
 }
 
 /** All containers of a Pod. Names are unique over the three lists. */

@@ -61,14 +61,19 @@ function validateNone(config: PodDNSConfig | undefined, field: string): FieldErr
   ];
 }
 
+function validateConfigFor(policy: string, config: PodDNSConfig | undefined, field: string): FieldError[] {
+  const errors = policy === 'None' ? validateNone(config, field) : [];
+  if (errors.length > 0 || !config) return errors;
+  return validateConfig(config, field);
+}
+
 /** `dnsPolicy` and `dnsConfig` of a Pod. */
 export function validateDns(spec: PodSpec, field: string): FieldError[] {
   const policy = spec.dnsPolicy ?? '';
   const config = `${field}.dnsConfig`;
   return [
     ...(POLICIES.includes(policy) ? [] : [notSupported(`${field}.dnsPolicy`, policy, POLICIES)]),
-    ...(policy === 'None' ? validateNone(spec.dnsConfig, config) : []),
-    ...(spec.dnsConfig ? validateConfig(spec.dnsConfig, config) : []),
+    ...validateConfigFor(policy, spec.dnsConfig, config),
   ];
 }
 
@@ -76,8 +81,8 @@ export function validateDns(spec: PodSpec, field: string): FieldError[] {
 export function validateHostAliases(aliases: PodSpec['hostAliases'], field: string): FieldError[] {
   return (aliases ?? []).flatMap((alias, index) => [
     ...validateAddress(alias.ip, `${field}[${index}].ip`),
-    ...(alias.hostnames ?? []).flatMap((name) =>
-      invalidFor(`${field}[${index}].hostnames`, name, dnsSubdomainProblems(name)),
+    ...(alias.hostnames ?? []).flatMap((name, position) =>
+      invalidFor(`${field}[${index}].hostnames[${position}]`, name, dnsSubdomainProblems(name)),
     ),
   ]);
 }

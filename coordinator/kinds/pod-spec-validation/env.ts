@@ -2,7 +2,7 @@
 import type { EnvFromSource, EnvVar, EnvVarSource, KeySelector } from '../../../shared/kube/pod.js';
 import { invalidValue, required } from '../field-error.js';
 import type { FieldError } from '../kind.js';
-import { configMapKeyProblems, envNameProblems } from '../name-rules.js';
+import { configMapKeyProblems, dnsSubdomainProblems, envNameProblems } from '../name-rules.js';
 import { invalidFor } from '../object-meta.js';
 import { ENV_FIELDS, validateFieldRef, validateResourceRef } from './field-references.js';
 
@@ -10,7 +10,8 @@ const ONE_ONLY = 'may not have more than one field specified at a time';
 
 function validateKeySelector(selector: KeySelector | undefined, field: string): FieldError[] {
   if (!selector) return [];
-  const nameErrors = selector.name ? [] : [required(`${field}.name`)];
+  const name = selector.name ?? '';
+  const nameErrors = invalidFor(`${field}.name`, name, dnsSubdomainProblems(name));
   if (!selector.key) return [...nameErrors, required(`${field}.key`)];
   return [...nameErrors, ...invalidFor(`${field}.key`, selector.key, configMapKeyProblems(selector.key))];
 }
@@ -49,12 +50,16 @@ export function validateEnv(variables: readonly EnvVar[] | undefined, field: str
   });
 }
 
+function validateReference(name: string | undefined, field: string): FieldError[] {
+  return name ? invalidFor(field, name, dnsSubdomainProblems(name)) : [required(field)];
+}
+
 function validateEnvFromSource(source: EnvFromSource, path: string, field: string): FieldError[] {
   const errors = source.prefix
     ? invalidFor(`${path}.prefix`, source.prefix, envNameProblems(source.prefix))
     : [];
   const references = (['configMapRef', 'secretRef'] as const).filter((key) => source[key]);
-  for (const key of references) if (!source[key]?.name) errors.push(required(`${path}.${key}.name`));
+  for (const key of references) errors.push(...validateReference(source[key]?.name, `${path}.${key}.name`));
   if (references.length === 0) {
     errors.push(invalidValue(field, '', 'must specify one of: `configMapRef` or `secretRef`'));
   }

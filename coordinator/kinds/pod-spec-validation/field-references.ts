@@ -41,10 +41,11 @@ const CONVERTIBLE = new Set([
 const RESOURCES = ['limits', 'requests'].flatMap((list) =>
   ['cpu', 'ephemeral-storage', 'memory'].map((resource) => `${list}.${resource}`),
 );
+const HUGE_PAGES = /^(limits|requests)\.hugepages-/;
 const CPU_DIVISORS = ['1m', '1'];
 const BYTE_DIVISORS = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'];
 
-/** `metadata.labels['key']` is one label; only labels and annotations have keys. */
+/** `metadata.labels['key']` is one label; only labels and annotations have keys. Upstream names the selector as a whole. */
 function validateKeyedField(path: string, key: string, field: string): FieldError[] {
   if (path === 'metadata.annotations')
     return invalidFor(field, key, qualifiedNameProblems(key.toLowerCase()));
@@ -72,14 +73,14 @@ export function validateFieldRef(
       ),
     ];
   }
-  if (keyed) return validateKeyedField(name, keyed[2] ?? '', path);
+  if (keyed) return validateKeyedField(name, keyed[2] ?? '', field);
   return allowed.includes(name) ? [] : [notSupported(path, name, allowed)];
 }
 
 function validateDivisor(selector: ResourceFieldSelector, field: string): FieldError[] {
   const divisor = parseQuantity(selector.divisor);
   if (divisor === undefined || divisor === 0) return [];
-  const resource = selector.resource.split('.')[1] ?? '';
+  const [, resource = ''] = (selector.resource ?? '').split('.');
   const allowed = resource === 'cpu' ? CPU_DIVISORS : BYTE_DIVISORS;
   if (allowed.some((text) => parseQuantity(text) === divisor)) return [];
   const detail = `only divisor's values ${allowed.join(', ')} are supported with the ${resource} resource`;
@@ -92,11 +93,13 @@ export function validateResourceRef(
   inFile: boolean,
   field: string,
 ): FieldError[] {
-  if (inFile && !selector.containerName) return [required(`${field}.containerName`)];
-  if (!selector.resource) return [required(`${field}.resource`)];
-  const errors =
-    RESOURCES.includes(selector.resource) || /^(limits|requests)\.hugepages-/.test(selector.resource)
-      ? []
-      : [notSupported(`${field}.resource`, selector.resource, RESOURCES)];
-  return [...errors, ...validateDivisor(selector, field)];
+  return [...validateResourceName(selector, inFile, field), ...validateDivisor(selector, field)];
+}
+
+function validateResourceName(selector: ResourceFieldSelector, inFile: boolean, field: string): FieldError[] {
+  const { containerName, resource } = selector;
+  if (inFile && !containerName) return [required(`${field}.containerName`)];
+  if (!resource) return [required(`${field}.resource`)];
+  if (RESOURCES.includes(resource) || HUGE_PAGES.test(resource)) return [];
+  return [notSupported(`${field}.resource`, resource, RESOURCES)];
 }

@@ -32,7 +32,7 @@ function validateHttpGet(action: HTTPGetAction, field: string): FieldError[] {
 function validateSleep(seconds: number, graceSeconds: number, field: string): FieldError[] {
   if (seconds >= 0 && seconds <= graceSeconds) return [];
   const detail = `must be non-negative and less than terminationGracePeriodSeconds (${graceSeconds})`;
-  return [invalidValue(`${field}.seconds`, seconds, detail)];
+  return [invalidValue(field, seconds, detail)];
 }
 
 /** How each kind of handler is checked, in upstream's order. */

@@ -14,20 +14,24 @@ import { validateUnreservedPath } from './paths.js';
 const MIN_TOKEN_SECONDS = 600;
 const MAX_TOKEN_SECONDS = 2 ** 32;
 
+function validateFilePath(path: string | undefined, field: string): FieldError[] {
+  return path ? validateUnreservedPath(path, field) : [required(field)];
+}
+
 /** Keys of a Secret or ConfigMap as files. */
 export function validateKeyItems(items: readonly KeyToPath[] | undefined, field: string): FieldError[] {
   return (items ?? []).flatMap((item, index) => {
     const path = `${field}[${index}]`;
     return [
       ...(item.key ? [] : [required(`${path}.key`)]),
-      ...(item.path ? validateUnreservedPath(item.path, `${path}.path`) : [required(`${path}.path`)]),
+      ...validateFilePath(item.path, `${path}.path`),
       ...validateFileMode(item.mode, `${path}.mode`),
     ];
   });
 }
 
 function validateFile(file: DownwardAPIVolumeFile, field: string): FieldError[] {
-  const errors = file.path ? validateUnreservedPath(file.path, `${field}.path`) : [required(`${field}.path`)];
+  const errors = validateFilePath(file.path, `${field}.path`);
   if (file.fieldRef) {
     errors.push(...validateFieldRef(file.fieldRef, FILE_FIELDS, `${field}.fieldRef`));
     if (file.resourceFieldRef) {
@@ -40,28 +44,20 @@ function validateFile(file: DownwardAPIVolumeFile, field: string): FieldError[] 
   return [...errors, ...validateFileMode(file.mode, `${field}.mode`)];
 }
 
-/** Fields of the Pod as files. */
+/** Fields of the Pod as files. Upstream leaves the index of the item out of the path. */
 export function validateDownwardFiles(
   items: readonly DownwardAPIVolumeFile[] | undefined,
   field: string,
 ): FieldError[] {
-  return (items ?? []).flatMap((file, index) => validateFile(file, `${field}[${index}]`));
+  return (items ?? []).flatMap((file) => validateFile(file, field));
 }
 
-function validateToken(
-  token: NonNullable<VolumeProjection['serviceAccountToken']>,
-  field: string,
-): FieldError[] {
-  const seconds = token.expirationSeconds ?? MIN_TOKEN_SECONDS;
-  const errors: FieldError[] = [];
-  const path = `${field}.expirationSeconds`;
+function validateLifetime(seconds: number, field: string): FieldError[] {
   if (seconds < MIN_TOKEN_SECONDS) {
-    errors.push(invalidValue(path, seconds, 'may not specify a duration less than 10 minutes'));
+    return [invalidValue(field, seconds, 'may not specify a duration less than 10 minutes')];
   }
-  if (seconds > MAX_TOKEN_SECONDS) {
-    errors.push(invalidValue(path, seconds, 'may not specify a duration larger than 2^32 seconds'));
-  }
-  return token.path ? errors : [...errors, required(`${field}.path`)];
+  if (seconds <= MAX_TOKEN_SECONDS) return [];
+  return [invalidValue(field, seconds, 'may not specify a duration larger than 2^32 seconds')];
 }
 
 /** How each kind of source is checked, in upstream's order. */
@@ -74,28 +70,31 @@ const SOURCES: Readonly<Record<string, (source: VolumeProjection, field: string)
     ...(configMap?.name ? [] : [required(`${field}.name`)]),
     ...validateKeyItems(configMap?.items, `${field}.items`),
   ],
-  downwardAPI: ({ downwardAPI }, field) => validateDownwardFiles(downwardAPI?.items, `${field}.items`),
+  downwardAPI: ({ downwardAPI }, field) => validateDownwardFiles(downwardAPI?.items, field),
   serviceAccountToken: ({ serviceAccountToken }, field) =>
-    serviceAccountToken ? validateToken(serviceAccountToken, field) : [],
+    validateLifetime(
+      serviceAccountToken?.expirationSeconds ?? MIN_TOKEN_SECONDS,
+      `${field}.expirationSeconds`,
+    ),
   clusterTrustBundle: () => [],
   podCertificate: () => [],
 };
 
-function validateSource(source: VolumeProjection, field: string): FieldError[] {
+/** The path of a token's file is named as if it were the volume's, as upstream does. */
+function validateSource(source: VolumeProjection, field: string, volumeField: string): FieldError[] {
   const kinds = Object.keys(SOURCES).filter((kind) => Object.hasOwn(source, kind));
-  if (kinds.length === 0) return [required(field, 'must specify a volume type')];
-  return kinds.flatMap((kind, index) =>
-    index === 0
-      ? (SOURCES[kind]?.(source, `${field}.${kind}`) ?? [])
-      : [forbidden(`${field}.${kind}`, 'may not specify more than 1 volume type per source')],
-  );
+  const token = source.serviceAccountToken;
+  return [
+    ...kinds.flatMap((kind) => SOURCES[kind]?.(source, `${field}.${kind}`) ?? []),
+    ...(token ? validateFilePath(token.path, `${volumeField}.path`) : []),
+    ...(kinds.length > 1 ? [forbidden(field, 'may not specify more than 1 volume type per source')] : []),
+  ];
 }
 
 /** The paths of files that a source makes, as far as it names them. */
 function pathsOf(source: VolumeProjection): string[] {
-  const items = source.secret?.items ?? source.configMap?.items ?? source.downwardAPI?.items ?? [];
-  const token = source.serviceAccountToken?.path;
-  return [...items.map((item) => item.path), ...(token ? [token] : [])];
+  const lists = [source.secret?.items, source.configMap?.items, source.downwardAPI?.items];
+  return lists.flatMap((items) => (items ?? []).map((item) => item.path)).filter((path) => path);
 }
 
 /** Several sources in one volume: each right in itself, no file twice. */
@@ -111,7 +110,7 @@ export function validateProjected(volume: ProjectedVolumeSource, field: string):
   });
   return [
     ...validateFileMode(volume.defaultMode, `${field}.defaultMode`),
-    ...sources.flatMap((source, index) => validateSource(source, `${field}.sources[${index}]`)),
+    ...sources.flatMap((source, index) => validateSource(source, `${field}.sources[${index}]`, field)),
     ...conflicts,
   ];
 }

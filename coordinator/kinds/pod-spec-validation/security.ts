@@ -1,10 +1,5 @@
 /** Security contexts of containers and Pods. */
-import type {
-  ContainerSecurityContext,
-  LocalProfile,
-  PodSecurityContext,
-  PodSpec,
-} from '../../../shared/kube/pod.js';
+import type { ContainerSecurityContext, LocalProfile, PodSpec } from '../../../shared/kube/pod.js';
 import { duplicate, invalidValue, notSupported, required } from '../field-error.js';
 import type { FieldError } from '../kind.js';
 import { validateId } from './numbers.js';
@@ -15,6 +10,7 @@ const PROC_MOUNTS = ['Default', 'Unmasked'];
 const GROUP_CHANGE_POLICIES = ['Always', 'OnRootMismatch'];
 const GROUPS_POLICIES = ['Merge', 'Strict'];
 const SYSCTL = /^[a-z0-9]([-_a-z0-9]*[a-z0-9])?([./][a-z0-9]([-_a-z0-9]*[a-z0-9])?)*$/;
+const IPC_SYSCTL = /^(kernel\.(shm|msg|sem)|fs\.mqueue\.)/;
 const SYSCTL_MAX = 253;
 const SYSCTL_ERROR =
   'must have at most 253 characters and match regex ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$';
@@ -29,7 +25,8 @@ function validateLocalProfileName(profile: LocalProfile, flavour: string, field:
     if (!profile.localhostProfile) return [required(path, `must be set when ${flavour} type is Localhost`)];
     return flavour === 'seccomp' ? validateDescendingPath(profile.localhostProfile, path) : [];
   }
-  if (profile.localhostProfile === undefined) return [];
+  const known = flavour === 'seccomp' || PROFILE_TYPES.includes(profile.type ?? '');
+  if (profile.localhostProfile === undefined || !known) return [];
   return [invalidValue(path, profile.localhostProfile, `can only be set when ${flavour} type is Localhost`)];
 }
 
@@ -78,16 +75,28 @@ export function validateContainerSecurity(
   ];
 }
 
-function validateSysctls(context: PodSecurityContext, field: string): FieldError[] {
+/** Settings of namespaces that the Pod shares with the host are the host's. */
+function validateHostSysctl(name: string, spec: PodSpec, field: string): FieldError[] {
+  const dotted = name.replaceAll('/', '.');
+  if (spec.hostNetwork && dotted.startsWith('net.')) {
+    return [invalidValue(field, name, "may not be specified when 'hostNetwork' is true")];
+  }
+  if (!spec.hostIPC || !IPC_SYSCTL.test(dotted)) return [];
+  return [invalidValue(field, name, "may not be specified when 'hostIPC' is true")];
+}
+
+function validateSysctlName(name: string, earlier: ReadonlySet<string>, field: string): FieldError[] {
+  if (!name) return [required(field)];
+  if (name.length > SYSCTL_MAX || !SYSCTL.test(name)) return [invalidValue(field, name, SYSCTL_ERROR)];
+  return earlier.has(name) ? [duplicate(field, name)] : [];
+}
+
+function validateSysctls(spec: PodSpec, field: string): FieldError[] {
   const names = new Set<string>();
-  return (context.sysctls ?? []).flatMap(({ name }, index) => {
+  return (spec.securityContext?.sysctls ?? []).flatMap(({ name = '' }, index) => {
     const path = `${field}[${index}].name`;
-    if (!name) return [required(path)];
-    const errors =
-      name.length <= SYSCTL_MAX && SYSCTL.test(name) ? [] : [invalidValue(path, name, SYSCTL_ERROR)];
-    const canonical = name.replaceAll('/', '.');
-    if (names.has(canonical)) errors.push(duplicate(path, name));
-    names.add(canonical);
+    const errors = [...validateSysctlName(name, names, path), ...validateHostSysctl(name, spec, path)];
+    names.add(name);
     return errors;
   });
 }
@@ -106,7 +115,7 @@ export function validatePodSecurity(spec: PodSpec, field: string): FieldError[] 
     ...(spec.hostPID && spec.shareProcessNamespace
       ? [invalidValue(shared, true, 'ShareProcessNamespace and HostPID cannot both be enabled')]
       : []),
-    ...validateSysctls(context, `${field}.sysctls`),
+    ...validateSysctls(spec, `${field}.sysctls`),
     ...validateEnum(context.fsGroupChangePolicy, GROUP_CHANGE_POLICIES, `${field}.fsGroupChangePolicy`),
     ...validateProfile(context.seccompProfile, 'seccomp', `${field}.seccompProfile`),
     ...validateEnum(context.supplementalGroupsPolicy, GROUPS_POLICIES, `${field}.supplementalGroupsPolicy`),

@@ -27,7 +27,7 @@ function validateOperator(toleration: Toleration, field: string): FieldError[] {
     case 'Exists':
       return value === ''
         ? []
-        : [invalidValue(field, toleration, "value must be empty when `operator` is 'Exists'")];
+        : [invalidValue(field, value, "value must be empty when `operator` is 'Exists'")];
     default:
       return [notSupported(field, toleration.operator, OPERATORS)];
   }

@@ -27,14 +27,14 @@ function validateRecursiveReadOnly(mount: VolumeMount, field: string): FieldErro
   return errors;
 }
 
-function validateSubPaths(mount: VolumeMount, field: string): FieldError[] {
+function validateSubPaths(mount: VolumeMount, index: number, field: string): FieldError[] {
   const errors = mount.subPath ? validateDescendingPath(mount.subPath, `${field}.subPath`) : [];
   if (!mount.subPathExpr) return errors;
-  const path = `${field}.subPathExpr`;
   if (mount.subPath) {
+    const path = `${field}[${index}].subPathExpr`;
     errors.push(invalidValue(path, mount.subPathExpr, 'subPathExpr and subPath are mutually exclusive'));
   }
-  return [...errors, ...validateDescendingPath(mount.subPathExpr, path)];
+  return [...errors, ...validateDescendingPath(mount.subPathExpr, `${field}.subPathExpr`)];
 }
 
 function validateMountPath(mount: VolumeMount, earlier: ReadonlySet<string>, field: string): FieldError[] {
@@ -68,7 +68,10 @@ function validateVolumeName(
   return volumes.has(name ?? '') ? errors : [...errors, missing(field, name ?? '')];
 }
 
-/** The `volumeMounts` of one container; `volumes` are the names that it may mount. */
+/**
+ * The `volumeMounts` of one container; `volumes` are the names that it may mount.
+ * Upstream leaves the index out of the paths of sub-paths, propagation and recursiveReadOnly.
+ */
 export function validateVolumeMounts(
   container: Container,
   volumes: ReadonlySet<string>,
@@ -83,11 +86,36 @@ export function validateVolumeMounts(
       ...validateVolumeName(mount.name, volumes, `${path}.name`),
       ...pathErrors,
       ...validateDeviceOverlap(mount, container.volumeDevices ?? [], path),
-      ...validateSubPaths(mount, path),
-      ...validatePropagation(mount, container, `${path}.mountPropagation`),
-      ...validateRecursiveReadOnly(mount, `${path}.recursiveReadOnly`),
+      ...validateSubPaths(mount, index, field),
+      ...validatePropagation(mount, container, `${field}.mountPropagation`),
+      ...validateRecursiveReadOnly(mount, `${field}.recursiveReadOnly`),
     ];
   });
+}
+
+/** What a device shares with a mount, by name or by path. */
+function validateMountOverlap(
+  device: VolumeDevice,
+  mounts: readonly VolumeMount[],
+  field: string,
+): FieldError[] {
+  const errors: FieldError[] = [];
+  if (mounts.some((mount) => mount.name === device.name)) {
+    errors.push(invalidValue(`${field}.name`, device.name, 'must not already exist in volumeMounts'));
+  }
+  if (mounts.some((mount) => mount.mountPath === device.devicePath)) {
+    const detail = 'must not already exist as a path in volumeMounts';
+    errors.push(invalidValue(`${field}.devicePath`, device.devicePath, detail));
+  }
+  return errors;
+}
+
+function validateDevicePath(device: VolumeDevice, earlier: ReadonlySet<string>, field: string): FieldError[] {
+  const { devicePath } = device;
+  if (!devicePath) return [required(field)];
+  const errors = earlier.has(devicePath) ? [invalidValue(field, devicePath, 'must be unique')] : [];
+  if (validateNoBacksteps(devicePath, field).length === 0) return errors;
+  return [...errors, invalidValue(field, devicePath, "can not contain backsteps ('..')")];
 }
 
 /** The `volumeDevices` of one container: block devices under a name and a path of their own. */
@@ -100,12 +128,12 @@ export function validateVolumeDevices(
   const paths = new Set<string>();
   return (container.volumeDevices ?? []).flatMap((device, index) => {
     const path = `${field}[${index}]`;
-    const errors = validateVolumeName(device.name, volumes, `${path}.name`);
-    if (names.has(device.name)) errors.push(invalidValue(`${path}.name`, device.name, 'must be unique'));
-    if (!device.devicePath) errors.push(required(`${path}.devicePath`));
-    else if (paths.has(device.devicePath)) {
-      errors.push(invalidValue(`${path}.devicePath`, device.devicePath, 'must be unique'));
-    } else errors.push(...validateNoBacksteps(device.devicePath, `${path}.devicePath`));
+    const errors = [
+      ...validateVolumeName(device.name, volumes, `${path}.name`),
+      ...(names.has(device.name) ? [invalidValue(`${path}.name`, device.name, 'must be unique')] : []),
+      ...validateDevicePath(device, paths, `${path}.devicePath`),
+      ...validateMountOverlap(device, container.volumeMounts ?? [], path),
+    ];
     names.add(device.name);
     paths.add(device.devicePath);
     return errors;

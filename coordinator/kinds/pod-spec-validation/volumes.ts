@@ -1,7 +1,7 @@
 /** Volumes of a Pod. */
 import { parseQuantity } from '../../../shared/kube/quantity.js';
 import type { Volume } from '../../../shared/kube/volume.js';
-import { duplicate, forbidden, notSupported, required } from '../field-error.js';
+import { duplicate, forbidden, invalidValue, notSupported, required } from '../field-error.js';
 import type { FieldError } from '../kind.js';
 import { dnsLabelProblems } from '../name-rules.js';
 import { invalidFor } from '../object-meta.js';
@@ -68,7 +68,39 @@ function validateConfigMap({ configMap }: Volume, field: string): FieldError[] {
 function validateDownwardAPI({ downwardAPI }: Volume, field: string): FieldError[] {
   return [
     ...validateFileMode(downwardAPI?.defaultMode, `${field}.defaultMode`),
-    ...validateDownwardFiles(downwardAPI?.items, `${field}.items`),
+    ...validateDownwardFiles(downwardAPI?.items, field),
+  ];
+}
+
+function validateNfs(volume: Volume, field: string): FieldError[] {
+  const { path = '' } = volume.nfs as { path?: string };
+  const errors = requiring('nfs', 'server', 'path')(volume, field);
+  return path.startsWith('/')
+    ? errors
+    : [...errors, invalidValue(`${field}.path`, path, 'must be an absolute path')];
+}
+
+function validateFlocker(volume: Volume, field: string): FieldError[] {
+  const { datasetName, datasetUUID } = volume.flocker as { datasetName?: string; datasetUUID?: string };
+  if (!datasetName && !datasetUUID)
+    return [required(field, 'one of datasetName and datasetUUID is required')];
+  if (!datasetName || !datasetUUID) return [];
+  return [invalidValue(field, 'resource', 'datasetName and datasetUUID can not be specified simultaneously')];
+}
+
+function validateFibreChannel(volume: Volume, field: string): FieldError[] {
+  const { targetWWNs = [], wwids = [], lun } = volume.fc as { targetWWNs?: []; wwids?: []; lun?: number };
+  const path = `${field}.targetWWNs`;
+  if (targetWWNs.length === 0) {
+    const detail = 'must specify either targetWWNs or wwids, but not both';
+    return wwids.length === 0 ? [required(path, detail)] : [];
+  }
+  const errors =
+    lun === undefined ? [required(`${field}.lun`, 'lun is required if targetWWNs is specified')] : [];
+  if (wwids.length === 0) return errors;
+  return [
+    ...errors,
+    invalidValue(path, targetWWNs, 'targetWWNs and wwids can not be specified simultaneously'),
   ];
 }
 
@@ -80,17 +112,17 @@ const SOURCES: Readonly<Record<string, SourceCheck>> = {
   gcePersistentDisk: requiring('gcePersistentDisk', 'pdName'),
   awsElasticBlockStore: requiring('awsElasticBlockStore', 'volumeID'),
   secret: validateSecret,
-  nfs: requiring('nfs', 'server', 'path'),
+  nfs: validateNfs,
   iscsi: requiring('iscsi', 'targetPortal', 'iqn'),
   glusterfs: requiring('glusterfs', 'endpoints', 'path'),
-  flocker: () => [],
+  flocker: validateFlocker,
   persistentVolumeClaim: requiring('persistentVolumeClaim', 'claimName'),
   rbd: requiring('rbd', 'monitors', 'image'),
   cinder: requiring('cinder', 'volumeID'),
   cephfs: requiring('cephfs', 'monitors'),
   quobyte: requiring('quobyte', 'registry', 'volume'),
   downwardAPI: validateDownwardAPI,
-  fc: () => [],
+  fc: validateFibreChannel,
   flexVolume: requiring('flexVolume', 'driver'),
   configMap: validateConfigMap,
   azureFile: requiring('azureFile', 'secretName', 'shareName'),
@@ -106,13 +138,22 @@ const SOURCES: Readonly<Record<string, SourceCheck>> = {
   image: requiring('image', 'reference'),
 };
 
+/** Sources whose paths upstream spells in its own way. */
+const CHECKED_UNDER: Readonly<Record<string, string>> = { gcePersistentDisk: 'persistentDisk' };
+const REPEATED_UNDER: Readonly<Record<string, string>> = { cephfs: 'cephFS', downwardAPI: 'downwarAPI' };
+
 function validateSource(volume: Volume, field: string): FieldError[] {
   const sources = Object.keys(SOURCES).filter((source) => volume[source] !== undefined);
   if (sources.length === 0) return [required(field, 'must specify a volume type')];
   return sources.flatMap((source, index) =>
     index === 0
-      ? (SOURCES[source]?.(volume, `${field}.${source}`) ?? [])
-      : [forbidden(`${field}.${source}`, 'may not specify more than 1 volume type')],
+      ? (SOURCES[source]?.(volume, `${field}.${CHECKED_UNDER[source] ?? source}`) ?? [])
+      : [
+          forbidden(
+            `${field}.${REPEATED_UNDER[source] ?? source}`,
+            'may not specify more than 1 volume type',
+          ),
+        ],
   );
 }
 
