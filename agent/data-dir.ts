@@ -1,8 +1,8 @@
 /** The agent's data directory: made, checked, and held by one agent at a time. */
 import { createHash } from 'node:crypto';
-import { accessSync, constants, mkdirSync, realpathSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 
 /** The cache of what this host was given. */
@@ -13,7 +13,7 @@ export function cachePath(dataDir: string): string {
 /** Creates the directory, for its owner alone. Throws `ExitError` when it cannot be written to. */
 export function prepareDataDir(dataDir: string): void {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makeDirectory(dataDir);
     accessSync(dataDir, constants.W_OK | constants.X_OK);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
@@ -22,6 +22,13 @@ export function prepareDataDir(dataDir: string): void {
       `The data directory ${dataDir} cannot be written to: ${why}.`,
     );
   }
+}
+
+/** By single steps: Node's recursive mkdir never returns where a file system refuses new folders, as /proc does. */
+function makeDirectory(path: string): void {
+  if (existsSync(path)) return;
+  makeDirectory(dirname(path));
+  mkdirSync(path, { mode: 0o700 });
 }
 
 /** Held until the process ends, however it ends. Throws `ExitError` when another agent has it. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, beforeEach, describe, test } from 'node:test';
+import { afterEach, beforeEach, describe, test } from 'node:test';
 import { DesiredCache } from '../../agent/desired/desired-cache.js';
 import type { DesiredObject } from '../../shared/link/messages.js';
 import { ManualClock } from '../../shared/process/clock.js';
@@ -18,8 +18,10 @@ function podObject(uid: string, digest = 'd1'): DesiredObject {
 describe('desired cache', () => {
   let folder: string;
   let path: string;
+  let cleanUp: () => void;
+  afterEach(() => cleanUp());
   beforeEach(() => {
-    folder = temporaryDirectory({ after: (action: () => void) => after(action) });
+    folder = temporaryDirectory({ after: (action: () => void) => void (cleanUp = action) });
     path = join(folder, 'desired.json');
   });
   const open = (now = 0) => DesiredCache.open(path, new ManualClock(now), silentLogger);
@@ -95,6 +97,6 @@ describe('desired cache', () => {
 
   test('only its owner can read it', async () => {
     await give(await open(), [podObject('a')]);
-    assert.deepEqual(readdirSync(folder), ['desired.json']);
+    assert.equal(statSync(path).mode & 0o777, 0o600);
   });
 });

@@ -2,15 +2,17 @@ import assert from 'node:assert/strict';
 import { existsSync, lstatSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { after, beforeEach, describe, test } from 'node:test';
+import { afterEach, beforeEach, describe, test } from 'node:test';
 import { prepareHostPath } from '../../agent/volumes/host-path.js';
 import { Volumes } from '../../agent/volumes/mounts.js';
 import type { Pod, Volume, VolumeMount } from '../../shared/kube/pod.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
 
 let folder: string;
+let cleanUp: () => void;
+afterEach(() => cleanUp());
 beforeEach(() => {
-  folder = temporaryDirectory({ after: (action: () => void) => after(action) });
+  folder = temporaryDirectory({ after: (action: () => void) => void (cleanUp = action) });
 });
 
 describe('hostPath', () => {
