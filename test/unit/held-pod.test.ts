@@ -10,8 +10,8 @@ import {
 import { leftoverPods } from '../../agent/decisions/leftovers.js';
 import { chooseAttempt } from '../../agent/decisions/log-attempt.js';
 import { statusEvents } from '../../agent/decisions/pod-events.js';
-import { qualityOfService } from '../../agent/decisions/quality-of-service.js';
 import type { Pod } from '../../shared/kube/pod.js';
+import { qualityOfService } from '../../shared/kube/quality-of-service.js';
 import { attempt } from '../harness/pod-views.js';
 
 function podOf(meta: Partial<Pod['metadata']> = {}, grace?: number): Pod {
