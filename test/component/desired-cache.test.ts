@@ -19,9 +19,12 @@ describe('desired cache', () => {
   let folder: string;
   let path: string;
   let cleanUp: () => void;
+  const onClean = (action: () => void): void => {
+    cleanUp = action;
+  };
   afterEach(() => cleanUp());
   beforeEach(() => {
-    folder = temporaryDirectory({ after: (action: () => void) => void (cleanUp = action) });
+    folder = temporaryDirectory({ after: onClean });
     path = join(folder, 'desired.json');
   });
   const open = (now = 0) => DesiredCache.open(path, new ManualClock(now), silentLogger);

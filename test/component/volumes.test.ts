@@ -10,9 +10,12 @@ import { temporaryDirectory } from '../harness/temporary-directory.js';
 
 let folder: string;
 let cleanUp: () => void;
+const onClean = (action: () => void): void => {
+  cleanUp = action;
+};
 afterEach(() => cleanUp());
 beforeEach(() => {
-  folder = temporaryDirectory({ after: (action: () => void) => void (cleanUp = action) });
+  folder = temporaryDirectory({ after: onClean });
 });
 
 describe('hostPath', () => {
