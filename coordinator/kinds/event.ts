@@ -82,7 +82,9 @@ export const eventKind: Kind<KubeEvent> = {
   },
   hasGeneration: false,
   nameRule: 'dnsSubdomain',
-  setDefaults: () => undefined,
+  setDefaults: (event) => {
+    event.involvedObject ??= {};
+  },
   prepareForCreate: () => undefined,
   prepareForUpdate: () => undefined,
   validate: validateEvent,

@@ -51,3 +51,14 @@ export function validateLabelSelector(selector: LabelSelector | undefined, field
     ),
   ];
 }
+
+/** Keys whose values are taken from the Pod itself: label names, and only beside a selector. */
+export function validateLabelKeys(
+  keys: readonly string[] | undefined,
+  selector: LabelSelector | undefined,
+  field: string,
+): FieldError[] {
+  if (!keys?.length) return [];
+  if (!selector) return [forbidden(field, 'must not be specified when labelSelector is not set')];
+  return keys.flatMap((key, index) => invalidFor(`${field}[${index}]`, key, qualifiedNameProblems(key)));
+}

@@ -35,8 +35,10 @@ function prepareForStatusUpdate(next: Namespace, current: Namespace): void {
   if (current.spec) next.spec = current.spec;
 }
 
+/** Upstream names the list, not the finalizer. */
 function validate(namespace: Namespace): FieldError[] {
-  return validateFinalizerNames(namespace.spec?.finalizers ?? [], 'spec.finalizers');
+  const errors = validateFinalizerNames(namespace.spec?.finalizers ?? [], 'spec.finalizers');
+  return errors.map((error) => ({ ...error, field: 'spec.finalizers' }));
 }
 
 /** The phase says the same as the deletion timestamp. */
@@ -45,11 +47,11 @@ function validateStatusUpdate(next: Namespace): FieldError[] {
   if (next.metadata.deletionTimestamp) {
     if (phase === 'Terminating') return [];
     return [
-      invalidValue('status.phase', phase, "may only be 'Terminating' if `deletionTimestamp` is not empty"),
+      invalidValue('status.Phase', phase, "may only be 'Terminating' if `deletionTimestamp` is not empty"),
     ];
   }
   if (phase === 'Active') return [];
-  return [invalidValue('status.phase', phase, "may only be 'Active' if `deletionTimestamp` is empty")];
+  return [invalidValue('status.Phase', phase, "may only be 'Active' if `deletionTimestamp` is empty")];
 }
 
 export const namespaceKind: Kind<Namespace> = {

@@ -28,16 +28,26 @@ function requireKeys(secret: Secret, ...keys: string[]): FieldError[] {
   return lacking.map((key) => required(`data[${key}]`));
 }
 
+function isJsonObject(base64: string): boolean {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(base64, 'base64').toString('utf8'));
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    // Not JSON at all. What the parser says would quote the secret.
+    return false;
+  }
+}
+
 /** A registry's credentials are a JSON document under one key. */
 function requireJson(secret: Secret, key: string): FieldError[] {
   const text = secret.data?.[key];
   if (text === undefined) return [required(`data[${key}]`)];
-  try {
-    JSON.parse(Buffer.from(text, 'base64').toString('utf8'));
-    return [];
-  } catch (error) {
-    return [invalidValue(`data[${key}]`, REDACTED, error instanceof Error ? error.message : String(error))];
-  }
+  return isJsonObject(text) ? [] : [invalidValue(`data[${key}]`, REDACTED, 'must be a JSON object')];
+}
+
+/** Unlike elsewhere, an empty value won't do. */
+function requirePrivateKey(secret: Secret): FieldError[] {
+  return secret.data?.['ssh-privatekey'] ? [] : [required('data[ssh-privatekey]')];
 }
 
 /** Either of the two suffices. */
@@ -57,7 +67,7 @@ const TYPES: Readonly<Record<string, (secret: Secret) => FieldError[]>> = {
   'kubernetes.io/dockercfg': (secret) => requireJson(secret, '.dockercfg'),
   'kubernetes.io/dockerconfigjson': (secret) => requireJson(secret, '.dockerconfigjson'),
   'kubernetes.io/basic-auth': requireUserOrPassword,
-  'kubernetes.io/ssh-auth': (secret) => requireKeys(secret, 'ssh-privatekey'),
+  'kubernetes.io/ssh-auth': requirePrivateKey,
   'kubernetes.io/tls': (secret) => requireKeys(secret, 'tls.crt', 'tls.key'),
 };
 

@@ -201,6 +201,8 @@ export interface PodSpec {
   hostNetwork?: boolean;
   hostPID?: boolean;
   hostIPC?: boolean;
+  /** False: users in the containers are none of the host's. */
+  hostUsers?: boolean;
   hostname?: string;
   affinity?: Affinity;
   tolerations?: Toleration[];

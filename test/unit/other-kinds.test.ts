@@ -93,7 +93,7 @@ const CREATES: [kind: string, rule: string, object: object, expected: string[]][
     'Namespace',
     'finalizers have a domain',
     { spec: { finalizers: ['kubernetes', 'mine'] } },
-    ['Invalid spec.finalizers[1]'],
+    ['Invalid spec.finalizers'],
   ],
   ['Lease', 'lasts some time', { spec: { leaseDurationSeconds: 0 } }, ['Invalid spec.leaseDurationSeconds']],
   [

@@ -14,6 +14,7 @@ import {
   OPERATOR_INVALID,
   VALUES_FORBIDDEN,
   VALUES_REQUIRED,
+  validateLabelKeys,
   validateLabelSelector,
   validateLabelValues,
 } from '../label-selector.js';
@@ -121,6 +122,8 @@ function validatePodTerm(term: PodAffinityTerm, field: string): FieldError[] {
     ...(term.namespaces ?? []).flatMap((name) =>
       invalidFor(`${field}.namespace`, name, dnsLabelProblems(name)),
     ),
+    ...validateLabelKeys(term.matchLabelKeys, term.labelSelector, `${field}.matchLabelKeys`),
+    ...validateLabelKeys(term.mismatchLabelKeys, term.labelSelector, `${field}.mismatchLabelKeys`),
     ...validateTopologyKey(term.topologyKey, `${field}.topologyKey`),
   ];
 }

@@ -29,6 +29,8 @@ interface Surroundings {
   /** Names of volumes that may be mounted. */
   volumes: ReadonlySet<string>;
   graceSeconds: number;
+  /** Whether users of the host and the containers are the same. */
+  hostUsers: boolean;
 }
 
 function validateChoice(value: string | undefined, allowed: readonly string[], field: string): FieldError[] {
@@ -36,7 +38,8 @@ function validateChoice(value: string | undefined, allowed: readonly string[], f
   return allowed.includes(value) ? [] : [notSupported(field, value, allowed)];
 }
 
-function validateCommon(container: Container, volumes: ReadonlySet<string>, field: string): FieldError[] {
+function validateCommon(container: Container, around: Surroundings, field: string): FieldError[] {
+  const { volumes, hostUsers } = around;
   const nameField = `${field}.name`;
   return [
     ...(container.name
@@ -55,7 +58,7 @@ function validateCommon(container: Container, volumes: ReadonlySet<string>, fiel
     ...validateVolumeDevices(container, volumes, `${field}.volumeDevices`),
     ...validateChoice(container.imagePullPolicy, PULL_POLICIES, `${field}.imagePullPolicy`),
     ...validateResources(container.resources, `${field}.resources`),
-    ...validateContainerSecurity(container.securityContext, `${field}.securityContext`),
+    ...validateContainerSecurity(container.securityContext, hostUsers, `${field}.securityContext`),
   ];
 }
 
@@ -85,7 +88,7 @@ export function validateImagePadding({ image = '' }: Container, field: string): 
 function validateRegular(container: Container, around: Surroundings, field: string): FieldError[] {
   const restart = `${field}.restartPolicy`;
   return [
-    ...validateCommon(container, around.volumes, field),
+    ...validateCommon(container, around, field),
     ...validateLife(container, around.graceSeconds, field),
     ...(container.restartPolicy === undefined
       ? []
@@ -95,7 +98,7 @@ function validateRegular(container: Container, around: Surroundings, field: stri
 
 /** An init container with restartPolicy Always is a sidecar: it lives on, so it may have probes and hooks. */
 function validateInit(container: Container, around: Surroundings, field: string): FieldError[] {
-  const errors = validateCommon(container, around.volumes, field);
+  const errors = validateCommon(container, around, field);
   const restart = container.restartPolicy;
   if (restart === 'Always') return [...errors, ...validateLife(container, around.graceSeconds, field)];
   if (restart !== undefined) errors.push(notSupported(`${field}.restartPolicy`, restart, ['Always']));
@@ -106,7 +109,7 @@ function validateInit(container: Container, around: Surroundings, field: string)
 }
 
 function validateEphemeral(container: Container, around: Surroundings, field: string): FieldError[] {
-  const errors = validateCommon(container, around.volumes, field);
+  const errors = validateCommon(container, around, field);
   for (const key of EPHEMERAL_FORBIDDEN) {
     const value = container[key];
     if (value === undefined || Object.keys(value).length === 0) continue;
@@ -122,7 +125,11 @@ function validateEphemeral(container: Container, around: Surroundings, field: st
 
 /** All containers of a Pod. Names are unique over the three lists. */
 export function validateContainers(spec: PodSpec, volumes: ReadonlySet<string>, field: string): FieldError[] {
-  const around = { volumes, graceSeconds: spec.terminationGracePeriodSeconds ?? 0 };
+  const around: Surroundings = {
+    volumes,
+    graceSeconds: spec.terminationGracePeriodSeconds ?? 0,
+    hostUsers: spec.hostUsers ?? true,
+  };
   const names = new Set<string>();
   const check = (list: keyof PodSpec, containers: readonly Container[], validate: typeof validateRegular) =>
     containers.flatMap((container, index) => {

@@ -2,7 +2,7 @@
 import type { PodSpec, TopologySpreadConstraint } from '../../../shared/kube/pod.js';
 import { duplicate, invalidValue, notSupported, required } from '../field-error.js';
 import type { FieldError } from '../kind.js';
-import { validateLabelSelector } from '../label-selector.js';
+import { validateLabelKeys, validateLabelSelector } from '../label-selector.js';
 import { qualifiedNameProblems } from '../name-rules.js';
 import { invalidFor } from '../object-meta.js';
 
@@ -23,6 +23,20 @@ function validateMinDomains(constraint: TopologySpreadConstraint, field: string)
   return [...errors, invalidValue(field, minDomains, detail)];
 }
 
+/** Upstream refuses a key that the selector names besides. */
+function validateMatchLabelKeys(constraint: TopologySpreadConstraint, field: string): FieldError[] {
+  const { matchLabelKeys, labelSelector } = constraint;
+  const named = new Set(Object.keys(labelSelector?.matchLabels ?? {}));
+  for (const { key } of labelSelector?.matchExpressions ?? []) named.add(key);
+  const detail = 'exists in both matchLabelKeys and labelSelector';
+  return [
+    ...validateLabelKeys(matchLabelKeys, labelSelector, field),
+    ...(matchLabelKeys ?? []).flatMap((key, index) =>
+      named.has(key) ? [invalidValue(`${field}[${index}]`, key, detail)] : [],
+    ),
+  ];
+}
+
 function validateConstraint(constraint: TopologySpreadConstraint, field: string): FieldError[] {
   const { maxSkew, topologyKey, whenUnsatisfiable } = constraint;
   return [
@@ -34,6 +48,7 @@ function validateConstraint(constraint: TopologySpreadConstraint, field: string)
     ...validateMinDomains(constraint, `${field}.minDomains`),
     ...validatePolicy(constraint.nodeAffinityPolicy, `${field}.nodeAffinityPolicy`),
     ...validatePolicy(constraint.nodeTaintsPolicy, `${field}.nodeTaintsPolicy`),
+    ...validateMatchLabelKeys(constraint, `${field}.matchLabelKeys`),
     ...validateLabelSelector(constraint.labelSelector, `${field}.labelSelector`),
   ];
 }

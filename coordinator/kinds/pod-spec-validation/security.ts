@@ -59,16 +59,24 @@ function validateEscalation(context: ContainerSecurityContext, field: string): F
   return errors;
 }
 
+/** /proc without its masks needs user namespaces. */
+function validateProcMount(mode: string | undefined, hostUsers: boolean, field: string): FieldError[] {
+  const errors = validateEnum(mode, PROC_MOUNTS, field);
+  if (mode !== 'Unmasked' || !hostUsers) return errors;
+  return [...errors, invalidValue(field, mode, '`hostUsers` must be false to use `Unmasked`')];
+}
+
 /** The `securityContext` of a container. */
 export function validateContainerSecurity(
   context: ContainerSecurityContext | undefined,
+  hostUsers: boolean,
   field: string,
 ): FieldError[] {
   if (!context) return [];
   return [
     ...validateId(context.runAsUser, `${field}.runAsUser`),
     ...validateId(context.runAsGroup, `${field}.runAsGroup`),
-    ...validateEnum(context.procMount, PROC_MOUNTS, `${field}.procMount`),
+    ...validateProcMount(context.procMount, hostUsers, `${field}.procMount`),
     ...validateProfile(context.seccompProfile, 'seccomp', `${field}.seccompProfile`),
     ...validateEscalation(context, field),
     ...validateProfile(context.appArmorProfile, 'AppArmor', `${field}.appArmorProfile`),
