@@ -2,6 +2,7 @@
 import { ApiError, alreadyExists, notFound } from '../../shared/kube/status.js';
 import type { Kind } from '../kinds/kind.js';
 import { Expired, KeyExists, KeyMissing, MAX_VALUE_BYTES, ValueTooLarge } from '../store/store.js';
+import { StoreError } from '../store/store-error.js';
 
 /** 410: the history that was asked for is compacted (etcd3 `errors.go`). */
 export function expired(revision: number | string): ApiError {
@@ -18,7 +19,7 @@ export function readError(error: unknown): unknown {
   return error instanceof Expired ? expired(error.revision) : error;
 }
 
-/** The same for a write of the object called `name`. */
+/** The ApiError for what a write of the object called `name` threw; anything unknown is returned as it is. */
 export function writeError(error: unknown, kind: Kind, name: string): unknown {
   if (error instanceof KeyExists) return alreadyExists(kind, name);
   if (error instanceof KeyMissing) return notFound(kind, name);
@@ -26,5 +27,11 @@ export function writeError(error: unknown, kind: Kind, name: string): unknown {
     const text = `${kind.kind} "${name}" is too large: ${error.bytes} bytes, the limit is ${MAX_VALUE_BYTES}`;
     return new ApiError('RequestEntityTooLarge', text);
   }
-  return error;
+  return error instanceof StoreError ? storeFailure(error) : error;
+}
+
+/** The path and the engine's words are the operator's; a client hears whether to come again. */
+function storeFailure({ code }: StoreError): ApiError {
+  const reason = code === 'full' ? 'ServiceUnavailable' : 'InternalError';
+  return new ApiError(reason, `the store cannot write: ${code}`);
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configMapKind, podKind } from '../../coordinator/kinds/index.js';
+import { StoreError } from '../../coordinator/store/store-error.js';
 import { OBJECT_MODIFIED } from '../../shared/kube/status.js';
 import { configMapManifest, podManifest, refusal, testRegistry } from '../harness/test-registry.js';
 
@@ -84,4 +85,18 @@ test('a change that says false writes nothing', async () => {
   const before = await store.revision();
   await registry.modify(configMapKind, REF, () => false);
   assert.equal(await store.revision(), before);
+});
+
+test('a full store is a 503, a broken one a 500, and neither tells a path', async () => {
+  const { registry, store } = await testRegistry();
+  await registry.create(configMapKind, 'default', configMapManifest('a'));
+  for (const [code, status] of [
+    ['full', 503],
+    ['failed', 500],
+  ] as const) {
+    store.update = () => Promise.reject(new StoreError(code, 'no space left for /var/lib/secret'));
+    const error = await refusal(registry.update(configMapKind, REF, configMapManifest('a', { k: 'v' })));
+    assert.equal(error.code, status);
+    assert.equal(error.message, `the store cannot write: ${code}`);
+  }
 });
