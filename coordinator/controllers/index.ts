@@ -4,7 +4,7 @@ import type { Logger } from '../../shared/process/log.js';
 import type { Informers } from '../informers/informer.js';
 import type { Registry } from '../registry/registry.js';
 import { startDaemonSetController } from './daemonset-controller.js';
-import { EventRecorder } from './event-recorder.js';
+import type { EventRecorder } from './event-recorder.js';
 import { GarbageCollector } from './garbage-collector.js';
 import { NamespaceController } from './namespace.js';
 import { NodeLedger } from './node-ledger.js';
@@ -16,6 +16,7 @@ import { TaintEviction } from './taint-eviction.js';
 export interface ControllersOptions {
   registry: Registry;
   informers: Informers;
+  events: EventRecorder;
   clock: Clock;
   log: Logger;
 }
@@ -27,9 +28,8 @@ interface Controller {
 
 /** Starts all controllers once the caches are filled; `stop` resolves when none is at work any more. */
 export async function startControllers(options: ControllersOptions): Promise<{ stop(): Promise<void> }> {
-  const { informers } = options;
+  const { informers, events } = options;
   await informers.nodes.synced();
-  const events = new EventRecorder(options);
   const schedulerEvents = events.from('default-scheduler');
   const ledger = new NodeLedger({ informers, recordEvent: schedulerEvents });
   const controllers: Controller[] = [
@@ -48,7 +48,6 @@ export async function startControllers(options: ControllersOptions): Promise<{ s
   return {
     stop: async () => {
       await Promise.all(controllers.map((controller) => controller.stop()));
-      await events.stop();
     },
   };
 }

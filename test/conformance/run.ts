@@ -38,9 +38,4 @@ async function main(): Promise<number> {
   return clean ? 0 : 1;
 }
 
-try {
-  process.exitCode = await main();
-} catch (error) {
-  process.stderr.write(`conformance: ${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
-}
+process.exitCode = await main();

@@ -1,0 +1,43 @@
+/** The other program, `everynode-agent`, as a process of this one. The two never share code but `shared/`. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
+
+const AGENT_PROGRAM = fileURLToPath(new URL('../../agent/cli.js', import.meta.url));
+
+/** Runs an agent command in the foreground and ends as it ends. Throws `ExitError` with its code when it failed. */
+export function runAgentCommand(args: readonly string[]): void {
+  const done = spawnSync(process.execPath, [AGENT_PROGRAM, ...args], { stdio: 'inherit' });
+  if (done.error)
+    throw new ExitError(EXIT_CODES.environment, `Cannot start the agent: ${done.error.message}.`);
+  // What went wrong has been said by the agent itself.
+  if (done.status !== 0) throw new ExitError((done.status ?? 1) as 1, '');
+}
+
+/** A running agent. */
+export interface AgentProcess {
+  /** Resolves with the exit code, or the signal's name, when it has ended. */
+  readonly ended: Promise<number | string>;
+  /** SIGTERM, and waits for the end. The agent leaves its containers running. */
+  stop(): Promise<void>;
+}
+
+/** Starts an agent that shares this process's stderr. */
+export function startAgent(args: readonly string[]): AgentProcess {
+  const child: ChildProcess = spawn(process.execPath, [AGENT_PROGRAM, ...args], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    // A Ctrl-C is for this process to handle: it stops the agent when the time has come.
+    detached: true,
+  });
+  const ended = new Promise<number | string>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('exit', (code, signal) => resolve(code ?? signal ?? 1));
+  });
+  return {
+    ended,
+    stop: async () => {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}

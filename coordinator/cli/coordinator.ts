@@ -1,0 +1,27 @@
+/** `everynode coordinator`: the coordinator alone, as a service runs it. */
+import type { Command } from 'commander';
+import { untilStopSignal } from '../../shared/process/lifecycle.js';
+import { createLogger } from '../../shared/process/log.js';
+import { addSettingFlags, loadSettings } from '../../shared/process/settings.js';
+import { startCoordinator } from '../main.js';
+import { COORDINATOR_SETTINGS, ENVIRONMENT_PREFIX } from '../settings.js';
+
+/** Adds the command. */
+export function coordinatorCommand(program: Command): void {
+  const command = program.command('coordinator').description('run the coordinator alone, as a service does');
+  addSettingFlags(command, COORDINATOR_SETTINGS);
+  command.option('--config <FILE>', 'YAML file with settings').action(runCoordinator);
+}
+
+async function runCoordinator(flags: Record<string, unknown>): Promise<void> {
+  const settings = await loadSettings(COORDINATOR_SETTINGS, {
+    flags,
+    environment: process.env,
+    environmentPrefix: ENVIRONMENT_PREFIX,
+    file: flags['config'] as string | undefined,
+  });
+  const log = createLogger(settings.logLevel);
+  const coordinator = await startCoordinator(settings, log);
+  await untilStopSignal();
+  await coordinator.stop();
+}

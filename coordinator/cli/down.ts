@@ -1,0 +1,81 @@
+/** `everynode down`: removes what `up` made on this machine, and nothing else. */
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { createInterface } from 'node:readline/promises';
+import type { Command } from 'commander';
+import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
+import { defaultDataDir } from '../settings.js';
+import { type DataLock, lockData } from '../store/data-lock.js';
+import { StoreError } from '../store/store-error.js';
+import { runAgentCommand } from './agent-process.js';
+import { agentDataDir, pidPath } from './data-dir.js';
+import { type Progress, terminalProgress } from './progress.js';
+
+/** How long a running `up` is given to end, ms; its agent has containers to leave alone, so it is quick. */
+const STOP_PATIENCE_MS = 20_000;
+const STOP_POLL_MS = 100;
+
+/** Adds the command. */
+export function downCommand(program: Command): void {
+  program
+    .command('down')
+    .description("remove this machine's coordinator, its containers and its data directory")
+    .option('--data <DIR>', 'data directory given to up', defaultDataDir())
+    .option('--yes', 'do not ask')
+    .action(down);
+}
+
+async function down(options: { data: string; yes?: boolean }): Promise<void> {
+  const { data } = options;
+  if (!existsSync(data)) throw new ExitError(EXIT_CODES.environment, `There is nothing at ${data}.`);
+  if (!options.yes && !(await confirmed(data)))
+    throw new ExitError(EXIT_CODES.refused, 'Nothing was changed.');
+  const progress = terminalProgress(process.stdout);
+  const lock = await takeOver(data, progress);
+  if (existsSync(agentDataDir(data))) {
+    await progress.step("removing this cluster's containers", async () =>
+      runAgentCommand(['remove-containers', '--data', agentDataDir(data)]),
+    );
+  }
+  rmSync(data, { recursive: true, force: true });
+  lock.release();
+  progress.say(`${data} is removed.`);
+}
+
+async function confirmed(data: string): Promise<boolean> {
+  if (!process.stdin.isTTY) {
+    throw new ExitError(EXIT_CODES.usage, 'There is no terminal to ask at; say --yes to go ahead.');
+  }
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  const answer = await terminal.question(
+    `This stops and removes the cluster's containers on this machine and deletes ${data}. Go ahead? [y/N] `,
+  );
+  terminal.close();
+  return /^y(es)?$/i.test(answer.trim());
+}
+
+/** Stops the coordinator of this data, if one runs, and holds its lock so that none starts meanwhile. */
+async function takeOver(data: string, progress: Progress): Promise<DataLock> {
+  const free = tryLock(data);
+  if (free) return free;
+  const pid = Number(readFileSync(pidPath(data), 'utf8'));
+  return progress.step(`stopping process ${pid}`, async () => {
+    process.kill(pid, 'SIGTERM');
+    const deadline = performance.now() + STOP_PATIENCE_MS;
+    for (let lock = tryLock(data); ; lock = tryLock(data)) {
+      if (lock) return lock;
+      if (performance.now() > deadline) {
+        throw new ExitError(EXIT_CODES.environment, `Process ${pid} did not stop; nothing was removed.`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, STOP_POLL_MS));
+    }
+  });
+}
+
+function tryLock(data: string): DataLock | undefined {
+  try {
+    return lockData(data);
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'locked') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,27 @@
+/** What a person at the terminal reads while a command works: one line a step, and how long it took. */
+
+export interface Progress {
+  /** Announces a step, runs it, and says how long it took when that is worth saying. */
+  step<T>(text: string, work: () => Promise<T>): Promise<T>;
+  /** A line of its own. */
+  say(text: string): void;
+}
+
+/** Steps shorter than this are not worth a time. */
+const NOTABLE_MS = 1000;
+
+/** Writes to the given stream, stdout in the programs. */
+export function terminalProgress(out: NodeJS.WritableStream): Progress {
+  const say = (text: string) => void out.write(`${text}\n`);
+  return {
+    say,
+    step: async (text, work) => {
+      say(`· ${text}`);
+      const begun = performance.now();
+      const result = await work();
+      const took = performance.now() - begun;
+      if (took >= NOTABLE_MS) say(`  done in ${(took / 1000).toFixed(1)} s`);
+      return result;
+    },
+  };
+}

@@ -1,0 +1,136 @@
+/** `everynode up`: a coordinator and one agent on this machine, in the foreground. */
+import { hostname } from 'node:os';
+import type { Command } from 'commander';
+import { isConditionTrue } from '../../shared/kube/conditions.js';
+import type { Node } from '../../shared/kube/node.js';
+import { ApiError } from '../../shared/kube/status.js';
+import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
+import { untilStopSignal } from '../../shared/process/lifecycle.js';
+import { createLogger } from '../../shared/process/log.js';
+import {
+  choiceSetting,
+  optionalText,
+  switchSetting,
+  textSetting,
+} from '../../shared/process/setting-values.js';
+import { addSettingFlags, loadSettings, type SettingsOf } from '../../shared/process/settings.js';
+import { startCoordinator } from '../main.js';
+import { COORDINATOR_SETTINGS, ENVIRONMENT_PREFIX } from '../settings.js';
+import { type AgentProcess, runAgentCommand, startAgent } from './agent-process.js';
+import { type ApiClient, apiClientFromKubeconfig } from './api-client.js';
+import { agentDataDir, kubeconfigPath } from './data-dir.js';
+import { installEngine } from './install-engine.js';
+import { type Progress, terminalProgress } from './progress.js';
+import { createToken } from './token.js';
+
+const UP_SETTINGS = {
+  ...COORDINATOR_SETTINGS,
+  logLevel: choiceSetting('least severe log line written', ['debug', 'info', 'warn', 'error'], 'warn'),
+  runtime: choiceSetting('container engine', ['auto', 'docker', 'podman', 'hollow'], 'auto'),
+  nodeName: textSetting('name of this machine as a node', 'NAME', hostname().toLowerCase()),
+  labels: optionalText('labels of the node when it registers', 'K=V,…'),
+  taints: optionalText('taints of the node when it registers', 'K=V:EFFECT,…'),
+  installEngine: switchSetting("as root: install Debian's docker.io when there is no engine"),
+  installTools: switchSetting('as root: install what compiling needs'),
+};
+
+type UpSettings = SettingsOf<typeof UP_SETTINGS>;
+
+/** How often the API is asked whether the node is Ready, ms. */
+const READY_POLL_MS = 200;
+/** After so long the user is told what is still missing, ms. */
+const READY_PATIENCE_MS = 60_000;
+
+/** Adds the command. */
+export function upCommand(program: Command): void {
+  const command = program
+    .command('up')
+    .description('run a coordinator and one agent on this machine, in the foreground');
+  addSettingFlags(command, UP_SETTINGS);
+  command.option('--config <FILE>', 'YAML file with settings').action(up);
+}
+
+async function up(flags: Record<string, unknown>): Promise<void> {
+  const settings = await loadSettings(UP_SETTINGS, {
+    flags,
+    environment: process.env,
+    environmentPrefix: ENVIRONMENT_PREFIX,
+    file: flags['config'] as string | undefined,
+  });
+  const progress = terminalProgress(process.stdout);
+  const stopSignal = untilStopSignal();
+  if (settings.installEngine) await installEngine(progress);
+  runAgentCommand(['check-engine', '--runtime', settings.runtime]);
+
+  const log = createLogger(settings.logLevel);
+  const coordinator = await progress.step('starting the coordinator', () => startCoordinator(settings, log));
+  const api = apiClientFromKubeconfig(kubeconfigPath(settings.data));
+  const agent = await startFirstAgent(settings, api, progress);
+  const failed = agent.ended.then((end) => {
+    throw new ExitError(EXIT_CODES.environment, `The agent ended (${end}), its reason stands above.`);
+  });
+  try {
+    await Promise.race([failed, stopSignal, announceReady(settings, api, progress)]);
+    await Promise.race([failed, stopSignal]);
+  } finally {
+    failed.catch(() => undefined);
+    progress.say('· stopping; containers keep running');
+    await agent.stop();
+    await coordinator.stop();
+  }
+}
+
+async function startFirstAgent(
+  settings: UpSettings,
+  api: ApiClient,
+  progress: Progress,
+): Promise<AgentProcess> {
+  // A joined agent ignores the token, so `up` again needs no memory of whether it had joined.
+  const token = await createToken(api, { ttlSeconds: 600, description: 'npm run up' });
+  const args = ['--server', api.server, '--token', token.text, '--data', agentDataDir(settings.data)];
+  args.push(
+    '--runtime',
+    settings.runtime,
+    '--node-name',
+    settings.nodeName,
+    '--log-level',
+    settings.logLevel,
+  );
+  if (settings.labels) args.push('--labels', settings.labels);
+  if (settings.taints) args.push('--taints', settings.taints);
+  return progress.step(`starting the agent of node ${settings.nodeName}`, async () => startAgent(args));
+}
+
+async function announceReady(settings: UpSettings, api: ApiClient, progress: Progress): Promise<void> {
+  progress.say(`  API         ${api.server}`);
+  progress.say(`  kubeconfig  ${kubeconfigPath(settings.data)}`);
+  await progress.step('waiting for the node to be Ready', () => untilReady(settings.nodeName, api, progress));
+  progress.say(`Node ${settings.nodeName} is Ready. In another terminal:`);
+  progress.say(`  export KUBECONFIG=${kubeconfigPath(settings.data)}`);
+  progress.say('  kubectl get nodes');
+  progress.say('Ctrl-C stops both programs and leaves the containers running.');
+}
+
+async function untilReady(nodeName: string, api: ApiClient, progress: Progress): Promise<void> {
+  const begun = performance.now();
+  let patient = true;
+  for (;;) {
+    const node = await readNode(nodeName, api);
+    if (isConditionTrue(node?.status?.conditions, 'Ready')) return;
+    if (patient && performance.now() - begun > READY_PATIENCE_MS) {
+      patient = false;
+      const ready = node?.status?.conditions?.find((condition) => condition.type === 'Ready');
+      progress.say(`  still waiting: ${ready?.message ?? 'the agent has not registered its node yet'}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
+  }
+}
+
+async function readNode(name: string, api: ApiClient): Promise<Node | undefined> {
+  try {
+    return await api.request<Node>('GET', `/api/v1/nodes/${name}`);
+  } catch (error) {
+    if (error instanceof ApiError && error.reason === 'NotFound') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,162 @@
+/** Builds the coordinator's parts, hands each its collaborators, starts them in order. Reads like a table of contents. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { systemClock } from '../shared/process/clock.js';
+import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
+import { type Part, type Running, startInOrder } from '../shared/process/lifecycle.js';
+import type { Logger } from '../shared/process/log.js';
+import { VERSION } from '../shared/process/version.js';
+import { type ApiParts, DEFAULT_API_SETTINGS } from './api/api-request.js';
+import { ADMIN, tokenAuthenticator } from './api/authenticate.js';
+import { loadPki } from './api/certificates.js';
+import { loadAdminAccess } from './api/kubeconfig.js';
+import { type ApiServer, createApiServer } from './api/server.js';
+import { servingNames } from './api/serving-names.js';
+import { EventRecorder } from './controllers/event-recorder.js';
+import { startControllers } from './controllers/index.js';
+import { Hub } from './hub/hub.js';
+import { nodeLeases } from './hub/node-leases.js';
+import { Presence } from './hub/presence.js';
+import { createInformers } from './informers/create-informers.js';
+import { ALL_KINDS, leaseKind } from './kinds/index.js';
+import type { Kind } from './kinds/kind.js';
+import { createRegistry } from './registry/create-registry.js';
+import { startSchedules } from './schedules.js';
+import type { CoordinatorSettings } from './settings.js';
+import { openSqliteStore } from './store/sqlite-store.js';
+import type { Store } from './store/store.js';
+import { StoreError } from './store/store-error.js';
+
+/** A coordinator that serves. */
+export interface RunningCoordinator extends Running {
+  /** What kubectl is told, `https://HOST:PORT`. */
+  readonly server: string;
+}
+
+/** File with the process id of the coordinator that serves this data; stale when none holds the lock. */
+export const PID_FILE = 'coordinator.pid';
+
+/** After a start, agents may take so long to come back (their longest wait between two tries, and the spread), ms. */
+const RETURN_MS = 75_000;
+
+/**
+ * Starts everything and resolves when the API answers. Throws `ExitError` for what an operator can mend:
+ * the port in use, the directory not writable, the database damaged, newer, or in use.
+ */
+export async function startCoordinator(
+  settings: CoordinatorSettings,
+  log: Logger,
+): Promise<RunningCoordinator> {
+  const clock = systemClock;
+  const store = await openStore(settings.data, log);
+  const graceMs = settings.nodeMonitorGraceMs;
+  const presence = new Presence(clock, { graceMs, returnMs: RETURN_MS });
+  const registry = createRegistry({ store, kinds: kindsServed(presence, graceMs), clock, log });
+  const informers = createInformers({ registry, clock, log });
+  const events = new EventRecorder({ registry, clock, log });
+  const shared = { registry, informers, events, clock, log };
+  const hub = new Hub({
+    ...shared,
+    presence,
+    clusterUID: store.clusterUID(),
+    era: store.era(),
+    recordEvent: { asNodeController: events.from('node-controller'), asAgent: events.from('kubelet') },
+  });
+  const api = new ApiPart(settings, { registry, hub, clock, log });
+  const running = await startInOrder(
+    [
+      { name: 'store', stop: () => store.close() },
+      { name: 'informers', stop: () => informers.stop() },
+      { name: 'events', stop: () => events.stop() },
+      stoppable('controllers', () => startControllers(shared)),
+      stoppable('schedules', () => startSchedules({ ...shared, store })),
+      { name: 'hub', stop: () => hub.stop() },
+      api,
+    ],
+    log,
+  );
+  log.info({ server: api.server, version: VERSION }, 'coordinator serves');
+  return { server: api.server, stop: () => running.stop() };
+}
+
+/** All kinds, with node Leases read from presence instead of the store. */
+function kindsServed(presence: Presence, graceMs: number): readonly Kind[] {
+  const leases = { ...leaseKind, reader: nodeLeases(presence, graceMs) };
+  return ALL_KINDS.map((kind) => (kind.resource === leaseKind.resource ? (leases as Kind) : kind));
+}
+
+/** Opens the store; what is wrong with the data becomes a sentence and an exit code. */
+async function openStore(dataDir: string, log: Logger): Promise<Store> {
+  try {
+    return await openSqliteStore({ dataDir, clock: systemClock, log });
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    const code = error.code === 'unwritable' || error.code === 'full' ? 'environment' : 'data';
+    throw new ExitError(
+      EXIT_CODES[code],
+      `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`,
+    );
+  }
+}
+
+/** A part whose start answers what can be stopped. */
+function stoppable(name: string, start: () => Promise<Running> | Running): Part {
+  let running: Running | undefined;
+  return {
+    name,
+    start: async () => {
+      running = await start();
+    },
+    stop: () => running?.stop(),
+  };
+}
+
+interface ApiPartParts extends Pick<ApiParts, 'registry' | 'clock' | 'log'> {
+  hub: Hub;
+}
+
+/** The API: certificates first, then the port, then the kubeconfig that names it. */
+class ApiPart implements Part {
+  readonly name = 'api';
+  readonly #settings: CoordinatorSettings;
+  readonly #parts: ApiPartParts;
+  #api: ApiServer | undefined;
+  server = '';
+
+  constructor(settings: CoordinatorSettings, parts: ApiPartParts) {
+    this.#settings = settings;
+    this.#parts = parts;
+  }
+
+  async start(): Promise<void> {
+    const { data, host, port, advertise } = this.#settings;
+    const { hub, ...parts } = this.#parts;
+    const names = servingNames(advertise ? [advertise] : []);
+    const pki = await loadPki(join(data, 'pki'), names, parts.clock.now());
+    let adminHash: Buffer = Buffer.alloc(0);
+    this.#api = createApiServer({
+      ...parts,
+      streams: hub.streams,
+      agentLink: hub,
+      settings: DEFAULT_API_SETTINGS,
+      tls: pki.serving,
+      authenticate: (token) => tokenAuthenticator(adminHash, ADMIN)(token),
+      version: VERSION,
+    });
+    const listening = await this.#api.listen({ host, port });
+    this.server = `https://${serverHost(host, advertise)}:${listening}`;
+    adminHash = await loadAdminAccess({ dataDir: data, server: this.server, caCertificate: pki.ca.cert });
+    writeFileSync(join(data, PID_FILE), `${process.pid}\n`);
+  }
+
+  async stop(): Promise<void> {
+    await this.#api?.close();
+  }
+}
+
+/** What the kubeconfig names: the host that was advertised, else the one listened on, else loopback. */
+function serverHost(host: string, advertise: string | undefined): string {
+  const everywhere = host === '0.0.0.0' || host === '::';
+  const name = advertise ?? (everywhere ? '127.0.0.1' : host);
+  return name.includes(':') ? `[${name}]` : name;
+}

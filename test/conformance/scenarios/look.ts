@@ -1,0 +1,31 @@
+/** What an expectation looks at. */
+import type { DaemonSet } from '../../../shared/kube/workload.js';
+import type { Outcome } from './action-context.js';
+import type { Recording } from './recording.js';
+import type { Snapshot } from './snapshot.js';
+
+/** One look at a step: how it was before, how it is now, what happened meanwhile, what the command answered. */
+export interface Look {
+  set: string;
+  before: Snapshot;
+  now: Snapshot;
+  recording: Recording;
+  outcome: Outcome;
+}
+
+/** An expectation: what was got when it does not hold, nothing when it does. */
+export type Check = (expected: unknown, look: Look) => { got: unknown } | undefined;
+
+/** Holds when `got` is what was expected. */
+export function same(expected: unknown, got: unknown): { got: unknown } | undefined {
+  return JSON.stringify(expected) === JSON.stringify(got) ? undefined : { got };
+}
+
+/** Holds when the condition does. */
+export function holds(condition: boolean, got: unknown): { got: unknown } | undefined {
+  return condition ? undefined : { got };
+}
+
+export function daemonSetIn(snapshot: Snapshot, set: string): DaemonSet | undefined {
+  return snapshot.daemonSets.find((daemonSet) => daemonSet.metadata.name === set);
+}

@@ -1,0 +1,89 @@
+/** The two programs as processes, started as a user starts them, ended by process id. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createWriteStream, existsSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { until } from './until.js';
+
+const DIST = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
+const START_TIMEOUT_MS = 30_000;
+
+/** A program that runs. */
+export interface RunningProgram {
+  readonly pid: number;
+  readonly running: boolean;
+  /** Sends the signal and resolves when the process has ended. */
+  end(signal: NodeJS.Signals): Promise<void>;
+}
+
+/** Starts a compiled program; what it prints goes to `logFile`. */
+export function startProgram(module: string, args: readonly string[], logFile: string): RunningProgram {
+  const child: ChildProcess = spawn(process.execPath, [join(DIST, module), ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const log = createWriteStream(logFile, { flags: 'a' });
+  child.stdout?.pipe(log, { end: false });
+  child.stderr?.pipe(log, { end: false });
+  const ended = new Promise<void>((done) => child.on('exit', () => done()));
+  const isRunning = () => child.exitCode === null && child.signalCode === null;
+  return {
+    pid: child.pid ?? 0,
+    get running() {
+      return isRunning();
+    },
+    end: async (signal) => {
+      if (isRunning()) child.kill(signal);
+      await ended;
+    },
+  };
+}
+
+/** A coordinator of its own, with its data in `dataDir`. */
+export interface CoordinatorProcess extends RunningProgram {
+  /** Text of the administrator's kubeconfig. */
+  readonly kubeconfig: string;
+  readonly kubeconfigPath: string;
+}
+
+/** Starts `everynode coordinator` on a free port of loopback and waits until its kubeconfig is there. */
+export async function startCoordinatorProcess(
+  dataDir: string,
+  args: readonly string[] = [],
+): Promise<CoordinatorProcess> {
+  const kubeconfigPath = join(dataDir, 'kubeconfig');
+  const logFile = `${dataDir}-coordinator.log`;
+  const program = startProgram(
+    'coordinator/cli/everynode.js',
+    ['coordinator', '--data', dataDir, '--host', '127.0.0.1', '--port', '0', ...args],
+    logFile,
+  );
+  const pidFile = join(dataDir, 'coordinator.pid');
+  await until(
+    () => {
+      if (!program.running) throw new Error(`the coordinator ended: ${readFileSync(logFile, 'utf8')}`);
+      return existsSync(pidFile) && readFileSync(pidFile, 'utf8').trim() === String(program.pid);
+    },
+    { timeoutMs: START_TIMEOUT_MS, what: 'the coordinator to serve' },
+  );
+  return Object.assign(program, { kubeconfigPath, kubeconfig: readFileSync(kubeconfigPath, 'utf8') });
+}
+
+export interface AgentWish {
+  node: string;
+  server: string;
+  token: string;
+  dataDir: string;
+  runtime?: string;
+  labels?: string;
+  taints?: string;
+  args?: readonly string[];
+}
+
+/** Starts `everynode agent`. The same `dataDir` again is the same host again. */
+export function startAgentProcess(wish: AgentWish): RunningProgram {
+  const args = ['--server', wish.server, '--token', wish.token, '--data', wish.dataDir];
+  args.push('--node-name', wish.node, '--runtime', wish.runtime ?? 'hollow');
+  if (wish.labels) args.push('--labels', wish.labels);
+  if (wish.taints) args.push('--taints', wish.taints);
+  return startProgram('agent/cli.js', [...args, ...(wish.args ?? [])], `${wish.dataDir}-agent.log`);
+}
