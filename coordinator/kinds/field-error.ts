@@ -47,10 +47,5 @@ export function tooLong(field: string, maxBytes: number): FieldError {
   return fieldError('FieldValueTooLong', field, 'Too long', `may not be more than ${maxBytes} bytes`);
 }
 
-/** `Too many: N: must have at most M items` */
-export function tooMany(field: string, count: number, max: number): FieldError {
-  return fieldError('FieldValueTooMany', field, `Too many: ${count}`, `must have at most ${max} items`);
-}
-
 /** What every "may not change" rule says. */
 export const FIELD_IMMUTABLE = 'field is immutable';
