@@ -1,0 +1,144 @@
+/** Which nodes are there: told at once, judged after the grace, and not judged for the coordinator's own absence. */
+import assert from 'node:assert/strict';
+import { nodeLeases } from '../../coordinator/hub/node-leases.js';
+import { nodeKind } from '../../coordinator/kinds/index.js';
+import { findCondition } from '../../shared/kube/conditions.js';
+import { eventually } from '../harness/eventually.js';
+import { type BenchAgent, GRACE_MS, type HubBench, RETURN_MS, withHub } from '../harness/hub-bench.js';
+import { nodeObject } from '../harness/objects.js';
+import { helloOf, rawAgent } from '../harness/raw-agent.js';
+
+function condition(bench: HubBench, node: string, type: string): string | undefined {
+  const { status } = bench.plane.informers.nodes.get({ name: node }) ?? {};
+  const found = findCondition(status?.conditions, type);
+  return found && `${found.status} ${found.reason}`;
+}
+
+async function connected(bench: HubBench, agent: BenchAgent, node: string): Promise<void> {
+  await eventually(() => agent.link.phase === 'live');
+  await eventually(() => condition(bench, node, 'Connected') === 'True LinkUp');
+  await bench.plane.settle();
+}
+
+withHub('a closed link shows at once, and Ready stays for the grace', async (bench) => {
+  const agent = await bench.agent('n1');
+  await connected(bench, agent, 'n1');
+  agent.link.stop();
+  await eventually(() => condition(bench, 'n1', 'Connected') === 'False LinkDown');
+  await bench.plane.advance(GRACE_MS - 1);
+  assert.equal(condition(bench, 'n1', 'Ready'), 'True KubeletReady');
+});
+
+withHub('after the grace nobody knows: Node, Pods and Events say so, once', async (bench) => {
+  const agent = await bench.agent('n1');
+  const { metadata } = await bench.boundPod('p', 'n1');
+  const conditions = [{ type: 'Ready', status: 'True' } as const];
+  const { uid = '' } = metadata;
+  agent.link.outbox.putPod({
+    uid,
+    namespace: 'default',
+    name: 'p',
+    status: { phase: 'Running', conditions },
+  });
+  await eventually(() => bench.plane.informers.pods.byUid(uid)?.status?.phase === 'Running');
+  await connected(bench, agent, 'n1');
+  agent.link.stop();
+  await eventually(() => bench.presence.of('n1')?.phase === 'away');
+  await bench.plane.advance(GRACE_MS);
+  for (const type of ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure']) {
+    assert.match(condition(bench, 'n1', type) ?? '', /^Unknown NodeStatus(Unknown|NeverUpdated)$/);
+  }
+  const { status } = (await bench.pod('p')) ?? {};
+  assert.deepEqual([status?.phase, findCondition(status?.conditions, 'Ready')?.status], ['Running', 'False']);
+  await bench.plane.advance(600_000);
+  const told = (await bench.plane.eventsAbout('n1')).filter((event) => event.includes('NodeNotReady'));
+  assert.deepEqual(told, ['NodeNotReady: Node n1 status is now: NodeNotReady']);
+  assert.deepEqual(await bench.plane.eventsAbout('p'), ['NodeNotReady: Node is not ready']);
+  const back = await bench.agent('n1', { instanceID: 'back' });
+  back.link.outbox.putPod({ uid, namespace: 'default', name: 'p', status: { phase: 'Running', conditions } });
+  await connected(bench, back, 'n1');
+  await eventually(() => condition(bench, 'n1', 'Ready') === 'True KubeletReady');
+  await eventually(() => {
+    const pod = bench.plane.informers.pods.byUid(uid);
+    return findCondition(pod?.status?.conditions, 'Ready')?.status === 'True';
+  });
+});
+
+withHub('a link cut without a word is noticed by its silence', async (bench) => {
+  const deaf = await rawAgent(bench, 'n1', false);
+  deaf.say(helloOf('n1'));
+  await deaf.heard('welcome');
+  await bench.plane.settle();
+  await bench.plane.advance(14_999);
+  assert.equal(bench.presence.of('n1')?.phase, 'connected');
+  await bench.plane.advance(1);
+  await eventually(() => condition(bench, 'n1', 'Connected') === 'False LinkDown');
+  await bench.plane.advance(GRACE_MS - 15_000 - 1);
+  assert.equal(
+    condition(bench, 'n1', 'Ready'),
+    'True undefined',
+    'the grace counts from the last sign of life',
+  );
+  await bench.plane.advance(1);
+  assert.equal(condition(bench, 'n1', 'Ready'), 'Unknown NodeStatusUnknown');
+});
+
+withHub('a link that comes and goes is told disconnected at most once in 10 s', async (bench) => {
+  let writes = 0;
+  bench.plane.informers.nodes.onChange(({ previous, current }) => {
+    const isDown = findCondition(current?.status?.conditions, 'Connected')?.status === 'False';
+    const wasUp = findCondition(previous?.status?.conditions, 'Connected')?.status === 'True';
+    if (isDown && wasUp) writes += 1;
+  });
+  for (let round = 0; round < 5; round++) {
+    const agent = await bench.agent('n1');
+    await connected(bench, agent, 'n1');
+    agent.link.stop();
+    await eventually(() => bench.presence.of('n1')?.phase === 'away');
+    await bench.plane.settle();
+    if (round < 4) await bench.plane.advance(1_000);
+  }
+  assert.equal(writes, 1);
+  await bench.plane.advance(10_000);
+  assert.equal(writes, 2, 'the last word is true');
+});
+
+withHub('after a start nodes that were not heard yet get the time to come back', async (bench) => {
+  await bench.plane.registry.create(nodeKind, undefined, nodeObject('old'));
+  await bench.plane.settle();
+  await bench.plane.advance(RETURN_MS + GRACE_MS - 1);
+  assert.equal(condition(bench, 'old', 'Ready'), 'True undefined');
+  await bench.plane.advance(1);
+  assert.equal(condition(bench, 'old', 'Ready'), 'Unknown NodeStatusUnknown');
+  await bench.plane.registry.create(nodeKind, undefined, { metadata: { name: 'made-by-hand' } });
+  await bench.plane.settle();
+  await bench.plane.advance(GRACE_MS);
+  assert.equal(condition(bench, 'made-by-hand', 'Ready'), 'Unknown NodeStatusNeverUpdated');
+});
+
+withHub('a verdict that cannot be written is tried again', async (bench) => {
+  const agent = await bench.agent('n1');
+  await connected(bench, agent, 'n1');
+  agent.link.stop();
+  await eventually(() => condition(bench, 'n1', 'Connected') === 'False LinkDown');
+  const { registry } = bench.plane;
+  const modify = registry.modify;
+  registry.modify = () => Promise.reject(new Error('disk full'));
+  await bench.plane.advance(GRACE_MS);
+  assert.equal(condition(bench, 'n1', 'Ready'), 'True KubeletReady');
+  registry.modify = modify;
+  await bench.plane.advance(1_000);
+  assert.equal(condition(bench, 'n1', 'Ready'), 'Unknown NodeStatusUnknown');
+});
+
+withHub('Leases are read from presence', async (bench) => {
+  const leases = nodeLeases(bench.presence, GRACE_MS);
+  assert.deepEqual(leases.list(undefined), []);
+  const agent = await bench.agent('n1');
+  await connected(bench, agent, 'n1');
+  const ref = { namespace: 'kube-node-lease', name: 'n1' };
+  assert.equal(leases.get(ref)?.spec?.renewTime, '2026-01-01T00:00:00.000000Z');
+  assert.equal(leases.list('kube-node-lease').length, 1);
+  assert.deepEqual(leases.list('default'), []);
+  assert.equal(leases.get({ ...ref, name: 'n2' }), undefined);
+});

@@ -1,0 +1,203 @@
+/** Who is let in, who is not, and one session a node. */
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import { nodeKind } from '../../coordinator/kinds/index.js';
+import { encodeMessage } from '../../shared/link/codec.js';
+import { type FromAgent, LINK_PATH, MAX_FRAME_BYTES, SUBPROTOCOL } from '../../shared/link/messages.js';
+import { eventually } from '../harness/eventually.js';
+import { type HubBench, withHub } from '../harness/hub-bench.js';
+import { helloOf, rawAgent } from '../harness/raw-agent.js';
+
+/** Status code and body of a refused upgrade. */
+function refusedUpgrade(bench: HubBench, headers: Record<string, string>): Promise<[number, string]> {
+  const upgrade = {
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+  };
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      { port: bench.port, path: LINK_PATH, headers: { ...upgrade, ...headers } },
+      (response) => {
+        let body = '';
+        response.on('data', (chunk) => {
+          body += chunk;
+        });
+        response.on('end', () => resolve([response.statusCode ?? 0, JSON.parse(body).reason]));
+      },
+    );
+    sent.on('upgrade', () => reject(new Error('was let in')));
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+withHub('without the credential of a node there is no upgrade', async (bench) => {
+  const credential = await bench.credential('n1');
+  const other = credential.replace('.n1', '.n2');
+  const protocol = { 'sec-websocket-protocol': SUBPROTOCOL };
+  for (const authorization of ['', 'Bearer x', `Bearer ${other}`, `Bearer t${credential.slice(1)}`]) {
+    assert.deepEqual(await refusedUpgrade(bench, { ...protocol, authorization }), [401, 'Unauthorized']);
+  }
+  const authorization = `Bearer ${credential}`;
+  assert.deepEqual(await refusedUpgrade(bench, { authorization }), [400, 'BadRequest']);
+  assert.deepEqual(await refusedUpgrade(bench, { authorization, 'sec-websocket-protocol': 'everynode.v9' }), [
+    400,
+    'BadRequest',
+  ]);
+});
+
+withHub('a credential speaks for its own node only', async (bench) => {
+  const agent = await rawAgent(bench, 'n1');
+  agent.say(helloOf('n2'));
+  assert.equal((await agent.heard('goodbye')).reason, 'refused');
+  assert.equal(bench.plane.informers.nodes.size, 0);
+});
+
+withHub('an agent of another fleet is refused', async (bench) => {
+  const agent = await rawAgent(bench, 'n1');
+  agent.say(helloOf('n1', { clusterUID: 'another' }));
+  assert.equal((await agent.heard('goodbye')).reason, 'refused');
+  assert.equal(bench.plane.informers.nodes.size, 0);
+});
+
+withHub('labels that no Node may have are refused with the reason', async (bench) => {
+  const agent = await rawAgent(bench, 'n1');
+  agent.say(helloOf('n1', { register: { labels: { 'not a label': 'x' }, taints: [] } }));
+  const goodbye = await agent.heard('goodbye');
+  assert.match(goodbye.message, /not a label/);
+  assert.ok(goodbye.retryMs);
+});
+
+const RUBBISH: [string, Buffer | string][] = [
+  ['text', 'hello'],
+  ['noise', Buffer.from('ff00ff00', 'hex')],
+  [
+    'a status before the hello',
+    encodeMessage({ kind: 'status', id: 1, hostTimeMs: 0, pods: [], removed: [] }),
+  ],
+];
+for (const [what, frame] of RUBBISH) {
+  withHub(`${what} ends the session with a reason, and others go on`, async (bench) => {
+    const good = await bench.agent('n2');
+    const bad = await rawAgent(bench, 'n1');
+    bad.socket.send(frame);
+    assert.equal((await bad.heard('goodbye')).reason, 'refused');
+    await eventually(() => bad.closed !== undefined);
+    await eventually(() => good.link.phase === 'live');
+  });
+}
+
+withHub('an oversized frame closes the connection', async (bench) => {
+  const agent = await rawAgent(bench, 'n1');
+  agent.socket.send(Buffer.alloc(MAX_FRAME_BYTES + 1));
+  await eventually(() => agent.closed === 1009 || `closed ${agent.closed}`);
+});
+
+withHub('what the protocol forbids in a live session ends it', async (bench) => {
+  const data = { kind: 'streamData', stream: 1, bytes: Buffer.from('x') } as const;
+  const breaches: FromAgent[] = [helloOf('n1'), { kind: 'applied', id: 7 }];
+  for (const breach of breaches) {
+    const agent = await rawAgent(bench, 'n1');
+    agent.say(helloOf('n1'));
+    await agent.heard('welcome');
+    agent.say(data);
+    agent.say(breach);
+    assert.equal((await agent.heard('goodbye')).reason, 'refused');
+  }
+});
+
+withHub('who connects and says nothing is left after 15 s', async (bench) => {
+  const agent = await rawAgent(bench, 'n1');
+  await eventually(() => {
+    bench.plane.clock.advance(5_000);
+    return agent.closed !== undefined;
+  });
+});
+
+withHub('the same agent process replaces its old session', async (bench) => {
+  const old = await rawAgent(bench, 'n1');
+  old.say(helloOf('n1'));
+  await old.heard('welcome');
+  const young = await rawAgent(bench, 'n1');
+  young.say(helloOf('n1'));
+  await young.heard('welcome');
+  assert.equal((await old.heard('goodbye')).reason, 'superseded');
+  await eventually(() => old.closed !== undefined);
+  assert.equal(bench.presence.of('n1')?.phase, 'connected');
+  assert.equal(bench.hub.connected, 1);
+});
+
+withHub('a clone is refused while the first agent answers, and the Node tells of it', async (bench) => {
+  const first = await rawAgent(bench, 'n1');
+  first.say(helloOf('n1'));
+  await first.heard('welcome');
+  await eventually(() => bench.plane.informers.nodes.size === 1);
+  const clone = await rawAgent(bench, 'n1');
+  clone.say(helloOf('n1', { instanceID: 'clone' }));
+  assert.equal((await clone.heard('goodbye')).reason, 'duplicate');
+  assert.equal(first.closed, undefined);
+  await bench.plane.settle();
+  const events = await bench.plane.eventsAbout('n1');
+  assert.ok(
+    events.some((event) => event.startsWith('DuplicateAgent')),
+    String(events),
+  );
+});
+
+withHub('an agent that does not answer any more is taken over', async (bench) => {
+  const dead = await rawAgent(bench, 'n1', false);
+  dead.say(helloOf('n1'));
+  await dead.heard('welcome');
+  const young = await rawAgent(bench, 'n1');
+  young.say(helloOf('n1', { instanceID: 'young' }));
+  await eventually(() => {
+    bench.plane.clock.advance(1_000);
+    return young.received.some(({ kind }) => kind === 'welcome');
+  });
+  assert.equal((await dead.heard('goodbye')).reason, 'superseded');
+});
+
+withHub('a Node deleted under its agent drops the Pods there and stays away', async (bench) => {
+  const agent = await bench.agent('n1');
+  await bench.boundPod('p', 'n1');
+  await eventually(() => agent.held.size === 1);
+  await bench.plane.registry.delete(nodeKind, { name: 'n1' });
+  await eventually(() => agent.ended.length === 1);
+  assert.equal(agent.held.size, 0);
+  await bench.plane.advance(120_000);
+  assert.equal(bench.plane.informers.nodes.size, 0);
+  const restarted = await bench.agent('n1', { instanceID: 'next' });
+  await eventually(() => restarted.link.phase === 'live');
+  assert.equal((await bench.node('n1')).metadata.name, 'n1');
+});
+
+withHub('so it is when the Node was deleted while the agent was away', async (bench) => {
+  const { plane } = bench;
+  const era = plane.store.era();
+  const clusterUID = plane.store.clusterUID();
+  const back = await rawAgent(bench, 'n1');
+  back.say(helloOf('n1', { nodeUid: 'of-old', era, clusterUID }));
+  const goodbye = await back.heard('goodbye');
+  assert.deepEqual(
+    [goodbye.reason, goodbye.clusterUID, goodbye.retryMs],
+    ['nodeDeleted', clusterUID, undefined],
+  );
+  const restored = await rawAgent(bench, 'n1');
+  restored.say(helloOf('n1', { nodeUid: 'of-old', era: 'before the restore', clusterUID }));
+  await restored.heard('welcome');
+});
+
+withHub('a stop sends agents away for a moment', async (bench) => {
+  const agent = await rawAgent(bench, 'n1');
+  agent.say(helloOf('n1'));
+  await agent.heard('welcome');
+  const written = await bench.plane.store.revision();
+  await bench.hub.stop();
+  const goodbye = await agent.heard('goodbye');
+  assert.equal(goodbye.reason, 'draining');
+  assert.ok(goodbye.retryMs);
+  await bench.plane.settle();
+  assert.ok((await bench.plane.store.revision()) <= written + 1, 'a stop of the hub is no news of its nodes');
+});

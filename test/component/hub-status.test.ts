@@ -1,0 +1,185 @@
+/** What agents report: their own only, committed before it is acknowledged, in the hub's time. */
+import assert from 'node:assert/strict';
+import { podKind } from '../../coordinator/kinds/index.js';
+import { findCondition, isConditionTrue } from '../../shared/kube/conditions.js';
+import type { Pod, PodStatus } from '../../shared/kube/pod.js';
+import type { StatusReport } from '../../shared/link/messages.js';
+import { ManualClock } from '../../shared/process/clock.js';
+import { eventually } from '../harness/eventually.js';
+import { type HubBench, withHub } from '../harness/hub-bench.js';
+import { helloOf, rawAgent } from '../harness/raw-agent.js';
+
+const RUNNING: PodStatus = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
+
+function reportOn(pod: Pod, status: PodStatus = RUNNING, id = 1): StatusReport {
+  const { uid = '', namespace = '', name } = pod.metadata;
+  return { kind: 'status', id, hostTimeMs: 0, pods: [{ uid, namespace, name, status }], removed: [] };
+}
+
+async function liveAgent(bench: HubBench, node: string) {
+  const agent = await rawAgent(bench, node);
+  agent.say(helloOf(node, { hostTimeMs: bench.plane.clock.now() }));
+  await agent.heard('welcome');
+  return agent;
+}
+
+withHub('a report on a Pod of another node is acknowledged and dropped', async (bench) => {
+  const foreign = await bench.boundPod('p', 'n2');
+  await bench.plane.settle();
+  const agent = await liveAgent(bench, 'n1');
+  agent.say(reportOn(foreign));
+  await agent.heard('statusAck');
+  assert.equal((await bench.pod('p'))?.status?.phase, 'Pending');
+});
+
+withHub(
+  'so is the removal of another node’s Pod, and a report under a uid that is no more',
+  async (bench) => {
+    const foreign = await bench.boundPod('p', 'n2');
+    await bench.plane.registry.delete(podKind, foreign.metadata);
+    const own = await bench.boundPod('own', 'n1');
+    await bench.plane.settle();
+    const agent = await liveAgent(bench, 'n1');
+    const { uid = '', namespace = '', name } = foreign.metadata;
+    const report = reportOn({ ...own, metadata: { ...own.metadata, uid: 'an earlier one' } });
+    agent.say({ ...report, removed: [{ uid, namespace, name }] });
+    await agent.heard('statusAck');
+    assert.ok(await bench.pod('p'));
+    assert.equal((await bench.pod('own'))?.status?.phase, 'Pending');
+  },
+);
+
+withHub('a report is acknowledged only when it is committed', async (bench) => {
+  const pod = await bench.boundPod('p', 'n1');
+  await bench.plane.settle();
+  const agent = await liveAgent(bench, 'n1');
+  await bench.plane.settle();
+  const { registry } = bench.plane;
+  const modify = registry.modify;
+  let commit: () => void = () => undefined;
+  registry.modify = async (...call) => {
+    await new Promise<void>((resolve) => {
+      commit = resolve;
+    });
+    return modify(...call);
+  };
+  agent.say(reportOn(pod));
+  await bench.plane.settle();
+  assert.ok(!agent.received.some(({ kind }) => kind === 'statusAck'));
+  commit();
+  await agent.heard('statusAck');
+  assert.equal((await bench.pod('p'))?.status?.phase, 'Running');
+  agent.say(reportOn(pod, { phase: 'Failed' }, 2));
+  agent.say(reportOn(pod, { phase: 'Failed' }, 3));
+  assert.equal((await agent.heard('goodbye')).reason, 'refused', 'one report at a time');
+  commit();
+});
+
+withHub('a report that the store fails to take ends the session without acknowledgement', async (bench) => {
+  const pod = await bench.boundPod('p', 'n1');
+  await bench.plane.settle();
+  const agent = await liveAgent(bench, 'n1');
+  await bench.plane.settle();
+  const { registry } = bench.plane;
+  const modify = registry.modify;
+  registry.modify = () => Promise.reject(new Error('disk full'));
+  agent.say(reportOn(pod));
+  await eventually(() => agent.closed !== undefined);
+  assert.ok(!agent.received.some(({ kind }) => kind === 'statusAck'));
+  registry.modify = modify;
+});
+
+withHub('a report that says nothing new writes nothing', async (bench) => {
+  const pod = await bench.boundPod('p', 'n1');
+  await bench.plane.settle();
+  const agent = await liveAgent(bench, 'n1');
+  agent.say(reportOn(pod));
+  await agent.heard('statusAck');
+  await bench.plane.settle();
+  const revision = await bench.plane.store.revision();
+  agent.received.length = 0;
+  agent.say(reportOn(pod, RUNNING, 2));
+  await agent.heard('statusAck');
+  assert.equal(await bench.plane.store.revision(), revision);
+});
+
+withHub('heartbeats write nothing', async (bench) => {
+  const agent = await bench.agent('n1', { clock: bench.plane.clock });
+  await eventually(() => agent.link.phase === 'live');
+  await bench.plane.settle();
+  const revision = await bench.plane.store.revision();
+  for (let beat = 0; beat < 12; beat++) {
+    await bench.plane.advance(10_000);
+    const heardBefore = bench.plane.clock.now();
+    await eventually(() => bench.presence.lastHeardMs('n1') === heardBefore);
+  }
+  assert.equal(agent.link.phase, 'live');
+  assert.equal(await bench.plane.store.revision(), revision);
+});
+
+withHub('conditions of others stay, and a Pod that has ended stays so', async (bench) => {
+  const pod = await bench.boundPod('p', 'n1');
+  await bench.plane.registry.modify(
+    podKind,
+    pod.metadata,
+    (stored) => {
+      stored.status = { ...stored.status, conditions: [{ type: 'PodScheduled', status: 'True' }] };
+      return undefined;
+    },
+    { subresource: 'status' },
+  );
+  await bench.plane.settle();
+  const agent = await liveAgent(bench, 'n1');
+  agent.say(reportOn(pod, { ...RUNNING, phase: 'Failed' }));
+  await agent.heard('statusAck');
+  assert.ok(isConditionTrue((await bench.pod('p'))?.status?.conditions, 'PodScheduled'));
+  agent.received.length = 0;
+  await bench.plane.settle();
+  agent.say(reportOn(pod, RUNNING, 2));
+  await agent.heard('statusAck');
+  assert.equal((await bench.pod('p'))?.status?.phase, 'Failed');
+});
+
+withHub('a host that believes in 1970 reports in the hub’s time', async (bench) => {
+  const pod = await bench.boundPod('p', 'n1');
+  const agent = await bench.agent('n1', { clock: new ManualClock(100_000) });
+  await eventually(() => agent.held.size === 1);
+  const { uid = '' } = pod.metadata;
+  const startTime = '1970-01-01T00:01:30Z';
+  const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: '1970-01-01T00:01:40Z' } as const];
+  agent.link.outbox.putPod({
+    uid,
+    namespace: 'default',
+    name: 'p',
+    status: { phase: 'Running', startTime, conditions },
+  });
+  await eventually(() => bench.plane.informers.pods.byUid(uid)?.status?.phase === 'Running');
+  const stored = (await bench.pod('p'))?.status;
+  const now = bench.plane.clock.now();
+  assert.equal(Date.parse(stored?.startTime ?? ''), now - 10_000);
+  assert.equal(Date.parse(findCondition(stored?.conditions, 'Ready')?.lastTransitionTime ?? ''), now);
+});
+
+withHub('Events are told of own objects only', async (bench) => {
+  const [own, foreign] = [await bench.boundPod('own', 'n1'), await bench.boundPod('foreign', 'n2')];
+  await bench.plane.settle();
+  const agent = await liveAgent(bench, 'n1');
+  const time = '2026-01-01T00:00:00Z';
+  agent.say({
+    kind: 'events',
+    items: [own, foreign].map(({ metadata: { uid = '', name } }) => ({
+      involvedObject: { kind: 'Pod', uid, name },
+      type: 'Normal',
+      reason: 'Pulled',
+      message: 'there',
+      count: 1,
+      firstTimestamp: time,
+      lastTimestamp: time,
+    })),
+  });
+  agent.say(reportOn(own));
+  await agent.heard('statusAck');
+  await bench.plane.settle();
+  assert.deepEqual(await bench.plane.eventsAbout('own'), ['Pulled: there']);
+  assert.deepEqual(await bench.plane.eventsAbout('foreign'), []);
+});

@@ -1,0 +1,66 @@
+/** An agent that says what the test wants, bytes included: for everything a real link would never do. */
+import { WebSocket } from 'ws';
+import { decodeFromHub, encodeMessage } from '../../shared/link/codec.js';
+import {
+  type FromAgent,
+  type FromHub,
+  type Hello,
+  LINK_PATH,
+  SUBPROTOCOL,
+} from '../../shared/link/messages.js';
+import { eventually } from './eventually.js';
+import type { HubBench } from './hub-bench.js';
+
+export interface RawAgent {
+  socket: WebSocket;
+  received: FromHub[];
+  /** Close code, once closed. */
+  closed?: number;
+  say(message: FromAgent): void;
+  /** The first message of this kind, waited for. */
+  heard<K extends FromHub['kind']>(kind: K): Promise<Extract<FromHub, { kind: K }>>;
+}
+
+/** A hello with nothing in it. */
+export function helloOf(node: string, more: Partial<Hello> = {}): Hello {
+  return {
+    kind: 'hello',
+    node,
+    bootID: 'b',
+    instanceID: `raw-${node}`,
+    agentVersion: '0.1.0',
+    features: [],
+    revision: 0,
+    have: [],
+    register: { labels: {}, taints: [] },
+    status: { conditions: [{ type: 'Ready', status: 'True' }] },
+    hostTimeMs: 0,
+    ...more,
+  };
+}
+
+/** Connects without a hello. `autoPong: false` makes it as deaf as a half-open connection. */
+export async function rawAgent(bench: HubBench, node: string, autoPong = true): Promise<RawAgent> {
+  const authorization = `Bearer ${await bench.credential(node)}`;
+  const socket = new WebSocket(`ws://127.0.0.1:${bench.port}${LINK_PATH}`, SUBPROTOCOL, {
+    headers: { authorization },
+    autoPong,
+  });
+  const agent: RawAgent = {
+    socket,
+    received: [],
+    say: (message) => socket.send(encodeMessage(message)),
+    heard: async (kind) => {
+      const find = () => agent.received.find((message) => message.kind === kind);
+      await eventually(() => find() !== undefined || `heard ${agent.received.map((each) => each.kind)}`);
+      return find() as never;
+    },
+  };
+  socket.on('message', (data) => agent.received.push(decodeFromHub(data as Buffer)));
+  socket.on('error', () => undefined);
+  socket.on('close', (code) => {
+    agent.closed = code;
+  });
+  await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
+  return agent;
+}
