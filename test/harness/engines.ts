@@ -3,7 +3,16 @@
  * ended by process id. Nothing that runs on the machine already is used or touched.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -114,6 +123,7 @@ class OwnEngine implements TestEngine {
     } finally {
       await end(this.#engine, 'SIGTERM');
       await end(this.#containerd, 'SIGTERM');
+      killBelow(this.folder);
       unmountBelow(this.folder);
       removeNetwork(this.network);
       rmSync(this.folder, { recursive: true, force: true });
@@ -177,7 +187,28 @@ function dockerCommand(folder: string, { bridge }: Network): string[] {
   ];
 }
 
-/** Podman wants no limit above the machine's own, and no cgroup controller mounted outside /sys/fs/cgroup. */
+/**
+ * crun wants every cgroup v1 hierarchy that is in use at /sys/fs/cgroup, and no cgroup2 beside them: mounts that only
+ * the service sees. A machine whose /sys/fs/cgroup is cgroup2 itself needs nothing.
+ */
+export const CLEAN_CGROUPS = `if ! grep -q ' /sys/fs/cgroup cgroup2 ' /proc/mounts; then
+  hierarchies=$(awk -F: '$1 > 0 { print $2 }' /proc/self/cgroup)
+  mount -t tmpfs tmpfs /sys/fs/cgroup
+  for hierarchy in $hierarchies; do
+    directory=/sys/fs/cgroup/\${hierarchy#name=}
+    mkdir "$directory"
+    case $hierarchy in
+      name=*) mount -t cgroup -o "none,$hierarchy" cgroup "$directory" ;;
+      *) mount -t cgroup -o "$hierarchy" cgroup "$directory" ;;
+    esac
+    for controller in $(echo "$hierarchy" | tr , ' '); do
+      [ -e "/sys/fs/cgroup/\${controller#name=}" ] || ln -s "$hierarchy" "/sys/fs/cgroup/$controller"
+    done
+  done
+fi
+`;
+
+/** Podman's containers are to ask for no limit above the machine's own. */
 function podmanCommand(folder: string): string[] {
   writeFileSync(
     join(folder, 'containers.conf'),
@@ -194,11 +225,7 @@ runtime = "crun"
 `,
   );
   mkdirSync(join(folder, 'networks'), { recursive: true });
-  // A machine whose /sys/fs/cgroup is cgroup2 itself keeps it.
-  const unmount =
-    `awk '$3 ~ /^cgroup/ && $2 != "/sys/fs/cgroup" && ($3 == "cgroup2" || $2 !~ "^/sys/fs/cgroup") {print $2}' ` +
-    '/proc/mounts | xargs -r -n1 umount -l';
-  return ['unshare', '-m', 'sh', '-c', `${unmount}; exec "$@"`, 'sh', ...podmanService(folder)];
+  return ['unshare', '-m', 'sh', '-c', `${CLEAN_CGROUPS} exec "$@"`, 'sh', ...podmanService(folder)];
 }
 
 /** `soft:hard` of this process, both the hard one, as Podman wants them. */
@@ -268,6 +295,29 @@ function makeNetwork(name: string): Network {
 function removeNetwork({ name }: Network): void {
   // Removing the namespace takes both ends of the link with it.
   run('ip', 'netns', 'del', name);
+}
+
+/** Ends what an engine left: shims and monitors, which name the folder, and their containers. */
+function killBelow(folder: string): void {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && name !== String(process.pid));
+  const left = pids.filter((pid) => readIfThere(`/proc/${pid}/cmdline`).includes(`${folder}/`));
+  const children = left.flatMap((pid) => readIfThere(`/proc/${pid}/task/${pid}/children`).split(' '));
+  for (const pid of [...children, ...left].filter((text) => text !== '')) {
+    try {
+      process.kill(Number(pid), 'SIGKILL');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+  }
+}
+
+/** A process may end while it is looked at. */
+function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 function unmountBelow(folder: string): void {

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { EngineKind } from './engines.js';
+import { CLEAN_CGROUPS, type EngineKind } from './engines.js';
 
 interface Recipe {
   suite: string;
@@ -18,7 +18,7 @@ interface Recipe {
 
 const BASE = ['systemd', 'systemd-sysv', 'dbus', 'iproute2', 'ca-certificates', 'procps', 'curl', 'iptables'];
 
-/** Nothing may ask for more than the test machine itself may have; cgroup2 beside cgroup v1 stops crun. */
+/** Nothing may ask for more than the test machine itself may have. */
 const PODMAN_FILES = {
   'etc/containers/containers.conf': `[containers]
 default_ulimits = ["nofile=20000:20000", "nproc=32768:32768"]
@@ -30,8 +30,9 @@ runtime = "crun"
 `,
   'etc/systemd/system/podman.service.d/test.conf': `[Service]
 ExecStart=
-ExecStart=/usr/bin/unshare -m sh -c 'umount -l /sys/fs/cgroup/unified; exec podman system service --time=0'
+ExecStart=/usr/bin/unshare -m sh /etc/podman-service
 `,
+  'etc/podman-service': `${CLEAN_CGROUPS}exec podman system service --time=0\n`,
 };
 
 const RECIPES: Record<EngineKind, Recipe> = {
