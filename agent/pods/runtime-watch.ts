@@ -7,6 +7,8 @@ import type { RuntimeDriver, RuntimeEvent } from '../runtime/driver.js';
 const SAFETY_RESYNC_MS = 5 * 60_000;
 
 export interface RuntimeWatch {
+  /** Resolves when the engine's first word, `resync` or `down`, has been handled. */
+  firstEvent: Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -32,10 +34,18 @@ export function watchRuntime(
     timer = clock.after(SAFETY_RESYNC_MS, () => void tell({ kind: 'resync' }).then(schedule));
   };
   schedule();
+  let first = (): void => undefined;
+  const firstEvent = new Promise<void>((resolve) => {
+    first = resolve;
+  });
   const done = (async () => {
-    for await (const event of driver.events(abort.signal)) await tell(event);
+    for await (const event of driver.events(abort.signal)) {
+      await tell(event);
+      first();
+    }
   })();
   return {
+    firstEvent,
     stop: async () => {
       timer.cancel();
       abort.abort();

@@ -38,7 +38,7 @@ function takesValues(operator: string, values: readonly string[]): boolean {
 
 /** An unreadable requirement spoils its term, but no other term (labels.NewRequirement). */
 function isReadableExpression({ key, operator, values = [] }: NodeSelectorRequirement): boolean {
-  return isLabelKey(key) && takesValues(operator, values ?? []) && (values ?? []).every(isLabelValue);
+  return isLabelKey(key ?? '') && takesValues(operator, values ?? []) && (values ?? []).every(isLabelValue);
 }
 
 function meetsExpression(requirement: NodeSelectorRequirement, labels: Labels): boolean {

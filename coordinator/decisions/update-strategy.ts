@@ -14,9 +14,9 @@ function scaled(value: IntOrString, total: number): number {
   return match ? Math.ceil((Number(match[1]) * total) / 100) : 0;
 }
 
-/** An absent type is RollingUpdate, as by defaulting. */
+/** An absent or empty type is RollingUpdate, as by defaulting. */
 export function isRollingUpdate(strategy: DaemonSetUpdateStrategy | undefined): boolean {
-  return (strategy?.type ?? 'RollingUpdate') === 'RollingUpdate';
+  return (strategy?.type || 'RollingUpdate') === 'RollingUpdate';
 }
 
 /**

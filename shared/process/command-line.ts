@@ -1,5 +1,6 @@
 /** commander, set up so that a wrong flag or command becomes one sentence that names the nearest right one. */
 import { Command, CommanderError } from 'commander';
+import { closest } from 'fastest-levenshtein';
 import { EXIT_CODES, ExitError } from './exit-error.js';
 
 /** A program's root command. Its subcommands inherit the way errors are told. */
@@ -18,13 +19,28 @@ export async function runCommandLine(program: Command, argv: readonly string[]):
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return;
-    // `commander.help`: a command without the subcommand it needs, which has printed its help already.
-    const sentence = error.code === 'commander.help' ? '' : sentenceOf(error.message);
-    throw new ExitError(EXIT_CODES.usage, sentence);
+    throw new ExitError(EXIT_CODES.usage, sentenceOf(error, program));
   }
 }
 
-function sentenceOf(message: string): string {
+function sentenceOf(error: CommanderError, program: Command): string {
+  switch (error.code) {
+    case 'commander.help':
+      // A command without the subcommand it needs has printed its help already.
+      return '';
+    case 'commander.excessArguments': {
+      const nearest = closest(
+        program.args[0] ?? '',
+        program.commands.map((command) => command.name()),
+      );
+      return `Unknown command '${program.args[0]}'${nearest ? `, did you mean ${nearest}?` : '.'}`;
+    }
+    default:
+      return withSuggestion(error.message);
+  }
+}
+
+function withSuggestion(message: string): string {
   const [what = '', hint = ''] = message.replace(/^error: /, '').split('\n');
   const nearest = hint.replace(/^\(Did you mean (.*)\?\)$/, ', did you mean $1?');
   return `${what.charAt(0).toUpperCase()}${what.slice(1)}${nearest || '.'}`;

@@ -16,10 +16,10 @@ import {
 } from './table.js';
 
 /** Throws unless this is an update strategy of a known type with known fields. */
-export function requireStrategy(strategy: DaemonSetUpdateStrategy | undefined): void {
-  if (strategy === undefined) return;
+export function requireStrategy(strategy: DaemonSetUpdateStrategy | null | undefined): void {
+  if (strategy === undefined || strategy === null) return;
   requireKeys(strategy, ['type', 'rollingUpdate'], 'updateStrategy');
-  requireOneOf(strategy.type, [undefined, 'RollingUpdate', 'OnDelete'], 'updateStrategy.type');
+  requireOneOf(strategy.type, [undefined, '', 'RollingUpdate', 'OnDelete'], 'updateStrategy.type');
   if (strategy.rollingUpdate) {
     requireKeys(strategy.rollingUpdate, ['maxUnavailable', 'maxSurge'], 'updateStrategy.rollingUpdate');
   }

@@ -44,14 +44,18 @@ async function runCases(table: Table, cases: readonly ConformanceCase[]): Promis
   return failed;
 }
 
+function isCase(value: unknown): value is ConformanceCase {
+  return typeof value === 'object' && value !== null && 'name' in value && typeof value.name === 'string';
+}
+
 /** A file without an adapter fails with all its cases: nothing is skipped. Throws when it is no list of cases. */
 export async function runTable(file: string): Promise<TableResult> {
   const name = basename(file, '.json');
   const cases: unknown = JSON.parse(await readFile(file, 'utf8'));
-  if (!Array.isArray(cases)) throw new Error(`${file} is no list of cases`);
+  if (!Array.isArray(cases) || !cases.every(isCase)) throw new Error(`${file} is no list of named cases`);
   const table = TABLES[name];
   const failed = table
     ? await runCases(table, cases)
-    : cases.map((one: ConformanceCase) => ({ name: one.name, expected: one.expected, got: 'left out' }));
+    : cases.map((one) => ({ name: one.name, expected: one.expected, got: 'left out' }));
   return { table: name, total: cases.length, failed };
 }

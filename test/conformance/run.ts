@@ -38,4 +38,9 @@ async function main(): Promise<number> {
   return clean ? 0 : 1;
 }
 
-process.exitCode = await main();
+try {
+  process.exitCode = await main();
+} catch (error) {
+  process.stderr.write(`conformance: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}

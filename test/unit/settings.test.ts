@@ -99,6 +99,14 @@ describe('command line', () => {
     });
   });
 
+  test('a wrong command is refused with the nearest right one', async () => {
+    const commands = program();
+    commands.command('check-engine').action(() => undefined);
+    await assert.rejects(runCommandLine(commands, ['chek-engine']), {
+      sentence: "Unknown command 'chek-engine', did you mean check-engine?",
+    });
+  });
+
   test('a flag without its value is refused', async () => {
     await assert.rejects(runCommandLine(program(), ['--port']), {
       sentence: "Option '--port <N>' argument missing.",

@@ -1,0 +1,66 @@
+/** What the link asks of the rest of the agent, answered from the cache, the workers, the node and the engine. */
+
+import { StreamError } from '../shared/link/byte-stream.js';
+import type { LogStreamRequest } from '../shared/link/messages.js';
+import type { Clock } from '../shared/process/clock.js';
+import type { Logger } from '../shared/process/log.js';
+import type { DesiredCache } from './desired/desired-cache.js';
+import type { AgentSide } from './link/agent-side.js';
+import type { NodeWatch } from './node/node-watch.js';
+import { standardLabels } from './node/registration.js';
+import type { PodWorkers } from './pods/pod-workers.js';
+import type { RuntimeDriver } from './runtime/driver.js';
+import type { AgentSettings } from './settings.js';
+import { openLog } from './streams/logs.js';
+
+export interface AgentParts {
+  settings: Pick<AgentSettings, 'nodeName' | 'labels' | 'taints'>;
+  cache: DesiredCache;
+  workers: PodWorkers;
+  node: NodeWatch;
+  driver: RuntimeDriver;
+  /** The engine's wall clock. */
+  wallClock: Clock;
+  log: Logger;
+}
+
+/** The agent as the link sees it. */
+export function createAgentSide(parts: AgentParts): AgentSide {
+  const { settings, cache, workers, node, log } = parts;
+  return {
+    resume: () => ({
+      ...cache.position(),
+      have: [...cache.have(), ...workers.leftovers().map((uid): [string, string] => [uid, ''])],
+    }),
+    registration: () => {
+      const { operatingSystem, architecture } = node.host;
+      const standard = standardLabels(settings.nodeName, operatingSystem, architecture);
+      return { labels: { ...standard, ...settings.labels }, taints: [...settings.taints] };
+    },
+    nodeStatus: () => node.status(),
+    apply: async (change) => {
+      const durable = cache.apply(change);
+      // Containers may start while the disk is still busy: after a power cut the engine tells of them.
+      workers.update(
+        change.set.map(({ uid }) => uid),
+        change.gone,
+      );
+      await durable;
+    },
+    openStream: (request, signal) => openStream(parts, request, signal),
+    onLive: ({ clusterUID }) => log.info({ clusterUID }, 'connected to the coordinator'),
+    onLost: (reason) => log.warn({ reason }, 'lost the coordinator; pods go on'),
+    onEnded: (reason) =>
+      log.error({ reason }, 'the coordinator will not be asked again until this agent restarts'),
+  };
+}
+
+async function openStream(
+  { driver, wallClock }: AgentParts,
+  request: LogStreamRequest,
+  signal: AbortSignal,
+): Promise<AsyncIterable<Uint8Array>> {
+  const log = await openLog(driver, request, wallClock, signal);
+  if (log.kind === 'refused') throw new StreamError(log.reason, log.message);
+  return log.bytes;
+}

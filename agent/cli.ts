@@ -1,0 +1,81 @@
+#!/usr/bin/env node
+/** `everynode-agent`: what a host runs. */
+import type { Command } from 'commander';
+import { createProgram, runCommandLine } from '../shared/process/command-line.js';
+import { runProgram, untilStopSignal } from '../shared/process/lifecycle.js';
+import { createLogger } from '../shared/process/log.js';
+import {
+  addSettingFlags,
+  loadSettings,
+  type SettingsOf,
+  type SettingsSchema,
+} from '../shared/process/settings.js';
+import { VERSION } from '../shared/process/version.js';
+import { startAgent } from './main.js';
+import { type EnginePlaces, requireEngine } from './open-runtime.js';
+import { removeContainers } from './remove-containers.js';
+import { AGENT_SETTINGS, DATA_SETTING, ENVIRONMENT_PREFIX, RUNTIME_SETTING } from './settings.js';
+
+async function run(flags: Record<string, unknown>): Promise<void> {
+  const settings = await readSettings(AGENT_SETTINGS, flags);
+  const log = createLogger(settings.logLevel).child({ node: settings.nodeName });
+  const stopSignal = untilStopSignal();
+  const agent = await startAgent(settings, enginePlaces(), log);
+  log.info({ version: VERSION, server: settings.server, data: settings.data }, 'agent started');
+  const signal = await stopSignal;
+  log.info({ signal }, 'agent stops; containers keep running');
+  await agent.stop();
+}
+
+async function checkEngine(flags: Record<string, unknown>): Promise<void> {
+  const { runtime } = await readSettings(RUNTIME_SETTING, flags);
+  if (runtime === 'hollow') return;
+  const { name, version } = await requireEngine({ runtime, ...enginePlaces() });
+  process.stdout.write(`${name} ${version}\n`);
+}
+
+async function removeAll(flags: Record<string, unknown>): Promise<void> {
+  const { data, runtime } = await readSettings({ ...DATA_SETTING, ...RUNTIME_SETTING }, flags);
+  const count = await removeContainers(data, runtime, enginePlaces());
+  process.stdout.write(`${count} containers removed\n`);
+}
+
+function readSettings<Schema extends SettingsSchema>(
+  schema: Schema,
+  flags: Record<string, unknown>,
+): Promise<SettingsOf<Schema>> {
+  return loadSettings(schema, {
+    flags,
+    environment: process.env,
+    environmentPrefix: ENVIRONMENT_PREFIX,
+    file: typeof flags.config === 'string' ? flags.config : undefined,
+  });
+}
+
+function enginePlaces(): EnginePlaces {
+  const { DOCKER_HOST, XDG_RUNTIME_DIR, HOME } = process.env;
+  return {
+    ...(DOCKER_HOST ? { dockerHost: DOCKER_HOST } : {}),
+    ...(XDG_RUNTIME_DIR ? { runtimeDir: XDG_RUNTIME_DIR } : {}),
+    ...(HOME ? { homeDir: HOME } : {}),
+  };
+}
+
+function command(program: Command, name: string, description: string, schema: SettingsSchema): Command {
+  const configOption = 'YAML file with settings';
+  return addSettingFlags(program.command(name), schema)
+    .description(description)
+    .option('--config <FILE>', configOption);
+}
+
+const program = createProgram('everynode-agent', 'Runs this host’s share of an Everynode fleet.')
+  .version(VERSION)
+  .enablePositionalOptions();
+addSettingFlags(program, AGENT_SETTINGS).option('--config <FILE>', 'YAML file with settings').action(run);
+command(program, 'check-engine', 'say which container engine answers', RUNTIME_SETTING).action(checkEngine);
+command(program, 'remove-containers', "remove this fleet's containers from the engine", {
+  ...DATA_SETTING,
+  ...RUNTIME_SETTING,
+}).action(removeAll);
+
+await runProgram(() => runCommandLine(program, process.argv.slice(2)));

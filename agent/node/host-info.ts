@@ -1,0 +1,94 @@
+/** What this host is: read from the kernel and the usual files, never by starting a program. */
+import { readFileSync, statfsSync } from 'node:fs';
+import { arch, cpus, networkInterfaces, platform, release, totalmem } from 'node:os';
+
+/** Facts that do not change while the host runs, save its address and disk. */
+export interface HostInfo {
+  machineID: string;
+  systemUUID: string;
+  bootID: string;
+  /** Changes with each boot, also of a host that is itself a container and shares the kernel's boot id. */
+  bootMark: string;
+  kernelVersion: string;
+  osImage: string;
+  operatingSystem: string;
+  /** Go's names: amd64, arm64, arm … */
+  architecture: string;
+  cpus: number;
+  memoryBytes: number;
+  /** Of the file system that holds the agent's data. */
+  diskBytes: number;
+  /** The address that other hosts see; absent without a network. */
+  address?: string;
+}
+
+const ARCHITECTURES: Record<string, string> = { x64: 'amd64', ia32: '386', ppc64: 'ppc64le' };
+
+/** Reads it all anew. `nodeIP` goes before what is found. A fact that this host does not tell is "". */
+export function readHostInfo(dataDir: string, nodeIP: string | undefined): HostInfo {
+  const bootID = firstLine('/proc/sys/kernel/random/boot_id');
+  const address = nodeIP ?? hostAddress();
+  const disk = statfsSync(dataDir);
+  return {
+    machineID: firstLine('/etc/machine-id') || firstLine('/var/lib/dbus/machine-id'),
+    systemUUID: firstLine('/sys/class/dmi/id/product_uuid') || firstLine('/etc/machine-id'),
+    bootID,
+    bootMark: `${bootID}.${firstProcessStart()}`,
+    kernelVersion: release(),
+    osImage: prettyName(),
+    operatingSystem: platform(),
+    architecture: ARCHITECTURES[arch()] ?? arch(),
+    cpus: cpus().length,
+    memoryBytes: totalmem(),
+    diskBytes: disk.blocks * disk.bsize,
+    ...(address ? { address } : {}),
+  };
+}
+
+function readOrEmpty(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    // Not every host has each of these files, and not every user may read them.
+    return '';
+  }
+}
+
+function firstLine(path: string): string {
+  return readOrEmpty(path).split('\n')[0]?.trim() ?? '';
+}
+
+/** Clock ticks after the kernel's start at which process 1 began. */
+function firstProcessStart(): string {
+  const stat = readOrEmpty('/proc/1/stat');
+  // Fields are counted behind the name, which may hold spaces; the start time is the 22nd of all.
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+}
+
+function prettyName(): string {
+  return /^PRETTY_NAME="?([^"\n]*)"?$/m.exec(readOrEmpty('/etc/os-release'))?.[1] ?? 'Linux';
+}
+
+/** The IPv4 address of the interface with the default route, else the first outward address of any kind. */
+function hostAddress(): string | undefined {
+  const interfaces = Object.entries(networkInterfaces());
+  const outward = interfaces.flatMap(([name, addresses]) =>
+    (addresses ?? []).filter(({ internal }) => !internal).map((address) => ({ name, ...address })),
+  );
+  const name = defaultInterface();
+  const found =
+    outward.find((address) => address.name === name && address.family === 'IPv4') ??
+    outward.find((address) => address.family === 'IPv4' && !isContainerBridge(address.name)) ??
+    outward.find((address) => !address.address.startsWith('fe80'));
+  return found?.address ?? (interfaces.length > 0 ? '127.0.0.1' : undefined);
+}
+
+/** Bridges that container engines make: their addresses mean nothing to other hosts. */
+function isContainerBridge(name: string): boolean {
+  return /^(docker|br-|podman|cni|veth)/.test(name);
+}
+
+function defaultInterface(): string | undefined {
+  const routes = readOrEmpty('/proc/net/route').split('\n').slice(1);
+  return routes.map((line) => line.split('\t')).find((fields) => fields[1] === '00000000')?.[0];
+}

@@ -1,0 +1,114 @@
+/** Keeps the Node's status true to the host and the engine, and says so when it changes. */
+import type { NodeStatus } from '../../shared/kube/node.js';
+import type { Clock, Timer } from '../../shared/process/clock.js';
+import type { EngineInfo, RuntimeDriver, RuntimeEvent } from '../runtime/driver.js';
+import type { HostInfo } from './host-info.js';
+import { type EngineHealth, nodeStatus } from './node-status.js';
+
+/** How often the host is read anew: its address and its disk may change without an event. */
+const REREAD_MS = 60_000;
+
+export interface NodeWatchOptions {
+  nodeName: string;
+  agentVersion: string;
+  driver: Pick<RuntimeDriver, 'info'>;
+  readHost: () => HostInfo;
+  /** Called with each status that differs from the one before. */
+  onChange: (status: NodeStatus) => void;
+  clock: Clock;
+}
+
+export class NodeWatch {
+  readonly #options: NodeWatchOptions;
+  #host: HostInfo;
+  #engine: EngineHealth = { kind: 'down', message: 'not asked yet' };
+  #lastEngine: EngineInfo | undefined;
+  #engineUpSince = 0;
+  #wasDown = false;
+  #status: NodeStatus | undefined;
+  #timer: Timer | undefined;
+
+  constructor(options: NodeWatchOptions) {
+    this.#options = options;
+    this.#host = options.readHost();
+  }
+
+  get host(): HostInfo {
+    return this.#host;
+  }
+
+  /** When the engine last came back while we watched, ms since the epoch; 0 = it never went away. */
+  get engineUpSince(): number {
+    return this.#engineUpSince;
+  }
+
+  /** The status as of now, also when nothing changed. */
+  status(): NodeStatus {
+    this.#status = this.#compute();
+    return this.#status;
+  }
+
+  start(): void {
+    this.#timer = this.#options.clock.after(REREAD_MS, () => {
+      this.#host = this.#options.readHost();
+      this.#tellChange();
+      this.start();
+    });
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+  }
+
+  /** `down` makes the node not ready; `resync` means that the engine answers. */
+  async onRuntimeEvent(event: RuntimeEvent): Promise<void> {
+    switch (event.kind) {
+      case 'container':
+        return;
+      case 'down':
+        this.#wasDown = true;
+        this.#engine = { kind: 'down', message: event.message };
+        this.#tellChange();
+        return;
+      case 'resync':
+        await this.#askEngine();
+        this.#tellChange();
+        return;
+    }
+  }
+
+  async #askEngine(): Promise<void> {
+    try {
+      const info = await this.#options.driver.info();
+      if (this.#wasDown) this.#engineUpSince = this.#options.clock.now();
+      this.#wasDown = false;
+      this.#lastEngine = info;
+      this.#engine = { kind: 'up', info };
+    } catch (error) {
+      this.#engine = { kind: 'down', message: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  #compute(): NodeStatus {
+    const { nodeName, agentVersion, clock } = this.#options;
+    const facts = {
+      nodeName,
+      agentVersion,
+      host: this.#host,
+      engine: this.#engine,
+      ...(this.#lastEngine ? { lastEngine: this.#lastEngine } : {}),
+      now: clock.now(),
+    };
+    return nodeStatus(facts, this.#status);
+  }
+
+  #tellChange(): void {
+    const before = this.#status && withoutHeartbeats(this.#status);
+    const status = this.status();
+    if (before !== withoutHeartbeats(status)) this.#options.onChange(status);
+  }
+}
+
+function withoutHeartbeats(status: NodeStatus): string {
+  return JSON.stringify(status, (key, value: unknown) => (key === 'lastHeartbeatTime' ? undefined : value));
+}

@@ -1,0 +1,53 @@
+/** Every setting of the agent: default, unit, meaning. Read once by cli.ts, frozen, passed down. */
+import { homedir, hostname, userInfo } from 'node:os';
+import { join } from 'node:path';
+import type { Taint } from '../shared/kube/node.js';
+import { choiceSetting, optionalText, textSetting } from '../shared/process/setting-values.js';
+import type { Setting, SettingsOf } from '../shared/process/settings.js';
+import { parseLabels, parseTaints } from './node/registration.js';
+
+/** Prefix of the environment variables: `EVERYNODE_AGENT_SERVER`. */
+export const ENVIRONMENT_PREFIX = 'EVERYNODE_AGENT';
+
+/** `/var/lib/everynode-agent` for root, else `~/.local/share/everynode-agent`. */
+function defaultDataDir(): string {
+  return userInfo().uid === 0 ? '/var/lib/everynode-agent' : join(homedir(), '.local/share/everynode-agent');
+}
+
+const labels: Setting<Record<string, string>> = {
+  meaning: 'labels of the node when it registers',
+  placeholder: 'K=V,…',
+  default: {},
+  read: parseLabels,
+};
+
+const taints: Setting<Taint[]> = {
+  meaning: 'taints of the node when it registers',
+  placeholder: 'K=V:EFFECT,…',
+  default: [],
+  read: parseTaints,
+};
+
+/** Where state is kept; the other commands need no more than this or the runtime. */
+export const DATA_SETTING = {
+  data: textSetting('directory of the identity and of what this host was given', 'DIR', defaultDataDir()),
+};
+
+export const RUNTIME_SETTING = {
+  runtime: choiceSetting('container engine', ['auto', 'docker', 'podman', 'hollow'], 'auto'),
+};
+
+export const AGENT_SETTINGS = {
+  server: optionalText('the coordinator, https://HOST:PORT', 'URL'),
+  token: optionalText('join token, needed until this host has joined', 'ID.SECRET.CAHASH'),
+  ...DATA_SETTING,
+  ...RUNTIME_SETTING,
+  nodeName: textSetting('name of this host as a node', 'NAME', hostname().toLowerCase()),
+  nodeIp: optionalText('address of this host, if the one found is not the right one', 'ADDRESS'),
+  labels,
+  taints,
+  logLevel: choiceSetting('least severe log line written', ['debug', 'info', 'warn', 'error'], 'info'),
+};
+
+export type AgentSettings = SettingsOf<typeof AGENT_SETTINGS>;
+export type RuntimeChoice = AgentSettings['runtime'];

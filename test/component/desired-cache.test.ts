@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { DesiredCache } from '../../agent/desired/desired-cache.js';
+import type { DesiredObject } from '../../shared/link/messages.js';
+import { ManualClock } from '../../shared/process/clock.js';
+import { silentLogger } from '../../shared/process/log.js';
+import { temporaryDirectory } from '../harness/temporary-directory.js';
+
+const FLEET = { clusterUID: 'fleet', era: 'era-1' };
+
+function podObject(uid: string, digest = 'd1'): DesiredObject {
+  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: uid, uid }, spec: { containers: [] } };
+  return { uid, digest, object: Buffer.from(JSON.stringify(pod)) };
+}
+
+describe('desired cache', () => {
+  let folder: string;
+  let path: string;
+  let cleanUp: () => void;
+  const onClean = (action: () => void): void => {
+    cleanUp = action;
+  };
+  afterEach(() => cleanUp());
+  beforeEach(() => {
+    folder = temporaryDirectory({ after: onClean });
+    path = join(folder, 'desired.json');
+  });
+  const open = (now = 0) => DesiredCache.open(path, new ManualClock(now), silentLogger);
+  const give = (cache: DesiredCache, set: DesiredObject[], gone: string[] = [], revision = 7) =>
+    cache.apply({ ...FLEET, revision, set, gone });
+
+  test('a host that was never given anything holds nothing', async () => {
+    const cache = await open();
+    assert.deepEqual([cache.have(), cache.position()], [[], { revision: 0 }]);
+  });
+
+  test('what was applied is there after a restart, with its position', async () => {
+    await give(await open(5), [podObject('a')]);
+    const cache = await open();
+    assert.deepEqual(cache.have(), [['a', 'd1']]);
+    assert.deepEqual(cache.position(), { ...FLEET, revision: 7 });
+    assert.equal(cache.get('a')?.acceptedAt, 5);
+  });
+
+  test('a change is visible before it is durable', async () => {
+    const cache = await open();
+    const durable = give(cache, [podObject('a')]);
+    assert.equal(cache.get('a')?.pod.metadata.name, 'a');
+    await durable;
+  });
+
+  test('a Pod that is gone stays until its containers are: then it is forgotten', async () => {
+    const cache = await open();
+    await give(cache, [podObject('a')]);
+    await give(cache, [], ['a']);
+    assert.deepEqual([cache.get('a')?.gone, cache.have()], [true, [['a', '']]]);
+    assert.equal((await open()).get('a')?.gone, true);
+    cache.forget('a');
+    await cache.flush();
+    assert.deepEqual((await open()).have(), []);
+  });
+
+  test('many changes at once end as the last of them', async () => {
+    const cache = await open();
+    await Promise.all(['d1', 'd2', 'd3'].map((digest) => give(cache, [podObject('a', digest)])));
+    assert.deepEqual((await open()).have(), [['a', 'd3']]);
+  });
+
+  test('what is no Pod is left out and the rest applied', async () => {
+    const cache = await open();
+    const broken = { uid: 'x', digest: 'd', object: Buffer.from('{') };
+    const other = { uid: 'y', digest: 'd', object: Buffer.from('{"kind":"Secret","metadata":{"name":"s"}}') };
+    await give(cache, [broken, other, podObject('a')]);
+    assert.deepEqual(cache.have(), [['a', 'd1']]);
+  });
+
+  for (const [damage, spoil] of [
+    ['a flipped byte', (text: string) => text.replace('"name":"a"', '"name":"b"')],
+    ['a torn end', (text: string) => text.slice(0, -10)],
+    ['nothing in it', () => ''],
+    ['an unknown format', (text: string) => text.replace('"format":1', '"format":9')],
+  ] as const) {
+    test(`a file with ${damage} is kept aside and nothing is held`, async () => {
+      await give(await open(), [podObject('a')]);
+      const spoilt = spoil(readFileSync(path, 'utf8'));
+      writeFileSync(path, spoilt);
+      const cache = await open(99);
+      assert.deepEqual([cache.have(), cache.position()], [[], { revision: 0 }]);
+      assert.equal(readFileSync(`${path}.damaged-99`, 'utf8'), spoilt);
+    });
+  }
+
+  test('a write that was cut off leaves the old content', async () => {
+    await give(await open(), [podObject('a')]);
+    writeFileSync(`${path}.new`, '{"half');
+    assert.deepEqual((await open()).have(), [['a', 'd1']]);
+  });
+
+  test('only its owner can read it', async () => {
+    await give(await open(), [podObject('a')]);
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+  });
+});

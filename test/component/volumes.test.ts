@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { existsSync, lstatSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { prepareHostPath } from '../../agent/volumes/host-path.js';
+import { Volumes } from '../../agent/volumes/mounts.js';
+import type { Pod, Volume, VolumeMount } from '../../shared/kube/pod.js';
+import { temporaryDirectory } from '../harness/temporary-directory.js';
+
+let folder: string;
+let cleanUp: () => void;
+const onClean = (action: () => void): void => {
+  cleanUp = action;
+};
+afterEach(() => cleanUp());
+beforeEach(() => {
+  folder = temporaryDirectory({ after: onClean });
+});
+
+describe('hostPath', () => {
+  const present = {
+    directory: () => folder,
+    file: () => {
+      writeFileSync(join(folder, 'file'), '');
+      return join(folder, 'file');
+    },
+    missing: () => join(folder, 'none'),
+    device: () => '/dev/null',
+  };
+  const cases: [type: string, what: keyof typeof present, refusal: string | undefined][] = [
+    ['', 'directory', undefined],
+    ['', 'file', undefined],
+    ['Directory', 'directory', undefined],
+    ['Directory', 'file', 'is not a directory'],
+    ['Directory', 'missing', 'is not a directory'],
+    ['DirectoryOrCreate', 'file', 'is not a directory'],
+    ['File', 'file', undefined],
+    ['File', 'directory', 'is not a file'],
+    ['File', 'missing', 'is not a file'],
+    ['FileOrCreate', 'directory', 'is not a file'],
+    ['Socket', 'file', 'is not a socket file'],
+    ['Socket', 'missing', 'is not a socket file'],
+    ['CharDevice', 'device', undefined],
+    ['CharDevice', 'file', 'is not a character device'],
+    ['BlockDevice', 'device', 'is not a block device'],
+  ];
+  for (const [type, what, refusal] of cases) {
+    test(`type ${JSON.stringify(type)} on a ${what}: ${refusal ?? 'taken'}`, async () => {
+      const path = present[what]();
+      const prepared = prepareHostPath({ path, type });
+      if (refusal === undefined) return prepared;
+      await assert.rejects(prepared, { message: `hostPath type check failed: ${path} ${refusal}` });
+    });
+  }
+
+  test('creates what its type says, and a directory where it says nothing', async () => {
+    const path = (name: string) => join(folder, name);
+    await prepareHostPath({ path: path('plain/deep') });
+    await prepareHostPath({ path: path('dir/deep'), type: 'DirectoryOrCreate' });
+    await prepareHostPath({ path: path('file'), type: 'FileOrCreate' });
+    assert.ok(statSync(path('plain/deep')).isDirectory());
+    assert.equal(statSync(path('dir/deep')).mode & 0o777, 0o755);
+    assert.ok(statSync(path('file')).isFile());
+  });
+
+  test('takes a socket for a socket', async () => {
+    const path = join(folder, 's');
+    const server = createServer().listen(path);
+    await prepareHostPath({ path, type: 'Socket' });
+    server.close();
+  });
+
+  test('refuses a type that does not exist', async () => {
+    await assert.rejects(prepareHostPath({ path: folder, type: 'Pipe' }), /Pipe is an invalid volume type/);
+  });
+});
+
+describe('volumes of a Pod', () => {
+  function podOf(volumes: Volume[], ...mountLists: VolumeMount[][]): Pod {
+    const containers = mountLists.map((volumeMounts, at) => ({ name: `c${at}`, image: 'a', volumeMounts }));
+    return {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'p', uid: 'uid-v' },
+      spec: { containers, volumes },
+    };
+  }
+  const mount = (changes: Partial<VolumeMount> = {}): VolumeMount => ({
+    name: 'v',
+    mountPath: '/v',
+    ...changes,
+  });
+
+  async function prepared(pod: Pod) {
+    const volumes = new Volumes(folder);
+    await volumes.prepare(pod);
+    const [first] = pod.spec.containers;
+    assert.ok(first);
+    return { volumes, mounts: await volumes.mountsOf(pod, first) };
+  }
+
+  test('hostPath is the path itself, with its mode and propagation', async () => {
+    const pod = podOf(
+      [{ name: 'v', hostPath: { path: folder } }],
+      [mount({ readOnly: true, mountPropagation: 'HostToContainer' })],
+    );
+    assert.deepEqual((await prepared(pod)).mounts, [
+      { containerPath: '/v', readOnly: true, propagation: 'rslave', hostPath: folder },
+    ]);
+  });
+
+  test('emptyDir is a folder anyone may write to, and goes with the Pod', async () => {
+    const { volumes, mounts } = await prepared(podOf([{ name: 'v', emptyDir: {} }], [mount()]));
+    const path = mounts[0]?.hostPath ?? '';
+    assert.equal(statSync(path).mode & 0o777, 0o777);
+    await volumes.remove('uid-v');
+    assert.equal(existsSync(path), false);
+  });
+
+  test('memory of one container is a tmpfs of its size', async () => {
+    const pod = podOf([{ name: 'v', emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } }], [mount()]);
+    assert.deepEqual((await prepared(pod)).mounts, [
+      { containerPath: '/v', readOnly: false, propagation: 'private', tmpfs: { sizeBytes: 1048576 } },
+    ]);
+  });
+
+  test('memory of several containers is one folder in memory', async () => {
+    const pod = podOf([{ name: 'v', emptyDir: { medium: 'Memory' } }], [mount()], [mount()]);
+    const { volumes, mounts } = await prepared(pod);
+    assert.match(mounts[0]?.hostPath ?? '', /^\/dev\/shm\//);
+    await volumes.remove('uid-v');
+  });
+
+  test('a subPath is made inside the volume', async () => {
+    const pod = podOf([{ name: 'v', hostPath: { path: folder } }], [mount({ subPath: 'a/b' })]);
+    assert.equal((await prepared(pod)).mounts[0]?.hostPath, join(folder, 'a/b'));
+    assert.ok(lstatSync(join(folder, 'a/b')).isDirectory());
+  });
+
+  test('a subPath that a link leads out of the volume is refused', async () => {
+    mkdirSync(join(folder, 'volume'));
+    symlinkSync('/etc', join(folder, 'volume/out'));
+    const pod = podOf(
+      [{ name: 'v', hostPath: { path: join(folder, 'volume') } }],
+      [mount({ subPath: 'out' })],
+    );
+    await assert.rejects(prepared(pod), { message: 'subPath "out" not within volume path' });
+  });
+
+  test("a volume that cannot be had is named in a kubelet's words", async () => {
+    const hostPath = { path: '/nowhere/x', type: 'Directory' };
+    await assert.rejects(new Volumes(folder).prepare(podOf([{ name: 'v', hostPath }])), {
+      message:
+        'MountVolume.SetUp failed for volume "v" : hostPath type check failed: /nowhere/x is not a directory',
+    });
+  });
+
+  test('a source that is not supported yet is named', async () => {
+    const pod = podOf([{ name: 'v', secret: { secretName: 's' } }]);
+    await assert.rejects(new Volumes(folder).prepare(pod), /secret is not supported yet/);
+  });
+});

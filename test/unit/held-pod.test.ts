@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  heldAfterGone,
+  heldAfterSet,
+  heldFromContainers,
+  isPredecessor,
+  podWish,
+} from '../../agent/decisions/held-pod.js';
+import { leftoverPods } from '../../agent/decisions/leftovers.js';
+import { chooseAttempt } from '../../agent/decisions/log-attempt.js';
+import { statusEvents } from '../../agent/decisions/pod-events.js';
+import type { Pod } from '../../shared/kube/pod.js';
+import { qualityOfService } from '../../shared/kube/quality-of-service.js';
+import { attempt } from '../harness/pod-views.js';
+
+function podOf(meta: Partial<Pod['metadata']> = {}, grace?: number): Pod {
+  const spec = { containers: [], ...(grace === undefined ? {} : { terminationGracePeriodSeconds: grace }) };
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', uid: 'u', ...meta }, spec };
+}
+
+const given = (pod: Pod) => ({ uid: pod.metadata.uid ?? '', digest: 'd', pod });
+const deleted = (deletionGracePeriodSeconds: number) =>
+  podOf({ deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds });
+const owned = (uid: string, owner: string) =>
+  podOf({
+    uid,
+    ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'd', uid: owner, controller: true }],
+  });
+
+describe('a Pod that is held', () => {
+  test('is accepted once, however often it changes', () => {
+    const first = heldAfterSet(undefined, given(podOf()), 5);
+    const changed = heldAfterSet(first, given(podOf({ labels: { a: 'b' } })), 9);
+    assert.deepEqual([changed.acceptedAt, podWish(changed)], [5, { kind: 'run' }]);
+  });
+
+  test('is given its grace from the arrival of the deletion', () => {
+    const held = heldAfterSet(undefined, given(deleted(30)), 1000);
+    assert.deepEqual(podWish(held), { kind: 'stop', deadline: 31_000 });
+  });
+
+  test('keeps its deadline when the same deletion comes again, and takes a shorter one', () => {
+    const held = heldAfterSet(undefined, given(deleted(30)), 1000);
+    assert.equal(heldAfterSet(held, given(deleted(30)), 5000).deadline, 31_000);
+    assert.equal(heldAfterSet(held, given(deleted(5)), 5000).deadline, 10_000);
+  });
+
+  test('gets two seconds even with a grace of none', () => {
+    assert.equal(heldAfterSet(undefined, given(deleted(0)), 0).deadline, 2000);
+  });
+
+  test('when gone, ends with the grace of its spec', () => {
+    const held = heldAfterGone(heldAfterSet(undefined, given(podOf({}, 7)), 0), 1000);
+    assert.deepEqual([held.gone, held.deadline], [true, 8000]);
+  });
+
+  test('when gone while it is being deleted, keeps the nearer deadline', () => {
+    const held = heldAfterSet(undefined, given(deleted(5)), 0);
+    assert.equal(heldAfterGone(held, 1000).deadline, 5000);
+  });
+
+  test('that was gone and comes back runs on', () => {
+    const gone = heldAfterGone(heldAfterSet(undefined, given(podOf()), 0), 0);
+    assert.deepEqual(podWish(heldAfterSet(gone, given(podOf()), 1)), { kind: 'run' });
+  });
+});
+
+describe('predecessors', () => {
+  const successor = heldAfterSet(undefined, given(owned('new', 'ds')), 0);
+  const old = (owner: string) => heldAfterSet(undefined, given(owned('old', owner)), 0);
+
+  test('are gone Pods of the same owner', () => {
+    assert.equal(isPredecessor(heldAfterGone(old('ds'), 0), successor), true);
+  });
+
+  test('are not those of another owner, nor those still held, nor the Pod itself', () => {
+    assert.equal(isPredecessor(heldAfterGone(old('other'), 0), successor), false);
+    assert.equal(isPredecessor(old('ds'), successor), false);
+    assert.equal(isPredecessor(heldAfterGone(successor, 0), successor), false);
+  });
+});
+
+describe('leftovers', () => {
+  test('are Pods that only the engine knows', () => {
+    assert.deepEqual(
+      leftoverPods([attempt({}), attempt({ name: 'side' })], () => false),
+      ['uid'],
+    );
+    assert.deepEqual(
+      leftoverPods([attempt({})], (uid) => uid === 'uid'),
+      [],
+    );
+  });
+
+  test('can be ended by what their labels say', () => {
+    const container = { ...attempt({}), labels: { 'everynode.dev/grace-seconds': '7' } };
+    const held = heldFromContainers([container], 0);
+    assert.deepEqual([held?.pod.metadata.name, held?.pod.spec.terminationGracePeriodSeconds], ['pod', 7]);
+  });
+});
+
+describe('the attempt whose log is meant', () => {
+  const [first, second] = [attempt({ state: 'exited' }), attempt({ attempt: 1 })];
+
+  test('is the newest that has started', () => {
+    const waiting = attempt({ attempt: 2, state: 'created' });
+    assert.deepEqual(chooseAttempt([first, second, waiting], 'app', false), { kind: 'attempt', id: 'app-1' });
+  });
+
+  test('with previous, the one that ended before', () => {
+    assert.deepEqual(chooseAttempt([first, second], 'app', true), { kind: 'attempt', id: 'app-0' });
+  });
+
+  test("is refused in a kubelet's words when there is none", () => {
+    assert.deepEqual(chooseAttempt([second], 'app', true), {
+      kind: 'none',
+      message: 'previous terminated container "app" in pod "pod" not found',
+    });
+    assert.deepEqual(chooseAttempt([attempt({ state: 'created' })], 'app', false), {
+      kind: 'none',
+      message: 'container "app" in pod "pod" is waiting to start: ContainerCreating',
+    });
+  });
+});
+
+describe('events of a status', () => {
+  const pod = { ...podOf({ namespace: 'ns' }), spec: { containers: [{ name: 'app', image: 'a:1' }] } };
+  const waiting = (reason: string, message = 'why') => ({
+    containerStatuses: [
+      {
+        name: 'app',
+        ready: false,
+        restartCount: 0,
+        image: '',
+        imageID: '',
+        state: { waiting: { reason, message } },
+      },
+    ],
+  });
+  const texts = (reason: string) =>
+    statusEvents(pod, undefined, waiting(reason)).map(
+      (event) => `${event.type} ${event.reason}: ${event.message}`,
+    );
+
+  for (const [reason, expected] of [
+    ['ContainerCreating', []],
+    [
+      'ErrImagePull',
+      ['Warning Failed: Failed to pull image "a:1": why', 'Warning Failed: Error: ErrImagePull'],
+    ],
+    [
+      'ImagePullBackOff',
+      ['Normal BackOff: Back-off pulling image "a:1"', 'Warning Failed: Error: ImagePullBackOff'],
+    ],
+    ['ErrImageNeverPull', ['Warning ErrImageNeverPull: why', 'Warning Failed: Error: ErrImageNeverPull']],
+    ['CreateContainerError', ['Warning Failed: Error: why']],
+    ['CrashLoopBackOff', ['Warning BackOff: Back-off restarting failed container app in pod p_ns(u)']],
+  ] as const) {
+    test(`${reason}: ${expected.length} events`, () => assert.deepEqual(texts(reason), expected));
+  }
+
+  test('nothing is said twice', () => {
+    const status = waiting('CrashLoopBackOff');
+    assert.deepEqual(statusEvents(pod, status, status), []);
+  });
+});
+
+describe('quality of service', () => {
+  const both = { cpu: '1', memory: '1Gi' };
+  for (const [name, resources, expected] of [
+    ['nothing named', {}, 'BestEffort'],
+    ['a request', { requests: { cpu: '1' } }, 'Burstable'],
+    ['limits of both', { limits: both }, 'Guaranteed'],
+    ['limits above requests', { limits: both, requests: { cpu: '500m', memory: '1Gi' } }, 'Burstable'],
+    ['equal in other words', { limits: both, requests: { cpu: '1000m', memory: '1024Mi' } }, 'Guaranteed'],
+  ] as const) {
+    test(`${name}: ${expected}`, () => {
+      assert.equal(qualityOfService({ containers: [{ name: 'a', image: 'a', resources }] }), expected);
+    });
+  }
+});

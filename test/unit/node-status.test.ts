@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { HostInfo } from '../../agent/node/host-info.js';
+import { type NodeFacts, nodeStatus } from '../../agent/node/node-status.js';
+import { NodeWatch } from '../../agent/node/node-watch.js';
+import { parseLabels, parseTaints, standardLabels } from '../../agent/node/registration.js';
+import { RuntimeError } from '../../agent/runtime/driver.js';
+import type { NodeStatus } from '../../shared/kube/node.js';
+import { ManualClock } from '../../shared/process/clock.js';
+
+const HOST: HostInfo = {
+  machineID: 'm',
+  systemUUID: 's',
+  bootID: 'b',
+  bootMark: 'b.1',
+  kernelVersion: '6.1',
+  osImage: 'Debian',
+  operatingSystem: 'linux',
+  architecture: 'amd64',
+  cpus: 2,
+  memoryBytes: 2 * 1024 ** 3,
+  diskBytes: 1_000_000,
+  address: '10.0.0.1',
+};
+const ENGINE = { name: 'docker', version: '20.10.24', apiVersion: '1.41', id: 'e' };
+const FACTS: NodeFacts = {
+  nodeName: 'host-1',
+  host: HOST,
+  engine: { kind: 'up', info: ENGINE },
+  agentVersion: '0.1.0',
+  now: 0,
+};
+
+const ready = (status: NodeStatus | undefined) => status?.conditions?.find(({ type }) => type === 'Ready');
+
+describe('node status', () => {
+  test('tells what the host has, and what of it Pods may ask for', () => {
+    const { capacity, allocatable } = nodeStatus(FACTS, undefined);
+    assert.deepEqual(capacity, { cpu: '2', memory: '2097152Ki', 'ephemeral-storage': '976Ki', pods: '110' });
+    assert.deepEqual(allocatable, {
+      cpu: '2',
+      memory: '1994752Ki',
+      'ephemeral-storage': '900000',
+      pods: '110',
+    });
+  });
+
+  test("has a kubelet's conditions in its order", () => {
+    assert.deepEqual(
+      nodeStatus(FACTS, undefined).conditions?.map(({ type, status, reason }) => [type, status, reason]),
+      [
+        ['MemoryPressure', 'False', 'KubeletHasSufficientMemory'],
+        ['DiskPressure', 'False', 'KubeletHasNoDiskPressure'],
+        ['PIDPressure', 'False', 'KubeletHasSufficientPID'],
+        ['Ready', 'True', 'KubeletReady'],
+      ],
+    );
+  });
+
+  test('is not ready while the engine is down, and still names the engine', () => {
+    const down = { ...FACTS, engine: { kind: 'down', message: 'no socket' } as const, lastEngine: ENGINE };
+    const status = nodeStatus(down, nodeStatus(FACTS, undefined));
+    assert.deepEqual(
+      [ready(status)?.status, ready(status)?.reason, ready(status)?.message],
+      ['False', 'KubeletNotReady', 'container runtime is down: no socket'],
+    );
+    assert.equal(status.nodeInfo?.containerRuntimeVersion, 'docker://20.10.24');
+  });
+
+  test('keeps the time of a condition that did not change', () => {
+    const later = nodeStatus({ ...FACTS, now: 60_000 }, nodeStatus(FACTS, undefined));
+    assert.deepEqual(
+      [ready(later)?.lastTransitionTime, ready(later)?.lastHeartbeatTime],
+      ['1970-01-01T00:00:00Z', '1970-01-01T00:01:00Z'],
+    );
+  });
+});
+
+describe('node watch', () => {
+  function watch() {
+    const told: NodeStatus[] = [];
+    const engine = { down: false };
+    const clock = new ManualClock(1000);
+    const node = new NodeWatch({
+      nodeName: 'host-1',
+      agentVersion: '0.1.0',
+      driver: {
+        info: async () => {
+          if (engine.down) throw new RuntimeError('EngineDown', 'refused', true);
+          return ENGINE;
+        },
+      },
+      readHost: () => HOST,
+      onChange: (status) => void told.push(status),
+      clock,
+    });
+    return { node, told, engine, clock };
+  }
+
+  test('tells of changes and not of repetitions', async () => {
+    const { node, told, clock } = watch();
+    await node.onRuntimeEvent({ kind: 'resync' });
+    clock.advance(1000);
+    await node.onRuntimeEvent({ kind: 'resync' });
+    await node.onRuntimeEvent({ kind: 'down', message: 'gone' });
+    assert.deepEqual(
+      told.map((status) => ready(status)?.status),
+      ['True', 'False'],
+    );
+  });
+
+  test('knows since when the engine is back', async () => {
+    const { node, clock } = watch();
+    await node.onRuntimeEvent({ kind: 'resync' });
+    assert.equal(node.engineUpSince, 0);
+    await node.onRuntimeEvent({ kind: 'down', message: 'gone' });
+    clock.advance(500);
+    await node.onRuntimeEvent({ kind: 'resync' });
+    assert.equal(node.engineUpSince, 1500);
+  });
+});
+
+describe('registration', () => {
+  test('labels and taints are read as kubectl writes them', () => {
+    assert.deepEqual(parseLabels('a=b, c='), { a: 'b', c: '' });
+    assert.deepEqual(parseTaints('a=b:NoSchedule,c:NoExecute'), [
+      { key: 'a', value: 'b', effect: 'NoSchedule' },
+      { key: 'c', effect: 'NoExecute' },
+    ]);
+  });
+
+  test('what is neither is refused', () => {
+    assert.throws(() => parseLabels('a'), /KEY=VALUE/);
+    assert.throws(() => parseTaints('a=b'), /EFFECT/);
+    assert.throws(() => parseTaints('a=b:Never'), /NoSchedule, PreferNoSchedule, NoExecute/);
+  });
+
+  test('the host is labelled with its name, system and architecture', () => {
+    const labels = standardLabels('host-1', 'linux', 'arm64');
+    assert.equal(labels['kubernetes.io/hostname'], 'host-1');
+    assert.equal(labels['kubernetes.io/arch'], 'arm64');
+  });
+});
