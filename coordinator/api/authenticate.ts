@@ -26,9 +26,12 @@ export function tokenHash(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
-/** Knows one token, by its hash; says `user` for it. */
+/** Knows one token, by its hash; says `user` for it. An empty hash knows none. */
 export function tokenAuthenticator(hash: Buffer, user: UserInfo): Authenticator {
-  return (token) => (timingSafeEqual(tokenHash(token), hash) ? user : undefined);
+  return (token) => {
+    const given = tokenHash(token);
+    return given.length === hash.length && timingSafeEqual(given, hash) ? user : undefined;
+  };
 }
 
 /** Asks one after the other. */

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Server, ServerOptions } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
-import { ApiError } from '../../shared/kube/status.js';
+import { ApiError, badRequest } from '../../shared/kube/status.js';
 import { JOIN_PATH, LINK_PATH } from '../../shared/link/messages.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import type { AgentLink } from './agent-link.js';
@@ -193,20 +193,27 @@ function createApp({ tls, log }: ApiServerOptions, limits: ConnectionLimits): Ap
   return app;
 }
 
-/** Node's reasons for giving up on a request, as errors that a client can read. */
+/** Node's reasons for giving up on a request, as answers that a client can read. */
 function refuseBrokenRequest(code: string, socket: Duplex): void {
-  const error =
-    code === 'ERR_HTTP_REQUEST_TIMEOUT'
-      ? new ApiError('Timeout', 'the request took too long to arrive')
-      : code === 'HPE_HEADER_OVERFLOW'
-        ? new ApiError('BadRequest', `the headers of the request exceed ${MAX_HEADER_BYTES} bytes`)
-        : new ApiError('BadRequest', 'the request is not HTTP');
-  refuseSocket(socket, error);
+  switch (code) {
+    case 'ECONNRESET':
+    case 'HPE_INVALID_EOF_STATE':
+      socket.destroy();
+      return;
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      refuseSocket(socket, new ApiError('Timeout', 'the request took too long to arrive'), 408);
+      return;
+    case 'HPE_HEADER_OVERFLOW':
+      refuseSocket(socket, badRequest(`the headers of the request exceed ${MAX_HEADER_BYTES} bytes`), 431);
+      return;
+    default:
+      refuseSocket(socket, badRequest('the request is not HTTP'));
+  }
 }
 
-function refuseSocket(socket: Duplex, error: ApiError): void {
+function refuseSocket(socket: Duplex, error: ApiError, code?: number): void {
   socket.on('error', () => socket.destroy());
-  if (socket.writable) socket.end(rawStatusAnswer(error), () => socket.destroy());
+  if (socket.writable) socket.end(rawStatusAnswer(error, code), () => socket.destroy());
   else socket.destroy();
 }
 

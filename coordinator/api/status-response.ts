@@ -46,11 +46,14 @@ export function statusOf(error: unknown, log: Logger): Status {
   return new ApiError('InternalError', 'Internal error occurred: see the log of the coordinator').toStatus();
 }
 
-/** The bytes of a whole HTTP answer, for sockets that no framework answers on (refused upgrades, broken requests). */
-export function rawStatusAnswer(error: ApiError): string {
-  const body = `${JSON.stringify(error.toStatus())}\n`;
+/**
+ * The bytes of a whole HTTP answer, for sockets that no framework answers on (refused upgrades, broken requests).
+ * `code` may differ from the error's own: a request that is too slow is a 408, not the 504 of a slow server.
+ */
+export function rawStatusAnswer(error: ApiError, code: number = error.code): string {
+  const body = `${JSON.stringify({ ...error.toStatus(), code })}\n`;
   return [
-    `HTTP/1.1 ${error.code} ${error.reason}`,
+    `HTTP/1.1 ${code} ${error.reason}`,
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',
