@@ -24,7 +24,9 @@ export interface EventRecorderParts {
 }
 
 /** Events that wait to be written; more are dropped, as upstream's full channel does. */
-const MAX_PENDING = 1_000;
+const MAX_PENDING = 10_000;
+/** Enough that Events of a rollout share commits of the store. */
+const WRITES_AT_ONCE = 64;
 
 /** One for all controllers. Events of cluster-scoped objects go to the namespace `default`. */
 export class EventRecorder {
@@ -33,6 +35,7 @@ export class EventRecorder {
   /** The newest state of each Event that is not written yet. */
   readonly #pending = new Map<string, KubeEvent>();
   readonly #worker: Worker;
+  #isDropping = false;
 
   constructor(parts: EventRecorderParts) {
     this.#parts = parts;
@@ -42,7 +45,7 @@ export class EventRecorder {
       informers: { waitFor: () => Promise.resolve() },
       clock: parts.clock,
       log: parts.log,
-      concurrency: 8,
+      concurrency: WRITES_AT_ONCE,
     });
   }
 
@@ -57,7 +60,7 @@ export class EventRecorder {
       if (!event) return;
       const key = refText(event.metadata);
       if (this.#pending.size >= MAX_PENDING && !this.#pending.has(key)) {
-        this.#parts.log.warn({ reason, object: refText(object.metadata) }, 'event dropped, too many wait');
+        this.#drop();
         return;
       }
       this.#pending.set(key, event);
@@ -67,6 +70,13 @@ export class EventRecorder {
 
   stop(): Promise<void> {
     return this.#worker.stop();
+  }
+
+  /** Said once until all that waits is written: the log is not to drown in place of the store. */
+  #drop(): void {
+    if (!this.#isDropping)
+      this.#parts.log.warn({ waiting: this.#pending.size }, 'events are dropped, too many wait');
+    this.#isDropping = true;
   }
 
   async #write(key: string): Promise<void> {
@@ -80,6 +90,7 @@ export class EventRecorder {
       this.#parts.log.debug({ key, err: error }, 'event refused');
     }
     if (this.#pending.get(key) === event) this.#pending.delete(key);
+    if (this.#pending.size === 0) this.#isDropping = false;
   }
 
   async #store(event: KubeEvent): Promise<void> {

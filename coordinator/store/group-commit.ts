@@ -27,6 +27,8 @@ export interface CommitTarget {
   persist(entries: CommitEntry[], values: Uint8Array<ArrayBuffer>): Promise<void>;
   /** The changes are durable: show them to readers. */
   publish(changes: Change[]): void;
+  /** No write will be taken any more. */
+  failed(error: StoreError): void;
 }
 
 export class GroupCommit {
@@ -115,6 +117,7 @@ export class GroupCommit {
     this.#broken = error;
     for (const request of this.#waiting) request.reject(error);
     this.#waiting = [];
+    this.#target.failed(error);
   }
 }
 

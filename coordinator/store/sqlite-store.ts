@@ -21,7 +21,7 @@ import {
   type StoreWatch,
   type WriteCondition,
 } from './store.js';
-import { toStoreError } from './store-error.js';
+import { type StoreError, toStoreError } from './store-error.js';
 import { WatchFanout } from './watch-fanout.js';
 import { WorkerCalls } from './worker-calls.js';
 
@@ -33,6 +33,11 @@ export interface SqliteStoreOptions {
   clock: Clock;
   log: Logger;
   limits?: Partial<ChangeLogLimits>;
+  /**
+   * The disk broke its promise and nothing is written any more: end the process, so that the next start reads
+   * what is really there. A full disk is not that: its writes are rejected, and later ones may work.
+   */
+  onFailed?(error: StoreError): void;
   progressMs?: number;
 }
 
@@ -123,6 +128,10 @@ class SqliteStore implements Store {
         await this.#worker.ask({ kind: 'commit', entries, values }, [values.buffer]);
       },
       publish: (changes) => this.#publish(changes),
+      failed: (error) => {
+        options.log.error({ err: error }, 'store failed');
+        options.onFailed?.(error);
+      },
     });
   }
 

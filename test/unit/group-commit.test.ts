@@ -9,6 +9,7 @@ import { StoreError } from '../../coordinator/store/store-error.js';
 class Disk {
   readonly values = new PresentValues();
   readonly commits: string[][] = [];
+  failures = 0;
   #revision = 0;
   #pending: { resolve(): void; reject(error: StoreError): void }[] = [];
   readonly group = new GroupCommit({
@@ -23,6 +24,9 @@ class Disk {
         this.values.set(key, value && { key, value, revision });
         this.#revision = revision;
       }
+    },
+    failed: () => {
+      this.failures += 1;
     },
   });
 
@@ -98,6 +102,6 @@ describe('group commit', () => {
     await lost;
     await waiting;
     await assert.rejects(disk.create('/c'), FAILED);
-    assert.equal(disk.commits.length, 1);
+    assert.deepEqual([disk.commits.length, disk.failures], [1, 1]);
   });
 });
