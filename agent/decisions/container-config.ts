@@ -9,7 +9,7 @@ import {
   type PortBinding,
   SANDBOX,
 } from '../runtime/driver.js';
-import { BACKOFF_LABEL, BOOT_LABEL, GRACE_LABEL, IMAGE_LABEL, SANDBOX_LABEL } from './container-labels.js';
+import { BACKOFF_LABEL, BOOT_LABEL, GRACE_LABEL, SANDBOX_LABEL } from './container-labels.js';
 import { environmentOf, expandVariables } from './environment.js';
 import type { FieldFacts } from './field-ref.js';
 import { fullImageName } from './image-name.js';
@@ -105,7 +105,6 @@ function labelsOf(pod: Pod, container: Container, context: ConfigContext): Recor
   return {
     ...podLabels(pod),
     'io.kubernetes.container.name': container.name,
-    [IMAGE_LABEL]: container.image,
     [BACKOFF_LABEL]: String(context.backoffMs),
     [BOOT_LABEL]: context.bootMark,
     ...(context.sandboxID ? { [SANDBOX_LABEL]: context.sandboxID } : {}),

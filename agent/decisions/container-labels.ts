@@ -1,8 +1,6 @@
 /** Labels that the agent keeps on containers beside the driver's identity: its memory across its own restarts. */
 import type { ObservedContainer } from '../runtime/driver.js';
 
-/** The image as the Pod's spec named it: a change of it is what restarts a container. */
-export const IMAGE_LABEL = 'everynode.dev/image';
 /** The restart delay set when this attempt was created, in ms. */
 export const BACKOFF_LABEL = 'everynode.dev/restart-backoff-ms';
 /** Mark of the host's boot in which it was created. */

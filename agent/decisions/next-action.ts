@@ -2,8 +2,8 @@
 import type { Container } from '../../shared/kube/pod.js';
 import { type ObservedContainer, SANDBOX } from '../runtime/driver.js';
 import { attemptsOf, endingOf, mayRestart, restartTimeOf } from './attempts.js';
-import { IMAGE_LABEL } from './container-labels.js';
 import { imageBackoff } from './image-backoff.js';
+import { fullImageName } from './image-name.js';
 import type { PodView } from './pod-view.js';
 import { needsSandbox } from './sandbox-need.js';
 
@@ -153,14 +153,16 @@ function containerStep(view: PodView, container: Container): NextAction {
 
 /** Only another image restarts a running container (pkg/kubelet/container HashContainer). */
 function isChanged(current: ObservedContainer, container: Container): boolean {
-  const image = current.labels[IMAGE_LABEL];
-  return image !== undefined && image !== container.image;
+  return current.image !== fullImageName(container.image);
 }
 
 function startStep(view: PodView, container: Container, attempt: number, backoffMs: number): NextAction {
   const { name } = container;
   const failure = view.progress.failures[name];
-  if (failure && failure.retryAt > view.now) return { kind: 'wait', until: failure.retryAt };
+  // A start that failed is an ended attempt: the next one waits for the restart back-off alone.
+  if (failure?.attempt === attempt && failure.retryAt > view.now) {
+    return { kind: 'wait', until: failure.retryAt };
+  }
   const image = view.progress.images[name] ?? { kind: 'unchecked' };
   switch (image.kind) {
     case 'unchecked':

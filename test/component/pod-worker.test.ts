@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 import { SANDBOX } from '../../agent/runtime/driver.js';
 import type { ImageRow } from '../../agent/runtime/fake-images.js';
-import { PodBench, podOf } from '../harness/pod-bench.js';
+import { PodBench } from '../harness/pod-bench.js';
+import { podOf } from '../harness/pod-host-bench.js';
 
 const OWNED = {
   ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'd', uid: 'ds', controller: true }],

@@ -1,162 +1,29 @@
 /** Pod workers over a hollow engine, with time that moves only when told. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type HeldPod, heldAfterGone, heldAfterSet } from '../../agent/decisions/held-pod.js';
-import { Images } from '../../agent/pods/images.js';
-import type { HostFacts, PodHost, PodSource } from '../../agent/pods/pod-host.js';
-import { PodWorkers } from '../../agent/pods/pod-workers.js';
-import { type RuntimeWatch, watchRuntime } from '../../agent/pods/runtime-watch.js';
 import { FakeDriver } from '../../agent/runtime/fake.js';
 import { FakeEngine } from '../../agent/runtime/fake-engine.js';
 import type { ImageRow } from '../../agent/runtime/fake-images.js';
-import { Volumes } from '../../agent/volumes/mounts.js';
-import type { ContainerStatus, Pod, PodSpec, PodStatus } from '../../shared/kube/pod.js';
 import { ManualClock } from '../../shared/process/clock.js';
-import { silentLogger } from '../../shared/process/log.js';
+import { BENCH_OWNER, PodHostBench, settle } from './pod-host-bench.js';
 
-const OWNER = { clusterUID: 'cluster', nodeName: 'host-1' };
 const START_MS = Date.parse('2026-01-01T00:00:00Z');
 
-/** A Pod of one container `app`, changed by what a case needs. */
-export function podOf(name: string, spec: Partial<PodSpec> = {}, meta: Partial<Pod['metadata']> = {}): Pod {
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name, namespace: 'default', uid: `uid-${name}`, ...meta },
-    spec: { containers: [{ name: 'app', image: 'app:1' }], ...spec },
-  };
-}
-
 /** A host whose engine, clock and coordinator are the test. */
-export class PodBench implements PodSource {
-  readonly clock = new ManualClock(START_MS);
+export class PodBench extends PodHostBench {
   readonly engine: FakeEngine;
-  readonly driver: FakeDriver;
-  readonly held = new Map<string, HeldPod>();
-  readonly statuses = new Map<string, PodStatus>();
-  readonly removed: string[] = [];
-  /** `reason: message`, oldest first. */
-  readonly events: string[] = [];
-  readonly facts: HostFacts = {
-    nodeName: OWNER.nodeName,
-    hostIP: '10.0.0.1',
-    allocatable: { cpu: '2', memory: '1Gi' },
-    engine: 'hollow',
-    bootMark: 'boot-1',
-    engineUpSince: 0,
-  };
-  readonly #dataDir = mkdtempSync(join(tmpdir(), 'everynode-pods-'));
-  #workers: PodWorkers;
-  #watch: RuntimeWatch;
+  readonly #manual: ManualClock;
 
   constructor(images: ImageRow[] = []) {
-    this.engine = new FakeEngine({ clock: this.clock, images });
-    this.driver = new FakeDriver(this.engine, OWNER);
-    [this.#workers, this.#watch] = this.#startAgent();
-  }
-
-  get(uid: string): HeldPod | undefined {
-    return this.held.get(uid);
-  }
-
-  all(): Iterable<HeldPod> {
-    return this.held.values();
-  }
-
-  forget(uid: string): void {
-    this.held.delete(uid);
-  }
-
-  /** The coordinator gives this Pod, new or changed. */
-  give(pod: Pod): void {
-    const uid = pod.metadata.uid ?? '';
-    const given = { uid, digest: JSON.stringify(pod), pod };
-    this.held.set(uid, heldAfterSet(this.held.get(uid), given, this.clock.now()));
-    this.#workers.update([uid], []);
-  }
-
-  /** The coordinator knows this Pod no more. */
-  takeAway(uid: string): void {
-    const held = this.held.get(uid);
-    if (held) this.held.set(uid, heldAfterGone(held, this.clock.now()));
-    this.#workers.update([], [uid]);
-  }
-
-  /** kill -9 of the agent and a new one with the same cache; nothing reported by the old one is remembered. */
-  async restartAgent(): Promise<void> {
-    await this.#stopAgent();
-    this.statuses.clear();
-    [this.#workers, this.#watch] = this.#startAgent();
-  }
-
-  leftovers(): string[] {
-    return this.#workers.leftovers();
-  }
-
-  /** Resolves once `seen` holds; fails after two seconds of real time with what is there instead. */
-  async until(what: string, seen: () => boolean | Promise<boolean>): Promise<void> {
-    const end = Date.now() + 2000;
-    while (!(await seen())) {
-      if (Date.now() > end) {
-        throw new Error(
-          `not seen: ${what}; ${JSON.stringify([...this.statuses])} ${this.events.join(' | ')}`,
-        );
-      }
-      await settle();
-    }
+    const clock = new ManualClock(START_MS);
+    const engine = new FakeEngine({ clock, images });
+    super(new FakeDriver(engine, BENCH_OWNER), clock, 'hollow');
+    this.engine = engine;
+    this.#manual = clock;
   }
 
   /** Lets everything that is due now happen, then moves the clock. */
   async pass(ms: number): Promise<void> {
     for (let round = 0; round < 20; round += 1) await settle();
-    this.clock.advance(ms);
+    this.#manual.advance(ms);
     for (let round = 0; round < 20; round += 1) await settle();
   }
-
-  /** Status of container `app` of the Pod, or of the container named. */
-  container(pod: string, name = 'app'): ContainerStatus | undefined {
-    return this.statuses.get(`uid-${pod}`)?.containerStatuses?.find((status) => status.name === name);
-  }
-
-  /** The name of the state that container is in: `running`, or a waiting or terminated reason. */
-  state(pod: string, name = 'app'): string | undefined {
-    const state = this.container(pod, name)?.state;
-    if (state?.running) return 'running';
-    return state?.waiting?.reason ?? state?.terminated?.reason;
-  }
-
-  async close(): Promise<void> {
-    await this.#stopAgent();
-    rmSync(this.#dataDir, { recursive: true, force: true });
-  }
-
-  async #stopAgent(): Promise<void> {
-    await this.#watch.stop();
-    await this.#workers.stop();
-  }
-
-  #startAgent(): [PodWorkers, RuntimeWatch] {
-    const host: PodHost = {
-      driver: this.driver,
-      images: new Images(this.driver, this.clock),
-      volumes: new Volumes(this.#dataDir),
-      reports: {
-        putPod: ({ uid, status }) => void this.statuses.set(uid, status),
-        putRemoved: ({ uid }) => void this.removed.push(uid),
-        putEvent: ({ reason, message }) => void this.events.push(`${reason}: ${message}`),
-      },
-      clock: this.clock,
-      log: silentLogger,
-      facts: () => this.facts,
-    };
-    const workers = new PodWorkers(this, host);
-    workers.start();
-    const listener = workers.onRuntimeEvent.bind(workers);
-    return [workers, watchRuntime(this.driver, [listener], this.clock, silentLogger)];
-  }
-}
-
-function settle(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

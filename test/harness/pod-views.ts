@@ -1,5 +1,5 @@
 /** Short ways to write what a decision on a Pod reads. */
-import { BACKOFF_LABEL, BOOT_LABEL, IMAGE_LABEL } from '../../agent/decisions/container-labels.js';
+import { BACKOFF_LABEL, BOOT_LABEL } from '../../agent/decisions/container-labels.js';
 import type { PodProgress, PodView, PodWish, StepFailure } from '../../agent/decisions/pod-view.js';
 import { type EngineState, type ObservedContainer, SANDBOX } from '../../agent/runtime/driver.js';
 import type { PodSpec } from '../../shared/kube/pod.js';
@@ -28,7 +28,7 @@ export function attempt(changes: AttemptChanges): ObservedContainer {
     createdAt: NOW,
     startedAt: NOW,
     oomKilled: false,
-    labels: { [IMAGE_LABEL]: `${name}:1`, [BACKOFF_LABEL]: String(backoffMs), [BOOT_LABEL]: boot },
+    labels: { [BACKOFF_LABEL]: String(backoffMs), [BOOT_LABEL]: boot },
     ...rest,
   };
 }

@@ -55,7 +55,6 @@ describe('identity', () => {
     });
     assert.equal(labels['io.kubernetes.pod.name'], 'pod');
     assert.equal(labels['everynode.dev/restart-backoff-ms'], '20000');
-    assert.equal(labels['everynode.dev/image'], 'app:1');
   });
 });
 

@@ -134,6 +134,12 @@ describe('an ended container', () => {
     });
   });
 
+  test('whose start was refused just now waits for no more than its back-off', () => {
+    const containers = [attempt({ state: 'created', error: 'not found' })];
+    const failures = { app: failure({ attempt: 0, retryAt: NOW + 10_000 }) };
+    assert.equal(nextAction(viewOf({ containers, failures, images: READY_IMAGES })).kind, 'create-container');
+  });
+
   test('leaves the newest two attempts, and what is older goes', () => {
     const containers = [attempt({ attempt: 2 }), ended({ attempt: 1 }), ended({ attempt: 0 })];
     assert.deepEqual(nextAction(viewOf({ containers })), { kind: 'remove-containers', ids: ['app-0'] });

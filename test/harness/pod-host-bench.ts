@@ -1,0 +1,162 @@
+/** The agent's Pod workers over any driver, with the test in the place of the coordinator. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type HeldPod, heldAfterGone, heldAfterSet } from '../../agent/decisions/held-pod.js';
+import { Images } from '../../agent/pods/images.js';
+import type { HostFacts, PodHost, PodSource } from '../../agent/pods/pod-host.js';
+import { PodWorkers } from '../../agent/pods/pod-workers.js';
+import { type RuntimeWatch, watchRuntime } from '../../agent/pods/runtime-watch.js';
+import type { ContainerOwner, RuntimeDriver, RuntimeEvent } from '../../agent/runtime/driver.js';
+import { Volumes } from '../../agent/volumes/mounts.js';
+import type { ContainerStatus, Pod, PodSpec, PodStatus } from '../../shared/kube/pod.js';
+import type { Clock } from '../../shared/process/clock.js';
+import { silentLogger } from '../../shared/process/log.js';
+
+export const BENCH_OWNER: ContainerOwner = { clusterUID: 'cluster', nodeName: 'host-1' };
+
+/** A Pod of one container `app`, changed by what a case needs. */
+export function podOf(name: string, spec: Partial<PodSpec> = {}, meta: Partial<Pod['metadata']> = {}): Pod {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'default', uid: `uid-${name}`, ...meta },
+    spec: { containers: [{ name: 'app', image: 'app:1' }], ...spec },
+  };
+}
+
+/** A host whose coordinator is the test. */
+export class PodHostBench implements PodSource {
+  readonly held = new Map<string, HeldPod>();
+  readonly statuses = new Map<string, PodStatus>();
+  readonly removed: string[] = [];
+  /** `reason: message`, oldest first. */
+  readonly events: string[] = [];
+  readonly facts: HostFacts = {
+    nodeName: BENCH_OWNER.nodeName,
+    hostIP: '10.0.0.1',
+    allocatable: { cpu: '2', memory: '1Gi' },
+    engine: 'hollow',
+    bootMark: 'boot-1',
+    engineUpSince: 0,
+  };
+  readonly dataDir = mkdtempSync(join(tmpdir(), 'everynode-pods-'));
+  #workers: PodWorkers;
+  #engineWasDown = false;
+  #watch: RuntimeWatch;
+
+  constructor(
+    readonly driver: RuntimeDriver,
+    readonly clock: Clock,
+    engine: string,
+  ) {
+    this.facts.engine = engine;
+    [this.#workers, this.#watch] = this.#startAgent();
+  }
+
+  get(uid: string): HeldPod | undefined {
+    return this.held.get(uid);
+  }
+
+  all(): Iterable<HeldPod> {
+    return this.held.values();
+  }
+
+  forget(uid: string): void {
+    this.held.delete(uid);
+  }
+
+  /** The coordinator gives this Pod, new or changed. */
+  give(pod: Pod): void {
+    const uid = pod.metadata.uid ?? '';
+    const given = { uid, digest: JSON.stringify(pod), pod };
+    this.held.set(uid, heldAfterSet(this.held.get(uid), given, this.clock.now()));
+    this.#workers.update([uid], []);
+  }
+
+  /** The coordinator knows this Pod no more. */
+  takeAway(uid: string): void {
+    const held = this.held.get(uid);
+    if (held) this.held.set(uid, heldAfterGone(held, this.clock.now()));
+    this.#workers.update([], [uid]);
+  }
+
+  /** kill -9 of the agent and a new one with the same cache; nothing reported by the old one is remembered. */
+  async restartAgent(): Promise<void> {
+    await this.#stopAgent();
+    this.statuses.clear();
+    [this.#workers, this.#watch] = this.#startAgent();
+  }
+
+  leftovers(): string[] {
+    return this.#workers.leftovers();
+  }
+
+  /** Resolves once `seen` holds; fails after so much real time with what is there instead. */
+  async until(what: string, seen: () => boolean | Promise<boolean>, withinMs = 2000): Promise<void> {
+    const end = Date.now() + withinMs;
+    while (!(await seen())) {
+      if (Date.now() > end) {
+        throw new Error(
+          `not seen: ${what}; ${JSON.stringify([...this.statuses])} ${this.events.join(' | ')}`,
+        );
+      }
+      await settle();
+    }
+  }
+
+  /** Status of container `app` of the Pod, or of the container named. */
+  container(pod: string, name = 'app'): ContainerStatus | undefined {
+    return this.statuses.get(`uid-${pod}`)?.containerStatuses?.find((status) => status.name === name);
+  }
+
+  /** The name of the state that container is in: `running`, or a waiting or terminated reason. */
+  state(pod: string, name = 'app'): string | undefined {
+    const state = this.container(pod, name)?.state;
+    if (state?.running) return 'running';
+    return state?.waiting?.reason ?? state?.terminated?.reason;
+  }
+
+  async close(): Promise<void> {
+    await this.#stopAgent();
+    rmSync(this.dataDir, { recursive: true, force: true });
+  }
+
+  async #stopAgent(): Promise<void> {
+    await this.#watch.stop();
+    await this.#workers.stop();
+  }
+
+  #startAgent(): [PodWorkers, RuntimeWatch] {
+    const host: PodHost = {
+      driver: this.driver,
+      images: new Images(this.driver, this.clock),
+      volumes: new Volumes(this.dataDir),
+      reports: {
+        putPod: ({ uid, status }) => void this.statuses.set(uid, status),
+        putRemoved: ({ uid }) => void this.removed.push(uid),
+        putEvent: ({ reason, message }) => void this.events.push(`${reason}: ${message}`),
+      },
+      clock: this.clock,
+      log: silentLogger,
+      facts: () => this.facts,
+    };
+    const workers = new PodWorkers(this, host);
+    workers.start();
+    const listeners = [this.#noteEngine.bind(this), workers.onRuntimeEvent.bind(workers)];
+    return [workers, watchRuntime(this.driver, listeners, this.clock, silentLogger)];
+  }
+
+  /** As the node's watch does: an engine that was down is up again from now on. */
+  #noteEngine(event: RuntimeEvent): void {
+    if (event.kind === 'down') this.#engineWasDown = true;
+    if (event.kind !== 'resync' || !this.#engineWasDown) return;
+    this.#engineWasDown = false;
+    this.facts.engineUpSince = this.clock.now();
+  }
+}
+
+/** One turn of the event loop. */
+export function settle(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
