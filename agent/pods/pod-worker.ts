@@ -8,8 +8,9 @@ import type { PodHost } from './pod-host.js';
 import { PodReporter } from './pod-reporter.js';
 import { isEngineDown, PodSteps } from './pod-steps.js';
 
-/** After an error of no known kind, and while the engine does not answer; its return wakes the worker sooner. */
-const ERROR_RETRY_MS = 10_000;
+/** After an error that is no refusal; doubles with each in a row. The engine's return wakes the worker sooner. */
+const FIRST_ERROR_RETRY_MS = 500;
+const MAX_ERROR_RETRY_MS = 30_000;
 
 /** What the workers of all Pods answer one of them. */
 export interface PodSiblings {
@@ -33,6 +34,7 @@ export class PodWorker {
   #pending = false;
   #loop: Promise<void> | undefined;
   #timer: Timer | undefined;
+  #errorsInARow = 0;
 
   constructor(held: HeldPod, host: PodHost, siblings: PodSiblings) {
     this.#held = held;
@@ -81,6 +83,7 @@ export class PodWorker {
       this.#timer?.cancel();
       try {
         await this.#turn();
+        this.#errorsInARow = 0;
       } catch (error) {
         this.#onError(error);
       }
@@ -140,7 +143,8 @@ export class PodWorker {
     const level = isEngineDown(error) ? 'debug' : 'error';
     this.#host.log[level]({ uid, name: pod.metadata.name, err: error }, 'step failed; trying again');
     this.#stale = true;
-    this.#wakeIn(ERROR_RETRY_MS);
+    this.#wakeIn(Math.min(FIRST_ERROR_RETRY_MS * 2 ** this.#errorsInARow, MAX_ERROR_RETRY_MS));
+    this.#errorsInARow += 1;
   }
 
   #wakeIn(delayMs: number): void {

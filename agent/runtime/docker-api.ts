@@ -96,9 +96,14 @@ export function toRuntimeError(error: Modem.DialError, refusals: Refusals): Runt
     return new RuntimeError('EngineDown', `the container engine does not answer: ${why}`, true);
   }
   const words = wordsOf(error);
-  // Podman answers 500 where Docker says 409.
-  const status = words.includes('name is already in use') ? 409 : error.statusCode;
+  const status = podmanStatus(words) ?? error.statusCode;
   return new RuntimeError(refusals[status] ?? refusals.otherwise, words, status >= 500);
+}
+
+/** Podman answers 500 where Docker says 409, and where a container goes away while it is looked at. */
+function podmanStatus(words: string): number | undefined {
+  if (words.includes('name is already in use')) return 409;
+  return words.includes('no such container') ? 404 : undefined;
 }
 
 function wordsOf(error: Modem.DialError): string {
