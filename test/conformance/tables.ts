@@ -2,6 +2,7 @@
 import { DAEMON_ELIGIBILITY } from './daemon-eligibility.js';
 import { NODE_AFFINITY } from './node-affinity.js';
 import { ROLLING_UPDATE } from './rolling-update.js';
+import { SCENARIOS } from './scenarios.js';
 import type { Table } from './table.js';
 import { TAINT_EVICTION } from './taint-eviction.js';
 import { TOLERATIONS } from './tolerations.js';
@@ -14,5 +15,6 @@ export const TABLES: Readonly<Record<string, Table>> = {
   'daemon-eligibility': DAEMON_ELIGIBILITY,
   'rolling-update': ROLLING_UPDATE,
   'taint-eviction': TAINT_EVICTION,
+  scenarios: SCENARIOS,
   validation: VALIDATION,
 };

