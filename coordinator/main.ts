@@ -88,7 +88,9 @@ function kindsServed(presence: Presence, graceMs: number): readonly Kind[] {
 /** Opens the store; what is wrong with the data becomes a sentence and an exit code. */
 async function openStore(dataDir: string, log: Logger): Promise<Store> {
   try {
-    return await openSqliteStore({ dataDir, clock: systemClock, log });
+    // Only a new start can tell what a failed disk really holds.
+    const onFailed = () => process.exit(EXIT_CODES.unexpected);
+    return await openSqliteStore({ dataDir, clock: systemClock, log, onFailed });
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     const code = error.code === 'unwritable' || error.code === 'full' ? 'environment' : 'data';

@@ -112,7 +112,7 @@ describe('taint eviction', () => {
   });
 
   withNodes('tolerationSeconds delay it', async (plane) => {
-    await runPod(plane, [{ key: 'drained', operator: 'Exists', tolerationSeconds: 30 }]);
+    await runPod(plane, [{ key: 'drained', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 30 }]);
     await setSpec(plane, 'n1', { taints: [DRAINED] });
     await plane.advance(29_000);
     assert.equal(isDeleted(plane), false);
@@ -121,7 +121,7 @@ describe('taint eviction', () => {
   });
 
   withNodes('a taint that goes in time cancels it, and says so', async (plane) => {
-    await runPod(plane, [{ key: 'drained', operator: 'Exists', tolerationSeconds: 30 }]);
+    await runPod(plane, [{ key: 'drained', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 30 }]);
     await setSpec(plane, 'n1', { taints: [DRAINED] });
     await plane.advance(20_000);
     await setSpec(plane, 'n1', { taints: [] });
