@@ -81,6 +81,8 @@ function podConditions(
     { type: 'Initialized', status: 'True', ...(phase === 'Succeeded' ? { reason: 'PodCompleted' } : {}) },
     { type: 'Ready', ...readiness, ...transition },
     { type: 'ContainersReady', ...readiness, ...transition },
+    // A Pod that is here has its node, whoever gave it.
+    { type: 'PodScheduled', status: 'True', lastTransitionTime: toTimestamp(context.acceptedAt) },
   ];
   return wanted.map((condition) => {
     const [merged] = withCondition(

@@ -10,7 +10,7 @@ import type { PodStatus } from '../../shared/kube/pod.js';
 /** Whether the link to the node's agent stands: the hub's own condition. */
 export const CONNECTED = 'Connected';
 
-/** Pod conditions that others write. */
+/** Pod conditions that others write; an agent tells of them only where nobody else did (a Pod made with its node). */
 const FOREIGN_POD_CONDITIONS: ReadonlySet<string> = new Set(['PodScheduled', 'DisruptionTarget']);
 
 /** An unchanged Node condition is written again when its heartbeat is so much newer (kubelet's nodeStatusReportFrequency). */
@@ -34,7 +34,9 @@ export function mergePodStatus(stored: PodStatus | undefined, reported: PodStatu
 }
 
 function mergePodConditions(stored: readonly Condition[], reported: readonly Condition[]): Condition[] {
-  const own = reported.filter(({ type }) => !FOREIGN_POD_CONDITIONS.has(type));
+  const own = reported.filter(
+    ({ type }) => !(FOREIGN_POD_CONDITIONS.has(type) && findCondition(stored, type)),
+  );
   const others = stored.filter(({ type }) => !findCondition(own, type));
   return [...own, ...others];
 }

@@ -39,6 +39,11 @@ test('a report replaces what the agent knows and keeps what others wrote', () =>
   });
 });
 
+test('an agent tells that a Pod is scheduled where nobody else did', () => {
+  const conditions = [{ type: 'PodScheduled', status: 'True' } as const];
+  assert.deepEqual(mergePodStatus({}, { conditions })?.conditions, conditions);
+});
+
 const PHASES: [PodPhase, PodPhase, boolean][] = [
   ['Running', 'Pending', true],
   ['Running', 'Failed', true],
