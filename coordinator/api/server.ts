@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Server, ServerOptions } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
-import { ApiError, badRequest } from '../../shared/kube/status.js';
+import { ApiError } from '../../shared/kube/status.js';
 import { JOIN_PATH, LINK_PATH } from '../../shared/link/messages.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import type { AgentLink } from './agent-link.js';
@@ -12,11 +12,12 @@ import type { ApiParts } from './api-request.js';
 import { type Authenticator, bearerTokenOf, type UserInfo } from './authenticate.js';
 import { authorize, isPublic } from './authorize.js';
 import { answerRequest } from './dispatch.js';
-import { InFlight } from './in-flight.js';
+import { InFlight, MAX_IN_FLIGHT } from './in-flight.js';
 import { createPathAnswers } from './path-answers.js';
+import { MAX_HEADER_BYTES, refuseBrokenRequest, refuseSocket } from './refused-socket.js';
 import { decodeBody, MAX_BODY_BYTES } from './request-body.js';
 import { type RequestInfo, readRequest } from './request-info.js';
-import { methodNotAllowed, pathNotFound, rawStatusAnswer, statusOf } from './status-response.js';
+import { methodNotAllowed, pathNotFound, statusOf } from './status-response.js';
 import { writeAnswer } from './write-answer.js';
 
 /** PEM texts: certificate chain and key. */
@@ -49,13 +50,12 @@ const DEFAULT_LIMITS: ConnectionLimits = {
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 60_000,
   checkIntervalMs: 2_000,
-  maxInFlight: 600,
+  maxInFlight: MAX_IN_FLIGHT,
 };
 
 /** Longer than clients keep idle connections for reuse, else a POST races with the close. */
 const KEEP_ALIVE_MS = 65_000;
 const HANDSHAKE_TIMEOUT_MS = 10_000;
-const MAX_HEADER_BYTES = 32 * 1024;
 const MAX_JOIN_BYTES = 16 * 1024;
 
 export interface ApiServer {
@@ -191,30 +191,6 @@ function createApp({ tls, log }: ApiServerOptions, limits: ConnectionLimits): Ap
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   return app;
-}
-
-/** Node's reasons for giving up on a request, as answers that a client can read. */
-function refuseBrokenRequest(code: string, socket: Duplex): void {
-  switch (code) {
-    case 'ECONNRESET':
-    case 'HPE_INVALID_EOF_STATE':
-      socket.destroy();
-      return;
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      refuseSocket(socket, new ApiError('Timeout', 'the request took too long to arrive'), 408);
-      return;
-    case 'HPE_HEADER_OVERFLOW':
-      refuseSocket(socket, badRequest(`the headers of the request exceed ${MAX_HEADER_BYTES} bytes`), 431);
-      return;
-    default:
-      refuseSocket(socket, badRequest('the request is not HTTP'));
-  }
-}
-
-function refuseSocket(socket: Duplex, error: ApiError, code?: number): void {
-  socket.on('error', () => socket.destroy());
-  if (socket.writable) socket.end(rawStatusAnswer(error, code), () => socket.destroy());
-  else socket.destroy();
 }
 
 function upgrade(agentLink: AgentLink, request: IncomingMessage, socket: Duplex, head: Buffer): void {

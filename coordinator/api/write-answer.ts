@@ -103,9 +103,11 @@ export async function writeAnswer(reply: FastifyReply, answer: Answer, context: 
 }
 
 async function writeStream(reply: FastifyReply, answer: Extract<Answer, { type: 'stream' }>): Promise<void> {
-  const headers = { ...reply.getHeaders(), 'content-type': answer.contentType };
+  reply.type(answer.contentType);
   reply.hijack();
-  reply.raw.writeHead(200, headers as Record<string, string>);
+  for (const [name, value] of Object.entries(reply.getHeaders())) {
+    if (value !== undefined) reply.raw.setHeader(name, value);
+  }
   reply.raw.flushHeaders();
   try {
     await answer.write(reply.raw);

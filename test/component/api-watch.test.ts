@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { ALL_KINDS, configMapKind } from '../../coordinator/kinds/index.js';
 import { createRegistry } from '../../coordinator/registry/create-registry.js';
 import { MemoryStore } from '../../coordinator/store/memory-store.js';
-import { systemClock } from '../../shared/process/clock.js';
+import { ManualClock, systemClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
 import { startTestApi, type TestApi } from '../harness/api.js';
 import { call } from '../harness/https-call.js';
@@ -113,3 +113,24 @@ test('a Table watch describes its columns once', async () => {
   assert.deepEqual(second?.object.columnDefinitions, []);
   watch.close();
 });
+
+for (const [allowed, expected] of [
+  ['true', 'BOOKMARK'],
+  ['false', undefined],
+] as const) {
+  test(`allowWatchBookmarks=${allowed}: a minute without events brings ${expected ?? 'nothing'}`, async () => {
+    const clock = new ManualClock(Date.now());
+    const quiet = await startTestApi({ clock });
+    const { records } = await quiet.registry.list(configMapKind);
+    assert.equal(records.length, 0);
+    const query = `watch=1&allowWatchBookmarks=${allowed}&timeoutSeconds=90&resourceVersion=4`;
+    const watch = await openWatch(quiet, `${MAPS}?${query}`);
+    clock.advance(60_000);
+    const first = expected ? await watch.next() : undefined;
+    assert.equal(first?.type, expected);
+    assert.equal(first?.object.metadata.resourceVersion, expected && '4');
+    clock.advance(30_000);
+    assert.equal(await watch.next(), undefined);
+    await quiet.stop();
+  });
+}

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { nodeKind } from '../../coordinator/kinds/index.js';
 import { startTestApi, type TestApi } from '../harness/api.js';
+import { eventually } from '../harness/eventually.js';
 import { createKubectl, findKubectl, type Kubectl, kubectlMinor } from '../harness/kubectl.js';
 import { leaveOut } from '../harness/leave-out.js';
 
@@ -184,11 +185,13 @@ for (const binary of found) {
 
     test('get --watch prints what is there and what comes', async () => {
       await kubectl.ok('create configmap watched');
-      const watching = kubectl.run(['get', 'cm', 'watched', '--watch', '--request-timeout=3s']);
-      const labelled = kubectl.ok('label cm watched seen=yes');
-      const { stdout } = await watching;
-      await labelled;
-      assert.match(stdout, /^NAME +DATA +AGE\nwatched +0 /);
+      const watching = kubectl.start('get cm watched --watch --no-headers -L seen');
+      const rows = () => watching.stdout.trimEnd().split('\n');
+      await eventually(() => rows().length === 1 && rows()[0] !== '');
+      await kubectl.ok('label cm watched seen=yes');
+      await eventually(() => rows().length === 2 || watching.stdout);
+      assert.match(rows()[1] ?? '', /^watched +0 +\S+ +yes$/);
+      watching.stop();
     });
 
     test('wait for a field and for a deletion', async () => {

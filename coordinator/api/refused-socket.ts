@@ -1,0 +1,32 @@
+/** Connections that no request comes out of: broken, too slow, or an upgrade that we do not serve. */
+import type { Duplex } from 'node:stream';
+import { ApiError, badRequest } from '../../shared/kube/status.js';
+import { rawStatusAnswer } from './status-response.js';
+
+/** All headers of a request together. */
+export const MAX_HEADER_BYTES = 32 * 1024;
+
+/** Answers what Node gave up on, by its error code, in a form that a client can read, and closes the connection. */
+export function refuseBrokenRequest(code: string, socket: Duplex): void {
+  switch (code) {
+    case 'ECONNRESET':
+    case 'HPE_INVALID_EOF_STATE':
+      socket.destroy();
+      return;
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      refuseSocket(socket, new ApiError('Timeout', 'the request took too long to arrive'), 408);
+      return;
+    case 'HPE_HEADER_OVERFLOW':
+      refuseSocket(socket, badRequest(`the headers of the request exceed ${MAX_HEADER_BYTES} bytes`), 431);
+      return;
+    default:
+      refuseSocket(socket, badRequest('the request is not HTTP'));
+  }
+}
+
+/** Sends the error as a whole HTTP answer and closes. `code` as in `rawStatusAnswer`. */
+export function refuseSocket(socket: Duplex, error: ApiError, code?: number): void {
+  socket.on('error', () => socket.destroy());
+  if (socket.writable) socket.end(rawStatusAnswer(error, code), () => socket.destroy());
+  else socket.destroy();
+}
