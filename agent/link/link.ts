@@ -88,9 +88,14 @@ export class Link {
     if (next === previous) return;
     this.#state = next;
     this.#timer?.cancel();
-    if (previous.phase === 'live' && next.phase !== 'live') this.#leaveLive();
-    this.#options.log.debug({ from: previous.phase, to: next.phase }, 'link changed state');
+    const { agent, log } = this.#options;
+    log.debug({ from: previous.phase, to: next.phase }, 'link changed state');
+    if (previous.phase === 'live' && next.phase !== 'live') this.outbox.close();
     this.#enter(next);
+    // A stop of our own is no news to the agent.
+    if (event.kind === 'stopped') return;
+    if (previous.phase === 'live' && next.phase !== 'live') agent.onLost(this.#breakReason);
+    if (next.phase === 'ended') agent.onEnded(next.reason);
   }
 
   #enter(state: LinkState): void {
@@ -111,7 +116,6 @@ export class Link {
         return;
       case 'ended':
         this.#detach();
-        this.#options.agent.onEnded(state.reason);
         return;
     }
   }
@@ -147,11 +151,6 @@ export class Link {
     this.#breakReason = reason;
     this.#options.log.warn({ reason, phase: this.#state.phase }, 'link broke');
     this.#happened({ kind: 'broken', chance: this.#options.random() });
-  }
-
-  #leaveLive(): void {
-    this.outbox.close();
-    this.#options.agent.onLost(this.#breakReason);
   }
 
   #sayHello(): void {
