@@ -12,6 +12,7 @@ import { loadPki } from './api/certificates.js';
 import { loadAdminAccess } from './api/kubeconfig.js';
 import { type ApiServer, createApiServer } from './api/server.js';
 import { servingNames } from './api/serving-names.js';
+import { DaemonSetExplainer } from './controllers/daemonset-explain.js';
 import { EventRecorder } from './controllers/event-recorder.js';
 import { startControllers } from './controllers/index.js';
 import { Hub } from './hub/hub.js';
@@ -62,7 +63,13 @@ export async function startCoordinator(
     era: store.era(),
     recordEvent: { asNodeController: events.from('node-controller'), asAgent: events.from('kubelet') },
   });
-  const api = new ApiPart(settings, { registry, hub, clock, log });
+  const api = new ApiPart(settings, {
+    registry,
+    hub,
+    explain: new DaemonSetExplainer({ informers, clock }),
+    clock,
+    log,
+  });
   const running = await startInOrder(
     [
       { name: 'store', stop: () => store.close() },
@@ -113,7 +120,7 @@ function stoppable(name: string, start: () => Promise<Running> | Running): Part 
   };
 }
 
-interface ApiPartParts extends Pick<ApiParts, 'registry' | 'clock' | 'log'> {
+interface ApiPartParts extends Pick<ApiParts, 'registry' | 'explain' | 'clock' | 'log'> {
   hub: Hub;
 }
 

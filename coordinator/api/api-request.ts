@@ -3,6 +3,7 @@ import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { Registry } from '../registry/registry.js';
 import type { UserInfo } from './authenticate.js';
+import type { Explain } from './explain.js';
 import type { PodStreams } from './pod-streams.js';
 import type { ResourceRequest } from './request-info.js';
 
@@ -20,6 +21,7 @@ export const DEFAULT_API_SETTINGS: ApiSettings = { stallMs: 30_000, watchTimeout
 export interface ApiParts {
   registry: Registry;
   streams: PodStreams;
+  explain: Explain;
   clock: Clock;
   log: Logger;
   settings: ApiSettings;

@@ -7,6 +7,7 @@ import { answerPodLog } from './pod-log.js';
 import { answerBinding, answerEviction } from './pod-subresources.js';
 import { answerResource, answerStatus, requiredBody } from './resources.js';
 import { methodNotAllowed, pathNotFound } from './status-response.js';
+import { answerWhy, isWhyRequest } from './why.js';
 
 type Handler = (parts: ApiParts, request: ApiRequest) => Promise<Answer>;
 
@@ -56,7 +57,7 @@ export async function answerRequest(parts: ApiParts, request: ApiRequest): Promi
     (candidate) =>
       candidate.resource === resource && candidate.group === group && candidate.version === version,
   );
-  if (!kind) return reviewAnswer(request);
+  if (!kind) return isWhyRequest(request.info) ? answerWhy(parts, request) : reviewAnswer(request);
   if (!isAtItsPlace(kind, request.info)) throw kind.namespaced ? methodNotAllowed() : pathNotFound();
   if (subresource !== undefined) return answerSubresource(parts, kind, subresource, request);
   return answerResource(parts, kind, request);

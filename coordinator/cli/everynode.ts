@@ -8,6 +8,7 @@ import { downCommand } from './down.js';
 import { tokenCommand } from './token.js';
 import { upCommand } from './up.js';
 import { versionCommand } from './version.js';
+import { whyCommand } from './why.js';
 
 await runProgram(async () => {
   const program = createProgram('everynode', 'DaemonSets for machines that have no Kubernetes.');
@@ -17,6 +18,7 @@ await runProgram(async () => {
     coordinatorCommand,
     agentCommand,
     tokenCommand,
+    whyCommand,
     versionCommand,
   ]) {
     addTo(program);

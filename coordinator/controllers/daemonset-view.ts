@@ -1,11 +1,11 @@
 /** One node of a DaemonSet as the informers have it. */
 import { controllerOf } from '../../shared/kube/meta.js';
-import type { Pod } from '../../shared/kube/pod.js';
+import { type Pod, targetNodeOf } from '../../shared/kube/pod.js';
 import { compileLabelSelector, type Matcher } from '../../shared/kube/selectors.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { type CurrentRevision, type DaemonNode, toDaemonPod } from '../decisions/daemon-node.js';
 import { placementOf } from '../decisions/placement.js';
-import { type Informers, PODS_BY_TARGET_NODE } from '../informers/informer.js';
+import { BY_OWNER, type Informers, PODS_BY_TARGET_NODE } from '../informers/informer.js';
 
 /** Whose an object is to one DaemonSet (pkg/controller ControllerRefManager). */
 export type Claim = 'owned' | 'adopt' | 'release' | 'foreign';
@@ -21,10 +21,48 @@ export function claimOf(daemonSet: DaemonSet, matcher: Matcher, { metadata }: Pi
   return matches && metadata.deletionTimestamp === undefined ? 'adopt' : 'foreign';
 }
 
+/** A Pod whose owner is to change. */
+export interface ClaimedPod {
+  pod: Pod;
+  claim: 'adopt' | 'release';
+}
+
+/** The Pods whose target is this node: those that are the DaemonSet's, and those it has to adopt or release first. */
+export function podsOnNode(
+  informers: Pick<Informers, 'pods'>,
+  daemonSet: DaemonSet,
+  matcher: Matcher,
+  nodeName: string,
+): { owned: Pod[]; claims: ClaimedPod[] } {
+  const claims: ClaimedPod[] = [];
+  const owned: Pod[] = [];
+  for (const pod of informers.pods.indexed(PODS_BY_TARGET_NODE, nodeName)) {
+    if (pod.metadata.namespace !== daemonSet.metadata.namespace) continue;
+    const claim = claimOf(daemonSet, matcher, pod);
+    if (claim === 'owned') owned.push(pod);
+    else if (claim !== 'foreign') claims.push({ pod, claim });
+  }
+  return { owned, claims };
+}
+
+/** Every node that a DaemonSet has to do with: those that exist, and those that only its Pods still name. */
+export function nodeNamesOf(
+  informers: Pick<Informers, 'nodes' | 'pods'>,
+  { metadata }: DaemonSet,
+): Set<string> {
+  const names = new Set<string>();
+  for (const node of informers.nodes.list()) names.add(node.metadata.name);
+  for (const pod of informers.pods.indexed(BY_OWNER, metadata.uid ?? '')) {
+    const name = targetNodeOf(pod);
+    if (name !== undefined) names.add(name);
+  }
+  return names;
+}
+
 /** The node, and the Pods on it whose owner is to change first. */
 export interface DaemonNodeView {
   node: DaemonNode;
-  claims: { pod: Pod; claim: 'adopt' | 'release' }[];
+  claims: ClaimedPod[];
 }
 
 /** Costs as much as there are Pods on that node. */
@@ -35,14 +73,7 @@ export function viewNode(
   name: string,
 ): DaemonNodeView {
   const matcher = compileLabelSelector(daemonSet.spec.selector);
-  const claims: DaemonNodeView['claims'] = [];
-  const owned: Pod[] = [];
-  for (const pod of informers.pods.indexed(PODS_BY_TARGET_NODE, name)) {
-    if (pod.metadata.namespace !== daemonSet.metadata.namespace) continue;
-    const claim = claimOf(daemonSet, matcher, pod);
-    if (claim === 'owned') owned.push(pod);
-    else if (claim !== 'foreign') claims.push({ pod, claim });
-  }
+  const { owned, claims } = podsOnNode(informers, daemonSet, matcher, name);
   const node = informers.nodes.get({ name });
   const placement = node && placementOf(node, daemonSet.spec.template.spec);
   return {

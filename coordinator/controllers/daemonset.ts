@@ -1,5 +1,4 @@
 /** Key `ds`: history, count, turns of the rolling update, status. It writes no Pod: that is for the nodes' keys. */
-import { targetNodeOf } from '../../shared/kube/pod.js';
 import type { LabelSelector } from '../../shared/kube/selectors.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { Slice } from '../../shared/process/slice.js';
@@ -7,7 +6,6 @@ import { templateGenerationOf } from '../decisions/daemon-pod.js';
 import { daemonSetStatus, isSameStatus } from '../decisions/daemonset-status.js';
 import { chooseReplacements } from '../decisions/rolling-update.js';
 import { isRollingUpdate } from '../decisions/update-strategy.js';
-import { BY_OWNER } from '../informers/informer.js';
 import { daemonSetKind } from '../kinds/index.js';
 import { DaemonSetHistory } from './daemonset-history.js';
 import { nodeKey, parseKey } from './daemonset-keys.js';
@@ -15,6 +13,7 @@ import type { DaemonSetNodes } from './daemonset-node.js';
 import type { DaemonSetParts } from './daemonset-parts.js';
 import type { DaemonSetTallies } from './daemonset-tallies.js';
 import type { DaemonSetTally, ReplacementTurn } from './daemonset-tally.js';
+import { nodeNamesOf } from './daemonset-view.js';
 import { preconditionsOf } from './ownership.js';
 import type { WorkQueue } from './work-queue.js';
 import type { Turn } from './worker.js';
@@ -74,7 +73,7 @@ export class DaemonSetFleet {
     const tally = this.#tallies.begin(daemonSet.metadata, { uid, generation, current });
     if (tally.whole) return tally;
     const slice = new Slice(this.#parts.clock);
-    for (const name of this.#nodeNames(uid)) {
+    for (const name of nodeNamesOf(this.#parts.informers, daemonSet)) {
       const { busy, againMs } = this.#nodes.count(daemonSet, tally, name);
       if (busy) this.#call(daemonSet, tally, name);
       else if (againMs !== undefined) this.#nodeQueue().addAfter(nodeKey(daemonSet, name), againMs);
@@ -82,18 +81,6 @@ export class DaemonSetFleet {
     }
     tally.whole = true;
     return tally;
-  }
-
-  /** Nodes that exist, and those that only Pods still name. */
-  #nodeNames(uid: string): Set<string> {
-    const { nodes, pods } = this.#parts.informers;
-    const names = new Set<string>();
-    for (const node of nodes.list()) names.add(node.metadata.name);
-    for (const pod of pods.indexed(BY_OWNER, uid)) {
-      const name = targetNodeOf(pod);
-      if (name !== undefined) names.add(name);
-    }
-    return names;
   }
 
   #call(daemonSet: DaemonSet, tally: DaemonSetTally, nodeName: string): void {

@@ -87,12 +87,20 @@ export function matchesNodeSelectorTerm(term: NodeSelectorTerm, node: AffinityNo
   return meetsFields && expressions.every((expression) => meetsExpression(expression, labels ?? {}));
 }
 
-/** Whether every pair of `nodeSelector` is a label of the node. */
-export function matchesNodeSelector(selector: PodSpec['nodeSelector'], node: AffinityNode): boolean {
+/** A pair of `nodeSelector` that the node lacks; `actual`: its own value of that label, if it has one. */
+export interface UnmetLabel {
+  key: string;
+  value: string;
+  actual: string | undefined;
+}
+
+/** The pairs of `nodeSelector` that are no labels of the node; [] = it matches. */
+export function unmetNodeSelector(selector: PodSpec['nodeSelector'], node: AffinityNode): UnmetLabel[] {
   const labels = node.metadata.labels ?? {};
-  return Object.entries(selector ?? {}).every(
-    ([key, value]) => Object.hasOwn(labels, key) && labels[key] === value,
-  );
+  return Object.entries(selector ?? {}).flatMap(([key, value]) => {
+    const actual = Object.hasOwn(labels, key) ? labels[key] : undefined;
+    return actual === value ? [] : [{ key, value, actual }];
+  });
 }
 
 /** Whether any term of the required node affinity matches; without a required affinity every node does. */
@@ -107,5 +115,21 @@ export function matchesNodeAffinity(
   spec: Pick<PodSpec, 'nodeSelector' | 'affinity'>,
   node: AffinityNode,
 ): boolean {
-  return matchesNodeSelector(spec.nodeSelector, node) && matchesRequiredAffinity(spec.affinity, node);
+  return (
+    unmetNodeSelector(spec.nodeSelector, node).length === 0 && matchesRequiredAffinity(spec.affinity, node)
+  );
+}
+
+function requirementText({ key, operator, values }: NodeSelectorRequirement): string {
+  return values?.length ? `${key} ${operator} (${values.join(', ')})` : `${key} ${operator}`;
+}
+
+/** The terms of the required node affinity in words: `zone In (a, b) and disk Exists, or …`. */
+export function requiredAffinityText(affinity: PodSpec['affinity']): string {
+  const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  const terms = (required?.nodeSelectorTerms ?? []).map((term) =>
+    [...(term?.matchExpressions ?? []), ...(term?.matchFields ?? [])].map(requirementText).join(' and '),
+  );
+  const wishes = terms.filter((text) => text !== '');
+  return wishes.length > 0 ? wishes.join(', or ') : 'something that no node has: it has no terms';
 }

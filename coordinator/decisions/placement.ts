@@ -2,7 +2,7 @@
 import type { Node, Taint } from '../../shared/kube/node.js';
 import type { PodSpec } from '../../shared/kube/pod.js';
 import { daemonTolerations } from './daemon-pod.js';
-import { matchesNodeSelector, matchesRequiredAffinity } from './node-affinity.js';
+import { matchesRequiredAffinity, requiredAffinityText, unmetNodeSelector } from './node-affinity.js';
 import { findUntoleratedTaint } from './tolerations.js';
 
 /** The parts of a node that are looked at: conditions, capacity and `unschedulable` act only through taints. */
@@ -14,41 +14,71 @@ export type PlacementSpec = Pick<
   'nodeName' | 'nodeSelector' | 'affinity' | 'tolerations' | 'hostNetwork'
 >;
 
-/** `shouldContinueRunning` is about a Pod that is there already. `reason`: in words, for people. */
+/** Each rule that can keep a DaemonSet off a node. */
+export type PlacementRule = 'NodeName' | 'NodeSelector' | 'NodeAffinity' | 'Taints';
+
+/** What a rule has against a node. `keeps`: a Pod that is there already may stay. `reason`: in words, for people. */
+export interface Objection {
+  keeps: boolean;
+  reason: string;
+}
+
+/** `shouldContinueRunning` is about a Pod that is there already. `rule`: the first that objects. */
 export type Placement =
   | { shouldRun: true; shouldContinueRunning: true }
-  | { shouldRun: false; shouldContinueRunning: boolean; reason: string };
+  | { shouldRun: false; shouldContinueRunning: boolean; rule: PlacementRule; reason: string };
 
-function taintText({ key, value, effect }: Taint): string {
+/** The rules in upstream's order; the template's own affinity counts, not the pin that its Pods get. */
+export const PLACEMENT_RULES: readonly {
+  rule: PlacementRule;
+  /** Undefined: the node passes. */
+  objection(node: PlacementNode, spec: PlacementSpec): Objection | undefined;
+}[] = [
+  { rule: 'NodeName', objection: nodeNameObjection },
+  { rule: 'NodeSelector', objection: nodeSelectorObjection },
+  { rule: 'NodeAffinity', objection: nodeAffinityObjection },
+  { rule: 'Taints', objection: taintsObjection },
+];
+
+/** The verdict of all rules: the first that objects decides. */
+export function placementOf(node: PlacementNode, spec: PlacementSpec): Placement {
+  for (const { rule, objection } of PLACEMENT_RULES) {
+    const found = objection(node, spec);
+    if (found) return { shouldRun: false, shouldContinueRunning: found.keeps, rule, reason: found.reason };
+  }
+  return { shouldRun: true, shouldContinueRunning: true };
+}
+
+/** `gpu=yes:NoSchedule`, as kubectl writes taints. */
+export function taintText({ key, value, effect }: Taint): string {
   return `${key}${value ? `=${value}` : ''}:${effect}`;
 }
 
-function refused(reason: string): Placement {
-  return { shouldRun: false, shouldContinueRunning: false, reason };
+function nodeNameObjection({ metadata }: PlacementNode, { nodeName }: PlacementSpec): Objection | undefined {
+  if (!nodeName || nodeName === metadata.name) return undefined;
+  return { keeps: false, reason: `the template names node ${nodeName}` };
 }
 
-/** The template's own affinity counts here, not the pin that its Pods get. */
-export function placementOf(node: PlacementNode, spec: PlacementSpec): Placement {
-  const { name } = node.metadata;
-  if (spec.nodeName && spec.nodeName !== name) return refused(`the template names node ${spec.nodeName}`);
-  if (!matchesNodeSelector(spec.nodeSelector, node)) {
-    return refused("the node's labels do not match the node selector");
-  }
-  if (!matchesRequiredAffinity(spec.affinity, node)) {
-    return refused('the node does not match the required node affinity');
-  }
-  return placementByTaints(node, spec);
+function nodeSelectorObjection(node: PlacementNode, { nodeSelector }: PlacementSpec): Objection | undefined {
+  const unmet = unmetNodeSelector(nodeSelector, node);
+  if (unmet.length === 0) return undefined;
+  const wishes = unmet.map(({ key, value, actual }) => {
+    return `${key}=${value} (the node has ${actual === undefined ? `no label ${key}` : `${key}=${actual}`})`;
+  });
+  return { keeps: false, reason: `the node selector wants ${wishes.join(', ')}` };
 }
 
-function placementByTaints(node: PlacementNode, spec: PlacementSpec): Placement {
+function nodeAffinityObjection(node: PlacementNode, { affinity }: PlacementSpec): Objection | undefined {
+  if (matchesRequiredAffinity(affinity, node)) return undefined;
+  return { keeps: false, reason: `the required node affinity wants ${requiredAffinityText(affinity)}` };
+}
+
+function taintsObjection(node: PlacementNode, spec: PlacementSpec): Objection | undefined {
   const taints = node.spec?.taints ?? [];
   const tolerations = daemonTolerations(spec);
   const untolerated = findUntoleratedTaint(taints, tolerations, ['NoSchedule', 'NoExecute']);
-  if (!untolerated) return { shouldRun: true, shouldContinueRunning: true };
+  if (!untolerated) return undefined;
   const evicting = findUntoleratedTaint(taints, tolerations, ['NoExecute']);
-  return {
-    shouldRun: false,
-    shouldContinueRunning: evicting === undefined,
-    reason: `untolerated taint ${taintText(evicting ?? untolerated)}`,
-  };
+  const reason = `untolerated taint ${taintText(evicting ?? untolerated)}`;
+  return { keeps: evicting === undefined, reason };
 }

@@ -6,14 +6,15 @@ import type { AgentLink } from '../../coordinator/api/agent-link.js';
 import { DEFAULT_API_SETTINGS } from '../../coordinator/api/api-request.js';
 import { ADMIN, tokenAuthenticator, tokenHash } from '../../coordinator/api/authenticate.js';
 import { loadPki, type Pki } from '../../coordinator/api/certificates.js';
+import type { Explain } from '../../coordinator/api/explain.js';
 import { kubeconfigText } from '../../coordinator/api/kubeconfig.js';
 import type { PodStreams } from '../../coordinator/api/pod-streams.js';
 import { type ApiServerOptions, createApiServer } from '../../coordinator/api/server.js';
-import { ALL_KINDS } from '../../coordinator/kinds/index.js';
+import { ALL_KINDS, daemonSetKind } from '../../coordinator/kinds/index.js';
 import { createRegistry } from '../../coordinator/registry/create-registry.js';
 import type { Registry } from '../../coordinator/registry/registry.js';
 import { MemoryStore } from '../../coordinator/store/memory-store.js';
-import { ApiError } from '../../shared/kube/status.js';
+import { ApiError, notFound } from '../../shared/kube/status.js';
 import { systemClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
 
@@ -32,6 +33,14 @@ export interface TestApi {
 /** Streams of a fleet without hosts. */
 export const NO_STREAMS: PodStreams = {
   logs: () => Promise.reject(new ApiError('ServiceUnavailable', 'no host is connected')),
+};
+
+/** Knows no DaemonSet. */
+const NO_DAEMON_SETS: Explain = {
+  explainNode: ({ name }) => {
+    throw notFound(daemonSetKind, name);
+  },
+  explainFleet: ({ name }) => Promise.reject(notFound(daemonSetKind, name)),
 };
 
 /** A hub that refuses everyone. */
@@ -66,6 +75,7 @@ export async function startTestApi(change: Partial<ApiServerOptions> = {}): Prom
   const server = createApiServer({
     registry,
     streams: NO_STREAMS,
+    explain: NO_DAEMON_SETS,
     clock: systemClock,
     log,
     settings: DEFAULT_API_SETTINGS,

@@ -70,6 +70,7 @@ test('a refusal names the taint that stands in the way', () => {
   assert.deepEqual(placementOf(node, {}), {
     shouldRun: false,
     shouldContinueRunning: true,
+    rule: 'Taints',
     reason: 'untolerated taint gpu=yes:NoSchedule',
   });
 });

@@ -1,0 +1,62 @@
+/**
+ * `GET /apis/fleet.everynode.dev/v1/namespaces/NS/daemonsets/NAME/why`: counts and names by reason code,
+ * and with `?node=NODE` the reason on that node with every rule's outcome.
+ */
+import { badRequest } from '../../shared/kube/status.js';
+import { type Answer, ok } from './answer.js';
+import type { ApiParts, ApiRequest } from './api-request.js';
+import type { ExplainedFleet, ExplainedNode } from './explain.js';
+import type { ResourceRequest } from './request-info.js';
+import { methodNotAllowed, pathNotFound } from './status-response.js';
+
+/** The group of what Kubernetes does not have. */
+export const FLEET_GROUP = 'fleet.everynode.dev';
+
+const API_VERSION = `${FLEET_GROUP}/v1`;
+
+/** Which DaemonSet an answer is about. */
+interface AboutDaemonSet {
+  apiVersion: typeof API_VERSION;
+  daemonSet: { namespace: string; name: string };
+}
+
+/** The answer for one node. */
+export interface NodeReasonDocument extends AboutDaemonSet, ExplainedNode {
+  kind: 'DaemonSetNodeReason';
+  node: string;
+}
+
+/** The answer for the fleet. */
+export interface FleetReasonsDocument extends AboutDaemonSet, ExplainedFleet {
+  kind: 'DaemonSetReasons';
+}
+
+/** Whether a request that names no stored kind is one for this file. */
+export function isWhyRequest({ group, version, resource, subresource }: ResourceRequest): boolean {
+  return group === FLEET_GROUP && version === 'v1' && resource === 'daemonsets' && subresource === 'why';
+}
+
+/** Throws ApiError: 400 for a wrong query, 404 for an unknown name, 405 for any verb but get. */
+export async function answerWhy({ explain }: ApiParts, { info }: ApiRequest): Promise<Answer> {
+  const { namespace, name, verb, query } = info;
+  if (namespace === undefined || name === undefined) throw pathNotFound();
+  if (verb !== 'get') throw methodNotAllowed();
+  const node = nodeOf(query);
+  const about: AboutDaemonSet = { apiVersion: API_VERSION, daemonSet: { namespace, name } };
+  if (node !== undefined) {
+    const reason = explain.explainNode({ namespace, name }, node);
+    return ok({ kind: 'DaemonSetNodeReason', ...about, node, ...reason } satisfies NodeReasonDocument);
+  }
+  const reasons = await explain.explainFleet({ namespace, name });
+  return ok({ kind: 'DaemonSetReasons', ...about, ...reasons } satisfies FleetReasonsDocument);
+}
+
+/** The node asked about, if any: a misspelt query must not be answered with the whole fleet. */
+function nodeOf(query: URLSearchParams): string | undefined {
+  const unknown = [...query.keys()].find((key) => key !== 'node');
+  if (unknown !== undefined) throw badRequest(`unknown parameter "${unknown}": why takes node=NAME alone`);
+  const names = query.getAll('node');
+  if (names.length > 1) throw badRequest('the parameter node must be given once');
+  if (names[0] === '') throw badRequest('the parameter node must name a node');
+  return names[0];
+}

@@ -1,0 +1,100 @@
+/** `everynode why ds/NAME [node/NAME]`: the reason on one node, or counts over the fleet, from the API. */
+import type { Command } from 'commander';
+import { ApiError } from '../../shared/kube/status.js';
+import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
+import { FLEET_GROUP, type FleetReasonsDocument, type NodeReasonDocument } from '../api/why.js';
+import { defaultDataDir } from '../settings.js';
+import { type ApiClient, apiClientFromKubeconfig } from './api-client.js';
+import { kubeconfigPath } from './data-dir.js';
+
+const DAEMON_SET_PREFIXES = ['ds', 'daemonset', 'daemonsets', 'daemonset.apps', 'daemonsets.apps'];
+const NODE_PREFIXES = ['no', 'node', 'nodes'];
+
+/** More names than this on one line help nobody; `-o json` gives all. */
+const MOST_NAMES = 20;
+
+interface WhyOptions {
+  namespace: string;
+  data: string;
+  output: string;
+}
+
+/** Adds the command. */
+export function whyCommand(program: Command): void {
+  program
+    .command('why')
+    .description('say why a DaemonSet does or does not run on a node, or how it stands on all')
+    .argument('<ds/NAME>', 'the DaemonSet')
+    .argument('[node/NAME]', 'the node; without it, counts by reason over the fleet')
+    .option('-n, --namespace <NS>', 'namespace of the DaemonSet', 'default')
+    .option('-o, --output <FORM>', 'text, or json as the API answers it', 'text')
+    .option('--data <DIR>', "the coordinator's data directory", defaultDataDir())
+    .action(why);
+}
+
+async function why(daemonSet: string, node: string | undefined, options: WhyOptions): Promise<void> {
+  const name = nameIn(daemonSet, DAEMON_SET_PREFIXES, 'ds');
+  const nodeName = node === undefined ? undefined : nameIn(node, NODE_PREFIXES, 'node');
+  if (options.output !== 'text' && options.output !== 'json') {
+    throw new ExitError(EXIT_CODES.usage, `--output: must be text or json, not "${options.output}".`);
+  }
+  const api = apiClientFromKubeconfig(kubeconfigPath(options.data));
+  const answer = await ask(api, whyPath(options.namespace, name, nodeName));
+  process.stdout.write(
+    options.output === 'json' ? `${JSON.stringify(answer, null, 2)}\n` : answerText(answer),
+  );
+}
+
+/** `ds/web` → `web`. Throws ExitError for another type, or none. */
+function nameIn(text: string, prefixes: readonly string[], example: string): string {
+  const [prefix = '', name = '', ...rest] = text.split('/');
+  if (prefixes.includes(prefix) && name && rest.length === 0) return name;
+  throw new ExitError(EXIT_CODES.usage, `"${text}" is not of the form ${example}/NAME.`);
+}
+
+function whyPath(namespace: string, name: string, node: string | undefined): string {
+  const [ns, ds] = [namespace, name].map(encodeURIComponent);
+  const query = node === undefined ? '' : `?node=${encodeURIComponent(node)}`;
+  return `/apis/${FLEET_GROUP}/v1/namespaces/${ns}/daemonsets/${ds}/why${query}`;
+}
+
+type WhyAnswer = NodeReasonDocument | FleetReasonsDocument;
+
+async function ask(api: ApiClient, path: string): Promise<WhyAnswer> {
+  try {
+    return await api.request<WhyAnswer>('GET', path);
+  } catch (error) {
+    if (error instanceof ApiError) {
+      throw new ExitError(EXIT_CODES.refused, `The coordinator refuses: ${error.message}.`);
+    }
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ExitError(EXIT_CODES.environment, `No answer from ${api.server}: ${reason}. Does it run?`);
+  }
+}
+
+/** The answer as lines for a terminal. */
+export function answerText(answer: WhyAnswer): string {
+  const lines = answer.kind === 'DaemonSetNodeReason' ? nodeLines(answer) : fleetLines(answer);
+  return `${lines.join('\n')}\n`;
+}
+
+function nodeLines({ code, sentence, rules }: NodeReasonDocument): string[] {
+  const results = rules.map(({ rule, passed, detail }) => {
+    return `  ${passed ? 'passed' : 'FAILED'}  ${rule.padEnd(12)}  ${detail}`;
+  });
+  return [`${code}: ${sentence}`, ...results];
+}
+
+function fleetLines({ sentence, reasons }: FleetReasonsDocument): string[] {
+  const width = Math.max(4, ...reasons.map(({ code }) => code.length));
+  const rows = reasons.map(({ code, count, nodes }) => {
+    return `${code.padEnd(width)}  ${String(count).padStart(5)}  ${namesText(nodes)}`;
+  });
+  return rows.length > 0 ? [sentence, `${'CODE'.padEnd(width)}  COUNT  NODES`, ...rows] : [sentence];
+}
+
+function namesText(nodes: readonly string[]): string {
+  const shown = nodes.slice(0, MOST_NAMES).join(', ');
+  const hidden = nodes.length - MOST_NAMES;
+  return hidden > 0 ? `${shown} and ${hidden} more (-o json names all)` : shown;
+}

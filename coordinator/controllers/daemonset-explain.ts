@@ -1,0 +1,115 @@
+/** Answers why a DaemonSet does or does not run where: fits the API's `Explain` from informers, and writes nothing. */
+import type { ObjectRef } from '../../shared/kube/meta.js';
+import type { Pod } from '../../shared/kube/pod.js';
+import { compileLabelSelector, type Matcher } from '../../shared/kube/selectors.js';
+import { notFound } from '../../shared/kube/status.js';
+import type { DaemonSet } from '../../shared/kube/workload.js';
+import type { Clock } from '../../shared/process/clock.js';
+import { Slice } from '../../shared/process/slice.js';
+import type { CurrentRevision } from '../decisions/daemon-node.js';
+import { templateGenerationOf } from '../decisions/daemon-pod.js';
+import { explainPlacement, type RuleResult } from '../decisions/explain-placement.js';
+import { REASON_CODES, type Reason, type ReasonCode, reasonFor } from '../decisions/reason-code.js';
+import { fleetSentence, reasonSentence } from '../decisions/reason-sentence.js';
+import { hashOf } from '../decisions/revision.js';
+import { revisionHistory } from '../decisions/revision-history.js';
+import { BY_OWNER, type Informers } from '../informers/informer.js';
+import { daemonSetKind, nodeKind } from '../kinds/index.js';
+import { nodeNamesOf, podsOnNode } from './daemonset-view.js';
+
+/** Why, for one node. `rules`: [] when there is no Node to hold them to. */
+export interface NodeAnswer {
+  code: ReasonCode;
+  sentence: string;
+  rules: RuleResult[];
+  pod?: string;
+}
+
+/** Why, for the whole fleet: every node is named under exactly one code. Codes without a node are left out. */
+export interface FleetAnswer {
+  sentence: string;
+  total: number;
+  reasons: { code: ReasonCode; count: number; nodes: string[] }[];
+}
+
+interface ExplainerParts {
+  informers: Pick<Informers, 'pods' | 'nodes' | 'daemonSets' | 'controllerRevisions'>;
+  clock: Clock;
+}
+
+/** A DaemonSet with what is the same for all its nodes. */
+interface Subject {
+  daemonSet: DaemonSet;
+  matcher: Matcher;
+  current: CurrentRevision;
+}
+
+export class DaemonSetExplainer {
+  readonly #parts: ExplainerParts;
+
+  constructor(parts: ExplainerParts) {
+    this.#parts = parts;
+  }
+
+  /** Costs as much as there are Pods on that node. Throws 404 for a DaemonSet, or for a node that neither exists nor holds its Pods. */
+  explainNode(ref: ObjectRef, nodeName: string): NodeAnswer {
+    const subject = this.#subject(ref);
+    const { daemonSet } = subject;
+    const node = this.#parts.informers.nodes.get({ name: nodeName });
+    const pods = this.#ownedPods(subject, nodeName);
+    if (!node && pods.length === 0) throw notFound(nodeKind, nodeName);
+    const reason = reasonFor({ ...subject, node, pods });
+    const { namespace = '', name } = daemonSet.metadata;
+    return {
+      code: reason.code,
+      sentence: reasonSentence(reason, { namespace, daemonSet: name, node: nodeName }),
+      rules: node ? explainPlacement(node, daemonSet.spec.template.spec) : [],
+      ...(reason.pod === undefined ? {} : { pod: reason.pod }),
+    };
+  }
+
+  /** Visits all nodes, in slices. Throws 404. */
+  async explainFleet(ref: ObjectRef): Promise<FleetAnswer> {
+    const subject = this.#subject(ref);
+    const slice = new Slice(this.#parts.clock);
+    const nodesByCode = new Map<ReasonCode, string[]>(REASON_CODES.map((code) => [code, []]));
+    for (const nodeName of nodeNamesOf(this.#parts.informers, subject.daemonSet)) {
+      nodesByCode.get(this.#reason(subject, nodeName).code)?.push(nodeName);
+      await slice.pause();
+    }
+    const reasons = [...nodesByCode]
+      .filter(([, nodes]) => nodes.length > 0)
+      .map(([code, nodes]) => ({ code, count: nodes.length, nodes: nodes.sort() }));
+    const { namespace = '', name } = subject.daemonSet.metadata;
+    return {
+      sentence: fleetSentence({ namespace, daemonSet: name }, reasons),
+      total: reasons.reduce((sum, { count }) => sum + count, 0),
+      reasons,
+    };
+  }
+
+  #subject(ref: ObjectRef): Subject {
+    const { daemonSets, controllerRevisions } = this.#parts.informers;
+    const daemonSet = daemonSets.get(ref);
+    if (!daemonSet) throw notFound(daemonSetKind, ref.name);
+    const owned = controllerRevisions.indexed(BY_OWNER, daemonSet.metadata.uid ?? '');
+    const { current } = revisionHistory(daemonSet, owned);
+    return {
+      daemonSet,
+      matcher: compileLabelSelector(daemonSet.spec.selector),
+      current: {
+        hash: current.kind === 'keep' ? hashOf(current.revision) : '',
+        templateGeneration: templateGenerationOf(daemonSet),
+      },
+    };
+  }
+
+  #ownedPods({ daemonSet, matcher }: Subject, nodeName: string): Pod[] {
+    return podsOnNode(this.#parts.informers, daemonSet, matcher, nodeName).owned;
+  }
+
+  #reason(subject: Subject, nodeName: string): Reason {
+    const node = this.#parts.informers.nodes.get({ name: nodeName });
+    return reasonFor({ ...subject, node, pods: this.#ownedPods(subject, nodeName) });
+  }
+}

@@ -1,0 +1,128 @@
+/** A reason as one sentence for a tired person on call: what, why, what to do. */
+import type { Reason, ReasonCode } from './reason-code.js';
+
+/** What the reason is about. */
+export interface ReasonSubject {
+  namespace: string;
+  daemonSet: string;
+  node: string;
+}
+
+/** What of a sentence depends on the code. `does` stands before the node's name. */
+interface Wording {
+  does: string;
+  /** What to do; `pod` is the name of the Pod that the reason names, "" without one. */
+  advice(subject: ReasonSubject, pod: string): string;
+}
+
+const describePod = ({ namespace }: ReasonSubject, pod: string) =>
+  `kubectl describe pod -n ${namespace} ${pod}`;
+const describeNode = ({ node }: ReasonSubject) => `kubectl describe node ${node}`;
+
+/** By code: this table is also what each code means. */
+const WORDINGS: Readonly<Record<ReasonCode, Wording>> = {
+  Running: { does: 'runs on', advice: () => 'nothing to do' },
+  Creating: {
+    does: 'is about to get a Pod on',
+    advice: ({ namespace, daemonSet }) =>
+      `if it lasts, see what refuses the Pod: kubectl describe ds -n ${namespace} ${daemonSet}`,
+  },
+  Starting: {
+    does: 'is starting on',
+    advice: (subject, pod) => `if it lasts, see: ${describePod(subject, pod)}`,
+  },
+  NotReady: {
+    does: 'runs but is not ready on',
+    advice: ({ namespace }, pod) => `see what it says: kubectl logs -n ${namespace} ${pod} --all-containers`,
+  },
+  Failing: {
+    does: 'fails on',
+    advice: (subject, pod) =>
+      `see ${describePod(subject, pod)} and kubectl logs -n ${subject.namespace} ${pod} --all-containers --previous`,
+  },
+  BackOff: {
+    does: 'waits to try again on',
+    advice: (subject, pod) =>
+      `the Pod is replaced by itself after 1 s, then 2, 4 … up to 15 min, so mend the cause: ${describePod(subject, pod)}`,
+  },
+  Unschedulable: {
+    does: 'finds no room on',
+    advice: () => "free what is short on the node, or lower the template's requests or host ports",
+  },
+  Terminating: {
+    does: 'waits for its old Pod to stop on',
+    advice: (subject) =>
+      `a new one is made once it is gone; if it lasts, look after the agent: ${describeNode(subject)}`,
+  },
+  Updating: {
+    does: 'still has its old Pod on',
+    advice: ({ namespace, daemonSet }) =>
+      `its turn comes with the rolling update: kubectl rollout status -n ${namespace} ds/${daemonSet}`,
+  },
+  UpdateOnDelete: {
+    does: 'runs an older template on',
+    advice: ({ namespace }, pod) =>
+      `the update strategy is OnDelete, so delete the Pod to update it: kubectl delete pod -n ${namespace} ${pod}`,
+  },
+  NodeOffline: {
+    does: 'cannot be judged or changed on',
+    advice: (_subject, pod) =>
+      pod
+        ? "containers keep running without the link; check the host's power, network and everynode-agent"
+        : "it gets a Pod when it is back; check the host's power, network and everynode-agent",
+  },
+  KeptDespiteTaint: {
+    does: 'keeps the Pod that it has, but would start none, on',
+    advice: (subject) => `tolerate the taint in the template, or see why it is set: ${describeNode(subject)}`,
+  },
+  UntoleratedTaint: {
+    does: 'does not run on',
+    advice: (subject) =>
+      `if it should, tolerate the taint in the template, or see why it is set: ${describeNode(subject)}`,
+  },
+  NodeNameMismatch: {
+    does: 'does not run on',
+    advice: () => "if it should, take nodeName out of the template's spec",
+  },
+  NodeSelectorMismatch: {
+    does: 'does not run on',
+    advice: ({ node }) =>
+      `if it should, label the node (kubectl label node ${node} KEY=VALUE) or change the template's nodeSelector`,
+  },
+  NodeAffinityMismatch: {
+    does: 'does not run on',
+    advice: ({ node }) =>
+      `if it should, label the node (kubectl label node ${node} KEY=VALUE) or change the template's affinity`,
+  },
+  NodeNotFound: {
+    does: 'has no place on',
+    advice: (_subject, pod) =>
+      pod
+        ? 'the Pod is collected within two minutes unless the Node comes back'
+        : 'check the name: kubectl get nodes',
+  },
+  DaemonSetDeleting: {
+    does: 'is being deleted and changes nothing on',
+    advice: ({ namespace, daemonSet }) =>
+      `if it lasts, see what it waits for: kubectl get ds -n ${namespace} ${daemonSet} -o yaml`,
+  },
+};
+
+/** `default/web does not run on n3: untolerated taint gpu=yes:NoSchedule; if it should, …` */
+export function reasonSentence({ code, pod, because }: Reason, subject: ReasonSubject): string {
+  const { does, advice } = WORDINGS[code];
+  const about = pod === undefined ? '' : ` (Pod ${pod})`;
+  const what = `${subject.namespace}/${subject.daemonSet} ${does} ${subject.node}${about}`;
+  return `${what}: ${because}; ${advice(subject, pod ?? '')}.`;
+}
+
+/** `default/web on 3 nodes: 2 Running, 1 UntoleratedTaint.` Counts of 0 are left out. */
+export function fleetSentence(
+  { namespace, daemonSet }: Pick<ReasonSubject, 'namespace' | 'daemonSet'>,
+  counts: readonly { code: ReasonCode; count: number }[],
+): string {
+  const total = counts.reduce((sum, { count }) => sum + count, 0);
+  const parts = counts.filter(({ count }) => count > 0).map(({ code, count }) => `${count} ${code}`);
+  const tail = parts.length > 0 ? `: ${parts.join(', ')}` : '';
+  return `${namespace}/${daemonSet} on ${total} ${total === 1 ? 'node' : 'nodes'}${tail}.`;
+}
