@@ -77,8 +77,9 @@ export async function startCoordinator(
       { name: 'events', stop: () => events.stop() },
       stoppable('controllers', () => startControllers(shared)),
       stoppable('schedules', () => startSchedules({ ...shared, store })),
-      { name: 'hub', stop: () => hub.stop() },
       api,
+      // Stopped first: the port closes only when the sockets that the hub holds are gone.
+      { name: 'hub', stop: () => hub.stop() },
     ],
     log,
   );

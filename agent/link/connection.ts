@@ -44,6 +44,7 @@ export class Connection {
   #transport: Socket | undefined;
   #silence: SilenceWatch | undefined;
   #beat: Timer | undefined;
+  #beatIntervalMs = BEAT_INTERVAL_MS;
   #endReason: string | undefined;
 
   constructor(target: LinkTarget, events: ConnectionEvents, clock: Clock) {
@@ -77,6 +78,11 @@ export class Connection {
     }
   }
 
+  /** From the next beat on, pings come so often. */
+  beatEvery(intervalMs: number): void {
+    this.#beatIntervalMs = intervalMs;
+  }
+
   /** Ends the connection at once. `closed` follows with this reason. */
   end(reason: string): void {
     this.#endReason ??= reason;
@@ -106,7 +112,7 @@ export class Connection {
   }
 
   #armBeat(): void {
-    this.#beat = this.#clock.after(BEAT_INTERVAL_MS, () => {
+    this.#beat = this.#clock.after(this.#beatIntervalMs, () => {
       this.#socket.ping();
       this.#armBeat();
     });

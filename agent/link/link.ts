@@ -204,6 +204,7 @@ export class Link {
     }
     attachment.clusterUID = welcome.clusterUID;
     attachment.era = welcome.era;
+    attachment.connection.beatEvery(welcome.beatIntervalMs);
     this.#nodeUid = welcome.node.metadata.uid;
     this.#happened({ kind: 'welcomed', reconnectSpreadMs: welcome.reconnectSpreadMs });
     agent.onLive(welcome);

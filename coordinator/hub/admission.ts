@@ -16,6 +16,8 @@ export interface AdmissionParts {
   registry: Registry;
   clusterUID: string;
   era: string;
+  /** The Node, as far as the informers know. One that was deleted just now is heard of right after. */
+  nodeOf: (name: string) => Node | undefined;
   /** The live session of a node. */
   sessionOf: (node: string) => Session | undefined;
   /** The session counts for its node no more: another takes its place. */
@@ -27,7 +29,7 @@ export async function admit(parts: AdmissionParts, session: Session, hello: Hell
   const refusal = refusalOf(parts, session, hello) ?? (await outlive(parts, session, hello));
   if (refusal) return refusal;
   try {
-    const node = await ensureNode(parts.registry, hello, parts.era);
+    const node = await ensureNode(parts.registry, hello, parts.era, parts.nodeOf(hello.node));
     return node ? { welcome: node } : { goodbye: nodeDeleted(parts.clusterUID), isClone: false };
   } catch (error) {
     // Labels or taints that no Node may have, for instance.

@@ -6,7 +6,6 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
-import { ApiError } from '../../shared/kube/status.js';
 import {
   BEAT_INTERVAL_MS,
   type Hello,
@@ -15,7 +14,7 @@ import {
   type StatusReport,
   type Welcome,
 } from '../../shared/link/messages.js';
-import { chooseSubprotocol, commonFeatures } from '../../shared/link/version.js';
+import { commonFeatures } from '../../shared/link/version.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { type Informers, type ObjectChange, PODS_BY_NODE } from '../informers/informer.js';
@@ -33,7 +32,7 @@ import type { Presence } from './presence.js';
 import type { RecordEvent } from './record-event.js';
 import { Session, type SessionEvents } from './session.js';
 import { StatusWriter } from './status-writer.js';
-import { refuseUpgrade, Upgrader } from './upgrade.js';
+import { Upgrader } from './upgrade.js';
 
 export interface HubOptions {
   registry: Registry;
@@ -71,7 +70,7 @@ export class Hub implements SessionEvents {
   readonly streams: PodStreams;
   readonly #options: HubOptions;
   readonly #enrolment: Enrolment;
-  readonly #upgrader = new Upgrader();
+  readonly #upgrader: Upgrader;
   readonly #live = new Map<string, Entry>();
   /** All sessions with an open socket, live or not. */
   readonly #sessions = new Set<Session>();
@@ -88,6 +87,12 @@ export class Hub implements SessionEvents {
     const log = options.log.child({ component: 'hub' });
     this.#options = { ...options, log };
     this.#enrolment = new Enrolment(registry, clock, clusterUID);
+    this.#upgrader = new Upgrader({
+      authenticate: (authorization) => this.#enrolment.authenticate(authorization),
+      accept: (node, socket, transport) =>
+        this.#sessions.add(new Session(node, socket, transport, this, clock)),
+      log,
+    });
     this.#admissions = new NodeLanes(informers);
     const lanes = new NodeLanes(informers);
     const onMissing = (node: string) => this.#live.get(node)?.session.goodbye(nodeDeleted(clusterUID));
@@ -114,25 +119,13 @@ export class Hub implements SessionEvents {
 
   /** Takes over the socket of an upgrade at LINK_PATH: an agent's link, or a refusal with a Status. */
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    const onError = () => socket.destroy();
-    socket.on('error', onError);
-    this.#admitUpgrade(request).then(
-      (node) => {
-        socket.off('error', onError);
-        this.#upgrader.accept(request, socket, head, (webSocket) => {
-          this.#sessions.add(new Session(node, webSocket, socket, this, this.#options.clock));
-        });
-      },
-      (error: unknown) => {
-        if (!(error instanceof ApiError)) this.#options.log.error({ err: error }, 'upgrade failed');
-        refuseUpgrade(socket, error instanceof ApiError ? error : new ApiError('InternalError', 'try again'));
-      },
-    );
+    void this.#upgrader.upgrade(request, socket, head);
   }
 
   /** Sends all agents away for a moment and resolves when they are gone. Nothing is written about it. */
   async stop(): Promise<void> {
     this.#isStopping = true;
+    this.#upgrader.close();
     this.#options.presence.stop();
     this.#conditions.stop();
     const goodbye = {
@@ -192,15 +185,6 @@ export class Hub implements SessionEvents {
     if (this.#sessions.size === 0) this.#whenEmpty();
   }
 
-  /** The node that the request proves to be. Throws ApiError. */
-  async #admitUpgrade({ headers }: IncomingMessage): Promise<string> {
-    if (this.#isStopping) throw new ApiError('ServiceUnavailable', 'the coordinator stops');
-    if (!chooseSubprotocol(headers['sec-websocket-protocol'])) {
-      throw new ApiError('BadRequest', 'no subprotocol in common');
-    }
-    return this.#enrolment.authenticate(headers.authorization);
-  }
-
   async #decide(session: Session, hello: Hello, offsetMs: number): Promise<void> {
     const { registry, informers, clusterUID, era, recordEvent } = this.#options;
     // Before the caches are full, what they lack would look like deleted.
@@ -210,6 +194,7 @@ export class Hub implements SessionEvents {
         registry,
         clusterUID,
         era,
+        nodeOf: (name) => informers.nodes.get({ name }),
         sessionOf: (node) => this.#sessionOf(node),
         release: (rival) => this.#release(rival),
       },

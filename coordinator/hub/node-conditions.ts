@@ -17,6 +17,7 @@ import {
 } from '../decisions/reported-status.js';
 import { type Informers, PODS_BY_NODE } from '../informers/informer.js';
 import { nodeKind, podKind } from '../kinds/index.js';
+import { sameJson } from '../registry/json-value.js';
 import type { Registry } from '../registry/registry.js';
 import type { NodeLanes } from './node-lanes.js';
 import type { Presence } from './presence.js';
@@ -94,7 +95,10 @@ export class NodeConditions {
   }
 
   async #writeNode(node: string, reported: NodeStatus | undefined): Promise<number> {
-    const { registry, recordEvent } = this.#parts;
+    const { registry, informers, recordEvent } = this.#parts;
+    const known = informers.nodes.get({ name: node });
+    // Only the hub writes Node.status, and the lane has waited for what it wrote last.
+    if (known && sameJson(known.status, this.#statusOf(node, known.status, reported))) return 0;
     let wasReady = false;
     try {
       const record = await registry.modify(

@@ -6,14 +6,16 @@ import { nodeKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
 
 /**
- * The agent's Node, made if it is missing; undefined when it was deleted under the running agent process, which then
+ * The agent's Node, made if `known` is absent and the store has none; undefined when it was deleted under the running agent process, which then
  * has to stay away, as upstream's kubelet does until it restarts. Throws ApiError.
  */
 export async function ensureNode(
   registry: Pick<Registry, 'get' | 'create'>,
   hello: Hello,
   era: string,
+  known: Node | undefined,
 ): Promise<Node | undefined> {
+  if (known) return known;
   try {
     return (await registry.get(nodeKind, { name: hello.node })).object();
   } catch (error) {

@@ -103,7 +103,10 @@ export interface StatusAck {
   id: number;
 }
 
-/** An Event as an agent tells it: on its own Node or on a Pod bound to it. `count` is how often since the last report. */
+/**
+ * An Event as an agent tells it: on its own Node or on a Pod bound to it. `count` is how often since the last report;
+ * the hub's recorder takes a report for one occurrence, at the time it came.
+ */
 export interface ReportedEvent {
   involvedObject: ObjectReference;
   type: 'Normal' | 'Warning';

@@ -38,7 +38,9 @@ async function start(context: TestContext) {
   });
   const api = await startTestApi({ registry, agentLink: hub });
   context.after(async () => {
-    await Promise.all([api.stop(), hub.stop()]);
+    // The port closes only when the sockets that the hub holds are gone.
+    await hub.stop();
+    await api.stop();
     await informers.stop();
   });
   const token = newJoinToken();
@@ -70,8 +72,8 @@ test('a token makes a node whose link is let in over the pinned authority', asyn
     random: () => 0,
   });
   link.start();
+  context.after(() => link.stop());
   await eventually(() => link.phase === 'live' && hub.connected === 1);
-  link.stop();
 });
 
 test('the store holds hashes only', async (context) => {
