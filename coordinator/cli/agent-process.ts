@@ -22,12 +22,13 @@ export interface AgentProcess {
   stop(): Promise<void>;
 }
 
-/** Starts an agent that shares this process's stderr. */
-export function startAgent(args: readonly string[]): AgentProcess {
+/** Starts an agent that shares this process's stderr. The token goes by environment: arguments are public on a host. */
+export function startAgent(args: readonly string[], token: string): AgentProcess {
   const child: ChildProcess = spawn(process.execPath, [AGENT_PROGRAM, ...args], {
     stdio: ['ignore', 'inherit', 'inherit'],
     // A Ctrl-C is for this process to handle: it stops the agent when the time has come.
     detached: true,
+    env: { ...process.env, EVERYNODE_AGENT_TOKEN: token },
   });
   const ended = new Promise<number | string>((resolve, reject) => {
     child.on('error', reject);

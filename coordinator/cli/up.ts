@@ -87,7 +87,7 @@ async function startFirstAgent(
 ): Promise<AgentProcess> {
   // A joined agent ignores the token, so `up` again needs no memory of whether it had joined.
   const token = await createToken(api, { ttlSeconds: 600, description: 'npm run up' });
-  const args = ['--server', api.server, '--token', token.text, '--data', agentDataDir(settings.data)];
+  const args = ['--server', api.server, '--data', agentDataDir(settings.data)];
   args.push(
     '--runtime',
     settings.runtime,
@@ -98,7 +98,9 @@ async function startFirstAgent(
   );
   if (settings.labels) args.push('--labels', settings.labels);
   if (settings.taints) args.push('--taints', settings.taints);
-  return progress.step(`starting the agent of node ${settings.nodeName}`, async () => startAgent(args));
+  return progress.step(`starting the agent of node ${settings.nodeName}`, async () =>
+    startAgent(args, token.text),
+  );
 }
 
 async function announceReady(settings: UpSettings, api: ApiClient, progress: Progress): Promise<void> {
