@@ -176,8 +176,7 @@ function onEngine(kind: EngineKind): void {
     law(
       "after kill -9 of the engine its Pod runs within five seconds of the engine's return",
       async (host) => {
-        // The test's Podman loses the network namespaces it made when it is killed; a system's does not.
-        give('k', WAITING, { hostNetwork: true });
+        give('k', WAITING);
         await running('k');
         await host.kill();
         await host.start();

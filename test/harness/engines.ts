@@ -31,6 +31,8 @@ export interface TestEngine {
   gateway: string;
   /** Runs a command where `127.0.0.1` is the engine's host, and answers what it printed. */
   onHost(...command: string[]): string;
+  /** The processes of a container, as this machine numbers them. */
+  processesOf(containerID: string): number[];
   /** SIGKILL; containers stay as the engine leaves them. */
   kill(): Promise<void>;
   /** Starts it again on the same data. */
@@ -79,6 +81,8 @@ class OwnEngine implements TestEngine {
   #engine: ChildProcess | undefined;
   /** Docker's other half, a process of its own as in every installation: it survives dockerd. */
   #containerd: ChildProcess | undefined;
+  /** Keeps what the engine has mounted, such as its containers' network namespaces, over its death. */
+  #mounts: ChildProcess | undefined;
 
   constructor(
     readonly kind: EngineKind,
@@ -94,11 +98,18 @@ class OwnEngine implements TestEngine {
     return run('nsenter', `--net=/run/netns/${this.network.name}`, ...command);
   }
 
+  processesOf(containerID: string): number[] {
+    return readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name) && readIfThere(`/proc/${name}/cgroup`).includes(containerID))
+      .map(Number);
+  }
+
   async start(): Promise<void> {
+    if (!isRunning(this.#mounts)) this.#mounts = await this.#holdMounts();
     if (this.kind === 'docker' && !isRunning(this.#containerd)) {
-      this.#containerd = this.#spawn(containerdCommand(this.folder));
+      this.#containerd = this.#spawnInside(containerdCommand(this.folder));
     }
-    const child = this.#spawn(
+    const child = this.#spawnInside(
       this.kind === 'docker' ? dockerCommand(this.folder, this.network) : podmanCommand(this.folder),
     );
     this.#engine = child;
@@ -123,11 +134,27 @@ class OwnEngine implements TestEngine {
     } finally {
       await end(this.#engine, 'SIGTERM');
       await end(this.#containerd, 'SIGTERM');
+      await end(this.#mounts, 'SIGKILL');
       killBelow(this.folder);
-      unmountBelow(this.folder);
+      removeEmptyCgroups();
       removeNetwork(this.network);
       rmSync(this.folder, { recursive: true, force: true });
     }
+  }
+
+  async #holdMounts(): Promise<ChildProcess> {
+    const done = join(this.folder, 'mounted');
+    const script = `${CLEAN_CGROUPS} touch ${done}; exec sleep infinity`;
+    const holder = this.#spawn(['unshare', '-m', 'sh', '-c', script]);
+    while (!existsSync(done)) {
+      if (!isRunning(holder)) throw new Error(`${this.kind} did not start: ${this.#lastWords()}`);
+      await sleep(10);
+    }
+    return holder;
+  }
+
+  #spawnInside(command: string[]): ChildProcess {
+    return this.#spawn(['nsenter', `--mount=/proc/${this.#mounts?.pid}/ns/mnt`, ...command]);
   }
 
   #spawn(command: string[]): ChildProcess {
@@ -156,18 +183,25 @@ async function end(child: ChildProcess | undefined, signal: NodeJS.Signals): Pro
   await ended;
 }
 
+/** Podman removes no container whose namespaces another shares: what is refused at first goes with the next round. */
 async function removeContainers(socketPath: string): Promise<void> {
   const api = new DockerApi({ socketPath });
   const refusals = { otherwise: 'EngineDown' };
-  const found = await api.json<{ Id: string; Created: number }[]>(
-    { method: 'GET', path: '/containers/json', query: { all: '1' } },
-    refusals,
-  );
-  // Podman removes no container whose namespaces a later one shares.
-  for (const { Id } of found.sort((one, other) => other.Created - one.Created)) {
-    await api.json({ method: 'DELETE', path: `/containers/${Id}`, query: { force: '1', v: '1' } }, refusals);
+  let refused: unknown;
+  for (let round = 0; round < 3; round += 1) {
+    const query = { all: '1' };
+    const found = await api.json<{ Id: string }[]>(
+      { method: 'GET', path: '/containers/json', query },
+      refusals,
+    );
+    if (found.length === 0) break;
+    for (const { Id } of found) {
+      const call = { method: 'DELETE', path: `/containers/${Id}`, query: { force: '1', v: '1' } } as const;
+      refused = await api.json(call, refusals).catch((error: unknown) => error);
+    }
   }
   api.close();
+  if (refused instanceof Error) throw refused;
 }
 
 function containerdCommand(folder: string): string[] {
@@ -188,8 +222,8 @@ function dockerCommand(folder: string, { bridge }: Network): string[] {
 }
 
 /**
- * crun wants every cgroup v1 hierarchy that is in use at /sys/fs/cgroup, and no cgroup2 beside them: mounts that only
- * the service sees. A machine whose /sys/fs/cgroup is cgroup2 itself needs nothing.
+ * Engines want every cgroup v1 hierarchy that is in use at /sys/fs/cgroup, crun no cgroup2 beside them: mounts that
+ * only they see. A machine whose /sys/fs/cgroup is cgroup2 itself needs nothing.
  */
 export const CLEAN_CGROUPS = `if ! grep -q ' /sys/fs/cgroup cgroup2 ' /proc/mounts; then
   hierarchies=$(awk -F: '$1 > 0 { print $2 }' /proc/self/cgroup)
@@ -225,7 +259,7 @@ runtime = "crun"
 `,
   );
   mkdirSync(join(folder, 'networks'), { recursive: true });
-  return ['unshare', '-m', 'sh', '-c', `${CLEAN_CGROUPS} exec "$@"`, 'sh', ...podmanService(folder)];
+  return podmanService(folder);
 }
 
 /** `soft:hard` of this process, both the hard one, as Podman wants them. */
@@ -320,13 +354,19 @@ function readIfThere(path: string): string {
   }
 }
 
-function unmountBelow(folder: string): void {
-  const mounts = readFileSync('/proc/mounts', 'utf8')
-    .split('\n')
-    .map((line) => line.split(' ')[1] ?? '');
-  for (const mount of mounts.reverse()) {
-    if (mount.startsWith(`${folder}/`)) run('umount', '-l', mount);
-  }
+/**
+ * Engines leave the directories in which they kept their containers, hosts also in hierarchies that only they had
+ * mounted: those would stay in use for ever, without a mount, and containerd no longer sees who is out of memory.
+ */
+function removeEmptyCgroups(): void {
+  const folders = '/sys/fs/cgroup/*/docker /sys/fs/cgroup/*/libpod_parent';
+  run(
+    'unshare',
+    '-m',
+    'sh',
+    '-c',
+    `${CLEAN_CGROUPS} find ${folders} -depth -type d -exec rmdir {} \\; 2>/dev/null || true`,
+  );
 }
 
 function run(command: string, ...args: string[]): string {

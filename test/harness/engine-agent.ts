@@ -1,0 +1,75 @@
+/**
+ * An agent without a link, as a process of its own that can be killed: Pod workers over a real engine. The test is its
+ * coordinator, over the channel of `fork`. Arguments: SOCKET DATA-DIR.
+ */
+import { type HeldPod, heldAfterGone, heldAfterSet } from '../../agent/decisions/held-pod.js';
+import { Images } from '../../agent/pods/images.js';
+import { PodWorkers } from '../../agent/pods/pod-workers.js';
+import { watchRuntime } from '../../agent/pods/runtime-watch.js';
+import { DockerEngine } from '../../agent/runtime/docker-engine.js';
+import { askEngine } from '../../agent/runtime/find-engine.js';
+import { Volumes } from '../../agent/volumes/mounts.js';
+import type { Pod, PodStatus } from '../../shared/kube/pod.js';
+import { systemClock } from '../../shared/process/clock.js';
+import { silentLogger } from '../../shared/process/log.js';
+
+/** From the test: a Pod to hold, new or changed, or the uid of one that it knows no more. */
+export type ToAgent = { set: Pod } | { gone: string };
+/** To the test. */
+export type FromAgent =
+  | { kind: 'ready' }
+  | { kind: 'status'; uid: string; status: PodStatus }
+  | { kind: 'removed'; uid: string };
+
+export const OWNER = { clusterUID: 'engine-agent', nodeName: 'host-1' };
+
+async function main(socketPath: string, dataDir: string): Promise<void> {
+  const driver = new DockerEngine(await askEngine({ socketPath }), OWNER);
+  const held = new Map<string, HeldPod>();
+  const tell = (message: FromAgent): void => void process.send?.(message);
+  const source = {
+    get: (uid: string) => held.get(uid),
+    all: () => held.values(),
+    forget: (uid: string) => void held.delete(uid),
+  };
+  const workers = new PodWorkers(source, {
+    driver,
+    images: new Images(driver, systemClock),
+    volumes: new Volumes(dataDir),
+    reports: {
+      putPod: ({ uid, status }) => tell({ kind: 'status', uid, status }),
+      putRemoved: ({ uid }) => tell({ kind: 'removed', uid }),
+      putEvent: () => undefined,
+    },
+    clock: systemClock,
+    log: silentLogger,
+    facts: () => ({
+      nodeName: OWNER.nodeName,
+      hostIP: '127.0.0.1',
+      allocatable: { cpu: '2', memory: '1Gi' },
+      engine: 'docker',
+      bootMark: 'boot-1',
+      engineUpSince: 0,
+    }),
+  });
+  process.on('message', (message: ToAgent) => {
+    const uid = 'set' in message ? (message.set.metadata.uid ?? '') : message.gone;
+    const known = held.get(uid);
+    if ('set' in message) {
+      const given = { uid, digest: JSON.stringify(message.set), pod: message.set };
+      held.set(uid, heldAfterSet(known, given, systemClock.now()));
+      workers.update([uid], []);
+    } else {
+      if (known) held.set(uid, heldAfterGone(known, systemClock.now()));
+      workers.update([], [uid]);
+    }
+  });
+  workers.start();
+  // After the first look at the engine.
+  const onLooked = (): void => tell({ kind: 'ready' });
+  watchRuntime(driver, [workers.onRuntimeEvent.bind(workers), onLooked], systemClock, silentLogger);
+}
+
+// The test imports this file for its types; `fork` runs it.
+const [, program, socketPath, dataDir] = process.argv;
+if (program?.endsWith('engine-agent.js') && socketPath && dataDir) await main(socketPath, dataDir);

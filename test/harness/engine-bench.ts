@@ -1,0 +1,135 @@
+/** A real engine and an agent process over it; the test plays the coordinator, the crash and the power cut. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { DockerEngine } from '../../agent/runtime/docker-engine.js';
+import type { ObservedContainer } from '../../agent/runtime/driver.js';
+import { askEngine } from '../../agent/runtime/find-engine.js';
+import type { Pod, PodSpec, PodStatus } from '../../shared/kube/pod.js';
+import { type FromAgent, OWNER, type ToAgent } from './engine-agent.js';
+import { type EngineKind, startEngine, type TestEngine } from './engines.js';
+import { loadTestImages } from './test-images.js';
+
+const PROGRAM = join(dirname(fileURLToPath(import.meta.url)), 'engine-agent.js');
+const DEADLINE_MS = 60_000;
+
+export class EngineBench {
+  readonly dataDir = mkdtempSync(join(tmpdir(), 'everynode-agent-'));
+  /** By uid, as last reported. */
+  readonly statuses = new Map<string, PodStatus>();
+  readonly removed = new Set<string>();
+  readonly #pods = new Map<string, Pod>();
+  #agent: ChildProcess | undefined;
+
+  private constructor(
+    readonly engine: TestEngine,
+    readonly driver: DockerEngine,
+  ) {}
+
+  /** With the image `app:1` in the engine; a sentence instead where there is no engine. */
+  static async open(kind: EngineKind): Promise<EngineBench | string> {
+    const engine = await startEngine(kind);
+    if (typeof engine === 'string') return engine;
+    const { socketPath } = engine;
+    await loadTestImages(socketPath, ['app:1']);
+    const bench = new EngineBench(engine, new DockerEngine(await askEngine({ socketPath }), OWNER));
+    await bench.startAgent();
+    return bench;
+  }
+
+  /** Gives the Pod to the agent, now and after each of its restarts. Its uid is its name. */
+  give(name: string, spec: PodSpec, metadata: Partial<Pod['metadata']> = {}): void {
+    const pod: Pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name, namespace: 'default', uid: name, ...metadata },
+      spec,
+    };
+    this.#pods.set(name, pod);
+    this.#send({ set: pod });
+  }
+
+  /** Deletes it with its grace, waits until the agent says that it is gone, and lets it go. */
+  async delete(name: string): Promise<void> {
+    const pod = this.#pods.get(name);
+    if (!pod) throw new Error(`no Pod ${name} was given`);
+    this.give(name, pod.spec, {
+      deletionTimestamp: new Date().toISOString(),
+      deletionGracePeriodSeconds: pod.spec.terminationGracePeriodSeconds ?? 30,
+    });
+    await this.until(`${name} is removed`, () => this.removed.has(name));
+    this.#pods.delete(name);
+    this.#send({ gone: name });
+  }
+
+  async startAgent(): Promise<void> {
+    const agent = fork(PROGRAM, [this.engine.socketPath, this.dataDir]);
+    this.#agent = agent;
+    const ready = new Promise<void>((resolve, reject) => {
+      agent.once('exit', (code) => reject(new Error(`the agent ended with ${code}`)));
+      agent.on('message', (message: FromAgent) => {
+        if (message.kind === 'ready') resolve();
+        if (message.kind === 'status') this.statuses.set(message.uid, message.status);
+        if (message.kind === 'removed') this.removed.add(message.uid);
+      });
+    });
+    for (const set of this.#pods.values()) this.#send({ set });
+    await ready;
+  }
+
+  /** SIGKILL. */
+  async killAgent(): Promise<void> {
+    const agent = this.#agent;
+    if (!agent) return;
+    const ended = new Promise((resolve) => agent.once('exit', resolve));
+    agent.kill('SIGKILL');
+    await ended;
+    this.statuses.clear();
+  }
+
+  isReady(name: string): boolean {
+    const conditions = this.statuses.get(name)?.conditions ?? [];
+    return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+  }
+
+  async untilReady(name: string): Promise<void> {
+    await this.until(`${name} is ready`, () => this.isReady(name));
+  }
+
+  /** The Pod's containers in the engine that run. */
+  async running(name: string): Promise<ObservedContainer[]> {
+    return (await this.driver.inspectPod(name)).filter(({ state }) => state === 'running');
+  }
+
+  /** What a container has printed so far. */
+  async logOf(container: ObservedContainer): Promise<string> {
+    const chunks: Uint8Array[] = [];
+    const { signal } = new AbortController();
+    const bytes = this.driver.logs(container.id, { follow: false, timestamps: false }, signal);
+    for await (const chunk of bytes) chunks.push(chunk);
+    return Buffer.concat(chunks).toString();
+  }
+
+  /** Fails with the statuses as they are when it does not come to hold. */
+  async until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+    const end = Date.now() + DEADLINE_MS;
+    while (!(await holds())) {
+      if (Date.now() > end) throw new Error(`not seen: ${what}; ${JSON.stringify([...this.statuses])}`);
+      await sleep(20);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.killAgent();
+    this.driver.close();
+    await this.engine.stop();
+    rmSync(this.dataDir, { recursive: true, force: true });
+  }
+
+  #send(message: ToAgent): void {
+    if (this.#agent?.connected) this.#agent.send(message);
+  }
+}
