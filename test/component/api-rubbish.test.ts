@@ -31,7 +31,18 @@ const RESOURCES = [
 ];
 const SUBRESOURCES = ['', '/status', '/log', '/eviction', '/binding', '/finalize', '/scale', '/constructor'];
 
+/** Places where something is or may be written. */
+const WRITABLE = [
+  '/api/v1/namespaces/default/pods/x',
+  '/api/v1/namespaces/default/pods/x/status',
+  '/api/v1/namespaces/default/configmaps',
+  '/api/v1/namespaces/default/configmaps/x',
+  '/api/v1/nodes/x',
+  '/apis/apps/v1/namespaces/default/daemonsets',
+];
+
 const path = fc.oneof(
+  fc.constantFrom(...WRITABLE),
   fc
     .tuple(
       fc.constantFrom('/api/v1', '/apis/apps/v1', '/apis/authorization.k8s.io/v1', '/api/v2'),
