@@ -1,6 +1,6 @@
 /** The two programs as processes, started as a user starts them, ended by process id. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { createWriteStream, existsSync, readFileSync } from 'node:fs';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { until } from './until.js';
@@ -12,24 +12,35 @@ const START_TIMEOUT_MS = 30_000;
 export interface RunningProgram {
   readonly pid: number;
   readonly running: boolean;
+  /** Once it has ended: its exit code, or the signal that ended it. */
+  readonly ending: number | NodeJS.Signals | undefined;
   /** Sends the signal and resolves when the process has ended. */
   end(signal: NodeJS.Signals): Promise<void>;
 }
 
 /** Starts a compiled program; what it prints goes to `logFile`. */
-export function startProgram(module: string, args: readonly string[], logFile: string): RunningProgram {
+export function startProgram(
+  module: string,
+  args: readonly string[],
+  logFile: string,
+  environment: Readonly<Record<string, string>> = {},
+): RunningProgram {
+  // A file and no pipe: the program's own children may outlive it and this process.
+  const log = openSync(logFile, 'a');
   const child: ChildProcess = spawn(process.execPath, [join(DIST, module), ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', log, log],
+    env: { ...process.env, ...environment },
   });
-  const log = createWriteStream(logFile, { flags: 'a' });
-  child.stdout?.pipe(log, { end: false });
-  child.stderr?.pipe(log, { end: false });
+  closeSync(log);
   const ended = new Promise<void>((done) => child.on('exit', () => done()));
   const isRunning = () => child.exitCode === null && child.signalCode === null;
   return {
     pid: child.pid ?? 0,
     get running() {
       return isRunning();
+    },
+    get ending() {
+      return child.exitCode ?? child.signalCode ?? undefined;
     },
     end: async (signal) => {
       if (isRunning()) child.kill(signal);
@@ -86,4 +97,20 @@ export function startAgentProcess(wish: AgentWish): RunningProgram {
   if (wish.labels) args.push('--labels', wish.labels);
   if (wish.taints) args.push('--taints', wish.taints);
   return startProgram('agent/cli.js', [...args, ...(wish.args ?? [])], `${wish.dataDir}-agent.log`);
+}
+
+/** Runs one command of `everynode` to its end. */
+export function runEverynode(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const program = join(DIST, 'coordinator/cli/everynode.js');
+  const options = { env: { ...process.env, ...environment }, timeout: START_TIMEOUT_MS };
+  return new Promise((done) => {
+    const child = execFile(process.execPath, [program, ...args], options, (error, stdout, stderr) => {
+      const code = error ? (typeof error.code === 'number' ? error.code : 1) : 0;
+      done({ code, stdout, stderr });
+    });
+    child.stdin?.end();
+  });
 }

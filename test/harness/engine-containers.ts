@@ -1,0 +1,87 @@
+/** What really is in an engine, asked of the engine and not of the agent. */
+import { DockerApi } from '../../agent/runtime/docker-api.js';
+
+const REFUSALS = { otherwise: 'EngineDown' };
+const POD_NAME = 'everynode.dev/pod-name';
+const POD_UID = 'everynode.dev/pod-uid';
+
+export interface EngineContainer {
+  id: string;
+  image: string;
+  /** In the engine's word: `running`, `exited`, `created`. */
+  state: string;
+  /** The Pod it belongs to; absent for a container that is not Everynode's. */
+  podName?: string;
+  podUID?: string;
+}
+
+interface ListedContainer {
+  Id: string;
+  Image: string;
+  State: string;
+  Labels?: Record<string, string>;
+}
+
+export class EngineContainers {
+  readonly #api: DockerApi;
+
+  constructor(socketPath: string) {
+    this.#api = new DockerApi({ socketPath });
+  }
+
+  /** All of them, ended ones too. */
+  async all(): Promise<EngineContainer[]> {
+    const query = { all: '1' };
+    const listed = await this.#api.json<ListedContainer[]>(
+      { method: 'GET', path: '/containers/json', query },
+      REFUSALS,
+    );
+    return listed.map(({ Id, Image, State, Labels = {} }) => ({
+      id: Id,
+      image: Image,
+      state: State,
+      ...(Labels[POD_NAME] ? { podName: Labels[POD_NAME] } : {}),
+      ...(Labels[POD_UID] ? { podUID: Labels[POD_UID] } : {}),
+    }));
+  }
+
+  /** Those of Pods whose name begins so. */
+  async ofPods(prefix: string): Promise<EngineContainer[]> {
+    return (await this.all()).filter(({ podName }) => podName?.startsWith(prefix));
+  }
+
+  /** Process id of a container's first process, as this machine counts. */
+  async processOf(id: string): Promise<number> {
+    const { State } = await this.#inspect(id);
+    return State.Pid;
+  }
+
+  /** When it was started, as the engine says: unchanged as long as nobody touched it. */
+  async startedAt(id: string): Promise<string> {
+    const { State } = await this.#inspect(id);
+    return State.StartedAt;
+  }
+
+  /** Creates and starts a container; answers its id. */
+  async run(image: string, labels: Record<string, string> = {}): Promise<string> {
+    const body = { Image: image, Labels: labels };
+    const { Id } = await this.#api.json<{ Id: string }>(
+      { method: 'POST', path: '/containers/create', body },
+      REFUSALS,
+    );
+    await this.#api.json({ method: 'POST', path: `/containers/${Id}/start` }, REFUSALS);
+    return Id;
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#api.json({ method: 'DELETE', path: `/containers/${id}`, query: { force: '1' } }, REFUSALS);
+  }
+
+  close(): void {
+    this.#api.close();
+  }
+
+  #inspect(id: string): Promise<{ State: { Pid: number; StartedAt: string } }> {
+    return this.#api.json({ method: 'GET', path: `/containers/${id}/json` }, REFUSALS);
+  }
+}

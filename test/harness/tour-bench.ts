@@ -1,0 +1,173 @@
+/** A machine with an engine of its own on which `everynode up` runs as a process, and a kubectl for it. */
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { EngineContainers } from './engine-containers.js';
+import { type EngineKind, startEngine, type TestEngine } from './engines.js';
+import { createKubectl, findKubectl, type Kubectl } from './kubectl.js';
+import { type RunningProgram, startProgram } from './processes.js';
+import { loadTestImages } from './test-images.js';
+import { until } from './until.js';
+
+const READY_MS = 60_000;
+export const PATIENCE_MS = 30_000;
+/** The node's name, as the texts that users start from have it. */
+export const NODE = 'master';
+
+export interface BenchOptions {
+  /** Tags of the one test image. */
+  images: string[];
+  /** Further flags of `up`. */
+  args?: readonly string[];
+}
+
+export class TourBench {
+  readonly containers: EngineContainers;
+  readonly #folder = mkdtempSync(join(tmpdir(), 'everynode-tour-'));
+  readonly #args: readonly string[];
+  #port = 0;
+  #up: RunningProgram | undefined;
+  #kubectl: Kubectl | undefined;
+
+  private constructor(
+    readonly engine: TestEngine,
+    args: readonly string[],
+  ) {
+    this.containers = new EngineContainers(engine.socketPath);
+    this.#args = args;
+  }
+
+  /** A sentence instead where this machine lacks the engine or a kubectl. */
+  static async open(kind: EngineKind, { images, args = [] }: BenchOptions): Promise<TourBench | string> {
+    try {
+      findKubectl();
+    } catch (error) {
+      return `no kubectl: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`;
+    }
+    const engine = await startEngine(kind);
+    if (typeof engine === 'string') return engine;
+    const bench = new TourBench(engine, args);
+    try {
+      await loadTestImages(engine.socketPath, images);
+      bench.#port = await freePort();
+      await bench.startUp();
+      return bench;
+    } catch (error) {
+      await bench.close();
+      throw error;
+    }
+  }
+
+  get dataDir(): string {
+    return join(this.#folder, 'data');
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  /** Where the engine is, for a process of this machine. */
+  get environment(): Record<string, string> {
+    return { DOCKER_HOST: `unix://${this.engine.socketPath}` };
+  }
+
+  get up(): RunningProgram {
+    if (!this.#up) throw new Error('up was not started');
+    return this.#up;
+  }
+
+  /** What all `up`s of this bench have printed. */
+  get printed(): string {
+    return existsSync(this.#log) ? readFileSync(this.#log, 'utf8') : '';
+  }
+
+  get kubectl(): Kubectl {
+    this.#kubectl ??= this.newKubectl();
+    return this.#kubectl;
+  }
+
+  newKubectl(binary?: string): Kubectl {
+    return createKubectl(readFileSync(join(this.dataDir, 'kubeconfig'), 'utf8'), binary);
+  }
+
+  /** `everynode up`, once more on the same data; resolves when it says that the node is Ready. */
+  async startUp(): Promise<void> {
+    const before = this.printed.length;
+    const args = ['up', '--data', this.dataDir, '--port', String(this.#port), '--node-name', NODE];
+    args.push('--runtime', this.engine.kind, ...this.#args);
+    const up = startProgram('coordinator/cli/everynode.js', args, this.#log, this.environment);
+    this.#up = up;
+    await until(
+      () => {
+        if (!up.running) throw new Error(`up ended with ${up.ending}: ${this.printed.slice(before)}`);
+        return this.printed.slice(before).includes(`Node ${NODE} is Ready`);
+      },
+      { timeoutMs: READY_MS, what: 'the node to be Ready' },
+    );
+  }
+
+  /** Process ids of the agents of this data, leftovers included. */
+  agents(): number[] {
+    return processesNaming(join(this.dataDir, 'agent'));
+  }
+
+  /** Waits until `check` no longer throws; then its last complaint is the error. */
+  async eventually(check: () => Promise<void>, timeoutMs = PATIENCE_MS): Promise<void> {
+    let complaint: unknown;
+    const holds = async () => {
+      try {
+        await check();
+        return true;
+      } catch (error) {
+        complaint = error;
+        return false;
+      }
+    };
+    await until(holds, { timeoutMs, what: 'a check', pollMs: 100 }).catch(() => {
+      throw complaint;
+    });
+  }
+
+  /** Ends everything, containers included. */
+  async close(): Promise<void> {
+    await this.#up?.end('SIGTERM');
+    for (const pid of this.agents()) process.kill(pid, 'SIGKILL');
+    this.#kubectl?.remove();
+    this.containers.close();
+    await this.engine.stop();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  get #log(): string {
+    return join(this.#folder, 'up.log');
+  }
+}
+
+/** Processes with this word on their command line. */
+function processesNaming(word: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => commandLine(pid).includes(word))
+    .map(Number);
+}
+
+function commandLine(pid: string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+  } catch {
+    // Ended since it was listed.
+    return [];
+  }
+}
+
+/** A port that was free a moment ago: `up` is to be started again on the same one. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().on('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+}
