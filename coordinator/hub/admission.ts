@@ -2,8 +2,7 @@
 import type { Node } from '../../shared/kube/node.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { Goodbye, Hello } from '../../shared/link/messages.js';
-import type { Registry } from '../registry/registry.js';
-import { ensureNode } from './node-registration.js';
+import { ensureNode, type RegistrationParts } from './node-registration.js';
 import type { Session } from './session.js';
 
 /** A clone, a stranger or a refused Node asks again, but seldom: what was wrong may be put right. */
@@ -12,12 +11,8 @@ const SOON_MS = 5_000;
 
 export type Verdict = { welcome: Node } | { goodbye: Omit<Goodbye, 'kind'>; isClone: boolean };
 
-export interface AdmissionParts {
-  registry: Registry;
+export interface AdmissionParts extends RegistrationParts {
   clusterUID: string;
-  era: string;
-  /** The Node, as far as the informers know. One that was deleted just now is heard of right after. */
-  nodeOf: (name: string) => Node | undefined;
   /** The live session of a node. */
   sessionOf: (node: string) => Session | undefined;
   /** The session counts for its node no more: another takes its place. */
@@ -29,7 +24,7 @@ export async function admit(parts: AdmissionParts, session: Session, hello: Hell
   const refusal = refusalOf(parts, session, hello) ?? (await outlive(parts, session, hello));
   if (refusal) return refusal;
   try {
-    const node = await ensureNode(parts.registry, hello, parts.era, parts.nodeOf(hello.node));
+    const node = await ensureNode(parts, hello);
     return node ? { welcome: node } : { goodbye: nodeDeleted(parts.clusterUID), isClone: false };
   } catch (error) {
     // Labels or taints that no Node may have, for instance.

@@ -194,7 +194,7 @@ export class Hub implements SessionEvents {
         registry,
         clusterUID,
         era,
-        nodeOf: (name) => informers.nodes.get({ name }),
+        informers,
         sessionOf: (node) => this.#sessionOf(node),
         release: (rival) => this.#release(rival),
       },
