@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --no-expose-wasm --lite-mode --max-semi-space-size=1 --max-old-space-size=128
 /** `everynode-agent`: what a host runs. */
 import type { Command } from 'commander';
 import { createProgram, runCommandLine } from '../shared/process/command-line.js';

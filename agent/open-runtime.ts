@@ -1,11 +1,12 @@
 /** The container engine of this host, found now or remembered from the last time it answered. */
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock } from '../shared/process/clock.js';
+import { type Clock, systemClock } from '../shared/process/clock.js';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import { DockerEngine } from './runtime/docker-engine.js';
 import { type ContainerOwner, type RuntimeDriver, RuntimeError } from './runtime/driver.js';
 import { type EngineSearch, type FoundEngine, findEngine } from './runtime/find-engine.js';
+import { SteadyTimes } from './runtime/steady-times.js';
 import type { RuntimeChoice } from './settings.js';
 
 /** Where engines may be, from the environment: `DOCKER_HOST`, `XDG_RUNTIME_DIR`, `HOME`. */
@@ -36,7 +37,7 @@ export async function openRuntime(
   const found = await findOrRemember({ runtime: choice, ...places }, join(dataDir, 'engine.json'));
   return {
     name: found.name,
-    driverFor: (owner) => new DockerEngine(found, owner),
+    driverFor: (owner) => new SteadyTimes(new DockerEngine(found, owner), clock, systemClock),
     close: () => undefined,
   };
 }

@@ -2,12 +2,15 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
+import { SMALL_HEAP_FLAGS } from '../../shared/process/small-heap.js';
 
 const AGENT_PROGRAM = fileURLToPath(new URL('../../agent/cli.js', import.meta.url));
 
 /** Runs an agent command in the foreground and ends as it ends. Throws `ExitError` with its code when it failed. */
 export function runAgentCommand(args: readonly string[]): void {
-  const done = spawnSync(process.execPath, [AGENT_PROGRAM, ...args], { stdio: 'inherit' });
+  const done = spawnSync(process.execPath, [...SMALL_HEAP_FLAGS, AGENT_PROGRAM, ...args], {
+    stdio: 'inherit',
+  });
   if (done.error)
     throw new ExitError(EXIT_CODES.environment, `Cannot start the agent: ${done.error.message}.`);
   // What went wrong has been said by the agent itself.
@@ -24,7 +27,7 @@ export interface AgentProcess {
 
 /** Starts an agent that shares this process's stderr. The token goes by environment: arguments are public on a host. */
 export function startAgent(args: readonly string[], token: string): AgentProcess {
-  const child: ChildProcess = spawn(process.execPath, [AGENT_PROGRAM, ...args], {
+  const child: ChildProcess = spawn(process.execPath, [...SMALL_HEAP_FLAGS, AGENT_PROGRAM, ...args], {
     stdio: ['ignore', 'inherit', 'inherit'],
     // A Ctrl-C is for this process to handle: it stops the agent when the time has come.
     detached: true,

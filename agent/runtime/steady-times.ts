@@ -1,0 +1,97 @@
+/** An engine's times, which are the wall clock's, told by the host's steady clock. */
+import type { Clock } from '../../shared/process/clock.js';
+import type {
+  ContainerConfig,
+  EngineInfo,
+  LogRequest,
+  ObservedContainer,
+  PullRequest,
+  RuntimeDriver,
+  RuntimeEvent,
+} from './driver.js';
+
+/** A smaller difference is the reading's own noise: following it would make times flicker. */
+const STEP_MS = 1000;
+
+/**
+ * The driver itself, save that the times of containers do not jump with the wall clock: a host that learns in the
+ * middle of its day that it is not 1970 must not take its containers for decades old.
+ */
+export class SteadyTimes implements RuntimeDriver {
+  readonly #driver: RuntimeDriver;
+  readonly #steady: Clock;
+  readonly #wall: Clock;
+  #offsetMs = 0;
+
+  constructor(driver: RuntimeDriver, steady: Clock, wall: Clock) {
+    this.#driver = driver;
+    this.#steady = steady;
+    this.#wall = wall;
+  }
+
+  async list(): Promise<ObservedContainer[]> {
+    return this.#shifted(await this.#driver.list());
+  }
+
+  async inspectPod(podUid: string): Promise<ObservedContainer[]> {
+    return this.#shifted(await this.#driver.inspectPod(podUid));
+  }
+
+  info(): Promise<EngineInfo> {
+    return this.#driver.info();
+  }
+
+  events(signal: AbortSignal): AsyncIterable<RuntimeEvent> {
+    return this.#driver.events(signal);
+  }
+
+  imageID(image: string): Promise<string | undefined> {
+    return this.#driver.imageID(image);
+  }
+
+  pull(request: PullRequest): Promise<void> {
+    return this.#driver.pull(request);
+  }
+
+  ensureSandboxImage(): Promise<string> {
+    return this.#driver.ensureSandboxImage();
+  }
+
+  create(config: ContainerConfig): Promise<string> {
+    return this.#driver.create(config);
+  }
+
+  start(id: string): Promise<void> {
+    return this.#driver.start(id);
+  }
+
+  stop(id: string, graceSeconds: number): Promise<void> {
+    return this.#driver.stop(id, graceSeconds);
+  }
+
+  remove(id: string): Promise<void> {
+    return this.#driver.remove(id);
+  }
+
+  /** `sinceMs` is the wall clock's, as the lines' own times are. */
+  logs(id: string, request: LogRequest, signal: AbortSignal): AsyncIterable<Uint8Array> {
+    return this.#driver.logs(id, request, signal);
+  }
+
+  close(): void {
+    this.#driver.close();
+  }
+
+  #shifted(containers: ObservedContainer[]): ObservedContainer[] {
+    const offsetMs = this.#steady.now() - this.#wall.now();
+    if (Math.abs(offsetMs - this.#offsetMs) >= STEP_MS) this.#offsetMs = offsetMs;
+    const shift = this.#offsetMs;
+    if (shift === 0) return containers;
+    return containers.map((container) => ({
+      ...container,
+      createdAt: container.createdAt + shift,
+      ...(container.startedAt === undefined ? {} : { startedAt: container.startedAt + shift }),
+      ...(container.finishedAt === undefined ? {} : { finishedAt: container.finishedAt + shift }),
+    }));
+  }
+}
