@@ -68,7 +68,7 @@ const OFFLINE_TAINTS: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether the link to the node's agent is down, or has been for so long that nobody knows the node's state. */
-export function isOffline(node: Node): boolean {
+function isOffline(node: Node): boolean {
   const conditions = node.status?.conditions;
   return (
     findCondition(conditions, CONNECTED)?.status === 'False' ||

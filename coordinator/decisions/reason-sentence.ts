@@ -57,7 +57,7 @@ const WORDINGS: Readonly<Record<ReasonCode, Wording>> = {
   Updating: {
     does: 'still has its old Pod on',
     advice: ({ namespace, daemonSet }) =>
-      `its turn comes with the rolling update: kubectl rollout status -n ${namespace} ds/${daemonSet}`,
+      `the rolling update replaces it: kubectl rollout status -n ${namespace} ds/${daemonSet}`,
   },
   UpdateOnDelete: {
     does: 'runs an older template on',
