@@ -128,9 +128,10 @@ function toRuntimeError(error: unknown): RuntimeError {
   return new RuntimeError('EngineDown', `the container engine does not answer: ${why}`, true);
 }
 
-/** Podman answers 500 where Docker says 409, and where a container goes away while it is looked at. */
+/** Podman answers 500 where Docker says 409 or 400, and where a container goes away while it is looked at. */
 function podmanStatus(words: string): number | undefined {
   if (words.includes('name is already in use')) return 409;
+  if (words.startsWith('normalizing image: ')) return 400;
   return words.includes('no such container') ? 404 : undefined;
 }
 

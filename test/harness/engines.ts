@@ -31,6 +31,8 @@ export interface TestEngine {
   gateway: string;
   /** Runs a command where `127.0.0.1` is the engine's host, and answers what it printed. */
   onHost(...command: string[]): string;
+  /** Starts one there; it ends with the tests. */
+  spawnOnHost(...command: string[]): ChildProcess;
   /** The processes of a container, as this machine numbers them. */
   processesOf(containerID: string): number[];
   /** SIGKILL; containers stay as the engine leaves them. */
@@ -98,6 +100,10 @@ class OwnEngine implements TestEngine {
     return run('nsenter', `--net=/run/netns/${this.network.name}`, ...command);
   }
 
+  spawnOnHost(...command: string[]): ChildProcess {
+    return this.#spawn(command);
+  }
+
   processesOf(containerID: string): number[] {
     return readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name) && readIfThere(`/proc/${name}/cgroup`).includes(containerID))
@@ -163,7 +169,11 @@ class OwnEngine implements TestEngine {
     const args = [`--net=/run/netns/${this.network.name}`, 'setpriv', '--pdeathsig', 'TERM', ...command];
     return spawn('nsenter', args, {
       stdio: ['ignore', log, log],
-      env: { ...process.env, CONTAINERS_CONF: join(this.folder, 'containers.conf') },
+      env: {
+        ...process.env,
+        CONTAINERS_CONF: join(this.folder, 'containers.conf'),
+        CONTAINERS_REGISTRIES_CONF: join(this.folder, 'registries.conf'),
+      },
     });
   }
 
@@ -257,6 +267,11 @@ cgroup_manager = "cgroupfs"
 events_logger = "file"
 runtime = "crun"
 `,
+  );
+  // As Docker does by itself.
+  writeFileSync(
+    join(folder, 'registries.conf'),
+    '[[registry]]\nlocation = "127.0.0.1:5000"\ninsecure = true\n',
   );
   mkdirSync(join(folder, 'networks'), { recursive: true });
   return podmanService(folder);
