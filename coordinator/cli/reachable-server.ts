@@ -1,7 +1,9 @@
 /** The coordinator's address as another host must type it. */
+import { connect } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
 
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
+const CONNECT_TIMEOUT_MS = 1000;
 
 /** This machine's first address that is not loopback, else its name. */
 function ownHost(): string {
@@ -9,9 +11,28 @@ function ownHost(): string {
   return addresses.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? hostname();
 }
 
-/** `server` with a host that others reach: the one given, else its own unless that is loopback, else this machine's. */
-export function reachableServer(server: string, advertise?: string): string {
+function answers(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: CONNECT_TIMEOUT_MS });
+    const done = (answered: boolean) => {
+      socket.destroy();
+      resolve(answered);
+    };
+    socket.on('connect', () => done(true));
+    socket.on('error', () => done(false));
+    socket.on('timeout', () => done(false));
+  });
+}
+
+/**
+ * `server` with a host that others reach: the one given; else its own unless that is loopback; else this machine's,
+ * if the coordinator listens there.
+ */
+export async function reachableServer(server: string, advertise?: string): Promise<string> {
   const url = new URL(server);
-  const host = advertise ?? (LOOPBACK.has(url.hostname) ? ownHost() : url.hostname);
-  return `https://${host}:${url.port || 443}`;
+  const port = Number(url.port || 443);
+  if (advertise) return `https://${advertise}:${port}`;
+  if (!LOOPBACK.has(url.hostname)) return server;
+  const own = ownHost();
+  return (await answers(own, port)) ? `https://${own}:${port}` : server;
 }

@@ -73,7 +73,7 @@ async function create(options: CreateOptions): Promise<void> {
   const ttlSeconds = durationSeconds(options.ttl);
   const api = apiClientFromKubeconfig(kubeconfigPath(options.data));
   const token = await createToken(api, { ttlSeconds, description: options.description });
-  const server = reachableServer(api.server, options.advertise);
+  const server = await reachableServer(api.server, options.advertise);
   process.stdout.write(`everynode-agent --server ${server} --token ${token.text}\n`);
 }
 
