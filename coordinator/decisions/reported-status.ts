@@ -91,9 +91,26 @@ export function silentNodeConditions(stored: readonly Condition[] | undefined, n
 const STOPPED = { reason: 'NodeStatusUnknown', message: 'Kubelet stopped posting node status.' };
 const NEVER = { reason: 'NodeStatusNeverUpdated', message: 'Kubelet never posted node status.' };
 
-/** The hub's word on the link. */
-export function connectedCondition(isConnected: boolean): Condition {
-  return isConnected
-    ? { type: CONNECTED, status: 'True', reason: 'LinkUp', message: 'The agent is connected.' }
-    : { type: CONNECTED, status: 'False', reason: 'LinkDown', message: 'The agent is not connected.' };
+/** The conditions with the hub's word on the link; unchanged while that is what they say. */
+export function withConnected(
+  stored: readonly Condition[] | undefined,
+  isConnected: boolean,
+  now: Timestamp,
+): Condition[] {
+  const next = isConnected ? LINK_UP : LINK_DOWN;
+  if (findCondition(stored, CONNECTED)?.status === next.status) return [...(stored ?? [])];
+  return withCondition(stored, { ...next, lastHeartbeatTime: now }, now);
 }
+
+const LINK_UP: Condition = {
+  type: CONNECTED,
+  status: 'True',
+  reason: 'LinkUp',
+  message: 'The agent is connected.',
+};
+const LINK_DOWN: Condition = {
+  type: CONNECTED,
+  status: 'False',
+  reason: 'LinkDown',
+  message: 'The agent is not connected.',
+};

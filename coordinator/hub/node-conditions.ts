@@ -11,9 +11,9 @@ import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import {
   CONNECTED,
-  connectedCondition,
   mergeNodeStatus,
   silentNodeConditions,
+  withConnected,
 } from '../decisions/reported-status.js';
 import { type Informers, PODS_BY_NODE } from '../informers/informer.js';
 import { nodeKind, podKind } from '../kinds/index.js';
@@ -128,9 +128,8 @@ export class NodeConditions {
     const phase = this.#parts.presence.of(node)?.phase;
     const merged = reported ? mergeNodeStatus(stored, reported, now) : { ...stored };
     if (phase === undefined || phase === 'unheard') return merged;
-    const connected = connectedCondition(phase === 'connected');
-    const heard = phase === 'lost' ? silentNodeConditions(merged.conditions, now) : merged.conditions;
-    return { ...merged, conditions: withCondition(heard, connected, now) };
+    const conditions = phase === 'lost' ? silentNodeConditions(merged.conditions, now) : merged.conditions;
+    return { ...merged, conditions: withConnected(conditions, phase === 'connected', now) };
   }
 
   /** Nobody knows any more whether a lost node's Pods serve (`nodeutil.MarkPodsNotReady`). Their phase stays. */
