@@ -1,5 +1,5 @@
 /** The options of a request, read from its query and, for deletions, from its body. */
-import { ApiError, badRequest } from '../../shared/kube/status.js';
+import { ApiError, badRequest, invalid } from '../../shared/kube/status.js';
 import type { DeleteOptions, ListRequest, Selection, WriteOptions } from '../registry/registry.js';
 import { isSwitchedOn, type ResourceRequest } from './request-info.js';
 
@@ -64,6 +64,29 @@ export function writeOptions(
     ...(subresource === 'status' ? { subresource } : {}),
   };
 }
+
+/**
+ * What a PATCH may ask for: `force` is for applies alone, and an apply names its manager itself
+ * (apimachinery `ValidatePatchOptions`). Throws 422.
+ */
+export function checkPatchOptions(query: URLSearchParams, isApply: boolean): void {
+  const cause = isApply
+    ? !query.get('fieldManager') && REQUIRED_MANAGER
+    : query.get('force') !== null && FORBIDDEN_FORCE;
+  if (!cause) return;
+  throw invalid({ group: 'meta.k8s.io', resource: '', kind: 'PatchOptions' }, '', [cause]);
+}
+
+const REQUIRED_MANAGER = {
+  reason: 'FieldValueRequired',
+  message: 'Required value: is required for apply patch',
+  field: 'fieldManager',
+};
+const FORBIDDEN_FORCE = {
+  reason: 'FieldValueForbidden',
+  message: 'Forbidden: may not be specified for non-apply patch',
+  field: 'force',
+};
 
 /** Namespace and selectors. */
 export function selectionOf({ namespace, query }: Pick<ResourceRequest, 'namespace' | 'query'>): Selection {

@@ -8,7 +8,14 @@ import type { ApiParts, ApiRequest } from './api-request.js';
 import { discoveredResource } from './discovery.js';
 import { negotiateAnswer, parseMediaType } from './media-type.js';
 import { listAnswer, recordAnswer, type View } from './object-answer.js';
-import { deleteOptions, integerParameter, listOptions, selectionOf, writeOptions } from './query-options.js';
+import {
+  checkPatchOptions,
+  deleteOptions,
+  integerParameter,
+  listOptions,
+  selectionOf,
+  writeOptions,
+} from './query-options.js';
 import { decodeBody, unsupportedMediaType } from './request-body.js';
 import { isSwitchedOn } from './request-info.js';
 import { methodNotAllowed } from './status-response.js';
@@ -107,6 +114,7 @@ function patchOf(request: ApiRequest): Patch {
   const { type } = parseMediaType(request.headers.contentType ?? '');
   const patchType = PATCH_TYPES[type];
   if (!patchType) throw unsupportedMediaType(Object.keys(PATCH_TYPES));
+  checkPatchOptions(request.info.query, patchType === 'apply');
   const force = isSwitchedOn(request.info.query, 'force');
   return { type: patchType, body: requiredBody(request), ...(force ? { force } : {}) };
 }

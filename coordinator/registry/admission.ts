@@ -20,8 +20,6 @@ export function readObject<T extends KubeObject>(kind: Kind<T>, body: unknown, o
   const map = readBody(kind, body);
   if (options.fieldValidation) decodeStrictly(kind, map, options.fieldValidation, options.warn);
   const object = map as unknown as T;
-  // Nobody tracks field ownership yet; what a client copied from elsewhere must not stay for ever.
-  delete object.metadata.managedFields;
   kind.setDefaults(object);
   if (isPod(object)) addDefaultTolerations(object);
   return object;

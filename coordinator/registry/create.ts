@@ -8,6 +8,7 @@ import { admitCreate, nameObject, readObject } from './admission.js';
 import { generateName } from './generate-name.js';
 import { copyJson } from './json-value.js';
 import { keyOf } from './keys.js';
+import { trackCreation } from './managed-fields/track-write.js';
 import { openNamespace } from './namespace-gate.js';
 import { encodeObject } from './object-bytes.js';
 import { recordOf } from './object-record.js';
@@ -19,6 +20,9 @@ import { methodNotAllowed, writeError } from './store-errors.js';
 /** Tries with another generated name, or after the namespace changed, before the client hears of it. */
 const MAX_ATTEMPTS = 8;
 
+/** Gives a new object its managedFields, in place. */
+type Track<T extends KubeObject> = (object: T, now: number) => void;
+
 /** Stores a new object. Throws 400, 403 (namespace ending), 404 (namespace), 409, 413 and 422. */
 export async function create<T extends KubeObject>(
   parts: RegistryParts,
@@ -26,6 +30,7 @@ export async function create<T extends KubeObject>(
   namespace: string | undefined,
   body: unknown,
   options: WriteOptions = {},
+  track: Track<T> = (object, now) => trackCreation(kind, object, options, now),
 ): Promise<ObjectRecord<T>> {
   if (kind.reader) throw methodNotAllowed();
   const object = readObject(kind, copyJson(body), options);
@@ -35,6 +40,7 @@ export async function create<T extends KubeObject>(
   const generate = (base: string) => generateName(base, parts.random);
   const creation = { now: parts.clock.now(), uid: randomUUID(), generateName: generate };
   admitCreate(kind, object, creation, options);
+  track(object, creation.now);
   const revision = options.dryRun
     ? await refuseTaken(parts, kind, object)
     : await store(parts, kind, object, guard, isGenerated);

@@ -1,25 +1,26 @@
-/** patch: PATCH with a JSON, merge or strategic merge body. */
+/** patch: PATCH with a JSON, merge or strategic merge body; applies are passed on. */
 import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
-import { ApiError, badRequest, invalid } from '../../shared/kube/status.js';
+import { type ApiError, badRequest, invalid } from '../../shared/kube/status.js';
 import { invalidValue } from '../kinds/field-error.js';
 import type { Kind } from '../kinds/kind.js';
 import { definitionOf } from '../kinds/schema/schema.js';
-import { admitUpdate } from './admission.js';
 import { applyJsonPatch } from './json-patch.js';
 import { copyJson, isJsonMap, type JsonMap } from './json-value.js';
 import { applyMergePatch } from './merge-patch.js';
 import type { ObjectRecord, Patch, WriteOptions } from './registry.js';
 import type { RegistryParts } from './registry-parts.js';
 import { rewrite } from './rewrite.js';
+import { apply } from './server-side-apply.js';
 import { applyStrategicMergePatch, PatchFormatError } from './strategic-merge-patch.js';
 import { DecodingError } from './strict-fields.js';
+import { admitTrackedUpdate } from './tracked-update.js';
 
 /** Characters of a patch that an error repeats. */
 const SHOWN_LENGTH = 512;
 
 /**
  * Changes the present object by a patch, again on a fresh read when another writer came between. A
- * resourceVersion or uid inside the patch must be the present one (409). Throws 400, 404, 409, 413, 415, 422.
+ * resourceVersion or uid inside the patch must be the present one (409). Throws 400, 404, 409, 413, 422.
  */
 export async function patch<T extends KubeObject>(
   parts: RegistryParts,
@@ -28,12 +29,12 @@ export async function patch<T extends KubeObject>(
   change: Patch,
   options: WriteOptions = {},
 ): Promise<{ record: ObjectRecord<T>; created: boolean }> {
-  refuseType(change);
+  if (change.type === 'apply') return apply(parts, kind, ref, change, options);
   const decide = (current: ObjectRecord<T>) => {
     const patched = applyPatch(kind, Object.fromEntries(Object.entries(current.object())), change);
     // The patched object shares parts with the present one, which it is about to be compared with.
     const body = copyJson(patched);
-    const object = admitUpdate(kind, ref, body, current.object(), parts.clock.now(), options);
+    const object = admitTrackedUpdate(kind, ref, body, current.object(), parts.clock.now(), options);
     return { step: 'mark' as const, object };
   };
   try {
@@ -48,14 +49,6 @@ export async function patch<T extends KubeObject>(
 function badOutcome({ body }: Patch, problem: string): ApiError {
   const shown = JSON.stringify(body).slice(0, SHOWN_LENGTH);
   return invalid({ group: '', resource: '', kind: '' }, '', [invalidValue('patch', shown, problem)]);
-}
-
-function refuseType({ type }: Patch): void {
-  if (type !== 'apply') return;
-  throw new ApiError(
-    'UnsupportedMediaType',
-    'server-side apply is not supported yet: accepted media types include: application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json',
-  );
 }
 
 /** The object as the patch makes it; shares parts with `current`, which stays as it is. */

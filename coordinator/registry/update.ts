@@ -1,12 +1,12 @@
 /** update (PUT) and modify. */
 import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
 import type { Kind } from '../kinds/kind.js';
-import { admitUpdate } from './admission.js';
 import { copyJson } from './json-value.js';
 import { checkPreconditions } from './preconditions.js';
 import type { ObjectRecord, Preconditions, WriteOptions } from './registry.js';
 import type { RegistryParts } from './registry-parts.js';
 import { rewrite } from './rewrite.js';
+import { admitTrackedUpdate } from './tracked-update.js';
 
 /** Replaces the whole object. Throws 400, 404, 409 (a resourceVersion or uid that is not the present one), 422. */
 export async function update<T extends KubeObject>(
@@ -18,7 +18,7 @@ export async function update<T extends KubeObject>(
 ): Promise<ObjectRecord<T>> {
   const decide = (current: ObjectRecord<T>) => ({
     step: 'mark' as const,
-    object: admitUpdate(kind, ref, copyJson(body), current.object(), parts.clock.now(), options),
+    object: admitTrackedUpdate(kind, ref, copyJson(body), current.object(), parts.clock.now(), options),
   });
   return (await rewrite(parts, kind, ref, decide, options.dryRun)).record;
 }
@@ -35,7 +35,7 @@ export async function modify<T extends KubeObject>(
     checkPreconditions(kind, current.object().metadata, options.preconditions);
     const next = copyJson(current.object());
     if (change(next) === false) return { step: 'keep' as const };
-    const object = admitUpdate(kind, ref, next, current.object(), parts.clock.now(), options);
+    const object = admitTrackedUpdate(kind, ref, next, current.object(), parts.clock.now(), options);
     return { step: 'mark' as const, object };
   };
   return (await rewrite(parts, kind, ref, decide, options.dryRun)).record;

@@ -8,7 +8,9 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import {
+  ATOMIC_MAPS,
   ATOMIC_TYPES,
+  KEY_DEFAULTS,
   LIST_MAP_KEYS,
   MERGE_KEYS,
   MERGED_SETS,
@@ -23,6 +25,7 @@ const OUTPUT = join(dirname(fileURLToPath(import.meta.url)), 'definitions.json')
 const CORE = 'io.k8s.api.core.v1';
 const APPS = 'io.k8s.api.apps.v1';
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
+const RBAC = 'io.k8s.api.rbac.v1';
 
 /** Models whose package their name does not tell; all others are core/v1. */
 const PACKAGES = {
@@ -48,12 +51,22 @@ const PACKAGES = {
   V1Lease: 'io.k8s.api.coordination.v1',
   V1LeaseSpec: 'io.k8s.api.coordination.v1',
   V1Eviction: 'io.k8s.api.policy.v1',
+  RbacV1Subject: RBAC,
+  V1AggregationRule: RBAC,
+  V1ClusterRole: RBAC,
+  V1ClusterRoleBinding: RBAC,
+  V1PolicyRule: RBAC,
+  V1Role: RBAC,
+  V1RoleBinding: RBAC,
+  V1RoleRef: RBAC,
 };
 
 /** Where the walk begins, with the group, version and kind of each. */
 const ROOTS = {
   CoreV1Event: ['', 'v1', 'Event'],
   V1Binding: ['', 'v1', 'Binding'],
+  V1ClusterRole: ['rbac.authorization.k8s.io', 'v1', 'ClusterRole'],
+  V1ClusterRoleBinding: ['rbac.authorization.k8s.io', 'v1', 'ClusterRoleBinding'],
   V1ConfigMap: ['', 'v1', 'ConfigMap'],
   V1ControllerRevision: ['apps', 'v1', 'ControllerRevision'],
   V1DaemonSet: ['apps', 'v1', 'DaemonSet'],
@@ -63,8 +76,11 @@ const ROOTS = {
   V1Namespace: ['', 'v1', 'Namespace'],
   V1Node: ['', 'v1', 'Node'],
   V1Pod: ['', 'v1', 'Pod'],
+  V1Role: ['rbac.authorization.k8s.io', 'v1', 'Role'],
+  V1RoleBinding: ['rbac.authorization.k8s.io', 'v1', 'RoleBinding'],
   V1Secret: ['', 'v1', 'Secret'],
   V1Service: ['', 'v1', 'Service'],
+  V1ServiceAccount: ['', 'v1', 'ServiceAccount'],
   V1Status: ['', 'v1', 'Status'],
 };
 
@@ -89,7 +105,7 @@ const QUANTITY = reference('io.k8s.apimachinery.pkg.api.resource.Quantity');
 
 /** `CoreV1Event`, `V1Pod` → `Event`, `Pod`. */
 function typeName(model) {
-  return model.replace(/^(CoreV1|V1)/, '');
+  return model.replace(/^(CoreV1|RbacV1|V1)/, '');
 }
 
 function definitionName(model) {
@@ -126,10 +142,12 @@ function listRules(path) {
     return { 'x-kubernetes-list-type': 'set', 'x-kubernetes-patch-strategy': 'merge' };
   }
   const key = MERGE_KEYS[path];
-  if (!key) return { 'x-kubernetes-list-type': 'atomic' };
+  const mapKeys = LIST_MAP_KEYS[path] ?? (key ? [key] : undefined);
+  if (!mapKeys) return { 'x-kubernetes-list-type': 'atomic' };
+  const listMap = { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': mapKeys };
+  if (!key) return listMap;
   return {
-    'x-kubernetes-list-type': 'map',
-    'x-kubernetes-list-map-keys': LIST_MAP_KEYS[path] ?? [key],
+    ...listMap,
     'x-kubernetes-patch-merge-key': key,
     'x-kubernetes-patch-strategy': RETAIN_KEYS.has(path) ? 'merge,retainKeys' : 'merge',
   };
@@ -140,6 +158,8 @@ function fieldSchema(path, { type, format }, reach) {
   if (QUANTITIES.has(path)) {
     return schema.type === 'object' ? { ...schema, additionalProperties: QUANTITY } : QUANTITY;
   }
+  if (ATOMIC_MAPS.has(path)) return { ...schema, 'x-kubernetes-map-type': 'atomic' };
+  if (path in KEY_DEFAULTS) return { ...schema, default: KEY_DEFAULTS[path] };
   if (path === 'ManagedFieldsEntry.fieldsV1') return reference(`${META}.FieldsV1`);
   return schema.type === 'array' ? { ...schema, ...listRules(path) } : schema;
 }

@@ -32,6 +32,9 @@ export const MERGE_KEYS = {
   'NodeStatus.conditions': 'type',
   'NamespaceStatus.conditions': 'type',
   'DaemonSetStatus.conditions': 'type',
+  'ServiceSpec.ports': 'port',
+  'ServiceStatus.conditions': 'type',
+  'ServiceAccount.secrets': 'name',
 };
 
 /** Merged too, and besides the patch names the members that stay ("merge,retainKeys"). */
@@ -44,8 +47,10 @@ export const RETAIN_KEYS = new Set([
 /** Lists of plain values that are merged as sets. */
 export const MERGED_SETS = new Set(['ObjectMeta.finalizers', 'NodeSpec.podCIDRs']);
 
-/** Keys of server-side apply where they are not the merge key. */
+/** Keys of server-side apply where they are not the merge key, or where there is none. */
 export const LIST_MAP_KEYS = {
+  'ResourceRequirements.claims': ['name'],
+  'ServiceSpec.ports': ['port', 'protocol'],
   'Container.ports': ['containerPort', 'protocol'],
   'EphemeralContainer.ports': ['containerPort', 'protocol'],
   'PodSpec.topologySpreadConstraints': ['topologyKey', 'whenUnsatisfiable'],
@@ -62,10 +67,18 @@ export const ATOMIC_TYPES = new Set([
   'ObjectReference',
   'OwnerReference',
   'ResourceFieldSelector',
+  'RoleRef',
   'SecretKeySelector',
   'SecretReference',
+  'Subject',
   'TypedLocalObjectReference',
 ]);
+
+/** Type.field of maps that have one owner as a whole under server-side apply. */
+export const ATOMIC_MAPS = new Set(['PodSpec.nodeSelector', 'ServiceSpec.selector']);
+
+/** Type.field → its default, where it is part of a list's key. */
+export const KEY_DEFAULTS = { 'ContainerPort.protocol': 'TCP', 'ServicePort.protocol': 'TCP' };
 
 /** Type.field → text in the models, a resource quantity (or map of them) in truth. */
 export const QUANTITIES = new Set([

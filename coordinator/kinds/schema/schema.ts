@@ -10,6 +10,8 @@ export interface Schema {
   type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
   format?: string;
   required?: string[];
+  /** Only where it is part of a list's key. */
+  default?: string;
   properties?: Readonly<Record<string, Schema>>;
   /** Values of a map. */
   additionalProperties?: Schema;

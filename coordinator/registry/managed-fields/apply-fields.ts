@@ -1,0 +1,76 @@
+/** Server-side apply as a function of plain data (`merge.Updater.Apply`). */
+import type { Kind } from '../../kinds/kind.js';
+import { definitionOf } from '../../kinds/schema/schema.js';
+import type { JsonMap } from '../json-value.js';
+import { compareFields, takenBy, withoutFields } from './compare-fields.js';
+import {
+  type FieldManagers,
+  type ManagerName,
+  managerKey,
+  mapFields,
+  withManager,
+} from './field-managers.js';
+import { difference, EMPTY_SET, type FieldSet, intersection, isEmptySet, outside } from './field-set.js';
+import { fieldSetOf } from './field-set-of.js';
+import { mergeApplied } from './merge-applied.js';
+import { prune } from './prune.js';
+import { METADATA_ITSELF, untrackedFields } from './tracked-fields.js';
+
+/** Fields of another manager that the manifest wants otherwise. */
+export interface ApplyConflict {
+  owner: ManagerName;
+  fields: FieldSet;
+}
+
+export interface Applied {
+  /** Not defaulted; shares parts with the live object and the manifest. */
+  object: JsonMap;
+  /** After the apply, had it been forced. */
+  managers: FieldManagers;
+  /** In the order of their owners; none = need not be forced. */
+  conflicts: ApplyConflict[];
+}
+
+/** The fields of a manifest that its applier comes to own. */
+export function appliedFields(kind: Kind, manifest: JsonMap, subresource: string | undefined): FieldSet {
+  const named = difference(fieldSetOf(manifest, definitionOf(kind.schema)), METADATA_ITSELF);
+  return outside(named, untrackedFields(kind, subresource));
+}
+
+/**
+ * Lays `manifest` over `live` in the name of `applier`, removes what that had applied before and nobody names any
+ * more, and tells who else would lose fields. Values that agree are shared. The applier's entry keeps its time.
+ */
+export function applyFields(
+  kind: Kind,
+  live: JsonMap,
+  manifest: JsonMap,
+  managers: FieldManagers,
+  applier: ManagerName,
+): Applied {
+  const schema = definitionOf(kind.schema);
+  const key = managerKey(applier);
+  const last = managers.get(key);
+  const fields = appliedFields(kind, manifest, applier.subresource);
+  const claimed = withManager(managers, { ...last, ...applier, fields });
+  const object = prune(
+    mergeApplied(live, manifest, schema),
+    last?.fields ?? EMPTY_SET,
+    claimed,
+    schema,
+  ) as JsonMap;
+  const untracked = untrackedFields(kind, applier.subresource);
+  const changes = withoutFields(compareFields(live, object, schema), untracked);
+  const taken = takenBy(changes);
+  const others = [...claimed].filter(([name]) => name !== key).sort(([a], [b]) => (a < b ? -1 : 1));
+  const conflicts = others.flatMap(([, owner]): ApplyConflict[] => {
+    const contested = intersection(owner.fields, taken);
+    return isEmptySet(contested) ? [] : [{ owner, fields: contested }];
+  });
+  const after = mapFields(claimed, (manager) =>
+    managerKey(manager) === key
+      ? manager.fields
+      : difference(difference(manager.fields, taken), changes.removed),
+  );
+  return { object, managers: after, conflicts };
+}

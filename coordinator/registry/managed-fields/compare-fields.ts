@@ -1,0 +1,115 @@
+/** Which fields a write changed (structured-merge-diff `typed/compare.go`). */
+import { fieldSchema, type Schema } from '../../kinds/schema/schema.js';
+import { isJsonMap, type JsonMap, sameJson } from '../json-value.js';
+import { EMPTY_SET, type FieldSet, fieldSet, MEMBER, outside, union } from './field-set.js';
+import { fieldElement, itemElement } from './path-element.js';
+import { type Shape, shapeOf } from './shape.js';
+
+export interface Comparison {
+  added: FieldSet;
+  modified: FieldSet;
+  removed: FieldSet;
+}
+
+const SAME: Comparison = { added: EMPTY_SET, modified: EMPTY_SET, removed: EMPTY_SET };
+
+/** The three sets of what changed from `before` to `after`; undefined stands for absence, which null does not. */
+export function compareFields(before: unknown, after: unknown, schema: Schema | undefined): Comparison {
+  if (before === after) return SAME;
+  const shape = shapeOf(schema);
+  if (shape.type === 'leaf' || (isVoid(before) && isVoid(after))) return compareLeaf(before, after);
+  const parts =
+    shape.type === 'map'
+      ? compareMaps(mapOf(before), mapOf(after), shape.schema)
+      : compareLists(listOf(before), listOf(after), shape);
+  return combined(before, after, parts);
+}
+
+/** The comparison without the fields of `ignored` and what lies below them. */
+export function withoutFields({ added, modified, removed }: Comparison, ignored: FieldSet): Comparison {
+  return {
+    added: outside(added, ignored),
+    modified: outside(modified, ignored),
+    removed: outside(removed, ignored),
+  };
+}
+
+/** What the writer of a change comes to own. */
+export function takenBy({ added, modified }: Comparison): FieldSet {
+  return union(added, modified);
+}
+
+function isVoid(value: unknown): boolean {
+  if (value === undefined || value === null) return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return isJsonMap(value) && Object.keys(value).length === 0;
+}
+
+function compareLeaf(before: unknown, after: unknown): Comparison {
+  if (before === undefined) return { ...SAME, added: MEMBER };
+  if (after === undefined) return { ...SAME, removed: MEMBER };
+  return sameJson(before, after) ? SAME : { ...SAME, modified: MEMBER };
+}
+
+function mapOf(value: unknown): JsonMap {
+  return isJsonMap(value) ? value : {};
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+type Part = readonly [element: string, comparison: Comparison];
+
+function compareMaps(before: JsonMap, after: JsonMap, schema: Schema): Part[] {
+  const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
+  const member = (map: JsonMap, key: string) => (Object.hasOwn(map, key) ? map[key] : undefined);
+  return [...keys].map((key) => [
+    fieldElement(key),
+    compareFields(member(before, key), member(after, key), fieldSchema(schema, key)),
+  ]);
+}
+
+type ListShape = Extract<Shape, { type: 'list' }>;
+
+function compareLists(before: readonly unknown[], after: readonly unknown[], shape: ListShape): Part[] {
+  const old = itemsByElement(before, shape);
+  const young = itemsByElement(after, shape);
+  const elements = new Set([...old.keys(), ...young.keys()]);
+  return [...elements].map((element) => [
+    element,
+    compareItems(old.get(element) ?? [], young.get(element) ?? [], shape.items),
+  ]);
+}
+
+/** Items that share a key are one thing: some lists of old had duplicates. */
+function compareItems(
+  before: readonly unknown[],
+  after: readonly unknown[],
+  items: Schema | undefined,
+): Comparison {
+  if (before.length <= 1 && after.length <= 1) return compareFields(before[0], after[0], items);
+  return compareLeaf(before.length ? before : undefined, after.length ? after : undefined);
+}
+
+function itemsByElement(list: readonly unknown[], { keys, items }: ListShape): Map<string, unknown[]> {
+  const found = new Map<string, unknown[]>();
+  for (const [index, item] of list.entries()) {
+    const element = itemElement(item, index, keys, items);
+    found.set(element, [...(found.get(element) ?? []), item]);
+  }
+  return found;
+}
+
+function combined(before: unknown, after: unknown, parts: readonly Part[]): Comparison {
+  const gather = (which: keyof Comparison, isMember: boolean) =>
+    fieldSet(
+      isMember,
+      parts.map(([element, part]) => [element, part[which]] as const),
+    );
+  return {
+    added: gather('added', before === undefined),
+    modified: gather('modified', false),
+    removed: gather('removed', after === undefined),
+  };
+}

@@ -1,0 +1,54 @@
+/** The annotation of kubectl's client-side apply, which its server-side apply takes over (`managedfields/internal/lastapplied*.go`). */
+import type { Kind } from '../../kinds/kind.js';
+import { definitionOf } from '../../kinds/schema/schema.js';
+import { copyJson, isJsonMap, type JsonMap } from '../json-value.js';
+import type { ApplyConflict } from './apply-fields.js';
+import { difference, EMPTY_SET, type FieldSet, isEmptySet } from './field-set.js';
+import { fieldSetOf } from './field-set-of.js';
+
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+/** The only manager that is taken for the one that applied on the client's side before. */
+const KUBECTL = 'kubectl';
+/** Of all annotations together. */
+const MAX_BYTES = 256 * 1024;
+
+function annotationsOf(object: JsonMap): JsonMap | undefined {
+  const { metadata } = object;
+  return isJsonMap(metadata) && isJsonMap(metadata.annotations) ? metadata.annotations : undefined;
+}
+
+function lastAppliedFields(kind: Kind, live: JsonMap): FieldSet {
+  const text = annotationsOf(live)?.[LAST_APPLIED];
+  if (typeof text !== 'string') return EMPTY_SET;
+  try {
+    return fieldSetOf(JSON.parse(text), definitionOf(kind.schema));
+  } catch (error) {
+    // A user's annotation: without sense, it allows nothing.
+    if (error instanceof SyntaxError) return EMPTY_SET;
+    throw error;
+  }
+}
+
+/** The conflicts that remain when kubectl may take back what it applied from the client's side. */
+export function withoutOwnLegacy(
+  kind: Kind,
+  live: JsonMap,
+  conflicts: readonly ApplyConflict[],
+  manager: string,
+): ApplyConflict[] {
+  if (manager !== KUBECTL || conflicts.length === 0) return [...conflicts];
+  const own = lastAppliedFields(kind, live);
+  return conflicts
+    .map(({ owner, fields }) => ({ owner, fields: difference(fields, own) }))
+    .filter(({ fields }) => !isEmptySet(fields));
+}
+
+/** Brings the annotation up to date where there is one, so that both ways of applying can be mixed. Changes `object`. */
+export function refreshLastApplied(object: JsonMap, manifest: JsonMap, manager: string): void {
+  const annotations = annotationsOf(object);
+  if (manager !== KUBECTL || annotations?.[LAST_APPLIED] === undefined) return;
+  const applied = copyJson(manifest);
+  delete annotationsOf(applied)?.[LAST_APPLIED];
+  const text = `${JSON.stringify(applied)}\n`;
+  annotations[LAST_APPLIED] = Buffer.byteLength(text) > MAX_BYTES ? '' : text;
+}
