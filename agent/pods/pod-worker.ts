@@ -72,6 +72,8 @@ export class PodWorker {
     if (this.#abort.signal.aborted) return;
     this.#loop ??= this.#run().finally(() => {
       this.#loop = undefined;
+      // A call between the loop's last look and this line found a loop that was already over.
+      if (this.#pending) this.#poke();
     });
   }
 
