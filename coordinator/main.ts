@@ -1,6 +1,7 @@
 /** Builds the coordinator's parts, hands each its collaborators, starts them in order. Reads like a table of contents. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Lease } from '../shared/kube/event.js';
 import { systemClock } from '../shared/process/clock.js';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import { type Part, type Running, startInOrder } from '../shared/process/lifecycle.js';
@@ -8,7 +9,7 @@ import type { Logger } from '../shared/process/log.js';
 import { VERSION } from '../shared/process/version.js';
 import { type ApiParts, DEFAULT_API_SETTINGS } from './api/api-request.js';
 import { ADMIN, tokenAuthenticator } from './api/authenticate.js';
-import { loadPki } from './api/certificates.js';
+import { loadPki, type Pki } from './api/certificates.js';
 import { loadAdminAccess } from './api/kubeconfig.js';
 import { type ApiServer, createApiServer } from './api/server.js';
 import { servingNames } from './api/serving-names.js';
@@ -20,7 +21,7 @@ import { nodeLeases } from './hub/node-leases.js';
 import { Presence } from './hub/presence.js';
 import { createInformers } from './informers/create-informers.js';
 import { ALL_KINDS, leaseKind } from './kinds/index.js';
-import type { Kind } from './kinds/kind.js';
+import type { Kind, VirtualReader } from './kinds/kind.js';
 import { createRegistry } from './registry/create-registry.js';
 import { startSchedules } from './schedules.js';
 import type { CoordinatorSettings } from './settings.js';
@@ -52,7 +53,12 @@ export async function startCoordinator(
   const store = await openStore(settings.data, log);
   const graceMs = settings.nodeMonitorGraceMs;
   const presence = new Presence(clock, { graceMs, returnMs: RETURN_MS });
-  const registry = createRegistry({ store, kinds: kindsServed(presence, graceMs), clock, log });
+  const leases = nodeLeases({
+    presence,
+    durationMs: graceMs,
+    createdAt: (name) => informers.nodes.get({ name })?.metadata.creationTimestamp ?? undefined,
+  });
+  const registry = createRegistry({ store, kinds: kindsServed(leases), clock, log });
   const informers = createInformers({ registry, clock, log });
   const events = new EventRecorder({ registry, clock, log });
   const shared = { registry, informers, events, clock, log };
@@ -76,7 +82,9 @@ export async function startCoordinator(
       { name: 'informers', stop: () => informers.stop() },
       { name: 'events', stop: () => events.stop() },
       stoppable('controllers', () => startControllers(shared)),
-      stoppable('schedules', () => startSchedules({ ...shared, store })),
+      stoppable('schedules', () =>
+        startSchedules({ ...shared, store, renewCertificate: () => api.renewCertificate() }),
+      ),
       api,
       // Stopped first: the port closes only when the sockets that the hub holds are gone.
       { name: 'hub', stop: () => hub.stop() },
@@ -88,8 +96,8 @@ export async function startCoordinator(
 }
 
 /** All kinds, with node Leases read from presence instead of the store. */
-function kindsServed(presence: Presence, graceMs: number): readonly Kind[] {
-  const leases = { ...leaseKind, reader: nodeLeases(presence, graceMs) };
+function kindsServed(reader: VirtualReader<Lease>): readonly Kind[] {
+  const leases = { ...leaseKind, reader };
   return ALL_KINDS.map((kind) => (kind.resource === leaseKind.resource ? (leases as Kind) : kind));
 }
 
@@ -141,8 +149,7 @@ class ApiPart implements Part {
   async start(): Promise<void> {
     const { data, host, port, advertise } = this.#settings;
     const { hub, ...parts } = this.#parts;
-    const names = servingNames(advertise ? [advertise] : []);
-    const pki = await loadPki(join(data, 'pki'), names, parts.clock.now());
+    const pki = await this.#loadPki();
     let adminHash: Buffer = Buffer.alloc(0);
     this.#api = createApiServer({
       ...parts,
@@ -157,6 +164,18 @@ class ApiPart implements Part {
     this.server = `https://${serverHost(host, advertise)}:${listening}`;
     adminHash = await loadAdminAccess({ dataDir: data, server: this.server, caCertificate: pki.ca.cert });
     writeFileSync(join(data, PID_FILE), `${process.pid}\n`);
+  }
+
+  /** Makes the serving certificate anew when that is due; also when this machine got another name or address. */
+  async renewCertificate(): Promise<void> {
+    const pki = await this.#loadPki();
+    this.#api?.renewCertificate(pki.serving);
+  }
+
+  #loadPki(): Promise<Pki> {
+    const { data, advertise } = this.#settings;
+    const names = servingNames(advertise ? [advertise] : []);
+    return loadPki(join(data, 'pki'), names, this.#parts.clock.now());
   }
 
   async stop(): Promise<void> {

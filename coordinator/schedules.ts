@@ -10,12 +10,15 @@ import type { Store } from './store/store.js';
 export interface SchedulesOptions {
   store: Store;
   registry: Registry;
+  /** Makes the API's certificate anew when that is due, and serves with it. */
+  renewCertificate: () => Promise<void>;
   clock: Clock;
   log: Logger;
 }
 
 const EVERY_FIVE_MINUTES = '*/5 * * * *';
 const EVERY_MINUTE = '* * * * *';
+const EVERY_NIGHT = '17 3 * * *';
 
 interface Job {
   name: string;
@@ -24,8 +27,9 @@ interface Job {
   run(): Promise<Record<string, unknown> | undefined>;
 }
 
-/** Starts compaction and the expiry of Events. A job that fails is logged and runs again at its next time. */
-export function startSchedules({ store, registry, clock, log }: SchedulesOptions): { stop(): Promise<void> } {
+/** Starts compaction, the expiry of Events and the renewal of the certificate. A job that fails is logged and runs again at its next time. */
+export function startSchedules(options: SchedulesOptions): { stop(): Promise<void> } {
+  const { store, registry, renewCertificate, clock, log } = options;
   const compaction = new Compaction(store);
   const jobs: Job[] = [
     {
@@ -44,6 +48,7 @@ export function startSchedules({ store, registry, clock, log }: SchedulesOptions
         return events === 0 ? undefined : { events };
       },
     },
+    { name: 'certificate-renewal', when: EVERY_NIGHT, run: () => renewCertificate().then(() => undefined) },
   ];
   const tasks = jobs.map((job) =>
     schedule(job.when, () => runLogged(job, log), {

@@ -1,20 +1,29 @@
 /** Node Leases as kubelets would renew them, computed from presence: a heartbeat costs no write. */
 import type { Lease } from '../../shared/kube/event.js';
-import { toMicroTime } from '../../shared/kube/meta.js';
+import { type Timestamp, toMicroTime } from '../../shared/kube/meta.js';
 import type { VirtualReader } from '../kinds/kind.js';
 import type { Presence } from './presence.js';
 
 const NAMESPACE = 'kube-node-lease';
 
-/** Reads the Lease of each node that was heard since the coordinator's start; `durationMs` is the grace. */
-export function nodeLeases(presence: Presence, durationMs: number): VirtualReader<Lease> {
+export interface NodeLeasesParts {
+  presence: Presence;
+  /** The grace: how long a Lease counts after its renewal. */
+  durationMs: number;
+  /** When the Node was made: a Lease is as old as its Node. */
+  createdAt: (node: string) => Timestamp | undefined;
+}
+
+/** Reads the Lease of each node that was heard since the coordinator's start. */
+export function nodeLeases({ presence, durationMs, createdAt }: NodeLeasesParts): VirtualReader<Lease> {
   const leaseOf = (node: string): Lease | undefined => {
     const heardMs = presence.lastHeardMs(node);
     if (heardMs === undefined) return undefined;
+    const creationTimestamp = createdAt(node);
     return {
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
-      metadata: { name: node, namespace: NAMESPACE },
+      metadata: { name: node, namespace: NAMESPACE, ...(creationTimestamp ? { creationTimestamp } : {}) },
       spec: {
         holderIdentity: node,
         leaseDurationSeconds: Math.ceil(durationMs / 1_000),

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { createHash, X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { connect } from 'node:tls';
 import { loadPki, publicKeyHash, renewalReason } from '../../coordinator/api/certificates.js';
 import { loadAdminAccess } from '../../coordinator/api/kubeconfig.js';
+import { startTestApi } from '../harness/api.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -69,4 +72,21 @@ test('the kubeconfig keeps its token, and a lost one gets another', async (conte
   assert.deepEqual(await loadAdminAccess({ ...access, server: 'https://127.0.0.1:7443' }), first);
   rmSync(join(dataDir, 'kubeconfig'));
   assert.notDeepEqual(await loadAdminAccess(access), first);
+});
+
+test('a renewed certificate is served to the next connection', async (context) => {
+  const directory = temporaryDirectory(context);
+  const api = await startTestApi();
+  const servedSerial = async () => {
+    const socket = connect({ port: api.port, host: '127.0.0.1', rejectUnauthorized: false });
+    await once(socket, 'secureConnect');
+    const { serialNumber } = socket.getPeerCertificate();
+    socket.destroy();
+    return serialNumber;
+  };
+  const renewed = await loadPki(directory, NAMES, Date.now());
+  assert.notEqual(await servedSerial(), new X509Certificate(renewed.serving.cert).serialNumber);
+  api.renewCertificate(renewed.serving);
+  assert.equal(await servedSerial(), new X509Certificate(renewed.serving.cert).serialNumber);
+  await api.stop();
 });

@@ -132,12 +132,19 @@ withHub('a verdict that cannot be written is tried again', async (bench) => {
 });
 
 withHub('Leases are read from presence', async (bench) => {
-  const leases = nodeLeases(bench.presence, GRACE_MS);
+  const leases = nodeLeases({
+    presence: bench.presence,
+    durationMs: GRACE_MS,
+    createdAt: (name) => bench.plane.informers.nodes.get({ name })?.metadata.creationTimestamp ?? undefined,
+  });
   assert.deepEqual(leases.list(undefined), []);
   const agent = await bench.agent('n1');
   await connected(bench, agent, 'n1');
   const ref = { namespace: 'kube-node-lease', name: 'n1' };
   assert.equal(leases.get(ref)?.spec?.renewTime, '2026-01-01T00:00:00.000000Z');
+  const { creationTimestamp } = bench.plane.informers.nodes.get({ name: 'n1' })?.metadata ?? {};
+  assert.ok(creationTimestamp);
+  assert.equal(leases.get(ref)?.metadata.creationTimestamp, creationTimestamp);
   assert.equal(leases.list('kube-node-lease').length, 1);
   assert.deepEqual(leases.list('default'), []);
   assert.equal(leases.get({ ...ref, name: 'n2' }), undefined);

@@ -9,7 +9,7 @@ import { loadPki, type Pki } from '../../coordinator/api/certificates.js';
 import type { Explain } from '../../coordinator/api/explain.js';
 import { kubeconfigText } from '../../coordinator/api/kubeconfig.js';
 import type { PodStreams } from '../../coordinator/api/pod-streams.js';
-import { type ApiServerOptions, createApiServer } from '../../coordinator/api/server.js';
+import { type ApiServer, type ApiServerOptions, createApiServer } from '../../coordinator/api/server.js';
 import { ALL_KINDS, daemonSetKind } from '../../coordinator/kinds/index.js';
 import { createRegistry } from '../../coordinator/registry/create-registry.js';
 import type { Registry } from '../../coordinator/registry/registry.js';
@@ -27,6 +27,7 @@ export interface TestApi {
   pki: Pki;
   /** Text of a kubeconfig for it. */
   kubeconfig: string;
+  renewCertificate: ApiServer['renewCertificate'];
   stop(): Promise<void>;
 }
 
@@ -92,5 +93,6 @@ export async function startTestApi(change: Partial<ApiServerOptions> = {}): Prom
     if (namespaces) await registry.create(namespaces, undefined, { metadata: { name } });
   }
   const kubeconfig = kubeconfigText({ server: url, caCertificate: pki.ca.cert, token: TEST_TOKEN });
-  return { registry, port, url, pki, kubeconfig, stop: () => server.close() };
+  const { renewCertificate, close } = server;
+  return { registry, port, url, pki, kubeconfig, renewCertificate, stop: close };
 }
