@@ -2,7 +2,7 @@
 /** `everynode-agent`: what a host runs. */
 import type { Command } from 'commander';
 import { createProgram, runCommandLine } from '../shared/process/command-line.js';
-import { runProgram, untilStopSignal } from '../shared/process/lifecycle.js';
+import { runProgram, untilInputEnds, untilStopSignal } from '../shared/process/lifecycle.js';
 import { createLogger } from '../shared/process/log.js';
 import {
   addSettingFlags,
@@ -19,11 +19,12 @@ import { AGENT_SETTINGS, DATA_SETTING, ENVIRONMENT_PREFIX, RUNTIME_SETTING } fro
 async function run(flags: Record<string, unknown>): Promise<void> {
   const settings = await readSettings(AGENT_SETTINGS, flags);
   const log = createLogger(settings.logLevel).child({ node: settings.nodeName });
-  const stopSignal = untilStopSignal();
+  const stopSignal: Promise<string> = untilStopSignal();
+  const stop = settings.endWithInput ? Promise.race([stopSignal, untilInputEnds()]) : stopSignal;
   const agent = await startAgent(settings, enginePlaces(), log);
   log.info({ version: VERSION, server: settings.server, data: settings.data }, 'agent started');
-  const signal = await stopSignal;
-  log.info({ signal }, 'agent stops; containers keep running');
+  const why = await stop;
+  log.info({ why }, 'agent stops; containers keep running');
   await agent.stop();
 }
 

@@ -31,18 +31,32 @@ function makeDirectory(path: string): void {
   mkdirSync(path, { mode: 0o700 });
 }
 
-/** Held until the process ends, however it ends. Throws `ExitError` when another agent has it. */
+/** A predecessor that was told to end, or whose parent was killed, may take so long to put down its work, ms. */
+const PREDECESSOR_PATIENCE_MS = 3_000;
+const LOCK_POLL_MS = 50;
+
+/** Held until the process ends, however it ends. Throws `ExitError` when another agent has it and keeps it. */
 export async function lockDataDir(dataDir: string): Promise<{ release(): void }> {
   const hash = createHash('sha256').update(realpathSync(dataDir)).digest('hex').slice(0, 32);
-  const server: Server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    // An abstract socket: the kernel frees its name with the process, so no stale lock is ever left.
-    server.listen(`\0everynode-agent-${hash}`, resolve);
-  }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EADDRINUSE') throw error;
-    throw new ExitError(EXIT_CODES.data, `Another agent is running with the data directory ${dataDir}.`);
+  const deadline = performance.now() + PREDECESSOR_PATIENCE_MS;
+  for (;;) {
+    const server = await tryListen(`\0everynode-agent-${hash}`);
+    if (server) return { release: () => void server.close() };
+    if (performance.now() > deadline) {
+      throw new ExitError(EXIT_CODES.data, `Another agent is running with the data directory ${dataDir}.`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, LOCK_POLL_MS));
+  }
+}
+
+/** An abstract socket: the kernel frees its name with the process, so no stale lock is ever left. */
+function tryListen(name: string): Promise<Server | undefined> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().unref();
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE') resolve(undefined);
+      else reject(error);
+    });
+    server.listen(name, () => resolve(server));
   });
-  server.unref();
-  return { release: () => void server.close() };
 }

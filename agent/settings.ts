@@ -2,7 +2,7 @@
 import { homedir, hostname, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { Taint } from '../shared/kube/node.js';
-import { choiceSetting, optionalText, textSetting } from '../shared/process/setting-values.js';
+import { choiceSetting, optionalText, switchSetting, textSetting } from '../shared/process/setting-values.js';
 import type { Setting, SettingsOf } from '../shared/process/settings.js';
 import { parseLabels, parseTaints } from './node/registration.js';
 
@@ -46,6 +46,7 @@ export const AGENT_SETTINGS = {
   nodeIp: optionalText('address of this host, if the one found is not the right one', 'ADDRESS'),
   labels,
   taints,
+  endWithInput: switchSetting('end when standard input does: for a program that starts this one'),
   logLevel: choiceSetting('least severe log line written', ['debug', 'info', 'warn', 'error'], 'info'),
 };
 

@@ -19,29 +19,50 @@ export function runAgentCommand(args: readonly string[]): void {
 
 /** A running agent. */
 export interface AgentProcess {
-  /** Resolves with the exit code, or the signal's name, when it has ended. */
+  /** Resolves with the exit code when it has ended by itself, or was stopped. */
   readonly ended: Promise<number | string>;
   /** SIGTERM, and waits for the end. The agent leaves its containers running. */
   stop(): Promise<void>;
 }
 
-/** Starts an agent that shares this process's stderr. The token goes by environment: arguments are public on a host. */
+/** An agent that was killed is started again after so long, ms. */
+const RESTART_MS = 1_000;
+
+/**
+ * Keeps an agent running that shares this process's stderr and ends with it, even when it is killed.
+ * The token goes by environment: arguments are public on a host.
+ */
 export function startAgent(args: readonly string[], token: string): AgentProcess {
-  const child: ChildProcess = spawn(process.execPath, [...SMALL_HEAP_FLAGS, AGENT_PROGRAM, ...args], {
-    stdio: ['ignore', 'inherit', 'inherit'],
-    // A Ctrl-C is for this process to handle: it stops the agent when the time has come.
-    detached: true,
-    env: { ...process.env, EVERYNODE_AGENT_TOKEN: token },
-  });
+  let child: ChildProcess;
+  let stopping = false;
   const ended = new Promise<number | string>((resolve, reject) => {
-    child.on('error', reject);
-    child.on('exit', (code, signal) => resolve(code ?? signal ?? 1));
+    const start = (): void => {
+      child = spawnAgent(args, token)
+        .on('error', reject)
+        .on('exit', (code, signal) => {
+          if (stopping || signal === null) return resolve(code ?? signal ?? 1);
+          process.stderr.write(`The agent was ended by ${signal}; it is started again.\n`);
+          setTimeout(() => (stopping ? resolve(signal) : start()), RESTART_MS);
+        });
+    };
+    start();
   });
   return {
     ended,
     stop: async () => {
+      stopping = true;
       child.kill('SIGTERM');
       await ended;
     },
   };
+}
+
+function spawnAgent(args: readonly string[], token: string): ChildProcess {
+  return spawn(process.execPath, [...SMALL_HEAP_FLAGS, AGENT_PROGRAM, ...args, '--end-with-input'], {
+    // Nothing is ever written to its input: its end tells the agent that this process has gone.
+    stdio: ['pipe', 'inherit', 'inherit'],
+    // A Ctrl-C is for this process to handle: it stops the agent when the time has come.
+    detached: true,
+    env: { ...process.env, EVERYNODE_AGENT_TOKEN: token },
+  });
 }

@@ -46,19 +46,31 @@ export async function startInOrder(parts: readonly Part[], log: Logger): Promise
   };
 }
 
-/** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. Keeps the process alive meanwhile. */
+/** A terminal and a program in between may both pass on one Ctrl-C: within so long it counts once, ms. */
+const SAME_KEYSTROKE_MS = 500;
+
+/** Resolves at the first SIGTERM or SIGINT; a later one ends the process at once. Keeps the process alive meanwhile. */
 export function untilStopSignal(): Promise<NodeJS.Signals> {
   const keepAlive = setInterval(() => undefined, 2 ** 30);
   return new Promise((resolve) => {
-    let asked = false;
+    let askedAt: number | undefined;
     const onSignal = (signal: NodeJS.Signals): void => {
-      if (asked) process.exit(EXIT_CODES.unexpected);
-      asked = true;
+      const now = performance.now();
+      askedAt ??= now;
+      if (now - askedAt > SAME_KEYSTROKE_MS) process.exit(EXIT_CODES.unexpected);
       clearInterval(keepAlive);
       resolve(signal);
     };
     process.on('SIGTERM', onSignal);
     process.on('SIGINT', onSignal);
+  });
+}
+
+/** Resolves when standard input ends: whoever held its other end has gone, by whatever way. */
+export function untilInputEnds(): Promise<'end of input'> {
+  return new Promise((resolve) => {
+    const onEnd = (): void => resolve('end of input');
+    process.stdin.on('end', onEnd).on('error', onEnd).resume();
   });
 }
 
