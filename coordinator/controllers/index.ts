@@ -32,8 +32,10 @@ export async function startControllers(options: ControllersOptions): Promise<{ s
   await informers.nodes.synced();
   const schedulerEvents = events.from('default-scheduler');
   const ledger = new NodeLedger({ informers, recordEvent: schedulerEvents });
+  const namespaces = new NamespaceController(options);
+  await namespaces.start();
   const controllers: Controller[] = [
-    new NamespaceController(options),
+    namespaces,
     new NodeLifecycle({ ...options, recordEvent: events.from('node-controller') }),
     new TaintEviction({ ...options, recordEvent: events.from('taint-eviction-controller') }),
     new PodGarbageCollector(options),

@@ -1,4 +1,5 @@
 /** Keeps upstream's four namespaces, and empties a namespace that is being deleted (pkg/controller/namespace). */
+import type { Namespace } from '../../shared/kube/config.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
@@ -44,7 +45,11 @@ export class NamespaceController {
       const { namespace = '' } = previous?.metadata ?? {};
       if (!current && this.#isTerminating(namespace)) this.#worker.queue.add(namespace);
     });
-    for (const name of SYSTEM_NAMESPACES) this.#worker.queue.add(name);
+  }
+
+  /** Resolves when the four namespaces are there: an API that answers before would refuse what belongs in them. */
+  async start(): Promise<void> {
+    await Promise.all(SYSTEM_NAMESPACES.map((name) => this.#create(name)));
   }
 
   stop(): Promise<void> {
@@ -58,7 +63,8 @@ export class NamespaceController {
   async #reconcile(name: string, turn: Turn): Promise<void> {
     const namespace = this.#parts.informers.namespaces.get({ name });
     if (!namespace) {
-      if (SYSTEM_NAMESPACES.includes(name)) await this.#create(name, turn);
+      const created = SYSTEM_NAMESPACES.includes(name) ? await this.#create(name) : undefined;
+      if (created) turn.wrote(created);
       return;
     }
     if (!namespace.metadata.deletionTimestamp) return;
@@ -67,13 +73,13 @@ export class NamespaceController {
     else turn.againAfter(RETRY_MS);
   }
 
-  async #create(name: string, turn: Turn): Promise<void> {
+  /** Undefined when it was there. */
+  async #create(name: string): Promise<Namespace | undefined> {
     try {
-      turn.wrote(
-        (await this.#parts.registry.create(namespaceKind, undefined, { metadata: { name } })).object(),
-      );
+      return (await this.#parts.registry.create(namespaceKind, undefined, { metadata: { name } })).object();
     } catch (error) {
       if (!(error instanceof ApiError) || error.reason !== 'AlreadyExists') throw error;
+      return undefined;
     }
   }
 

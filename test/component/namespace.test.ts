@@ -8,6 +8,7 @@ import { podObject } from '../harness/objects.js';
 function withNamespaces(rule: string, check: (plane: ControlPlane) => Promise<void>): void {
   withControlPlane(rule, async (plane) => {
     const controller = new NamespaceController(plane);
+    await controller.start();
     await plane.settle();
     try {
       await check(plane);

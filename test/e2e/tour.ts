@@ -8,6 +8,7 @@ import { kubectlMinor } from '../harness/kubectl.js';
 import { leaveOut } from '../harness/leave-out.js';
 import { shell } from '../harness/test-images.js';
 import { NODE, TourBench } from '../harness/tour-bench.js';
+import { untilTrue } from '../harness/until.js';
 
 const IMAGES = [
   'quay.io/fluentd_elasticsearch/fluentd:v5.0.1',
@@ -77,9 +78,9 @@ export function tour(kind: EngineKind): void {
       return container;
     };
     const runsOnce = (bench: TourBench, daemonSet: string) =>
-      bench.eventually(async () => void (await only(bench, daemonSet)));
+      untilTrue(async () => void (await only(bench, daemonSet)));
     const isGone = (bench: TourBench, daemonSet: string) =>
-      bench.eventually(async () => assert.deepEqual(await bench.containers.ofPods(`${daemonSet}-`), []));
+      untilTrue(async () => assert.deepEqual(await bench.containers.ofPods(`${daemonSet}-`), []));
     const rolledOut = async ({ kubectl }: TourBench, daemonSet: string) =>
       assert.match(await kubectl.ok(`rollout status ${daemonSet} --timeout=30s`), /successfully rolled out/);
 
@@ -227,9 +228,9 @@ export function tour(kind: EngineKind): void {
       assert.notEqual(orphan.id, id);
       await kubectl.ok('delete daemonset nginx --cascade=orphan');
       const owners = 'get pods -l app=nginx -o jsonpath={.items[*].metadata.ownerReferences}';
-      await bench.eventually(async () => assert.equal(await kubectl.ok(owners), ''));
+      await untilTrue(async () => assert.equal(await kubectl.ok(owners), ''));
       await kubectl.ok(`apply -f ${example('color-affinity')}`);
-      await bench.eventually(async () => assert.match(await kubectl.ok(owners), /"kind":"DaemonSet"/));
+      await untilTrue(async () => assert.match(await kubectl.ok(owners), /"kind":"DaemonSet"/));
       await rolledOut(bench, 'ds/nginx');
       assert.equal((await only(bench, 'nginx')).id, orphan.id);
     });
@@ -237,7 +238,7 @@ export function tour(kind: EngineKind): void {
     step('delete daemonset takes the pods and their containers', async (bench) => {
       assert.match(await bench.kubectl.ok('delete daemonset nginx'), /^daemonset\.apps "nginx" deleted/);
       await isGone(bench, 'nginx');
-      await bench.eventually(async () => assert.equal(await bench.kubectl.ok('get pods'), ''));
+      await untilTrue(async () => assert.equal(await bench.kubectl.ok('get pods'), ''));
       assert.equal(await bench.kubectl.ok('get controllerrevision'), '');
     });
 

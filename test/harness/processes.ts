@@ -88,6 +88,8 @@ export interface AgentWish {
   labels?: string;
   taints?: string;
   args?: readonly string[];
+  /** Beside this process's own. */
+  environment?: Readonly<Record<string, string>>;
 }
 
 /** Starts `everynode agent`. The same `dataDir` again is the same host again. */
@@ -96,7 +98,8 @@ export function startAgentProcess(wish: AgentWish): RunningProgram {
   args.push('--node-name', wish.node, '--runtime', wish.runtime ?? 'hollow');
   if (wish.labels) args.push('--labels', wish.labels);
   if (wish.taints) args.push('--taints', wish.taints);
-  return startProgram('agent/cli.js', [...args, ...(wish.args ?? [])], `${wish.dataDir}-agent.log`);
+  args.push(...(wish.args ?? []));
+  return startProgram('agent/cli.js', args, `${wish.dataDir}-agent.log`, wish.environment);
 }
 
 /** Runs one command of `everynode` to its end. */

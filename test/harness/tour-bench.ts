@@ -1,17 +1,16 @@
 /** A machine with an engine of its own on which `everynode up` runs as a process, and a kubectl for it. */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EngineContainers } from './engine-containers.js';
 import { type EngineKind, startEngine, type TestEngine } from './engines.js';
+import { freePort } from './free-port.js';
 import { createKubectl, findKubectl, type Kubectl } from './kubectl.js';
 import { type RunningProgram, startProgram } from './processes.js';
 import { loadTestImages } from './test-images.js';
 import { until } from './until.js';
 
 const READY_MS = 60_000;
-export const PATIENCE_MS = 30_000;
 /** The node's name, as the texts that users start from have it. */
 export const NODE = 'master';
 
@@ -112,23 +111,6 @@ export class TourBench {
     return processesNaming(join(this.dataDir, 'agent'));
   }
 
-  /** Waits until `check` no longer throws; then its last complaint is the error. */
-  async eventually(check: () => Promise<void>, timeoutMs = PATIENCE_MS): Promise<void> {
-    let complaint: unknown;
-    const holds = async () => {
-      try {
-        await check();
-        return true;
-      } catch (error) {
-        complaint = error;
-        return false;
-      }
-    };
-    await until(holds, { timeoutMs, what: 'a check', pollMs: 100 }).catch(() => {
-      throw complaint;
-    });
-  }
-
   /** Ends everything, containers included. */
   async close(): Promise<void> {
     await this.#up?.end('SIGTERM');
@@ -159,15 +141,4 @@ function commandLine(pid: string): string[] {
     // Ended since it was listed.
     return [];
   }
-}
-
-/** A port that was free a moment ago: `up` is to be started again on the same one. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().on('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
 }

@@ -23,3 +23,16 @@ export async function until(
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
+
+/** Resolves as soon as `check` no longer throws; when time runs out, its last complaint is thrown. */
+export async function untilTrue(check: () => Promise<void> | void, timeoutMs = 30_000): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+    }
+    await pause(100);
+  }
+}
