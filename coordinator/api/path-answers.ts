@@ -1,6 +1,6 @@
 /** Answers of paths that are no resource: discovery, OpenAPI, version, health. Made once, sent as bytes. */
 import type { Kind } from '../kinds/kind.js';
-import { DEFINITIONS } from '../kinds/schema/schema.js';
+import { describedDefinitions } from '../kinds/schema/described-definitions.js';
 import { REVIEW_RESOURCES } from './access-reviews.js';
 import type { Answer } from './answer.js';
 import {
@@ -91,7 +91,7 @@ export function createPathAnswers(
   const resources = [...kinds.map(discoveredResource), ...REVIEW_RESOURCES];
   const discovery = discoveryDocuments(resources);
   const schemaNames = new Map(kinds.map((kind) => [`${kind.group}/${kind.resource}`, kind.schema]));
-  const openApi = openApiDocuments(resources, DEFINITIONS, ({ group, resource }) =>
+  const openApi = openApiDocuments(resources, describedDefinitions(), ({ group, resource }) =>
     schemaNames.get(`${group}/${resource}`),
   );
   const version = bytesOf(versionInfo(programVersion));

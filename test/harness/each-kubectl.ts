@@ -1,0 +1,62 @@
+/** The same tests with every kubectl that is promised to work. */
+import { after, before, describe, type TestContext, test } from 'node:test';
+import type { ApiServerOptions } from '../../coordinator/api/server.js';
+import { startTestApi, type TestApi } from './api.js';
+import { type ClientName, clientBinary } from './client-binaries.js';
+import { createKubectl, type Kubectl } from './kubectl.js';
+import { leaveOut } from './leave-out.js';
+
+export const KUBECTLS = ['kubectl-1.35.2', 'kubectl-1.32.3'] as const satisfies readonly ClientName[];
+
+/** Path of a client, or why it cannot be had. */
+export function presentClient(name: ClientName): { path: string } | { why: string } {
+  try {
+    return { path: clientBinary(name) };
+  } catch (error) {
+    return { why: error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error) };
+  }
+}
+
+/** What the tests of one kubectl share: filled before the first of them. */
+export interface KubectlBench {
+  readonly api: TestApi;
+  readonly kubectl: Kubectl;
+}
+
+/** Defines the tests once for each kubectl, each time with an API of its own. */
+export function forEachKubectl(
+  title: string,
+  define: (bench: KubectlBench) => void,
+  change: Partial<ApiServerOptions> = {},
+): void {
+  for (const name of KUBECTLS) {
+    const found = presentClient(name);
+    describe(`${title} by ${name}`, () => {
+      if ('why' in found) {
+        test('there is none', (context: TestContext) => leaveOut(context, name, found.why));
+        return;
+      }
+      let bench: KubectlBench | undefined;
+      const current = (): KubectlBench => {
+        if (!bench) throw new Error('the bench is used before its tests');
+        return bench;
+      };
+      before(async () => {
+        const api = await startTestApi(change);
+        bench = { api, kubectl: createKubectl(api.kubeconfig, found.path) };
+      });
+      after(async () => {
+        bench?.kubectl.remove();
+        await bench?.api.stop();
+      });
+      define({
+        get api() {
+          return current().api;
+        },
+        get kubectl() {
+          return current().kubectl;
+        },
+      });
+    });
+  }
+}

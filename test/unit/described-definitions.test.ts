@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  describedDefinitions,
+  strayDescriptions,
+} from '../../coordinator/kinds/schema/described-definitions.js';
+
+const DEFINITIONS = describedDefinitions();
+
+/** Types whose every field `kubectl explain` describes. */
+const WHOLE = [
+  'io.k8s.api.apps.v1.DaemonSet',
+  'io.k8s.api.apps.v1.DaemonSetSpec',
+  'io.k8s.api.apps.v1.DaemonSetStatus',
+  'io.k8s.api.apps.v1.DaemonSetUpdateStrategy',
+  'io.k8s.api.apps.v1.RollingUpdateDaemonSet',
+  'io.k8s.api.core.v1.Node',
+  'io.k8s.api.core.v1.NodeSpec',
+  'io.k8s.api.core.v1.NodeStatus',
+  'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta',
+];
+
+for (const name of WHOLE) {
+  test(`${name} and all of its fields are described`, () => {
+    const { description, properties = {} } = DEFINITIONS[name] ?? {};
+    assert.ok(description);
+    const silent = Object.keys(properties).filter((field) => !properties[field]?.description);
+    assert.deepEqual(silent, []);
+  });
+}
+
+test('nothing is described that does not exist', () => {
+  assert.deepEqual(strayDescriptions(), []);
+});
+
+test('a described reference stands in allOf, as clients read it', () => {
+  const strategy = DEFINITIONS['io.k8s.api.apps.v1.DaemonSetSpec']?.properties?.updateStrategy;
+  assert.equal(strategy?.$ref, undefined);
+  assert.deepEqual(strategy?.allOf, [
+    { $ref: '#/components/schemas/io.k8s.api.apps.v1.DaemonSetUpdateStrategy' },
+  ]);
+});
