@@ -6,6 +6,7 @@ import { PresentValues } from './present-values.js';
 import {
   Expired,
   type ListOptions,
+  type PastEra,
   type Store,
   type StoredList,
   type StoredValue,
@@ -20,6 +21,8 @@ export interface MemoryStoreOptions {
   /** Changes kept for watches and older pages. */
   maxChanges?: number;
   progressMs?: number;
+  /** As if it had been restored: tests of those who must then be careful. */
+  pastEras?: readonly PastEra[];
 }
 
 export class MemoryStore implements Store {
@@ -28,8 +31,13 @@ export class MemoryStore implements Store {
   readonly #fanout: WatchFanout;
   readonly #clusterUID = randomUUID();
   readonly #era = randomUUID();
+  readonly #pastEras: readonly PastEra[];
+  #isUnconfirmed: boolean;
 
-  constructor({ clock = systemClock, maxChanges = 10_000, progressMs = 1_000 }: MemoryStoreOptions = {}) {
+  constructor(options: MemoryStoreOptions = {}) {
+    const { clock = systemClock, maxChanges = 10_000, progressMs = 1_000, pastEras = [] } = options;
+    this.#pastEras = pastEras;
+    this.#isUnconfirmed = pastEras.length > 0;
     this.#log = new ChangeLog(0, { maxChanges, maxBytes: Number.POSITIVE_INFINITY });
     this.#fanout = new WatchFanout(this.#log, { clock, progressMs });
   }
@@ -75,6 +83,18 @@ export class MemoryStore implements Store {
 
   era(): string {
     return this.#era;
+  }
+
+  pastEras(): readonly PastEra[] {
+    return this.#pastEras;
+  }
+
+  isUnconfirmed(): boolean {
+    return this.#isUnconfirmed;
+  }
+
+  async confirmRestore(): Promise<void> {
+    this.#isUnconfirmed = false;
   }
 
   async close(): Promise<void> {

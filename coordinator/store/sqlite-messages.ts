@@ -18,6 +18,7 @@ export type WorkerCall =
   /** For each key of the prefix changed in `after < revision <= until`: its value before the first of these changes. */
   | { kind: 'before'; after: number; until: number; prefix: string }
   | { kind: 'compact'; revision: number }
+  | { kind: 'confirmRestore' }
   | { kind: 'close' };
 
 export interface WorkerRequest {

@@ -57,6 +57,14 @@ export function prepareSchema(database: Database.Database): void {
   }
 }
 
+/** The revision of the last commit: nothing ever goes below it. */
+export function lastRevision(database: Database.Database): number {
+  const largest = 'SELECT max(revision) FROM';
+  const sql = `SELECT max((SELECT revision FROM compaction),
+    coalesce((${largest} objects), 0), coalesce((${largest} history), 0))`;
+  return Number(database.prepare(sql).pluck().get());
+}
+
 function isEmpty(database: Database.Database): boolean {
   return database.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
 }

@@ -9,12 +9,14 @@ import { ChangeLog, type ChangeLogLimits } from './change-log.js';
 import { type DataLock, lockData } from './data-lock.js';
 import { GroupCommit } from './group-commit.js';
 import { PresentValues } from './present-values.js';
-import { makePrivateDirectory } from './private-files.js';
-import { openDatabase, prepareSchema } from './sqlite-schema.js';
+import { DATABASE_FILE, makePrivateDirectory } from './private-files.js';
+import { type Identity, readIdentity } from './sqlite-identity.js';
+import { lastRevision, openDatabase, prepareSchema } from './sqlite-schema.js';
 import {
   type Change,
   Expired,
   type ListOptions,
+  type PastEra,
   type Store,
   type StoredList,
   type StoredValue,
@@ -24,8 +26,6 @@ import {
 import { type StoreError, toStoreError } from './store-error.js';
 import { WatchFanout } from './watch-fanout.js';
 import { WorkerCalls } from './worker-calls.js';
-
-const DATABASE_FILE = 'everynode.db';
 
 export interface SqliteStoreOptions {
   /** Made with mode 0700 if it is missing. */
@@ -46,8 +46,7 @@ interface Snapshot {
   values: PresentValues;
   revision: number;
   compacted: number;
-  clusterUID: string;
-  era: string;
+  identity: Identity;
 }
 
 /**
@@ -74,24 +73,12 @@ function readSnapshot(path: string): Snapshot {
   try {
     prepareSchema(database);
     const values = new PresentValues();
-    let revision = 0;
     const objects = database.prepare<[], StoredValue>(
       'SELECT key, revision, CAST(value AS BLOB) AS value FROM objects ORDER BY key',
     );
-    for (const stored of objects.iterate()) {
-      values.set(stored.key, stored);
-      revision = Math.max(revision, stored.revision);
-    }
-    const number = (sql: string) => Number(database.prepare(sql).pluck().get() ?? 0);
-    const compacted = number('SELECT revision FROM compaction');
-    const identity = database.prepare<string>('SELECT value FROM identity WHERE name = ?').pluck();
-    return {
-      values,
-      revision: Math.max(revision, compacted, number('SELECT max(revision) FROM history')),
-      compacted,
-      clusterUID: String(identity.get('clusterUID')),
-      era: String(identity.get('era')),
-    };
+    for (const stored of objects.iterate()) values.set(stored.key, stored);
+    const compacted = Number(database.prepare('SELECT revision FROM compaction').pluck().get());
+    return { values, revision: lastRevision(database), compacted, identity: readIdentity(database) };
   } finally {
     database.close();
   }
@@ -104,14 +91,14 @@ class SqliteStore implements Store {
   readonly #worker: WorkerCalls;
   readonly #commits: GroupCommit;
   readonly #lock: DataLock;
-  readonly #snapshot: Pick<Snapshot, 'clusterUID' | 'era'>;
+  readonly #identity: Identity;
   #compacted: number;
   #closing: Promise<void> | undefined;
 
   constructor(path: string, lock: DataLock, snapshot: Snapshot, options: SqliteStoreOptions) {
     const { clock, limits, progressMs = 1_000 } = options;
     this.#lock = lock;
-    this.#snapshot = snapshot;
+    this.#identity = snapshot.identity;
     this.#values = snapshot.values;
     this.#compacted = snapshot.compacted;
     this.#log = new ChangeLog(snapshot.revision, { maxChanges: 20_000, maxBytes: 64 * 1_048_576, ...limits });
@@ -174,11 +161,24 @@ class SqliteStore implements Store {
   }
 
   clusterUID(): string {
-    return this.#snapshot.clusterUID;
+    return this.#identity.clusterUID;
   }
 
   era(): string {
-    return this.#snapshot.era;
+    return this.#identity.era;
+  }
+
+  pastEras(): readonly PastEra[] {
+    return this.#identity.pastEras;
+  }
+
+  isUnconfirmed(): boolean {
+    return this.#identity.isUnconfirmed;
+  }
+
+  async confirmRestore(): Promise<void> {
+    await this.#worker.ask({ kind: 'confirmRestore' });
+    this.#identity.isUnconfirmed = false;
   }
 
   close(): Promise<void> {

@@ -2,6 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import type Database from 'better-sqlite3';
+import { confirmRestore } from './sqlite-identity.js';
 import type { CommitEntry, WorkerCall, WorkerReply, WorkerRequest } from './sqlite-messages.js';
 import { openDatabase } from './sqlite-schema.js';
 import type { Change } from './store.js';
@@ -83,6 +84,9 @@ class Connection {
           .map((row) => toChange({ ...row, value: null }));
       case 'compact':
         await this.#compact(call.revision);
+        return [];
+      case 'confirmRestore':
+        confirmRestore(this.#database);
         return [];
       case 'close':
         this.#database.close();

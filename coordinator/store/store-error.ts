@@ -3,12 +3,13 @@
 /**
  * - `locked`: another coordinator has this data open.
  * - `damaged`: the file is no database, or its pages do not fit together.
+ * - `occupied`: the directory holds other data, which nobody agreed to replace.
  * - `newer`: a later version wrote it.
  * - `unwritable`: the directory cannot be made or written.
  * - `full`: no room; the write changed nothing and a later one may work.
  * - `failed`: the disk broke its promise; nothing is written any more until a restart reads what is really there.
  */
-export type StoreErrorCode = 'locked' | 'damaged' | 'newer' | 'unwritable' | 'full' | 'failed';
+export type StoreErrorCode = 'locked' | 'occupied' | 'damaged' | 'newer' | 'unwritable' | 'full' | 'failed';
 
 /** `message` is one sentence for an operator. */
 export class StoreError extends Error {
@@ -39,6 +40,7 @@ const CODES: Record<string, StoreErrorCode> = {
 
 const SENTENCES: Record<StoreErrorCode, string> = {
   locked: 'another coordinator is using the data in',
+  occupied: 'other data is in',
   damaged: 'the database is damaged and must be restored from a backup:',
   newer: 'the database was written by a newer version:',
   unwritable: 'cannot write to',

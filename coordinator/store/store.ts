@@ -57,6 +57,14 @@ export interface WriteCondition {
   guard?: Guard;
 }
 
+/** An era that a backup was taken of. What happened in it after `revision` is not in this log. */
+export interface PastEra {
+  readonly era: string;
+  readonly revision: number;
+  /** When the backup was taken, ms since the epoch, by the clock of the coordinator that took it. */
+  readonly takenAt: number;
+}
+
 export interface Store {
   /** The present value, or undefined. */
   get(key: string): Promise<StoredValue | undefined>;
@@ -78,6 +86,12 @@ export interface Store {
   clusterUID(): string;
   /** The log since the database was made or last restored. */
   era(): string;
+  /** The eras that this log was restored from, oldest first; empty when it never was. */
+  pastEras(): readonly PastEra[];
+  /** True from a restore until `confirmRestore`: what is stored may be older than what runs. */
+  isUnconfirmed(): boolean;
+  /** A person has looked at what came back. Resolves when that is durable. */
+  confirmRestore(): Promise<void>;
   /** Resolves when everything accepted is durable and the files are closed. */
   close(): Promise<void>;
 }

@@ -1,0 +1,91 @@
+/** Puts a backup into a data directory and begins a new era there. */
+import { existsSync } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type BackupManifest, syncDirectory, unpackBackup } from './backup-file.js';
+import { lockData } from './data-lock.js';
+import { DATABASE_FILE, makePrivateDirectory } from './private-files.js';
+import { beginEra, readIdentity } from './sqlite-identity.js';
+import { openDatabase, prepareSchema } from './sqlite-schema.js';
+import { StoreError, toStoreError } from './store-error.js';
+
+/** What a coordinator keeps in its directory and a backup replaces. The database is last: with it the restore has happened. */
+const REPLACED = ['pki', 'kubeconfig', `${DATABASE_FILE}-wal`, `${DATABASE_FILE}-shm`, DATABASE_FILE];
+
+export interface RestoreWish {
+  /** The backup. */
+  file: string;
+  /** Made if it is missing. */
+  dataDir: string;
+  /** Data that is there already is moved aside instead of refused. */
+  replace: boolean;
+  /** ms since the epoch; names the directory of what is moved aside. */
+  now: number;
+}
+
+export interface Restored {
+  manifest: BackupManifest;
+  /** Where the data is that was there before. */
+  movedTo?: string;
+}
+
+/**
+ * Restores. Throws StoreError: `locked` while a coordinator uses the directory, `occupied` when it holds data and `replace` is not set,
+ * `damaged` or `newer` for the backup. Until the last step the data that was there is untouched.
+ */
+export async function restoreBackup(wish: RestoreWish): Promise<Restored> {
+  const { file, dataDir, replace, now } = wish;
+  makePrivateDirectory(dataDir);
+  const lock = lockData(dataDir);
+  const scratch = join(dataDir, 'restoring');
+  try {
+    if (!replace && REPLACED.some((name) => existsSync(join(dataDir, name)))) {
+      throw new StoreError('occupied', `${dataDir} holds the data of a coordinator already`);
+    }
+    await rm(scratch, { recursive: true, force: true });
+    makePrivateDirectory(scratch);
+    const manifest = await unpackBackup(file, scratch);
+    prepareDatabase(join(scratch, DATABASE_FILE), manifest);
+    const movedTo = await moveAside(dataDir, join(dataDir, `replaced-${now}`));
+    await install(scratch, dataDir);
+    return { manifest, ...(movedTo ? { movedTo } : {}) };
+  } catch (error) {
+    throw toStoreError(error, dataDir);
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+    lock.release();
+  }
+}
+
+function prepareDatabase(path: string, { clusterUID, takenAt }: BackupManifest): void {
+  const database = openDatabase(path);
+  try {
+    prepareSchema(database);
+    if (readIdentity(database).clusterUID !== clusterUID) {
+      throw new StoreError('damaged', 'the backup holds the database of another fleet than it says');
+    }
+    beginEra(database, takenAt);
+    // One file without a journal can be moved by one rename.
+    database.pragma('journal_mode = DELETE');
+  } finally {
+    database.close();
+  }
+}
+
+/** Moves what is there into `target`. Killed half-way, both directories together still hold everything. */
+async function moveAside(dataDir: string, target: string): Promise<string | undefined> {
+  // Without its database the directory serves nobody: that one goes first.
+  const present = REPLACED.toReversed().filter((name) => existsSync(join(dataDir, name)));
+  if (present.length === 0) return undefined;
+  await mkdir(target, { mode: 0o700, recursive: true });
+  for (const name of present) await rename(join(dataDir, name), join(target, name));
+  await syncDirectory(target);
+  return target;
+}
+
+async function install(scratch: string, dataDir: string): Promise<void> {
+  for (const name of REPLACED) {
+    if (existsSync(join(scratch, name))) await rename(join(scratch, name), join(dataDir, name));
+  }
+  await syncDirectory(dataDir);
+}

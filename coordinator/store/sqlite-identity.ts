@@ -1,0 +1,49 @@
+/** Which fleet and which log of it a database holds: the rows of table `identity`. */
+import { randomUUID } from 'node:crypto';
+import type Database from 'better-sqlite3';
+import { lastRevision } from './sqlite-schema.js';
+import type { PastEra } from './store.js';
+
+export interface Identity {
+  readonly clusterUID: string;
+  readonly era: string;
+  readonly pastEras: readonly PastEra[];
+  isUnconfirmed: boolean;
+}
+
+/** So far ahead of the backup that no revision of the lost log is reached again: each resume point in it is too old. */
+export const ERA_STRIDE = 10 ** 12;
+
+const PAST_ERAS = 'pastEras';
+const UNCONFIRMED = 'unconfirmedRestore';
+
+/** Reads the rows; the tables must be there. */
+export function readIdentity(database: Database.Database): Identity {
+  const row = database.prepare<string>('SELECT value FROM identity WHERE name = ?').pluck();
+  return {
+    clusterUID: String(row.get('clusterUID')),
+    era: String(row.get('era')),
+    pastEras: JSON.parse(String(row.get(PAST_ERAS) ?? '[]')) as PastEra[],
+    isUnconfirmed: row.get(UNCONFIRMED) !== undefined,
+  };
+}
+
+/** Begins a new era in a restored database: no history, a revision far ahead, unconfirmed. `takenAt`: when the backup was taken, ms. */
+export function beginEra(database: Database.Database, takenAt: number): void {
+  database.transaction(() => {
+    const { era, pastEras } = readIdentity(database);
+    const revision = lastRevision(database);
+    const past: readonly PastEra[] = [...pastEras, { era, revision, takenAt }];
+    const put = database.prepare('INSERT OR REPLACE INTO identity VALUES (?, ?)');
+    put.run('era', randomUUID());
+    put.run(PAST_ERAS, JSON.stringify(past));
+    put.run(UNCONFIRMED, 'true');
+    database.exec('DELETE FROM history');
+    database.prepare('UPDATE compaction SET revision = ?').run(revision + ERA_STRIDE);
+  })();
+}
+
+/** The restore is confirmed; again is no error. */
+export function confirmRestore(database: Database.Database): void {
+  database.prepare('DELETE FROM identity WHERE name = ?').run(UNCONFIRMED);
+}
