@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Lease } from '../shared/kube/event.js';
 import { systemClock } from '../shared/process/clock.js';
-import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
+import { EXIT_CODES } from '../shared/process/exit-error.js';
 import { type Part, type Running, startInOrder } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
 import { VERSION } from '../shared/process/version.js';
@@ -22,12 +22,14 @@ import { Presence } from './hub/presence.js';
 import { createInformers } from './informers/create-informers.js';
 import { ALL_KINDS, leaseKind } from './kinds/index.js';
 import type { Kind, VirtualReader } from './kinds/kind.js';
+import { forOperator } from './operator-error.js';
 import { createRegistry } from './registry/create-registry.js';
-import { startSchedules } from './schedules.js';
+import { RestoreState } from './restore-state.js';
+import { type BackupWish, startSchedules } from './schedules.js';
 import type { CoordinatorSettings } from './settings.js';
+import { BACKUPS_DIRECTORY } from './store/backup.js';
 import { openSqliteStore } from './store/sqlite-store.js';
 import type { Store } from './store/store.js';
-import { StoreError } from './store/store-error.js';
 
 /** A coordinator that serves. */
 export interface RunningCoordinator extends Running {
@@ -62,6 +64,7 @@ export async function startCoordinator(
   const informers = createInformers({ registry, clock, log });
   const events = new EventRecorder({ registry, clock, log });
   const shared = { registry, informers, events, clock, log };
+  const restore = new RestoreState(store, log);
   const hub = new Hub({
     ...shared,
     presence,
@@ -73,6 +76,7 @@ export async function startCoordinator(
     registry,
     hub,
     explain: new DaemonSetExplainer({ informers, clock }),
+    restore,
     clock,
     log,
   });
@@ -81,9 +85,17 @@ export async function startCoordinator(
       { name: 'store', stop: () => store.close() },
       { name: 'informers', stop: () => informers.stop() },
       { name: 'events', stop: () => events.stop() },
-      stoppable('controllers', () => startControllers(shared)),
+      stoppable('controllers', () =>
+        startControllers({ ...shared, ...(store.isUnconfirmed() && { heldUntil: restore.confirmed }) }),
+      ),
       stoppable('schedules', () =>
-        startSchedules({ ...shared, store, renewCertificate: () => api.renewCertificate() }),
+        startSchedules({
+          ...shared,
+          store,
+          restore,
+          backups: backupWish(settings),
+          renewCertificate: () => api.renewCertificate(),
+        }),
       ),
       api,
       // Stopped first: the port closes only when the sockets that the hub holds are gone.
@@ -102,19 +114,19 @@ function kindsServed(reader: VirtualReader<Lease>): readonly Kind[] {
 }
 
 /** Opens the store; what is wrong with the data becomes a sentence and an exit code. */
-async function openStore(dataDir: string, log: Logger): Promise<Store> {
-  try {
-    // Only a new start can tell what a failed disk really holds.
-    const onFailed = () => process.exit(EXIT_CODES.unexpected);
-    return await openSqliteStore({ dataDir, clock: systemClock, log, onFailed });
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    const code = error.code === 'unwritable' || error.code === 'full' ? 'environment' : 'data';
-    throw new ExitError(
-      EXIT_CODES[code],
-      `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`,
-    );
-  }
+function openStore(dataDir: string, log: Logger): Promise<Store> {
+  // Only a new start can tell what a failed disk really holds.
+  const onFailed = () => process.exit(EXIT_CODES.unexpected);
+  return forOperator(() => openSqliteStore({ dataDir, clock: systemClock, log, onFailed }));
+}
+
+function backupWish({ data, backupSchedule, backupsKept, backupDir }: CoordinatorSettings): BackupWish {
+  return {
+    schedule: backupSchedule,
+    dataDir: data,
+    directory: backupDir ?? join(data, BACKUPS_DIRECTORY),
+    kept: backupsKept,
+  };
 }
 
 /** A part whose start answers what can be stopped. */
@@ -129,7 +141,7 @@ function stoppable(name: string, start: () => Promise<Running> | Running): Part 
   };
 }
 
-interface ApiPartParts extends Pick<ApiParts, 'registry' | 'explain' | 'clock' | 'log'> {
+interface ApiPartParts extends Pick<ApiParts, 'registry' | 'explain' | 'restore' | 'clock' | 'log'> {
   hub: Hub;
 }
 

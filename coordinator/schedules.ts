@@ -1,11 +1,23 @@
 /** What runs by the clock on the wall: the only importer of node-cron. */
-import { schedule } from 'node-cron';
+import { join } from 'node:path';
+import { schedule, validate } from 'node-cron';
 import type { Clock } from '../shared/process/clock.js';
+import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import type { Logger } from '../shared/process/log.js';
 import { expireEvents } from './controllers/event-expiry.js';
 import type { Registry } from './registry/registry.js';
+import { backupName, pruneBackups, takeBackup } from './store/backup.js';
 import { Compaction } from './store/compaction.js';
 import type { Store } from './store/store.js';
+
+/** When backups are taken, of what, where to, and how many stay. */
+export interface BackupWish {
+  /** A cron pattern, or `off`. */
+  schedule: string;
+  dataDir: string;
+  directory: string;
+  kept: number;
+}
 
 export interface SchedulesOptions {
   store: Store;
@@ -14,8 +26,12 @@ export interface SchedulesOptions {
   renewCertificate: () => Promise<void>;
   clock: Clock;
   log: Logger;
+  /** Who reminds the log of a restore that waits for a person. */
+  restore: { remind(): void };
+  backups: BackupWish;
 }
 
+const EVERY_HOUR = '0 * * * *';
 const EVERY_FIVE_MINUTES = '*/5 * * * *';
 const EVERY_MINUTE = '* * * * *';
 const EVERY_NIGHT = '17 3 * * *';
@@ -27,11 +43,31 @@ interface Job {
   run(): Promise<Record<string, unknown> | undefined>;
 }
 
-/** Starts compaction, the expiry of Events and the renewal of the certificate. A job that fails is logged and runs again at its next time. */
+/**
+ * Starts compaction, the expiry of Events, the renewal of the certificate and backups. A job that fails is logged and runs again at its next time.
+ * Throws ExitError for a pattern of backups that is none.
+ */
 export function startSchedules(options: SchedulesOptions): { stop(): Promise<void> } {
-  const { store, registry, renewCertificate, clock, log } = options;
+  const { log } = options;
+  const tasks = jobsOf(options).map((job) =>
+    schedule(job.when, () => runLogged(job, log), {
+      name: job.name,
+      noOverlap: true,
+      unref: true,
+      suppressMissedWarning: true,
+    }),
+  );
+  return {
+    stop: async () => {
+      await Promise.all(tasks.map((task) => task.destroy()));
+    },
+  };
+}
+
+function jobsOf(options: SchedulesOptions): Job[] {
+  const { store, registry, renewCertificate, clock, log, restore, backups } = options;
   const compaction = new Compaction(store);
-  const jobs: Job[] = [
+  return [
     {
       name: 'compaction',
       when: EVERY_FIVE_MINUTES,
@@ -49,20 +85,37 @@ export function startSchedules(options: SchedulesOptions): { stop(): Promise<voi
       },
     },
     { name: 'certificate-renewal', when: EVERY_NIGHT, run: () => renewCertificate().then(() => undefined) },
-  ];
-  const tasks = jobs.map((job) =>
-    schedule(job.when, () => runLogged(job, log), {
-      name: job.name,
-      noOverlap: true,
-      unref: true,
-      suppressMissedWarning: true,
-    }),
-  );
-  return {
-    stop: async () => {
-      await Promise.all(tasks.map((task) => task.destroy()));
+    {
+      name: 'restore-reminder',
+      when: EVERY_HOUR,
+      run: async () => {
+        restore.remind();
+        return undefined;
+      },
     },
-  };
+    ...backupJobs(backups, clock, log),
+  ];
+}
+
+/** No job when backups are off. */
+function backupJobs(wish: BackupWish, clock: Clock, log: Logger): Job[] {
+  if (wish.schedule === 'off') return [];
+  if (!validate(wish.schedule)) {
+    throw new ExitError(
+      EXIT_CODES.usage,
+      `--backup-schedule: must be a cron pattern or off, not "${wish.schedule}".`,
+    );
+  }
+  return [{ name: 'backup', when: wish.schedule, run: () => backUp(wish, clock, log) }];
+}
+
+/** One scheduled backup; those beyond the number kept go only when it is whole. */
+export async function backUp(wish: BackupWish, clock: Clock, log: Logger): Promise<undefined> {
+  const takenAt = clock.now();
+  const path = join(wish.directory, backupName('scheduled', takenAt));
+  const { revision } = await takeBackup(wish.dataDir, path, takenAt);
+  const removed = await pruneBackups(wish.directory, wish.kept);
+  log.info({ path, revision, removed: removed.length }, 'backup taken');
 }
 
 async function runLogged({ name, run }: Job, log: Logger): Promise<void> {

@@ -31,6 +31,9 @@ export const COORDINATOR_SETTINGS = {
     max: 2 ** 31 - 1,
     default: 40_000,
   }),
+  backupSchedule: textSetting('cron pattern by which backups are taken, or off', 'CRON', '43 2 * * *'),
+  backupsKept: integerSetting('scheduled backups kept', 'N', { min: 1, max: 10_000, default: 7 }),
+  backupDir: optionalText('directory of scheduled backups instead of DATA/backups', 'DIR'),
   logLevel: choiceSetting('least severe log line written', ['debug', 'info', 'warn', 'error'], 'info'),
 };
 

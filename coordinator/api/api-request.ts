@@ -6,6 +6,7 @@ import type { UserInfo } from './authenticate.js';
 import type { Explain } from './explain.js';
 import type { PodStreams } from './pod-streams.js';
 import type { ResourceRequest } from './request-info.js';
+import type { RestoreControl } from './restore-control.js';
 
 /** Limits and times of the API, with their units in the name. */
 export interface ApiSettings {
@@ -22,6 +23,7 @@ export interface ApiParts {
   registry: Registry;
   streams: PodStreams;
   explain: Explain;
+  restore: RestoreControl;
   clock: Clock;
   log: Logger;
   settings: ApiSettings;

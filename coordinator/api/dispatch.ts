@@ -6,6 +6,7 @@ import type { ApiParts, ApiRequest } from './api-request.js';
 import { answerPodLog } from './pod-log.js';
 import { answerBinding, answerEviction } from './pod-subresources.js';
 import { answerResource, answerStatus, requiredBody } from './resources.js';
+import { answerRestore, isRestoreRequest, warnOfRestore } from './restore.js';
 import { methodNotAllowed, pathNotFound } from './status-response.js';
 import { answerWhy, isWhyRequest } from './why.js';
 
@@ -50,6 +51,13 @@ function isAtItsPlace(kind: Kind, { namespace, name, verb }: ApiRequest['info'])
   return namespace !== undefined || (name === undefined && (verb === 'list' || verb === 'watch'));
 }
 
+/** What is at a resource's place and is stored nowhere. */
+async function answerOther(parts: ApiParts, request: ApiRequest): Promise<Answer> {
+  if (isWhyRequest(request.info)) return answerWhy(parts, request);
+  if (isRestoreRequest(request.info)) return answerRestore(parts, request);
+  return reviewAnswer(request);
+}
+
 /** Answers a request on a resource. Throws ApiError. */
 export async function answerRequest(parts: ApiParts, request: ApiRequest): Promise<Answer> {
   const { group, version, resource, subresource } = request.info;
@@ -57,7 +65,8 @@ export async function answerRequest(parts: ApiParts, request: ApiRequest): Promi
     (candidate) =>
       candidate.resource === resource && candidate.group === group && candidate.version === version,
   );
-  if (!kind) return isWhyRequest(request.info) ? answerWhy(parts, request) : reviewAnswer(request);
+  if (!kind) return answerOther(parts, request);
+  warnOfRestore(parts, request);
   if (!isAtItsPlace(kind, request.info)) throw kind.namespaced ? methodNotAllowed() : pathNotFound();
   if (subresource !== undefined) return answerSubresource(parts, kind, subresource, request);
   return answerResource(parts, kind, request);

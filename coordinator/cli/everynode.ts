@@ -3,8 +3,10 @@
 import { createProgram, runCommandLine } from '../../shared/process/command-line.js';
 import { runProgram } from '../../shared/process/lifecycle.js';
 import { agentCommand } from './agent.js';
+import { backupCommand } from './backup.js';
 import { coordinatorCommand } from './coordinator.js';
 import { downCommand } from './down.js';
+import { restoreCommands } from './restore.js';
 import { tokenCommand } from './token.js';
 import { upCommand } from './up.js';
 import { versionCommand } from './version.js';
@@ -18,6 +20,8 @@ await runProgram(async () => {
     coordinatorCommand,
     agentCommand,
     tokenCommand,
+    backupCommand,
+    restoreCommands,
     whyCommand,
     versionCommand,
   ]) {

@@ -19,6 +19,8 @@ export interface ControllersOptions {
   events: EventRecorder;
   clock: Clock;
   log: Logger;
+  /** Until this resolves no controller creates, replaces or deletes a Pod, nor anything else; absent = never held back. */
+  heldUntil?: Promise<void>;
 }
 
 /** Something that runs until it is stopped. */
@@ -28,15 +30,37 @@ interface Controller {
 
 /** Starts all controllers once the caches are filled; `stop` resolves when none is at work any more. */
 export async function startControllers(options: ControllersOptions): Promise<{ stop(): Promise<void> }> {
-  const { informers, events } = options;
+  const { informers, events, heldUntil, log } = options;
   await informers.nodes.synced();
+  const running: Controller[] = [
+    new NodeLifecycle({ ...options, recordEvent: events.from('node-controller') }),
+  ];
+  let isStopped = false;
+  const startOthers = async () => {
+    if (isStopped) return;
+    const namespaces = new NamespaceController(options);
+    running.push(namespaces, ...startActors(options));
+    await namespaces.start();
+  };
+  if (heldUntil) {
+    heldUntil.then(startOthers).catch((error) => log.error({ err: error }, 'controllers did not start'));
+  } else {
+    await startOthers();
+  }
+  return {
+    stop: async () => {
+      isStopped = true;
+      await Promise.all(running.map((controller) => controller.stop()));
+    },
+  };
+}
+
+/** Those whose decisions reach containers. They are level-triggered: what happened before their start they see then. */
+function startActors(options: ControllersOptions): Controller[] {
+  const { informers, events } = options;
   const schedulerEvents = events.from('default-scheduler');
   const ledger = new NodeLedger({ informers, recordEvent: schedulerEvents });
-  const namespaces = new NamespaceController(options);
-  await namespaces.start();
-  const controllers: Controller[] = [
-    namespaces,
-    new NodeLifecycle({ ...options, recordEvent: events.from('node-controller') }),
+  return [
     new TaintEviction({ ...options, recordEvent: events.from('taint-eviction-controller') }),
     new PodGarbageCollector(options),
     new GarbageCollector(options),
@@ -47,9 +71,4 @@ export async function startControllers(options: ControllersOptions): Promise<{ s
       recordEvent: events.from('daemonset-controller'),
     }),
   ];
-  return {
-    stop: async () => {
-      await Promise.all(controllers.map((controller) => controller.stop()));
-    },
-  };
 }

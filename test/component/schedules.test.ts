@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { expireEvents } from '../../coordinator/controllers/event-expiry.js';
 import { eventKind } from '../../coordinator/kinds/index.js';
-import { startSchedules } from '../../coordinator/schedules.js';
+import { backUp, startSchedules } from '../../coordinator/schedules.js';
 import { Compaction } from '../../coordinator/store/compaction.js';
 import { MemoryStore } from '../../coordinator/store/memory-store.js';
+import { openSqliteStore } from '../../coordinator/store/sqlite-store.js';
 import { Expired } from '../../coordinator/store/store.js';
+import { ManualClock } from '../../shared/process/clock.js';
+import { ExitError } from '../../shared/process/exit-error.js';
+import { silentLogger } from '../../shared/process/log.js';
 import { joinNode, withControlPlane } from '../harness/control-plane.js';
+import { temporaryDirectory } from '../harness/temporary-directory.js';
 
 describe('compaction', () => {
   test('history has one period before it goes', async () => {
@@ -42,9 +49,29 @@ describe('event expiry', () => {
   });
 });
 
+const others = { restore: { remind: () => undefined }, renewCertificate: async () => undefined };
+const wish = (schedule: string) => ({ schedule, dataDir: '/nowhere', directory: '/nowhere', kept: 1 });
+
 describe('schedules', () => {
   withControlPlane('they start and stop without keeping the process', async (plane) => {
-    const schedules = startSchedules({ ...plane, renewCertificate: async () => undefined });
+    const schedules = startSchedules({ ...plane, ...others, backups: wish('@daily') });
     await schedules.stop();
+  });
+  withControlPlane('a pattern of backups that is none is refused at the start', async (plane) => {
+    const start = () => startSchedules({ ...plane, ...others, backups: wish('at night') });
+    assert.throws(start, ExitError);
+  });
+  test('a backup is taken under its time, and the oldest go', async (context) => {
+    const dataDir = temporaryDirectory(context);
+    const directory = join(dataDir, 'backups');
+    const clock = new ManualClock(Date.parse('2026-01-31T03:17:00Z'));
+    const store = await openSqliteStore({ dataDir, clock, log: silentLogger });
+    for (let day = 0; day < 3; day++) {
+      await backUp({ schedule: 'off', dataDir, directory, kept: 2 }, clock, silentLogger);
+      clock.advance(86_400_000);
+    }
+    await store.close();
+    const names = [1, 2].map((day) => `scheduled-2026-02-0${day}T03-17-00Z.tar.gz`);
+    assert.deepEqual(readdirSync(directory).sort(), names);
   });
 });

@@ -9,6 +9,7 @@ import { loadPki, type Pki } from '../../coordinator/api/certificates.js';
 import type { Explain } from '../../coordinator/api/explain.js';
 import { kubeconfigText } from '../../coordinator/api/kubeconfig.js';
 import type { PodStreams } from '../../coordinator/api/pod-streams.js';
+import type { RestoreControl } from '../../coordinator/api/restore-control.js';
 import { type ApiServer, type ApiServerOptions, createApiServer } from '../../coordinator/api/server.js';
 import { ALL_KINDS, daemonSetKind } from '../../coordinator/kinds/index.js';
 import { createRegistry } from '../../coordinator/registry/create-registry.js';
@@ -37,6 +38,8 @@ export const NO_STREAMS: PodStreams = {
 };
 
 /** Knows no DaemonSet. */
+const NOT_RESTORED: RestoreControl = { unconfirmed: () => undefined, confirm: async () => undefined };
+
 const NO_DAEMON_SETS: Explain = {
   explainNode: ({ name }) => {
     throw notFound(daemonSetKind, name);
@@ -77,6 +80,7 @@ export async function startTestApi(change: Partial<ApiServerOptions> = {}): Prom
     registry,
     streams: NO_STREAMS,
     explain: NO_DAEMON_SETS,
+    restore: NOT_RESTORED,
     clock: systemClock,
     log,
     settings: DEFAULT_API_SETTINGS,

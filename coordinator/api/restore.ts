@@ -1,0 +1,49 @@
+/**
+ * `/apis/fleet.everynode.dev/v1/restore`: GET says whether the store was restored and nobody has confirmed it yet, POST confirms.
+ * Until then every write is answered with a warning.
+ */
+import { type Answer, ok } from './answer.js';
+import type { ApiParts, ApiRequest } from './api-request.js';
+import type { ResourceRequest } from './request-info.js';
+import { methodNotAllowed } from './status-response.js';
+import { FLEET_GROUP } from './why.js';
+
+/** The path, for clients of it. */
+export const RESTORE_PATH = `/apis/${FLEET_GROUP}/v1/restore`;
+
+/** The answer to GET and POST. */
+export interface RestoreDocument {
+  kind: 'Restore';
+  apiVersion: string;
+  /** False when there is nothing to confirm. */
+  unconfirmed: boolean;
+  /** RFC 3339; only while unconfirmed. */
+  backupTakenAt?: string;
+}
+
+const WARNING =
+  'this store was restored from a backup and nobody has confirmed it: no Pod is created, replaced or deleted by controllers; run "everynode confirm-restore" when the hosts are back';
+
+/** Whether a request that names no stored kind is one for this file. */
+export function isRestoreRequest({ group, version, resource, name }: ResourceRequest): boolean {
+  return group === FLEET_GROUP && version === 'v1' && resource === 'restore' && name === undefined;
+}
+
+/** Throws ApiError 405 for any verb but list (GET) and create (POST). */
+export async function answerRestore({ restore }: ApiParts, { info }: ApiRequest): Promise<Answer> {
+  if (info.verb === 'create') await restore.confirm();
+  else if (info.verb !== 'list') throw methodNotAllowed();
+  const waiting = restore.unconfirmed();
+  return ok({
+    kind: 'Restore',
+    apiVersion: `${FLEET_GROUP}/v1`,
+    unconfirmed: waiting !== undefined,
+    ...(waiting ? { backupTakenAt: new Date(waiting.takenAt).toISOString() } : {}),
+  } satisfies RestoreDocument);
+}
+
+/** Tells who writes that nothing will come of it yet. */
+export function warnOfRestore({ restore }: ApiParts, { info, warn }: ApiRequest): void {
+  const isRead = info.verb === 'get' || info.verb === 'list' || info.verb === 'watch';
+  if (!isRead && restore.unconfirmed()) warn(WARNING);
+}

@@ -1,0 +1,69 @@
+/** `everynode restore FILE` and `everynode confirm-restore`: data from a backup, and a person's word that all is well. */
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
+import { RESTORE_PATH, type RestoreDocument } from '../api/restore.js';
+import { forOperator } from '../operator-error.js';
+import { defaultDataDir } from '../settings.js';
+import { restoreBackup } from '../store/restore.js';
+import { StoreError } from '../store/store-error.js';
+import { apiClientFromKubeconfig } from './api-client.js';
+import { kubeconfigPath } from './data-dir.js';
+
+interface RestoreOptions {
+  data: string;
+  replace?: boolean;
+}
+
+/** Adds both commands. */
+export function restoreCommands(program: Command): void {
+  program
+    .command('restore')
+    .description(
+      'make a data directory out of a backup, here or on a new machine; containers go on meanwhile',
+    )
+    .argument('<FILE>', 'what "everynode backup" wrote')
+    .option('--data <DIR>', 'data directory of the coordinator to be', defaultDataDir())
+    .option('--replace', 'move data that is there already aside')
+    .action(restore);
+  program
+    .command('confirm-restore')
+    .description(
+      'after a restore, with the hosts back: let controllers create, replace and delete Pods again',
+    )
+    .option('--data <DIR>', "the running coordinator's data directory", defaultDataDir())
+    .action(confirmRestore);
+}
+
+async function restore(file: string, { data, replace = false }: RestoreOptions): Promise<void> {
+  const wish = { file: resolve(file), dataDir: data, replace, now: Date.now() };
+  const { manifest, movedTo } = await forOperator(() => restoreBackup(wish).catch(adviseReplace));
+  if (movedTo) process.stdout.write(`What was there is in ${movedTo}.\n`);
+  process.stdout.write(
+    `Restored the backup of ${new Date(manifest.takenAt).toISOString()} into ${data}.\n` +
+      'Start the coordinator at the address that agents and kubeconfigs know. No container stops; what hosts run comes\n' +
+      'back into the store as they connect. When "kubectl get nodes,pods -A" shows what you expect:\n' +
+      '  everynode confirm-restore\n' +
+      'Until then no controller creates, replaces or deletes a Pod.\n',
+  );
+}
+
+function adviseReplace(error: unknown): never {
+  if (error instanceof StoreError && error.code === 'occupied') {
+    throw new StoreError('occupied', `${error.message}; --replace moves it aside`);
+  }
+  throw error;
+}
+
+async function confirmRestore({ data }: { data: string }): Promise<void> {
+  const api = apiClientFromKubeconfig(kubeconfigPath(data));
+  const { unconfirmed } = await api.request<RestoreDocument>('GET', RESTORE_PATH).catch((error: Error) => {
+    throw new ExitError(EXIT_CODES.environment, `The coordinator does not answer: ${error.message}.`);
+  });
+  if (!unconfirmed) {
+    process.stdout.write('There is nothing to confirm.\n');
+    return;
+  }
+  await api.request('POST', RESTORE_PATH);
+  process.stdout.write('Confirmed: controllers are at work.\n');
+}

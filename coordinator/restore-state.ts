@@ -1,0 +1,45 @@
+/** A restore that nobody has confirmed yet, as the rooms that must be careful see it. */
+import type { Logger } from '../shared/process/log.js';
+import type { RestoreControl, UnconfirmedRestore } from './api/restore-control.js';
+import type { Store } from './store/store.js';
+
+export class RestoreState implements RestoreControl {
+  /** Resolves when nothing waits for a person (any more). */
+  readonly confirmed: Promise<void>;
+  readonly #store: Store;
+  readonly #log: Logger;
+  #settle: () => void = () => undefined;
+
+  constructor(store: Store, log: Logger) {
+    this.#store = store;
+    this.#log = log;
+    this.confirmed = new Promise((resolve) => {
+      this.#settle = resolve;
+    });
+    if (!store.isUnconfirmed()) this.#settle();
+    else this.remind();
+  }
+
+  /** Says in the log that a person is waited for, if one is. */
+  remind(): void {
+    const waiting = this.unconfirmed();
+    if (!waiting) return;
+    const backupTakenAt = new Date(waiting.takenAt).toISOString();
+    this.#log.warn(
+      { backupTakenAt },
+      'restored, unconfirmed: controllers rest until "everynode confirm-restore"',
+    );
+  }
+
+  unconfirmed(): UnconfirmedRestore | undefined {
+    const last = this.#store.pastEras().at(-1);
+    return this.#store.isUnconfirmed() ? { takenAt: last?.takenAt ?? 0 } : undefined;
+  }
+
+  async confirm(): Promise<void> {
+    if (!this.#store.isUnconfirmed()) return;
+    await this.#store.confirmRestore();
+    this.#log.info('restore confirmed');
+    this.#settle();
+  }
+}
