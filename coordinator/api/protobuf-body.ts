@@ -25,6 +25,29 @@ message NamespaceStatus { optional string phase = 1; }
 message Namespace { optional ObjectMeta metadata = 1; optional NamespaceSpec spec = 2; optional NamespaceStatus status = 3; }
 message ConfigMap { optional ObjectMeta metadata = 1; map<string, string> data = 2; map<string, bytes> binaryData = 3; optional bool immutable = 4; }
 message Secret { optional ObjectMeta metadata = 1; map<string, bytes> data = 2; optional string type = 3; map<string, string> stringData = 4; optional bool immutable = 5; }
+message ObjectReference { optional string kind = 1; optional string namespace = 2; optional string name = 3; optional string uid = 4; optional string apiVersion = 5; optional string resourceVersion = 6; optional string fieldPath = 7; }
+message LocalObjectReference { optional string name = 1; }
+message ServiceAccount { optional ObjectMeta metadata = 1; repeated ObjectReference secrets = 2; repeated LocalObjectReference imagePullSecrets = 3; optional bool automountServiceAccountToken = 4; }
+message IntOrString { optional int64 type = 1; optional int32 intVal = 2; optional string strVal = 3; }
+message ServicePort { optional string name = 1; optional string protocol = 2; optional int32 port = 3; optional IntOrString targetPort = 4; optional int32 nodePort = 5; optional string appProtocol = 6; }
+message ServiceSpec {
+  repeated ServicePort ports = 1; map<string, string> selector = 2; optional string clusterIP = 3; optional string type = 4;
+  repeated string externalIPs = 5; optional string sessionAffinity = 7; optional string loadBalancerIP = 8; repeated string loadBalancerSourceRanges = 9;
+  optional string externalName = 10; optional string externalTrafficPolicy = 11; optional int32 healthCheckNodePort = 12; optional bool publishNotReadyAddresses = 13;
+  optional string ipFamilyPolicy = 17; repeated string clusterIPs = 18; repeated string ipFamilies = 19; optional bool allocateLoadBalancerNodePorts = 20;
+  optional string loadBalancerClass = 21; optional string internalTrafficPolicy = 22; optional string trafficDistribution = 23;
+}
+message Service { optional ObjectMeta metadata = 1; optional ServiceSpec spec = 2; }
+message PolicyRule { repeated string verbs = 1; repeated string apiGroups = 2; repeated string resources = 3; repeated string resourceNames = 4; repeated string nonResourceURLs = 5; }
+message LabelSelectorRequirement { optional string key = 1; optional string operator = 2; repeated string values = 3; }
+message LabelSelector { map<string, string> matchLabels = 1; repeated LabelSelectorRequirement matchExpressions = 2; }
+message AggregationRule { repeated LabelSelector clusterRoleSelectors = 1; }
+message Subject { optional string kind = 1; optional string apiGroup = 2; optional string name = 3; optional string namespace = 4; }
+message RoleRef { optional string apiGroup = 1; optional string kind = 2; optional string name = 3; }
+message Role { optional ObjectMeta metadata = 1; repeated PolicyRule rules = 2; }
+message ClusterRole { optional ObjectMeta metadata = 1; repeated PolicyRule rules = 2; optional AggregationRule aggregationRule = 3; }
+message RoleBinding { optional ObjectMeta metadata = 1; repeated Subject subjects = 2; optional RoleRef roleRef = 3; }
+message ClusterRoleBinding { optional ObjectMeta metadata = 1; repeated Subject subjects = 2; optional RoleRef roleRef = 3; }
 message Preconditions { optional string uid = 1; optional string resourceVersion = 2; }
 message DeleteOptions { optional int64 gracePeriodSeconds = 1; optional Preconditions preconditions = 2; optional bool orphanDependents = 3; optional string propagationPolicy = 4; repeated string dryRun = 5; }
 message ResourceAttributes { optional string namespace = 1; optional string verb = 2; optional string group = 3; optional string version = 4; optional string resource = 5; optional string subresource = 6; optional string name = 7; }
@@ -40,9 +63,15 @@ const messages = protobuf.parse(DEFINITIONS, { keepCase: true }).root;
 
 /** Kinds whose bodies we can read; all else is refused with 415. */
 const KINDS = new Set([
-  'Namespace',
+  'ClusterRole',
+  'ClusterRoleBinding',
   'ConfigMap',
+  'Namespace',
+  'Role',
+  'RoleBinding',
   'Secret',
+  'Service',
+  'ServiceAccount',
   'DeleteOptions',
   'SelfSubjectAccessReview',
   'SelfSubjectRulesReview',
@@ -56,9 +85,19 @@ const MEANINGFUL_ZEROS = new Set([
   'blockOwnerDeletion',
   'orphanDependents',
   'immutable',
+  'automountServiceAccountToken',
+  'allocateLoadBalancerNodePorts',
 ]);
 /** Maps whose keys and values are the user's: kept as they are, empty values too. */
-const USER_MAPS = new Set(['labels', 'annotations', 'data', 'binaryData', 'stringData']);
+const USER_MAPS = new Set([
+  'labels',
+  'annotations',
+  'data',
+  'binaryData',
+  'stringData',
+  'selector',
+  'matchLabels',
+]);
 const TIMES = new Set(['creationTimestamp', 'deletionTimestamp']);
 
 function decode(name: string, bytes: Uint8Array): Record<string, unknown> {
@@ -82,7 +121,15 @@ function withoutZeros(message: Record<string, unknown>): Record<string, unknown>
 
 function cleaned(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(cleaned);
+  if (isIntOrString(value)) return value.type === TEXT ? value.strVal : value.intVal || '';
   return isMessage(value) ? withoutZeros(value) : value;
+}
+
+/** What `IntOrString.type` says of a text. */
+const TEXT = 1;
+
+function isIntOrString(value: unknown): value is { type?: number; intVal?: number; strVal?: string } {
+  return isMessage(value) && 'strVal' in value;
 }
 
 function isMessage(value: unknown): value is Record<string, unknown> {

@@ -8,10 +8,14 @@ import { leaseKind } from './lease.js';
 import { namespaceKind } from './namespace.js';
 import { nodeKind } from './node.js';
 import { podKind } from './pod.js';
+import { clusterRoleBindingKind, clusterRoleKind, roleBindingKind, roleKind } from './rbac.js';
 import { secretKind } from './secret.js';
 import { serviceKind } from './service.js';
+import { serviceAccountKind } from './serviceaccount.js';
 
 export {
+  clusterRoleBindingKind,
+  clusterRoleKind,
   configMapKind,
   controllerRevisionKind,
   daemonSetKind,
@@ -20,7 +24,10 @@ export {
   namespaceKind,
   nodeKind,
   podKind,
+  roleBindingKind,
+  roleKind,
   secretKind,
+  serviceAccountKind,
   serviceKind,
 };
 
@@ -32,8 +39,13 @@ export const ALL_KINDS: readonly Kind[] = [
   nodeKind,
   podKind,
   secretKind,
+  serviceAccountKind,
   serviceKind,
   controllerRevisionKind,
   daemonSetKind,
   leaseKind,
+  clusterRoleBindingKind,
+  clusterRoleKind,
+  roleBindingKind,
+  roleKind,
 ];

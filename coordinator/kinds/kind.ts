@@ -71,7 +71,7 @@ export interface Kind<T extends KubeObject = KubeObject> {
   /** Seconds an object of this kind is left to end gracefully when a DELETE names none; absent = gone at once. */
   defaultGracePeriodSeconds?(object: T): number;
   /** Names allowed: upstream's rule for this kind's `metadata.name`. */
-  nameRule: 'dnsSubdomain' | 'dnsLabel';
+  nameRule: 'dnsSubdomain' | 'dnsLabel' | 'pathSegment';
   /** Read from elsewhere than the store (node Leases live in memory). Such a kind is read-only for clients. */
   reader?: VirtualReader<T>;
 }

@@ -16,7 +16,15 @@ const STANDARD_FINALIZERS = new Set(['kubernetes', 'orphan', 'foregroundDeletion
 type Naming = Pick<Kind, 'namespaced' | 'nameRule'>;
 
 function nameProblems(rule: Kind['nameRule'], text: string): string[] {
-  return rule === 'dnsLabel' ? dnsLabelProblems(text) : dnsSubdomainProblems(text);
+  switch (rule) {
+    case 'dnsLabel':
+      return dnsLabelProblems(text);
+    case 'dnsSubdomain':
+      return dnsSubdomainProblems(text);
+    case 'pathSegment':
+      // Checked for every name.
+      return [];
+  }
 }
 
 /** A generateName may end with the '-' that its random part follows. */

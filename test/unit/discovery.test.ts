@@ -8,7 +8,7 @@ import {
   resourceList,
 } from '../../coordinator/api/discovery.js';
 import { openApiDocuments } from '../../coordinator/api/openapi.js';
-import { podKind, serviceKind } from '../../coordinator/kinds/index.js';
+import { configMapKind, podKind } from '../../coordinator/kinds/index.js';
 
 const PODS: DiscoveredResource = {
   group: '',
@@ -89,7 +89,8 @@ test('what is not served has no document', () => {
 });
 
 test('a computed kind can only be read', () => {
-  assert.deepEqual(discoveredResource(serviceKind).verbs, ['get', 'list']);
+  const reader = { get: () => undefined, list: () => [] };
+  assert.deepEqual(discoveredResource({ ...configMapKind, reader }).verbs, ['get', 'list']);
   assert.ok(discoveredResource(podKind).verbs.includes('watch'));
 });
 

@@ -1,0 +1,19 @@
+/** v1 ServiceAccount: stored, but no Pod gets a token of it yet. */
+import type { ServiceAccount } from '../../shared/kube/service.js';
+import { inertKind } from './inert.js';
+import { AGE_COLUMN, column, NAME_COLUMN } from './table-column.js';
+
+export const serviceAccountKind = inertKind<ServiceAccount>({
+  group: '',
+  kind: 'ServiceAccount',
+  resource: 'serviceaccounts',
+  singular: 'serviceaccount',
+  shortNames: ['sa'],
+  namespaced: true,
+  schema: 'io.k8s.api.core.v1.ServiceAccount',
+  columns: [
+    NAME_COLUMN,
+    column('Secrets', 'integer', 'How many Secrets it names.', ({ secrets }) => secrets?.length ?? 0),
+    AGE_COLUMN,
+  ],
+});

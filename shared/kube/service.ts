@@ -1,0 +1,30 @@
+/** Service and ServiceAccount: stored for charts and for later, without effect yet. */
+import type { IntOrString } from './int-or-string.js';
+import type { KubeObject } from './meta.js';
+
+export interface ServicePort {
+  name?: string;
+  protocol?: string;
+  port: number;
+  targetPort?: IntOrString;
+  nodePort?: number;
+}
+
+export interface Service extends KubeObject {
+  spec?: {
+    type?: string;
+    clusterIP?: string;
+    clusterIPs?: string[];
+    externalIPs?: string[];
+    externalName?: string;
+    internalTrafficPolicy?: string;
+    ports?: ServicePort[];
+    selector?: Record<string, string>;
+    sessionAffinity?: string;
+  };
+  status?: object;
+}
+
+export interface ServiceAccount extends KubeObject {
+  secrets?: { name?: string }[];
+}
