@@ -110,18 +110,19 @@ function decode(name: string, bytes: Uint8Array): Record<string, unknown> {
  * Times that are set belong to the server, which sets them itself.
  */
 function withoutZeros(message: Record<string, unknown>): Record<string, unknown> {
-  const kept = Object.entries(message).flatMap(([name, value]): [string, unknown][] => {
+  const fields = Object.entries(message).flatMap(([name, value]): [string, unknown][] => {
     if (TIMES.has(name)) return [];
     if (USER_MAPS.has(name)) return [[name, value]];
     if (value === '' || (value === 0 && !MEANINGFUL_ZEROS.has(name))) return [];
-    return [[name, cleaned(value)]];
+    const kept = cleaned(value);
+    return kept === undefined ? [] : [[name, kept]];
   });
-  return Object.fromEntries(kept);
+  return Object.fromEntries(fields);
 }
 
 function cleaned(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(cleaned);
-  if (isIntOrString(value)) return value.type === TEXT ? value.strVal : value.intVal || '';
+  if (isIntOrString(value)) return value.type === TEXT ? value.strVal : value.intVal || undefined;
   return isMessage(value) ? withoutZeros(value) : value;
 }
 

@@ -1,6 +1,6 @@
 /** rbac.authorization.k8s.io/v1: roles and their bindings are stored, but decide nothing yet. */
 import type { Role, RoleBinding } from '../../shared/kube/rbac.js';
-import { FIELD_IMMUTABLE, invalidValue, notSupported, required } from './field-error.js';
+import { invalidValue, notSupported, required } from './field-error.js';
 import { inertKind } from './inert.js';
 import type { FieldError } from './kind.js';
 import { semanticallyEqual } from './semantic-equality.js';
@@ -23,7 +23,10 @@ function setBindingDefaults({ roleRef, subjects = [] }: RoleBinding): void {
   }
 }
 
-function validateBinding({ roleRef = {}, subjects = [] }: RoleBinding, roles: readonly string[]): FieldError[] {
+function validateBinding(
+  { roleRef = {}, subjects = [] }: RoleBinding,
+  roles: readonly string[],
+): FieldError[] {
   const { kind = '', name } = roleRef;
   return [
     ...(roles.includes(kind) ? [] : [notSupported('roleRef.kind', kind, roles)]),
@@ -45,7 +48,12 @@ function validateBindingUpdate(next: RoleBinding, current: RoleBinding): FieldEr
 
 const ROLE_COLUMNS = [
   NAME_COLUMN,
-  column('Created At', 'string', 'When the server stored it first.', (role) => role.metadata.creationTimestamp ?? ''),
+  column(
+    'Created At',
+    'string',
+    'When the server stored it first.',
+    (role) => role.metadata.creationTimestamp ?? '',
+  ),
 ];
 
 function subjectsOf(kind: string): (binding: RoleBinding) => string {
@@ -58,7 +66,12 @@ function subjectsOf(kind: string): (binding: RoleBinding) => string {
 
 const BINDING_COLUMNS = [
   NAME_COLUMN,
-  column<RoleBinding>('Role', 'string', 'What it grants.', ({ roleRef }) => `${roleRef?.kind}/${roleRef?.name}`),
+  column<RoleBinding>(
+    'Role',
+    'string',
+    'What it grants.',
+    ({ roleRef }) => `${roleRef?.kind}/${roleRef?.name}`,
+  ),
   AGE_COLUMN,
   wideColumn('Users', 'string', 'Users that it grants to.', subjectsOf('User')),
   wideColumn('Groups', 'string', 'Groups that it grants to.', subjectsOf('Group')),

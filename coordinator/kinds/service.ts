@@ -12,7 +12,8 @@ const GREATEST_PORT = 65535;
 
 /** Upstream's defaults, but for the address: none is given out, and clients wait for there to be one or "None". */
 function setDefaults(service: Service): void {
-  const spec = (service.spec ??= {});
+  service.spec ??= {};
+  const { spec } = service;
   spec.type ??= 'ClusterIP';
   spec.sessionAffinity ??= 'None';
   for (const port of spec.ports ?? []) {
@@ -39,7 +40,9 @@ function validate({ spec = {} }: Service): FieldError[] {
     ...(TYPES.includes(type) ? [] : [notSupported('spec.type', type, TYPES)]),
     ...(type === 'ExternalName' && !externalName ? [required('spec.externalName')] : []),
     ...ports.flatMap(validatePort),
-    ...ports.flatMap(({ name }, index) => (manyPorts && !name ? [required(`spec.ports[${index}].name`)] : [])),
+    ...ports.flatMap(({ name }, index) =>
+      manyPorts && !name ? [required(`spec.ports[${index}].name`)] : [],
+    ),
   ];
 }
 

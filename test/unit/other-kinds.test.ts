@@ -137,6 +137,20 @@ const UPDATES: [kind: string, rule: string, next: object, current: object, expec
     { immutable: true, data: { a: '1' } },
     ['Forbidden data'],
   ],
+  [
+    'RoleBinding',
+    'the role stays',
+    { roleRef: { kind: 'Role', name: 'b' } },
+    { roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'a' } },
+    ['Invalid roleRef'],
+  ],
+  [
+    'RoleBinding',
+    'the group of a role need not be named',
+    { roleRef: { kind: 'Role', name: 'a' } },
+    { roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'a' } },
+    [],
+  ],
   ['Secret', 'the type stays', { type: 'b/b' }, { type: 'a/a' }, ['Invalid type']],
   [
     'Node',
@@ -189,6 +203,12 @@ describe('tables', () => {
     ConfigMap: 'Name Data Age',
     Secret: 'Name Type Data Age',
     Lease: 'Name Holder Age',
+    Service: 'Name Type Cluster-IP External-IP Port(s) Age Selector*',
+    ServiceAccount: 'Name Secrets Age',
+    Role: 'Name Created At',
+    ClusterRole: 'Name Created At',
+    RoleBinding: 'Name Role Age Users* Groups* ServiceAccounts*',
+    ClusterRoleBinding: 'Name Role Age Users* Groups* ServiceAccounts*',
     Event: 'Last Seen Type Reason Object Subobject* Source* Message First Seen* Count* Name*',
   };
   for (const [kind, header] of Object.entries(HEADERS)) {

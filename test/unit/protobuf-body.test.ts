@@ -68,6 +68,45 @@ test('DeleteOptions: a grace period of zero is a value', () => {
   });
 });
 
+test('a Service: ports by number and by name', () => {
+  const named = Buffer.concat([
+    field(1, 'a'),
+    integer(3, 80),
+    field(4, Buffer.concat([integer(1, 1), field(3, 'web')])),
+  ]);
+  const numbered = Buffer.concat([
+    integer(3, 81),
+    field(4, Buffer.concat([integer(1, 0), integer(2, 9), field(3, '')])),
+  ]);
+  const bare = Buffer.concat([
+    integer(3, 82),
+    field(4, Buffer.concat([integer(1, 0), integer(2, 0), field(3, '')])),
+  ]);
+  const ports = [named, numbered, bare].map((port) => field(1, port));
+  const spec = Buffer.concat([...ports, field(2, entry('app', 'x')), field(4, 'ClusterIP')]);
+  const { spec: read } = decodeProtobuf(body('v1', 'Service', field(1, METADATA), field(2, spec)));
+  assert.deepEqual(read, {
+    ports: [{ name: 'a', port: 80, targetPort: 'web' }, { port: 81, targetPort: 9 }, { port: 82 }],
+    selector: { app: 'x' },
+    type: 'ClusterIP',
+  });
+});
+
+test('a RoleBinding', () => {
+  const subject = Buffer.concat([field(1, 'ServiceAccount'), field(2, ''), field(3, 's'), field(4, 'ns')]);
+  const roleRef = Buffer.concat([field(1, 'rbac.authorization.k8s.io'), field(2, 'Role'), field(3, 'r')]);
+  const sent = body(
+    'rbac.authorization.k8s.io/v1',
+    'RoleBinding',
+    field(1, METADATA),
+    field(2, subject),
+    field(3, roleRef),
+  );
+  const { subjects, roleRef: role } = decodeProtobuf(sent);
+  assert.deepEqual(subjects, [{ kind: 'ServiceAccount', name: 's', namespace: 'ns' }]);
+  assert.deepEqual(role, { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' });
+});
+
 test('a review', () => {
   const attributes = Buffer.concat([field(1, 'default'), field(2, 'create'), field(5, 'pods')]);
   const review = body('authorization.k8s.io/v1', 'SelfSubjectAccessReview', field(2, field(1, attributes)));

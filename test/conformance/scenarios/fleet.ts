@@ -131,6 +131,11 @@ export class Fleet {
     }
   }
 
+  /** Of the administrator. */
+  get kubeconfig(): string {
+    return this.#coordinator.kubeconfig;
+  }
+
   async node(name: string): Promise<Node | undefined> {
     const { code, body } = await this.api.send('GET', `/api/v1/nodes/${name}`);
     return code === 200 ? (body as Node) : undefined;
