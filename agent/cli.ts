@@ -14,7 +14,13 @@ import { VERSION } from '../shared/process/version.js';
 import { startAgent } from './main.js';
 import { type EnginePlaces, requireEngine } from './open-runtime.js';
 import { removeContainers } from './remove-containers.js';
-import { AGENT_SETTINGS, DATA_SETTING, ENVIRONMENT_PREFIX, RUNTIME_SETTING } from './settings.js';
+import {
+  AGENT_SETTINGS,
+  DATA_SETTING,
+  ENVIRONMENT_PREFIX,
+  NODE_SETTINGS,
+  RUNTIME_SETTING,
+} from './settings.js';
 
 async function run(flags: Record<string, unknown>): Promise<void> {
   const settings = await readSettings(AGENT_SETTINGS, flags);
@@ -28,18 +34,21 @@ async function run(flags: Record<string, unknown>): Promise<void> {
   await agent.stop();
 }
 
-async function checkEngine(flags: Record<string, unknown>): Promise<void> {
-  const { runtime } = await readSettings(RUNTIME_SETTING, flags);
+async function check(flags: Record<string, unknown>): Promise<void> {
+  const { runtime } = await readSettings(CHECKED_SETTINGS, flags);
   if (runtime === 'hollow') return;
   const { name, version } = await requireEngine({ runtime, ...enginePlaces() });
   process.stdout.write(`${name} ${version}\n`);
 }
 
 async function removeAll(flags: Record<string, unknown>): Promise<void> {
-  const { data, runtime } = await readSettings({ ...DATA_SETTING, ...RUNTIME_SETTING }, flags);
-  const count = await removeContainers(data, runtime, enginePlaces());
+  const { data } = await readSettings(DATA_SETTING, flags);
+  const count = await removeContainers(data);
   process.stdout.write(`${count} containers removed\n`);
 }
+
+/** What `everynode up` hands on and wants to know to be right before it starts anything. */
+const CHECKED_SETTINGS = { ...RUNTIME_SETTING, ...NODE_SETTINGS };
 
 function readSettings<Schema extends SettingsSchema>(
   schema: Schema,
@@ -73,10 +82,14 @@ const program = createProgram('everynode-agent', 'Runs this host’s share of an
   .version(VERSION)
   .enablePositionalOptions();
 addSettingFlags(program, AGENT_SETTINGS).option('--config <FILE>', 'YAML file with settings').action(run);
-command(program, 'check-engine', 'say which container engine answers', RUNTIME_SETTING).action(checkEngine);
-command(program, 'remove-containers', "remove this fleet's containers from the engine", {
-  ...DATA_SETTING,
-  ...RUNTIME_SETTING,
-}).action(removeAll);
+command(
+  program,
+  'check',
+  'say which container engine answers, or what is wrong with the settings',
+  CHECKED_SETTINGS,
+).action(check);
+command(program, 'remove-containers', "remove this fleet's containers from the engine", DATA_SETTING).action(
+  removeAll,
+);
 
 await runProgram(() => runCommandLine(program, process.argv.slice(2)));

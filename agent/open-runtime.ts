@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../shared/process/clock.js';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import { DockerEngine } from './runtime/docker-engine.js';
 import { type ContainerOwner, type RuntimeDriver, RuntimeError } from './runtime/driver.js';
-import { type EngineSearch, type FoundEngine, findEngine } from './runtime/find-engine.js';
+import { askEngine, type EngineSearch, type FoundEngine, findEngine } from './runtime/find-engine.js';
 import { SteadyTimes } from './runtime/steady-times.js';
 import type { RuntimeChoice } from './settings.js';
 
@@ -19,7 +19,11 @@ export interface OpenedRuntime {
   close(): void;
 }
 
+/** The engine that a host's containers are in: it outlives the agent, and a second engine must not take its place. */
+type Remembered = FoundEngine | { name: 'hollow' };
+
 /**
+ * The engine of the choice. `auto` stays with the one this host had before, unless `DOCKER_HOST` names another.
  * A host that had an engine once goes on without it: it reports itself not ready until the engine is back.
  * Throws `ExitError` when none answers and none is remembered.
  */
@@ -29,15 +33,31 @@ export async function openRuntime(
   dataDir: string,
   clock: Clock,
 ): Promise<OpenedRuntime> {
-  if (choice === 'hollow') {
+  const memory = memoryPath(dataDir);
+  const remembered = await readRemembered(memory);
+  const engine =
+    choice === 'hollow' ? { name: choice } : await chooseEngine({ runtime: choice, ...places }, remembered);
+  await writeFile(`${memory}.new`, JSON.stringify(engine));
+  await rename(`${memory}.new`, memory);
+  return openEngine(engine, dataDir, clock);
+}
+
+/** The engine that an agent with this data had, whatever else there is; undefined when it never had one. */
+export async function reopenRuntime(dataDir: string, clock: Clock): Promise<OpenedRuntime | undefined> {
+  const remembered = await readRemembered(memoryPath(dataDir));
+  return remembered && openEngine(remembered, dataDir, clock);
+}
+
+async function openEngine(engine: Remembered, dataDir: string, clock: Clock): Promise<OpenedRuntime> {
+  const { name } = engine;
+  if (name === 'hollow') {
     // Only hollow hosts carry its code.
     const { openFakeRuntime } = await import('./runtime/open-fake.js');
-    return { name: 'hollow', ...(await openFakeRuntime(dataDir, clock)) };
+    return { name, ...(await openFakeRuntime(dataDir, clock)) };
   }
-  const found = await findOrRemember({ runtime: choice, ...places }, join(dataDir, 'engine.json'));
   return {
-    name: found.name,
-    driverFor: (owner) => new SteadyTimes(new DockerEngine(found, owner), clock, systemClock),
+    name,
+    driverFor: (owner) => new SteadyTimes(new DockerEngine(engine, owner), clock, systemClock),
     close: () => undefined,
   };
 }
@@ -52,22 +72,27 @@ export async function requireEngine(search: EngineSearch): Promise<FoundEngine> 
   }
 }
 
-async function findOrRemember(search: EngineSearch, memory: string): Promise<FoundEngine> {
+async function chooseEngine(search: EngineSearch, remembered: Remembered | undefined): Promise<FoundEngine> {
+  const known = remembered && remembered.name !== 'hollow' ? remembered : undefined;
+  // As long as nobody says otherwise; asked again, because it may have been upgraded.
+  if (known && search.runtime === 'auto' && !search.dockerHost) {
+    return askEngine(known.address).catch(() => known);
+  }
   try {
-    const found = await requireEngine(search);
-    await writeFile(`${memory}.new`, JSON.stringify(found));
-    await rename(`${memory}.new`, memory);
-    return found;
+    return await requireEngine(search);
   } catch (error) {
-    const remembered = await readRemembered(memory);
-    if (!remembered || (search.runtime !== 'auto' && search.runtime !== remembered.name)) throw error;
-    return remembered;
+    if (!known || (search.runtime !== 'auto' && search.runtime !== known.name)) throw error;
+    return known;
   }
 }
 
-async function readRemembered(memory: string): Promise<FoundEngine | undefined> {
+function memoryPath(dataDir: string): string {
+  return join(dataDir, 'engine.json');
+}
+
+async function readRemembered(memory: string): Promise<Remembered | undefined> {
   try {
-    return JSON.parse(await readFile(memory, 'utf8')) as FoundEngine;
+    return JSON.parse(await readFile(memory, 'utf8')) as Remembered;
   } catch {
     // Never written, or cut off by a power cut: the search's own answer stands.
     return undefined;

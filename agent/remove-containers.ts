@@ -2,9 +2,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '../shared/process/clock.js';
+import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import { lockDataDir } from './data-dir.js';
-import { type EnginePlaces, openRuntime } from './open-runtime.js';
-import type { RuntimeChoice } from './settings.js';
+import { reopenRuntime } from './open-runtime.js';
+import { type RuntimeDriver, RuntimeError } from './runtime/driver.js';
 
 /** How long each container is given to end by itself. */
 const GRACE_SECONDS = 10;
@@ -14,31 +15,40 @@ interface StoredIdentity {
   clusterUID?: string;
 }
 
-/** Stops and removes the containers labelled with this fleet's clusterUID and node; answers how many. Throws `ExitError`. */
-export async function removeContainers(
-  dataDir: string,
-  runtime: RuntimeChoice,
-  places: EnginePlaces,
-): Promise<number> {
+/**
+ * Stops and removes the containers labelled with this fleet's clusterUID and node; answers how many.
+ * Throws `ExitError` when the engine fails: what it still holds must not be forgotten.
+ */
+export async function removeContainers(dataDir: string): Promise<number> {
   const { node, clusterUID } = await readIdentity(dataDir);
-  if (node === undefined || clusterUID === undefined) return 0;
+  const runtime = await reopenRuntime(dataDir, systemClock);
+  if (node === undefined || clusterUID === undefined || !runtime) return 0;
   const lock = await lockDataDir(dataDir);
-  const opened = await openRuntime(runtime, places, dataDir, systemClock);
-  const driver = opened.driverFor({ clusterUID, nodeName: node });
+  const driver = runtime.driverFor({ clusterUID, nodeName: node });
   try {
-    const containers = await driver.list();
-    await Promise.all(
-      containers.map(async ({ id }) => {
-        await driver.stop(id, GRACE_SECONDS);
-        await driver.remove(id);
-      }),
+    return await removeAll(driver);
+  } catch (error) {
+    if (!(error instanceof RuntimeError)) throw error;
+    throw new ExitError(
+      EXIT_CODES.environment,
+      `This host's containers cannot be removed: ${error.message}.`,
     );
-    return containers.length;
   } finally {
     driver.close();
-    opened.close();
+    runtime.close();
     lock.release();
   }
+}
+
+async function removeAll(driver: RuntimeDriver): Promise<number> {
+  const containers = await driver.list();
+  await Promise.all(
+    containers.map(async ({ id }) => {
+      await driver.stop(id, GRACE_SECONDS);
+      await driver.remove(id);
+    }),
+  );
+  return containers.length;
 }
 
 async function readIdentity(dataDir: string): Promise<StoredIdentity> {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Taint } from '../shared/kube/node.js';
 import { choiceSetting, optionalText, switchSetting, textSetting } from '../shared/process/setting-values.js';
 import type { Setting, SettingsOf } from '../shared/process/settings.js';
-import { parseLabels, parseTaints } from './node/registration.js';
+import { parseLabels, parseNodeName, parseTaints } from './node/registration.js';
 
 /** Prefix of the environment variables: `EVERYNODE_AGENT_SERVER`. */
 export const ENVIRONMENT_PREFIX = 'EVERYNODE_AGENT';
@@ -28,6 +28,16 @@ const taints: Setting<Taint[]> = {
   read: parseTaints,
 };
 
+const nodeName: Setting<string> = {
+  meaning: 'name of this host as a node',
+  placeholder: 'NAME',
+  default: hostname().toLowerCase(),
+  read: parseNodeName,
+};
+
+/** Who this host is when it registers. */
+export const NODE_SETTINGS = { nodeName, labels, taints };
+
 /** Where state is kept; the other commands need no more than this or the runtime. */
 export const DATA_SETTING = {
   data: textSetting('directory of the identity and of what this host was given', 'DIR', defaultDataDir()),
@@ -42,10 +52,8 @@ export const AGENT_SETTINGS = {
   token: optionalText('join token, needed until this host has joined', 'ID.SECRET.CAHASH'),
   ...DATA_SETTING,
   ...RUNTIME_SETTING,
-  nodeName: textSetting('name of this host as a node', 'NAME', hostname().toLowerCase()),
+  ...NODE_SETTINGS,
   nodeIp: optionalText('address of this host, if the one found is not the right one', 'ADDRESS'),
-  labels,
-  taints,
   endWithInput: switchSetting('end when standard input does: for a program that starts this one'),
   logLevel: choiceSetting('least severe log line written', ['debug', 'info', 'warn', 'error'], 'info'),
 };

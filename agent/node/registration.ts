@@ -1,4 +1,5 @@
 /** Labels and taints that a host asks for when its Node is made (pkg/kubelet/kubelet_node_status.go). */
+import { isLabelKey, isLabelValue, isSubdomain } from '../../shared/kube/label-syntax.js';
 import type { Taint, TaintEffect } from '../../shared/kube/node.js';
 
 const EFFECTS: readonly TaintEffect[] = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
@@ -30,9 +31,21 @@ export function parseLabels(text: string): Record<string, string> {
   const pairs = items(text).map((item) => {
     const at = item.indexOf('=');
     if (at <= 0) throw new Error('must be KEY=VALUE,…');
-    return [item.slice(0, at), item.slice(at + 1)];
+    return checked(item.slice(0, at), item.slice(at + 1));
   });
   return Object.fromEntries(pairs);
+}
+
+/** A name that a Node can have. Throws an Error that says what is expected. */
+export function parseNodeName(text: string): string {
+  if (isSubdomain(text)) return text;
+  throw new Error(`must be of lower case letters, digits, "-" and ".", which "${text}" is not`);
+}
+
+function checked(key: string, value: string): [key: string, value: string] {
+  if (!isLabelKey(key)) throw new Error(`"${key}" cannot be a key`);
+  if (!isLabelValue(value)) throw new Error(`"${value}" cannot be a value`);
+  return [key, value];
 }
 
 /** `key=value:Effect,key:Effect` as taints. Throws an Error that says what is expected. */
@@ -42,6 +55,7 @@ export function parseTaints(text: string): Taint[] {
     const effect = EFFECTS.find((each) => each === match?.[3]);
     if (!match?.[1] || !effect)
       throw new Error(`must be KEY[=VALUE]:EFFECT,… with EFFECT one of ${EFFECTS.join(', ')}`);
-    return { key: match[1], ...(match[2] ? { value: match[2] } : {}), effect };
+    const [key, value] = checked(match[1], match[2] ?? '');
+    return { key, ...(value ? { value } : {}), effect };
   });
 }

@@ -60,7 +60,7 @@ async function up(flags: Record<string, unknown>): Promise<void> {
   const progress = terminalProgress(process.stdout);
   const stopSignal = untilStopSignal();
   if (settings.installEngine) await installEngine(progress);
-  runAgentCommand(['check-engine', '--runtime', settings.runtime]);
+  runAgentCommand(['check', ...nodeFlags(settings)]);
 
   const log = createLogger(settings.logLevel);
   const coordinator = await progress.step('starting the coordinator', () => startCoordinator(settings, log));
@@ -88,19 +88,18 @@ async function startFirstAgent(
   // A joined agent ignores the token, so `up` again needs no memory of whether it had joined.
   const token = await createToken(api, { ttlSeconds: 600, description: 'npm run up' });
   const args = ['--server', api.server, '--data', agentDataDir(settings.data)];
-  args.push(
-    '--runtime',
-    settings.runtime,
-    '--node-name',
-    settings.nodeName,
-    '--log-level',
-    settings.logLevel,
-  );
-  if (settings.labels) args.push('--labels', settings.labels);
-  if (settings.taints) args.push('--taints', settings.taints);
+  args.push('--log-level', settings.logLevel, ...nodeFlags(settings));
   return progress.step(`starting the agent of node ${settings.nodeName}`, async () =>
     startAgent(args, token.text),
   );
+}
+
+/** The agent's flags that are the user's. */
+function nodeFlags({ runtime, nodeName, labels, taints }: UpSettings): string[] {
+  const flags = ['--runtime', runtime, '--node-name', nodeName];
+  if (labels) flags.push('--labels', labels);
+  if (taints) flags.push('--taints', taints);
+  return flags;
 }
 
 async function announceReady(settings: UpSettings, api: ApiClient, progress: Progress): Promise<void> {

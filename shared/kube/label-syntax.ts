@@ -9,7 +9,12 @@ export function isLabelKey(key: string): boolean {
   const name = parts.at(-1) ?? '';
   if (parts.length > 2 || name.length > 63 || !NAME.test(name)) return false;
   const prefix = parts.length === 2 ? parts[0] : undefined;
-  return prefix === undefined || (prefix.length <= 253 && SUBDOMAIN.test(prefix));
+  return prefix === undefined || isSubdomain(prefix);
+}
+
+/** True for what most objects, nodes among them, may be called (IsDNS1123Subdomain). */
+export function isSubdomain(name: string): boolean {
+  return name.length <= 253 && SUBDOMAIN.test(name);
 }
 
 /** True for the empty string or at most 63 characters of a label value (IsValidLabelValue). */

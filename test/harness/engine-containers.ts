@@ -69,8 +69,12 @@ export class EngineContainers {
       { method: 'POST', path: '/containers/create', body },
       REFUSALS,
     );
-    await this.#api.json({ method: 'POST', path: `/containers/${Id}/start` }, REFUSALS);
+    await this.start(Id);
     return Id;
+  }
+
+  async start(id: string): Promise<void> {
+    await this.#api.json({ method: 'POST', path: `/containers/${id}/start` }, REFUSALS);
   }
 
   async remove(id: string): Promise<void> {

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { HostInfo } from '../../agent/node/host-info.js';
 import { type NodeFacts, nodeStatus } from '../../agent/node/node-status.js';
 import { NodeWatch } from '../../agent/node/node-watch.js';
-import { parseLabels, parseTaints, standardLabels } from '../../agent/node/registration.js';
+import { parseLabels, parseNodeName, parseTaints, standardLabels } from '../../agent/node/registration.js';
 import { RuntimeError } from '../../agent/runtime/driver.js';
 import type { NodeStatus } from '../../shared/kube/node.js';
 import { ManualClock } from '../../shared/process/clock.js';
@@ -133,6 +133,9 @@ describe('registration', () => {
     assert.throws(() => parseLabels('a'), /KEY=VALUE/);
     assert.throws(() => parseTaints('a=b'), /EFFECT/);
     assert.throws(() => parseTaints('a=b:Never'), /NoSchedule, PreferNoSchedule, NoExecute/);
+    assert.throws(() => parseLabels('a b=c'), /"a b" cannot be a key/);
+    assert.throws(() => parseTaints('a=b c:NoSchedule'), /"b c" cannot be a value/);
+    assert.throws(() => parseNodeName('Host_1'), /"Host_1" is not/);
   });
 
   test('the host is labelled with its name, system and architecture', () => {
