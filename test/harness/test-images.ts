@@ -6,12 +6,12 @@ import { loadImages } from '../../agent/runtime/docker-images.js';
 import { askEngine } from '../../agent/runtime/find-engine.js';
 import { imageArchive } from '../../agent/runtime/sandbox/image-archive.js';
 
-/** Ends with 0 on SIGTERM, at once; the default command of the test images. */
+/** Prints `ready`, then waits and ends with 0 on SIGTERM, at once; the default command of the test images. */
 export const WAITS = [
   '/bin/busybox',
   'sh',
   '-c',
-  'trap "exit 0" TERM; while :; do /bin/busybox sleep 3600 & wait $!; done',
+  'trap "exit 0" TERM; echo ready; while :; do /bin/busybox sleep 3600 & wait $!; done',
 ];
 
 /** A shell command to run in a test image. */

@@ -22,7 +22,7 @@ export interface Program {
 /** An engine under test, and programs in it whose behaviour the laws know. */
 export interface DriverFixture {
   driver(owner: ContainerOwner): RuntimeDriver;
-  /** Runs until SIGTERM, then ends with 0. */
+  /** Prints `ready` once it heeds SIGTERM, runs until then, and ends with 0. */
   waits: Program;
   /** Runs and ignores SIGTERM. */
   stubborn: Program;
@@ -135,6 +135,7 @@ export function driverLaws(engine: string, open: () => Promise<DriverFixture | s
 
     law('a program that heeds SIGTERM ends before the grace', async (podUid) => {
       const id = await run(podUid, fixture.waits);
+      await printed(ours, id, 'ready');
       const from = Date.now();
       await ours.stop(id, 30);
       assert.ok(Date.now() - from < 15_000);
@@ -360,6 +361,18 @@ async function rejects(promise: Promise<unknown>, ...reasons: string[]): Promise
 
 function never(): AbortSignal {
   return new AbortController().signal;
+}
+
+/** Before a program has set its trap, SIGTERM means nothing to the first process of a container. */
+async function printed(driver: RuntimeDriver, id: string, line: string): Promise<void> {
+  const stop = new AbortController();
+  let text = '';
+  for await (const bytes of driver.logs(id, { follow: true, timestamps: false }, stop.signal)) {
+    text += Buffer.from(bytes).toString();
+    if (text.includes(`${line}\n`)) break;
+  }
+  stop.abort();
+  assert.match(text, new RegExp(line));
 }
 
 async function collect(bytes: AsyncIterable<Uint8Array>): Promise<string> {

@@ -14,6 +14,7 @@ import { config, driverLaws } from '../laws/driver.js';
 
 const OWNER = { clusterUID: 'c', nodeName: 'n' };
 const LAW_IMAGES = [
+  { pattern: 'law:waits', log: ['ready'] },
   { pattern: 'law:stubborn', stop: { afterMs: 1e9 } },
   { pattern: 'law:prints', log: ['one', 'two', 'three'], exit: { afterMs: 5, code: 3 } },
   { pattern: 'law:unstartable', start: { error: 'exec: no such file' } },
