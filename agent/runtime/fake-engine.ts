@@ -172,11 +172,12 @@ export class FakeEngine {
     this.#changed(container);
   }
 
-  whenEnded(container: FakeContainer, signal: AbortSignal): Promise<void> {
+  async whenEnded(container: FakeContainer, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
     const aborted = new Promise<void>((resolve) =>
       signal.addEventListener('abort', () => resolve(), { once: true }),
     );
-    return Promise.race([this.#whenEnded(container), aborted]);
+    await Promise.race([this.#whenEnded(container), aborted]);
   }
 
   async *events(owner: ContainerOwner, signal: AbortSignal): AsyncGenerator<RuntimeEvent, void> {
