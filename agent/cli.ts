@@ -28,7 +28,7 @@ async function run(flags: Record<string, unknown>): Promise<void> {
   const stopSignal: Promise<string> = untilStopSignal();
   const stop = settings.endWithInput ? Promise.race([stopSignal, untilInputEnds()]) : stopSignal;
   const agent = await startAgent(settings, enginePlaces(), log);
-  log.info({ version: VERSION, server: settings.server, data: settings.data }, 'agent started');
+  log.info({ version: VERSION, server: settings.server, dataDir: settings.data }, 'agent started');
   const why = await stop;
   log.info({ why }, 'agent stops; containers keep running');
   await agent.stop();

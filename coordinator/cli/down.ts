@@ -1,10 +1,12 @@
 /** `everynode down`: removes what `up` made on this machine, and nothing else. */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { defaultDataDir } from '../settings.js';
 import { type DataLock, lockData } from '../store/data-lock.js';
+import { DATABASE_FILE } from '../store/sqlite-store.js';
 import { StoreError } from '../store/store-error.js';
 import { runAgentCommand } from './agent-process.js';
 import { agentDataDir, pidPath } from './data-dir.js';
@@ -27,6 +29,13 @@ export function downCommand(program: Command): void {
 async function down(options: { data: string; yes?: boolean }): Promise<void> {
   const { data } = options;
   if (!existsSync(data)) throw new ExitError(EXIT_CODES.environment, `There is nothing at ${data}.`);
+  // What follows deletes the whole directory: a slip of the keyboard must not cost somebody else's.
+  if (!existsSync(join(data, DATABASE_FILE))) {
+    throw new ExitError(
+      EXIT_CODES.usage,
+      `${data} is not a data directory of Everynode; nothing was changed.`,
+    );
+  }
   if (!options.yes && !(await confirmed(data)))
     throw new ExitError(EXIT_CODES.refused, 'Nothing was changed.');
   const progress = terminalProgress(process.stdout);
@@ -57,7 +66,7 @@ async function confirmed(data: string): Promise<boolean> {
 async function takeOver(data: string, progress: Progress): Promise<DataLock> {
   const free = tryLock(data);
   if (free) return free;
-  const pid = Number(readFileSync(pidPath(data), 'utf8'));
+  const pid = readPid(data);
   return progress.step(`stopping process ${pid}`, async () => {
     process.kill(pid, 'SIGTERM');
     const deadline = performance.now() + STOP_PATIENCE_MS;
@@ -69,6 +78,19 @@ async function takeOver(data: string, progress: Progress): Promise<DataLock> {
       await new Promise((resolve) => setTimeout(resolve, STOP_POLL_MS));
     }
   });
+}
+
+/** Throws `ExitError` when the holder of the lock has not said who it is: it has only just started. */
+function readPid(data: string): number {
+  try {
+    return Number(readFileSync(pidPath(data), 'utf8'));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ExitError(
+      EXIT_CODES.environment,
+      `A coordinator holds ${data}, but which is not known: ${why}.`,
+    );
+  }
 }
 
 function tryLock(data: string): DataLock | undefined {
