@@ -1,7 +1,7 @@
 /** When an image that could not be had is asked for again (pkg/kubelet/images image_manager.go). */
 
-export const INITIAL_IMAGE_BACKOFF_MS = 10_000;
-export const MAX_IMAGE_BACKOFF_MS = 300_000;
+const INITIAL_IMAGE_BACKOFF_MS = 10_000;
+const MAX_IMAGE_BACKOFF_MS = 300_000;
 
 /** An image that could not be had. Times in ms since the epoch. */
 export interface ImageFailure {

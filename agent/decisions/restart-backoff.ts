@@ -1,9 +1,9 @@
 /** When an ended container may start again (pkg/kubelet/kuberuntime doBackOff, client-go flowcontrol.Backoff). */
 
-export const INITIAL_RESTART_BACKOFF_MS = 10_000;
-export const MAX_RESTART_BACKOFF_MS = 300_000;
+const INITIAL_RESTART_BACKOFF_MS = 10_000;
+const MAX_RESTART_BACKOFF_MS = 300_000;
 /** A container that ran for longer is taken to have recovered: the next restart is at once again. */
-export const RECOVERED_AFTER_MS = 2 * MAX_RESTART_BACKOFF_MS;
+const RECOVERED_AFTER_MS = 2 * MAX_RESTART_BACKOFF_MS;
 
 /** An ended attempt, as its container's labels and times tell. Times in ms since the epoch. */
 export interface EndedAttempt {

@@ -114,7 +114,7 @@ async function textOf(answer: IncomingMessage): Promise<string> {
 }
 
 /** What the engine refused, in its own words. */
-export function toRefusal(httpStatus: number, body: string, refusals: Refusals): RuntimeError {
+function toRefusal(httpStatus: number, body: string, refusals: Refusals): RuntimeError {
   const words = wordsOf(body);
   const status = podmanStatus(words) ?? httpStatus;
   return new RuntimeError(refusals[status] ?? refusals.otherwise, words, status >= 500);

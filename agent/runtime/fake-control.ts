@@ -35,7 +35,7 @@ function answer(line: string, engine: FakeEngine): { containers: number } | { er
 }
 
 /** Throws an Error that names what is wrong with the line. */
-export function parseFakeCommand(line: string): FakeCommand {
+function parseFakeCommand(line: string): FakeCommand {
   const { command, podUid, code, container, message } = JSON.parse(line) as Record<string, unknown>;
   if (command === 'engine-up') return { command };
   if (command === 'engine-down')

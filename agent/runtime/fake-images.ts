@@ -20,7 +20,7 @@ export interface ImageRow extends ImageBehaviour {
 }
 
 /** What holds when no row of the given table matches: upstream's test images by the names the conformance cases use. */
-export const DEFAULT_IMAGES: readonly ImageRow[] = [
+const DEFAULT_IMAGES: readonly ImageRow[] = [
   { pattern: '*:broken', ready: 'never' },
   {
     pattern: '*:non-existent',

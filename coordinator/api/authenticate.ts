@@ -33,14 +33,3 @@ export function tokenAuthenticator(hash: Buffer, user: UserInfo): Authenticator 
     return given.length === hash.length && timingSafeEqual(given, hash) ? user : undefined;
   };
 }
-
-/** Asks one after the other. */
-export function anyOf(...authenticators: readonly Authenticator[]): Authenticator {
-  return async (token) => {
-    for (const authenticate of authenticators) {
-      const user = await authenticate(token);
-      if (user) return user;
-    }
-    return undefined;
-  };
-}

@@ -4,7 +4,7 @@ import type { Clock } from '../../shared/process/clock.js';
 import { Slice } from '../../shared/process/slice.js';
 
 /** What is handed to the socket at once. */
-export const CHUNK_BYTES = 64 * 1024;
+const CHUNK_BYTES = 64 * 1024;
 
 /** Joins pieces into chunks of about CHUNK_BYTES and gives the event loop its turn between slices of work. */
 export async function* inChunks(pieces: Iterable<Buffer | string>, clock: Clock): AsyncGenerator<Buffer> {

@@ -22,7 +22,7 @@ import { methodNotAllowed, pathNotFound } from './status-response.js';
 const API_RELEASE = { major: '1', minor: '35', version: 'v1.35.0' };
 
 /** version.Info of `/version`; `program` is our own version, e.g. `0.1.0`. */
-export function versionInfo(program: string): object {
+function versionInfo(program: string): object {
   return {
     major: API_RELEASE.major,
     minor: API_RELEASE.minor,

@@ -87,7 +87,7 @@ function tagName(tag: Tags[number]): string {
 const PROTOBUF = 'application/vnd.kubernetes.protobuf';
 
 /** 413 `Request entity too large: …`. */
-export function tooLarge(limit: string): ApiError {
+function tooLarge(limit: string): ApiError {
   return new ApiError('RequestEntityTooLarge', `Request entity too large: ${limit}`);
 }
 

@@ -18,7 +18,7 @@ async function runCoordinator(flags: Record<string, unknown>): Promise<void> {
     flags,
     environment: process.env,
     environmentPrefix: ENVIRONMENT_PREFIX,
-    file: flags['config'] as string | undefined,
+    file: flags.config as string | undefined,
   });
   const log = createLogger(settings.logLevel);
   const coordinator = await startCoordinator(settings, log);

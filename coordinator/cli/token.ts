@@ -83,7 +83,7 @@ async function list(options: { data: string }): Promise<void> {
   const { items } = await api.request<{ items: Secret[] }>('GET', SECRETS + query);
   const rows = items.map(({ data = {}, metadata: { annotations = {} } }) => [
     decode(data['token-id']),
-    decode(data['expiration']) || '<never>',
+    decode(data.expiration) || '<never>',
     annotations[DESCRIPTION_ANNOTATION] || '<none>',
   ]);
   for (const [id = '', expires = '', description = ''] of [['ID', 'EXPIRES', 'DESCRIPTION'], ...rows]) {

@@ -55,7 +55,7 @@ async function up(flags: Record<string, unknown>): Promise<void> {
     flags,
     environment: process.env,
     environmentPrefix: ENVIRONMENT_PREFIX,
-    file: flags['config'] as string | undefined,
+    file: flags.config as string | undefined,
   });
   const progress = terminalProgress(process.stdout);
   const stopSignal = untilStopSignal();

@@ -73,7 +73,7 @@ async function ask(api: ApiClient, path: string): Promise<WhyAnswer> {
 }
 
 /** The answer as lines for a terminal. */
-export function answerText(answer: WhyAnswer): string {
+function answerText(answer: WhyAnswer): string {
   const lines = answer.kind === 'DaemonSetNodeReason' ? nodeLines(answer) : fleetLines(answer);
   return `${lines.join('\n')}\n`;
 }

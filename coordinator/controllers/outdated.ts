@@ -2,7 +2,7 @@
 import { ApiError } from '../../shared/kube/status.js';
 
 /** The object is gone, or is another by now. Its own change queues what is left to do. */
-export function isOutdated(error: unknown): boolean {
+function isOutdated(error: unknown): boolean {
   return error instanceof ApiError && (error.reason === 'NotFound' || error.reason === 'Conflict');
 }
 

@@ -51,7 +51,8 @@ export async function release<T extends KubeObject>(
     (object) => {
       const others = object.metadata.ownerReferences?.filter(({ uid }) => uid !== daemonSet.metadata.uid);
       if (others?.length === object.metadata.ownerReferences?.length) return false;
-      object.metadata.ownerReferences = others ?? [];
+      if (others?.length) object.metadata.ownerReferences = others;
+      else delete object.metadata.ownerReferences;
       return undefined;
     },
     { preconditions: preconditionsOf(owned) },

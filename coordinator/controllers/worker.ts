@@ -1,5 +1,6 @@
 /** Reconciles keys of a queue: the one place for retries, back-off and reading one's own writes. */
 import type { KubeObject } from '../../shared/kube/meta.js';
+import { ApiError } from '../../shared/kube/status.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { Slice } from '../../shared/process/slice.js';
@@ -84,7 +85,9 @@ export class Worker {
     const failures = this.#failures.get(key) ?? 0;
     this.#failures.set(key, failures + 1);
     const delayMs = Math.min(RETRY_BASE_MS * 2 ** failures, RETRY_MAX_MS);
-    this.#log.warn({ key, err: error, delayMs }, 'reconcile failed, will retry');
+    // A refusal says all in its words; of anything else the place matters as well.
+    const why = error instanceof ApiError ? { reason: error.reason, message: error.message } : { err: error };
+    this.#log.warn({ key, ...why, delayMs }, 'reconcile failed, will retry');
     this.queue.addAfter(key, delayMs);
   }
 }

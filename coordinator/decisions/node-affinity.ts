@@ -76,7 +76,7 @@ function meetsField({ key, operator, values }: NodeSelectorRequirement, nodeName
 }
 
 /** One term: all expressions and all fields. A term without either matches nothing. */
-export function matchesNodeSelectorTerm(term: NodeSelectorTerm, node: AffinityNode): boolean {
+function matchesNodeSelectorTerm(term: NodeSelectorTerm, node: AffinityNode): boolean {
   const expressions = term.matchExpressions ?? [];
   const fields = term.matchFields ?? [];
   if (expressions.length === 0 && fields.length === 0) return false;

@@ -19,8 +19,6 @@ export interface Room {
   pods: number;
 }
 
-export const NO_ROOM: Room = { requests: {}, ports: [], pods: 0 };
-
 /** A resource list in the scheduler's units. */
 export function amounts(list: ResourceList | undefined): Amounts {
   return Object.fromEntries(

@@ -8,7 +8,7 @@ import { setVolumeDefaults } from './volume-defaults.js';
 export const DEFAULT_GRACE_SECONDS = 30;
 
 /** Regular, init and ephemeral containers. */
-export function everyContainer(spec: PodSpec): Container[] {
+function everyContainer(spec: PodSpec): Container[] {
   return [...(spec.initContainers ?? []), ...(spec.containers ?? []), ...(spec.ephemeralContainers ?? [])];
 }
 

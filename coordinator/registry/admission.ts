@@ -62,7 +62,7 @@ export function admitCreate<T extends KubeObject>(
   metadata.uid = creation.uid;
   metadata.creationTimestamp = toTimestamp(creation.now);
   kind.prepareForCreate(object, { now: creation.now });
-  refuse(kind, metadata.name, [...validateObjectMeta(metadata, kind), ...kind.validate(object)]);
+  refuse(kind, metadata.name ?? '', [...validateObjectMeta(metadata, kind), ...kind.validate(object)]);
   warn(kind, object, options);
 }
 

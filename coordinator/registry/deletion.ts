@@ -18,7 +18,7 @@ export type Deletion<T extends KubeObject> =
 type ConditionedStatus = KubeObject & { spec?: { finalizers?: string[] }; status?: { phase?: string } };
 
 /** What still holds an object back: its finalizers, and for a Namespace those of its spec. */
-export function pendingFinalizers(object: KubeObject): string[] {
+function pendingFinalizers(object: KubeObject): string[] {
   const own = object.metadata.finalizers ?? [];
   if (!isNamespace(object)) return own;
   return [...own, ...((object as ConditionedStatus).spec?.finalizers ?? [])];

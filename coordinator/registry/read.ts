@@ -1,7 +1,7 @@
 /** get and list. */
 import { setImmediate } from 'node:timers/promises';
 import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
-import { notFound } from '../../shared/kube/status.js';
+import { badRequest, notFound } from '../../shared/kube/status.js';
 import { apiVersionOf, type Kind } from '../kinds/kind.js';
 import type { StoredValue } from '../store/store.js';
 import { decodeContinue, encodeContinue } from './continue-token.js';
@@ -96,6 +96,9 @@ interface Position {
 /** Where a request asks to begin; undefined = at the first key of the present state. */
 function startOf(prefix: string, request: ListRequest): Position | undefined {
   if (request.continue) {
+    if (parseResourceVersion(request.resourceVersion) > 0) {
+      throw badRequest('specifying resource version is not allowed when using continue');
+    }
     const { after, revision } = decodeContinue(request.continue);
     return { afterKey: prefix + after, revision };
   }

@@ -142,7 +142,7 @@ export function invalid(names: ResourceNames, name: string, causes: StatusCause[
   const texts = causes.map((cause) => `${cause.field}: ${cause.message}`);
   const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
   return new ApiError('Invalid', `${kind} "${name}" is invalid: ${list}`, {
-    name,
+    ...(name ? { name } : {}),
     ...(names.group ? { group: names.group } : {}),
     kind: names.kind,
     causes,

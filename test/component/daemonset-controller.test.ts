@@ -330,6 +330,8 @@ test('an orphan that matches is adopted, a Pod that no longer matches is release
     pod.metadata.labels = { app: 'other' };
   });
   await eventually(() => fleet.pods().length === 2 && ownerOf('orphan') === undefined);
+  const released = fleet.informers.pods.get({ namespace: DEFAULT, name: 'orphan' });
+  assert.equal(released?.metadata.ownerReferences, undefined);
 });
 
 test('a DaemonSet under deletion is left alone', async () => {

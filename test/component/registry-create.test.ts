@@ -54,6 +54,15 @@ test('a terminating namespace is a 403 with the cause NamespaceTerminating', asy
   assert.equal(error.details?.causes?.[0]?.reason, 'NamespaceTerminating');
 });
 
+test('an object without a name is refused as one named ""', async () => {
+  const { registry } = await testRegistry();
+  const error = await refusal(registry.create(configMapKind, 'default', { metadata: {} }));
+  assert.equal(
+    error.message,
+    'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required',
+  );
+});
+
 test('generateName appends five characters of the alphabet, and what follows from a name follows', async () => {
   const { registry } = await testRegistry();
   const body = { metadata: { generateName: 'team-' } };

@@ -114,6 +114,13 @@ test('a page whose revision is compacted is a 410 Expired', async () => {
   assert.equal(error.code, 410);
 });
 
+test('a continued list names no revision of its own', async () => {
+  const registry = await withConfigMaps(2);
+  const { continue: token = '', resourceVersion } = await registry.list(configMapKind, { limit: 1 });
+  const error = await refusal(registry.list(configMapKind, { continue: token, resourceVersion }));
+  assert.equal(error.message, 'specifying resource version is not allowed when using continue');
+});
+
 test('a continue token that is none of ours is a 400', async () => {
   const { registry } = await testRegistry();
   for (const token of ['garbage', Buffer.from('[1]').toString('base64url'), '%%%']) {

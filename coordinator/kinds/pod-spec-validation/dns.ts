@@ -12,10 +12,10 @@ const MAX_SEARCHES = 32;
 const MAX_SEARCH_CHARACTERS = 2048;
 
 /** What upstream says of a text that is no address. */
-export const IP_INVALID = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
+const IP_INVALID = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
 
 /** An address of either family. */
-export function validateAddress(address: string | undefined, field: string): FieldError[] {
+function validateAddress(address: string | undefined, field: string): FieldError[] {
   return isIP(address ?? '') ? [] : [invalidValue(field, address ?? '', IP_INVALID)];
 }
 

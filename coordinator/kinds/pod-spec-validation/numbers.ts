@@ -14,12 +14,7 @@ export function validateNonNegative(value: number | undefined, field: string): F
 }
 
 /** Both ends belong to the range; an absent number is fine. */
-export function validateRange(
-  value: number | undefined,
-  min: number,
-  max: number,
-  field: string,
-): FieldError[] {
+function validateRange(value: number | undefined, min: number, max: number, field: string): FieldError[] {
   if (value === undefined || (value >= min && value <= max)) return [];
   return [invalidValue(field, value, `must be between ${min} and ${max}, inclusive`)];
 }
