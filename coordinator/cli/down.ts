@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { defaultDataDir } from '../settings.js';
 import { type DataLock, lockData } from '../store/data-lock.js';
-import { DATABASE_FILE } from '../store/sqlite-store.js';
+import { DATABASE_FILE } from '../store/private-files.js';
 import { StoreError } from '../store/store-error.js';
 import { runAgentCommand } from './agent-process.js';
 import { agentDataDir, pidPath } from './data-dir.js';
