@@ -21,6 +21,8 @@ export interface AgentParts {
   driver: RuntimeDriver;
   /** The engine's wall clock. */
   wallClock: Clock;
+  /** Called at each welcome. */
+  onLive?: () => void;
   log: Logger;
 }
 
@@ -48,7 +50,10 @@ export function createAgentSide(parts: AgentParts): AgentSide {
       await durable;
     },
     openStream: (request, signal) => openStream(parts, request, signal),
-    onLive: ({ clusterUID }) => log.info({ clusterUID }, 'connected to the coordinator'),
+    onLive: ({ clusterUID }) => {
+      log.info({ clusterUID }, 'connected to the coordinator');
+      parts.onLive?.();
+    },
     onLost: (reason) => log.warn({ reason }, 'lost the coordinator; pods go on'),
     onEnded: (reason) =>
       log.error({ reason }, 'the coordinator will not be asked again until this agent restarts'),

@@ -21,6 +21,7 @@ import {
   NODE_SETTINGS,
   RUNTIME_SETTING,
 } from './settings.js';
+import { SIMULATE_SETTINGS } from './simulate/settings.js';
 
 async function run(flags: Record<string, unknown>): Promise<void> {
   const settings = await readSettings(AGENT_SETTINGS, flags);
@@ -49,6 +50,13 @@ async function removeAll(flags: Record<string, unknown>): Promise<void> {
 
 /** What `everynode up` hands on and wants to know to be right before it starts anything. */
 const CHECKED_SETTINGS = { ...RUNTIME_SETTING, ...NODE_SETTINGS };
+
+async function simulateFleet(flags: Record<string, unknown>): Promise<void> {
+  const settings = await readSettings(SIMULATE_SETTINGS, flags);
+  // Only a simulation carries its code.
+  const { simulate } = await import('./simulate/simulate.js');
+  await simulate(settings);
+}
 
 function readSettings<Schema extends SettingsSchema>(
   schema: Schema,
@@ -90,6 +98,10 @@ command(
 ).action(check);
 command(program, 'remove-containers', "remove this fleet's containers from the engine", DATA_SETTING).action(
   removeAll,
+);
+
+command(program, 'simulate', 'pretend to be a fleet: many agents in one process', SIMULATE_SETTINGS).action(
+  simulateFleet,
 );
 
 await runProgram(() => runCommandLine(program, process.argv.slice(2)));

@@ -3,7 +3,7 @@
  * credential of its own making. Later starts need no token.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { request } from 'node:https';
+import { type Agent, request } from 'node:https';
 import { JOIN_PATH, type JoinRequest } from '../shared/link/messages.js';
 import { type Identity, readIdentity, writeIdentity } from './identity-file.js';
 import { findAuthority } from './pinned-authority.js';
@@ -47,15 +47,29 @@ export async function enrol(options: EnrolOptions): Promise<Enrolment> {
   if (options.token === undefined) {
     throw new EnrolError('this host has not joined a coordinator yet: a join token is needed', false);
   }
-  const token = parseToken(options.token);
-  const server = parseServer(options.server);
-  const ca = await pinAuthority(server, token.caHash);
+  const { server, bearer, ca } = await trustCoordinator(options.server, options.token);
   const identity = { node, credential: stored?.credential ?? newCredential(node), ca };
   // Kept before it is registered: a join whose answer is lost is repeated with the same credential.
   await writeIdentity(dataDir, identity);
-  const enrolment = { ...identity, clusterUID: await register(server, identity, token.bearer) };
+  const enrolment = { ...identity, clusterUID: await register(server, identity, bearer) };
   await writeIdentity(dataDir, enrolment);
   return enrolment;
+}
+
+/** A coordinator that is trusted because a join token names its authority. */
+export interface TrustedCoordinator {
+  server: URL;
+  /** PEM of its certificate authority. */
+  ca: string;
+  /** What a join is authorised with. */
+  bearer: string;
+}
+
+/** Asks the server for its authority and compares it with the token. Throws `EnrolError`. */
+export async function trustCoordinator(serverText: string, tokenText: string): Promise<TrustedCoordinator> {
+  const token = parseToken(tokenText);
+  const server = parseServer(serverText);
+  return { server, bearer: token.bearer, ca: await pinAuthority(server, token.caHash) };
 }
 
 /** 256 random bits and the name they are for. */
@@ -90,13 +104,23 @@ async function pinAuthority(server: URL, caHash: string): Promise<string> {
   );
 }
 
-/** Answers the fleet's clusterUID. */
-async function register(server: URL, identity: Identity, bearer: string): Promise<string> {
+/** Registers the identity's credential; `connections` may keep sockets for many. Answers the fleet's clusterUID. Throws `EnrolError`. */
+export async function register(
+  server: URL,
+  identity: Identity,
+  bearer: string,
+  connections: Agent | false = false,
+): Promise<string> {
   const body: JoinRequest = {
     node: identity.node,
     credentialHash: createHash('sha256').update(identity.credential).digest('hex'),
   };
-  const { code, text } = await post(new URL(JOIN_PATH, server), identity.ca, bearer, JSON.stringify(body));
+  const { code, text } = await post(new URL(JOIN_PATH, server), {
+    ca: identity.ca,
+    bearer,
+    body: JSON.stringify(body),
+    connections,
+  });
   const answer = parseAnswer(text);
   if (code === 200 && typeof answer.clusterUID === 'string') return answer.clusterUID;
   const message = typeof answer.message === 'string' ? answer.message : `status ${code}`;
@@ -115,15 +139,22 @@ function parseAnswer(text: string): Record<string, unknown> {
   }
 }
 
+interface Post {
+  ca: string;
+  bearer: string;
+  body: string;
+  connections: Agent | false;
+}
+
 /** One POST to a server whose certificate `ca` has signed. */
-function post(url: URL, ca: string, bearer: string, body: string): Promise<{ code: number; text: string }> {
+function post(url: URL, { ca, bearer, body, connections }: Post): Promise<{ code: number; text: string }> {
   return new Promise((resolve, reject) => {
     const fail = (error: Error) =>
       reject(new EnrolError(`${url.host} cannot be reached: ${error.message}`, true));
     const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' };
     const sent = request(
       url,
-      { method: 'POST', ca, headers, timeout: TIMEOUT_MS, agent: false },
+      { method: 'POST', ca, headers, timeout: TIMEOUT_MS, agent: connections },
       (response) => {
         let text = '';
         response.setEncoding('utf8');

@@ -1,26 +1,16 @@
 /** Builds the agent and wires its parts: read it as the table of contents. */
-import { randomUUID } from 'node:crypto';
-import { toTimestamp } from '../shared/kube/meta.js';
 import { LINK_PATH } from '../shared/link/messages.js';
 import { steadyClock, systemClock } from '../shared/process/clock.js';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import { type Running, startInOrder } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
-import { VERSION } from '../shared/process/version.js';
-import { createAgentSide } from './agent-side.js';
+import { createAgent } from './agent.js';
 import { cachePath, lockDataDir, prepareDataDir } from './data-dir.js';
 import { DesiredCache } from './desired/desired-cache.js';
 import { EnrolError, type Enrolment, enrol } from './enrol.js';
 import type { LinkTarget } from './link/connection.js';
-import { Link } from './link/link.js';
 import { readHostInfo } from './node/host-info.js';
-import { allocatableOf } from './node/node-status.js';
-import { NodeWatch } from './node/node-watch.js';
 import { type EnginePlaces, openRuntime } from './open-runtime.js';
-import { Images } from './pods/images.js';
-import type { PodReports } from './pods/pod-host.js';
-import { PodWorkers } from './pods/pod-workers.js';
-import { watchRuntime } from './pods/runtime-watch.js';
 import type { AgentSettings } from './settings.js';
 import { Volumes } from './volumes/mounts.js';
 
@@ -39,47 +29,17 @@ export async function startAgent(
   const cache = await DesiredCache.open(cachePath(dataDir), clock, log.child({ component: 'desired' }));
   const driver = runtime.driverFor({ clusterUID: enrolment.clusterUID, nodeName });
 
-  const node = new NodeWatch({
-    nodeName,
-    agentVersion: VERSION,
-    driver,
-    readHost: () => readHostInfo(dataDir, settings.nodeIp),
-    onChange: (status) => link.outbox.putNode(status),
-    clock,
-  });
-  const reports: PodReports = {
-    putPod: (report) => link.outbox.putPod(report),
-    putRemoved: (pod) => link.outbox.putRemoved(pod),
-    putEvent: (event) => link.outbox.putEvent(event),
-  };
-  const workers = new PodWorkers(cache, {
-    driver,
-    images: new Images(driver, clock),
-    volumes: new Volumes(dataDir),
-    reports,
-    clock,
-    log: log.child({ component: 'pods' }),
-    facts: () => ({
-      nodeName,
-      ...(node.host.address ? { hostIP: node.host.address } : {}),
-      allocatable: allocatableOf(node.host),
-      engine: runtime.name,
-      bootMark: node.host.bootMark,
-      engineUpSince: node.engineUpSince,
-    }),
-  });
-  const link: Link = new Link({
+  const agent = createAgent({
+    settings,
     target: linkTarget(enrolment, settings),
-    identity: { node: nodeName, bootID: node.host.bootID, instanceID: randomUUID(), agentVersion: VERSION },
-    agent: createAgentSide({ settings, cache, workers, node, driver, wallClock: systemClock, log }),
+    driver,
+    engine: runtime.name,
+    cache,
+    volumes: new Volumes(dataDir),
+    readHost: () => readHostInfo(dataDir, settings.nodeIp),
     clock,
-    log: log.child({ component: 'link' }),
-    random: Math.random,
+    log,
   });
-  const runtimeLog = log.child({ component: 'runtime' });
-  const listeners = [node.onRuntimeEvent.bind(node), workers.onRuntimeEvent.bind(workers)];
-  const watch = watchRuntime(driver, listeners, clock, runtimeLog);
-  const startedAt = toTimestamp(clock.now());
 
   return startInOrder(
     [
@@ -87,12 +47,7 @@ export async function startAgent(
       { name: 'runtime', stop: () => runtime.close() },
       { name: 'driver', stop: () => driver.close() },
       { name: 'cache', stop: () => cache.flush() },
-      { name: 'node', start: () => node.start(), stop: () => node.stop() },
-      { name: 'pods', start: () => workers.start(), stop: () => workers.stop() },
-      // The hello is to tell of containers that only the engine knows: it waits for the first look.
-      { name: 'engine events', start: () => watch.firstEvent, stop: () => watch.stop() },
-      { name: 'link', start: () => link.start(), stop: () => link.stop() },
-      { name: 'announcement', start: () => announce(reports, nodeName, startedAt) },
+      ...agent.parts,
     ],
     log,
   );
@@ -116,17 +71,4 @@ function linkTarget(enrolment: Enrolment, settings: AgentSettings): LinkTarget {
   const url = new URL(LINK_PATH, settings.server);
   url.protocol = 'wss:';
   return { url: url.href, ca: enrolment.ca, credential: enrolment.credential };
-}
-
-/** As a kubelet says of itself when it starts. */
-function announce(reports: PodReports, nodeName: string, time: string): void {
-  reports.putEvent({
-    involvedObject: { kind: 'Node', name: nodeName, uid: nodeName },
-    type: 'Normal',
-    reason: 'Starting',
-    message: 'Starting kubelet.',
-    count: 1,
-    firstTimestamp: time,
-    lastTimestamp: time,
-  });
 }

@@ -63,6 +63,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'shared/link',
     'shared/process',
   ],
+  // A second main.ts beside the first: it wires the agent over pretended hosts.
+  'agent/simulate': ['agent', 'shared/kube', 'shared/link', 'shared/process'],
   'agent/node': [
     'agent/decisions',
     'agent/runtime/driver.ts',

@@ -30,7 +30,7 @@ export interface CacheChange extends Required<DesiredPosition> {
 
 /** In memory what is on disk; a change is visible at once and durable when its promise resolves. */
 export class DesiredCache {
-  readonly #path: string;
+  readonly #path: string | undefined;
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #pods: Map<string, HeldPod>;
@@ -38,7 +38,7 @@ export class DesiredCache {
   #writing: Promise<void> = Promise.resolve();
   #queued: Promise<void> | undefined;
 
-  private constructor(path: string, content: Content, clock: Clock, log: Logger) {
+  private constructor(path: string | undefined, content: Content, clock: Clock, log: Logger) {
     this.#path = path;
     this.#clock = clock;
     this.#log = log;
@@ -60,6 +60,11 @@ export class DesiredCache {
     await rename(path, aside);
     log.error({ path, aside }, 'desired cache is damaged; kept aside, waiting for the coordinator');
     return new DesiredCache(path, { revision: 0, pods: [] }, clock, log);
+  }
+
+  /** One that ends with the process, for hosts that pretend. */
+  static inMemory(clock: Clock, log: Logger): DesiredCache {
+    return new DesiredCache(undefined, { revision: 0, pods: [] }, clock, log);
   }
 
   position(): DesiredPosition {
@@ -121,14 +126,13 @@ export class DesiredCache {
 
   /** One write at a time; what changes meanwhile goes with the next one. */
   #save(): Promise<void> {
+    const path = this.#path;
+    if (path === undefined) return Promise.resolve();
     this.#queued ??= this.#writing
       .catch(() => undefined)
       .then(() => {
         this.#queued = undefined;
-        this.#writing = writeDurably(
-          this.#path,
-          encode({ ...this.#position, pods: [...this.#pods.values()] }),
-        );
+        this.#writing = writeDurably(path, encode({ ...this.#position, pods: [...this.#pods.values()] }));
         return this.#writing;
       });
     return this.#queued;

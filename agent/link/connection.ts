@@ -1,6 +1,7 @@
 /** One WebSocket to the hub: typed messages in and out, pings, and exactly one end. */
 import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
+import type { createConnection, Socket } from 'node:net';
+import type { ConnectionOptions } from 'node:tls';
 import { WebSocket } from 'ws';
 import { decodeFromHub, encodeMessage } from '../../shared/link/codec.js';
 import {
@@ -28,6 +29,8 @@ export interface LinkTarget {
   /** PEM of the only certificate authority that is trusted. */
   ca?: string;
   credential: string;
+  /** Opens the socket in place of `tls.connect`: for hosts that share what TLS costs, or whose network is pretended. */
+  connect?: (options: ConnectionOptions) => Socket;
 }
 
 export interface ConnectionEvents {
@@ -52,6 +55,8 @@ export class Connection {
     this.#clock = clock;
     this.#socket = new WebSocket(target.url, SUBPROTOCOL, {
       ...(target.ca ? { ca: target.ca } : {}),
+      // Declared with all of net.connect's forms; it is called with options alone.
+      ...(target.connect ? { createConnection: target.connect as typeof createConnection } : {}),
       headers: { authorization: `Bearer ${target.credential}` },
       handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
       perMessageDeflate: false,

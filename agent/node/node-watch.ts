@@ -13,6 +13,8 @@ export interface NodeWatchOptions {
   agentVersion: string;
   driver: Pick<RuntimeDriver, 'info'>;
   readHost: () => HostInfo;
+  /** Changes each status before it is told; for hosts that pretend. */
+  amend?: (status: NodeStatus) => NodeStatus;
   /** Called with each status that differs from the one before. */
   onChange: (status: NodeStatus) => void;
   clock: Clock;
@@ -50,8 +52,7 @@ export class NodeWatch {
 
   start(): void {
     this.#timer = this.#options.clock.after(REREAD_MS, () => {
-      this.#host = this.#options.readHost();
-      this.#tellChange();
+      this.refresh();
       this.start();
     });
   }
@@ -99,7 +100,14 @@ export class NodeWatch {
       ...(this.#lastEngine ? { lastEngine: this.#lastEngine } : {}),
       now: clock.now(),
     };
-    return nodeStatus(facts, this.#status);
+    const status = nodeStatus(facts, this.#status);
+    return this.#options.amend?.(status) ?? status;
+  }
+
+  /** Reads the host anew and tells what changed. */
+  refresh(): void {
+    this.#host = this.#options.readHost();
+    this.#tellChange();
   }
 
   #tellChange(): void {

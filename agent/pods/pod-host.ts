@@ -38,10 +38,13 @@ export interface HostFacts {
   engineUpSince: number;
 }
 
+/** Makes a Pod's volumes ready, and takes them away. */
+export type PodVolumes = Pick<Volumes, 'prepare' | 'mountsOf' | 'remove'>;
+
 export interface PodHost {
   driver: RuntimeDriver;
   images: Images;
-  volumes: Volumes;
+  volumes: PodVolumes;
   reports: PodReports;
   clock: Clock;
   log: Logger;

@@ -22,8 +22,16 @@ export interface FakeEngineOptions {
   clock: Clock;
   /** Rows that go before the defaults. */
   images?: readonly ImageRow[];
+  /** Goes before the rows. */
+  pretence?: Pretence;
   /** Where to keep the state; absent = it ends with the process. */
   stateFile?: string;
+}
+
+/** What Pods ask of their own containers and pulls; undefined where a Pod asks nothing. */
+export interface Pretence {
+  ofPod(podUid: string): ImageBehaviour | undefined;
+  ofImage(image: string): ImageBehaviour | undefined;
 }
 
 /** What a test may tell a hollow host. `exit` ends a running container by itself; the others hold until told otherwise. */
@@ -37,6 +45,7 @@ export type FakeCommand =
 export class FakeEngine {
   readonly #clock: Clock;
   readonly #images: readonly ImageRow[];
+  readonly #pretence: Pretence | undefined;
   readonly #stateFile: string | undefined;
   readonly #containers = new Map<string, FakeContainer>();
   readonly #pulled: Set<string>;
@@ -49,6 +58,7 @@ export class FakeEngine {
   constructor(options: FakeEngineOptions) {
     this.#clock = options.clock;
     this.#images = options.images ?? [];
+    this.#pretence = options.pretence;
     this.#stateFile = options.stateFile;
     const state = this.#load();
     this.#pulled = new Set(state.images);
@@ -87,8 +97,9 @@ export class FakeEngine {
     if (this.#down !== undefined) throw new RuntimeError('EngineDown', this.#down, true);
   }
 
-  behaviour(image: string): ImageBehaviour {
-    return behaviourOf(image, this.#images);
+  /** What a container does. */
+  behaviour({ image, identity }: Pick<FakeContainer, 'image' | 'identity'>): ImageBehaviour {
+    return this.#pretence?.ofPod(identity.podUid) ?? behaviourOf(image, this.#images);
   }
 
   order(podUid: string): PodOrder {
@@ -105,12 +116,16 @@ export class FakeEngine {
 
   /** Takes as long as the table says, or until aborted. */
   async pull(image: string, signal: AbortSignal): Promise<void> {
-    const { afterMs = 0, error } = this.behaviour(image).pull ?? {};
+    const { afterMs = 0, error } = this.#pullBehaviour(image).pull ?? {};
     if (afterMs > 0) await this.#wait(afterMs, signal);
     if (signal.aborted) throw new RuntimeError('ErrImagePull', 'the pull was cancelled', true);
     if (error) throw new RuntimeError(error.reason, `${image}: ${error.message}`, false);
     this.#pulled.add(image);
     this.#save();
+  }
+
+  #pullBehaviour(image: string): ImageBehaviour {
+    return this.#pretence?.ofImage(image) ?? behaviourOf(image, this.#images);
   }
 
   create(owner: ContainerOwner, config: ContainerConfig): string {
@@ -139,7 +154,7 @@ export class FakeEngine {
   /** Starting the running changes nothing. */
   start(container: FakeContainer): void {
     if (container.state === 'running') return;
-    const { start, ready } = this.behaviour(container.image);
+    const { start, ready } = this.behaviour(container);
     if (start) {
       container.error = start.error;
       this.#changed(container);
@@ -156,7 +171,7 @@ export class FakeEngine {
   /** SIGTERM; resolves when it has ended. */
   async stop(container: FakeContainer, graceSeconds: number): Promise<void> {
     if (container.state !== 'running') return;
-    const takesMs = this.behaviour(container.image).stop?.afterMs ?? 0;
+    const takesMs = this.behaviour(container).stop?.afterMs ?? 0;
     const graceMs = graceSeconds * 1000;
     if (takesMs === 0) return this.#exit(container, 0);
     const ended = this.#whenEnded(container);
@@ -211,7 +226,7 @@ export class FakeEngine {
 
   /** What the image does by itself from its start on, less the time that has passed since. */
   #schedule(container: FakeContainer): void {
-    const { ready, exit } = this.behaviour(container.image);
+    const { ready, exit } = this.behaviour(container);
     const passed = this.#clock.now() - (container.startedAt ?? 0);
     if (exit) {
       this.#later(container, exit.afterMs - passed, () => {

@@ -83,8 +83,7 @@ export class FakeDriver implements RuntimeDriver {
   async *logs(id: string, request: LogRequest, signal: AbortSignal): AsyncGenerator<Uint8Array, void> {
     const container = this.#get(id);
     const at = container.startedAt ?? container.createdAt;
-    const lines =
-      container.startedAt === undefined ? [] : (this.#engine.behaviour(container.image).log ?? []);
+    const lines = container.startedAt === undefined ? [] : (this.#engine.behaviour(container).log ?? []);
     const shown = request.sinceMs !== undefined && at < request.sinceMs ? [] : lines;
     const stamp = request.timestamps ? `${new Date(at).toISOString()} ` : '';
     for (const line of tail(shown, request.tailLines)) yield Buffer.from(`${stamp}${line}\n`);

@@ -1,0 +1,121 @@
+/** One agent without its surroundings: the node's status, its Pods, the engine's events and the link, wired together. */
+import { randomUUID } from 'node:crypto';
+import { toTimestamp } from '../shared/kube/meta.js';
+import type { NodeStatus } from '../shared/kube/node.js';
+import { type Clock, systemClock } from '../shared/process/clock.js';
+import type { Part } from '../shared/process/lifecycle.js';
+import type { Logger } from '../shared/process/log.js';
+import { VERSION } from '../shared/process/version.js';
+import { createAgentSide } from './agent-side.js';
+import type { DesiredCache } from './desired/desired-cache.js';
+import type { LinkTarget } from './link/connection.js';
+import { Link } from './link/link.js';
+import type { HostInfo } from './node/host-info.js';
+import { allocatableOf } from './node/node-status.js';
+import { NodeWatch } from './node/node-watch.js';
+import { Images } from './pods/images.js';
+import type { PodReports, PodVolumes } from './pods/pod-host.js';
+import { PodWorkers } from './pods/pod-workers.js';
+import { watchRuntime } from './pods/runtime-watch.js';
+import type { RuntimeDriver } from './runtime/driver.js';
+import type { AgentSettings } from './settings.js';
+
+/** What an agent stands on: a real host's, or one that is pretended. */
+export interface AgentHost {
+  settings: Pick<AgentSettings, 'nodeName' | 'labels' | 'taints'>;
+  target: LinkTarget;
+  driver: RuntimeDriver;
+  /** `docker`, `podman` or `hollow`. */
+  engine: string;
+  cache: DesiredCache;
+  volumes: PodVolumes;
+  readHost: () => HostInfo;
+  /** Changes the status before it is told; a real host's is told as it is. */
+  amendStatus?: (status: NodeStatus) => NodeStatus;
+  /** Called at each welcome. */
+  onLive?: () => void;
+  /** A steady clock. */
+  clock: Clock;
+  log: Logger;
+}
+
+export interface Agent {
+  /** To start in order and stop in reverse; stopping touches no container. */
+  parts: Part[];
+  node: NodeWatch;
+  link: Link;
+}
+
+/** Builds the agent; nothing runs before its parts are started. */
+export function createAgent(host: AgentHost): Agent {
+  const { driver, clock, log } = host;
+  const { nodeName } = host.settings;
+  const node = new NodeWatch({
+    nodeName,
+    agentVersion: VERSION,
+    driver,
+    readHost: host.readHost,
+    ...(host.amendStatus ? { amend: host.amendStatus } : {}),
+    onChange: (status) => link.outbox.putNode(status),
+    clock,
+  });
+  const reports: PodReports = {
+    putPod: (report) => link.outbox.putPod(report),
+    putRemoved: (pod) => link.outbox.putRemoved(pod),
+    putEvent: (event) => link.outbox.putEvent(event),
+  };
+  const workers = createWorkers(host, node, reports);
+  const link: Link = new Link({
+    target: host.target,
+    identity: { node: nodeName, bootID: node.host.bootID, instanceID: randomUUID(), agentVersion: VERSION },
+    agent: createAgentSide({ ...host, workers, node, wallClock: systemClock }),
+    clock,
+    log: log.child({ component: 'link' }),
+    random: Math.random,
+  });
+  const listeners = [node.onRuntimeEvent.bind(node), workers.onRuntimeEvent.bind(workers)];
+  const watch = watchRuntime(driver, listeners, clock, log.child({ component: 'runtime' }));
+  const startedAt = toTimestamp(clock.now());
+  const parts: Part[] = [
+    { name: 'node', start: () => node.start(), stop: () => node.stop() },
+    { name: 'pods', start: () => workers.start(), stop: () => workers.stop() },
+    // The hello is to tell of containers that only the engine knows: it waits for the first look.
+    { name: 'engine events', start: () => watch.firstEvent, stop: () => watch.stop() },
+    { name: 'link', start: () => link.start(), stop: () => link.stop() },
+    { name: 'announcement', start: () => announce(reports, nodeName, startedAt) },
+  ];
+  return { parts, node, link };
+}
+
+function createWorkers(host: AgentHost, node: NodeWatch, reports: PodReports): PodWorkers {
+  const { driver, clock } = host;
+  return new PodWorkers(host.cache, {
+    driver,
+    images: new Images(driver, clock),
+    volumes: host.volumes,
+    reports,
+    clock,
+    log: host.log.child({ component: 'pods' }),
+    facts: () => ({
+      nodeName: host.settings.nodeName,
+      ...(node.host.address ? { hostIP: node.host.address } : {}),
+      allocatable: allocatableOf(node.host),
+      engine: host.engine,
+      bootMark: node.host.bootMark,
+      engineUpSince: node.engineUpSince,
+    }),
+  });
+}
+
+/** As a kubelet says of itself when it starts. */
+function announce(reports: PodReports, nodeName: string, time: string): void {
+  reports.putEvent({
+    involvedObject: { kind: 'Node', name: nodeName, uid: nodeName },
+    type: 'Normal',
+    reason: 'Starting',
+    message: 'Starting kubelet.',
+    count: 1,
+    firstTimestamp: time,
+    lastTimestamp: time,
+  });
+}

@@ -1,0 +1,142 @@
+/** Many pretended hosts in one process: they join, connect, and leave together. */
+import { createHmac } from 'node:crypto';
+import { Agent as HttpsAgent } from 'node:https';
+import { LINK_PATH } from '../../shared/link/messages.js';
+import { steadyClock, systemClock } from '../../shared/process/clock.js';
+import type { Logger } from '../../shared/process/log.js';
+import { register, type TrustedCoordinator, trustCoordinator } from '../enrol.js';
+import type { NodeQuery } from './label-query.js';
+import { HostNetwork, SharedTls } from './network.js';
+import type { NodePlan } from './node-plans.js';
+import { type NodeCounts, SimulatedNode } from './simulated-node.js';
+
+/** Hosts on their way in at a time: enough to keep a coordinator busy, few enough that no handshake times out. */
+const JOINING_AT_ONCE = 32;
+/** A host that has no answer by then goes on trying by itself; the next one is let in. */
+const PATIENCE_MS = 5_000;
+/** Beyond so many sockets of one address the kernel's search for a free port costs milliseconds each. */
+const SOCKETS_AN_ADDRESS = 400;
+
+export interface FleetOptions {
+  server: string;
+  /** `ID.SECRET.CAHASH`. */
+  token: string;
+  plans: readonly NodePlan[];
+  /** How many times faster than they say Pods pretend. */
+  speed: number;
+  /** Of the first plan among all of the simulation; tells apart the addresses of several processes. */
+  firstIndex: number;
+  log: Logger;
+}
+
+/** What all hosts of a fleet share. */
+interface Common {
+  coordinator: TrustedCoordinator;
+  tls: SharedTls;
+  connections: HttpsAgent;
+}
+
+export class Fleet {
+  readonly #options: FleetOptions;
+  readonly #nodes: SimulatedNode[] = [];
+  readonly #clock = steadyClock(systemClock);
+  #isStopping = false;
+
+  constructor(options: FleetOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when every host was let in once, or had its chance. Throws `EnrolError` when one may not join. */
+  async start(): Promise<void> {
+    const { server, token, plans } = this.#options;
+    const coordinator = await trustCoordinator(server, token);
+    const connections = new HttpsAgent({ keepAlive: true, maxSockets: JOINING_AT_ONCE });
+    const common: Common = { coordinator, tls: new SharedTls(coordinator.ca), connections };
+    const waiting = plans.entries();
+    const letIn = async (): Promise<void> => {
+      for (const [index, plan] of waiting) {
+        if (this.#isStopping) return;
+        await this.#letIn(plan, index, common);
+      }
+    };
+    try {
+      await Promise.all(Array.from({ length: JOINING_AT_ONCE }, letIn));
+    } finally {
+      connections.destroy();
+    }
+  }
+
+  /** Ends all agents and their connections. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    await Promise.all(this.#nodes.map((node) => node.stop()));
+  }
+
+  /** The hosts that the query means. */
+  select(query: NodeQuery): SimulatedNode[] {
+    return this.#nodes.filter(query);
+  }
+
+  counts(): NodeCounts {
+    const sum = { live: 0, pods: 0, running: 0 };
+    for (const node of this.#nodes) {
+      const { live, pods, running } = node.counts();
+      sum.live += live;
+      sum.pods += pods;
+      sum.running += running;
+    }
+    return sum;
+  }
+
+  async #letIn(plan: NodePlan, index: number, { coordinator, tls, connections }: Common): Promise<void> {
+    const { server, bearer, ca } = coordinator;
+    const { firstIndex, speed, log } = this.#options;
+    const identity = { node: plan.metadata.name, ca, credential: credentialOf(bearer, plan.metadata.name) };
+    const clusterUID = await register(server, identity, bearer, connections);
+    const url = new URL(LINK_PATH, server);
+    url.protocol = 'wss:';
+    const node = new SimulatedNode({
+      plan,
+      url: url.href,
+      credential: identity.credential,
+      clusterUID,
+      network: new HostNetwork(tls, this.#clock, localAddress(server, firstIndex + index)),
+      address: addressOf(firstIndex + index),
+      speed,
+      clock: this.#clock,
+      log,
+    });
+    this.#nodes.push(node);
+    await this.#untilLive(node);
+  }
+
+  async #untilLive(node: SimulatedNode): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      const timer = this.#clock.after(PATIENCE_MS, resolve);
+      node
+        .start(() => {
+          timer.cancel();
+          resolve();
+        })
+        .catch(reject);
+    });
+  }
+}
+
+/** Follows from token and name: a simulation that is started again with its token is the same hosts again, with nothing on disk. */
+function credentialOf(bearer: string, node: string): string {
+  return `${createHmac('sha256', bearer).update(node).digest('base64url')}.${node}`;
+}
+
+/** On loopback, hosts take turns over its many addresses; elsewhere the kernel chooses. */
+function localAddress(server: URL, index: number): string | undefined {
+  if (!server.hostname.startsWith('127.')) return undefined;
+  const block = Math.floor(index / SOCKETS_AN_ADDRESS);
+  return `127.1.${Math.floor(block / 250)}.${(block % 250) + 1}`;
+}
+
+/** An address of 10.0.0.0/8. */
+function addressOf(index: number): string {
+  const number = index + 1;
+  return `10.${(number >> 16) & 255}.${(number >> 8) & 255}.${number & 255}`;
+}

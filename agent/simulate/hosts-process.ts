@@ -1,0 +1,45 @@
+/** A process full of pretended hosts, steered over its IPC channel; it ends with the channel. */
+import { createLogger } from '../../shared/process/log.js';
+import { parseCommand, perform } from './command.js';
+import { Fleet } from './fleet.js';
+import type { FromHosts, ToHosts } from './process-messages.js';
+
+const COUNTS_EVERY_MS = 500;
+
+let fleet: Fleet | undefined;
+
+function tell(message: FromHosts): void {
+  if (process.connected) process.send?.(message);
+}
+
+function fail(error: unknown): void {
+  tell({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
+}
+
+async function start(order: ToHosts & { kind: 'start' }): Promise<void> {
+  fleet = new Fleet({ ...order, log: createLogger(order.logLevel) });
+  const counted = fleet;
+  setInterval(() => tell({ kind: 'counts', counts: counted.counts() }), COUNTS_EVERY_MS);
+  await fleet.start();
+  tell({ kind: 'started' });
+}
+
+async function command(line: string): Promise<void> {
+  const parsed = parseCommand(line);
+  const nodes = parsed && fleet ? await perform(parsed, fleet) : 0;
+  tell({ kind: 'performed', nodes });
+}
+
+async function stop(): Promise<void> {
+  await fleet?.stop();
+  process.exit(0);
+}
+
+process.on('message', (message: ToHosts) => {
+  const done = message.kind === 'start' ? start(message) : command(message.line);
+  done.catch(fail);
+});
+process.on('disconnect', () => void stop());
+// A Ctrl-C reaches every process of the terminal: the one that talks to the user ends this one.
+process.on('SIGINT', () => undefined);
+process.on('SIGTERM', () => void stop());

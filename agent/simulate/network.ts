@@ -1,0 +1,97 @@
+/** The pretended network between hosts and the coordinator: TLS set up once for all, cables that can be pulled. */
+import { connect as connectTcp, isIP, Socket } from 'node:net';
+import {
+  type ConnectionOptions,
+  connect as connectTls,
+  createSecureContext,
+  type SecureContext,
+  type TLSSocket,
+} from 'node:tls';
+import type { Clock } from '../../shared/process/clock.js';
+import { DelayedStream } from './delayed-stream.js';
+
+/** What all hosts share: the parsed authority, and the newest session, so that a reconnect is a resumption. */
+export class SharedTls {
+  readonly #context: SecureContext;
+  #session: Buffer | undefined;
+
+  /** `ca` is PEM. */
+  constructor(ca: string) {
+    this.#context = createSecureContext({ ca });
+  }
+
+  connect(options: ConnectionOptions): TLSSocket {
+    const socket = connectTls({
+      ...options,
+      // What https calls a path would be a unix socket here.
+      path: undefined,
+      servername: options.servername ?? (isIP(options.host ?? '') ? '' : (options.host ?? '')),
+      secureContext: this.#context,
+      ...(this.#session ? { session: this.#session } : {}),
+    });
+    socket.on('session', (ticket) => {
+      this.#session = ticket;
+    });
+    return socket;
+  }
+}
+
+/** One host's cable. */
+export class HostNetwork {
+  readonly #tls: SharedTls;
+  readonly #clock: Clock;
+  readonly #localAddress: string | undefined;
+  #socket: TLSSocket | undefined;
+  #isCut = false;
+  #delayMs = 0;
+
+  /** `localAddress`: where its connections come from; absent = the kernel's choice. */
+  constructor(tls: SharedTls, clock: Clock, localAddress?: string) {
+    this.#tls = tls;
+    this.#clock = clock;
+    this.#localAddress = localAddress;
+  }
+
+  /** In the place of `tls.connect`. */
+  connect(options: ConnectionOptions): Socket {
+    if (this.#isCut) return unreachable();
+    const local = this.#localAddress ? { ...options, localAddress: this.#localAddress } : options;
+    this.#socket = this.#tls.connect(this.#delayMs > 0 ? this.#delayed(local) : local);
+    return this.#socket;
+  }
+
+  /** Pulls the cable: nothing arrives on either side any more, and neither is told. */
+  cut(): void {
+    if (this.#isCut) return;
+    this.#isCut = true;
+    this.#socket?.pause();
+    this.#socket?.cork();
+  }
+
+  /** Plugs it in again; what was sent meanwhile arrives, if both sides still wait for it. */
+  mend(): void {
+    if (!this.#isCut) return;
+    this.#isCut = false;
+    this.#socket?.uncork();
+    this.#socket?.resume();
+  }
+
+  /** From now on each byte takes so long in each direction; the present connection ends. */
+  slow(delayMs: number): void {
+    this.#delayMs = delayMs;
+    this.#socket?.destroy();
+  }
+
+  #delayed(options: ConnectionOptions): ConnectionOptions {
+    const { host = 'localhost', port = 443 } = options;
+    const address = this.#localAddress ? { localAddress: this.#localAddress } : {};
+    const wire = connectTcp({ host, port, ...address });
+    return { ...options, socket: new DelayedStream(wire, this.#delayMs, this.#clock) };
+  }
+}
+
+function unreachable(): Socket {
+  const socket = new Socket();
+  setImmediate(() => socket.destroy(new Error('network is unreachable')));
+  return socket;
+}

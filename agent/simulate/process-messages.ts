@@ -1,0 +1,23 @@
+/** What the process that talks to the user and those that hold the hosts say to each other. */
+import type { NodePlan } from './node-plans.js';
+import type { NodeCounts } from './simulated-node.js';
+
+/** To a process of hosts. `start` comes first and once; the end of the channel means stop. */
+export type ToHosts =
+  | {
+      kind: 'start';
+      server: string;
+      token: string;
+      plans: NodePlan[];
+      firstIndex: number;
+      speed: number;
+      logLevel: 'debug' | 'info' | 'warn' | 'error';
+    }
+  | { kind: 'command'; line: string };
+
+/** From a process of hosts. `performed`: how many hosts a command meant. */
+export type FromHosts =
+  | { kind: 'counts'; counts: NodeCounts }
+  | { kind: 'started' }
+  | { kind: 'performed'; nodes: number }
+  | { kind: 'failed'; message: string };

@@ -1,0 +1,41 @@
+/** How the pretended fleet does, on one line of a terminal; elsewhere a line whenever it changed. */
+import type { WriteStream } from 'node:tty';
+import type { NodeCounts } from './simulated-node.js';
+
+const EVERY_MS = 1_000;
+
+export class ProgressLine {
+  readonly #out: Pick<WriteStream, 'write' | 'isTTY'>;
+  readonly #counts: () => NodeCounts;
+  readonly #nodes: number;
+  #timer: NodeJS.Timeout | undefined;
+  #shown = '';
+
+  constructor(out: Pick<WriteStream, 'write' | 'isTTY'>, counts: () => NodeCounts, nodes: number) {
+    this.#out = out;
+    this.#counts = counts;
+    this.#nodes = nodes;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => this.#show(), EVERY_MS);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    if (this.#out.isTTY) this.#out.write('\n');
+  }
+
+  /** A line of its own above the progress. */
+  print(text: string): void {
+    this.#out.write(this.#out.isTTY ? `\r\x1b[K${text}\n${this.#shown}` : `${text}\n`);
+  }
+
+  #show(): void {
+    const { live, pods, running } = this.#counts();
+    const text = `${live}/${this.#nodes} nodes connected, ${pods} pods, ${running} containers running`;
+    if (text === this.#shown) return;
+    this.#shown = text;
+    this.#out.write(this.#out.isTTY ? `\r\x1b[K${text}` : `${text}\n`);
+  }
+}

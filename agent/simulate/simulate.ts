@@ -1,0 +1,100 @@
+/** `simulate`: a fleet of pretended hosts, seen and steered from one terminal. */
+import { readFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
+import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
+import { untilStopSignal } from '../../shared/process/lifecycle.js';
+import { COMMANDS_HELP, parseCommand } from './command.js';
+import { Hosts } from './hosts.js';
+import { type NodePlan, nodesOfDocuments, numberedNodes } from './node-plans.js';
+import { ProgressLine } from './progress-line.js';
+import { MAX_NODES_A_PROCESS, type SimulateSettings } from './settings.js';
+
+/** Runs until a signal; then every connection is closed and every process ended. Throws `ExitError`. */
+export async function simulate(settings: SimulateSettings): Promise<void> {
+  requireCoordinator(settings);
+  const plans = await readPlans(settings);
+  const stopped = untilStopSignal();
+  const hosts = new Hosts(settings, plans);
+  const progress = new ProgressLine(process.stderr, () => hosts.counts(), plans.length);
+  progress.start();
+  try {
+    const commands = steer(settings, hosts, progress);
+    await Promise.race([stopped, hosts.failed, commands.then(() => stopped)]);
+  } catch (error) {
+    throw new ExitError(EXIT_CODES.environment, error instanceof Error ? error.message : String(error));
+  } finally {
+    progress.stop();
+    await hosts.stop();
+  }
+  process.stderr.write(`${farewell(settings)}\n`);
+}
+
+function requireCoordinator({ server, token }: SimulateSettings): void {
+  if (server === undefined) {
+    throw new ExitError(EXIT_CODES.usage, 'The coordinator is not named: give --server https://HOST:PORT.');
+  }
+  if (token === undefined) {
+    throw new ExitError(EXIT_CODES.usage, 'A join token is needed: everynode token create prints one.');
+  }
+}
+
+/** Throws `ExitError` for a file that cannot be read and for more nodes than fit. */
+async function readPlans({ nodes, name, processes }: SimulateSettings): Promise<NodePlan[]> {
+  const plans = /^\d+$/.test(nodes) ? numberedNodes(name, Number(nodes)) : await readFileOfNodes(nodes);
+  if (plans.length === 0) throw new ExitError(EXIT_CODES.usage, '--nodes: at least one is needed.');
+  const needed = Math.ceil(plans.length / MAX_NODES_A_PROCESS);
+  if (needed > processes) {
+    throw new ExitError(EXIT_CODES.usage, `So many nodes need --processes ${needed} or more.`);
+  }
+  return plans;
+}
+
+async function readFileOfNodes(path: string): Promise<NodePlan[]> {
+  try {
+    const { parseAllDocuments } = await import('yaml');
+    const documents = parseAllDocuments(await readFile(path, 'utf8'));
+    const broken = documents.find(({ errors }) => errors.length > 0);
+    if (broken) throw new Error(broken.errors[0]?.message.split('\n')[0]);
+    return nodesOfDocuments(documents.map((document): unknown => document.toJS()));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ExitError(EXIT_CODES.usage, `--nodes: ${path}: ${why}.`);
+  }
+}
+
+/** The script to its end, then what is typed. */
+async function steer({ script }: SimulateSettings, hosts: Hosts, progress: ProgressLine): Promise<void> {
+  const say = (text: string) => progress.print(text);
+  if (script) {
+    for (const line of (await readFile(script, 'utf8')).split('\n')) await runLine(line, hosts, say);
+  }
+  for await (const line of createInterface({ input: process.stdin })) {
+    try {
+      if (line.trim() === 'help') say(COMMANDS_HELP);
+      else await runLine(line, hosts, say);
+    } catch (error) {
+      say(error instanceof Error ? error.message : String(error));
+    }
+  }
+}
+
+/** Throws for a line that is no command: a script stops there. */
+async function runLine(line: string, hosts: Hosts, say: (text: string) => void): Promise<void> {
+  const command = parseCommand(line);
+  if (!command) return;
+  if (command.kind === 'wait') {
+    // In a script, time counts from when all are there.
+    while (!hosts.areStarted) await pause(100);
+    await pause(command.ms);
+    return;
+  }
+  const nodes = await hosts.command(line);
+  say(`${line.trim()}: ${nodes} ${nodes === 1 ? 'node' : 'nodes'}`);
+}
+
+/** What is left is in the coordinator's hands: Nodes are deleted by those who may. */
+function farewell({ nodes, name }: SimulateSettings): string {
+  const which = /^\d+$/.test(nodes) ? `nodes -l simulate.everynode.dev/fleet=${name}` : `-f ${nodes}`;
+  return `All agents have left. The same command brings the same nodes back; kubectl delete ${which} removes them.`;
+}

@@ -1,0 +1,164 @@
+/** One pretended host: the real agent over a hollow engine, with nothing on disk. */
+import type { Condition } from '../../shared/kube/conditions.js';
+import type { Pod } from '../../shared/kube/pod.js';
+import type { Clock } from '../../shared/process/clock.js';
+import { type Running, startInOrder } from '../../shared/process/lifecycle.js';
+import type { Logger } from '../../shared/process/log.js';
+import { type Agent, createAgent } from '../agent.js';
+import { fullImageName } from '../decisions/image-name.js';
+import { DesiredCache } from '../desired/desired-cache.js';
+import type { HostInfo } from '../node/host-info.js';
+import type { PodVolumes } from '../pods/pod-host.js';
+import { FakeDriver } from '../runtime/fake.js';
+import { FakeEngine } from '../runtime/fake-engine.js';
+import type { QueriedNode } from './label-query.js';
+import type { HostNetwork } from './network.js';
+import { type NodePlan, plannedStatus } from './node-plans.js';
+import { podPretence } from './pod-pretence.js';
+
+/** Exit code of a process that a power cut ended. */
+const KILLED = 137;
+
+/** Pods of pretended hosts get no folders. */
+const NO_VOLUMES: PodVolumes = {
+  prepare: async () => undefined,
+  mountsOf: async () => [],
+  remove: async () => undefined,
+};
+
+/** What a host is given when it is made. */
+export interface SimulatedNodeOptions {
+  plan: NodePlan;
+  /** `wss://HOST:PORT/link`. */
+  url: string;
+  credential: string;
+  clusterUID: string;
+  network: HostNetwork;
+  address: string;
+  speed: number;
+  /** Steady. */
+  clock: Clock;
+  log: Logger;
+}
+
+/** How a host does, for the progress line. */
+export interface NodeCounts {
+  live: number;
+  pods: number;
+  running: number;
+}
+
+export class SimulatedNode implements QueriedNode {
+  readonly network: HostNetwork;
+  readonly #options: SimulatedNodeOptions;
+  readonly #engine: FakeEngine;
+  readonly #cache: DesiredCache;
+  readonly #conditions = new Map<string, Condition>();
+  #boots = 0;
+  #agent: Agent | undefined;
+  #running: Running | undefined;
+
+  constructor(options: SimulatedNodeOptions) {
+    const { clock, log } = options;
+    this.#options = options;
+    this.network = options.network;
+    this.#cache = DesiredCache.inMemory(clock, log);
+    const ofPod = (pod: Pod | undefined) => pod && podPretence(pod, { node: this, speed: options.speed });
+    this.#engine = new FakeEngine({
+      clock,
+      pretence: {
+        ofPod: (uid) => ofPod(this.#cache.get(uid)?.pod),
+        ofImage: (image) => ofPod(this.#podWithImage(image)),
+      },
+    });
+  }
+
+  get name(): string {
+    return this.#options.plan.metadata.name;
+  }
+
+  get labels(): Record<string, string> {
+    return this.#options.plan.metadata.labels ?? {};
+  }
+
+  /** Starts the agent; `onLive` is called at each welcome. Resolves before the first. */
+  async start(onLive: () => void): Promise<void> {
+    const { plan, url, credential, clock, log } = this.#options;
+    const conditions = this.#conditions;
+    this.#agent = createAgent({
+      settings: { nodeName: this.name, labels: this.labels, taints: plan.spec?.taints ?? [] },
+      target: { url, credential, connect: (options) => this.network.connect(options) },
+      driver: new FakeDriver(this.#engine, this.#owner),
+      engine: 'hollow',
+      cache: this.#cache,
+      volumes: NO_VOLUMES,
+      readHost: () => this.#host(),
+      amendStatus: (status) => plannedStatus(status, plan, [...conditions.values()]),
+      onLive,
+      clock,
+      log,
+    });
+    this.#running = await startInOrder(this.#agent.parts, log);
+  }
+
+  /** Ends the agent; its containers "run on". */
+  async stop(): Promise<void> {
+    await this.#running?.stop();
+  }
+
+  /** A power cut: the agent and all containers end without a word, and the host comes up again. */
+  async reboot(): Promise<void> {
+    await this.stop();
+    this.#boots += 1;
+    for (const { identity } of this.#engine.ownedBy(this.#owner)) {
+      const { podUid, container } = identity;
+      this.#engine.command({ command: 'exit', podUid, code: KILLED, container });
+    }
+    await this.start(() => undefined);
+  }
+
+  /** The condition holds from now on. */
+  setCondition(type: string, status: Condition['status']): void {
+    const transition = new Date(this.#options.clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
+    const reason = 'Simulated';
+    this.#conditions.set(type, { type, status, reason, message: '', lastTransitionTime: transition });
+    this.#agent?.node.refresh();
+  }
+
+  counts(): NodeCounts {
+    const containers = this.#engine.ownedBy(this.#owner);
+    return {
+      live: this.#agent?.link.phase === 'live' ? 1 : 0,
+      pods: [...this.#cache.all()].length,
+      running: containers.filter(({ state }) => state === 'running').length,
+    };
+  }
+
+  get #owner(): { clusterUID: string; nodeName: string } {
+    return { clusterUID: this.#options.clusterUID, nodeName: this.name };
+  }
+
+  #host(): HostInfo {
+    const { address } = this.#options;
+    const boot = `${this.name}-boot-${this.#boots}`;
+    return { ...HOST, machineID: this.name, systemUUID: this.name, bootID: boot, bootMark: boot, address };
+  }
+
+  #podWithImage(image: string): Pod | undefined {
+    for (const { pod } of this.#cache.all()) {
+      if (pod.spec.containers.some((container) => fullImageName(container.image ?? '') === image)) return pod;
+    }
+    return undefined;
+  }
+}
+
+/** A small host, the same for all that bring no capacity of their own. */
+const HOST: Omit<HostInfo, 'machineID' | 'systemUUID' | 'bootID' | 'bootMark'> = {
+  kernelVersion: '6.1.0',
+  osImage: 'Everynode hollow host',
+  operatingSystem: 'linux',
+  architecture: 'amd64',
+  cpus: 4,
+  memoryBytes: 8 * 1024 ** 3,
+  diskBytes: 64 * 1024 ** 3,
+};
