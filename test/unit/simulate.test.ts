@@ -1,0 +1,112 @@
+/** What a simulation's texts mean: annotations, node queries, manifests, commands. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseCommand } from '../../agent/simulate/command.js';
+import { parseNodeQuery } from '../../agent/simulate/label-query.js';
+import { nodesOfDocuments, plannedStatus } from '../../agent/simulate/node-plans.js';
+import { durationMs, podPretence } from '../../agent/simulate/pod-pretence.js';
+import { nodeObject, podObject } from '../harness/objects.js';
+
+const NODE = { name: 'node-3', labels: { zone: 'a', gpu: '' } };
+
+const PRETENCES: [annotations: Record<string, string>, speed: number, behaviour: unknown][] = [
+  [{}, 1, undefined],
+  [{ 'ready-after': '5s' }, 1, { ready: { afterMs: 5000 } }],
+  [{ 'ready-after': '1m' }, 60, { ready: { afterMs: 1000 } }],
+  [{ fail: 'true' }, 1, { exit: { afterMs: 0, code: 1 } }],
+  [{ fail: 'true', 'fail-on': 'node-3,node-7' }, 1, { exit: { afterMs: 0, code: 1 } }],
+  [{ fail: 'true', 'fail-on': 'node-7' }, 1, {}],
+  [{ 'fail-on': 'zone in (a,b)', 'exit-code': '7' }, 1, { exit: { afterMs: 0, code: 7 } }],
+  [{ 'fail-after': '10m' }, 60, { exit: { afterMs: 10_000, code: 1 } }],
+  [{ 'exit-after': '10s' }, 1, { exit: { afterMs: 10_000, code: 0 } }],
+  [{ 'exit-after': '10s', 'exit-code': '1' }, 1, { exit: { afterMs: 10_000, code: 1 } }],
+  [{ 'pull-time': '20s' }, 10, { pull: { afterMs: 2000 } }],
+  [{ 'ready-after': 'soon' }, 1, {}],
+];
+
+for (const [annotations, speed, behaviour] of PRETENCES) {
+  test(`a Pod that says ${JSON.stringify(annotations)} at speed ${speed} pretends so`, () => {
+    const pod = podObject('p');
+    const prefixed = Object.entries(annotations).map(([key, text]) => [
+      `simulate.everynode.dev/${key}`,
+      text,
+    ]);
+    pod.metadata.annotations = Object.fromEntries(prefixed);
+    assert.deepEqual(podPretence(pod, { node: NODE, speed }), behaviour);
+  });
+}
+
+test('a pull that is to fail does so as a registry refuses', () => {
+  const pod = podObject('p');
+  pod.metadata.annotations = { 'simulate.everynode.dev/pull': 'fail' };
+  assert.equal(podPretence(pod, { node: NODE, speed: 1 })?.pull?.error?.reason, 'ErrImagePull');
+});
+
+const QUERIES: [text: string, meant: boolean][] = [
+  ['*', true],
+  ['node-3', true],
+  ['node-1, node-3', true],
+  ['node-33', false],
+  ['zone=a', true],
+  ['zone==a,gpu=', true],
+  ['zone=a,gpu=x', false],
+  ['zone!=a', false],
+  ['other!=a', true],
+  ['!other', true],
+  ['!gpu', false],
+  ['zone in (a, b)', true],
+  ['zone notin (a, b)', false],
+  ['other notin (a)', true],
+  ['zone in (a),!other', true],
+];
+
+for (const [text, meant] of QUERIES) {
+  test(`"${text}" ${meant ? 'means' : 'does not mean'} node-3 of zone a`, () => {
+    assert.equal(parseNodeQuery(text)(NODE), meant);
+  });
+}
+
+test('a duration is read as Go writes it, and nothing else is', () => {
+  assert.deepEqual(['1h2m3.5s', '300ms', '0s'].map(durationMs), [3_723_500, 300, 0]);
+  assert.deepEqual(['', '5', '5 s', 'x'].map(durationMs), [undefined, undefined, undefined, undefined]);
+});
+
+test('Nodes of documents and of Lists are taken as they stand; anything else is named', () => {
+  const list = { kind: 'List', items: [nodeObject('b'), nodeObject('c')] };
+  const names = nodesOfDocuments([nodeObject('a'), null, list]).map(({ metadata }) => metadata.name);
+  assert.deepEqual(names, ['a', 'b', 'c']);
+  assert.throws(() => nodesOfDocuments([podObject('p')]), /a Pod is no Node/);
+  assert.throws(() => nodesOfDocuments([nodeObject('a'), nodeObject('a')]), /"a" stands there twice/);
+});
+
+test("a manifest's allocatable and conditions go before what the host says, and an order before both", () => {
+  const condition = (type: string, status: 'True' | 'False') => ({ type, status });
+  const told = {
+    allocatable: { cpu: '4' },
+    conditions: [condition('Ready', 'True'), condition('DiskPressure', 'False')],
+  };
+  const plan = nodeObject('n', { cpu: '64', ready: 'False' });
+  const status = plannedStatus(told, plan, [condition('DiskPressure', 'True')]);
+  assert.equal(status.allocatable?.cpu, '64');
+  assert.deepEqual(
+    status.conditions?.map(({ type, status: value }) => `${type}=${value}`),
+    ['Ready=False', 'DiskPressure=True'],
+  );
+});
+
+test('a command names what to do and to whom; one that makes no sense says why', () => {
+  assert.equal(parseCommand('  # nothing'), undefined);
+  assert.equal(parseCommand('offline zone in (a,b)')?.kind, 'offline');
+  const slow = parseCommand('slow 300ms *');
+  assert.equal(slow?.kind === 'slow' && slow.delayMs, 300);
+  const condition = parseCommand('condition DiskPressure=True node-3 # full');
+  assert.equal(condition?.kind === 'condition' && condition.type, 'DiskPressure');
+  for (const [line, why] of [
+    ['explode *', /unknown command "explode"/],
+    ['offline', /which nodes/],
+    ['slow fast *', /no duration/],
+    ['condition Ready *', /TYPE=/],
+  ] as const) {
+    assert.throws(() => parseCommand(line), why);
+  }
+});
