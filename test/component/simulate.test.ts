@@ -10,10 +10,12 @@ import { numberedNodes } from '../../agent/simulate/node-plans.js';
 import { type ApiClient, apiClientFromKubeconfig } from '../../coordinator/cli/api-client.js';
 import { createToken } from '../../coordinator/cli/token.js';
 import { type RunningCoordinator, startCoordinator } from '../../coordinator/main.js';
+import { COORDINATOR_SETTINGS } from '../../coordinator/settings.js';
 import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { silentLogger } from '../../shared/process/log.js';
+import { loadSettings } from '../../shared/process/settings.js';
 import { until } from '../harness/until.js';
 
 const NODES = 20;
@@ -27,11 +29,12 @@ let fleet: Fleet;
 
 before(async () => {
   data = mkdtempSync(join(tmpdir(), 'everynode-test-'));
-  const settings = { data, host: '127.0.0.1', port: 0, advertise: undefined } as const;
-  coordinator = await startCoordinator(
-    { ...settings, nodeMonitorGraceMs: 40_000, logLevel: 'error' },
-    silentLogger,
-  );
+  const settings = await loadSettings(COORDINATOR_SETTINGS, {
+    flags: { data, host: '127.0.0.1', port: 0 },
+    environment: {},
+    environmentPrefix: '',
+  });
+  coordinator = await startCoordinator(settings, silentLogger);
   api = apiClientFromKubeconfig(join(data, 'kubeconfig'));
   const { text: token } = await createToken(api, { ttlSeconds: 0, description: '' });
   fleet = new Fleet({
