@@ -47,3 +47,32 @@ test('an object is created, read, replaced and deleted', async () => {
   const gone = await call(api, `GET ${CONFIG_MAPS}/one`);
   assert.equal(gone.json<{ message: string }>().message, 'configmaps "one" not found');
 });
+
+const APPLY = 'application/apply-patch+yaml';
+
+test('server-side apply over the wire: YAML, 201 and then 200, manager and force from the query', async () => {
+  const apply = (query: string, value: string) =>
+    call(api, `PATCH ${CONFIG_MAPS}/applied?${query}`, {
+      contentType: APPLY,
+      body: `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: applied}\ndata: {a: "${value}"}\n`,
+    });
+  assert.equal((await apply('fieldManager=one', '1')).code, 201);
+  assert.equal((await apply('fieldManager=one', '1')).code, 200);
+  assert.equal((await apply('fieldManager=two', '2')).code, 409);
+  assert.equal((await apply('fieldManager=two&force=true', '2')).code, 200);
+});
+
+test('an apply must name its manager, and only an apply may be forced: 422', async () => {
+  const patch = async (contentType: string, query: string) => {
+    const answer = await call(api, `PATCH ${CONFIG_MAPS}/x?${query}`, { contentType, body: '{}' });
+    return [answer.code, answer.json<{ message: string }>().message];
+  };
+  assert.deepEqual(await patch(APPLY, 'force=true'), [
+    422,
+    'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
+  ]);
+  assert.deepEqual(await patch('application/merge-patch+json', 'force=true'), [
+    422,
+    'PatchOptions.meta.k8s.io "" is invalid: force: Forbidden: may not be specified for non-apply patch',
+  ]);
+});
