@@ -53,8 +53,10 @@ const APPLY = 'application/apply-patch+yaml';
 test('server-side apply over the wire: YAML, 201 and then 200, manager and force from the query', async () => {
   const apply = (query: string, value: string) =>
     call(api, `PATCH ${CONFIG_MAPS}/applied?${query}`, {
-      contentType: APPLY,
-      body: `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: applied}\ndata: {a: "${value}"}\n`,
+      headers: { 'content-type': APPLY },
+      body: Buffer.from(
+        `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: applied}\ndata: {a: "${value}"}\n`,
+      ),
     });
   assert.equal((await apply('fieldManager=one', '1')).code, 201);
   assert.equal((await apply('fieldManager=one', '1')).code, 200);
@@ -64,7 +66,10 @@ test('server-side apply over the wire: YAML, 201 and then 200, manager and force
 
 test('an apply must name its manager, and only an apply may be forced: 422', async () => {
   const patch = async (contentType: string, query: string) => {
-    const answer = await call(api, `PATCH ${CONFIG_MAPS}/x?${query}`, { contentType, body: '{}' });
+    const answer = await call(api, `PATCH ${CONFIG_MAPS}/x?${query}`, {
+      headers: { 'content-type': contentType },
+      body: Buffer.from('{}'),
+    });
     return [answer.code, answer.json<{ message: string }>().message];
   };
   assert.deepEqual(await patch(APPLY, 'force=true'), [
