@@ -5,7 +5,7 @@ import type { Lease } from '../shared/kube/event.js';
 import { systemClock } from '../shared/process/clock.js';
 import { EXIT_CODES } from '../shared/process/exit-error.js';
 import { type Part, type Running, startInOrder } from '../shared/process/lifecycle.js';
-import type { Logger } from '../shared/process/log.js';
+import { createFileLogger, type Logger } from '../shared/process/log.js';
 import { VERSION } from '../shared/process/version.js';
 import { type ApiParts, DEFAULT_API_SETTINGS } from './api/api-request.js';
 import { ADMIN, tokenAuthenticator } from './api/authenticate.js';
@@ -160,6 +160,7 @@ class ApiPart implements Part {
 
   async start(): Promise<void> {
     const { data, host, port, advertise } = this.#settings;
+    const { clientRequestsPerSecond, clientBurst, requestLog, requestLogFile } = this.#settings;
     const { hub, ...parts } = this.#parts;
     const pki = await this.#loadPki();
     let adminHash: Buffer = Buffer.alloc(0);
@@ -167,7 +168,12 @@ class ApiPart implements Part {
       ...parts,
       streams: hub.streams,
       agentLink: hub,
-      settings: DEFAULT_API_SETTINGS,
+      settings: {
+        ...DEFAULT_API_SETTINGS,
+        requestLog,
+        clientLimits: { requestsPerSecond: clientRequestsPerSecond, burst: clientBurst },
+      },
+      ...(requestLogFile ? { requestLog: createFileLogger(requestLogFile) } : {}),
       tls: pki.serving,
       authenticate: (token) => tokenAuthenticator(adminHash, ADMIN)(token),
       version: VERSION,

@@ -8,6 +8,8 @@ import {
   textSetting,
 } from '../shared/process/setting-values.js';
 import type { SettingsOf } from '../shared/process/settings.js';
+import { DEFAULT_CLIENT_LIMITS } from './api/client-limits.js';
+import { REQUEST_LOGS } from './api/request-log.js';
 
 /** Prefix of the environment variables: `EVERYNODE_PORT`. */
 export const ENVIRONMENT_PREFIX = 'EVERYNODE';
@@ -34,6 +36,22 @@ export const COORDINATOR_SETTINGS = {
   backupSchedule: textSetting('cron pattern by which backups are taken, or off', 'CRON', '43 2 * * *'),
   backupsKept: integerSetting('scheduled backups kept', 'N', { min: 1, max: 10_000, default: 7 }),
   backupDir: optionalText('directory of scheduled backups instead of DATA/backups', 'DIR'),
+  clientRequestsPerSecond: integerSetting(
+    'requests per second of one user at one address before 429 Too Many Requests, 0 = no limit',
+    'N',
+    { min: 0, max: 1_000_000, default: DEFAULT_CLIENT_LIMITS.requestsPerSecond },
+  ),
+  clientBurst: integerSetting('requests at once that such a client may make after a rest', 'N', {
+    min: 1,
+    max: 1_000_000,
+    default: DEFAULT_CLIENT_LIMITS.burst,
+  }),
+  requestLog: choiceSetting(
+    'API requests that get a log line: none, what changes something or is refused, or all',
+    REQUEST_LOGS,
+    'changes',
+  ),
+  requestLogFile: optionalText('file that these lines are appended to, instead of the log', 'FILE'),
   logLevel: choiceSetting('least severe log line written', ['debug', 'info', 'warn', 'error'], 'info'),
 };
 

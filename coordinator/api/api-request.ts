@@ -1,22 +1,39 @@
 /** A request on a resource after authentication, as the handlers of this room take it. */
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
+import type { Slice } from '../../shared/process/slice.js';
 import type { Registry } from '../registry/registry.js';
 import type { UserInfo } from './authenticate.js';
+import { type ClientLimitSettings, DEFAULT_CLIENT_LIMITS } from './client-limits.js';
 import type { Explain } from './explain.js';
 import type { PodStreams } from './pod-streams.js';
 import type { ResourceRequest } from './request-info.js';
+import type { RequestLogLevel } from './request-log.js';
 import type { RestoreControl } from './restore-control.js';
 
 /** Limits and times of the API, with their units in the name. */
 export interface ApiSettings {
   /** A reader that takes nothing for so long is cut off. */
   stallMs: number;
+  /** How long a client waits for the beginning of an answer, watches and logs apart. */
+  answerTimeoutMs: number;
+  /** After a stop was asked for, answers under way have so long to finish. */
+  drainMs: number;
+  /** For each user at each address, and for each address that names no user. */
+  clientLimits: ClientLimitSettings;
+  requestLog: RequestLogLevel;
   /** A watch that names no timeout ends after this, up to twice it (spread, so that not all come back at once). */
   watchTimeoutMs: number;
 }
 
-export const DEFAULT_API_SETTINGS: ApiSettings = { stallMs: 30_000, watchTimeoutMs: 30 * 60_000 };
+export const DEFAULT_API_SETTINGS: ApiSettings = {
+  stallMs: 30_000,
+  answerTimeoutMs: 60_000,
+  drainMs: 5_000,
+  clientLimits: DEFAULT_CLIENT_LIMITS,
+  requestLog: 'none',
+  watchTimeoutMs: 30 * 60_000,
+};
 
 /** What every handler may use. */
 export interface ApiParts {
@@ -25,6 +42,8 @@ export interface ApiParts {
   explain: Explain;
   restore: RestoreControl;
   clock: Clock;
+  /** Shared by all long answers. */
+  slice: Slice;
   log: Logger;
   settings: ApiSettings;
 }
@@ -39,4 +58,6 @@ export interface ApiRequest {
   signal: AbortSignal;
   /** Adds a `Warning:` header to the answer. */
   warn: (text: string) => void;
+  /** Tells the request log the name of an object that this request made. */
+  created: (name: string) => void;
 }

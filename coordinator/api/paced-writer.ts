@@ -1,16 +1,18 @@
 /** Writes long bodies at the pace of their reader, and leaves readers that have stopped reading. */
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../shared/process/clock.js';
-import { Slice } from '../../shared/process/slice.js';
+import type { Slice } from '../../shared/process/slice.js';
 
 /** What is handed to the socket at once. */
 const CHUNK_BYTES = 64 * 1024;
 
-/** Joins pieces into chunks of about CHUNK_BYTES and gives the event loop its turn between slices of work. */
-export async function* inChunks(pieces: Iterable<Buffer | string>, clock: Clock): AsyncGenerator<Buffer> {
+/**
+ * Joins pieces into chunks of about CHUNK_BYTES. Long answers share a slice: however many there are, together they
+ * take one slice of work between two turns of the event loop, and a small request waits for one of them, not for all.
+ */
+export async function* inChunks(pieces: Iterable<Buffer | string>, slice: Slice): AsyncGenerator<Buffer> {
   let waiting: Buffer[] = [];
   let bytes = 0;
-  const slice = new Slice(clock);
   for (const piece of pieces) {
     const buffer = typeof piece === 'string' ? Buffer.from(piece) : piece;
     waiting.push(buffer);

@@ -75,6 +75,7 @@ async function watchObjects(parts: ApiParts, kind: Kind, request: ApiRequest): P
     bookmarks: isSwitchedOn(query, 'allowWatchBookmarks'),
     timeoutMs: watchTimeoutMs(parts, query),
     stallMs: parts.settings.stallMs,
+    slice: parts.slice,
     clock: parts.clock,
     log: parts.log,
   };
@@ -95,12 +96,9 @@ async function createObject(parts: ApiParts, kind: Kind, request: ApiRequest): P
   const view = viewOf(request, parts);
   const options = writeOptions(request.info, request.headers.userAgent, request.warn);
   const body = requiredBody(request);
-  return recordAnswer(
-    kind,
-    await parts.registry.create(kind, request.info.namespace, body, options),
-    view,
-    201,
-  );
+  const record = await parts.registry.create(kind, request.info.namespace, body, options);
+  request.created(record.object().metadata.name);
+  return recordAnswer(kind, record, view, 201);
 }
 
 async function updateObject(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {

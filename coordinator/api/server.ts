@@ -2,23 +2,17 @@
 import type { IncomingMessage } from 'node:http';
 import type { Server, ServerOptions } from 'node:https';
 import type { Duplex } from 'node:stream';
-import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
-import { ApiError } from '../../shared/kube/status.js';
+import { type FastifyInstance, type FastifyReply, fastify } from 'fastify';
 import { JOIN_PATH, LINK_PATH } from '../../shared/link/messages.js';
+import type { Clock } from '../../shared/process/clock.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
+import { Slice } from '../../shared/process/slice.js';
 import type { AgentLink } from './agent-link.js';
-import type { Answer } from './answer.js';
-import type { ApiParts } from './api-request.js';
-import { type Authenticator, bearerTokenOf, type UserInfo } from './authenticate.js';
-import { authorize, isPublic } from './authorize.js';
-import { answerRequest } from './dispatch.js';
-import { InFlight, MAX_IN_FLIGHT } from './in-flight.js';
-import { createPathAnswers } from './path-answers.js';
+import { MAX_IN_FLIGHT } from './in-flight.js';
 import { MAX_HEADER_BYTES, refuseBrokenRequest, refuseSocket } from './refused-socket.js';
 import { decodeBody, MAX_BODY_BYTES } from './request-body.js';
-import { type RequestInfo, readRequest } from './request-info.js';
-import { methodNotAllowed, pathNotFound, statusOf } from './status-response.js';
-import { writeAnswer } from './write-answer.js';
+import { RequestHandler, type RequestHandlerOptions } from './request-handler.js';
+import { pathNotFound, statusOf } from './status-response.js';
 
 /** PEM texts: certificate chain and key. */
 export interface ServingCertificate {
@@ -26,12 +20,9 @@ export interface ServingCertificate {
   key: string;
 }
 
-export interface ApiServerOptions extends ApiParts {
+export interface ApiServerOptions extends Omit<RequestHandlerOptions, 'slice' | 'maxInFlight'> {
   tls: ServingCertificate;
-  authenticate: Authenticator;
   agentLink: AgentLink;
-  /** Our own version, for /version. */
-  version: string;
   /** Tests may wait less. */
   limits?: Partial<ConnectionLimits>;
 }
@@ -43,6 +34,7 @@ export interface ConnectionLimits {
   requestTimeoutMs: number;
   /** How often the two above are looked at. */
   checkIntervalMs: number;
+  /** Requests being worked on, of all clients together. */
   maxInFlight: number;
 }
 
@@ -63,7 +55,7 @@ export interface ApiServer {
   listen(address: { host: string; port: number }): Promise<number>;
   /** New connections get this certificate. */
   renewCertificate(tls: ServingCertificate): void;
-  /** Ends watches and idle connections, and waits for answers under way. */
+  /** Ends watches and logs as if their time were up, lets answers under way finish for `drainMs`, and cuts the rest. */
   close(): Promise<void>;
 }
 
@@ -78,91 +70,6 @@ function serverOptions(tls: ServingCertificate, limits: ConnectionLimits): Serve
     headersTimeout: limits.headersTimeoutMs,
     connectionsCheckingInterval: limits.checkIntervalMs,
   };
-}
-
-/** What became of a request that was let in. */
-interface Admission {
-  info: RequestInfo;
-  /** Absent on public paths. */
-  user?: UserInfo;
-  leave: () => void;
-}
-
-class RequestHandler {
-  readonly #inFlight: InFlight;
-  readonly #admissions = new WeakMap<FastifyRequest, Admission>();
-  readonly #answerPath: ReturnType<typeof createPathAnswers>;
-
-  constructor(
-    private readonly options: ApiServerOptions,
-    limits: ConnectionLimits,
-  ) {
-    this.#inFlight = new InFlight(limits.maxInFlight);
-    this.#answerPath = createPathAnswers(options.registry.kinds, options.version);
-  }
-
-  /** Before the body is read: who, what, and whether there is room. */
-  async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const info = readRequest(request.method, request.raw.url ?? '');
-    const user = isPublic(info) ? undefined : await this.#userOf(request);
-    if (user) authorize(user, info);
-    const leave = this.#inFlight.enter();
-    reply.raw.once('close', leave);
-    this.#admissions.set(request, { info, leave, ...(user ? { user } : {}) });
-  }
-
-  async #userOf(request: FastifyRequest): Promise<UserInfo> {
-    const token = bearerTokenOf(request.headers.authorization);
-    const user = token === undefined ? undefined : await this.options.authenticate(token);
-    if (!user) throw new ApiError('Unauthorized', 'Unauthorized');
-    return user;
-  }
-
-  async handle(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const admission = this.#admissions.get(request);
-    if (!admission) throw pathNotFound();
-    const warnings: string[] = [];
-    const answer = await this.#answer(request, reply, admission, (text) => void warnings.push(text));
-    // A stream may last for hours and holds no body: it gives its place back.
-    if (answer.type === 'stream') admission.leave();
-    await writeAnswer(reply, answer, {
-      clock: this.options.clock,
-      stallMs: this.options.settings.stallMs,
-      warnings,
-      acceptsGzip: /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? '')),
-    });
-  }
-
-  async #answer(
-    { headers, body }: FastifyRequest,
-    reply: FastifyReply,
-    { info, user }: Admission,
-    warn: (text: string) => void,
-  ): Promise<Answer> {
-    const { accept, 'user-agent': userAgent, 'content-type': contentType } = headers;
-    const accepted = accept === undefined ? {} : { accept };
-    if (info.type === 'refused') throw info.reason === 'method' ? methodNotAllowed() : pathNotFound();
-    if (info.type === 'path') {
-      const ifNoneMatch = headers['if-none-match'];
-      return this.#answerPath(info, { ...accepted, ...(ifNoneMatch === undefined ? {} : { ifNoneMatch }) });
-    }
-    if (!user) throw new ApiError('Unauthorized', 'Unauthorized');
-    return answerRequest(this.options, {
-      info,
-      user,
-      headers: { ...accepted, ...(contentType ? { contentType } : {}), ...(userAgent ? { userAgent } : {}) },
-      ...(Buffer.isBuffer(body) ? { body } : {}),
-      signal: closeSignal(reply),
-      warn,
-    });
-  }
-}
-
-/** Aborts when the answer is complete or its client has gone. */
-function closeSignal(reply: FastifyReply): AbortSignal {
-  const controller = new AbortController();
-  reply.raw.once('close', () => controller.abort());
-  return controller.signal;
 }
 
 function createApp({ tls, log }: ApiServerOptions, limits: ConnectionLimits): App {
@@ -199,8 +106,7 @@ function upgrade(agentLink: AgentLink, request: IncomingMessage, socket: Duplex,
   else refuseSocket(socket, pathNotFound());
 }
 
-function addRoutes(app: App, options: ApiServerOptions, limits: ConnectionLimits): void {
-  const handler = new RequestHandler(options, limits);
+function addRoutes(app: App, options: ApiServerOptions, handler: RequestHandler): void {
   app.post(JOIN_PATH, { bodyLimit: MAX_JOIN_BYTES }, async (request, reply) => {
     const { authorization } = request.headers;
     const body = Buffer.isBuffer(request.body) ? decodeBody(request.body, 'application/json') : undefined;
@@ -229,11 +135,21 @@ function listenFailure(error: unknown, host: string, port: number): unknown {
   }
 }
 
+/** Resolves when `work` has, or after `limitMs`. */
+function atMost(work: Promise<void>, limitMs: number, clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = clock.after(limitMs, resolve);
+    work.finally(() => timer.cancel()).then(resolve, resolve);
+  });
+}
+
 /** Builds the server; nothing listens yet. */
 export function createApiServer(options: ApiServerOptions): ApiServer {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const app = createApp(options, limits);
-  addRoutes(app, options, limits);
+  const slice = new Slice(options.clock);
+  const handler = new RequestHandler({ ...options, slice, maxInFlight: limits.maxInFlight });
+  addRoutes(app, options, handler);
   app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
     upgrade(options.agentLink, request, socket, head),
   );
@@ -248,6 +164,9 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       return typeof address === 'object' && address ? address.port : port;
     },
     renewCertificate: (tls) => app.server.setSecureContext({ ...tls, minVersion: 'TLSv1.2' }),
-    close: () => app.close(),
+    close: async () => {
+      await atMost(handler.drain(), options.settings.drainMs, options.clock);
+      await app.close();
+    },
   };
 }

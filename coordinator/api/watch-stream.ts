@@ -3,7 +3,9 @@ import type { ServerResponse } from 'node:http';
 import type { KubeObject } from '../../shared/kube/meta.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { Clock } from '../../shared/process/clock.js';
+import { every } from '../../shared/process/every.js';
 import type { Logger } from '../../shared/process/log.js';
+import type { Slice } from '../../shared/process/slice.js';
 import { apiVersionOf, type Kind } from '../kinds/kind.js';
 import type { ObjectRecord, RegistryWatch, WatchEvent } from '../registry/registry.js';
 import type { View } from './object-answer.js';
@@ -89,6 +91,8 @@ export interface WatchStreamOptions {
   timeoutMs: number;
   /** A reader that takes nothing for so long is cut off. */
   stallMs: number;
+  /** Shared by all long answers. */
+  slice: Slice;
   clock: Clock;
   log: Logger;
 }
@@ -114,16 +118,6 @@ function progressAfter(batch: readonly WatchEvent<KubeObject>[], before: number)
   }, before);
 }
 
-/** Calls `action` each interval until the answer is called. */
-function every(clock: Clock, intervalMs: number, action: () => void): () => void {
-  let timer = clock.after(intervalMs, fire);
-  function fire(): void {
-    action();
-    timer = clock.after(intervalMs, fire);
-  }
-  return () => timer.cancel();
-}
-
 /**
  * Writes events until the client goes (`signal`), the time is up, or the watch ends. What ends a watch with an
  * error (410 Expired) is told as an ERROR event. Never throws; the caller ends the response.
@@ -132,7 +126,7 @@ export async function streamWatch(
   response: ServerResponse,
   watch: RegistryWatch<KubeObject>,
   signal: AbortSignal,
-  { kind, view, startRevision, bookmarks, timeoutMs, stallMs, clock, log }: WatchStreamOptions,
+  { kind, view, startRevision, bookmarks, timeoutMs, stallMs, slice, clock, log }: WatchStreamOptions,
 ): Promise<void> {
   const encoder = new LineEncoder(kind, view, clock);
   let progress = startRevision;
@@ -146,7 +140,7 @@ export async function streamWatch(
   });
   try {
     for await (const batch of watch) {
-      for await (const chunk of inChunks(linesOf(batch, encoder), clock)) {
+      for await (const chunk of inChunks(linesOf(batch, encoder), slice)) {
         await writePaced(response, chunk, clock, stallMs);
       }
       progress = progressAfter(batch, progress);

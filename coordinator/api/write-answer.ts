@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
-import type { Clock } from '../../shared/process/clock.js';
+import type { Slice } from '../../shared/process/slice.js';
 import type { Answer } from './answer.js';
 import { inChunks } from './paced-writer.js';
 
@@ -14,7 +14,8 @@ const MAX_WARNING_BYTES = 4096;
 
 /** What the writer needs besides the answer. */
 export interface WriteContext {
-  clock: Clock;
+  /** Shared by all long answers. */
+  slice: Slice;
   /** A reader that takes nothing for so long is cut off. */
   stallMs: number;
   warnings: readonly string[];
@@ -51,7 +52,7 @@ async function writePieces(
   pieces: Iterable<Buffer | string>,
   context: WriteContext,
 ): Promise<void> {
-  const chunks = inChunks(pieces, context.clock);
+  const chunks = inChunks(pieces, context.slice);
   const first = await chunks.next();
   const second = await chunks.next();
   if (first.done || second.done) {

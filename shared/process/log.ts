@@ -10,8 +10,10 @@ const SECRET_FIELDS = ['token', 'secret', 'password', 'credential', 'authorizati
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-/** A logger for one program; components take `log.child({ component })`. Writes to stderr. */
-export function createLogger(level: LogLevel): Logger {
+function writeTo(
+  level: LogLevel,
+  destination: { fd: number } | { dest: string; mkdir: true; mode: number },
+): Logger {
   return pino(
     {
       level,
@@ -21,8 +23,18 @@ export function createLogger(level: LogLevel): Logger {
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]), censor: '[redacted]' },
     },
-    pino.destination({ fd: 2, sync: true }),
+    pino.destination({ ...destination, sync: true }),
   );
+}
+
+/** A logger for one program; components take `log.child({ component })`. Writes to stderr. */
+export function createLogger(level: LogLevel): Logger {
+  return writeTo(level, { fd: 2 });
+}
+
+/** Appends to a file that only its owner can read; made with its directory when it is missing. */
+export function createFileLogger(path: string): Logger {
+  return writeTo('info', { dest: path, mkdir: true, mode: 0o600 });
 }
 
 /** Swallows everything: for tests and for tools that print results instead. */

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { DEFAULT_API_SETTINGS } from '../../coordinator/api/api-request.js';
 import { MAX_BODY_BYTES, MAX_NESTING } from '../../coordinator/api/request-body.js';
 import { configMapKind } from '../../coordinator/kinds/index.js';
 import { startTestApi, TEST_TOKEN, type TestApi } from '../harness/api.js';
@@ -18,7 +19,7 @@ let api: TestApi;
 before(async () => {
   api = await startTestApi({
     limits: SHORT_LIMITS,
-    settings: { stallMs: STALL_MS, watchTimeoutMs: 60_000 },
+    settings: { ...DEFAULT_API_SETTINGS, stallMs: STALL_MS },
   });
 });
 after(() => api.stop());

@@ -20,6 +20,8 @@ export interface WatchLines {
   readonly code: number;
   /** The next event, or undefined when the stream has ended. */
   next(): Promise<WatchEventLine | undefined>;
+  /** Whether the stream ended in the middle of its encoding. */
+  wasCut(): boolean;
   /** Drops the connection. */
   close(): void;
 }
@@ -34,7 +36,11 @@ export function openWatch(
     const headers = { authorization: `Bearer ${TEST_TOKEN}`, accept };
     const options = { host: '127.0.0.1', port: api.port, path, ca: api.pki.ca.cert, agent: false, headers };
     const request: ClientRequest = httpsRequest(options, (response) => {
+      let isCut = false;
       response.on('error', () => response.destroy());
+      response.on('aborted', () => {
+        isCut = true;
+      });
       const lines: Interface = createInterface({ input: response });
       const iterator = lines[Symbol.asyncIterator]();
       resolve({
@@ -43,6 +49,7 @@ export function openWatch(
           const { value, done } = await iterator.next();
           return done ? undefined : JSON.parse(value);
         },
+        wasCut: () => isCut || !response.complete,
         close: () => request.destroy(),
       });
     });

@@ -1,0 +1,175 @@
+/** One request from its head to its answer: who, whether there is room, what, and a line in the log. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from '../../shared/kube/status.js';
+import type { Answer } from './answer.js';
+import type { ApiParts } from './api-request.js';
+import { type Authenticator, bearerTokenOf, type UserInfo } from './authenticate.js';
+import { authorize, isPublic } from './authorize.js';
+import { ClientLimits } from './client-limits.js';
+import { answerRequest } from './dispatch.js';
+import { InFlight } from './in-flight.js';
+import { createPathAnswers } from './path-answers.js';
+import { type RequestInfo, readRequest } from './request-info.js';
+import { requestLogger } from './request-log.js';
+import { methodNotAllowed, pathNotFound } from './status-response.js';
+import { withinTime } from './time-limit.js';
+import { writeAnswer } from './write-answer.js';
+
+export interface RequestHandlerOptions extends ApiParts {
+  authenticate: Authenticator;
+  /** Our own version, for /version. */
+  version: string;
+  maxInFlight: number;
+  /** Where the request log goes; absent: to `log`. */
+  requestLog?: ApiParts['log'];
+}
+
+/** What is known of a request so far. */
+interface Admission {
+  info: RequestInfo;
+  /** Absent on public paths and until someone is authenticated. */
+  user?: UserInfo;
+  /** Gives back the place among the requests in flight. */
+  leave: () => void;
+  createdName?: string;
+  /** The answer goes on until someone ends it. */
+  isStream?: boolean;
+  /** Aborts when the answer is complete, when its client has gone, and when a stream is to end. */
+  closing: AbortController;
+}
+
+export class RequestHandler {
+  readonly #options: RequestHandlerOptions;
+  readonly #inFlight: InFlight;
+  readonly #clients: ClientLimits;
+  readonly #admissions = new WeakMap<FastifyRequest, Admission>();
+  readonly #answerPath: ReturnType<typeof createPathAnswers>;
+  readonly #write: ReturnType<typeof requestLogger>;
+  /** Requests whose answer is not complete. */
+  readonly #open = new Set<Admission>();
+  /** Called when the last of them is; present once the server drains. */
+  #onDrained: (() => void) | undefined;
+
+  constructor(options: RequestHandlerOptions) {
+    const { settings, clock, registry, version, log, requestLog } = options;
+    this.#options = options;
+    this.#inFlight = new InFlight(options.maxInFlight);
+    this.#clients = new ClientLimits(settings.clientLimits, clock);
+    this.#answerPath = createPathAnswers(registry.kinds, version);
+    this.#write = requestLogger(settings.requestLog, requestLog ?? log.child({ component: 'requests' }));
+  }
+
+  /** Before the body is read: who, what, and whether there is room. */
+  async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    if (this.#onDrained) throw shuttingDown(reply);
+    const info = readRequest(request.method, request.raw.url ?? '');
+    const admission: Admission = { info, leave: () => undefined, closing: new AbortController() };
+    this.#admissions.set(request, admission);
+    this.#onClose(request, reply, admission);
+    const user = isPublic(info) ? undefined : await this.#userOf(request);
+    if (user) {
+      admission.user = user;
+      this.#clients.take(`${user.username} ${request.ip}`);
+      authorize(user, info);
+    }
+    admission.leave = this.#inFlight.enter();
+  }
+
+  /** Ends every watch and log as if its time were up, refuses new requests, resolves when no answer is under way. */
+  drain(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onDrained = resolve;
+      for (const { isStream, closing } of this.#open) if (isStream) closing.abort();
+      if (this.#open.size === 0) resolve();
+    });
+  }
+
+  async handle(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const admission = this.#admissions.get(request);
+    if (!admission) throw pathNotFound();
+    const warnings: string[] = [];
+    const answer = await this.#answer(request, admission, (text) => void warnings.push(text));
+    if (answer.type === 'stream') this.#keepOpen(admission);
+    await writeAnswer(reply, answer, {
+      slice: this.#options.slice,
+      stallMs: this.#options.settings.stallMs,
+      warnings,
+      acceptsGzip: /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? '')),
+    });
+  }
+
+  /** A stream may last for hours and holds no body: it gives its place back. */
+  #keepOpen(admission: Admission): void {
+    admission.leave();
+    admission.isStream = true;
+    if (this.#onDrained) admission.closing.abort();
+  }
+
+  #onClose(request: FastifyRequest, reply: FastifyReply, admission: Admission): void {
+    const { clock } = this.#options;
+    const began = clock.monotonic();
+    const userAgent = request.headers['user-agent'];
+    this.#open.add(admission);
+    reply.raw.once('close', () => {
+      admission.leave();
+      admission.closing.abort();
+      this.#open.delete(admission);
+      if (this.#open.size === 0) this.#onDrained?.();
+      this.#write({
+        ...admission,
+        method: request.method,
+        path: (request.raw.url ?? '').split('?', 1)[0] ?? '',
+        remoteAddress: request.ip,
+        ...(userAgent ? { userAgent } : {}),
+        code: reply.raw.headersSent ? reply.raw.statusCode : 0,
+        durationMs: clock.monotonic() - began,
+      });
+    });
+  }
+
+  /** Who fails to say it pays by address: guessing tokens is slow. */
+  async #userOf(request: FastifyRequest): Promise<UserInfo> {
+    const token = bearerTokenOf(request.headers.authorization);
+    const user = token === undefined ? undefined : await this.#options.authenticate(token);
+    if (user) return user;
+    this.#clients.take(request.ip);
+    throw new ApiError('Unauthorized', 'Unauthorized');
+  }
+
+  async #answer(
+    { headers, body }: FastifyRequest,
+    admission: Admission,
+    warn: (text: string) => void,
+  ): Promise<Answer> {
+    const { info, user, closing } = admission;
+    const { accept, 'user-agent': userAgent, 'content-type': contentType } = headers;
+    const accepted = accept === undefined ? {} : { accept };
+    if (info.type === 'refused') throw info.reason === 'method' ? methodNotAllowed() : pathNotFound();
+    if (info.type === 'path') {
+      const ifNoneMatch = headers['if-none-match'];
+      return this.#answerPath(info, { ...accepted, ...(ifNoneMatch === undefined ? {} : { ifNoneMatch }) });
+    }
+    if (!user) throw new ApiError('Unauthorized', 'Unauthorized');
+    const answer = answerRequest(this.#options, {
+      info,
+      user,
+      headers: { ...accepted, ...(contentType ? { contentType } : {}), ...(userAgent ? { userAgent } : {}) },
+      ...(Buffer.isBuffer(body) ? { body } : {}),
+      signal: closing.signal,
+      warn,
+      created: (name) => {
+        admission.createdName = name;
+      },
+    });
+    const isLong = info.verb === 'watch' || info.subresource === 'log';
+    const { settings, clock } = this.#options;
+    return isLong ? answer : withinTime(answer, settings.answerTimeoutMs, clock);
+  }
+}
+
+/** 503 that clients repeat; the connection closes, so that they come back to whoever listens then. */
+function shuttingDown(reply: FastifyReply): ApiError {
+  reply.header('connection', 'close');
+  const message = 'the server is shutting down, please try again later';
+  return new ApiError('ServiceUnavailable', message, { retryAfterSeconds: 1 });
+}

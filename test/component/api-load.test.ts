@@ -1,0 +1,137 @@
+/** The API under load and at its end: fair shares, a line a request, and a close that clients can tell from a crash. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type ApiSettings, DEFAULT_API_SETTINGS } from '../../coordinator/api/api-request.js';
+import { configMapKind } from '../../coordinator/kinds/index.js';
+import { createFileLogger } from '../../shared/process/log.js';
+import { startTestApi, TEST_TOKEN, type TestApi } from '../harness/api.js';
+import { eventually } from '../harness/eventually.js';
+import { call } from '../harness/https-call.js';
+import { rawConnection } from '../harness/raw-connection.js';
+import { temporaryDirectory } from '../harness/temporary-directory.js';
+import { openWatch } from '../harness/watch-lines.js';
+
+const MAPS = '/api/v1/namespaces/default/configmaps';
+
+function withSettings(change: Partial<ApiSettings>): Promise<TestApi> {
+  return startTestApi({ settings: { ...DEFAULT_API_SETTINGS, ...change } });
+}
+
+/** Codes of so many requests, one after the other. */
+async function codes(api: TestApi, count: number, token?: string): Promise<number[]> {
+  const answers: number[] = [];
+  for (let asked = 0; asked < count; asked += 1) {
+    answers.push((await call(api, `GET ${MAPS}`, token === undefined ? {} : { token })).code);
+  }
+  return answers;
+}
+
+describe('limits of one client', () => {
+  test('a client beyond its share is 429 with Retry-After; health checks are not counted', async () => {
+    const api = await withSettings({ clientLimits: { requestsPerSecond: 0.01, burst: 2 } });
+    assert.deepEqual(await codes(api, 3), [200, 200, 429]);
+    const refused = await call(api, `GET ${MAPS}`);
+    assert.ok(Number(refused.headers['retry-after']) > 1);
+    assert.equal(refused.json<{ reason: string }>().reason, 'TooManyRequests');
+    assert.equal((await call(api, 'GET /healthz')).code, 200);
+    await api.stop();
+  });
+
+  test('guessing tokens ends in 429 and leaves the right token alone', async () => {
+    const api = await withSettings({ clientLimits: { requestsPerSecond: 0.01, burst: 2 } });
+    assert.deepEqual(await codes(api, 4, 'wrong'), [401, 401, 429, 429]);
+    assert.deepEqual(await codes(api, 1), [200]);
+    await api.stop();
+  });
+});
+
+test('an answer that takes too long is 504 Timeout', async () => {
+  const api = await withSettings({ answerTimeoutMs: 30 });
+  api.registry.get = () => new Promise(() => undefined);
+  const answer = await call(api, `GET ${MAPS}/x`);
+  assert.deepEqual([answer.code, answer.json<{ reason: string }>().reason], [504, 'Timeout']);
+  await api.stop();
+});
+
+test('the request log: one line each in a file of its owner, with no body and no secret', async (context) => {
+  const path = join(temporaryDirectory(context), 'audit', 'requests.log');
+  const settings = { ...DEFAULT_API_SETTINGS, requestLog: 'changes' as const };
+  const api = await startTestApi({ settings, requestLog: createFileLogger(path) });
+  const body = { metadata: { name: 's' }, stringData: { a: 'hush-hush' } };
+  await call(api, 'POST /api/v1/namespaces/default/secrets', { body });
+  await call(api, 'GET /api/v1/namespaces/default/secrets/s');
+  await call(api, `GET ${MAPS}`, { token: 'wrong-token' });
+  await eventually(() => existsSync(path) && readFileSync(path, 'utf8').split('\n').length === 3);
+  const text = readFileSync(path, 'utf8');
+  const lines = text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.deepEqual(
+    lines.map(({ user, verb, resource, name, code }) => [user, verb, resource, name, code]),
+    [
+      ['everynode-admin', 'create', 'secrets', 's', 201],
+      ['', 'list', 'configmaps', undefined, 401],
+    ],
+  );
+  assert.doesNotMatch(text, /hush-hush|wrong-token|test-token/);
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+  await api.stop();
+});
+
+describe('a stop', () => {
+  test('ends a watch as if its time were up', async () => {
+    const api = await startTestApi();
+    const watch = await openWatch(api, `${MAPS}?watch=1`);
+    await api.registry.create(configMapKind, 'default', { metadata: { name: 'last' } });
+    assert.equal((await watch.next())?.object.metadata.name, 'last');
+    const ended = watch.next();
+    await api.stop();
+    assert.equal(await ended, undefined);
+    assert.equal(watch.wasCut(), false);
+  });
+
+  test('lets an answer under way finish, and refuses a new request so that it is tried again', async () => {
+    const api = await startTestApi();
+    const list = api.registry.list;
+    let go = (): void => undefined;
+    const gate = new Promise<void>((open) => {
+      go = open;
+    });
+    api.registry.list = async (kind, request) => {
+      await gate;
+      return list(kind, request);
+    };
+    const answer = call(api, `GET ${MAPS}`);
+    await delay(50);
+    const stopped = api.stop();
+    const late = await call(api, `GET ${MAPS}`);
+    assert.deepEqual([late.code, late.headers['retry-after'], late.headers.connection], [503, '1', 'close']);
+    go();
+    assert.equal((await answer).code, 200);
+    await stopped;
+  });
+
+  test('cuts what takes longer than it may', async () => {
+    const api = await withSettings({ drainMs: 50 });
+    api.registry.list = () => new Promise(() => undefined);
+    const head = `GET ${MAPS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TEST_TOKEN}\r\n\r\n`;
+    const { closed } = await rawConnection(api, head);
+    await delay(50);
+    await api.stop();
+    assert.equal(await closed, '');
+  });
+
+  test('waits for no connection that is kept alive', async () => {
+    const api = await startTestApi();
+    const head = `GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n`;
+    const { socket, closed } = await rawConnection(api, head);
+    await once(socket, 'data');
+    await api.stop();
+    assert.match(await closed, /200 OK/);
+  });
+});
