@@ -49,6 +49,7 @@ export function createAgentSide(parts: AgentParts): AgentSide {
       );
       await durable;
     },
+    giveBack: (uid) => cache.giveBack(uid),
     openStream: (request, signal) => openStream(parts, request, signal),
     onLive: ({ clusterUID }) => {
       log.info({ clusterUID }, 'connected to the coordinator');

@@ -19,6 +19,7 @@ import { startControllers } from './controllers/index.js';
 import { Hub } from './hub/hub.js';
 import { nodeLeases } from './hub/node-leases.js';
 import { Presence } from './hub/presence.js';
+import { loadSealKey, Sealer } from './hub/seal.js';
 import { createInformers } from './informers/create-informers.js';
 import { ALL_KINDS, leaseKind } from './kinds/index.js';
 import type { Kind, VirtualReader } from './kinds/kind.js';
@@ -65,11 +66,14 @@ export async function startCoordinator(
   const events = new EventRecorder({ registry, clock, log });
   const shared = { registry, informers, events, clock, log };
   const restore = new RestoreState(store, log);
+  const history = { era: store.era(), pastEras: store.pastEras() };
   const hub = new Hub({
     ...shared,
     presence,
     clusterUID: store.clusterUID(),
-    era: store.era(),
+    era: history.era,
+    sealer: new Sealer(await loadSealKey(join(settings.data, 'pki')), history),
+    restore,
     recordEvent: { asNodeController: events.from('node-controller'), asAgent: events.from('kubelet') },
   });
   const api = new ApiPart(settings, {

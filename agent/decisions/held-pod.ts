@@ -11,6 +11,8 @@ export interface HeldPod {
   /** Hash of the bytes that were given; "" for a Pod that only the engine knows. */
   digest: string;
   pod: Pod;
+  /** The hub's word that it gave these bytes; absent for a Pod that only the engine knows. */
+  seal?: { era: string; revision: number; mac: string };
   /** When it first came here: the status' startTime. */
   acceptedAt: number;
   /** When its containers must have ended; set by a deletion or by `gone`. */
@@ -30,7 +32,7 @@ function graceMs(seconds: number | undefined): number {
 /** The Pod after `pod` arrived for its uid. The grace counts from the arrival of the deletion and can only shrink. */
 export function heldAfterSet(
   before: HeldPod | undefined,
-  given: Pick<HeldPod, 'uid' | 'digest' | 'pod'>,
+  given: Pick<HeldPod, 'uid' | 'digest' | 'pod' | 'seal'>,
   now: number,
 ): HeldPod {
   const { deletionTimestamp, deletionGracePeriodSeconds } = given.pod.metadata;

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Pod } from '../../shared/kube/pod.js';
-import type { DesiredObject, Held } from '../../shared/link/messages.js';
+import type { DesiredObject, Held, ReturnedObject } from '../../shared/link/messages.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { type HeldPod, heldAfterGone, heldAfterSet } from '../decisions/held-pod.js';
@@ -76,6 +76,13 @@ export class DesiredCache {
     return [...this.#pods.values()].map(({ uid, digest, gone }) => [uid, gone ? '' : digest]);
   }
 
+  /** The object as it was given: what `JSON.parse` made of the bytes, `JSON.stringify` makes into the same again. */
+  giveBack(uid: string): ReturnedObject {
+    const held = this.#pods.get(uid);
+    if (!held?.seal || held.gone) return { uid };
+    return { uid, object: Buffer.from(JSON.stringify(held.pod)), seal: held.seal };
+  }
+
   get(uid: string): HeldPod | undefined {
     return this.#pods.get(uid);
   }
@@ -90,7 +97,8 @@ export class DesiredCache {
     for (const object of change.set) {
       const pod = this.#decodePod(object);
       if (!pod) continue;
-      const given = { uid: object.uid, digest: object.digest, pod };
+      const { uid, digest, seal } = object;
+      const given = { uid, digest, pod, ...(seal && { seal }) };
       this.#pods.set(object.uid, heldAfterSet(this.#pods.get(object.uid), given, now));
     }
     for (const uid of change.gone) {

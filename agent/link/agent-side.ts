@@ -6,6 +6,7 @@ import type {
   PodReport,
   RemovedPod,
   ReportedEvent,
+  ReturnedObject,
   StreamRequest,
   Welcome,
 } from '../../shared/link/messages.js';
@@ -42,6 +43,8 @@ export interface AgentSide {
    * A rejection ends the connection: the same difference comes again after the next connect.
    */
   apply(change: DesiredChange): Promise<void>;
+  /** What was given under this uid, for a coordinator that has lost it. */
+  giveBack(uid: string): ReturnedObject;
   /**
    * Opens a stream for a reader: resolving tells the reader that it has begun, a `StreamError` refuses it.
    * The link takes from it only what the reader has room for. `signal` aborts when the reader left or the link broke.

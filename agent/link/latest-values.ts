@@ -41,6 +41,16 @@ export class LatestValues<T> {
     return sent.map(([key]) => key);
   }
 
+  /** Tells this value again, if there is one. */
+  repeat(key: string): void {
+    const entry = this.#entries.get(key);
+    if (entry) entry.delivery = 'unsent';
+  }
+
+  clear(): void {
+    this.#entries.clear();
+  }
+
   /** Whoever listens now knows nothing. */
   forgetDelivery(): void {
     for (const entry of this.#entries.values()) entry.delivery = 'unsent';

@@ -177,6 +177,9 @@ export class Link {
       case 'desired':
         if (this.#state.phase === 'live') this.#apply(message, attachment);
         return;
+      case 'ask':
+        for (const uid of message.uids) this.outbox.putReturned(this.#options.agent.giveBack(uid));
+        return;
       case 'statusAck':
         this.outbox.acknowledge(message.id);
         return;

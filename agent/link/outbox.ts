@@ -8,6 +8,7 @@ import type {
   PodReport,
   RemovedPod,
   ReportedEvent,
+  ReturnedObject,
   StatusReport,
 } from '../../shared/link/messages.js';
 import type { Reports } from './agent-side.js';
@@ -16,6 +17,8 @@ import { LatestValues } from './latest-values.js';
 
 /** Pods in one report: far below the frame limit even when each carries long messages. */
 const MAX_PODS_A_REPORT = 100;
+/** Of objects given back in one report: with one more of the largest (1.5 MiB) it still fits a frame. */
+const MAX_RETURNED_BYTES = 1024 * 1024;
 const NODE = 'node';
 
 type Send = (message: StatusReport | EventsReport) => void;
@@ -23,6 +26,7 @@ type Send = (message: StatusReport | EventsReport) => void;
 export class Outbox implements Reports {
   readonly #pods = new LatestValues<PodReport>();
   readonly #removed = new LatestValues<RemovedPod>();
+  readonly #returned = new LatestValues<ReturnedObject>();
   readonly #node = new LatestValues<NodeStatus>();
   readonly #events = new EventBacklog();
   readonly #hostTimeMs: () => number;
@@ -52,6 +56,12 @@ export class Outbox implements Reports {
     this.#queueFlush();
   }
 
+  /** An answer to what the hub asked for in this session. */
+  putReturned(object: ReturnedObject): void {
+    this.#returned.put(object.uid, object);
+    this.#queueFlush();
+  }
+
   putEvent(event: ReportedEvent): void {
     this.#events.put(event);
     this.#queueFlush();
@@ -60,6 +70,8 @@ export class Outbox implements Reports {
   /** A session began: everything is said anew, for its hub may know nothing of it. */
   open(send: Send): void {
     this.#send = send;
+    // The hub asks anew for what it still lacks.
+    this.#returned.clear();
     for (const values of [this.#pods, this.#removed, this.#node]) values.forgetDelivery();
     this.#flush();
   }
@@ -76,6 +88,11 @@ export class Outbox implements Reports {
     this.#inFlight = undefined;
     this.#pods.acknowledge();
     this.#node.acknowledge();
+    for (const uid of this.#returned.acknowledge()) {
+      this.#returned.delete(uid);
+      // Said before the hub knew the Pod, its status was dropped.
+      this.#pods.repeat(uid);
+    }
     for (const uid of this.#removed.acknowledge()) {
       this.#removed.delete(uid);
       this.#pods.delete(uid);
@@ -106,10 +123,23 @@ export class Outbox implements Reports {
     const pods = this.#pods.take(MAX_PODS_A_REPORT);
     // A Pod leaves the store only after its last status was told: with it or later.
     const removed = this.#removed.take(MAX_PODS_A_REPORT, (uid) => !this.#pods.isUnsent(uid));
-    if (!node && pods.length === 0 && removed.length === 0) return;
+    const returned = this.#takeReturned();
+    if (!node && pods.length === 0 && removed.length === 0 && returned.length === 0) return;
     this.#lastId += 1;
     this.#inFlight = this.#lastId;
     const hostTimeMs = this.#hostTimeMs();
-    send({ kind: 'status', id: this.#lastId, hostTimeMs, ...(node ? { node } : {}), pods, removed });
+    const optional = { ...(node && { node }), ...(returned.length > 0 && { returned }) };
+    send({ kind: 'status', id: this.#lastId, hostTimeMs, pods, removed, ...optional });
+  }
+
+  #takeReturned(): ReturnedObject[] {
+    const taken: ReturnedObject[] = [];
+    for (let bytes = 0; bytes < MAX_RETURNED_BYTES; ) {
+      const [next] = this.#returned.take(1);
+      if (!next) break;
+      taken.push(next);
+      bytes += next.object?.length ?? 0;
+    }
+    return taken;
   }
 }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { KubeObject } from '../../shared/kube/meta.js';
 import type { DesiredObject } from '../../shared/link/messages.js';
 import { sameJson } from '../registry/json-value.js';
+import type { Sealer } from './seal.js';
 
 /** 96 bits: two versions of one object will not meet by chance, and nobody gains by making them. */
 const DIGEST_CHARACTERS = 16;
@@ -35,10 +36,12 @@ export function desiredDigest(object: KubeObject): string {
   return digest;
 }
 
-/** The object as it goes over the link. Its uid is the one the store gave it. */
-export function encodeDesired(object: KubeObject): DesiredObject {
-  const bytes = bytesOf(object);
-  return { uid: object.metadata.uid ?? '', digest: desiredDigest(object), object: bytes };
+/** The object as it goes over the link to a node. Its uid is the one the store gave it. */
+export function encodeDesired(object: KubeObject, node: string, sealer: Sealer): DesiredObject {
+  const { uid = '', resourceVersion } = object.metadata;
+  const bare = { uid, object: bytesOf(object) };
+  const seal = sealer.seal(node, bare, Number(resourceVersion ?? 0));
+  return { ...bare, digest: desiredDigest(object), seal };
 }
 
 /** True when a change is none for the agent, e.g. of the status that it has itself reported. */

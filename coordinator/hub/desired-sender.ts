@@ -3,8 +3,9 @@
  * What changes meanwhile merges into the next. Absence of news means nothing; only `gone` takes something away.
  */
 import { isPodTerminal, type Pod } from '../../shared/kube/pod.js';
-import type { Desired, Held } from '../../shared/link/messages.js';
-import { desiredDigest, encodeDesired } from './desired-object.js';
+import type { Ask, Desired, DesiredObject, Held } from '../../shared/link/messages.js';
+import type { UnknownPodVerdict } from '../decisions/unknown-pod.js';
+import { desiredDigest } from './desired-object.js';
 
 /** Bytes of objects in one message; a single object may be larger (1.5 MiB) and still fits a frame. */
 const MAX_MESSAGE_BYTES = 1024 * 1024;
@@ -18,15 +19,22 @@ export interface DesiredSource {
   pods(): readonly Pod[];
   /** The revision at which the two are true. */
   revision(): number;
+  /** The Pod as it goes to this node. */
+  encode(pod: Pod): DesiredObject;
+  /** What becomes of a uid that the agent named in its hello and the store does not know. */
+  unknown(digest: string, wasAsked: boolean): UnknownPodVerdict;
 }
 
 export class DesiredSender {
   readonly #source: DesiredSource;
-  readonly #send: (message: Desired) => void;
+  readonly #send: (message: Desired | Ask) => void;
   readonly #wake: () => void;
   /** Digest by uid of what the agent holds or has on its way; "" = only its engine has it. */
   readonly #held: Map<string, string>;
   readonly #dirty: Set<string>;
+  /** Uids of the hello that the store has not known yet, and whether the agent was asked for them. */
+  readonly #strangers = new Map<string, boolean>();
+  readonly #unanswered = new Set<string>();
   #lastId = 0;
   #inFlight: number | undefined;
 
@@ -34,7 +42,7 @@ export class DesiredSender {
   constructor(
     have: readonly Held[],
     source: DesiredSource,
-    send: (message: Desired) => void,
+    send: (message: Desired | Ask) => void,
     wake: () => void,
   ) {
     this.#source = source;
@@ -42,6 +50,9 @@ export class DesiredSender {
     this.#wake = wake;
     this.#held = new Map(have);
     this.#dirty = new Set(this.#held.keys());
+    for (const uid of this.#held.keys()) {
+      if (!source.pod(uid)) this.#strangers.set(uid, false);
+    }
     for (const pod of source.pods()) this.#dirty.add(pod.metadata.uid ?? '');
     wake();
   }
@@ -50,6 +61,23 @@ export class DesiredSender {
   touch(uid: string): void {
     this.#dirty.add(uid);
     if (this.#inFlight === undefined) this.#wake();
+  }
+
+  /** True for a uid that the agent was asked for and has not answered yet. */
+  isAsked(uid: string): boolean {
+    return this.#unanswered.has(uid);
+  }
+
+  /** The agent answered; what it gave back is stored and known to the source, or cannot be. */
+  answered(uids: readonly string[]): void {
+    for (const uid of uids) this.#unanswered.delete(uid);
+    this.#wake();
+  }
+
+  /** What `source.unknown` says may be another now. */
+  reconsider(): void {
+    for (const uid of this.#strangers.keys()) this.#dirty.add(uid);
+    this.#wake();
   }
 
   /** The agent has difference `id` on disk. False when no such one was under way. */
@@ -62,12 +90,31 @@ export class DesiredSender {
 
   /** Sends the next difference, if there is one and none is under way. */
   flush(): void {
-    if (this.#inFlight !== undefined) return;
+    if (this.#inFlight !== undefined || this.#isAsking()) return;
     const { set, gone } = this.#takeDifference();
     if (set.length === 0 && gone.length === 0) return;
     this.#lastId += 1;
     this.#inFlight = this.#lastId;
     this.#send({ kind: 'desired', id: this.#lastId, revision: this.#source.revision(), set, gone });
+  }
+
+  /** Until it is known what the host has, it is sent nothing: it would count as one that has seen this era. */
+  #isAsking(): boolean {
+    const uids = [...this.#strangers.keys()].filter(
+      (uid) => !this.#source.pod(uid) && this.#verdict(uid) === 'ask',
+    );
+    for (const uid of uids) {
+      this.#strangers.set(uid, true);
+      this.#unanswered.add(uid);
+    }
+    if (uids.length > 0) this.#send({ kind: 'ask', uids });
+    return this.#unanswered.size > 0;
+  }
+
+  #verdict(uid: string): UnknownPodVerdict {
+    const wasAsked = this.#strangers.get(uid);
+    // What this session has seen in the store and no longer sees was deleted.
+    return wasAsked === undefined ? 'gone' : this.#source.unknown(this.#held.get(uid) ?? '', wasAsked);
   }
 
   #takeDifference(): Pick<Desired, 'set' | 'gone'> {
@@ -78,9 +125,12 @@ export class DesiredSender {
       this.#dirty.delete(uid);
       const pod = this.#source.pod(uid);
       if (!pod) {
-        if (this.#held.delete(uid)) difference.gone.push(uid);
-      } else if (this.#isNews(uid, pod)) {
-        const object = encodeDesired(pod);
+        if (this.#verdict(uid) === 'gone' && this.#held.delete(uid)) difference.gone.push(uid);
+        continue;
+      }
+      this.#strangers.delete(uid);
+      if (this.#isNews(uid, pod)) {
+        const object = this.#source.encode(pod);
         this.#held.set(uid, object.digest);
         difference.set.push(object);
         bytes += object.object.length;

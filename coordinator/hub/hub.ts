@@ -11,25 +11,29 @@ import {
   type Hello,
   type JoinAnswer,
   type ReportedEvent,
+  type ReturnedObject,
   type StatusReport,
   type Welcome,
 } from '../../shared/link/messages.js';
-import { commonFeatures } from '../../shared/link/version.js';
+import { commonFeatures, GIVE_BACK } from '../../shared/link/version.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
+import { unknownPodVerdict } from '../decisions/unknown-pod.js';
 import { type Informers, type ObjectChange, PODS_BY_NODE } from '../informers/informer.js';
 import type { Registry } from '../registry/registry.js';
 import { admit, nodeDeleted } from './admission.js';
-import { isSameToAgent } from './desired-object.js';
+import { encodeDesired, isSameToAgent } from './desired-object.js';
 import { DesiredSender, type DesiredSource } from './desired-sender.js';
 import { Enrolment, type JoinCall } from './enrolment.js';
 import { FanOut } from './fan-out.js';
+import { GivenBack } from './given-back.js';
 import { hostOffsetMs } from './host-time.js';
 import { NodeConditions } from './node-conditions.js';
 import { NodeLanes } from './node-lanes.js';
 import { PodStreams } from './pod-streams.js';
 import type { Presence } from './presence.js';
 import type { RecordEvent } from './record-event.js';
+import type { Sealer } from './seal.js';
 import { Session, type SessionEvents } from './session.js';
 import { StatusWriter } from './status-writer.js';
 import { Upgrader } from './upgrade.js';
@@ -42,10 +46,20 @@ export interface HubOptions {
   /** Which fleet this is, and which log of it: `store.clusterUID()`, `store.era()`. */
   clusterUID: string;
   era: string;
+  /** Seals what agents are given, and knows the eras that the store was restored from. */
+  sealer: Sealer;
+  /** A restore that a person has yet to confirm; absent when that cannot be. */
+  restore?: PendingRestore;
   /** Event recorders by component: the hub's own words, and those it passes on for agents. */
   recordEvent: { asNodeController: RecordEvent; asAgent: RecordEvent };
   clock: Clock;
   log: Logger;
+}
+
+/** Until it is confirmed, nothing that the store does not know is taken from a host. */
+export interface PendingRestore {
+  unconfirmed(): object | undefined;
+  readonly confirmed: Promise<void>;
 }
 
 /** After a coordinator's start the fleet's first tries are spread so that handshakes stay below 500 a second. */
@@ -78,6 +92,7 @@ export class Hub implements SessionEvents {
   readonly #admissions: NodeLanes;
   readonly #conditions: NodeConditions;
   readonly #statusWriter: StatusWriter;
+  readonly #givenBack: GivenBack;
   readonly #fanOut: FanOut<Session>;
   #isStopping = false;
   #whenEmpty: () => void = () => undefined;
@@ -100,6 +115,8 @@ export class Hub implements SessionEvents {
     const shared = { registry, informers, presence, lanes, clock, log };
     this.#conditions = new NodeConditions({ ...shared, recordEvent, onMissing });
     this.#statusWriter = new StatusWriter({ ...shared, nodeConditions: this.#conditions });
+    this.#givenBack = new GivenBack({ registry, informers, sealer: options.sealer, log });
+    void options.restore?.confirmed.then(() => this.#reconsider());
     this.#fanOut = new FanOut(clock, (session) => session.flush());
     this.streams = new PodStreams((node) => this.#sessionOf(node));
     presence.onChange((node) => this.#conditions.outOfContact(node));
@@ -163,11 +180,24 @@ export class Hub implements SessionEvents {
     const entry = this.#live.get(session.node);
     if (entry?.session !== session) return;
     try {
+      await this.#takeBack(session, report.returned ?? []);
       await this.#statusWriter.write({ node: session.node, offsetMs: entry.offsetMs }, report);
     } catch (error) {
       this.#options.log.warn({ node: session.node, err: error }, 'report could not be stored');
       throw error;
     }
+  }
+
+  /** Takes what was asked for; the rest goes unread. */
+  async #takeBack(session: Session, returned: readonly ReturnedObject[]): Promise<void> {
+    const asked = returned.filter(({ uid }) => session.isAsked(uid));
+    if (asked.length === 0) return;
+    await this.#givenBack.store(session.node, asked);
+    session.answered(asked.map(({ uid }) => uid));
+  }
+
+  #reconsider(): void {
+    for (const { session } of this.#live.values()) session.reconsider();
   }
 
   events(session: Session, items: ReportedEvent[]): void {
@@ -186,7 +216,7 @@ export class Hub implements SessionEvents {
   }
 
   async #decide(session: Session, hello: Hello, offsetMs: number): Promise<void> {
-    const { registry, informers, clusterUID, era, recordEvent } = this.#options;
+    const { registry, informers, clusterUID, era, recordEvent, sealer } = this.#options;
     // Before the caches are full, what they lack would look like deleted.
     await Promise.all([informers.pods.synced(), informers.nodes.synced()]);
     const verdict = await admit(
@@ -201,6 +231,9 @@ export class Hub implements SessionEvents {
       session,
       hello,
     );
+    if ('welcome' in verdict && sealer.isBeyond(hello)) {
+      await this.#givenBack.dropUnheld(session.node, hello.have, sealer.restoredFrom);
+    }
     if (session.phase !== 'greeting') return;
     if ('welcome' in verdict) {
       await this.#welcome(session, hello, verdict.welcome, offsetMs);
@@ -217,7 +250,7 @@ export class Hub implements SessionEvents {
     session.send(this.#welcomeFor(node, hello));
     const sender = new DesiredSender(
       hello.have,
-      this.#sourceFor(session.node),
+      this.#sourceFor(session.node, hello),
       (message) => session.send(message),
       () => this.#fanOut.add(session),
     );
@@ -250,8 +283,10 @@ export class Hub implements SessionEvents {
     };
   }
 
-  #sourceFor(node: string): DesiredSource {
-    const { informers } = this.#options;
+  #sourceFor(node: string, hello: Hello): DesiredSource {
+    const { informers, sealer, restore } = this.#options;
+    const isHostBeyond = sealer.isBeyond(hello);
+    const canGiveBack = hello.features.includes(GIVE_BACK);
     return {
       pod: (uid) => {
         const pod = informers.pods.byUid(uid);
@@ -259,6 +294,13 @@ export class Hub implements SessionEvents {
       },
       pods: () => informers.pods.indexed(PODS_BY_NODE, node),
       revision: () => informers.revision,
+      encode: (pod) => encodeDesired(pod, node, sealer),
+      unknown: (digest, wasAsked) =>
+        unknownPodVerdict({
+          isHostBeyond,
+          canBeAsked: canGiveBack && digest !== '' && !wasAsked,
+          isUnconfirmed: restore?.unconfirmed() !== undefined,
+        }),
     };
   }
 

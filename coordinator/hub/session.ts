@@ -116,6 +116,21 @@ export class Session {
     if (this.#state.phase === 'live') this.#state.sender.touch(uid);
   }
 
+  /** True for a uid that the agent was asked to give back and has not answered yet. */
+  isAsked(uid: string): boolean {
+    return this.#state.phase === 'live' && this.#state.sender.isAsked(uid);
+  }
+
+  /** What the agent gave back has been dealt with. */
+  answered(uids: readonly string[]): void {
+    if (this.#state.phase === 'live') this.#state.sender.answered(uids);
+  }
+
+  /** What the store does not know of the host may be treated otherwise now. */
+  reconsider(): void {
+    if (this.#state.phase === 'live') this.#state.sender.reconsider();
+  }
+
   /** Sends what is due. */
   flush(): void {
     if (this.#state.phase === 'live') this.#state.sender.flush();

@@ -8,6 +8,7 @@ import { remove, removeCollection } from './delete.js';
 import { follow } from './follow.js';
 import { patch } from './patch.js';
 import { bind, confirmStopped, evict } from './pod-verbs.js';
+import { putBack } from './put-back.js';
 import { get, list } from './read.js';
 import type { Registry } from './registry.js';
 import type { RegistryParts } from './registry-parts.js';
@@ -38,6 +39,7 @@ export function createRegistry({ random = Math.random, ...options }: RegistryOpt
     patch: (kind, ref, change, write) => patch(parts, kind, ref, change, write),
     delete: (kind, ref, how) => remove(parts, kind, ref, how),
     deleteCollection: (kind, selection, how) => removeCollection(parts, kind, selection, how),
+    putBack: (kind, object) => putBack(parts, kind, object),
     bind: (pod, nodeName, preconditions) => bind(parts, pod, nodeName, preconditions),
     evict: (pod, how) => evict(parts, pod, how),
     confirmStopped: (pod, uid) => confirmStopped(parts, pod, uid),

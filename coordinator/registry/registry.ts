@@ -165,6 +165,8 @@ export interface Registry {
     selection: Selection,
     options?: DeleteOptions,
   ): Promise<ObjectRecord<T>[]>;
+  /** After a restore: stores what was lost under its own uid and creation time, unasked and unchecked. Throws 409 when its name is taken. */
+  putBack<T extends KubeObject>(kind: Kind<T>, object: T): Promise<ObjectRecord<T>>;
   /** pods/binding: sets spec.nodeName and PodScheduled once; 409 when bound already. Answers the bound Pod. */
   bind(pod: ObjectRef, nodeName: string, preconditions?: Preconditions): Promise<ObjectRecord<Pod>>;
   /** pods/eviction: marks DisruptionTarget and deletes, as policy/v1 without budgets. */

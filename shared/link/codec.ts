@@ -2,10 +2,13 @@
 import { Packr } from 'msgpackr';
 import { checkStructure } from './frame-structure.js';
 import {
+  type DesiredObject,
   type FromAgent,
   type FromHub,
   type LogStreamRequest,
   MAX_FRAME_BYTES,
+  type ReturnedObject,
+  type Seal,
   STREAM_CHUNK_BYTES,
   STREAM_WINDOW_BYTES,
 } from './messages.js';
@@ -46,6 +49,8 @@ const streamNumber = integer(1);
 type Message = FromAgent | FromHub;
 type Of<K extends Message['kind']> = Extract<Message, { kind: K }>;
 
+const seal = record<Seal>({ era: uid, revision: id, mac: text(128) });
+
 const streamData = record<Of<'streamData'>>({
   kind: oneOf('streamData'),
   stream: streamNumber,
@@ -83,6 +88,9 @@ const FROM_AGENT: { [K in FromAgent['kind']]: Shape<Of<K>> } = {
     node: optional(nodeStatus),
     pods: list(record<Of<'status'>['pods'][number]>({ ...podName, status: podStatus })),
     removed: list(record<Of<'status'>['removed'][number]>(podName)),
+    returned: optional(
+      list(record<ReturnedObject>({ uid, object: optional(bytes(MAX_FRAME_BYTES)), seal: optional(seal) })),
+    ),
   }),
   events: record<Of<'events'>>({
     kind: oneOf('events'),
@@ -135,10 +143,16 @@ const FROM_HUB: { [K in FromHub['kind']]: Shape<Of<K>> } = {
     id,
     revision: id,
     set: list(
-      record<Of<'desired'>['set'][number]>({ uid, digest: text(128), object: bytes(MAX_FRAME_BYTES) }),
+      record<DesiredObject>({
+        uid,
+        digest: text(128),
+        object: bytes(MAX_FRAME_BYTES),
+        seal: optional(seal),
+      }),
     ),
     gone: list(uid),
   }),
+  ask: record<Of<'ask'>>({ kind: oneOf('ask'), uids: list(uid) }),
   statusAck: record<Of<'statusAck'>>({ kind: oneOf('statusAck'), id }),
   goodbye: record<Of<'goodbye'>>({
     kind: oneOf('goodbye'),

@@ -48,12 +48,23 @@ export interface Hello {
   hostTimeMs: number;
 }
 
+/** The hub's word that it gave these bytes to this node. Agents keep it and understand nothing of it. */
+export interface Seal {
+  /** Era and revision at which the object was given. */
+  era: string;
+  revision: number;
+  /** Keyed hash over node, era, revision, uid and bytes, base64url. */
+  mac: string;
+}
+
 /** One object that the node is to hold. `object` is its JSON (no status, managedFields, resourceVersion). */
 export interface DesiredObject {
   uid: string;
   digest: string;
   /** UTF-8 JSON bytes. Encoded once, whoever receives them. */
   object: Uint8Array;
+  /** Kept with the object, for a day when the store has lost it. */
+  seal?: Seal;
 }
 
 /** A difference, whole by itself: a large one comes as several, each sent when the one before was applied. */
@@ -64,6 +75,19 @@ export interface Desired {
   set: DesiredObject[];
   /** Uids of objects to stop and drop. */
   gone: string[];
+}
+
+/** Feature `giveBack`: after a restore, uids that the host holds and the store has lost. */
+export interface Ask {
+  kind: 'ask';
+  uids: string[];
+}
+
+/** Answers an `ask` for one uid: the bytes as they were given, with their seal; without, the host has none. */
+export interface ReturnedObject {
+  uid: string;
+  object?: Uint8Array;
+  seal?: Seal;
 }
 
 export interface Applied {
@@ -95,6 +119,8 @@ export interface StatusReport {
   node?: NodeStatus;
   pods: PodReport[];
   removed: RemovedPod[];
+  /** Only what was asked for in this session. */
+  returned?: ReturnedObject[];
 }
 
 export interface StatusAck {
@@ -204,7 +230,7 @@ export type FromAgent =
   | StreamData
   | StreamClose;
 
-export type FromHub = Welcome | Desired | StatusAck | Goodbye | StreamOpen | StreamCredit | StreamClose;
+export type FromHub = Welcome | Desired | Ask | StatusAck | Goodbye | StreamOpen | StreamCredit | StreamClose;
 
 /**
  * POST body of a join. A taken name is 409, a wrong token 401.

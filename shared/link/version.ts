@@ -1,8 +1,11 @@
 /** Which version and which features two ends speak. */
 import { SUBPROTOCOL } from './messages.js';
 
+/** The hub may `ask` for objects, and the agent answers with `returned`. */
+export const GIVE_BACK = 'giveBack';
+
 /** Features this build knows beyond the plain version. A message kind added later is sent only if both ends name its feature. */
-export const FEATURES: readonly string[] = ['logs'];
+export const FEATURES: readonly string[] = ['logs', GIVE_BACK];
 
 /** The features both ends named. */
 export function commonFeatures(theirs: readonly string[]): string[] {

@@ -8,6 +8,7 @@ import { Link } from '../../agent/link/link.js';
 import { Hub } from '../../coordinator/hub/hub.js';
 import { type JoinToken, newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
 import { Presence } from '../../coordinator/hub/presence.js';
+import { Sealer } from '../../coordinator/hub/seal.js';
 import { createInformers } from '../../coordinator/informers/create-informers.js';
 import { ALL_KINDS, secretKind } from '../../coordinator/kinds/index.js';
 import { createRegistry } from '../../coordinator/registry/create-registry.js';
@@ -33,6 +34,7 @@ async function start(context: TestContext) {
     presence: new Presence(systemClock, { graceMs: 40_000, returnMs: 60_000 }),
     clusterUID: store.clusterUID(),
     era: store.era(),
+    sealer: new Sealer(Buffer.alloc(32), { era: store.era(), pastEras: [] }),
     recordEvent: { asNodeController: () => undefined, asAgent: () => undefined },
     ...parts,
   });

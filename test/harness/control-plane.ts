@@ -8,7 +8,7 @@ import { ALL_KINDS, eventKind, namespaceKind, nodeKind } from '../../coordinator
 import { createRegistry } from '../../coordinator/registry/create-registry.js';
 import type { Registry } from '../../coordinator/registry/registry.js';
 import { MemoryStore } from '../../coordinator/store/memory-store.js';
-import type { Store } from '../../coordinator/store/store.js';
+import type { PastEra, Store } from '../../coordinator/store/store.js';
 import type { KubeEvent } from '../../shared/kube/event.js';
 import type { NodeStatus } from '../../shared/kube/node.js';
 import { ManualClock } from '../../shared/process/clock.js';
@@ -35,9 +35,9 @@ export interface ControlPlane {
 }
 
 /** Starts one with the namespace `default` in it. */
-export async function startControlPlane(): Promise<ControlPlane> {
+export async function startControlPlane(pastEras: readonly PastEra[] = []): Promise<ControlPlane> {
   const clock = new ManualClock(START_MS);
-  const store = new MemoryStore({ clock });
+  const store = new MemoryStore({ clock, pastEras });
   const parts = { clock, log: silentLogger };
   const registry = createRegistry({ store, kinds: ALL_KINDS, ...parts });
   await registry.create(namespaceKind, undefined, { metadata: { name: 'default' } });

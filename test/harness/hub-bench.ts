@@ -8,10 +8,18 @@ import { CREDENTIAL_SECRET_TYPE } from '../../coordinator/hub/enrolment.js';
 import { Hub } from '../../coordinator/hub/hub.js';
 import { base64, sha256 } from '../../coordinator/hub/join-token.js';
 import { Presence } from '../../coordinator/hub/presence.js';
+import { Sealer } from '../../coordinator/hub/seal.js';
 import { namespaceKind, nodeKind, podKind, secretKind } from '../../coordinator/kinds/index.js';
+import { RestoreState } from '../../coordinator/restore-state.js';
+import type { PastEra, Store } from '../../coordinator/store/store.js';
 import type { Node, NodeStatus } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
-import { LINK_PATH, type Welcome } from '../../shared/link/messages.js';
+import {
+  type DesiredObject,
+  LINK_PATH,
+  type ReturnedObject,
+  type Welcome,
+} from '../../shared/link/messages.js';
 import { type Clock, steadyClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
 import { type ControlPlane, startControlPlane } from './control-plane.js';
@@ -24,6 +32,7 @@ export interface HubBench {
   plane: ControlPlane;
   hub: Hub;
   presence: Presence;
+  restore: RestoreState;
   port: number;
   /** Makes a credential for a node, as a join would have. */
   credential(node: string): Promise<string>;
@@ -41,11 +50,24 @@ export interface AgentOptions {
   /** What the host holds already. */
   held?: Map<string, string>;
   clusterUID?: string;
+  /** How far it had come. */
+  era?: string;
+  revision?: number;
+  /** What it was given, by uid: with it the host can answer an `ask`. */
+  given?: Map<string, DesiredObject>;
+}
+
+/** A hub whose store was restored, as it began. */
+export interface RestoredBench {
+  pastEras: readonly PastEra[];
+  /** What the backup held. */
+  pods?: readonly Pod[];
 }
 
 /** What its agent side remembers. */
 export class BenchAgent implements AgentSide {
   readonly held: Map<string, string>;
+  readonly given: Map<string, DesiredObject>;
   readonly changes: DesiredChange[] = [];
   readonly welcomes: Welcome[] = [];
   readonly lost: string[] = [];
@@ -60,16 +82,20 @@ export class BenchAgent implements AgentSide {
   clusterUID: string | undefined;
   link!: Link;
   #era: string | undefined;
+  #revision: number;
 
   constructor(options: AgentOptions) {
     this.held = options.held ?? new Map();
+    this.given = options.given ?? new Map();
     this.clusterUID = options.clusterUID;
+    this.#era = options.era;
+    this.#revision = options.revision ?? 0;
   }
 
   resume() {
     const have = [...this.held];
     const fleet = this.clusterUID === undefined ? {} : { clusterUID: this.clusterUID };
-    return { ...fleet, ...(this.#era ? { era: this.#era } : {}), revision: 0, have };
+    return { ...fleet, ...(this.#era ? { era: this.#era } : {}), revision: this.#revision, have };
   }
 
   registration() {
@@ -84,8 +110,16 @@ export class BenchAgent implements AgentSide {
     this.changes.push(change);
     this.clusterUID = change.clusterUID;
     this.#era = change.era;
-    for (const { uid, digest } of change.set) this.held.set(uid, digest);
+    this.#revision = change.revision;
+    for (const object of change.set) {
+      this.held.set(object.uid, object.digest);
+      this.given.set(object.uid, object);
+    }
     for (const uid of change.gone) this.held.delete(uid);
+  }
+
+  giveBack(uid: string): ReturnedObject {
+    return this.given.get(uid) ?? { uid };
   }
 
   async openStream() {
@@ -93,7 +127,6 @@ export class BenchAgent implements AgentSide {
   }
 
   onLive(welcome: Welcome): void {
-    this.#era = welcome.era;
     this.clusterUID = welcome.clusterUID;
     this.welcomes.push(welcome);
   }
@@ -121,6 +154,11 @@ function nodeInfo() {
   return { ...unknown, operatingSystem: 'linux', architecture: 'amd64' };
 }
 
+/** The sealer that a hub over this store has: of all benches alike, as of one fleet. */
+export function sealerOf(store: Pick<Store, 'era' | 'pastEras'>): Sealer {
+  return new Sealer(Buffer.alloc(32, 's'), { era: store.era(), pastEras: store.pastEras() });
+}
+
 async function listen(hub: Hub): Promise<Server> {
   const server = createServer();
   server.on('upgrade', (request, socket, head) => hub.handleUpgrade(request, socket, head));
@@ -129,11 +167,17 @@ async function listen(hub: Hub): Promise<Server> {
 }
 
 /** Registers a test that has a hub of its own. Everything is stopped after it. */
-export function withHub(rule: string, check: (bench: HubBench) => Promise<void>): void {
+export function withHub(
+  rule: string,
+  check: (bench: HubBench) => Promise<void>,
+  restored?: RestoredBench,
+): void {
   test(rule, async () => {
-    const plane = await startControlPlane();
+    const plane = await startControlPlane(restored?.pastEras);
     const { registry, informers, clock, store, events } = plane;
     await registry.create(namespaceKind, undefined, { metadata: { name: 'kube-system' } });
+    for (const pod of restored?.pods ?? []) await registry.putBack(podKind, pod);
+    const restore = new RestoreState(store, silentLogger);
     const presence = new Presence(clock, { graceMs: GRACE_MS, returnMs: RETURN_MS });
     const hub = new Hub({
       registry,
@@ -141,13 +185,15 @@ export function withHub(rule: string, check: (bench: HubBench) => Promise<void>)
       presence,
       clusterUID: store.clusterUID(),
       era: store.era(),
+      sealer: sealerOf(store),
+      restore,
       recordEvent: { asNodeController: events.from('node-controller'), asAgent: events.from('kubelet') },
       clock,
       log: silentLogger,
     });
     const server = await listen(hub);
     const agents: BenchAgent[] = [];
-    const bench = benchFor(plane, hub, presence, (server.address() as AddressInfo).port, agents);
+    const bench = benchFor(plane, hub, presence, restore, (server.address() as AddressInfo).port, agents);
     try {
       await check(bench);
     } finally {
@@ -163,6 +209,7 @@ function benchFor(
   plane: ControlPlane,
   hub: Hub,
   presence: Presence,
+  restore: RestoreState,
   port: number,
   agents: BenchAgent[],
 ): HubBench {
@@ -181,6 +228,7 @@ function benchFor(
     plane,
     hub,
     presence,
+    restore,
     port,
     credential,
     agent: async (node, options = {}) => {

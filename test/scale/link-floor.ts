@@ -13,6 +13,7 @@ import { CREDENTIAL_SECRET_TYPE } from '../../coordinator/hub/enrolment.js';
 import { Hub } from '../../coordinator/hub/hub.js';
 import { base64, sha256 } from '../../coordinator/hub/join-token.js';
 import { Presence } from '../../coordinator/hub/presence.js';
+import { Sealer } from '../../coordinator/hub/seal.js';
 import { createInformers } from '../../coordinator/informers/create-informers.js';
 import { ALL_KINDS, namespaceKind, secretKind } from '../../coordinator/kinds/index.js';
 import { createRegistry } from '../../coordinator/registry/create-registry.js';
@@ -139,6 +140,7 @@ async function hubRounds(): Promise<void> {
       presence: new Presence(systemClock, { graceMs: 40_000, returnMs: 60_000 }),
       clusterUID: store.clusterUID(),
       era: store.era(),
+      sealer: new Sealer(Buffer.alloc(32), { era: store.era(), pastEras: [] }),
       recordEvent: { asNodeController: () => undefined, asAgent: () => undefined },
       ...parts,
     });

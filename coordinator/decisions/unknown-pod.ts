@@ -1,0 +1,42 @@
+/** After a restore: what a host knows that the store does not, and what becomes of it (DESIGN.md, "Restored backups"). */
+
+/** An era that the store was restored from, and the last of its revisions that the backup held. */
+export interface KnownEra {
+  readonly era: string;
+  readonly revision: number;
+}
+
+/** Up to where somebody had heard of an era: a host of its desired objects, a seal of the revision it was made at. */
+export interface EraPosition {
+  era?: string | undefined;
+  revision: number;
+}
+
+/**
+ * True when what happened up to this position is not all in the store: it lies behind the backup that was restored, or in an era that
+ * the backup never knew. `era`: that of the store now.
+ */
+export function isBeyondBackup(era: string, past: readonly KnownEra[], position: EraPosition): boolean {
+  if (position.era === undefined || position.era === era) return false;
+  const known = past.find((each) => each.era === position.era);
+  return known === undefined || position.revision > known.revision;
+}
+
+/** `gone`: it was deleted, stop it. `ask`: the host is to give it back. `wait`: nothing happens to it until a person confirms the restore. */
+export type UnknownPodVerdict = 'gone' | 'ask' | 'wait';
+
+/** What is known of a host and of a uid on it that the store does not know. */
+export interface UnknownPod {
+  /** The host has applied more than the backup knew. */
+  isHostBeyond: boolean;
+  /** The host has the object, can give it back, and was not asked yet. */
+  canBeAsked: boolean;
+  /** The store was restored and nobody has confirmed it. */
+  isUnconfirmed: boolean;
+}
+
+/** Only what was surely deleted, or what a person took upon himself to lose, is stopped. */
+export function unknownPodVerdict(unknown: UnknownPod): UnknownPodVerdict {
+  if (unknown.isHostBeyond && unknown.canBeAsked) return 'ask';
+  return unknown.isUnconfirmed ? 'wait' : 'gone';
+}

@@ -1,0 +1,107 @@
+/** After a restore: takes over what a host runs and the store has lost, and lets go of what the host no longer holds. */
+import type { Pod } from '../../shared/kube/pod.js';
+import { ApiError } from '../../shared/kube/status.js';
+import type { Held, ReturnedObject, Seal } from '../../shared/link/messages.js';
+import type { Logger } from '../../shared/process/log.js';
+import { type Informers, PODS_BY_NODE } from '../informers/informer.js';
+import { namespaceKind, podKind } from '../kinds/index.js';
+import type { Registry } from '../registry/registry.js';
+import type { Sealer } from './seal.js';
+
+export interface GivenBackParts {
+  registry: Registry;
+  informers: Informers;
+  sealer: Sealer;
+  log: Logger;
+}
+
+export class GivenBack {
+  readonly #parts: GivenBackParts;
+
+  constructor(parts: GivenBackParts) {
+    this.#parts = parts;
+  }
+
+  /** Stores what is genuine under its own uid; resolves when the informers show it. Rejects when the store fails. */
+  async store(node: string, returned: readonly ReturnedObject[]): Promise<void> {
+    const revisions = await Promise.all(returned.map((each) => this.#storeOne(node, each)));
+    await this.#parts.informers.waitFor(Math.max(0, ...revisions));
+  }
+
+  /**
+   * A host beyond the backup was given everything that the backup has for it: a Pod made before `takenAt` (ms) that it does not
+   * hold has ended since, and leaves the store. Resolves when the informers show it.
+   */
+  async dropUnheld(node: string, have: readonly Held[], takenAt: number): Promise<void> {
+    const { informers, log } = this.#parts;
+    const held = new Set(have.map(([uid]) => uid));
+    const unheld = informers.pods
+      .indexed(PODS_BY_NODE, node)
+      .filter(({ metadata }) => !held.has(metadata.uid ?? '') && isMadeBefore(metadata, takenAt));
+    if (unheld.length === 0) return;
+    log.info(
+      { node, pods: unheld.map(({ metadata }) => metadata.name) },
+      'restored Pods that have ended since',
+    );
+    const revisions = await Promise.all(unheld.map((pod) => this.#drop(pod)));
+    await informers.waitFor(Math.max(0, ...revisions));
+  }
+
+  /** Answers the revision of the write, or 0. */
+  async #storeOne(node: string, { uid, object, seal }: ReturnedObject): Promise<number> {
+    const { informers, log } = this.#parts;
+    if (!object || !seal || informers.pods.byUid(uid)) return 0;
+    const pod = this.#open(node, { uid, object, seal });
+    if (!pod) {
+      log.warn({ node, uid }, 'given back, but not as it was given: left where it is');
+      return 0;
+    }
+    const { namespace, name } = pod.metadata;
+    try {
+      await this.#ensureNamespace(namespace ?? '');
+      const { revision } = await this.#parts.registry.putBack(podKind, pod);
+      log.info({ node, uid, namespace, name }, 'Pod given back to the store');
+      return revision;
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code >= 500) throw error;
+      log.warn({ node, uid, namespace, name, err: error }, 'Pod given back cannot be stored');
+      return 0;
+    }
+  }
+
+  /** The Pod, if this very host was given it after the backup. */
+  #open(node: string, given: { uid: string; object: Uint8Array; seal: Seal }): Pod | undefined {
+    if (!this.#parts.sealer.isGivenSince(node, given, given.seal)) return undefined;
+    const pod = JSON.parse(Buffer.from(given.object).toString()) as Pod;
+    return pod.kind === 'Pod' && pod.metadata.uid === given.uid ? pod : undefined;
+  }
+
+  /** One made after the backup is unknown as well, and what stands in it needs it. */
+  async #ensureNamespace(name: string): Promise<void> {
+    if (this.#parts.informers.namespaces.get({ name })) return;
+    try {
+      await this.#parts.registry.create(namespaceKind, undefined, { metadata: { name } });
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.reason !== 'AlreadyExists') throw error;
+    }
+  }
+
+  async #drop({ metadata }: Pod): Promise<number> {
+    const preconditions = metadata.uid ? { uid: metadata.uid } : {};
+    try {
+      const result = await this.#parts.registry.delete(podKind, metadata, {
+        gracePeriodSeconds: 0,
+        preconditions,
+      });
+      const { resourceVersion } = ('deleted' in result ? result.deleted : result.terminating).metadata;
+      return Number(resourceVersion ?? 0);
+    } catch (error) {
+      if (error instanceof ApiError && (error.reason === 'NotFound' || error.reason === 'Conflict')) return 0;
+      throw error;
+    }
+  }
+}
+
+function isMadeBefore({ creationTimestamp }: Pod['metadata'], time: number): boolean {
+  return Date.parse(creationTimestamp ?? '') <= time;
+}

@@ -1,0 +1,69 @@
+/** Seals: a MAC over what a host was given. After a restore a host can give back only that, and only to its own fleet. */
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DesiredObject, Seal } from '../../shared/link/messages.js';
+import { readIfPresent, writePrivateFile } from '../../shared/process/private-file.js';
+import { type EraPosition, isBeyondBackup, type KnownEra } from '../decisions/unknown-pod.js';
+
+const KEY_BYTES = 32;
+const KEY_FILE = 'seal.key';
+
+/** Reads the key in `directory`, or makes it: 32 random bytes. It is part of every backup. */
+export async function loadSealKey(directory: string): Promise<Buffer> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const path = join(directory, KEY_FILE);
+  const present = Buffer.from((await readIfPresent(path)) ?? '', 'base64');
+  if (present.length === KEY_BYTES) return present;
+  const key = randomBytes(KEY_BYTES);
+  await writePrivateFile(path, `${key.toString('base64')}\n`);
+  return key;
+}
+
+/** Which log the store holds now, and which it comes from. */
+export interface EraHistory {
+  era: string;
+  pastEras: readonly (KnownEra & { takenAt: number })[];
+}
+
+/** Makes and checks seals in the store's present era. */
+export class Sealer {
+  readonly #key: Buffer;
+  readonly #history: EraHistory;
+
+  constructor(key: Buffer, history: EraHistory) {
+    this.#key = key;
+    this.#history = history;
+  }
+
+  /** When the last backup was taken that was restored, ms since the epoch; 0 = never restored. */
+  get restoredFrom(): number {
+    return this.#history.pastEras.at(-1)?.takenAt ?? 0;
+  }
+
+  /** The seal of an object as it was at `revision`, for this node alone. */
+  seal(node: string, { uid, object }: Omit<DesiredObject, 'digest'>, revision: number): Seal {
+    const { era } = this.#history;
+    return { era, revision, mac: this.#mac(node, uid, object, { era, revision }) };
+  }
+
+  /** True when this node was given exactly these bytes under this uid after the backup that was restored. */
+  isGivenSince(node: string, { uid, object }: Omit<DesiredObject, 'digest'>, seal: Seal): boolean {
+    const [given, right] = [seal.mac, this.#mac(node, uid, object, seal)].map((mac) => Buffer.from(mac));
+    if (!given || !right || given.length !== right.length || !timingSafeEqual(given, right)) return false;
+    return this.isBeyond(seal);
+  }
+
+  /** True when a host or a seal of this position knows more than the store. */
+  isBeyond(position: EraPosition): boolean {
+    return isBeyondBackup(this.#history.era, this.#history.pastEras, position);
+  }
+
+  #mac(node: string, uid: string, object: Uint8Array, { era, revision }: Omit<Seal, 'mac'>): string {
+    const hmac = createHmac('sha256', this.#key);
+    return hmac
+      .update(`${JSON.stringify([node, era, revision, uid])}\n`)
+      .update(object)
+      .digest('base64url');
+  }
+}

@@ -1,0 +1,29 @@
+/** Putting back what the store lost in a restore. */
+import type { KubeObject } from '../../shared/kube/meta.js';
+import type { Kind } from '../kinds/kind.js';
+import { copyJson } from './json-value.js';
+import { keyOf } from './keys.js';
+import { encodeObject } from './object-bytes.js';
+import { recordOf } from './object-record.js';
+import type { ObjectRecord } from './registry.js';
+import type { RegistryParts } from './registry-parts.js';
+import { writeError } from './store-errors.js';
+
+/**
+ * Stores the object as it is, with the uid and creation time it has: it was admitted before. Its status begins as that of a new one.
+ * Throws 409 when the name is taken.
+ */
+export async function putBack<T extends KubeObject>(
+  parts: RegistryParts,
+  kind: Kind<T>,
+  body: T,
+): Promise<ObjectRecord<T>> {
+  const object = copyJson(body);
+  kind.prepareForCreate(object, { now: parts.clock.now() });
+  object.metadata = copyJson(body.metadata);
+  try {
+    return recordOf(object, await parts.store.create(keyOf(kind, object.metadata), encodeObject(object)));
+  } catch (error) {
+    throw writeError(error, kind, object.metadata.name);
+  }
+}

@@ -1,0 +1,186 @@
+/** Agents that know more than a restored store: what they run comes back, and nothing stops. */
+import assert from 'node:assert/strict';
+import { encodeDesired } from '../../coordinator/hub/desired-object.js';
+import { Sealer } from '../../coordinator/hub/seal.js';
+import { namespaceKind } from '../../coordinator/kinds/index.js';
+import type { Pod } from '../../shared/kube/pod.js';
+import type { DesiredObject } from '../../shared/link/messages.js';
+import { GIVE_BACK } from '../../shared/link/version.js';
+import { eventually } from '../harness/eventually.js';
+import { type HubBench, sealerOf, withHub } from '../harness/hub-bench.js';
+import { podObject } from '../harness/objects.js';
+import { helloOf, rawAgent } from '../harness/raw-agent.js';
+
+const BACKUP_REVISION = 10;
+/** The bench's clock begins after this. */
+const TAKEN_AT = Date.parse('2025-12-31T00:00:00Z');
+const PAST = { era: 'before', revision: BACKUP_REVISION, takenAt: TAKEN_AT };
+/** Of the coordinator that was lost. */
+const BEFORE = sealerOf({ era: () => PAST.era, pastEras: () => [] });
+
+function podOf(name: string, more: { namespace?: string; creationTimestamp?: string } = {}): Pod {
+  const pod = podObject(name, { nodeName: 'n1' });
+  const creationTimestamp = '2026-01-01T00:00:00Z';
+  pod.metadata = { ...pod.metadata, uid: `uid-${name}`, creationTimestamp, ...more };
+  return pod;
+}
+
+/** A Pod as its host was given it by the lost coordinator. */
+function given(pod: Pod, revision: number, { node = 'n1', sealer = BEFORE } = {}): DesiredObject {
+  const metadata = { ...pod.metadata, resourceVersion: String(revision) };
+  return encodeDesired({ ...pod, metadata }, node, sealer);
+}
+
+/** The agent of n1, which has applied so much and holds these. */
+function host(bench: HubBench, objects: readonly DesiredObject[], revision = BACKUP_REVISION + 5) {
+  return bench.agent('n1', {
+    era: PAST.era,
+    revision,
+    clusterUID: bench.plane.store.clusterUID(),
+    held: new Map(objects.map(({ uid, digest }) => [uid, digest])),
+    given: new Map(objects.map((object) => [object.uid, object])),
+  });
+}
+
+const withRestored = (rule: string, check: (bench: HubBench) => Promise<void>, pods: readonly Pod[] = []) =>
+  withHub(rule, check, { pastEras: [PAST], pods });
+
+/** The Pod p as the store has it. */
+const known = (bench: HubBench) => bench.plane.informers.pods.byUid('uid-p');
+
+const gone = (agent: { changes: readonly { gone: string[] }[] }) =>
+  agent.changes.flatMap((each) => each.gone);
+
+withRestored(
+  'a Pod made after the backup comes back under its uid, and its host hears nothing',
+  async (bench) => {
+    const object = given(podOf('p'), BACKUP_REVISION + 3);
+    const agent = await host(bench, [object]);
+    await eventually(() => known(bench) !== undefined);
+    const back = await bench.pod('p');
+    assert.equal(back?.metadata.uid, 'uid-p');
+    assert.equal(back?.metadata.creationTimestamp, '2026-01-01T00:00:00Z');
+    await bench.plane.settle();
+    assert.deepEqual(agent.changes, []);
+  },
+);
+
+withRestored('the status of a Pod that came back is told again', async (bench) => {
+  const agent = await host(bench, [given(podOf('p'), BACKUP_REVISION + 3)]);
+  const report = { uid: 'uid-p', namespace: 'default', name: 'p', status: { phase: 'Running' as const } };
+  agent.link.outbox.putPod(report);
+  await eventually(() => known(bench)?.status?.phase === 'Running');
+});
+
+withRestored('a namespace that was lost as well is made again', async (bench) => {
+  await host(bench, [given(podOf('p', { namespace: 'later' }), BACKUP_REVISION + 3)]);
+  await eventually(() => known(bench)?.metadata.namespace === 'later');
+  assert.ok(await bench.plane.registry.get(namespaceKind, { name: 'later' }));
+});
+
+const STRANGE: [string, DesiredObject][] = [
+  ['was given before the backup, so it was deleted since', given(podOf('p'), BACKUP_REVISION)],
+  ['was given to another node', given(podOf('p'), BACKUP_REVISION + 3, { node: 'n2' })],
+  [
+    'was given by another fleet',
+    given(podOf('p'), BACKUP_REVISION + 3, {
+      sealer: new Sealer(Buffer.alloc(32, 'x'), { era: PAST.era, pastEras: [] }),
+    }),
+  ],
+  ['was changed on the host', { ...given(podOf('p'), BACKUP_REVISION + 3), object: Buffer.from('{}') }],
+];
+for (const [why, object] of STRANGE) {
+  withRestored(
+    `a Pod stays out of the store that ${why}; it stops only after the confirmation`,
+    async (bench) => {
+      const agent = await host(bench, [object]);
+      await eventually(() => agent.link.phase === 'live');
+      const later = await bench.boundPod('later', 'n1');
+      await eventually(() => agent.held.has(later.metadata.uid ?? ''));
+      assert.equal(await bench.pod('p'), undefined);
+      assert.deepEqual(gone(agent), []);
+      await bench.restore.confirm();
+      await eventually(() => gone(agent).includes('uid-p'));
+    },
+  );
+}
+
+withRestored('a host that knows no more than the backup is not asked', async (bench) => {
+  const agent = await host(bench, [given(podOf('p'), BACKUP_REVISION - 1)], BACKUP_REVISION);
+  await eventually(() => agent.link.phase === 'live');
+  await bench.restore.confirm();
+  await eventually(() => gone(agent).includes('uid-p'));
+  assert.equal(await bench.pod('p'), undefined);
+});
+
+withRestored('after the confirmation a host that was dark is still asked', async (bench) => {
+  await bench.restore.confirm();
+  const agent = await host(bench, [given(podOf('p'), BACKUP_REVISION + 3)]);
+  await eventually(() => known(bench) !== undefined);
+  await bench.plane.settle();
+  assert.deepEqual(agent.changes, []);
+});
+
+const OLD = { creationTimestamp: '2025-12-30T00:00:00Z' };
+
+withRestored(
+  'a restored Pod that its host no longer holds leaves the store, one made since stays',
+  async (bench) => {
+    const later = await bench.boundPod('later', 'n1');
+    const agent = await host(bench, []);
+    await eventually(() => agent.held.has(later.metadata.uid ?? ''));
+    assert.equal(await bench.pod('ended'), undefined);
+    assert.deepEqual([...agent.held.keys()], [later.metadata.uid]);
+  },
+  [podOf('ended', OLD)],
+);
+
+withRestored(
+  'a host that had not seen the backup whole is given what it lacks',
+  async (bench) => {
+    const agent = await host(bench, [], BACKUP_REVISION - 2);
+    await eventually(() => agent.held.has('uid-waiting'));
+  },
+  [podOf('waiting', OLD)],
+);
+
+withRestored('an agent that cannot give back is not asked, and stops nothing', async (bench) => {
+  const agent = await rawAgent(bench, 'n1');
+  const position = { era: PAST.era, revision: BACKUP_REVISION + 5 };
+  agent.say(helloOf('n1', { ...position, have: [['uid-p', 'd']] }));
+  await agent.heard('welcome');
+  await bench.boundPod('later', 'n1');
+  assert.deepEqual((await agent.heard('desired')).gone, []);
+  assert.equal(
+    agent.received.some(({ kind }) => kind === 'ask'),
+    false,
+  );
+});
+
+withRestored('what nobody asked for is not stored', async (bench) => {
+  const agent = await rawAgent(bench, 'n1');
+  agent.say(helloOf('n1', { features: [GIVE_BACK] }));
+  await agent.heard('welcome');
+  const returned = [given(podOf('p'), BACKUP_REVISION + 3)];
+  agent.say({ kind: 'status', id: 1, hostTimeMs: 0, pods: [], removed: [], returned });
+  await agent.heard('statusAck');
+  assert.equal(await bench.pod('p'), undefined);
+});
+
+withRestored('until it has answered, a host is sent nothing', async (bench) => {
+  const later = await bench.boundPod('later', 'n1');
+  const agent = await rawAgent(bench, 'n1');
+  const position = { era: PAST.era, revision: BACKUP_REVISION + 5, features: [GIVE_BACK] };
+  agent.say(helloOf('n1', { ...position, have: [['uid-p', 'd']] }));
+  assert.deepEqual((await agent.heard('ask')).uids, ['uid-p']);
+  await bench.plane.settle();
+  assert.equal(
+    agent.received.some(({ kind }) => kind === 'desired'),
+    false,
+  );
+  agent.say({ kind: 'status', id: 1, hostTimeMs: 0, pods: [], removed: [], returned: [{ uid: 'uid-p' }] });
+  assert.deepEqual(
+    (await agent.heard('desired')).set.map(({ uid }) => uid),
+    [later.metadata.uid],
+  );
+});

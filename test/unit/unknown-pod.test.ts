@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { isBeyondBackup, unknownPodVerdict } from '../../coordinator/decisions/unknown-pod.js';
+
+const PAST = [
+  { era: 'first', revision: 100 },
+  { era: 'second', revision: 1_000 },
+];
+
+describe('beyond the backup', () => {
+  const cases: [string, string | undefined, number, boolean][] = [
+    ['up to the backup nothing is lost', 'second', 1_000, false],
+    ['after the backup something is', 'second', 1_001, true],
+    ['each era has its own last revision', 'first', 101, true],
+    ['and nothing before it is lost', 'first', 100, false],
+    ['an era that no backup knew is lost whole', 'elsewhere', 1, true],
+    ['in the present era nothing is lost', 'third', 5_000, false],
+    ['who never applied anything has nothing to tell', undefined, 0, false],
+  ];
+  for (const [rule, era, revision, expected] of cases) {
+    test(rule, () => assert.equal(isBeyondBackup('third', PAST, { era, revision }), expected));
+  }
+});
+
+describe('an unknown Pod', () => {
+  const verdict = (isHostBeyond: boolean, canBeAsked: boolean, isUnconfirmed: boolean) =>
+    unknownPodVerdict({ isHostBeyond, canBeAsked, isUnconfirmed });
+  test('of a host beyond the backup is asked for, confirmed or not', () => {
+    assert.deepEqual([verdict(true, true, true), verdict(true, true, false)], ['ask', 'ask']);
+  });
+  test('that cannot be given back waits for the confirmation, and goes after it', () => {
+    assert.deepEqual([verdict(true, false, true), verdict(true, false, false)], ['wait', 'gone']);
+  });
+  test('of any other host was deleted, but nothing stops before the confirmation', () => {
+    assert.deepEqual([verdict(false, true, true), verdict(false, true, false)], ['wait', 'gone']);
+  });
+});
