@@ -40,15 +40,17 @@ export interface EnrolOptions {
 export async function enrol(options: EnrolOptions): Promise<Enrolment> {
   const { dataDir, node } = options;
   const stored = await readIdentity(dataDir);
-  if (stored && stored.node !== node) {
+  if (stored?.clusterUID !== undefined) {
+    if (stored.node === node) return { ...stored, clusterUID: stored.clusterUID };
     throw new EnrolError(`this host has joined as node ${stored.node} and cannot become ${node}`, false);
   }
-  if (stored?.clusterUID !== undefined) return { ...stored, clusterUID: stored.clusterUID };
   if (options.token === undefined) {
     throw new EnrolError('this host has not joined a coordinator yet: a join token is needed', false);
   }
   const { server, bearer, ca } = await trustCoordinator(options.server, options.token);
-  const identity = { node, credential: stored?.credential ?? newCredential(node), ca };
+  // A join under another name was refused, or nobody waited for its answer: the host may still choose its name.
+  const pending = stored?.node === node ? stored.credential : undefined;
+  const identity = { node, credential: pending ?? newCredential(node), ca };
   // Kept before it is registered: a join whose answer is lost is repeated with the same credential.
   await writeIdentity(dataDir, identity);
   const enrolment = { ...identity, clusterUID: await register(server, identity, bearer) };

@@ -1,6 +1,7 @@
 /** The file that makes a host this node: only its user can read it, and it is replaced whole or not at all. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import { readIfPresent, writePrivateFile } from '../shared/process/private-file.js';
 
 const FILE = 'identity.json';
@@ -16,14 +17,25 @@ export interface Identity {
   clusterUID?: string;
 }
 
-/** The identity kept in `dataDir`; undefined when there is none. Throws when the file cannot be read or is damaged. */
+/** The identity kept in `dataDir`; undefined when there is none. Throws `ExitError` when it is damaged. */
 export async function readIdentity(dataDir: string): Promise<Identity | undefined> {
   const path = join(dataDir, FILE);
   const content = await readIfPresent(path);
   if (content === undefined) return undefined;
-  const value: unknown = JSON.parse(content);
-  if (!isIdentity(value)) throw new Error(`${path} is damaged`);
-  return value;
+  const value = parse(content);
+  if (isIdentity(value)) return value;
+  throw new ExitError(
+    EXIT_CODES.data,
+    `The identity in ${path} is damaged: restore it, or remove it and join with a token, under a name that is free.`,
+  );
+}
+
+function parse(content: string): unknown {
+  try {
+    return JSON.parse(content);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Resolves when the identity is on disk, readable by this user alone. */

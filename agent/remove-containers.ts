@@ -1,30 +1,25 @@
 /** Takes a host out of its fleet: its containers, and nobody else's, leave the engine. */
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { systemClock } from '../shared/process/clock.js';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import { lockDataDir } from './data-dir.js';
+import { readIdentity } from './identity-file.js';
 import { reopenRuntime } from './open-runtime.js';
 import { type RuntimeDriver, RuntimeError } from './runtime/driver.js';
 
 /** How long each container is given to end by itself. */
 const GRACE_SECONDS = 10;
 
-interface StoredIdentity {
-  node?: string;
-  clusterUID?: string;
-}
-
 /**
  * Stops and removes the containers labelled with this fleet's clusterUID and node; answers how many.
  * Throws `ExitError` when the engine fails: what it still holds must not be forgotten.
  */
 export async function removeContainers(dataDir: string): Promise<number> {
-  const { node, clusterUID } = await readIdentity(dataDir);
+  const identity = await readIdentity(dataDir);
   const runtime = await reopenRuntime(dataDir, systemClock);
-  if (node === undefined || clusterUID === undefined || !runtime) return 0;
+  // Never joined, or never with an engine: nothing here can be ours.
+  if (identity?.clusterUID === undefined || !runtime) return 0;
   const lock = await lockDataDir(dataDir);
-  const driver = runtime.driverFor({ clusterUID, nodeName: node });
+  const driver = runtime.driverFor({ clusterUID: identity.clusterUID, nodeName: identity.node });
   try {
     return await removeAll(driver);
   } catch (error) {
@@ -49,14 +44,4 @@ async function removeAll(driver: RuntimeDriver): Promise<number> {
     }),
   );
   return containers.length;
-}
-
-async function readIdentity(dataDir: string): Promise<StoredIdentity> {
-  try {
-    return JSON.parse(await readFile(join(dataDir, 'identity.json'), 'utf8')) as StoredIdentity;
-  } catch (error) {
-    // Never joined: nothing here can be ours.
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
-    throw error;
-  }
 }

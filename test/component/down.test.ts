@@ -9,6 +9,8 @@ import { temporaryDirectory } from '../harness/temporary-directory.js';
 
 const PROGRAM = fileURLToPath(new URL('../../coordinator/cli/everynode.js', import.meta.url));
 
+const IDENTITY = { node: 'n', credential: 'c.n', ca: 'PEM', clusterUID: 'u' };
+
 function down(data: string) {
   return spawnSync(process.execPath, [PROGRAM, 'down', '--data', data, '--yes'], {
     encoding: 'utf8',
@@ -29,7 +31,7 @@ test('an engine that does not answer keeps what it would have to be asked for', 
   const data = temporaryDirectory(t);
   mkdirSync(join(data, 'agent'));
   writeFileSync(join(data, 'everynode.db'), '');
-  writeFileSync(join(data, 'agent', 'identity.json'), JSON.stringify({ node: 'n', clusterUID: 'u' }));
+  writeFileSync(join(data, 'agent', 'identity.json'), JSON.stringify(IDENTITY));
   const engine = { name: 'docker', version: '20', apiVersion: '1.41', address: { socketPath: '/nowhere' } };
   writeFileSync(join(data, 'agent', 'engine.json'), JSON.stringify(engine));
   const { status, stderr } = down(data);

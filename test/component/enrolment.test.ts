@@ -15,6 +15,7 @@ import { createRegistry } from '../../coordinator/registry/create-registry.js';
 import { MemoryStore } from '../../coordinator/store/memory-store.js';
 import { LINK_PATH } from '../../shared/link/messages.js';
 import { steadyClock, systemClock } from '../../shared/process/clock.js';
+import { EXIT_CODES, type ExitError } from '../../shared/process/exit-error.js';
 import { silentLogger } from '../../shared/process/log.js';
 import { startTestApi } from '../harness/api.js';
 import { eventually } from '../harness/eventually.js';
@@ -111,6 +112,26 @@ test('a token never yields the credential of a name that is taken', async (conte
   await assert.rejects(enrol(options()), /node "n1" has joined already/);
   await registry.delete(secretKind, { namespace: 'kube-system', name: 'node-credential-n1' });
   assert.equal((await enrol(options())).node, 'n1');
+});
+
+test('a host whose name was taken joins under another one', async (context) => {
+  const { options } = await start(context);
+  await enrol(options());
+  const second = options();
+  await assert.rejects(enrol(second), /node "n1" has joined already/);
+  assert.equal((await enrol({ ...second, node: 'n2' })).node, 'n2');
+});
+
+test('a damaged identity is told of in one sentence, and not replaced', async (context) => {
+  const { options } = await start(context);
+  const enrolled = options();
+  const path = join(enrolled.dataDir, 'identity.json');
+  writeFileSync(path, '{"node": "n1", "cred');
+  await assert.rejects(enrol(enrolled), (error: ExitError) => {
+    assert.match(error.sentence, /^The identity in .* is damaged: /);
+    return error.code === EXIT_CODES.data;
+  });
+  assert.equal(readFileSync(path, 'utf8'), '{"node": "n1", "cred');
 });
 
 test('two hosts that join under one name at once: one gets it', async (context) => {
