@@ -1,9 +1,10 @@
 /** The agent's data directory: made, checked, and held by one agent at a time. */
 import { createHash } from 'node:crypto';
-import { accessSync, constants, existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { accessSync, constants, realpathSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
+import { makePrivateDirectory } from '../shared/process/private-file.js';
 
 /** The cache of what this host was given. */
 export function cachePath(dataDir: string): string {
@@ -13,7 +14,7 @@ export function cachePath(dataDir: string): string {
 /** Creates the directory, for its owner alone. Throws `ExitError` when it cannot be written to. */
 export function prepareDataDir(dataDir: string): void {
   try {
-    makeDirectory(dataDir);
+    makePrivateDirectory(dataDir);
     accessSync(dataDir, constants.W_OK | constants.X_OK);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
@@ -22,13 +23,6 @@ export function prepareDataDir(dataDir: string): void {
       `The data directory ${dataDir} cannot be written to: ${why}.`,
     );
   }
-}
-
-/** By single steps: Node's recursive mkdir never returns where a file system refuses new folders, as /proc does. */
-function makeDirectory(path: string): void {
-  if (existsSync(path)) return;
-  makeDirectory(dirname(path));
-  mkdirSync(path, { mode: 0o700 });
 }
 
 /** A predecessor that was told to end, or whose parent was killed, may take so long to put down its work, ms. */

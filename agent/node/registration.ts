@@ -39,12 +39,12 @@ export function parseLabels(text: string): Record<string, string> {
 /** A name that a Node can have. Throws an Error that says what is expected. */
 export function parseNodeName(text: string): string {
   if (isSubdomain(text)) return text;
-  throw new Error(`must be of lower case letters, digits, "-" and ".", which "${text}" is not`);
+  throw new Error('must be of lower case letters, digits, "-" and "."');
 }
 
 function checked(key: string, value: string): [key: string, value: string] {
-  if (!isLabelKey(key)) throw new Error(`"${key}" cannot be a key`);
-  if (!isLabelValue(value)) throw new Error(`"${value}" cannot be a value`);
+  if (!isLabelKey(key)) throw new Error('must have keys that labels can have');
+  if (!isLabelValue(value)) throw new Error('must have values that labels can have');
   return [key, value];
 }
 

@@ -8,7 +8,8 @@ import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { extract, type Header, type Pack, pack } from 'tar-stream';
-import { DATABASE_FILE, makePrivateDirectory } from './private-files.js';
+import { makePrivateDirectory } from '../../shared/process/private-file.js';
+import { DATABASE_FILE } from './private-files.js';
 import { StoreError, toStoreError } from './store-error.js';
 
 const MANIFEST = 'backup.json';

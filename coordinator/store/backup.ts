@@ -6,9 +6,10 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { makePrivateDirectory } from '../../shared/process/private-file.js';
 import { type BackupManifest, type BackupSource, packBackup } from './backup-file.js';
 import type { CopyReply, CopyWish } from './backup-worker.js';
-import { DATABASE_FILE, makePrivateDirectory } from './private-files.js';
+import { DATABASE_FILE } from './private-files.js';
 import { StoreError, type StoreErrorCode, toStoreError } from './store-error.js';
 
 /** Below a data directory, where backups go unless told otherwise. */

@@ -2,9 +2,10 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makePrivateDirectory } from '../../shared/process/private-file.js';
 import { type BackupManifest, syncDirectory, unpackBackup } from './backup-file.js';
 import { lockData } from './data-lock.js';
-import { DATABASE_FILE, makePrivateDirectory } from './private-files.js';
+import { DATABASE_FILE } from './private-files.js';
 import { beginEra, readIdentity } from './sqlite-identity.js';
 import { openDatabase, prepareSchema } from './sqlite-schema.js';
 import { StoreError, toStoreError } from './store-error.js';

@@ -5,11 +5,12 @@
 import { join } from 'node:path';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
+import { makePrivateDirectory } from '../../shared/process/private-file.js';
 import { ChangeLog, type ChangeLogLimits } from './change-log.js';
 import { type DataLock, lockData } from './data-lock.js';
 import { GroupCommit } from './group-commit.js';
 import { PresentValues } from './present-values.js';
-import { DATABASE_FILE, makePrivateDirectory } from './private-files.js';
+import { DATABASE_FILE } from './private-files.js';
 import { type Identity, readIdentity } from './sqlite-identity.js';
 import { lastRevision, openDatabase, prepareSchema } from './sqlite-schema.js';
 import {

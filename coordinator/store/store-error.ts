@@ -34,6 +34,8 @@ const CODES: Record<string, StoreErrorCode> = {
   EPERM: 'unwritable',
   EROFS: 'unwritable',
   ENOTDIR: 'unwritable',
+  // Of making a directory: the file system takes no new ones, as /proc does not.
+  ENOENT: 'unwritable',
   EEXIST: 'unwritable',
   ENOSPC: 'full',
 };

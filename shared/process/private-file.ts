@@ -1,4 +1,5 @@
 /** Files that only their owner reads, and that are whole or not there: whatever happens while they are written. */
+import { existsSync, mkdirSync } from 'node:fs';
 import { open, readFile, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
@@ -9,6 +10,14 @@ async function syncDirectory(path: string): Promise<void> {
   } finally {
     await directory.close();
   }
+}
+
+/** Makes the directory and its parents with mode 0700; one that exists keeps its mode. Throws the system's error. */
+export function makePrivateDirectory(path: string): void {
+  // Step by step: Node's recursive mkdir never returns where a file system refuses new folders, as /proc does.
+  if (existsSync(path)) return;
+  makePrivateDirectory(dirname(path));
+  mkdirSync(path, { mode: 0o700 });
 }
 
 /** Replaces the file by `text`, mode 0600, durably. A reader sees the old text or the new one. */

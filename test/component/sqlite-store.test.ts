@@ -197,6 +197,10 @@ describe('sqlite store: refusals', () => {
     await assert.rejects(open(path), refused('unwritable'));
   });
 
+  test('a file system that takes no new directories is refused, and soon', async () => {
+    await assert.rejects(open('/proc/none/data'), refused('unwritable'));
+  });
+
   test('the directory is private and so are its files', async (context) => {
     const dataDir = join(temporaryDirectory(context), 'a', 'b');
     const store = await open(dataDir);
