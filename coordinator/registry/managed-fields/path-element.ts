@@ -14,8 +14,10 @@ export function valueElement(value: unknown): string {
 
 /** `k:{"name":"a"}`: an item of a list that is a map, its keys by name. */
 export function keyElement(keys: JsonMap): string {
-  const sorted = Object.entries(keys).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `k:${JSON.stringify(Object.fromEntries(sorted))}`;
+  const members = Object.keys(keys)
+    .sort()
+    .map((name) => `${JSON.stringify(name)}:${JSON.stringify(keys[name])}`);
+  return `k:{${members.join(',')}}`;
 }
 
 /** `i:N`: only for an item that lacks its key, so that it still has a place. */
