@@ -3,6 +3,7 @@ import { type KubeObject, type ObjectMeta, type ObjectRef, toTimestamp } from '.
 import { ApiError, badRequest, conflict, notFound } from '../../shared/kube/status.js';
 import { apiVersionOf, type Kind } from '../kinds/kind.js';
 import { checkFields } from '../kinds/schema/check-fields.js';
+import { definitionOf } from '../kinds/schema/schema.js';
 import { admitUpdate } from './admission.js';
 import { create } from './create.js';
 import { copyJson, type JsonMap, sameJson } from './json-value.js';
@@ -20,6 +21,7 @@ import {
 } from './managed-fields/field-managers.js';
 import { sameSet } from './managed-fields/field-set.js';
 import { refreshLastApplied, withoutOwnLegacy } from './managed-fields/last-applied.js';
+import { manifestProblems } from './managed-fields/manifest-problems.js';
 import { managersAfterUpdate } from './managed-fields/track-write.js';
 import { ZERO_OBJECT } from './managed-fields/tracked-fields.js';
 import type { ObjectRecord, Patch, WriteOptions } from './registry.js';
@@ -81,8 +83,8 @@ function readManifest(kind: Kind, ref: ObjectRef, body: unknown): JsonMap {
     throw badRequest('metadata.managedFields must be nil');
   }
   delete manifest.metadata.managedFields;
-  const { unknownFields, typeErrors } = checkFields(kind.schema, manifest);
-  const problems = [...unknownFields.map((path) => `.${path}: field not declared in schema`), ...typeErrors];
+  const { typeErrors } = checkFields(kind.schema, manifest);
+  const problems = [...typeErrors, ...manifestProblems(manifest, definitionOf(kind.schema))];
   if (problems.length > 0) {
     const what =
       problems.length === 1 ? problems[0] : `errors:\n${problems.map((text) => `  ${text}`).join('\n')}`;

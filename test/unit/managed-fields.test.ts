@@ -18,6 +18,7 @@ import {
 } from '../../coordinator/registry/managed-fields/field-set.js';
 import { fieldSetOf } from '../../coordinator/registry/managed-fields/field-set-of.js';
 import { decodeFieldsV1, encodeFieldsV1 } from '../../coordinator/registry/managed-fields/fields-v1.js';
+import { manifestProblems } from '../../coordinator/registry/managed-fields/manifest-problems.js';
 import { mergeApplied } from '../../coordinator/registry/managed-fields/merge-applied.js';
 import { pathText } from '../../coordinator/registry/managed-fields/path-element.js';
 
@@ -211,4 +212,38 @@ for (const [live, wanted, expected] of [
     const list = (letters: string) => ({ containers: [...letters].map((name) => ({ name })) });
     assert.deepEqual(mergeApplied(list(live), list(wanted), POD_SPEC), list(expected));
   });
+}
+
+for (const [rule, body, expected] of [
+  ['a fit manifest has no problems', { spec: { containers: [{ name: 'c', env: [{ name: 'A' }] }] } }, []],
+  [
+    'unknown fields are told by the keys of the items around them',
+    { spec: { containers: [{ name: 'c', foo: 1 }], tolerations: [{ bar: 1 }] } },
+    [
+      '.spec.containers[name="c"].foo: field not declared in schema',
+      '.spec.tolerations[0].bar: field not declared in schema',
+    ],
+  ],
+  [
+    'an item needs its key',
+    { spec: { containers: [{ image: 'x' }] } },
+    [
+      '.spec.containers: element 0: associative list with keys has an element that omits key field "name" (and doesn\'t have default value)',
+    ],
+  ],
+  [
+    'a key may be there once, defaults counted',
+    {
+      metadata: { finalizers: ['a/b', 'a/b'] },
+      spec: {
+        containers: [{ name: 'c', ports: [{ containerPort: 1 }, { containerPort: 1, protocol: 'TCP' }] }],
+      },
+    },
+    [
+      '.metadata.finalizers: duplicate entries for key [="a/b"]',
+      '.spec.containers[name="c"].ports: duplicate entries for key [containerPort=1,protocol="TCP"]',
+    ],
+  ],
+] as const) {
+  test(`manifests: ${rule}`, () => assert.deepEqual(manifestProblems(body, POD), expected));
 }
