@@ -44,6 +44,30 @@ describe('desired cache', () => {
     assert.equal(cache.get('a')?.acceptedAt, 5);
   });
 
+  test('what was given is given back byte for byte with its seal, also after a restart', async () => {
+    const seal = { era: 'era-1', revision: 7, mac: 'm' };
+    const labels = { b: '1', a: '<ü>', 10: 'x', 9: 'y' };
+    const metadata = { name: 'a', uid: 'a', labels };
+    // As every object that the coordinator decoded and encodes again.
+    const pod = JSON.parse(
+      JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [] } }),
+    );
+    const object = Buffer.from(JSON.stringify(pod));
+    await give(await open(), [{ uid: 'a', digest: 'd1', object, seal }]);
+    assert.deepEqual((await open()).giveBack('a'), { uid: 'a', object, seal });
+  });
+
+  test('what is on its way out, unsealed or unknown is not given back', async () => {
+    const seal = { era: 'era-1', revision: 7, mac: 'm' };
+    const cache = await open();
+    await give(cache, [{ ...podObject('a'), seal }, podObject('b')]);
+    await give(cache, [], ['a']);
+    assert.deepEqual(
+      ['a', 'b', 'c'].map((uid) => cache.giveBack(uid)),
+      [{ uid: 'a' }, { uid: 'b' }, { uid: 'c' }],
+    );
+  });
+
   test('a change is visible before it is durable', async () => {
     const cache = await open();
     const durable = give(cache, [podObject('a')]);
