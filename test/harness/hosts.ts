@@ -22,6 +22,9 @@ const AS_A_HOST = [
   ...['-v', '/var/lib/docker', '-v', '/var/lib/containers'],
 ];
 
+/** Podman's own command would look for itself, where only the service sees its mounts. */
+const ENGINE_CLIENT: Record<EngineKind, string[]> = { docker: ['docker'], podman: ['podman', '--remote'] };
+
 /** A private Docker in which hosts run. */
 export class TestHosts {
   readonly #outer: TestEngine;
@@ -94,9 +97,19 @@ export class TestHost {
     return this.docker(['exec', this.name, ...command]);
   }
 
+  /** Asks the host's engine. */
+  runEngine(...command: string[]): string {
+    return this.run(...ENGINE_CLIENT[this.engine], ...command);
+  }
+
   /** Puts test images into the host's engine. */
   loadImages(tags: string[]): void {
     this.docker(['exec', '-i', this.name, this.engine, 'load'], testImageArchive(tags));
+  }
+
+  /** Starts a command in the host and leaves it running. */
+  runDetached(...command: string[]): void {
+    this.docker(['exec', '-d', this.name, ...command]);
   }
 
   /** Writes a file of the host, with its directories. */
@@ -134,12 +147,16 @@ export class TestHost {
     const deadline = Date.now() + BOOT_MS;
     for (;;) {
       const state = this.#try('systemctl', 'is-system-running');
-      if (state === 'running' && this.#try(this.engine, 'ps', '-q') === '') return;
+      if (state === 'running' && this.#answers()) return;
       if (state === 'degraded')
         throw new Error(`${this.name}: ${this.run('systemctl', 'list-units', '--failed')}`);
       if (Date.now() > deadline) throw new Error(`${this.name} did not boot: ${state}`);
       await sleep(50);
     }
+  }
+
+  #answers(): boolean {
+    return this.#try(...ENGINE_CLIENT[this.engine], 'ps', '-q', '>/dev/null', '&&', 'echo', 'yes') === 'yes';
   }
 
   /** `is-system-running` fails unless it says `running`; its word is what counts. */

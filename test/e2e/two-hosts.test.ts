@@ -1,0 +1,278 @@
+/** Two machines with systemd, one with Docker and one with Podman: join, follow labels and taints, reboot, fail, come back. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import type { Node } from '../../shared/kube/node.js';
+import { freePort } from '../harness/free-port.js';
+import { type TestHost, TestHosts } from '../harness/hosts.js';
+import { createKubectl, type Kubectl } from '../harness/kubectl.js';
+import { leaveOut } from '../harness/leave-out.js';
+import { type CoordinatorProcess, runEverynode, startCoordinatorProcess } from '../harness/processes.js';
+import { untilTrue } from '../harness/until.js';
+
+const TREE = resolve('.');
+const PROGRAM = '#!/bin/sh\nexec /usr/local/bin/node /opt/everynode/dist/agent/cli.js "$@"\n';
+const GRACE_MS = 5_000;
+/** The rule: a rebooted host's pods come back so soon after its engine's start. */
+const RETURN_MS = 5_000;
+
+const daemonSet = (name: string, nodeSelector: Record<string, string> = {}): string =>
+  JSON.stringify({
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: { name },
+    spec: {
+      selector: { matchLabels: { app: name } },
+      template: {
+        metadata: { labels: { app: name } },
+        // Its container bears its name, so that an engine can be asked for it.
+        spec: { nodeSelector, containers: [{ name, image: 'app:1' }] },
+      },
+    },
+  });
+
+class TwoHosts {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'everynode-two-hosts-'));
+  #coordinator: CoordinatorProcess | undefined;
+  #kubectl: Kubectl | undefined;
+  #port = 0;
+
+  private constructor(
+    readonly hosts: TestHosts,
+    readonly one: TestHost,
+    readonly two: TestHost,
+  ) {}
+
+  static async open(): Promise<TwoHosts | string> {
+    const hosts = await TestHosts.open();
+    if (typeof hosts === 'string') return hosts;
+    try {
+      const one = await hosts.start('one', 'docker', TREE);
+      const two = await hosts.start('two', 'podman', TREE);
+      const all = new TwoHosts(hosts, one, two);
+      all.#port = await freePort();
+      for (const host of [one, two]) all.#install(host);
+      await all.startCoordinator();
+      return all;
+    } catch (error) {
+      await hosts.stop();
+      throw error;
+    }
+  }
+
+  get kubectl(): Kubectl {
+    this.#kubectl ??= createKubectl(readFileSync(join(this.dataDir, 'kubeconfig'), 'utf8'));
+    return this.#kubectl;
+  }
+
+  get dataDir(): string {
+    return join(this.#folder, 'data');
+  }
+
+  async startCoordinator(): Promise<void> {
+    const { gateway } = this.hosts;
+    const args = [
+      '--host',
+      gateway,
+      '--port',
+      String(this.#port),
+      '--node-monitor-grace-ms',
+      String(GRACE_MS),
+    ];
+    this.#coordinator = await startCoordinatorProcess(this.dataDir, args);
+  }
+
+  async stopCoordinator(): Promise<void> {
+    await this.#coordinator?.end('SIGKILL');
+  }
+
+  /** What a person types on a new host. */
+  async joinLine(): Promise<string> {
+    const { stdout } = await runEverynode(['token', 'create', '--data', this.dataDir]);
+    return stdout.trim();
+  }
+
+  async node(name: string): Promise<Node> {
+    return JSON.parse(await this.kubectl.ok(`get node ${name} -o json`));
+  }
+
+  async close(): Promise<void> {
+    await this.#coordinator?.end('SIGTERM');
+    this.#kubectl?.remove();
+    await this.hosts.stop();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  /** What a package would bring: the program and its unit, as they stand in the repository. */
+  #install(host: TestHost): void {
+    host.loadImages(['app:1']);
+    host.write('/usr/local/bin/everynode-agent', PROGRAM);
+    host.run('chmod', '+x', '/usr/local/bin/everynode-agent');
+    const unit = readFileSync(join(TREE, 'systemd/everynode-agent.service'), 'utf8');
+    host.write('/etc/systemd/system/everynode-agent.service', unit);
+  }
+}
+
+/** Ids of the running containers of a DaemonSet's pods, as the host's engine has them. */
+function containersOf(host: TestHost, name: string): string[] {
+  const ids = host.runEngine('ps', '-q', '--filter', `label=everynode.dev/container=${name}`);
+  return ids.split('\n').filter((id) => id !== '');
+}
+
+const runsOn = (host: TestHost, name: string) =>
+  assert.equal(containersOf(host, name).length, 1, `${name} on ${host.name}`);
+const isReady = (node: Node) => node.status?.conditions?.find(({ type }) => type === 'Ready')?.status;
+
+describe('two hosts', { concurrency: 1 }, () => {
+  let opened: TwoHosts | string;
+
+  before(async () => {
+    opened = await TwoHosts.open();
+  });
+  after(async () => {
+    if (typeof opened !== 'string') await opened.close();
+  });
+
+  const law = (rule: string, body: (all: TwoHosts, say: (text: string) => void) => Promise<void>): void => {
+    test(rule, async (context) => {
+      if (typeof opened === 'string') leaveOut(context, 'two hosts with systemd', opened);
+      else await body(opened, (text) => context.diagnostic(text));
+    });
+  };
+
+  law('a host joins by the unit and a token in its environment file', async (all) => {
+    const [, server, token] = /--server (\S+) --token (\S+)$/.exec(await all.joinLine()) ?? [];
+    const environment = `EVERYNODE_AGENT_SERVER=${server}\nEVERYNODE_AGENT_TOKEN=${token}\n`;
+    all.one.write('/etc/everynode/agent.env', environment);
+    all.one.run('systemctl', 'enable', '--now', 'everynode-agent');
+    await untilTrue(async () => assert.match(await all.kubectl.ok('get nodes'), /\none +Ready/));
+    await all.kubectl.ok('apply -f -', daemonSet('app'));
+    await untilTrue(() => runsOn(all.one, 'app'));
+  });
+
+  law('a second host joins by the line of token create and gets its copy', async (all) => {
+    const line = await all.joinLine();
+    assert.match(line, /^everynode-agent --server https:\/\/[\d.]+:\d+ --token \w+\.\w+\.[0-9a-f]{64}$/);
+    all.two.runDetached('sh', '-c', line);
+    await untilTrue(() => runsOn(all.two, 'app'));
+    await untilTrue(async () => {
+      const nodes = await all.kubectl.ok('get nodes -o wide');
+      assert.match(nodes, /\none +Ready .*docker:\/\//);
+      assert.match(nodes, /\ntwo +Ready .*podman:\/\//);
+    });
+    await all.kubectl.ok('rollout status ds/app --timeout=30s');
+  });
+
+  law('what was joined by hand goes on as a service, without the token', async (all) => {
+    const before = containersOf(all.two, 'app');
+    const server = /--server (\S+)/.exec(await all.joinLine())?.[1];
+    all.two.run('pkill', '-TERM', '-f', 'dist/agent/cli.js');
+    all.two.write('/etc/everynode/agent.env', `EVERYNODE_AGENT_SERVER=${server}\n`);
+    all.two.run('systemctl', 'enable', '--now', 'everynode-agent');
+    await all.kubectl.ok('label node two hand=no');
+    await all.kubectl.ok('apply -f -', daemonSet('by-service', { hand: 'no' }));
+    await untilTrue(() => runsOn(all.two, 'by-service'));
+    assert.deepEqual(containersOf(all.two, 'app'), before);
+    await all.kubectl.ok('delete ds by-service');
+    await untilTrue(() => assert.deepEqual(containersOf(all.two, 'by-service'), []));
+  });
+
+  law('labels and taints move the copies', async (all) => {
+    const { kubectl, one, two } = all;
+    await kubectl.ok('apply -f -', daemonSet('picky', { color: 'green' }));
+    await kubectl.ok('label node one color=green');
+    await untilTrue(() => runsOn(one, 'picky'));
+    await kubectl.ok('label node two color=green');
+    await kubectl.ok('label node one color-');
+    await untilTrue(() => runsOn(two, 'picky'));
+    await untilTrue(() => assert.deepEqual(containersOf(one, 'picky'), []));
+    await kubectl.ok('taint node two key=value:NoExecute');
+    await untilTrue(() => assert.deepEqual([...containersOf(two, 'picky'), ...containersOf(two, 'app')], []));
+    await kubectl.ok('taint node two key:NoExecute-');
+    await untilTrue(() => runsOn(two, 'app'));
+    await kubectl.ok('delete ds picky');
+    await untilTrue(() => assert.deepEqual(containersOf(two, 'picky'), []));
+  });
+
+  for (const signal of ['TERM', 'KILL']) {
+    law(`a service that ends by ${signal} touches no container`, async ({ one, two, kubectl }) => {
+      for (const host of [one, two]) {
+        const before = containersOf(host, 'app');
+        const verb = signal === 'TERM' ? ['stop'] : ['kill', '--kill-who=main', '-s', signal];
+        host.run('systemctl', ...verb, 'everynode-agent');
+        assert.deepEqual(containersOf(host, 'app'), before);
+        host.run('systemctl', 'start', 'everynode-agent');
+        await untilTrue(async () =>
+          assert.match(await kubectl.ok('get nodes'), new RegExp(`\\n?${host.name} +Ready`)),
+        );
+        assert.deepEqual(containersOf(host, 'app'), before);
+      }
+    });
+  }
+
+  law('without a coordinator, a rebooted host has its pods back within 5 s', async (all, say) => {
+    await all.stopCoordinator();
+    for (const host of [all.one, all.two]) {
+      await host.reboot();
+      const from = performance.now();
+      await untilTrue(() => runsOn(host, 'app'), RETURN_MS);
+      say(`${host.engine}: back ${Math.round(performance.now() - from)} ms after the boot`);
+    }
+  });
+
+  law('and so has one whose power was cut', async (all, say) => {
+    for (const host of [all.one, all.two]) {
+      host.cutPower();
+      await host.restorePower();
+      const from = performance.now();
+      await untilTrue(() => runsOn(host, 'app'), RETURN_MS);
+      say(`${host.engine}: back ${Math.round(performance.now() - from)} ms after the boot`);
+    }
+    await all.startCoordinator();
+    await all.kubectl.ok('rollout status ds/app --timeout=60s');
+    const pods = await all.kubectl.ok('get pods -o name');
+    assert.equal(pods.split('\n').length, 2);
+    for (const host of [all.one, all.two]) runsOn(host, 'app');
+    // A Lease is there once the node was heard since the coordinator's start.
+    await untilTrue(async () => {
+      const leases = await all.kubectl.ok('get leases -n kube-node-lease -o name');
+      assert.equal(leases.split('\n').length, 2);
+    });
+  });
+
+  law('a host that is cut off becomes NotReady and unreachable; its container runs on', async (all, say) => {
+    const before = containersOf(all.one, 'app');
+    await untilTrue(async () => assert.equal(isReady(await all.node('one')), 'True'));
+    all.one.disconnect();
+    const from = performance.now();
+    await untilTrue(
+      async () => assert.equal(isReady(await all.node('one')), 'Unknown'),
+      2 * GRACE_MS + 5_000,
+    );
+    say(`Unknown after ${Math.round(performance.now() - from)} ms, grace ${GRACE_MS} ms`);
+    await untilTrue(async () => {
+      const taints = ((await all.node('one')).spec?.taints ?? []).map(
+        ({ key, effect }) => `${key}:${effect}`,
+      );
+      const unreachable = 'node.kubernetes.io/unreachable';
+      assert.deepEqual(taints.sort(), [`${unreachable}:NoExecute`, `${unreachable}:NoSchedule`]);
+    });
+    assert.match(await all.kubectl.ok('get nodes'), /\none +NotReady/);
+    assert.deepEqual(containersOf(all.one, 'app'), before);
+  });
+
+  law('and is back to normal when it is connected again', async (all) => {
+    const before = containersOf(all.one, 'app');
+    all.one.connect();
+    const isNormal = async () => {
+      const node = await all.node('one');
+      assert.equal(isReady(node), 'True');
+      assert.deepEqual(node.spec?.taints ?? [], []);
+    };
+    await untilTrue(isNormal, 60_000);
+    await all.kubectl.ok('rollout status ds/app --timeout=30s');
+    assert.deepEqual(containersOf(all.one, 'app'), before);
+  });
+});
