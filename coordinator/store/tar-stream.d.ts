@@ -1,4 +1,4 @@
-/** The part of tar-stream 2 that is used here. */
+/** The part of tar-stream that is used here. */
 declare module 'tar-stream' {
   import type { Readable, Writable } from 'node:stream';
 
