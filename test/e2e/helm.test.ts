@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { Fleet } from '../conformance/scenarios/fleet.js';
 import { writeChart } from '../harness/chart.js';
-import { type ClientName, clientBinary } from '../harness/client-binaries.js';
+import { findClient } from '../harness/client-binaries.js';
 import { createHelm, type Helm } from '../harness/helm.js';
 import { leaveOut } from '../harness/leave-out.js';
 
@@ -12,16 +12,8 @@ import { leaveOut } from '../harness/leave-out.js';
 const KINDS = 'ds,sa,svc,cm,secret,role,rolebinding,clusterrole,clusterrolebinding';
 const WAIT = '--wait --timeout 60s';
 
-function client(name: ClientName): { path: string } | { why: string } {
-  try {
-    return { path: clientBinary(name) };
-  } catch (error) {
-    return { why: error instanceof Error ? error.message : String(error) };
-  }
-}
-
-const helm3 = client('helm-3.17.2');
-const helm4 = client('helm-4.1.4');
+const helm3 = findClient('helm-3.17.2');
+const helm4 = findClient('helm-4.1.4');
 
 describe('Helm', () => {
   if ('why' in helm3 || 'why' in helm4) {

