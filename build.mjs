@@ -5,7 +5,7 @@
  * Plain JavaScript and without dependencies, because it runs before either is there.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -81,6 +81,8 @@ function compile(clean) {
     const isData = (path) => !path.endsWith('.ts');
     cpSync(join(ROOT, folder), join(dist, folder), { recursive: true, filter: isData });
   }
+  const { bin } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  for (const program of Object.values(bin)) chmodSync(join(ROOT, program), 0o755);
 }
 
 const major = Number(process.versions.node.split('.')[0]);

@@ -24,14 +24,16 @@ export interface StepTarget {
 /** `engine`: containers changed, look again; `memory`: only what the worker knows; `done`: nothing is left to do. */
 export type StepEffect = 'engine' | 'memory' | 'done';
 
+type BackgroundEffect = Exclude<StepEffect, 'done'>;
+
 type Performers = { [Kind in keyof Steps]: (step: Steps[Kind], target: StepTarget) => Promise<StepEffect> };
 
 /** The progress of one Pod, which the decisions read, and the steps that move it. */
 export class PodSteps {
   readonly #host: PodHost;
   readonly #reporter: PodReporter;
-  /** Called when work in the background has changed `progress`. */
-  readonly #wake: () => void;
+  /** Called when work in the background has changed `progress`, or the containers as well. */
+  readonly #wake: (changed: BackgroundEffect) => void;
   readonly #signal: AbortSignal;
   #volumeFailures = 0;
 
@@ -55,7 +57,12 @@ export class PodSteps {
     finish: async () => 'done',
   };
 
-  constructor(host: PodHost, reporter: PodReporter, wake: () => void, signal: AbortSignal) {
+  constructor(
+    host: PodHost,
+    reporter: PodReporter,
+    wake: (changed: BackgroundEffect) => void,
+    signal: AbortSignal,
+  ) {
     this.#host = host;
     this.#reporter = reporter;
     this.#wake = wake;
@@ -93,7 +100,7 @@ export class PodSteps {
     const before = this.progress.images[name];
     const failed = before && before.kind !== 'ready' ? before.failed : undefined;
     this.progress.images[name] = failed ? { kind: 'fetching', failed } : { kind: 'fetching' };
-    this.#fetch(pod, container, failed).finally(() => this.#wake());
+    this.#fetch(pod, container, failed).finally(() => this.#wake('memory'));
     return 'memory';
   }
 
@@ -217,7 +224,7 @@ export class PodSteps {
       this.progress.stopping[id] = step.deadline;
       const name = containers.find((container) => container.id === id)?.identity.container;
       if (name && isFirst) this.#sayStopping(held.pod, name, step.why);
-      this.#stopOne(id, Math.ceil(graceSeconds), step.deadline).finally(() => this.#wake());
+      void this.#stopOne(id, Math.ceil(graceSeconds), step.deadline);
     }
     return 'memory';
   }
@@ -230,6 +237,7 @@ export class PodSteps {
       await new Promise<void>((resolve) => this.#host.clock.after(RETRY_MS, resolve));
     }
     if (this.progress.stopping[id] === deadline) delete this.progress.stopping[id];
+    this.#wake('engine');
   }
 
   #sayStopping(pod: Pod, container: string, why: StopReason): void {

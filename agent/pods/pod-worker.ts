@@ -41,7 +41,7 @@ export class PodWorker {
     this.#host = host;
     this.#siblings = siblings;
     this.#reporter = new PodReporter(host);
-    this.#steps = new PodSteps(host, this.#reporter, () => this.#poke(), this.#abort.signal);
+    this.#steps = new PodSteps(host, this.#reporter, (changed) => this.#changed(changed), this.#abort.signal);
   }
 
   get held(): HeldPod {
@@ -65,6 +65,12 @@ export class PodWorker {
     this.#abort.abort();
     this.#timer?.cancel();
     await this.#loop;
+  }
+
+  /** Work in the background is done. What it stopped must not be seen running, and be stopped once more. */
+  #changed(what: 'engine' | 'memory'): void {
+    if (what === 'engine') this.#stale = true;
+    this.#poke();
   }
 
   #poke(): void {
@@ -94,8 +100,8 @@ export class PodWorker {
 
   async #turn(): Promise<void> {
     const held = this.#held;
-    if (this.#stale) {
-      // Reset before the answer: what happens meanwhile asks for another look.
+    // Reset before the answer: what happens meanwhile asks for another look.
+    while (this.#stale) {
       this.#stale = false;
       this.#observed = await this.#host.driver.inspectPod(held.uid);
     }

@@ -40,7 +40,13 @@ describe('a Pod that is given', () => {
     assert.equal(status?.phase, 'Running');
     assert.deepEqual(
       status?.conditions?.map(({ type, status: is }) => `${type}=${is}`),
-      ['PodReadyToStartContainers=True', 'Initialized=True', 'Ready=True', 'ContainersReady=True'],
+      [
+        'PodReadyToStartContainers=True',
+        'Initialized=True',
+        'Ready=True',
+        'ContainersReady=True',
+        'PodScheduled=True',
+      ],
     );
   });
 
@@ -177,7 +183,8 @@ describe('an image', () => {
     bench.give(podOf('a', { containers: [{ name: 'app', image: 'app:2' }] }));
     await bench.until('new image', () => bench.container('a')?.image.endsWith('app:2') ?? false);
     assert.equal(bench.container('a')?.restartCount, 1);
-    assert.ok(bench.events.includes('Killing: Container app definition changed, will be restarted'));
+    const killed = bench.events.filter((event) => event.startsWith('Killing: '));
+    assert.deepEqual(killed, ['Killing: Container app definition changed, will be restarted']);
   });
 });
 
