@@ -1,16 +1,10 @@
 /** Trust on first contact, made safe by the token: only the authority whose key the token names is accepted. */
-import { createHash, type X509Certificate } from 'node:crypto';
 import { connect, type TLSSocket } from 'node:tls';
+import { publicKeyHash } from '../shared/link/public-key-hash.js';
 
 const TIMEOUT_MS = 15_000;
 /** Longer than any real chain; a chain may also run in a circle. */
 const MAX_CHAIN = 10;
-
-/** SHA-256 of a certificate's SubjectPublicKeyInfo in DER, lower-case hex: what a join token names its authority by. */
-export function publicKeyHash(certificate: X509Certificate): string {
-  const spki = certificate.publicKey.export({ type: 'spki', format: 'der' });
-  return createHash('sha256').update(spki).digest('hex');
-}
 
 /**
  * PEM of the certificate with this key hash out of the chain that the server presents; undefined when it presents none.

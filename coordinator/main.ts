@@ -16,6 +16,7 @@ import { servingNames } from './api/serving-names.js';
 import { DaemonSetExplainer } from './controllers/daemonset-explain.js';
 import { EventRecorder } from './controllers/event-recorder.js';
 import { startControllers } from './controllers/index.js';
+import { pidPath } from './data-dir.js';
 import { Hub } from './hub/hub.js';
 import { nodeLeases } from './hub/node-leases.js';
 import { Presence } from './hub/presence.js';
@@ -37,9 +38,6 @@ export interface RunningCoordinator extends Running {
   /** What kubectl is told, `https://HOST:PORT`. */
   readonly server: string;
 }
-
-/** File with the process id of the coordinator that serves this data; stale when none holds the lock. */
-export const PID_FILE = 'coordinator.pid';
 
 /** After a start, agents may take so long to come back (their longest wait between two tries, and the spread), ms. */
 const RETURN_MS = 75_000;
@@ -185,7 +183,7 @@ class ApiPart implements Part {
     const listening = await this.#api.listen({ host, port });
     this.server = `https://${serverHost(host, advertise)}:${listening}`;
     adminHash = await loadAdminAccess({ dataDir: data, server: this.server, caCertificate: pki.ca.cert });
-    writeFileSync(join(data, PID_FILE), `${process.pid}\n`);
+    writeFileSync(pidPath(data), `${process.pid}\n`);
   }
 
   /** Makes the serving certificate anew when that is due; also when this machine got another name or address. */

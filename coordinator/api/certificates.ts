@@ -1,13 +1,6 @@
 /** Our own certificate authority and the certificate that the API serves with, in `DATA/pki`. */
 import 'reflect-metadata';
-import {
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  randomBytes,
-  webcrypto,
-  X509Certificate,
-} from 'node:crypto';
+import { createPrivateKey, createPublicKey, randomBytes, webcrypto, X509Certificate } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
@@ -21,6 +14,7 @@ import {
   SubjectKeyIdentifierExtension,
   X509CertificateGenerator,
 } from '@peculiar/x509';
+import { publicKeyHash } from '../../shared/link/public-key-hash.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { readIfPresent, writePrivateFile } from '../../shared/process/private-file.js';
 
@@ -46,12 +40,6 @@ export interface Pki {
   serving: KeyPair;
   /** Hex SHA-256 of the CA's public key (SubjectPublicKeyInfo DER): what join tokens pin. */
   caHash: string;
-}
-
-/** Hex SHA-256 of a certificate's SubjectPublicKeyInfo. */
-export function publicKeyHash(certificatePem: string): string {
-  const key = new X509Certificate(certificatePem).publicKey.export({ type: 'spki', format: 'der' });
-  return createHash('sha256').update(key).digest('hex');
 }
 
 function pem(label: string, der: ArrayBuffer): string {
@@ -193,7 +181,7 @@ export async function loadPki(directory: string, names: readonly string[], now: 
   try {
     const ca = await loadCa(directory, now);
     const serving = await loadServing(directory, ca, [...new Set(names)].sort(), now);
-    return { ca, serving, caHash: publicKeyHash(ca.cert) };
+    return { ca, serving, caHash: publicKeyHash(new X509Certificate(ca.cert)) };
   } catch (error) {
     if (error instanceof ExitError) throw error;
     const why = error instanceof Error ? error.message : String(error);

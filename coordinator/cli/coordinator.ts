@@ -3,7 +3,6 @@ import type { Command } from 'commander';
 import { untilStopSignal } from '../../shared/process/lifecycle.js';
 import { createLogger } from '../../shared/process/log.js';
 import { addSettingFlags, loadSettings } from '../../shared/process/settings.js';
-import { startCoordinator } from '../main.js';
 import { COORDINATOR_SETTINGS, ENVIRONMENT_PREFIX } from '../settings.js';
 
 /** Adds the command. */
@@ -21,6 +20,8 @@ async function runCoordinator(flags: Record<string, unknown>): Promise<void> {
     file: flags.config as string | undefined,
   });
   const log = createLogger(settings.logLevel);
+  // Loaded here, so that the other commands need not wait for it.
+  const { startCoordinator } = await import('../main.js');
   const coordinator = await startCoordinator(settings, log);
   await untilStopSignal();
   await coordinator.stop();

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
+import { agentDataDir, pidPath } from '../data-dir.js';
 import { defaultDataDir } from '../settings.js';
 import { type DataLock, lockData } from '../store/data-lock.js';
 import { DATABASE_FILE } from '../store/private-files.js';
 import { StoreError } from '../store/store-error.js';
 import { runAgentCommand } from './agent-process.js';
-import { agentDataDir, pidPath } from './data-dir.js';
 import { type Progress, terminalProgress } from './progress.js';
 
 /** How long a running `up` is given to end, ms; its agent has containers to leave alone, so it is quick. */

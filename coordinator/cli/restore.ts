@@ -3,12 +3,12 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { RESTORE_PATH, type RestoreDocument } from '../api/restore.js';
+import { kubeconfigPath } from '../data-dir.js';
 import { forOperator } from '../operator-error.js';
 import { defaultDataDir } from '../settings.js';
 import { restoreBackup } from '../store/restore.js';
 import { StoreError } from '../store/store-error.js';
 import { apiClientFromKubeconfig } from './api-client.js';
-import { kubeconfigPath } from './data-dir.js';
 
 interface RestoreOptions {
   data: string;

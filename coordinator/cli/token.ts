@@ -1,12 +1,13 @@
 /** `everynode token create|list|delete`: join tokens, kept as kubeadm keeps them: Secrets in kube-system. */
+import { X509Certificate } from 'node:crypto';
 import type { Command } from 'commander';
 import type { Secret } from '../../shared/kube/config.js';
+import { publicKeyHash } from '../../shared/link/public-key-hash.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
-import { publicKeyHash } from '../api/certificates.js';
+import { kubeconfigPath } from '../data-dir.js';
 import { newJoinToken, TOKEN_SECRET_PREFIX, TOKEN_SECRET_TYPE, tokenSecret } from '../hub/join-token.js';
 import { defaultDataDir } from '../settings.js';
 import { type ApiClient, apiClientFromKubeconfig } from './api-client.js';
-import { kubeconfigPath } from './data-dir.js';
 import { reachableServer } from './reachable-server.js';
 
 const SECRETS = '/api/v1/namespaces/kube-system/secrets';
@@ -58,7 +59,7 @@ export async function createToken(api: ApiClient, wish: TokenWish): Promise<Crea
   const secret = tokenSecret(token, expiresAtMs);
   const annotations = { [DESCRIPTION_ANNOTATION]: wish.description };
   await api.request('POST', SECRETS, { ...secret, metadata: { ...secret.metadata, annotations } });
-  const text = `${token.id}.${token.secret}.${publicKeyHash(api.certificateAuthority)}`;
+  const text = `${token.id}.${token.secret}.${publicKeyHash(new X509Certificate(api.certificateAuthority))}`;
   return { id: token.id, text };
 }
 

@@ -14,11 +14,10 @@ import {
   textSetting,
 } from '../../shared/process/setting-values.js';
 import { addSettingFlags, loadSettings, type SettingsOf } from '../../shared/process/settings.js';
-import { startCoordinator } from '../main.js';
+import { agentDataDir, kubeconfigPath } from '../data-dir.js';
 import { COORDINATOR_SETTINGS, ENVIRONMENT_PREFIX } from '../settings.js';
 import { type AgentProcess, runAgentCommand, startAgent } from './agent-process.js';
 import { type ApiClient, apiClientFromKubeconfig } from './api-client.js';
-import { agentDataDir, kubeconfigPath } from './data-dir.js';
 import { installEngine } from './install-engine.js';
 import { type Progress, terminalProgress } from './progress.js';
 import { createToken } from './token.js';
@@ -63,7 +62,11 @@ async function up(flags: Record<string, unknown>): Promise<void> {
   runAgentCommand(['check', ...nodeFlags(settings)]);
 
   const log = createLogger(settings.logLevel);
-  const coordinator = await progress.step('starting the coordinator', () => startCoordinator(settings, log));
+  const coordinator = await progress.step('starting the coordinator', async () => {
+    // Loaded here, so that the other commands need not wait for it.
+    const { startCoordinator } = await import('../main.js');
+    return startCoordinator(settings, log);
+  });
   const api = apiClientFromKubeconfig(kubeconfigPath(settings.data));
   const agent = await startFirstAgent(settings, api, progress);
   const failed = agent.ended.then((end) => {

@@ -3,9 +3,9 @@ import type { Command } from 'commander';
 import { ApiError } from '../../shared/kube/status.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { FLEET_GROUP, type FleetReasonsDocument, type NodeReasonDocument } from '../api/why.js';
+import { kubeconfigPath } from '../data-dir.js';
 import { defaultDataDir } from '../settings.js';
 import { type ApiClient, apiClientFromKubeconfig } from './api-client.js';
-import { kubeconfigPath } from './data-dir.js';
 
 const DAEMON_SET_PREFIXES = ['ds', 'daemonset', 'daemonsets', 'daemonset.apps', 'daemonsets.apps'];
 const NODE_PREFIXES = ['no', 'node', 'nodes'];

@@ -5,8 +5,9 @@ import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { connect } from 'node:tls';
-import { loadPki, publicKeyHash, renewalReason } from '../../coordinator/api/certificates.js';
+import { loadPki, renewalReason } from '../../coordinator/api/certificates.js';
 import { loadAdminAccess } from '../../coordinator/api/kubeconfig.js';
+import { publicKeyHash } from '../../shared/link/public-key-hash.js';
 import { startTestApi } from '../harness/api.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
 
@@ -48,7 +49,7 @@ test('a lost CA certificate is made anew from its key: what agents pinned still 
   rmSync(join(directory, 'ca.crt'));
   const again = await loadPki(directory, NAMES, NOW);
   assert.equal(again.caHash, caHash);
-  assert.equal(publicKeyHash(again.ca.cert), caHash);
+  assert.equal(publicKeyHash(new X509Certificate(again.ca.cert)), caHash);
 });
 
 for (const [what, damage] of [

@@ -1,6 +1,5 @@
 /** What lies where in a coordinator's data directory. */
 import { join } from 'node:path';
-import { PID_FILE } from '../main.js';
 
 /** The administrator's kubeconfig. */
 export function kubeconfigPath(dataDir: string): string {
@@ -9,7 +8,7 @@ export function kubeconfigPath(dataDir: string): string {
 
 /** Process id of the coordinator that holds the directory's lock; stale when none does. */
 export function pidPath(dataDir: string): string {
-  return join(dataDir, PID_FILE);
+  return join(dataDir, 'coordinator.pid');
 }
 
 /** The directory of the agent that `up` runs beside the coordinator. */
