@@ -15,6 +15,8 @@ import { untilTrue } from '../harness/until.js';
 const TREE = resolve('.');
 const PROGRAM = '#!/bin/sh\nexec /usr/local/bin/node /opt/everynode/dist/agent/cli.js "$@"\n';
 const GRACE_MS = 5_000;
+/** The grace, the round that looks, and a busy machine. */
+const SILENCE_MS = 40_000;
 /** The rule: a rebooted host's pods come back so soon after its engine's start. */
 const RETURN_MS = 5_000;
 
@@ -247,10 +249,7 @@ describe('two hosts', { concurrency: 1 }, () => {
     await untilTrue(async () => assert.equal(isReady(await all.node('one')), 'True'));
     all.one.disconnect();
     const from = performance.now();
-    await untilTrue(
-      async () => assert.equal(isReady(await all.node('one')), 'Unknown'),
-      2 * GRACE_MS + 5_000,
-    );
+    await untilTrue(async () => assert.equal(isReady(await all.node('one')), 'Unknown'), SILENCE_MS);
     say(`Unknown after ${Math.round(performance.now() - from)} ms, grace ${GRACE_MS} ms`);
     await untilTrue(async () => {
       const taints = ((await all.node('one')).spec?.taints ?? []).map(
