@@ -87,12 +87,12 @@ for (const binary of found) {
       await kubectl.ok('create serviceaccount robot');
       await kubectl.ok('create role reader --verb=get,list --resource=pods');
       await kubectl.ok('create rolebinding reading --role=reader --serviceaccount=default:robot');
-      await kubectl.ok('create clusterrole seer --verb=get --non-resource-url=/metrics');
-      await kubectl.ok('create clusterrolebinding seeing --clusterrole=seer --user=eve');
+      await kubectl.ok('create clusterrole system:seer --verb=get --non-resource-url=/metrics');
+      await kubectl.ok('create clusterrolebinding seeing --clusterrole=system:seer --user=eve');
       await kubectl.ok('create service clusterip web --tcp=80:8080');
       assert.match(await kubectl.ok('get svc'), /\nweb +ClusterIP +None +<none> +80\/TCP /);
       assert.match(await kubectl.ok('get rolebinding -o wide'), /\nreading +Role\/reader .* default\/robot/);
-      const rules = await kubectl.ok('get clusterrole seer -o jsonpath={.rules}');
+      const rules = await kubectl.ok('get clusterrole system:seer -o jsonpath={.rules}');
       assert.deepEqual(JSON.parse(rules), [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }]);
       const targetPort = 'jsonpath={.spec.ports[0].targetPort}';
       assert.equal(await kubectl.ok(`get svc web -o ${targetPort}`), '8080');
