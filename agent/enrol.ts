@@ -24,7 +24,7 @@ export class EnrolError extends Error {
 }
 
 /** A node that has joined. */
-export type Enrolment = Required<Identity>;
+export type Enrolment = Identity & { clusterUID: string };
 
 export interface EnrolOptions {
   /** Created when missing. */
@@ -53,7 +53,7 @@ export async function enrol(options: EnrolOptions): Promise<Enrolment> {
   const identity = { node, credential: pending ?? newCredential(node), ca };
   // Kept before it is registered: a join whose answer is lost is repeated with the same credential.
   await writeIdentity(dataDir, identity);
-  const enrolment = { ...identity, clusterUID: await register(server, identity, bearer) };
+  const enrolment = { ...identity, ...(await register(server, identity, bearer)) };
   await writeIdentity(dataDir, enrolment);
   return enrolment;
 }
@@ -106,13 +106,16 @@ async function pinAuthority(server: URL, caHash: string): Promise<string> {
   );
 }
 
-/** Registers the identity's credential; `connections` may keep sockets for many. Answers the fleet's clusterUID. Throws `EnrolError`. */
+/** What a coordinator answers to a join. */
+export type Registration = Pick<Enrolment, 'clusterUID' | 'seal'>;
+
+/** Registers the identity's credential; `connections` may keep sockets for many. Answers what the identity lacked. Throws `EnrolError`. */
 export async function register(
   server: URL,
   identity: Identity,
   bearer: string,
   connections: Agent | false = false,
-): Promise<string> {
+): Promise<Registration> {
   const body: JoinRequest = {
     node: identity.node,
     credentialHash: createHash('sha256').update(identity.credential).digest('hex'),
@@ -124,7 +127,10 @@ export async function register(
     connections,
   });
   const answer = parseAnswer(text);
-  if (code === 200 && typeof answer.clusterUID === 'string') return answer.clusterUID;
+  const { clusterUID, seal } = answer;
+  if (code === 200 && typeof clusterUID === 'string') {
+    return { clusterUID, ...(typeof seal === 'string' ? { seal } : {}) };
+  }
   const message = typeof answer.message === 'string' ? answer.message : `status ${code}`;
   throw new EnrolError(
     `${server.host} refused to let this host join: ${message}`,

@@ -15,6 +15,8 @@ export interface Identity {
   ca: string;
   /** Absent until the join was answered. */
   clusterUID?: string;
+  /** What the join was sealed with, if it was: said at each connect, and understood by the coordinator alone. */
+  seal?: string;
 }
 
 /** The identity kept in `dataDir`; undefined when there is none. Throws `ExitError` when it is damaged. */
@@ -46,6 +48,6 @@ export async function writeIdentity(dataDir: string, identity: Identity): Promis
 
 function isIdentity(value: unknown): value is Identity {
   if (typeof value !== 'object' || value === null) return false;
-  const { node, credential, ca, clusterUID } = value as Record<string, unknown>;
-  return [node, credential, ca, clusterUID ?? ''].every((field) => typeof field === 'string');
+  const { node, credential, ca, clusterUID, seal } = value as Record<string, unknown>;
+  return [node, credential, ca, clusterUID ?? '', seal ?? ''].every((field) => typeof field === 'string');
 }

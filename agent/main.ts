@@ -70,5 +70,6 @@ async function becomeNode(settings: AgentSettings): Promise<Enrolment> {
 function linkTarget(enrolment: Enrolment, settings: AgentSettings): LinkTarget {
   const url = new URL(LINK_PATH, settings.server);
   url.protocol = 'wss:';
-  return { url: url.href, ca: enrolment.ca, credential: enrolment.credential };
+  const { ca, credential, seal } = enrolment;
+  return { url: url.href, ca, credential, ...(seal && { joinSeal: seal }) };
 }

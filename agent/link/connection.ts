@@ -8,6 +8,7 @@ import {
   BEAT_INTERVAL_MS,
   type FromAgent,
   type FromHub,
+  JOIN_SEAL_HEADER,
   MAX_FRAME_BYTES,
   SUBPROTOCOL,
 } from '../../shared/link/messages.js';
@@ -29,6 +30,8 @@ export interface LinkTarget {
   /** PEM of the only certificate authority that is trusted. */
   ca?: string;
   credential: string;
+  /** Of the join, if it was sealed. */
+  joinSeal?: string;
   /** Opens the socket in place of `tls.connect`: for hosts that share what TLS costs, or whose network is pretended. */
   connect?: (options: ConnectionOptions) => Socket;
 }
@@ -57,7 +60,10 @@ export class Connection {
       ...(target.ca ? { ca: target.ca } : {}),
       // Declared with all of net.connect's forms; it is called with options alone.
       ...(target.connect ? { createConnection: target.connect as typeof createConnection } : {}),
-      headers: { authorization: `Bearer ${target.credential}` },
+      headers: {
+        authorization: `Bearer ${target.credential}`,
+        ...(target.joinSeal ? { [JOIN_SEAL_HEADER]: target.joinSeal } : {}),
+      },
       handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
       perMessageDeflate: false,
       maxPayload: MAX_FRAME_BYTES,

@@ -92,7 +92,7 @@ export class Fleet {
     const { server, bearer, ca } = coordinator;
     const { firstIndex, speed, log } = this.#options;
     const identity = { node: plan.metadata.name, ca, credential: credentialOf(bearer, plan.metadata.name) };
-    const clusterUID = await register(server, identity, bearer, connections);
+    const { clusterUID } = await register(server, identity, bearer, connections);
     const url = new URL(LINK_PATH, server);
     url.protocol = 'wss:';
     const node = new SimulatedNode({

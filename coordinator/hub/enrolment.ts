@@ -6,12 +6,14 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Secret } from '../../shared/kube/config.js';
 import { ApiError, badRequest } from '../../shared/kube/status.js';
-import type { JoinAnswer, JoinRequest } from '../../shared/link/messages.js';
-import { ProtocolError, record, type Shape, text } from '../../shared/link/shape.js';
+import type { JoinAnswer, JoinRequest, Seal } from '../../shared/link/messages.js';
+import { integer, ProtocolError, record, type Shape, text } from '../../shared/link/shape.js';
 import type { Clock } from '../../shared/process/clock.js';
 import { secretKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
 import { base64, ENROLMENT_NAMESPACE, sha256, TOKEN_SECRET_PREFIX, TOKEN_SECRET_TYPE } from './join-token.js';
+import type { PendingRestore } from './pending-restore.js';
+import type { Sealer } from './seal.js';
 
 export const CREDENTIAL_SECRET_TYPE = 'everynode.dev/node-credential';
 const CREDENTIAL_SECRET_PREFIX = 'node-credential-';
@@ -25,15 +27,25 @@ export interface JoinCall {
 
 const joinRequest: Shape<JoinRequest> = record<JoinRequest>({ node: text(253), credentialHash: text(64) });
 
-export class Enrolment {
-  readonly #registry: Registry;
-  readonly #clock: Clock;
-  readonly #clusterUID: string;
+export interface EnrolmentParts {
+  registry: Registry;
+  clock: Clock;
+  clusterUID: string;
+  sealer: Sealer;
+  restore?: PendingRestore | undefined;
+}
 
-  constructor(registry: Registry, clock: Clock, clusterUID: string) {
-    this.#registry = registry;
-    this.#clock = clock;
-    this.#clusterUID = clusterUID;
+/** A credential's hash as the store has it. */
+interface StoredHash {
+  hash: string;
+  revision: number;
+}
+
+export class Enrolment {
+  readonly #parts: EnrolmentParts;
+
+  constructor(parts: EnrolmentParts) {
+    this.#parts = parts;
   }
 
   /**
@@ -44,7 +56,7 @@ export class Enrolment {
     await this.#checkToken(bearerOf(call.authorization));
     const { node, credentialHash } = parseJoin(call.body);
     const stored = (await this.#storedHash(node)) ?? (await this.#register(node, credentialHash));
-    if (isSame(stored, credentialHash)) return { node, clusterUID: this.#clusterUID };
+    if (stored && isSame(stored.hash, credentialHash)) return this.#answer(node, stored);
     const remedy = `kubectl -n ${ENROLMENT_NAMESPACE} delete secret ${CREDENTIAL_SECRET_PREFIX}${node}`;
     throw new ApiError(
       'AlreadyExists',
@@ -52,14 +64,40 @@ export class Enrolment {
     );
   }
 
-  /** The node that this `Authorization` header proves to be. Throws ApiError 401. */
-  async authenticate(authorization: string | undefined): Promise<string> {
+  /** The node that this `Authorization` header proves to be; `seal` is that of its join. Throws ApiError 401. */
+  async authenticate(authorization: string | undefined, seal?: string): Promise<string> {
     const credential = bearerOf(authorization);
     const node = /^[\w-]{43}\.(.{1,253})$/.exec(credential)?.[1];
     const stored = node === undefined ? undefined : await this.#storedHash(node);
-    if (node === undefined || stored === undefined || !isSame(stored, sha256(credential)))
-      throw unauthorized();
+    if (node === undefined) throw unauthorized();
+    const hash = sha256(credential);
+    if (isSame(stored?.hash, hash)) return node;
+    if (!this.#hasJoinedSince(node, hash, seal)) throw unauthorized();
+    await this.#takeBack(node, hash);
     return node;
+  }
+
+  #answer(node: string, { hash, revision }: StoredHash): JoinAnswer {
+    const { clusterUID, sealer } = this.#parts;
+    return { node, clusterUID, seal: JSON.stringify(sealer.seal(node, sealable(hash), revision)) };
+  }
+
+  /** After a restore: true when this host joined after the backup, so that the store cannot know it. Only until a person confirms: afterwards a missing Secret means revoked. */
+  #hasJoinedSince(node: string, hash: string, sealText: string | undefined): boolean {
+    const { restore, sealer } = this.#parts;
+    if (sealText === undefined || !restore?.unconfirmed()) return false;
+    const seal = parseSeal(sealText);
+    return seal !== undefined && sealer.isGivenSince(node, sealable(hash), seal);
+  }
+
+  /** Stores a credential that the store has lost, in place of an older one of this name. */
+  async #takeBack(node: string, hash: string): Promise<void> {
+    const name = `${CREDENTIAL_SECRET_PREFIX}${node}`;
+    if ((await this.#register(node, hash))?.hash === hash) return;
+    await this.#parts.registry.modify(secretKind, { namespace: ENROLMENT_NAMESPACE, name }, (secret) => {
+      secret.data = { ...secret.data, hash: base64(hash) };
+      return undefined;
+    });
   }
 
   async #checkToken(token: string): Promise<void> {
@@ -70,11 +108,11 @@ export class Enrolment {
       throw unauthorized();
     const expiration = field(stored, 'expiration');
     // An expiration that is no time at all is as good as past.
-    if (expiration !== undefined && !(Date.parse(expiration) > this.#clock.now())) throw unauthorized();
+    if (expiration !== undefined && !(Date.parse(expiration) > this.#parts.clock.now())) throw unauthorized();
   }
 
   /** Answers the hash that is stored then: another's, when that one came first. */
-  async #register(node: string, credentialHash: string): Promise<string | undefined> {
+  async #register(node: string, credentialHash: string): Promise<StoredHash | undefined> {
     const metadata = { name: `${CREDENTIAL_SECRET_PREFIX}${node}`, namespace: ENROLMENT_NAMESPACE };
     const data = { hash: base64(credentialHash) };
     try {
@@ -85,22 +123,23 @@ export class Enrolment {
         type: CREDENTIAL_SECRET_TYPE,
         data,
       };
-      await this.#registry.create(secretKind, ENROLMENT_NAMESPACE, secret);
-      return credentialHash;
+      const { revision } = await this.#parts.registry.create(secretKind, ENROLMENT_NAMESPACE, secret);
+      return { hash: credentialHash, revision };
     } catch (error) {
       if (!(error instanceof ApiError) || error.reason !== 'AlreadyExists') throw error;
       return this.#storedHash(node);
     }
   }
 
-  async #storedHash(node: string): Promise<string | undefined> {
+  async #storedHash(node: string): Promise<StoredHash | undefined> {
     const secret = await this.#secret(`${CREDENTIAL_SECRET_PREFIX}${node}`);
-    return secret && field(secret, 'hash');
+    const hash = secret && field(secret, 'hash');
+    return hash === undefined ? undefined : { hash, revision: Number(secret?.metadata.resourceVersion ?? 0) };
   }
 
   async #secret(name: string): Promise<Secret | undefined> {
     try {
-      return (await this.#registry.get(secretKind, { namespace: ENROLMENT_NAMESPACE, name })).object();
+      return (await this.#parts.registry.get(secretKind, { namespace: ENROLMENT_NAMESPACE, name })).object();
     } catch (error) {
       if (error instanceof ApiError && error.reason === 'NotFound') return undefined;
       throw error;
@@ -112,6 +151,22 @@ export class Enrolment {
 function tokenHash(secret: Secret): string | undefined {
   const plain = field(secret, 'token-secret');
   return field(secret, 'token-hash') ?? (plain === undefined ? undefined : sha256(plain));
+}
+
+/** A credential's hash in the form that seals are made over; no object has such a uid. */
+function sealable(hash: string): { uid: string; object: Buffer } {
+  return { uid: 'node-credential', object: Buffer.from(hash) };
+}
+
+const joinSeal: Shape<Seal> = record<Seal>({ era: text(128), revision: integer(0), mac: text(128) });
+
+function parseSeal(sealText: string): Seal | undefined {
+  try {
+    return joinSeal(JSON.parse(sealText), 'seal');
+  } catch (error) {
+    if (error instanceof ProtocolError || error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }
 
 function parseJoin(body: unknown): JoinRequest {

@@ -9,6 +9,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import {
   BEAT_INTERVAL_MS,
   type Hello,
+  JOIN_SEAL_HEADER,
   type JoinAnswer,
   type ReportedEvent,
   type ReturnedObject,
@@ -30,6 +31,7 @@ import { GivenBack } from './given-back.js';
 import { hostOffsetMs } from './host-time.js';
 import { NodeConditions } from './node-conditions.js';
 import { NodeLanes } from './node-lanes.js';
+import type { PendingRestore } from './pending-restore.js';
 import { PodStreams } from './pod-streams.js';
 import type { Presence } from './presence.js';
 import type { RecordEvent } from './record-event.js';
@@ -54,12 +56,6 @@ export interface HubOptions {
   recordEvent: { asNodeController: RecordEvent; asAgent: RecordEvent };
   clock: Clock;
   log: Logger;
-}
-
-/** Until it is confirmed, nothing that the store does not know is taken from a host. */
-export interface PendingRestore {
-  unconfirmed(): object | undefined;
-  readonly confirmed: Promise<void>;
 }
 
 /** After a coordinator's start the fleet's first tries are spread so that handshakes stay below 500 a second. */
@@ -101,9 +97,16 @@ export class Hub implements SessionEvents {
     const { registry, informers, presence, clock, clusterUID } = options;
     const log = options.log.child({ component: 'hub' });
     this.#options = { ...options, log };
-    this.#enrolment = new Enrolment(registry, clock, clusterUID);
+    this.#enrolment = new Enrolment({
+      registry,
+      clock,
+      clusterUID,
+      sealer: options.sealer,
+      restore: options.restore,
+    });
     this.#upgrader = new Upgrader({
-      authenticate: (authorization) => this.#enrolment.authenticate(authorization),
+      authenticate: ({ authorization, [JOIN_SEAL_HEADER]: seal }) =>
+        this.#enrolment.authenticate(authorization, typeof seal === 'string' ? seal : undefined),
       accept: (node, socket, transport) =>
         this.#sessions.add(new Session(node, socket, transport, this, clock)),
       log,

@@ -1,5 +1,5 @@
 /** From an HTTP upgrade to a WebSocket of a proven node, or to a refusal that says why. */
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { ApiError } from '../../shared/kube/status.js';
@@ -8,8 +8,8 @@ import { chooseSubprotocol } from '../../shared/link/version.js';
 import type { Logger } from '../../shared/process/log.js';
 
 export interface UpgraderOptions {
-  /** The node that an `Authorization` header proves to be. Rejects with ApiError. */
-  authenticate: (authorization: string | undefined) => Promise<string>;
+  /** The node that the headers prove to be. Rejects with ApiError. */
+  authenticate: (headers: IncomingHttpHeaders) => Promise<string>;
   accept: (node: string, socket: WebSocket, transport: Duplex) => void;
   log: Logger;
 }
@@ -56,7 +56,7 @@ export class Upgrader {
     if (!chooseSubprotocol(headers['sec-websocket-protocol'])) {
       throw new ApiError('BadRequest', `the subprotocol ${SUBPROTOCOL} is not offered`);
     }
-    const node = await this.#options.authenticate(headers.authorization);
+    const node = await this.#options.authenticate(headers);
     if (this.#isClosed) throw new ApiError('ServiceUnavailable', 'the coordinator stops');
     return node;
   }

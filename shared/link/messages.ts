@@ -13,6 +13,8 @@ export const SUBPROTOCOL = 'everynode.v1';
 export const LINK_PATH = '/link';
 /** POST here with a join token to obtain a node's credential. */
 export const JOIN_PATH = '/join';
+/** Request header of a link that carries the `seal` of the node's join. */
+export const JOIN_SEAL_HEADER = 'everynode-join-seal';
 
 export const MAX_FRAME_BYTES = 4 * 1024 * 1024;
 export const STREAM_CHUNK_BYTES = 16 * 1024;
@@ -245,4 +247,6 @@ export interface JoinRequest {
 export interface JoinAnswer {
   node: string;
   clusterUID: string;
+  /** The hub's word that it took this credential, to be sent as JOIN_SEAL_HEADER: a store restored from before the join believes it. */
+  seal?: string;
 }

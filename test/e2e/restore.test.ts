@@ -1,5 +1,5 @@
 /**
- * A fleet whose coordinator is lost with everything since its last backup, as processes: what the hosts run goes on, comes back into the
+ * A fleet whose coordinator is lost with everything since its last backup, a host that joined among it, as processes: what the hosts run goes on, comes back into the
  * store, and is only touched once a person has confirmed.
  */
 import assert from 'node:assert/strict';
@@ -74,13 +74,11 @@ class Fleet {
     this.#api = new CoordinatorApi(this.coordinator.kubeconfig);
   }
 
-  async startAgents(data: string): Promise<void> {
+  async join(node: string, data: string): Promise<void> {
     const client = apiClientFromKubeconfig(join(this.path(data), 'kubeconfig'));
     const { text: token } = await createToken(client, { ttlSeconds: 0, description: 'restore' });
     const server = `https://127.0.0.1:${this.port}`;
-    for (const node of NODES) {
-      this.agents.push(startAgentProcess({ node, server, token, dataDir: this.path(node) }));
-    }
+    this.agents.push(startAgentProcess({ node, server, token, dataDir: this.path(node) }));
   }
 
   /** A Pod of one's own on each node, which no controller has a say in. */
@@ -126,9 +124,9 @@ describe('a restore with live agents', () => {
   before(async () => {
     fleet.port = await freePort();
     await fleet.startCoordinator('lost');
-    await fleet.startAgents('lost');
+    await fleet.join('n1', 'lost');
     await fleet.api.ask('POST', DAEMON_SETS, daemonSet('web', 'web:1'));
-    await fleet.running(['web:1', 'web:1']);
+    await fleet.running(['web:1']);
     const backup = await runEverynode([
       'backup',
       '--data',
@@ -137,6 +135,7 @@ describe('a restore with live agents', () => {
       fleet.path('b.tar.gz'),
     ]);
     assert.equal(backup.code, 0, backup.stderr);
+    await fleet.join('n2', 'lost');
     const change = JSON.stringify({ spec: daemonSet('web', 'web:2').spec });
     const type = 'application/merge-patch+json';
     await fleet.api.ask('PATCH', `${DAEMON_SETS}/web`, JSON.parse(change), type);

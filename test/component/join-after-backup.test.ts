@@ -1,0 +1,85 @@
+/** Hosts that joined after the backup from which the store was restored: it has never heard of their credentials. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Enrolment } from '../../coordinator/hub/enrolment.js';
+import { newJoinToken, sha256, tokenSecret } from '../../coordinator/hub/join-token.js';
+import { Sealer } from '../../coordinator/hub/seal.js';
+import { ALL_KINDS, namespaceKind, secretKind } from '../../coordinator/kinds/index.js';
+import { createRegistry } from '../../coordinator/registry/create-registry.js';
+import { MemoryStore } from '../../coordinator/store/memory-store.js';
+import { systemClock } from '../../shared/process/clock.js';
+import { silentLogger } from '../../shared/process/log.js';
+
+const KEY = Buffer.alloc(32, 's');
+const BACKUP_REVISION = 2;
+
+/** The enrolment of a coordinator over a store of its own. `pastEras` only when it was restored. */
+async function coordinator(era: string, pastEras: { era: string; revision: number; takenAt: number }[] = []) {
+  const store = new MemoryStore();
+  const registry = createRegistry({ store, kinds: ALL_KINDS, clock: systemClock, log: silentLogger });
+  await registry.create(namespaceKind, undefined, { metadata: { name: 'kube-system' } });
+  const restore = { isWaiting: pastEras.length > 0 };
+  const enrolment = new Enrolment({
+    registry,
+    clock: systemClock,
+    clusterUID: 'fleet',
+    sealer: new Sealer(KEY, { era, pastEras }),
+    restore: { unconfirmed: () => (restore.isWaiting ? {} : undefined), confirmed: Promise.resolve() },
+  });
+  const token = newJoinToken();
+  await registry.create(secretKind, 'kube-system', tokenSecret(token));
+  const join = (node: string, credential: string) =>
+    enrolment.join({
+      authorization: `Bearer ${token.id}.${token.secret}`,
+      body: { node, credentialHash: sha256(credential) },
+    });
+  return { enrolment, restore, join };
+}
+
+const credentialOf = (node: string, letter = 'a') => `${letter.repeat(43)}.${node}`;
+
+/** A host that joined before all was lost, and the coordinator that was restored from what was known at `revision`. */
+async function lostAndRestored(revision = BACKUP_REVISION) {
+  const { seal } = await (await coordinator('before')).join('n1', credentialOf('n1'));
+  return { seal, ...(await coordinator('now', [{ era: 'before', revision, takenAt: 0 }])) };
+}
+
+test('until the confirmation such a host is let in by the seal of its join, and known from then on', async () => {
+  const { enrolment, seal, restore } = await lostAndRestored();
+  const authorization = `Bearer ${credentialOf('n1')}`;
+  assert.equal(await enrolment.authenticate(authorization, seal), 'n1');
+  restore.isWaiting = false;
+  assert.equal(await enrolment.authenticate(authorization), 'n1');
+});
+
+test('it takes its name from whoever had it in the backup', async () => {
+  const { enrolment, seal, join } = await lostAndRestored();
+  await join('n1', credentialOf('n1', 'b'));
+  assert.equal(await enrolment.authenticate(`Bearer ${credentialOf('n1')}`, seal), 'n1');
+  await assert.rejects(enrolment.authenticate(`Bearer ${credentialOf('n1', 'b')}`));
+});
+
+test('after the confirmation a credential that the store does not know counts as revoked', async () => {
+  const { enrolment, seal, restore } = await lostAndRestored();
+  restore.isWaiting = false;
+  await assert.rejects(enrolment.authenticate(`Bearer ${credentialOf('n1')}`, seal));
+});
+
+test('a credential of before the backup was revoked before it', async () => {
+  const { enrolment, seal } = await lostAndRestored(1_000);
+  await assert.rejects(enrolment.authenticate(`Bearer ${credentialOf('n1')}`, seal));
+});
+
+test('a seal is good for its own credential and node alone, and must be whole', async () => {
+  const { enrolment, seal } = await lostAndRestored();
+  const cases: [string, string | undefined][] = [
+    [credentialOf('n1', 'b'), seal],
+    [credentialOf('n2'), seal],
+    [credentialOf('n1'), '{"era":"before"}'],
+    [credentialOf('n1'), 'no JSON'],
+    [credentialOf('n1'), undefined],
+  ];
+  for (const [credential, claimed] of cases) {
+    await assert.rejects(enrolment.authenticate(`Bearer ${credential}`, claimed));
+  }
+});
