@@ -9,7 +9,6 @@ export const MAX_HEADER_BYTES = 32 * 1024;
 /** Answers what Node gave up on, by its error code, in a form that a client can read, and closes the connection. */
 export function refuseBrokenRequest(code: string, socket: Duplex): void {
   switch (code) {
-    case 'ECONNRESET':
     case 'HPE_INVALID_EOF_STATE':
       socket.destroy();
       return;
@@ -20,7 +19,9 @@ export function refuseBrokenRequest(code: string, socket: Duplex): void {
       refuseSocket(socket, badRequest(`the headers of the request exceed ${MAX_HEADER_BYTES} bytes`), 431);
       return;
     default:
-      refuseSocket(socket, badRequest('the request is not HTTP'));
+      if (code.startsWith('HPE_')) refuseSocket(socket, badRequest('the request is not HTTP'));
+      // Reset, or TLS was never set up: an answer would wait for a handshake that does not come, and hold the socket.
+      else socket.destroy();
   }
 }
 
