@@ -5,7 +5,7 @@ import type { Node } from '../../shared/kube/node.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { isNodeReady, lifecycleTaints, withLifecycleTaints } from '../decisions/node-taints.js';
-import { type Informers, type ObjectChange, PODS_BY_NODE } from '../informers/informer.js';
+import type { Informers, ObjectChange } from '../informers/informer.js';
 import { nodeKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
 import type { RecordEvent } from './event-recorder.js';
@@ -78,16 +78,8 @@ export class NodeLifecycle {
       const text = `Node ${name} event: Removing Node ${name} from Controller`;
       recordEvent(previous, 'Normal', 'RemovingNode', text);
     } else if (previous && current && isNodeReady(previous) && !isNodeReady(current)) {
-      this.#tellNotReady(current);
-    }
-  }
-
-  #tellNotReady(node: Node): void {
-    const { recordEvent, informers } = this.#parts;
-    const { name } = node.metadata;
-    recordEvent(node, 'Normal', 'NodeNotReady', `Node ${name} status is now: NodeNotReady`);
-    for (const pod of informers.pods.indexed(PODS_BY_NODE, name)) {
-      recordEvent(pod, 'Warning', 'NodeNotReady', 'Node is not ready');
+      // Its Pods are told of by the hub, which takes their readiness away.
+      recordEvent(current, 'Normal', 'NodeNotReady', `Node ${name} status is now: NodeNotReady`);
     }
   }
 

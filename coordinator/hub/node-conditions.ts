@@ -95,26 +95,20 @@ export class NodeConditions {
   }
 
   async #writeNode(node: string, reported: NodeStatus | undefined): Promise<number> {
-    const { registry, informers, recordEvent } = this.#parts;
+    const { registry, informers } = this.#parts;
     const known = informers.nodes.get({ name: node });
     // Only the hub writes Node.status, and the lane has waited for what it wrote last.
     if (known && sameJson(known.status, this.#statusOf(node, known.status, reported))) return 0;
-    let wasReady = false;
     try {
       const record = await registry.modify(
         nodeKind,
         { name: node },
         (stored) => {
-          wasReady = isConditionTrue(stored.status?.conditions, 'Ready');
           stored.status = this.#statusOf(node, stored.status, reported);
           return undefined;
         },
         { subresource: 'status' },
       );
-      const stored = record.object();
-      if (wasReady && !isConditionTrue(stored.status?.conditions, 'Ready')) {
-        recordEvent(stored, 'Normal', 'NodeNotReady', `Node ${node} status is now: NodeNotReady`);
-      }
       return record.revision;
     } catch (error) {
       if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error;
