@@ -23,6 +23,7 @@ const MANIFEST = JSON.stringify({
 /** When to strike after a rollout was begun, ms: before, within and after the engine's work. */
 const MOMENTS_MS = [20, 150, 400];
 /** The rule: after a restart of the host, its pods come back so soon after the engine's start. */
+const RECONNECT_MS = 90_000;
 const RETURN_MS = 5_000;
 
 describe('crashes on docker', { concurrency: 1 }, () => {
@@ -183,6 +184,7 @@ describe('crashes on docker', { concurrency: 1 }, () => {
 
   law('in the end, deleting the daemon set leaves no container', async (bench) => {
     await bench.kubectl.ok('delete ds app');
-    await untilTrue(async () => assert.deepEqual(await bench.containers.all(), []));
+    // Agents whose coordinator was killed again and again wait up to a minute before they try once more.
+    await untilTrue(async () => assert.deepEqual(await bench.containers.all(), []), RECONNECT_MS);
   });
 });
