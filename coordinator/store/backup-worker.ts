@@ -1,48 +1,19 @@
-/** A thread that copies the database as it is at one moment, while the coordinator goes on writing. */
+/** A thread that takes one backup, while the coordinator's own go on. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { makePrivateFile } from './private-files.js';
-import { readIdentity } from './sqlite-identity.js';
-import { lastRevision, openDatabase } from './sqlite-schema.js';
-import { toStoreError } from './store-error.js';
+import type { BackupManifest } from './backup-file.js';
+import { type StoreErrorCode, toStoreError } from './store-error.js';
+import { type BackupOrder, writeBackup } from './write-backup.js';
 
-/** Which database to copy, and the file that does not exist yet. */
-export interface CopyWish {
-  from: string;
-  to: string;
-}
+/** The backup that was taken, or why there is none. */
+export type BackupReply = { manifest: BackupManifest } | { error: { code: StoreErrorCode; message: string } };
 
-/** What the copy holds, or why there is none. */
-export type CopyReply =
-  | { clusterUID: string; era: string; revision: number }
-  | { error: { code: string; message: string } };
-
-/** One statement reads one state of the database, whoever writes meanwhile; what the copy holds is read from itself. */
-function copy({ from, to }: CopyWish): CopyReply {
-  const source = openDatabase(from);
+async function serve(order: BackupOrder): Promise<BackupReply> {
   try {
-    makePrivateFile(to);
-    source.prepare('VACUUM INTO ?').run(to);
-  } finally {
-    source.close();
-  }
-  const copied = openDatabase(to);
-  try {
-    // One file, no journal beside it.
-    copied.pragma('journal_mode = DELETE');
-    const { clusterUID, era } = readIdentity(copied);
-    return { clusterUID, era, revision: lastRevision(copied) };
-  } finally {
-    copied.close();
-  }
-}
-
-function answer(wish: CopyWish): CopyReply {
-  try {
-    return copy(wish);
+    return { manifest: await writeBackup(order) };
   } catch (error) {
-    const { code, message } = toStoreError(error, wish.to);
+    const { code, message } = toStoreError(error, order.path);
     return { error: { code, message } };
   }
 }
 
-parentPort?.postMessage(answer(workerData));
+parentPort?.postMessage(await serve(workerData));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { makePrivateDirectory } from '../../shared/process/private-file.js';
 import { type BackupManifest, syncDirectory, unpackBackup } from './backup-file.js';
 import { lockData } from './data-lock.js';
-import { DATABASE_FILE } from './private-files.js';
+import { DATABASE_FILE, RESTORING_DIRECTORY } from './private-files.js';
 import { beginEra, readIdentity } from './sqlite-identity.js';
 import { openDatabase, prepareSchema } from './sqlite-schema.js';
 import { StoreError, toStoreError } from './store-error.js';
@@ -38,7 +38,7 @@ export async function restoreBackup(wish: RestoreWish): Promise<Restored> {
   const { file, dataDir, replace, now } = wish;
   makePrivateDirectory(dataDir);
   const lock = lockData(dataDir);
-  const scratch = join(dataDir, 'restoring');
+  const scratch = join(dataDir, RESTORING_DIRECTORY);
   try {
     if (!replace && REPLACED.some((name) => existsSync(join(dataDir, name)))) {
       throw new StoreError('occupied', `${dataDir} holds the data of a coordinator already`);

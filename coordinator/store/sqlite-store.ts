@@ -2,6 +2,7 @@
  * The store over SQLite. Present values and the newest changes are mirrored in memory, so that reads need no thread;
  * a worker thread makes writes durable in group commits and reads older history.
  */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
@@ -10,7 +11,7 @@ import { ChangeLog, type ChangeLogLimits } from './change-log.js';
 import { type DataLock, lockData } from './data-lock.js';
 import { GroupCommit } from './group-commit.js';
 import { PresentValues } from './present-values.js';
-import { DATABASE_FILE } from './private-files.js';
+import { DATABASE_FILE, RESTORING_DIRECTORY } from './private-files.js';
 import { type Identity, readIdentity } from './sqlite-identity.js';
 import { lastRevision, openDatabase, prepareSchema } from './sqlite-schema.js';
 import {
@@ -24,7 +25,7 @@ import {
   type StoreWatch,
   type WriteCondition,
 } from './store.js';
-import { type StoreError, toStoreError } from './store-error.js';
+import { StoreError, toStoreError } from './store-error.js';
 import { WatchFanout } from './watch-fanout.js';
 import { WorkerCalls } from './worker-calls.js';
 
@@ -60,6 +61,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   try {
     makePrivateDirectory(options.dataDir);
     lock = lockData(options.dataDir);
+    refuseHalfRestored(options.dataDir, path);
     const snapshot = readSnapshot(path);
     options.log.info({ revision: snapshot.revision, path }, 'store opened');
     return new SqliteStore(path, lock, snapshot, options);
@@ -67,6 +69,12 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     lock?.release();
     throw toStoreError(error, options.dataDir);
   }
+}
+
+/** An empty database in the place of the one that was about to be restored would be another fleet's. */
+function refuseHalfRestored(dataDir: string, path: string): void {
+  if (existsSync(path) || !existsSync(join(dataDir, RESTORING_DIRECTORY))) return;
+  throw new StoreError('damaged', `a restore into ${dataDir} was cut short: repeat it with --replace`);
 }
 
 function readSnapshot(path: string): Snapshot {

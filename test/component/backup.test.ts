@@ -132,6 +132,16 @@ describe('restore', () => {
     assert.equal(String((await store.get('/a'))?.value), '"kept"');
     await store.close();
   });
+  test('a restore that was cut short is repeated before anything else begins there', async (context) => {
+    const { scratch, store, dataDir, file } = await fleet(context);
+    await takeBackup(dataDir, file, TAKEN_AT);
+    await store.close();
+    const target = join(scratch, 'cut short');
+    mkdirSync(join(target, 'restoring', 'pki'), { recursive: true });
+    await assert.rejects(open(target), refused('damaged'));
+    await restoreBackup({ file, dataDir: target, replace: false, now: TAKEN_AT });
+    await (await open(target)).close();
+  });
   test('a backup that was cut short or changed replaces nothing', async (context) => {
     const { store, dataDir, file } = await fleet(context);
     await takeBackup(dataDir, file, TAKEN_AT);
