@@ -2,8 +2,9 @@
 import type { Command } from 'commander';
 import { untilStopSignal } from '../../shared/process/lifecycle.js';
 import { createLogger } from '../../shared/process/log.js';
-import { addSettingFlags, loadSettings } from '../../shared/process/settings.js';
-import { COORDINATOR_SETTINGS, ENVIRONMENT_PREFIX } from '../settings.js';
+import { addSettingFlags } from '../../shared/process/settings.js';
+import { COORDINATOR_SETTINGS } from '../settings.js';
+import { readSettings } from './read-settings.js';
 
 /** Adds the command. */
 export function coordinatorCommand(program: Command): void {
@@ -13,12 +14,7 @@ export function coordinatorCommand(program: Command): void {
 }
 
 async function runCoordinator(flags: Record<string, unknown>): Promise<void> {
-  const settings = await loadSettings(COORDINATOR_SETTINGS, {
-    flags,
-    environment: process.env,
-    environmentPrefix: ENVIRONMENT_PREFIX,
-    file: flags.config as string | undefined,
-  });
+  const settings = await readSettings(COORDINATOR_SETTINGS, flags);
   const log = createLogger(settings.logLevel);
   // Loaded here, so that the other commands need not wait for it.
   const { startCoordinator } = await import('../main.js');

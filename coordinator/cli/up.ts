@@ -13,13 +13,14 @@ import {
   switchSetting,
   textSetting,
 } from '../../shared/process/setting-values.js';
-import { addSettingFlags, loadSettings, type SettingsOf } from '../../shared/process/settings.js';
+import { addSettingFlags, type SettingsOf } from '../../shared/process/settings.js';
 import { agentDataDir, kubeconfigPath } from '../data-dir.js';
-import { COORDINATOR_SETTINGS, ENVIRONMENT_PREFIX } from '../settings.js';
+import { COORDINATOR_SETTINGS } from '../settings.js';
 import { type AgentProcess, runAgentCommand, startAgent } from './agent-process.js';
 import { type ApiClient, apiClientFromKubeconfig } from './api-client.js';
 import { installEngine } from './install-engine.js';
 import { type Progress, terminalProgress } from './progress.js';
+import { readSettings } from './read-settings.js';
 import { createToken } from './token.js';
 
 const UP_SETTINGS = {
@@ -50,12 +51,7 @@ export function upCommand(program: Command): void {
 }
 
 async function up(flags: Record<string, unknown>): Promise<void> {
-  const settings = await loadSettings(UP_SETTINGS, {
-    flags,
-    environment: process.env,
-    environmentPrefix: ENVIRONMENT_PREFIX,
-    file: flags.config as string | undefined,
-  });
+  const settings = await readSettings(UP_SETTINGS, flags);
   const progress = terminalProgress(process.stdout);
   const stopSignal = untilStopSignal();
   if (settings.installEngine) await installEngine(progress);

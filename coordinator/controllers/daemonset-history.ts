@@ -20,10 +20,6 @@ export interface CurrentHistory {
 
 type HistoryParts = Pick<DaemonSetParts, 'registry' | 'informers'>;
 
-function refOf({ metadata }: DaemonSet | ControllerRevision | Pod) {
-  return { ...(metadata.namespace ? { namespace: metadata.namespace } : {}), name: metadata.name };
-}
-
 /** Works for the fleet key alone, so no two of its calls about one DaemonSet overlap. */
 export class DaemonSetHistory {
   readonly #parts: HistoryParts;
@@ -83,7 +79,7 @@ export class DaemonSetHistory {
       return undefined;
     };
     const { registry } = this.#parts;
-    const stored = (await registry.modify(controllerRevisionKind, refOf(revision), change)).object();
+    const stored = (await registry.modify(controllerRevisionKind, revision.metadata, change)).object();
     turn.wrote(stored);
     return stored;
   }
@@ -97,7 +93,7 @@ export class DaemonSetHistory {
       return stored;
     } catch (error) {
       if (!(error instanceof ApiError) || error.reason !== 'AlreadyExists') throw error;
-      const present = (await registry.get(controllerRevisionKind, refOf(revision))).object();
+      const present = (await registry.get(controllerRevisionKind, revision.metadata)).object();
       if (holdingTemplate([present], daemonSet.spec.template).length > 0) return present;
       await this.#countCollision(daemonSet, turn);
       throw error;
@@ -112,7 +108,7 @@ export class DaemonSetHistory {
       return undefined;
     };
     const options = { subresource: 'status' as const, preconditions: preconditionsOf(daemonSet) };
-    const record = await this.#parts.registry.modify(daemonSetKind, refOf(daemonSet), change, options);
+    const record = await this.#parts.registry.modify(daemonSetKind, daemonSet.metadata, change, options);
     turn.wrote(record.object());
   }
 
@@ -133,7 +129,7 @@ export class DaemonSetHistory {
       return undefined;
     };
     const { registry } = this.#parts;
-    turn.wrote((await registry.modify(controllerRevisionKind, refOf(revision), change)).object());
+    turn.wrote((await registry.modify(controllerRevisionKind, revision.metadata, change)).object());
   }
 
   async #relabelPods(daemonSet: DaemonSet, hash: string, turn: Turn): Promise<void> {
@@ -144,14 +140,14 @@ export class DaemonSetHistory {
         metadata.labels = { ...metadata.labels, [REVISION_HASH_LABEL]: hash };
         return undefined;
       };
-      turn.wrote((await registry.modify(podKind, refOf(pod), change)).object());
+      turn.wrote((await registry.modify(podKind, pod.metadata, change)).object());
     }
   }
 
   async #delete(revision: ControllerRevision, turn: Turn): Promise<void> {
     const options = { preconditions: preconditionsOf(revision) };
     try {
-      const result = await this.#parts.registry.delete(controllerRevisionKind, refOf(revision), options);
+      const result = await this.#parts.registry.delete(controllerRevisionKind, revision.metadata, options);
       turn.wrote('deleted' in result ? result.deleted : result.terminating);
     } catch (error) {
       if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error;

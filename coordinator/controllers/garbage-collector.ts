@@ -18,6 +18,7 @@ import { apiVersionOf, type Kind } from '../kinds/kind.js';
 import type { Registry } from '../registry/registry.js';
 import { splitKey } from './object-key.js';
 import { unlessOutdated } from './outdated.js';
+import { preconditionsOf } from './ownership.js';
 import { type Turn, Worker } from './worker.js';
 
 export interface GarbageCollectorParts {
@@ -182,11 +183,8 @@ export class GarbageCollector {
       case 'delete':
         await unlessOutdated(async () => {
           const { propagationPolicy } = step;
-          const { uid } = object.metadata;
-          const result = await this.#parts.registry.delete(kind, object.metadata, {
-            propagationPolicy,
-            ...(uid && { preconditions: { uid } }),
-          });
+          const options = { propagationPolicy, preconditions: preconditionsOf(object) };
+          const result = await this.#parts.registry.delete(kind, object.metadata, options);
           turn.wrote('deleted' in result ? result.deleted : result.terminating);
         });
     }
@@ -212,7 +210,6 @@ export class GarbageCollector {
     turn: Turn,
     change: (stored: KubeObject) => void,
   ): Promise<void> {
-    const { uid } = object.metadata;
     await unlessOutdated(async () => {
       const record = await this.#parts.registry.modify(
         kind,
@@ -221,7 +218,7 @@ export class GarbageCollector {
           change(stored);
           return undefined;
         },
-        { preconditions: uid ? { uid } : {} },
+        { preconditions: preconditionsOf(object) },
       );
       turn.wrote(record.object());
     });

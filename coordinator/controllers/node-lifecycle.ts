@@ -10,6 +10,7 @@ import { nodeKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
 import type { RecordEvent } from './event-recorder.js';
 import { unlessOutdated } from './outdated.js';
+import { preconditionsOf } from './ownership.js';
 import { type Turn, Worker } from './worker.js';
 
 export interface NodeLifecycleParts {
@@ -86,15 +87,12 @@ export class NodeLifecycle {
   async #reconcile(name: string, turn: Turn): Promise<void> {
     const node = this.#parts.informers.nodes.get({ name });
     if (!node || !this.#taintsFor(node)) return;
-    const { uid } = node.metadata;
     await unlessOutdated(async () => {
       const record = await this.#parts.registry.modify(
         nodeKind,
         { name },
         (stored) => this.#retaint(stored),
-        {
-          preconditions: uid ? { uid } : {},
-        },
+        { preconditions: preconditionsOf(node) },
       );
       turn.wrote(record.object());
     });

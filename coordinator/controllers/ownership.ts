@@ -6,10 +6,6 @@ import { daemonSetKind } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
 import type { Registry } from '../registry/registry.js';
 
-function refOf({ metadata }: KubeObject) {
-  return { ...(metadata.namespace ? { namespace: metadata.namespace } : {}), name: metadata.name };
-}
-
 /**
  * Adopts an orphan, unless the store says that the DaemonSet is another one by now or going: a cache may be late.
  * Answers the object as stored, undefined when it was not adopted. Throws ApiError.
@@ -20,11 +16,11 @@ export async function adopt<T extends KubeObject>(
   kind: Kind<T>,
   orphan: T,
 ): Promise<T | undefined> {
-  const fresh = (await registry.get(daemonSetKind, refOf(daemonSet))).object();
+  const fresh = (await registry.get(daemonSetKind, daemonSet.metadata)).object();
   if (fresh.metadata.uid !== daemonSet.metadata.uid || fresh.metadata.deletionTimestamp) return undefined;
   const record = await registry.modify(
     kind,
-    refOf(orphan),
+    orphan.metadata,
     (object) => {
       if (controllerOf(object.metadata) || object.metadata.deletionTimestamp) return false;
       object.metadata.ownerReferences = [
@@ -47,7 +43,7 @@ export async function release<T extends KubeObject>(
 ): Promise<T> {
   const record = await registry.modify(
     kind,
-    refOf(owned),
+    owned.metadata,
     (object) => {
       const others = object.metadata.ownerReferences?.filter(({ uid }) => uid !== daemonSet.metadata.uid);
       if (others?.length === object.metadata.ownerReferences?.length) return false;

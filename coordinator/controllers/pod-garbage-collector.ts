@@ -9,6 +9,7 @@ import { type Informers, PODS_BY_NODE } from '../informers/informer.js';
 import { nodeKind, podKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
 import { unlessOutdated } from './outdated.js';
+import { preconditionsOf } from './ownership.js';
 import { type Turn, Worker } from './worker.js';
 
 export interface PodGarbageCollectorParts {
@@ -69,7 +70,7 @@ export class PodGarbageCollector {
 
   async #remove(pod: Pod, turn: Turn): Promise<void> {
     const { registry, log } = this.#parts;
-    const preconditions = pod.metadata.uid ? { uid: pod.metadata.uid } : {};
+    const preconditions = preconditionsOf(pod);
     log.info({ pod: pod.metadata.name, node: pod.spec.nodeName }, 'removing a Pod whose node is gone');
     await registry.modify(podKind, pod.metadata, (stored) => this.#markLost(stored), {
       subresource: 'status',

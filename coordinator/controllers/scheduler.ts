@@ -21,6 +21,7 @@ import type { RecordEvent } from './event-recorder.js';
 import type { NodeLedger } from './node-ledger.js';
 import { splitKey } from './object-key.js';
 import { unlessOutdated } from './outdated.js';
+import { preconditionsOf } from './ownership.js';
 import { type Turn, Worker } from './worker.js';
 
 export interface SchedulerParts {
@@ -143,8 +144,7 @@ export class Scheduler {
     let bound: Pod | undefined;
     try {
       await unlessOutdated(async () => {
-        const { uid } = pod.metadata;
-        const record = await this.#parts.registry.bind(pod.metadata, nodeName, uid ? { uid } : {});
+        const record = await this.#parts.registry.bind(pod.metadata, nodeName, preconditionsOf(pod));
         bound = record.object();
         turn.wrote(bound);
       });
@@ -161,19 +161,19 @@ export class Scheduler {
     await unlessOutdated(() => this.#markUnschedulable(pod, message, turn));
   }
 
-  async #markUnschedulable({ metadata }: Pod, message: string, turn: Turn): Promise<void> {
+  async #markUnschedulable(pod: Pod, message: string, turn: Turn): Promise<void> {
     const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message } as const;
     const now = toTimestamp(this.#parts.clock.now());
     const record = await this.#parts.registry.modify(
       podKind,
-      metadata,
+      pod.metadata,
       (stored) => {
         if (stored.spec.nodeName) return false;
         const conditions = withCondition(stored.status?.conditions, condition, now);
         stored.status = { ...stored.status, conditions };
         return undefined;
       },
-      { subresource: 'status', preconditions: metadata.uid ? { uid: metadata.uid } : {} },
+      { subresource: 'status', preconditions: preconditionsOf(pod) },
     );
     turn.wrote(record.object());
   }

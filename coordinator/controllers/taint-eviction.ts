@@ -12,6 +12,7 @@ import type { Registry } from '../registry/registry.js';
 import type { RecordEvent } from './event-recorder.js';
 import { splitKey } from './object-key.js';
 import { unlessOutdated } from './outdated.js';
+import { preconditionsOf } from './ownership.js';
 import { type Turn, Worker } from './worker.js';
 
 export interface TaintEvictionParts {
@@ -102,7 +103,7 @@ export class TaintEviction {
 
   async #evict(key: string, pod: Pod, turn: Turn): Promise<void> {
     const { registry, recordEvent } = this.#parts;
-    const preconditions = pod.metadata.uid ? { uid: pod.metadata.uid } : {};
+    const preconditions = preconditionsOf(pod);
     recordEvent(pod, 'Normal', 'TaintManagerEviction', `Marking for deletion Pod ${key}`);
     await registry.modify(podKind, pod.metadata, (stored) => this.#markDisrupted(stored), {
       subresource: 'status',
