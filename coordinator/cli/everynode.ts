@@ -7,6 +7,7 @@ import { backupCommand } from './backup.js';
 import { coordinatorCommand } from './coordinator.js';
 import { downCommand } from './down.js';
 import { restoreCommands } from './restore.js';
+import { simulateCommand } from './simulate.js';
 import { tokenCommand } from './token.js';
 import { upCommand } from './up.js';
 import { versionCommand } from './version.js';
@@ -19,6 +20,7 @@ await runProgram(async () => {
     downCommand,
     coordinatorCommand,
     agentCommand,
+    simulateCommand,
     tokenCommand,
     backupCommand,
     restoreCommands,
