@@ -209,7 +209,7 @@ export function tour(kind: EngineKind): void {
       await kubectl.ok('apply -f -', TALKER);
       await kubectl.ok('wait pod/talker --for=condition=Ready --timeout=30s');
       const following = kubectl.ok('logs -f talker');
-      assert.match(await kubectl.ok('logs talker'), /^line 1\nline 2/);
+      await untilTrue(async () => assert.match(await kubectl.ok('logs talker'), /^line 1\nline 2/));
       assert.match(await kubectl.ok('logs talker --tail=1'), /^line \d+$/);
       await kubectl.ok('delete pod talker');
       const lines = (await following).split('\n');
