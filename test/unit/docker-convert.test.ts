@@ -14,9 +14,18 @@ import { config } from '../laws/driver.js';
 const OWNER = { clusterUID: 'c', nodeName: 'n' };
 const PROGRAM = { image: 'app:1' };
 
-// biome-ignore lint/suspicious/noExplicitAny: an engine's body has no type of ours
-const body = (overrides: Partial<ContainerConfig>, logDriver = ''): any =>
-  toCreateBody(config('uid', PROGRAM, overrides), OWNER, logDriver);
+/** What these tests read of a body. */
+interface Body {
+  Entrypoint?: string[];
+  Cmd?: string[];
+  Labels: Record<string, string>;
+  ExposedPorts?: unknown;
+  HostConfig: Record<string, unknown>;
+  [field: string]: unknown;
+}
+
+const body = (overrides: Partial<ContainerConfig>, logDriver = ''): Body =>
+  toCreateBody(config('uid', PROGRAM, overrides), OWNER, logDriver) as unknown as Body;
 
 test('a name follows from the identity, and POD stands for the sandbox', () => {
   const identity = { podUid: 'u', podNamespace: 'd', podName: 'p', container: 'app', attempt: 2 };
