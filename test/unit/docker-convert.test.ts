@@ -19,8 +19,12 @@ interface Body {
   Entrypoint?: string[];
   Cmd?: string[];
   Labels: Record<string, string>;
-  ExposedPorts?: unknown;
-  HostConfig: Record<string, unknown>;
+  ExposedPorts: Record<string, unknown>;
+  HostConfig: {
+    PortBindings: Record<string, unknown>;
+    LogConfig: { Config: Record<string, string> };
+    [field: string]: unknown;
+  };
   [field: string]: unknown;
 }
 
