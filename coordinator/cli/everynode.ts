@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 /** The `everynode` program: one command a file. */
+import { ApiError } from '../../shared/kube/status.js';
 import { createProgram, runCommandLine } from '../../shared/process/command-line.js';
+import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { runProgram } from '../../shared/process/lifecycle.js';
 import { agentCommand } from './agent.js';
 import { backupCommand } from './backup.js';
@@ -29,5 +31,10 @@ await runProgram(async () => {
   ]) {
     addTo(program);
   }
-  await runCommandLine(program, process.argv.slice(2));
+  try {
+    await runCommandLine(program, process.argv.slice(2));
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    throw new ExitError(EXIT_CODES.refused, `The coordinator refuses: ${error.message}.`);
+  }
 });

@@ -92,6 +92,12 @@ describe('up and down on docker', { concurrency: 1 }, () => {
     await ours(bench);
   });
 
+  law('what the coordinator refuses a command is said in one sentence', async (bench) => {
+    const { code, stderr } = await runEverynode(['token', 'delete', 'nobody', '--data', bench.dataDir]);
+    assert.equal(code, 5);
+    assert.equal(stderr, 'The coordinator refuses: secrets "bootstrap-token-nobody" not found.\n');
+  });
+
   law('down keeps the directory when the engine is down', async (bench) => {
     await bench.up.end('SIGINT');
     await bench.engine.kill();
