@@ -23,8 +23,9 @@ const MANIFEST = JSON.stringify({
 /** When to strike after a rollout was begun, ms: before, within and after the engine's work. */
 const MOMENTS_MS = [20, 150, 400];
 /** The rule: after a restart of the host, its pods come back so soon after the engine's start. */
-const RECONNECT_MS = 90_000;
 const RETURN_MS = 5_000;
+/** An agent whose coordinator was killed again and again waits no longer before it tries once more. */
+const RECONNECT_MS = 90_000;
 
 describe('crashes on docker', { concurrency: 1 }, () => {
   let bench: CrashBench | string;
