@@ -7,12 +7,11 @@ const SLICE_MS = 10;
 
 /**
  * Work in slices: `await slice.pause()` between two items lets others run once the slice is used up. Loops that share
- * a slice share its time: they stop together and go on together.
+ * a slice share its time: they stop together, and go on one by one until the next slice is used up as well.
  */
 export class Slice {
   readonly #clock: Clock;
   #began: number;
-  #pausing: Promise<void> | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -20,14 +19,11 @@ export class Slice {
   }
 
   async pause(): Promise<void> {
-    if (this.#clock.monotonic() - this.#began < SLICE_MS) return;
-    this.#pausing ??= this.#nextTurn();
-    await this.#pausing;
-  }
-
-  async #nextTurn(): Promise<void> {
-    await nextTurn();
-    this.#began = this.#clock.monotonic();
-    this.#pausing = undefined;
+    while (this.#clock.monotonic() - this.#began >= SLICE_MS) {
+      const last = this.#began;
+      await nextTurn();
+      // The first of the loops that waited begins the slice that all of them share.
+      if (this.#began === last) this.#began = this.#clock.monotonic();
+    }
   }
 }

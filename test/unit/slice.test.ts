@@ -1,0 +1,32 @@
+/** Loops that share a slice never hold the event loop for much longer than it, however many they are. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ManualClock } from '../../shared/process/clock.js';
+import { Slice } from '../../shared/process/slice.js';
+
+test('a hundred loops of one millisecond a step let others run every ten', async () => {
+  const clock = new ManualClock();
+  const slice = new Slice(clock);
+  let steps = 0;
+  let stepsAtTurn = 0;
+  let longest = 0;
+  let running = true;
+  const watch = (): void => {
+    longest = Math.max(longest, steps - stepsAtTurn);
+    stepsAtTurn = steps;
+    if (running) setImmediate(watch);
+  };
+  setImmediate(watch);
+  const loop = async (): Promise<void> => {
+    for (let step = 0; step < 5; step++) {
+      await slice.pause();
+      steps += 1;
+      clock.advance(1);
+    }
+  };
+  clock.advance(10);
+  await Promise.all(Array.from({ length: 100 }, loop));
+  running = false;
+  assert.equal(steps, 500);
+  assert.ok(longest <= 20, `${longest} ms in one go`);
+});
