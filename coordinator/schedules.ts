@@ -5,6 +5,7 @@ import type { Clock } from '../shared/process/clock.js';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import type { Logger } from '../shared/process/log.js';
 import { expireEvents } from './controllers/event-expiry.js';
+import { expireTokens } from './hub/token-expiry.js';
 import type { Registry } from './registry/registry.js';
 import { backupName, pruneBackups, takeBackup } from './store/backup.js';
 import { Compaction } from './store/compaction.js';
@@ -44,7 +45,7 @@ interface Job {
 }
 
 /**
- * Starts compaction, the expiry of Events, the renewal of the certificate and backups. A job that fails is logged and runs again at its next time.
+ * Starts compaction, the expiry of Events and of join tokens, the renewal of the certificate and backups. A job that fails is logged and runs again at its next time.
  * Throws ExitError for a pattern of backups that is none.
  */
 export function startSchedules(options: SchedulesOptions): { stop(): Promise<void> } {
@@ -82,6 +83,14 @@ function jobsOf(options: SchedulesOptions): Job[] {
       run: async () => {
         const events = await expireEvents(registry, clock);
         return events === 0 ? undefined : { events };
+      },
+    },
+    {
+      name: 'token-expiry',
+      when: EVERY_HOUR,
+      run: async () => {
+        const tokens = await expireTokens(registry, clock);
+        return tokens === 0 ? undefined : { tokens };
       },
     },
     { name: 'certificate-renewal', when: EVERY_NIGHT, run: () => renewCertificate().then(() => undefined) },

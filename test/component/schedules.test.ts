@@ -3,7 +3,9 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { expireEvents } from '../../coordinator/controllers/event-expiry.js';
-import { eventKind } from '../../coordinator/kinds/index.js';
+import { newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
+import { expireTokens } from '../../coordinator/hub/token-expiry.js';
+import { eventKind, namespaceKind, secretKind } from '../../coordinator/kinds/index.js';
 import { backUp, startSchedules } from '../../coordinator/schedules.js';
 import { Compaction } from '../../coordinator/store/compaction.js';
 import { MemoryStore } from '../../coordinator/store/memory-store.js';
@@ -26,6 +28,19 @@ describe('compaction', () => {
     assert.equal((await store.list('/', page)).items.length, 1);
     await compaction.run();
     await assert.rejects(store.list('/', page), Expired);
+  });
+});
+
+describe('token expiry', () => {
+  withControlPlane('a join token goes when it has run out, others stay', async (plane) => {
+    const now = plane.clock.now();
+    await plane.registry.create(namespaceKind, undefined, { metadata: { name: 'kube-system' } });
+    for (const expiresAt of [now + 1_000, now + 3_600_000, undefined]) {
+      await plane.registry.create(secretKind, 'kube-system', tokenSecret(newJoinToken(), expiresAt));
+    }
+    await plane.advance(2_000);
+    assert.equal(await expireTokens(plane.registry, plane.clock), 1);
+    assert.equal((await plane.registry.list(secretKind)).records.length, 2);
   });
 });
 
