@@ -8,8 +8,8 @@ import { DaemonSetTallies } from './daemonset-tallies.js';
 import { listenForDaemonSets } from './daemonset-triggers.js';
 import { Worker } from './worker.js';
 
-/** Nodes worked on at once, upstream's burst: the more of their writes share a commit, the fewer commits a fleet waits for. */
-const NODES_AT_ONCE = 250;
+/** Nodes worked on at once: enough that their writes fill a commit of the store, few enough that its answers come in one short turn. */
+const NODES_AT_ONCE = 64;
 
 /** Runs until `stop()`. To be called once the informers have synced. */
 export function startDaemonSetController(parts: DaemonSetParts): { stop(): Promise<void> } {

@@ -26,7 +26,7 @@ export interface EventRecorderParts {
 /** Events that wait to be written; more are dropped, as upstream's full channel does. */
 const MAX_PENDING = 10_000;
 /** Enough that Events of a rollout share commits of the store. */
-const WRITES_AT_ONCE = 500;
+const WRITES_AT_ONCE = 64;
 
 /** One for all controllers. Events of cluster-scoped objects go to the namespace `default`. */
 export class EventRecorder {
