@@ -74,7 +74,7 @@ describe('Helm', () => {
     });
   }
 
-  test('Helm 4 tells who else changed what it applies, and takes over by force', async () => {
+  test('helm-4.1.4 tells who else changed what it applies, and takes over by force', async () => {
     const helm = helmNamed('helm-4.1.4');
     await helm.ok(`install contested ./sentry -n apps --create-namespace ${WAIT}`);
     await fleet.kubectl.ok('set image ds/contested main=other:9 -n apps');
@@ -86,7 +86,7 @@ describe('Helm', () => {
     await helm.ok(`uninstall contested -n apps ${WAIT}`);
   });
 
-  test('Helm 4 goes on with a release of Helm 3, from either side', async () => {
+  test('helm-4.1.4 goes on with a release of helm-3.17.2, from either side', async () => {
     await helmNamed('helm-3.17.2').ok(`install moved ./sentry -n apps --create-namespace ${WAIT}`);
     await helmNamed('helm-4.1.4').ok(`upgrade moved ./sentry -n apps --set image.tag=2 ${WAIT}`);
     const serverSide = '--server-side=true --set image.tag=3';

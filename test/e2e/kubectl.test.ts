@@ -5,8 +5,10 @@ import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { nodeKind } from '../../coordinator/kinds/index.js';
 import { startTestApi, type TestApi } from '../harness/api.js';
+import { findClient } from '../harness/client-binaries.js';
+import { KUBECTLS } from '../harness/each-kubectl.js';
 import { eventually } from '../harness/eventually.js';
-import { createKubectl, findKubectl, type Kubectl, kubectlMinor } from '../harness/kubectl.js';
+import { createKubectl, type Kubectl } from '../harness/kubectl.js';
 import { leaveOut } from '../harness/leave-out.js';
 
 const DAEMON_SET = `apiVersion: apps/v1
@@ -31,35 +33,19 @@ function manifest(name: string): string {
   return DAEMON_SET.replaceAll('NAME', name);
 }
 
-/** The pinned or named kubectl, and the machine's own when it is of another minor version. */
-function binaries(): string[] {
-  const main = findKubectl();
-  const own = kubectlMinor('kubectl');
-  return own === undefined || own === kubectlMinor(main) ? [main] : [main, 'kubectl'];
-}
-
-function findBinaries(): { found: string[]; why: string } {
-  try {
-    return { found: binaries(), why: '' };
-  } catch (error) {
-    return { found: [], why: error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error) };
-  }
-}
-
-const { found, why } = findBinaries();
-
-test('a kubectl is there to test with', (context: TestContext) => {
-  if (found.length === 0) leaveOut(context, 'kubectl against the API', why);
-});
-
-for (const binary of found) {
-  describe(`kubectl 1.${kubectlMinor(binary)}`, () => {
+for (const name of KUBECTLS) {
+  const found = findClient(name);
+  describe(`the API by ${name}`, () => {
+    if ('why' in found) {
+      test('there is none', (context: TestContext) => leaveOut(context, name, found.why));
+      return;
+    }
     let api: TestApi;
     let kubectl: Kubectl;
 
     before(async () => {
       api = await startTestApi();
-      kubectl = createKubectl(api.kubeconfig, binary);
+      kubectl = createKubectl(api.kubeconfig, found.path);
     });
     after(async () => {
       kubectl.remove();

@@ -20,6 +20,9 @@ const CLIENTS = {
 
 export type ClientName = keyof typeof CLIENTS;
 
+/** Every client that tests run. */
+export const CLIENT_NAMES = Object.keys(CLIENTS) as ClientName[];
+
 /** Path of the program. Throws an Error when npm's registry is out of reach. */
 export function clientBinary(name: ClientName): string {
   const cache = join(homedir(), '.cache', 'everynode-test');
@@ -46,7 +49,7 @@ export function findClient(name: ClientName): { path: string } | { why: string }
   try {
     return { path: clientBinary(name) };
   } catch (error) {
-    return { why: error instanceof Error ? error.message : String(error) };
+    return { why: error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error) };
   }
 }
 

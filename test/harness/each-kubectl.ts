@@ -2,20 +2,11 @@
 import { after, before, describe, type TestContext, test } from 'node:test';
 import type { ApiServerOptions } from '../../coordinator/api/server.js';
 import { startTestApi, type TestApi } from './api.js';
-import { type ClientName, clientBinary } from './client-binaries.js';
+import { type ClientName, findClient } from './client-binaries.js';
 import { createKubectl, type Kubectl } from './kubectl.js';
 import { leaveOut } from './leave-out.js';
 
 export const KUBECTLS = ['kubectl-1.35.2', 'kubectl-1.32.3'] as const satisfies readonly ClientName[];
-
-/** Path of a client, or why it cannot be had. */
-export function presentClient(name: ClientName): { path: string } | { why: string } {
-  try {
-    return { path: clientBinary(name) };
-  } catch (error) {
-    return { why: error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error) };
-  }
-}
 
 /** What the tests of one kubectl share: filled before the first of them. */
 export interface KubectlBench {
@@ -30,7 +21,7 @@ export function forEachKubectl(
   change: Partial<ApiServerOptions> = {},
 ): void {
   for (const name of KUBECTLS) {
-    const found = presentClient(name);
+    const found = findClient(name);
     describe(`${title} by ${name}`, () => {
       if ('why' in found) {
         test('there is none', (context: TestContext) => leaveOut(context, name, found.why));

@@ -1,0 +1,3 @@
+/** Marks the README's table of clients, which `npm run compatibility` writes. */
+export const TABLE_BEGIN = '<!-- clients: written by npm run compatibility -->';
+export const TABLE_END = '<!-- end of clients -->';
