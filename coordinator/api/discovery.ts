@@ -18,14 +18,6 @@ export type DiscoveredResource = Pick<
 /** Content type that makes clients take an answer as aggregated discovery. */
 export const AGGREGATED_TYPE = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
-/** Verbs of kinds whose objects are computed: clients can only look. */
-const READER_VERBS = new Set(['get', 'list']);
-
-/** What discovery says of a kind. */
-export function discoveredResource(kind: Kind): DiscoveredResource {
-  return kind.reader ? { ...kind, verbs: kind.verbs.filter((verb) => READER_VERBS.has(verb)) } : kind;
-}
-
 function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item]);

@@ -8,7 +8,6 @@ import {
   aggregatedDiscovery,
   coreVersions,
   type DiscoveredResource,
-  discoveredResource,
   groupDocument,
   groupList,
   resourceList,
@@ -88,7 +87,7 @@ export function createPathAnswers(
   kinds: readonly Kind[],
   programVersion: string,
 ): (request: PathRequest, headers: PathHeaders) => Answer {
-  const resources = [...kinds.map(discoveredResource), ...REVIEW_RESOURCES];
+  const resources = [...kinds, ...REVIEW_RESOURCES];
   const discovery = discoveryDocuments(resources);
   const schemaNames = new Map(kinds.map((kind) => [`${kind.group}/${kind.resource}`, kind.schema]));
   const openApi = openApiDocuments(resources, describedDefinitions(), ({ group, resource }) =>

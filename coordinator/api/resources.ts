@@ -5,7 +5,6 @@ import type { Kind } from '../kinds/kind.js';
 import type { DeleteResult, Patch } from '../registry/registry.js';
 import { type Answer, ok } from './answer.js';
 import type { ApiParts, ApiRequest } from './api-request.js';
-import { discoveredResource } from './discovery.js';
 import { negotiateAnswer, parseMediaType } from './media-type.js';
 import { listAnswer, recordAnswer, type View } from './object-answer.js';
 import {
@@ -161,7 +160,7 @@ const HANDLERS = {
 /** Answers a verb on objects of a kind. Throws 405 for a verb that the kind does not take. */
 export async function answerResource(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
   const { verb } = request.info;
-  if (!discoveredResource(kind).verbs.includes(verb)) throw methodNotAllowed();
+  if (!kind.verbs.includes(verb)) throw methodNotAllowed();
   return HANDLERS[verb](parts, kind, request);
 }
 

@@ -86,7 +86,7 @@ export class NamespaceController {
   /** Deletes everything; true when nothing is left. */
   async #empty(namespace: string): Promise<boolean> {
     const { registry } = this.#parts;
-    const kinds = registry.kinds.filter((kind) => kind.namespaced && !kind.reader);
+    const kinds = registry.kinds.filter((kind) => kind.namespaced && kind.reader?.namespace !== namespace);
     for (const kind of kinds) await registry.deleteCollection(kind, { namespace });
     for (const kind of kinds) {
       if (await this.#holds(kind, namespace)) return false;

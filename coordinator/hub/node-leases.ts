@@ -32,10 +32,8 @@ export function nodeLeases({ presence, durationMs, createdAt }: NodeLeasesParts)
     };
   };
   return {
-    get: ({ namespace, name }) => (namespace === NAMESPACE ? leaseOf(name) : undefined),
-    list: (namespace) =>
-      namespace === undefined || namespace === NAMESPACE
-        ? [...presence.nodes()].flatMap(([node]) => leaseOf(node) ?? [])
-        : [],
+    namespace: NAMESPACE,
+    get: leaseOf,
+    list: () => [...presence.nodes()].flatMap(([node]) => leaseOf(node) ?? []),
   };
 }

@@ -1,5 +1,5 @@
 /** The descriptor of a resource type: everything the registry, the API and the tables know of a kind. */
-import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
+import type { KubeObject } from '../../shared/kube/meta.js';
 import type { StatusCause } from '../../shared/kube/status.js';
 
 /** `kubectl get` column (meta/v1 TableColumnDefinition) and how to fill its cell. */
@@ -72,7 +72,7 @@ export interface Kind<T extends KubeObject = KubeObject> {
   defaultGracePeriodSeconds?(object: T): number;
   /** Names allowed: upstream's rule for this kind's `metadata.name`. */
   nameRule: 'dnsSubdomain' | 'dnsLabel' | 'pathSegment';
-  /** Read from elsewhere than the store (node Leases live in memory). Such a kind is read-only for clients. */
+  /** One namespace of the kind is read from elsewhere than the store (node Leases live in memory), and is read-only there. */
   reader?: VirtualReader<T>;
 }
 
@@ -83,10 +83,11 @@ export interface Subresource {
   verbs: readonly string[];
 }
 
-/** Serves a kind whose objects are computed, e.g. node Leases from presence. No watch: clients poll. */
+/** Serves the computed objects of one namespace, e.g. node Leases from presence. No watch: clients poll. */
 export interface VirtualReader<T extends KubeObject> {
-  get(ref: ObjectRef): T | undefined;
-  list(namespace: string | undefined): T[];
+  namespace: string;
+  get(name: string): T | undefined;
+  list(): T[];
 }
 
 /** `apps/v1`, or `v1` for the core group. */

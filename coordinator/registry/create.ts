@@ -5,6 +5,7 @@ import { alreadyExists } from '../../shared/kube/status.js';
 import type { Kind } from '../kinds/kind.js';
 import { type Guard, KeyExists, RevisionMismatch } from '../store/store.js';
 import { admitCreate, nameObject, readObject } from './admission.js';
+import { refuseComputed } from './computed.js';
 import { generateName } from './generate-name.js';
 import { copyJson } from './json-value.js';
 import { keyOf } from './keys.js';
@@ -15,7 +16,7 @@ import { recordOf } from './object-record.js';
 import type { ObjectRecord, WriteOptions } from './registry.js';
 import type { RegistryParts } from './registry-parts.js';
 import { placeInNamespace } from './request-body.js';
-import { methodNotAllowed, writeError } from './store-errors.js';
+import { writeError } from './store-errors.js';
 
 /** Tries with another generated name, or after the namespace changed, before the client hears of it. */
 const MAX_ATTEMPTS = 8;
@@ -32,7 +33,7 @@ export async function create<T extends KubeObject>(
   options: WriteOptions = {},
   track: Track<T> = (object, now) => trackCreation(kind, object, options, now),
 ): Promise<ObjectRecord<T>> {
-  if (kind.reader) throw methodNotAllowed();
+  refuseComputed(kind, namespace);
   const object = readObject(kind, copyJson(body), options);
   placeInNamespace(kind, object, namespace);
   const isGenerated = !object.metadata.name;

@@ -2,12 +2,13 @@
 import { setImmediate } from 'node:timers/promises';
 import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
 import { badRequest, notFound } from '../../shared/kube/status.js';
-import { apiVersionOf, type Kind } from '../kinds/kind.js';
+import type { Kind } from '../kinds/kind.js';
 import type { StoredValue } from '../store/store.js';
+import { computedRecord, readerIn } from './computed.js';
 import { decodeContinue, encodeContinue } from './continue-token.js';
 import { keyOf, prefixOf } from './keys.js';
-import { recordOf, StoredRecord } from './object-record.js';
-import type { ListRequest, ObjectRecord, RecordList, Selection } from './registry.js';
+import { StoredRecord } from './object-record.js';
+import type { ListRequest, ObjectRecord, RecordList } from './registry.js';
 import type { RegistryParts } from './registry-parts.js';
 import { checkMatch, parseResourceVersion, refuseFuture } from './resource-version.js';
 import { type CompiledSelection, compileSelection } from './selection.js';
@@ -22,19 +23,15 @@ export async function get<T extends KubeObject>(
   kind: Kind<T>,
   ref: ObjectRef,
 ): Promise<ObjectRecord<T>> {
-  if (kind.reader) {
-    const object = kind.reader.get(ref);
+  const reader = readerIn(kind, ref.namespace);
+  if (reader) {
+    const object = reader.get(ref.name);
     if (!object) throw notFound(kind, ref.name);
-    return recordOf(complete(kind, object), await parts.store.revision());
+    return computedRecord(kind, object, await parts.store.revision());
   }
   const stored = await parts.store.get(keyOf(kind, ref));
   if (!stored) throw notFound(kind, ref.name);
   return new StoredRecord(stored.value, stored.revision);
-}
-
-/** A computed object may share its metadata with its maker, and must not get our resourceVersion there. */
-function complete<T extends KubeObject>(kind: Kind<T>, object: T): T {
-  return { ...object, apiVersion: apiVersionOf(kind), kind: kind.kind, metadata: { ...object.metadata } };
 }
 
 /** What a selection matches, in key order, at one revision. Throws 400 (selectors, token), 410 and 504. */
@@ -47,11 +44,15 @@ export async function list<T extends KubeObject>(
   checkMatch(request);
   const revision = parseResourceVersion(request.resourceVersion);
   await refuseFuture(parts.store, revision);
-  if (kind.reader) return listComputed(parts, kind, request, selection);
+  if (readerIn(kind, request.namespace)) return listComputed(parts, kind, selection);
   const isPresent = !request.continue && request.resourceVersionMatch !== 'Exact';
   if (selection.only && isPresent) return listOne(parts, kind, selection.only, selection);
   try {
-    return await scan(parts, kind, request, selection);
+    const stored = await scan(parts, kind, request, selection);
+    if (!kind.reader || request.namespace !== undefined || stored.continue) return stored;
+    // The last page of all namespaces ends with the computed ones.
+    const computed = await listComputed(parts, kind, selection);
+    return { ...stored, records: [...stored.records, ...computed.records] };
   } catch (error) {
     throw readError(error);
   }
@@ -60,12 +61,11 @@ export async function list<T extends KubeObject>(
 async function listComputed<T extends KubeObject>(
   parts: RegistryParts,
   kind: Kind<T>,
-  { namespace }: Selection,
   selection: CompiledSelection<T>,
 ): Promise<RecordList<T>> {
   const revision = await parts.store.revision();
-  const records = (kind.reader?.list(namespace) ?? [])
-    .map((object) => recordOf(complete(kind, object), revision))
+  const records = (kind.reader?.list() ?? [])
+    .map((object) => computedRecord(kind, object, revision))
     .filter((record) => selection.matches(keyOf(kind, record.object().metadata), record));
   return { records, resourceVersion: String(revision) };
 }

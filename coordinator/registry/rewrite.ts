@@ -3,6 +3,7 @@ import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
 import { ApiError, conflict, notFound } from '../../shared/kube/status.js';
 import type { Kind } from '../kinds/kind.js';
 import { RevisionMismatch } from '../store/store.js';
+import { refuseComputed } from './computed.js';
 import { isReleased } from './deletion.js';
 import { sameJson } from './json-value.js';
 import { keyOf } from './keys.js';
@@ -10,7 +11,7 @@ import { encodeObject } from './object-bytes.js';
 import { recordOf, StoredRecord } from './object-record.js';
 import type { ObjectRecord } from './registry.js';
 import type { RegistryParts } from './registry-parts.js';
-import { methodNotAllowed, writeError } from './store-errors.js';
+import { writeError } from './store-errors.js';
 
 /** What is to become of the object as it stands. */
 export type Step<T extends KubeObject> = { step: 'keep' } | { step: 'mark'; object: T } | { step: 'remove' };
@@ -34,7 +35,7 @@ export async function rewrite<T extends KubeObject>(
   decide: (current: ObjectRecord<T>) => Step<T>,
   dryRun = false,
 ): Promise<Outcome<T>> {
-  if (kind.reader) throw methodNotAllowed();
+  refuseComputed(kind, ref.namespace);
   const key = keyOf(kind, ref);
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     const stored = await parts.store.get(key);

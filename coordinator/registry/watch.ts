@@ -3,13 +3,14 @@ import type { KubeObject } from '../../shared/kube/meta.js';
 import type { Kind } from '../kinds/kind.js';
 import type { Change, StoreWatch } from '../store/store.js';
 import { recordsOf } from './change-records.js';
+import { refuseComputed } from './computed.js';
 import { keyOf, prefixOf } from './keys.js';
 import { list } from './read.js';
 import type { ObjectRecord, RegistryWatch, WatchEvent, WatchRequest } from './registry.js';
 import type { RegistryParts } from './registry-parts.js';
 import { parseResourceVersion, refuseFuture } from './resource-version.js';
 import { type CompiledSelection, compileSelection } from './selection.js';
-import { methodNotAllowed, readError } from './store-errors.js';
+import { readError } from './store-errors.js';
 
 /** Initial events handed over at once. */
 const INITIAL_PAGE = 500;
@@ -23,7 +24,7 @@ export async function watch<T extends KubeObject>(
   kind: Kind<T>,
   request: WatchRequest = {},
 ): Promise<RegistryWatch<T>> {
-  if (kind.reader) throw methodNotAllowed();
+  refuseComputed(kind, request.namespace);
   const selection = compileSelection(kind, request);
   const after = parseResourceVersion(request.resourceVersion);
   await refuseFuture(parts.store, after);

@@ -138,15 +138,14 @@ withHub('Leases are read from presence', async (bench) => {
     durationMs: GRACE_MS,
     createdAt: (name) => bench.plane.informers.nodes.get({ name })?.metadata.creationTimestamp ?? undefined,
   });
-  assert.deepEqual(leases.list(undefined), []);
+  assert.deepEqual(leases.list(), []);
   const agent = await bench.agent('n1');
   await connected(bench, agent, 'n1');
-  const ref = { namespace: 'kube-node-lease', name: 'n1' };
-  assert.equal(leases.get(ref)?.spec?.renewTime, '2026-01-01T00:00:00.000000Z');
+  assert.equal(leases.get('n1')?.spec?.renewTime, '2026-01-01T00:00:00.000000Z');
   const { creationTimestamp } = bench.plane.informers.nodes.get({ name: 'n1' })?.metadata ?? {};
   assert.ok(creationTimestamp);
-  assert.equal(leases.get(ref)?.metadata.creationTimestamp, creationTimestamp);
-  assert.equal(leases.list('kube-node-lease').length, 1);
-  assert.deepEqual(leases.list('default'), []);
-  assert.equal(leases.get({ ...ref, name: 'n2' }), undefined);
+  assert.equal(leases.get('n1')?.metadata.creationTimestamp, creationTimestamp);
+  assert.equal(leases.list().length, 1);
+  assert.equal(leases.get('n2'), undefined);
+  assert.equal(leases.namespace, 'kube-node-lease');
 });

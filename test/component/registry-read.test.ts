@@ -145,24 +145,32 @@ test('resourceVersionMatch=Exact shows the past, and is refused without a revisi
   assert.equal((await refusal(registry.list(configMapKind, { resourceVersionMatch: 'Exact' }))).code, 422);
 });
 
-test('a kind with a reader is read from it and cannot be written', async () => {
+test('one namespace of a kind may be computed: read from its reader, and never written', async () => {
   const { registry } = await testRegistry(new MemoryStore());
-  const lease = {
+  const computed = {
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: { name: 'n1', namespace: 'kube-node-lease' },
   };
-  const kind = {
-    ...configMapKind,
-    reader: {
-      get: ({ name }: { name: string }) => (name === 'n1' ? lease : undefined),
-      list: () => [lease],
-    },
+  const reader = {
+    namespace: 'kube-node-lease',
+    get: (name: string) => (name === 'n1' ? computed : undefined),
+    list: () => [computed],
   };
+  const kind = { ...configMapKind, reader };
   const ref = { namespace: 'kube-node-lease', name: 'n1' };
   assert.equal((await registry.get(kind, ref)).object().metadata.name, 'n1');
   assert.equal((await refusal(registry.get(kind, { ...ref, name: 'n2' }))).code, 404);
-  assert.equal((await registry.list(kind, { fieldSelector: 'metadata.name=n2' })).records.length, 0);
   assert.equal((await refusal(registry.delete(kind, ref))).code, 405);
-  assert.equal((await refusal(registry.watch(kind))).code, 405);
+  assert.equal((await refusal(registry.create(kind, ref.namespace, computed))).code, 405);
+  assert.equal((await refusal(registry.watch(kind, { namespace: ref.namespace }))).code, 405);
+
+  await registry.create(kind, 'default', { metadata: { name: 'stored' } });
+  const all = await registry.list(kind);
+  assert.deepEqual(
+    all.records.map((record) => record.object().metadata.name),
+    ['stored', 'n1'],
+  );
+  assert.equal((await registry.list(kind, { fieldSelector: 'metadata.name=n2' })).records.length, 0);
+  await registry.delete(kind, { namespace: 'default', name: 'stored' });
 });

@@ -3,12 +3,10 @@ import { test } from 'node:test';
 import {
   aggregatedDiscovery,
   type DiscoveredResource,
-  discoveredResource,
   groupDocument,
   resourceList,
 } from '../../coordinator/api/discovery.js';
 import { openApiDocuments } from '../../coordinator/api/openapi.js';
-import { configMapKind, podKind } from '../../coordinator/kinds/index.js';
 
 const PODS: DiscoveredResource = {
   group: '',
@@ -86,12 +84,6 @@ test('what is not served has no document', () => {
   assert.equal(resourceList([PODS], 'g.dev', 'v1'), undefined);
   assert.equal(groupDocument([PODS], ''), undefined);
   assert.ok(groupDocument([PODS, GADGETS], 'g.dev'));
-});
-
-test('a computed kind can only be read', () => {
-  const reader = { get: () => undefined, list: () => [] };
-  assert.deepEqual(discoveredResource({ ...configMapKind, reader }).verbs, ['get', 'list']);
-  assert.ok(discoveredResource(podKind).verbs.includes('watch'));
 });
 
 const SCHEMAS = {
