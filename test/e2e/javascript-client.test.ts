@@ -46,6 +46,19 @@ function configMap(name: string): V1ConfigMap {
   return { metadata: { name, labels: { watched: 'yes' } }, data: { a: '1' } };
 }
 
+/** Read, change, replace, and again where the controller wrote the status in between: what a 409 asks of a client. */
+async function replaceWithNote(apps: AppsV1Api, name: string): Promise<V1DaemonSet> {
+  for (;;) {
+    const body = await apps.readNamespacedDaemonSet({ namespace, name });
+    body.metadata = { ...body.metadata, annotations: { note: 'kept' } };
+    try {
+      return await apps.replaceNamespacedDaemonSet({ namespace, name, body });
+    } catch (error) {
+      if (!(error instanceof ApiException) || error.code !== 409) throw error;
+    }
+  }
+}
+
 test('typed calls: create, read, patch, replace, list, delete', async () => {
   const apps = config.makeApiClient(AppsV1Api);
   const created = await apps.createNamespacedDaemonSet({ namespace, body: daemonSet('typed') });
@@ -58,9 +71,7 @@ test('typed calls: create, read, patch, replace, list, delete', async () => {
   assert.equal(patched.spec?.template.spec?.containers[0]?.image, 'app:2');
   assert.equal(patched.metadata?.generation, 2);
 
-  const read = await apps.readNamespacedDaemonSet({ namespace, name: 'typed' });
-  read.metadata = { ...read.metadata, annotations: { note: 'kept' } };
-  const replaced = await apps.replaceNamespacedDaemonSet({ namespace, name: 'typed', body: read });
+  const replaced = await replaceWithNote(apps, 'typed');
   assert.equal(replaced.metadata?.annotations?.note, 'kept');
 
   const { items } = await apps.listNamespacedDaemonSet({ namespace, labelSelector: 'app=typed' });
