@@ -9,6 +9,7 @@ import {
   emptyDirPath,
   emptyDirRoots,
   prepareEmptyDir,
+  prepareMemoryRoot,
   removeEmptyDirs,
 } from './empty-dir.js';
 import { prepareHostPath } from './host-path.js';
@@ -53,7 +54,9 @@ export class Volumes {
   async #prepareOne(pod: Pod, volume: Volume): Promise<void> {
     if (volume.hostPath) return prepareHostPath(volume.hostPath);
     if (volume.emptyDir) {
-      if (!isTmpfs(pod, volume)) await prepareEmptyDir(this.#folderOf(pod, volume, volume.emptyDir));
+      if (isTmpfs(pod, volume)) return;
+      if (volume.emptyDir.medium === 'Memory') await prepareMemoryRoot(this.#roots);
+      await prepareEmptyDir(this.#folderOf(pod, volume, volume.emptyDir));
       return;
     }
     const source = Object.keys(volume).find((key) => key !== 'name') ?? 'volume without a source';

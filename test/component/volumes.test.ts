@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, lstatSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { prepareHostPath } from '../../agent/volumes/host-path.js';
@@ -128,7 +129,9 @@ describe('volumes of a Pod', () => {
   test('memory of several containers is one folder in memory', async () => {
     const pod = podOf([{ name: 'v', emptyDir: { medium: 'Memory' } }], [mount()], [mount()]);
     const { volumes, mounts } = await prepared(pod);
-    assert.match(mounts[0]?.hostPath ?? '', /^\/dev\/shm\//);
+    const root = `/dev/shm/everynode-${userInfo().uid}/`;
+    assert.ok(mounts[0]?.hostPath?.startsWith(root));
+    assert.equal(lstatSync(root).mode & 0o777, 0o700);
     await volumes.remove('uid-v');
   });
 
