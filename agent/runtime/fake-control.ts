@@ -5,7 +5,8 @@
 import { rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
-import type { FakeCommand, FakeEngine } from './fake-engine.js';
+import { parseFakeCommand } from './fake-command.js';
+import type { FakeEngine } from './fake-engine.js';
 
 /** Listens at `path` (at most 107 bytes, the kernel's limit), in the place of a socket left by a killed process. */
 export async function serveFakeControl(path: string, engine: FakeEngine): Promise<Server> {
@@ -31,26 +32,5 @@ function answer(line: string, engine: FakeEngine): { containers: number } | { er
     return { containers: engine.command(parseFakeCommand(line)) };
   } catch (error) {
     return { error: error instanceof Error ? error.message : String(error) };
-  }
-}
-
-/** Throws an Error that names what is wrong with the line. */
-function parseFakeCommand(line: string): FakeCommand {
-  const { command, podUid, code, container, message } = JSON.parse(line) as Record<string, unknown>;
-  if (command === 'engine-up') return { command };
-  if (command === 'engine-down')
-    return { command, message: typeof message === 'string' ? message : 'engine is down' };
-  if (typeof podUid !== 'string') throw new Error('podUid: must be a string');
-  switch (command) {
-    case 'ready':
-    case 'unready':
-    case 'fail':
-    case 'succeed':
-      return { command, podUid };
-    case 'exit':
-      if (typeof code !== 'number') throw new Error('code: must be a number');
-      return { command, podUid, code, ...(typeof container === 'string' ? { container } : {}) };
-    default:
-      throw new Error(`command: unknown ${JSON.stringify(command)}`);
   }
 }

@@ -1,6 +1,6 @@
 /** A container engine without containers: the state that hollow drivers see and commands change. */
 import { createHash } from 'node:crypto';
-import type { Clock, Timer } from '../../shared/process/clock.js';
+import type { Clock } from '../../shared/process/clock.js';
 import {
   type ContainerConfig,
   type ContainerOwner,
@@ -8,8 +8,11 @@ import {
   type RuntimeEvent,
   SANDBOX,
 } from './driver.js';
-import { EventQueue } from './event-queue.js';
+import type { FakeCommand } from './fake-command.js';
 import { behaviourOf, type ImageBehaviour, type ImageRow } from './fake-images.js';
+import { FakeLifetimes } from './fake-lifetimes.js';
+import { FakeListeners, isSameOwner } from './fake-listeners.js';
+import { FakePulls, fakeImageID } from './fake-pulls.js';
 import {
   type FakeContainer,
   type FakeState,
@@ -34,35 +37,33 @@ export interface Pretence {
   ofImage(image: string): ImageBehaviour | undefined;
 }
 
-/** What a test may tell a hollow host. `exit` ends a running container by itself; the others hold until told otherwise. */
-export type FakeCommand =
-  | { command: 'ready' | 'unready' | 'fail' | 'succeed'; podUid: string }
-  | { command: 'exit'; podUid: string; code: number; container?: string }
-  | { command: 'engine-down'; message: string }
-  | { command: 'engine-up' };
-
 /** All times are those of the given clock. */
 export class FakeEngine {
   readonly #clock: Clock;
-  readonly #images: readonly ImageRow[];
+  readonly #rows: readonly ImageRow[];
   readonly #pretence: Pretence | undefined;
   readonly #stateFile: string | undefined;
   readonly #containers = new Map<string, FakeContainer>();
-  readonly #pulled: Set<string>;
   readonly #orders: Map<string, PodOrder>;
-  readonly #timers = new Map<string, Timer[]>();
-  readonly #queues = new Map<EventQueue, ContainerOwner>();
-  readonly #ended = new Map<string, Set<() => void>>();
+  readonly #lifetimes: FakeLifetimes;
+  readonly #listeners = new FakeListeners();
+  readonly pulls: FakePulls;
   #down: string | undefined;
 
-  constructor(options: FakeEngineOptions) {
-    this.#clock = options.clock;
-    this.#images = options.images ?? [];
-    this.#pretence = options.pretence;
-    this.#stateFile = options.stateFile;
+  constructor({ clock, images = [], pretence, stateFile }: FakeEngineOptions) {
+    this.#clock = clock;
+    this.#rows = images;
+    this.#pretence = pretence;
+    this.#stateFile = stateFile;
+    this.#lifetimes = new FakeLifetimes(clock);
     const state = this.#load();
-    this.#pulled = new Set(state.images);
     this.#orders = new Map(Object.entries(state.orders));
+    this.pulls = new FakePulls({
+      clock,
+      behaviourOf: (image) => pretence?.ofImage(image) ?? behaviourOf(image, images),
+      images: state.images,
+      onChange: () => this.#save(),
+    });
     for (const container of state.containers) {
       this.#containers.set(container.id, container);
       if (container.state === 'running') this.#schedule(container);
@@ -83,11 +84,11 @@ export class FakeEngine {
         return this.#exitByCommand(command.podUid, command.code, command.container);
       case 'engine-down':
         this.#down = command.message;
-        this.#publish({ kind: 'down', message: command.message });
+        this.#listeners.publish({ kind: 'down', message: command.message });
         return this.#containers.size;
       case 'engine-up':
         this.#down = undefined;
-        this.#publish({ kind: 'resync' });
+        this.#listeners.publish({ kind: 'resync' });
         return this.#containers.size;
     }
   }
@@ -99,7 +100,7 @@ export class FakeEngine {
 
   /** What a container does. */
   behaviour({ image, identity }: Pick<FakeContainer, 'image' | 'identity'>): ImageBehaviour {
-    return this.#pretence?.ofPod(identity.podUid) ?? behaviourOf(image, this.#images);
+    return this.#pretence?.ofPod(identity.podUid) ?? behaviourOf(image, this.#rows);
   }
 
   order(podUid: string): PodOrder {
@@ -107,25 +108,7 @@ export class FakeEngine {
   }
 
   ownedBy(owner: ContainerOwner): FakeContainer[] {
-    return [...this.#containers.values()].filter((container) => isSame(container.owner, owner));
-  }
-
-  hasImage(image: string): boolean {
-    return this.#pulled.has(image);
-  }
-
-  /** Takes as long as the table says, or until aborted. */
-  async pull(image: string, signal: AbortSignal): Promise<void> {
-    const { afterMs = 0, error } = this.#pullBehaviour(image).pull ?? {};
-    if (afterMs > 0) await this.#wait(afterMs, signal);
-    if (signal.aborted) throw new RuntimeError('ErrImagePull', 'the pull was cancelled', true);
-    if (error) throw new RuntimeError(error.reason, `${image}: ${error.message}`, false);
-    this.#pulled.add(image);
-    this.#save();
-  }
-
-  #pullBehaviour(image: string): ImageBehaviour {
-    return this.#pretence?.ofImage(image) ?? behaviourOf(image, this.#images);
+    return [...this.#containers.values()].filter((container) => isSameOwner(container.owner, owner));
   }
 
   create(owner: ContainerOwner, config: ContainerConfig): string {
@@ -175,7 +158,7 @@ export class FakeEngine {
     const graceMs = graceSeconds * 1000;
     if (takesMs === 0) return this.#exit(container, 0);
     const ended = this.#whenEnded(container);
-    this.#later(container, Math.min(takesMs, graceMs), () =>
+    this.#lifetimes.later(container.id, Math.min(takesMs, graceMs), () =>
       this.#exit(container, takesMs > graceMs ? 137 : 0),
     );
     return ended;
@@ -195,21 +178,16 @@ export class FakeEngine {
     await Promise.race([this.#whenEnded(container), aborted]);
   }
 
-  async *events(owner: ContainerOwner, signal: AbortSignal): AsyncGenerator<RuntimeEvent, void> {
-    const queue = new EventQueue();
-    queue.push(this.#down === undefined ? { kind: 'resync' } : { kind: 'down', message: this.#down });
-    this.#queues.set(queue, owner);
-    try {
-      yield* queue.read(signal);
-    } finally {
-      this.#queues.delete(queue);
-    }
+  events(owner: ContainerOwner, signal: AbortSignal): AsyncIterable<RuntimeEvent> {
+    const first: RuntimeEvent =
+      this.#down === undefined ? { kind: 'resync' } : { kind: 'down', message: this.#down };
+    return this.#listeners.listen(owner, first, signal);
   }
 
   #order(podUid: string, order: PodOrder): number {
     this.#orders.set(podUid, { ...this.#orders.get(podUid), ...order });
     this.#save();
-    this.#publish({ kind: 'container', podUid });
+    this.#listeners.publish({ kind: 'container', podUid });
     return [...this.#containers.values()].filter(({ identity }) => identity.podUid === podUid).length;
   }
 
@@ -229,13 +207,13 @@ export class FakeEngine {
     const { ready, exit } = this.behaviour(container);
     const passed = this.#clock.now() - (container.startedAt ?? 0);
     if (exit) {
-      this.#later(container, exit.afterMs - passed, () => {
+      this.#lifetimes.later(container.id, exit.afterMs - passed, () => {
         container.oomKilled = exit.oomKilled ?? false;
         this.#exit(container, exit.code);
       });
     }
     if (ready !== undefined && ready !== 'never' && !container.ready) {
-      this.#later(container, ready.afterMs - passed, () => {
+      this.#lifetimes.later(container.id, ready.afterMs - passed, () => {
         container.ready = true;
         this.#changed(container);
       });
@@ -243,38 +221,16 @@ export class FakeEngine {
   }
 
   #exit(container: FakeContainer, code: number): void {
-    for (const timer of this.#timers.get(container.id) ?? []) timer.cancel();
-    this.#timers.delete(container.id);
     container.state = 'exited';
     container.exitCode = code;
     container.finishedAt = this.#clock.now();
     container.ready = false;
-    for (const resolve of this.#ended.get(container.id) ?? []) resolve();
-    this.#ended.delete(container.id);
+    this.#lifetimes.end(container.id);
     this.#changed(container);
   }
 
-  #whenEnded(container: FakeContainer): Promise<void> {
-    if (container.state !== 'running') return Promise.resolve();
-    return new Promise((resolve) => {
-      const waiting = this.#ended.get(container.id) ?? new Set();
-      this.#ended.set(container.id, waiting.add(resolve));
-    });
-  }
-
-  #later(container: FakeContainer, delayMs: number, action: () => void): void {
-    const timers = this.#timers.get(container.id) ?? [];
-    this.#timers.set(container.id, [...timers, this.#clock.after(Math.max(delayMs, 0), action)]);
-  }
-
-  #wait(ms: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = this.#clock.after(ms, resolve);
-      signal.addEventListener('abort', () => {
-        timer.cancel();
-        resolve();
-      });
-    });
+  async #whenEnded(container: FakeContainer): Promise<void> {
+    if (container.state === 'running') await this.#lifetimes.whenEnded(container.id);
   }
 
   /** An address of 10.0.0.0/8 that follows from the id, so that a restart answers the same. */
@@ -284,14 +240,7 @@ export class FakeEngine {
 
   #changed(container: FakeContainer): void {
     this.#save();
-    this.#publish({ kind: 'container', podUid: container.identity.podUid }, container.owner);
-  }
-
-  /** To the drivers of `owner`; to all when none is given. */
-  #publish(event: RuntimeEvent, owner?: ContainerOwner): void {
-    for (const [queue, reader] of this.#queues) {
-      if (owner === undefined || isSame(owner, reader)) queue.push(event);
-    }
+    this.#listeners.publish({ kind: 'container', podUid: container.identity.podUid }, container.owner);
   }
 
   #load(): FakeState {
@@ -303,17 +252,8 @@ export class FakeEngine {
     if (this.#stateFile === undefined) return;
     saveFakeState(this.#stateFile, {
       containers: [...this.#containers.values()],
-      images: [...this.#pulled],
+      images: this.pulls.names(),
       orders: Object.fromEntries(this.#orders),
     });
   }
-}
-
-function isSame(one: ContainerOwner, other: ContainerOwner): boolean {
-  return one.clusterUID === other.clusterUID && one.nodeName === other.nodeName;
-}
-
-/** The id that a hollow engine gives an image: it follows from the name. */
-export function fakeImageID(image: string): string {
-  return `sha256:${createHash('sha256').update(image).digest('hex')}`;
 }

@@ -10,7 +10,8 @@ import {
   RuntimeError,
   type RuntimeEvent,
 } from './driver.js';
-import { type FakeEngine, fakeImageID } from './fake-engine.js';
+import type { FakeEngine } from './fake-engine.js';
+import { fakeImageID } from './fake-pulls.js';
 import type { FakeContainer } from './fake-state.js';
 
 const SANDBOX_IMAGE = 'everynode.dev/sandbox:hollow';
@@ -45,12 +46,12 @@ export class FakeDriver implements RuntimeDriver {
 
   async imageID(image: string): Promise<string | undefined> {
     this.#engine.assertUp();
-    return this.#engine.hasImage(image) ? fakeImageID(image) : undefined;
+    return this.#engine.pulls.has(image) ? fakeImageID(image) : undefined;
   }
 
   async pull({ image, signal }: PullRequest): Promise<void> {
     this.#engine.assertUp();
-    await this.#engine.pull(image, signal);
+    await this.#engine.pulls.pull(image, signal);
   }
 
   async ensureSandboxImage(): Promise<string> {
@@ -60,7 +61,7 @@ export class FakeDriver implements RuntimeDriver {
 
   async create(config: ContainerConfig): Promise<string> {
     this.#engine.assertUp();
-    if (!this.#engine.hasImage(config.image)) {
+    if (!this.#engine.pulls.has(config.image)) {
       throw new RuntimeError('CreateContainerError', `No such image: ${config.image}`, true);
     }
     return this.#engine.create(this.#owner, config);

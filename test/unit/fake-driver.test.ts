@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { FakeDriver } from '../../agent/runtime/fake.js';
-import { type FakeCommand, FakeEngine } from '../../agent/runtime/fake-engine.js';
+import type { FakeCommand } from '../../agent/runtime/fake-command.js';
+import { FakeEngine } from '../../agent/runtime/fake-engine.js';
 import { behaviourOf } from '../../agent/runtime/fake-images.js';
 import { openFakeRuntime } from '../../agent/runtime/open-fake.js';
 import { ManualClock, systemClock } from '../../shared/process/clock.js';
@@ -24,7 +25,7 @@ const LAW_IMAGES = [
 driverLaws('hollow', async () => {
   const engine = new FakeEngine({ clock: systemClock, images: LAW_IMAGES });
   const names = ['waits', 'stubborn', 'prints', 'unstartable', 'greedy'] as const;
-  for (const name of names) await engine.pull(`law:${name}`, new AbortController().signal);
+  for (const name of names) await engine.pulls.pull(`law:${name}`, new AbortController().signal);
   const program = (name: (typeof names)[number]) => ({ image: `law:${name}` });
   return {
     driver: (owner) => new FakeDriver(engine, owner),

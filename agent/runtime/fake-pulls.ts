@@ -1,0 +1,57 @@
+/** The images of a hollow engine: which it has, and how a pull goes. */
+import { createHash } from 'node:crypto';
+import type { Clock } from '../../shared/process/clock.js';
+import { RuntimeError } from './driver.js';
+import type { ImageBehaviour } from './fake-images.js';
+
+export interface FakePullsOptions {
+  clock: Clock;
+  behaviourOf(image: string): ImageBehaviour;
+  /** Names of the images that are there from the beginning. */
+  images: Iterable<string>;
+  onChange: () => void;
+}
+
+export class FakePulls {
+  readonly #options: FakePullsOptions;
+  readonly #images: Set<string>;
+
+  constructor(options: FakePullsOptions) {
+    this.#options = options;
+    this.#images = new Set(options.images);
+  }
+
+  /** Names of the images that are there. */
+  names(): string[] {
+    return [...this.#images];
+  }
+
+  has(image: string): boolean {
+    return this.#images.has(image);
+  }
+
+  /** Takes as long as the table says, or until aborted. */
+  async pull(image: string, signal: AbortSignal): Promise<void> {
+    const { afterMs = 0, error } = this.#options.behaviourOf(image).pull ?? {};
+    if (afterMs > 0) await this.#wait(afterMs, signal);
+    if (signal.aborted) throw new RuntimeError('ErrImagePull', 'the pull was cancelled', true);
+    if (error) throw new RuntimeError(error.reason, `${image}: ${error.message}`, false);
+    this.#images.add(image);
+    this.#options.onChange();
+  }
+
+  #wait(ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = this.#options.clock.after(ms, resolve);
+      signal.addEventListener('abort', () => {
+        timer.cancel();
+        resolve();
+      });
+    });
+  }
+}
+
+/** The id that a hollow engine gives an image: it follows from the name. */
+export function fakeImageID(image: string): string {
+  return `sha256:${createHash('sha256').update(image).digest('hex')}`;
+}
