@@ -5,10 +5,11 @@ import type { Answer } from './answer.js';
 import type { ApiParts, ApiRequest } from './api-request.js';
 import { answerPodLog } from './pod-log.js';
 import { answerBinding, answerEviction } from './pod-subresources.js';
-import { answerResource, answerStatus, requiredBody } from './resources.js';
+import { answerResource, answerStatus } from './resources.js';
 import { answerRestore, isRestoreRequest, warnOfRestore } from './restore.js';
 import { methodNotAllowed, pathNotFound } from './status-response.js';
 import { answerWhy, isWhyRequest } from './why.js';
+import { requiredBody } from './write-body.js';
 
 type Handler = (parts: ApiParts, request: ApiRequest) => Promise<Answer>;
 

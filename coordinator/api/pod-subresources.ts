@@ -3,7 +3,8 @@ import { ApiError, badRequest, type Status } from '../../shared/kube/status.js';
 import type { Answer } from './answer.js';
 import type { ApiParts, ApiRequest } from './api-request.js';
 import { deleteOptions, writeOptions } from './query-options.js';
-import { refOf, requiredBody } from './resources.js';
+import { refOf } from './resources.js';
+import { requiredBody } from './write-body.js';
 
 function objectBody(request: ApiRequest, kind: string): object {
   const body = requiredBody(request);

@@ -1,8 +1,9 @@
 /** Decodes request bodies: JSON, YAML, Kubernetes' protobuf for the few kinds that clients send so. */
-import { parse as parseYaml, type Tags } from 'yaml';
 import { ApiError, badRequest } from '../../shared/kube/status.js';
 import { parseMediaType } from './media-type.js';
 import { decodeProtobuf } from './protobuf-body.js';
+import { type RepeatedKey, repeatedKeysOfJson } from './repeated-keys.js';
+import { parseYamlText } from './yaml-body.js';
 
 /** 3 MiB, upstream's limit for a request. */
 export const MAX_BODY_BYTES = 3 * 1024 * 1024;
@@ -36,18 +37,17 @@ function refuseDepth(): never {
   throw badRequest(`the body is nested more than ${MAX_NESTING} levels deep`);
 }
 
-function parseJson(bytes: Buffer): unknown {
+function parseJson(bytes: Buffer): DecodedBody {
   if (nestingDepth(bytes, MAX_NESTING) > MAX_NESTING) refuseDepth();
   try {
-    return JSON.parse(bytes.toString('utf8'));
+    const value: unknown = JSON.parse(bytes.toString('utf8'));
+    return { value, syntax: 'json', repeatedKeys: () => repeatedKeysOfJson(bytes) };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw badRequest(`the body of the request is not valid JSON: ${why}`);
   }
 }
 
-/** Tags of YAML 1.1 that Go's parser, and so kubectl, does not resolve: they stay as written. */
-const FOREIGN_TAGS = new Set(['timestamp', 'binary', 'omap', 'pairs', 'set', 'intTime', 'floatTime']);
 /** Two columns a level: an indentation, or a run of `- ` and `? ` that each open a level on one line. */
 const DEEP_LINE = new RegExp(`^[ \\t?:-]{${2 * MAX_NESTING}}`, 'm');
 
@@ -57,31 +57,18 @@ function refuseDeepYaml(text: string): void {
   if (brackets > MAX_NESTING || DEEP_LINE.test(text)) refuseDepth();
 }
 
-function parseYamlBody(bytes: Buffer): unknown {
+function parseYamlBody(bytes: Buffer): DecodedBody {
   // What starts like JSON is JSON: server-side apply sends it under a YAML type.
   if (/^\s*\{/.test(bytes.toString('latin1', 0, 64))) return parseJson(bytes);
   if (bytes.length > MAX_YAML_BYTES) throw tooLarge(`limit for YAML is ${MAX_YAML_BYTES}`);
   const text = bytes.toString('utf8');
   refuseDeepYaml(text);
   try {
-    return parseYaml(text, {
-      version: '1.1',
-      // The check for duplicate keys is quadratic; the last one wins, as in kubectl.
-      uniqueKeys: false,
-      prettyErrors: false,
-      customTags: (tags) => tags.filter((tag) => !FOREIGN_TAGS.has(tagName(tag))),
-    });
+    return { ...parseYamlText(text), syntax: 'yaml' };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw badRequest(`the body of the request is not valid YAML: ${why}`);
   }
-}
-
-/** The library's own short name of a tag, e.g. `intTime`. */
-function tagName(tag: Tags[number]): string {
-  if (typeof tag === 'string') return tag;
-  const name = tag.tag.replace('tag:yaml.org,2002:', '');
-  return tag.format === 'TIME' ? `${name}Time` : name;
 }
 
 const PROTOBUF = 'application/vnd.kubernetes.protobuf';
@@ -99,8 +86,19 @@ export function unsupportedMediaType(supported: readonly string[]): ApiError {
   );
 }
 
-/** The decoded body, or undefined when there is none. No type named means JSON. Throws 400, 413, 415. */
-export function decodeBody(bytes: Buffer | undefined, contentType: string | undefined): unknown {
+/** A body and how it was written. */
+export interface DecodedBody {
+  value: unknown;
+  syntax: 'json' | 'yaml' | 'protobuf';
+  /** Keys that the text names twice in one object, of which `value` has the last. Reads the whole body again. */
+  repeatedKeys: () => RepeatedKey[];
+}
+
+/** The body as it was written, or undefined when there is none. No type named means JSON. Throws 400, 413, 415. */
+export function readBody(
+  bytes: Buffer | undefined,
+  contentType: string | undefined,
+): DecodedBody | undefined {
   if (!bytes || bytes.length === 0) return undefined;
   const { type } = parseMediaType(contentType ?? 'application/json');
   switch (type) {
@@ -114,8 +112,13 @@ export function decodeBody(bytes: Buffer | undefined, contentType: string | unde
     case 'application/apply-patch+yaml':
       return parseYamlBody(bytes);
     case PROTOBUF:
-      return decodeProtobuf(bytes);
+      return { value: decodeProtobuf(bytes), syntax: 'protobuf', repeatedKeys: () => [] };
     default:
       throw unsupportedMediaType(['application/json', 'application/yaml', PROTOBUF]);
   }
+}
+
+/** The value of a body, or undefined when there is none. Throws as `readBody`. */
+export function decodeBody(bytes: Buffer | undefined, contentType: string | undefined): unknown {
+  return readBody(bytes, contentType)?.value;
 }

@@ -1,6 +1,6 @@
 /** HTTP to registry verbs and back: the objects themselves and their `/status`. */
 import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
-import { badRequest, type Status } from '../../shared/kube/status.js';
+import type { Status } from '../../shared/kube/status.js';
 import type { Kind } from '../kinds/kind.js';
 import type { DeleteResult, Patch } from '../registry/registry.js';
 import { type Answer, ok } from './answer.js';
@@ -13,13 +13,13 @@ import {
   integerParameter,
   listOptions,
   selectionOf,
-  writeOptions,
 } from './query-options.js';
 import { decodeBody, unsupportedMediaType } from './request-body.js';
 import { isSwitchedOn } from './request-info.js';
 import { methodNotAllowed } from './status-response.js';
 import { objectInRow } from './table.js';
 import { checkInitialEvents, streamWatch } from './watch-stream.js';
+import { readWrite } from './write-body.js';
 
 const PATCH_TYPES: Readonly<Record<string, Patch['type']>> = {
   'application/json-patch+json': 'json',
@@ -37,13 +37,6 @@ function viewOf({ headers, info }: ApiRequest, parts: ApiParts): View {
 export function refOf({ info }: ApiRequest): ObjectRef {
   if (info.name === undefined) throw methodNotAllowed();
   return { name: info.name, ...(info.namespace === undefined ? {} : { namespace: info.namespace }) };
-}
-
-/** The body, which this verb cannot do without. Throws 400, 413, 415. */
-export function requiredBody({ body, headers }: ApiRequest): unknown {
-  const decoded = decodeBody(body, headers.contentType);
-  if (decoded === undefined) throw badRequest('the body of the request is empty');
-  return decoded;
 }
 
 async function getObject(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
@@ -93,8 +86,7 @@ async function watchObjects(parts: ApiParts, kind: Kind, request: ApiRequest): P
 
 async function createObject(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
   const view = viewOf(request, parts);
-  const options = writeOptions(request.info, request.headers.userAgent, request.warn);
-  const body = requiredBody(request);
+  const { body, options } = readWrite(request);
   const record = await parts.registry.create(kind, request.info.namespace, body, options);
   request.created(record.object().metadata.name);
   return recordAnswer(kind, record, view, 201);
@@ -102,24 +94,24 @@ async function createObject(parts: ApiParts, kind: Kind, request: ApiRequest): P
 
 async function updateObject(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
   const view = viewOf(request, parts);
-  const options = writeOptions(request.info, request.headers.userAgent, request.warn);
-  const body = requiredBody(request);
+  const { body, options } = readWrite(request);
   return recordAnswer(kind, await parts.registry.update(kind, refOf(request), body, options), view);
 }
 
-function patchOf(request: ApiRequest): Patch {
-  const { type } = parseMediaType(request.headers.contentType ?? '');
+function patchTypeOf({ headers, info }: ApiRequest): Patch['type'] {
+  const { type } = parseMediaType(headers.contentType ?? '');
   const patchType = PATCH_TYPES[type];
   if (!patchType) throw unsupportedMediaType(Object.keys(PATCH_TYPES));
-  checkPatchOptions(request.info.query, patchType === 'apply');
-  const force = isSwitchedOn(request.info.query, 'force');
-  return { type: patchType, body: requiredBody(request), ...(force ? { force } : {}) };
+  checkPatchOptions(info.query, patchType === 'apply');
+  return patchType;
 }
 
 async function patchObject(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
   const view = viewOf(request, parts);
-  const options = writeOptions(request.info, request.headers.userAgent, request.warn);
-  const { record, created } = await parts.registry.patch(kind, refOf(request), patchOf(request), options);
+  const type = patchTypeOf(request);
+  const { body, options } = readWrite(request, type);
+  const patch = { type, body, force: isSwitchedOn(request.info.query, 'force') };
+  const { record, created } = await parts.registry.patch(kind, refOf(request), patch, options);
   return recordAnswer(kind, record, view, created ? 201 : 200);
 }
 

@@ -18,7 +18,7 @@ import { decodeStrictly } from './strict-fields.js';
 /** Reads a body as an object of the kind: checked against the schema, defaulted. Throws a 400. */
 export function readObject<T extends KubeObject>(kind: Kind<T>, body: unknown, options: WriteOptions): T {
   const map = readBody(kind, body);
-  if (options.fieldValidation) decodeStrictly(kind, map, options.fieldValidation, options.warn);
+  if (options.fieldValidation) decodeStrictly(kind, map, options);
   const object = map as unknown as T;
   kind.setDefaults(object);
   if (isPod(object)) addDefaultTolerations(object);

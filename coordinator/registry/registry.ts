@@ -16,6 +16,16 @@ export interface ObjectRecord<T extends KubeObject = KubeObject> {
   object(): T;
 }
 
+/**
+ * Keys that the text of a body names twice, by what says so: a decoder that knows the kind's fields (`paths` such as
+ * `spec.paused`), one that knows a patch alone (ready `texts`), or the YAML parser (`lines`, such as
+ * `line 5: key "name" already set in map`).
+ */
+export type RepeatedKeys =
+  | { by: 'type'; paths: ReadonlySet<string> }
+  | { by: 'patch'; texts: readonly string[] }
+  | { by: 'yaml'; lines: readonly string[] };
+
 /** What one write wants besides its body. */
 export interface WriteOptions {
   /** Run everything, store nothing. */
@@ -23,6 +33,8 @@ export interface WriteOptions {
   fieldManager?: string;
   /** Absent = no check of unknown fields (the hub's and controllers' own writes). */
   fieldValidation?: 'Strict' | 'Warn' | 'Ignore';
+  /** Refused, warned of or ignored as `fieldValidation` says. Absent = none. */
+  repeatedKeys?: RepeatedKeys;
   /** Receives texts for `Warning:` headers. */
   warn?: (text: string) => void;
   /** `finalize`: spec.finalizers of a Namespace. */

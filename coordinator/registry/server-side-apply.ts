@@ -28,6 +28,7 @@ import type { ObjectRecord, Patch, WriteOptions } from './registry.js';
 import type { RegistryParts } from './registry-parts.js';
 import { placeAtName, readBody } from './request-body.js';
 import { rewrite } from './rewrite.js';
+import { yamlError } from './strict-fields.js';
 
 /** Who owns what was there before the first apply to an object that nobody tracked. */
 const BEFORE_FIRST_APPLY = 'before-first-apply';
@@ -56,6 +57,7 @@ export async function apply<T extends KubeObject>(
   options: WriteOptions,
 ): Promise<{ record: ObjectRecord<T>; created: boolean }> {
   const manifest = readManifest(kind, ref, copyJson(body));
+  checkRepeatedKeys(options);
   const { fieldManager: manager = 'unknown', subresource } = options;
   const application = { kind, manifest, manager, force, subresource };
   for (let attempt = 1; ; attempt += 1) {
@@ -91,6 +93,16 @@ function readManifest(kind: Kind, ref: ObjectRef, body: unknown): JsonMap {
     throw badRequest(`failed to create typed patch object (${objectText(kind, ref)}): ${what}`);
   }
   return manifest;
+}
+
+/** What the strict parser of YAML would say of the manifest: a 400 or warnings (`applyPatcher`). */
+function checkRepeatedKeys({ repeatedKeys, fieldValidation, warn }: WriteOptions): void {
+  if (repeatedKeys?.by !== 'yaml') return;
+  if (fieldValidation === 'Strict') {
+    const error = yamlError(repeatedKeys.lines);
+    throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${error}`);
+  }
+  if (fieldValidation === 'Warn') for (const line of repeatedKeys.lines) warn?.(line);
 }
 
 function objectText(kind: Kind, { namespace, name }: ObjectRef): string {

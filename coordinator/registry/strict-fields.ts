@@ -1,11 +1,11 @@
-/** Field validation: wrong JSON types and unknown fields, by the generated schema. */
+/** Field validation: wrong JSON types, unknown fields by the generated schema, and repeated ones. */
 
 import { ApiError } from '../../shared/kube/status.js';
 import type { Kind } from '../kinds/kind.js';
 import { checkFields } from '../kinds/schema/check-fields.js';
 import { dropUnknownFields } from '../kinds/schema/drop-unknown-fields.js';
 import type { JsonMap } from './json-value.js';
-import type { WriteOptions } from './registry.js';
+import type { RepeatedKeys, WriteOptions } from './registry.js';
 import { undecodableText } from './request-body.js';
 
 /** A 400 in the words of upstream's decoder; `problem` is what it would say of the fields alone. */
@@ -18,23 +18,36 @@ export class DecodingError extends ApiError {
   }
 }
 
+/** One finding of the decoder of YAML: all its lines are one error, and one warning each. */
+export function yamlError(lines: readonly string[]): string {
+  return `yaml: unmarshal errors:\n${lines.map((line) => `  ${line}`).join('\n')}`;
+}
+
+/** What is said of repeated keys before anything about fields. */
+function findingsOfText(repeated: RepeatedKeys | undefined): {
+  errors: readonly string[];
+  warnings: readonly string[];
+} {
+  if (repeated?.by === 'yaml') return { errors: [yamlError(repeated.lines)], warnings: repeated.lines };
+  const texts = repeated?.by === 'patch' ? repeated.texts : [];
+  return { errors: texts, warnings: texts };
+}
+
 /**
  * Leaves in `object` what upstream's decoder would. A value of the wrong type is a 400 in every mode; an
- * unknown field is a 400 with Strict, a warning with Warn, and dropped in silence with Ignore.
+ * unknown or repeated field is a 400 with Strict, a warning with Warn, and dropped in silence with Ignore.
  */
-export function decodeStrictly(
-  kind: Kind,
-  object: JsonMap,
-  mode: NonNullable<WriteOptions['fieldValidation']>,
-  warn: WriteOptions['warn'],
-): void {
-  const { unknownFields, typeErrors } = checkFields(kind.schema, object);
+export function decodeStrictly(kind: Kind, object: JsonMap, options: WriteOptions): void {
+  const { fieldValidation, repeatedKeys, warn } = options;
+  const repeated = repeatedKeys?.by === 'type' ? repeatedKeys.paths : undefined;
+  const { strictFindings, typeErrors } = checkFields(kind.schema, object, repeated);
   const [typeError] = typeErrors;
   if (typeError !== undefined) throw new DecodingError(kind, typeError);
-  const texts = unknownFields.map((path) => `unknown field "${path}"`);
-  if (mode === 'Strict' && texts.length > 0) {
-    throw new DecodingError(kind, `strict decoding error: ${texts.join(', ')}`);
+  const { errors, warnings } = findingsOfText(repeatedKeys);
+  if (fieldValidation === 'Strict' && errors.length + strictFindings.length > 0) {
+    const all = [...errors, ...strictFindings].join(', ');
+    throw new DecodingError(kind, `strict decoding error: ${all}`);
   }
-  if (mode === 'Warn') for (const text of texts) warn?.(text);
+  if (fieldValidation === 'Warn') for (const text of [...warnings, ...strictFindings]) warn?.(text);
   dropUnknownFields(kind.schema, object);
 }

@@ -19,9 +19,21 @@ const UNKNOWN: [string, object, string[]][] = [
 
 for (const [name, object, expected] of UNKNOWN) {
   test(`unknown fields: ${name}`, () => {
-    assert.deepEqual(checkFields(DAEMON_SET, object).unknownFields, expected);
+    const texts = expected.map((path) => `unknown field "${path}"`);
+    assert.deepEqual(checkFields(DAEMON_SET, object).strictFindings, texts);
   });
 }
+
+test('of repeated paths those are named whose field is known', () => {
+  const object = { metadata: { labels: { a: 'x' }, nam: 1 }, spec: { foo: { bar: 1 } } };
+  const repeated = new Set(['metadata.labels.a', 'metadata.nam', 'spec.foo.bar', 'spec']);
+  assert.deepEqual(checkFields(DAEMON_SET, object, repeated).strictFindings, [
+    'duplicate field "metadata.labels.a"',
+    'unknown field "metadata.nam"',
+    'unknown field "spec.foo"',
+    'duplicate field "spec"',
+  ]);
+});
 
 const field = (struct: string, path: string) => `into Go struct field ${struct}.${path} of type`;
 const CONTAINER = 'spec.template.spec.containers';

@@ -7,10 +7,15 @@ import { referencedName, resolved, type Schema } from './schema.js';
 
 /** What does not fit. Both lists are in the order of the object's fields. */
 export interface FieldFindings {
-  /** Paths such as `spec.template.spec.containers[0].foo`. */
-  unknownFields: string[];
+  /** Such as `unknown field "spec.template.spec.containers[0].foo"` and `duplicate field "metadata.name"`. */
+  strictFindings: string[];
   /** Such as `json: cannot unmarshal string into Go struct field DaemonSetSpec.spec.minReadySeconds of type int32`. */
   typeErrors: string[];
+}
+
+/** What the walk fills, and the paths that the text named twice. */
+interface Walk extends FieldFindings {
+  repeated: ReadonlySet<string>;
 }
 
 /** Where the walk stands: two forms of the path, and the struct that holds the field. */
@@ -28,12 +33,24 @@ const QUANTITY_FORM =
 const TIME_FORM = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/;
 const INTEGER_LIMITS: Record<string, number> = { int32: 2 ** 31, int64: 2 ** 63 };
 
-/** Finds unknown fields and wrong types in `object`, which claims to be of the definition named. Pure. */
-export function checkFields(definition: string, object: unknown): FieldFindings {
-  const findings: FieldFindings = { unknownFields: [], typeErrors: [] };
+/**
+ * Finds unknown fields and wrong types in `object`, which claims to be of the definition named. Of the `repeated`
+ * paths it names those whose field is known: an unknown one is unknown, however often it is there. Pure.
+ */
+export function checkFields(
+  definition: string,
+  object: unknown,
+  repeated: ReadonlySet<string> = new Set(),
+): FieldFindings {
+  const findings: Walk = { strictFindings: [], typeErrors: [], repeated };
   const root = { path: '', goPath: '', struct: shortName(definition) };
   checkValue({ $ref: `#/components/schemas/${definition}` }, object, root, findings);
-  return findings;
+  const { strictFindings, typeErrors } = findings;
+  return { strictFindings, typeErrors };
+}
+
+function sayRepeated(path: string, { repeated, strictFindings }: Walk): void {
+  if (repeated.has(path)) strictFindings.push(`duplicate field "${path}"`);
 }
 
 /** `PodSpec` of `io.k8s.api.core.v1.PodSpec`. */
@@ -41,7 +58,7 @@ function shortName(definition: string): string {
   return definition.slice(definition.lastIndexOf('.') + 1);
 }
 
-function checkValue(schema: Schema, value: unknown, place: Place, findings: FieldFindings): void {
+function checkValue(schema: Schema, value: unknown, place: Place, findings: Walk): void {
   if (value === null || value === undefined) return;
   const name = referencedName(schema);
   const type = resolved(schema);
@@ -52,13 +69,7 @@ function checkValue(schema: Schema, value: unknown, place: Place, findings: Fiel
   else checkScalar(name, type, value, place, findings);
 }
 
-function checkStruct(
-  name: string,
-  type: Schema,
-  value: unknown,
-  place: Place,
-  findings: FieldFindings,
-): void {
+function checkStruct(name: string, type: Schema, value: unknown, place: Place, findings: Walk): void {
   if (!isObject(value)) {
     wrongType(value, `v1.${shortName(name)}`, place, findings);
     return;
@@ -68,23 +79,27 @@ function checkStruct(
     const goPath = place.goPath === '' ? field : `${place.goPath}.${field}`;
     const schema =
       type.properties && Object.hasOwn(type.properties, field) ? type.properties[field] : undefined;
-    if (schema) checkValue(schema, child, { path, goPath, struct: shortName(name) }, findings);
-    else findings.unknownFields.push(path);
+    if (schema) {
+      checkValue(schema, child, { path, goPath, struct: shortName(name) }, findings);
+      sayRepeated(path, findings);
+    } else findings.strictFindings.push(`unknown field "${path}"`);
   }
 }
 
-function checkMap(type: Schema, value: unknown, place: Place, findings: FieldFindings): void {
+function checkMap(type: Schema, value: unknown, place: Place, findings: Walk): void {
   if (!isObject(value)) {
     wrongType(value, goType(type), place, findings);
     return;
   }
   const values = type.additionalProperties ?? {};
   for (const [key, child] of Object.entries(value)) {
-    checkValue(values, child, { ...place, path: `${place.path}[${JSON.stringify(key)}]` }, findings);
+    const path = `${place.path}.${key}`;
+    checkValue(values, child, { ...place, path }, findings);
+    sayRepeated(path, findings);
   }
 }
 
-function checkList(type: Schema, value: unknown, place: Place, findings: FieldFindings): void {
+function checkList(type: Schema, value: unknown, place: Place, findings: Walk): void {
   if (!Array.isArray(value)) {
     wrongType(value, goType(type), place, findings);
     return;
@@ -100,7 +115,7 @@ function checkScalar(
   type: Schema,
   value: unknown,
   place: Place,
-  findings: FieldFindings,
+  findings: Walk,
 ): void {
   if (name?.endsWith('.Quantity')) {
     checkQuantity(value, findings);
@@ -127,7 +142,7 @@ function checkScalar(
   if (type.format === 'byte') checkBase64(String(value), findings);
 }
 
-function checkNumber(type: Schema, value: unknown, place: Place, findings: FieldFindings): void {
+function checkNumber(type: Schema, value: unknown, place: Place, findings: Walk): void {
   if (typeof value !== 'number') {
     wrongType(value, goType(type), place, findings);
     return;
@@ -139,18 +154,18 @@ function checkNumber(type: Schema, value: unknown, place: Place, findings: Field
 }
 
 /** A number of a quantity is fine: `cpu: 1`. */
-function checkQuantity(value: unknown, findings: FieldFindings): void {
+function checkQuantity(value: unknown, findings: Walk): void {
   const readable = typeof value === 'number' || typeof value === 'string';
   if (readable && parseQuantity(value) !== undefined) return;
   findings.typeErrors.push(QUANTITY_FORM);
 }
 
-function checkIntOrString(value: unknown, findings: FieldFindings): void {
+function checkIntOrString(value: unknown, findings: Walk): void {
   if (typeof value === 'string' || (typeof value === 'number' && Number.isInteger(value))) return;
   findings.typeErrors.push(`json: cannot unmarshal ${jsonWord(value)} into Go value of type int32`);
 }
 
-function checkBase64(text: string, findings: FieldFindings): void {
+function checkBase64(text: string, findings: Walk): void {
   const bad = /[^A-Za-z0-9+/=\r\n]/.exec(text);
   const packed = text.replace(/[\r\n]/g, '');
   if (!bad && packed.length % 4 === 0 && /^[^=]*={0,2}$/.test(packed)) return;
@@ -192,6 +207,6 @@ function goError(found: string, wanted: string, place: Place): string {
   return `json: cannot unmarshal ${found} into ${target}`;
 }
 
-function wrongType(value: unknown, wanted: string, place: Place, findings: FieldFindings): void {
+function wrongType(value: unknown, wanted: string, place: Place, findings: Walk): void {
   findings.typeErrors.push(goError(jsonWord(value), wanted, place));
 }
