@@ -1,0 +1,79 @@
+/**
+ * Measures what the product adds to what must be done, floor and product by turns in one run:
+ *   npm run bench -- [real|hollow|parts …] [--quick] [--swarm] [--json FILE] [--readme]
+ * Exit code 1 when a goal that was measured is not met.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { measureParts } from './parts/parts.js';
+import { judge, type Result, type Section } from './result.js';
+import type { Bench } from './section.js';
+import { line, markdown, TABLE_BEGIN, TABLE_END } from './table.js';
+
+const README = resolve(dirname(fileURLToPath(import.meta.url)), '../../../README.md');
+
+const SECTIONS: Partial<Record<Section, (bench: Bench) => Promise<void>>> = {
+  parts: measureParts,
+};
+
+const { values: flags, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    quick: { type: 'boolean', default: false },
+    swarm: { type: 'boolean', default: false },
+    readme: { type: 'boolean', default: false },
+    json: { type: 'string' },
+  },
+});
+
+const results: Result[] = [];
+const leftOut: { what: string; why: string }[] = [];
+const bench: Bench = {
+  quick: flags.quick,
+  swarm: flags.swarm,
+  report: (result) => {
+    results.push(result);
+    process.stdout.write(`${line(result)}\n`);
+  },
+  leaveOut: (what, why) => {
+    leftOut.push({ what, why });
+    process.stdout.write(`    left out: ${what}: ${why}\n`);
+  },
+};
+
+const begun = performance.now();
+for (const [name, measure] of Object.entries(SECTIONS)) {
+  if (positionals.length > 0 && !positionals.includes(name)) continue;
+  process.stdout.write(`${name}\n`);
+  await measure(bench);
+}
+const seconds = Math.round((performance.now() - begun) / 1000);
+const missed = results.filter((result) => judge(result).met === false);
+const goals = results.filter(({ goal }) => goal);
+process.stdout.write(
+  `${goals.length - missed.length} of ${goals.length} goals met, ${results.length} measures in ${seconds} s\n`,
+);
+if (flags.json) writeFileSync(flags.json, `${JSON.stringify(report(), null, 2)}\n`);
+if (flags.readme) writeReadme();
+process.exitCode = missed.length > 0 ? 1 : 0;
+
+function machine(): string {
+  return `${cpus().length} × ${cpus()[0]?.model.trim() ?? 'CPU'}, Node ${process.version}`;
+}
+
+function report(): object {
+  const judged = results.map((result) => ({ ...result, ...{ verdict: judge(result) } }));
+  return { at: new Date().toISOString(), machine: machine(), seconds, results: judged, leftOut };
+}
+
+function writeReadme(): void {
+  const readme = readFileSync(README, 'utf8');
+  const [before = '', rest = ''] = readme.split(TABLE_BEGIN);
+  const after = rest.slice(rest.indexOf(TABLE_END));
+  const left = leftOut.map(({ what, why }) => `\nLeft out: ${what}: ${why}.`).join('');
+  const text = `Medians of one run on ${machine()}.\n\n${markdown(results)}\n${left}`;
+  writeFileSync(README, `${before}${TABLE_BEGIN}\n${text}\n${after}`);
+}

@@ -1,0 +1,74 @@
+/** Placement: 20 DaemonSets on a whole fleet, and one changed node. */
+import assert from 'node:assert/strict';
+import {
+  type PlacementNode,
+  type PlacementSpec,
+  placementOf,
+} from '../../../coordinator/decisions/placement.js';
+import { compilePlacement } from '../floors/placement-closures.js';
+import { PlacementIndex } from '../floors/placement-index.js';
+import { mayRun } from '../floors/placement-oracle.js';
+import { cpuMs, pairs } from '../pairs.js';
+import type { Bench } from '../section.js';
+import { placementNode, placementNodes, placementSpecs } from './placement-fleet.js';
+
+const DAEMON_SETS = 20;
+const ROUNDS = 5;
+/** Changes of one node in one value: one alone is too short for a clock. */
+const CHANGES = 5_000;
+
+export async function measurePlacement({ quick, report }: Bench): Promise<void> {
+  const nodes = placementNodes(quick ? 20_000 : 100_000);
+  const specs = placementSpecs(DAEMON_SETS);
+  const index = new PlacementIndex(nodes);
+  checkAgainstOracle(index, nodes, specs);
+  const scratch = await pairs(
+    ROUNDS,
+    () => cpuMs(() => sum(specs.map((spec) => index.count(spec)))),
+    () => cpuMs(() => placeAll(nodes, specs)),
+  );
+  report({
+    ...{ section: 'parts', number: '14', unit: 'CPU ms', goal: { kind: 'ratio', most: 2 } },
+    ...{ name: `placement of ${DAEMON_SETS} DaemonSets on ${nodes.length} nodes`, ...scratch },
+  });
+  const compiled = specs.map(compilePlacement);
+  const changed = Array.from({ length: CHANGES }, (_, turn) => placementNode(turn, turn));
+  const microseconds = async (decide: (node: PlacementNode) => void) =>
+    ((await cpuMs(() => changed.forEach(decide))) * 1000) / CHANGES;
+  const one = await pairs(
+    ROUNDS,
+    () => microseconds((node) => compiled.filter((decide) => decide(node)).length),
+    () => microseconds((node) => specs.filter((spec) => placementOf(node, spec).shouldRun).length),
+  );
+  report({
+    ...{ section: 'parts', number: '14', unit: 'µs CPU', goal: { kind: 'ratio', most: 4 } },
+    ...{ name: `placement of ${DAEMON_SETS} DaemonSets on one changed node`, ...one },
+  });
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+/** Over the product's own decision, node by node, as its controllers ask it. */
+function placeAll(nodes: readonly PlacementNode[], specs: readonly PlacementSpec[]): number {
+  return sum(specs.map((spec) => nodes.filter((node) => placementOf(node, spec).shouldRun).length));
+}
+
+function checkAgainstOracle(
+  index: PlacementIndex,
+  nodes: readonly PlacementNode[],
+  specs: readonly PlacementSpec[],
+): void {
+  for (const spec of specs) {
+    const compiled = compilePlacement(spec);
+    const expected = nodes.filter((node) => mayRun(node, spec));
+    assert.ok(expected.length > 0 && expected.length < nodes.length, 'a DaemonSet that tells nodes apart');
+    assert.equal(index.count(spec), expected.length);
+    assert.deepEqual(nodes.filter(compiled), expected);
+    assert.deepEqual(
+      nodes.filter((node) => placementOf(node, spec).shouldRun),
+      expected,
+    );
+  }
+}

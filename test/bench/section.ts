@@ -1,0 +1,12 @@
+/** What a section of the benchmark is given. */
+import type { Result } from './result.js';
+
+export interface Bench {
+  /** Fewer and smaller rounds: all sections in under three minutes. */
+  quick: boolean;
+  /** Docker Swarm is to do the same work. */
+  swarm: boolean;
+  report(result: Result): void;
+  /** Says what cannot be measured on this machine. */
+  leaveOut(what: string, why: string): void;
+}
