@@ -1,8 +1,8 @@
 /** One agent without its surroundings: the node's status, its Pods, the engine's events and the link, wired together. */
-import { randomUUID } from 'node:crypto';
 import { toTimestamp } from '../shared/kube/meta.js';
 import type { NodeStatus } from '../shared/kube/node.js';
-import { type Clock, systemClock } from '../shared/process/clock.js';
+import type { Chance } from '../shared/process/chance.js';
+import type { Clock } from '../shared/process/clock.js';
 import type { Part } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
 import { VERSION } from '../shared/process/version.js';
@@ -36,6 +36,9 @@ export interface AgentHost {
   onLive?: () => void;
   /** A steady clock. */
   clock: Clock;
+  /** The engine's, which may jump. */
+  wallClock: Clock;
+  chance: Chance;
   log: Logger;
 }
 
@@ -67,11 +70,16 @@ export function createAgent(host: AgentHost): Agent {
   const workers = createWorkers(host, node, reports);
   const link: Link = new Link({
     target: host.target,
-    identity: { node: nodeName, bootID: node.host.bootID, instanceID: randomUUID(), agentVersion: VERSION },
-    agent: createAgentSide({ ...host, workers, node, wallClock: systemClock }),
+    identity: {
+      node: nodeName,
+      bootID: node.host.bootID,
+      instanceID: host.chance.uuid(),
+      agentVersion: VERSION,
+    },
+    agent: createAgentSide({ ...host, workers, node }),
     clock,
     log: log.child({ component: 'link' }),
-    random: Math.random,
+    random: host.chance.random,
   });
   const listeners = [node.onRuntimeEvent.bind(node), workers.onRuntimeEvent.bind(workers)];
   const watch = watchRuntime(driver, listeners, clock, log.child({ component: 'runtime' }));

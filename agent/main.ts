@@ -1,5 +1,6 @@
 /** Builds the agent and wires its parts: read it as the table of contents. */
 import { LINK_PATH } from '../shared/link/messages.js';
+import { systemChance } from '../shared/process/chance.js';
 import { steadyClock, systemClock } from '../shared/process/clock.js';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import { type Running, startInOrder } from '../shared/process/lifecycle.js';
@@ -7,6 +8,7 @@ import type { Logger } from '../shared/process/log.js';
 import { createAgent } from './agent.js';
 import { cachePath, lockDataDir, prepareDataDir } from './data-dir.js';
 import { DesiredCache } from './desired/desired-cache.js';
+import { durableFile } from './desired/durable-file.js';
 import { EnrolError, type Enrolment, enrol } from './enrol.js';
 import type { LinkTarget } from './link/connection.js';
 import { readHostInfo } from './node/host-info.js';
@@ -26,7 +28,11 @@ export async function startAgent(
   const lock = await lockDataDir(dataDir);
   const runtime = await openRuntime(settings.runtime, places, dataDir, clock);
   const enrolment = await becomeNode(settings);
-  const cache = await DesiredCache.open(cachePath(dataDir), clock, log.child({ component: 'desired' }));
+  const cache = await DesiredCache.open(
+    durableFile(cachePath(dataDir)),
+    clock,
+    log.child({ component: 'desired' }),
+  );
   const driver = runtime.driverFor({ clusterUID: enrolment.clusterUID, nodeName });
 
   const agent = createAgent({
@@ -38,6 +44,8 @@ export async function startAgent(
     volumes: new Volumes(dataDir),
     readHost: () => readHostInfo(dataDir, settings.nodeIp),
     clock,
+    wallClock: systemClock,
+    chance: systemChance,
     log,
   });
 

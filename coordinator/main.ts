@@ -1,7 +1,6 @@
 /** Builds the coordinator's parts, hands each its collaborators, starts them in order. Reads like a table of contents. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Lease } from '../shared/kube/event.js';
 import { systemClock } from '../shared/process/clock.js';
 import { EXIT_CODES } from '../shared/process/exit-error.js';
 import { type Part, type Running, startInOrder } from '../shared/process/lifecycle.js';
@@ -14,19 +13,11 @@ import { loadAdminAccess } from './api/kubeconfig.js';
 import { type ApiServer, createApiServer } from './api/server.js';
 import { servingNames } from './api/serving-names.js';
 import { DaemonSetExplainer } from './controllers/daemonset-explain.js';
-import { EventRecorder } from './controllers/event-recorder.js';
-import { startControllers } from './controllers/index.js';
+import { createCore } from './core.js';
 import { pidPath } from './data-dir.js';
-import { Hub } from './hub/hub.js';
-import { nodeLeases } from './hub/node-leases.js';
-import { Presence } from './hub/presence.js';
-import { loadSealKey, Sealer } from './hub/seal.js';
-import { createInformers } from './informers/create-informers.js';
-import { ALL_KINDS, leaseKind } from './kinds/index.js';
-import type { Kind, VirtualReader } from './kinds/kind.js';
+import type { Hub } from './hub/hub.js';
+import { loadSealKey } from './hub/seal.js';
 import { forOperator } from './operator-error.js';
-import { createRegistry } from './registry/create-registry.js';
-import { RestoreState } from './restore-state.js';
 import { type BackupWish, startSchedules } from './schedules.js';
 import type { CoordinatorSettings } from './settings.js';
 import { BACKUPS_DIRECTORY } from './store/backup.js';
@@ -39,9 +30,6 @@ export interface RunningCoordinator extends Running {
   readonly server: string;
 }
 
-/** After a start, agents may take so long to come back (their longest wait between two tries, and the spread), ms. */
-const RETURN_MS = 75_000;
-
 /**
  * Starts everything and resolves when the API answers. Throws `ExitError` for what an operator can mend:
  * the port in use, the directory not writable, the database damaged, newer, or in use.
@@ -51,29 +39,12 @@ export async function startCoordinator(
   log: Logger,
 ): Promise<RunningCoordinator> {
   const clock = systemClock;
-  const store = await openStore(settings.data, log);
-  const graceMs = settings.nodeMonitorGraceMs;
-  const presence = new Presence(clock, { graceMs, returnMs: RETURN_MS });
-  const leases = nodeLeases({
-    presence,
-    durationMs: graceMs,
-    createdAt: (name) => informers.nodes.get({ name })?.metadata.creationTimestamp ?? undefined,
-  });
-  const registry = createRegistry({ store, kinds: kindsServed(leases), clock, log });
-  const informers = createInformers({ registry, clock, log });
-  const events = new EventRecorder({ registry, clock, log });
-  const shared = { registry, informers, events, clock, log };
-  const restore = new RestoreState(store, log);
-  const history = { era: store.era(), pastEras: store.pastEras() };
-  const hub = new Hub({
-    ...shared,
-    presence,
-    clusterUID: store.clusterUID(),
-    era: history.era,
-    sealer: new Sealer(await loadSealKey(join(settings.data, 'pki')), history),
-    restore,
-    recordEvent: { asNodeController: events.from('node-controller'), asAgent: events.from('kubelet') },
-  });
+  const { data } = settings;
+  const store = await openStore(data, log);
+  const sealKey = await loadSealKey(join(data, 'pki'));
+  const core = createCore({ ...settings, store, sealKey, clock, log });
+  const { registry, informers, hub, restore } = core;
+  const shared = { registry, informers, clock, log };
   const api = new ApiPart(settings, {
     registry,
     hub,
@@ -85,11 +56,7 @@ export async function startCoordinator(
   const running = await startInOrder(
     [
       { name: 'store', stop: () => store.close() },
-      { name: 'informers', stop: () => informers.stop() },
-      { name: 'events', stop: () => events.stop() },
-      stoppable('controllers', () =>
-        startControllers({ ...shared, ...(store.isUnconfirmed() && { heldUntil: restore.confirmed }) }),
-      ),
+      ...core.parts,
       stoppable('schedules', () =>
         startSchedules({
           ...shared,
@@ -107,12 +74,6 @@ export async function startCoordinator(
   );
   log.info({ server: api.server, version: VERSION }, 'coordinator serves');
   return { server: api.server, stop: () => running.stop() };
-}
-
-/** All kinds, with node Leases read from presence instead of the store. */
-function kindsServed(reader: VirtualReader<Lease>): readonly Kind[] {
-  const leases = { ...leaseKind, reader };
-  return ALL_KINDS.map((kind) => (kind.resource === leaseKind.resource ? (leases as Kind) : kind));
 }
 
 /** Opens the store; what is wrong with the data becomes a sentence and an exit code. */

@@ -147,3 +147,26 @@ test('decisions are pure: no clock, no chance, no waiting', () => {
   );
   assert.deepEqual(offences, []);
 });
+
+/** Where time and chance come from, or where a whole program, a socket of the system or a thread is waited for. */
+const OWN_TIME = [
+  'shared/process/',
+  'coordinator/cli/',
+  'coordinator/hub/join-token.ts',
+  'coordinator/store/sqlite-',
+  'coordinator/store/memory-store.ts',
+  'coordinator/api/',
+  'coordinator/console/',
+  'agent/data-dir.ts',
+  'agent/runtime/docker-events.ts',
+  'agent/simulate/',
+];
+
+test('time and chance are passed in, so that a simulation can repeat a run', () => {
+  const own =
+    /\bDate\.now\b|\bperformance\.now\b|\bsetTimeout\b|\bsetImmediate\b|\bsetInterval\b|\bMath\.random\b|\brandomUUID\b/;
+  const offences = FILES.filter((file) => !OWN_TIME.some((prefix) => file.startsWith(prefix))).filter(
+    (file) => own.test(readFileSync(join(ROOT, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')),
+  );
+  assert.deepEqual(offences, []);
+});

@@ -1,12 +1,11 @@
 /** The Pods this host was given, on disk: they must come back after a reboot with no coordinator in reach. */
 import { createHash } from 'node:crypto';
-import { mkdir, open, readFile, rename } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { DesiredObject, Held, ReturnedObject } from '../../shared/link/messages.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { type HeldPod, heldAfterGone, heldAfterSet } from '../decisions/held-pod.js';
+import type { DurableFile } from './durable-file.js';
 
 const FORMAT = 1;
 
@@ -30,7 +29,7 @@ export interface CacheChange extends Required<DesiredPosition> {
 
 /** In memory what is on disk; a change is visible at once and durable when its promise resolves. */
 export class DesiredCache {
-  readonly #path: string | undefined;
+  readonly #file: DurableFile | undefined;
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #pods: Map<string, HeldPod>;
@@ -38,8 +37,8 @@ export class DesiredCache {
   #writing: Promise<void> = Promise.resolve();
   #queued: Promise<void> | undefined;
 
-  private constructor(path: string | undefined, content: Content, clock: Clock, log: Logger) {
-    this.#path = path;
+  private constructor(file: DurableFile | undefined, content: Content, clock: Clock, log: Logger) {
+    this.#file = file;
     this.#clock = clock;
     this.#log = log;
     const { pods, ...position } = content;
@@ -48,18 +47,13 @@ export class DesiredCache {
   }
 
   /** Reads the file. One that is damaged is kept beside it and the host starts with nothing held: no container is touched for it. */
-  static async open(path: string, clock: Clock, log: Logger): Promise<DesiredCache> {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return undefined;
-      throw error;
-    });
+  static async open(file: DurableFile, clock: Clock, log: Logger): Promise<DesiredCache> {
+    const text = await file.read();
     const content = text === undefined ? { revision: 0, pods: [] } : decode(text);
-    if (content) return new DesiredCache(path, content, clock, log);
-    const aside = `${path}.damaged-${clock.now()}`;
-    await rename(path, aside);
-    log.error({ path, aside }, 'desired cache is damaged; kept aside, waiting for the coordinator');
-    return new DesiredCache(path, { revision: 0, pods: [] }, clock, log);
+    if (content) return new DesiredCache(file, content, clock, log);
+    const aside = await file.setAside(`damaged-${clock.now()}`);
+    log.error({ aside }, 'desired cache is damaged; kept aside, waiting for the coordinator');
+    return new DesiredCache(file, { revision: 0, pods: [] }, clock, log);
   }
 
   /** One that ends with the process, for hosts that pretend. */
@@ -134,13 +128,13 @@ export class DesiredCache {
 
   /** One write at a time; what changes meanwhile goes with the next one. */
   #save(): Promise<void> {
-    const path = this.#path;
-    if (path === undefined) return Promise.resolve();
+    const file = this.#file;
+    if (file === undefined) return Promise.resolve();
     this.#queued ??= this.#writing
       .catch(() => undefined)
       .then(() => {
         this.#queued = undefined;
-        this.#writing = writeDurably(path, encode({ ...this.#position, pods: [...this.#pods.values()] }));
+        this.#writing = file.write(encode({ ...this.#position, pods: [...this.#pods.values()] }));
         return this.#writing;
       });
     return this.#queued;
@@ -172,24 +166,5 @@ function decode(text: string): Content | undefined {
   } catch {
     // Not our form: the same as a wrong checksum to the caller.
     return undefined;
-  }
-}
-
-/** After this resolves, a power cut finds the new content; before, the old one. */
-async function writeDurably(path: string, text: string): Promise<void> {
-  const temporary = `${path}.new`;
-  const file = await open(temporary, 'w', 0o600);
-  try {
-    await file.writeFile(text);
-    await file.datasync();
-  } finally {
-    await file.close();
-  }
-  await rename(temporary, path);
-  const folder = await open(dirname(path), 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
   }
 }

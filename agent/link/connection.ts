@@ -34,6 +34,8 @@ export interface LinkTarget {
   joinSeal?: string;
   /** Opens the socket in place of `tls.connect`: for hosts that share what TLS costs, or whose network is pretended. */
   connect?: (options: ConnectionOptions) => Socket;
+  /** Opens the WebSocket itself, in place of all of the above: for a network that is a queue in memory. */
+  open?: () => WebSocket;
 }
 
 export interface ConnectionEvents {
@@ -56,19 +58,21 @@ export class Connection {
   constructor(target: LinkTarget, events: ConnectionEvents, clock: Clock) {
     this.#events = events;
     this.#clock = clock;
-    this.#socket = new WebSocket(target.url, SUBPROTOCOL, {
-      ...(target.ca ? { ca: target.ca } : {}),
-      // Declared with all of net.connect's forms; it is called with options alone.
-      ...(target.connect ? { createConnection: target.connect as typeof createConnection } : {}),
-      headers: {
-        authorization: `Bearer ${target.credential}`,
-        ...(target.joinSeal ? { [JOIN_SEAL_HEADER]: target.joinSeal } : {}),
-      },
-      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
-      perMessageDeflate: false,
-      maxPayload: MAX_FRAME_BYTES,
-      skipUTF8Validation: true,
-    });
+    this.#socket =
+      target.open?.() ??
+      new WebSocket(target.url, SUBPROTOCOL, {
+        ...(target.ca ? { ca: target.ca } : {}),
+        // Declared with all of net.connect's forms; it is called with options alone.
+        ...(target.connect ? { createConnection: target.connect as typeof createConnection } : {}),
+        headers: {
+          authorization: `Bearer ${target.credential}`,
+          ...(target.joinSeal ? { [JOIN_SEAL_HEADER]: target.joinSeal } : {}),
+        },
+        handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+        perMessageDeflate: false,
+        maxPayload: MAX_FRAME_BYTES,
+        skipUTF8Validation: true,
+      });
     this.#listen();
   }
 

@@ -1,6 +1,7 @@
 /** One pretended host: the real agent over a hollow engine, with nothing on disk. */
 import type { Condition } from '../../shared/kube/conditions.js';
 import type { Pod } from '../../shared/kube/pod.js';
+import { systemChance } from '../../shared/process/chance.js';
 import type { Clock } from '../../shared/process/clock.js';
 import { type Running, startInOrder } from '../../shared/process/lifecycle.js';
 import type { Logger } from '../../shared/process/log.js';
@@ -96,6 +97,8 @@ export class SimulatedNode implements QueriedNode {
       amendStatus: (status) => plannedStatus(status, plan, [...conditions.values()]),
       onLive,
       clock,
+      wallClock: clock,
+      chance: systemChance,
       log,
     });
     this.#running = await startInOrder(this.#agent.parts, log);

@@ -1,5 +1,4 @@
 /** Runs what many sessions have to do in slices, so that beats and handshakes are never behind a fan-out. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../shared/process/clock.js';
 import { Slice } from '../../shared/process/slice.js';
 
@@ -23,7 +22,7 @@ export class FanOut<T> {
   }
 
   async #run(): Promise<void> {
-    await nextTurn();
+    await this.#clock.turn();
     const slice = new Slice(this.#clock);
     for (const item of this.#waiting) {
       this.#waiting.delete(item);

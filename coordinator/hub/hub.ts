@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { WebSocket } from 'ws';
 import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import {
@@ -107,8 +108,7 @@ export class Hub implements SessionEvents {
     this.#upgrader = new Upgrader({
       authenticate: ({ authorization, [JOIN_SEAL_HEADER]: seal }) =>
         this.#enrolment.authenticate(authorization, typeof seal === 'string' ? seal : undefined),
-      accept: (node, socket, transport) =>
-        this.#sessions.add(new Session(node, socket, transport, this, clock)),
+      accept: (node, socket, transport) => this.accept(node, socket, transport),
       log,
     });
     this.#admissions = new NodeLanes(informers);
@@ -140,6 +140,11 @@ export class Hub implements SessionEvents {
   /** Takes over the socket of an upgrade at LINK_PATH: an agent's link, or a refusal with a Status. */
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     void this.#upgrader.upgrade(request, socket, head);
+  }
+
+  /** Takes over the WebSocket of an agent whose credential proved to be that of `node`. */
+  accept(node: string, socket: WebSocket, transport: Duplex): void {
+    this.#sessions.add(new Session(node, socket, transport, this, this.#options.clock));
   }
 
   /** Sends all agents away for a moment and resolves when they are gone. Nothing is written about it. */

@@ -1,5 +1,4 @@
 /** One tail of the registry feeds the caches of all kinds that controllers and hub look at. */
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Namespace } from '../../shared/kube/config.js';
 import { type KubeObject, refText } from '../../shared/kube/meta.js';
 import type { Node } from '../../shared/kube/node.js';
@@ -103,11 +102,20 @@ class FollowingInformers implements Informers {
       } catch (error) {
         if (error instanceof ApiError && error.reason === 'Expired') continue;
         this.#log.warn({ err: error }, 'informers lost the registry, will list again');
-        await delay(RETRY_MS, undefined, { signal: this.#stopping.signal, ref: false }).catch(
-          () => undefined,
-        );
+        await this.#pause(RETRY_MS);
       }
     }
+  }
+
+  /** Resolves after `ms`, or when it is time to stop. */
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = this.#clock.after(ms, resolve);
+      this.#stopping.signal.addEventListener('abort', () => {
+        timer.cancel();
+        resolve();
+      });
+    });
   }
 
   /** All kinds at one revision, so that the caches agree from the start. */

@@ -1,4 +1,5 @@
 /** Binds the kinds to the store. The registry holds no state of its own: any number of them may share a store. */
+import { type Chance, systemChance } from '../../shared/process/chance.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { Kind } from '../kinds/kind.js';
@@ -20,13 +21,13 @@ export interface RegistryOptions {
   kinds: readonly Kind[];
   clock: Clock;
   log: Logger;
-  /** Uniform in [0, 1), for generated names; tests pass their own. */
-  random?: () => number;
+  /** For uids and generated names; absent = real chance. */
+  chance?: Chance;
 }
 
 /** The registry over a store. The caller closes the store. */
-export function createRegistry({ random = Math.random, ...options }: RegistryOptions): Registry {
-  const parts: RegistryParts = { ...options, random };
+export function createRegistry({ chance = systemChance, ...options }: RegistryOptions): Registry {
+  const parts: RegistryParts = { ...options, chance };
   return {
     kinds: options.kinds,
     get: (kind, ref) => get(parts, kind, ref),

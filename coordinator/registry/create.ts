@@ -1,5 +1,4 @@
 /** create: POST. */
-import { randomUUID } from 'node:crypto';
 import type { KubeObject } from '../../shared/kube/meta.js';
 import { alreadyExists } from '../../shared/kube/status.js';
 import type { Kind } from '../kinds/kind.js';
@@ -38,8 +37,8 @@ export async function create<T extends KubeObject>(
   placeInNamespace(kind, object, namespace);
   const isGenerated = !object.metadata.name;
   const guard = await openNamespace(parts.store, kind, object);
-  const generate = (base: string) => generateName(base, parts.random);
-  const creation = { now: parts.clock.now(), uid: randomUUID(), generateName: generate };
+  const generate = (base: string) => generateName(base, parts.chance.random);
+  const creation = { now: parts.clock.now(), uid: parts.chance.uuid(), generateName: generate };
   admitCreate(kind, object, creation, options);
   track(object, creation.now);
   const revision = options.dryRun
@@ -70,7 +69,8 @@ async function store<T extends KubeObject>(
       if (attempt === MAX_ATTEMPTS || !(nameIsTaken || error instanceof RevisionMismatch)) {
         throw writeError(error, kind, metadata.name);
       }
-      if (nameIsTaken) nameObject(kind, object, generateName(metadata.generateName ?? '', parts.random));
+      if (nameIsTaken)
+        nameObject(kind, object, generateName(metadata.generateName ?? '', parts.chance.random));
       guard = await openNamespace(parts.store, kind, object);
     }
   }

@@ -1,5 +1,4 @@
 /** get and list. */
-import { setImmediate } from 'node:timers/promises';
 import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
 import { badRequest, notFound } from '../../shared/kube/status.js';
 import type { Kind } from '../kinds/kind.js';
@@ -129,7 +128,7 @@ async function scan<T extends KubeObject>(
     if (!last || rest === 0) return { records, resourceVersion };
     from = { afterKey: last.key, revision: page.revision };
     if (records.length < limit) {
-      await setImmediate();
+      await parts.clock.turn();
       continue;
     }
     const point = { after: last.key.slice(prefix.length), revision: page.revision };

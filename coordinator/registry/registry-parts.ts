@@ -1,4 +1,5 @@
 /** What the verbs share: collaborators only, no state of their own. */
+import type { Chance } from '../../shared/process/chance.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { Kind } from '../kinds/kind.js';
@@ -9,6 +10,6 @@ export interface RegistryParts {
   kinds: readonly Kind[];
   clock: Clock;
   log: Logger;
-  /** Uniform in [0, 1), for generated names. */
-  random: () => number;
+  /** For uids and generated names. */
+  chance: Chance;
 }

@@ -1,4 +1,5 @@
 /** Time as a collaborator, so that tests can move it. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** A pending timer. */
 export interface Timer {
@@ -12,6 +13,8 @@ export interface Clock {
   monotonic(): number;
   /** Calls `action` once after `delayMs`. A timer never keeps the process alive by itself. */
   after(delayMs: number, action: () => void): Timer;
+  /** Resolves in a later turn of the event loop, when all that was ready before has run. */
+  turn(): Promise<void>;
 }
 
 /** The real clock. */
@@ -24,6 +27,7 @@ export const systemClock: Clock = {
     handle.unref();
     return { cancel: () => clearTimeout(handle) };
   },
+  turn: () => nextTurn(),
 };
 
 /**
@@ -36,6 +40,7 @@ export function steadyClock(clock: Clock): Clock {
     now: () => Math.round(offset + clock.monotonic()),
     monotonic: () => clock.monotonic(),
     after: (delayMs, action) => clock.after(delayMs, action),
+    turn: () => clock.turn(),
   };
 }
 
@@ -67,6 +72,10 @@ export class ManualClock implements Clock {
     const pending = { at: this.#now + Math.max(delayMs, 0), order: this.#order++, action };
     this.#pending.add(pending);
     return { cancel: () => void this.#pending.delete(pending) };
+  }
+
+  turn(): Promise<void> {
+    return nextTurn();
   }
 
   /** Moves time forward by `ms`, firing what falls due on the way at its own time. */

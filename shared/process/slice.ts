@@ -1,5 +1,4 @@
 /** Keeps long work from holding the event loop. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from './clock.js';
 
 /** A beat, a handshake and an API call wait no longer than this for a fan-out. */
@@ -21,7 +20,7 @@ export class Slice {
   async pause(): Promise<void> {
     while (this.#clock.monotonic() - this.#began >= SLICE_MS) {
       const last = this.#began;
-      await nextTurn();
+      await this.#clock.turn();
       // The first of the loops that waited begins the slice that all of them share.
       if (this.#began === last) this.#began = this.#clock.monotonic();
     }

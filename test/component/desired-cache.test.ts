@@ -3,6 +3,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { DesiredCache } from '../../agent/desired/desired-cache.js';
+import { durableFile } from '../../agent/desired/durable-file.js';
 import type { DesiredObject } from '../../shared/link/messages.js';
 import { ManualClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
@@ -27,7 +28,7 @@ describe('desired cache', () => {
     folder = temporaryDirectory({ after: onClean });
     path = join(folder, 'desired.json');
   });
-  const open = (now = 0) => DesiredCache.open(path, new ManualClock(now), silentLogger);
+  const open = (now = 0) => DesiredCache.open(durableFile(path), new ManualClock(now), silentLogger);
   const give = (cache: DesiredCache, set: DesiredObject[], gone: string[] = [], revision = 7) =>
     cache.apply({ ...FLEET, revision, set, gone });
 

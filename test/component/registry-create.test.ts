@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configMapKind, namespaceKind, podKind } from '../../coordinator/kinds/index.js';
 import { createRegistry } from '../../coordinator/registry/create-registry.js';
+import { systemChance } from '../../shared/process/chance.js';
 import { silentLogger } from '../../shared/process/log.js';
 import { configMapManifest, podManifest, refusal, testRegistry } from '../harness/test-registry.js';
 
@@ -74,8 +75,8 @@ test('generateName appends five characters of the alphabet, and what follows fro
 test('a generated name that is taken is drawn again', async () => {
   const { registry, store, clock } = await testRegistry();
   const draws = [...Array(10).fill(0), ...Array(5).fill(0.99)] as number[];
-  const random = () => draws.shift() ?? 0.5;
-  const scripted = createRegistry({ store, clock, kinds: registry.kinds, log: silentLogger, random });
+  const chance = { ...systemChance, random: () => draws.shift() ?? 0.5 };
+  const scripted = createRegistry({ store, clock, kinds: registry.kinds, log: silentLogger, chance });
   const body = { metadata: { generateName: 'x-' } };
   assert.equal((await scripted.create(configMapKind, 'default', body)).object().metadata.name, 'x-bbbbb');
   assert.equal((await scripted.create(configMapKind, 'default', body)).object().metadata.name, 'x-99999');

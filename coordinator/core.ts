@@ -1,0 +1,90 @@
+/** The coordinator without its surroundings: what stands between the store, the API and the agents' sockets, wired together. */
+import type { Lease } from '../shared/kube/event.js';
+import { type Chance, systemChance } from '../shared/process/chance.js';
+import type { Clock } from '../shared/process/clock.js';
+import type { Part, Running } from '../shared/process/lifecycle.js';
+import type { Logger } from '../shared/process/log.js';
+import { EventRecorder } from './controllers/event-recorder.js';
+import { startControllers } from './controllers/index.js';
+import { Hub } from './hub/hub.js';
+import { nodeLeases } from './hub/node-leases.js';
+import { Presence } from './hub/presence.js';
+import { Sealer } from './hub/seal.js';
+import { createInformers } from './informers/create-informers.js';
+import type { Informers } from './informers/informer.js';
+import { ALL_KINDS, leaseKind } from './kinds/index.js';
+import type { Kind, VirtualReader } from './kinds/kind.js';
+import { createRegistry } from './registry/create-registry.js';
+import type { Registry } from './registry/registry.js';
+import { RestoreState } from './restore-state.js';
+import type { Store } from './store/store.js';
+
+/** What a coordinator stands on: a real machine's, or one that is pretended. */
+export interface CoreHost {
+  store: Store;
+  /** `loadSealKey`. */
+  sealKey: Buffer;
+  /** How long a node may be silent before its state is unknown. */
+  nodeMonitorGraceMs: number;
+  clock: Clock;
+  chance?: Chance;
+  log: Logger;
+}
+
+export interface Core {
+  registry: Registry;
+  informers: Informers;
+  hub: Hub;
+  restore: RestoreState;
+  /** To start in order and stop in reverse, before the store and after everything that uses them; the hub stops by itself. */
+  parts: Part[];
+}
+
+/** After a start, agents may take so long to come back (their longest wait between two tries, and the spread), ms. */
+const RETURN_MS = 75_000;
+
+/** Builds the core; informers and hub work from now on, controllers from the start of their part. */
+export function createCore(host: CoreHost): Core {
+  const { store, clock, log, nodeMonitorGraceMs: graceMs, chance = systemChance } = host;
+  const presence = new Presence(clock, { graceMs, returnMs: RETURN_MS });
+  const leases = nodeLeases({
+    presence,
+    durationMs: graceMs,
+    createdAt: (name) => informers.nodes.get({ name })?.metadata.creationTimestamp ?? undefined,
+  });
+  const registry = createRegistry({ store, kinds: kindsServed(leases), clock, chance, log });
+  const informers = createInformers({ registry, clock, log });
+  const events = new EventRecorder({ registry, clock, log });
+  const shared = { registry, informers, events, clock, log };
+  const restore = new RestoreState(store, log);
+  const history = { era: store.era(), pastEras: store.pastEras() };
+  const hub = new Hub({
+    ...shared,
+    presence,
+    clusterUID: store.clusterUID(),
+    era: history.era,
+    sealer: new Sealer(host.sealKey, history),
+    restore,
+    recordEvent: { asNodeController: events.from('node-controller'), asAgent: events.from('kubelet') },
+  });
+  const heldUntil = store.isUnconfirmed() ? { heldUntil: restore.confirmed } : {};
+  let controllers: Running | undefined;
+  const parts: Part[] = [
+    { name: 'informers', stop: () => informers.stop() },
+    { name: 'events', stop: () => events.stop() },
+    {
+      name: 'controllers',
+      start: async () => {
+        controllers = await startControllers({ ...shared, ...heldUntil });
+      },
+      stop: () => controllers?.stop(),
+    },
+  ];
+  return { registry, informers, hub, restore, parts };
+}
+
+/** All kinds, with node Leases read from presence instead of the store. */
+function kindsServed(reader: VirtualReader<Lease>): readonly Kind[] {
+  const leases = { ...leaseKind, reader };
+  return ALL_KINDS.map((kind) => (kind.resource === leaseKind.resource ? (leases as Kind) : kind));
+}

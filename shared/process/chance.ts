@@ -1,0 +1,12 @@
+/** Chance as a collaborator, so that a run can be repeated. */
+import { randomUUID } from 'node:crypto';
+
+export interface Chance {
+  /** Uniform in [0, 1). */
+  random: () => number;
+  /** A new unique name: RFC 9562, version 4. */
+  uuid: () => string;
+}
+
+/** Real chance. */
+export const systemChance: Chance = { random: Math.random, uuid: randomUUID };
