@@ -64,7 +64,7 @@ export class Link {
 
   constructor(options: LinkOptions) {
     this.#options = options;
-    this.outbox = new Outbox(() => options.clock.now());
+    this.outbox = new Outbox(options.clock);
   }
 
   get phase(): LinkState['phase'] {

@@ -1,6 +1,7 @@
 /**
  * What waits to be reported. Per Pod only the newest status counts; one report is on its way at a time, and what
- * changes meanwhile merges into the next. Memory is bounded by the host's own objects and a fixed number of Events.
+ * changes meanwhile merges into the next. What only passes waits a moment for what follows it: a quick start of a
+ * container is one report. Memory is bounded by the host's own objects and a fixed number of Events.
  */
 import type { NodeStatus } from '../../shared/kube/node.js';
 import type {
@@ -11,6 +12,8 @@ import type {
   ReturnedObject,
   StatusReport,
 } from '../../shared/link/messages.js';
+import type { Clock, Timer } from '../../shared/process/clock.js';
+import { isPassing } from '../decisions/passing-status.js';
 import type { Reports } from './agent-side.js';
 import { EventBacklog } from './event-backlog.js';
 import { LatestValues } from './latest-values.js';
@@ -19,6 +22,8 @@ import { LatestValues } from './latest-values.js';
 const MAX_PODS_A_REPORT = 100;
 /** Of objects given back in one report: with one more of the largest (1.5 MiB) it still fits a frame. */
 const MAX_RETURNED_BYTES = 1024 * 1024;
+/** How long Events, and word that a Pod is being started, wait for company: as long as a start that goes well. */
+const PATIENCE_MS = 500;
 const NODE = 'node';
 
 type Send = (message: StatusReport | EventsReport) => void;
@@ -29,21 +34,23 @@ export class Outbox implements Reports {
   readonly #returned = new LatestValues<ReturnedObject>();
   readonly #node = new LatestValues<NodeStatus>();
   readonly #events = new EventBacklog();
-  readonly #hostTimeMs: () => number;
+  readonly #clock: Clock;
   #send: Send | undefined;
   #inFlight: number | undefined;
   #lastId = 0;
   #flushQueued = false;
+  #patience: Timer | undefined;
 
-  /** `hostTimeMs` reads the host's steady clock. */
-  constructor(hostTimeMs: () => number) {
-    this.#hostTimeMs = hostTimeMs;
+  /** `clock` is the host's steady one. */
+  constructor(clock: Clock) {
+    this.#clock = clock;
   }
 
   putPod(report: PodReport): void {
     if (this.#removed.has(report.uid)) return;
     this.#pods.put(report.uid, report);
-    this.#queueFlush();
+    if (isPassing(report.status)) this.#flushSoon();
+    else this.#queueFlush();
   }
 
   putRemoved(pod: RemovedPod): void {
@@ -64,7 +71,7 @@ export class Outbox implements Reports {
 
   putEvent(event: ReportedEvent): void {
     this.#events.put(event);
-    this.#queueFlush();
+    this.#flushSoon();
   }
 
   /** A session began: everything is said anew, for its hub may know nothing of it. */
@@ -80,6 +87,8 @@ export class Outbox implements Reports {
   close(): void {
     this.#send = undefined;
     this.#inFlight = undefined;
+    this.#patience?.cancel();
+    this.#patience = undefined;
   }
 
   /** The hub has committed report `id`. */
@@ -110,9 +119,16 @@ export class Outbox implements Reports {
     });
   }
 
+  #flushSoon(): void {
+    if (this.#patience || !this.#send) return;
+    this.#patience = this.#clock.after(PATIENCE_MS, () => this.#flush());
+  }
+
   #flush(): void {
     const send = this.#send;
     if (!send) return;
+    this.#patience?.cancel();
+    this.#patience = undefined;
     if (this.#inFlight === undefined) this.#sendStatus(send);
     const items = this.#events.drain();
     if (items.length > 0) send({ kind: 'events', items });
@@ -127,7 +143,7 @@ export class Outbox implements Reports {
     if (!node && pods.length === 0 && removed.length === 0 && returned.length === 0) return;
     this.#lastId += 1;
     this.#inFlight = this.#lastId;
-    const hostTimeMs = this.#hostTimeMs();
+    const hostTimeMs = this.#clock.now();
     const optional = { ...(node && { node }), ...(returned.length > 0 && { returned }) };
     send({ kind: 'status', id: this.#lastId, hostTimeMs, pods, removed, ...optional });
   }

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { Link } from '../../agent/link/link.js';
+import type { ContainerStatus } from '../../shared/kube/pod.js';
 import { decodeFromAgent, encodeMessage } from '../../shared/link/codec.js';
 import {
   type FromAgent,
@@ -12,6 +13,7 @@ import {
   LINK_PATH,
   type LogStreamRequest,
   MAX_FRAME_BYTES,
+  type ReportedEvent,
   type Welcome,
 } from '../../shared/link/messages.js';
 import { ManualClock } from '../../shared/process/clock.js';
@@ -209,6 +211,48 @@ withLink('statuses go one report at a time, the newest of each Pod', async ({ ag
     second.removed.map(({ uid }) => uid),
     ['v'],
   );
+});
+
+withLink('word that a Pod is being started waits a moment for better', async ({ clock, link, next }) => {
+  const { outbox } = link;
+  const container = { name: 'c', image: 'i', imageID: '', restartCount: 0, lastState: {}, started: false };
+  const creating = { ...container, state: { waiting: { reason: 'ContainerCreating' } }, ready: false };
+  const started = { ...container, state: { running: {} }, ready: true };
+  const report = (uid: string, phase: 'Pending' | 'Running', status: ContainerStatus) => ({
+    uid,
+    namespace: 'd',
+    name: uid,
+    status: { phase, containerStatuses: [status] },
+  });
+  const event: ReportedEvent = {
+    involvedObject: { kind: 'Pod', uid: 'quick' },
+    type: 'Normal',
+    reason: 'Started',
+    message: 'Started container c',
+    count: 1,
+    firstTimestamp: '2026-01-01T00:00:00Z',
+    lastTimestamp: '2026-01-01T00:00:00Z',
+  };
+  const hub = await next();
+  hub.say(WELCOME);
+  await eventually(() => link.phase === 'live');
+  outbox.putPod(report('quick', 'Pending', creating));
+  outbox.putEvent(event);
+  outbox.putPod(report('quick', 'Running', started));
+  const quick = await hub.heard('status');
+  assert.deepEqual(
+    quick.pods.map(({ status }) => status.phase),
+    ['Running'],
+  );
+  assert.deepEqual((await hub.heard('events')).items, [event]);
+  hub.say({ kind: 'statusAck', id: quick.id });
+  hub.received.length = 0;
+  outbox.putPod(report('slow', 'Pending', creating));
+  clock.advance(499);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(hub.received, []);
+  clock.advance(1);
+  assert.equal((await hub.heard('status')).pods[0]?.uid, 'slow');
 });
 
 withLink(
