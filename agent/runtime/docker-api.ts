@@ -1,5 +1,6 @@
 /** Calls of the Docker Engine API (which Podman answers too) over kept-alive connections, with our kind of error. */
-import { Agent, type IncomingMessage, request } from 'node:http';
+import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { RuntimeError } from './driver.js';
 
@@ -65,6 +66,25 @@ export class DockerApi {
     }
   }
 
+  /** The connection itself, once the engine has given it up for bytes in both directions (`POST`; 101 or a refusal). */
+  hijack(call: ApiCall, refusals: Refusals): Promise<Socket> {
+    return new Promise((resolve, reject) => {
+      const outgoing = this.#request(
+        { ...call, headers: { Connection: 'Upgrade', Upgrade: 'tcp' } },
+        call.signal,
+      );
+      const fail = (error: unknown) => reject(toRuntimeError(error));
+      outgoing.on('error', fail);
+      outgoing.on('upgrade', (_answer, socket, head) => {
+        if (head.length > 0) socket.unshift(head);
+        resolve(socket);
+      });
+      outgoing.on('response', (answer) => {
+        textOf(answer).then((text) => reject(toRefusal(answer.statusCode ?? 0, text, refusals)), fail);
+      });
+    });
+  }
+
   close(): void {
     this.#agent.destroy();
   }
@@ -82,28 +102,30 @@ export class DockerApi {
   }
 
   #send(call: ApiCall, signal: AbortSignal | undefined): Promise<IncomingMessage> {
+    return new Promise((resolve, reject) => {
+      this.#request(call, signal).on('response', resolve).on('error', reject);
+    });
+  }
+
+  /** A request that is on its way, body and all. */
+  #request(call: ApiCall, signal: AbortSignal | undefined): ClientRequest {
     const query = new URLSearchParams(call.query).toString();
     const json = call.body === undefined ? undefined : Buffer.from(JSON.stringify(call.body));
     const body = call.archive ?? json;
-    return new Promise((resolve, reject) => {
-      const outgoing = request(
-        {
-          ...this.#address,
-          agent: this.#agent,
-          method: call.method,
-          path: `${this.#prefix}${call.path}${query && `?${query}`}`,
-          headers: {
-            ...(json ? { 'Content-Type': 'application/json' } : {}),
-            ...(body || call.method === 'POST' ? { 'Content-Length': body?.length ?? 0 } : {}),
-            ...call.headers,
-          },
-          ...(signal ? { signal } : {}),
-        },
-        resolve,
-      );
-      outgoing.on('error', reject);
-      outgoing.end(body);
+    const outgoing = request({
+      ...this.#address,
+      agent: this.#agent,
+      method: call.method,
+      path: `${this.#prefix}${call.path}${query && `?${query}`}`,
+      headers: {
+        ...(json ? { 'Content-Type': 'application/json' } : {}),
+        ...(body || call.method === 'POST' ? { 'Content-Length': body?.length ?? 0 } : {}),
+        ...call.headers,
+      },
+      ...(signal ? { signal } : {}),
     });
+    outgoing.end(body);
+    return outgoing;
   }
 }
 
@@ -131,6 +153,7 @@ function toRuntimeError(error: unknown): RuntimeError {
 /** Podman answers 500 where Docker says 409 or 400, and where a container goes away while it is looked at. */
 function podmanStatus(words: string): number | undefined {
   if (words.includes('name is already in use')) return 409;
+  if (words.includes('container state improper')) return 409;
   if (words.startsWith('normalizing image: ')) return 400;
   return words.includes('no such container') ? 404 : undefined;
 }

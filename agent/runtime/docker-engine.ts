@@ -9,12 +9,17 @@ import {
   toObserved,
 } from './docker-convert.js';
 import { dockerEvents } from './docker-events.js';
+import { dockerAttach, dockerExec } from './docker-exec.js';
+import { demultiplex } from './docker-frames.js';
 import { inspectImage, loadImages, pullImage } from './docker-images.js';
-import { demultiplex } from './docker-logs.js';
 import {
+  type AttachedStreams,
+  type AttachRequest,
   type ContainerConfig,
   type ContainerOwner,
   type EngineInfo,
+  type ExecProcess,
+  type ExecRequest,
   type LogRequest,
   type ObservedContainer,
   type PullRequest,
@@ -160,10 +165,20 @@ export class DockerEngine implements RuntimeDriver {
         { method: 'GET', path: `/containers/${id}/logs`, query, signal },
         LOOK,
       );
-      yield* demultiplex(stream, Config.Tty ?? false);
+      for await (const { bytes } of demultiplex(stream, Config.Tty ?? false)) yield bytes;
     } catch (error) {
       if (!signal.aborted) throw error;
     }
+  }
+
+  async exec(id: string, request: ExecRequest, signal: AbortSignal): Promise<ExecProcess> {
+    await this.#assertOurs(id);
+    return dockerExec(this.#api, id, request, signal);
+  }
+
+  async attach(id: string, request: AttachRequest, signal: AbortSignal): Promise<AttachedStreams> {
+    const { Config } = await this.#inspectOurs(id);
+    return dockerAttach(this.#api, id, request, Config.Tty ?? false, signal);
   }
 
   close(): void {

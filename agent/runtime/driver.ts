@@ -128,6 +128,56 @@ export interface LogRequest {
   sinceMs?: number;
 }
 
+/** A piece of what a process printed. With a terminal all of it is `stdout`. */
+export interface OutputChunk {
+  from: 'stdout' | 'stderr';
+  bytes: Uint8Array;
+}
+
+/** In characters. */
+export interface TerminalSize {
+  width: number;
+  height: number;
+}
+
+export interface ExecRequest {
+  /** Program and arguments: no shell is put in between. */
+  command: readonly string[];
+  /** Whether it gets an input to read; without, its input is empty. */
+  stdin: boolean;
+  tty: boolean;
+}
+
+export interface AttachRequest {
+  /** Has an effect only where the container was created with `stdin`. */
+  stdin: boolean;
+}
+
+/** The streams of a process in a container. What is not read makes the process wait. */
+export interface AttachedStreams {
+  /** In the order that the engine tells, until the last byte. For one reader; leaving it early closes the streams. */
+  readonly output: AsyncIterable<OutputChunk>;
+  /** Resolves when there is room for more. Without effect on a process that has ended or was given no input. */
+  write(bytes: Uint8Array): Promise<void>;
+  /** The process reads the end of its input. */
+  endInput(): void;
+  /** Without effect where there is no terminal. */
+  resize(size: TerminalSize): Promise<void>;
+  /** Lets go of the streams at once; the process goes on, save that one with a terminal may get SIGHUP. */
+  close(): void;
+}
+
+/** A process that `exec` started. */
+export interface ExecProcess extends AttachedStreams {
+  /** Resolves when the process has ended: to be asked once its output has been read to the end. 126 and 127: it could not be started. */
+  exitCode(): Promise<number>;
+  /**
+   * SIGKILL to the process alone, as a kubelet's engine does at a deadline. False where the agent may not or cannot:
+   * engines have no call for it, so it is done through the kernel, as root on the engine's own host.
+   */
+  kill(): Promise<boolean>;
+}
+
 export interface PullRequest {
   image: string;
   /** Base64 engine auth header, absent = anonymous. */
@@ -138,7 +188,7 @@ export interface PullRequest {
 /** A refusal or failure of the engine. `temporary`: the same call may work later without anyone's doing. */
 export class RuntimeError extends Error {
   constructor(
-    /** Kubernetes' reason where there is one: ErrImagePull, ErrImageNeverPull, InvalidImageName, CreateContainerError, RunContainerError; else EngineDown, Conflict, NotFound. */
+    /** Kubernetes' reason where there is one: ErrImagePull, ErrImageNeverPull, InvalidImageName, CreateContainerError, RunContainerError; else EngineDown, Conflict, NotFound, NotRunning. */
     readonly reason: string,
     message: string,
     readonly temporary: boolean,
@@ -170,5 +220,9 @@ export interface RuntimeDriver {
   remove(id: string): Promise<void>;
   /** Bytes of stdout and stderr in order, without engine framing. */
   logs(id: string, request: LogRequest, signal: AbortSignal): AsyncIterable<Uint8Array>;
+  /** Starts a process in a running container. Throws `NotRunning`. The streams close when `signal` aborts. */
+  exec(id: string, request: ExecRequest, signal: AbortSignal): Promise<ExecProcess>;
+  /** The streams of a running container's first process, from now on. Throws `NotRunning`. */
+  attach(id: string, request: AttachRequest, signal: AbortSignal): Promise<AttachedStreams>;
   close(): void;
 }

@@ -3,7 +3,9 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../../shared/process/clock.js';
 import {
   type ContainerConfig,
+  type ContainerIdentity,
   type ContainerOwner,
+  type ExecRequest,
   RuntimeError,
   type RuntimeEvent,
   SANDBOX,
@@ -12,6 +14,7 @@ import type { FakeCommand } from './fake-command.js';
 import { behaviourOf, type ImageBehaviour, type ImageRow } from './fake-images.js';
 import { FakeLifetimes } from './fake-lifetimes.js';
 import { FakeListeners, isSameOwner } from './fake-listeners.js';
+import { type FakeOutcome, FakeProcess } from './fake-process.js';
 import { FakePulls, fakeImageID } from './fake-pulls.js';
 import {
   type FakeContainer,
@@ -27,9 +30,13 @@ export interface FakeEngineOptions {
   images?: readonly ImageRow[];
   /** Goes before the rows. */
   pretence?: Pretence;
+  /** How a command in a container comes out; undefined = as the image's row or `FakeProcess` has it. */
+  outcomeOf?: OutcomeOf;
   /** Where to keep the state; absent = it ends with the process. */
   stateFile?: string;
 }
+
+type OutcomeOf = (container: ContainerIdentity, command: readonly string[]) => FakeOutcome | undefined;
 
 /** What Pods ask of their own containers and pulls; undefined where a Pod asks nothing. */
 export interface Pretence {
@@ -42,6 +49,7 @@ export class FakeEngine {
   readonly #clock: Clock;
   readonly #rows: readonly ImageRow[];
   readonly #pretence: Pretence | undefined;
+  readonly #outcomeOf: OutcomeOf | undefined;
   readonly #stateFile: string | undefined;
   readonly #containers = new Map<string, FakeContainer>();
   readonly #orders: Map<string, PodOrder>;
@@ -50,10 +58,11 @@ export class FakeEngine {
   readonly pulls: FakePulls;
   #down: string | undefined;
 
-  constructor({ clock, images = [], pretence, stateFile }: FakeEngineOptions) {
+  constructor({ clock, images = [], pretence, outcomeOf, stateFile }: FakeEngineOptions) {
     this.#clock = clock;
     this.#rows = images;
     this.#pretence = pretence;
+    this.#outcomeOf = outcomeOf;
     this.#stateFile = stateFile;
     this.#lifetimes = new FakeLifetimes(clock);
     const state = this.#load();
@@ -178,6 +187,17 @@ export class FakeEngine {
     await Promise.race([this.#whenEnded(container), aborted]);
   }
 
+  /** A process beside the container's own; how it comes out says the test, else the image's row, else the program. */
+  exec(container: FakeContainer, request: ExecRequest): FakeProcess {
+    if (container.state !== 'running') {
+      throw new RuntimeError('NotRunning', `container ${container.id} is not running`, false);
+    }
+    const outcome =
+      this.#outcomeOf?.(container.identity, request.command) ??
+      this.behaviour(container).exec?.[request.command.join(' ')];
+    return new FakeProcess(request, outcome, this.#clock, this.#whileRunning(container));
+  }
+
   events(owner: ContainerOwner, signal: AbortSignal): AsyncIterable<RuntimeEvent> {
     const first: RuntimeEvent =
       this.#down === undefined ? { kind: 'resync' } : { kind: 'down', message: this.#down };
@@ -227,6 +247,13 @@ export class FakeEngine {
     container.ready = false;
     this.#lifetimes.end(container.id);
     this.#changed(container);
+  }
+
+  /** Aborts when the container ends. */
+  #whileRunning(container: FakeContainer): AbortSignal {
+    const controller = new AbortController();
+    void this.#whenEnded(container).then(() => controller.abort());
+    return controller.signal;
   }
 
   async #whenEnded(container: FakeContainer): Promise<void> {

@@ -1,4 +1,5 @@
 /** How hollow containers behave, by the name of their image. */
+import type { FakeOutcome } from './fake-process.js';
 
 /** What an image does in a hollow runtime. Times are ms; an absent key means at once, and without failing. */
 export interface ImageBehaviour {
@@ -12,6 +13,8 @@ export interface ImageBehaviour {
   stop?: { afterMs: number };
   /** Lines it prints as it starts. */
   log?: string[];
+  /** What commands in it do, by the command's words joined by spaces; others are as `FakeProcess` has them. */
+  exec?: Record<string, FakeOutcome>;
 }
 
 /** A row of the table: `*` in the pattern stands for any characters. */

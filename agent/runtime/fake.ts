@@ -1,8 +1,12 @@
 /** The driver of hollow nodes and of tests: the laws of `RuntimeDriver` without a container. */
 import {
+  type AttachedStreams,
+  type AttachRequest,
   type ContainerConfig,
   type ContainerOwner,
   type EngineInfo,
+  type ExecProcess,
+  type ExecRequest,
   type LogRequest,
   type ObservedContainer,
   type PullRequest,
@@ -91,6 +95,18 @@ export class FakeDriver implements RuntimeDriver {
     if (request.follow) await this.#engine.whenEnded(container, signal);
   }
 
+  async exec(id: string, request: ExecRequest, signal: AbortSignal): Promise<ExecProcess> {
+    return closedBy(signal, this.#engine.exec(this.#get(id), request));
+  }
+
+  /** A hollow container's first process gives back what it reads. */
+  async attach(id: string, { stdin }: AttachRequest, signal: AbortSignal): Promise<AttachedStreams> {
+    const container = this.#get(id);
+    const request = { command: ['cat'], stdin: stdin && container.config.stdin, tty: container.config.tty };
+    const process = this.#engine.exec(container, request);
+    return closedBy(signal, process);
+  }
+
   close(): void {
     // Nothing is held open: the engine is the caller's.
   }
@@ -115,6 +131,11 @@ export class FakeDriver implements RuntimeDriver {
     if (!container) throw new RuntimeError('NotFound', `No such container: ${id}`, false);
     return container;
   }
+}
+
+function closedBy<T extends AttachedStreams>(signal: AbortSignal, streams: T): T {
+  signal.addEventListener('abort', () => streams.close(), { once: true });
+  return streams;
 }
 
 function tail(lines: readonly string[], count: number | undefined): readonly string[] {

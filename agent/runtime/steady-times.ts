@@ -1,8 +1,12 @@
 /** An engine's times, which are the wall clock's, told by the host's steady clock. */
 import type { Clock } from '../../shared/process/clock.js';
 import type {
+  AttachedStreams,
+  AttachRequest,
   ContainerConfig,
   EngineInfo,
+  ExecProcess,
+  ExecRequest,
   LogRequest,
   ObservedContainer,
   PullRequest,
@@ -76,6 +80,14 @@ export class SteadyTimes implements RuntimeDriver {
   /** `sinceMs` is the wall clock's, as the lines' own times are. */
   logs(id: string, request: LogRequest, signal: AbortSignal): AsyncIterable<Uint8Array> {
     return this.#driver.logs(id, request, signal);
+  }
+
+  exec(id: string, request: ExecRequest, signal: AbortSignal): Promise<ExecProcess> {
+    return this.#driver.exec(id, request, signal);
+  }
+
+  attach(id: string, request: AttachRequest, signal: AbortSignal): Promise<AttachedStreams> {
+    return this.#driver.attach(id, request, signal);
   }
 
   close(): void {

@@ -21,6 +21,17 @@ async function open(kind: EngineKind): Promise<DriverFixture | string> {
     unstartable: program(['/no/such/program']),
     greedy: program(shell('/bin/busybox sleep 0.5; exec /bin/busybox dd if=/dev/zero of=/dev/null bs=64M')),
     tellsOutOfMemory: kind === 'docker',
+    copies: program(['/bin/busybox', 'cat']),
+    commands: {
+      prints: ['busybox', 'echo', 'out'],
+      warns: shell('echo err >&2'),
+      fails: shell('exit 7'),
+      copies: ['busybox', 'cat'],
+      sizes: shell('while read line; do /bin/busybox stty size; done'),
+      waits: ['busybox', 'sleep', '3600'],
+      floods: shell('/bin/busybox head -c 1000000 /dev/zero'),
+      missing: ['no-such-program'],
+    },
     missingImage: '127.0.0.1:9/absent:1',
     restart: async () => {
       await engine.kill();

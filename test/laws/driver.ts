@@ -6,11 +6,14 @@ import {
   type ContainerConfig,
   type ContainerOwner,
   type ObservedContainer,
+  type OutputChunk,
   type RuntimeDriver,
   RuntimeError,
   type RuntimeEvent,
   SANDBOX,
 } from '../../agent/runtime/driver.js';
+import { MAX_OUTPUT_BYTES, runCommand } from '../../agent/runtime/run-command.js';
+import { systemClock } from '../../shared/process/clock.js';
 import { leaveOut } from '../harness/leave-out.js';
 
 /** An image and what to run in it. */
@@ -24,6 +27,8 @@ export interface DriverFixture {
   driver(owner: ContainerOwner): RuntimeDriver;
   /** Prints `ready` once it heeds SIGTERM, runs until then, and ends with 0. */
   waits: Program;
+  /** Prints what it reads from its input. */
+  copies: Program;
   /** Runs and ignores SIGTERM. */
   stubborn: Program;
   /** Prints `one`, `two`, `three` in this order and ends with 3. */
@@ -34,6 +39,25 @@ export interface DriverFixture {
   greedy: Program;
   /** Whether the engine here sees that a container was out of memory; conmon misses it on some cgroup v1 machines. */
   tellsOutOfMemory: boolean;
+  /** Commands to run beside `waits`. */
+  commands: {
+    /** Prints `out` and a new line. */
+    prints: string[];
+    /** Prints `err` and a new line to stderr. */
+    warns: string[];
+    /** Ends with 7. */
+    fails: string[];
+    /** Prints what it reads until the end of its input. */
+    copies: string[];
+    /** Prints height and width of its terminal for each line that it reads. */
+    sizes: string[];
+    /** Runs for an hour. */
+    waits: string[];
+    /** Prints a million bytes. */
+    floods: string[];
+    /** Is not there. */
+    missing: string[];
+  };
   /** A name that can be asked for, and is not there. */
   missingImage: string;
   /** Ends the engine abruptly and brings it back with its data; absent where that is not possible. */
@@ -302,6 +326,115 @@ export function driverLaws(engine: string, open: () => Promise<DriverFixture | s
       }
     });
 
+    const exec = (id: string, command: string[], io: { stdin?: boolean; tty?: boolean } = {}) =>
+      ours.exec(id, { command, stdin: io.stdin ?? false, tty: io.tty ?? false }, never());
+
+    law('a command prints on its streams and ends with its code', async (podUid) => {
+      const id = await run(podUid, fixture.waits);
+      const { prints, warns, fails, missing } = fixture.commands;
+      const printing = await exec(id, prints);
+      assert.deepEqual(await outputOf(printing.output), { stdout: 'out\n', stderr: '' });
+      assert.equal(await printing.exitCode(), 0);
+      assert.equal((await outputOf((await exec(id, warns)).output)).stderr, 'err\n');
+      const failing = await exec(id, fails);
+      await outputOf(failing.output);
+      assert.equal(await failing.exitCode(), 7);
+      const result = await runCommand(ours, id, missing, DEADLINE_MS, systemClock);
+      assert.ok(result.kind === 'ended' && [126, 127].includes(result.exitCode));
+      assert.match(result.output.toString(), /not found|no such file/);
+    });
+
+    law('a command reads its input to the end', async (podUid) => {
+      const id = await run(podUid, fixture.waits);
+      const copying = await exec(id, fixture.commands.copies, { stdin: true });
+      const output = outputOf(copying.output);
+      const piece = Buffer.alloc(65_536, 'x');
+      for (let count = 0; count < 32; count += 1) await copying.write(piece);
+      copying.endInput();
+      assert.equal((await output).stdout.length, 32 * piece.length);
+      assert.equal(await copying.exitCode(), 0);
+    });
+
+    law('without input a command reads the end at once', async (podUid) => {
+      const id = await run(podUid, fixture.waits);
+      const copying = await exec(id, fixture.commands.copies);
+      await outputOf(copying.output);
+      assert.equal(await copying.exitCode(), 0);
+    });
+
+    law('a terminal has one stream and the size it was given last', async (podUid) => {
+      const id = await run(podUid, fixture.waits);
+      const sizing = await exec(id, fixture.commands.sizes, { stdin: true, tty: true });
+      await sizing.resize({ width: 101, height: 37 });
+      await sizing.write(Buffer.from('\n'));
+      let text = '';
+      for await (const { from, bytes } of sizing.output) {
+        assert.equal(from, 'stdout');
+        text += Buffer.from(bytes).toString();
+        if (text.includes('37 101')) break;
+      }
+      assert.match(text, /37 101/);
+    });
+
+    law('a killed command has ended', async (podUid) => {
+      const id = await run(podUid, fixture.waits);
+      const waiting = await exec(id, fixture.commands.waits);
+      assert.equal(await waiting.kill(), true);
+      await outputOf(waiting.output);
+      assert.equal(await waiting.exitCode(), 137);
+      assert.equal(await waiting.kill(), true);
+    });
+
+    law('a command that is let go gives no more output, and its container runs on', async (podUid) => {
+      const id = await run(podUid, fixture.waits);
+      const letGo = new AbortController();
+      const request = { command: fixture.commands.waits, stdin: false, tty: false };
+      const waiting = await ours.exec(id, request, letGo.signal);
+      const reading = assert.rejects(outputOf(waiting.output));
+      letGo.abort();
+      await reading;
+      await waiting.kill();
+      assert.equal(only(await ours.inspectPod(podUid)).state, 'running');
+    });
+
+    law('a command with a deadline is bounded in time and output', async (podUid) => {
+      const id = await run(podUid, fixture.waits);
+      const { waits, floods } = fixture.commands;
+      const late = await runCommand(ours, id, waits, 300, systemClock);
+      assert.equal(late.kind, 'late');
+      const flood = await runCommand(ours, id, floods, DEADLINE_MS, systemClock);
+      assert.deepEqual(
+        [flood.kind, flood.output.length, flood.kind === 'ended' && flood.exitCode],
+        ['ended', MAX_OUTPUT_BYTES, 0],
+      );
+    });
+
+    law('a command runs in none but a running container of ours', async (podUid) => {
+      const id = await ours.create(config(podUid, fixture.waits));
+      await rejects(exec(id, fixture.commands.prints), 'NotRunning');
+      await ours.remove(id);
+      await rejects(exec(id, fixture.commands.prints), 'NotFound');
+      const theirs = fixture.driver(THEIRS);
+      const other = await theirs.create(config(podUid, fixture.waits));
+      await theirs.start(other);
+      await rejects(exec(other, fixture.commands.prints), 'NotFound');
+      await rejects(ours.attach(other, { stdin: false }, never()), 'NotFound');
+      await theirs.remove(other);
+      theirs.close();
+    });
+
+    law('attaching gives the streams of the first process', async (podUid) => {
+      const id = await run(podUid, fixture.copies, { stdin: true });
+      const attached = await ours.attach(id, { stdin: true }, never());
+      await attached.write(Buffer.from('hello\n'));
+      let text = '';
+      for await (const { bytes } of attached.output) {
+        text += Buffer.from(bytes).toString();
+        if (text.includes('hello\n')) break;
+      }
+      assert.equal(text, 'hello\n');
+    });
+
     law('an engine that went away comes back with its containers, and a resync', async (podUid) => {
       if (!fixture.restart) return;
       const events = listen(ours);
@@ -322,6 +455,15 @@ export function driverLaws(engine: string, open: () => Promise<DriverFixture | s
       assert.ok(info.id !== '' && info.version !== '');
     });
   });
+}
+
+/** What came on each stream, once all of it has come. */
+export async function outputOf(
+  output: AsyncIterable<OutputChunk>,
+): Promise<{ stdout: string; stderr: string }> {
+  const text = { stdout: '', stderr: '' };
+  for await (const { from, bytes } of output) text[from] += Buffer.from(bytes).toString();
+  return text;
 }
 
 /** A container on the host's network, so that thousands of laws need no bridge; what `overrides` says goes first. */

@@ -1,7 +1,8 @@
 /** Frames of logs, lines of progress, order of events: however the bytes are cut. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { demultiplex } from '../../agent/runtime/docker-logs.js';
+import { demultiplex } from '../../agent/runtime/docker-frames.js';
+import type { OutputChunk } from '../../agent/runtime/driver.js';
 import { EventQueue } from '../../agent/runtime/event-queue.js';
 import { jsonLines } from '../../agent/runtime/json-lines.js';
 
@@ -16,26 +17,31 @@ async function* cut(bytes: Buffer, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-async function text(source: AsyncIterable<Uint8Array>): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of source) chunks.push(chunk);
-  return Buffer.concat(chunks).toString();
+async function joined(source: AsyncIterable<OutputChunk>): Promise<string> {
+  let text = '';
+  for await (const { from, bytes } of source)
+    text += from === 'stderr' ? `[${decode(bytes)}]` : decode(bytes);
+  return text.replaceAll('][', '');
 }
 
-const LOG = Buffer.concat([frame(1, 'one\n'), frame(2, ''), frame(2, 'zwei ü\n'), frame(1, 'three')]);
+function decode(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('latin1');
+}
+
+const LOG = Buffer.concat([frame(1, 'one\n'), frame(2, ''), frame(2, 'zwei\n'), frame(1, 'three')]);
 
 for (const size of [1, 3, 8, 9, LOG.length]) {
   test(`log frames come apart in pieces of ${size} bytes`, async () => {
-    assert.equal(await text(demultiplex(cut(LOG, size), false)), 'one\nzwei ü\nthree');
+    assert.equal(await joined(demultiplex(cut(LOG, size), false)), 'one\n[zwei\n]three');
   });
 }
 
 test("a terminal's log has no frames", async () => {
-  assert.equal(await text(demultiplex(cut(Buffer.from('as it is'), 3), true)), 'as it is');
+  assert.equal(await joined(demultiplex(cut(Buffer.from('as it is'), 3), true)), 'as it is');
 });
 
 test('what is no log frame is refused, not waited for', async () => {
-  await assert.rejects(text(demultiplex(cut(Buffer.from('HTTP/1.1 500 Oops'), 99), false)), {
+  await assert.rejects(joined(demultiplex(cut(Buffer.from('HTTP/1.1 500 Oops'), 99), false)), {
     reason: 'EngineDown',
   });
 });

@@ -10,6 +10,7 @@ import type { FakeCommand } from '../../agent/runtime/fake-command.js';
 import { FakeEngine } from '../../agent/runtime/fake-engine.js';
 import { behaviourOf } from '../../agent/runtime/fake-images.js';
 import { openFakeRuntime } from '../../agent/runtime/open-fake.js';
+import { runCommand } from '../../agent/runtime/run-command.js';
 import { ManualClock, systemClock } from '../../shared/process/clock.js';
 import { config, driverLaws } from '../laws/driver.js';
 
@@ -34,6 +35,17 @@ driverLaws('hollow', async () => {
     prints: program('prints'),
     unstartable: program('unstartable'),
     greedy: program('greedy'),
+    copies: program('waits'),
+    commands: {
+      prints: ['echo', 'out'],
+      warns: ['warn', 'err'],
+      fails: ['exit', '7'],
+      copies: ['cat'],
+      sizes: ['size'],
+      waits: ['sleep', '3600'],
+      floods: ['zeros', '1000000'],
+      missing: ['no-such-program'],
+    },
     tellsOutOfMemory: true,
     missingImage: 'foo:non-existent',
     restart: async () => {
@@ -65,6 +77,24 @@ test('the first matching row decides, before the defaults', () => {
   assert.deepEqual(behaviourOf('app:broken', table), table[0]);
   assert.equal(behaviourOf('app:broken', []).ready, 'never');
   assert.deepEqual(behaviourOf('app.1:2', [{ pattern: 'app:1*' }]), {});
+});
+
+test('a command comes out as the test says, else as the image says', async () => {
+  let healthy = true;
+  const engine = new FakeEngine({
+    clock: systemClock,
+    images: [{ pattern: 'app:*', exec: { 'check disk': { exitCode: 3, output: 'full' } } }],
+    outcomeOf: (_container, [name]) => (name === 'probe' ? { exitCode: healthy ? 0 : 1 } : undefined),
+  });
+  const driver = new FakeDriver(engine, OWNER);
+  await driver.pull({ image: 'app:1', signal: new AbortController().signal });
+  const id = await driver.create(config('p', { image: 'app:1' }));
+  await driver.start(id);
+  const run = (...command: string[]) => runCommand(driver, id, command, 1000, systemClock);
+  assert.deepEqual(await run('check', 'disk'), { kind: 'ended', exitCode: 3, output: Buffer.from('full') });
+  assert.deepEqual(await run('probe'), { kind: 'ended', exitCode: 0, output: Buffer.alloc(0) });
+  healthy = false;
+  assert.deepEqual(await run('probe'), { kind: 'ended', exitCode: 1, output: Buffer.alloc(0) });
 });
 
 test('an image with a delay becomes ready after it', async () => {
