@@ -159,6 +159,7 @@ const OWN_TIME = [
   'coordinator/console/',
   'agent/data-dir.ts',
   'agent/runtime/docker-events.ts',
+  'agent/runtime/docker-exec.ts',
   'agent/simulate/',
 ];
 
