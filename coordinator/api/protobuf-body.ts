@@ -4,6 +4,7 @@
  */
 import protobuf from 'protobufjs';
 import { ApiError, badRequest } from '../../shared/kube/status.js';
+import { POD_DEFINITIONS } from './protobuf-pod.js';
 
 /** Every Kubernetes protobuf body starts so. */
 const MAGIC = Buffer.from('k8s\0', 'latin1');
@@ -59,7 +60,7 @@ message SelfSubjectRulesReview { optional ObjectMeta metadata = 1; optional Self
 message SelfSubjectReview { optional ObjectMeta metadata = 1; }
 `;
 
-const messages = protobuf.parse(DEFINITIONS, { keepCase: true }).root;
+const messages = protobuf.parse(`${DEFINITIONS}${POD_DEFINITIONS}`, { keepCase: true }).root;
 
 /** Kinds whose bodies we can read; all else is refused with 415. */
 const KINDS = new Set([
@@ -67,6 +68,7 @@ const KINDS = new Set([
   'ClusterRoleBinding',
   'ConfigMap',
   'Namespace',
+  'Pod',
   'Role',
   'RoleBinding',
   'Secret',
@@ -78,16 +80,35 @@ const KINDS = new Set([
   'SelfSubjectReview',
 ]);
 
-/** Fields whose zero is a value, not an absence. */
+/** Numbers whose zero is a value, not an absence: pointers in Go's types, which writes all others whether set or not. */
 const MEANINGFUL_ZEROS = new Set([
   'gracePeriodSeconds',
-  'controller',
-  'blockOwnerDeletion',
-  'orphanDependents',
-  'immutable',
-  'automountServiceAccountToken',
-  'allocateLoadBalancerNodePorts',
+  'terminationGracePeriodSeconds',
+  'activeDeadlineSeconds',
+  'tolerationSeconds',
+  'priority',
+  'runAsUser',
+  'runAsGroup',
+  'fsGroup',
+  'defaultMode',
+  'mode',
 ]);
+/** Switches that Go writes whether set or not; of all others `false` is a value. */
+const OFF_IS_ABSENT = new Set([
+  'hostNetwork',
+  'hostPID',
+  'hostIPC',
+  'stdin',
+  'stdinOnce',
+  'tty',
+  'readOnly',
+  'publishNotReadyAddresses',
+  'chapAuthDiscovery',
+  'chapAuthSession',
+  'sslEnabled',
+]);
+/** Embedded in Go's types: in JSON their fields stand where the message does. */
+const EMBEDDED = new Set(['volumeSource', 'localObjectReference', 'handler', 'ephemeralContainerCommon']);
 /** Maps whose keys and values are the user's: kept as they are, empty values too. */
 const USER_MAPS = new Set([
   'labels',
@@ -97,6 +118,9 @@ const USER_MAPS = new Set([
   'stringData',
   'selector',
   'matchLabels',
+  'nodeSelector',
+  'volumeAttributes',
+  'options',
 ]);
 const TIMES = new Set(['creationTimestamp', 'deletionTimestamp']);
 
@@ -114,6 +138,8 @@ function withoutZeros(message: Record<string, unknown>): Record<string, unknown>
     if (TIMES.has(name)) return [];
     if (USER_MAPS.has(name)) return [[name, value]];
     if (value === '' || (value === 0 && !MEANINGFUL_ZEROS.has(name))) return [];
+    if (value === false && OFF_IS_ABSENT.has(name)) return [];
+    if (EMBEDDED.has(name) && isMessage(value)) return Object.entries(withoutZeros(value));
     const kept = cleaned(value);
     return kept === undefined ? [] : [[name, kept]];
   });
@@ -123,7 +149,12 @@ function withoutZeros(message: Record<string, unknown>): Record<string, unknown>
 function cleaned(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(cleaned);
   if (isIntOrString(value)) return value.type === TEXT ? value.strVal : value.intVal || undefined;
+  if (isQuantity(value)) return value.string;
   return isMessage(value) ? withoutZeros(value) : value;
+}
+
+function isQuantity(value: unknown): value is { string: string } {
+  return isMessage(value) && typeof value.string === 'string';
 }
 
 /** What `IntOrString.type` says of a text. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { nodeKind } from '../../coordinator/kinds/index.js';
+import { nodeKind, podKind } from '../../coordinator/kinds/index.js';
 import { forEachKubectl } from '../harness/each-kubectl.js';
 import { eventually } from '../harness/eventually.js';
 
@@ -63,6 +63,30 @@ forEachKubectl('the API', (bench) => {
     assert.deepEqual(JSON.parse(rules), [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }]);
     const targetPort = 'jsonpath={.spec.ports[0].targetPort}';
     assert.equal(await bench.kubectl.ok(`get svc web -o ${targetPort}`), '8080');
+  });
+
+  test('debug of a node, whose Pod kubectl sends as protobuf', async () => {
+    await bench.api.registry.create(nodeKind, undefined, { metadata: { name: 'n-debug' } });
+    const custom = join(bench.kubectl.home, 'custom.json');
+    const limits = { memory: '64Mi' };
+    const securityContext = { runAsUser: 0, capabilities: { add: ['SYS_PTRACE'] } };
+    writeFileSync(
+      custom,
+      JSON.stringify({ env: [{ name: 'A', value: 'b' }], resources: { limits }, securityContext }),
+    );
+    await bench.kubectl.ok(
+      `debug node/n-debug --image=tools:1 --profile=sysadmin --custom=${custom} -- sleep 1`,
+    );
+    const { records } = await bench.api.registry.list(podKind, { namespace: 'default' });
+    const spec = records.map((record) => record.object().spec).find(({ nodeName }) => nodeName === 'n-debug');
+    assert.ok(spec);
+    const [container] = spec.containers;
+    assert.deepEqual([spec.hostPID, spec.hostNetwork, spec.hostIPC], [true, true, true]);
+    assert.deepEqual(spec.volumes, [{ name: 'host-root', hostPath: { path: '/', type: '' } }]);
+    assert.deepEqual(container?.volumeMounts, [{ name: 'host-root', mountPath: '/host' }]);
+    assert.deepEqual([container?.command, container?.resources?.limits], [['sleep', '1'], limits]);
+    assert.equal(container?.securityContext?.runAsUser, 0);
+    assert.deepEqual(container?.env, [{ name: 'A', value: 'b' }]);
   });
 
   test('auth can-i and whoami', async () => {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeProtobuf } from '../../coordinator/api/protobuf-body.js';
+import { POD_DEFINITIONS } from '../../coordinator/api/protobuf-pod.js';
+import { DEFINITIONS } from '../../coordinator/kinds/schema/schema.js';
 
 /** Field `number` with length-delimited content: the only wire type that these messages need, but for one integer. */
 function field(number: number, content: Buffer | string): Buffer {
@@ -115,10 +117,73 @@ test('a review', () => {
   });
 });
 
+test('a Pod: embedded messages, quantities, switches that are off, zeros that mean something', () => {
+  const hostPath = field(2, field(1, Buffer.concat([field(1, '/'), field(2, '')])));
+  const limit = Buffer.concat([field(1, 'cpu'), field(2, field(1, '100m'))]);
+  const securityContext = Buffer.concat([integer(2, 0), integer(4, 0), integer(6, 0)]);
+  const port = Buffer.concat([integer(1, 0), integer(2, 80), field(3, '')]);
+  const container = Buffer.concat([
+    ...[field(1, 'c'), field(2, 'i'), field(5, ''), field(8, field(1, limit)), field(15, securityContext)],
+    // stdin and readinessProbe: their numbers are above 15, and so two bytes long.
+    ...[Buffer.from([0x80, 0x01, 0])],
+    field(11, Buffer.concat([field(1, field(3, field(1, port))), integer(2, 0), integer(3, 5)])),
+  ]);
+  const spec = Buffer.concat([
+    ...[field(1, Buffer.concat([field(1, 'root'), hostPath])), field(2, container)],
+    ...[integer(4, 0), field(7, entry('gpu', '')), integer(11, 1), integer(12, 0)],
+  ]);
+  const { spec: read } = decodeProtobuf(body('v1', 'Pod', field(1, METADATA), field(2, spec)));
+  assert.deepEqual(read, {
+    volumes: [{ name: 'root', hostPath: { path: '/' } }],
+    containers: [
+      {
+        name: 'c',
+        image: 'i',
+        resources: { limits: { cpu: '100m' } },
+        securityContext: { privileged: false, runAsUser: 0, readOnlyRootFilesystem: false },
+        readinessProbe: { tcpSocket: { port: 80 }, timeoutSeconds: 5 },
+      },
+    ],
+    terminationGracePeriodSeconds: 0,
+    nodeSelector: { gpu: '' },
+    hostNetwork: true,
+  });
+});
+
+/** Fields of each message, those of embedded ones in their place. */
+function podFields(): Map<string, Set<string>> {
+  const messages = [...POD_DEFINITIONS.matchAll(/message (\w+) \{([^}]*)\}/g)];
+  const own = new Map(
+    messages.map(([, name = '', text = '']) => [name, [...text.matchAll(/(\w+)>? (\w+) =/g)]]),
+  );
+  own.set('LocalObjectReference', [...'string name ='.matchAll(/(\w+) (\w+) =/g)]);
+  const flat = (name: string): string[] =>
+    (own.get(name) ?? []).flatMap(([, type = '', field = '']) =>
+      type.toLowerCase().endsWith(field.toLowerCase()) && /source$|reference$|handler$|common$/i.test(field)
+        ? [field, ...flat(type)]
+        : [field],
+    );
+  return new Map([...own.keys()].map((name) => [name, new Set(flat(name))]));
+}
+
+test('a Pod can have no field that its messages lack: it would be lost in silence', () => {
+  const messages = podFields();
+  const compared = Object.entries(DEFINITIONS).filter(([name]) => messages.has(name.split('.').at(-1) ?? ''));
+  assert.ok(compared.length > 80);
+  const lost = compared.flatMap(([name, { properties = {} }]) => {
+    const known = messages.get(name.split('.').at(-1) ?? '') ?? new Set();
+    return Object.keys(properties)
+      .filter((field) => !known.has(field))
+      .map((field) => `${name} ${field}`);
+  });
+  const pod = ['apiVersion', 'kind', 'status'].map((field) => `io.k8s.api.core.v1.Pod ${field}`);
+  assert.deepEqual(lost, pod);
+});
+
 test('a kind that we cannot decode is 415, and says what can be sent instead', () => {
-  assert.throws(() => decodeProtobuf(body('v1', 'Pod')), {
+  assert.throws(() => decodeProtobuf(body('v1', 'Node')), {
     reason: 'UnsupportedMediaType',
-    message: /Pod is read as application\/json/,
+    message: /Node is read as application\/json/,
   });
 });
 
