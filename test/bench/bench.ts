@@ -8,6 +8,7 @@ import { cpus } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { measureHollow } from './hollow/hollow.js';
 import { measureParts } from './parts/parts.js';
 import { judge, type Result, type Section } from './result.js';
 import type { Bench } from './section.js';
@@ -16,6 +17,7 @@ import { line, markdown, TABLE_BEGIN, TABLE_END } from './table.js';
 const README = resolve(dirname(fileURLToPath(import.meta.url)), '../../../README.md');
 
 const SECTIONS: Partial<Record<Section, (bench: Bench) => Promise<void>>> = {
+  hollow: measureHollow,
   parts: measureParts,
 };
 

@@ -25,6 +25,7 @@ export interface RecordedWatch {
 /** Talks to one coordinator as the user of its kubeconfig. */
 export class CoordinatorApi {
   readonly #server: string;
+  readonly #ca: string;
   readonly #agent: Agent;
   readonly #headers: Record<string, string>;
 
@@ -38,8 +39,9 @@ export class CoordinatorApi {
     if (!cluster || !user) throw new Error('the kubeconfig names no cluster or no user');
     const pem = (base64: string | undefined) => base64 && Buffer.from(base64, 'base64').toString();
     this.#server = cluster.server;
+    this.#ca = pem(cluster['certificate-authority-data']) ?? '';
     this.#agent = new Agent({
-      ca: pem(cluster['certificate-authority-data']),
+      ca: this.#ca,
       cert: pem(user['client-certificate-data']),
       key: pem(user['client-key-data']),
       keepAlive: true,
@@ -79,6 +81,11 @@ export class CoordinatorApi {
   async items<T>(path: string): Promise<{ items: T[]; resourceVersion: string }> {
     const list = await this.ask<{ items: T[]; metadata: { resourceVersion: string } }>('GET', path);
     return { items: list.items, resourceVersion: list.metadata.resourceVersion };
+  }
+
+  /** For those who make the request themselves: where to, whom to trust, as whom. */
+  requestFor(path: string): { url: string; ca: string; headers: Record<string, string> } {
+    return { url: new URL(path, this.#server).href, ca: this.#ca, headers: this.#headers };
   }
 
   /** Resolves when the server has begun to answer: every later change is recorded. */

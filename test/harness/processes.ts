@@ -60,6 +60,7 @@ export interface CoordinatorProcess extends RunningProgram {
 export async function startCoordinatorProcess(
   dataDir: string,
   args: readonly string[] = [],
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<CoordinatorProcess> {
   const kubeconfigPath = join(dataDir, 'kubeconfig');
   const logFile = `${dataDir}-coordinator.log`;
@@ -67,6 +68,7 @@ export async function startCoordinatorProcess(
     'coordinator/cli/everynode.js',
     ['coordinator', '--data', dataDir, '--host', '127.0.0.1', '--port', '0', ...args],
     logFile,
+    environment,
   );
   const pidFile = join(dataDir, 'coordinator.pid');
   await until(

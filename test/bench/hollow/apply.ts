@@ -1,0 +1,90 @@
+/** From a manifest to all its Pods ready and shown so; what the event loop and a small request feel of it. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { percentile } from '../result.js';
+import type { Bench } from '../section.js';
+import { BenchDaemonSet } from './bench-daemon-set.js';
+import type { FloorFleet } from './floor-fleet.js';
+import type { HollowFleet } from './hollow-fleet.js';
+
+const BETWEEN_REQUESTS_MS = 50;
+
+/** What one apply took. */
+interface Applied {
+  cpuMs: number;
+  wallMs: number;
+  loopDelayMs: number;
+  /** 99th percentile of small requests meanwhile. */
+  requestMs: number;
+}
+
+export async function measureApply(
+  { report }: Bench,
+  floor: FloorFleet,
+  product: HollowFleet,
+  rounds: number,
+): Promise<void> {
+  const { agents } = product;
+  const bare: { cpuMs: number; wallMs: number }[] = [];
+  const ours: Applied[] = [];
+  for (let round = 0; round <= rounds; round += 1) {
+    bare.push(await applyBare(floor));
+    ours.push(await apply(product));
+  }
+  // The first of each warms up.
+  const [floors, products] = [bare.slice(1), ours.slice(1)];
+  const what = `apply → ${agents} agents have it, durable, ready and shown so`;
+  report({
+    ...{ section: 'hollow', number: '7', name: what, unit: 'CPU ms', goal: { kind: 'ratio', most: 2 } },
+    floor: floors.map(({ cpuMs }) => cpuMs),
+    product: products.map(({ cpuMs }) => cpuMs),
+  });
+  report({
+    ...{ section: 'hollow', name: `${what}, the hosts on the same cores`, unit: 'ms' },
+    floor: floors.map(({ wallMs }) => wallMs),
+    product: products.map(({ wallMs }) => wallMs),
+  });
+  const meanwhile = { section: 'hollow', unit: 'ms', floor: [] } as const;
+  report({
+    ...{ ...meanwhile, number: '21', name: `event-loop delay p99 meanwhile, ${agents} agents` },
+    ...{ product: products.map(({ loopDelayMs }) => loopDelayMs), goal: { kind: 'product', most: 25 } },
+  });
+  report({
+    ...{ ...meanwhile, name: `GET of a small object meanwhile, p99, ${agents} agents` },
+    ...{ product: products.map(({ requestMs }) => requestMs), goal: { kind: 'product', most: 100 } },
+  });
+}
+
+async function applyBare(floor: FloorFleet): Promise<{ cpuMs: number; wallMs: number }> {
+  const begun = performance.now();
+  const cpuMs = await floor.cost.during(() => floor.order({ kind: 'apply' }));
+  return { cpuMs, wallMs: performance.now() - begun };
+}
+
+async function apply(product: HollowFleet): Promise<Applied> {
+  const { api, cost, agents } = product;
+  const daemonSet = new BenchDaemonSet(api);
+  const requests: number[] = [];
+  let isDone = false;
+  const asking = (async () => {
+    while (!isDone) {
+      const begun = performance.now();
+      await api.ask('GET', '/api/v1/namespaces/default');
+      requests.push(performance.now() - begun);
+      await pause(BETWEEN_REQUESTS_MS);
+    }
+  })();
+  const begun = performance.now();
+  let cpuMs = 0;
+  const loopDelayMs = await cost.loopDelayMs(async () => {
+    cpuMs = await cost.during(async () => {
+      await daemonSet.create();
+      await daemonSet.untilReady(agents);
+    });
+  });
+  const wallMs = performance.now() - begun;
+  isDone = true;
+  await asking;
+  await daemonSet.remove();
+  await product.untilQuiet();
+  return { cpuMs, wallMs, loopDelayMs, requestMs: percentile(requests, 0.99) };
+}

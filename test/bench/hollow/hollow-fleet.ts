@@ -1,0 +1,96 @@
+/** The product as users run it: a coordinator process with TLS and a durable store, and pretended hosts with the real agent's code. */
+import { join } from 'node:path';
+import { Hosts } from '../../../agent/simulate/hosts.js';
+import { numberedNodes } from '../../../agent/simulate/node-plans.js';
+import { SIMULATE_SETTINGS } from '../../../agent/simulate/settings.js';
+import { apiClientFromKubeconfig } from '../../../coordinator/cli/api-client.js';
+import { createToken } from '../../../coordinator/cli/token.js';
+import { loadSettings } from '../../../shared/process/settings.js';
+import { CoordinatorApi } from '../../harness/coordinator-api.js';
+import { freePort } from '../../harness/free-port.js';
+import { type CoordinatorProcess, startCoordinatorProcess } from '../../harness/processes.js';
+import { pause, until } from '../../harness/until.js';
+import { ProcessCost } from '../process-cost.js';
+
+/** All of a fleet come or come back within this. */
+const FLEET_MS = 240_000;
+/** A coordinator that spends less than this share of a core has nothing left to do but keep its links. */
+const QUIET_SHARE = 0.1;
+const QUIET_WINDOW_MS = 1_000;
+
+export class HollowFleet {
+  #hosts: Hosts | undefined;
+  #starts = 1;
+
+  private constructor(
+    readonly agents: number,
+    readonly folder: string,
+    readonly port: number,
+    public coordinator: CoordinatorProcess,
+    public cost: ProcessCost,
+    readonly api: CoordinatorApi,
+  ) {}
+
+  /** The coordinator alone; the hosts come with `join`. */
+  static async start(folder: string, agents: number): Promise<HollowFleet> {
+    const port = await freePort();
+    const cost = new ProcessCost(`${folder}.probe1`);
+    const coordinator = await startCoordinator(folder, port, cost);
+    return new HollowFleet(
+      agents,
+      folder,
+      port,
+      coordinator,
+      cost,
+      new CoordinatorApi(coordinator.kubeconfig),
+    );
+  }
+
+  /** Enrols and connects all hosts; resolves when the coordinator has come to rest. */
+  async join(): Promise<void> {
+    const client = apiClientFromKubeconfig(this.coordinator.kubeconfigPath);
+    const { text: token } = await createToken(client, { ttlSeconds: 0, description: '' });
+    const flags = { server: client.server, token, nodes: this.agents };
+    const settings = await loadSettings(SIMULATE_SETTINGS, { flags, environment: {}, environmentPrefix: '' });
+    this.#hosts = new Hosts(settings, numberedNodes('node', this.agents));
+    await this.untilAllLive();
+    await this.untilQuiet();
+  }
+
+  get live(): number {
+    return this.#hosts?.counts().live ?? 0;
+  }
+
+  async untilAllLive(): Promise<void> {
+    const all = until(() => this.live === this.agents, { timeoutMs: FLEET_MS, what: 'all hosts to be live' });
+    await Promise.race([all, this.#hosts?.failed]);
+  }
+
+  async untilQuiet(): Promise<void> {
+    const isQuiet = async () => {
+      const spent = await this.cost.during(() => pause(QUIET_WINDOW_MS));
+      return spent < QUIET_SHARE * QUIET_WINDOW_MS;
+    };
+    await until(isQuiet, { timeoutMs: FLEET_MS, what: 'the coordinator to come to rest' });
+  }
+
+  /** SIGKILL, and the same data at the same port again; `cost` is the new process's. */
+  async killAndRestart(): Promise<void> {
+    await this.coordinator.end('SIGKILL');
+    await until(() => this.live === 0, { timeoutMs: FLEET_MS, what: 'all hosts to notice' });
+    this.#starts += 1;
+    this.cost = new ProcessCost(`${this.folder}.probe${this.#starts}`);
+    this.coordinator = await startCoordinator(this.folder, this.port, this.cost);
+  }
+
+  async stop(): Promise<void> {
+    await this.#hosts?.stop();
+    this.api.close();
+    await this.coordinator.end('SIGTERM');
+  }
+}
+
+function startCoordinator(folder: string, port: number, cost: ProcessCost): Promise<CoordinatorProcess> {
+  const flags = ['--port', String(port), '--client-requests-per-second', '0', '--log-level', 'warn'];
+  return startCoordinatorProcess(join(folder), flags, cost.environment);
+}

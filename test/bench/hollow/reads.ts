@@ -1,0 +1,146 @@
+/** A list of all Pods, and a hundred watchers. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { request } from 'node:https';
+import { fileURLToPath } from 'node:url';
+import { pairs } from '../pairs.js';
+import type { ProcessCost } from '../process-cost.js';
+import type { Bench } from '../section.js';
+import { PODS } from './bench-daemon-set.js';
+import type { FloorFleet } from './floor-fleet.js';
+import type { HollowFleet } from './hollow-fleet.js';
+import type { WatchersOrder } from './watchers.js';
+
+const WATCHERS = 100;
+/** At a time, each at its own object. */
+const WRITERS = 50;
+const MERGE = 'application/merge-patch+json';
+const MAPS = '/api/v1/namespaces/default/configmaps';
+
+interface Read {
+  firstByteMs: number;
+  bytes: number;
+}
+
+/** There must be a Pod on each host. */
+export async function measureList(
+  { report }: Bench,
+  floor: FloorFleet,
+  product: HollowFleet,
+  rounds: number,
+): Promise<void> {
+  const { agents, api, cost } = product;
+  const url = `https://127.0.0.1:${floor.address.port}/?count=${agents}`;
+  const firstBytes: number[] = [];
+  const ours = async () => {
+    const read = await readAll(api.requestFor(PODS));
+    if (read.bytes < agents * 1_000) throw new Error(`a list of only ${read.bytes} bytes`);
+    firstBytes.push(read.firstByteMs);
+  };
+  const values = await pairs(
+    rounds,
+    () => floor.cost.during(() => readAll({ url, ca: floor.address.ca, headers: {} })),
+    () => cost.during(ours),
+  );
+  const delays = [await cost.loopDelayMs(ours), await cost.loopDelayMs(ours), await cost.loopDelayMs(ours)];
+  const result = { section: 'hollow', number: '12' } as const;
+  const name = `list of ${agents} Pods`;
+  report({ ...result, name, unit: 'CPU ms', ...values, goal: { kind: 'ratio', most: 1.5 } });
+  const first = { floor: [], product: firstBytes, goal: { kind: 'product', most: 20 } } as const;
+  report({ ...result, name: `${name}, first byte`, unit: 'ms', ...first });
+  const delay = { floor: [], product: delays, goal: { kind: 'product', most: 25 } } as const;
+  report({ ...result, number: '21', name: `event-loop delay p99 meanwhile`, unit: 'ms', ...delay });
+}
+
+interface Where {
+  url: string;
+  ca: string;
+  headers: Record<string, string>;
+}
+
+function readAll({ url, ca, headers }: Where): Promise<Read> {
+  return new Promise((resolve, reject) => {
+    const begun = performance.now();
+    const sent = request(url, { ca, headers, agent: false }, (response) => {
+      let bytes = 0;
+      let firstByteMs = 0;
+      response.on('data', (chunk: Buffer) => {
+        if (bytes === 0) firstByteMs = performance.now() - begun;
+        bytes += chunk.length;
+      });
+      response.on('end', () => resolve({ firstByteMs, bytes }));
+      response.on('error', reject);
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+/** `events`: so many changes, one after another at each of a few objects. */
+export async function measureWatch(
+  { report }: Bench,
+  floor: FloorFleet,
+  product: HollowFleet,
+  { rounds, events }: { rounds: number; events: number },
+): Promise<void> {
+  const { api, cost } = product;
+  const names = Array.from({ length: WRITERS }, (_, index) => `watched-${index}`);
+  for (const name of names) {
+    await api.send('POST', MAPS, { metadata: { name }, data: { text: 'x'.repeat(1_000) } });
+  }
+  let turn = 0;
+  const changes = () =>
+    Promise.all(
+      names.map(async (name) => {
+        for (let count = 0; count < events / WRITERS; count += 1) {
+          turn += 1;
+          await api.ask('PATCH', `${MAPS}/${name}`, { data: { turn: String(turn) } }, MERGE);
+        }
+      }),
+    );
+  const deliveries = events * WATCHERS;
+  const bare = () =>
+    watched(
+      { url: `https://127.0.0.1:${floor.address.port}/?watch=true`, ca: floor.address.ca, headers: {} },
+      deliveries,
+      floor.cost,
+      () => floor.order({ kind: 'watch', events }),
+    );
+  const ours = async () => {
+    // The changes themselves are not what is measured.
+    const unseen = await cost.during(changes);
+    const path = `${MAPS}?watch=true&resourceVersion=${await revision(product)}`;
+    return (await watched(api.requestFor(path), deliveries, cost, changes)) - unseen;
+  };
+  const values = await pairs(
+    rounds,
+    async () => ((await bare()) * 1000) / deliveries,
+    async () => ((await ours()) * 1000) / deliveries,
+  );
+  report({
+    ...{ section: 'hollow', number: '13', unit: 'µs CPU', goal: { kind: 'ratio', most: 1.75 } },
+    ...{ name: `an event to one of ${WATCHERS} watchers`, ...values },
+  });
+}
+
+async function revision({ api }: HollowFleet): Promise<string> {
+  return (await api.items(`${MAPS}?limit=1`)).resourceVersion;
+}
+
+/** The server's CPU, ms, for `work` and for so many watchers there to have read every event of it. */
+async function watched(
+  where: Where,
+  lines: number,
+  cost: ProcessCost,
+  work: () => Promise<unknown>,
+): Promise<number> {
+  const watchers: ChildProcess = fork(fileURLToPath(new URL('./watchers.js', import.meta.url)));
+  try {
+    watchers.send({ ...where, watchers: WATCHERS, lines } satisfies WatchersOrder);
+    await once(watchers, 'message');
+    const allRead = once(watchers, 'message');
+    return await cost.during(() => Promise.all([work(), allRead]));
+  } finally {
+    watchers.kill();
+  }
+}
