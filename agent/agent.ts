@@ -7,6 +7,7 @@ import type { Part } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
 import { VERSION } from '../shared/process/version.js';
 import { createAgentSide } from './agent-side.js';
+import { hostIsolation, type IsolationSettings } from './decisions/host-isolation.js';
 import type { DesiredCache } from './desired/desired-cache.js';
 import type { LinkTarget } from './link/connection.js';
 import { Link } from './link/link.js';
@@ -29,6 +30,7 @@ export interface AgentHost {
   engine: string;
   cache: DesiredCache;
   volumes: PodVolumes;
+  isolation: IsolationSettings;
   readHost: () => HostInfo;
   /** Changes the status before it is told; a real host's is told as it is. */
   amendStatus?: (status: NodeStatus) => NodeStatus;
@@ -111,6 +113,7 @@ function createWorkers(host: AgentHost, node: NodeWatch, reports: PodReports): P
       engine: host.engine,
       bootMark: node.host.bootMark,
       engineUpSince: node.engineUpSince,
+      isolation: hostIsolation(node.host, node.engine, host.isolation),
     }),
   });
 }

@@ -1,4 +1,5 @@
 /** Builds the agent and wires its parts: read it as the table of contents. */
+import { join } from 'node:path';
 import { LINK_PATH } from '../shared/link/messages.js';
 import { systemChance } from '../shared/process/chance.js';
 import { steadyClock, systemClock } from '../shared/process/clock.js';
@@ -42,6 +43,11 @@ export async function startAgent(
     engine: runtime.name,
     cache,
     volumes: new Volumes(dataDir),
+    isolation: {
+      seccompRoot: join(dataDir, 'seccomp'),
+      allowedUnsafeSysctls: settings.allowedUnsafeSysctls,
+      ...(settings.podMaxPids > 0 ? { podPidsLimit: settings.podMaxPids } : {}),
+    },
     readHost: () => readHostInfo(dataDir, settings.nodeIp),
     clock,
     wallClock: systemClock,

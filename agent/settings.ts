@@ -2,8 +2,15 @@
 import { homedir, hostname, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { Taint } from '../shared/kube/node.js';
-import { choiceSetting, optionalText, switchSetting, textSetting } from '../shared/process/setting-values.js';
+import {
+  choiceSetting,
+  integerSetting,
+  optionalText,
+  switchSetting,
+  textSetting,
+} from '../shared/process/setting-values.js';
 import type { Setting, SettingsOf } from '../shared/process/settings.js';
+import { parseSysctlPatterns } from './decisions/sysctls.js';
 import { parseLabels, parseNodeName, parseTaints } from './node/registration.js';
 
 /** Prefix of the environment variables: `EVERYNODE_AGENT_SERVER`. */
@@ -26,6 +33,13 @@ const taints: Setting<Taint[]> = {
   placeholder: 'K=V:EFFECT,…',
   default: [],
   read: parseTaints,
+};
+
+const allowedUnsafeSysctls: Setting<string[]> = {
+  meaning: 'sysctls that Pods may set beside the safe ones, `*` at the end for any rest',
+  placeholder: 'NAME,…',
+  default: [],
+  read: parseSysctlPatterns,
 };
 
 const nodeName: Setting<string> = {
@@ -54,6 +68,12 @@ export const AGENT_SETTINGS = {
   ...RUNTIME_SETTING,
   ...NODE_SETTINGS,
   nodeIp: optionalText('address of this host, if the one found is not the right one', 'ADDRESS'),
+  allowedUnsafeSysctls,
+  podMaxPids: integerSetting('processes that each container may have; 0 = any number', 'N', {
+    min: 0,
+    max: 4_194_304,
+    default: 0,
+  }),
   endWithInput: switchSetting('end when standard input does: for a program that starts this one'),
   logLevel: choiceSetting('least severe log line written', ['debug', 'info', 'warn', 'error'], 'info'),
 };

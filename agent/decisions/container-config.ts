@@ -1,6 +1,5 @@
 /** A Pod and its resolved volumes to what the engine is asked for (pkg/kubelet generateRunContainerOptions). */
-import type { Container, ContainerSecurityContext, Pod } from '../../shared/kube/pod.js';
-import { milliCpu, wholeUnits } from '../../shared/kube/quantity.js';
+import type { Container, Pod } from '../../shared/kube/pod.js';
 import {
   type ContainerConfig,
   type ContainerIdentity,
@@ -10,10 +9,14 @@ import {
   SANDBOX,
 } from '../runtime/driver.js';
 import { BACKOFF_LABEL, BOOT_LABEL, GRACE_LABEL, SANDBOX_LABEL } from './container-labels.js';
+import { engineLimits, sandboxLimits } from './container-limits.js';
+import { engineSecurity, refusedAsRoot } from './container-security.js';
 import { environmentOf, expandVariables } from './environment.js';
 import type { FieldFacts } from './field-ref.js';
+import type { HostIsolation } from './host-isolation.js';
 import { fullImageName } from './image-name.js';
 import { needsSandbox } from './sandbox-need.js';
+import { dottedSysctl } from './sysctls.js';
 
 /** What the Pod's spec alone does not say. */
 export interface ConfigContext extends FieldFacts {
@@ -23,28 +26,28 @@ export interface ConfigContext extends FieldFacts {
   /** Of this container, in order; from `volumes/mounts.ts`. */
   mounts: Mount[];
   sandboxID?: string;
+  isolation: HostIsolation;
+  /** As the image's maker set it; "" where that decides nothing. */
+  imageUser: string;
 }
 
 /** A config, or the reason for `CreateContainerConfigError`. */
 export type ConfigResult = { kind: 'config'; config: ContainerConfig } | { kind: 'refused'; message: string };
 
-/** The least CPU shares an engine takes (pkg/kubelet/cm MinShares). */
-const MIN_CPU_SHARES = 2;
 const MAX_HOSTNAME = 63;
 
 /** What the engine is asked for, for one attempt of one container of the Pod. */
 export function containerConfig(pod: Pod, container: Container, context: ConfigContext): ConfigResult {
   const environment = environmentOf(pod, container, context);
   if (environment.kind === 'refused') return environment;
-  const security = securityOf(pod, container);
-  if (security.runAsNonRoot && security.runAsUser === 0) {
-    return { kind: 'refused', message: "container's runAsUser breaks non-root policy" };
-  }
+  const refused = refusedAsRoot(pod, container, context.imageUser);
+  if (refused) return { kind: 'refused', message: refused };
   const expand = (texts: readonly string[]): string[] =>
     texts.map((text) => expandVariables(text, environment.values));
   const config: ContainerConfig = {
     ...namespacesOf(pod, context.sandboxID),
-    ...resourcesOf(container),
+    ...(needsSandbox(pod) ? {} : sysctlsOf(pod)),
+    ...engineLimits(pod, container, context.isolation),
     identity: identityOf(pod, container.name, context.attempt),
     image: fullImageName(container.image),
     ...(container.command ? { command: expand(container.command) } : {}),
@@ -55,7 +58,7 @@ export function containerConfig(pod: Pod, container: Container, context: ConfigC
     mounts: context.mounts,
     // In a sandbox, the ports are the sandbox's.
     ports: needsSandbox(pod) || pod.spec.hostNetwork ? [] : portsOf([container]),
-    ...engineSecurity(security),
+    ...engineSecurity(pod, container, context.isolation, context.imageUser),
     tty: container.tty ?? false,
     stdin: container.stdin ?? false,
   };
@@ -66,7 +69,7 @@ export function containerConfig(pod: Pod, container: Container, context: ConfigC
 export function sandboxConfig(
   pod: Pod,
   image: string,
-  context: Pick<ConfigContext, 'attempt' | 'backoffMs' | 'bootMark'>,
+  context: Pick<ConfigContext, 'attempt' | 'backoffMs' | 'bootMark' | 'isolation'>,
 ): ContainerConfig {
   return {
     ...namespacesOf(pod, undefined),
@@ -80,8 +83,13 @@ export function sandboxConfig(
     },
     mounts: [],
     ports: pod.spec.hostNetwork ? [] : portsOf(pod.spec.containers),
-    cpuShares: MIN_CPU_SHARES,
-    ...engineSecurity({ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true }),
+    ...sysctlsOf(pod),
+    ...sandboxLimits(context.isolation),
+    privileged: false,
+    readOnlyRootFilesystem: true,
+    capabilitiesAdd: [],
+    capabilitiesDrop: [],
+    noNewPrivileges: true,
     tty: false,
     stdin: false,
   };
@@ -150,6 +158,13 @@ function portsOf(containers: readonly Container[]): PortBinding[] {
   );
 }
 
+/** For whoever holds the Pod's namespaces: engines refuse them on members. */
+function sysctlsOf(pod: Pod): Pick<ContainerConfig, 'sysctls'> {
+  const sysctls = pod.spec.securityContext?.sysctls ?? [];
+  if (sysctls.length === 0) return {};
+  return { sysctls: Object.fromEntries(sysctls.map(({ name, value }) => [dottedSysctl(name), value])) };
+}
+
 function protocolOf(protocol: string | undefined): PortBinding['protocol'] {
   switch (protocol) {
     case 'UDP':
@@ -159,55 +174,4 @@ function protocolOf(protocol: string | undefined): PortBinding['protocol'] {
     default:
       return 'tcp';
   }
-}
-
-function resourcesOf(
-  container: Container,
-): Pick<ContainerConfig, 'cpuShares' | 'cpuLimitMilli' | 'memoryLimitBytes'> {
-  const { limits, requests } = container.resources ?? {};
-  const asked = milliCpu(requests?.cpu ?? limits?.cpu);
-  const cpuLimitMilli = milliCpu(limits?.cpu);
-  const memoryLimitBytes = wholeUnits(limits?.memory);
-  return {
-    cpuShares: Math.max(Math.floor((asked * 1024) / 1000), MIN_CPU_SHARES),
-    ...(cpuLimitMilli > 0 ? { cpuLimitMilli } : {}),
-    ...(memoryLimitBytes > 0 ? { memoryLimitBytes } : {}),
-  };
-}
-
-/** The container's own settings over the Pod's. */
-function securityOf(pod: Pod, container: Container): ContainerSecurityContext {
-  const { runAsUser, runAsGroup, runAsNonRoot } = (pod.spec.securityContext ??
-    {}) as ContainerSecurityContext;
-  const shared = Object.entries({ runAsUser, runAsGroup, runAsNonRoot }).filter(
-    ([, value]) => value !== undefined,
-  );
-  return { ...Object.fromEntries(shared), ...container.securityContext };
-}
-
-type EngineSecurity = Pick<
-  ContainerConfig,
-  | 'privileged'
-  | 'user'
-  | 'readOnlyRootFilesystem'
-  | 'capabilitiesAdd'
-  | 'capabilitiesDrop'
-  | 'noNewPrivileges'
->;
-
-function engineSecurity(security: ContainerSecurityContext): EngineSecurity {
-  const user = userText(security);
-  return {
-    privileged: security.privileged ?? false,
-    ...(user ? { user } : {}),
-    readOnlyRootFilesystem: security.readOnlyRootFilesystem ?? false,
-    capabilitiesAdd: security.capabilities?.add ?? [],
-    capabilitiesDrop: security.capabilities?.drop ?? [],
-    noNewPrivileges: security.allowPrivilegeEscalation === false,
-  };
-}
-
-function userText({ runAsUser, runAsGroup }: ContainerSecurityContext): string | undefined {
-  if (runAsUser === undefined) return runAsGroup === undefined ? undefined : `0:${runAsGroup}`;
-  return runAsGroup === undefined ? String(runAsUser) : `${runAsUser}:${runAsGroup}`;
 }

@@ -73,7 +73,12 @@ function waitingAfterEnd(
   current: ObservedContainer,
 ): ContainerStateWaiting | undefined {
   const ending = endingOf(view, current);
-  if (!ending || view.wish.kind === 'stop' || !mayRestart(view.pod.spec.restartPolicy, ending.exitCode)) {
+  if (
+    !ending ||
+    view.wish.kind === 'stop' ||
+    view.givenUp ||
+    !mayRestart(view.pod.spec.restartPolicy, ending.exitCode)
+  ) {
     return undefined;
   }
   const trouble = startTrouble(view, container, current.identity.attempt + 1);

@@ -3,7 +3,7 @@ import { controllerOf } from '../../shared/kube/meta.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { ObservedContainer } from '../runtime/driver.js';
 import { GRACE_LABEL } from './container-labels.js';
-import type { PodWish } from './pod-view.js';
+import type { PodEnd, PodWish } from './pod-view.js';
 
 /** A Pod that was given to this host. Times in ms since the epoch, by the host's clock. */
 export interface HeldPod {
@@ -17,6 +17,8 @@ export interface HeldPod {
   acceptedAt: number;
   /** When its containers must have ended; set by a deletion or by `gone`. */
   deadline?: number;
+  /** The host has given it up. Kept with the Pod: an agent that starts anew must not start it again. */
+  givenUp?: PodEnd;
   /** The hub no longer knows it: once stopped, it is dropped without a word. */
   gone: boolean;
 }
@@ -36,16 +38,26 @@ export function heldAfterSet(
   now: number,
 ): HeldPod {
   const { deletionTimestamp, deletionGracePeriodSeconds } = given.pod.metadata;
-  const acceptedAt = before?.acceptedAt ?? now;
-  if (!deletionTimestamp) return { ...given, acceptedAt, gone: false };
+  const held = {
+    ...given,
+    acceptedAt: before?.acceptedAt ?? now,
+    gone: false,
+    ...(before?.givenUp && { givenUp: before.givenUp }),
+  };
+  if (!deletionTimestamp) return held;
   const deadline = now + graceMs(deletionGracePeriodSeconds);
-  return { ...given, acceptedAt, gone: false, deadline: Math.min(deadline, before?.deadline ?? deadline) };
+  return { ...held, deadline: Math.min(deadline, before?.deadline ?? deadline) };
 }
 
 /** The Pod after `gone`: it ends with the grace of its spec, as a kubelet ends a Pod that left the API. */
 export function heldAfterGone(before: HeldPod, now: number): HeldPod {
   const deadline = now + graceMs(before.pod.spec.terminationGracePeriodSeconds);
   return { ...before, gone: true, deadline: Math.min(deadline, before.deadline ?? deadline) };
+}
+
+/** The Pod after the host gave it up. The first word stands. */
+export function heldAfterGivingUp(before: HeldPod, end: PodEnd): HeldPod {
+  return before.givenUp ? before : { ...before, givenUp: end };
 }
 
 /** A stand-in for a Pod of which only containers are left, enough to end it. */
@@ -67,8 +79,9 @@ export function heldFromContainers(
 }
 
 /** Run it, or end it by its deadline. */
-export function podWish(held: HeldPod): PodWish {
-  return held.deadline === undefined ? { kind: 'run' } : { kind: 'stop', deadline: held.deadline };
+export function podWish({ deadline, givenUp }: HeldPod): PodWish {
+  if (deadline === undefined) return { kind: 'run' };
+  return { kind: 'stop', deadline: Math.min(deadline, givenUp?.deadline ?? deadline) };
 }
 
 /** Whether `other` is a Pod that `gone` took from the owner of `held`: it must have stopped before `held` starts. */

@@ -1,16 +1,19 @@
 /** The one step that brings a Pod's containers nearer to what is wanted (pkg/kubelet/kuberuntime computePodActions). */
 import type { Container } from '../../shared/kube/pod.js';
 import { type ObservedContainer, SANDBOX } from '../runtime/driver.js';
+import { type Rejection, rejectionOf } from './admission.js';
 import { attemptsOf, endingOf, mayRestart, restartTimeOf } from './attempts.js';
 import { imageBackoff } from './image-backoff.js';
 import { fullImageName } from './image-name.js';
-import type { PodView } from './pod-view.js';
+import { EVICTED, type PodEnd, type PodView } from './pod-view.js';
 import { needsSandbox } from './sandbox-need.js';
 
 /** Every kind of step with what its performer is told; `NextAction` and the performers' record derive from it. */
 export interface Steps {
   /** Nothing to do before `until` (ms since the epoch), or before something happens. */
   wait: { until?: number };
+  /** The host may not run the Pod at all. */
+  reject: { rejection: Rejection };
   'prepare-volumes': object;
   'ensure-image': { container: string };
   'create-sandbox': { attempt: number; backoffMs: number };
@@ -35,7 +38,23 @@ const KEPT_ATTEMPTS = 2;
 
 /** Exactly one step; performing it and asking again ends in `wait` (or, for a Pod to be ended, in `finish`). */
 export function nextAction(view: PodView): NextAction {
-  return view.wish.kind === 'stop' ? nextStopAction(view, view.wish.deadline) : nextRunAction(view);
+  if (view.wish.kind === 'stop') return nextStopAction(view, view.wish.deadline);
+  return view.givenUp ? nextGivenUpAction(view, view.givenUp) : nextRunAction(view);
+}
+
+/**
+ * Ends the containers and gives back what they took of the host. Those of an eviction go too, to free their layers
+ * (pkg/kubelet deleteContainersInPod); others stay for their logs until the Pod is deleted.
+ */
+function nextGivenUpAction(view: PodView, { deadline, reason }: PodEnd): NextAction {
+  const running = view.containers.filter((container) => container.state === 'running');
+  if (running.length > 0) return stopAction(view, running, deadline, 'deletion') ?? WAIT;
+  if (reason === EVICTED && view.containers.length > 0) return removeAll(view);
+  return view.progress.volumes.kind === 'removed' ? WAIT : { kind: 'remove-volumes' };
+}
+
+function removeAll(view: PodView): NextAction {
+  return { kind: 'remove-containers', ids: view.containers.map((container) => container.id) };
 }
 
 function nextStopAction(view: PodView, deadline: number): NextAction {
@@ -43,9 +62,7 @@ function nextStopAction(view: PodView, deadline: number): NextAction {
   const stop = stopAction(view, running, deadline, 'deletion');
   if (stop) return stop;
   if (running.length > 0) return WAIT;
-  if (view.containers.length > 0) {
-    return { kind: 'remove-containers', ids: view.containers.map((container) => container.id) };
-  }
+  if (view.containers.length > 0) return removeAll(view);
   return view.progress.volumes.kind === 'removed' ? { kind: 'finish' } : { kind: 'remove-volumes' };
 }
 
@@ -63,6 +80,8 @@ function stopAction(
 }
 
 function nextRunAction(view: PodView): NextAction {
+  const rejection = view.containers.length === 0 ? rejectionOf(view.pod, view.isolation) : undefined;
+  if (rejection) return { kind: 'reject', rejection };
   if (view.waitsForPredecessor || hasEnded(view)) return superseded(view) ?? WAIT;
   const steps = [volumeStep(view), sandboxStep(view)];
   const blocked = steps.find((step) => step !== undefined);

@@ -21,18 +21,21 @@ export interface PodStatusContext {
 
 /** The status of the Pod now: phase, this node's conditions, addresses and container statuses. */
 export function podStatus(view: PodView, context: PodStatusContext): PodStatus {
-  const statuses = view.pod.spec.containers.map((container) =>
-    containerStatus(view, container, context.engine),
-  );
+  // Of a Pod that the host never let in there is nothing to tell.
+  const isBare = view.givenUp !== undefined && view.containers.length === 0;
+  const statuses = isBare
+    ? []
+    : view.pod.spec.containers.map((container) => containerStatus(view, container, context.engine));
   const phase = podPhase(view, statuses);
   const podIP = podAddress(view, context.hostIP);
   return {
     phase,
+    ...(view.givenUp && { reason: view.givenUp.reason, message: view.givenUp.message }),
     conditions: podConditions(view, context, phase, statuses),
     ...(context.hostIP ? { hostIP: context.hostIP, hostIPs: [{ ip: context.hostIP }] } : {}),
     ...(podIP ? { podIP, podIPs: [{ ip: podIP }] } : {}),
     startTime: toTimestamp(context.acceptedAt),
-    containerStatuses: statuses,
+    ...(isBare ? {} : { containerStatuses: statuses }),
     qosClass: qualityOfService(view.pod.spec),
   };
 }
@@ -41,6 +44,7 @@ export function podStatus(view: PodView, context: PodStatusContext): PodStatus {
 function podPhase(view: PodView, statuses: readonly ContainerStatus[]): PodPhase {
   const told = view.containers.find((container) => container.podPhase !== undefined)?.podPhase;
   if (told) return told;
+  if (view.givenUp) return 'Failed';
   const count = (is: (status: ContainerStatus) => boolean): number => statuses.filter(is).length;
   const waiting = count((status) => !!status.state?.waiting && !status.lastState?.terminated);
   const running = count((status) => !!status.state?.running);

@@ -1,10 +1,23 @@
 /** Everything the decisions on one Pod read: what is wanted, what the engine shows, what the worker is doing. */
 import type { Pod } from '../../shared/kube/pod.js';
 import type { ObservedContainer } from '../runtime/driver.js';
+import type { HostIsolation } from './host-isolation.js';
 import type { ImageFailure } from './image-backoff.js';
 
 /** Run it, or end it by a deadline. */
 export type PodWish = { kind: 'run' } | { kind: 'stop'; deadline: number };
+
+/** Reason of a Pod that used more of the host than it may. */
+export const EVICTED = 'Evicted';
+
+/** The host's own word that a Pod is over: it is stopped, stays Failed, and nothing of it starts again. */
+export interface PodEnd {
+  /** As its status says it: `Evicted`, `SysctlForbidden`, … */
+  reason: string;
+  message: string;
+  /** When its containers must have ended, ms since the epoch by the host's clock. */
+  deadline: number;
+}
 
 /** Where the image of one container's next attempt stands. */
 export type ImageState =
@@ -51,6 +64,10 @@ export interface PodView {
   bootMark: string;
   /** When the engine last came back while we watched; 0 = it never went away. */
   engineUpSince: number;
+  /** Set once the host has given the Pod up. */
+  givenUp?: PodEnd;
+  /** What the host can and may do for Pods. */
+  isolation: HostIsolation;
   /** Containers of a Pod that `gone` took from the same owner still run: nothing may start yet. */
   waitsForPredecessor: boolean;
 }

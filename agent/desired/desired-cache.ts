@@ -4,7 +4,8 @@ import type { Pod } from '../../shared/kube/pod.js';
 import type { DesiredObject, Held, ReturnedObject } from '../../shared/link/messages.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
-import { type HeldPod, heldAfterGone, heldAfterSet } from '../decisions/held-pod.js';
+import { type HeldPod, heldAfterGivingUp, heldAfterGone, heldAfterSet } from '../decisions/held-pod.js';
+import type { PodEnd } from '../decisions/pod-view.js';
 import type { DurableFile } from './durable-file.js';
 
 const FORMAT = 1;
@@ -104,15 +105,28 @@ export class DesiredCache {
     await this.#save();
   }
 
+  /** Keeps the host's word that the Pod is over; answers the Pod as it is held from now on. */
+  giveUp(uid: string, end: PodEnd): HeldPod | undefined {
+    const held = this.#pods.get(uid);
+    if (!held) return undefined;
+    const givenUp = heldAfterGivingUp(held, end);
+    this.#pods.set(uid, givenUp);
+    this.#saveSoon(uid);
+    return givenUp;
+  }
+
   /** Drops a Pod whose containers are gone. Losing this write costs a second look at it, so nobody need wait for it. */
   forget(uid: string): void {
-    if (!this.#pods.delete(uid)) return;
-    this.#save().catch((error: unknown) => this.#log.warn({ uid, err: error }, 'desired cache not written'));
+    if (this.#pods.delete(uid)) this.#saveSoon(uid);
   }
 
   /** Resolves when everything so far is on disk. */
   flush(): Promise<void> {
     return this.#queued ?? this.#writing;
+  }
+
+  #saveSoon(uid: string): void {
+    this.#save().catch((error: unknown) => this.#log.warn({ uid, err: error }, 'desired cache not written'));
   }
 
   #decodePod(object: DesiredObject): Pod | undefined {

@@ -16,12 +16,15 @@ export interface HostInfo {
   architecture: string;
   cpus: number;
   memoryBytes: number;
+  /** Processes of root may protect others from the kernel's out-of-memory killer: not so inside most containers. */
+  mayLowerOomScores: boolean;
   /** Of the file system that holds the agent's data. */
   diskBytes: number;
   /** The address that other hosts see; absent without a network. */
   address?: string;
 }
 
+const CAP_SYS_RESOURCE = 1n << 24n;
 const ARCHITECTURES: Record<string, string> = { x64: 'amd64', ia32: '386', ppc64: 'ppc64le' };
 
 /** Reads it all anew. `nodeIP` goes before what is found. A fact that this host does not tell is "". */
@@ -40,6 +43,7 @@ export function readHostInfo(dataDir: string, nodeIP: string | undefined): HostI
     architecture: ARCHITECTURES[arch()] ?? arch(),
     cpus: cpus().length,
     memoryBytes: totalmem(),
+    mayLowerOomScores: (boundingCapabilities() & CAP_SYS_RESOURCE) !== 0n,
     diskBytes: disk.blocks * disk.bsize,
     ...(address ? { address } : {}),
   };
@@ -63,6 +67,12 @@ function firstProcessStart(): string {
   const stat = readOrEmpty('/proc/1/stat');
   // Fields are counted behind the name, which may hold spaces; the start time is the 22nd of all.
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+}
+
+/** What root could at most do here; the agent itself need not be root. */
+function boundingCapabilities(): bigint {
+  const [, digits = '0'] = /^CapBnd:\s*([0-9a-f]+)$/m.exec(readOrEmpty('/proc/self/status')) ?? [];
+  return BigInt(`0x${digits}`);
 }
 
 function prettyName(): string {

@@ -39,6 +39,11 @@ export class NodeWatch {
     return this.#host;
   }
 
+  /** As it was when it last answered; undefined before it first did. */
+  get engine(): EngineInfo | undefined {
+    return this.#lastEngine;
+  }
+
   /** When the engine last came back while we watched, ms since the epoch; 0 = it never went away. */
   get engineUpSince(): number {
     return this.#engineUpSince;

@@ -14,11 +14,11 @@ interface Pull {
 
 /** One for the whole agent: it knows which pulls are under way, and nothing else. */
 export class Images {
-  readonly #driver: Pick<RuntimeDriver, 'imageID' | 'pull'>;
+  readonly #driver: Pick<RuntimeDriver, 'findImage' | 'pull'>;
   readonly #clock: Clock;
   readonly #pulls = new Map<string, Pull>();
 
-  constructor(driver: Pick<RuntimeDriver, 'imageID' | 'pull'>, clock: Clock) {
+  constructor(driver: Pick<RuntimeDriver, 'findImage' | 'pull'>, clock: Clock) {
     this.#driver = driver;
     this.#clock = clock;
   }
@@ -36,7 +36,7 @@ export class Images {
     const name = fullImageName(image);
     const policy = pullPolicy ?? defaultPullPolicy(image);
     if (policy !== 'Always') {
-      if ((await this.#driver.imageID(name)) !== undefined) return { kind: 'present' };
+      if (await this.#driver.findImage(name)) return { kind: 'present' };
       if (policy === 'Never') {
         const message = `Container image "${image}" is not present with pull policy of Never`;
         throw new RuntimeError('ErrImageNeverPull', message, false);

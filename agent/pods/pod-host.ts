@@ -5,6 +5,8 @@ import type { PodReport, RemovedPod, ReportedEvent } from '../../shared/link/mes
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { HeldPod } from '../decisions/held-pod.js';
+import type { HostIsolation } from '../decisions/host-isolation.js';
+import type { PodEnd } from '../decisions/pod-view.js';
 import type { RuntimeDriver } from '../runtime/driver.js';
 import type { Volumes } from '../volumes/mounts.js';
 import type { Images } from './images.js';
@@ -20,6 +22,8 @@ export interface PodReports {
 export interface PodSource {
   get(uid: string): HeldPod | undefined;
   all(): Iterable<HeldPod>;
+  /** The host gives the Pod up; answers it as it is held from now on, undefined when it is not held. */
+  giveUp(uid: string, end: PodEnd): HeldPod | undefined;
   /** The Pod's containers are gone, and the hub has let go of it. */
   forget(uid: string): void;
 }
@@ -34,6 +38,8 @@ export interface HostFacts {
   engine: string;
   /** Marks this boot of the host. */
   bootMark: string;
+  /** What the host and its engine can and may do for Pods. */
+  isolation: HostIsolation;
   /** When the engine last came back while we watched, ms since the epoch; 0 = it never went away. */
   engineUpSince: number;
 }

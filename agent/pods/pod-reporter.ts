@@ -18,6 +18,8 @@ export class PodReporter {
   /** Reports the Pod's status as the view shows it, unless it is what was said last. */
   status(view: PodView, acceptedAt: number): void {
     const { pod } = view;
+    // What an evicted Pod's containers were is not forgotten with them.
+    if (view.givenUp && view.containers.length === 0 && this.#told?.phase === 'Failed') return;
     const { engine, hostIP } = this.#host.facts();
     const status = podStatus(view, {
       engine,

@@ -1,8 +1,11 @@
 /** Performs the steps that `nextAction` names, for one Pod. Each ends where a later look can go on from. */
 import type { Container, Pod } from '../../shared/kube/pod.js';
 import { containerConfig, sandboxConfig } from '../decisions/container-config.js';
+import { dependsOnImageUser } from '../decisions/container-security.js';
 import type { HeldPod } from '../decisions/held-pod.js';
 import type { ImageFailure } from '../decisions/image-backoff.js';
+import { fullImageName } from '../decisions/image-name.js';
+import { isolationShortfalls } from '../decisions/isolation-shortfall.js';
 import type { NextAction, Steps, StopReason } from '../decisions/next-action.js';
 import type { ImageState, StepFailure, VolumesState } from '../decisions/pod-view.js';
 import { type ContainerConfig, type ObservedContainer, RuntimeError, SANDBOX } from '../runtime/driver.js';
@@ -54,6 +57,7 @@ export class PodSteps {
     'stop-containers': (step, target) => this.#stop(step, target),
     'remove-containers': (step) => this.#remove(step),
     'remove-volumes': (_, target) => this.#removeVolumes(target.held.uid),
+    reject: async () => 'done',
     finish: async () => 'done',
   };
 
@@ -133,9 +137,9 @@ export class PodSteps {
 
   async #createSandbox(step: Steps['create-sandbox'], pod: Pod): Promise<StepEffect> {
     return this.#attempt(pod, SANDBOX, step.attempt, 'CreatePodSandboxError', async () => {
-      const { bootMark } = this.#host.facts();
+      const { bootMark, isolation } = this.#host.facts();
       const image = await this.#host.driver.ensureSandboxImage();
-      const id = await this.#host.driver.create(sandboxConfig(pod, image, { ...step, bootMark }));
+      const id = await this.#host.driver.create(sandboxConfig(pod, image, { ...step, bootMark, isolation }));
       await this.#host.driver.start(id);
     });
   }
@@ -143,9 +147,17 @@ export class PodSteps {
   async #createContainer(step: Steps['create-container'], target: StepTarget): Promise<StepEffect> {
     const { pod } = target.held;
     const container = containerOf(pod, step.container);
+    const warn = (message: string): void =>
+      this.#reporter.event(pod, {
+        type: 'Warning',
+        reason: 'IsolationReduced',
+        message,
+        container: container.name,
+      });
     return this.#attempt(pod, container.name, step.attempt, 'CreateContainerError', async () => {
       const config = await this.#configOf(pod, container, step, target);
-      await this.#host.driver.create(config);
+      for (const text of isolationShortfalls(pod, container, this.#host.facts().isolation)) warn(text);
+      await this.#host.driver.create(config, warn);
       // The next attempt asks for its image anew, as its policy wants.
       delete this.progress.images[container.name];
       const message = `Created container: ${container.name}`;
@@ -169,9 +181,17 @@ export class PodSteps {
       allocatable: facts.allocatable,
       bootMark: facts.bootMark,
       mounts: await this.#host.volumes.mountsOf(pod, container),
+      isolation: facts.isolation,
+      imageUser: dependsOnImageUser(pod, container) ? await this.#imageUser(container) : '',
     });
     if (result.kind === 'config') return result.config;
     throw new RuntimeError('CreateContainerConfigError', result.message, false);
+  }
+
+  async #imageUser({ image }: Container): Promise<string> {
+    const found = await this.#host.driver.findImage(fullImageName(image));
+    if (found) return found.user;
+    throw new RuntimeError('CreateContainerError', `No such image: ${image}`, true);
   }
 
   async #start(step: Steps['start-container'], pod: Pod): Promise<StepEffect> {

@@ -1,7 +1,9 @@
 /** One Pod on this host: look, decide, do one thing, look again. It can be killed at any line and started anew. */
 import type { Timer } from '../../shared/process/clock.js';
+import type { Rejection } from '../decisions/admission.js';
 import { type HeldPod, podWish } from '../decisions/held-pod.js';
 import { type NextAction, nextAction } from '../decisions/next-action.js';
+import type { PodEvent } from '../decisions/pod-events.js';
 import type { PodView } from '../decisions/pod-view.js';
 import type { ObservedContainer } from '../runtime/driver.js';
 import type { PodHost } from './pod-host.js';
@@ -16,6 +18,8 @@ const MAX_ERROR_RETRY_MS = 30_000;
 export interface PodSiblings {
   /** Containers of a Pod that `gone` took from the same owner still run. */
   hasPredecessor(held: HeldPod): boolean;
+  /** This host may not run the Pod. */
+  onRejected(held: HeldPod, rejection: Rejection): void;
   /** Containers and volumes of this Pod are gone. */
   onFinished(held: HeldPod): void;
 }
@@ -52,6 +56,11 @@ export class PodWorker {
   assign(held: HeldPod): void {
     this.#held = held;
     this.#poke();
+  }
+
+  /** Tells of the Pod what others decided. */
+  say(event: PodEvent): void {
+    this.#reporter.event(this.#held.pod, event);
   }
 
   /** The engine says that something happened to its containers. */
@@ -117,7 +126,7 @@ export class PodWorker {
   }
 
   #view(held: HeldPod, containers: readonly ObservedContainer[]): PodView {
-    const { bootMark, engineUpSince } = this.#host.facts();
+    const { bootMark, engineUpSince, isolation } = this.#host.facts();
     return {
       pod: held.pod,
       wish: podWish(held),
@@ -126,6 +135,8 @@ export class PodWorker {
       now: this.#host.clock.now(),
       bootMark,
       engineUpSince,
+      isolation,
+      ...(held.givenUp && { givenUp: held.givenUp }),
       waitsForPredecessor: containers.length === 0 && this.#siblings.hasPredecessor(held),
     };
   }
@@ -142,6 +153,7 @@ export class PodWorker {
       this.#reporter.removed(held.pod);
       this.#siblings.onFinished(held);
     }
+    if (action.kind === 'reject') this.#siblings.onRejected(held, action.rejection);
     if (action.kind !== 'wait' || action.until === undefined) return;
     this.#wakeIn(action.until - this.#host.clock.now());
   }

@@ -1,9 +1,17 @@
 /** One worker per Pod uid. Containers that already run are adopted: their worker finds them by their labels. */
+import type { Rejection } from '../decisions/admission.js';
 import { type HeldPod, heldAfterGone, heldFromContainers, isPredecessor } from '../decisions/held-pod.js';
 import { leftoverPods } from '../decisions/leftovers.js';
+import type { PodEvent } from '../decisions/pod-events.js';
+import type { PodEnd } from '../decisions/pod-view.js';
 import type { ObservedContainer, RuntimeEvent } from '../runtime/driver.js';
 import type { PodHost, PodSource } from './pod-host.js';
 import { PodWorker } from './pod-worker.js';
+
+/** Why a Pod is given up, and how long its containers have to end. */
+export interface GivingUp extends Omit<PodEnd, 'deadline'> {
+  graceSeconds: number;
+}
 
 export class PodWorkers {
   readonly #source: PodSource;
@@ -32,6 +40,17 @@ export class PodWorkers {
       const held = this.#source.get(uid) ?? this.#leavingLeftover(uid);
       if (held) this.#assign(held);
     }
+  }
+
+  /** Gives the Pod up for good and says so by the event. One that is over, or leaves anyway, stays as it is. */
+  giveUp(uid: string, { graceSeconds, ...why }: GivingUp, event: PodEvent): void {
+    const before = this.#source.get(uid);
+    if (!before || before.givenUp || before.deadline !== undefined) return;
+    const deadline = this.#host.clock.now() + graceSeconds * 1000;
+    const held = this.#source.giveUp(uid, { ...why, deadline });
+    if (!held) return;
+    this.#workers.get(uid)?.say(event);
+    this.#assign(held);
   }
 
   /** Looks again at the Pod that the engine names, or at all. */
@@ -88,9 +107,16 @@ export class PodWorkers {
     const worker = new PodWorker(held, this.#host, {
       hasPredecessor: (own) => this.#hasPredecessor(own),
       onFinished: (own) => this.#onFinished(own),
+      onRejected: (own, rejection) => this.#reject(own, rejection),
     });
     this.#workers.set(held.uid, worker);
     worker.lookAgain();
+  }
+
+  /** As a kubelet's rejectPod. */
+  #reject({ uid }: HeldPod, { reason, message }: Rejection): void {
+    const givenUp = { reason, message: `Pod was rejected: ${message}`, graceSeconds: 0 };
+    this.giveUp(uid, givenUp, { type: 'Warning', reason, message });
   }
 
   #leavingLeftover(uid: string): HeldPod | undefined {

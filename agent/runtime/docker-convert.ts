@@ -60,8 +60,16 @@ export function containerName({ podUid, container, attempt }: ContainerIdentity)
   return `everynode_${podUid}_${container || 'POD'}_${attempt}`;
 }
 
-/** The body of `POST /containers/create`. `logDriver`: the engine's default; only json-file grows without bound by itself. */
-export function toCreateBody(config: ContainerConfig, owner: ContainerOwner, logDriver: string): object {
+/** What an engine wants said besides. */
+export interface CreateOptions {
+  /** The engine's default; only json-file grows without bound by itself. */
+  logDriver: string;
+  /** `unconfined`, or a profile as the engine takes it: its text or its path. */
+  seccomp?: string | undefined;
+}
+
+/** The body of `POST /containers/create`. */
+export function toCreateBody(config: ContainerConfig, owner: ContainerOwner, options: CreateOptions): object {
   const ownsNetwork = config.network.kind !== 'container';
   return {
     Image: config.image,
@@ -77,11 +85,11 @@ export function toCreateBody(config: ContainerConfig, owner: ContainerOwner, log
     ExposedPorts: Object.fromEntries(
       config.ports.map((port) => [`${port.containerPort}/${port.protocol}`, {}]),
     ),
-    HostConfig: toHostConfig(config, logDriver, ownsNetwork),
+    HostConfig: toHostConfig(config, options, ownsNetwork),
   };
 }
 
-function toHostConfig(config: ContainerConfig, logDriver: string, ownsNetwork: boolean): object {
+function toHostConfig(config: ContainerConfig, options: CreateOptions, ownsNetwork: boolean): object {
   return {
     RestartPolicy: { Name: 'no' },
     NetworkMode: config.network.kind === 'container' ? `container:${config.network.id}` : config.network.kind,
@@ -95,13 +103,26 @@ function toHostConfig(config: ContainerConfig, logDriver: string, ownsNetwork: b
     ReadonlyRootfs: config.readOnlyRootFilesystem,
     CapAdd: config.capabilitiesAdd,
     CapDrop: config.capabilitiesDrop,
-    SecurityOpt: config.noNewPrivileges ? ['no-new-privileges'] : [],
-    ...(logDriver === 'json-file' ? { LogConfig: { Type: logDriver, Config: LOG_LIMITS } } : {}),
+    ...(config.groups?.length ? { GroupAdd: config.groups } : {}),
+    ...(config.sysctls ? { Sysctls: config.sysctls } : {}),
+    SecurityOpt: toSecurityOptions(config, options.seccomp),
+    ...(options.logDriver === 'json-file'
+      ? { LogConfig: { Type: options.logDriver, Config: LOG_LIMITS } }
+      : {}),
   };
 }
 
+function toSecurityOptions(config: ContainerConfig, seccomp: string | undefined): string[] {
+  return [
+    ...(config.noNewPrivileges ? ['no-new-privileges'] : []),
+    ...(seccomp === undefined ? [] : [`seccomp=${seccomp}`]),
+    ...(config.appArmorProfile === undefined ? [] : [`apparmor=${config.appArmorProfile}`]),
+  ];
+}
+
 /** A limit on memory is one on memory and swap together: a container over it is killed, as Kubernetes promises. */
-function toLimits({ cpuShares, cpuLimitMilli, memoryLimitBytes }: ContainerConfig): object {
+function toLimits(config: ContainerConfig): object {
+  const { cpuShares, cpuLimitMilli, memoryLimitBytes, pidsLimit, oomScoreAdj } = config;
   return {
     ...(cpuShares === undefined ? {} : { CpuShares: cpuShares }),
     ...(cpuLimitMilli === undefined
@@ -111,6 +132,8 @@ function toLimits({ cpuShares, cpuLimitMilli, memoryLimitBytes }: ContainerConfi
           CpuQuota: Math.max(Math.ceil((cpuLimitMilli * CPU_PERIOD_US) / 1000), LEAST_CPU_QUOTA_US),
         }),
     ...(memoryLimitBytes === undefined ? {} : { Memory: memoryLimitBytes, MemorySwap: memoryLimitBytes }),
+    ...(pidsLimit === undefined ? {} : { PidsLimit: pidsLimit }),
+    ...(oomScoreAdj === undefined ? {} : { OomScoreAdj: oomScoreAdj }),
   };
 }
 

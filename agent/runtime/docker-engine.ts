@@ -1,4 +1,5 @@
 /** The driver of Docker and of Podman, by the API that both answer. */
+import { readFile } from 'node:fs/promises';
 import { DockerApi, type EngineAddress, type Refusals } from './docker-api.js';
 import {
   containerName,
@@ -11,12 +12,13 @@ import {
 import { dockerEvents } from './docker-events.js';
 import { dockerAttach, dockerExec } from './docker-exec.js';
 import { demultiplex } from './docker-frames.js';
-import { inspectImage, loadImages, pullImage } from './docker-images.js';
+import { inspectImage, loadImages, pullImage, toEngineImage } from './docker-images.js';
 import {
   type AttachedStreams,
   type AttachRequest,
   type ContainerConfig,
   type ContainerOwner,
+  type EngineImage,
   type EngineInfo,
   type ExecProcess,
   type ExecRequest,
@@ -26,6 +28,7 @@ import {
   type RuntimeDriver,
   RuntimeError,
   type RuntimeEvent,
+  type SeccompChoice,
 } from './driver.js';
 import type { FoundEngine } from './find-engine.js';
 import { sandboxImage } from './sandbox/sandbox-image.js';
@@ -38,6 +41,8 @@ interface InfoAnswer {
   KernelVersion?: string;
   LoggingDriver?: string;
   DockerRootDir?: string;
+  /** Such as `name=seccomp,profile=default`. */
+  SecurityOptions?: string[] | null;
 }
 
 const LOOK: Refusals = { 404: 'NotFound', otherwise: 'EngineDown' };
@@ -70,6 +75,9 @@ export class DockerEngine implements RuntimeDriver {
       apiVersion,
       // Podman makes up another ID at every call; where its data lie is what tells it apart.
       id: name === 'podman' ? `podman:${info.DockerRootDir ?? ''}` : info.ID,
+      appArmor: hasSecurityOption(info, 'apparmor'),
+      seccomp: hasSecurityOption(info, 'seccomp'),
+      rootless: hasSecurityOption(info, 'rootless'),
       ...(info.OperatingSystem ? { osImage: info.OperatingSystem } : {}),
       ...(info.KernelVersion ? { kernelVersion: info.KernelVersion } : {}),
     };
@@ -87,8 +95,9 @@ export class DockerEngine implements RuntimeDriver {
     return dockerEvents(this.#api, this.#owner, signal);
   }
 
-  async imageID(image: string): Promise<string | undefined> {
-    return (await inspectImage(this.#api, image))?.Id;
+  async findImage(image: string): Promise<EngineImage | undefined> {
+    const found = await inspectImage(this.#api, image);
+    return found && toEngineImage(found);
   }
 
   pull(request: PullRequest): Promise<void> {
@@ -98,23 +107,25 @@ export class DockerEngine implements RuntimeDriver {
   async ensureSandboxImage(): Promise<string> {
     const { Architecture } = this.#info ?? (await this.#readInfo());
     const { name, archive } = sandboxImage(Architecture);
-    if ((await this.imageID(name)) === undefined) await loadImages(this.#api, archive);
+    if (!(await inspectImage(this.#api, name))) await loadImages(this.#api, archive);
     return name;
   }
 
-  async create(config: ContainerConfig): Promise<string> {
+  async create(config: ContainerConfig, onWarning?: (text: string) => void): Promise<string> {
     const { LoggingDriver } = this.#info ?? (await this.#readInfo());
     const logDriver = this.#found.name === 'docker' ? (LoggingDriver ?? '') : '';
-    const { Id } = await this.#api.json<{ Id: string }>(
+    const seccomp = await this.#seccompOption(config.seccomp);
+    const { Id, Warnings } = await this.#api.json<{ Id: string; Warnings?: string[] | null }>(
       {
         method: 'POST',
         path: '/containers/create',
         query: { name: containerName(config.identity) },
-        body: toCreateBody(config, this.#owner, logDriver),
+        body: toCreateBody(config, this.#owner, { logDriver, seccomp }),
       },
       { 409: 'Conflict', otherwise: 'CreateContainerError' },
     );
     this.#ours.add(Id);
+    for (const warning of Warnings ?? []) onWarning?.(warning);
     return Id;
   }
 
@@ -183,6 +194,19 @@ export class DockerEngine implements RuntimeDriver {
 
   close(): void {
     this.#api.close();
+  }
+
+  /** Docker wants a profile's text, Podman its path. Throws `CreateContainerError` when it cannot be read. */
+  async #seccompOption(choice: SeccompChoice | undefined): Promise<string | undefined> {
+    if (choice?.kind !== 'localhost') return choice?.kind;
+    try {
+      const text = await readFile(choice.path, 'utf8');
+      return this.#found.name === 'docker' ? text : choice.path;
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      const message = `cannot load seccomp profile "${choice.path}": ${why}`;
+      throw new RuntimeError('CreateContainerError', message, true);
+    }
   }
 
   async #readInfo(): Promise<InfoAnswer> {
@@ -290,4 +314,8 @@ export class DockerEngine implements RuntimeDriver {
       refusals,
     );
   }
+}
+
+function hasSecurityOption({ SecurityOptions }: InfoAnswer, name: string): boolean {
+  return (SecurityOptions ?? []).some((option) => option.split(',')[0] === `name=${name}`);
 }

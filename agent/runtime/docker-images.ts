@@ -1,12 +1,14 @@
 /** Images of an engine: look, pull, load. */
 import type { DockerApi } from './docker-api.js';
-import { type PullRequest, RuntimeError } from './driver.js';
+import { type EngineImage, type PullRequest, RuntimeError } from './driver.js';
 import { jsonLines } from './json-lines.js';
 
 /** What `GET /images/NAME/json` answers, the part that is read. */
 interface ImageAnswer {
   Id: string;
   RepoDigests: string[] | null;
+  Size?: number;
+  Config?: { User?: string } | null;
 }
 
 /** One line of an engine's progress. */
@@ -26,6 +28,10 @@ export async function inspectImage(api: DockerApi, image: string): Promise<Image
     if (error instanceof RuntimeError && error.reason === 'NotFound') return undefined;
     throw error;
   }
+}
+
+export function toEngineImage({ Id, Size, Config }: ImageAnswer): EngineImage {
+  return { id: Id, user: Config?.User ?? '', sizeBytes: Size ?? 0 };
 }
 
 /** Pulls, or throws ErrImagePull or InvalidImageName in the registry's words. */

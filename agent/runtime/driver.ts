@@ -36,6 +36,9 @@ export interface PortBinding {
 
 export type NetworkMode = { kind: 'host' } | { kind: 'bridge' } | { kind: 'container'; id: string };
 
+/** A filter of system calls in the place of the engine's. A profile's path is absolute, on the host. */
+export type SeccompChoice = { kind: 'unconfined' } | { kind: 'localhost'; path: string };
+
 /** Everything the engine is asked for; computed by `decisions/container-config.ts`. */
 export interface ContainerConfig {
   identity: ContainerIdentity;
@@ -54,16 +57,28 @@ export interface ContainerConfig {
   hostPID: boolean;
   hostname?: string;
   extraHosts?: string[];
+  /** Settings of the namespaces that this container holds. */
+  sysctls?: Record<string, string>;
   cpuShares?: number;
   /** CPU limit in millicores. */
   cpuLimitMilli?: number;
   memoryLimitBytes?: number;
+  /** Processes and threads it may have; absent = as many as the engine allows. */
+  pidsLimit?: number;
+  /** -1000 to 1000: the higher, the sooner the kernel ends it when memory is short. */
+  oomScoreAdj?: number;
   privileged: boolean;
   user?: string;
+  /** Numbers of groups that its processes have beside their own and the image's. */
+  groups?: string[];
   readOnlyRootFilesystem: boolean;
   capabilitiesAdd: string[];
   capabilitiesDrop: string[];
   noNewPrivileges: boolean;
+  /** Absent = the engine's own filter. */
+  seccomp?: SeccompChoice;
+  /** A profile loaded on the host, or `unconfined`; absent = the engine's own. */
+  appArmorProfile?: string;
   tty: boolean;
   stdin: boolean;
   /** Signal and grace are given at stop. Engine-side restart policy is always "no": the agent restarts. */
@@ -112,6 +127,12 @@ export interface EngineInfo {
   kernelVersion?: string;
   /** Changes when the engine restarted with other data. */
   id: string;
+  /** It enforces AppArmor profiles. */
+  appArmor: boolean;
+  /** It filters system calls. */
+  seccomp: boolean;
+  /** It runs as an ordinary user of the host. */
+  rootless: boolean;
 }
 
 /** Something happened to a container of ours: look at it again. `resync`: events may be lost, look at all. */
@@ -178,6 +199,15 @@ export interface ExecProcess extends AttachedStreams {
   kill(): Promise<boolean>;
 }
 
+/** An image that the engine has. */
+export interface EngineImage {
+  id: string;
+  /** As its maker set it, such as `1000`, `app:app`; empty = root. */
+  user: string;
+  /** Of all its layers, shared ones included. */
+  sizeBytes: number;
+}
+
 export interface PullRequest {
   image: string;
   /** Base64 engine auth header, absent = anonymous. */
@@ -206,13 +236,13 @@ export interface RuntimeDriver {
   inspectPod(podUid: string): Promise<ObservedContainer[]>;
   /** Events from now on, without end, until aborted. Begins with `resync`, and says it again after each reconnect. */
   events(signal: AbortSignal): AsyncIterable<RuntimeEvent>;
-  /** The image's id when the engine has it. */
-  imageID(image: string): Promise<string | undefined>;
+  /** Undefined when the engine does not have it. */
+  findImage(image: string): Promise<EngineImage | undefined>;
   pull(request: PullRequest): Promise<void>;
   /** Makes sure that the sandbox image is there; answers its name. Asks no registry. */
   ensureSandboxImage(): Promise<string>;
-  /** Throws reason `Conflict` when this identity exists already. Answers the id. */
-  create(config: ContainerConfig): Promise<string>;
+  /** Throws reason `Conflict` when this identity exists already. `onWarning` hears what the host cannot give. Answers the id. */
+  create(config: ContainerConfig, onWarning?: (text: string) => void): Promise<string>;
   start(id: string): Promise<void>;
   /** SIGTERM (or the image's stop signal), then SIGKILL after the grace. Resolves when it has ended. */
   stop(id: string, graceSeconds: number): Promise<void>;

@@ -4,6 +4,7 @@ import {
   type AttachRequest,
   type ContainerConfig,
   type ContainerOwner,
+  type EngineImage,
   type EngineInfo,
   type ExecProcess,
   type ExecRequest,
@@ -15,7 +16,7 @@ import {
   type RuntimeEvent,
 } from './driver.js';
 import type { FakeEngine } from './fake-engine.js';
-import { fakeImageID } from './fake-pulls.js';
+import { FAKE_IMAGE_BYTES, fakeImageID } from './fake-pulls.js';
 import type { FakeContainer } from './fake-state.js';
 
 const SANDBOX_IMAGE = 'everynode.dev/sandbox:hollow';
@@ -32,7 +33,15 @@ export class FakeDriver implements RuntimeDriver {
 
   async info(): Promise<EngineInfo> {
     this.#engine.assertUp();
-    return { name: 'hollow', version: '1.0', apiVersion: '1.41', id: `hollow-${this.#owner.nodeName}` };
+    return {
+      name: 'hollow',
+      version: '1.0',
+      apiVersion: '1.41',
+      id: `hollow-${this.#owner.nodeName}`,
+      appArmor: true,
+      seccomp: true,
+      rootless: false,
+    };
   }
 
   async list(): Promise<ObservedContainer[]> {
@@ -48,9 +57,10 @@ export class FakeDriver implements RuntimeDriver {
     return this.#engine.events(this.#owner, signal);
   }
 
-  async imageID(image: string): Promise<string | undefined> {
+  async findImage(image: string): Promise<EngineImage | undefined> {
     this.#engine.assertUp();
-    return this.#engine.pulls.has(image) ? fakeImageID(image) : undefined;
+    if (!this.#engine.pulls.has(image)) return undefined;
+    return { id: fakeImageID(image), user: '', sizeBytes: FAKE_IMAGE_BYTES };
   }
 
   async pull({ image, signal }: PullRequest): Promise<void> {

@@ -4,6 +4,7 @@ import type {
   AttachedStreams,
   AttachRequest,
   ContainerConfig,
+  EngineImage,
   EngineInfo,
   ExecProcess,
   ExecRequest,
@@ -49,8 +50,8 @@ export class SteadyTimes implements RuntimeDriver {
     return this.#driver.events(signal);
   }
 
-  imageID(image: string): Promise<string | undefined> {
-    return this.#driver.imageID(image);
+  findImage(image: string): Promise<EngineImage | undefined> {
+    return this.#driver.findImage(image);
   }
 
   pull(request: PullRequest): Promise<void> {
@@ -61,8 +62,8 @@ export class SteadyTimes implements RuntimeDriver {
     return this.#driver.ensureSandboxImage();
   }
 
-  create(config: ContainerConfig): Promise<string> {
-    return this.#driver.create(config);
+  create(config: ContainerConfig, onWarning?: (text: string) => void): Promise<string> {
+    return this.#driver.create(config, onWarning);
   }
 
   start(id: string): Promise<void> {

@@ -93,6 +93,7 @@ export class SimulatedNode implements QueriedNode {
       engine: 'hollow',
       cache: this.#cache,
       volumes: NO_VOLUMES,
+      isolation: { seccompRoot: '/', allowedUnsafeSysctls: ['net.*', 'kernel.*', 'fs.mqueue.*'] },
       readHost: () => this.#host(),
       amendStatus: (status) => plannedStatus(status, plan, [...conditions.values()]),
       onLive,
@@ -163,5 +164,6 @@ const HOST: Omit<HostInfo, 'machineID' | 'systemUUID' | 'bootID' | 'bootMark'> =
   architecture: 'amd64',
   cpus: 4,
   memoryBytes: 8 * 1024 ** 3,
+  mayLowerOomScores: true,
   diskBytes: 64 * 1024 ** 3,
 };

@@ -12,6 +12,7 @@ import {
   prepareMemoryRoot,
   removeEmptyDirs,
 } from './empty-dir.js';
+import { applyFsGroup } from './fs-group.js';
 import { prepareHostPath } from './host-path.js';
 import { VolumeError } from './volume-error.js';
 
@@ -56,7 +57,9 @@ export class Volumes {
     if (volume.emptyDir) {
       if (isTmpfs(pod, volume)) return;
       if (volume.emptyDir.medium === 'Memory') await prepareMemoryRoot(this.#roots);
-      await prepareEmptyDir(this.#folderOf(pod, volume, volume.emptyDir));
+      const folder = this.#folderOf(pod, volume, volume.emptyDir);
+      await prepareEmptyDir(folder);
+      await applyFsGroup(folder, pod.spec.securityContext);
       return;
     }
     const source = Object.keys(volume).find((key) => key !== 'name') ?? 'volume without a source';
@@ -82,9 +85,9 @@ export class Volumes {
   }
 }
 
-/** Memory that one container mounts whole is the engine's tmpfs, which keeps to its size; more need one shared folder. */
+/** Memory that one container mounts whole is the engine's tmpfs, which keeps to its size; more need one shared folder, as does a group. */
 function isTmpfs(pod: Pod, volume: Volume): boolean {
-  if (volume.emptyDir?.medium !== 'Memory') return false;
+  if (volume.emptyDir?.medium !== 'Memory' || pod.spec.securityContext?.fsGroup !== undefined) return false;
   const mounts = pod.spec.containers.flatMap(({ volumeMounts }) =>
     (volumeMounts ?? []).filter(({ name }) => name === volume.name),
   );

@@ -1,14 +1,20 @@
 /**
  * Which fields of a PodSpec are acted on today. Everything else is valid, is stored, and is named in a warning:
- * nothing is ignored in silence. Who teaches the agent a field adds it here.
+ * nothing is ignored in silence. Each field of the schema stands here, so that a new one is decided upon: a test
+ * compares the two. Who teaches the agent a field takes it out of `none`.
  */
 import type { PodSpec } from '../../shared/kube/pod.js';
 
 /**
- * `all`: the field and everything under it works. A list: these values work (the default among them).
+ * `all`: the field and everything under it works. A list: these values work (the default among them); empty: none does.
  * A map: an object (or each element of a list) of which these fields work.
  */
-type Support = 'all' | readonly unknown[] | { readonly [field: string]: Support };
+export type Support = 'all' | readonly unknown[] | { readonly [field: string]: Support };
+
+/** Fields without any effect yet. */
+function none(...fields: string[]): { readonly [field: string]: Support } {
+  return Object.fromEntries(fields.map((field) => [field, []]));
+}
 
 const RESOURCES: Support = { cpu: 'all', memory: 'all' };
 
@@ -20,29 +26,88 @@ const CONTAINER: Support = {
   args: 'all',
   workingDir: 'all',
   ports: 'all',
-  env: { name: 'all', value: 'all', valueFrom: { fieldRef: 'all', resourceFieldRef: 'all' } },
-  resources: { limits: RESOURCES, requests: RESOURCES },
+  env: {
+    name: 'all',
+    value: 'all',
+    valueFrom: {
+      fieldRef: 'all',
+      resourceFieldRef: 'all',
+      ...none('configMapKeyRef', 'secretKeyRef', 'fileKeyRef'),
+    },
+  },
+  resources: { limits: RESOURCES, requests: RESOURCES, ...none('claims') },
   securityContext: {
     privileged: 'all',
     capabilities: 'all',
     runAsUser: 'all',
     runAsGroup: 'all',
-    runAsNonRoot: [false],
+    runAsNonRoot: 'all',
     readOnlyRootFilesystem: 'all',
     allowPrivilegeEscalation: 'all',
+    seccompProfile: 'all',
+    appArmorProfile: 'all',
+    procMount: ['Default'],
+    ...none('seLinuxOptions', 'windowsOptions'),
   },
-  volumeMounts: { name: 'all', mountPath: 'all', readOnly: 'all', subPath: 'all', mountPropagation: 'all' },
+  volumeMounts: {
+    name: 'all',
+    mountPath: 'all',
+    readOnly: 'all',
+    subPath: 'all',
+    mountPropagation: 'all',
+    recursiveReadOnly: ['Disabled'],
+    ...none('subPathExpr'),
+  },
   terminationMessagePath: ['/dev/termination-log'],
   terminationMessagePolicy: ['File'],
   stdin: 'all',
   tty: 'all',
+  ...none('envFrom', 'lifecycle', 'livenessProbe', 'readinessProbe', 'resizePolicy', 'restartPolicy'),
+  ...none('restartPolicyRules', 'startupProbe', 'stdinOnce', 'volumeDevices'),
+};
+
+const VOLUME: Support = {
+  name: 'all',
+  hostPath: 'all',
+  // A sizeLimit is held for memory only, so it stays in the warnings.
+  emptyDir: { medium: ['', 'Memory'], ...none('sizeLimit') },
+  ...none(
+    'configMap',
+    'csi',
+    'downwardAPI',
+    'ephemeral',
+    'image',
+    'persistentVolumeClaim',
+    'projected',
+    'secret',
+  ),
+  // Of one cloud or one kind of storage each; upstream has given most of them up.
+  ...none(
+    'awsElasticBlockStore',
+    'azureDisk',
+    'azureFile',
+    'cephfs',
+    'cinder',
+    'fc',
+    'flexVolume',
+    'flocker',
+  ),
+  ...none(
+    'gcePersistentDisk',
+    'gitRepo',
+    'glusterfs',
+    'iscsi',
+    'nfs',
+    'photonPersistentDisk',
+    'portworxVolume',
+  ),
+  ...none('quobyte', 'rbd', 'scaleIO', 'storageos', 'vsphereVolume'),
 };
 
 /** What agent, scheduler and controllers act on. */
-const POD_SPEC: Support = {
+export const POD_SPEC: Support = {
   containers: CONTAINER,
-  // A sizeLimit is held for memory only, so it stays in the warnings.
-  volumes: { name: 'all', hostPath: 'all', emptyDir: { medium: ['', 'Memory'] } },
+  volumes: VOLUME,
   restartPolicy: 'all',
   terminationGracePeriodSeconds: 'all',
   dnsPolicy: ['ClusterFirst', 'ClusterFirstWithHostNet', 'Default'],
@@ -54,7 +119,13 @@ const POD_SPEC: Support = {
   hostUsers: [true],
   hostname: 'all',
   hostAliases: 'all',
-  affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: 'all' } },
+  affinity: {
+    nodeAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: 'all',
+      ...none('preferredDuringSchedulingIgnoredDuringExecution'),
+    },
+    ...none('podAffinity', 'podAntiAffinity'),
+  },
   tolerations: 'all',
   schedulerName: 'all',
   overhead: 'all',
@@ -66,7 +137,29 @@ const POD_SPEC: Support = {
   serviceAccount: 'all',
   shareProcessNamespace: [false],
   setHostnameAsFQDN: [false],
-  securityContext: { runAsUser: 'all', runAsGroup: 'all', runAsNonRoot: [false] },
+  securityContext: {
+    runAsUser: 'all',
+    runAsGroup: 'all',
+    runAsNonRoot: 'all',
+    supplementalGroups: 'all',
+    supplementalGroupsPolicy: ['Merge'],
+    fsGroup: 'all',
+    fsGroupChangePolicy: 'all',
+    sysctls: 'all',
+    seccompProfile: 'all',
+    appArmorProfile: 'all',
+    ...none('seLinuxChangePolicy', 'seLinuxOptions', 'windowsOptions'),
+  },
+  ...none(
+    'activeDeadlineSeconds',
+    'dnsConfig',
+    'ephemeralContainers',
+    'hostnameOverride',
+    'imagePullSecrets',
+  ),
+  ...none('initContainers', 'preemptionPolicy', 'priority', 'priorityClassName', 'readinessGates'),
+  ...none('resourceClaims', 'resources', 'runtimeClassName', 'schedulingGates', 'serviceAccountName'),
+  ...none('subdomain', 'topologySpreadConstraints'),
 };
 
 function isEmpty(value: unknown): boolean {

@@ -282,3 +282,51 @@ test('an order to fail makes the Pod Failed', async () => {
   bench.engine.command({ command: 'fail', podUid: 'uid-a' });
   await bench.until('Failed', () => bench.statuses.get('uid-a')?.phase === 'Failed');
 });
+
+describe('a Pod that the host gives up', () => {
+  test('for a sysctl that it forbids ends Failed before anything starts, also after a restart of the agent', async () => {
+    open().give(podOf('a', { securityContext: { sysctls: [{ name: 'kernel.msgmax', value: '1' }] } }));
+    const failed = (): boolean => bench.statuses.get('uid-a')?.phase === 'Failed';
+    await bench.until('it is refused', failed);
+    const message = 'forbidden sysctl: "kernel.msgmax" not allowlisted';
+    const { reason, message: told, containerStatuses } = bench.statuses.get('uid-a') ?? {};
+    assert.deepEqual(
+      [reason, told, containerStatuses],
+      ['SysctlForbidden', `Pod was rejected: ${message}`, undefined],
+    );
+    assert.deepEqual(bench.events, [`SysctlForbidden: ${message}`]);
+    bench.facts.isolation = { ...bench.facts.isolation, allowedUnsafeSysctls: ['kernel.msg*'] };
+    await bench.restartAgent();
+    await bench.until('it is still refused', failed);
+    assert.deepEqual(await bench.driver.list(), []);
+    bench.give(podOf('a', {}, DELETED));
+    await bench.until('it is gone', () => bench.removed.includes('uid-a'));
+  });
+
+  test('is stopped, stays Failed with the states it had, and is not started again', async () => {
+    open().give(podOf('a'));
+    await running('a');
+    const why = { reason: 'DeadlineExceeded', message: 'too long', graceSeconds: 1 };
+    bench.workers.giveUp('uid-a', why, { type: 'Normal', reason: 'DeadlineExceeded', message: 'too long' });
+    await bench.until('it has ended', () => bench.state('a') === 'Completed');
+    const { phase, reason, message, conditions } = bench.statuses.get('uid-a') ?? {};
+    assert.deepEqual([phase, reason, message], ['Failed', 'DeadlineExceeded', 'too long']);
+    assert.equal(conditions?.find(({ type }) => type === 'Ready')?.reason, 'PodFailed');
+    await bench.pass(600_000);
+    assert.equal((await bench.driver.inspectPod('uid-a')).length, 1);
+    assert.equal(bench.state('a'), 'Completed');
+  });
+
+  test('as Evicted leaves nothing in the engine, and what its containers were is still told', async () => {
+    open().give(podOf('a'));
+    await running('a');
+    const why = { reason: 'Evicted', message: 'too much. ', graceSeconds: 1 };
+    bench.workers.giveUp('uid-a', why, { type: 'Warning', reason: 'Evicted', message: 'too much. ' });
+    await bench.until('its container is gone', async () => (await bench.driver.list()).length === 0);
+    assert.equal(bench.statuses.get('uid-a')?.reason, 'Evicted');
+    assert.equal(bench.state('a'), 'Completed');
+    await bench.restartAgent();
+    await bench.until('it is still Failed', () => bench.statuses.get('uid-a')?.phase === 'Failed');
+    assert.deepEqual(await bench.driver.list(), []);
+  });
+});

@@ -37,7 +37,7 @@ for (const kind of ['docker', 'podman'] as const) {
     check('an image that is there arrives, and its containers tell its digest', async (filled) => {
       const image = filled.push('app:1');
       await pull(image);
-      assert.ok(await driver.imageID(image));
+      assert.ok(await driver.findImage(image));
       await driver.create(config('pulled', { image }));
       const [container] = await driver.inspectPod('pulled');
       assert.match(container?.imageID ?? '', /^127\.0\.0\.1:5000\/app@sha256:[0-9a-f]{64}$/);

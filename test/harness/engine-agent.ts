@@ -12,6 +12,7 @@ import { Volumes } from '../../agent/volumes/mounts.js';
 import type { Pod, PodStatus } from '../../shared/kube/pod.js';
 import { systemClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
+import { WHOLE_HOST } from './pod-views.js';
 
 /** From the test: a Pod to hold, new or changed, or the uid of one that it knows no more. */
 export type ToAgent = { set: Pod } | { gone: string };
@@ -30,6 +31,7 @@ async function main(socketPath: string, dataDir: string): Promise<void> {
   const source = {
     get: (uid: string) => held.get(uid),
     all: () => held.values(),
+    giveUp: () => undefined,
     forget: (uid: string) => void held.delete(uid),
   };
   const workers = new PodWorkers(source, {
@@ -50,6 +52,7 @@ async function main(socketPath: string, dataDir: string): Promise<void> {
       engine: 'docker',
       bootMark: 'boot-1',
       engineUpSince: 0,
+      isolation: { ...WHOLE_HOST, leastOomScore: 0 },
     }),
   });
   process.on('message', (message: ToAgent) => {

@@ -2,7 +2,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type HeldPod, heldAfterGone, heldAfterSet } from '../../agent/decisions/held-pod.js';
+import {
+  type HeldPod,
+  heldAfterGivingUp,
+  heldAfterGone,
+  heldAfterSet,
+} from '../../agent/decisions/held-pod.js';
+import type { PodEnd } from '../../agent/decisions/pod-view.js';
 import { Images } from '../../agent/pods/images.js';
 import type { HostFacts, PodHost, PodSource } from '../../agent/pods/pod-host.js';
 import { PodWorkers } from '../../agent/pods/pod-workers.js';
@@ -12,6 +18,7 @@ import { Volumes } from '../../agent/volumes/mounts.js';
 import type { ContainerStatus, Pod, PodSpec, PodStatus } from '../../shared/kube/pod.js';
 import type { Clock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
+import { WHOLE_HOST } from './pod-views.js';
 
 export const BENCH_OWNER: ContainerOwner = { clusterUID: 'cluster', nodeName: 'host-1' };
 
@@ -39,6 +46,7 @@ export class PodHostBench implements PodSource {
     engine: 'hollow',
     bootMark: 'boot-1',
     engineUpSince: 0,
+    isolation: { ...WHOLE_HOST },
   };
   readonly dataDir = mkdtempSync(join(tmpdir(), 'everynode-pods-'));
   #workers: PodWorkers;
@@ -60,6 +68,14 @@ export class PodHostBench implements PodSource {
 
   all(): Iterable<HeldPod> {
     return this.held.values();
+  }
+
+  giveUp(uid: string, end: PodEnd): HeldPod | undefined {
+    const held = this.held.get(uid);
+    if (!held) return undefined;
+    const givenUp = heldAfterGivingUp(held, end);
+    this.held.set(uid, givenUp);
+    return givenUp;
   }
 
   forget(uid: string): void {
@@ -86,6 +102,10 @@ export class PodHostBench implements PodSource {
     await this.#stopAgent();
     this.statuses.clear();
     [this.#workers, this.#watch] = this.#startAgent();
+  }
+
+  get workers(): PodWorkers {
+    return this.#workers;
   }
 
   leftovers(): string[] {

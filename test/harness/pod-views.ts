@@ -1,6 +1,7 @@
 /** Short ways to write what a decision on a Pod reads. */
 import { BACKOFF_LABEL, BOOT_LABEL } from '../../agent/decisions/container-labels.js';
-import type { PodProgress, PodView, PodWish, StepFailure } from '../../agent/decisions/pod-view.js';
+import type { HostIsolation } from '../../agent/decisions/host-isolation.js';
+import type { PodEnd, PodProgress, PodView, PodWish, StepFailure } from '../../agent/decisions/pod-view.js';
 import { type EngineState, type ObservedContainer, SANDBOX } from '../../agent/runtime/driver.js';
 import type { PodSpec } from '../../shared/kube/pod.js';
 
@@ -55,11 +56,24 @@ interface ViewChanges extends Partial<PodProgress> {
   now?: number;
   engineUpSince?: number;
   waitsForPredecessor?: boolean;
+  isolation?: Partial<HostIsolation>;
+  givenUp?: PodEnd;
 }
+
+/** A whole host that allows no more than by default. */
+export const WHOLE_HOST: HostIsolation = {
+  memoryBytes: 8 * 1024 ** 3,
+  leastOomScore: -1000,
+  appArmor: true,
+  seccomp: true,
+  seccompRoot: '/var/lib/everynode-agent/seccomp',
+  allowedUnsafeSysctls: [],
+};
 
 /** A view of a Pod with one container `app` and its volumes ready, at 1,000 s. */
 export function viewOf(changes: ViewChanges): PodView {
-  const { spec, wish, containers, now, engineUpSince, waitsForPredecessor, ...progress } = changes;
+  const { spec, wish, containers, now, engineUpSince, waitsForPredecessor, isolation, givenUp, ...progress } =
+    changes;
   return {
     pod: {
       apiVersion: 'v1',
@@ -74,5 +88,7 @@ export function viewOf(changes: ViewChanges): PodView {
     bootMark: 'boot-1',
     engineUpSince: engineUpSince ?? 0,
     waitsForPredecessor: waitsForPredecessor ?? false,
+    isolation: { ...WHOLE_HOST, ...isolation },
+    ...(givenUp && { givenUp }),
   };
 }

@@ -244,7 +244,7 @@ export function driverLaws(engine: string, open: () => Promise<DriverFixture | s
     });
 
     law('an image that is missing has no id, cannot be pulled, and cannot be run', async (podUid) => {
-      assert.equal(await ours.imageID(fixture.missingImage), undefined);
+      assert.equal(await ours.findImage(fixture.missingImage), undefined);
       await rejects(ours.pull({ image: fixture.missingImage, signal: never() }), 'ErrImagePull');
       await rejects(ours.create(config(podUid, { image: fixture.missingImage })), 'CreateContainerError');
     });

@@ -9,6 +9,7 @@ import {
 import { defaultPullPolicy, fullImageName } from '../../agent/decisions/image-name.js';
 import type { ContainerConfig } from '../../agent/runtime/driver.js';
 import type { Container, Pod, PodSpec } from '../../shared/kube/pod.js';
+import { WHOLE_HOST } from '../harness/pod-views.js';
 
 const CONTEXT: ConfigContext = {
   attempt: 2,
@@ -19,6 +20,8 @@ const CONTEXT: ConfigContext = {
   podIP: '172.17.0.2',
   allocatable: { cpu: '2', memory: '1Gi' },
   mounts: [],
+  isolation: WHOLE_HOST,
+  imageUser: '',
 };
 
 function podOf(container: Partial<Container>, spec: Partial<PodSpec> = {}): Pod {

@@ -29,7 +29,7 @@ interface Body {
 }
 
 const body = (overrides: Partial<ContainerConfig>, logDriver = ''): Body =>
-  toCreateBody(config('uid', PROGRAM, overrides), OWNER, logDriver) as unknown as Body;
+  toCreateBody(config('uid', PROGRAM, overrides), OWNER, { logDriver }) as unknown as Body;
 
 test('a name follows from the identity, and POD stands for the sandbox', () => {
   const identity = { podUid: 'u', podNamespace: 'd', podName: 'p', container: 'app', attempt: 2 };

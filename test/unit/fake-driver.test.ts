@@ -136,7 +136,7 @@ test('containers and orders outlive the process that held them', async (context)
   await first.start(await first.create(config('p', { image: 'app:1' })));
   const second = new FakeDriver(new FakeEngine({ clock: new ManualClock(9000), stateFile }), OWNER);
   assert.deepEqual(await second.list(), await first.list());
-  assert.ok(await second.imageID('app:1'));
+  assert.ok(await second.findImage('app:1'));
 });
 
 test('a hollow agent takes commands by its socket, and says what is wrong with one', async (context) => {

@@ -19,10 +19,19 @@ const HOST: HostInfo = {
   architecture: 'amd64',
   cpus: 2,
   memoryBytes: 2 * 1024 ** 3,
+  mayLowerOomScores: true,
   diskBytes: 1_000_000,
   address: '10.0.0.1',
 };
-const ENGINE = { name: 'docker', version: '20.10.24', apiVersion: '1.41', id: 'e' };
+const ENGINE = {
+  name: 'docker',
+  version: '20.10.24',
+  apiVersion: '1.41',
+  id: 'e',
+  appArmor: true,
+  seccomp: true,
+  rootless: false,
+};
 const FACTS: NodeFacts = {
   nodeName: 'host-1',
   host: HOST,

@@ -220,7 +220,7 @@ describe('warnings', () => {
     const fields = {
       livenessProbe: { exec: { command: ['x'] } },
       env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }],
-      securityContext: { seccompProfile: { type: 'Unconfined' } },
+      securityContext: { seLinuxOptions: { level: 's0' } },
     };
     const spec = {
       priorityClassName: 'high',
@@ -230,7 +230,7 @@ describe('warnings', () => {
     assert.deepEqual(paths(fields, spec).sort(), [
       'spec.containers[0].env[0].valueFrom.secretKeyRef',
       'spec.containers[0].livenessProbe',
-      'spec.containers[0].securityContext.seccompProfile',
+      'spec.containers[0].securityContext.seLinuxOptions',
       'spec.initContainers',
       'spec.priorityClassName',
       'spec.volumes[0].configMap',

@@ -1,0 +1,34 @@
+/** Pods that this host may not run at all (pkg/kubelet/lifecycle, pkg/kubelet/sysctl, pkg/security/apparmor). */
+import type { Container, Pod } from '../../shared/kube/pod.js';
+import type { HostIsolation } from './host-isolation.js';
+import { forbiddenSysctl } from './sysctls.js';
+
+/** In a kubelet's words. */
+export interface Rejection {
+  reason: string;
+  message: string;
+}
+
+/** Why the Pod ends Failed before anything of it starts; undefined when it may run. */
+export function rejectionOf(pod: Pod, isolation: HostIsolation): Rejection | undefined {
+  for (const { name } of pod.spec.securityContext?.sysctls ?? []) {
+    const why = forbiddenSysctl(name, isolation.allowedUnsafeSysctls, pod.spec);
+    if (why) return { reason: 'SysctlForbidden', message: `forbidden sysctl: ${why}` };
+  }
+  if (!isolation.appArmor && wantsAppArmor(pod)) {
+    const message = 'Cannot enforce AppArmor: AppArmor is not enabled on the host';
+    return { reason: 'AppArmor', message };
+  }
+  return undefined;
+}
+
+/** True when a profile is asked for by name; none at all means the engine's own where it has one. */
+function wantsAppArmor({ spec }: Pod): boolean {
+  const containers: Container[] = [...(spec.initContainers ?? []), ...spec.containers];
+  return [spec.securityContext, ...containers.map(({ securityContext }) => securityContext)].some(
+    (context) => {
+      const type = context?.appArmorProfile?.type;
+      return type !== undefined && type !== 'Unconfined';
+    },
+  );
+}
