@@ -1,0 +1,37 @@
+/** What the kernel holds a process to, by the control groups that it is in. */
+import { readFileSync } from 'node:fs';
+
+export interface CgroupLimits {
+  /** Absent on cgroup v2, which has weights in their place. */
+  cpuShares?: number;
+  /** Microseconds of CPU in each 100 ms. */
+  cpuQuota: number;
+  /** Bytes. */
+  memory: number;
+  pids: number;
+}
+
+/** Reads cgroup v1 or v2, whichever the machine has. */
+export function cgroupLimits(pid: number): CgroupLimits {
+  const groups = readFileSync(`/proc/${pid}/cgroup`, 'utf8').trim().split('\n');
+  const pathOf = (controller: string): string | undefined => {
+    const line = groups.find((group) => group.split(':')[1]?.split(',').includes(controller));
+    return line && `/sys/fs/cgroup/${line.split(':')[1]}${line.split(':').slice(2).join(':')}`;
+  };
+  const number = (path: string): number => Number.parseInt(readFileSync(path, 'utf8'), 10);
+  const cpu = pathOf('cpu');
+  if (cpu !== undefined) {
+    return {
+      cpuShares: number(`${cpu}/cpu.shares`),
+      cpuQuota: number(`${cpu}/cpu.cfs_quota_us`),
+      memory: number(`${pathOf('memory')}/memory.limit_in_bytes`),
+      pids: number(`${pathOf('pids')}/pids.max`),
+    };
+  }
+  const unified = `/sys/fs/cgroup${groups.find((group) => group.startsWith('0::'))?.slice(3)}`;
+  return {
+    cpuQuota: number(`${unified}/cpu.max`),
+    memory: number(`${unified}/memory.max`),
+    pids: number(`${unified}/pids.max`),
+  };
+}
