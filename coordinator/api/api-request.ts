@@ -6,6 +6,7 @@ import type { Registry } from '../registry/registry.js';
 import type { UserInfo } from './authenticate.js';
 import { type ClientLimitSettings, DEFAULT_CLIENT_LIMITS } from './client-limits.js';
 import type { Explain } from './explain.js';
+import { DEFAULT_LARGE_READS, type LargeReadSettings, type LargeReads } from './large-reads.js';
 import type { PodStreams } from './pod-streams.js';
 import type { ResourceRequest } from './request-info.js';
 import type { RequestLogLevel } from './request-log.js';
@@ -21,6 +22,7 @@ export interface ApiSettings {
   drainMs: number;
   /** For each user at each address, and for each address that names no user. */
   clientLimits: ClientLimitSettings;
+  largeReads: LargeReadSettings;
   requestLog: RequestLogLevel;
   /** A watch that names no timeout ends after this, up to twice it (spread, so that not all come back at once). */
   watchTimeoutMs: number;
@@ -31,6 +33,7 @@ export const DEFAULT_API_SETTINGS: ApiSettings = {
   answerTimeoutMs: 60_000,
   drainMs: 5_000,
   clientLimits: DEFAULT_CLIENT_LIMITS,
+  largeReads: DEFAULT_LARGE_READS,
   requestLog: 'none',
   watchTimeoutMs: 30 * 60_000,
 };
@@ -44,6 +47,8 @@ export interface ApiParts {
   clock: Clock;
   /** Shared by all long answers. */
   slice: Slice;
+  /** Places for reads of many objects. */
+  largeReads: LargeReads;
   log: Logger;
   settings: ApiSettings;
 }

@@ -47,13 +47,15 @@ function* joined(
   yield end;
 }
 
-function* mapped<T>(records: readonly ObjectRecord[], encode: (record: ObjectRecord) => T): Generator<T> {
-  for (const record of records) yield encode(record);
+/** Lets go of each record once it is encoded: its bytes and its decoded object are its own, and many. */
+function* mapped<T>(records: ObjectRecord[], encode: (record: ObjectRecord) => T): Generator<T> {
+  records.reverse();
+  for (let record = records.pop(); record; record = records.pop()) yield encode(record);
 }
 
 function tableOf(
   kind: Kind,
-  records: readonly ObjectRecord[],
+  records: ObjectRecord[],
   metadata: object,
   { now, include }: View,
 ): Iterable<Buffer | string> {
@@ -92,7 +94,7 @@ function listPieces(kind: Kind, list: RecordList<KubeObject>, view: View): Itera
   }
 }
 
-/** A list, encoded record by record while it is sent. */
+/** A list, encoded record by record while it is sent. Empties `list.records`. */
 export function listAnswer(kind: Kind, list: RecordList<KubeObject>, view: View): Answer {
   return { type: 'pieces', pieces: listPieces(kind, list, view) };
 }

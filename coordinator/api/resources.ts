@@ -5,6 +5,7 @@ import type { Kind } from '../kinds/kind.js';
 import type { DeleteResult, Patch } from '../registry/registry.js';
 import { type Answer, ok } from './answer.js';
 import type { ApiParts, ApiRequest } from './api-request.js';
+import { objectsToRead } from './list-size.js';
 import { negotiateAnswer, parseMediaType } from './media-type.js';
 import { listAnswer, recordAnswer, type View } from './object-answer.js';
 import {
@@ -44,8 +45,16 @@ async function getObject(parts: ApiParts, kind: Kind, request: ApiRequest): Prom
   return recordAnswer(kind, await parts.registry.get(kind, refOf(request)), view);
 }
 
+/** Waits for a place when there is much to read; answers how to give it back before the answer ends. */
+async function placeToRead(parts: ApiParts, kind: Kind, { info, signal }: ApiRequest): Promise<() => void> {
+  const { largeReads, registry } = parts;
+  const isLarge = largeReads.isLarge(await objectsToRead(registry, kind, info));
+  return isLarge ? largeReads.enter(signal) : () => undefined;
+}
+
 async function listObjects(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
   const view = viewOf(request, parts);
+  await placeToRead(parts, kind, request);
   return listAnswer(kind, await parts.registry.list(kind, listOptions(request.info)), view);
 }
 
@@ -60,6 +69,8 @@ async function watchObjects(parts: ApiParts, kind: Kind, request: ApiRequest): P
   const view = viewOf(request, parts);
   const sendInitialEvents = checkInitialEvents(query);
   const resourceVersion = query.get('resourceVersion') ?? '';
+  const beginsWithAll = sendInitialEvents ?? Number(resourceVersion) === 0;
+  const leave = beginsWithAll ? await placeToRead(parts, kind, request) : () => undefined;
   const options = {
     kind,
     view,
@@ -70,6 +81,7 @@ async function watchObjects(parts: ApiParts, kind: Kind, request: ApiRequest): P
     slice: parts.slice,
     clock: parts.clock,
     log: parts.log,
+    onInitialEnd: leave,
   };
   // Last, since from here on the watch must be read or closed.
   const watch = await parts.registry.watch(kind, {
@@ -134,6 +146,7 @@ async function deleteObject(parts: ApiParts, kind: Kind, request: ApiRequest): P
 async function deleteObjects(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
   const view = viewOf(request, parts);
   const options = deleteOptions(request.info.query, decodeBody(request.body, request.headers.contentType));
+  await placeToRead(parts, kind, request);
   const records = await parts.registry.deleteCollection(kind, selectionOf(request.info), options);
   return listAnswer(kind, { records, resourceVersion: '' }, view);
 }

@@ -9,6 +9,7 @@ import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { Slice } from '../../shared/process/slice.js';
 import type { AgentLink } from './agent-link.js';
 import { MAX_IN_FLIGHT } from './in-flight.js';
+import { LargeReads } from './large-reads.js';
 import { MAX_HEADER_BYTES, refuseBrokenRequest, refuseSocket } from './refused-socket.js';
 import { decodeBody, MAX_BODY_BYTES } from './request-body.js';
 import { RequestHandler, type RequestHandlerOptions } from './request-handler.js';
@@ -20,7 +21,8 @@ export interface ServingCertificate {
   key: string;
 }
 
-export interface ApiServerOptions extends Omit<RequestHandlerOptions, 'slice' | 'maxInFlight'> {
+export interface ApiServerOptions
+  extends Omit<RequestHandlerOptions, 'slice' | 'largeReads' | 'maxInFlight'> {
   tls: ServingCertificate;
   agentLink: AgentLink;
   /** Tests may wait less. */
@@ -148,7 +150,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const app = createApp(options, limits);
   const slice = new Slice(options.clock);
-  const handler = new RequestHandler({ ...options, slice, maxInFlight: limits.maxInFlight });
+  const largeReads = new LargeReads(options.settings.largeReads, options.clock);
+  const handler = new RequestHandler({ ...options, slice, largeReads, maxInFlight: limits.maxInFlight });
   addRoutes(app, options, handler);
   app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
     upgrade(options.agentLink, request, socket, head),

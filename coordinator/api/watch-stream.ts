@@ -95,6 +95,8 @@ export interface WatchStreamOptions {
   slice: Slice;
   clock: Clock;
   log: Logger;
+  /** Called once what was there at the beginning has been written. */
+  onInitialEnd: () => void;
 }
 
 function* linesOf(
@@ -126,8 +128,9 @@ export async function streamWatch(
   response: ServerResponse,
   watch: RegistryWatch<KubeObject>,
   signal: AbortSignal,
-  { kind, view, startRevision, bookmarks, timeoutMs, stallMs, slice, clock, log }: WatchStreamOptions,
+  options: WatchStreamOptions,
 ): Promise<void> {
+  const { kind, view, startRevision, bookmarks, timeoutMs, stallMs, slice, clock, log } = options;
   const encoder = new LineEncoder(kind, view, clock);
   let progress = startRevision;
   const close = () => watch.close();
@@ -144,6 +147,7 @@ export async function streamWatch(
         await writePaced(response, chunk, clock, stallMs);
       }
       progress = progressAfter(batch, progress);
+      if (batch.some((event) => event.type === 'BOOKMARK')) options.onInitialEnd();
     }
   } catch (error) {
     if (error instanceof ReaderStalled)

@@ -40,7 +40,7 @@ interface Start<T extends KubeObject> {
   /** Changes after this revision follow. */
   after: number;
   /** What is there at that revision, when that is asked for; a bookmark follows it. */
-  present?: readonly ObjectRecord<T>[];
+  present?: ObjectRecord<T>[];
   /** Whether that bookmark is the mark of a watch-list. */
   marksEnd: boolean;
 }
@@ -95,8 +95,9 @@ class SelectionWatch<T extends KubeObject> implements RegistryWatch<T> {
   *#initial(): Generator<WatchEvent<T>[]> {
     const { after, present, marksEnd } = this.start;
     if (!present) return;
-    for (let from = 0; from < present.length && !this.#closed; from += INITIAL_PAGE) {
-      yield present.slice(from, from + INITIAL_PAGE).map((record) => ({ type: 'ADDED', record }));
+    // Taken out: a watch lives on for long after these have been read.
+    while (present.length > 0 && !this.#closed) {
+      yield present.splice(0, INITIAL_PAGE).map((record) => ({ type: 'ADDED', record }));
     }
     yield [{ type: 'BOOKMARK', revision: after, initialEnd: marksEnd }];
   }

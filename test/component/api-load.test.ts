@@ -6,7 +6,10 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ApiSettings, DEFAULT_API_SETTINGS } from '../../coordinator/api/api-request.js';
+import { listAnswer } from '../../coordinator/api/object-answer.js';
 import { configMapKind } from '../../coordinator/kinds/index.js';
+import { recordOf } from '../../coordinator/registry/object-record.js';
+import type { KubeObject } from '../../shared/kube/meta.js';
 import { createFileLogger } from '../../shared/process/log.js';
 import { startTestApi, TEST_TOKEN, type TestApi } from '../harness/api.js';
 import { eventually } from '../harness/eventually.js';
@@ -15,6 +18,7 @@ import { rawConnection } from '../harness/raw-connection.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
 import { openWatch } from '../harness/watch-lines.js';
 
+const VIEW = { form: 'object', include: 'None', now: 0 } as const;
 const MAPS = '/api/v1/namespaces/default/configmaps';
 
 function withSettings(change: Partial<ApiSettings>): Promise<TestApi> {
@@ -46,6 +50,75 @@ describe('limits of one client', () => {
     assert.deepEqual(await codes(api, 4, 'wrong'), [401, 401, 429, 429]);
     assert.deepEqual(await codes(api, 1), [200]);
     await api.stop();
+  });
+});
+
+/** Nobody reads what this asks for, so its answer does not end. */
+async function unreadList(api: TestApi, path: string) {
+  const { socket } = await rawConnection(
+    api,
+    `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TEST_TOKEN}\r\n\r\n`,
+  );
+  socket.pause();
+  return socket;
+}
+
+describe('large lists', () => {
+  const STORED = 40;
+  const largeReads = { fromObjects: 10, atOnce: 1, waiting: 1, waitMs: 60_000 };
+
+  async function filled(): Promise<TestApi> {
+    const api = await withSettings({ largeReads });
+    const data = { text: 'x'.repeat(500_000) };
+    for (let index = 0; index < STORED; index += 1) {
+      await api.registry.create(configMapKind, 'default', { metadata: { name: `m${index}` }, data });
+    }
+    return api;
+  }
+
+  test('one more than may run waits, one more than may wait is 429; small reads pass them all', async () => {
+    const api = await filled();
+    const { list } = api.registry;
+    let listed = 0;
+    api.registry.list = (kind, request) => {
+      if (request?.limit !== 1) listed += 1;
+      return list(kind, request);
+    };
+    const running = await unreadList(api, MAPS);
+    await eventually(() => listed === 1);
+    const waiting = call(api, `GET ${MAPS}?labelSelector=none`);
+    await delay(100);
+    assert.equal(listed, 1);
+    const refused = await call(api, `GET ${MAPS}`);
+    assert.deepEqual([refused.code, refused.headers['retry-after']], [429, '2']);
+    assert.match(refused.json<{ message: string }>().message, /list in pages/);
+    for (const small of ['?limit=5', '/m1', '?fieldSelector=metadata.name%3Dm2', '/../secrets']) {
+      assert.equal((await call(api, `GET ${MAPS}${small}`.replace('configmaps/../', ''))).code, 200, small);
+    }
+    running.destroy();
+    assert.equal((await waiting).json<{ items: unknown[] }>().items.length, 0);
+    await api.stop();
+  });
+
+  test('a watch that begins with everything has a place until it has told it', async () => {
+    const api = await filled();
+    const watch = await openWatch(api, `${MAPS}?watch=1`);
+    const list = call(api, `GET ${MAPS}`);
+    for (let index = 0; index < STORED; index += 1) assert.equal((await watch.next())?.type, 'ADDED');
+    assert.equal((await list).json<{ items: unknown[] }>().items.length, STORED);
+    await api.stop();
+  });
+
+  test('a list lets go of what it has sent', async () => {
+    const records = [1, 2, 3].map((revision) =>
+      recordOf({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } }, revision),
+    );
+    const answer = listAnswer(configMapKind, { records, resourceVersion: '3' }, VIEW);
+    assert.ok(answer.type === 'pieces');
+    const text = [...answer.pieces].map((piece) => piece.toString()).join('');
+    const versions = JSON.parse(text).items.map(({ metadata }: KubeObject) => metadata.resourceVersion);
+    assert.deepEqual(versions, ['1', '2', '3']);
+    assert.equal(records.length, 0);
   });
 });
 
