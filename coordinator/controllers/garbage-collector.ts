@@ -13,7 +13,7 @@ import {
   withoutOwners,
 } from '../decisions/garbage.js';
 import { BY_ANY_OWNER, type Informer, type Informers, type ObjectChange } from '../informers/informer.js';
-import { controllerRevisionKind, daemonSetKind, nodeKind, podKind } from '../kinds/index.js';
+import { controllerRevisionKind, daemonSetKind, namespaceKind, nodeKind, podKind } from '../kinds/index.js';
 import { apiVersionOf, type Kind } from '../kinds/kind.js';
 import type { Registry } from '../registry/registry.js';
 import { splitKey } from './object-key.js';
@@ -39,20 +39,33 @@ interface Dependent {
   object: KubeObject;
 }
 
+/** Every kind that is served but Events, as upstream (`DefaultIgnoredResources`). */
+function watchedKinds({
+  pods,
+  nodes,
+  namespaces,
+  daemonSets,
+  controllerRevisions,
+  metadata,
+}: Informers): Watched[] {
+  const whole = [
+    { kind: podKind, informer: pods },
+    { kind: nodeKind, informer: nodes },
+    { kind: namespaceKind, informer: namespaces },
+    { kind: daemonSetKind, informer: daemonSets },
+    { kind: controllerRevisionKind, informer: controllerRevisions },
+  ];
+  return [...(whole as Watched[]), ...Array.from(metadata, ([kind, informer]) => ({ kind, informer }))];
+}
+
 export class GarbageCollector {
   readonly #parts: GarbageCollectorParts;
   readonly #worker: Worker;
   readonly #watched: ReadonlyMap<string, Watched>;
 
   constructor(parts: GarbageCollectorParts) {
-    const { pods, nodes, daemonSets, controllerRevisions } = parts.informers;
     this.#parts = parts;
-    this.#watched = new Map<string, Watched>([
-      ['pods', { kind: podKind, informer: pods }],
-      ['nodes', { kind: nodeKind, informer: nodes }],
-      ['daemonsets', { kind: daemonSetKind, informer: daemonSets }],
-      ['controllerrevisions', { kind: controllerRevisionKind, informer: controllerRevisions }],
-    ] as [string, Watched][]);
+    this.#watched = new Map(watchedKinds(parts.informers).map((watched) => [watched.kind.resource, watched]));
     this.#worker = new Worker({
       name: 'garbage-collector',
       reconcile: (key, turn) => this.#reconcile(key, turn),

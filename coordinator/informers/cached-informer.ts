@@ -21,7 +21,13 @@ export class CachedInformer<T extends KubeObject> implements Informer<T> {
   readonly #progress: Progress;
   readonly #log: Logger;
 
-  constructor(indexes: IndexFunctions<T>, progress: Progress, log: Logger) {
+  /** `keep`: what stays in memory of an object. */
+  constructor(
+    indexes: IndexFunctions<T>,
+    progress: Progress,
+    log: Logger,
+    private readonly keep: (object: T) => T = (object) => object,
+  ) {
     this.#indexes = new Map(Object.entries(indexes).map(([name, indexBy]) => [name, new Index(indexBy)]));
     this.#progress = progress;
     this.#log = log;
@@ -62,7 +68,7 @@ export class CachedInformer<T extends KubeObject> implements Informer<T> {
 
   /** Takes in one change and tells the handlers. An object that another uid replaces is told as deleted first. */
   apply(record: ObjectRecord<T>, type: 'ADDED' | 'MODIFIED' | 'DELETED'): void {
-    const object = record.object();
+    const object = this.keep(record.object());
     const key = refText(object.metadata);
     const previous = this.#objects.get(key);
     if (type === 'DELETED') {

@@ -38,12 +38,17 @@ interface Feed {
   relist(revision: string | undefined): Promise<string>;
 }
 
+function metadataOnly({ apiVersion, kind, metadata }: KubeObject): KubeObject {
+  return { apiVersion, kind, metadata };
+}
+
 class FollowingInformers implements Informers {
   readonly pods: CachedInformer<Pod>;
   readonly nodes: CachedInformer<Node>;
   readonly daemonSets: CachedInformer<DaemonSet>;
   readonly controllerRevisions: CachedInformer<ControllerRevision>;
   readonly namespaces: CachedInformer<Namespace>;
+  readonly metadata: ReadonlyMap<Kind, CachedInformer<KubeObject>>;
   readonly #registry: Registry;
   readonly #clock: Clock;
   readonly #log: Logger;
@@ -62,6 +67,10 @@ class FollowingInformers implements Informers {
     this.daemonSets = this.#cache(daemonSetKind, COMMON_INDEXES);
     this.controllerRevisions = this.#cache(controllerRevisionKind, COMMON_INDEXES);
     this.pods = this.#cache(podKind, POD_INDEXES);
+    const others = registry.kinds.filter(
+      (other) => other.kind !== 'Event' && !this.#feeds.has(other.resource),
+    );
+    this.metadata = new Map(others.map((other) => [other, this.#cache(other, COMMON_INDEXES, metadataOnly)]));
     this.#running = this.#run();
   }
 
@@ -80,13 +89,17 @@ class FollowingInformers implements Informers {
     await this.#running;
   }
 
-  #cache<T extends KubeObject>(kind: Kind<T>, indexes: IndexFunctions<T>): CachedInformer<T> {
+  #cache<T extends KubeObject>(
+    kind: Kind<T>,
+    indexes: IndexFunctions<T>,
+    keep?: (object: T) => T,
+  ): CachedInformer<T> {
     const progress = {
       // The first revision reached is that of the first complete list.
       synced: () => this.#waiters.wait(0),
       waitFor: (revision: number) => this.waitFor(revision),
     };
-    const cache = new CachedInformer<T>(indexes, progress, this.#log);
+    const cache = new CachedInformer<T>(indexes, progress, this.#log, keep);
     this.#feeds.set(kind.resource, {
       kind: kind as Kind,
       apply: (record, type) => cache.apply(record as ObjectRecord<T>, type),
@@ -138,6 +151,8 @@ class FollowingInformers implements Informers {
     const keys = new Set<string>();
     for (const record of records) {
       const { metadata } = record.object();
+      // Computed objects have no changes to follow.
+      if (kind.reader && kind.reader.namespace === metadata.namespace) continue;
       keys.add(refText(metadata));
       if (cache.get(metadata)?.metadata.resourceVersion !== String(record.revision))
         cache.apply(record, 'MODIFIED');

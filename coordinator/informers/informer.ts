@@ -29,6 +29,8 @@ export interface Informers {
   readonly daemonSets: Informer<import('../../shared/kube/workload.js').DaemonSet>;
   readonly controllerRevisions: Informer<import('../../shared/kube/workload.js').ControllerRevision>;
   readonly namespaces: Informer<import('../../shared/kube/config.js').Namespace>;
+  /** Every other kind that is served but Events, of each object its type and metadata alone; by kind. */
+  readonly metadata: ReadonlyMap<import('../kinds/kind.js').Kind, Informer<KubeObject>>;
   /** Waits until every cache has passed this revision. */
   waitFor(revision: number): Promise<void>;
   /** The revision that all caches have passed. */

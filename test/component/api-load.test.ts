@@ -175,12 +175,14 @@ describe('a stop', () => {
     const gate = new Promise<void>((open) => {
       go = open;
     });
+    let isAsked = false;
     api.registry.list = async (kind, request) => {
+      isAsked = true;
       await gate;
       return list(kind, request);
     };
     const answer = call(api, `GET ${MAPS}`);
-    await delay(50);
+    await eventually(() => isAsked);
     const stopped = api.stop();
     const late = await call(api, `GET ${MAPS}`);
     assert.deepEqual([late.code, late.headers['retry-after'], late.headers.connection], [503, '1', 'close']);
@@ -191,10 +193,14 @@ describe('a stop', () => {
 
   test('cuts what takes longer than it may', async () => {
     const api = await withSettings({ drainMs: 50 });
-    api.registry.list = () => new Promise(() => undefined);
+    let isAsked = false;
+    api.registry.list = () => {
+      isAsked = true;
+      return new Promise(() => undefined);
+    };
     const head = `GET ${MAPS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TEST_TOKEN}\r\n\r\n`;
     const { closed } = await rawConnection(api, head);
-    await delay(50);
+    await eventually(() => isAsked);
     await api.stop();
     assert.equal(await closed, '');
   });

@@ -2,8 +2,16 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { GarbageCollector } from '../../coordinator/controllers/garbage-collector.js';
 import { PodGarbageCollector } from '../../coordinator/controllers/pod-garbage-collector.js';
-import { controllerRevisionKind, daemonSetKind, nodeKind, podKind } from '../../coordinator/kinds/index.js';
+import {
+  ALL_KINDS,
+  configMapKind,
+  controllerRevisionKind,
+  daemonSetKind,
+  nodeKind,
+  podKind,
+} from '../../coordinator/kinds/index.js';
 import type { DeleteOptions } from '../../coordinator/registry/registry.js';
+import type { KubeObject } from '../../shared/kube/meta.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { type ControlPlane, joinNode, withControlPlane } from '../harness/control-plane.js';
 import { daemonSet } from '../harness/daemon-builders.js';
@@ -29,9 +37,20 @@ function withCollector(rule: string, check: (plane: ControlPlane, owner: DaemonS
   });
 }
 
-function ownedBy<T extends { metadata: object }>(object: T, owner: DaemonSet): T {
+/** What a kind cannot be made without. */
+const REQUIRED: Record<string, object> = {
+  ClusterRoleBinding: { roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'r' } },
+  RoleBinding: { roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' } },
+  Service: { spec: { ports: [{ port: 80 }] } },
+};
+/** All that can be owned, apart from what the tests above are about. */
+const DEPENDENT_KINDS = ALL_KINDS.filter(
+  ({ kind }) => !['Event', 'Pod', 'Node', 'Namespace', 'DaemonSet', 'ControllerRevision'].includes(kind),
+);
+
+function ownedBy<T extends { metadata: object }>(object: T, owner: KubeObject): T {
   const { name, uid = '' } = owner.metadata;
-  const reference = { apiVersion: 'apps/v1', kind: 'DaemonSet', name, uid };
+  const reference = { apiVersion: owner.apiVersion, kind: owner.kind, name, uid };
   const ownerReferences = [{ ...reference, controller: true, blockOwnerDeletion: true }];
   return { ...object, metadata: { ...object.metadata, ownerReferences } };
 }
@@ -70,6 +89,54 @@ describe('garbage collector', () => {
     await plane.settle();
     assert.deepEqual(sizes(plane), [0, 0, 0]);
   });
+
+  for (const kind of DEPENDENT_KINDS) {
+    withCollector(
+      `a ${kind.kind} goes with its owner, wherever it stands in the chain`,
+      async (plane, owner) => {
+        const namespace = kind.namespaced ? 'default' : undefined;
+        const body = ownedBy({ ...REQUIRED[kind.kind], metadata: { name: 'mine' } }, owner);
+        const record = await plane.registry.create(kind, namespace, body);
+        await plane.registry.create(
+          configMapKind,
+          'default',
+          ownedBy({ metadata: { name: 'next' } }, record.object()),
+        );
+        await plane.settle();
+        await deleteOwner(plane, { propagationPolicy: 'Background' });
+        await plane.settle();
+        for (const dependent of [kind, configMapKind]) {
+          const { records } = await plane.registry.list(
+            dependent,
+            namespace === undefined ? {} : { namespace },
+          );
+          assert.deepEqual(
+            records.map((left) => left.object().metadata.name),
+            [],
+          );
+        }
+      },
+    );
+  }
+
+  withCollector(
+    'a ConfigMap of a ConfigMap that is deleted with its dependents orphaned stays',
+    async (plane) => {
+      const owner = (
+        await plane.registry.create(configMapKind, 'default', { metadata: { name: 'a' } })
+      ).object();
+      await plane.registry.create(configMapKind, 'default', ownedBy({ metadata: { name: 'b' } }, owner));
+      await plane.settle();
+      await plane.registry.delete(configMapKind, owner.metadata, { propagationPolicy: 'Orphan' });
+      await plane.settle();
+      const { records } = await plane.registry.list(configMapKind);
+      const left = records.map((record) => record.object().metadata);
+      assert.deepEqual(
+        left.map(({ name, ownerReferences }) => [name, ownerReferences]),
+        [['b', undefined]],
+      );
+    },
+  );
 
   withCollector('an object made for an owner that is gone already is removed', async (plane, owner) => {
     await deleteOwner(plane, { propagationPolicy: 'Background' });
