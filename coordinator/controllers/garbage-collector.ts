@@ -13,7 +13,15 @@ import {
   withoutOwners,
 } from '../decisions/garbage.js';
 import { BY_ANY_OWNER, type Informer, type Informers, type ObjectChange } from '../informers/informer.js';
-import { controllerRevisionKind, daemonSetKind, namespaceKind, nodeKind, podKind } from '../kinds/index.js';
+import {
+  configMapKind,
+  controllerRevisionKind,
+  daemonSetKind,
+  namespaceKind,
+  nodeKind,
+  podKind,
+  secretKind,
+} from '../kinds/index.js';
 import { apiVersionOf, type Kind } from '../kinds/kind.js';
 import type { Registry } from '../registry/registry.js';
 import { splitKey } from './object-key.js';
@@ -46,6 +54,8 @@ function watchedKinds({
   namespaces,
   daemonSets,
   controllerRevisions,
+  configMaps,
+  secrets,
   metadata,
 }: Informers): Watched[] {
   const whole = [
@@ -54,6 +64,8 @@ function watchedKinds({
     { kind: namespaceKind, informer: namespaces },
     { kind: daemonSetKind, informer: daemonSets },
     { kind: controllerRevisionKind, informer: controllerRevisions },
+    { kind: configMapKind, informer: configMaps },
+    { kind: secretKind, informer: secrets },
   ];
   return [...(whole as Watched[]), ...Array.from(metadata, ([kind, informer]) => ({ kind, informer }))];
 }

@@ -1,5 +1,7 @@
 /** The bytes that an agent is to hold of an object, and when they are others. */
 import { createHash } from 'node:crypto';
+import type { ConfigMap, Secret } from '../../shared/kube/config.js';
+import { isConfigObject } from '../../shared/kube/config-reference.js';
 import type { KubeObject } from '../../shared/kube/meta.js';
 import type { DesiredObject } from '../../shared/link/messages.js';
 import { sameJson } from '../registry/json-value.js';
@@ -8,8 +10,13 @@ import type { Sealer } from './seal.js';
 /** 96 bits: two versions of one object will not meet by chance, and nobody gains by making them. */
 const DIGEST_CHARACTERS = 16;
 
+const OWN_ANNOTATIONS = 'everynode.dev/';
+
 /** Digests of objects as informers share them; each is worked out once a revision, its bytes only when they are sent. */
 const digests = new WeakMap<KubeObject, string>();
+
+/** Of a ConfigMap or Secret the very bytes: one encoding for all nodes that name it. */
+const encoded = new WeakMap<KubeObject, DesiredObject>();
 
 /** The object without what changes on its own account: status, managedFields, resourceVersion. */
 function desiredPart(object: KubeObject & { status?: unknown }): object {
@@ -18,8 +25,18 @@ function desiredPart(object: KubeObject & { status?: unknown }): object {
   return { ...rest, metadata: kept };
 }
 
+/** What a host needs of a ConfigMap or Secret. Other annotations stay behind: kubectl keeps a copy of the data in one. */
+function configPart(object: ConfigMap & Secret): object {
+  const { apiVersion, kind, metadata, type, data, binaryData } = object;
+  const { uid, namespace, name, annotations = {} } = metadata;
+  const own = Object.entries(annotations).filter(([key]) => key.startsWith(OWN_ANNOTATIONS));
+  const kept = { uid, namespace, name, ...(own.length > 0 && { annotations: Object.fromEntries(own) }) };
+  return { apiVersion, kind, metadata: kept, type, data, binaryData };
+}
+
 function bytesOf(object: KubeObject): Buffer {
-  return Buffer.from(JSON.stringify(desiredPart(object)));
+  const part = isConfigObject(object) ? configPart(object) : desiredPart(object);
+  return Buffer.from(JSON.stringify(part));
 }
 
 function digestOf(bytes: Buffer): string {
@@ -34,6 +51,16 @@ export function desiredDigest(object: KubeObject): string {
     digests.set(object, digest);
   }
   return digest;
+}
+
+/** A ConfigMap or Secret as it goes over the link, to any node. It bears no seal: it is never given back. */
+export function encodeConfig(object: KubeObject): DesiredObject {
+  let desired = encoded.get(object);
+  if (!desired) {
+    desired = { uid: object.metadata.uid ?? '', digest: desiredDigest(object), object: bytesOf(object) };
+    encoded.set(object, desired);
+  }
+  return desired;
 }
 
 /** The object as it goes over the link to a node. Its uid is the one the store gave it. */

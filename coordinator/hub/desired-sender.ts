@@ -2,6 +2,7 @@
  * Brings one agent to hold what its node needs: a set of uids to look at again, and one difference on its way at a time.
  * What changes meanwhile merges into the next. Absence of news means nothing; only `gone` takes something away.
  */
+import type { KubeObject } from '../../shared/kube/meta.js';
 import { isPodTerminal, type Pod } from '../../shared/kube/pod.js';
 import type { Ask, Desired, DesiredObject, Held } from '../../shared/link/messages.js';
 import type { UnknownPodVerdict } from '../decisions/unknown-pod.js';
@@ -13,14 +14,14 @@ const MAX_MESSAGE_OBJECTS = 1_000;
 
 /** What the node is to hold, as the informers know it. */
 export interface DesiredSource {
-  /** The Pod with this uid if it is bound to the node. */
-  pod(uid: string): Pod | undefined;
-  /** All Pods bound to the node. */
-  pods(): readonly Pod[];
+  /** The Pod with this uid if it is bound to the node; the ConfigMap or Secret if such a Pod names it. */
+  object(uid: string): KubeObject | undefined;
+  /** All Pods bound to the node, and what they name. */
+  objects(): readonly KubeObject[];
   /** The revision at which the two are true. */
   revision(): number;
-  /** The Pod as it goes to this node. */
-  encode(pod: Pod): DesiredObject;
+  /** The object as it goes to this node. */
+  encode(object: KubeObject): DesiredObject;
   /** What becomes of a uid that the agent named in its hello and the store does not know. */
   unknown(digest: string, wasAsked: boolean): UnknownPodVerdict;
 }
@@ -51,9 +52,9 @@ export class DesiredSender {
     this.#held = new Map(have);
     this.#dirty = new Set(this.#held.keys());
     for (const uid of this.#held.keys()) {
-      if (!source.pod(uid)) this.#strangers.set(uid, false);
+      if (!source.object(uid)) this.#strangers.set(uid, false);
     }
-    for (const pod of source.pods()) this.#dirty.add(pod.metadata.uid ?? '');
+    for (const { metadata } of source.objects()) this.#dirty.add(metadata.uid ?? '');
     wake();
   }
 
@@ -101,7 +102,7 @@ export class DesiredSender {
   /** Until it is known what the host has, it is sent nothing: it would count as one that has seen this era. */
   #isAsking(): boolean {
     const uids = [...this.#strangers.keys()].filter(
-      (uid) => !this.#source.pod(uid) && this.#verdict(uid) === 'ask',
+      (uid) => !this.#source.object(uid) && this.#verdict(uid) === 'ask',
     );
     for (const uid of uids) {
       this.#strangers.set(uid, true);
@@ -120,29 +121,35 @@ export class DesiredSender {
   #takeDifference(): Pick<Desired, 'set' | 'gone'> {
     const difference: Pick<Desired, 'set' | 'gone'> = { set: [], gone: [] };
     let bytes = 0;
-    for (const uid of this.#dirty) {
+    for (const [uid, object] of this.#dirtyInOrder()) {
       if (bytes >= MAX_MESSAGE_BYTES || difference.set.length >= MAX_MESSAGE_OBJECTS) break;
       this.#dirty.delete(uid);
-      const pod = this.#source.pod(uid);
-      if (!pod) {
+      if (!object) {
         if (this.#verdict(uid) === 'gone' && this.#held.delete(uid)) difference.gone.push(uid);
         continue;
       }
       this.#strangers.delete(uid);
-      if (this.#isNews(uid, pod)) {
-        const object = this.#source.encode(pod);
-        this.#held.set(uid, object.digest);
-        difference.set.push(object);
-        bytes += object.object.length;
+      if (this.#isNews(uid, object)) {
+        const desired = this.#source.encode(object);
+        this.#held.set(uid, desired.digest);
+        difference.set.push(desired);
+        bytes += desired.object.length;
       }
     }
     return difference;
   }
 
+  /** Pods come last: a host that has one has what it names, or there is no such object. */
+  #dirtyInOrder(): (readonly [uid: string, object: KubeObject | undefined])[] {
+    const all = [...this.#dirty].map((uid) => [uid, this.#source.object(uid)] as const);
+    const isPod = ([, object]: (typeof all)[number]) => object?.kind === 'Pod';
+    return [...all.filter((each) => !isPod(each)), ...all.filter(isPod)];
+  }
+
   /** A Pod that has ended is not brought to a host that does not know it: it would run again. */
-  #isNews(uid: string, pod: Pod): boolean {
+  #isNews(uid: string, object: KubeObject): boolean {
     const held = this.#held.get(uid);
-    if (held === undefined && isPodTerminal(pod)) return false;
-    return held !== desiredDigest(pod);
+    if (held === undefined && object.kind === 'Pod' && isPodTerminal(object as Pod)) return false;
+    return held !== desiredDigest(object);
   }
 }

@@ -10,12 +10,12 @@ import type { JoinAnswer, JoinRequest, Seal } from '../../shared/link/messages.j
 import { integer, ProtocolError, record, type Shape, text } from '../../shared/link/shape.js';
 import type { Clock } from '../../shared/process/clock.js';
 import { secretKind } from '../kinds/index.js';
+import { CREDENTIAL_SECRET_TYPE } from '../kinds/secret.js';
 import type { Registry } from '../registry/registry.js';
 import { base64, ENROLMENT_NAMESPACE, sha256, TOKEN_SECRET_PREFIX, TOKEN_SECRET_TYPE } from './join-token.js';
 import type { PendingRestore } from './pending-restore.js';
 import type { Sealer } from './seal.js';
 
-export const CREDENTIAL_SECRET_TYPE = 'everynode.dev/node-credential';
 const CREDENTIAL_SECRET_PREFIX = 'node-credential-';
 const TOKEN_PATTERN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
 

@@ -5,6 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
+import { isConfigObject } from '../../shared/kube/config-reference.js';
 import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import {
@@ -17,14 +18,14 @@ import {
   type StatusReport,
   type Welcome,
 } from '../../shared/link/messages.js';
-import { commonFeatures, GIVE_BACK } from '../../shared/link/version.js';
+import { CONFIG_OBJECTS, commonFeatures, GIVE_BACK } from '../../shared/link/version.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { unknownPodVerdict } from '../decisions/unknown-pod.js';
-import { type Informers, type ObjectChange, PODS_BY_NODE } from '../informers/informer.js';
+import type { Informers, ObjectChange } from '../informers/informer.js';
 import type { Registry } from '../registry/registry.js';
 import { admit, nodeDeleted } from './admission.js';
-import { encodeDesired, isSameToAgent } from './desired-object.js';
+import { encodeConfig, encodeDesired } from './desired-object.js';
 import { DesiredSender, type DesiredSource } from './desired-sender.js';
 import { Enrolment, type JoinCall } from './enrolment.js';
 import { FanOut } from './fan-out.js';
@@ -32,6 +33,7 @@ import { GivenBack } from './given-back.js';
 import { hostOffsetMs } from './host-time.js';
 import { NodeConditions } from './node-conditions.js';
 import { NodeLanes } from './node-lanes.js';
+import { NodeObjects } from './node-objects.js';
 import type { PendingRestore } from './pending-restore.js';
 import { PodStreams } from './pod-streams.js';
 import type { Presence } from './presence.js';
@@ -91,6 +93,7 @@ export class Hub implements SessionEvents {
   readonly #statusWriter: StatusWriter;
   readonly #givenBack: GivenBack;
   readonly #fanOut: FanOut<Session>;
+  readonly #objects: NodeObjects;
   #isStopping = false;
   #whenEmpty: () => void = () => undefined;
 
@@ -124,7 +127,7 @@ export class Hub implements SessionEvents {
     this.streams = new PodStreams((node) => this.#sessionOf(node));
     presence.onChange((node) => this.#conditions.outOfContact(node));
     informers.nodes.onChange((change) => this.#nodeChanged(change));
-    informers.pods.onChange((change) => this.#podChanged(change));
+    this.#objects = new NodeObjects(informers, (node, uid) => this.#live.get(node)?.session.touch(uid));
   }
 
   /** How many agents are connected. */
@@ -295,14 +298,13 @@ export class Hub implements SessionEvents {
     const { informers, sealer, restore } = this.#options;
     const isHostBeyond = sealer.isBeyond(hello);
     const canGiveBack = hello.features.includes(GIVE_BACK);
+    const kinds = { config: hello.features.includes(CONFIG_OBJECTS) };
     return {
-      pod: (uid) => {
-        const pod = informers.pods.byUid(uid);
-        return pod?.spec.nodeName === node ? pod : undefined;
-      },
-      pods: () => informers.pods.indexed(PODS_BY_NODE, node),
+      object: (uid) => this.#objects.object(node, uid, kinds),
+      objects: () => this.#objects.objects(node, kinds),
       revision: () => informers.revision,
-      encode: (pod) => encodeDesired(pod, node, sealer),
+      encode: (object) =>
+        isConfigObject(object) ? encodeConfig(object) : encodeDesired(object, node, sealer),
       unknown: (digest, wasAsked) =>
         unknownPodVerdict({
           isHostBeyond,
@@ -329,14 +331,6 @@ export class Hub implements SessionEvents {
     if (kind === 'Node') return informers.nodes.get({ name: node });
     const pod = kind === 'Pod' && uid ? informers.pods.byUid(uid) : undefined;
     return pod?.spec.nodeName === node ? pod : undefined;
-  }
-
-  #podChanged({ previous, current }: ObjectChange<Pod>): void {
-    const pod = current ?? previous;
-    const entry = pod?.spec.nodeName ? this.#live.get(pod.spec.nodeName) : undefined;
-    if (!entry || !pod?.metadata.uid) return;
-    const isNews = !previous || !current || !isSameToAgent(previous, current);
-    if (isNews) entry.session.touch(pod.metadata.uid);
   }
 
   #nodeChanged({ previous, current }: ObjectChange<Node>): void {

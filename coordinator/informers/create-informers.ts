@@ -1,5 +1,5 @@
 /** One tail of the registry feeds the caches of all kinds that controllers and hub look at. */
-import type { Namespace } from '../../shared/kube/config.js';
+import type { ConfigMap, Namespace, Secret } from '../../shared/kube/config.js';
 import { type KubeObject, refText } from '../../shared/kube/meta.js';
 import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
@@ -8,8 +8,17 @@ import type { ControllerRevision, DaemonSet } from '../../shared/kube/workload.j
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { Slice } from '../../shared/process/slice.js';
-import { controllerRevisionKind, daemonSetKind, namespaceKind, nodeKind, podKind } from '../kinds/index.js';
+import {
+  configMapKind,
+  controllerRevisionKind,
+  daemonSetKind,
+  namespaceKind,
+  nodeKind,
+  podKind,
+  secretKind,
+} from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
+import { CREDENTIAL_SECRET_TYPE } from '../kinds/secret.js';
 import type { KindTail, ObjectRecord, Registry } from '../registry/registry.js';
 import { CachedInformer } from './cached-informer.js';
 import { COMMON_INDEXES, type IndexFunctions, POD_INDEXES } from './indexes.js';
@@ -42,6 +51,13 @@ function metadataOnly({ apiVersion, kind, metadata }: KubeObject): KubeObject {
   return { apiVersion, kind, metadata };
 }
 
+/** There is one a node, and nobody needs more of them here than their owners. */
+function withoutCredential(secret: Secret): Secret {
+  if (secret.type !== CREDENTIAL_SECRET_TYPE) return secret;
+  const { data: _, ...rest } = secret;
+  return rest;
+}
+
 class FollowingInformers implements Informers {
   readonly pods: CachedInformer<Pod>;
   readonly nodes: CachedInformer<Node>;
@@ -49,6 +65,8 @@ class FollowingInformers implements Informers {
   readonly controllerRevisions: CachedInformer<ControllerRevision>;
   readonly namespaces: CachedInformer<Namespace>;
   readonly metadata: ReadonlyMap<Kind, CachedInformer<KubeObject>>;
+  readonly configMaps: CachedInformer<ConfigMap>;
+  readonly secrets: CachedInformer<Secret>;
   readonly #registry: Registry;
   readonly #clock: Clock;
   readonly #log: Logger;
@@ -66,6 +84,8 @@ class FollowingInformers implements Informers {
     this.namespaces = this.#cache(namespaceKind, {});
     this.daemonSets = this.#cache(daemonSetKind, COMMON_INDEXES);
     this.controllerRevisions = this.#cache(controllerRevisionKind, COMMON_INDEXES);
+    this.configMaps = this.#cache(configMapKind, COMMON_INDEXES);
+    this.secrets = this.#cache(secretKind, COMMON_INDEXES, withoutCredential);
     this.pods = this.#cache(podKind, POD_INDEXES);
     const others = registry.kinds.filter(
       (other) => other.kind !== 'Event' && !this.#feeds.has(other.resource),

@@ -31,6 +31,9 @@ export interface Informers {
   readonly namespaces: Informer<import('../../shared/kube/config.js').Namespace>;
   /** Every other kind that is served but Events, of each object its type and metadata alone; by kind. */
   readonly metadata: ReadonlyMap<import('../kinds/kind.js').Kind, Informer<KubeObject>>;
+  readonly configMaps: Informer<import('../../shared/kube/config.js').ConfigMap>;
+  /** Of the agents' credentials, which no Pod may be given, all but the data. */
+  readonly secrets: Informer<import('../../shared/kube/config.js').Secret>;
   /** Waits until every cache has passed this revision. */
   waitFor(revision: number): Promise<void>;
   /** The revision that all caches have passed. */

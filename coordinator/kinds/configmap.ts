@@ -1,4 +1,4 @@
-/** v1 ConfigMap: stored and served; not mounted into Pods yet. */
+/** v1 ConfigMap. */
 import type { ConfigMap } from '../../shared/kube/config.js';
 import { invalidValue, tooLong } from './field-error.js';
 import { MAX_DATA_BYTES, validateDataKeys, validateImmutable } from './immutable-data.js';

@@ -1,10 +1,13 @@
-/** v1 Secret: stored and served; not mounted into Pods yet. */
+/** v1 Secret. */
 import type { Secret } from '../../shared/kube/config.js';
 import { FIELD_IMMUTABLE, invalidValue, required, tooLong } from './field-error.js';
 import { MAX_DATA_BYTES, validateDataKeys, validateImmutable } from './immutable-data.js';
 import type { FieldError, Kind } from './kind.js';
 import { AGE_COLUMN, column, NAME_COLUMN } from './table-column.js';
 import { STANDARD_VERBS } from './verbs.js';
+
+/** The hash of an agent's credential: there are as many as nodes, and none is for a Pod. */
+export const CREDENTIAL_SECRET_TYPE = 'everynode.dev/node-credential';
 
 const REDACTED = '<secret contents redacted>';
 const ACCOUNT_NAME = 'kubernetes.io/service-account.name';

@@ -4,8 +4,11 @@ import { SUBPROTOCOL } from './messages.js';
 /** The hub may `ask` for objects, and the agent answers with `returned`. */
 export const GIVE_BACK = 'giveBack';
 
+/** A `desired` may hold ConfigMaps and Secrets beside Pods: those that the Pods name. */
+export const CONFIG_OBJECTS = 'configObjects';
+
 /** Features this build knows beyond the plain version. A message kind added later is sent only if both ends name its feature. */
-export const FEATURES: readonly string[] = ['logs', GIVE_BACK];
+export const FEATURES: readonly string[] = ['logs', GIVE_BACK, CONFIG_OBJECTS];
 
 /** The features both ends named. */
 export function commonFeatures(theirs: readonly string[]): string[] {

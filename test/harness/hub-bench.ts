@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import type { AgentSide, DesiredChange } from '../../agent/link/agent-side.js';
 import { Link } from '../../agent/link/link.js';
-import { CREDENTIAL_SECRET_TYPE } from '../../coordinator/hub/enrolment.js';
+import { CREDENTIAL_SECRET_TYPE } from '../../coordinator/kinds/secret.js';
 import { Hub } from '../../coordinator/hub/hub.js';
 import { base64, sha256 } from '../../coordinator/hub/join-token.js';
 import { Presence } from '../../coordinator/hub/presence.js';

@@ -9,7 +9,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { WebSocketServer } from 'ws';
-import { CREDENTIAL_SECRET_TYPE } from '../../coordinator/hub/enrolment.js';
+import { CREDENTIAL_SECRET_TYPE } from '../../coordinator/kinds/secret.js';
 import { Hub } from '../../coordinator/hub/hub.js';
 import { base64, sha256 } from '../../coordinator/hub/join-token.js';
 import { Presence } from '../../coordinator/hub/presence.js';
