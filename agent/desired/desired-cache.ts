@@ -90,6 +90,7 @@ export class DesiredCache {
   async apply(change: CacheChange): Promise<void> {
     const now = this.#clock.now();
     for (const object of change.set) {
+      if (object.kind) continue;
       const pod = this.#decodePod(object);
       if (!pod) continue;
       const { uid, digest, seal } = object;

@@ -54,10 +54,11 @@ export function desiredDigest(object: KubeObject): string {
 }
 
 /** A ConfigMap or Secret as it goes over the link, to any node. It bears no seal: it is never given back. */
-export function encodeConfig(object: KubeObject): DesiredObject {
+export function encodeConfig(object: ConfigMap | Secret): DesiredObject {
   let desired = encoded.get(object);
   if (!desired) {
-    desired = { uid: object.metadata.uid ?? '', digest: desiredDigest(object), object: bytesOf(object) };
+    const kind = object.kind === 'Secret' ? 'Secret' : 'ConfigMap';
+    desired = { uid: object.metadata.uid ?? '', digest: desiredDigest(object), kind, object: bytesOf(object) };
     encoded.set(object, desired);
   }
   return desired;

@@ -1,4 +1,5 @@
 /** The ConfigMaps and Secrets that a Pod names: its host gets these and no others. */
+import type { ConfigMap, Secret } from './config.js';
 import type { KubeObject } from './meta.js';
 import type { Container, Pod } from './pod.js';
 import type { Volume, VolumeProjection } from './volume.js';
@@ -18,7 +19,7 @@ export function configKey({ kind, namespace, name }: ConfigReference): string {
 }
 
 /** True for an object that Pods can name in this way. */
-export function isConfigObject(object: KubeObject): boolean {
+export function isConfigObject(object: KubeObject): object is ConfigMap | Secret {
   return object.kind === 'ConfigMap' || object.kind === 'Secret';
 }
 

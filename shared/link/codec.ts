@@ -146,6 +146,7 @@ const FROM_HUB: { [K in FromHub['kind']]: Shape<Of<K>> } = {
       record<DesiredObject>({
         uid,
         digest: text(128),
+        kind: optional(oneOf('ConfigMap', 'Secret')),
         object: bytes(MAX_FRAME_BYTES),
         seal: optional(seal),
       }),

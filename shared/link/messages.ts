@@ -63,6 +63,8 @@ export interface Seal {
 export interface DesiredObject {
   uid: string;
   digest: string;
+  /** Absent: a Pod. Others only with feature `configObjects`, and before the Pods that name them. */
+  kind?: 'ConfigMap' | 'Secret';
   /** UTF-8 JSON bytes. Encoded once, whoever receives them. */
   object: Uint8Array;
   /** Kept with the object, for a day when the store has lost it. */

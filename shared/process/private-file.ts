@@ -20,14 +20,14 @@ export function makePrivateDirectory(path: string): void {
   mkdirSync(path, { mode: 0o700 });
 }
 
-/** Replaces the file by `text`, mode 0600, durably. A reader sees the old text or the new one. */
-export async function writePrivateFile(path: string, text: string): Promise<void> {
+/** Replaces the file by `content`, mode 0600, durably. A reader sees the old content or the new one. */
+export async function writePrivateFile(path: string, content: string | Uint8Array): Promise<void> {
   const temporary = `${path}.new`;
   const file = await open(temporary, 'w', 0o600);
   try {
     // A leftover of an earlier crash keeps its mode when opened.
     await file.chmod(0o600);
-    await file.writeFile(text);
+    await file.writeFile(content);
     await file.sync();
   } finally {
     await file.close();

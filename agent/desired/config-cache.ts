@@ -1,0 +1,141 @@
+/** The ConfigMaps and Secrets this host was given, one file each: its Pods need them after a reboot with no coordinator in reach. */
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ConfigMap, Secret } from '../../shared/kube/config.js';
+import { type ConfigReference, configKey, configReferenceTo } from '../../shared/kube/config-reference.js';
+import type { DesiredObject, Held } from '../../shared/link/messages.js';
+import { writePrivateFile } from '../../shared/process/private-file.js';
+import type { Logger } from '../../shared/process/log.js';
+import { decodeConfigFile, encodeConfigFile, type HeldConfig } from './config-file.js';
+import type { SecretBox } from './secret-box.js';
+
+/** With the value `"false"` on a Secret or ConfigMap, hosts keep it in memory alone. */
+export const OFFLINE_ANNOTATION = 'everynode.dev/offline';
+
+const SUFFIX = '.object';
+
+/** Where the files are, and what seals the Secrets among them. */
+export interface ConfigPlace {
+  directory: string;
+  box: SecretBox;
+}
+
+/** What a difference did: which objects are others now, visible at once, and when that is on disk. */
+export interface AppliedConfig {
+  changed: ConfigReference[];
+  durable: Promise<void>;
+}
+
+export class ConfigCache {
+  readonly #place: ConfigPlace | undefined;
+  readonly #log: Logger;
+  readonly #byUid = new Map<string, HeldConfig>();
+  readonly #byKey = new Map<string, HeldConfig>();
+  #writing: Promise<void> = Promise.resolve();
+
+  private constructor(place: ConfigPlace | undefined, log: Logger) {
+    this.#place = place;
+    this.#log = log;
+  }
+
+  /** Reads what is there. A damaged file is removed: the coordinator gives the object again. */
+  static async open(place: ConfigPlace, log: Logger): Promise<ConfigCache> {
+    await mkdir(place.directory, { recursive: true, mode: 0o700 });
+    const cache = new ConfigCache(place, log);
+    for (const name of await readdir(place.directory)) await cache.#load(place, name);
+    return cache;
+  }
+
+  /** One that ends with the process, for hosts that pretend. */
+  static inMemory(log: Logger): ConfigCache {
+    return new ConfigCache(undefined, log);
+  }
+
+  /** For the hello. */
+  have(): Held[] {
+    return [...this.#byUid.values()].map(({ uid, digest }) => [uid, digest]);
+  }
+
+  find(reference: ConfigReference): ConfigMap | Secret | undefined {
+    return this.#byKey.get(configKey(reference))?.object;
+  }
+
+  /** Takes the ConfigMaps and Secrets of a difference over. One that cannot be read is logged and left out. */
+  apply({ set, gone }: { set: readonly DesiredObject[]; gone: readonly string[] }): AppliedConfig {
+    const given = set.flatMap((object) => (object.kind ? this.#decode(object) : []));
+    const dropped = gone.flatMap((uid) => this.#byUid.get(uid) ?? []);
+    for (const held of given) this.#remember(held);
+    for (const held of dropped) this.#forget(held);
+    const durable = this.#writing.catch(() => undefined).then(() => this.#write(given, dropped));
+    this.#writing = durable;
+    // Whoever waits for it hears of a failure; `flush` and the next write do not.
+    durable.catch(() => undefined);
+    return { changed: [...given, ...dropped].map(({ object }) => configReferenceTo(object)), durable };
+  }
+
+  /** Resolves when everything so far is on disk, or cannot be. */
+  flush(): Promise<void> {
+    return this.#writing.catch(() => undefined);
+  }
+
+  #remember(held: HeldConfig): void {
+    this.#byUid.set(held.uid, held);
+    this.#byKey.set(configKey(configReferenceTo(held.object)), held);
+  }
+
+  /** The name may already be that of another object, made anew. */
+  #forget(held: HeldConfig): void {
+    this.#byUid.delete(held.uid);
+    const key = configKey(configReferenceTo(held.object));
+    if (this.#byKey.get(key)?.uid === held.uid) this.#byKey.delete(key);
+  }
+
+  #decode({ uid, digest, object, kind }: DesiredObject): HeldConfig[] {
+    try {
+      const decoded = JSON.parse(Buffer.from(object).toString('utf8')) as ConfigMap | Secret;
+      if (decoded.kind === kind && decoded.metadata.name) return [{ uid, digest, object: decoded }];
+    } catch {
+      // Told below. What the parser says could quote a Secret.
+    }
+    this.#log.error({ uid, kind }, 'desired object cannot be read; left out');
+    return [];
+  }
+
+  async #load({ directory, box }: ConfigPlace, name: string): Promise<void> {
+    const path = join(directory, name);
+    const uid = decodeURIComponent(name.slice(0, -SUFFIX.length));
+    const decoded = name.endsWith(SUFFIX)
+      ? decodeConfigFile(await readFile(path), uid, box)
+      : ({ kind: 'unreadable' } as const);
+    switch (decoded.kind) {
+      case 'held':
+        this.#remember(decoded.held);
+        return;
+      case 'sealed':
+        // The key may be back at the next start.
+        this.#log.error({ path }, 'Secret is sealed under another key; waiting for the coordinator');
+        return;
+      case 'unreadable':
+        this.#log.warn({ path }, 'damaged file of a desired object removed');
+        await rm(path, { force: true });
+    }
+  }
+
+  async #write(given: readonly HeldConfig[], dropped: readonly HeldConfig[]): Promise<void> {
+    const place = this.#place;
+    if (!place) return;
+    for (const held of given) {
+      if (isKept(held)) await writePrivateFile(pathOf(place, held), encodeConfigFile(held, place.box));
+      else await rm(pathOf(place, held), { force: true });
+    }
+    for (const held of dropped) await rm(pathOf(place, held), { force: true });
+  }
+}
+
+function isKept({ object }: HeldConfig): boolean {
+  return object.metadata.annotations?.[OFFLINE_ANNOTATION] !== 'false';
+}
+
+function pathOf({ directory }: ConfigPlace, { uid }: HeldConfig): string {
+  return join(directory, encodeURIComponent(uid) + SUFFIX);
+}
