@@ -4,6 +4,7 @@ import { StreamError } from '../shared/link/byte-stream.js';
 import type { LogStreamRequest } from '../shared/link/messages.js';
 import type { Clock } from '../shared/process/clock.js';
 import type { Logger } from '../shared/process/log.js';
+import type { ConfigCache } from './desired/config-cache.js';
 import type { DesiredCache } from './desired/desired-cache.js';
 import type { AgentSide } from './link/agent-side.js';
 import type { NodeWatch } from './node/node-watch.js';
@@ -16,6 +17,7 @@ import { openLog } from './streams/logs.js';
 export interface AgentParts {
   settings: Pick<AgentSettings, 'nodeName' | 'labels' | 'taints'>;
   cache: DesiredCache;
+  config: ConfigCache;
   workers: PodWorkers;
   node: NodeWatch;
   driver: RuntimeDriver;
@@ -28,11 +30,15 @@ export interface AgentParts {
 
 /** The agent as the link sees it. */
 export function createAgentSide(parts: AgentParts): AgentSide {
-  const { settings, cache, workers, node, log } = parts;
+  const { settings, cache, config, workers, node, log } = parts;
   return {
     resume: () => ({
       ...cache.position(),
-      have: [...cache.have(), ...workers.leftovers().map((uid): [string, string] => [uid, ''])],
+      have: [
+        ...cache.have(),
+        ...config.have(),
+        ...workers.leftovers().map((uid): [string, string] => [uid, '']),
+      ],
     }),
     registration: () => {
       const { operatingSystem, architecture } = node.host;
@@ -41,12 +47,14 @@ export function createAgentSide(parts: AgentParts): AgentSide {
     },
     nodeStatus: () => node.status(),
     apply: async (change) => {
-      const durable = cache.apply(change);
+      const given = config.apply(change);
+      const durable = Promise.all([given.durable, cache.apply(change)]);
       // Containers may start while the disk is still busy: after a power cut the engine tells of them.
       workers.update(
         change.set.map(({ uid }) => uid),
         change.gone,
       );
+      workers.configChanged(given.changed);
       await durable;
     },
     giveBack: (uid) => cache.giveBack(uid),

@@ -8,6 +8,7 @@ import type { Logger } from '../shared/process/log.js';
 import { VERSION } from '../shared/process/version.js';
 import { createAgentSide } from './agent-side.js';
 import { hostIsolation, type IsolationSettings } from './decisions/host-isolation.js';
+import type { ConfigCache } from './desired/config-cache.js';
 import type { DesiredCache } from './desired/desired-cache.js';
 import type { LinkTarget } from './link/connection.js';
 import { Link } from './link/link.js';
@@ -29,6 +30,7 @@ export interface AgentHost {
   /** `docker`, `podman` or `hollow`. */
   engine: string;
   cache: DesiredCache;
+  config: ConfigCache;
   volumes: PodVolumes;
   isolation: IsolationSettings;
   readHost: () => HostInfo;
@@ -103,6 +105,7 @@ function createWorkers(host: AgentHost, node: NodeWatch, reports: PodReports): P
     driver,
     images: new Images(driver, clock),
     volumes: host.volumes,
+    findConfig: (reference) => host.config.find(reference),
     reports,
     clock,
     log: host.log.child({ component: 'pods' }),

@@ -11,6 +11,16 @@ export function cachePath(dataDir: string): string {
   return join(dataDir, 'desired.json');
 }
 
+/** The ConfigMaps and Secrets this host was given, a file each. */
+export function configDirectory(dataDir: string): string {
+  return join(dataDir, 'config');
+}
+
+/** What Secrets on disk are sealed with. */
+export function hostKeyPath(dataDir: string): string {
+  return join(dataDir, 'host.key');
+}
+
 /** Creates the directory, for its owner alone. Throws `ExitError` when it cannot be written to. */
 export function prepareDataDir(dataDir: string): void {
   try {

@@ -7,15 +7,18 @@ import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import { type Running, startInOrder } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
 import { createAgent } from './agent.js';
-import { cachePath, lockDataDir, prepareDataDir } from './data-dir.js';
+import { cachePath, configDirectory, hostKeyPath, lockDataDir, prepareDataDir } from './data-dir.js';
+import { ConfigCache } from './desired/config-cache.js';
 import { DesiredCache } from './desired/desired-cache.js';
 import { durableFile } from './desired/durable-file.js';
+import { loadHostKey } from './desired/host-key.js';
+import { SecretBox } from './desired/secret-box.js';
 import { EnrolError, type Enrolment, enrol } from './enrol.js';
 import type { LinkTarget } from './link/connection.js';
 import { readHostInfo } from './node/host-info.js';
 import { type EnginePlaces, openRuntime } from './open-runtime.js';
 import type { AgentSettings } from './settings.js';
-import { Volumes } from './volumes/mounts.js';
+import { Volumes } from './volumes/volumes.js';
 
 /** Starts the agent; stopping it touches no container. Throws `ExitError` for what a person can mend. */
 export async function startAgent(
@@ -34,6 +37,7 @@ export async function startAgent(
     clock,
     log.child({ component: 'desired' }),
   );
+  const config = await openConfigCache(dataDir, log);
   const driver = runtime.driverFor({ clusterUID: enrolment.clusterUID, nodeName });
 
   const agent = createAgent({
@@ -42,6 +46,7 @@ export async function startAgent(
     driver,
     engine: runtime.name,
     cache,
+    config,
     volumes: new Volumes(dataDir),
     isolation: {
       seccompRoot: join(dataDir, 'seccomp'),
@@ -61,10 +66,17 @@ export async function startAgent(
       { name: 'runtime', stop: () => runtime.close() },
       { name: 'driver', stop: () => driver.close() },
       { name: 'cache', stop: () => cache.flush() },
+      { name: 'config', stop: () => config.flush() },
       ...agent.parts,
     ],
     log,
   );
+}
+
+/** Its Secrets are sealed under the host's key. */
+async function openConfigCache(dataDir: string, log: Logger): Promise<ConfigCache> {
+  const box = new SecretBox(await loadHostKey(hostKeyPath(dataDir)));
+  return ConfigCache.open({ directory: configDirectory(dataDir), box }, log.child({ component: 'desired' }));
 }
 
 async function becomeNode(settings: AgentSettings): Promise<Enrolment> {

@@ -1,10 +1,11 @@
-/** Takes a host out of its fleet: its containers, and nobody else's, leave the engine. */
+/** Takes a host out of its fleet: its containers, and nobody else's, leave the engine, and what they had in memory goes. */
 import { systemClock } from '../shared/process/clock.js';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import { lockDataDir } from './data-dir.js';
 import { readIdentity } from './identity-file.js';
 import { reopenRuntime } from './open-runtime.js';
 import { type RuntimeDriver, RuntimeError } from './runtime/driver.js';
+import { removeMemory } from './volumes/pod-folders.js';
 
 /** How long each container is given to end by itself. */
 const GRACE_SECONDS = 10;
@@ -21,7 +22,9 @@ export async function removeContainers(dataDir: string): Promise<number> {
   const lock = await lockDataDir(dataDir);
   const driver = runtime.driverFor({ clusterUID: identity.clusterUID, nodeName: identity.node });
   try {
-    return await removeAll(driver);
+    const removed = await removeAll(driver);
+    await removeMemory(dataDir);
+    return removed;
   } catch (error) {
     if (!(error instanceof RuntimeError)) throw error;
     throw new ExitError(

@@ -11,15 +11,14 @@ import {
 import { BACKOFF_LABEL, BOOT_LABEL, GRACE_LABEL, SANDBOX_LABEL } from './container-labels.js';
 import { engineLimits, sandboxLimits } from './container-limits.js';
 import { engineSecurity, refusedAsRoot } from './container-security.js';
-import { environmentOf, expandVariables } from './environment.js';
-import type { FieldFacts } from './field-ref.js';
+import { type EnvironmentFacts, environmentOf, expandVariables } from './environment.js';
 import type { HostIsolation } from './host-isolation.js';
 import { fullImageName } from './image-name.js';
 import { needsSandbox } from './sandbox-need.js';
 import { dottedSysctl } from './sysctls.js';
 
 /** What the Pod's spec alone does not say. */
-export interface ConfigContext extends FieldFacts {
+export interface ConfigContext extends EnvironmentFacts {
   attempt: number;
   backoffMs: number;
   bootMark: string;

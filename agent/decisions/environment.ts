@@ -1,5 +1,7 @@
 /** A container's environment, and `$(VAR)` in its command and arguments (third_party/forked/golang/expansion). */
-import type { Container, EnvVar, Pod } from '../../shared/kube/pod.js';
+import type { ConfigReference } from '../../shared/kube/config-reference.js';
+import type { Container, EnvFromSource, EnvVar, KeySelector, Pod } from '../../shared/kube/pod.js';
+import { configTexts, type FindConfig, notFoundMessage } from './config-lookup.js';
 import { type FieldFacts, fieldValue, resourceValue } from './field-ref.js';
 
 /** Replaces `$(NAME)` by its value; `$$(NAME)` stands for itself, an unknown name stays as written. */
@@ -13,12 +15,19 @@ export type Environment =
   | { kind: 'values'; values: ReadonlyMap<string, string> }
   | { kind: 'refused'; message: string };
 
+/** What variables may be told of. */
+export interface EnvironmentFacts extends FieldFacts {
+  findConfig: FindConfig;
+}
+
 /** The variables in order, later ones seeing earlier ones, or why the container cannot be configured. */
-export function environmentOf(pod: Pod, container: Container, facts: FieldFacts): Environment {
-  if (container.envFrom?.some((source) => !isOptional(source))) {
-    return { kind: 'refused', message: 'envFrom is not supported yet' };
-  }
+export function environmentOf(pod: Pod, container: Container, facts: EnvironmentFacts): Environment {
   const values = new Map<string, string>();
+  for (const source of container.envFrom ?? []) {
+    const found = allOf(pod, source, facts.findConfig);
+    if (found.refused !== undefined) return { kind: 'refused', message: found.refused };
+    for (const [key, value] of found.value ?? []) values.set(`${source.prefix ?? ''}${key}`, value);
+  }
   for (const variable of container.env ?? []) {
     if (!variable.valueFrom) {
       values.set(variable.name, expandVariables(variable.value ?? '', values));
@@ -31,29 +40,64 @@ export function environmentOf(pod: Pod, container: Container, facts: FieldFacts)
   return { kind: 'values', values };
 }
 
-function isOptional(source: unknown): boolean {
-  const { configMapRef, secretRef } = source as Record<string, { optional?: boolean } | undefined>;
-  return (configMapRef ?? secretRef)?.optional === true;
+/** Neither: an optional source that is not there. */
+type Found<T> = { value?: T; refused?: string };
+
+function allOf(
+  pod: Pod,
+  { configMapRef, secretRef }: EnvFromSource,
+  find: FindConfig,
+): Found<ReadonlyMap<string, string>> {
+  const named = configMapRef ?? secretRef;
+  if (!named) return {};
+  return textsOf(referenceTo(pod, configMapRef ? 'ConfigMap' : 'Secret', named.name), named.optional, find);
 }
 
-function valueFrom(
-  pod: Pod,
-  container: Container,
-  variable: EnvVar,
-  facts: FieldFacts,
-): { value?: string; refused?: string } {
+function textsOf(
+  reference: ConfigReference,
+  optional: boolean | undefined,
+  find: FindConfig,
+): Found<ReadonlyMap<string, string>> {
+  const object = find(reference);
+  if (object) return { value: configTexts(object) };
+  return optional ? {} : { refused: notFoundMessage(reference) };
+}
+
+function referenceTo(pod: Pod, kind: ConfigReference['kind'], name = ''): ConfigReference {
+  return { kind, namespace: pod.metadata.namespace ?? '', name };
+}
+
+function keyOf(reference: ConfigReference, { key, optional }: KeySelector, find: FindConfig): Found<string> {
+  const texts = textsOf(reference, optional, find);
+  if (!texts.value) return { ...(texts.refused !== undefined && { refused: texts.refused }) };
+  const value = texts.value.get(key);
+  if (value !== undefined) return { value };
+  const { kind, namespace, name } = reference;
+  return optional ? {} : { refused: `couldn't find key ${key} in ${kind} ${namespace}/${name}` };
+}
+
+function valueFrom(pod: Pod, container: Container, variable: EnvVar, facts: EnvironmentFacts): Found<string> {
   const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef } = variable.valueFrom ?? {};
   if (fieldRef) {
     const value = fieldValue(pod, fieldRef.fieldPath ?? '', facts);
     return value === undefined ? { refused: `unsupported fieldPath: ${fieldRef.fieldPath}` } : { value };
   }
   if (resourceFieldRef) {
-    const named = pod.spec.containers.find(({ name }) => name === resourceFieldRef.containerName);
-    const { resource = '', divisor } = resourceFieldRef;
-    const value = resourceValue(named ?? container, resource, divisor, facts);
+    const { containerName, resource = '', divisor } = resourceFieldRef;
+    const named = containerName ? containerNamed(pod, containerName) : container;
+    const value = named && resourceValue(named, resource, divisor, facts);
     return value === undefined ? { refused: `unsupported container resource : ${resource}` } : { value };
   }
-  if ((configMapKeyRef ?? secretKeyRef)?.optional) return {};
-  const source = configMapKeyRef ? 'configMapKeyRef' : 'secretKeyRef';
-  return { refused: `environment variable ${variable.name}: ${source} is not supported yet` };
+  if (configMapKeyRef) {
+    return keyOf(referenceTo(pod, 'ConfigMap', configMapKeyRef.name), configMapKeyRef, facts.findConfig);
+  }
+  if (secretKeyRef) {
+    return keyOf(referenceTo(pod, 'Secret', secretKeyRef.name), secretKeyRef, facts.findConfig);
+  }
+  return { refused: `environment variable ${variable.name}: its source is not supported` };
+}
+
+/** Any of the Pod's containers, init containers included. */
+export function containerNamed({ spec }: Pod, wanted: string): Container | undefined {
+  return [...spec.containers, ...(spec.initContainers ?? [])].find(({ name }) => name === wanted);
 }

@@ -1,6 +1,7 @@
 /** What `fieldRef` and `resourceFieldRef` resolve to (pkg/fieldpath, pkg/api/v1/resource). */
 import type { Container, Pod } from '../../shared/kube/pod.js';
 import { parseQuantity, type Quantity } from '../../shared/kube/quantity.js';
+import { goQuote } from './go-quote.js';
 
 /** Facts of the host and the engine that a Pod may ask for. */
 export interface FieldFacts {
@@ -24,6 +25,10 @@ export function fieldValue(pod: Pod, path: string, facts: FieldFacts): string | 
   switch (path) {
     case 'metadata.name':
       return pod.metadata.name;
+    case 'metadata.labels':
+      return mapText(pod.metadata.labels);
+    case 'metadata.annotations':
+      return mapText(pod.metadata.annotations);
     case 'metadata.namespace':
       return pod.metadata.namespace ?? '';
     case 'metadata.uid':
@@ -41,6 +46,12 @@ export function fieldValue(pod: Pod, path: string, facts: FieldFacts): string | 
     default:
       return undefined;
   }
+}
+
+/** One `key="value"` a line, sorted (pkg/fieldpath FormatMap). */
+function mapText(map: Record<string, string> = {}): string {
+  const keys = Object.keys(map).sort();
+  return keys.map((key) => `${key}=${goQuote(map[key] ?? '')}`).join('\n');
 }
 
 /** `limits.memory` and the like, divided by `divisor` and rounded up; undefined for a resource that is not offered. */

@@ -7,6 +7,7 @@ import { imageBackoff } from './image-backoff.js';
 import { fullImageName } from './image-name.js';
 import { EVICTED, type PodEnd, type PodView } from './pod-view.js';
 import { needsSandbox } from './sandbox-need.js';
+import { showsFiles } from './volume-files.js';
 
 /** Every kind of step with what its performer is told; `NextAction` and the performers' record derive from it. */
 export interface Steps {
@@ -15,6 +16,8 @@ export interface Steps {
   /** The host may not run the Pod at all. */
   reject: { rejection: Rejection };
   'prepare-volumes': object;
+  /** Bring the files that show ConfigMaps, Secrets and fields of the Pod up to date. */
+  'refresh-volumes': object;
   'ensure-image': { container: string };
   'create-sandbox': { attempt: number; backoffMs: number };
   'create-container': { container: string; attempt: number; backoffMs: number; sandboxID?: string };
@@ -86,9 +89,19 @@ function nextRunAction(view: PodView): NextAction {
   const steps = [volumeStep(view), sandboxStep(view)];
   const blocked = steps.find((step) => step !== undefined);
   if (blocked) return blocked;
+  const refreshAt = refreshTime(view);
+  if (refreshAt !== undefined && refreshAt <= view.now) return { kind: 'refresh-volumes' };
   const containerSteps = view.pod.spec.containers.map((container) => containerStep(view, container));
   const active = containerSteps.find((step) => step.kind !== 'wait');
-  return active ?? superseded(view) ?? earliest(containerSteps);
+  const refresh: NextAction[] = refreshAt === undefined ? [] : [{ kind: 'wait', until: refreshAt }];
+  return active ?? superseded(view) ?? earliest([...containerSteps, ...refresh]);
+}
+
+/** When the files of a Pod that runs are to be looked at; an agent that has just started does not know how they are. */
+function refreshTime({ progress: { volumes }, pod, containers }: PodView): number | undefined {
+  if (volumes.kind === 'ready') return volumes.refreshAt;
+  const isRunning = containers.some(({ state }) => state === 'running');
+  return volumes.kind === 'unprepared' && isRunning && showsFiles(pod) ? 0 : undefined;
 }
 
 /** A hollow host may be told that the Pod is over; nothing is started then. */

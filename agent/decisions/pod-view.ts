@@ -36,9 +36,10 @@ export interface StepFailure {
   attempt: number;
 }
 
+/** `refreshAt`: files that show objects may be out of date, and are looked at again at this time (ms since the epoch). */
 export type VolumesState =
   | { kind: 'unprepared' }
-  | { kind: 'ready' }
+  | { kind: 'ready'; refreshAt?: number }
   | { kind: 'failed'; failure: StepFailure }
   | { kind: 'removed' };
 

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { ConfigMap, Secret } from '../../shared/kube/config.js';
 import { type ConfigReference, configKey, configReferenceTo } from '../../shared/kube/config-reference.js';
 import type { DesiredObject, Held } from '../../shared/link/messages.js';
-import { writePrivateFile } from '../../shared/process/private-file.js';
 import type { Logger } from '../../shared/process/log.js';
+import { writePrivateFile } from '../../shared/process/private-file.js';
 import { decodeConfigFile, encodeConfigFile, type HeldConfig } from './config-file.js';
 import type { SecretBox } from './secret-box.js';
 

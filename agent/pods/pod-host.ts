@@ -4,11 +4,12 @@ import type { ResourceList } from '../../shared/kube/pod.js';
 import type { PodReport, RemovedPod, ReportedEvent } from '../../shared/link/messages.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
+import type { FindConfig } from '../decisions/config-lookup.js';
 import type { HeldPod } from '../decisions/held-pod.js';
 import type { HostIsolation } from '../decisions/host-isolation.js';
 import type { PodEnd } from '../decisions/pod-view.js';
 import type { RuntimeDriver } from '../runtime/driver.js';
-import type { Volumes } from '../volumes/mounts.js';
+import type { Volumes } from '../volumes/volumes.js';
 import type { Images } from './images.js';
 
 /** Where a worker says what it sees; the link's outbox fits it. */
@@ -45,12 +46,14 @@ export interface HostFacts {
 }
 
 /** Makes a Pod's volumes ready, and takes them away. */
-export type PodVolumes = Pick<Volumes, 'prepare' | 'mountsOf' | 'remove'>;
+export type PodVolumes = Pick<Volumes, 'prepare' | 'refresh' | 'mountsOf' | 'remove'>;
 
 export interface PodHost {
   driver: RuntimeDriver;
   images: Images;
   volumes: PodVolumes;
+  /** The ConfigMaps and Secrets that this host was given. */
+  findConfig: FindConfig;
   reports: PodReports;
   clock: Clock;
   log: Logger;

@@ -2,12 +2,14 @@
 import type { Container, Pod } from '../../shared/kube/pod.js';
 import { containerConfig, sandboxConfig } from '../decisions/container-config.js';
 import { dependsOnImageUser } from '../decisions/container-security.js';
+import { type EnvironmentFacts, environmentOf } from '../decisions/environment.js';
 import type { HeldPod } from '../decisions/held-pod.js';
 import type { ImageFailure } from '../decisions/image-backoff.js';
 import { fullImageName } from '../decisions/image-name.js';
 import { isolationShortfalls } from '../decisions/isolation-shortfall.js';
 import type { NextAction, Steps, StopReason } from '../decisions/next-action.js';
 import type { ImageState, StepFailure, VolumesState } from '../decisions/pod-view.js';
+import type { FileFacts } from '../decisions/volume-files.js';
 import { type ContainerConfig, type ObservedContainer, RuntimeError, SANDBOX } from '../runtime/driver.js';
 import { VolumeError } from '../volumes/volume-error.js';
 import type { PodHost } from './pod-host.js';
@@ -17,6 +19,7 @@ import type { PodReporter } from './pod-reporter.js';
 const RETRY_MS = 10_000;
 const FIRST_VOLUME_RETRY_MS = 500;
 const MAX_VOLUME_RETRY_MS = 122_000;
+const CONFIG_ERROR = 'CreateContainerConfigError';
 
 /** What a step is told about its Pod as it is performed. */
 export interface StepTarget {
@@ -39,6 +42,8 @@ export class PodSteps {
   readonly #wake: (changed: BackgroundEffect) => void;
   readonly #signal: AbortSignal;
   #volumeFailures = 0;
+  /** Raised by each change of what volumes and environment show. */
+  #contentVersion = 0;
 
   readonly progress = {
     volumes: { kind: 'unprepared' } as VolumesState,
@@ -50,6 +55,7 @@ export class PodSteps {
   readonly #performers: Performers = {
     wait: async () => 'done',
     'prepare-volumes': (_, target) => this.#prepareVolumes(target.held.pod),
+    'refresh-volumes': (_, target) => this.#refreshVolumes(target.held.pod),
     'ensure-image': ({ container }, target) => this.#ensureImage(target.held.pod, container),
     'create-sandbox': (step, target) => this.#createSandbox(step, target.held.pod),
     'create-container': (step, target) => this.#createContainer(step, target),
@@ -82,20 +88,51 @@ export class PodSteps {
     return perform(action, target);
   }
 
-  async #prepareVolumes(pod: Pod): Promise<StepEffect> {
+  /** A ConfigMap, a Secret or a field of the Pod is another now: what was refused for it is tried again. */
+  contentChanged(): void {
     const { progress } = this;
+    this.#contentVersion += 1;
+    if (progress.volumes.kind === 'ready') progress.volumes = { kind: 'ready', refreshAt: 0 };
+    if (progress.volumes.kind === 'failed') progress.volumes = { kind: 'unprepared' };
+    for (const [name, { reason }] of Object.entries(progress.failures)) {
+      if (reason === CONFIG_ERROR) delete progress.failures[name];
+    }
+  }
+
+  async #prepareVolumes(pod: Pod): Promise<StepEffect> {
+    const failure = await this.#tryVolumes(pod, (facts) => this.#host.volumes.prepare(pod, facts));
+    if (failure) this.progress.volumes = { kind: 'failed', failure };
+    return 'memory';
+  }
+
+  /** What could not be brought up to date stays as it was, and the containers run on. */
+  async #refreshVolumes(pod: Pod): Promise<StepEffect> {
+    const failure = await this.#tryVolumes(pod, (facts) => this.#host.volumes.refresh(pod, facts));
+    if (failure) this.progress.volumes = { kind: 'ready', refreshAt: failure.retryAt };
+    return 'memory';
+  }
+
+  /** A change that came meanwhile is not lost: the files are looked at once more. */
+  async #tryVolumes(pod: Pod, run: (facts: FileFacts) => Promise<void>): Promise<StepFailure | undefined> {
+    const version = this.#contentVersion;
+    const isOutdated = () => version !== this.#contentVersion;
     try {
-      await this.#host.volumes.prepare(pod);
-      progress.volumes = { kind: 'ready' };
+      await run(this.#fieldFacts(''));
+      this.progress.volumes = { kind: 'ready', ...(isOutdated() && { refreshAt: 0 }) };
       this.#volumeFailures = 0;
+      return undefined;
     } catch (error) {
       if (!(error instanceof VolumeError)) throw error;
       const delay = Math.min(FIRST_VOLUME_RETRY_MS * 2 ** this.#volumeFailures, MAX_VOLUME_RETRY_MS);
       this.#volumeFailures += 1;
-      progress.volumes = { kind: 'failed', failure: this.#failure('FailedMount', error.message, 0, delay) };
       this.#reporter.event(pod, { type: 'Warning', reason: 'FailedMount', message: error.message });
+      return this.#failure('FailedMount', error.message, 0, isOutdated() ? 0 : delay);
     }
-    return 'memory';
+  }
+
+  #fieldFacts(podIP: string): EnvironmentFacts {
+    const { nodeName, hostIP = '', allocatable } = this.#host.facts();
+    return { nodeName, hostIP, podIP, allocatable, findConfig: this.#host.findConfig };
   }
 
   /** Goes on in the background: a long pull must not keep the Pod's other containers, or its end, waiting. */
@@ -171,21 +208,17 @@ export class PodSteps {
     step: Steps['create-container'],
     target: StepTarget,
   ): Promise<ContainerConfig> {
-    const facts = this.#host.facts();
+    const { bootMark, isolation } = this.#host.facts();
     const sandbox = target.containers.find(({ id }) => id === step.sandboxID);
-    const result = containerConfig(pod, container, {
-      ...step,
-      nodeName: facts.nodeName,
-      hostIP: facts.hostIP ?? '',
-      podIP: sandbox?.ip ?? '',
-      allocatable: facts.allocatable,
-      bootMark: facts.bootMark,
-      mounts: await this.#host.volumes.mountsOf(pod, container),
-      isolation: facts.isolation,
-      imageUser: dependsOnImageUser(pod, container) ? await this.#imageUser(container) : '',
-    });
+    const facts = this.#fieldFacts(sandbox?.ip ?? '');
+    const environment = environmentOf(pod, container, facts);
+    if (environment.kind === 'refused') throw new RuntimeError(CONFIG_ERROR, environment.message, false);
+    const mounts = await this.#host.volumes.mountsOf(pod, container, environment.values);
+    const imageUser = dependsOnImageUser(pod, container) ? await this.#imageUser(container) : '';
+    const context = { ...step, ...facts, bootMark, mounts, isolation, imageUser };
+    const result = containerConfig(pod, container, context);
     if (result.kind === 'config') return result.config;
-    throw new RuntimeError('CreateContainerConfigError', result.message, false);
+    throw new RuntimeError(CONFIG_ERROR, result.message, false);
   }
 
   async #imageUser({ image }: Container): Promise<string> {
@@ -299,7 +332,7 @@ export function isEngineDown(error: unknown): boolean {
 }
 
 function refusalOf(error: unknown, fallback: string): { reason: string; message: string } {
-  if (error instanceof VolumeError) return { reason: 'CreateContainerConfigError', message: error.message };
+  if (error instanceof VolumeError) return { reason: CONFIG_ERROR, message: error.message };
   if (!(error instanceof RuntimeError)) throw error;
   const reason = error.reason === 'NotFound' ? fallback : error.reason;
   return { reason, message: error.message };

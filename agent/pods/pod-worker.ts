@@ -54,6 +54,7 @@ export class PodWorker {
 
   /** The Pod as it is wanted from now on. */
   assign(held: HeldPod): void {
+    if (held.digest !== this.#held.digest) this.#steps.contentChanged();
     this.#held = held;
     this.#poke();
   }
@@ -61,6 +62,12 @@ export class PodWorker {
   /** Tells of the Pod what others decided. */
   say(event: PodEvent): void {
     this.#reporter.event(this.#held.pod, event);
+  }
+
+  /** A ConfigMap or Secret that the Pod names is there, another or gone. */
+  configChanged(): void {
+    this.#steps.contentChanged();
+    this.#poke();
   }
 
   /** The engine says that something happened to its containers. */

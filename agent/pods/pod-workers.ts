@@ -1,4 +1,5 @@
 /** One worker per Pod uid. Containers that already run are adopted: their worker finds them by their labels. */
+import { type ConfigReference, configKey, configReferences } from '../../shared/kube/config-reference.js';
 import type { Rejection } from '../decisions/admission.js';
 import { type HeldPod, heldAfterGone, heldFromContainers, isPredecessor } from '../decisions/held-pod.js';
 import { leftoverPods } from '../decisions/leftovers.js';
@@ -51,6 +52,16 @@ export class PodWorkers {
     if (!held) return;
     this.#workers.get(uid)?.say(event);
     this.#assign(held);
+  }
+
+  /** These ConfigMaps and Secrets are there, others or gone: the Pods that name them look again. */
+  configChanged(changed: readonly ConfigReference[]): void {
+    if (changed.length === 0) return;
+    const keys = new Set(changed.map(configKey));
+    for (const worker of this.#workers.values()) {
+      const names = configReferences(worker.held.pod);
+      if (names.some((reference) => keys.has(configKey(reference)))) worker.configChanged();
+    }
   }
 
   /** Looks again at the Pod that the engine names, or at all. */

@@ -7,6 +7,7 @@ import { type Running, startInOrder } from '../../shared/process/lifecycle.js';
 import type { Logger } from '../../shared/process/log.js';
 import { type Agent, createAgent } from '../agent.js';
 import { fullImageName } from '../decisions/image-name.js';
+import { ConfigCache } from '../desired/config-cache.js';
 import { DesiredCache } from '../desired/desired-cache.js';
 import type { HostInfo } from '../node/host-info.js';
 import type { PodVolumes } from '../pods/pod-host.js';
@@ -23,6 +24,7 @@ const KILLED = 137;
 /** Pods of pretended hosts get no folders. */
 const NO_VOLUMES: PodVolumes = {
   prepare: async () => undefined,
+  refresh: async () => undefined,
   mountsOf: async () => [],
   remove: async () => undefined,
 };
@@ -54,6 +56,7 @@ export class SimulatedNode implements QueriedNode {
   readonly #options: SimulatedNodeOptions;
   readonly #engine: FakeEngine;
   readonly #cache: DesiredCache;
+  readonly #config: ConfigCache;
   readonly #conditions = new Map<string, Condition>();
   #boots = 0;
   #agent: Agent | undefined;
@@ -64,6 +67,7 @@ export class SimulatedNode implements QueriedNode {
     this.#options = options;
     this.network = options.network;
     this.#cache = DesiredCache.inMemory(clock, log);
+    this.#config = ConfigCache.inMemory(log);
     const ofPod = (pod: Pod | undefined) => pod && podPretence(pod, { node: this, speed: options.speed });
     this.#engine = new FakeEngine({
       clock,
@@ -92,6 +96,7 @@ export class SimulatedNode implements QueriedNode {
       driver: new FakeDriver(this.#engine, this.#owner),
       engine: 'hollow',
       cache: this.#cache,
+      config: this.#config,
       volumes: NO_VOLUMES,
       isolation: { seccompRoot: '/', allowedUnsafeSysctls: ['net.*', 'kernel.*', 'fs.mqueue.*'] },
       readHost: () => this.#host(),

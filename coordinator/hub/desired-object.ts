@@ -58,7 +58,12 @@ export function encodeConfig(object: ConfigMap | Secret): DesiredObject {
   let desired = encoded.get(object);
   if (!desired) {
     const kind = object.kind === 'Secret' ? 'Secret' : 'ConfigMap';
-    desired = { uid: object.metadata.uid ?? '', digest: desiredDigest(object), kind, object: bytesOf(object) };
+    desired = {
+      uid: object.metadata.uid ?? '',
+      digest: desiredDigest(object),
+      kind,
+      object: bytesOf(object),
+    };
     encoded.set(object, desired);
   }
   return desired;

@@ -8,6 +8,7 @@ import {
   validateDaemonSetUpdate,
 } from './daemonset-validation.js';
 import type { Kind } from './kind.js';
+import { secretsInEnvironment } from './secret-environment.js';
 import { semanticallyEqual } from './semantic-equality.js';
 import { AGE_COLUMN, column, labelsText, NAME_COLUMN, wideColumn } from './table-column.js';
 import { unsupportedFields } from './unsupported-fields.js';
@@ -114,5 +115,8 @@ export const daemonSetKind: Kind<DaemonSet> = {
   validate: validateDaemonSet,
   validateUpdate: validateDaemonSetUpdate,
   validateStatusUpdate: validateDaemonSetStatus,
-  warnings: (set) => unsupportedFields(set.spec.template.spec, 'spec.template.spec'),
+  warnings: ({ spec }) => [
+    ...unsupportedFields(spec.template.spec, 'spec.template.spec'),
+    ...secretsInEnvironment(spec.template.spec, 'spec.template.spec'),
+  ],
 };

@@ -5,6 +5,7 @@ import type { Kind } from './kind.js';
 import { DEFAULT_GRACE_SECONDS, setPodDefaults } from './pod-defaults.js';
 import { podStatusText, readinessGatesText, readyText, restartsText } from './pod-status-text.js';
 import { validatePod, validatePodStatus, validatePodUpdate } from './pod-validation.js';
+import { secretsInEnvironment } from './secret-environment.js';
 import { semanticallyEqual } from './semantic-equality.js';
 import { AGE_COLUMN, column, NAME_COLUMN, NONE, wideColumn } from './table-column.js';
 import { unsupportedFields } from './unsupported-fields.js';
@@ -86,6 +87,6 @@ export const podKind: Kind<Pod> = {
   validate: validatePod,
   validateUpdate: validatePodUpdate,
   validateStatusUpdate: validatePodStatus,
-  warnings: (pod) => unsupportedFields(pod.spec, 'spec'),
+  warnings: ({ spec }) => [...unsupportedFields(spec, 'spec'), ...secretsInEnvironment(spec, 'spec')],
   defaultGracePeriodSeconds: (pod) => pod.spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS,
 };

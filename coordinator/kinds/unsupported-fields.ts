@@ -32,9 +32,12 @@ const CONTAINER: Support = {
     valueFrom: {
       fieldRef: 'all',
       resourceFieldRef: 'all',
-      ...none('configMapKeyRef', 'secretKeyRef', 'fileKeyRef'),
+      configMapKeyRef: 'all',
+      secretKeyRef: 'all',
+      ...none('fileKeyRef'),
     },
   },
+  envFrom: 'all',
   resources: { limits: RESOURCES, requests: RESOURCES, ...none('claims') },
   securityContext: {
     privileged: 'all',
@@ -54,33 +57,35 @@ const CONTAINER: Support = {
     mountPath: 'all',
     readOnly: 'all',
     subPath: 'all',
+    subPathExpr: 'all',
     mountPropagation: 'all',
     recursiveReadOnly: ['Disabled'],
-    ...none('subPathExpr'),
   },
   terminationMessagePath: ['/dev/termination-log'],
   terminationMessagePolicy: ['File'],
   stdin: 'all',
   tty: 'all',
-  ...none('envFrom', 'lifecycle', 'livenessProbe', 'readinessProbe', 'resizePolicy', 'restartPolicy'),
+  ...none('lifecycle', 'livenessProbe', 'readinessProbe', 'resizePolicy', 'restartPolicy'),
   ...none('restartPolicyRules', 'startupProbe', 'stdinOnce', 'volumeDevices'),
 };
 
 const VOLUME: Support = {
   name: 'all',
   hostPath: 'all',
-  // A sizeLimit is held for memory only, so it stays in the warnings.
   emptyDir: { medium: ['', 'Memory'], ...none('sizeLimit') },
-  ...none(
-    'configMap',
-    'csi',
-    'downwardAPI',
-    'ephemeral',
-    'image',
-    'persistentVolumeClaim',
-    'projected',
-    'secret',
-  ),
+  configMap: 'all',
+  secret: 'all',
+  downwardAPI: 'all',
+  projected: {
+    defaultMode: 'all',
+    sources: {
+      configMap: 'all',
+      secret: 'all',
+      downwardAPI: 'all',
+      ...none('clusterTrustBundle', 'podCertificate', 'serviceAccountToken'),
+    },
+  },
+  ...none('csi', 'ephemeral', 'image', 'persistentVolumeClaim'),
   // Of one cloud or one kind of storage each; upstream has given most of them up.
   ...none(
     'awsElasticBlockStore',

@@ -31,7 +31,11 @@ export function configReferenceTo({ kind, metadata }: KubeObject): ConfigReferen
 /** Everything the Pod names, each once, optional or not: environment, volumes and pull secrets (pkg/api/v1/pod VisitPodSecretNames). */
 export function configReferences(pod: Pick<Pod, 'metadata' | 'spec'>): ConfigReference[] {
   const { spec, metadata } = pod;
-  const containers = [...spec.containers, ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])];
+  const containers = [
+    ...spec.containers,
+    ...(spec.initContainers ?? []),
+    ...(spec.ephemeralContainers ?? []),
+  ];
   const named = [
     ...(spec.imagePullSecrets ?? []).flatMap(({ name }) => reference('Secret', name)),
     ...(spec.volumes ?? []).flatMap(ofVolume),

@@ -29,7 +29,10 @@ async function namingPod(
 
 async function secret(bench: HubBench, name: string, value = 'v'): Promise<string> {
   const data = { key: Buffer.from(value).toString('base64') };
-  const metadata = { name, annotations: { [LAST_APPLIED]: 'the-data-again', 'everynode.dev/offline': 'false' } };
+  const metadata = {
+    name,
+    annotations: { [LAST_APPLIED]: 'the-data-again', 'everynode.dev/offline': 'false' },
+  };
   const record = await bench.plane.registry.create(secretKind, 'default', { metadata, data });
   return record.object().metadata.uid ?? '';
 }
@@ -39,27 +42,31 @@ async function configMap(bench: HubBench, name: string): Promise<string> {
   return (await bench.plane.registry.create(configMapKind, 'default', object)).object().metadata.uid ?? '';
 }
 
-const decoded = (object: DesiredObject | undefined) => JSON.parse(Buffer.from(object?.object ?? []).toString());
+const decoded = (object: DesiredObject | undefined) =>
+  JSON.parse(Buffer.from(object?.object ?? []).toString());
 const kindsSent = (agent: BenchAgent) =>
   agent.changes.flatMap(({ set }) => set.map((object) => decoded(object).kind));
 
-withHub('what a Pod names comes before the Pod, once, and without what the host has no use for', async (bench) => {
-  const uid = await secret(bench, 's');
-  await configMap(bench, 'c');
-  await configMap(bench, 'unnamed');
-  await namingPod(bench, 'p', 'n1', { secrets: ['s'], configMaps: ['c'] });
-  const agent = await bench.agent('n1');
-  await eventually(() => agent.held.size === 3);
-  assert.deepEqual(kindsSent(agent).sort().reverse(), ['Secret', 'Pod', 'ConfigMap']);
-  assert.equal(kindsSent(agent).at(-1), 'Pod');
-  assert.deepEqual(decoded(agent.given.get(uid)), {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { uid, namespace: 'default', name: 's', annotations: { 'everynode.dev/offline': 'false' } },
-    type: 'Opaque',
-    data: { key: 'dg==' },
-  });
-});
+withHub(
+  'what a Pod names comes before the Pod, once, and without what the host has no use for',
+  async (bench) => {
+    const uid = await secret(bench, 's');
+    await configMap(bench, 'c');
+    await configMap(bench, 'unnamed');
+    await namingPod(bench, 'p', 'n1', { secrets: ['s'], configMaps: ['c'] });
+    const agent = await bench.agent('n1');
+    await eventually(() => agent.held.size === 3);
+    assert.deepEqual(kindsSent(agent).sort().reverse(), ['Secret', 'Pod', 'ConfigMap']);
+    assert.equal(kindsSent(agent).at(-1), 'Pod');
+    assert.deepEqual(decoded(agent.given.get(uid)), {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { uid, namespace: 'default', name: 's', annotations: { 'everynode.dev/offline': 'false' } },
+      type: 'Opaque',
+      data: { key: 'dg==' },
+    });
+  },
+);
 
 withHub("an agent never gets another node's Secret, whatever it says it has", async (bench) => {
   const uid = await secret(bench, 's');
@@ -81,7 +88,10 @@ withHub("an agent never gets another node's Secret, whatever it says it has", as
 });
 
 withHub('an agent cannot have a Secret by a Pod of the same name in another namespace', async (bench) => {
-  await bench.plane.registry.create(secretKind, 'kube-system', { metadata: { name: 's' }, data: { key: 'dg==' } });
+  await bench.plane.registry.create(secretKind, 'kube-system', {
+    metadata: { name: 's' },
+    data: { key: 'dg==' },
+  });
   await namingPod(bench, 'p', 'n1', { secrets: ['s'] });
   const agent = await bench.agent('n1');
   await eventually(() => agent.held.size === 1);

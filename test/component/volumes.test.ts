@@ -1,11 +1,20 @@
 import assert from 'node:assert/strict';
-import { existsSync, lstatSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import type { FileFacts } from '../../agent/decisions/volume-files.js';
 import { prepareHostPath } from '../../agent/volumes/host-path.js';
-import { Volumes } from '../../agent/volumes/mounts.js';
+import { Volumes } from '../../agent/volumes/volumes.js';
 import type { Pod, Volume, VolumeMount } from '../../shared/kube/pod.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
 
@@ -77,6 +86,20 @@ describe('hostPath', () => {
   });
 });
 
+/** A host that was given one ConfigMap and one Secret, both named `there`. */
+const FACTS: FileFacts = {
+  nodeName: 'n',
+  hostIP: '',
+  podIP: '',
+  allocatable: {},
+  findConfig: ({ kind, name }) => {
+    if (name !== 'there') return undefined;
+    const object = { apiVersion: 'v1', kind, metadata: { name } };
+    const text = `${kind}/${name}`;
+    return { ...object, data: { key: kind === 'Secret' ? Buffer.from(text).toString('base64') : text } };
+  },
+};
+
 describe('volumes of a Pod', () => {
   function podOf(volumes: Volume[], ...mountLists: VolumeMount[][]): Pod {
     const containers = mountLists.map((volumeMounts, at) => ({ name: `c${at}`, image: 'a', volumeMounts }));
@@ -95,10 +118,10 @@ describe('volumes of a Pod', () => {
 
   async function prepared(pod: Pod) {
     const volumes = new Volumes(folder);
-    await volumes.prepare(pod);
+    await volumes.prepare(pod, FACTS);
     const [first] = pod.spec.containers;
     assert.ok(first);
-    return { volumes, mounts: await volumes.mountsOf(pod, first) };
+    return { volumes, mounts: await volumes.mountsOf(pod, first, new Map([['NAME', 'expanded']])) };
   }
 
   test('hostPath is the path itself, with its mode and propagation', async () => {
@@ -119,20 +142,67 @@ describe('volumes of a Pod', () => {
     assert.equal(existsSync(path), false);
   });
 
-  test('memory of one container is a tmpfs of its size', async () => {
-    const pod = podOf([{ name: 'v', emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } }], [mount()]);
-    assert.deepEqual((await prepared(pod)).mounts, [
-      { containerPath: '/v', readOnly: false, propagation: 'private', tmpfs: { sizeBytes: 1048576 } },
-    ]);
-  });
-
-  test('memory of several containers is one folder in memory', async () => {
+  test('an emptyDir in memory is one folder for all containers, in memory, for its owner alone', async () => {
     const pod = podOf([{ name: 'v', emptyDir: { medium: 'Memory' } }], [mount()], [mount()]);
     const { volumes, mounts } = await prepared(pod);
+    const path = mounts[0]?.hostPath ?? '';
     const root = `/dev/shm/everynode-${userInfo().uid}/`;
-    assert.ok(mounts[0]?.hostPath?.startsWith(root));
+    assert.ok(path.startsWith(root));
     assert.equal(lstatSync(root).mode & 0o777, 0o700);
     await volumes.remove('uid-v');
+    assert.equal(existsSync(path), false);
+  });
+
+  test('a Secret is in memory and read-only, a ConfigMap on disk; both go with the Pod', async () => {
+    const pod = podOf(
+      [
+        { name: 's', secret: { secretName: 'there', defaultMode: 0o400 } },
+        { name: 'c', configMap: { name: 'there' } },
+      ],
+      [mount({ name: 's' }), mount({ name: 'c' })],
+    );
+    const { volumes, mounts } = await prepared(pod);
+    const [secret = '', configMap = ''] = mounts.map(({ hostPath }) => hostPath);
+    assert.ok(secret.startsWith('/dev/shm/'));
+    assert.ok(configMap.startsWith(folder));
+    assert.deepEqual(
+      mounts.map(({ readOnly }) => readOnly),
+      [true, true],
+    );
+    assert.equal(readFileSync(join(secret, 'key'), 'utf8'), 'Secret/there');
+    assert.equal(statSync(join(secret, 'key')).mode & 0o777, 0o400);
+    assert.equal(readFileSync(join(configMap, 'key'), 'utf8'), 'ConfigMap/there');
+    await volumes.remove('uid-v');
+    assert.deepEqual([existsSync(secret), existsSync(configMap)], [false, false]);
+  });
+
+  test('what is missing is named as the API names it', async () => {
+    const pod = podOf([{ name: 'v', secret: { secretName: 'none' } }], [mount()]);
+    await assert.rejects(prepared(pod), {
+      message: 'MountVolume.SetUp failed for volume "v" : secret "none" not found',
+    });
+  });
+
+  const paths: [subPathExpr: string, result: string | RegExp][] = [
+    ['logs/$(NAME)', 'logs/expanded'],
+    ['$$(NAME)', '$(NAME)'],
+    ['$(NONE)', /^missing value for "NONE"$/],
+    ['/$(NAME)', /^error SubPath "\/expanded" must not be an absolute path$/],
+    ['a/../$(NAME)', /^unable to provision SubPath "a\/..\/expanded": must not contain '..'$/],
+  ];
+  for (const [subPathExpr, result] of paths) {
+    test(`subPathExpr ${subPathExpr}`, async () => {
+      const pod = podOf([{ name: 'v', hostPath: { path: folder } }], [mount({ subPathExpr })]);
+      if (result instanceof RegExp) await assert.rejects(prepared(pod), { message: result });
+      else assert.equal((await prepared(pod)).mounts[0]?.hostPath, join(folder, result));
+    });
+  }
+
+  test('a subPath of a ConfigMap is its file as it is now', async () => {
+    const pod = podOf([{ name: 'v', configMap: { name: 'there' } }], [mount({ subPath: 'key' })]);
+    const path = (await prepared(pod)).mounts[0]?.hostPath ?? '';
+    assert.equal(lstatSync(path).isFile(), true);
+    assert.equal(readFileSync(path, 'utf8'), 'ConfigMap/there');
   });
 
   test('a subPath is made inside the volume', async () => {
@@ -153,14 +223,14 @@ describe('volumes of a Pod', () => {
 
   test("a volume that cannot be had is named in a kubelet's words", async () => {
     const hostPath = { path: '/nowhere/x', type: 'Directory' };
-    await assert.rejects(new Volumes(folder).prepare(podOf([{ name: 'v', hostPath }])), {
+    await assert.rejects(new Volumes(folder).prepare(podOf([{ name: 'v', hostPath }]), FACTS), {
       message:
         'MountVolume.SetUp failed for volume "v" : hostPath type check failed: /nowhere/x is not a directory',
     });
   });
 
-  test('a source that is not supported yet is named', async () => {
-    const pod = podOf([{ name: 'v', secret: { secretName: 's' } }]);
-    await assert.rejects(new Volumes(folder).prepare(pod), /secret is not supported yet/);
+  test('a source that is not supported is named', async () => {
+    const pod = podOf([{ name: 'v', iscsi: {} }]);
+    await assert.rejects(new Volumes(folder).prepare(pod, FACTS), /iscsi is not supported/);
   });
 });

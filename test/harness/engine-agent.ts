@@ -8,7 +8,7 @@ import { PodWorkers } from '../../agent/pods/pod-workers.js';
 import { watchRuntime } from '../../agent/pods/runtime-watch.js';
 import { DockerEngine } from '../../agent/runtime/docker-engine.js';
 import { askEngine } from '../../agent/runtime/find-engine.js';
-import { Volumes } from '../../agent/volumes/mounts.js';
+import { Volumes } from '../../agent/volumes/volumes.js';
 import type { Pod, PodStatus } from '../../shared/kube/pod.js';
 import { systemClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
@@ -38,6 +38,7 @@ async function main(socketPath: string, dataDir: string): Promise<void> {
     driver,
     images: new Images(driver, systemClock),
     volumes: new Volumes(dataDir),
+    findConfig: () => undefined,
     reports: {
       putPod: ({ uid, status }) => tell({ kind: 'status', uid, status }),
       putRemoved: ({ uid }) => tell({ kind: 'removed', uid }),

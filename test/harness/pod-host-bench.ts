@@ -14,7 +14,9 @@ import type { HostFacts, PodHost, PodSource } from '../../agent/pods/pod-host.js
 import { PodWorkers } from '../../agent/pods/pod-workers.js';
 import { type RuntimeWatch, watchRuntime } from '../../agent/pods/runtime-watch.js';
 import type { ContainerOwner, RuntimeDriver, RuntimeEvent } from '../../agent/runtime/driver.js';
-import { Volumes } from '../../agent/volumes/mounts.js';
+import { Volumes } from '../../agent/volumes/volumes.js';
+import type { ConfigMap, Secret } from '../../shared/kube/config.js';
+import { configKey, configReferenceTo } from '../../shared/kube/config-reference.js';
 import type { ContainerStatus, Pod, PodSpec, PodStatus } from '../../shared/kube/pod.js';
 import type { Clock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
@@ -35,6 +37,8 @@ export function podOf(name: string, spec: Partial<PodSpec> = {}, meta: Partial<P
 /** A host whose coordinator is the test. */
 export class PodHostBench implements PodSource {
   readonly held = new Map<string, HeldPod>();
+  /** ConfigMaps and Secrets of this host, by `configKey`. */
+  readonly config = new Map<string, ConfigMap | Secret>();
   readonly statuses = new Map<string, PodStatus>();
   readonly removed: string[] = [];
   /** `reason: message`, oldest first. */
@@ -88,6 +92,20 @@ export class PodHostBench implements PodSource {
     const given = { uid, digest: JSON.stringify(pod), pod };
     this.held.set(uid, heldAfterSet(this.held.get(uid), given, this.clock.now()));
     this.#workers.update([uid], []);
+  }
+
+  /** The coordinator gives this ConfigMap or Secret, new or changed. */
+  giveConfig(object: ConfigMap | Secret): void {
+    const reference = configReferenceTo(object);
+    this.config.set(configKey(reference), object);
+    this.#workers.configChanged([reference]);
+  }
+
+  /** The coordinator knows this ConfigMap or Secret no more. */
+  takeConfigAway(object: ConfigMap | Secret): void {
+    const reference = configReferenceTo(object);
+    this.config.delete(configKey(reference));
+    this.#workers.configChanged([reference]);
   }
 
   /** The coordinator knows this Pod no more. */
@@ -152,6 +170,7 @@ export class PodHostBench implements PodSource {
       driver: this.driver,
       images: new Images(this.driver, this.clock),
       volumes: new Volumes(this.dataDir),
+      findConfig: (reference) => this.config.get(configKey(reference)),
       reports: {
         putPod: ({ uid, status }) => void this.statuses.set(uid, status),
         putRemoved: ({ uid }) => void this.removed.push(uid),

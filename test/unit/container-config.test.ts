@@ -22,6 +22,7 @@ const CONTEXT: ConfigContext = {
   mounts: [],
   isolation: WHOLE_HOST,
   imageUser: '',
+  findConfig: () => undefined,
 };
 
 function podOf(container: Partial<Container>, spec: Partial<PodSpec> = {}): Pod {
@@ -108,15 +109,9 @@ describe('environment', () => {
     });
   }
 
-  test('a Secret is refused by name, an optional one is left out', () => {
-    const secret = (optional: boolean) => [
-      { name: 'A', valueFrom: { secretKeyRef: { name: 's', key: 'k', optional } } },
-    ];
-    assert.deepEqual(resultOf({ env: secret(false) }), {
-      kind: 'refused',
-      message: 'environment variable A: secretKeyRef is not supported yet',
-    });
-    assert.deepEqual(configOf({ env: secret(true) }).env, []);
+  test('a variable that cannot be had refuses the container', () => {
+    const env = [{ name: 'A', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }];
+    assert.deepEqual(resultOf({ env }), { kind: 'refused', message: 'secret "s" not found' });
   });
 });
 

@@ -211,6 +211,9 @@ describe('warnings', () => {
       volumes: [
         { name: 'v', hostPath: { path: '/' } },
         { name: 'e', emptyDir: {} },
+        { name: 'c', configMap: { name: 'm', defaultMode: 0o400, items: [{ key: 'k', path: 'p' }] } },
+        { name: 's', secret: { secretName: 's', optional: true } },
+        { name: 'p', projected: { sources: [{ secret: { name: 's' } }, { downwardAPI: { items: [] } }] } },
       ],
     };
     assert.deepEqual(paths(fields, spec), []);
@@ -219,22 +222,35 @@ describe('warnings', () => {
   test('each field without effect is named by its path', () => {
     const fields = {
       livenessProbe: { exec: { command: ['x'] } },
-      env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }],
       securityContext: { seLinuxOptions: { level: 's0' } },
     };
     const spec = {
       priorityClassName: 'high',
       initContainers: [{ name: 'i', image: 'i' }],
-      volumes: [{ name: 'v', configMap: { name: 'm' } }],
+      volumes: [{ name: 'v', projected: { sources: [{ serviceAccountToken: { path: 't' } }] } }],
     };
     assert.deepEqual(paths(fields, spec).sort(), [
-      'spec.containers[0].env[0].valueFrom.secretKeyRef',
       'spec.containers[0].livenessProbe',
       'spec.containers[0].securityContext.seLinuxOptions',
       'spec.initContainers',
       'spec.priorityClassName',
-      'spec.volumes[0].configMap',
+      'spec.volumes[0].projected.sources[0].serviceAccountToken',
     ]);
+  });
+
+  test('a Secret in the environment is warned of, for the engine writes it down', () => {
+    const fields = {
+      env: [
+        { name: 'A', valueFrom: { configMapKeyRef: { name: 'c', key: 'k' } } },
+        { name: 'B', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } },
+      ],
+      envFrom: [{ configMapRef: { name: 'c' } }, { secretRef: { name: 's' } }],
+    };
+    assert.deepEqual(paths(fields), [
+      'spec.containers[0].env[1].valueFrom.secretKeyRef',
+      'spec.containers[0].envFrom[1].secretRef',
+    ]);
+    assert.match(warnings(fields)[0] ?? '', /plain text/);
   });
 
   test('a value that works and one that does not are told apart', () => {

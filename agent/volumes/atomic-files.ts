@@ -1,0 +1,114 @@
+/**
+ * Files that change together or not at all, laid out as a kubelet does (pkg/volume/util/atomic_writer.go):
+ * `KEY -> ..data/KEY` and `..data -> ..RANDOM`, of which only the second is ever replaced, by one rename.
+ */
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, readdir, readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join, normalize } from 'node:path';
+import type { VolumeFile } from '../decisions/volume-files.js';
+
+const CURRENT = '..data';
+const NEXT = '..data_tmp';
+/** What a volume's reader sees begins otherwise: the API refuses paths with a leading `..`. */
+const HIDDEN = '..';
+
+/** Readies a folder of files before anyone can see it: group and permissions. */
+export type Prepare = (directory: string) => Promise<void>;
+
+/**
+ * Makes the folder hold exactly these files. Killed at any line, readers see the old files or the new ones, and the next
+ * call ends in the same place. True when something was written.
+ */
+export async function writeAtomically(
+  folder: string,
+  given: ReadonlyMap<string, VolumeFile>,
+  prepare: Prepare = async () => undefined,
+): Promise<boolean> {
+  const files = new Map([...given].map(([path, file]) => [normalize(path), file]));
+  const current = await linkTarget(join(folder, CURRENT));
+  const isSame = current !== undefined && (await holds(join(folder, current), files));
+  const shown = isSame ? current : await writeNew(folder, files, prepare);
+  await linkEach(folder, files);
+  if (!isSame) await show(folder, shown);
+  await tidy(folder, shown, files);
+  return !isSame;
+}
+
+async function writeNew(
+  folder: string,
+  files: ReadonlyMap<string, VolumeFile>,
+  prepare: Prepare,
+): Promise<string> {
+  const name = HIDDEN + randomBytes(8).toString('hex');
+  const directory = join(folder, name);
+  await makeFolder(directory);
+  for (const [path, { content, mode }] of files) {
+    await makeFolders(directory, dirname(path));
+    await writeFile(join(directory, path), content);
+    // As asked for, whatever the umask.
+    await chmod(join(directory, path), mode);
+  }
+  await prepare(directory);
+  return name;
+}
+
+async function makeFolder(path: string): Promise<void> {
+  await mkdir(path, { recursive: true });
+  await chmod(path, 0o755);
+}
+
+async function makeFolders(root: string, path: string): Promise<void> {
+  if (path === '.') return;
+  await makeFolders(root, dirname(path));
+  await makeFolder(join(root, path));
+}
+
+/** A name that is shown before its content is a dangling link, which a reader takes for no file. */
+async function linkEach(folder: string, files: ReadonlyMap<string, VolumeFile>): Promise<void> {
+  for (const name of topNames(files)) {
+    await symlink(join(CURRENT, name), join(folder, name)).catch(unlessThere);
+  }
+}
+
+async function show(folder: string, name: string): Promise<void> {
+  await rm(join(folder, NEXT), { force: true });
+  await symlink(name, join(folder, NEXT));
+  await rename(join(folder, NEXT), join(folder, CURRENT));
+}
+
+/** Removes what neither is shown nor leads there: names of old files, and folders that a killed agent left half written. */
+async function tidy(folder: string, shown: string, files: ReadonlyMap<string, VolumeFile>): Promise<void> {
+  const kept = new Set([CURRENT, shown, ...topNames(files)]);
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const isOurs = entry.name.startsWith(HIDDEN) || entry.isSymbolicLink();
+    if (isOurs && !kept.has(entry.name)) await rm(join(folder, entry.name), { recursive: true, force: true });
+  }
+}
+
+function topNames(files: ReadonlyMap<string, VolumeFile>): Set<string> {
+  return new Set([...files.keys()].map((path) => path.split('/')[0] ?? path));
+}
+
+/** True when the folder holds these files with this content, and no others. */
+async function holds(directory: string, files: ReadonlyMap<string, VolumeFile>): Promise<boolean> {
+  const present = await readdir(directory, { recursive: true, withFileTypes: true }).catch(unlessMissing);
+  if (!present || present.filter((entry) => !entry.isDirectory()).length !== files.size) return false;
+  for (const [path, { content }] of files) {
+    const found = await readFile(join(directory, path)).catch(unlessMissing);
+    if (!found?.equals(content)) return false;
+  }
+  return true;
+}
+
+function linkTarget(path: string): Promise<string | undefined> {
+  return readlink(path).catch(unlessMissing);
+}
+
+function unlessMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code === 'ENOENT' || error.code === 'ENOTDIR' || error.code === 'EISDIR') return undefined;
+  throw error;
+}
+
+function unlessThere(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST') throw error;
+}

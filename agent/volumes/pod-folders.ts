@@ -1,0 +1,56 @@
+/** Where on the host the Pods' volumes are: on disk, and in memory for what must never reach a disk. */
+import { createHash } from 'node:crypto';
+import { lstat, mkdir, rm } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import { join, resolve } from 'node:path';
+
+/** Memory-backed folder of the host, one a user. */
+const MEMORY_ROOT = '/dev/shm/everynode';
+const HASH_CHARACTERS = 12;
+
+/** Below them one folder a Pod, by its uid. */
+export interface PodFolders {
+  disk: string;
+  memory: string;
+}
+
+/** Those of the agent with this data directory; no two agents of a host share one. */
+export function podFolders(dataDir: string): PodFolders {
+  const agent = createHash('sha256').update(resolve(dataDir)).digest('hex').slice(0, HASH_CHARACTERS);
+  return { disk: join(dataDir, 'pods'), memory: join(`${MEMORY_ROOT}-${userInfo().uid}`, agent) };
+}
+
+/** How volumes are kept apart: those a Pod writes, and those that the agent writes. */
+export type FolderKind = 'empty-dir' | 'files';
+
+/** The folder of one volume on the host. */
+export function volumeFolder(
+  folders: PodFolders,
+  podUid: string,
+  { kind, name, inMemory }: { kind: FolderKind; name: string; inMemory: boolean },
+): string {
+  return join(inMemory ? folders.memory : folders.disk, podUid, 'volumes', kind, name);
+}
+
+/**
+ * Makes the root of what is kept in memory, for its owner alone. Everyone may write to /dev/shm, so one that stands there
+ * already must be ours. Throws an Error that says so.
+ */
+export async function prepareMemoryRoot({ memory }: PodFolders): Promise<void> {
+  const root = resolve(memory, '..');
+  await mkdir(root, { recursive: true, mode: 0o700 });
+  const found = await lstat(root);
+  if (!found.isDirectory() || found.uid !== userInfo().uid)
+    throw new Error(`${root} belongs to somebody else`);
+}
+
+/** Removes what the Pods of the agent with this data directory kept in memory: what was left beside that directory. */
+export async function removeMemory(dataDir: string): Promise<void> {
+  await rm(podFolders(dataDir).memory, { recursive: true, force: true });
+}
+
+/** Removes everything the Pod kept, on disk and in memory. */
+export async function removePodFolders(folders: PodFolders, podUid: string): Promise<void> {
+  await rm(join(folders.memory, podUid), { recursive: true, force: true });
+  await rm(join(folders.disk, podUid), { recursive: true, force: true });
+}

@@ -1,0 +1,128 @@
+/** A Pod's volumes, made ready on the host and turned into mounts of its containers. */
+import { chmod, mkdir } from 'node:fs/promises';
+import type { Container, Pod, Volume, VolumeMount } from '../../shared/kube/pod.js';
+import { type FileFacts, fileSourceOf, volumeFiles } from '../decisions/volume-files.js';
+import type { Mount } from '../runtime/driver.js';
+import { writeAtomically } from './atomic-files.js';
+import { prepareEmptyDir } from './empty-dir.js';
+import { applyFsGroup, READ_ONLY } from './fs-group.js';
+import { prepareHostPath } from './host-path.js';
+import {
+  type PodFolders,
+  podFolders,
+  prepareMemoryRoot,
+  removePodFolders,
+  volumeFolder,
+} from './pod-folders.js';
+import { resolveSubPath, subPathOf } from './sub-path.js';
+import { VolumeError } from './volume-error.js';
+
+/** Prepares, mounts and removes volumes below one data directory. */
+export class Volumes {
+  readonly #folders: PodFolders;
+
+  constructor(dataDir: string) {
+    this.#folders = podFolders(dataDir);
+  }
+
+  /** Makes every volume of the Pod ready. Throws `VolumeError` for the first that cannot be had. */
+  async prepare(pod: Pod, facts: FileFacts): Promise<void> {
+    for (const volume of pod.spec.volumes ?? []) {
+      await named(volume, () => this.#prepareOne(pod, volume, facts));
+    }
+  }
+
+  /** Brings the files of volumes that show objects up to date, and touches no other. Throws `VolumeError`; its files stay as they were. */
+  async refresh(pod: Pod, facts: FileFacts): Promise<void> {
+    for (const volume of pod.spec.volumes ?? []) {
+      if (fileSourceOf(volume)) await named(volume, () => this.#writeFiles(pod, volume, facts));
+    }
+  }
+
+  /** The mounts of one container, in the spec's order. Throws `VolumeError` for one that names a path outside its volume. */
+  async mountsOf(pod: Pod, container: Container, environment: ReadonlyMap<string, string>): Promise<Mount[]> {
+    const mounts: Mount[] = [];
+    for (const mount of container.volumeMounts ?? []) {
+      const volume = pod.spec.volumes?.find(({ name }) => name === mount.name);
+      if (!volume) throw new VolumeError(mount.name, `volume "${mount.name}" not found in the Pod`);
+      mounts.push(await this.#mountOf(pod, volume, mount, subPathOf(mount, environment)));
+    }
+    return mounts;
+  }
+
+  /** Removes what the Pod kept on this host; hostPath is the host's own and stays. */
+  async remove(podUid: string): Promise<void> {
+    await removePodFolders(this.#folders, podUid);
+  }
+
+  async #prepareOne(pod: Pod, volume: Volume, facts: FileFacts): Promise<void> {
+    if (volume.hostPath) return prepareHostPath(volume.hostPath);
+    if (fileSourceOf(volume)) return this.#writeFiles(pod, volume, facts);
+    if (volume.emptyDir) {
+      if (isInMemory(volume)) await prepareMemoryRoot(this.#folders);
+      const folder = this.#folderOf(pod, volume);
+      await prepareEmptyDir(folder);
+      return applyFsGroup(folder, pod.spec.securityContext);
+    }
+    const source = Object.keys(volume).find((key) => key !== 'name') ?? 'volume without a source';
+    throw new Error(`${source} is not supported`);
+  }
+
+  async #writeFiles(pod: Pod, volume: Volume, facts: FileFacts): Promise<void> {
+    const wanted = volumeFiles(pod, volume, facts);
+    if (wanted.kind === 'refused') throw new Error(wanted.message);
+    if (isInMemory(volume)) await prepareMemoryRoot(this.#folders);
+    const folder = this.#folderOf(pod, volume);
+    await mkdir(folder, { recursive: true });
+    await chmod(folder, 0o755);
+    await writeAtomically(folder, wanted.files, (directory) =>
+      applyFsGroup(directory, pod.spec.securityContext, READ_ONLY),
+    );
+  }
+
+  async #mountOf(pod: Pod, volume: Volume, mount: VolumeMount, subPath: string): Promise<Mount> {
+    const root = volume.hostPath?.path ?? this.#folderOf(pod, volume);
+    return {
+      containerPath: mount.mountPath,
+      // What shows objects is never written to (pkg/volume: these mounters' attributes).
+      readOnly: (mount.readOnly ?? false) || fileSourceOf(volume) !== undefined,
+      propagation: propagationOf(mount),
+      hostPath: subPath ? await resolveSubPath(volume.name, root, subPath) : root,
+    };
+  }
+
+  #folderOf(pod: Pod, volume: Volume): string {
+    return volumeFolder(this.#folders, pod.metadata.uid ?? '', {
+      kind: fileSourceOf(volume) ? 'files' : 'empty-dir',
+      name: volume.name,
+      inMemory: isInMemory(volume),
+    });
+  }
+}
+
+/** What may be secret is kept off the disk. */
+function isInMemory(volume: Volume): boolean {
+  const source = fileSourceOf(volume);
+  return source ? source !== 'configMap' : volume.emptyDir?.medium === 'Memory';
+}
+
+/** Runs it; what goes wrong is said as a kubelet's FailedMount event does. */
+async function named({ name }: Volume, run: () => Promise<void>): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new VolumeError(name, `MountVolume.SetUp failed for volume "${name}" : ${why}`);
+  }
+}
+
+function propagationOf(mount: VolumeMount): string {
+  switch (mount.mountPropagation) {
+    case 'HostToContainer':
+      return 'rslave';
+    case 'Bidirectional':
+      return 'rshared';
+    default:
+      return 'private';
+  }
+}
