@@ -16,12 +16,7 @@ const WITHOUT_EFFECT: Readonly<Record<string, readonly string[]>> = {
     'securityContext.runAsNonRoot',
     'serviceAccountName',
   ],
-  'log-shipper': [
-    'containers[0].livenessProbe',
-    'containers[0].readinessProbe',
-    'serviceAccountName',
-    'volumes[0].configMap',
-  ],
+  'log-shipper': ['containers[0].livenessProbe', 'containers[0].readinessProbe', 'serviceAccountName'],
   'csi-node': ['containers[0].lifecycle', 'priorityClassName', 'serviceAccountName'],
   network: ['initContainers', 'priorityClassName'],
   'device-plugin': ['priorityClassName', 'runtimeClassName'],
