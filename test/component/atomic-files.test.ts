@@ -28,8 +28,7 @@ beforeEach(() => {
 
 const filesOf = (texts: Record<string, string>, mode = 0o644): Map<string, VolumeFile> =>
   new Map(Object.entries(texts).map(([path, text]) => [path, { content: Buffer.from(text), mode }]));
-const write = (texts: Record<string, string>, mode?: number) =>
-  writeAtomically(folder, filesOf(texts, mode));
+const write = (texts: Record<string, string>, mode?: number) => writeAtomically(folder, filesOf(texts, mode));
 const read = (path: string) => readFileSync(join(folder, path), 'utf8');
 const visible = () => readdirSync(folder).filter((name) => !name.startsWith('..'));
 const hidden = () => readdirSync(folder).filter((name) => name.startsWith('..'));
