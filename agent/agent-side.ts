@@ -1,18 +1,22 @@
 /** What the link asks of the rest of the agent, answered from the cache, the workers, the node and the engine. */
 
 import { StreamError } from '../shared/link/byte-stream.js';
-import type { LogStreamRequest } from '../shared/link/messages.js';
+import type { StreamRequest } from '../shared/link/messages.js';
 import type { Clock } from '../shared/process/clock.js';
 import type { Logger } from '../shared/process/log.js';
 import type { ConfigCache } from './desired/config-cache.js';
 import type { DesiredCache } from './desired/desired-cache.js';
 import type { AgentSide } from './link/agent-side.js';
+import { readHostUsage } from './node/node-usage.js';
 import type { NodeWatch } from './node/node-watch.js';
 import { standardLabels } from './node/registration.js';
 import type { PodWorkers } from './pods/pod-workers.js';
 import type { RuntimeDriver } from './runtime/driver.js';
 import type { AgentSettings } from './settings.js';
 import { openLog } from './streams/logs.js';
+import { openPort } from './streams/ports.js';
+import { openProcess } from './streams/processes.js';
+import { UsageMeter } from './streams/usage.js';
 
 export interface AgentParts {
   settings: Pick<AgentSettings, 'nodeName' | 'labels' | 'taints'>;
@@ -21,6 +25,7 @@ export interface AgentParts {
   workers: PodWorkers;
   node: NodeWatch;
   driver: RuntimeDriver;
+  clock: Clock;
   /** The engine's wall clock. */
   wallClock: Clock;
   /** Called at each welcome. */
@@ -30,7 +35,8 @@ export interface AgentParts {
 
 /** The agent as the link sees it. */
 export function createAgentSide(parts: AgentParts): AgentSide {
-  const { settings, cache, config, workers, node, log } = parts;
+  const { settings, cache, config, workers, node, driver, clock, wallClock, log } = parts;
+  const usage = new UsageMeter({ driver, readNode: readHostUsage, clock, wallClock });
   return {
     resume: () => ({
       ...cache.position(),
@@ -58,7 +64,7 @@ export function createAgentSide(parts: AgentParts): AgentSide {
       await durable;
     },
     giveBack: (uid) => cache.giveBack(uid),
-    openStream: (request, signal) => openStream(parts, request, signal),
+    openStream: (request, input, signal) => openStream(parts, usage, request, input, signal),
     onLive: ({ clusterUID }) => {
       log.info({ clusterUID }, 'connected to the coordinator');
       parts.onLive?.();
@@ -69,12 +75,30 @@ export function createAgentSide(parts: AgentParts): AgentSide {
   };
 }
 
+/** Opens what a reader asks for. Throws `StreamError`. */
 async function openStream(
   { driver, wallClock }: AgentParts,
-  request: LogStreamRequest,
+  usage: UsageMeter,
+  request: StreamRequest,
+  input: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
 ): Promise<AsyncIterable<Uint8Array>> {
-  const log = await openLog(driver, request, wallClock, signal);
-  if (log.kind === 'refused') throw new StreamError(log.reason, log.message);
-  return log.bytes;
+  switch (request.type) {
+    case 'log': {
+      const log = await openLog(driver, request, wallClock, signal);
+      if (log.kind === 'refused') throw new StreamError(log.reason, log.message);
+      return log.bytes;
+    }
+    case 'exec':
+    case 'attach':
+      return openProcess(driver, request, input, signal);
+    case 'port':
+      return openPort(driver, request, input, signal);
+    case 'usage':
+      return asJson(await usage.measure());
+  }
+}
+
+async function* asJson(value: object): AsyncGenerator<Uint8Array, void> {
+  yield Buffer.from(JSON.stringify(value));
 }

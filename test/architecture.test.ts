@@ -158,6 +158,7 @@ const OWN_TIME = [
   'coordinator/api/',
   'coordinator/console/',
   'agent/data-dir.ts',
+  'agent/runtime/dial-helper.ts',
   'agent/runtime/docker-events.ts',
   'agent/runtime/docker-exec.ts',
   'agent/simulate/',

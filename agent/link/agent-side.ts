@@ -47,9 +47,14 @@ export interface AgentSide {
   giveBack(uid: string): ReturnedObject;
   /**
    * Opens a stream for a reader: resolving tells the reader that it has begun, a `StreamError` refuses it.
-   * The link takes from it only what the reader has room for. `signal` aborts when the reader left or the link broke.
+   * The link takes from it only what the reader has room for, and grants the reader as much as is taken of `input`.
+   * `signal` aborts when the reader left or the link broke; `input` ends then.
    */
-  openStream(request: StreamRequest, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
+  openStream(
+    request: StreamRequest,
+    input: AsyncIterable<Uint8Array>,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<Uint8Array>>;
   /** A hello was accepted: the link carries reports until `onLost`. */
   onLive(welcome: Welcome): void;
   /** The link broke; it reconnects by itself. */

@@ -3,7 +3,7 @@
  * what the coordinator wants comes in through the `AgentSide` it was given.
  */
 import type { Desired, FromHub, Goodbye, Welcome } from '../../shared/link/messages.js';
-import { FEATURES } from '../../shared/link/version.js';
+import { CHANNELS, FEATURES } from '../../shared/link/version.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { AgentSide } from './agent-side.js';
@@ -136,7 +136,11 @@ export class Link {
       },
       clock,
     );
-    const streams = new OutgoingStreams(connection, (request, signal) => agent.openStream(request, signal));
+    const streams = new OutgoingStreams(
+      connection,
+      (request, input, signal) => agent.openStream(request, input, signal),
+      () => clock.monotonic(),
+    );
     return { connection, streams, applying: Promise.resolve(), clusterUID: '', era: '' };
   }
 
@@ -187,9 +191,11 @@ export class Link {
         this.#dismissed(message);
         return;
       case 'streamOpen':
+      case 'streamData':
+      case 'streamArrived':
       case 'streamCredit':
       case 'streamClose':
-        attachment.streams.receive(message);
+        if (!attachment.streams.receive(message)) attachment.connection.end('more bytes than granted');
         return;
     }
   }
@@ -208,6 +214,7 @@ export class Link {
     attachment.clusterUID = welcome.clusterUID;
     attachment.era = welcome.era;
     attachment.connection.beatEvery(welcome.beatIntervalMs);
+    if (welcome.features.includes(CHANNELS)) attachment.streams.pace();
     this.#nodeUid = welcome.node.metadata.uid;
     this.#happened({ kind: 'welcomed', reconnectSpreadMs: welcome.reconnectSpreadMs });
     agent.onLive(welcome);

@@ -1,64 +1,101 @@
 /** The streams that readers have open on this host. */
-import { StreamError, StreamWriter } from '../../shared/link/byte-stream.js';
+import { StreamError, StreamReader, StreamWriter } from '../../shared/link/byte-stream.js';
 import type { FromHub, StreamOpen, StreamRequest } from '../../shared/link/messages.js';
+import { StreamPace } from '../../shared/link/stream-pace.js';
 import type { Connection } from './connection.js';
 
-type OpenStream = (request: StreamRequest, signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>;
-type StreamMessage = Extract<FromHub, { kind: 'streamOpen' | 'streamCredit' | 'streamClose' }>;
+/** `input`: what the reader sends, for a request that has any. */
+type OpenStream = (
+  request: StreamRequest,
+  input: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+) => Promise<AsyncIterable<Uint8Array>>;
+type StreamMessage = Extract<
+  FromHub,
+  { kind: 'streamOpen' | 'streamData' | 'streamArrived' | 'streamCredit' | 'streamClose' }
+>;
 
 /** More than people read at once; protects the engine. */
 const MAX_STREAMS = 64;
 
+interface OpenEnds {
+  writer: StreamWriter;
+  input: StreamReader;
+}
+
 export class OutgoingStreams {
   readonly #connection: Connection;
   readonly #open: OpenStream;
-  readonly #writers = new Map<number, StreamWriter>();
+  readonly #streams = new Map<number, OpenEnds>();
+  readonly #pace: StreamPace;
 
-  /** Lives as long as `connection`. */
-  constructor(connection: Connection, open: OpenStream) {
+  /** Lives as long as `connection`. `now`: ms that never jump. */
+  constructor(connection: Connection, open: OpenStream, now: () => number) {
     this.#connection = connection;
     this.#open = open;
+    this.#pace = new StreamPace(now);
   }
 
-  /** Takes in what the hub says about streams. */
-  receive(message: StreamMessage): void {
+  /** The hub tells what has arrived. */
+  pace(): void {
+    this.#pace.begin();
+  }
+
+  /** Takes in what the hub says about streams. False when it sent more than it was granted. */
+  receive(message: StreamMessage): boolean {
     switch (message.kind) {
       case 'streamOpen':
         void this.#run(message);
-        return;
+        return true;
+      case 'streamData':
+        this.#connection.send({ kind: 'streamArrived', bytes: message.bytes.length });
+        return this.#streams.get(message.stream)?.input.push(message.bytes) ?? true;
+      case 'streamArrived':
+        this.#pace.arrived(message.bytes);
+        return true;
       case 'streamCredit':
-        this.#writers.get(message.stream)?.grant(message.bytes);
-        return;
+        this.#streams.get(message.stream)?.writer.grant(message.bytes);
+        return true;
       case 'streamClose':
-        this.#writers.get(message.stream)?.close();
-        return;
+        this.#streams.get(message.stream)?.writer.close();
+        return true;
     }
   }
 
   /** The link broke: every source is let go. */
   closeAll(): void {
-    for (const writer of this.#writers.values()) writer.close();
+    for (const { writer } of this.#streams.values()) writer.close();
+    this.#pace.close();
   }
 
   async #run({ stream, request }: StreamOpen): Promise<void> {
     const writer = new StreamWriter();
+    const input = this.#inputOf(stream);
+    writer.signal.addEventListener('abort', () => input.end(), { once: true });
     try {
-      if (this.#writers.size >= MAX_STREAMS) {
+      if (this.#streams.size >= MAX_STREAMS) {
         throw new StreamError('TooManyRequests', 'too many streams on this host');
       }
-      this.#writers.set(stream, writer);
-      const source = await this.#open(request, writer.signal);
+      this.#streams.set(stream, { writer, input });
+      const source = await this.#open(request, input, writer.signal);
       this.#connection.send({ kind: 'streamStarted', stream });
-      await writer.pump(source, (bytes) =>
-        this.#connection.sendDrained({ kind: 'streamData', stream, bytes }),
-      );
+      await writer.pump(source, async (bytes) => {
+        await this.#pace.admit(bytes.length);
+        await this.#connection.sendDrained({ kind: 'streamData', stream, bytes });
+      });
       this.#connection.send({ kind: 'streamClose', stream });
     } catch (error) {
       this.#connection.send({ kind: 'streamClose', stream, error: described(error) });
     } finally {
       writer.close();
-      this.#writers.delete(stream);
+      this.#streams.delete(stream);
     }
+  }
+
+  #inputOf(stream: number): StreamReader {
+    const grant = (bytes: number) => this.#connection.send({ kind: 'streamCredit', stream, bytes });
+    // Input that nobody reads is dropped; the output may still go on.
+    return new StreamReader(grant, () => undefined);
   }
 }
 

@@ -41,6 +41,8 @@ export interface InspectAnswer {
     Error: string;
     StartedAt: string;
     FinishedAt: string;
+    /** As the engine's host numbers it; 0 unless running. */
+    Pid?: number;
   };
   NetworkSettings: { Networks: Record<string, { IPAddress: string } | null> | null };
 }
@@ -192,9 +194,7 @@ export function toObserved(answer: InspectAnswer, imageID: string): ObservedCont
   // Docker notes the start of a very short life after its end.
   const endedAt = state === 'exited' ? toTime(answer.State.FinishedAt) : undefined;
   const finishedAt = endedAt === undefined ? undefined : Math.max(endedAt, startedAt ?? 0);
-  const ip = Object.values(answer.NetworkSettings.Networks ?? {}).find(
-    (network) => network?.IPAddress,
-  )?.IPAddress;
+  const ip = addressOf(answer.NetworkSettings);
   return {
     id: answer.Id,
     identity: toIdentity(labels),
@@ -212,7 +212,13 @@ export function toObserved(answer: InspectAnswer, imageID: string): ObservedCont
   };
 }
 
-function toIdentity(labels: Record<string, string>): ContainerIdentity {
+/** Its address on the engine's bridge. */
+export function addressOf({ Networks }: InspectAnswer['NetworkSettings']): string | undefined {
+  return Object.values(Networks ?? {}).find((network) => network?.IPAddress)?.IPAddress;
+}
+
+/** Where a container belongs, by its labels. */
+export function toIdentity(labels: Record<string, string>): ContainerIdentity {
   return {
     podUid: labels[LABEL.podUid] ?? '',
     podNamespace: labels[LABEL.podNamespace] ?? '',

@@ -1,7 +1,9 @@
 /** The driver of Docker and of Podman, by the API that both answer. */
 import { readFile } from 'node:fs/promises';
+import type { Duplex } from 'node:stream';
 import { DockerApi, type EngineAddress, type Refusals } from './docker-api.js';
 import {
+  addressOf,
   containerName,
   type InspectAnswer,
   isOwnedBy,
@@ -13,11 +15,13 @@ import { dockerEvents } from './docker-events.js';
 import { dockerAttach, dockerExec } from './docker-exec.js';
 import { demultiplex } from './docker-frames.js';
 import { inspectImage, loadImages, pullImage, toEngineImage } from './docker-images.js';
+import { dockerUsage } from './docker-usage.js';
 import {
   type AttachedStreams,
   type AttachRequest,
   type ContainerConfig,
   type ContainerOwner,
+  type ContainerUsage,
   type EngineImage,
   type EngineInfo,
   type ExecProcess,
@@ -31,6 +35,7 @@ import {
   type SeccompChoice,
 } from './driver.js';
 import type { FoundEngine } from './find-engine.js';
+import { NetworkDialer } from './network-dialer.js';
 import { sandboxImage } from './sandbox/sandbox-image.js';
 
 /** What `GET /info` answers, the part that is read. */
@@ -58,6 +63,7 @@ export class DockerEngine implements RuntimeDriver {
   readonly #ours = new Set<string>();
   /** Digest forms by image id: a look-up an image, once. */
   readonly #digests = new Map<string, string>();
+  readonly #dialer = new NetworkDialer();
   #info: InfoAnswer | undefined;
 
   constructor(found: FoundEngine, owner: ContainerOwner) {
@@ -192,7 +198,19 @@ export class DockerEngine implements RuntimeDriver {
     return dockerAttach(this.#api, id, request, Config.Tty ?? false, signal);
   }
 
+  async dial(id: string, port: number): Promise<Duplex> {
+    const { State, NetworkSettings } = await this.#inspectOurs(id);
+    if (!State.Pid) throw new RuntimeError('NotRunning', `container ${id} is not running`, false);
+    const ip = addressOf(NetworkSettings);
+    return this.#dialer.dial({ pid: State.Pid, ...(ip ? { ip } : {}) }, port);
+  }
+
+  usage(): Promise<ContainerUsage[]> {
+    return dockerUsage(this.#api, ownerFilter(this.#owner));
+  }
+
   close(): void {
+    this.#dialer.close();
     this.#api.close();
   }
 

@@ -107,11 +107,11 @@ class DockerProcess implements ExecProcess {
     throw new RuntimeError('EngineDown', 'the process was let go before its end', true);
   }
 
-  async kill(): Promise<boolean> {
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<boolean> {
     for await (const { Running, Pid } of this.#looks(AbortSignal.timeout(KILL_MS))) {
       if (!Running) return true;
       // Its streams are there before the process is.
-      if (Pid !== 0) return isInContainer(Pid, this.container) && killed(Pid);
+      if (Pid !== 0) return isInContainer(Pid, this.container) && signalled(Pid, signal);
     }
     return false;
   }
@@ -130,9 +130,9 @@ class DockerProcess implements ExecProcess {
   }
 }
 
-function killed(pid: number): boolean {
+function signalled(pid: number, signal: NodeJS.Signals): boolean {
   try {
-    return process.kill(pid, 'SIGKILL');
+    return process.kill(pid, signal);
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ESRCH';
   }

@@ -2,6 +2,7 @@
  * A container engine as the agent sees it. Its laws are test/laws/driver.ts, run against Docker, Podman and the fake.
  * "Ours" are the containers labelled with this clusterUID and node; a driver never lists or touches any other.
  */
+import type { Duplex } from 'node:stream';
 
 /** Where a container belongs; a driver keeps it in labels and gives it back from `list`. */
 export interface ContainerIdentity {
@@ -193,10 +194,22 @@ export interface ExecProcess extends AttachedStreams {
   /** Resolves when the process has ended: to be asked once its output has been read to the end. 126 and 127: it could not be started. */
   exitCode(): Promise<number>;
   /**
-   * SIGKILL to the process alone, as a kubelet's engine does at a deadline. False where the agent may not or cannot:
-   * engines have no call for it, so it is done through the kernel, as root on the engine's own host.
+   * Sends a signal to the process alone, as a kubelet's engine does at a deadline. False where the agent may not or
+   * cannot: engines have no call for it, so it is done through the kernel, as root on the engine's own host.
    */
-  kill(): Promise<boolean>;
+  kill(signal?: 'SIGKILL' | 'SIGHUP'): Promise<boolean>;
+}
+
+/** Counted by the kernel, told by the engine. */
+export interface ContainerUsage {
+  id: string;
+  podUid: string;
+  /** Container name in the Pod. */
+  container: string;
+  /** Processor time since its start. */
+  cpuNanos: number;
+  /** Working set: without the pages of files that nobody has touched lately. */
+  memoryBytes: number;
 }
 
 /** An image that the engine has. */
@@ -218,7 +231,7 @@ export interface PullRequest {
 /** A refusal or failure of the engine. `temporary`: the same call may work later without anyone's doing. */
 export class RuntimeError extends Error {
   constructor(
-    /** Kubernetes' reason where there is one: ErrImagePull, ErrImageNeverPull, InvalidImageName, CreateContainerError, RunContainerError; else EngineDown, Conflict, NotFound, NotRunning. */
+    /** Kubernetes' reason where there is one: ErrImagePull, ErrImageNeverPull, InvalidImageName, CreateContainerError, RunContainerError; else EngineDown, Conflict, NotFound, NotRunning, ConnectFailed. */
     readonly reason: string,
     message: string,
     readonly temporary: boolean,
@@ -254,5 +267,9 @@ export interface RuntimeDriver {
   exec(id: string, request: ExecRequest, signal: AbortSignal): Promise<ExecProcess>;
   /** The streams of a running container's first process, from now on. Throws `NotRunning`. */
   attach(id: string, request: AttachRequest, signal: AbortSignal): Promise<AttachedStreams>;
+  /** A connection to a port on the loopback of a running container's network. Throws `ConnectFailed`, `NotRunning`. */
+  dial(id: string, port: number, signal: AbortSignal): Promise<Duplex>;
+  /** What each of our running containers, sandboxes apart, has used and uses. */
+  usage(): Promise<ContainerUsage[]>;
   close(): void;
 }

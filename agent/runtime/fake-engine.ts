@@ -79,6 +79,11 @@ export class FakeEngine {
     }
   }
 
+  /** The time by its clock. */
+  now(): number {
+    return this.#clock.now();
+  }
+
   /** Does what a test asks; answers how many containers are meant by it now. */
   command(command: FakeCommand): number {
     switch (command.command) {

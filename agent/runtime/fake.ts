@@ -1,9 +1,11 @@
 /** The driver of hollow nodes and of tests: the laws of `RuntimeDriver` without a container. */
+import { type Duplex, PassThrough } from 'node:stream';
 import {
   type AttachedStreams,
   type AttachRequest,
   type ContainerConfig,
   type ContainerOwner,
+  type ContainerUsage,
   type EngineImage,
   type EngineInfo,
   type ExecProcess,
@@ -14,6 +16,7 @@ import {
   type RuntimeDriver,
   RuntimeError,
   type RuntimeEvent,
+  SANDBOX,
 } from './driver.js';
 import type { FakeEngine } from './fake-engine.js';
 import { FAKE_IMAGE_BYTES, fakeImageID } from './fake-pulls.js';
@@ -115,6 +118,29 @@ export class FakeDriver implements RuntimeDriver {
     const request = { command: ['cat'], stdin: stdin && container.config.stdin, tty: container.config.tty };
     const process = this.#engine.exec(container, request);
     return closedBy(signal, process);
+  }
+
+  /** Every port gives back what it gets, save port 1, where nobody listens. */
+  async dial(id: string, port: number): Promise<Duplex> {
+    if (this.#get(id).state !== 'running') {
+      throw new RuntimeError('NotRunning', `container ${id} is not running`, false);
+    }
+    if (port === 1) throw new RuntimeError('ConnectFailed', `connect ECONNREFUSED 127.0.0.1:${port}`, true);
+    return new PassThrough();
+  }
+
+  /** Each container uses a thousandth of a core and a mebibyte. */
+  async usage(): Promise<ContainerUsage[]> {
+    const running = (await this.list()).filter(
+      ({ state, identity }) => state === 'running' && identity.container !== SANDBOX,
+    );
+    return running.map(({ id, identity, startedAt = 0 }) => ({
+      id,
+      podUid: identity.podUid,
+      container: identity.container,
+      cpuNanos: (this.#engine.now() - startedAt) * 1_000,
+      memoryBytes: 2 ** 20,
+    }));
   }
 
   close(): void {

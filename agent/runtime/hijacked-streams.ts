@@ -32,6 +32,7 @@ export class HijackedStreams implements AttachedStreams {
     // Whoever reads the output is told; a write after the end is no error.
     socket.on('error', () => undefined);
     this.output = demultiplex(bytesOf(socket), tty);
+    if (signal.aborted) this.close();
   }
 
   async write(bytes: Uint8Array): Promise<void> {

@@ -1,9 +1,11 @@
 /** An engine's times, which are the wall clock's, told by the host's steady clock. */
+import type { Duplex } from 'node:stream';
 import type { Clock } from '../../shared/process/clock.js';
 import type {
   AttachedStreams,
   AttachRequest,
   ContainerConfig,
+  ContainerUsage,
   EngineImage,
   EngineInfo,
   ExecProcess,
@@ -89,6 +91,14 @@ export class SteadyTimes implements RuntimeDriver {
 
   attach(id: string, request: AttachRequest, signal: AbortSignal): Promise<AttachedStreams> {
     return this.#driver.attach(id, request, signal);
+  }
+
+  dial(id: string, port: number, signal: AbortSignal): Promise<Duplex> {
+    return this.#driver.dial(id, port, signal);
+  }
+
+  usage(): Promise<ContainerUsage[]> {
+    return this.#driver.usage();
   }
 
   close(): void {

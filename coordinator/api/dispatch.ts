@@ -1,4 +1,5 @@
 /** From a request to the handler that answers it. */
+import { badRequest } from '../../shared/kube/status.js';
 import type { Kind } from '../kinds/kind.js';
 import { answerReview, REVIEW_RESOURCES } from './access-reviews.js';
 import type { Answer } from './answer.js';
@@ -15,10 +16,18 @@ type Handler = (parts: ApiParts, request: ApiRequest) => Promise<Answer>;
 
 /** Subresources with rules of their own, by `resource/subresource`. */
 const SUBRESOURCES: Readonly<Record<string, Handler>> = {
+  'pods/attach': refusePlain,
+  'pods/exec': refusePlain,
   'pods/log': answerPodLog,
+  'pods/portforward': refusePlain,
   'pods/eviction': answerEviction,
   'pods/binding': answerBinding,
 };
+
+/** What `upgrades/` serves needs a connection of its own (apimachinery `NewUpgradeRequired`). */
+async function refusePlain(): Promise<Answer> {
+  throw badRequest('Upgrade request required');
+}
 
 function answerSubresource(
   parts: ApiParts,

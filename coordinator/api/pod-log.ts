@@ -6,25 +6,10 @@ import { podKind } from '../kinds/index.js';
 import type { Answer } from './answer.js';
 import type { ApiParts, ApiRequest } from './api-request.js';
 import { writePaced } from './paced-writer.js';
+import { chosenContainer } from './pod-container.js';
 import { integerParameter } from './query-options.js';
 import { isSwitchedOn } from './request-info.js';
 import { refOf } from './resources.js';
-
-/** The container asked for, or the only one (`pkg/registry/core/pod/strategy.go` LogLocation). Throws 400. */
-export function logContainer(pod: Pod, asked: string | null): string {
-  const { containers, initContainers = [] } = pod.spec;
-  const names = [...initContainers, ...containers].map(({ name }) => name);
-  if (asked) {
-    if (names.includes(asked)) return asked;
-    throw badRequest(`container ${asked} is not valid for pod ${pod.metadata.name}`);
-  }
-  const [only, ...others] = containers;
-  if (only && others.length === 0) return only.name;
-  const choices = containers.map(({ name }) => name).join(' ');
-  throw badRequest(
-    `a container name must be specified for pod ${pod.metadata.name}, choose one of: [${choices}]`,
-  );
-}
 
 /** The kubelet's word for a container that waits (`kubelet_pods.go` validateContainerLogStatus). */
 function waitingText(reason: string | undefined): string {
@@ -102,7 +87,7 @@ function textStream(
 export async function answerPodLog(parts: ApiParts, request: ApiRequest): Promise<Answer> {
   const { query } = request.info;
   const pod = (await parts.registry.get(podKind, refOf(request))).object();
-  const container = logContainer(pod, query.get('container'));
+  const container = chosenContainer(pod, query.get('container'));
   const options = logOptions(query);
   const { nodeName } = pod.spec;
   if (!nodeName) return { type: 'text', text: '' };

@@ -25,6 +25,26 @@ export function refuseBrokenRequest(code: string, socket: Duplex): void {
   }
 }
 
+/**
+ * The same for a refusal of the host itself, as the kubelet words it: kubectl prints a plain text behind
+ * "unable to upgrade connection: ".
+ */
+export function refuseSocketInText(socket: Duplex, code: number, text: string): void {
+  socket.on('error', () => socket.destroy());
+  const head = ['HTTP/1.1', code, 'Refused'].join(' ');
+  const length = Buffer.byteLength(text);
+  const lines = [
+    head,
+    'Content-Type: text/plain',
+    `Content-Length: ${length}`,
+    'Connection: close',
+    '',
+    text,
+  ];
+  if (socket.writable) socket.end(lines.join('\r\n'), () => socket.destroy());
+  else socket.destroy();
+}
+
 /** Sends the error as a whole HTTP answer and closes. `code` as in `rawStatusAnswer`. */
 export function refuseSocket(socket: Duplex, error: ApiError, code?: number): void {
   socket.on('error', () => socket.destroy());

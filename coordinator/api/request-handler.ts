@@ -3,10 +3,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../shared/kube/status.js';
 import type { Answer } from './answer.js';
 import type { ApiParts } from './api-request.js';
-import { type Authenticator, bearerTokenOf, type UserInfo } from './authenticate.js';
-import { authorize, isPublic } from './authorize.js';
-import { ClientLimits } from './client-limits.js';
+import type { UserInfo } from './authenticate.js';
 import { answerRequest } from './dispatch.js';
+import type { Gate } from './gate.js';
 import { InFlight } from './in-flight.js';
 import { createPathAnswers } from './path-answers.js';
 import { type RequestInfo, readRequest } from './request-info.js';
@@ -16,7 +15,7 @@ import { withinTime } from './time-limit.js';
 import { writeAnswer } from './write-answer.js';
 
 export interface RequestHandlerOptions extends ApiParts {
-  authenticate: Authenticator;
+  gate: Gate;
   /** Our own version, for /version. */
   version: string;
   maxInFlight: number;
@@ -41,7 +40,6 @@ interface Admission {
 export class RequestHandler {
   readonly #options: RequestHandlerOptions;
   readonly #inFlight: InFlight;
-  readonly #clients: ClientLimits;
   readonly #admissions = new WeakMap<FastifyRequest, Admission>();
   readonly #answerPath: ReturnType<typeof createPathAnswers>;
   readonly #write: ReturnType<typeof requestLogger>;
@@ -51,10 +49,9 @@ export class RequestHandler {
   #onDrained: (() => void) | undefined;
 
   constructor(options: RequestHandlerOptions) {
-    const { settings, clock, registry, version, log, requestLog } = options;
+    const { settings, registry, version, log, requestLog } = options;
     this.#options = options;
     this.#inFlight = new InFlight(options.maxInFlight);
-    this.#clients = new ClientLimits(settings.clientLimits, clock);
     this.#answerPath = createPathAnswers(registry.kinds, version);
     this.#write = requestLogger(settings.requestLog, requestLog ?? log.child({ component: 'requests' }));
   }
@@ -66,11 +63,11 @@ export class RequestHandler {
     const admission: Admission = { info, leave: () => undefined, closing: new AbortController() };
     this.#admissions.set(request, admission);
     this.#onClose(request, reply, admission);
-    const user = isPublic(info) ? undefined : await this.#userOf(request);
+    const { gate } = this.#options;
+    const user = await gate.identify(info, request.headers.authorization, request.ip);
     if (user) {
       admission.user = user;
-      this.#clients.take(`${user.username} ${request.ip}`);
-      authorize(user, info);
+      gate.pass(user, info, request.ip);
     }
     admission.leave = this.#inFlight.enter();
   }
@@ -125,15 +122,6 @@ export class RequestHandler {
         durationMs: clock.monotonic() - began,
       });
     });
-  }
-
-  /** Who fails to say it pays by address: guessing tokens is slow. */
-  async #userOf(request: FastifyRequest): Promise<UserInfo> {
-    const token = bearerTokenOf(request.headers.authorization);
-    const user = token === undefined ? undefined : await this.#options.authenticate(token);
-    if (user) return user;
-    this.#clients.take(request.ip);
-    throw new ApiError('Unauthorized', 'Unauthorized');
   }
 
   async #answer(

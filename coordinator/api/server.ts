@@ -8,12 +8,15 @@ import type { Clock } from '../../shared/process/clock.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { Slice } from '../../shared/process/slice.js';
 import type { AgentLink } from './agent-link.js';
+import type { Authenticator } from './authenticate.js';
+import { Gate } from './gate.js';
 import { MAX_IN_FLIGHT } from './in-flight.js';
 import { LargeReads } from './large-reads.js';
-import { MAX_HEADER_BYTES, refuseBrokenRequest, refuseSocket } from './refused-socket.js';
+import { MAX_HEADER_BYTES, refuseBrokenRequest } from './refused-socket.js';
 import { decodeBody, MAX_BODY_BYTES } from './request-body.js';
 import { RequestHandler, type RequestHandlerOptions } from './request-handler.js';
 import { pathNotFound, statusOf } from './status-response.js';
+import { UpgradeHandler } from './upgrades/upgrade-handler.js';
 
 /** PEM texts: certificate chain and key. */
 export interface ServingCertificate {
@@ -22,8 +25,9 @@ export interface ServingCertificate {
 }
 
 export interface ApiServerOptions
-  extends Omit<RequestHandlerOptions, 'slice' | 'largeReads' | 'maxInFlight'> {
+  extends Omit<RequestHandlerOptions, 'slice' | 'largeReads' | 'maxInFlight' | 'gate'> {
   tls: ServingCertificate;
+  authenticate: Authenticator;
   agentLink: AgentLink;
   /** Tests may wait less. */
   limits?: Partial<ConnectionLimits>;
@@ -102,12 +106,6 @@ function createApp({ tls, log }: ApiServerOptions, limits: ConnectionLimits): Ap
   return app;
 }
 
-function upgrade(agentLink: AgentLink, request: IncomingMessage, socket: Duplex, head: Buffer): void {
-  const path = (request.url ?? '').split('?', 1)[0];
-  if (path === LINK_PATH) agentLink.handleUpgrade(request, socket, head);
-  else refuseSocket(socket, pathNotFound());
-}
-
 function addRoutes(app: App, options: ApiServerOptions, handler: RequestHandler): void {
   app.post(JOIN_PATH, { bodyLimit: MAX_JOIN_BYTES }, async (request, reply) => {
     const { authorization } = request.headers;
@@ -151,11 +149,18 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const app = createApp(options, limits);
   const slice = new Slice(options.clock);
   const largeReads = new LargeReads(options.settings.largeReads, options.clock);
-  const handler = new RequestHandler({ ...options, slice, largeReads, maxInFlight: limits.maxInFlight });
+  const gate = new Gate(options.authenticate, options.settings.clientLimits, options.clock);
+  const parts = { ...options, slice, largeReads, gate };
+  const handler = new RequestHandler({ ...parts, maxInFlight: limits.maxInFlight });
+  const upgrades = new UpgradeHandler(parts);
   addRoutes(app, options, handler);
-  app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
-    upgrade(options.agentLink, request, socket, head),
-  );
+  app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    if ((request.url ?? '').split('?', 1)[0] === LINK_PATH) {
+      options.agentLink.handleUpgrade(request, socket, head);
+    } else {
+      void upgrades.handle(request, socket, head);
+    }
+  });
   return {
     listen: async ({ host, port }) => {
       try {
@@ -168,6 +173,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     },
     renewCertificate: (tls) => app.server.setSecureContext({ ...tls, minVersion: 'TLSv1.2' }),
     close: async () => {
+      upgrades.close();
       await atMost(handler.drain(), options.settings.drainMs, options.clock);
       await app.close();
     },

@@ -265,7 +265,7 @@ export class Hub implements SessionEvents {
       (message) => session.send(message),
       () => this.#fanOut.add(session),
     );
-    session.becomeLive(hello.instanceID, sender);
+    session.becomeLive(hello.instanceID, commonFeatures(hello.features), sender);
     this.#live.set(session.node, { session, nodeUid: node.metadata.uid, offsetMs });
     presence.connected(session.node, () => session.quietMs());
     log.info({ node: session.node, version: hello.agentVersion }, 'agent connected');

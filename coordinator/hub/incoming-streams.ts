@@ -1,30 +1,55 @@
 /** The streams that readers have open on one agent. */
 import { ApiError, type StatusReason } from '../../shared/kube/status.js';
-import { StreamError, StreamReader } from '../../shared/link/byte-stream.js';
+import { StreamError, StreamReader, StreamWriter } from '../../shared/link/byte-stream.js';
 import type { FromAgent, FromHub, StreamRequest } from '../../shared/link/messages.js';
+import { StreamPace } from '../../shared/link/stream-pace.js';
 
-type StreamMessage = Extract<FromAgent, { kind: 'streamStarted' | 'streamData' | 'streamClose' }>;
+type StreamMessage = Extract<
+  FromAgent,
+  { kind: 'streamStarted' | 'streamData' | 'streamArrived' | 'streamCredit' | 'streamClose' }
+>;
 
 const MAX_STREAMS = 64;
 
 interface OpenStream {
   reader: StreamReader;
+  writer: StreamWriter;
   started: () => void;
   /** Before it began this refuses it, after that the reader is told. */
   failed: (error: ApiError) => void;
 }
 
+/** How messages leave: queued, or as fast as the operating system takes them. */
+export interface StreamTransport {
+  send(message: FromHub): void;
+  sendDrained(message: FromHub): Promise<void>;
+  /** Ms that never jump. */
+  now(): number;
+  /** The agent tells what has arrived, and wants to be told. */
+  isPaced: boolean;
+}
+
 export class IncomingStreams {
-  readonly #send: (message: FromHub) => void;
+  readonly #transport: StreamTransport;
+  readonly #pace: StreamPace;
   readonly #streams = new Map<number, OpenStream>();
   #lastNumber = 0;
 
-  constructor(send: (message: FromHub) => void) {
-    this.#send = send;
+  constructor(transport: StreamTransport) {
+    this.#transport = transport;
+    this.#pace = new StreamPace(() => transport.now());
+    if (transport.isPaced) this.#pace.begin();
   }
 
-  /** Resolves once the host has begun; rejects with ApiError when it refuses. The stream ends when `signal` aborts. */
-  open(request: StreamRequest, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+  /**
+   * Resolves once the host has begun; rejects with ApiError when it refuses. `input` goes to the host as it has room.
+   * The stream ends when `signal` aborts.
+   */
+  open(
+    request: StreamRequest,
+    input: AsyncIterable<Uint8Array>,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<Uint8Array>> {
     this.#lastNumber += 1;
     const stream = this.#lastNumber;
     return new Promise((resolve, reject) => {
@@ -33,22 +58,38 @@ export class IncomingStreams {
         return;
       }
       const leave = () => this.#leave(stream);
-      const reader = new StreamReader((bytes) => this.#send({ kind: 'streamCredit', stream, bytes }), leave);
-      this.#streams.set(stream, { reader, started: () => resolve(reader), failed: reject });
+      const { send } = this.#transport;
+      const reader = new StreamReader((bytes) => send({ kind: 'streamCredit', stream, bytes }), leave);
+      const writer = new StreamWriter();
+      const started = () => {
+        resolve(reader);
+        void this.#pump(stream, writer, input);
+      };
+      this.#streams.set(stream, { reader, writer, started, failed: reject });
       signal.addEventListener('abort', leave, { once: true });
-      this.#send({ kind: 'streamOpen', stream, request });
+      send({ kind: 'streamOpen', stream, request });
     });
   }
 
   /** Takes in what the agent says. False when it broke the rules of streams. Numbers of streams just left are ignored. */
   receive(message: StreamMessage): boolean {
+    if (message.kind === 'streamArrived') {
+      this.#pace.arrived(message.bytes);
+      return true;
+    }
     const open = this.#streams.get(message.stream);
     switch (message.kind) {
       case 'streamStarted':
         open?.started();
         return true;
       case 'streamData':
+        if (this.#transport.isPaced) {
+          this.#transport.send({ kind: 'streamArrived', bytes: message.bytes.length });
+        }
         return open?.reader.push(message.bytes) ?? true;
+      case 'streamCredit':
+        open?.writer.grant(message.bytes);
+        return true;
       case 'streamClose':
         this.#streams.delete(message.stream);
         if (open) finish(open, message.error && asApiError(message.error));
@@ -61,17 +102,31 @@ export class IncomingStreams {
     const error = new ApiError('ServiceUnavailable', 'the connection to the node was lost');
     for (const open of this.#streams.values()) finish(open, error);
     this.#streams.clear();
+    this.#pace.close();
+  }
+
+  async #pump(stream: number, writer: StreamWriter, input: AsyncIterable<Uint8Array>): Promise<void> {
+    try {
+      await writer.pump(input, async (bytes) => {
+        await this.#pace.admit(bytes.length);
+        await this.#transport.sendDrained({ kind: 'streamData', stream, bytes });
+      });
+    } catch {
+      // The reader is gone, and with it what it had to say.
+      this.#leave(stream);
+    }
   }
 
   #leave(stream: number): void {
     const open = this.#streams.get(stream);
     if (!open || !this.#streams.delete(stream)) return;
-    this.#send({ kind: 'streamClose', stream });
+    this.#transport.send({ kind: 'streamClose', stream });
     finish(open);
   }
 }
 
-function finish({ reader, failed }: OpenStream, error?: ApiError): void {
+function finish({ reader, writer, failed }: OpenStream, error?: ApiError): void {
+  writer.close();
   reader.end(error && new StreamError(error.reason, error.message));
   // Without effect once the stream has begun.
   failed(error ?? new ApiError('ServiceUnavailable', 'the stream ended before it began'));

@@ -1,6 +1,6 @@
-/** The API's way to a Pod's host: fits `PodStreams` of `coordinator/api`. */
+/** The API's way to a host: fits `PodStreams` of `coordinator/api`. */
 import { ApiError } from '../../shared/kube/status.js';
-import type { LogStreamRequest } from '../../shared/link/messages.js';
+import type { LogStreamRequest, StreamRequest } from '../../shared/link/messages.js';
 import type { Session } from './session.js';
 
 export class PodStreams {
@@ -11,14 +11,24 @@ export class PodStreams {
     this.#sessionOf = sessionOf;
   }
 
-  /** Bytes of a container's log, read no faster than they are consumed. Rejects with ApiError when the host is not connected or refuses. */
-  async logs(
+  /** Bytes of a container's log, read no faster than they are consumed. Rejects as `open` does. */
+  logs(nodeName: string, request: LogStreamRequest, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+    return this.open(nodeName, request, nothing(), signal);
+  }
+
+  /** A stream in both directions. Rejects with ApiError when the host is not connected or refuses. */
+  async open(
     nodeName: string,
-    request: LogStreamRequest,
+    request: StreamRequest,
+    input: AsyncIterable<Uint8Array>,
     signal: AbortSignal,
   ): Promise<AsyncIterable<Uint8Array>> {
     const session = this.#sessionOf(nodeName);
     if (!session) throw new ApiError('ServiceUnavailable', `node "${nodeName}" is not connected`);
-    return session.openStream(request, signal);
+    return session.openStream(request, input, signal);
   }
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array, void> {
+  // A log is only read.
 }

@@ -5,6 +5,7 @@
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
+import { ApiError } from '../../shared/kube/status.js';
 import { decodeFromAgent, encodeMessage } from '../../shared/link/codec.js';
 import type {
   FromAgent,
@@ -17,6 +18,7 @@ import type {
 } from '../../shared/link/messages.js';
 import { ProtocolError } from '../../shared/link/shape.js';
 import { SilenceWatch } from '../../shared/link/silence-watch.js';
+import { CHANNELS } from '../../shared/link/version.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { DesiredSender } from './desired-sender.js';
 import { IncomingStreams } from './incoming-streams.js';
@@ -24,7 +26,13 @@ import { IncomingStreams } from './incoming-streams.js';
 /** `draining`: goodbye was said, the socket is given a moment to deliver it. */
 export type SessionState =
   | { phase: 'greeting'; hello?: Hello }
-  | { phase: 'live'; instanceID: string; sender: DesiredSender; isReporting: boolean }
+  | {
+      phase: 'live';
+      instanceID: string;
+      features: readonly string[];
+      sender: DesiredSender;
+      isReporting: boolean;
+    }
   | { phase: 'draining'; deadline: Timer }
   | { phase: 'closed' };
 
@@ -104,10 +112,16 @@ export class Session {
     }
   }
 
-  /** The hello was accepted. */
-  becomeLive(instanceID: string, sender: DesiredSender): void {
+  /** Resolves when the operating system took the message, or never will. */
+  #sendDrained(message: FromHub): Promise<void> {
+    if (this.#state.phase !== 'live') return Promise.resolve();
+    return new Promise((resolve) => this.#socket.send(encodeMessage(message), () => resolve()));
+  }
+
+  /** The hello was accepted. `features` are those that both ends know. */
+  becomeLive(instanceID: string, features: readonly string[], sender: DesiredSender): void {
     if (this.#state.phase === 'greeting') {
-      this.#state = { phase: 'live', instanceID, sender, isReporting: false };
+      this.#state = { phase: 'live', instanceID, features, sender, isReporting: false };
     }
   }
 
@@ -137,9 +151,22 @@ export class Session {
   }
 
   /** Opens a stream on the host. Rejects with ApiError when the host refuses. */
-  openStream(request: StreamRequest, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
-    this.#streams ??= new IncomingStreams((message) => this.send(message));
-    return this.#streams.open(request, signal);
+  async openStream(
+    request: StreamRequest,
+    input: AsyncIterable<Uint8Array>,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<Uint8Array>> {
+    const isPaced = this.#state.phase === 'live' && this.#state.features.includes(CHANNELS);
+    if (request.type !== 'log' && !isPaced) {
+      throw new ApiError('ServiceUnavailable', `the agent of node "${this.node}" is too old for this`);
+    }
+    this.#streams ??= new IncomingStreams({
+      send: (message) => this.send(message),
+      sendDrained: (message) => this.#sendDrained(message),
+      now: () => this.#clock.monotonic(),
+      isPaced,
+    });
+    return this.#streams.open(request, input, signal);
   }
 
   /** True when the agent answers within a few seconds. */
@@ -220,6 +247,8 @@ export class Session {
         return;
       case 'streamStarted':
       case 'streamData':
+      case 'streamArrived':
+      case 'streamCredit':
       case 'streamClose':
         if (this.#streams?.receive(message) === false) throw new ProtocolError('more bytes than granted');
         return;

@@ -42,7 +42,10 @@ export const podKind: Kind<Pod> = {
   verbs: STANDARD_VERBS,
   schema: 'io.k8s.api.core.v1.Pod',
   subresources: {
+    attach: { group: '', version: 'v1', kind: 'PodAttachOptions', verbs: ['create', 'get'] },
     binding: { group: '', version: 'v1', kind: 'Binding', verbs: ['create'] },
+    exec: { group: '', version: 'v1', kind: 'PodExecOptions', verbs: ['create', 'get'] },
+    portforward: { group: '', version: 'v1', kind: 'PodPortForwardOptions', verbs: ['create', 'get'] },
     eviction: { group: 'policy', version: 'v1', kind: 'Eviction', verbs: ['create'] },
     log: { group: '', version: 'v1', kind: 'Pod', verbs: ['get'] },
     status: { group: '', version: 'v1', kind: 'Pod', verbs: STATUS_VERBS },

@@ -20,7 +20,9 @@ export type StatusReason =
   | 'TooManyRequests'
   | 'InternalError'
   | 'ServiceUnavailable'
-  | 'Timeout';
+  | 'Timeout'
+  /** A command in a container ended so; never an answer to a request. */
+  | 'NonZeroExitCode';
 
 export interface StatusCause {
   /** e.g. `FieldValueInvalid`, `FieldManagerConflict`. */
@@ -75,6 +77,7 @@ const CODES: Record<StatusReason, number> = {
   InternalError: 500,
   ServiceUnavailable: 503,
   Timeout: 504,
+  NonZeroExitCode: 500,
 };
 
 /** A refusal that a client is to see. `code` is the HTTP status. */

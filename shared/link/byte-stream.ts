@@ -41,13 +41,13 @@ export class StreamWriter {
 
   /**
    * Sends all of `source`; `send` resolves when the transport took the chunk, so that what is more urgent gets ahead.
-   * Resolves at the source's end or after `close`; rejects as the source does.
+   * A piece of at most `STREAM_CHUNK_BYTES` stays whole. Resolves at the source's end or after `close`; rejects as the source does.
    */
   async pump(source: AsyncIterable<Uint8Array>, send: (chunk: Uint8Array) => Promise<void>): Promise<void> {
     for await (const bytes of source) {
       for (let at = 0; at < bytes.length; ) {
-        const size = await this.#take(Math.min(bytes.length - at, STREAM_CHUNK_BYTES));
-        if (size === 0) return;
+        const size = Math.min(bytes.length - at, STREAM_CHUNK_BYTES);
+        if (!(await this.#take(size))) return;
         await send(bytes.subarray(at, at + size));
         at += size;
       }
@@ -55,17 +55,16 @@ export class StreamWriter {
     }
   }
 
-  /** Takes up to `wanted` bytes of credit, waiting for some; 0 after `close`. */
-  async #take(wanted: number): Promise<number> {
-    while (this.#credit === 0 && !this.signal.aborted) {
+  /** Takes so many bytes of credit, waiting for them; false after `close`. */
+  async #take(size: number): Promise<boolean> {
+    while (this.#credit < size && !this.signal.aborted) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
     }
-    if (this.signal.aborted) return 0;
-    const size = Math.min(wanted, this.#credit);
+    if (this.signal.aborted) return false;
     this.#credit -= size;
-    return size;
+    return true;
   }
 }
 
@@ -92,7 +91,7 @@ export class StreamReader implements AsyncIterable<Uint8Array> {
   push(chunk: Uint8Array): boolean {
     if (this.#outcome) return true;
     if (chunk.length > this.#outstanding) {
-      this.end(new StreamError('InternalError', 'the host sent more than it was granted'));
+      this.end(new StreamError('InternalError', 'more was sent than was granted'));
       return false;
     }
     this.#outstanding -= chunk.length;

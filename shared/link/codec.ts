@@ -2,15 +2,20 @@
 import { Packr } from 'msgpackr';
 import { checkStructure } from './frame-structure.js';
 import {
+  type AttachStreamRequest,
   type DesiredObject,
+  type ExecStreamRequest,
   type FromAgent,
   type FromHub,
   type LogStreamRequest,
   MAX_FRAME_BYTES,
+  type PortStreamRequest,
   type ReturnedObject,
   type Seal,
   STREAM_CHUNK_BYTES,
   STREAM_WINDOW_BYTES,
+  type StreamRequest,
+  type UsageStreamRequest,
 } from './messages.js';
 import {
   bytes,
@@ -24,6 +29,7 @@ import {
   pair,
   record,
   type Shape,
+  tagged,
   text,
 } from './shape.js';
 import { name, nodeStatus, podStatus, taint, timestamp } from './status-shapes.js';
@@ -55,6 +61,14 @@ const streamData = record<Of<'streamData'>>({
   kind: oneOf('streamData'),
   stream: streamNumber,
   bytes: bytes(STREAM_CHUNK_BYTES),
+});
+
+const streamArrived = record<Of<'streamArrived'>>({ kind: oneOf('streamArrived'), bytes: integer(1) });
+
+const streamCredit = record<Of<'streamCredit'>>({
+  kind: oneOf('streamCredit'),
+  stream: streamNumber,
+  bytes: integer(1, STREAM_WINDOW_BYTES),
 });
 
 const streamClose = record<Of<'streamClose'>>({
@@ -117,8 +131,38 @@ const FROM_AGENT: { [K in FromAgent['kind']]: Shape<Of<K>> } = {
   }),
   streamStarted: record<Of<'streamStarted'>>({ kind: oneOf('streamStarted'), stream: streamNumber }),
   streamData,
+  streamArrived,
+  streamCredit,
   streamClose,
 };
+
+const log = record<LogStreamRequest>({
+  type: oneOf('log'),
+  podUid: uid,
+  container: name,
+  follow: flag,
+  previous: flag,
+  timestamps: flag,
+  tailLines: optional(integer(0)),
+  sinceTime: optional(timestamp),
+  sinceSeconds: optional(integer(0)),
+  limitBytes: optional(integer(0)),
+});
+
+const process = { podUid: uid, container: name, stdin: flag, stdout: flag, stderr: flag, tty: flag };
+
+const streamRequest = tagged<StreamRequest>({
+  log,
+  exec: record<ExecStreamRequest>({
+    type: oneOf('exec'),
+    ...process,
+    // As long as a kernel takes one argument (MAX_ARG_STRLEN).
+    command: list(text(131_072), 4_096),
+  }),
+  attach: record<AttachStreamRequest>({ type: oneOf('attach'), ...process }),
+  port: record<PortStreamRequest>({ type: oneOf('port'), podUid: uid, port: integer(1, 65_535) }),
+  usage: record<UsageStreamRequest>({ type: oneOf('usage') }),
+});
 
 const FROM_HUB: { [K in FromHub['kind']]: Shape<Of<K>> } = {
   welcome: record<Of<'welcome'>>({
@@ -165,24 +209,11 @@ const FROM_HUB: { [K in FromHub['kind']]: Shape<Of<K>> } = {
   streamOpen: record<Of<'streamOpen'>>({
     kind: oneOf('streamOpen'),
     stream: streamNumber,
-    request: record<LogStreamRequest>({
-      type: oneOf('log'),
-      podUid: uid,
-      container: name,
-      follow: flag,
-      previous: flag,
-      timestamps: flag,
-      tailLines: optional(integer(0)),
-      sinceTime: optional(timestamp),
-      sinceSeconds: optional(integer(0)),
-      limitBytes: optional(integer(0)),
-    }),
+    request: streamRequest,
   }),
-  streamCredit: record<Of<'streamCredit'>>({
-    kind: oneOf('streamCredit'),
-    stream: streamNumber,
-    bytes: integer(1, STREAM_WINDOW_BYTES),
-  }),
+  streamData,
+  streamArrived,
+  streamCredit,
   streamClose,
 };
 

@@ -45,6 +45,20 @@ export function oneOf<T extends string>(...allowed: readonly T[]): Shape<T> {
   return (value, path) => allowed.find((item) => item === value) ?? refuse(path, allowed.join(', '));
 }
 
+/** A map that says by its `type` which of these it is. */
+export function tagged<T extends { type: string }>(
+  shapes: {
+    [K in T['type']]: Shape<Extract<T, { type: K }>>;
+  },
+): Shape<T> {
+  const types = Object.keys(shapes) as T['type'][];
+  return (value, path) => {
+    if (!isMap(value)) refuse(path, 'a map');
+    const type = oneOf(...types)(value.type, `${path}.type`);
+    return shapes[type](value, path);
+  };
+}
+
 /** At most `max` bytes. */
 export function bytes(max: number): Shape<Uint8Array> {
   return (value, path) =>

@@ -7,8 +7,11 @@ export const GIVE_BACK = 'giveBack';
 /** A `desired` may hold ConfigMaps and Secrets beside Pods: those that the Pods name. */
 export const CONFIG_OBJECTS = 'configObjects';
 
+/** Streams go both ways, hosts run commands, and both ends tell what has arrived. */
+export const CHANNELS = 'channels';
+
 /** Features this build knows beyond the plain version. A message kind added later is sent only if both ends name its feature. */
-export const FEATURES: readonly string[] = ['logs', GIVE_BACK, CONFIG_OBJECTS];
+export const FEATURES: readonly string[] = ['logs', GIVE_BACK, CONFIG_OBJECTS, CHANNELS];
 
 /** The features both ends named. */
 export function commonFeatures(theirs: readonly string[]): string[] {

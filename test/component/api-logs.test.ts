@@ -4,7 +4,7 @@ import type { PodStreams } from '../../coordinator/api/pod-streams.js';
 import { podKind } from '../../coordinator/kinds/index.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { LogStreamRequest } from '../../shared/link/messages.js';
-import { startTestApi, TEST_TOKEN, type TestApi } from '../harness/api.js';
+import { NO_STREAMS, startTestApi, TEST_TOKEN, type TestApi } from '../harness/api.js';
 import { eventually } from '../harness/eventually.js';
 import { call } from '../harness/https-call.js';
 import { rawConnection } from '../harness/raw-connection.js';
@@ -15,6 +15,7 @@ let open = 0;
 
 /** A host `n1` whose logs say `one`, `two`, and then go on for ever when followed. */
 const streams: PodStreams = {
+  ...NO_STREAMS,
   logs: async (node, request, signal) => {
     if (node !== 'n1') throw new ApiError('ServiceUnavailable', `node ${node} is not connected`);
     asked = { node, request };

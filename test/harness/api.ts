@@ -35,6 +35,7 @@ export interface TestApi {
 /** Streams of a fleet without hosts. */
 export const NO_STREAMS: PodStreams = {
   logs: () => Promise.reject(new ApiError('ServiceUnavailable', 'no host is connected')),
+  open: () => Promise.reject(new ApiError('ServiceUnavailable', 'no host is connected')),
 };
 
 /** Knows no DaemonSet. */

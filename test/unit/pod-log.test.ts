@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { logContainer, logOptions, missingLog } from '../../coordinator/api/pod-log.js';
+import { chosenContainer } from '../../coordinator/api/pod-container.js';
+import { logOptions, missingLog } from '../../coordinator/api/pod-log.js';
 import type { ContainerState, Pod } from '../../shared/kube/pod.js';
 
 function pod(names: string[], state?: ContainerState, lastState?: ContainerState): Pod {
@@ -19,9 +20,11 @@ function pod(names: string[], state?: ContainerState, lastState?: ContainerState
 const ENDED = { terminated: { exitCode: 1 } } as ContainerState;
 
 test('the only container need not be named', () => {
-  assert.equal(logContainer(pod(['c']), null), 'c');
-  assert.throws(() => logContainer(pod(['a', 'b']), null), { message: /choose one of: \[a b\]/ });
-  assert.throws(() => logContainer(pod(['a', 'b']), 'c'), { message: 'container c is not valid for pod p' });
+  assert.equal(chosenContainer(pod(['c']), null), 'c');
+  assert.throws(() => chosenContainer(pod(['a', 'b']), null), { message: /choose one of: \[a b\]/ });
+  assert.throws(() => chosenContainer(pod(['a', 'b']), 'c'), {
+    message: 'container c is not valid for pod p',
+  });
 });
 
 const MISSING: [string, Pod, boolean, string | undefined][] = [

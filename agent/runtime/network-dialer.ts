@@ -1,0 +1,118 @@
+/**
+ * Connections from inside a container's network. Node has no call to enter one, so a small process does it, by
+ * util-linux' nsenter, and passes the connected sockets back; it ends by itself when it is idle.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readlinkSync } from 'node:fs';
+import { connect, Socket } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { RuntimeError } from './driver.js';
+
+const HELPER = fileURLToPath(new URL('./dial-helper.js', import.meta.url));
+/** A helper holds no data: it needs little. */
+const SMALL = ['--max-old-space-size=16', '--max-semi-space-size=1'];
+
+/** Where a container can be reached. */
+export interface NetworkPlace {
+  /** A process in its network, as this host numbers it. */
+  pid: number;
+  /** Its address on the engine's bridge, for an agent that may not enter networks. */
+  ip?: string;
+}
+
+interface Helper {
+  child: ChildProcess;
+  waiting: Map<number, { resolve: (socket: Socket) => void; reject: (error: RuntimeError) => void }>;
+}
+
+export class NetworkDialer {
+  /** One a network, by the kernel's name of it. */
+  readonly #helpers = new Map<string, Helper>();
+  #lastId = 0;
+
+  /** Throws `RuntimeError` when nobody listens there. */
+  async dial(place: NetworkPlace, port: number): Promise<Socket> {
+    const network = networkOf(place.pid);
+    if (network !== undefined && network === networkOf(process.pid)) return dialDirectly('127.0.0.1', port);
+    if (network !== undefined && process.getuid?.() === 0) return this.#dialInside(network, place.pid, port);
+    if (place.ip) return dialDirectly(place.ip, port);
+    throw failed('the network of the container cannot be entered without root');
+  }
+
+  /** Ends every helper. */
+  close(): void {
+    for (const { child } of this.#helpers.values()) child.kill();
+  }
+
+  #dialInside(network: string, pid: number, port: number): Promise<Socket> {
+    const helper = this.#helpers.get(network) ?? this.#start(network, pid);
+    this.#lastId += 1;
+    const id = this.#lastId;
+    return new Promise((resolve, reject) => {
+      helper.waiting.set(id, { resolve, reject });
+      helper.child.send({ id, port }, (error) => {
+        if (error) this.#settle(helper, id, failed(error.message));
+      });
+    });
+  }
+
+  #start(network: string, pid: number): Helper {
+    const child = spawn(
+      'nsenter',
+      [`--net=/proc/${pid}/ns/net`, process.execPath, ...SMALL, HELPER],
+      // No environment: NODE_OPTIONS and the like are meant for the agent.
+      { stdio: ['ignore', 'ignore', 'ignore', 'ipc'], env: { PATH: process.env.PATH ?? '' } },
+    );
+    const helper: Helper = { child, waiting: new Map() };
+    this.#helpers.set(network, helper);
+    child.on('message', ({ id, error }: { id: number; error?: string }, socket) =>
+      this.#settle(helper, id, socket instanceof Socket ? socket : failed(error ?? 'no connection')),
+    );
+    child.on('error', (error) => this.#gone(network, helper, error.message));
+    child.on('exit', () => this.#gone(network, helper, 'the helper process ended'));
+    // It may outlive whoever asked; the agent does not wait for it.
+    child.unref();
+    child.channel?.unref();
+    return helper;
+  }
+
+  #gone(network: string, helper: Helper, why: string): void {
+    if (this.#helpers.get(network) === helper) this.#helpers.delete(network);
+    for (const id of [...helper.waiting.keys()]) this.#settle(helper, id, failed(why));
+  }
+
+  #settle(helper: Helper, id: number, outcome: Socket | RuntimeError): void {
+    const waiting = helper.waiting.get(id);
+    helper.waiting.delete(id);
+    if (outcome instanceof Socket) {
+      if (waiting) waiting.resolve(outcome);
+      else outcome.destroy();
+    } else {
+      waiting?.reject(outcome);
+    }
+  }
+}
+
+function failed(message: string): RuntimeError {
+  return new RuntimeError('ConnectFailed', message, true);
+}
+
+function networkOf(pid: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/ns/net`);
+  } catch {
+    // Another user's process, another host's, or none any more.
+    return undefined;
+  }
+}
+
+function dialDirectly(host: string, port: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port });
+    socket.once('error', (error) => reject(failed(error.message)));
+    socket.once('connect', () => {
+      socket.removeAllListeners('error');
+      resolve(socket);
+    });
+  });
+}

@@ -1,0 +1,37 @@
+/** One connection to a port of a Pod, whoever carries it: bytes in, bytes out, or why there is none. */
+import { CHANNEL, closeFrame, framesOf } from '../../../shared/link/channel.js';
+import type { PodStreams } from '../pod-streams.js';
+
+/** The Pod whose ports are meant. */
+export interface PortTarget {
+  node: string;
+  podUid: string;
+  podName: string;
+  streams: PodStreams;
+}
+
+/**
+ * Connects and copies both ways until the server says no more or `signal` aborts. The end of `input` reaches the
+ * server, which may still answer. Resolves with undefined, or with what went wrong, in the kubelet's words.
+ */
+export async function connectPort(
+  { node, podUid, podName, streams }: PortTarget,
+  port: number,
+  input: AsyncIterable<Uint8Array>,
+  write: (bytes: Uint8Array) => Promise<void>,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    const output = await streams.open(node, { type: 'port', podUid, port }, inFrames(input), signal);
+    for await (const frame of output) await write(frame.subarray(1));
+    return undefined;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return `error forwarding port ${port} to pod ${podName}, uid ${podUid}: ${why}`;
+  }
+}
+
+async function* inFrames(input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  for await (const bytes of input) yield* framesOf(CHANNEL.stdin, bytes);
+  yield closeFrame(CHANNEL.stdin);
+}

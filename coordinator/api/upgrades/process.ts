@@ -1,0 +1,66 @@
+/** `…/pods/P/exec` and `…/pods/P/attach`: a client's channels and a process on the Pod's host. */
+import type { Pod } from '../../../shared/kube/pod.js';
+import { badRequest } from '../../../shared/kube/status.js';
+import { CHANNEL, framesOf } from '../../../shared/link/channel.js';
+import type { AttachStreamRequest, ExecStreamRequest } from '../../../shared/link/messages.js';
+import { chosenContainer } from '../pod-container.js';
+import type { PodStreams } from '../pod-streams.js';
+import { isSwitchedOn } from '../request-info.js';
+import { closeSocket, SocketFrames, sendMessage } from './socket-frames.js';
+import type { Upgrade } from './upgrade.js';
+import type { UpgradedSockets } from './upgraded-sockets.js';
+
+type ProcessRequest = Omit<ExecStreamRequest, 'podUid'> | Omit<AttachStreamRequest, 'podUid'>;
+
+/** The query as the host is asked (core/v1 PodExecOptions, PodAttachOptions). Throws 400. */
+export function readProcessRequest(
+  type: 'exec' | 'attach',
+  pod: Pod,
+  query: URLSearchParams,
+): ProcessRequest {
+  const container = chosenContainer(pod, query.get('container'));
+  const tty = isSwitchedOn(query, 'tty');
+  const [stdin, stdout] = [isSwitchedOn(query, 'stdin'), isSwitchedOn(query, 'stdout')];
+  // A terminal has no stderr of its own.
+  const stderr = isSwitchedOn(query, 'stderr') && !tty;
+  if (!stdin && !stdout && !stderr) throw badRequest('you must specify at least 1 of stdin, stdout, stderr');
+  const common = { container, stdin, stdout, stderr, tty };
+  if (type === 'attach') return { type, ...common };
+  const command = query.getAll('command');
+  if (command.length === 0) throw badRequest('you must specify at least one command');
+  return { type, command, ...common };
+}
+
+/** Resolves once the process is there, with what serves the connection to its end. Throws what the host refuses. */
+export async function serveProcess(
+  streams: PodStreams,
+  sockets: UpgradedSockets,
+  upgrade: Upgrade,
+  node: string,
+  request: ExecStreamRequest | AttachStreamRequest,
+): Promise<() => Promise<void>> {
+  sockets.assertChannels(upgrade);
+  const frames = new SocketFrames();
+  const output = await streams.open(node, request, inLinkFrames(frames.messages), upgrade.signal);
+  return async () => {
+    const socket = await sockets.acceptChannels(upgrade);
+    frames.read(socket);
+    upgrade.signal.addEventListener('abort', () => socket.terminate(), { once: true });
+    try {
+      for await (const frame of output) await sendMessage(socket, frame);
+    } catch {
+      // The host is gone: the client sees its connection end without a status.
+      socket.terminate();
+    }
+    frames.close();
+    await closeSocket(socket);
+  };
+}
+
+/** A client's message may be longer than a frame of the link. */
+async function* inLinkFrames(messages: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  for await (const message of messages) {
+    if (message[0] === CHANNEL.stdin) yield* framesOf(CHANNEL.stdin, message.subarray(1));
+    else if (message.length > 0) yield message;
+  }
+}

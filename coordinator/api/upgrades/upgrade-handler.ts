@@ -1,0 +1,162 @@
+/** Requests that become a connection of their own: exec, attach and port-forward, by WebSocket and by SPDY. */
+import type { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Pod } from '../../../shared/kube/pod.js';
+import { ApiError, badRequest } from '../../../shared/kube/status.js';
+import { podKind } from '../../kinds/index.js';
+import type { ApiParts } from '../api-request.js';
+import type { UserInfo } from '../authenticate.js';
+import type { Gate } from '../gate.js';
+import { refuseSocket, refuseSocketInText } from '../refused-socket.js';
+import { type RequestInfo, type ResourceRequest, readRequest } from '../request-info.js';
+import { requestLogger } from '../request-log.js';
+import { pathNotFound } from '../status-response.js';
+import { portsIn, servePortChannels } from './port-channels.js';
+import { forwardPorts } from './port-forward.js';
+import { readProcessRequest, serveProcess } from './process.js';
+import type { Upgrade } from './upgrade.js';
+import { UpgradedSockets } from './upgraded-sockets.js';
+
+export interface UpgradeParts extends Pick<ApiParts, 'registry' | 'streams' | 'clock' | 'log' | 'settings'> {
+  gate: Gate;
+  /** Where the request log goes; absent: to `log`. */
+  requestLog?: ApiParts['log'];
+}
+
+/** Of a connection without traffic: a client that vanished is found out by the system. */
+const KEEP_ALIVE_MS = 30_000;
+const SWITCHING = 101;
+
+export class UpgradeHandler {
+  readonly #parts: UpgradeParts;
+  readonly #sockets = new UpgradedSockets();
+  readonly #write: ReturnType<typeof requestLogger>;
+  readonly #open = new Set<AbortController>();
+  #isClosed = false;
+
+  constructor(parts: UpgradeParts) {
+    this.#parts = parts;
+    const { settings, requestLog, log } = parts;
+    this.#write = requestLogger(settings.requestLog, requestLog ?? log.child({ component: 'requests' }));
+  }
+
+  /** Ends every connection and lets none in any more. */
+  close(): void {
+    this.#isClosed = true;
+    for (const closing of this.#open) closing.abort();
+  }
+
+  /** Takes over the socket: it is served until its end, or refused with a Status. */
+  async handle(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const info = readRequest(request.method ?? '', request.url ?? '');
+    const closing = new AbortController();
+    const line = this.#logLine(request, info);
+    this.#open.add(closing);
+    socket.on('error', () => socket.destroy());
+    socket.once('close', () => closing.abort());
+    let code = SWITCHING;
+    try {
+      line.user = await this.#admit(request, info);
+      const upgrade = { request, socket, head, info: podRequest(info), signal: closing.signal };
+      const serve = await this.#prepare(upgrade);
+      await serve().catch((error: unknown) => this.#cut(socket, error));
+    } catch (error) {
+      code = this.#refuse(socket, error);
+    } finally {
+      closing.abort();
+      this.#open.delete(closing);
+      this.#write({ ...line, code, durationMs: this.#parts.clock.monotonic() - line.began });
+    }
+  }
+
+  /** There is no way left to say it to the client. */
+  #cut(socket: Duplex, error: unknown): void {
+    this.#parts.log.error({ err: error }, 'a connection failed unexpectedly');
+    socket.destroy();
+  }
+
+  async #admit(request: IncomingMessage, info: RequestInfo): Promise<UserInfo> {
+    if (this.#isClosed) throw new ApiError('ServiceUnavailable', 'the server is shutting down');
+    const { gate } = this.#parts;
+    const address = request.socket.remoteAddress ?? '';
+    const user = await gate.identify(info, request.headers.authorization, address);
+    if (!user) throw pathNotFound();
+    gate.pass(user, info, address);
+    return user;
+  }
+
+  /** Everything that may be refused; what it answers serves the connection to its end. */
+  async #prepare(upgrade: Upgrade): Promise<() => Promise<void>> {
+    const { info, socket } = upgrade;
+    const { namespace = '', name = '', subresource, query } = info;
+    const pod = (await this.#parts.registry.get(podKind, { namespace, name })).object();
+    const node = nodeOf(pod);
+    const podUid = pod.metadata.uid ?? '';
+    if (socket instanceof Socket) socket.setKeepAlive(true, KEEP_ALIVE_MS).setTimeout(0);
+    if (subresource === 'portforward') {
+      const target = { node, podUid, podName: name, streams: this.#parts.streams };
+      const kind = this.#sockets.portForwardProtocol(upgrade);
+      if (kind !== 'channels') {
+        return async () =>
+          forwardPorts(await this.#sockets.acceptSpdy(upgrade, kind), target, upgrade.signal);
+      }
+      const ports = portsIn(query);
+      return async () =>
+        servePortChannels(await this.#sockets.acceptChannels(upgrade), ports, target, upgrade.signal);
+    }
+    const asked = readProcessRequest(subresource === 'attach' ? 'attach' : 'exec', pod, query);
+    return serveProcess(this.#parts.streams, this.#sockets, upgrade, node, { ...asked, podUid });
+  }
+
+  #refuse(socket: Duplex, error: unknown): number {
+    if (!(error instanceof ApiError)) {
+      this.#parts.log.error({ err: error }, 'an upgrade failed unexpectedly');
+      refuseSocket(
+        socket,
+        new ApiError('InternalError', 'Internal error occurred: see the log of the coordinator'),
+      );
+      return 500;
+    }
+    // What a host says goes out as the kubelet's own words.
+    if (error.reason === 'InternalError') refuseSocketInText(socket, error.code, error.message);
+    else refuseSocket(socket, error);
+    return error.code;
+  }
+
+  #logLine(request: IncomingMessage, info: RequestInfo) {
+    const line: { user?: UserInfo } = {};
+    return {
+      ...line,
+      began: this.#parts.clock.monotonic(),
+      // Whoever runs a command may change anything, whatever the method is called.
+      info: info.type === 'resource' ? { ...info, verb: 'create' as const } : info,
+      method: request.method ?? '',
+      path: (request.url ?? '').split('?', 1)[0] ?? '',
+      remoteAddress: request.socket.remoteAddress ?? '',
+      userAgent: request.headers['user-agent'] ?? '',
+    };
+  }
+}
+
+const SUBRESOURCES = new Set(['exec', 'attach', 'portforward']);
+
+/** Throws 404 for all that is not served by upgrade. */
+function podRequest(info: RequestInfo): ResourceRequest {
+  const isServed =
+    info.type === 'resource' &&
+    info.group === '' &&
+    info.version === 'v1' &&
+    info.resource === 'pods' &&
+    info.namespace !== undefined &&
+    info.name !== undefined &&
+    SUBRESOURCES.has(info.subresource ?? '');
+  if (!isServed) throw pathNotFound();
+  return info;
+}
+
+/** Throws 400 in upstream's words (`pkg/registry/core/pod/strategy.go` streamLocation). */
+function nodeOf(pod: Pod): string {
+  if (pod.spec.nodeName) return pod.spec.nodeName;
+  throw badRequest(`pod ${pod.metadata.name} does not have a host assigned`);
+}

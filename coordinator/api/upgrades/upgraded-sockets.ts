@@ -1,0 +1,87 @@
+/** From an HTTP upgrade to the connection that a client asked for: a WebSocket, a tunnel in one, or SPDY itself. */
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { createWebSocketStream, type WebSocket, WebSocketServer } from 'ws';
+import { badRequest } from '../../../shared/kube/status.js';
+import type { Upgrade } from './upgrade.js';
+
+/** Newest first. Version 5 adds the end of the input; without it, the input ends with the connection. */
+const CHANNEL_PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io'];
+const TUNNEL_PROTOCOL = 'SPDY/3.1+portforward.k8s.io';
+const SPDY_PROTOCOL = 'portforward.k8s.io';
+/** kubectl sends 32 KiB at once; other clients what they have read from a file. */
+const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
+
+const COMMON = { noServer: true, clientTracking: false, perMessageDeflate: false, skipUTF8Validation: true };
+
+export class UpgradedSockets {
+  readonly #channels = new WebSocketServer({
+    ...COMMON,
+    maxPayload: MAX_MESSAGE_BYTES,
+    handleProtocols: (offered) => CHANNEL_PROTOCOLS.find((known) => offered.has(known)) ?? false,
+  });
+  readonly #tunnels = new WebSocketServer({ ...COMMON, maxPayload: MAX_MESSAGE_BYTES });
+
+  constructor() {
+    this.#tunnels.on('headers', (headers) => {
+      headers.push(`Sec-WebSocket-Protocol: ${TUNNEL_PROTOCOL}`);
+    });
+  }
+
+  /** Throws 400 when the client offers no protocol of ours. */
+  assertChannels({ request }: Upgrade): void {
+    const offered = protocolsOf(request);
+    if (isWebSocket(request) && CHANNEL_PROTOCOLS.some((known) => offered.includes(known))) return;
+    throw badRequest(`only WebSocket with one of ${CHANNEL_PROTOCOLS.join(', ')} is served here`);
+  }
+
+  /** After `assertChannels`. */
+  acceptChannels({ request, socket, head }: Upgrade): Promise<WebSocket> {
+    return new Promise((resolve) => this.#channels.handleUpgrade(request, socket, head, resolve));
+  }
+
+  /** Throws 400 when the client offers no protocol of ours. */
+  portForwardProtocol(upgrade: Upgrade): 'tunnel' | 'spdy' | 'channels' {
+    const { request } = upgrade;
+    if (isWebSocket(request) && protocolsOf(request).includes(TUNNEL_PROTOCOL)) return 'tunnel';
+    if (isSpdy(request)) return 'spdy';
+    this.assertChannels(upgrade);
+    return 'channels';
+  }
+
+  /** The bytes of SPDY, as they are or out of a WebSocket's messages. */
+  async acceptSpdy({ request, socket, head }: Upgrade, protocol: 'tunnel' | 'spdy'): Promise<Duplex> {
+    if (protocol === 'spdy') return switchToSpdy(socket, head);
+    // The library takes "/" for no part of a name, as RFC 6455 has it; kubectl uses it all the same.
+    delete request.headers['sec-websocket-protocol'];
+    const tunnel = await new Promise<WebSocket>((resolve) =>
+      this.#tunnels.handleUpgrade(request, socket, head, resolve),
+    );
+    return createWebSocketStream(tunnel);
+  }
+}
+
+function isWebSocket({ headers }: IncomingMessage): boolean {
+  return headers.upgrade?.toLowerCase() === 'websocket';
+}
+
+function isSpdy({ headers }: IncomingMessage): boolean {
+  const versions = String(headers['x-stream-protocol-version'] ?? '').split(/\s*,\s*/);
+  return headers.upgrade?.toLowerCase() === 'spdy/3.1' && versions.includes(SPDY_PROTOCOL);
+}
+
+function protocolsOf({ headers }: IncomingMessage): string[] {
+  return (headers['sec-websocket-protocol'] ?? '').split(/\s*,\s*/);
+}
+
+function switchToSpdy(socket: Duplex, head: Buffer): Duplex {
+  const lines = [
+    'HTTP/1.1 101 Switching Protocols',
+    'Connection: Upgrade',
+    'Upgrade: SPDY/3.1',
+    `X-Stream-Protocol-Version: ${SPDY_PROTOCOL}`,
+  ];
+  socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+  if (head.length > 0) socket.unshift(head);
+  return socket;
+}

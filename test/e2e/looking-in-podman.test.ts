@@ -1,0 +1,4 @@
+/** Looking into Pods on Podman. */
+import { lookingIn } from './looking-in.js';
+
+lookingIn('podman');
