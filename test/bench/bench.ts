@@ -10,13 +10,15 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { measureHollow } from './hollow/hollow.js';
 import { measureParts } from './parts/parts.js';
+import { measureReal } from './real/real.js';
 import { judge, type Result, type Section } from './result.js';
 import type { Bench } from './section.js';
 import { line, markdown, TABLE_BEGIN, TABLE_END } from './table.js';
 
 const README = resolve(dirname(fileURLToPath(import.meta.url)), '../../../README.md');
 
-const SECTIONS: Partial<Record<Section, (bench: Bench) => Promise<void>>> = {
+const SECTIONS: Record<Section, (bench: Bench) => Promise<void>> = {
+  real: measureReal,
   hollow: measureHollow,
   parts: measureParts,
 };

@@ -1,25 +1,29 @@
-/** Runs two things by turns. */
+/** Runs things by turns. */
 
 /**
- * `rounds` values of each. They take turns at being first, so that neither always has the other's leftovers to bear;
- * one more round before warms both up.
+ * `rounds` values of each. They take turns at being first, so that none always has the others' leftovers to bear;
+ * one more round before warms all up.
  */
+export async function byTurns<T>(rounds: number, works: readonly (() => Promise<T> | T)[]): Promise<T[][]> {
+  const values: T[][] = works.map(() => []);
+  for (let round = 0; round <= rounds; round += 1) {
+    const order = round % 2 === 0 ? [...works.entries()] : [...works.entries()].reverse();
+    for (const [index, work] of order) {
+      const value = await work();
+      if (round > 0) values[index]?.push(value);
+    }
+  }
+  return values;
+}
+
+/** `rounds` values of both. */
 export async function pairs(
   rounds: number,
   floor: () => Promise<number> | number,
   product: () => Promise<number> | number,
 ): Promise<{ floor: number[]; product: number[] }> {
-  const values = { floor: [] as number[], product: [] as number[] };
-  for (let round = 0; round <= rounds; round += 1) {
-    const floorFirst = round % 2 === 0;
-    const early = floorFirst ? await floor() : undefined;
-    const ours = await product();
-    const bare = early ?? (await floor());
-    if (round === 0) continue;
-    values.floor.push(bare);
-    values.product.push(ours);
-  }
-  return values;
+  const [bare = [], ours = []] = await byTurns(rounds, [floor, product]);
+  return { floor: bare, product: ours };
 }
 
 /** CPU milliseconds that this process spends, all threads together, while `work` runs. */

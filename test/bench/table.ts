@@ -8,9 +8,9 @@ export const TABLE_END = '<!-- end of bench -->';
 /** Three digits, as many as these measurements are good for. */
 export function digits(value: number | undefined): string {
   if (value === undefined || Number.isNaN(value)) return '–';
-  const size = Math.abs(value);
-  if (size >= 100) return String(Math.round(value));
-  return size >= 10 ? value.toFixed(1) : value.toFixed(2);
+  if (value < 0) return `-${digits(-value)}`;
+  if (value >= 100) return String(Math.round(value));
+  return value >= 10 ? value.toFixed(1) : value.toFixed(2);
 }
 
 function goalText(goal: Goal | undefined, unit: string): string {
@@ -41,7 +41,7 @@ export function line(result: Result): string {
     `product ${digits(product)} ${unit}`,
     swarm === undefined ? '' : `(Swarm ${digits(swarm)})`,
     ratio === undefined ? '' : `= ${digits(ratio)}×`,
-    goal?.kind === 'difference' ? `(+${digits(difference)} ${unit})` : '',
+    goal?.kind === 'difference' ? `(${(difference ?? 0) < 0 ? '' : '+'}${digits(difference)} ${unit})` : '',
     goal ? `· goal ${goalText(goal, unit)} · ${metText(met)}` : '',
     `[n=${result.product.length}]`,
   ];

@@ -1,8 +1,8 @@
 /** From a manifest to all its Pods ready and shown so; what the event loop and a small request feel of it. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { BenchDaemonSet } from '../bench-daemon-set.js';
 import { percentile } from '../result.js';
 import type { Bench } from '../section.js';
-import { BenchDaemonSet } from './bench-daemon-set.js';
 import type { FloorFleet } from './floor-fleet.js';
 import type { HollowFleet } from './hollow-fleet.js';
 

@@ -2,9 +2,9 @@
 import { Agent, request } from 'node:https';
 import type { Pod } from '../../../shared/kube/pod.js';
 import { until } from '../../harness/until.js';
+import { BenchDaemonSet, PODS } from '../bench-daemon-set.js';
 import { pairs, wallMs } from '../pairs.js';
 import type { Bench } from '../section.js';
-import { BenchDaemonSet, PODS } from './bench-daemon-set.js';
 import type { FloorFleet } from './floor-fleet.js';
 import type { HollowFleet } from './hollow-fleet.js';
 

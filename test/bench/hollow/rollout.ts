@@ -1,6 +1,7 @@
 /** A new version for all hosts at once. */
+
+import { BenchDaemonSet } from '../bench-daemon-set.js';
 import type { Bench } from '../section.js';
-import { BenchDaemonSet } from './bench-daemon-set.js';
 import type { FloorFleet } from './floor-fleet.js';
 import type { HollowFleet } from './hollow-fleet.js';
 

@@ -1,8 +1,8 @@
 /** A DaemonSet on a fleet and how far it has come, as a client of the API sees it. */
 import { randomUUID } from 'node:crypto';
-import type { DaemonSet } from '../../../shared/kube/workload.js';
-import type { CoordinatorApi } from '../../harness/coordinator-api.js';
-import { until } from '../../harness/until.js';
+import type { DaemonSet } from '../../shared/kube/workload.js';
+import type { CoordinatorApi } from '../harness/coordinator-api.js';
+import { until } from '../harness/until.js';
 
 const DAEMON_SETS = '/apis/apps/v1/namespaces/default/daemonsets';
 export const PODS = '/api/v1/namespaces/default/pods';

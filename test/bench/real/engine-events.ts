@@ -1,0 +1,75 @@
+/** What happens to an engine's containers, as it says so. */
+import { type ClientRequest, request } from 'node:http';
+import { createInterface } from 'node:readline';
+
+export interface ContainerEvent {
+  action: 'start' | 'die' | string;
+  id: string;
+  /** When it was heard of, ms by the monotonic clock. */
+  at: number;
+}
+
+const PATIENCE_MS = 60_000;
+
+export class EngineEvents {
+  readonly #events: ContainerEvent[] = [];
+  readonly #listeners = new Set<() => void>();
+  readonly #stream: ClientRequest;
+
+  /** Hears everything from now on. */
+  constructor(socketPath: string) {
+    const filters = encodeURIComponent(JSON.stringify({ type: ['container'] }));
+    this.#stream = request({ socketPath, path: `/v1.41/events?filters=${filters}` }, (response) => {
+      const lines = createInterface({ input: response });
+      // The stream is cut when the engine ends, or by `close`; who still waits will say so.
+      lines.on('error', () => undefined);
+      lines.on('line', (line) => {
+        const { Action: action, id } = JSON.parse(line) as { Action: string; id: string };
+        this.#events.push({ action, id, at: performance.now() });
+        for (const listener of this.#listeners) listener();
+      });
+    });
+    // Ended on purpose by `close`.
+    this.#stream.on('error', () => undefined);
+    this.#stream.end();
+  }
+
+  /** The events so far, oldest first. */
+  since(at: number): ContainerEvent[] {
+    return this.#events.filter((event) => event.at >= at);
+  }
+
+  /** The first such event since then; waits for it. */
+  first(action: string, since: number): Promise<ContainerEvent> {
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        const found = this.#events.find((event) => event.at >= since && event.action === action);
+        if (!found) return;
+        this.#listeners.delete(look);
+        clearTimeout(timer);
+        resolve(found);
+      };
+      const timer = setTimeout(() => {
+        this.#listeners.delete(look);
+        reject(new Error(`no container event "${action}" within ${PATIENCE_MS} ms`));
+      }, PATIENCE_MS);
+      this.#listeners.add(look);
+      look();
+    });
+  }
+
+  /** Calls back for each event from now on. */
+  onEvent(listener: (event: ContainerEvent) => void): void {
+    let told = this.#events.length;
+    this.#listeners.add(() => {
+      for (; told < this.#events.length; told += 1) {
+        const event = this.#events[told];
+        if (event) listener(event);
+      }
+    });
+  }
+
+  close(): void {
+    this.#stream.destroy();
+  }
+}

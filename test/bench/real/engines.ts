@@ -1,0 +1,49 @@
+/** The engines of one run, each in a network namespace of its own. */
+import { startEngine, type TestEngine } from '../../harness/engines.js';
+import { loadTestImages } from '../../harness/test-images.js';
+import { until } from '../../harness/until.js';
+import { BareEngine } from '../floors/bare-engine.js';
+import { EngineEvents } from './engine-events.js';
+
+export const IMAGE = 'docker.io/library/bench:1';
+const QUIET_MS = 60_000;
+
+/** An engine, its API, and what it tells. */
+export interface BenchEngine {
+  engine: TestEngine;
+  api: BareEngine;
+  events: EngineEvents;
+}
+
+/** A sentence instead where this machine cannot have them. */
+export async function startEngines(count: number): Promise<BenchEngine[] | string> {
+  const engines: BenchEngine[] = [];
+  while (engines.length < count) {
+    const engine = await startEngine('docker');
+    if (typeof engine === 'string') {
+      await stopEngines(engines);
+      return engine;
+    }
+    await loadTestImages(engine.socketPath, [IMAGE]);
+    const { socketPath } = engine;
+    engines.push({ engine, api: new BareEngine(socketPath), events: new EngineEvents(socketPath) });
+  }
+  return engines;
+}
+
+export async function stopEngines(engines: readonly BenchEngine[]): Promise<void> {
+  for (const { engine, api, events } of engines) {
+    events.close();
+    api.close();
+    await engine.stop();
+  }
+}
+
+/** Resolves when no container runs on any. */
+export async function untilEmpty(engines: readonly BenchEngine[]): Promise<void> {
+  const areEmpty = async () => {
+    const running = await Promise.all(engines.map(({ api }) => api.running()));
+    return running.every((ids) => ids.length === 0);
+  };
+  await until(areEmpty, { timeoutMs: QUIET_MS, what: 'all containers to be gone' });
+}

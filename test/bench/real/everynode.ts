@@ -1,0 +1,105 @@
+/** A coordinator process and an agent process for each engine, each agent in its engine's network namespace. */
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { apiClientFromKubeconfig } from '../../../coordinator/cli/api-client.js';
+import { createToken } from '../../../coordinator/cli/token.js';
+import type { Node } from '../../../shared/kube/node.js';
+import { CoordinatorApi, type RecordedWatch } from '../../harness/coordinator-api.js';
+import { freePort } from '../../harness/free-port.js';
+import { type CoordinatorProcess, startCoordinatorProcess } from '../../harness/processes.js';
+import { until } from '../../harness/until.js';
+import { ProcessCost } from '../process-cost.js';
+import type { BenchEngine } from './engines.js';
+
+const AGENT = fileURLToPath(new URL('../../../agent/cli.js', import.meta.url));
+const NODES = '/api/v1/nodes';
+const WAIT_MS = 60_000;
+
+export class EverynodeHosts {
+  readonly agents: ChildProcess[] = [];
+
+  private constructor(
+    readonly engines: readonly BenchEngine[],
+    readonly coordinator: CoordinatorProcess,
+    readonly cost: ProcessCost,
+    readonly api: CoordinatorApi,
+    private readonly folder: string,
+    private readonly port: number,
+    private readonly token: string,
+    private readonly nodes: RecordedWatch,
+  ) {}
+
+  /** Resolves when all nodes are Ready. */
+  static async start(engines: readonly BenchEngine[], folder: string): Promise<EverynodeHosts> {
+    const port = await freePort();
+    const cost = new ProcessCost(join(folder, 'probe'));
+    const flags = ['--host', '0.0.0.0', '--port', String(port), '--log-level', 'warn'];
+    const coordinator = await startCoordinatorProcess(join(folder, 'coordinator'), flags, cost.environment);
+    const api = new CoordinatorApi(coordinator.kubeconfig);
+    const client = apiClientFromKubeconfig(coordinator.kubeconfigPath);
+    const { text: token } = await createToken(client, { ttlSeconds: 0, description: '' });
+    const nodes = await api.watch(NODES, '0');
+    const hosts = new EverynodeHosts(engines, coordinator, cost, api, folder, port, token, nodes);
+    for (const index of engines.keys()) hosts.startAgent(index);
+    await Promise.all([...engines.keys()].map((index) => hosts.untilNode(index, 'Ready', 'True', 0)));
+    return hosts;
+  }
+
+  nodeName(index: number): string {
+    return `host-${index}`;
+  }
+
+  /** As a service would; the same host at each start. */
+  startAgent(index: number): void {
+    const { engine } = this.engines[index] ?? {};
+    if (!engine) throw new Error(`there is no engine ${index}`);
+    const environment = ['env', `DOCKER_HOST=unix://${engine.socketPath}`, `PATH=${process.env.PATH}`];
+    const flags = ['--server', `https://${engine.gateway}:${this.port}`, '--token', this.token];
+    const data = join(this.folder, this.nodeName(index));
+    flags.push(
+      '--data',
+      data,
+      '--node-name',
+      this.nodeName(index),
+      '--runtime',
+      'docker',
+      '--log-level',
+      'warn',
+    );
+    this.agents[index] = engine.spawnOnHost(...environment, AGENT, ...flags);
+  }
+
+  async killAgent(index: number, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    const agent = this.agents[index];
+    if (!agent || agent.exitCode !== null || agent.signalCode !== null) return;
+    const ended = once(agent, 'exit');
+    agent.kill(signal);
+    await ended;
+  }
+
+  /** When a watcher saw the condition take that status, since then; waits for it. */
+  async untilNode(index: number, type: string, status: string, since: number): Promise<number> {
+    let at = 0;
+    const isSo = () => {
+      const event = this.nodes.events.find(({ object, at }) => {
+        const { metadata, status: told } = object as unknown as Node;
+        const isOurs = metadata.name === this.nodeName(index) && at >= since;
+        return isOurs && told?.conditions?.some((each) => each.type === type && each.status === status);
+      });
+      at = event?.at ?? 0;
+      return event !== undefined;
+    };
+    await until(isSo, { timeoutMs: WAIT_MS, pollMs: 1, what: `${this.nodeName(index)} ${type}=${status}` });
+    return at;
+  }
+
+  /** Ends all of it; containers must be gone. */
+  async stop(): Promise<void> {
+    this.nodes.close();
+    await Promise.all([...this.agents.keys()].map((index) => this.killAgent(index, 'SIGTERM')));
+    this.api.close();
+    await this.coordinator.end('SIGTERM');
+  }
+}

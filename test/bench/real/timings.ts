@@ -1,0 +1,79 @@
+/** One value each, ms, of any fleet: from the request to the engine's own event. The engines are empty before and after. */
+import { type BenchEngine, untilEmpty } from './engines.js';
+import type { Fleet } from './fleet.js';
+
+/** What one container's life took. */
+export interface Life {
+  /** From the label to its start. */
+  started: number;
+  /** From `kill -9` of its first process to its start again. */
+  restarted: number;
+  /** From the label's end to its death. */
+  ended: number;
+}
+
+export async function timeLife(fleet: Fleet, engines: readonly BenchEngine[]): Promise<Life> {
+  const [first] = engines;
+  if (!first) throw new Error('there is no engine');
+  const labelled = performance.now();
+  await fleet.label(true);
+  const start = await first.events.first('start', labelled);
+  await settle();
+  const init = await first.api.initOf(start.id);
+  const killed = performance.now();
+  process.kill(init, 'SIGKILL');
+  const again = await first.events.first('start', killed);
+  await settle();
+  const unlabelled = performance.now();
+  await fleet.label(false);
+  const end = await first.events.first('die', unlabelled);
+  await untilEmpty(engines);
+  return { started: start.at - labelled, restarted: again.at - killed, ended: end.at - unlabelled };
+}
+
+/** What a version took, and the longest time that one engine was without a container. */
+export interface Rollout {
+  all: number;
+  gap: number;
+}
+
+export interface Deployment {
+  /** From the request to all running and shown so. */
+  shown: number;
+  one: Rollout;
+  together: Rollout;
+}
+
+/** Deploys, rolls a version out one engine after another, another one at once, and removes all. */
+export async function timeDeployment(fleet: Fleet, engines: readonly BenchEngine[]): Promise<Deployment> {
+  const begun = performance.now();
+  await fleet.deploy();
+  await fleet.untilAllShown();
+  const shown = performance.now() - begun;
+  await settle();
+  const one = await timeUpdate(fleet, engines, 1);
+  await settle();
+  const together = await timeUpdate(fleet, engines, engines.length);
+  await settle();
+  await fleet.remove();
+  await untilEmpty(engines);
+  return { shown, one, together };
+}
+
+async function timeUpdate(fleet: Fleet, engines: readonly BenchEngine[], atOnce: number): Promise<Rollout> {
+  const begun = performance.now();
+  const updating = fleet.update(atOnce);
+  const starts = await Promise.all(engines.map(({ events }) => events.first('start', begun)));
+  await updating;
+  await fleet.untilAllShown();
+  const gaps = engines.map(({ events }, index) => {
+    const end = events.since(begun).find(({ action }) => action === 'die');
+    return (starts[index]?.at ?? Number.NaN) - (end?.at ?? Number.NaN);
+  });
+  return { all: Math.max(...starts.map(({ at }) => at)) - begun, gap: Math.max(...gaps) };
+}
+
+/** Lets the engines and everyone who listens to them finish what an event set off. */
+function settle(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 500));
+}
