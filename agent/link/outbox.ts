@@ -3,6 +3,7 @@
  * changes meanwhile merges into the next. What only passes waits a moment for what follows it: a quick start of a
  * container is one report. Memory is bounded by the host's own objects and a fixed number of Events.
  */
+import { isConditionTrue } from '../../shared/kube/conditions.js';
 import type { NodeStatus } from '../../shared/kube/node.js';
 import type {
   EventsReport,
@@ -35,6 +36,7 @@ export class Outbox implements Reports {
   readonly #node = new LatestValues<NodeStatus>();
   readonly #events = new EventBacklog();
   readonly #clock: Clock;
+  #wasUnready = false;
   #send: Send | undefined;
   #inFlight: number | undefined;
   #lastId = 0;
@@ -58,7 +60,11 @@ export class Outbox implements Reports {
     this.#queueFlush();
   }
 
+  /** When the node becomes ready again, all Pods are told of anew: that it was not took their readiness away. */
   putNode(status: NodeStatus): void {
+    const isReady = isConditionTrue(status.conditions, 'Ready');
+    if (isReady && this.#wasUnready) this.#pods.forgetDelivery();
+    this.#wasUnready = !isReady;
     this.#node.put(NODE, status);
     this.#queueFlush();
   }

@@ -3,6 +3,13 @@ import type { KubeEvent, ObjectReference } from '../../shared/kube/event.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
 import { RecentMap } from './recent-map.js';
 
+/** How often and when it happened, by someone who has counted already. Times in ms. */
+export interface Counted {
+  count: number;
+  firstAt: number;
+  lastAt: number;
+}
+
 /** What happened, before counting. */
 export interface Occurrence {
   component: string;
@@ -10,6 +17,8 @@ export interface Occurrence {
   type: 'Normal' | 'Warning';
   reason: string;
   message: string;
+  /** Absent: once, now. */
+  counted?: Counted;
 }
 
 const CACHE_SIZE = 4_096;
@@ -44,16 +53,21 @@ export class EventCorrelator {
     const message = combined ? `(combined from similar events): ${occurrence.message}` : occurrence.message;
     const key = combined ? similarKey : `${similarKey}/${message}`;
     const earlier = this.#counted.get(key);
-    const event = earlier ? countUp(earlier, message, now) : this.#newEvent({ ...occurrence, message }, now);
+    const counted = occurrence.counted ?? { count: 1, firstAt: now, lastAt: now };
+    const event = earlier
+      ? countUp(earlier, message, counted)
+      : this.#newEvent({ ...occurrence, message, counted }, now);
     this.#counted.set(key, event);
     return this.#mayPass(source, now) ? event : undefined;
   }
 
-  #newEvent({ component, about, type, reason, message }: Occurrence, now: number): KubeEvent {
+  #newEvent(
+    { component, about, type, reason, message, counted }: Required<Occurrence>,
+    now: number,
+  ): KubeEvent {
     // Upstream names an Event by its nanosecond; our clock's are milliseconds, the serial number is the rest.
     this.#serial = (this.#serial + 1) % 1_000_000;
     const moment = BigInt(Math.trunc(now)) * 1_000_000n + BigInt(this.#serial);
-    const timestamp = toTimestamp(now);
     return {
       apiVersion: 'v1',
       kind: 'Event',
@@ -62,9 +76,9 @@ export class EventCorrelator {
       reason,
       message,
       source: { component },
-      firstTimestamp: timestamp,
-      lastTimestamp: timestamp,
-      count: 1,
+      firstTimestamp: toTimestamp(counted.firstAt),
+      lastTimestamp: toTimestamp(counted.lastAt),
+      count: counted.count,
       type,
       eventTime: null,
       reportingComponent: component,
@@ -92,6 +106,6 @@ export class EventCorrelator {
   }
 }
 
-function countUp(earlier: KubeEvent, message: string, now: number): KubeEvent {
-  return { ...earlier, message, count: (earlier.count ?? 1) + 1, lastTimestamp: toTimestamp(now) };
+function countUp(earlier: KubeEvent, message: string, { count, lastAt }: Counted): KubeEvent {
+  return { ...earlier, message, count: (earlier.count ?? 1) + count, lastTimestamp: toTimestamp(lastAt) };
 }

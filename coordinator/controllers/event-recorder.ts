@@ -6,15 +6,16 @@ import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { eventKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
-import { EventCorrelator } from './event-correlator.js';
+import { type Counted, EventCorrelator } from './event-correlator.js';
 import { Worker } from './worker.js';
 
-/** Tells of one occurrence. Equal ones are counted, many similar ones combined, too many dropped. */
+/** Tells of one occurrence, or of several counted elsewhere. Equal ones are counted, many similar ones combined, too many dropped. */
 export type RecordEvent = (
   about: KubeObject,
   type: 'Normal' | 'Warning',
   reason: string,
   message: string,
+  counted?: Counted,
 ) => void;
 
 export interface EventRecorderParts {
@@ -51,10 +52,10 @@ export class EventRecorder {
 
   /** The recorder of one component, e.g. `daemonset-controller`. */
   from(component: string): RecordEvent {
-    return (object, type, reason, message) => {
+    return (object, type, reason, message, counted) => {
       const about = referenceTo(object);
       const event = this.#correlator.correlate(
-        { component, about, type, reason, message },
+        { component, about, type, reason, message, ...(counted && { counted }) },
         this.#parts.clock.now(),
       );
       if (!event) return;

@@ -12,7 +12,7 @@ import {
   NOT_THE_PINNED_NODE,
   nodeScore,
   pinnedNode,
-  unschedulableMessage,
+  Refusals,
 } from '../decisions/fit.js';
 import type { Informers, ObjectChange } from '../informers/informer.js';
 import { podKind } from '../kinds/index.js';
@@ -109,7 +109,7 @@ export class Scheduler {
     const { nodes } = this.#parts.informers;
     const pinned = pinnedNode(pod);
     const candidates = pinned === undefined ? nodes.list() : [nodes.get({ name: pinned })];
-    const refusals = new Map<string, number>();
+    const refusals = new Refusals();
     const slice = new Slice(this.#parts.clock);
     let best: { node: string; score: number } | undefined;
     let asked = 0;
@@ -121,16 +121,16 @@ export class Scheduler {
       await slice.pause();
     }
     if (best) return best;
-    if (asked < nodes.size) refusals.set(NOT_THE_PINNED_NODE, nodes.size - asked);
-    return { message: unschedulableMessage(nodes.size, refusals) };
+    if (asked < nodes.size) refusals.add([NOT_THE_PINNED_NODE], nodes.size - asked);
+    return { message: refusals.message() };
   }
 
   /** The node's score if the Pod fits; else counts why not. */
-  #judge(pod: Pod, node: Node, refusals: Map<string, number>): number | undefined {
+  #judge(pod: Pod, node: Node, refusals: Refusals): number | undefined {
     const taken = this.#parts.ledger.roomTaken(node.metadata.name);
     const reasons = fitRefusals(pod, node, taken);
     if (reasons.length === 0) return nodeScore(pod, node, taken);
-    for (const reason of reasons) refusals.set(reason, (refusals.get(reason) ?? 0) + 1);
+    refusals.add(reasons);
     return undefined;
   }
 

@@ -52,11 +52,41 @@ export function pinnedNode(pod: Pick<Pod, 'spec'>): string | undefined {
 /** What the other nodes of a pinned Pod are counted under. */
 export const NOT_THE_PINNED_NODE = "node(s) didn't satisfy plugin(s) [NodeAffinity]";
 
-/** `0/3 nodes are available: 1 Insufficient cpu, 2 …` (framework.FitError). `counts`: nodes by reason. */
-export function unschedulableMessage(nodes: number, counts: ReadonlyMap<string, number>): string {
-  if (nodes === 0) return 'no nodes available to schedule pods';
-  const reasons = [...counts].map(([reason, count]) => `${count} ${reason}`).sort();
-  return `0/${nodes} nodes are available: ${reasons.join(', ')}.`;
+/** What room on the node would cure; of all else upstream says that preempting others would not help. */
+const CURED_BY_ROOM = /^(Too many pods|Insufficient |node\(s\) didn't have free ports)/;
+
+/** Nodes by why they refuse a Pod. */
+export class Refusals {
+  readonly #counts = new Map<string, number>();
+  #nodes = 0;
+  #lackRoom = 0;
+
+  /** Counts `nodes` that refuse for these reasons. */
+  add(reasons: readonly string[], nodes = 1): void {
+    for (const reason of reasons) this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + nodes);
+    this.#nodes += nodes;
+    if (reasons.every((reason) => CURED_BY_ROOM.test(reason))) this.#lackRoom += nodes;
+  }
+
+  /**
+   * `0/3 nodes are available: 1 Insufficient cpu, 2 …. preemption: 0/3 nodes are available: …` (framework.FitError and what
+   * the plugin DefaultPreemption adds; there is no preemption here, so it never finds a victim).
+   */
+  message(): string {
+    if (this.#nodes === 0) return 'no nodes available to schedule pods';
+    const preemption = new Map([
+      ['No preemption victims found for incoming pod', this.#lackRoom],
+      ['Preemption is not helpful for scheduling', this.#nodes - this.#lackRoom],
+    ]);
+    return `${this.#sum(this.#counts)} preemption: ${this.#sum(preemption)}`;
+  }
+
+  #sum(counts: ReadonlyMap<string, number>): string {
+    const reasons = [...counts]
+      .filter(([, count]) => count > 0)
+      .map(([reason, count]) => `${count} ${reason}`);
+    return `0/${this.#nodes} nodes are available: ${reasons.sort().join(', ')}.`;
+  }
 }
 
 /** Lower is better: untolerated PreferNoSchedule taints first, then the share of the fullest resource. */

@@ -1,10 +1,11 @@
 /**
  * Who may join and who is who. Join tokens and node credentials are Secrets in kube-system; of both only a SHA-256 hash
- * is stored (256 and 82 random bits need no slow hash). Deleting a Secret revokes: a token at once, a credential from
- * the node's next connection on.
+ * is stored (256 and 82 random bits need no slow hash). Deleting a Secret revokes at once: the hub ends the session of a
+ * credential that is gone.
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { Secret } from '../../shared/kube/config.js';
+import type { ObjectMeta } from '../../shared/kube/meta.js';
 import { ApiError, badRequest } from '../../shared/kube/status.js';
 import type { JoinAnswer, JoinRequest, Seal } from '../../shared/link/messages.js';
 import { integer, ProtocolError, record, type Shape, text } from '../../shared/link/shape.js';
@@ -145,6 +146,15 @@ export class Enrolment {
       throw error;
     }
   }
+}
+
+/** The node whose credential this Secret is; undefined for any other Secret. */
+export function nodeOfCredential({
+  namespace,
+  name,
+}: Pick<ObjectMeta, 'namespace' | 'name'>): string | undefined {
+  const isCredential = namespace === ENROLMENT_NAMESPACE && name.startsWith(CREDENTIAL_SECRET_PREFIX);
+  return isCredential ? name.slice(CREDENTIAL_SECRET_PREFIX.length) : undefined;
 }
 
 /** Upstream's own bootstrap tokens hold their secret in plain; one made by hand works as well. */

@@ -4,11 +4,12 @@
  */
 import { findCondition, isConditionTrue, withCondition } from '../../shared/kube/conditions.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
-import type { NodeStatus } from '../../shared/kube/node.js';
+import type { Node, NodeStatus } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
+import { nodeStatusEvents } from '../decisions/node-events.js';
 import {
   CONNECTED,
   mergeNodeStatus,
@@ -28,12 +29,19 @@ export interface NodeConditionsParts {
   informers: Informers;
   presence: Presence;
   lanes: NodeLanes;
-  /** As `node-controller`. */
-  recordEvent: RecordEvent;
+  /** As the component that upstream has for it. */
+  recordEvent: { asNodeController: RecordEvent; asAgent: RecordEvent };
   /** The Node turned out to be gone. */
   onMissing: (node: string) => void;
   clock: Clock;
   log: Logger;
+}
+
+/** A Node as it is stored now, and its status before; `revision` 0 when there was nothing to write. */
+interface Written {
+  revision: number;
+  node: Node;
+  before: NodeStatus | undefined;
 }
 
 /** A link that comes and goes makes no more writes than this. */
@@ -74,9 +82,21 @@ export class NodeConditions {
   write(node: string, reported?: NodeStatus): Promise<void> {
     const { lanes, presence } = this.#parts;
     return lanes.run(node, async () => {
-      const revision = await this.#writeNode(node, reported);
-      return presence.of(node)?.phase === 'lost' ? Math.max(revision, await this.#markPods(node)) : revision;
+      const written = await this.#writeNode(node, reported);
+      if (!written) return 0;
+      if (reported) this.#tell(written);
+      const isNews = isReady(written.before) && !isReady(written.node.status);
+      const mayServe = presence.of(node)?.phase !== 'lost' && !isNews;
+      return mayServe ? written.revision : Math.max(written.revision, await this.#markPods(node));
     });
+  }
+
+  /** What a kubelet would say of its node. */
+  #tell({ node, before }: Written): void {
+    for (const reason of nodeStatusEvents(before?.conditions, node.status?.conditions)) {
+      const text = `Node ${node.metadata.name} status is now: ${reason}`;
+      this.#parts.recordEvent.asAgent(node, 'Normal', reason, text);
+    }
   }
 
   #isToldConnected(node: string): boolean {
@@ -94,26 +114,31 @@ export class NodeConditions {
     this.#resting.set(node, timer);
   }
 
-  async #writeNode(node: string, reported: NodeStatus | undefined): Promise<number> {
+  /** Undefined when there is no such Node. */
+  async #writeNode(node: string, reported: NodeStatus | undefined): Promise<Written | undefined> {
     const { registry, informers } = this.#parts;
     const known = informers.nodes.get({ name: node });
     // Only the hub writes Node.status, and the lane has waited for what it wrote last.
-    if (known && sameJson(known.status, this.#statusOf(node, known.status, reported))) return 0;
+    if (known && sameJson(known.status, this.#statusOf(node, known.status, reported))) {
+      return { revision: 0, node: known, before: known.status };
+    }
+    let before: NodeStatus | undefined;
     try {
       const record = await registry.modify(
         nodeKind,
         { name: node },
         (stored) => {
+          before = stored.status;
           stored.status = this.#statusOf(node, stored.status, reported);
           return undefined;
         },
         { subresource: 'status' },
       );
-      return record.revision;
+      return { revision: record.revision, node: record.object(), before };
     } catch (error) {
       if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error;
       this.#parts.onMissing(node);
-      return 0;
+      return undefined;
     }
   }
 
@@ -126,7 +151,7 @@ export class NodeConditions {
     return { ...merged, conditions: withConnected(conditions, phase === 'connected', now) };
   }
 
-  /** Nobody knows any more whether a lost node's Pods serve (`nodeutil.MarkPodsNotReady`). Their phase stays. */
+  /** Nobody knows whether the Pods of a node that is lost or not ready serve (`nodeutil.MarkPodsNotReady`). Their phase stays. */
   async #markPods(node: string): Promise<number> {
     const pods = this.#parts.informers.pods.indexed(PODS_BY_NODE, node);
     const marked = await Promise.all(
@@ -150,7 +175,7 @@ export class NodeConditions {
       const preconditions = pod.metadata.uid ? { uid: pod.metadata.uid } : {};
       const options = { subresource: 'status', preconditions } as const;
       const { revision } = await registry.modify(podKind, pod.metadata, change, options);
-      recordEvent(pod, 'Warning', 'NodeNotReady', 'Node is not ready');
+      recordEvent.asNodeController(pod, 'Warning', 'NodeNotReady', 'Node is not ready');
       return revision;
     } catch (error) {
       // Deleted meanwhile, or replaced by another of its name.
@@ -160,4 +185,8 @@ export class NodeConditions {
       return 0;
     }
   }
+}
+
+function isReady(status: NodeStatus | undefined): boolean {
+  return isConditionTrue(status?.conditions, 'Ready');
 }

@@ -65,6 +65,48 @@ withHub('after the grace nobody knows: Node, Pods and Events say so, once', asyn
   });
 });
 
+withHub(
+  'a node that reports itself not ready takes the readiness of its Pods, and gives it back',
+  async (bench) => {
+    const agent = await bench.agent('n1');
+    const { metadata } = await bench.boundPod('p', 'n1');
+    const { uid = '' } = metadata;
+    const podReady = () => {
+      const pod = bench.plane.informers.pods.byUid(uid);
+      return findCondition(pod?.status?.conditions, 'Ready')?.status;
+    };
+    const conditions = [{ type: 'Ready', status: 'True' } as const];
+    await connected(bench, agent, 'n1');
+    const { outbox } = agent.link;
+    outbox.putPod({ uid, namespace: 'default', name: 'p', status: { phase: 'Running', conditions } });
+    await eventually(() => podReady() === 'True');
+    const unready = {
+      type: 'Ready',
+      status: 'False',
+      reason: 'KubeletNotReady',
+      message: 'no engine',
+    } as const;
+    const pressure = { type: 'MemoryPressure', status: 'True' } as const;
+    outbox.putNode({ ...agent.status, conditions: [unready, pressure] });
+    await eventually(() => podReady() === 'False');
+    assert.equal(bench.plane.informers.pods.byUid(uid)?.status?.phase, 'Running');
+    outbox.putNode({
+      ...agent.status,
+      conditions: [...(agent.status.conditions ?? []), { ...pressure, status: 'False' }],
+    });
+    await eventually(() => podReady() === 'True');
+    await bench.plane.settle();
+    assert.deepEqual(await bench.plane.eventsAbout('p'), ['NodeNotReady: Node is not ready']);
+    const text = (reason: string) => `${reason}: Node n1 status is now: ${reason}`;
+    assert.deepEqual((await bench.plane.eventsAbout('n1')).sort(), [
+      text('NodeHasInsufficientMemory'),
+      text('NodeHasSufficientMemory'),
+      text('NodeNotReady'),
+      text('NodeReady'),
+    ]);
+  },
+);
+
 withHub('a link cut without a word is noticed by its silence', async (bench) => {
   const deaf = await rawAgent(bench, 'n1', false);
   deaf.say(helloOf('n1'));

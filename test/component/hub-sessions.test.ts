@@ -1,7 +1,7 @@
 /** Who is let in, who is not, and one session a node. */
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
-import { nodeKind } from '../../coordinator/kinds/index.js';
+import { nodeKind, secretKind } from '../../coordinator/kinds/index.js';
 import { encodeMessage } from '../../shared/link/codec.js';
 import { type FromAgent, LINK_PATH, MAX_FRAME_BYTES, SUBPROTOCOL } from '../../shared/link/messages.js';
 import { eventually } from '../harness/eventually.js';
@@ -46,6 +46,25 @@ withHub('without the credential of a node there is no upgrade', async (bench) =>
     400,
     'BadRequest',
   ]);
+});
+
+withHub('deleting the Secret of a credential ends the session that it began, and no other', async (bench) => {
+  const [revoked, other] = [await rawAgent(bench, 'n1'), await rawAgent(bench, 'n2')];
+  for (const [node, agent] of [
+    ['n1', revoked],
+    ['n2', other],
+  ] as const) {
+    agent.say(helloOf(node));
+    await agent.heard('welcome');
+  }
+  const credential = await bench.credential('n1');
+  await eventually(() => bench.hub.connected === 2);
+  await bench.plane.registry.delete(secretKind, { namespace: 'kube-system', name: 'node-credential-n1' });
+  const goodbye = await revoked.heard('goodbye');
+  assert.deepEqual([goodbye.reason, goodbye.message], ['refused', 'the credential of this node was revoked']);
+  await eventually(() => bench.hub.connected === 1);
+  const headers = { authorization: `Bearer ${credential}`, 'sec-websocket-protocol': SUBPROTOCOL };
+  assert.deepEqual(await refusedUpgrade(bench, headers), [401, 'Unauthorized']);
 });
 
 withHub('a credential speaks for its own node only', async (bench) => {

@@ -1,13 +1,16 @@
 /** What agents report: their own only, committed before it is acknowledged, in the hub's time. */
 import assert from 'node:assert/strict';
-import { podKind } from '../../coordinator/kinds/index.js';
+import { eventKind, podKind } from '../../coordinator/kinds/index.js';
 import { findCondition, isConditionTrue } from '../../shared/kube/conditions.js';
+import type { KubeEvent } from '../../shared/kube/event.js';
+import { toTimestamp } from '../../shared/kube/meta.js';
 import type { Pod, PodStatus } from '../../shared/kube/pod.js';
 import type { StatusReport } from '../../shared/link/messages.js';
 import { ManualClock } from '../../shared/process/clock.js';
 import { eventually } from '../harness/eventually.js';
 import { type HubBench, withHub } from '../harness/hub-bench.js';
 import { helloOf, rawAgent } from '../harness/raw-agent.js';
+import { untilTrue } from '../harness/until.js';
 
 const RUNNING: PodStatus = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
 
@@ -182,4 +185,39 @@ withHub('Events are told of own objects only', async (bench) => {
   await bench.plane.settle();
   assert.deepEqual(await bench.plane.eventsAbout('own'), ['Pulled: there']);
   assert.deepEqual(await bench.plane.eventsAbout('foreign'), []);
+});
+
+withHub('an Event keeps what its host counted, in our time', async (bench) => {
+  const { metadata } = await bench.boundPod('p', 'n1');
+  await bench.plane.settle();
+  const now = bench.plane.clock.now();
+  const wrongBy = 3_600_000;
+  const agent = await rawAgent(bench, 'n1');
+  agent.say(helloOf('n1', { hostTimeMs: now - wrongBy }));
+  await agent.heard('welcome');
+  const tell = (count: number, firstAt: number, lastAt: number) =>
+    agent.say({
+      kind: 'events',
+      items: [
+        {
+          ...{ type: 'Warning', reason: 'BackOff', message: 'again', count },
+          involvedObject: { kind: 'Pod', uid: metadata.uid ?? '', name: 'p' },
+          firstTimestamp: toTimestamp(firstAt),
+          lastTimestamp: toTimestamp(lastAt),
+        },
+      ],
+    });
+  const told = async (count: number) => {
+    let found: KubeEvent | undefined;
+    await untilTrue(async () => {
+      const { records } = await bench.plane.registry.list(eventKind);
+      found = records.map((record) => record.object()).find(({ reason }) => reason === 'BackOff');
+      assert.equal(found?.count, count);
+    });
+    return [found?.firstTimestamp, found?.lastTimestamp].map((time) => Date.parse(time ?? '') - now);
+  };
+  tell(7, now - wrongBy - 60_000, now - wrongBy - 10_000);
+  assert.deepEqual(await told(7), [-60_000, -10_000]);
+  tell(2, now - wrongBy - 5_000, now + wrongBy);
+  assert.deepEqual(await told(9), [-60_000, 0], 'what the host says of the future was now');
 });

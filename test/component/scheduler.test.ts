@@ -68,7 +68,7 @@ describe('scheduler', () => {
     await bench.node('cordoned', { unschedulable: true });
     await bench.pod('a', wanting('2'));
     const message =
-      '0/3 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint {gpu: }, 1 node(s) were unschedulable.';
+      '0/3 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint {gpu: }, 1 node(s) were unschedulable. preemption: 0/3 nodes are available: 1 No preemption victims found for incoming pod, 2 Preemption is not helpful for scheduling.';
     assert.deepEqual(await bench.eventsAbout('a'), [`FailedScheduling: ${message}`]);
     const pod = bench.informers.pods.get({ namespace: 'default', name: 'a' });
     const condition = findCondition(pod?.status?.conditions, 'PodScheduled');
@@ -119,7 +119,7 @@ describe('scheduler', () => {
     await bench.pod('c', listening(8081));
     assert.deepEqual(['a', 'b', 'c'].map(bench.nodeOf), ['n1', undefined, 'n1']);
     assert.deepEqual(await bench.eventsAbout('b'), [
-      "FailedScheduling: 0/1 nodes are available: 1 node(s) didn't have free ports for the requested pod ports.",
+      "FailedScheduling: 0/1 nodes are available: 1 node(s) didn't have free ports for the requested pod ports. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.",
     ]);
   });
 
@@ -129,7 +129,7 @@ describe('scheduler', () => {
     await bench.pod('a', { ...wanting('2'), ...pinnedTo('n2') });
     assert.equal(bench.nodeOf('a'), undefined);
     assert.deepEqual(await bench.eventsAbout('a'), [
-      "FailedScheduling: 0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't satisfy plugin(s) [NodeAffinity].",
+      "FailedScheduling: 0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't satisfy plugin(s) [NodeAffinity]. preemption: 0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling.",
     ]);
   });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { fitRefusals, pinnedNode, unschedulableMessage } from '../../coordinator/decisions/fit.js';
+import { fitRefusals, pinnedNode, Refusals } from '../../coordinator/decisions/fit.js';
 import { podRequests, roomOf } from '../../coordinator/decisions/pod-room.js';
 import type { Container, PodSpec } from '../../shared/kube/pod.js';
 import { type NodeOptions, nodeObject, pinnedTo, podObject } from '../harness/objects.js';
@@ -82,19 +82,19 @@ describe('requests of a Pod', () => {
 });
 
 describe('words of the scheduler', () => {
-  test('reasons are counted and sorted as texts', () => {
-    const counts = new Map([
-      ['node(s) were unschedulable', 2],
-      ['Insufficient cpu', 1],
-    ]);
+  test('reasons are counted and sorted as texts; where room is short preemption finds no victims', () => {
+    const refusals = new Refusals();
+    refusals.add(['node(s) were unschedulable'], 2);
+    refusals.add(['Insufficient cpu', 'Too many pods']);
     assert.equal(
-      unschedulableMessage(3, counts),
-      '0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable.',
+      refusals.message(),
+      '0/3 nodes are available: 1 Insufficient cpu, 1 Too many pods, 2 node(s) were unschedulable. ' +
+        'preemption: 0/3 nodes are available: 1 No preemption victims found for incoming pod, 2 Preemption is not helpful for scheduling.',
     );
   });
 
   test('no nodes at all', () => {
-    assert.equal(unschedulableMessage(0, new Map()), 'no nodes available to schedule pods');
+    assert.equal(new Refusals().message(), 'no nodes available to schedule pods');
   });
 
   test('a Pod is pinned when its affinity leaves one node', () => {

@@ -1,0 +1,29 @@
+/** What a kubelet tells of its node when a condition changes (`pkg/kubelet/nodestatus/setters.go`). */
+import { type Condition, findCondition } from '../../shared/kube/conditions.js';
+
+/** Reasons of the Events on a condition that is a pressure: when it comes, and when it is known not to be there. */
+const PRESSURES: readonly (readonly [type: string, there: string, gone: string])[] = [
+  ['MemoryPressure', 'NodeHasInsufficientMemory', 'NodeHasSufficientMemory'],
+  ['DiskPressure', 'NodeHasDiskPressure', 'NodeHasNoDiskPressure'],
+  ['PIDPressure', 'NodeHasInsufficientPID', 'NodeHasSufficientPID'],
+];
+
+/** The reasons of the Events (Normal, `Node NAME status is now: REASON`) that lead from one status to the next. */
+export function nodeStatusEvents(
+  before: readonly Condition[] | undefined,
+  after: readonly Condition[] | undefined,
+): string[] {
+  const changed = (type: string) => {
+    const next = findCondition(after, type)?.status;
+    return next === findCondition(before, type)?.status ? undefined : next;
+  };
+  const pressures = PRESSURES.flatMap(([type, there, gone]) => {
+    const next = changed(type);
+    if (next === 'True') return [there];
+    return next === 'False' ? [gone] : [];
+  });
+  const ready = changed('Ready');
+  if (ready === 'True') return [...pressures, 'NodeReady'];
+  const wasReported = findCondition(before, 'Ready') !== undefined;
+  return ready === 'False' && wasReported ? [...pressures, 'NodeNotReady'] : pressures;
+}

@@ -1,0 +1,171 @@
+/** Answers a hello: lets the agent in and begins to bring it what its node needs, or sends it away. */
+import { isConfigObject } from '../../shared/kube/config-reference.js';
+import type { Node } from '../../shared/kube/node.js';
+import { BEAT_INTERVAL_MS, type Hello, type Welcome } from '../../shared/link/messages.js';
+import { CONFIG_OBJECTS, commonFeatures, GIVE_BACK } from '../../shared/link/version.js';
+import type { Clock } from '../../shared/process/clock.js';
+import type { Logger } from '../../shared/process/log.js';
+import { unknownPodVerdict } from '../decisions/unknown-pod.js';
+import type { Informers } from '../informers/informer.js';
+import type { Registry } from '../registry/registry.js';
+import { admit } from './admission.js';
+import { encodeConfig, encodeDesired } from './desired-object.js';
+import { DesiredSender, type DesiredSource } from './desired-sender.js';
+import { FanOut } from './fan-out.js';
+import type { GivenBack } from './given-back.js';
+import { hostOffsetMs } from './host-time.js';
+import type { LiveSessions } from './live-sessions.js';
+import type { NodeConditions } from './node-conditions.js';
+import { NodeLanes } from './node-lanes.js';
+import type { NodeObjects } from './node-objects.js';
+import type { PendingRestore } from './pending-restore.js';
+import type { Presence } from './presence.js';
+import type { RecordEvent } from './record-event.js';
+import type { Sealer } from './seal.js';
+import type { Session } from './session.js';
+
+export interface GreeterParts {
+  registry: Registry;
+  informers: Informers;
+  live: LiveSessions;
+  presence: Presence;
+  conditions: NodeConditions;
+  givenBack: GivenBack;
+  objects: NodeObjects;
+  clusterUID: string;
+  era: string;
+  sealer: Sealer;
+  restore?: PendingRestore | undefined;
+  /** As `node-controller`. */
+  recordEvent: RecordEvent;
+  clock: Clock;
+  log: Logger;
+}
+
+/** After a coordinator's start the fleet's first tries are spread so that handshakes stay below 500 a second. */
+const SPREAD_MS_A_NODE = 2;
+const RETRY_MS = 5_000;
+const CLONE_EVENT = [
+  'DuplicateAgent',
+  'Another agent tried to connect under the name of this node and was refused',
+] as const;
+
+export class Greeter {
+  readonly #parts: GreeterParts;
+  /** One hello a node is decided at a time. */
+  readonly #lanes: NodeLanes;
+  readonly #fanOut: FanOut<Session>;
+
+  constructor(parts: GreeterParts) {
+    this.#parts = parts;
+    this.#lanes = new NodeLanes(parts.informers);
+    this.#fanOut = new FanOut(parts.clock, (session) => session.flush());
+  }
+
+  hello(session: Session, hello: Hello): void {
+    const { log, clock, presence, live } = this.#parts;
+    const offsetMs = hostOffsetMs(clock.now(), hello.hostTimeMs);
+    const { node } = session;
+    this.#lanes
+      .run(node, async () => {
+        await this.#decide(session, hello, offsetMs);
+        return 0;
+      })
+      .catch((error: unknown) => {
+        log.error({ node, err: error }, 'hello could not be answered');
+        session.goodbye({ reason: 'refused', message: 'the coordinator has trouble', retryMs: RETRY_MS });
+      })
+      .finally(() => {
+        // The old session may have been sent away for one that then was not let in.
+        if (!live.has(node)) presence.disconnected(node);
+      });
+  }
+
+  async #decide(session: Session, hello: Hello, offsetMs: number): Promise<void> {
+    const { registry, informers, clusterUID, era, recordEvent, sealer, live, givenBack, log } = this.#parts;
+    // Before the caches are full, what they lack would look like deleted.
+    await Promise.all([informers.pods.synced(), informers.nodes.synced()]);
+    const verdict = await admit(
+      {
+        registry,
+        clusterUID,
+        era,
+        informers,
+        sessionOf: (node) => live.sessionOf(node),
+        release: (rival) => live.release(rival),
+      },
+      session,
+      hello,
+    );
+    if ('welcome' in verdict && sealer.isBeyond(hello)) {
+      await givenBack.dropUnheld(session.node, hello.have, sealer.restoredFrom);
+    }
+    if (session.phase !== 'greeting') return;
+    if ('welcome' in verdict) {
+      await this.#welcome(session, hello, verdict.welcome, offsetMs);
+      return;
+    }
+    const node = informers.nodes.get({ name: session.node });
+    if (verdict.isClone && node) recordEvent(node, 'Warning', ...CLONE_EVENT);
+    log.warn({ node: session.node, ...verdict.goodbye }, 'agent refused');
+    session.goodbye(verdict.goodbye);
+  }
+
+  async #welcome(session: Session, hello: Hello, node: Node, offsetMs: number): Promise<void> {
+    const { presence, live, conditions, log } = this.#parts;
+    session.send(this.#welcomeFor(node, hello));
+    const sender = new DesiredSender(
+      hello.have,
+      this.#sourceFor(session.node, hello),
+      (message) => session.send(message),
+      () => this.#fanOut.add(session),
+    );
+    session.becomeLive(hello.instanceID, commonFeatures(hello.features), sender);
+    live.set(session.node, { session, nodeUid: node.metadata.uid, offsetMs });
+    presence.connected(session.node, () => session.quietMs());
+    log.info({ node: session.node, version: hello.agentVersion }, 'agent connected');
+    await conditions.write(session.node, hello.status);
+  }
+
+  #welcomeFor({ metadata }: Node, hello: Hello): Welcome {
+    const { clusterUID, era, clock, informers } = this.#parts;
+    const { name, uid, labels, annotations } = metadata;
+    return {
+      kind: 'welcome',
+      features: commonFeatures(hello.features),
+      clusterUID,
+      era,
+      beatIntervalMs: BEAT_INTERVAL_MS,
+      reconnectSpreadMs: informers.nodes.size * SPREAD_MS_A_NODE,
+      serverTimeMs: clock.now(),
+      node: {
+        metadata: {
+          name,
+          ...(uid && { uid }),
+          ...(labels && { labels }),
+          ...(annotations && { annotations }),
+        },
+      },
+    };
+  }
+
+  #sourceFor(node: string, hello: Hello): DesiredSource {
+    const { informers, sealer, restore, objects } = this.#parts;
+    const isHostBeyond = sealer.isBeyond(hello);
+    const canGiveBack = hello.features.includes(GIVE_BACK);
+    const kinds = { config: hello.features.includes(CONFIG_OBJECTS) };
+    return {
+      object: (uid) => objects.object(node, uid, kinds),
+      objects: () => objects.objects(node, kinds),
+      revision: () => informers.revision,
+      encode: (object) =>
+        isConfigObject(object) ? encodeConfig(object) : encodeDesired(object, node, sealer),
+      unknown: (digest, wasAsked) =>
+        unknownPodVerdict({
+          isHostBeyond,
+          canBeAsked: canGiveBack && digest !== '' && !wasAsked,
+          isUnconfirmed: restore?.unconfirmed() !== undefined,
+        }),
+    };
+  }
+}

@@ -1,0 +1,84 @@
+/** What live agents say of their hosts: statuses, Pods given back, Events. An agent speaks for its own node alone. */
+import type { Node } from '../../shared/kube/node.js';
+import type { Pod } from '../../shared/kube/pod.js';
+import type { ReportedEvent, ReturnedObject, StatusReport } from '../../shared/link/messages.js';
+import type { Clock } from '../../shared/process/clock.js';
+import type { Logger } from '../../shared/process/log.js';
+import type { Informers } from '../informers/informer.js';
+import type { GivenBack } from './given-back.js';
+import type { LiveSessions } from './live-sessions.js';
+import type { Counted, RecordEvent } from './record-event.js';
+import type { Session } from './session.js';
+import type { StatusWriter } from './status-writer.js';
+
+export interface HostReportsParts {
+  live: LiveSessions;
+  informers: Informers;
+  statusWriter: StatusWriter;
+  givenBack: GivenBack;
+  /** As the agents' component. */
+  recordEvent: RecordEvent;
+  clock: Clock;
+  log: Logger;
+}
+
+/** An agent's Events beyond this in one message are dropped. */
+const MAX_EVENTS_A_REPORT = 200;
+
+export class HostReports {
+  readonly #parts: HostReportsParts;
+
+  constructor(parts: HostReportsParts) {
+    this.#parts = parts;
+  }
+
+  /** Resolves when the report is committed; that of a session that is its node's no more goes unread. */
+  async status(session: Session, report: StatusReport): Promise<void> {
+    const { live, statusWriter, log } = this.#parts;
+    const entry = live.get(session.node);
+    if (entry?.session !== session) return;
+    try {
+      await this.#takeBack(session, report.returned ?? []);
+      await statusWriter.write({ node: session.node, offsetMs: entry.offsetMs }, report);
+    } catch (error) {
+      log.warn({ node: session.node, err: error }, 'report could not be stored');
+      throw error;
+    }
+  }
+
+  events(session: Session, items: readonly ReportedEvent[]): void {
+    const offsetMs = this.#parts.live.get(session.node)?.offsetMs ?? 0;
+    for (const item of items.slice(0, MAX_EVENTS_A_REPORT)) {
+      const about = this.#ownObject(session.node, item.involvedObject);
+      const { type, reason, message } = item;
+      if (about) this.#parts.recordEvent(about, type, reason, message, this.#counted(item, offsetMs));
+    }
+  }
+
+  /** Takes what was asked for; the rest goes unread. */
+  async #takeBack(session: Session, returned: readonly ReturnedObject[]): Promise<void> {
+    const asked = returned.filter(({ uid }) => session.isAsked(uid));
+    if (asked.length === 0) return;
+    await this.#parts.givenBack.store(session.node, asked);
+    session.answered(asked.map(({ uid }) => uid));
+  }
+
+  /** In our time; what the host says of the future was now, and what it cannot say, too. */
+  #counted({ count, firstTimestamp, lastTimestamp }: ReportedEvent, offsetMs: number): Counted {
+    const now = this.#parts.clock.now();
+    const at = (time: string) => {
+      const moved = Date.parse(time) + offsetMs;
+      return Number.isNaN(moved) ? now : Math.min(moved, now);
+    };
+    const lastAt = at(lastTimestamp);
+    return { count: Math.max(1, count), firstAt: Math.min(at(firstTimestamp), lastAt), lastAt };
+  }
+
+  /** The object of an Event, if the node may speak of it. */
+  #ownObject(node: string, { kind, uid }: ReportedEvent['involvedObject']): Node | Pod | undefined {
+    const { informers } = this.#parts;
+    if (kind === 'Node') return informers.nodes.get({ name: node });
+    const pod = kind === 'Pod' && uid ? informers.pods.byUid(uid) : undefined;
+    return pod?.spec.nodeName === node ? pod : undefined;
+  }
+}
