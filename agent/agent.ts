@@ -16,9 +16,11 @@ import type { HostInfo } from './node/host-info.js';
 import { allocatableOf } from './node/node-status.js';
 import { NodeWatch } from './node/node-watch.js';
 import { Images } from './pods/images.js';
+import type { PodFiles } from './pods/pod-files.js';
 import type { PodReports, PodVolumes } from './pods/pod-host.js';
 import { PodWorkers } from './pods/pod-workers.js';
 import { watchRuntime } from './pods/runtime-watch.js';
+import { ContainerHandlers } from './probes/handlers.js';
 import type { RuntimeDriver } from './runtime/driver.js';
 import type { AgentSettings } from './settings.js';
 
@@ -33,6 +35,7 @@ export interface AgentHost {
   config: ConfigCache;
   volumes: PodVolumes;
   isolation: IsolationSettings;
+  files: PodFiles;
   readHost: () => HostInfo;
   /** Changes the status before it is told; a real host's is told as it is. */
   amendStatus?: (status: NodeStatus) => NodeStatus;
@@ -106,6 +109,8 @@ function createWorkers(host: AgentHost, node: NodeWatch, reports: PodReports): P
     images: new Images(driver, clock),
     volumes: host.volumes,
     findConfig: (reference) => host.config.find(reference),
+    handlers: new ContainerHandlers(driver, clock),
+    files: host.files,
     reports,
     clock,
     log: host.log.child({ component: 'pods' }),

@@ -17,6 +17,7 @@ import { EnrolError, type Enrolment, enrol } from './enrol.js';
 import type { LinkTarget } from './link/connection.js';
 import { readHostInfo } from './node/host-info.js';
 import { type EnginePlaces, openRuntime } from './open-runtime.js';
+import { FolderPodFiles } from './pods/pod-files.js';
 import type { AgentSettings } from './settings.js';
 import { Volumes } from './volumes/volumes.js';
 
@@ -53,6 +54,7 @@ export async function startAgent(
       allowedUnsafeSysctls: settings.allowedUnsafeSysctls,
       ...(settings.podMaxPids > 0 ? { podPidsLimit: settings.podMaxPids } : {}),
     },
+    files: new FolderPodFiles(dataDir),
     readHost: () => readHostInfo(dataDir, settings.nodeIp),
     clock,
     wallClock: systemClock,

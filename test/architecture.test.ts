@@ -63,6 +63,13 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'shared/link',
     'shared/process',
   ],
+  'agent/probes': [
+    'agent/decisions',
+    'agent/runtime/driver.ts',
+    'agent/runtime/run-command.ts',
+    'shared/kube',
+    'shared/process',
+  ],
   // A second main.ts beside the first: it wires the agent over pretended hosts.
   'agent/simulate': ['agent', 'shared/kube', 'shared/link', 'shared/process'],
   'agent/node': [

@@ -14,7 +14,7 @@ export function attemptsOf(view: Pick<PodView, 'containers'>, name: string): Obs
     .sort((a, b) => b.identity.attempt - a.identity.attempt);
 }
 
-/** How an attempt ended. */
+/** How an attempt ended. Times in ms since the epoch. */
 export interface Ending {
   exitCode: number;
   finishedAt: number;
@@ -27,6 +27,7 @@ const START_FAILED_EXIT_CODE = 128;
 
 /** How this attempt ended, or undefined while it may still run. A start that the engine refused is an end, too. */
 export function endingOf(view: Pick<PodView, 'progress'>, container: ObservedContainer): Ending | undefined {
+  const lastWords = view.progress.messages[container.id];
   switch (container.state) {
     case 'running':
       return undefined;
@@ -37,9 +38,13 @@ export function endingOf(view: Pick<PodView, 'progress'>, container: ObservedCon
         exitCode: container.exitCode ?? 0,
         finishedAt: container.finishedAt ?? container.createdAt,
         reason: exitReason(container),
-        ...(container.error ? { message: container.error } : {}),
+        ...withMessage(lastWords || container.error),
       };
   }
+}
+
+function withMessage(message: string | undefined): { message?: string } {
+  return message ? { message } : {};
 }
 
 function failedStart(view: Pick<PodView, 'progress'>, container: ObservedContainer): Ending | undefined {
@@ -74,18 +79,6 @@ export function terminatedState(
     finishedAt: toTimestamp(ending.finishedAt),
     containerID,
   };
-}
-
-/** Whether the Pod's restartPolicy asks for another attempt after this exit code. */
-export function mayRestart(restartPolicy: string | undefined, exitCode: number): boolean {
-  switch (restartPolicy) {
-    case 'Never':
-      return false;
-    case 'OnFailure':
-      return exitCode !== 0;
-    default:
-      return true;
-  }
 }
 
 /** When the next attempt after this one may be created. */

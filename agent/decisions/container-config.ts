@@ -8,12 +8,13 @@ import {
   type PortBinding,
   SANDBOX,
 } from '../runtime/driver.js';
-import { BACKOFF_LABEL, BOOT_LABEL, GRACE_LABEL, SANDBOX_LABEL } from './container-labels.js';
+import { BACKOFF_LABEL, BOOT_LABEL, GRACE_LABEL, PART_LABEL, SANDBOX_LABEL } from './container-labels.js';
 import { engineLimits, sandboxLimits } from './container-limits.js';
 import { engineSecurity, refusedAsRoot } from './container-security.js';
 import { type EnvironmentFacts, environmentOf, expandVariables } from './environment.js';
 import type { HostIsolation } from './host-isolation.js';
 import { fullImageName } from './image-name.js';
+import { allContainersOf, partOf } from './pod-containers.js';
 import { needsSandbox } from './sandbox-need.js';
 import { dottedSysctl } from './sysctls.js';
 
@@ -81,7 +82,7 @@ export function sandboxConfig(
       [BOOT_LABEL]: context.bootMark,
     },
     mounts: [],
-    ports: pod.spec.hostNetwork ? [] : portsOf(pod.spec.containers),
+    ports: pod.spec.hostNetwork ? [] : portsOf(allContainersOf(pod)),
     ...sysctlsOf(pod),
     ...sandboxLimits(context.isolation),
     privileged: false,
@@ -112,6 +113,7 @@ function labelsOf(pod: Pod, container: Container, context: ConfigContext): Recor
   return {
     ...podLabels(pod),
     'io.kubernetes.container.name': container.name,
+    [PART_LABEL]: partOf(pod, container.name),
     [BACKOFF_LABEL]: String(context.backoffMs),
     [BOOT_LABEL]: context.bootMark,
     ...(context.sandboxID ? { [SANDBOX_LABEL]: context.sandboxID } : {}),

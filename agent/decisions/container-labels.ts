@@ -7,6 +7,8 @@ export const BACKOFF_LABEL = 'everynode.dev/restart-backoff-ms';
 export const BOOT_LABEL = 'everynode.dev/boot';
 /** Id of the sandbox it joined. */
 export const SANDBOX_LABEL = 'everynode.dev/sandbox';
+/** The part that the container plays: `init`, `sidecar` or `main`. */
+export const PART_LABEL = 'everynode.dev/part';
 /** Grace in seconds, for when the Pod is no longer known. */
 export const GRACE_LABEL = 'everynode.dev/grace-seconds';
 

@@ -8,9 +8,14 @@ import type {
   ContainerStatus,
 } from '../../shared/kube/pod.js';
 import type { ObservedContainer } from '../runtime/driver.js';
-import { attemptsOf, endingOf, mayRestart, restartTimeOf, terminatedState } from './attempts.js';
+import { attemptsOf, endingOf, restartTimeOf, terminatedState } from './attempts.js';
+import { awaitsPostStart, isReady, isStarted, lifeOf } from './container-life.js';
 import { imageBackoff } from './image-backoff.js';
+import { currentAttempt } from './init-progress.js';
+import { initContainersOf, partOf } from './pod-containers.js';
+import { isOver } from './pod-over.js';
 import type { PodView } from './pod-view.js';
+import { restartsAfter } from './restart-policy.js';
 
 /** The status of one container of the Pod's spec; `engine` is the scheme of container ids, e.g. `docker`. */
 export function containerStatus(view: PodView, container: Container, engine: string): ContainerStatus {
@@ -22,25 +27,29 @@ export function containerStatus(view: PodView, container: Container, engine: str
   };
   const terminated = ended(current);
   const waiting = terminated ? waitingAfterEnd(view, container, current) : undefined;
-  const state = stateOf(current, terminated, waiting);
   // Once the next attempt is awaited, the newest ending is the last state, as after its start.
   const last = waiting ? terminated : ended(previous);
-  const running = current.state === 'running';
+  const state = stateOf(view, container, current, terminated, waiting);
   return {
     name: container.name,
     state,
     lastState: last ? { terminated: last } : {},
-    ready: running && (current.ready ?? true),
+    ready: isInit(view, container) ? state.terminated?.exitCode === 0 : isReady(view, container, current),
     restartCount: current.identity.attempt,
     image: current.image,
     imageID: current.imageID,
     containerID: `${engine}://${current.id}`,
-    started: running,
+    started: isStarted(view, container, current),
   };
 }
 
+/** One that is ready once it has done its work. */
+function isInit({ pod }: PodView, container: Container): boolean {
+  return partOf(pod, container.name) === 'init';
+}
+
 function neverStarted(view: PodView, container: Container): ContainerStatus {
-  const waiting = startTrouble(view, container, 0) ?? { reason: 'ContainerCreating' };
+  const waiting = startTrouble(view, container, 0) ?? notYet(view);
   return {
     name: container.name,
     state: { waiting },
@@ -53,17 +62,26 @@ function neverStarted(view: PodView, container: Container): ContainerStatus {
   };
 }
 
+/** What a container that has no trouble waits for. */
+function notYet({ pod }: PodView): ContainerStateWaiting {
+  return { reason: initContainersOf(pod).length > 0 ? 'PodInitializing' : 'ContainerCreating' };
+}
+
+/** Until its postStart hook is done, a container does not show as running. */
 function stateOf(
+  view: PodView,
+  container: Container,
   current: ObservedContainer,
   terminated: ContainerStateTerminated | undefined,
   waiting: ContainerStateWaiting | undefined,
 ): ContainerState {
   if (waiting) return { waiting };
   if (terminated) return { terminated };
-  if (current.state === 'running') {
+  if (lifeOf(view, current.id).postStart === 'failed') return { waiting: { reason: 'PostStartHookError' } };
+  if (current.state === 'running' && !awaitsPostStart(view, container, current)) {
     return { running: { startedAt: toTimestamp(current.startedAt ?? current.createdAt) } };
   }
-  return { waiting: { reason: 'ContainerCreating' } };
+  return { waiting: notYet(view) };
 }
 
 /** Why the next attempt after an ended one is not there yet; undefined when none is to come or it comes at once. */
@@ -73,14 +91,11 @@ function waitingAfterEnd(
   current: ObservedContainer,
 ): ContainerStateWaiting | undefined {
   const ending = endingOf(view, current);
-  if (
-    !ending ||
-    view.wish.kind === 'stop' ||
-    view.givenUp ||
-    !mayRestart(view.pod.spec.restartPolicy, ending.exitCode)
-  ) {
-    return undefined;
-  }
+  if (!ending || view.wish.kind === 'stop' || view.givenUp || isOver(view)) return undefined;
+  // What it had set up is gone: it has its work before it again.
+  const startsFirst = partOf(view.pod, container.name) !== 'main';
+  if (startsFirst && !currentAttempt(view, container.name)) return notYet(view);
+  if (!restartsAfter(view, container, current, ending)) return undefined;
   const trouble = startTrouble(view, container, current.identity.attempt + 1);
   if (trouble) return trouble;
   const restart = restartTimeOf(view, current, ending);

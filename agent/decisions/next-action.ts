@@ -1,38 +1,18 @@
 /** The one step that brings a Pod's containers nearer to what is wanted (pkg/kubelet/kuberuntime computePodActions). */
 import type { Container } from '../../shared/kube/pod.js';
 import { type ObservedContainer, SANDBOX } from '../runtime/driver.js';
-import { type Rejection, rejectionOf } from './admission.js';
-import { attemptsOf, endingOf, mayRestart, restartTimeOf } from './attempts.js';
-import { imageBackoff } from './image-backoff.js';
-import { fullImageName } from './image-name.js';
+import { rejectionOf } from './admission.js';
+import { attemptsOf, endingOf, restartTimeOf } from './attempts.js';
+import { containerStep, isComingUp } from './container-step.js';
+import { initReached } from './init-progress.js';
+import { initContainersOf, isSidecar } from './pod-containers.js';
+import { activeDeadline, isOver } from './pod-over.js';
 import { EVICTED, type PodEnd, type PodView } from './pod-view.js';
+import { restartsAfter } from './restart-policy.js';
 import { needsSandbox } from './sandbox-need.js';
+import type { NextAction, StopReason } from './steps.js';
+import { stopStep } from './stop-order.js';
 import { showsFiles } from './volume-files.js';
-
-/** Every kind of step with what its performer is told; `NextAction` and the performers' record derive from it. */
-export interface Steps {
-  /** Nothing to do before `until` (ms since the epoch), or before something happens. */
-  wait: { until?: number };
-  /** The host may not run the Pod at all. */
-  reject: { rejection: Rejection };
-  'prepare-volumes': object;
-  /** Bring the files that show ConfigMaps, Secrets and fields of the Pod up to date. */
-  'refresh-volumes': object;
-  'ensure-image': { container: string };
-  'create-sandbox': { attempt: number; backoffMs: number };
-  'create-container': { container: string; attempt: number; backoffMs: number; sandboxID?: string };
-  'start-container': { id: string; container: string; attempt: number };
-  /** Ask these running containers to end by `deadline` (ms since the epoch). */
-  'stop-containers': { ids: string[]; deadline: number; why: StopReason };
-  'remove-containers': { ids: string[] };
-  'remove-volumes': object;
-  /** Containers and volumes are gone: tell the hub. */
-  finish: object;
-}
-
-export type StopReason = 'deletion' | 'changed' | 'sandbox-lost';
-
-export type NextAction = { [Kind in keyof Steps]: { kind: Kind } & Steps[Kind] }[keyof Steps];
 
 const WAIT: NextAction = { kind: 'wait' };
 
@@ -42,7 +22,11 @@ const KEPT_ATTEMPTS = 2;
 /** Exactly one step; performing it and asking again ends in `wait` (or, for a Pod to be ended, in `finish`). */
 export function nextAction(view: PodView): NextAction {
   if (view.wish.kind === 'stop') return nextStopAction(view, view.wish.deadline);
-  return view.givenUp ? nextGivenUpAction(view, view.givenUp) : nextRunAction(view);
+  if (view.givenUp) return nextGivenUpAction(view, view.givenUp);
+  const rejection = view.containers.length === 0 ? rejectionOf(view.pod, view.isolation) : undefined;
+  if (rejection) return { kind: 'reject', rejection };
+  if (view.waitsForPredecessor || isTold(view)) return superseded(view) ?? WAIT;
+  return isOver(view) ? nextOverAction(view) : nextRunAction(view);
 }
 
 /**
@@ -50,8 +34,8 @@ export function nextAction(view: PodView): NextAction {
  * (pkg/kubelet deleteContainersInPod); others stay for their logs until the Pod is deleted.
  */
 function nextGivenUpAction(view: PodView, { deadline, reason }: PodEnd): NextAction {
-  const running = view.containers.filter((container) => container.state === 'running');
-  if (running.length > 0) return stopAction(view, running, deadline, 'deletion') ?? WAIT;
+  const stop = stopAll(view, deadline, 'over');
+  if (stop) return stop;
   if (reason === EVICTED && view.containers.length > 0) return removeAll(view);
   return view.progress.volumes.kind === 'removed' ? WAIT : { kind: 'remove-volumes' };
 }
@@ -60,41 +44,47 @@ function removeAll(view: PodView): NextAction {
   return { kind: 'remove-containers', ids: view.containers.map((container) => container.id) };
 }
 
+/** Ends what runs, the sandbox after all others; undefined when nothing does. */
+function stopAll(view: PodView, deadline: number, why: StopReason): NextAction | undefined {
+  const running = runningOf(view);
+  if (running.length > 0) return stopStep(view, running, deadline, why);
+  const sandbox = view.containers.filter(({ state }) => state === 'running');
+  return sandbox.length > 0 ? stopStep(view, sandbox, deadline, why) : undefined;
+}
+
+/** A hollow host may be told that the Pod is over; nothing is started then, and nothing stopped. */
+function isTold(view: PodView): boolean {
+  return view.containers.some((container) => container.podPhase !== undefined);
+}
+
 function nextStopAction(view: PodView, deadline: number): NextAction {
-  const running = view.containers.filter((container) => container.state === 'running');
-  const stop = stopAction(view, running, deadline, 'deletion');
-  if (stop) return stop;
-  if (running.length > 0) return WAIT;
+  const running = runningOf(view);
+  if (running.length > 0) return stopStep(view, running, deadline, 'deletion');
+  // A sandbox that still runs has nothing to say for itself: it is killed.
   if (view.containers.length > 0) return removeAll(view);
   return view.progress.volumes.kind === 'removed' ? { kind: 'finish' } : { kind: 'remove-volumes' };
 }
 
-/** Stops those that were not asked yet, or were given more time than is left now. */
-function stopAction(
-  view: PodView,
-  containers: readonly ObservedContainer[],
-  deadline: number,
-  why: StopReason,
-): NextAction | undefined {
-  const ids = containers
-    .map((container) => container.id)
-    .filter((id) => (view.progress.stopping[id] ?? Number.POSITIVE_INFINITY) > deadline);
-  return ids.length > 0 ? { kind: 'stop-containers', ids, deadline, why } : undefined;
+/** Stops what still runs and keeps what has ended: its states and logs can be asked for until the Pod is deleted. */
+function nextOverAction(view: PodView): NextAction {
+  return stopAll(view, view.now + graceMs(view), 'over') ?? superseded(view) ?? WAIT;
 }
 
 function nextRunAction(view: PodView): NextAction {
-  const rejection = view.containers.length === 0 ? rejectionOf(view.pod, view.isolation) : undefined;
-  if (rejection) return { kind: 'reject', rejection };
-  if (view.waitsForPredecessor || hasEnded(view)) return superseded(view) ?? WAIT;
-  const steps = [volumeStep(view), sandboxStep(view)];
-  const blocked = steps.find((step) => step !== undefined);
+  const deadline = activeDeadline(view);
+  if (deadline !== undefined && view.now >= deadline) return { kind: 'exceed-deadline' };
+  const wanted = wantedNow(view);
+  const blocked = volumeStep(view, wanted) ?? sandboxStep(view, wanted);
   if (blocked) return blocked;
   const refreshAt = refreshTime(view);
   if (refreshAt !== undefined && refreshAt <= view.now) return { kind: 'refresh-volumes' };
-  const containerSteps = view.pod.spec.containers.map((container) => containerStep(view, container));
-  const active = containerSteps.find((step) => step.kind !== 'wait');
-  const refresh: NextAction[] = refreshAt === undefined ? [] : [{ kind: 'wait', until: refreshAt }];
-  return active ?? superseded(view) ?? earliest([...containerSteps, ...refresh]);
+  const steps = containerSteps(view, wanted);
+  const active = steps.find((step) => step.kind !== 'wait');
+  if (active) return active;
+  const times = [deadline, refreshAt].filter((until) => until !== undefined);
+  return (
+    superseded(view) ?? earliest([...steps, ...times.map((until) => ({ kind: 'wait', until }) as const)])
+  );
 }
 
 /** When the files of a Pod that runs are to be looked at; an agent that has just started does not know how they are. */
@@ -104,16 +94,29 @@ function refreshTime({ progress: { volumes }, pod, containers }: PodView): numbe
   return volumes.kind === 'unprepared' && isRunning && showsFiles(pod) ? 0 : undefined;
 }
 
-/** A hollow host may be told that the Pod is over; nothing is started then. */
-function hasEnded(view: PodView): boolean {
-  return view.containers.some((container) => container.podPhase !== undefined);
+/** The containers that should run now: sidecars as far as they have come, then one init container or all the others. */
+function wantedNow(view: PodView): Container[] {
+  const inits = initContainersOf(view.pod);
+  const reached = initReached(view);
+  const sidecars = inits.slice(0, reached).filter(isSidecar);
+  const next = inits[reached];
+  return [...sidecars, ...(next ? [next] : view.pod.spec.containers)];
 }
 
-function volumeStep(view: PodView): NextAction | undefined {
+/** A container waits for those before it to come up for the first time, hooks included, as upstream starts them in turn. */
+function containerSteps(view: PodView, wanted: readonly Container[]): NextAction[] {
+  let isHeld = false;
+  return wanted.map((container) => {
+    const step = containerStep(view, container);
+    const held = isHeld && (step.kind === 'create-container' || step.kind === 'start-container');
+    isHeld ||= isComingUp(view, container);
+    return held ? WAIT : step;
+  });
+}
+
+function volumeStep(view: PodView, wanted: readonly Container[]): NextAction | undefined {
   const { volumes } = view.progress;
-  if (volumes.kind === 'ready' || !view.pod.spec.containers.some((container) => isToStart(view, container))) {
-    return undefined;
-  }
+  if (volumes.kind === 'ready' || !wanted.some((container) => isToStart(view, container))) return undefined;
   if (volumes.kind === 'failed' && view.now < volumes.failure.retryAt) {
     return { kind: 'wait', until: volumes.failure.retryAt };
   }
@@ -126,22 +129,17 @@ function isToStart(view: PodView, container: Container): boolean {
   if (!current) return true;
   if (current.state === 'running') return false;
   const ending = endingOf(view, current);
-  return ending === undefined || mayRestart(view.pod.spec.restartPolicy, ending.exitCode);
+  return ending === undefined || restartsAfter(view, container, current, ending);
 }
 
 /** What must happen before the containers can join a running sandbox; undefined when nothing. */
-function sandboxStep(view: PodView): NextAction | undefined {
+function sandboxStep(view: PodView, wanted: readonly Container[]): NextAction | undefined {
   if (!needsSandbox(view.pod)) return undefined;
-  const { containers } = view.pod.spec;
-  const running = containers
-    .map((container) => attemptsOf(view, container.name)[0])
-    .filter((current) => current?.state === 'running') as ObservedContainer[];
   const [sandbox] = attemptsOf(view, SANDBOX);
   if (sandbox?.state === 'running') return undefined;
-  if (running.length > 0) {
-    return stopAction(view, running, view.now + graceMs(view), 'sandbox-lost') ?? WAIT;
-  }
-  if (!containers.some((container) => isToStart(view, container))) return undefined;
+  const running = runningOf(view);
+  if (running.length > 0) return stopStep(view, running, view.now + graceMs(view), 'sandbox-lost');
+  if (!wanted.some((container) => isToStart(view, container))) return undefined;
   if (sandbox?.state === 'created' && !endingOf(view, sandbox)) {
     return { kind: 'start-container', id: sandbox.id, container: SANDBOX, attempt: sandbox.identity.attempt };
   }
@@ -162,56 +160,11 @@ function newSandbox(view: PodView, last: ObservedContainer | undefined): NextAct
   };
 }
 
-function containerStep(view: PodView, container: Container): NextAction {
-  const [current] = attemptsOf(view, container.name);
-  if (!current) return startStep(view, container, 0, 0);
-  const changed = isChanged(current, container);
-  const next = current.identity.attempt + 1;
-  if (current.state === 'running') {
-    if (!changed) return WAIT;
-    return stopAction(view, [current], view.now + graceMs(view), 'changed') ?? WAIT;
-  }
-  if (changed) return startStep(view, container, next, 0);
-  const ending = endingOf(view, current);
-  if (!ending) {
-    const { attempt } = current.identity;
-    return { kind: 'start-container', id: current.id, container: container.name, attempt };
-  }
-  if (!mayRestart(view.pod.spec.restartPolicy, ending.exitCode)) return WAIT;
-  const restart = restartTimeOf(view, current, ending);
-  if (restart.at > view.now) return { kind: 'wait', until: restart.at };
-  return startStep(view, container, next, restart.nextBackoffMs);
-}
-
-/** Only another image restarts a running container (pkg/kubelet/container HashContainer). */
-function isChanged(current: ObservedContainer, container: Container): boolean {
-  return current.image !== fullImageName(container.image);
-}
-
-function startStep(view: PodView, container: Container, attempt: number, backoffMs: number): NextAction {
-  const { name } = container;
-  const failure = view.progress.failures[name];
-  // A start that failed is an ended attempt: the next one waits for the restart back-off alone.
-  if (failure?.attempt === attempt && failure.retryAt > view.now) {
-    return { kind: 'wait', until: failure.retryAt };
-  }
-  const image = view.progress.images[name] ?? { kind: 'unchecked' };
-  switch (image.kind) {
-    case 'unchecked':
-      return { kind: 'ensure-image', container: name };
-    case 'fetching':
-      return WAIT;
-    case 'failed': {
-      const wait = imageBackoff(container.image, image.failed, view.now);
-      if (wait.retryAt > view.now) return { kind: 'wait', until: wait.nextChangeAt };
-      return { kind: 'ensure-image', container: name };
-    }
-    case 'ready': {
-      const [sandbox] = needsSandbox(view.pod) ? attemptsOf(view, SANDBOX) : [];
-      const joined = sandbox ? { sandboxID: sandbox.id } : {};
-      return { kind: 'create-container', container: name, attempt, backoffMs, ...joined };
-    }
-  }
+/** Running containers of the spec, without the sandbox. */
+function runningOf(view: PodView): ObservedContainer[] {
+  return view.containers.filter(
+    ({ state, identity }) => state === 'running' && identity.container !== SANDBOX,
+  );
 }
 
 function graceMs(view: PodView): number {

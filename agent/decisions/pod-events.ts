@@ -1,5 +1,6 @@
 /** Events that a change of a Pod's status tells of, in a kubelet's words (pkg/kubelet/events). */
-import type { ContainerStateWaiting, Pod, PodStatus } from '../../shared/kube/pod.js';
+import type { ContainerStateWaiting, ContainerStatus, Pod, PodStatus } from '../../shared/kube/pod.js';
+import { findContainer } from './pod-containers.js';
 
 /** An event about a Pod, or about one of its containers. */
 export interface PodEvent {
@@ -11,16 +12,21 @@ export interface PodEvent {
 
 /** What happened between two statuses; nothing for what did not change. */
 export function statusEvents(pod: Pod, previous: PodStatus | undefined, next: PodStatus): PodEvent[] {
-  return (next.containerStatuses ?? []).flatMap((status) => {
-    const before = previous?.containerStatuses?.find(({ name }) => name === status.name);
+  const before = statusesOf(previous);
+  return statusesOf(next).flatMap((status) => {
+    const old = before.find(({ name }) => name === status.name);
     const waiting = status.state?.waiting;
-    if (!waiting?.reason || before?.state?.waiting?.reason === waiting.reason) return [];
-    const image = pod.spec.containers.find(({ name }) => name === status.name)?.image ?? status.image;
+    if (!waiting?.reason || old?.state?.waiting?.reason === waiting.reason) return [];
+    const image = findContainer(pod, status.name)?.image ?? status.image;
     return waitingEvents(pod, status.name, image, waiting).map((event) => ({
       ...event,
       container: status.name,
     }));
   });
+}
+
+function statusesOf(status: PodStatus | undefined): ContainerStatus[] {
+  return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
 }
 
 function waitingEvents(

@@ -1,11 +1,15 @@
 /** Observed containers to the Pod's status (pkg/kubelet/kubelet_pods.go generateAPIPodStatus, status/generate.go). */
 import { type Condition, withCondition } from '../../shared/kube/conditions.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
-import type { ContainerStatus, PodPhase, PodStatus } from '../../shared/kube/pod.js';
+import type { Container, ContainerStatus, PodPhase, PodStatus } from '../../shared/kube/pod.js';
 import { qualityOfService } from '../../shared/kube/quality-of-service.js';
-import { SANDBOX } from '../runtime/driver.js';
 import { attemptsOf } from './attempts.js';
+import { readySince } from './container-life.js';
 import { containerStatus } from './container-status.js';
+import { initReached } from './init-progress.js';
+import { podAddress } from './pod-address.js';
+import { initContainersOf, isSidecar, partOf, sidecarsOf } from './pod-containers.js';
+import { podPhase, type Statuses } from './pod-phase.js';
 import type { PodView } from './pod-view.js';
 
 export interface PodStatusContext {
@@ -13,80 +17,53 @@ export interface PodStatusContext {
   engine: string;
   /** The node's address; absent while unknown. */
   hostIP?: string;
-  /** When this host first saw the Pod, ms since the epoch. */
-  acceptedAt: number;
   /** The status computed before this one, for honest transition times. */
   previous?: PodStatus;
 }
 
 /** The status of the Pod now: phase, this node's conditions, addresses and container statuses. */
 export function podStatus(view: PodView, context: PodStatusContext): PodStatus {
+  const { pod, givenUp } = view;
+  const statusOf = (container: Container): ContainerStatus =>
+    containerStatus(view, container, context.engine);
   // Of a Pod that the host never let in there is nothing to tell.
-  const isBare = view.givenUp !== undefined && view.containers.length === 0;
-  const statuses = isBare
-    ? []
-    : view.pod.spec.containers.map((container) => containerStatus(view, container, context.engine));
+  const isBare = givenUp !== undefined && view.containers.length === 0;
+  const statuses: Statuses = isBare
+    ? { init: [], main: [] }
+    : { init: initContainersOf(pod).map(statusOf), main: pod.spec.containers.map(statusOf) };
   const phase = podPhase(view, statuses);
   const podIP = podAddress(view, context.hostIP);
   return {
     phase,
-    ...(view.givenUp && { reason: view.givenUp.reason, message: view.givenUp.message }),
+    ...(givenUp && { reason: givenUp.reason, message: givenUp.message }),
     conditions: podConditions(view, context, phase, statuses),
     ...(context.hostIP ? { hostIP: context.hostIP, hostIPs: [{ ip: context.hostIP }] } : {}),
     ...(podIP ? { podIP, podIPs: [{ ip: podIP }] } : {}),
-    startTime: toTimestamp(context.acceptedAt),
-    ...(isBare ? {} : { containerStatuses: statuses }),
-    qosClass: qualityOfService(view.pod.spec),
+    startTime: toTimestamp(view.acceptedAt),
+    ...(statuses.init.length > 0 ? { initContainerStatuses: statuses.init } : {}),
+    ...(isBare ? {} : { containerStatuses: statuses.main }),
+    qosClass: qualityOfService(pod.spec),
   };
-}
-
-/** pkg/kubelet/kubelet_pods.go getPhase. A container that waits to be started again counts as ended, not as waiting. */
-function podPhase(view: PodView, statuses: readonly ContainerStatus[]): PodPhase {
-  const told = view.containers.find((container) => container.podPhase !== undefined)?.podPhase;
-  if (told) return told;
-  if (view.givenUp) return 'Failed';
-  const count = (is: (status: ContainerStatus) => boolean): number => statuses.filter(is).length;
-  const waiting = count((status) => !!status.state?.waiting && !status.lastState?.terminated);
-  const running = count((status) => !!status.state?.running);
-  const ended = statuses.flatMap((status) => {
-    const ending = status.state?.terminated ?? (status.state?.waiting && status.lastState?.terminated);
-    return ending ? [ending] : [];
-  });
-  if (waiting > 0 || statuses.length === 0) return 'Pending';
-  if (running > 0) return 'Running';
-  const { restartPolicy } = view.pod.spec;
-  const succeeded = ended.every((ending) => ending.exitCode === 0);
-  if (view.wish.kind === 'stop') return succeeded ? 'Succeeded' : 'Failed';
-  if (restartPolicy !== 'Never' && restartPolicy !== 'OnFailure') return 'Running';
-  if (succeeded) return 'Succeeded';
-  return restartPolicy === 'Never' ? 'Failed' : 'Running';
-}
-
-function podAddress(view: PodView, hostIP: string | undefined): string | undefined {
-  if (view.pod.spec.hostNetwork) return view.containers.length > 0 ? hostIP : undefined;
-  const holders = [SANDBOX, ...view.pod.spec.containers.map((container) => container.name)];
-  const newest = holders.flatMap((name) => attemptsOf(view, name).slice(0, 1));
-  return newest.find((container) => container.ip)?.ip;
 }
 
 function podConditions(
   view: PodView,
   context: PodStatusContext,
   phase: PodPhase,
-  statuses: readonly ContainerStatus[],
+  statuses: Statuses,
 ): Condition[] {
   const now = toTimestamp(view.now);
   const startable = view.containers.some((container) => container.state === 'running');
-  const readiness = readyCondition(phase, statuses);
-  const readySince = readiness.status === 'True' ? lastStart(view) : undefined;
-  const transition = readySince === undefined ? {} : { lastTransitionTime: toTimestamp(readySince) };
+  const readiness = readyCondition(view, phase, statuses);
+  const since = readiness.status === 'True' ? readyAt(view) : undefined;
+  const transition = since === undefined ? {} : { lastTransitionTime: toTimestamp(since) };
   const wanted: Condition[] = [
     { type: 'PodReadyToStartContainers', status: startable ? 'True' : 'False' },
-    { type: 'Initialized', status: 'True', ...(phase === 'Succeeded' ? { reason: 'PodCompleted' } : {}) },
+    { type: 'Initialized', ...initializedCondition(view, phase, statuses) },
     { type: 'Ready', ...readiness, ...transition },
     { type: 'ContainersReady', ...readiness, ...transition },
     // A Pod that is here has its node, whoever gave it.
-    { type: 'PodScheduled', status: 'True', lastTransitionTime: toTimestamp(context.acceptedAt) },
+    { type: 'PodScheduled', status: 'True', lastTransitionTime: toTimestamp(view.acceptedAt) },
   ];
   return wanted.map((condition) => {
     const [merged] = withCondition(
@@ -98,23 +75,35 @@ function podConditions(
   });
 }
 
-/** When the last of the running containers started: a restarted agent then tells the same time as before. */
-function lastStart(view: PodView): number | undefined {
-  // A hollow host's readiness has a time of its own, which only the previous status knows.
-  if (view.containers.some((container) => container.ready !== undefined)) return undefined;
-  const starts = view.containers.flatMap((container) =>
-    container.state === 'running' ? [container.startedAt ?? container.createdAt] : [],
-  );
-  return starts.length > 0 ? Math.max(...starts) : undefined;
+/** When the last of the containers became ready: a restarted agent then tells the same time as before. */
+function readyAt(view: PodView): number | undefined {
+  const lasting = [...sidecarsOf(view.pod), ...view.pod.spec.containers];
+  const times = lasting.map((container) => {
+    const [current] = attemptsOf(view, container.name);
+    return current && readySince(view, container, current);
+  });
+  return times.every((time) => time !== undefined) ? Math.max(...times) : undefined;
 }
 
-function readyCondition(
-  phase: PodPhase,
-  statuses: readonly ContainerStatus[],
-): Pick<Condition, 'status' | 'reason' | 'message'> {
+type Verdict = Pick<Condition, 'status' | 'reason' | 'message'>;
+
+function initializedCondition(view: PodView, phase: PodPhase, { init }: Statuses): Verdict {
+  if (phase === 'Succeeded') return { status: 'True', reason: 'PodCompleted' };
+  const inits = initContainersOf(view.pod);
+  const hasBegun = initReached(view) === inits.length;
+  const isDone = (status: ContainerStatus, container: Container | undefined): boolean =>
+    container && isSidecar(container) ? hasBegun || status.started === true : status.ready;
+  const incomplete = init.filter((status, index) => !isDone(status, inits[index])).map(({ name }) => name);
+  if (incomplete.length === 0) return { status: 'True' };
+  const message = `containers with incomplete status: [${incomplete.join(' ')}]`;
+  return { status: 'False', reason: 'ContainersNotInitialized', message };
+}
+
+function readyCondition(view: PodView, phase: PodPhase, { init, main }: Statuses): Verdict {
   if (phase === 'Succeeded') return { status: 'False', reason: 'PodCompleted' };
   if (phase === 'Failed') return { status: 'False', reason: 'PodFailed' };
-  const unready = statuses.filter((status) => !status.ready).map((status) => status.name);
+  const sidecars = init.filter(({ name }) => partOf(view.pod, name) === 'sidecar');
+  const unready = [...sidecars, ...main].filter((status) => !status.ready).map((status) => status.name);
   if (unready.length === 0) return { status: 'True' };
   const message = `containers with unready status: [${unready.join(' ')}]`;
   return { status: 'False', reason: 'ContainersNotReady', message };

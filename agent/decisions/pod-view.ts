@@ -7,18 +7,6 @@ import type { ImageFailure } from './image-backoff.js';
 /** Run it, or end it by a deadline. */
 export type PodWish = { kind: 'run' } | { kind: 'stop'; deadline: number };
 
-/** Reason of a Pod that used more of the host than it may. */
-export const EVICTED = 'Evicted';
-
-/** The host's own word that a Pod is over: it is stopped, stays Failed, and nothing of it starts again. */
-export interface PodEnd {
-  /** As its status says it: `Evicted`, `SysctlForbidden`, … */
-  reason: string;
-  message: string;
-  /** When its containers must have ended, ms since the epoch by the host's clock. */
-  deadline: number;
-}
-
 /** Where the image of one container's next attempt stands. */
 export type ImageState =
   | { kind: 'unchecked'; failed?: ImageFailure }
@@ -43,13 +31,44 @@ export type VolumesState =
   | { kind: 'failed'; failure: StepFailure }
   | { kind: 'removed' };
 
-/** What a worker remembers between two looks. Losing all of it costs a repeated check and nothing else. */
+/** Reason of a Pod that used more of the host than it may. */
+export const EVICTED = 'Evicted';
+
+/** The host's own word that a Pod is over: it is stopped, stays Failed, and nothing of it starts again. */
+export interface PodEnd {
+  /** As its status says it: `Evicted`, `SysctlForbidden`, … */
+  reason: string;
+  message: string;
+  /** When its containers must have ended, ms since the epoch by the host's clock. */
+  deadline: number;
+}
+
+/** What a container went through that no engine shows: hooks and probes. Times in ms since the epoch. An absent key: not yet. */
+export interface ContainerLife {
+  /** `begun` is as good as never begun to the next agent, which runs the hook again: at least once, as upstream. */
+  postStart?: 'begun' | 'failed' | { doneAt: number };
+  preStop?: 'begun' | 'done';
+  /** When its startup probe succeeded. */
+  startedAt?: number;
+  /** Outcome of the readiness probe, and since when. */
+  readiness?: { ready: boolean; at: number };
+  /** The probe for whose failure it has to end. */
+  unhealthy?: 'liveness' | 'startup';
+}
+
+/** What a worker remembers between two looks. Losing all but `lives`, which is on disk, costs a repeated check and nothing else. */
 export interface PodProgress {
   volumes: VolumesState;
   /** By container name; absent = unchecked. */
   images: Readonly<Record<string, ImageState>>;
-  /** Container ids being stopped now, with the deadline each was given. */
+  /** Container ids that were sent their stop signal, with the deadline each was given. */
   stopping: Readonly<Record<string, number>>;
+  /** Container ids that are to end, with the deadline that was set when that began: hooks and waiting use it up. */
+  endBy: Readonly<Record<string, number>>;
+  /** By container id: what the engine does not show of it. */
+  lives: Readonly<Record<string, ContainerLife>>;
+  /** By container id, of those that have ended: their last words. */
+  messages: Readonly<Record<string, string>>;
   /** By container name: the last create or start that the engine refused. */
   failures: Readonly<Record<string, StepFailure>>;
 }
@@ -61,6 +80,8 @@ export interface PodView {
   containers: readonly ObservedContainer[];
   progress: PodProgress;
   now: number;
+  /** When this host first saw the Pod. */
+  acceptedAt: number;
   /** Marks this boot of the host; containers of another were interrupted. */
   bootMark: string;
   /** When the engine last came back while we watched; 0 = it never went away. */

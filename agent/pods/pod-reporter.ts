@@ -1,6 +1,7 @@
 /** Tells of one Pod: its status when that changed, its events in a kubelet's words. */
 import { toTimestamp } from '../../shared/kube/meta.js';
 import type { Pod, PodStatus } from '../../shared/kube/pod.js';
+import { partOf } from '../decisions/pod-containers.js';
 import { type PodEvent, statusEvents } from '../decisions/pod-events.js';
 import { podStatus } from '../decisions/pod-status.js';
 import type { PodView } from '../decisions/pod-view.js';
@@ -16,14 +17,13 @@ export class PodReporter {
   }
 
   /** Reports the Pod's status as the view shows it, unless it is what was said last. */
-  status(view: PodView, acceptedAt: number): void {
+  status(view: PodView): void {
     const { pod } = view;
     // What an evicted Pod's containers were is not forgotten with them.
     if (view.givenUp && view.containers.length === 0 && this.#told?.phase === 'Failed') return;
     const { engine, hostIP } = this.#host.facts();
     const status = podStatus(view, {
       engine,
-      acceptedAt,
       ...(hostIP ? { hostIP } : {}),
       ...(this.#told ? { previous: this.#told } : {}),
     });
@@ -46,7 +46,7 @@ export class PodReporter {
         uid,
         namespace,
         name,
-        ...(event.container ? { fieldPath: `spec.containers{${event.container}}` } : {}),
+        ...(event.container ? { fieldPath: fieldPath(pod, event.container) } : {}),
       },
       type: event.type,
       reason: event.reason,
@@ -61,4 +61,9 @@ export class PodReporter {
     const { uid = '', namespace = '', name } = pod.metadata;
     this.#host.reports.putRemoved({ uid, namespace, name });
   }
+}
+
+/** pkg/kubelet/container/ref.go */
+function fieldPath(pod: Pod, container: string): string {
+  return `spec.${partOf(pod, container) === 'main' ? 'containers' : 'initContainers'}{${container}}`;
 }

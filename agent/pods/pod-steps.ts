@@ -7,16 +7,27 @@ import type { HeldPod } from '../decisions/held-pod.js';
 import type { ImageFailure } from '../decisions/image-backoff.js';
 import { fullImageName } from '../decisions/image-name.js';
 import { isolationShortfalls } from '../decisions/isolation-shortfall.js';
-import type { NextAction, Steps, StopReason } from '../decisions/next-action.js';
-import type { ImageState, StepFailure, VolumesState } from '../decisions/pod-view.js';
+import { findContainer } from '../decisions/pod-containers.js';
+import type { ImageState, StepFailure } from '../decisions/pod-view.js';
+import type { NextAction, Steps } from '../decisions/steps.js';
 import type { FileFacts } from '../decisions/volume-files.js';
-import { type ContainerConfig, type ObservedContainer, RuntimeError, SANDBOX } from '../runtime/driver.js';
+import {
+  type ContainerConfig,
+  type Mount,
+  type ObservedContainer,
+  RuntimeError,
+  SANDBOX,
+} from '../runtime/driver.js';
 import { VolumeError } from '../volumes/volume-error.js';
+import { PodHooks } from './pod-hooks.js';
 import type { PodHost } from './pod-host.js';
+import type { PodMemory } from './pod-memory.js';
 import type { PodReporter } from './pod-reporter.js';
+import { PodStops } from './pod-stops.js';
 
 /** How long a refused create or start is left alone. */
 const RETRY_MS = 10_000;
+const DEFAULT_MESSAGE_PATH = '/dev/termination-log';
 const FIRST_VOLUME_RETRY_MS = 500;
 const MAX_VOLUME_RETRY_MS = 122_000;
 const CONFIG_ERROR = 'CreateContainerConfigError';
@@ -25,6 +36,8 @@ const CONFIG_ERROR = 'CreateContainerConfigError';
 export interface StepTarget {
   held: HeldPod;
   containers: readonly ObservedContainer[];
+  /** Empty while the Pod has no address. */
+  podIP: string;
 }
 
 /** `engine`: containers changed, look again; `memory`: only what the worker knows; `done`: nothing is left to do. */
@@ -34,23 +47,19 @@ type BackgroundEffect = Exclude<StepEffect, 'done'>;
 
 type Performers = { [Kind in keyof Steps]: (step: Steps[Kind], target: StepTarget) => Promise<StepEffect> };
 
-/** The progress of one Pod, which the decisions read, and the steps that move it. */
+/** The steps of one Pod, and what they have come to in its memory. */
 export class PodSteps {
   readonly #host: PodHost;
   readonly #reporter: PodReporter;
+  readonly #memory: PodMemory;
+  readonly #hooks: PodHooks;
+  readonly #stops: PodStops;
   /** Called when work in the background has changed `progress`, or the containers as well. */
   readonly #wake: (changed: BackgroundEffect) => void;
   readonly #signal: AbortSignal;
   #volumeFailures = 0;
   /** Raised by each change of what volumes and environment show. */
   #contentVersion = 0;
-
-  readonly progress = {
-    volumes: { kind: 'unprepared' } as VolumesState,
-    images: {} as Record<string, ImageState>,
-    stopping: {} as Record<string, number>,
-    failures: {} as Record<string, StepFailure>,
-  };
 
   readonly #performers: Performers = {
     wait: async () => 'done',
@@ -60,21 +69,38 @@ export class PodSteps {
     'create-sandbox': (step, target) => this.#createSandbox(step, target.held.pod),
     'create-container': (step, target) => this.#createContainer(step, target),
     'start-container': (step, target) => this.#start(step, target.held.pod),
-    'stop-containers': (step, target) => this.#stop(step, target),
-    'remove-containers': (step) => this.#remove(step),
+    'run-post-start': async (step, { held, podIP }) => {
+      this.#hooks.startPostStart(step, held.pod, podIP);
+      return 'memory';
+    },
+    'run-pre-stop': async (step, { held, podIP }) => {
+      this.#stops.begin(held.pod, step.id, step.container, step);
+      this.#hooks.startPreStop(step, held.pod, podIP);
+      return 'memory';
+    },
+    'stop-containers': async (step, { held, containers }) => {
+      this.#stops.stop(step, held.pod, containers);
+      return 'memory';
+    },
+    'remove-containers': (step, target) => this.#remove(step, target),
     'remove-volumes': (_, target) => this.#removeVolumes(target.held.uid),
     reject: async () => 'done',
+    'exceed-deadline': async () => 'done',
     finish: async () => 'done',
   };
 
   constructor(
     host: PodHost,
     reporter: PodReporter,
+    memory: PodMemory,
     wake: (changed: BackgroundEffect) => void,
     signal: AbortSignal,
   ) {
     this.#host = host;
     this.#reporter = reporter;
+    this.#memory = memory;
+    this.#hooks = new PodHooks(host, reporter, memory, () => wake('memory'));
+    this.#stops = new PodStops(host, reporter, memory, () => wake('engine'));
     this.#wake = wake;
     this.#signal = signal;
   }
@@ -90,7 +116,7 @@ export class PodSteps {
 
   /** A ConfigMap, a Secret or a field of the Pod is another now: what was refused for it is tried again. */
   contentChanged(): void {
-    const { progress } = this;
+    const { progress } = this.#memory;
     this.#contentVersion += 1;
     if (progress.volumes.kind === 'ready') progress.volumes = { kind: 'ready', refreshAt: 0 };
     if (progress.volumes.kind === 'failed') progress.volumes = { kind: 'unprepared' };
@@ -101,14 +127,14 @@ export class PodSteps {
 
   async #prepareVolumes(pod: Pod): Promise<StepEffect> {
     const failure = await this.#tryVolumes(pod, (facts) => this.#host.volumes.prepare(pod, facts));
-    if (failure) this.progress.volumes = { kind: 'failed', failure };
+    if (failure) this.#memory.progress.volumes = { kind: 'failed', failure };
     return 'memory';
   }
 
   /** What could not be brought up to date stays as it was, and the containers run on. */
   async #refreshVolumes(pod: Pod): Promise<StepEffect> {
     const failure = await this.#tryVolumes(pod, (facts) => this.#host.volumes.refresh(pod, facts));
-    if (failure) this.progress.volumes = { kind: 'ready', refreshAt: failure.retryAt };
+    if (failure) this.#memory.progress.volumes = { kind: 'ready', refreshAt: failure.retryAt };
     return 'memory';
   }
 
@@ -118,7 +144,7 @@ export class PodSteps {
     const isOutdated = () => version !== this.#contentVersion;
     try {
       await run(this.#fieldFacts(''));
-      this.progress.volumes = { kind: 'ready', ...(isOutdated() && { refreshAt: 0 }) };
+      this.#memory.progress.volumes = { kind: 'ready', ...(isOutdated() && { refreshAt: 0 }) };
       this.#volumeFailures = 0;
       return undefined;
     } catch (error) {
@@ -138,9 +164,9 @@ export class PodSteps {
   /** Goes on in the background: a long pull must not keep the Pod's other containers, or its end, waiting. */
   async #ensureImage(pod: Pod, name: string): Promise<StepEffect> {
     const container = containerOf(pod, name);
-    const before = this.progress.images[name];
+    const before = this.#memory.progress.images[name];
     const failed = before && before.kind !== 'ready' ? before.failed : undefined;
-    this.progress.images[name] = failed ? { kind: 'fetching', failed } : { kind: 'fetching' };
+    this.#memory.progress.images[name] = failed ? { kind: 'fetching', failed } : { kind: 'fetching' };
     this.#fetch(pod, container, failed).finally(() => this.#wake('memory'));
     return 'memory';
   }
@@ -153,14 +179,14 @@ export class PodSteps {
       const ensured = await this.#host.images.ensure(image, container.imagePullPolicy, this.#signal, () =>
         say('Pulling', `Pulling image "${image}"`),
       );
-      this.progress.images[name] = { kind: 'ready' };
+      this.#memory.progress.images[name] = { kind: 'ready' };
       const took = ensured.kind === 'pulled' ? (ensured.tookMs / 1000).toFixed(3) : '';
       if (took)
         say('Pulled', `Successfully pulled image "${image}" in ${took}s (${took}s including waiting).`);
       else say('Pulled', `Container image "${image}" already present on machine`);
     } catch (error) {
       if (this.#signal.aborted) return;
-      this.progress.images[name] = this.#imageTrouble(error, before);
+      this.#memory.progress.images[name] = this.#imageTrouble(error, before);
     }
   }
 
@@ -196,7 +222,7 @@ export class PodSteps {
       for (const text of isolationShortfalls(pod, container, this.#host.facts().isolation)) warn(text);
       await this.#host.driver.create(config, warn);
       // The next attempt asks for its image anew, as its policy wants.
-      delete this.progress.images[container.name];
+      delete this.#memory.progress.images[container.name];
       const message = `Created container: ${container.name}`;
       this.#reporter.event(pod, { type: 'Normal', reason: 'Created', message, container: container.name });
     });
@@ -213,7 +239,7 @@ export class PodSteps {
     const facts = this.#fieldFacts(sandbox?.ip ?? '');
     const environment = environmentOf(pod, container, facts);
     if (environment.kind === 'refused') throw new RuntimeError(CONFIG_ERROR, environment.message, false);
-    const mounts = await this.#host.volumes.mountsOf(pod, container, environment.values);
+    const mounts = await this.#mountsOf(pod, container, step.attempt, environment.values);
     const imageUser = dependsOnImageUser(pod, container) ? await this.#imageUser(container) : '';
     const context = { ...step, ...facts, bootMark, mounts, isolation, imageUser };
     const result = containerConfig(pod, container, context);
@@ -227,13 +253,35 @@ export class PodSteps {
     throw new RuntimeError('CreateContainerError', `No such image: ${image}`, true);
   }
 
+  /** Its volumes, and the file for its last words. */
+  async #mountsOf(
+    pod: Pod,
+    container: Container,
+    attempt: number,
+    environment: ReadonlyMap<string, string>,
+  ): Promise<Mount[]> {
+    const mounts = await this.#host.volumes.mountsOf(pod, container, environment);
+    const { uid = '', namespace = '', name } = pod.metadata;
+    const identity = {
+      podUid: uid,
+      podNamespace: namespace,
+      podName: name,
+      container: container.name,
+      attempt,
+    };
+    const hostPath = this.#host.files.makeMessage(identity);
+    if (hostPath === undefined) return mounts;
+    const containerPath = container.terminationMessagePath || DEFAULT_MESSAGE_PATH;
+    return [...mounts, { hostPath, containerPath, readOnly: false, propagation: 'private' }];
+  }
+
   async #start(step: Steps['start-container'], pod: Pod): Promise<StepEffect> {
     const { id, container, attempt } = step;
     const effect = await this.#attempt(pod, container, attempt, 'RunContainerError', () =>
       this.#host.driver.start(id),
     );
     if (container === SANDBOX) return effect;
-    const failure = this.progress.failures[container];
+    const failure = this.#memory.progress.failures[container];
     this.#reporter.event(
       pod,
       failure
@@ -253,13 +301,13 @@ export class PodSteps {
   ): Promise<StepEffect> {
     try {
       await request();
-      delete this.progress.failures[name];
+      delete this.#memory.progress.failures[name];
     } catch (error) {
       if (isEngineDown(error)) throw error;
       // This attempt exists: what the next look shows is the truth.
       if (error instanceof RuntimeError && error.reason === 'Conflict') return 'engine';
       const { reason, message } = refusalOf(error, fallbackReason);
-      this.progress.failures[name] = this.#failure(reason, message, attempt, RETRY_MS);
+      this.#memory.progress.failures[name] = this.#failure(reason, message, attempt, RETRY_MS);
       if (name === SANDBOX) {
         const text = `Failed to create pod sandbox: ${message}`;
         this.#reporter.event(pod, { type: 'Warning', reason: 'FailedCreatePodSandBox', message: text });
@@ -269,54 +317,18 @@ export class PodSteps {
     return 'engine';
   }
 
-  /** Goes on in the background, so that a shorter grace that arrives meanwhile can be acted upon. */
-  async #stop(step: Steps['stop-containers'], { held, containers }: StepTarget): Promise<StepEffect> {
-    const graceSeconds = Math.max((step.deadline - this.#host.clock.now()) / 1000, 0);
-    for (const id of step.ids) {
-      const isFirst = this.progress.stopping[id] === undefined;
-      this.progress.stopping[id] = step.deadline;
-      const name = containers.find((container) => container.id === id)?.identity.container;
-      if (name && isFirst) this.#sayStopping(held.pod, name, step.why);
-      void this.#stopOne(id, Math.ceil(graceSeconds), step.deadline);
-    }
-    return 'memory';
-  }
-
-  async #stopOne(id: string, graceSeconds: number, deadline: number): Promise<void> {
-    try {
-      await this.#host.driver.stop(id, graceSeconds);
-    } catch (error) {
-      this.#host.log.warn({ id, err: error }, 'container did not stop; trying again');
-      await new Promise<void>((resolve) => this.#host.clock.after(RETRY_MS, resolve));
-    }
-    if (this.progress.stopping[id] === deadline) delete this.progress.stopping[id];
-    this.#wake('engine');
-  }
-
-  #sayStopping(pod: Pod, container: string, why: StopReason): void {
-    const event = (reason: string, message: string): void =>
-      this.#reporter.event(pod, { type: 'Normal', reason, message, container });
-    switch (why) {
-      case 'deletion':
-        event('Killing', `Stopping container ${container}`);
-        break;
-      case 'changed':
-        event('Killing', `Container ${container} definition changed, will be restarted`);
-        break;
-      case 'sandbox-lost':
-        event('SandboxChanged', 'Pod sandbox changed, it will be killed and re-created.');
-        break;
-    }
-  }
-
-  async #remove({ ids }: Steps['remove-containers']): Promise<StepEffect> {
+  async #remove({ ids }: Steps['remove-containers'], { containers }: StepTarget): Promise<StepEffect> {
     await Promise.all(ids.map((id) => this.#host.driver.remove(id)));
+    for (const { id, identity } of containers) {
+      if (ids.includes(id)) this.#host.files.removeMessage(identity);
+    }
     return 'engine';
   }
 
   async #removeVolumes(uid: string): Promise<StepEffect> {
+    this.#memory.close();
     await this.#host.volumes.remove(uid);
-    this.progress.volumes = { kind: 'removed' };
+    this.#memory.progress.volumes = { kind: 'removed' };
     return 'memory';
   }
 
@@ -339,7 +351,7 @@ function refusalOf(error: unknown, fallback: string): { reason: string; message:
 }
 
 function containerOf(pod: Pod, name: string): Container {
-  const container = pod.spec.containers.find((candidate) => candidate.name === name);
+  const container = findContainer(pod, name);
   if (!container) throw new Error(`Pod ${pod.metadata.name} has no container ${name}`);
   return container;
 }

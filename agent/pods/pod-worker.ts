@@ -2,11 +2,18 @@
 import type { Timer } from '../../shared/process/clock.js';
 import type { Rejection } from '../decisions/admission.js';
 import { type HeldPod, podWish } from '../decisions/held-pod.js';
-import { type NextAction, nextAction } from '../decisions/next-action.js';
+import { nextAction } from '../decisions/next-action.js';
+import { podAddress } from '../decisions/pod-address.js';
 import type { PodEvent } from '../decisions/pod-events.js';
 import type { PodView } from '../decisions/pod-view.js';
+import type { ProbeKind } from '../decisions/probe-state.js';
+import type { NextAction } from '../decisions/steps.js';
+import { lifeAfterProbe, wantedProbes } from '../decisions/wanted-probes.js';
 import type { ObservedContainer } from '../runtime/driver.js';
+import { lastWordsOf } from './last-words.js';
 import type { PodHost } from './pod-host.js';
+import { PodMemory } from './pod-memory.js';
+import { PodProbes } from './pod-probes.js';
 import { PodReporter } from './pod-reporter.js';
 import { isEngineDown, PodSteps } from './pod-steps.js';
 
@@ -20,6 +27,8 @@ export interface PodSiblings {
   hasPredecessor(held: HeldPod): boolean;
   /** This host may not run the Pod. */
   onRejected(held: HeldPod, rejection: Rejection): void;
+  /** The Pod has run for its `activeDeadlineSeconds`. */
+  onDeadline(held: HeldPod): void;
   /** Containers and volumes of this Pod are gone. */
   onFinished(held: HeldPod): void;
 }
@@ -29,7 +38,9 @@ export class PodWorker {
   readonly #siblings: PodSiblings;
   readonly #abort = new AbortController();
   readonly #reporter: PodReporter;
+  readonly #memory: PodMemory;
   readonly #steps: PodSteps;
+  readonly #probes: PodProbes;
   #held: HeldPod;
   #observed: ObservedContainer[] = [];
   /** The containers may differ from `#observed`. */
@@ -45,7 +56,18 @@ export class PodWorker {
     this.#host = host;
     this.#siblings = siblings;
     this.#reporter = new PodReporter(host);
-    this.#steps = new PodSteps(host, this.#reporter, (changed) => this.#changed(changed), this.#abort.signal);
+    this.#memory = new PodMemory(host.files, held.uid);
+    this.#steps = new PodSteps(
+      host,
+      this.#reporter,
+      this.#memory,
+      (changed) => this.#changed(changed),
+      this.#abort.signal,
+    );
+    this.#probes = new PodProbes(host, {
+      onOutcome: (id, kind, outcome) => this.#onProbe(id, kind, outcome),
+      onEvent: (event) => this.#reporter.event(this.#held.pod, event),
+    });
   }
 
   get held(): HeldPod {
@@ -80,6 +102,7 @@ export class PodWorker {
   async stop(): Promise<void> {
     this.#abort.abort();
     this.#timer?.cancel();
+    this.#probes.stop();
     await this.#loop;
   }
 
@@ -119,17 +142,39 @@ export class PodWorker {
     // Reset before the answer: what happens meanwhile asks for another look.
     while (this.#stale) {
       this.#stale = false;
-      this.#observed = await this.#host.driver.inspectPod(held.uid);
+      this.#observed = await this.#look(held);
     }
     const containers = this.#observed;
     const view = this.#view(held, containers);
     const action = nextAction(view);
     this.#tell(held, view);
+    const podIP = podAddress(view, this.#host.facts().hostIP) ?? '';
+    this.#probes.follow(wantedProbes(view), podIP);
     this.#host.log.debug({ uid: held.uid, name: held.pod.metadata.name, action }, 'next action');
-    const effect = await this.#steps.perform(action, { held, containers });
+    const effect = await this.#steps.perform(action, { held, containers, podIP });
     if (effect === 'engine') this.#stale = true;
     if (effect !== 'done') this.#pending = true;
     else this.#rest(held, action);
+  }
+
+  /** The containers as they are, and what the ended ones have left to read. */
+  async #look(held: HeldPod): Promise<ObservedContainer[]> {
+    const containers = await this.#host.driver.inspectPod(held.uid);
+    const { messages } = this.#memory.progress;
+    for (const container of containers) {
+      if (container.state !== 'exited' || messages[container.id] !== undefined) continue;
+      messages[container.id] = await lastWordsOf(this.#host, held.pod, container);
+    }
+    this.#memory.prune(containers);
+    return containers;
+  }
+
+  #onProbe(id: string, kind: ProbeKind, outcome: 'success' | 'failure'): void {
+    const life = this.#memory.lifeOf(id);
+    const next = lifeAfterProbe(life, kind, outcome, this.#host.clock.now());
+    if (next === life) return;
+    this.#memory.setLife(id, next);
+    this.#poke();
   }
 
   #view(held: HeldPod, containers: readonly ObservedContainer[]): PodView {
@@ -138,8 +183,9 @@ export class PodWorker {
       pod: held.pod,
       wish: podWish(held),
       containers,
-      progress: this.#steps.progress,
+      progress: this.#memory.progress,
       now: this.#host.clock.now(),
+      acceptedAt: held.acceptedAt,
       bootMark,
       engineUpSince,
       isolation,
@@ -151,7 +197,7 @@ export class PodWorker {
   #tell(held: HeldPod, view: PodView): void {
     // Containers that were removed would read as never started; what was said before stays true.
     const isRemoved = view.wish.kind === 'stop' && view.containers.length === 0;
-    if (!held.gone && !isRemoved) this.#reporter.status(view, held.acceptedAt);
+    if (!held.gone && !isRemoved) this.#reporter.status(view);
   }
 
   /** Nothing to do for now: until a time, until something happens, or for good. */
@@ -160,6 +206,7 @@ export class PodWorker {
       this.#reporter.removed(held.pod);
       this.#siblings.onFinished(held);
     }
+    if (action.kind === 'exceed-deadline') this.#siblings.onDeadline(held);
     if (action.kind === 'reject') this.#siblings.onRejected(held, action.rejection);
     if (action.kind !== 'wait' || action.until === undefined) return;
     this.#wakeIn(action.until - this.#host.clock.now());

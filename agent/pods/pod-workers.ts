@@ -4,10 +4,13 @@ import type { Rejection } from '../decisions/admission.js';
 import { type HeldPod, heldAfterGone, heldFromContainers, isPredecessor } from '../decisions/held-pod.js';
 import { leftoverPods } from '../decisions/leftovers.js';
 import type { PodEvent } from '../decisions/pod-events.js';
+import { DEADLINE_EXCEEDED } from '../decisions/pod-over.js';
 import type { PodEnd } from '../decisions/pod-view.js';
 import type { ObservedContainer, RuntimeEvent } from '../runtime/driver.js';
 import type { PodHost, PodSource } from './pod-host.js';
 import { PodWorker } from './pod-worker.js';
+
+const DEFAULT_GRACE_SECONDS = 30;
 
 /** Why a Pod is given up, and how long its containers have to end. */
 export interface GivingUp extends Omit<PodEnd, 'deadline'> {
@@ -119,6 +122,7 @@ export class PodWorkers {
       hasPredecessor: (own) => this.#hasPredecessor(own),
       onFinished: (own) => this.#onFinished(own),
       onRejected: (own, rejection) => this.#reject(own, rejection),
+      onDeadline: (own) => this.#exceedDeadline(own),
     });
     this.#workers.set(held.uid, worker);
     worker.lookAgain();
@@ -128,6 +132,11 @@ export class PodWorkers {
   #reject({ uid }: HeldPod, { reason, message }: Rejection): void {
     const givenUp = { reason, message: `Pod was rejected: ${message}`, graceSeconds: 0 };
     this.giveUp(uid, givenUp, { type: 'Warning', reason, message });
+  }
+
+  #exceedDeadline({ uid, pod }: HeldPod): void {
+    const graceSeconds = pod.spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS;
+    this.giveUp(uid, { ...DEADLINE_EXCEEDED, graceSeconds }, { type: 'Normal', ...DEADLINE_EXCEEDED });
   }
 
   #leavingLeftover(uid: string): HeldPod | undefined {

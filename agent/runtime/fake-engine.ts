@@ -1,6 +1,7 @@
 /** A container engine without containers: the state that hollow drivers see and commands change. */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../shared/process/clock.js';
+import { PART_LABEL } from '../decisions/container-labels.js';
 import {
   type ContainerConfig,
   type ContainerIdentity,
@@ -112,8 +113,10 @@ export class FakeEngine {
     if (this.#down !== undefined) throw new RuntimeError('EngineDown', this.#down, true);
   }
 
-  /** What a container does. */
-  behaviour({ image, identity }: Pick<FakeContainer, 'image' | 'identity'>): ImageBehaviour {
+  /** What a container does. An init container has done its work at once, unless its image's row says otherwise. */
+  behaviour({ image, identity, labels }: FakeContainer): ImageBehaviour {
+    if (labels[PART_LABEL] === 'init')
+      return { exit: { afterMs: 0, code: 0 }, ...behaviourOf(image, this.#rows) };
     return this.#pretence?.ofPod(identity.podUid) ?? behaviourOf(image, this.#rows);
   }
 

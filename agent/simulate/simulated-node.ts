@@ -10,6 +10,7 @@ import { fullImageName } from '../decisions/image-name.js';
 import { ConfigCache } from '../desired/config-cache.js';
 import { DesiredCache } from '../desired/desired-cache.js';
 import type { HostInfo } from '../node/host-info.js';
+import { NO_POD_FILES } from '../pods/pod-files.js';
 import type { PodVolumes } from '../pods/pod-host.js';
 import { FakeDriver } from '../runtime/fake.js';
 import { FakeEngine } from '../runtime/fake-engine.js';
@@ -99,6 +100,7 @@ export class SimulatedNode implements QueriedNode {
       config: this.#config,
       volumes: NO_VOLUMES,
       isolation: { seccompRoot: '/', allowedUnsafeSysctls: ['net.*', 'kernel.*', 'fs.mqueue.*'] },
+      files: NO_POD_FILES,
       readHost: () => this.#host(),
       amendStatus: (status) => plannedStatus(status, plan, [...conditions.values()]),
       onLive,

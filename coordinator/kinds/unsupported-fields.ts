@@ -18,7 +18,10 @@ function none(...fields: string[]): { readonly [field: string]: Support } {
 
 const RESOURCES: Support = { cpu: 'all', memory: 'all' };
 
-const CONTAINER: Support = {
+/** The API still takes tcpSocket here; it has never been run. */
+const HOOK: Support = { exec: 'all', httpGet: 'all', sleep: 'all', ...none('tcpSocket') };
+
+const CONTAINER: Record<string, Support> = {
   name: 'all',
   image: 'all',
   imagePullPolicy: 'all',
@@ -61,12 +64,15 @@ const CONTAINER: Support = {
     mountPropagation: 'all',
     recursiveReadOnly: ['Disabled'],
   },
-  terminationMessagePath: ['/dev/termination-log'],
-  terminationMessagePolicy: ['File'],
+  livenessProbe: 'all',
+  readinessProbe: 'all',
+  startupProbe: 'all',
+  lifecycle: { postStart: HOOK, preStop: HOOK, ...none('stopSignal') },
+  terminationMessagePath: 'all',
+  terminationMessagePolicy: 'all',
   stdin: 'all',
   tty: 'all',
-  ...none('lifecycle', 'livenessProbe', 'readinessProbe', 'resizePolicy', 'restartPolicy'),
-  ...none('restartPolicyRules', 'startupProbe', 'stdinOnce', 'volumeDevices'),
+  ...none('resizePolicy', 'restartPolicy', 'restartPolicyRules', 'stdinOnce', 'volumeDevices'),
 };
 
 const VOLUME: Support = {
@@ -113,6 +119,8 @@ const VOLUME: Support = {
 export const POD_SPEC: Support = {
   containers: CONTAINER,
   volumes: VOLUME,
+  initContainers: { ...CONTAINER, restartPolicy: 'all' },
+  activeDeadlineSeconds: 'all',
   restartPolicy: 'all',
   terminationGracePeriodSeconds: 'all',
   dnsPolicy: ['ClusterFirst', 'ClusterFirstWithHostNet', 'Default'],
@@ -155,14 +163,8 @@ export const POD_SPEC: Support = {
     appArmorProfile: 'all',
     ...none('seLinuxChangePolicy', 'seLinuxOptions', 'windowsOptions'),
   },
-  ...none(
-    'activeDeadlineSeconds',
-    'dnsConfig',
-    'ephemeralContainers',
-    'hostnameOverride',
-    'imagePullSecrets',
-  ),
-  ...none('initContainers', 'preemptionPolicy', 'priority', 'priorityClassName', 'readinessGates'),
+  ...none('dnsConfig', 'ephemeralContainers', 'hostnameOverride', 'imagePullSecrets'),
+  ...none('preemptionPolicy', 'priority', 'priorityClassName', 'readinessGates'),
   ...none('resourceClaims', 'resources', 'runtimeClassName', 'schedulingGates', 'serviceAccountName'),
   ...none('subdomain', 'topologySpreadConstraints'),
 };

@@ -9,16 +9,10 @@ const SHAPES = new URL('../../../test/fixtures/chart-shapes.yaml', import.meta.u
 
 /** What the warnings name, below `spec.template.spec`. */
 const WITHOUT_EFFECT: Readonly<Record<string, readonly string[]>> = {
-  'metrics-exporter': [
-    'containers[0].livenessProbe',
-    'containers[0].readinessProbe',
-    'securityContext.fsGroup',
-    'securityContext.runAsNonRoot',
-    'serviceAccountName',
-  ],
-  'log-shipper': ['containers[0].livenessProbe', 'containers[0].readinessProbe', 'serviceAccountName'],
-  'csi-node': ['containers[0].lifecycle', 'priorityClassName', 'serviceAccountName'],
-  network: ['initContainers', 'priorityClassName'],
+  'metrics-exporter': ['serviceAccountName'],
+  'log-shipper': ['serviceAccountName'],
+  'csi-node': ['priorityClassName', 'serviceAccountName'],
+  network: ['priorityClassName'],
   'device-plugin': ['priorityClassName', 'runtimeClassName'],
 };
 

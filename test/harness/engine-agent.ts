@@ -4,8 +4,10 @@
  */
 import { type HeldPod, heldAfterGone, heldAfterSet } from '../../agent/decisions/held-pod.js';
 import { Images } from '../../agent/pods/images.js';
+import { FolderPodFiles } from '../../agent/pods/pod-files.js';
 import { PodWorkers } from '../../agent/pods/pod-workers.js';
 import { watchRuntime } from '../../agent/pods/runtime-watch.js';
+import { ContainerHandlers } from '../../agent/probes/handlers.js';
 import { DockerEngine } from '../../agent/runtime/docker-engine.js';
 import { askEngine } from '../../agent/runtime/find-engine.js';
 import { Volumes } from '../../agent/volumes/volumes.js';
@@ -39,6 +41,8 @@ async function main(socketPath: string, dataDir: string): Promise<void> {
     images: new Images(driver, systemClock),
     volumes: new Volumes(dataDir),
     findConfig: () => undefined,
+    handlers: new ContainerHandlers(driver, systemClock),
+    files: new FolderPodFiles(dataDir),
     reports: {
       putPod: ({ uid, status }) => tell({ kind: 'status', uid, status }),
       putRemoved: ({ uid }) => tell({ kind: 'removed', uid }),

@@ -10,9 +10,11 @@ import {
 } from '../../agent/decisions/held-pod.js';
 import type { PodEnd } from '../../agent/decisions/pod-view.js';
 import { Images } from '../../agent/pods/images.js';
+import { FolderPodFiles } from '../../agent/pods/pod-files.js';
 import type { HostFacts, PodHost, PodSource } from '../../agent/pods/pod-host.js';
 import { PodWorkers } from '../../agent/pods/pod-workers.js';
 import { type RuntimeWatch, watchRuntime } from '../../agent/pods/runtime-watch.js';
+import { ContainerHandlers, type Handlers } from '../../agent/probes/handlers.js';
 import type { ContainerOwner, RuntimeDriver, RuntimeEvent } from '../../agent/runtime/driver.js';
 import { Volumes } from '../../agent/volumes/volumes.js';
 import type { ConfigMap, Secret } from '../../shared/kube/config.js';
@@ -61,8 +63,11 @@ export class PodHostBench implements PodSource {
     readonly driver: RuntimeDriver,
     readonly clock: Clock,
     engine: string,
+    readonly handlers: Handlers = new ContainerHandlers(driver, clock),
   ) {
     this.facts.engine = engine;
+    // Whoever runs tests on a real engine may not be allowed to lower scores.
+    if (engine !== 'hollow') this.facts.isolation.leastOomScore = 0;
     [this.#workers, this.#watch] = this.#startAgent();
   }
 
@@ -171,6 +176,8 @@ export class PodHostBench implements PodSource {
       images: new Images(this.driver, this.clock),
       volumes: new Volumes(this.dataDir),
       findConfig: (reference) => this.config.get(configKey(reference)),
+      handlers: this.handlers,
+      files: new FolderPodFiles(this.dataDir),
       reports: {
         putPod: ({ uid, status }) => void this.statuses.set(uid, status),
         putRemoved: ({ uid }) => void this.removed.push(uid),

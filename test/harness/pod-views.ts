@@ -54,6 +54,7 @@ interface ViewChanges extends Partial<PodProgress> {
   wish?: PodWish;
   containers?: ObservedContainer[];
   now?: number;
+  acceptedAt?: number;
   engineUpSince?: number;
   waitsForPredecessor?: boolean;
   isolation?: Partial<HostIsolation>;
@@ -72,8 +73,18 @@ export const WHOLE_HOST: HostIsolation = {
 
 /** A view of a Pod with one container `app` and its volumes ready, at 1,000 s. */
 export function viewOf(changes: ViewChanges): PodView {
-  const { spec, wish, containers, now, engineUpSince, waitsForPredecessor, isolation, givenUp, ...progress } =
-    changes;
+  const {
+    spec,
+    wish,
+    containers,
+    now,
+    acceptedAt,
+    engineUpSince,
+    waitsForPredecessor,
+    isolation,
+    givenUp,
+    ...progress
+  } = changes;
   return {
     pod: {
       apiVersion: 'v1',
@@ -83,8 +94,18 @@ export function viewOf(changes: ViewChanges): PodView {
     },
     wish: wish ?? { kind: 'run' },
     containers: containers ?? [],
-    progress: { volumes: { kind: 'ready' }, images: {}, stopping: {}, failures: {}, ...progress },
+    progress: {
+      volumes: { kind: 'ready' },
+      images: {},
+      stopping: {},
+      endBy: {},
+      failures: {},
+      lives: {},
+      messages: {},
+      ...progress,
+    },
     now: now ?? NOW,
+    acceptedAt: acceptedAt ?? NOW,
     bootMark: 'boot-1',
     engineUpSince: engineUpSince ?? 0,
     waitsForPredecessor: waitsForPredecessor ?? false,

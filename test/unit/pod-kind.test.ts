@@ -221,18 +221,18 @@ describe('warnings', () => {
 
   test('each field without effect is named by its path', () => {
     const fields = {
-      livenessProbe: { exec: { command: ['x'] } },
+      stdinOnce: true,
       securityContext: { seLinuxOptions: { level: 's0' } },
     };
     const spec = {
       priorityClassName: 'high',
-      initContainers: [{ name: 'i', image: 'i' }],
+      initContainers: [{ name: 'i', image: 'i', volumeDevices: [{ name: 'd', devicePath: '/d' }] }],
       volumes: [{ name: 'v', projected: { sources: [{ serviceAccountToken: { path: 't' } }] } }],
     };
     assert.deepEqual(paths(fields, spec).sort(), [
-      'spec.containers[0].livenessProbe',
       'spec.containers[0].securityContext.seLinuxOptions',
-      'spec.initContainers',
+      'spec.containers[0].stdinOnce',
+      'spec.initContainers[0].volumeDevices',
       'spec.priorityClassName',
       'spec.volumes[0].projected.sources[0].serviceAccountToken',
     ]);

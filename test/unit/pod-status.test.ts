@@ -13,7 +13,6 @@ function statusOf(view: PodView, previous?: PodStatus): PodStatus {
   return podStatus(view, {
     engine: 'docker',
     hostIP: '10.0.0.1',
-    acceptedAt: NOW,
     ...(previous ? { previous } : {}),
   });
 }

@@ -1,0 +1,66 @@
+/** What a container went through that no engine shows: hooks and probes. Kept on disk, so that it outlives the agent. */
+import type { Container } from '../../shared/kube/pod.js';
+import type { ObservedContainer } from '../runtime/driver.js';
+import type { ContainerLife, PodView } from './pod-view.js';
+
+const NOTHING: ContainerLife = {};
+
+export function lifeOf(view: Pick<PodView, 'progress'>, id: string): ContainerLife {
+  return view.progress.lives[id] ?? NOTHING;
+}
+
+/** A pretended container: it says itself when it is ready, and has nobody to ask or to run a hook in. */
+export function isHollow(current: ObservedContainer): boolean {
+  return current.ready !== undefined;
+}
+
+/** Whether its postStart hook has to be run still; until it is done, a container counts as not running yet. */
+export function awaitsPostStart(
+  view: Pick<PodView, 'progress'>,
+  container: Container,
+  current: ObservedContainer,
+): boolean {
+  if (current.state !== 'running' || !container.lifecycle?.postStart || isHollow(current)) return false;
+  const { postStart } = lifeOf(view, current.id);
+  return postStart === undefined || postStart === 'begun';
+}
+
+/** Whether a running container has come up: its postStart hook and its startup probe have succeeded. */
+export function isStarted(
+  view: Pick<PodView, 'progress'>,
+  container: Container,
+  current: ObservedContainer,
+): boolean {
+  if (current.state !== 'running') return false;
+  if (isHollow(current)) return true;
+  const { postStart, startedAt } = lifeOf(view, current.id);
+  if (container.lifecycle?.postStart && typeof postStart !== 'object') return false;
+  return !container.startupProbe || startedAt !== undefined;
+}
+
+/** Whether a container counts as ready (pkg/kubelet/prober prober_manager.go UpdatePodStatus). */
+export function isReady(
+  view: Pick<PodView, 'progress'>,
+  container: Container,
+  current: ObservedContainer,
+): boolean {
+  if (!isStarted(view, container, current)) return false;
+  if (isHollow(current)) return current.ready ?? false;
+  return !container.readinessProbe || lifeOf(view, current.id).readiness?.ready === true;
+}
+
+/** Since when it is ready; undefined while it is not, and for a hollow one, whose readiness keeps no time. */
+export function readySince(
+  view: Pick<PodView, 'progress'>,
+  container: Container,
+  current: ObservedContainer,
+): number | undefined {
+  if (isHollow(current) || !isReady(view, container, current)) return undefined;
+  const { postStart, startedAt, readiness } = lifeOf(view, current.id);
+  return Math.max(
+    current.startedAt ?? current.createdAt,
+    typeof postStart === 'object' ? postStart.doneAt : 0,
+    startedAt ?? 0,
+    readiness?.at ?? 0,
+  );
+}

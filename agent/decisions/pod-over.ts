@@ -1,0 +1,35 @@
+/** Whether a Pod has ended by itself, so that nothing of it is started again, or has run as long as it may. */
+import type { Container } from '../../shared/kube/pod.js';
+import { attemptsOf, endingOf } from './attempts.js';
+import { initReached } from './init-progress.js';
+import { initContainersOf } from './pod-containers.js';
+import type { PodView } from './pod-view.js';
+import { restartsAfter } from './restart-policy.js';
+
+/** pkg/kubelet/active_deadline.go */
+export const DEADLINE_EXCEEDED = {
+  reason: 'DeadlineExceeded',
+  message: 'Pod was active on the node longer than the specified deadline',
+} as const;
+
+/** When `activeDeadlineSeconds` ends the Pod, ms since the epoch; undefined without one. */
+export function activeDeadline(view: Pick<PodView, 'pod' | 'acceptedAt'>): number | undefined {
+  const seconds = view.pod.spec.activeDeadlineSeconds;
+  return seconds === undefined ? undefined : view.acceptedAt + seconds * 1000;
+}
+
+/** True once all containers have ended for good, or an init container has failed that must not be tried again. */
+export function isOver(view: PodView): boolean {
+  const { containers, restartPolicy } = view.pod.spec;
+  if (containers.length === 0) return false;
+  if (containers.every((container) => hasEndedForGood(view, container))) return true;
+  const init = initContainersOf(view.pod)[initReached(view)];
+  return init !== undefined && restartPolicy === 'Never' && hasEndedForGood(view, init);
+}
+
+function hasEndedForGood(view: PodView, container: Container): boolean {
+  const [current] = attemptsOf(view, container.name);
+  if (!current) return false;
+  const ending = endingOf(view, current);
+  return ending !== undefined && !restartsAfter(view, container, current, ending);
+}

@@ -1,0 +1,106 @@
+/** What the agent keeps of a Pod beside its volumes: the lives of its containers, and their termination messages. */
+import {
+  chmodSync,
+  closeSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import type { ContainerLife } from '../decisions/pod-view.js';
+import type { ContainerIdentity } from '../runtime/driver.js';
+
+/** By container id. */
+export type Lives = Record<string, ContainerLife>;
+
+/** Where workers keep it; `Volumes.remove` takes it away with the Pod's folder. */
+export interface PodFiles {
+  read(podUid: string): Lives;
+  write(podUid: string, lives: Lives): void;
+  /** Makes the file into which a container may write its last words; answers its path, undefined where there are none. */
+  makeMessage(identity: ContainerIdentity): string | undefined;
+  /** What the container wrote, at most `maxBytes` of it; '' when nothing. */
+  readMessage(identity: ContainerIdentity, maxBytes: number): string;
+  removeMessage(identity: ContainerIdentity): void;
+}
+
+/** Below `DATA/pods/UID`. All calls are small and synchronous. */
+export class FolderPodFiles implements PodFiles {
+  readonly #root: string;
+
+  constructor(dataDir: string) {
+    this.#root = join(dataDir, 'pods');
+  }
+
+  /** A hook that was under way with a former agent counts as never begun; a file that cannot be read as empty. */
+  read(podUid: string): Lives {
+    try {
+      const lives = JSON.parse(readFileSync(this.#livesPath(podUid), 'utf8')) as Lives;
+      for (const life of Object.values(lives)) {
+        if (life.postStart === 'begun') delete life.postStart;
+        if (life.preStop === 'begun') delete life.preStop;
+      }
+      return lives;
+    } catch {
+      // The worst that follows is a hook that is run once more, and a probe that is put again.
+      return {};
+    }
+  }
+
+  /** In one step, for the agent's death; a host's death takes the containers along. */
+  write(podUid: string, lives: Lives): void {
+    const path = this.#livesPath(podUid);
+    mkdirSync(join(this.#root, podUid), { recursive: true });
+    writeFileSync(`${path}.new`, JSON.stringify(lives), { mode: 0o600 });
+    renameSync(`${path}.new`, path);
+  }
+
+  makeMessage(identity: ContainerIdentity): string {
+    const path = this.#messagePath(identity);
+    mkdirSync(join(path, '..'), { recursive: true });
+    writeFileSync(path, '', { flag: 'a' });
+    // Whichever user the container runs as; the mode of the write passes through the umask.
+    chmodSync(path, 0o666);
+    return path;
+  }
+
+  readMessage(identity: ContainerIdentity, maxBytes: number): string {
+    try {
+      const file = openSync(this.#messagePath(identity), 'r');
+      try {
+        const bytes = Buffer.alloc(maxBytes);
+        return bytes.subarray(0, readSync(file, bytes, 0, maxBytes, 0)).toString('utf8');
+      } finally {
+        closeSync(file);
+      }
+    } catch {
+      // Gone, or of a container that an older agent made.
+      return '';
+    }
+  }
+
+  removeMessage(identity: ContainerIdentity): void {
+    rmSync(this.#messagePath(identity), { force: true });
+  }
+
+  #livesPath(podUid: string): string {
+    return join(this.#root, podUid, 'lives.json');
+  }
+
+  #messagePath({ podUid, container, attempt }: ContainerIdentity): string {
+    return join(this.#root, podUid, 'containers', container, String(attempt));
+  }
+}
+
+/** Of pretended hosts, which leave nothing on a disk. */
+export const NO_POD_FILES: PodFiles = {
+  read: () => ({}),
+  write: () => undefined,
+  makeMessage: () => undefined,
+  readMessage: () => '',
+  removeMessage: () => undefined,
+};
