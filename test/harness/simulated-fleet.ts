@@ -1,0 +1,70 @@
+/** A coordinator and many pretended hosts in this process: the real code of both, with engines that only pretend. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Fleet } from '../../agent/simulate/fleet.js';
+import { numberedNodes } from '../../agent/simulate/node-plans.js';
+import { apiClientFromKubeconfig } from '../../coordinator/cli/api-client.js';
+import { createToken } from '../../coordinator/cli/token.js';
+import { startCoordinator } from '../../coordinator/main.js';
+import { COORDINATOR_SETTINGS } from '../../coordinator/settings.js';
+import { isConditionTrue } from '../../shared/kube/conditions.js';
+import type { Node } from '../../shared/kube/node.js';
+import { silentLogger } from '../../shared/process/log.js';
+import { loadSettings } from '../../shared/process/settings.js';
+import { CoordinatorApi } from './coordinator-api.js';
+import { until } from './until.js';
+
+const READY_TIMEOUT_MS = 60_000;
+
+export interface SimulatedFleet {
+  /** Of the administrator. */
+  kubeconfig: string;
+  api: CoordinatorApi;
+  hosts: Fleet;
+  stop(): Promise<void>;
+}
+
+/** Starts them; resolves when every node (`node-1` …) is Ready. `speed`: how much shorter pretended times are. */
+export async function startSimulatedFleet(nodes: number, speed = 1): Promise<SimulatedFleet> {
+  const data = mkdtempSync(join(tmpdir(), 'everynode-fleet-'));
+  const settings = await loadSettings(COORDINATOR_SETTINGS, {
+    flags: { data, host: '127.0.0.1', port: 0 },
+    environment: {},
+    environmentPrefix: '',
+  });
+  const coordinator = await startCoordinator(settings, silentLogger);
+  const path = join(data, 'kubeconfig');
+  const kubeconfig = readFileSync(path, 'utf8');
+  const { text: token } = await createToken(apiClientFromKubeconfig(path), {
+    ttlSeconds: 0,
+    description: '',
+  });
+  const hosts = new Fleet({
+    server: coordinator.server,
+    token,
+    plans: numberedNodes('node', nodes),
+    speed,
+    firstIndex: 0,
+    log: silentLogger,
+  });
+  const api = new CoordinatorApi(kubeconfig);
+  const stop = async () => {
+    api.close();
+    await hosts.stop();
+    await coordinator.stop();
+    rmSync(data, { recursive: true, force: true });
+  };
+  try {
+    await hosts.start();
+    const areReady = async () => {
+      const { items } = await api.items<Node>('/api/v1/nodes');
+      return items.filter(({ status }) => isConditionTrue(status?.conditions, 'Ready')).length === nodes;
+    };
+    await until(areReady, { timeoutMs: READY_TIMEOUT_MS, what: `${nodes} Ready nodes` });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { kubeconfig, api, hosts, stop };
+}
