@@ -31,6 +31,8 @@ export interface TestEngine {
   gateway: string;
   /** Runs a command where `127.0.0.1` is the engine's host, and answers what it printed. */
   onHost(...command: string[]): string;
+  /** Runs a command to its end among the mounts that the engine sees; answers what it printed. */
+  amongMounts(...command: string[]): string;
   /** Starts one there; it ends with the tests. */
   spawnOnHost(...command: string[]): ChildProcess;
   /** The processes of a container, as this machine numbers them. */
@@ -98,6 +100,10 @@ class OwnEngine implements TestEngine {
 
   onHost(...command: string[]): string {
     return run('nsenter', `--net=/run/netns/${this.network.name}`, ...command);
+  }
+
+  amongMounts(...command: string[]): string {
+    return run('nsenter', `--mount=/proc/${this.#mounts?.pid}/ns/mnt`, ...command);
   }
 
   spawnOnHost(...command: string[]): ChildProcess {
