@@ -1,10 +1,12 @@
 /** A process full of pretended hosts, steered over its IPC channel; it ends with the channel. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { createLogger } from '../../shared/process/log.js';
 import { parseCommand, perform } from './command.js';
 import { Fleet } from './fleet.js';
 import type { FromHosts, ToHosts } from './process-messages.js';
 
 const COUNTS_EVERY_MS = 500;
+const LEAVE_WITHIN_MS = 5_000;
 
 let fleet: Fleet | undefined;
 
@@ -30,8 +32,9 @@ async function command(line: string): Promise<void> {
   tell({ kind: 'performed', nodes });
 }
 
+/** Nothing here is worth keeping: hosts that do not end in time end with their process. */
 async function stop(): Promise<void> {
-  await fleet?.stop();
+  await Promise.race([fleet?.stop(), pause(LEAVE_WITHIN_MS)]);
   process.exit(0);
 }
 

@@ -104,17 +104,14 @@ export class DaemonSetFleet {
     const { generation } = tally.subject;
     const statusOver = (previous: DaemonSet['status']) => daemonSetStatus(tally.counts, generation, previous);
     if (isSameStatus(daemonSet.status, statusOver(daemonSet.status))) return;
-    const { namespace, name } = daemonSet.metadata;
-    const record = await this.#parts.registry.modify(
+    const record = await this.#parts.registry.writeStatus(
       daemonSetKind,
-      { ...(namespace ? { namespace } : {}), name },
+      daemonSet.metadata,
       (stored) => {
         const status = statusOver(stored.status);
-        if (isSameStatus(stored.status, status)) return false;
-        stored.status = status;
-        return undefined;
+        return isSameStatus(stored.status, status) ? undefined : status;
       },
-      { subresource: 'status', preconditions: preconditionsOf(daemonSet) },
+      preconditionsOf(daemonSet),
     );
     turn.wrote(record.object());
   }

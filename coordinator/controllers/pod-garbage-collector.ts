@@ -1,7 +1,7 @@
 /** Removes Pods whose node is gone for good: no agent will ever confirm that they stopped (pkg/controller/podgc). */
 import { withCondition } from '../../shared/kube/conditions.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
-import { isPodTerminal, type Pod } from '../../shared/kube/pod.js';
+import { isPodTerminal, type Pod, type PodStatus } from '../../shared/kube/pod.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
@@ -72,16 +72,13 @@ export class PodGarbageCollector {
     const { registry, log } = this.#parts;
     const preconditions = preconditionsOf(pod);
     log.info({ pod: pod.metadata.name, node: pod.spec.nodeName }, 'removing a Pod whose node is gone');
-    await registry.modify(podKind, pod.metadata, (stored) => this.#markLost(stored), {
-      subresource: 'status',
-      preconditions,
-    });
+    await registry.writeStatus(podKind, pod.metadata, (stored) => this.#lost(stored), preconditions);
     const result = await registry.delete(podKind, pod.metadata, { gracePeriodSeconds: 0, preconditions });
     turn.wrote('deleted' in result ? result.deleted : result.terminating);
   }
 
-  #markLost(pod: Pod): undefined | false {
-    if (isPodTerminal(pod)) return false;
+  #lost(pod: Pod): PodStatus | undefined {
+    if (isPodTerminal(pod)) return undefined;
     const condition = {
       type: 'DisruptionTarget',
       status: 'True',
@@ -90,7 +87,6 @@ export class PodGarbageCollector {
     } as const;
     const now = toTimestamp(this.#parts.clock.now());
     const conditions = withCondition(pod.status?.conditions, condition, now);
-    pod.status = { ...pod.status, phase: 'Failed', conditions };
-    return undefined;
+    return { ...pod.status, phase: 'Failed', conditions };
   }
 }

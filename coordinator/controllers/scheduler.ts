@@ -164,16 +164,14 @@ export class Scheduler {
   async #markUnschedulable(pod: Pod, message: string, turn: Turn): Promise<void> {
     const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message } as const;
     const now = toTimestamp(this.#parts.clock.now());
-    const record = await this.#parts.registry.modify(
+    const record = await this.#parts.registry.writeStatus(
       podKind,
       pod.metadata,
-      (stored) => {
-        if (stored.spec.nodeName) return false;
-        const conditions = withCondition(stored.status?.conditions, condition, now);
-        stored.status = { ...stored.status, conditions };
-        return undefined;
-      },
-      { subresource: 'status', preconditions: preconditionsOf(pod) },
+      ({ spec, status }) =>
+        spec.nodeName
+          ? undefined
+          : { ...status, conditions: withCondition(status?.conditions, condition, now) },
+      preconditionsOf(pod),
     );
     turn.wrote(record.object());
   }

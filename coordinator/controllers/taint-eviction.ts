@@ -2,12 +2,13 @@
 import { withCondition } from '../../shared/kube/conditions.js';
 import { refText, toTimestamp } from '../../shared/kube/meta.js';
 import type { Node } from '../../shared/kube/node.js';
-import type { Pod } from '../../shared/kube/pod.js';
+import type { Pod, PodStatus } from '../../shared/kube/pod.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { evictionTime, type PendingEviction } from '../decisions/eviction-time.js';
 import { type Informers, type ObjectChange, PODS_BY_NODE } from '../informers/informer.js';
 import { podKind } from '../kinds/index.js';
+import { sameJson } from '../registry/json-value.js';
 import type { Registry } from '../registry/registry.js';
 import type { RecordEvent } from './event-recorder.js';
 import { splitKey } from './object-key.js';
@@ -105,15 +106,12 @@ export class TaintEviction {
     const { registry, recordEvent } = this.#parts;
     const preconditions = preconditionsOf(pod);
     recordEvent(pod, 'Normal', 'TaintManagerEviction', `Marking for deletion Pod ${key}`);
-    await registry.modify(podKind, pod.metadata, (stored) => this.#markDisrupted(stored), {
-      subresource: 'status',
-      preconditions,
-    });
+    await registry.writeStatus(podKind, pod.metadata, (stored) => this.#disrupted(stored), preconditions);
     const result = await registry.delete(podKind, pod.metadata, { preconditions });
     turn.wrote('deleted' in result ? result.deleted : result.terminating);
   }
 
-  #markDisrupted(pod: Pod): undefined {
+  #disrupted({ status }: Pod): PodStatus {
     const condition = {
       type: 'DisruptionTarget',
       status: 'True',
@@ -121,8 +119,7 @@ export class TaintEviction {
       message: 'Taint manager: deleting due to NoExecute taint',
     } as const;
     const now = toTimestamp(this.#parts.clock.now());
-    pod.status = { ...pod.status, conditions: withCondition(pod.status?.conditions, condition, now) };
-    return undefined;
+    return { ...status, conditions: withCondition(status?.conditions, condition, now) };
   }
 }
 
@@ -136,6 +133,6 @@ function evictingTaints(node: Node | undefined): string {
 function hasOther(previous: Pod | undefined, current: Pod): boolean {
   return (
     previous?.metadata.deletionTimestamp !== current.metadata.deletionTimestamp ||
-    JSON.stringify(previous?.spec.tolerations) !== JSON.stringify(current.spec.tolerations)
+    !sameJson(previous?.spec.tolerations, current.spec.tolerations)
   );
 }

@@ -13,6 +13,9 @@ export const CONNECTED = 'Connected';
 /** Pod conditions that others write; an agent tells of them only where nobody else did (a Pod made with its node). */
 const FOREIGN_POD_CONDITIONS: ReadonlySet<string> = new Set(['PodScheduled', 'DisruptionTarget']);
 
+/** What the store knows better than the host. */
+const KEPT_POD_FIELDS = ['qosClass', 'nominatedNodeName', 'observedGeneration'] as const;
+
 /** An unchanged Node condition is written again when its heartbeat is so much newer (kubelet's nodeStatusReportFrequency). */
 const HEARTBEAT_REFRESH_MS = 5 * 60_000;
 
@@ -26,11 +29,12 @@ function isOver(status: PodStatus | undefined): boolean {
  */
 export function mergePodStatus(stored: PodStatus | undefined, reported: PodStatus): PodStatus | undefined {
   if (isOver(stored) && !isOver(reported)) return undefined;
-  const { qosClass, nominatedNodeName, observedGeneration } = stored ?? {};
-  const kept = { qosClass, nominatedNodeName, observedGeneration };
-  const present = Object.entries(kept).filter(([, value]) => value !== undefined);
-  const conditions = mergePodConditions(stored?.conditions ?? [], reported.conditions ?? []);
-  return { ...reported, ...Object.fromEntries(present), conditions };
+  const merged = { ...reported };
+  for (const field of KEPT_POD_FIELDS) {
+    if (stored?.[field] !== undefined) Object.assign(merged, { [field]: stored[field] });
+  }
+  merged.conditions = mergePodConditions(stored?.conditions ?? [], reported.conditions ?? []);
+  return merged;
 }
 
 function mergePodConditions(stored: readonly Condition[], reported: readonly Condition[]): Condition[] {

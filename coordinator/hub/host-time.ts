@@ -20,6 +20,9 @@ export function hostOffsetMs(hubTimeMs: number, hostTimeMs: number): number {
 
 /** The status with all its times moved by `offsetMs`; none of them later than `nowMs`. */
 export function inHubTime(status: PodStatus, offsetMs: number, nowMs: number): PodStatus {
+  const now = toTimestamp(nowMs);
+  const stays = (time: Timestamp) => time.length === now.length && time <= now;
+  if (offsetMs === 0 && timesOf(status).every(stays)) return status;
   const move: Move = (time) => (time ? toTimestamp(Math.min(Date.parse(time) + offsetMs, nowMs)) : time);
   const containers = (list: ContainerStatus[] | undefined) => list?.map((each) => moveContainer(each, move));
   return withoutAbsent({
@@ -30,6 +33,23 @@ export function inHubTime(status: PodStatus, offsetMs: number, nowMs: number): P
     containerStatuses: containers(status.containerStatuses),
     ephemeralContainerStatuses: containers(status.ephemeralContainerStatuses),
   });
+}
+
+/** Every time that a status names. */
+function timesOf({ startTime, conditions = [], ...lists }: PodStatus): Timestamp[] {
+  const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = lists;
+  const times: (Timestamp | null | undefined)[] = [startTime];
+  for (const condition of conditions) {
+    times.push(condition.lastTransitionTime, condition.lastProbeTime, condition.lastHeartbeatTime);
+  }
+  for (const list of [initContainerStatuses, containerStatuses, ephemeralContainerStatuses]) {
+    for (const { state, lastState } of list) {
+      for (const each of [state, lastState]) {
+        times.push(each?.running?.startedAt, each?.terminated?.startedAt, each?.terminated?.finishedAt);
+      }
+    }
+  }
+  return times.filter((time) => time !== null && time !== undefined);
 }
 
 type Move = (time: Timestamp | null | undefined) => Timestamp | null | undefined;

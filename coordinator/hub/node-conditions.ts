@@ -5,7 +5,7 @@
 import { findCondition, isConditionTrue, withCondition } from '../../shared/kube/conditions.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
 import type { Node, NodeStatus } from '../../shared/kube/node.js';
-import type { Pod } from '../../shared/kube/pod.js';
+import type { Pod, PodStatus } from '../../shared/kube/pod.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
@@ -124,16 +124,11 @@ export class NodeConditions {
     }
     let before: NodeStatus | undefined;
     try {
-      const record = await registry.modify(
-        nodeKind,
-        { name: node },
-        (stored) => {
-          before = stored.status;
-          stored.status = this.#statusOf(node, stored.status, reported);
-          return undefined;
-        },
-        { subresource: 'status' },
-      );
+      const statusOf = ({ status }: Node) => {
+        before = status;
+        return this.#statusOf(node, status, reported);
+      };
+      const record = await registry.writeStatus(nodeKind, { name: node }, statusOf);
       return { revision: record.revision, node: record.object(), before };
     } catch (error) {
       if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error;
@@ -162,19 +157,16 @@ export class NodeConditions {
 
   async #markPod(pod: Pod): Promise<number> {
     const { registry, recordEvent, clock } = this.#parts;
-    const change = (stored: Pod): undefined | false => {
-      const ready = findCondition(stored.status?.conditions, 'Ready');
-      if (ready?.status !== 'True') return false;
+    const notReady = ({ status }: Pod): PodStatus | undefined => {
+      const ready = findCondition(status?.conditions, 'Ready');
+      if (ready?.status !== 'True') return undefined;
       const next = { ...ready, status: 'False' as const };
       delete next.lastTransitionTime;
-      const conditions = withCondition(stored.status?.conditions, next, toTimestamp(clock.now()));
-      stored.status = { ...stored.status, conditions };
-      return undefined;
+      return { ...status, conditions: withCondition(status?.conditions, next, toTimestamp(clock.now())) };
     };
     try {
       const preconditions = pod.metadata.uid ? { uid: pod.metadata.uid } : {};
-      const options = { subresource: 'status', preconditions } as const;
-      const { revision } = await registry.modify(podKind, pod.metadata, change, options);
+      const { revision } = await registry.writeStatus(podKind, pod.metadata, notReady, preconditions);
       recordEvent.asNodeController(pod, 'Warning', 'NodeNotReady', 'Node is not ready');
       return revision;
     } catch (error) {

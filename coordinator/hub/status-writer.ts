@@ -60,16 +60,11 @@ export class StatusWriter {
     const reported = inHubTime(report.status, offsetMs, clock.now());
     const merged = mergePodStatus(pod.status, reported);
     if (!merged || sameJson(merged, pod.status)) return 0;
-    const change = (stored: Pod): undefined | false => {
-      const status = mergePodStatus(stored.status, reported);
-      if (!status) return false;
-      stored.status = status;
-      return undefined;
-    };
-    const preconditions = { uid: report.uid };
+    // Only another writer that came between makes it work this out again.
+    const statusOf = (stored: Pod) => (stored === pod ? merged : mergePodStatus(stored.status, reported));
     return this.#attempt(report, async () => {
-      const options = { subresource: 'status', preconditions } as const;
-      return (await registry.modify(podKind, pod.metadata, change, options)).revision;
+      const { revision } = await registry.writeStatus(podKind, pod.metadata, statusOf, { uid: report.uid });
+      return revision;
     });
   }
 

@@ -13,7 +13,7 @@ import { putBack } from './put-back.js';
 import { get, list } from './read.js';
 import type { Registry } from './registry.js';
 import type { RegistryParts } from './registry-parts.js';
-import { modify, update } from './update.js';
+import { modify, update, writeStatus } from './update.js';
 import { watch } from './watch.js';
 
 export interface RegistryOptions {
@@ -37,6 +37,8 @@ export function createRegistry({ chance = systemChance, ...options }: RegistryOp
     create: (kind, namespace, object, write) => create(parts, kind, namespace, object, write),
     update: (kind, ref, object, write) => update(parts, kind, ref, object, write),
     modify: (kind, ref, change, write) => modify(parts, kind, ref, change, write),
+    writeStatus: (kind, ref, statusOf, preconditions) =>
+      writeStatus(parts, kind, ref, statusOf, preconditions),
     patch: (kind, ref, change, write) => patch(parts, kind, ref, change, write),
     delete: (kind, ref, how) => remove(parts, kind, ref, how),
     deleteCollection: (kind, selection, how) => removeCollection(parts, kind, selection, how),

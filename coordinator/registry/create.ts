@@ -15,6 +15,7 @@ import { recordOf } from './object-record.js';
 import type { ObjectRecord, WriteOptions } from './registry.js';
 import type { RegistryParts } from './registry-parts.js';
 import { placeInNamespace } from './request-body.js';
+import { shareWritten } from './shared-objects.js';
 import { writeError } from './store-errors.js';
 
 /** Tries with another generated name, or after the namespace changed, before the client hears of it. */
@@ -63,7 +64,9 @@ async function store<T extends KubeObject>(
   const { metadata } = object;
   for (let attempt = 1, guard = firstGuard; ; attempt += 1) {
     try {
-      return await parts.store.create(keyOf(kind, metadata), encodeObject(object), guard ? { guard } : {});
+      const encoded = encodeObject(object);
+      shareWritten(encoded, object);
+      return await parts.store.create(keyOf(kind, metadata), encoded, guard ? { guard } : {});
     } catch (error) {
       const nameIsTaken = error instanceof KeyExists && isGenerated;
       if (attempt === MAX_ATTEMPTS || !(nameIsTaken || error instanceof RevisionMismatch)) {

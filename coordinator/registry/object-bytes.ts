@@ -14,12 +14,36 @@ function goEscape(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Compact JSON that begins with apiVersion, kind and metadata, without resourceVersion: the form of a stored value. */
-export function encodeObject(object: KubeObject): Buffer {
-  const { apiVersion, kind, metadata, ...rest } = object;
+/** Where the status begins in values that were encoded here. */
+const statusOffsets = new WeakMap<Buffer, number>();
+
+const asGoWrites = (json: string): string => json.replace(ESCAPED_BY_GO, goEscape);
+
+/**
+ * Compact JSON that begins with apiVersion, kind and metadata, without resourceVersion, and ends with the status: the
+ * form of a stored value.
+ */
+export function encodeObject(object: KubeObject & { status?: unknown }): Buffer {
+  const { apiVersion, kind, metadata, status, ...rest } = object;
   const { resourceVersion: _known, ...stored } = metadata;
-  const text = JSON.stringify({ apiVersion, kind, metadata: stored, ...rest });
-  return Buffer.from(text.replace(ESCAPED_BY_GO, goEscape));
+  const head = asGoWrites(JSON.stringify({ apiVersion, kind, metadata: stored, ...rest }));
+  if (status === undefined) return Buffer.from(head);
+  const encoded = Buffer.from(head.slice(0, -1) + statusMember(status));
+  statusOffsets.set(encoded, Buffer.byteLength(head) - 1);
+  return encoded;
+}
+
+/** `object`, which differs from the one stored in nothing but its status: only that is encoded. */
+export function encodeNewStatus(stored: Buffer, object: KubeObject & { status?: unknown }): Buffer {
+  const offset = statusOffsets.get(stored);
+  if (offset === undefined) return encodeObject(object);
+  const encoded = Buffer.concat([stored.subarray(0, offset), Buffer.from(statusMember(object.status ?? {}))]);
+  statusOffsets.set(encoded, offset);
+  return encoded;
+}
+
+function statusMember(status: unknown): string {
+  return `,"status":${asGoWrites(JSON.stringify(status))}}`;
 }
 
 /** A stored value with `resourceVersion` in its metadata: what clients get. */

@@ -3,33 +3,32 @@ import type { KubeObject } from '../../shared/kube/meta.js';
 import type { Labels } from '../../shared/kube/selectors.js';
 import { decodeMetadata, encodeObject, spliceResourceVersion } from './object-bytes.js';
 import type { ObjectRecord } from './registry.js';
+import { sharedObject } from './shared-objects.js';
 
 /** A record of a value as the store holds it. */
 export class StoredRecord<T extends KubeObject> implements ObjectRecord<T> {
-  readonly #stored: Buffer;
   #bytes: Buffer | undefined;
   #object: T | undefined;
 
   constructor(
-    stored: Buffer,
+    /** The value, without its revision. */
+    readonly stored: Buffer,
     readonly revision: number,
-  ) {
-    this.#stored = stored;
-  }
+  ) {}
 
   bytes(): Buffer {
-    this.#bytes ??= spliceResourceVersion(this.#stored, this.revision);
+    this.#bytes ??= spliceResourceVersion(this.stored, this.revision);
     return this.#bytes;
   }
 
   object(): T {
-    this.#object ??= JSON.parse(this.bytes().toString('utf8')) as T;
+    this.#object ??= sharedObject<T>(this.stored, this.revision);
     return this.#object;
   }
 
   /** The object's labels, without decoding the rest of it. */
   labels(): Labels | undefined {
-    return (this.#object?.metadata ?? decodeMetadata(this.#stored)).labels;
+    return (this.#object?.metadata ?? decodeMetadata(this.stored)).labels;
   }
 }
 

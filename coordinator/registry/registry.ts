@@ -160,6 +160,16 @@ export interface Registry {
     change: (object: T) => undefined | false,
     options?: WriteOptions & { preconditions?: Preconditions },
   ): Promise<ObjectRecord<T>>;
+  /**
+   * Our own hub's and controllers' way to a new status: `statusOf` makes it of the present object, again after another
+   * writer came between; undefined = nothing to do. The rest of the object is neither copied nor checked again.
+   */
+  writeStatus<T extends KubeObject & { status?: unknown }>(
+    kind: Kind<T>,
+    ref: ObjectRef,
+    statusOf: (current: T) => T['status'] | undefined,
+    preconditions?: Preconditions,
+  ): Promise<ObjectRecord<T>>;
   patch<T extends KubeObject>(
     kind: Kind<T>,
     ref: ObjectRef,

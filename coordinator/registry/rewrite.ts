@@ -7,14 +7,18 @@ import { refuseComputed } from './computed.js';
 import { isReleased } from './deletion.js';
 import { sameJson } from './json-value.js';
 import { keyOf } from './keys.js';
-import { encodeObject } from './object-bytes.js';
+import { encodeNewStatus, encodeObject } from './object-bytes.js';
 import { recordOf, StoredRecord } from './object-record.js';
 import type { ObjectRecord } from './registry.js';
 import type { RegistryParts } from './registry-parts.js';
+import { atRevision, shareWritten } from './shared-objects.js';
 import { writeError } from './store-errors.js';
 
-/** What is to become of the object as it stands. */
-export type Step<T extends KubeObject> = { step: 'keep' } | { step: 'mark'; object: T } | { step: 'remove' };
+/** What is to become of the object as it stands. `statusOnly`: the mark shares all but its status with it. */
+export type Step<T extends KubeObject> =
+  | { step: 'keep' }
+  | { step: 'mark'; object: T; statusOnly?: boolean }
+  | { step: 'remove' };
 
 export interface Outcome<T extends KubeObject> {
   record: ObjectRecord<T>;
@@ -56,7 +60,7 @@ export async function rewrite<T extends KubeObject>(
 async function perform<T extends KubeObject>(
   parts: RegistryParts,
   key: string,
-  current: ObjectRecord<T>,
+  current: StoredRecord<T>,
   step: Step<T>,
   dryRun: boolean,
 ): Promise<Outcome<T>> {
@@ -66,10 +70,13 @@ async function perform<T extends KubeObject>(
     const { object } = step;
     object.metadata.resourceVersion = String(revision);
     if (sameJson(object, current.object())) return { record: current, removed: false };
-    const next = dryRun ? revision : await parts.store.update(key, encodeObject(object), { revision });
+    if (dryRun) return { record: recordOf(object, revision), removed: false };
+    const encoded = step.statusOnly ? encodeNewStatus(current.stored, object) : encodeObject(object);
+    shareWritten(encoded, object);
+    const next = await parts.store.update(key, encoded, { revision });
     return { record: recordOf(object, next), removed: false };
   }
-  const last = step.step === 'mark' ? step.object : current.object();
+  const last = atRevision(step.step === 'mark' ? step.object : current.object(), revision);
   const gone = dryRun ? revision : await parts.store.delete(key, { revision });
   return { record: recordOf(last, gone), removed: true };
 }

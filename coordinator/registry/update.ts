@@ -1,11 +1,12 @@
-/** update (PUT) and modify. */
+/** update (PUT), modify and writeStatus. */
 import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
 import type { Kind } from '../kinds/kind.js';
+import { refuseInvalid } from './admission.js';
 import { copyJson } from './json-value.js';
 import { checkPreconditions } from './preconditions.js';
 import type { ObjectRecord, Preconditions, WriteOptions } from './registry.js';
 import type { RegistryParts } from './registry-parts.js';
-import { rewrite } from './rewrite.js';
+import { rewrite, type Step } from './rewrite.js';
 import { admitTrackedUpdate } from './tracked-update.js';
 
 /** Replaces the whole object. Throws 400, 404, 409 (a resourceVersion or uid that is not the present one), 422. */
@@ -39,4 +40,28 @@ export async function modify<T extends KubeObject>(
     return { step: 'mark' as const, object };
   };
   return (await rewrite(parts, kind, ref, decide, options.dryRun)).record;
+}
+
+/**
+ * Puts another status in the place of the present one, on the word of our own hub and controllers: nothing else of the
+ * object is looked at, checked or encoded again, and nobody's ownership changes. `statusOf` answers undefined when
+ * there is nothing to do. Throws 404, 409 and 422.
+ */
+export async function writeStatus<T extends KubeObject & { status?: unknown }>(
+  parts: RegistryParts,
+  kind: Kind<T>,
+  ref: ObjectRef,
+  statusOf: (current: T) => T['status'] | undefined,
+  preconditions?: Preconditions,
+): Promise<ObjectRecord<T>> {
+  const decide = (record: ObjectRecord<T>): Step<T> => {
+    const current = record.object();
+    checkPreconditions(kind, current.metadata, preconditions);
+    const status = statusOf(current);
+    if (status === undefined) return { step: 'keep' };
+    const object = { ...current, metadata: { ...current.metadata }, status };
+    refuseInvalid(kind, ref.name, kind.validateStatusUpdate?.(object, current) ?? []);
+    return { step: 'mark', object, statusOnly: true };
+  };
+  return (await rewrite(parts, kind, ref, decide)).record;
 }

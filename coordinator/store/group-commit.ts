@@ -1,5 +1,7 @@
 /** Takes writes one by one and makes them durable together: what arrives during one commit is the next. */
-import type { CommitEntry } from './sqlite-messages.js';
+import type { Clock } from '../../shared/process/clock.js';
+import { Slice } from '../../shared/process/slice.js';
+import { type PackedCommit, packCommit } from './packed-commit.js';
 import type { Change, StoredValue } from './store.js';
 import type { StoreError } from './store-error.js';
 import { checkWrite, valueAfter, type Write } from './write-rules.js';
@@ -24,21 +26,25 @@ export interface CommitTarget {
   present(key: string): StoredValue | undefined;
   revision(): number;
   /** Makes all durable or none. Rejects with StoreError. */
-  persist(entries: CommitEntry[], values: Uint8Array<ArrayBuffer>): Promise<void>;
+  persist(commit: PackedCommit): Promise<void>;
   /** The changes are durable: show them to readers. */
   publish(changes: Change[]): void;
   /** No write will be taken any more. */
   failed(error: StoreError): void;
+  readonly clock: Clock;
 }
 
 export class GroupCommit {
   readonly #target: CommitTarget;
   #waiting: Request[] = [];
   #running: Promise<void> | undefined;
+  #answered: Promise<void> = Promise.resolve();
+  readonly #slice: Slice;
   #broken: StoreError | undefined;
 
   constructor(target: CommitTarget) {
     this.#target = target;
+    this.#slice = new Slice(target.clock);
   }
 
   /** Resolves with the revision once it is durable. */
@@ -53,6 +59,7 @@ export class GroupCommit {
   /** Resolves when nothing is waiting any more. */
   async drained(): Promise<void> {
     await this.#running;
+    await this.#answered;
   }
 
   async #run(): Promise<void> {
@@ -101,13 +108,21 @@ export class GroupCommit {
     if (accepted.length === 0) return;
     const changes = accepted.map(({ change }) => change);
     try {
-      await this.#target.persist(changes.map(toEntry), pack(changes));
+      await this.#target.persist(packCommit(changes));
     } catch (error) {
       this.#refuse(accepted, error as StoreError);
       return;
     }
     this.#target.publish(changes);
-    for (const { request, change } of accepted) request.resolve(change.revision);
+    this.#answered = this.#answered.then(() => this.#answer(accepted));
+  }
+
+  /** What goes on with each answer is its asker's work: two thousand at once would hold the event loop. */
+  async #answer(accepted: readonly Accepted[]): Promise<void> {
+    for (const { request, change } of accepted) {
+      request.resolve(change.revision);
+      await this.#slice.pause();
+    }
   }
 
   /** A full disk may have room later. After any other error nobody knows what the file holds: no more writes. */
@@ -119,20 +134,4 @@ export class GroupCommit {
     this.#waiting = [];
     this.#target.failed(error);
   }
-}
-
-function toEntry({ key, revision, value, previous }: Change): CommitEntry {
-  return { key, revision, isNew: previous === undefined, ...(value && { length: value.length }) };
-}
-
-/** One buffer for all values: it moves between threads, where many small ones would be copied with their pools. */
-function pack(changes: readonly Change[]): Uint8Array<ArrayBuffer> {
-  const packed = new Uint8Array(changes.reduce((sum, { value }) => sum + (value?.length ?? 0), 0));
-  let offset = 0;
-  for (const { value } of changes) {
-    if (!value) continue;
-    packed.set(value, offset);
-    offset += value.length;
-  }
-  return packed;
 }

@@ -120,10 +120,11 @@ class SqliteStore implements Store {
     this.#commits = new GroupCommit({
       present: (key) => this.#values.get(key),
       revision: () => this.#log.end,
-      persist: async (entries, values) => {
-        await this.#worker.ask({ kind: 'commit', entries, values }, [values.buffer]);
+      persist: async (commit) => {
+        await this.#worker.ask({ kind: 'commit', commit }, [commit.values.buffer]);
       },
       publish: (changes) => this.#publish(changes),
+      clock,
       failed: (error) => {
         options.log.error({ err: error }, 'store failed');
         options.onFailed?.(error);

@@ -2,8 +2,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import type Database from 'better-sqlite3';
+import { type PackedCommit, unpackCommit } from './packed-commit.js';
 import { confirmRestore } from './sqlite-identity.js';
-import type { CommitEntry, WorkerCall, WorkerReply, WorkerRequest } from './sqlite-messages.js';
+import type { WorkerCall, WorkerReply, WorkerRequest } from './sqlite-messages.js';
 import { openDatabase } from './sqlite-schema.js';
 import type { Change } from './store.js';
 import { toStoreError } from './store-error.js';
@@ -74,7 +75,7 @@ class Connection {
   async answer(call: WorkerCall): Promise<Change[]> {
     switch (call.kind) {
       case 'commit':
-        this.#commit(call.entries, Buffer.from(call.values.buffer));
+        this.#commit(call.commit);
         return [];
       case 'changes':
         return this.#changes.all(call).map(toChange);
@@ -94,18 +95,12 @@ class Connection {
     }
   }
 
-  #commit(entries: readonly CommitEntry[], values: Buffer): void {
-    let offset = 0;
+  #commit(commit: PackedCommit): void {
     this.#database.transaction(() => {
-      for (const { key, revision, length, isNew } of entries) {
+      for (const { key, revision, value, isNew } of unpackCommit(commit)) {
         (isNew ? this.#rememberNothing : this.#remember).run(revision, key);
-        if (length === undefined) {
-          this.#remove.run(key);
-        } else {
-          const value = values.subarray(offset, offset + length);
-          (isNew ? this.#create : this.#update).run(revision, value, key);
-          offset += length;
-        }
+        if (value) (isNew ? this.#create : this.#update).run(revision, value, key);
+        else this.#remove.run(key);
       }
     })();
   }

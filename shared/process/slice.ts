@@ -1,28 +1,74 @@
 /** Keeps long work from holding the event loop. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from './clock.js';
 
 /** A beat, a handshake and an API call wait no longer than this for a fan-out. */
 const SLICE_MS = 10;
 
-/**
- * Work in slices: `await slice.pause()` between two items lets others run once the slice is used up. Loops that share
- * a slice share its time: they stop together, and go on one by one until the next slice is used up as well.
- */
-export class Slice {
+/** Resolves when everything that could go on without waiting has done so. */
+const settled = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
+
+/** The time that all work by one clock shares: those whose slice is used up wait in a line. */
+class SharedTime {
   readonly #clock: Clock;
+  readonly #line: (() => void)[] = [];
   #began: number;
+  #isServing = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
     this.#began = clock.monotonic();
   }
 
-  async pause(): Promise<void> {
-    while (this.#clock.monotonic() - this.#began >= SLICE_MS) {
-      const last = this.#began;
-      await this.#clock.turn();
-      // The first of the loops that waited begins the slice that all of them share.
-      if (this.#began === last) this.#began = this.#clock.monotonic();
+  get isUsedUp(): boolean {
+    return this.#clock.monotonic() - this.#began >= SLICE_MS;
+  }
+
+  wait(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#line.push(resolve);
+      if (!this.#isServing) void this.#serve();
+    });
+  }
+
+  async #serve(): Promise<void> {
+    this.#isServing = true;
+    while (this.#line.length > 0) {
+      await nextTurn();
+      this.#began = this.#clock.monotonic();
+      while (this.#line.length > 0 && !this.isUsedUp) {
+        this.#line.shift()?.();
+        await settled();
+      }
     }
+    this.#isServing = false;
+  }
+}
+
+const times = new WeakMap<Clock, SharedTime>();
+
+function timeOf(clock: Clock): SharedTime {
+  const present = times.get(clock);
+  if (present) return present;
+  const time = new SharedTime(clock);
+  times.set(clock, time);
+  return time;
+}
+
+/**
+ * Work in slices: `await slice.pause()` between two items lets others run once the slice is used up. All loops by one
+ * clock share its time, or ten of them would hold the event loop ten times as long: they stop together, and go on in
+ * the order in which they stopped, as far as the next slice reaches.
+ */
+export class Slice {
+  readonly #time: SharedTime;
+
+  constructor(clock: Clock) {
+    this.#time = timeOf(clock);
+  }
+
+  /** Answers nothing to wait for while there is time left. */
+  pause(): Promise<void> | undefined {
+    return this.#time.isUsedUp ? this.#time.wait() : undefined;
   }
 }

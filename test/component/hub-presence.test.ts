@@ -165,11 +165,11 @@ withHub('a verdict that cannot be written is tried again', async (bench) => {
   agent.link.stop();
   await eventually(() => condition(bench, 'n1', 'Connected') === 'False LinkDown');
   const { registry } = bench.plane;
-  const modify = registry.modify;
-  registry.modify = () => Promise.reject(new Error('disk full'));
+  const writeStatus = registry.writeStatus;
+  registry.writeStatus = () => Promise.reject(new Error('disk full'));
   await bench.plane.advance(GRACE_MS);
   assert.equal(condition(bench, 'n1', 'Ready'), 'True KubeletReady');
-  registry.modify = modify;
+  registry.writeStatus = writeStatus;
   await bench.plane.advance(1_000);
   assert.equal(condition(bench, 'n1', 'Ready'), 'Unknown NodeStatusUnknown');
 });

@@ -58,13 +58,13 @@ withHub('a report is acknowledged only when it is committed', async (bench) => {
   const agent = await liveAgent(bench, 'n1');
   await bench.plane.settle();
   const { registry } = bench.plane;
-  const modify = registry.modify;
+  const writeStatus = registry.writeStatus;
   let commit: () => void = () => undefined;
-  registry.modify = async (...call) => {
+  registry.writeStatus = async (...call) => {
     await new Promise<void>((resolve) => {
       commit = resolve;
     });
-    return modify(...call);
+    return writeStatus(...call);
   };
   agent.say(reportOn(pod));
   await bench.plane.settle();
@@ -84,12 +84,12 @@ withHub('a report that the store fails to take ends the session without acknowle
   const agent = await liveAgent(bench, 'n1');
   await bench.plane.settle();
   const { registry } = bench.plane;
-  const modify = registry.modify;
-  registry.modify = () => Promise.reject(new Error('disk full'));
+  const writeStatus = registry.writeStatus;
+  registry.writeStatus = () => Promise.reject(new Error('disk full'));
   agent.say(reportOn(pod));
   await eventually(() => agent.closed !== undefined);
   assert.ok(!agent.received.some(({ kind }) => kind === 'statusAck'));
-  registry.modify = modify;
+  registry.writeStatus = writeStatus;
 });
 
 withHub('a report that says nothing new writes nothing', async (bench) => {

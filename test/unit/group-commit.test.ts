@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { GroupCommit } from '../../coordinator/store/group-commit.js';
+import { unpackCommit } from '../../coordinator/store/packed-commit.js';
 import { PresentValues } from '../../coordinator/store/present-values.js';
 import { RevisionMismatch } from '../../coordinator/store/store.js';
 import { StoreError } from '../../coordinator/store/store-error.js';
+import { ManualClock } from '../../shared/process/clock.js';
 
 /** A target whose commits end when the test says so. */
 class Disk {
@@ -15,8 +17,9 @@ class Disk {
   readonly group = new GroupCommit({
     present: (key) => this.values.get(key),
     revision: () => this.#revision,
-    persist: (entries) => {
-      this.commits.push(entries.map((entry) => entry.key));
+    clock: new ManualClock(),
+    persist: (commit) => {
+      this.commits.push([...unpackCommit(commit)].map(({ key }) => key));
       return new Promise((resolve, reject) => this.#pending.push({ resolve, reject }));
     },
     publish: (changes) => {

@@ -30,3 +30,19 @@ test('a hundred loops of one millisecond a step let others run every ten', async
   assert.equal(steps, 500);
   assert.ok(longest <= 20, `${longest} ms in one go`);
 });
+
+test('loops with slices of their own share the time, and none is passed over', async () => {
+  const clock = new ManualClock();
+  const finished: string[] = [];
+  const loop = async (name: string, steps: number): Promise<void> => {
+    const slice = new Slice(clock);
+    for (let step = 0; step < steps; step++) {
+      await slice.pause();
+      clock.advance(5);
+    }
+    finished.push(name);
+  };
+  clock.advance(10);
+  await Promise.all([loop('long', 50), loop('short', 4), loop('shorter', 2)]);
+  assert.deepEqual(finished, ['shorter', 'short', 'long']);
+});
