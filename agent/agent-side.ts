@@ -6,6 +6,7 @@ import type { Clock } from '../shared/process/clock.js';
 import type { Logger } from '../shared/process/log.js';
 import type { ConfigCache } from './desired/config-cache.js';
 import type { DesiredCache } from './desired/desired-cache.js';
+import type { HeldImages } from './images/held-images.js';
 import type { AgentSide } from './link/agent-side.js';
 import { readHostUsage } from './node/node-usage.js';
 import type { NodeWatch } from './node/node-watch.js';
@@ -23,6 +24,7 @@ export interface AgentParts {
   cache: DesiredCache;
   config: ConfigCache;
   workers: PodWorkers;
+  held: HeldImages;
   node: NodeWatch;
   driver: RuntimeDriver;
   clock: Clock;
@@ -35,7 +37,7 @@ export interface AgentParts {
 
 /** The agent as the link sees it. */
 export function createAgentSide(parts: AgentParts): AgentSide {
-  const { settings, cache, config, workers, node, driver, clock, wallClock, log } = parts;
+  const { settings, cache, config, workers, held, node, driver, clock, wallClock, log } = parts;
   const usage = new UsageMeter({ driver, readNode: readHostUsage, clock, wallClock });
   return {
     resume: () => ({
@@ -63,6 +65,7 @@ export function createAgentSide(parts: AgentParts): AgentSide {
       workers.configChanged(given.changed);
       await durable;
     },
+    holdImages: (images) => held.hold(images),
     giveBack: (uid) => cache.giveBack(uid),
     openStream: (request, input, signal) => openStream(parts, usage, request, input, signal),
     onLive: ({ clusterUID }) => {

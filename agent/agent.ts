@@ -1,21 +1,23 @@
 /** One agent without its surroundings: the node's status, its Pods, the engine's events and the link, wired together. */
 import { toTimestamp } from '../shared/kube/meta.js';
 import type { NodeStatus } from '../shared/kube/node.js';
+import type { ReportedEvent } from '../shared/link/messages.js';
 import type { Chance } from '../shared/process/chance.js';
 import type { Clock } from '../shared/process/clock.js';
 import type { Part } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
 import { VERSION } from '../shared/process/version.js';
+import { createAgentImages, type ImageHandling } from './agent-images.js';
 import { createAgentSide } from './agent-side.js';
 import { hostIsolation, type IsolationSettings } from './decisions/host-isolation.js';
 import type { ConfigCache } from './desired/config-cache.js';
 import type { DesiredCache } from './desired/desired-cache.js';
+import type { Images } from './images/images.js';
 import type { LinkTarget } from './link/connection.js';
 import { Link } from './link/link.js';
 import type { HostInfo } from './node/host-info.js';
 import { allocatableOf } from './node/node-status.js';
 import { NodeWatch } from './node/node-watch.js';
-import { Images } from './pods/images.js';
 import type { PodFiles } from './pods/pod-files.js';
 import type { PodReports, PodVolumes } from './pods/pod-host.js';
 import { PodWorkers } from './pods/pod-workers.js';
@@ -36,6 +38,7 @@ export interface AgentHost {
   volumes: PodVolumes;
   isolation: IsolationSettings;
   files: PodFiles;
+  images: ImageHandling;
   readHost: () => HostInfo;
   /** Changes the status before it is told; a real host's is told as it is. */
   amendStatus?: (status: NodeStatus) => NodeStatus;
@@ -74,7 +77,20 @@ export function createAgent(host: AgentHost): Agent {
     putRemoved: (pod) => link.outbox.putRemoved(pod),
     putEvent: (event) => link.outbox.putEvent(event),
   };
-  const workers = createWorkers(host, node, reports);
+  const about = nodeEvents(reports, nodeName, clock);
+  const {
+    images,
+    held,
+    parts: imageParts,
+  } = createAgentImages({
+    driver,
+    handling: host.images,
+    pods: () => host.cache.all(),
+    warn: (reason, message) => about('Warning', reason, message),
+    clock,
+    log,
+  });
+  const workers = createWorkers(host, images, node, reports);
   const link: Link = new Link({
     target: host.target,
     identity: {
@@ -83,30 +99,31 @@ export function createAgent(host: AgentHost): Agent {
       instanceID: host.chance.uuid(),
       agentVersion: VERSION,
     },
-    agent: createAgentSide({ ...host, workers, node }),
+    agent: createAgentSide({ ...host, workers, held, node }),
     clock,
     log: log.child({ component: 'link' }),
     random: host.chance.random,
   });
   const listeners = [node.onRuntimeEvent.bind(node), workers.onRuntimeEvent.bind(workers)];
   const watch = watchRuntime(driver, listeners, clock, log.child({ component: 'runtime' }));
-  const startedAt = toTimestamp(clock.now());
   const parts: Part[] = [
     { name: 'node', start: () => node.start(), stop: () => node.stop() },
     { name: 'pods', start: () => workers.start(), stop: () => workers.stop() },
     // The hello is to tell of containers that only the engine knows: it waits for the first look.
     { name: 'engine events', start: () => watch.firstEvent, stop: () => watch.stop() },
     { name: 'link', start: () => link.start(), stop: () => link.stop() },
-    { name: 'announcement', start: () => announce(reports, nodeName, startedAt) },
+    ...imageParts,
+    // As a kubelet says of itself when it starts.
+    { name: 'announcement', start: () => about('Normal', 'Starting', 'Starting kubelet.') },
   ];
   return { parts, node, link };
 }
 
-function createWorkers(host: AgentHost, node: NodeWatch, reports: PodReports): PodWorkers {
+function createWorkers(host: AgentHost, images: Images, node: NodeWatch, reports: PodReports): PodWorkers {
   const { driver, clock } = host;
   return new PodWorkers(host.cache, {
     driver,
-    images: new Images(driver, clock),
+    images,
     volumes: host.volumes,
     findConfig: (reference) => host.config.find(reference),
     handlers: new ContainerHandlers(driver, clock),
@@ -126,15 +143,23 @@ function createWorkers(host: AgentHost, node: NodeWatch, reports: PodReports): P
   });
 }
 
-/** As a kubelet says of itself when it starts. */
-function announce(reports: PodReports, nodeName: string, time: string): void {
-  reports.putEvent({
-    involvedObject: { kind: 'Node', name: nodeName, uid: nodeName },
-    type: 'Normal',
-    reason: 'Starting',
-    message: 'Starting kubelet.',
-    count: 1,
-    firstTimestamp: time,
-    lastTimestamp: time,
-  });
+/** Says something of the host's own Node. */
+function nodeEvents(
+  reports: PodReports,
+  name: string,
+  clock: Clock,
+): (type: ReportedEvent['type'], reason: string, message: string) => void {
+  return (type, reason, message) => {
+    const time = toTimestamp(clock.now());
+    const involvedObject = { kind: 'Node', name, uid: name };
+    reports.putEvent({
+      involvedObject,
+      type,
+      reason,
+      message,
+      count: 1,
+      firstTimestamp: time,
+      lastTimestamp: time,
+    });
+  };
 }

@@ -14,7 +14,10 @@ import { durableFile } from './desired/durable-file.js';
 import { loadHostKey } from './desired/host-key.js';
 import { SecretBox } from './desired/secret-box.js';
 import { EnrolError, type Enrolment, enrol } from './enrol.js';
+import { ImageRecords } from './images/image-records.js';
+import { RegistrySettings } from './images/registry-settings.js';
 import type { LinkTarget } from './link/connection.js';
+import { diskUse } from './node/disk-use.js';
 import { readHostInfo } from './node/host-info.js';
 import { type EnginePlaces, openRuntime } from './open-runtime.js';
 import { FolderPodFiles } from './pods/pod-files.js';
@@ -55,6 +58,15 @@ export async function startAgent(
       ...(settings.podMaxPids > 0 ? { podPidsLimit: settings.podMaxPids } : {}),
     },
     files: new FolderPodFiles(dataDir),
+    images: {
+      registries: new RegistrySettings(settings.registries ?? join(dataDir, 'registries.json')),
+      pullsAtOnce: settings.maxParallelImagePulls,
+      records: await ImageRecords.open(join(dataDir, 'images.json')),
+      collection: {
+        thresholds: { high: settings.imageGcHighThreshold, low: settings.imageGcLowThreshold },
+        disk: async () => diskUse((await driver.info()).rootDir ?? dataDir),
+      },
+    },
     readHost: () => readHostInfo(dataDir, settings.nodeIp),
     clock,
     wallClock: systemClock,

@@ -68,6 +68,25 @@ export const AGENT_SETTINGS = {
   ...RUNTIME_SETTING,
   ...NODE_SETTINGS,
   nodeIp: optionalText('address of this host, if the one found is not the right one', 'ADDRESS'),
+  registries: optionalText(
+    "credentials and mirrors of registries: Docker's config.json, with `mirrors` (default DATA/registries.json)",
+    'FILE',
+  ),
+  maxParallelImagePulls: integerSetting('images pulled at once', 'N', { min: 1, max: 100, default: 3 }),
+  imageGcHighThreshold: integerSetting(
+    'percent of the disk in use from which unused images that this agent pulled are removed; 100 = never',
+    'PERCENT',
+    { min: 0, max: 100, default: 85 },
+  ),
+  imageGcLowThreshold: integerSetting(
+    'percent of the disk in use down to which they are removed',
+    'PERCENT',
+    {
+      min: 0,
+      max: 100,
+      default: 80,
+    },
+  ),
   allowedUnsafeSysctls,
   podMaxPids: integerSetting('processes that each container may have; 0 = any number', 'N', {
     min: 0,

@@ -45,8 +45,10 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'agent/decisions': ['shared/kube', 'agent/runtime/driver.ts'],
   'agent/link': ['agent/decisions', 'shared/kube', 'shared/link', 'shared/process'],
   'agent/desired': ['agent/decisions', 'shared/kube', 'shared/link', 'shared/process'],
+  'agent/images': ['agent/decisions', 'agent/runtime', 'shared/kube', 'shared/process'],
   'agent/pods': [
     'agent/decisions',
+    'agent/images',
     'agent/runtime',
     'agent/volumes',
     'agent/probes',

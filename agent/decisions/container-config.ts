@@ -27,8 +27,10 @@ export interface ConfigContext extends EnvironmentFacts {
   mounts: Mount[];
   sandboxID?: string;
   isolation: HostIsolation;
-  /** As the image's maker set it; "" where that decides nothing. */
+  /** As the image's maker set it; "" = root. */
   imageUser: string;
+  /** The engine's own name of the image; absent = its full one. */
+  engineImage?: string;
 }
 
 /** A config, or the reason for `CreateContainerConfigError`. */
@@ -50,6 +52,7 @@ export function containerConfig(pod: Pod, container: Container, context: ConfigC
     ...engineLimits(pod, container, context.isolation),
     identity: identityOf(pod, container.name, context.attempt),
     image: fullImageName(container.image),
+    ...(context.engineImage ? { engineImage: context.engineImage } : {}),
     ...(container.command ? { command: expand(container.command) } : {}),
     ...(container.args ? { args: expand(container.args) } : {}),
     ...(container.workingDir ? { workingDir: container.workingDir } : {}),

@@ -18,12 +18,6 @@ function effectiveSecurity(pod: Pod, container: Container): ContainerSecurityCon
   return { ...Object.fromEntries(inherited), ...Object.fromEntries(own) };
 }
 
-/** True when the image's own user decides whether, or as whom, the container may run. */
-export function dependsOnImageUser(pod: Pod, container: Container): boolean {
-  const { runAsUser, runAsGroup, runAsNonRoot } = effectiveSecurity(pod, container);
-  return runAsUser === undefined && (runAsNonRoot === true || runAsGroup !== undefined);
-}
-
 /** Why the container may not run as who it is (verifyRunAsNonRoot); undefined when it may. `imageUser` as the image's maker set it. */
 export function refusedAsRoot(pod: Pod, container: Container, imageUser: string): string | undefined {
   const { runAsUser, runAsNonRoot } = effectiveSecurity(pod, container);
@@ -55,7 +49,7 @@ export type EngineSecurity = Pick<
   | 'appArmorProfile'
 >;
 
-/** What the engine is told. `imageUser` is read only where `dependsOnImageUser`. */
+/** What the engine is told. `imageUser` as the image's maker set it. */
 export function engineSecurity(
   pod: Pod,
   container: Container,

@@ -11,7 +11,8 @@ export type PodWish = { kind: 'run' } | { kind: 'stop'; deadline: number };
 export type ImageState =
   | { kind: 'unchecked'; failed?: ImageFailure }
   | { kind: 'fetching'; failed?: ImageFailure }
-  | { kind: 'ready' }
+  /** What the engine calls it and whose user it has; absent = its full name, and root. */
+  | { kind: 'ready'; engineName?: string; user?: string }
   | { kind: 'failed'; failed: ImageFailure };
 
 /** A refusal of the engine to create or start, or of the host to prepare a volume. Times in ms since the epoch. */

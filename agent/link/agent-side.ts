@@ -43,6 +43,8 @@ export interface AgentSide {
    * A rejection ends the connection: the same difference comes again after the next connect.
    */
   apply(change: DesiredChange): Promise<void>;
+  /** The images to have before Pods ask for them: the whole list. */
+  holdImages(images: readonly string[]): void;
   /** What was given under this uid, for a coordinator that has lost it. */
   giveBack(uid: string): ReturnedObject;
   /**

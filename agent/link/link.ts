@@ -184,6 +184,9 @@ export class Link {
       case 'ask':
         for (const uid of message.uids) this.outbox.putReturned(this.#options.agent.giveBack(uid));
         return;
+      case 'holdImages':
+        this.#options.agent.holdImages(message.images);
+        return;
       case 'statusAck':
         this.outbox.acknowledge(message.id);
         return;

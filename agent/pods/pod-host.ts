@@ -8,10 +8,10 @@ import type { FindConfig } from '../decisions/config-lookup.js';
 import type { HeldPod } from '../decisions/held-pod.js';
 import type { HostIsolation } from '../decisions/host-isolation.js';
 import type { PodEnd } from '../decisions/pod-view.js';
+import type { Images } from '../images/images.js';
 import type { Handlers } from '../probes/handlers.js';
 import type { RuntimeDriver } from '../runtime/driver.js';
 import type { Volumes } from '../volumes/volumes.js';
-import type { Images } from './images.js';
 import type { PodFiles } from './pod-files.js';
 
 /** Where a worker says what it sees; the link's outbox fits it. */

@@ -1,14 +1,11 @@
 /** Performs the steps that `nextAction` names, for one Pod. Each ends where a later look can go on from. */
 import type { Container, Pod } from '../../shared/kube/pod.js';
 import { containerConfig, sandboxConfig } from '../decisions/container-config.js';
-import { dependsOnImageUser } from '../decisions/container-security.js';
 import { type EnvironmentFacts, environmentOf } from '../decisions/environment.js';
 import type { HeldPod } from '../decisions/held-pod.js';
-import type { ImageFailure } from '../decisions/image-backoff.js';
-import { fullImageName } from '../decisions/image-name.js';
 import { isolationShortfalls } from '../decisions/isolation-shortfall.js';
 import { findContainer } from '../decisions/pod-containers.js';
-import type { ImageState, StepFailure } from '../decisions/pod-view.js';
+import type { StepFailure } from '../decisions/pod-view.js';
 import type { NextAction, Steps } from '../decisions/steps.js';
 import type { FileFacts } from '../decisions/volume-files.js';
 import {
@@ -19,8 +16,10 @@ import {
   SANDBOX,
 } from '../runtime/driver.js';
 import { VolumeError } from '../volumes/volume-error.js';
+import { isEngineDown } from './engine-down.js';
 import { PodHooks } from './pod-hooks.js';
 import type { PodHost } from './pod-host.js';
+import { PodImages } from './pod-images.js';
 import type { PodMemory } from './pod-memory.js';
 import type { PodReporter } from './pod-reporter.js';
 import { PodStops } from './pod-stops.js';
@@ -52,11 +51,9 @@ export class PodSteps {
   readonly #host: PodHost;
   readonly #reporter: PodReporter;
   readonly #memory: PodMemory;
+  readonly #images: PodImages;
   readonly #hooks: PodHooks;
   readonly #stops: PodStops;
-  /** Called when work in the background has changed `progress`, or the containers as well. */
-  readonly #wake: (changed: BackgroundEffect) => void;
-  readonly #signal: AbortSignal;
   #volumeFailures = 0;
   /** Raised by each change of what volumes and environment show. */
   #contentVersion = 0;
@@ -65,7 +62,10 @@ export class PodSteps {
     wait: async () => 'done',
     'prepare-volumes': (_, target) => this.#prepareVolumes(target.held.pod),
     'refresh-volumes': (_, target) => this.#refreshVolumes(target.held.pod),
-    'ensure-image': ({ container }, target) => this.#ensureImage(target.held.pod, container),
+    'ensure-image': async ({ container }, { held }) => {
+      this.#images.startEnsure(held.pod, containerOf(held.pod, container));
+      return 'memory';
+    },
     'create-sandbox': (step, target) => this.#createSandbox(step, target.held.pod),
     'create-container': (step, target) => this.#createContainer(step, target),
     'start-container': (step, target) => this.#start(step, target.held.pod),
@@ -89,6 +89,7 @@ export class PodSteps {
     finish: async () => 'done',
   };
 
+  /** `wake` is called when work in the background has changed what the worker knows, or the containers as well. */
   constructor(
     host: PodHost,
     reporter: PodReporter,
@@ -99,10 +100,9 @@ export class PodSteps {
     this.#host = host;
     this.#reporter = reporter;
     this.#memory = memory;
+    this.#images = new PodImages(host, reporter, memory, () => wake('memory'), signal);
     this.#hooks = new PodHooks(host, reporter, memory, () => wake('memory'));
     this.#stops = new PodStops(host, reporter, memory, () => wake('engine'));
-    this.#wake = wake;
-    this.#signal = signal;
   }
 
   /** Throws only what is nobody's fault in particular: `RuntimeError` EngineDown, and the unexpected. */
@@ -161,43 +161,6 @@ export class PodSteps {
     return { nodeName, hostIP, podIP, allocatable, findConfig: this.#host.findConfig };
   }
 
-  /** Goes on in the background: a long pull must not keep the Pod's other containers, or its end, waiting. */
-  async #ensureImage(pod: Pod, name: string): Promise<StepEffect> {
-    const container = containerOf(pod, name);
-    const before = this.#memory.progress.images[name];
-    const failed = before && before.kind !== 'ready' ? before.failed : undefined;
-    this.#memory.progress.images[name] = failed ? { kind: 'fetching', failed } : { kind: 'fetching' };
-    this.#fetch(pod, container, failed).finally(() => this.#wake('memory'));
-    return 'memory';
-  }
-
-  async #fetch(pod: Pod, container: Container, before: ImageFailure | undefined): Promise<void> {
-    const { name, image } = container;
-    const say = (reason: string, message: string): void =>
-      this.#reporter.event(pod, { type: 'Normal', reason, message, container: name });
-    try {
-      const ensured = await this.#host.images.ensure(image, container.imagePullPolicy, this.#signal, () =>
-        say('Pulling', `Pulling image "${image}"`),
-      );
-      this.#memory.progress.images[name] = { kind: 'ready' };
-      const took = ensured.kind === 'pulled' ? (ensured.tookMs / 1000).toFixed(3) : '';
-      if (took)
-        say('Pulled', `Successfully pulled image "${image}" in ${took}s (${took}s including waiting).`);
-      else say('Pulled', `Container image "${image}" already present on machine`);
-    } catch (error) {
-      if (this.#signal.aborted) return;
-      this.#memory.progress.images[name] = this.#imageTrouble(error, before);
-    }
-  }
-
-  #imageTrouble(error: unknown, before: ImageFailure | undefined): ImageState {
-    // An engine that is down says nothing about the image: it is asked again when the engine is back.
-    if (isEngineDown(error)) return before ? { kind: 'failed', failed: before } : { kind: 'unchecked' };
-    const { reason, message } = refusalOf(error, 'ErrImagePull');
-    const failures = (before?.failures ?? 0) + 1;
-    return { kind: 'failed', failed: { reason, message, failedAt: this.#host.clock.now(), failures } };
-  }
-
   async #createSandbox(step: Steps['create-sandbox'], pod: Pod): Promise<StepEffect> {
     return this.#attempt(pod, SANDBOX, step.attempt, 'CreatePodSandboxError', async () => {
       const { bootMark, isolation } = this.#host.facts();
@@ -240,17 +203,13 @@ export class PodSteps {
     const environment = environmentOf(pod, container, facts);
     if (environment.kind === 'refused') throw new RuntimeError(CONFIG_ERROR, environment.message, false);
     const mounts = await this.#mountsOf(pod, container, step.attempt, environment.values);
-    const imageUser = dependsOnImageUser(pod, container) ? await this.#imageUser(container) : '';
-    const context = { ...step, ...facts, bootMark, mounts, isolation, imageUser };
+    const image = this.#memory.progress.images[container.name];
+    const { user: imageUser = '', engineName } = image?.kind === 'ready' ? image : {};
+    const engineImage = engineName ? { engineImage: engineName } : {};
+    const context = { ...step, ...facts, bootMark, mounts, isolation, imageUser, ...engineImage };
     const result = containerConfig(pod, container, context);
     if (result.kind === 'config') return result.config;
     throw new RuntimeError(CONFIG_ERROR, result.message, false);
-  }
-
-  async #imageUser({ image }: Container): Promise<string> {
-    const found = await this.#host.driver.findImage(fullImageName(image));
-    if (found) return found.user;
-    throw new RuntimeError('CreateContainerError', `No such image: ${image}`, true);
   }
 
   /** Its volumes, and the file for its last words. */
@@ -336,11 +295,6 @@ export class PodSteps {
     const failedAt = this.#host.clock.now();
     return { reason, message, failedAt, retryAt: failedAt + delayMs, attempt };
   }
-}
-
-/** True for the engine's absence, which says nothing about what was asked. */
-export function isEngineDown(error: unknown): boolean {
-  return error instanceof RuntimeError && error.reason === 'EngineDown';
 }
 
 function refusalOf(error: unknown, fallback: string): { reason: string; message: string } {

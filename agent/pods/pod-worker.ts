@@ -10,12 +10,13 @@ import type { ProbeKind } from '../decisions/probe-state.js';
 import type { NextAction } from '../decisions/steps.js';
 import { lifeAfterProbe, wantedProbes } from '../decisions/wanted-probes.js';
 import type { ObservedContainer } from '../runtime/driver.js';
+import { isEngineDown } from './engine-down.js';
 import { lastWordsOf } from './last-words.js';
 import type { PodHost } from './pod-host.js';
 import { PodMemory } from './pod-memory.js';
 import { PodProbes } from './pod-probes.js';
 import { PodReporter } from './pod-reporter.js';
-import { isEngineDown, PodSteps } from './pod-steps.js';
+import { PodSteps } from './pod-steps.js';
 
 /** After an error that is no refusal; doubles with each in a row. The engine's return wakes the worker sooner. */
 const FIRST_ERROR_RETRY_MS = 500;

@@ -51,7 +51,7 @@ export class DockerApi {
     const signal = call.signal ? AbortSignal.any([call.signal, timeout]) : timeout;
     try {
       const text = await textOf(await this.#answer(call, refusals, signal));
-      return (text === '' ? undefined : JSON.parse(text)) as T;
+      return (text.trim() === '' ? undefined : JSON.parse(text)) as T;
     } catch (error) {
       throw toRuntimeError(error);
     }

@@ -74,7 +74,7 @@ export interface CreateOptions {
 export function toCreateBody(config: ContainerConfig, owner: ContainerOwner, options: CreateOptions): object {
   const ownsNetwork = config.network.kind !== 'container';
   return {
-    Image: config.image,
+    Image: config.engineImage ?? config.image,
     ...(config.command?.length ? { Entrypoint: config.command } : {}),
     ...(config.args?.length ? { Cmd: config.args } : {}),
     ...(config.workingDir ? { WorkingDir: config.workingDir } : {}),

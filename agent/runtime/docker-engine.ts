@@ -14,7 +14,15 @@ import {
 import { dockerEvents } from './docker-events.js';
 import { dockerAttach, dockerExec } from './docker-exec.js';
 import { demultiplex } from './docker-frames.js';
-import { inspectImage, loadImages, pullImage, toEngineImage } from './docker-images.js';
+import {
+  imagesInUse,
+  inspectImage,
+  loadImages,
+  pullImage,
+  removeImage,
+  tagImage,
+  toEngineImage,
+} from './docker-images.js';
 import { dockerUsage } from './docker-usage.js';
 import {
   type AttachedStreams,
@@ -84,6 +92,7 @@ export class DockerEngine implements RuntimeDriver {
       appArmor: hasSecurityOption(info, 'apparmor'),
       seccomp: hasSecurityOption(info, 'seccomp'),
       rootless: hasSecurityOption(info, 'rootless'),
+      ...(info.DockerRootDir ? { rootDir: info.DockerRootDir } : {}),
       ...(info.OperatingSystem ? { osImage: info.OperatingSystem } : {}),
       ...(info.KernelVersion ? { kernelVersion: info.KernelVersion } : {}),
     };
@@ -108,6 +117,18 @@ export class DockerEngine implements RuntimeDriver {
 
   pull(request: PullRequest): Promise<void> {
     return pullImage(this.#api, request);
+  }
+
+  tag(image: string, name: string): Promise<void> {
+    return tagImage(this.#api, image, name);
+  }
+
+  imagesInUse(): Promise<ReadonlySet<string>> {
+    return imagesInUse(this.#api);
+  }
+
+  removeImage(image: string): Promise<void> {
+    return removeImage(this.#api, image);
   }
 
   async ensureSandboxImage(): Promise<string> {

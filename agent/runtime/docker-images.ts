@@ -31,7 +31,7 @@ export async function inspectImage(api: DockerApi, image: string): Promise<Image
 }
 
 export function toEngineImage({ Id, Size, Config }: ImageAnswer): EngineImage {
-  return { id: Id, user: Config?.User ?? '', sizeBytes: Size ?? 0 };
+  return { id: withAlgorithm(Id), user: Config?.User ?? '', sizeBytes: Size ?? 0 };
 }
 
 /** Pulls, or throws ErrImagePull or InvalidImageName in the registry's words. */
@@ -47,6 +47,42 @@ export async function pullImage(api: DockerApi, { image, auth, signal }: PullReq
     { 400: 'InvalidImageName', otherwise: 'ErrImagePull' },
   );
   await finish(stream, 'ErrImagePull');
+}
+
+/** Gives the image a second name. Throws `ErrImagePull`. */
+export async function tagImage(api: DockerApi, image: string, name: string): Promise<void> {
+  const colon = name.lastIndexOf(':');
+  const [repo, tag] = [name.slice(0, colon), name.slice(colon + 1)];
+  await api.json(
+    { method: 'POST', path: `/images/${image}/tag`, query: { repo, tag } },
+    { otherwise: 'ErrImagePull' },
+  );
+}
+
+/** Ids of the images of all containers that the engine has. */
+export async function imagesInUse(api: DockerApi): Promise<Set<string>> {
+  const containers = await api.json<{ ImageID: string }[]>(
+    { method: 'GET', path: '/containers/json', query: { all: '1' } },
+    { otherwise: 'EngineDown' },
+  );
+  return new Set(containers.map(({ ImageID }) => withAlgorithm(ImageID)));
+}
+
+/** An image that is gone already is no error. */
+export async function removeImage(api: DockerApi, image: string): Promise<void> {
+  try {
+    await api.json(
+      { method: 'DELETE', path: `/images/${image}` },
+      { 404: 'NotFound', 409: 'Conflict', otherwise: 'EngineDown' },
+    );
+  } catch (error) {
+    if (!(error instanceof RuntimeError && error.reason === 'NotFound')) throw error;
+  }
+}
+
+/** Podman leaves it out in some answers. */
+function withAlgorithm(id: string): string {
+  return id.includes(':') ? id : `sha256:${id}`;
 }
 
 /** Loads an archive of images. */

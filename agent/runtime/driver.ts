@@ -43,7 +43,10 @@ export type SeccompChoice = { kind: 'unconfined' } | { kind: 'localhost'; path: 
 /** Everything the engine is asked for; computed by `decisions/container-config.ts`. */
 export interface ContainerConfig {
   identity: ContainerIdentity;
+  /** By its full name: what `list` gives back. */
   image: string;
+  /** What this engine calls it, where that is another name. */
+  engineImage?: string;
   /** Entrypoint; absent = the image's. */
   command?: string[];
   args?: string[];
@@ -134,6 +137,8 @@ export interface EngineInfo {
   seccomp: boolean;
   /** It runs as an ordinary user of the host. */
   rootless: boolean;
+  /** Where it keeps images, on its own host; absent when it does not tell. */
+  rootDir?: string;
 }
 
 /** Something happened to a container of ours: look at it again. `resync`: events may be lost, look at all. */
@@ -252,6 +257,12 @@ export interface RuntimeDriver {
   /** Undefined when the engine does not have it. */
   findImage(image: string): Promise<EngineImage | undefined>;
   pull(request: PullRequest): Promise<void>;
+  /** Gives an image that is there another name. */
+  tag(image: string, name: string): Promise<void>;
+  /** Ids of the images that containers were made of, anybody's. */
+  imagesInUse(): Promise<ReadonlySet<string>>;
+  /** Takes this name away, and with its last name the image. Throws for one in use. */
+  removeImage(image: string): Promise<void>;
   /** Makes sure that the sandbox image is there; answers its name. Asks no registry. */
   ensureSandboxImage(): Promise<string>;
   /** Throws reason `Conflict` when this identity exists already. `onWarning` hears what the host cannot give. Answers the id. */

@@ -36,7 +36,16 @@ export class FakePulls {
     if (afterMs > 0) await this.#wait(afterMs, signal);
     if (signal.aborted) throw new RuntimeError('ErrImagePull', 'the pull was cancelled', true);
     if (error) throw new RuntimeError(error.reason, `${image}: ${error.message}`, false);
+    this.add(image);
+  }
+
+  add(image: string): void {
     this.#images.add(image);
+    this.#options.onChange();
+  }
+
+  remove(image: string): void {
+    this.#images.delete(image);
     this.#options.onChange();
   }
 

@@ -71,6 +71,23 @@ export class FakeDriver implements RuntimeDriver {
     await this.#engine.pulls.pull(image, signal);
   }
 
+  async tag(_image: string, name: string): Promise<void> {
+    this.#engine.assertUp();
+    this.#engine.pulls.add(name);
+  }
+
+  async imagesInUse(): Promise<ReadonlySet<string>> {
+    return new Set((await this.list()).map(({ imageID }) => imageID));
+  }
+
+  async removeImage(image: string): Promise<void> {
+    this.#engine.assertUp();
+    if ((await this.imagesInUse()).has(fakeImageID(image))) {
+      throw new RuntimeError('Conflict', `${image} is in use`, false);
+    }
+    this.#engine.pulls.remove(image);
+  }
+
   async ensureSandboxImage(): Promise<string> {
     await this.pull({ image: SANDBOX_IMAGE, signal: new AbortController().signal });
     return SANDBOX_IMAGE;
@@ -78,7 +95,7 @@ export class FakeDriver implements RuntimeDriver {
 
   async create(config: ContainerConfig): Promise<string> {
     this.#engine.assertUp();
-    if (!this.#engine.pulls.has(config.image)) {
+    if (!this.#engine.pulls.has(config.engineImage ?? config.image)) {
       throw new RuntimeError('CreateContainerError', `No such image: ${config.image}`, true);
     }
     return this.#engine.create(this.#owner, config);

@@ -60,6 +60,18 @@ export class SteadyTimes implements RuntimeDriver {
     return this.#driver.pull(request);
   }
 
+  tag(image: string, name: string): Promise<void> {
+    return this.#driver.tag(image, name);
+  }
+
+  imagesInUse(): Promise<ReadonlySet<string>> {
+    return this.#driver.imagesInUse();
+  }
+
+  removeImage(image: string): Promise<void> {
+    return this.#driver.removeImage(image);
+  }
+
   ensureSandboxImage(): Promise<string> {
     return this.#driver.ensureSandboxImage();
   }

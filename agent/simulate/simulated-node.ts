@@ -6,6 +6,7 @@ import type { Clock } from '../../shared/process/clock.js';
 import { type Running, startInOrder } from '../../shared/process/lifecycle.js';
 import type { Logger } from '../../shared/process/log.js';
 import { type Agent, createAgent } from '../agent.js';
+import { plainImageHandling } from '../agent-images.js';
 import { fullImageName } from '../decisions/image-name.js';
 import { ConfigCache } from '../desired/config-cache.js';
 import { DesiredCache } from '../desired/desired-cache.js';
@@ -99,6 +100,7 @@ export class SimulatedNode implements QueriedNode {
       cache: this.#cache,
       config: this.#config,
       volumes: NO_VOLUMES,
+      images: plainImageHandling(),
       isolation: { seccompRoot: '/', allowedUnsafeSysctls: ['net.*', 'kernel.*', 'fs.mqueue.*'] },
       files: NO_POD_FILES,
       readHost: () => this.#host(),

@@ -2,7 +2,7 @@
 import { isConfigObject } from '../../shared/kube/config-reference.js';
 import type { Node } from '../../shared/kube/node.js';
 import { BEAT_INTERVAL_MS, type Hello, type Welcome } from '../../shared/link/messages.js';
-import { CONFIG_OBJECTS, commonFeatures, GIVE_BACK } from '../../shared/link/version.js';
+import { CONFIG_OBJECTS, commonFeatures, GIVE_BACK, HOLD_IMAGES } from '../../shared/link/version.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { unknownPodVerdict } from '../decisions/unknown-pod.js';
@@ -14,6 +14,7 @@ import { DesiredSender, type DesiredSource } from './desired-sender.js';
 import { FanOut } from './fan-out.js';
 import type { GivenBack } from './given-back.js';
 import { hostOffsetMs } from './host-time.js';
+import { tellImagesToHold } from './images-to-hold.js';
 import type { LiveSessions } from './live-sessions.js';
 import type { NodeConditions } from './node-conditions.js';
 import { NodeLanes } from './node-lanes.js';
@@ -112,7 +113,7 @@ export class Greeter {
   }
 
   async #welcome(session: Session, hello: Hello, node: Node, offsetMs: number): Promise<void> {
-    const { presence, live, conditions, log } = this.#parts;
+    const { presence, live, conditions, informers, log } = this.#parts;
     session.send(this.#welcomeFor(node, hello));
     const sender = new DesiredSender(
       hello.have,
@@ -121,7 +122,11 @@ export class Greeter {
       () => this.#fanOut.add(session),
     );
     session.becomeLive(hello.instanceID, commonFeatures(hello.features), sender);
-    live.set(session.node, { session, nodeUid: node.metadata.uid, offsetMs });
+    const heldImages = hello.features.includes(HOLD_IMAGES) ? [] : undefined;
+    const entry = { session, nodeUid: node.metadata.uid, offsetMs, heldImages };
+    live.set(session.node, entry);
+    // What changed since the admission read it came before there was a session to tell.
+    tellImagesToHold(entry, informers.nodes.get({ name: session.node }) ?? node);
     presence.connected(session.node, () => session.quietMs());
     log.info({ node: session.node, version: hello.agentVersion }, 'agent connected');
     await conditions.write(session.node, hello.status);

@@ -23,6 +23,7 @@ import { Enrolment, type JoinCall, nodeOfCredential } from './enrolment.js';
 import { GivenBack } from './given-back.js';
 import { Greeter } from './greeter.js';
 import { HostReports } from './host-reports.js';
+import { tellImagesToHold } from './images-to-hold.js';
 import { LiveSessions } from './live-sessions.js';
 import { NodeConditions } from './node-conditions.js';
 import { NodeLanes } from './node-lanes.js';
@@ -179,6 +180,8 @@ export class Hub implements SessionEvents {
     const { presence, clusterUID } = this.#options;
     if (current) {
       presence.expect(current.metadata.name);
+      const live = this.#live.get(current.metadata.name);
+      if (live) tellImagesToHold(live, current);
       return;
     }
     if (!previous) return;

@@ -6,6 +6,8 @@ export interface LiveSession {
   session: Session;
   nodeUid: string | undefined;
   offsetMs: number;
+  /** The images that its agent was told to hold; undefined for an agent that holds none. */
+  heldImages: readonly string[] | undefined;
 }
 
 export class LiveSessions {

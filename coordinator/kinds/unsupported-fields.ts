@@ -132,6 +132,7 @@ export const POD_SPEC: Support = {
   hostUsers: [true],
   hostname: 'all',
   hostAliases: 'all',
+  imagePullSecrets: 'all',
   affinity: {
     nodeAffinity: {
       requiredDuringSchedulingIgnoredDuringExecution: 'all',
@@ -163,7 +164,7 @@ export const POD_SPEC: Support = {
     appArmorProfile: 'all',
     ...none('seLinuxChangePolicy', 'seLinuxOptions', 'windowsOptions'),
   },
-  ...none('dnsConfig', 'ephemeralContainers', 'hostnameOverride', 'imagePullSecrets'),
+  ...none('dnsConfig', 'ephemeralContainers', 'hostnameOverride'),
   ...none('preemptionPolicy', 'priority', 'priorityClassName', 'readinessGates'),
   ...none('resourceClaims', 'resources', 'runtimeClassName', 'schedulingGates', 'serviceAccountName'),
   ...none('subdomain', 'topologySpreadConstraints'),

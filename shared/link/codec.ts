@@ -198,6 +198,7 @@ const FROM_HUB: { [K in FromHub['kind']]: Shape<Of<K>> } = {
     gone: list(uid),
   }),
   ask: record<Of<'ask'>>({ kind: oneOf('ask'), uids: list(uid) }),
+  holdImages: record<Of<'holdImages'>>({ kind: oneOf('holdImages'), images: list(text(1_024), 100) }),
   statusAck: record<Of<'statusAck'>>({ kind: oneOf('statusAck'), id }),
   goodbye: record<Of<'goodbye'>>({
     kind: oneOf('goodbye'),

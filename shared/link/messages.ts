@@ -87,6 +87,15 @@ export interface Ask {
   uids: string[];
 }
 
+/**
+ * Feature `holdImages`: the images that the node is to have before any Pod asks for them, as Pods name them. The whole
+ * list each time; the agent pulls what it lacks and removes none of them. Nothing is answered.
+ */
+export interface HoldImages {
+  kind: 'holdImages';
+  images: string[];
+}
+
 /** Answers an `ask` for one uid: the bytes as they were given, with their seal; without, the host has none. */
 export interface ReturnedObject {
   uid: string;
@@ -301,6 +310,7 @@ export type FromHub =
   | Welcome
   | Desired
   | Ask
+  | HoldImages
   | StatusAck
   | Goodbye
   | StreamOpen

@@ -1,6 +1,7 @@
 /** What an agent is told to hold: the difference, nothing else, one at a time. */
 import assert from 'node:assert/strict';
-import { podKind } from '../../coordinator/kinds/index.js';
+import { HOLD_IMAGES_ANNOTATION } from '../../coordinator/hub/images-to-hold.js';
+import { nodeKind, podKind } from '../../coordinator/kinds/index.js';
 import type { Desired } from '../../shared/link/messages.js';
 import { eventually } from '../harness/eventually.js';
 import { withHub } from '../harness/hub-bench.js';
@@ -132,4 +133,26 @@ withHub('a large difference comes in several messages that each fit a frame', as
   const agent = await bench.agent('n1');
   await eventually(() => agent.held.size === 12);
   assert.equal(agent.changes.length, 2);
+});
+
+withHub('the images to hold are told when it connects, and when they change', async (bench) => {
+  const agent = await bench.agent('n1');
+  await eventually(() => agent.link.phase === 'live');
+  const annotate = (images: string) =>
+    bench.plane.registry.modify(nodeKind, { name: 'n1' }, (node) => {
+      node.metadata.annotations = { [HOLD_IMAGES_ANNOTATION]: images };
+      return undefined;
+    });
+  await annotate('app:2, side:3');
+  await eventually(() => agent.heldImages.length === 1);
+  await annotate('app:2,side:3,,');
+  await annotate('');
+  await eventually(() => agent.heldImages.length === 2);
+  assert.deepEqual(agent.heldImages, [['app:2', 'side:3'], []]);
+  await annotate('app:4');
+  await eventually(() => agent.heldImages.length === 3);
+  agent.link.stop();
+  const back = await bench.agent('n1', { instanceID: 'restarted', clusterUID: agent.clusterUID ?? '' });
+  await eventually(() => back.heldImages.length === 1);
+  assert.deepEqual(back.heldImages, [['app:4']]);
 });

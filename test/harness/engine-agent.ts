@@ -3,7 +3,8 @@
  * coordinator, over the channel of `fork`. Arguments: SOCKET DATA-DIR.
  */
 import { type HeldPod, heldAfterGone, heldAfterSet } from '../../agent/decisions/held-pod.js';
-import { Images } from '../../agent/pods/images.js';
+import { Images } from '../../agent/images/images.js';
+import { RegistrySettings } from '../../agent/images/registry-settings.js';
 import { FolderPodFiles } from '../../agent/pods/pod-files.js';
 import { PodWorkers } from '../../agent/pods/pod-workers.js';
 import { watchRuntime } from '../../agent/pods/runtime-watch.js';
@@ -38,7 +39,12 @@ async function main(socketPath: string, dataDir: string): Promise<void> {
   };
   const workers = new PodWorkers(source, {
     driver,
-    images: new Images(driver, systemClock),
+    images: new Images({
+      driver,
+      clock: systemClock,
+      registries: new RegistrySettings(undefined),
+      pullsAtOnce: 3,
+    }),
     volumes: new Volumes(dataDir),
     findConfig: () => undefined,
     handlers: new ContainerHandlers(driver, systemClock),

@@ -69,6 +69,8 @@ export class BenchAgent implements AgentSide {
   readonly held: Map<string, string>;
   readonly given: Map<string, DesiredObject>;
   readonly changes: DesiredChange[] = [];
+  /** Each list of images to hold that came. */
+  readonly heldImages: string[][] = [];
   readonly welcomes: Welcome[] = [];
   readonly lost: string[] = [];
   readonly ended: string[] = [];
@@ -116,6 +118,10 @@ export class BenchAgent implements AgentSide {
       this.given.set(object.uid, object);
     }
     for (const uid of change.gone) this.held.delete(uid);
+  }
+
+  holdImages(images: readonly string[]): void {
+    this.heldImages.push([...images]);
   }
 
   giveBack(uid: string): ReturnedObject {

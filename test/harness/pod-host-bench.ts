@@ -9,7 +9,8 @@ import {
   heldAfterSet,
 } from '../../agent/decisions/held-pod.js';
 import type { PodEnd } from '../../agent/decisions/pod-view.js';
-import { Images } from '../../agent/pods/images.js';
+import { Images } from '../../agent/images/images.js';
+import { RegistrySettings } from '../../agent/images/registry-settings.js';
 import { FolderPodFiles } from '../../agent/pods/pod-files.js';
 import type { HostFacts, PodHost, PodSource } from '../../agent/pods/pod-host.js';
 import { PodWorkers } from '../../agent/pods/pod-workers.js';
@@ -173,7 +174,12 @@ export class PodHostBench implements PodSource {
   #startAgent(): [PodWorkers, RuntimeWatch] {
     const host: PodHost = {
       driver: this.driver,
-      images: new Images(this.driver, this.clock),
+      images: new Images({
+        driver: this.driver,
+        clock: this.clock,
+        registries: new RegistrySettings(undefined),
+        pullsAtOnce: 3,
+      }),
       volumes: new Volumes(this.dataDir),
       findConfig: (reference) => this.config.get(configKey(reference)),
       handlers: this.handlers,

@@ -1,4 +1,5 @@
 /** Images for tests, made from this machine's static busybox and loaded by the engine's API: no registry is in reach. */
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { arch } from 'node:os';
 import { DockerApi } from '../../agent/runtime/docker-api.js';
@@ -19,14 +20,15 @@ export function shell(script: string): string[] {
   return ['/bin/busybox', 'sh', '-c', script];
 }
 
-/** One image under all of `tags` (with tag, such as `app:1`), as `docker load` takes it. */
-export function testImageArchive(tags: string[]): Buffer {
+/** One image under all of `tags` (with tag, such as `app:1`), as `docker load` takes it. `extraBytes` of chance make it large. */
+export function testImageArchive(tags: string[], extraBytes = 0): Buffer {
   return imageArchive({
     tags: tags.map(withDomain),
     architecture: arch() === 'arm64' ? 'arm64' : 'amd64',
     files: [
       { path: 'bin/busybox', bytes: readFileSync('/bin/busybox'), mode: 0o755 },
       { path: 'etc/passwd', bytes: Buffer.from('root:x:0:0:root:/:/bin/sh\n'), mode: 0o644 },
+      ...(extraBytes > 0 ? [{ path: 'large', bytes: randomBytes(extraBytes), mode: 0o644 }] : []),
     ],
     config: { Entrypoint: WAITS, Env: ['PATH=/bin'] },
   });

@@ -205,6 +205,8 @@ describe('image names', () => {
     ['quay.io/a/b:v1', 'quay.io/a/b:v1', 'IfNotPresent'],
     ['localhost/app', 'localhost/app:latest', 'Always'],
     ['host:5000/app', 'host:5000/app:latest', 'Always'],
+    [`nginx:1.25@sha256:${id}`, `docker.io/library/nginx@sha256:${id}`, 'IfNotPresent'],
+    ['index.docker.io/user/app:1', 'docker.io/user/app:1', 'IfNotPresent'],
     [`nginx@sha256:${id}`, `docker.io/library/nginx@sha256:${id}`, 'IfNotPresent'],
     [`sha256:${id}`, `sha256:${id}`, 'IfNotPresent'],
   ] as const) {

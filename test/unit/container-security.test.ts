@@ -2,11 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { engineLimits, oomScore, sandboxLimits } from '../../agent/decisions/container-limits.js';
-import {
-  dependsOnImageUser,
-  engineSecurity,
-  refusedAsRoot,
-} from '../../agent/decisions/container-security.js';
+import { engineSecurity, refusedAsRoot } from '../../agent/decisions/container-security.js';
 import { hostIsolation } from '../../agent/decisions/host-isolation.js';
 import { isolationShortfalls } from '../../agent/decisions/isolation-shortfall.js';
 import type {
@@ -61,9 +57,8 @@ describe('users and groups', () => {
     engineSecurity(...given(...args), WHOLE_HOST, '33:44');
 
   test("a group alone goes with the image's user", () => {
-    assert.ok(dependsOnImageUser(...given({ runAsGroup: 7 })));
     assert.equal(security({ runAsGroup: 7 }).user, '33:7');
-    assert.equal(dependsOnImageUser(...given({ runAsGroup: 7, runAsUser: 1 })), false);
+    assert.equal(security({ runAsGroup: 7, runAsUser: 1 }).user, '1:7');
   });
 
   test("supplemental groups and the volumes' group are the processes' too", () => {

@@ -1,0 +1,70 @@
+/** Images on this host, wired together: pulls, those held ahead of their Pods, and what goes when the disk fills. */
+import type { Pod } from '../shared/kube/pod.js';
+import type { Clock } from '../shared/process/clock.js';
+import type { Part } from '../shared/process/lifecycle.js';
+import type { Logger } from '../shared/process/log.js';
+import type { CollectionThresholds, DiskUse } from './decisions/image-collection.js';
+import { fullImageName } from './decisions/image-name.js';
+import { HeldImages } from './images/held-images.js';
+import { ImageCollector } from './images/image-collector.js';
+import { ImageRecords } from './images/image-records.js';
+import { Images } from './images/images.js';
+import { RegistrySettings } from './images/registry-settings.js';
+import type { RuntimeDriver } from './runtime/driver.js';
+
+/** How this host deals with images. */
+export interface ImageHandling {
+  registries: RegistrySettings;
+  pullsAtOnce: number;
+  records: ImageRecords;
+  /** Absent where nothing is collected. */
+  collection?: { thresholds: CollectionThresholds; disk: () => Promise<DiskUse> };
+}
+
+/** For hosts that pretend. */
+export function plainImageHandling(): ImageHandling {
+  return { registries: new RegistrySettings(undefined), pullsAtOnce: 3, records: ImageRecords.inMemory() };
+}
+
+export interface AgentImages {
+  images: Images;
+  held: HeldImages;
+  parts: Part[];
+}
+
+export interface AgentImagesOptions {
+  driver: RuntimeDriver;
+  handling: ImageHandling;
+  /** Pods of this host: their images stay. */
+  pods: () => Iterable<{ pod: Pod }>;
+  /** A Warning about the node. */
+  warn: (reason: string, message: string) => void;
+  clock: Clock;
+  log: Logger;
+}
+
+export function createAgentImages(options: AgentImagesOptions): AgentImages {
+  const { driver, handling, clock, warn } = options;
+  const { registries, pullsAtOnce, records, collection } = handling;
+  const log = options.log.child({ component: 'images' });
+  const onPulled = (name: string): void => {
+    records
+      .pulled(name, clock.now())
+      .catch((error: unknown) => log.warn({ image: name, err: error }, 'pulled image not noted'));
+  };
+  const images = new Images({ driver, clock, registries, pullsAtOnce, onPulled });
+  const held = new HeldImages(images, clock, log);
+  const parts: Part[] = [{ name: 'held images', stop: () => held.stop() }];
+  if (collection) {
+    const pinned = (): Set<string> => new Set([...held.names(), ...namesOf(options.pods())]);
+    const collector = new ImageCollector({ driver, records, ...collection, pinned, warn, clock, log });
+    parts.push({ name: 'image collection', start: () => collector.start(), stop: () => collector.stop() });
+  }
+  return { images, held, parts };
+}
+
+function namesOf(pods: Iterable<{ pod: Pod }>): string[] {
+  return [...pods].flatMap(({ pod: { spec } }) =>
+    [...(spec.initContainers ?? []), ...spec.containers].map(({ image }) => fullImageName(image)),
+  );
+}

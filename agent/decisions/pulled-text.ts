@@ -1,0 +1,26 @@
+/** How a kubelet tells that an image is here (pkg/kubelet/images image_manager.go). */
+
+/** Of one pull; times in ms, alone and with waiting for its turn. */
+export interface PullFigures {
+  pullMs: number;
+  totalMs: number;
+  sizeBytes: number;
+}
+
+/** The message of `Pulled`, without figures for an image that was there already. */
+export function pulledText(image: string, pull: PullFigures | undefined): string {
+  if (!pull) return `Container image "${image}" already present on machine`;
+  const times = `${goDuration(pull.pullMs)} (${goDuration(pull.totalMs)} including waiting)`;
+  return `Successfully pulled image "${image}" in ${times}. Image size: ${pull.sizeBytes} bytes.`;
+}
+
+/** Cut to whole ms and written as Go does: `350ms`, `1.25s`, `1m2.3s`, `1h0m0s`. */
+export function goDuration(ms: number): string {
+  const whole = Math.trunc(ms);
+  if (whole === 0) return '0s';
+  if (whole < 1000) return `${whole}ms`;
+  const seconds = `${(whole % 60_000) / 1000}s`;
+  const minutes = Math.floor(whole / 60_000);
+  if (minutes === 0) return seconds;
+  return minutes < 60 ? `${minutes}m${seconds}` : `${Math.floor(minutes / 60)}h${minutes % 60}m${seconds}`;
+}

@@ -1,0 +1,68 @@
+/** Which images this agent brought here, across its restarts: no other may ever be removed by it. */
+import { readIfPresent, writePrivateFile } from '../../shared/process/private-file.js';
+
+/** Times in ms since the epoch, by the host's clock. */
+export interface ImageRecord {
+  pulledAt: number;
+  /** When it was last seen in use; 0 = never. */
+  lastUsedAt: number;
+}
+
+/** By full name. The file is written when images come and go; of the times of use it keeps what they were then. */
+export class ImageRecords {
+  readonly #path: string | undefined;
+  readonly #records: Map<string, ImageRecord>;
+  #writing: Promise<void> = Promise.resolve();
+
+  private constructor(path: string | undefined, records: Map<string, ImageRecord>) {
+    this.#path = path;
+    this.#records = records;
+  }
+
+  /** A file that is missing or damaged means no image: then none is removed that was pulled before. */
+  static async open(path: string): Promise<ImageRecords> {
+    return new ImageRecords(path, read(await readIfPresent(path)));
+  }
+
+  /** Ones that end with the process. */
+  static inMemory(): ImageRecords {
+    return new ImageRecords(undefined, new Map());
+  }
+
+  all(): ReadonlyMap<string, ImageRecord> {
+    return this.#records;
+  }
+
+  /** Pulled again, an image is as new. */
+  pulled(name: string, now: number): Promise<void> {
+    const lastUsedAt = this.#records.get(name)?.lastUsedAt ?? 0;
+    this.#records.set(name, { pulledAt: now, lastUsedAt });
+    return this.#save();
+  }
+
+  used(name: string, now: number): void {
+    const record = this.#records.get(name);
+    if (record) record.lastUsedAt = now;
+  }
+
+  removed(names: readonly string[]): Promise<void> {
+    const known = names.filter((name) => this.#records.delete(name));
+    return known.length > 0 ? this.#save() : Promise.resolve();
+  }
+
+  #save(): Promise<void> {
+    const path = this.#path;
+    if (path === undefined) return Promise.resolve();
+    const text = JSON.stringify(Object.fromEntries(this.#records));
+    this.#writing = this.#writing.catch(() => undefined).then(() => writePrivateFile(path, text));
+    return this.#writing;
+  }
+}
+
+function read(text: string | undefined): Map<string, ImageRecord> {
+  try {
+    return new Map(Object.entries(JSON.parse(text ?? '{}') as Record<string, ImageRecord>));
+  } catch {
+    return new Map();
+  }
+}

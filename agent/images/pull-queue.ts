@@ -1,0 +1,41 @@
+/** Lets only so many pulls go on at once; the others wait their turn, in order. */
+export class PullQueue {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(atOnce: number) {
+    this.#free = atOnce;
+  }
+
+  /** Runs the task when its turn has come. One whose signal aborts while it waits gives its place up and rejects. */
+  async run<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    await this.#turn(signal);
+    try {
+      return await task();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#free += 1;
+    }
+  }
+
+  #turn(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (this.#free > 0) {
+      this.#free -= 1;
+      return Promise.resolve();
+    }
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => {
+        this.#waiting.splice(this.#waiting.indexOf(go), 1);
+        reject(signal.reason);
+      };
+      const go = (): void => {
+        signal.removeEventListener('abort', onAbort);
+        resolve();
+      };
+      this.#waiting.push(go);
+      signal.addEventListener('abort', onAbort, { once: true });
+    });
+  }
+}

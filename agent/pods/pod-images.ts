@@ -1,0 +1,94 @@
+/** Gets the images of one Pod's containers, with the words of a kubelet. */
+import type { Container, Pod } from '../../shared/kube/pod.js';
+import type { ImageFailure } from '../decisions/image-backoff.js';
+import type { ImageState } from '../decisions/pod-view.js';
+import { missingSecretsText, pullSecrets } from '../decisions/pull-secrets.js';
+import { pulledText } from '../decisions/pulled-text.js';
+import type { Keyring } from '../decisions/registry-credentials.js';
+import { RuntimeError } from '../runtime/driver.js';
+import { isEngineDown } from './engine-down.js';
+import type { PodHost } from './pod-host.js';
+import type { PodMemory } from './pod-memory.js';
+import type { PodReporter } from './pod-reporter.js';
+
+export class PodImages {
+  readonly #host: Pick<PodHost, 'images' | 'findConfig' | 'clock'>;
+  readonly #reporter: PodReporter;
+  readonly #memory: PodMemory;
+  /** Called when an image has come, or cannot be had. */
+  readonly #wake: () => void;
+  readonly #signal: AbortSignal;
+
+  constructor(
+    host: PodHost,
+    reporter: PodReporter,
+    memory: PodMemory,
+    wake: () => void,
+    signal: AbortSignal,
+  ) {
+    this.#host = host;
+    this.#reporter = reporter;
+    this.#memory = memory;
+    this.#wake = wake;
+    this.#signal = signal;
+  }
+
+  /** Goes on in the background: a long pull must not keep the Pod's other containers, or its end, waiting. */
+  startEnsure(pod: Pod, container: Container): void {
+    const { images } = this.#memory.progress;
+    const before = images[container.name];
+    const failed = before && before.kind !== 'ready' ? before.failed : undefined;
+    images[container.name] = failed ? { kind: 'fetching', failed } : { kind: 'fetching' };
+    this.#fetch(pod, container, failed).finally(this.#wake);
+  }
+
+  async #fetch(pod: Pod, container: Container, before: ImageFailure | undefined): Promise<void> {
+    const { name, image } = container;
+    const say = (reason: string, message: string): void =>
+      this.#reporter.event(pod, { type: 'Normal', reason, message, container: name });
+    try {
+      const request = { image, pullPolicy: container.imagePullPolicy, secrets: this.#pullSecrets(pod) };
+      const ensured = await this.#host.images.ensure(request, this.#signal, () =>
+        say('Pulling', `Pulling image "${image}"`),
+      );
+      const { name: engineName, user } = ensured.image;
+      this.#memory.progress.images[name] = { kind: 'ready', engineName, user };
+      const figures = ensured.kind === 'pulled' ? { ...ensured, ...ensured.image } : undefined;
+      say('Pulled', pulledText(image, figures));
+    } catch (error) {
+      if (this.#signal.aborted) return;
+      this.#memory.progress.images[name] = this.#troubleOf(error, before);
+    }
+  }
+
+  #pullSecrets(pod: Pod): Keyring[] {
+    try {
+      const { rings, missing } = pullSecrets(pod, this.#host.findConfig);
+      if (missing.length > 0) {
+        const message = missingSecretsText(missing);
+        this.#reporter.event(pod, { type: 'Warning', reason: 'FailedToRetrieveImagePullSecret', message });
+      }
+      return rings;
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new RuntimeError('ErrImagePull', why, true);
+    }
+  }
+
+  #troubleOf(error: unknown, before: ImageFailure | undefined): ImageState {
+    // An engine that is down says nothing about the image: it is asked again when the engine is back.
+    if (isEngineDown(error)) return before ? { kind: 'failed', failed: before } : { kind: 'unchecked' };
+    if (!(error instanceof RuntimeError)) throw error;
+    const { reason, message } = error;
+    const failures = (before?.failures ?? 0) + 1;
+    return {
+      kind: 'failed',
+      failed: {
+        reason: reason === 'NotFound' ? 'ErrImagePull' : reason,
+        message,
+        failedAt: this.#host.clock.now(),
+        failures,
+      },
+    };
+  }
+}

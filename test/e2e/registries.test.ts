@@ -1,0 +1,204 @@
+/** Images on real engines: a registry that wants a login, mirrors, one that dies in the middle, and a disk that fills. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fullImageName } from '../../agent/decisions/image-name.js';
+import { ImageCollector } from '../../agent/images/image-collector.js';
+import { ImageRecords } from '../../agent/images/image-records.js';
+import { Images } from '../../agent/images/images.js';
+import { RegistrySettings } from '../../agent/images/registry-settings.js';
+import { DockerEngine } from '../../agent/runtime/docker-engine.js';
+import { askEngine } from '../../agent/runtime/find-engine.js';
+import { systemClock } from '../../shared/process/clock.js';
+import { silentLogger } from '../../shared/process/log.js';
+import { startEngine, type TestEngine } from '../harness/engines.js';
+import { leaveOut } from '../harness/leave-out.js';
+import { BENCH_OWNER, PodHostBench, podOf } from '../harness/pod-host-bench.js';
+import { REGISTRY, type RegistryOptions, TestRegistry } from '../harness/registry.js';
+import { config } from '../laws/driver.js';
+
+const LOGIN = {
+  user: 'robot',
+  password: 'secret',
+  bcrypt: '$2b$04$EzdfdcLR4EII2F6CpH1xj.gp1qs6i0ejtom2MigZ0G.MZkO15ou3S',
+};
+const never = new AbortController().signal;
+
+for (const kind of ['docker', 'podman'] as const) {
+  describe(`registries with ${kind}`, { concurrency: 1 }, () => {
+    let engine: TestEngine | string;
+    let driver: DockerEngine;
+    let images: Images;
+    const folder = mkdtempSync(join(tmpdir(), 'everynode-registries-'));
+    const file = join(folder, 'registries.json');
+    // The agent's timers keep no process alive.
+    const alive = setInterval(() => undefined, 1000);
+
+    before(async () => {
+      engine = await startEngine(kind);
+      if (typeof engine === 'string') return;
+      driver = new DockerEngine(await askEngine({ socketPath: engine.socketPath }), BENCH_OWNER);
+      images = new Images({
+        driver,
+        clock: systemClock,
+        registries: new RegistrySettings(file),
+        pullsAtOnce: 3,
+      });
+    });
+    after(async () => {
+      clearInterval(alive);
+      rmSync(folder, { recursive: true, force: true });
+      if (typeof engine === 'string') return;
+      driver.close();
+      await engine.stop();
+    });
+    const ensure = (image: string) => images.ensure({ image }, never, () => undefined);
+    const check = (
+      name: string,
+      options: RegistryOptions,
+      body: (registry: TestRegistry, host: TestEngine) => Promise<void>,
+    ): void => {
+      test(name, { timeout: 180_000 }, async (context) => {
+        const what = `registries with ${kind}`;
+        if (typeof engine === 'string') return leaveOut(context, what, engine);
+        const registry = await TestRegistry.start(engine, options);
+        if (typeof registry === 'string') return leaveOut(context, what, registry);
+        try {
+          await body(registry, engine);
+        } finally {
+          await registry.stop();
+          rmSync(file, { force: true });
+        }
+      });
+    };
+
+    check(
+      'a login: refused without, and with the wrong one; given with the right one',
+      { login: LOGIN },
+      async (registry) => {
+        const image = registry.push('private:1');
+        const logIn = (password: string): void => {
+          const auth = Buffer.from(`${LOGIN.user}:${password}`).toString('base64');
+          writeFileSync(file, JSON.stringify({ auths: { [REGISTRY]: { auth } } }));
+        };
+        const refusal = {
+          reason: 'ErrImagePull',
+          message: /unauthorized|no basic auth credentials|authentication required/,
+        };
+        await assert.rejects(ensure(image), refusal);
+        logIn('wrong');
+        await assert.rejects(ensure(image), refusal);
+        logIn(LOGIN.password);
+        assert.equal((await ensure(image)).kind, 'pulled');
+        assert.equal((await ensure(image)).kind, 'present');
+      },
+    );
+
+    check(
+      'a mirror stands in for a registry that cannot be reached, by tag and by digest',
+      {},
+      async (registry) => {
+        registry.push('library/mirrored:1');
+        writeFileSync(file, JSON.stringify({ mirrors: { 'docker.io': [REGISTRY] } }));
+        const tagged = await ensure('mirrored:1');
+        assert.equal(tagged.image.name, 'docker.io/library/mirrored:1');
+        assert.ok(tagged.image.sizeBytes > 100_000, `${tagged.image.sizeBytes}`);
+        await driver.create(config('tagged', { image: tagged.image.name }));
+        const [container] = await driver.inspectPod('tagged');
+        const digest = /sha256:[0-9a-f]{64}$/.exec(container?.imageID ?? '')?.[0];
+        const pinned = `mirrored@${digest}`;
+        const byDigest = await ensure(pinned);
+        assert.equal(byDigest.image.id, tagged.image.id);
+        const image = fullImageName(pinned);
+        await driver.create({ ...config('pinned', { image }), engineImage: byDigest.image.name });
+        const [other] = await driver.inspectPod('pinned');
+        assert.equal(other?.image, image);
+        for (const { id } of await driver.list()) await driver.remove(id);
+      },
+    );
+
+    check(
+      'a registry that dies in the middle of a pull: the Pod runs once it is back',
+      {},
+      async (registry, host) => {
+        const bench = new PodHostBench(driver, systemClock, kind);
+        // 24 MB at 2 MB/s: two seconds later it is in the middle, whatever else the machine does.
+        const image = registry.push('large:1', 24_000_000);
+        host.onHost(
+          'tc',
+          'qdisc',
+          'add',
+          'dev',
+          'lo',
+          'root',
+          'tbf',
+          'rate',
+          '16mbit',
+          'burst',
+          '64kb',
+          'latency',
+          '400ms',
+        );
+        try {
+          bench.give(podOf('p', { containers: [{ name: 'app', image }] }));
+          await bench.until(
+            'the pull has begun',
+            () => bench.events.some((event) => event.startsWith('Pulling')),
+            20_000,
+          );
+          await sleep(2_000);
+          assert.equal(bench.state('p'), 'ContainerCreating');
+          await registry.kill();
+          host.onHost('tc', 'qdisc', 'del', 'dev', 'lo', 'root');
+          await registry.restart();
+          await bench.until('it runs', () => bench.state('p') === 'running', 120_000);
+          assert.ok(
+            bench.events.some((event) =>
+              /^Pulled: Successfully pulled image .* Image size: \d{8} bytes\.$/.test(event),
+            ),
+          );
+          const held = bench.held.get('uid-p');
+          assert.ok(held);
+          bench.takeAway('uid-p');
+          await bench.until(
+            'it is gone',
+            async () => (await driver.inspectPod('uid-p')).length === 0,
+            30_000,
+          );
+        } finally {
+          await bench.close();
+        }
+      },
+    );
+
+    check('a full disk: unused images go, one that a container has stays', {}, async (registry) => {
+      const [used, unused] = [registry.push('used:1'), registry.push('unused:1', 1000)];
+      const records = ImageRecords.inMemory();
+      for (const image of [used, unused]) {
+        await ensure(image);
+        await records.pulled(fullImageName(image), 0);
+      }
+      const id = await driver.create(config('user', { image: used }));
+      const warnings: string[] = [];
+      const collector = new ImageCollector({
+        driver,
+        records,
+        thresholds: { high: 85, low: 80 },
+        disk: async () => ({ capacityBytes: 1000, availableBytes: 0 }),
+        pinned: () => new Set(),
+        warn: (reason) => void warnings.push(reason),
+        clock: systemClock,
+        log: silentLogger,
+      });
+      await collector.collect();
+      assert.ok(await driver.findImage(used));
+      assert.equal(await driver.findImage(unused), undefined);
+      await assert.rejects(collector.collect(), /only found 0 bytes eligible to free/);
+      assert.deepEqual(warnings, ['FreeDiskSpaceFailed']);
+      await driver.remove(id);
+    });
+  });
+}

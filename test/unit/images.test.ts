@@ -1,0 +1,176 @@
+/** Pulls on a hollow engine: how many at once, with which credentials, from where, and ahead of their Pods. */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { HeldImages } from '../../agent/images/held-images.js';
+import { Images, type ImagesOptions } from '../../agent/images/images.js';
+import { PullQueue } from '../../agent/images/pull-queue.js';
+import { RegistrySettings } from '../../agent/images/registry-settings.js';
+import { type EngineImage, type PullRequest, RuntimeError } from '../../agent/runtime/driver.js';
+import { ManualClock } from '../../shared/process/clock.js';
+import { silentLogger } from '../../shared/process/log.js';
+import { settle } from '../harness/pod-host-bench.js';
+import { temporaryDirectory } from '../harness/temporary-directory.js';
+
+const never = new AbortController().signal;
+const auth = (user: string) => ({ auth: Buffer.from(`${user}:pw`).toString('base64') });
+
+/** An engine whose registry answers as the test says. */
+class Engine {
+  readonly has = new Map<string, EngineImage>();
+  readonly pulls: string[] = [];
+  answer: (request: PullRequest) => Promise<void> = async () => undefined;
+
+  async findImage(image: string): Promise<EngineImage | undefined> {
+    return this.has.get(image);
+  }
+
+  async pull(request: PullRequest): Promise<void> {
+    const header = request.auth && JSON.parse(Buffer.from(request.auth, 'base64url').toString());
+    this.pulls.push(`${request.image}${header ? ` as ${header.username}` : ''}`);
+    await this.answer(request);
+    this.has.set(request.image, { id: `sha256:${request.image}`, user: '', sizeBytes: 5 });
+  }
+
+  async tag(image: string, name: string): Promise<void> {
+    const found = this.has.get(image);
+    if (found) this.has.set(name, found);
+  }
+}
+
+function open(changes: Partial<ImagesOptions> = {}): { engine: Engine; images: Images } {
+  const engine = new Engine();
+  const registries = new RegistrySettings(undefined);
+  const clock = new ManualClock(1000);
+  return { engine, images: new Images({ driver: engine, clock, registries, pullsAtOnce: 2, ...changes }) };
+}
+
+function refused(): Promise<never> {
+  return Promise.reject(new RuntimeError('ErrImagePull', 'unauthorized', true));
+}
+
+describe('pulls', () => {
+  test('no more than the bound go on at once; the others wait in order, and may leave', async () => {
+    const queue = new PullQueue(1);
+    const order: string[] = [];
+    let release = (): void => undefined;
+    const first = queue.run(() => new Promise<void>((resolve) => (release = resolve)), never);
+    const leaving = new AbortController();
+    const left = queue.run(async () => void order.push('left'), leaving.signal);
+    const second = queue.run(async () => void order.push('second'), never);
+    const third = queue.run(async () => void order.push('third'), never);
+    leaving.abort(new Error('gone'));
+    await assert.rejects(left, /gone/);
+    await settle();
+    assert.deepEqual(order, []);
+    release();
+    await Promise.all([first, second, third]);
+    assert.deepEqual(order, ['second', 'third']);
+  });
+
+  test('a task that fails gives its place to the next', async () => {
+    const queue = new PullQueue(1);
+    await assert.rejects(queue.run(refused, never), /unauthorized/);
+    assert.equal(await queue.run(async () => 'next', never), 'next');
+  });
+
+  test('what is no name is refused before any registry is asked', async () => {
+    const { engine, images } = open();
+    await assert.rejects(
+      images.ensure({ image: 'App:1' }, never, () => undefined),
+      {
+        reason: 'InvalidImageName',
+        message:
+          'Failed to apply default image tag "App:1": couldn\'t parse image name "App:1": ' +
+          'invalid reference format: repository name (library/App) must be lowercase',
+      },
+    );
+    assert.deepEqual(engine.pulls, []);
+  });
+});
+
+describe('credentials and mirrors', () => {
+  test('each that fits is tried, and the file may change between two pulls', async (context) => {
+    const path = join(temporaryDirectory(context), 'registries.json');
+    const { engine, images } = open({ registries: new RegistrySettings(path) });
+    engine.answer = ({ auth: given }) =>
+      given && Buffer.from(given, 'base64url').toString().includes('"good"') ? Promise.resolve() : refused();
+    const request = { image: 'host:5000/app:1' };
+    await assert.rejects(
+      images.ensure(request, never, () => undefined),
+      { message: 'unauthorized' },
+    );
+    writeFileSync(
+      path,
+      JSON.stringify({ auths: { 'host:5000': auth('bad'), 'host:5000/app': auth('worse') } }),
+    );
+    await assert.rejects(
+      images.ensure(request, never, () => undefined),
+      {
+        message: '[unauthorized, unauthorized]',
+      },
+    );
+    writeFileSync(path, JSON.stringify({ auths: { 'host:5000': auth('good') } }));
+    assert.equal((await images.ensure(request, never, () => undefined)).kind, 'pulled');
+    assert.deepEqual(engine.pulls, [
+      'host:5000/app:1',
+      'host:5000/app:1 as worse',
+      'host:5000/app:1 as bad',
+      'host:5000/app:1 as good',
+    ]);
+  });
+
+  test('a mirror gives the image under its own name; one that fails is passed over', async (context) => {
+    const path = join(temporaryDirectory(context), 'registries.json');
+    writeFileSync(path, JSON.stringify({ mirrors: { 'docker.io': ['down:1', 'up:2'] } }));
+    const { engine, images } = open({ registries: new RegistrySettings(path) });
+    engine.answer = ({ image }) => (image.startsWith('down') ? refused() : Promise.resolve());
+    const tagged = await images.ensure({ image: 'nginx:1' }, never, () => undefined);
+    assert.equal(tagged.image.name, 'docker.io/library/nginx:1');
+    const digest = `nginx@sha256:${'a'.repeat(64)}`;
+    const pinned = await images.ensure({ image: digest }, never, () => undefined);
+    assert.equal(pinned.image.name, `up:2/library/${digest}`);
+    assert.equal((await images.ensure({ image: digest }, never, () => undefined)).kind, 'present');
+    assert.equal(engine.pulls.length, 4);
+  });
+
+  test('a file that cannot be understood is said to be so', async (context) => {
+    const path = join(temporaryDirectory(context), 'registries.json');
+    const { images } = open({ registries: new RegistrySettings(path) });
+    const why = async (text: string): Promise<string> => {
+      writeFileSync(path, text);
+      const error: unknown = await images.ensure({ image: 'a:1' }, never, () => undefined).catch((e) => e);
+      assert.ok(error instanceof RuntimeError && error.reason === 'ErrImagePull');
+      return error.message.split('cannot be used: ')[1] ?? error.message;
+    };
+    assert.equal(await why('{'), 'is no JSON');
+    assert.match(await why('{"mirrors": {"docker.io": "x"}}'), /^mirrors: must be lists/);
+    assert.match(await why('{"auths": {"a.io": {"auth": "c2VjcmV0"}}}'), /^auths\[a\.io\]/);
+  });
+});
+
+describe('images held ahead of their Pods', () => {
+  test('are pulled, asked for again after a failure, and let go of', async () => {
+    const clock = new ManualClock(0);
+    const { engine, images } = open({ clock });
+    const held = new HeldImages(images, clock, silentLogger);
+    const pass = async (ms: number): Promise<void> => {
+      clock.advance(ms);
+      for (let turn = 0; turn < 5; turn += 1) await settle();
+    };
+    let isUp = false;
+    engine.answer = () => (isUp ? Promise.resolve() : refused());
+    held.hold(['app:1', 'gone:1']);
+    await pass(0);
+    held.hold(['app:1']);
+    isUp = true;
+    await pass(9_000);
+    assert.equal(engine.pulls.length, 2);
+    await pass(1_000);
+    assert.deepEqual([...engine.has.keys()], ['docker.io/library/app:1']);
+    assert.deepEqual(held.names(), ['docker.io/library/app:1']);
+    held.stop();
+    assert.deepEqual(held.names(), []);
+  });
+});
