@@ -1,5 +1,6 @@
 /** The table of what orchestrators do on real engines: names, goals, and where each value stands. */
 import { percentile, type Result } from '../result.js';
+import { type AgentFigures, type IdleFigures, PODS_A_NODE } from './agents.js';
 import type { Deployment, Life } from './timings.js';
 
 /** Of the floor, of Everynode, and of Swarm if it was asked for, round by round. */
@@ -18,7 +19,6 @@ function result<T>(row: Row, { floor, product, swarm }: Measured<T>, read: (valu
   };
 }
 
-/** `name` without the label's own words. */
 function difference(number: string, name: string, most: number): Row {
   return { number, name, goal: { kind: 'difference', most } };
 }
@@ -70,6 +70,58 @@ export function deploymentResults(deployments: Measured<Deployment>): Result[] {
       difference('5', 'a node without its container, all at once', 15),
       deployments,
       ({ together }) => together.gap,
+    ),
+  ];
+}
+
+/** What of Swarm can be set beside an agent's figures. */
+export interface SwarmFigures {
+  lost: number[];
+  idle: IdleFigures;
+}
+
+/** Without a floor: what is above it is what is measured. */
+function alone(row: Row & { unit: string }, product: number[], swarm?: number[]): Result {
+  return { section: 'real', floor: [], ...row, product, ...(swarm && { swarm }) };
+}
+
+export function agentResults(
+  { lost, cut, started, idle, memory }: AgentFigures,
+  swarm?: SwarmFigures,
+): Result[] {
+  const most = (value: number) => ({ kind: 'product', most: value }) as const;
+  const shown = 'shown as disconnected';
+  return [
+    alone({ number: '6', name: `agent killed → ${shown}`, unit: 'ms', goal: most(50) }, lost, swarm?.lost),
+    // One and a half beats and a second.
+    alone({ number: '6', name: `cable cut → ${shown}`, unit: 'ms', goal: most(16_000) }, [cut]),
+    result(ratio('18', 'agent started → shown as connected', 1.4), started, (value) => value),
+    alone(
+      { number: '10', name: 'idle CPU of the coordinator, 8 agents', unit: '% of a core', goal: most(0.15) },
+      [idle.manager],
+      swarm && [swarm.idle.manager],
+    ),
+    alone(
+      {
+        number: '17',
+        name: `idle CPU of an agent, ${PODS_A_NODE} Pods`,
+        unit: 'ms a minute',
+        goal: most(30),
+      },
+      [idle.worker],
+      swarm && [swarm.idle.worker],
+    ),
+    {
+      ...result(
+        ratio('16', `memory of an agent with ${PODS_A_NODE} Pods against an empty Node`, 1.25),
+        { floor: memory.product.map(() => memory.floor), product: memory.product },
+        ({ rss }) => rss,
+      ),
+      unit: 'MB',
+    },
+    alone(
+      { number: '16', name: 'of that, its own: neither shared nor of a file', unit: 'MB', goal: most(12) },
+      memory.product.map(({ privateDirty }) => privateDirty),
     ),
   ];
 }

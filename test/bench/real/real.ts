@@ -5,51 +5,103 @@ import { join } from 'node:path';
 import { BareFleet } from '../floors/bare-fleet.js';
 import { byTurns } from '../pairs.js';
 import type { Bench } from '../section.js';
-import { measureAgents } from './agents.js';
+import { type AgentFigures, measureAgents } from './agents.js';
 import { type BenchEngine, IMAGE, startEngines, stopEngines } from './engines.js';
 import { EverynodeHosts } from './everynode.js';
 import { EverynodeFleet } from './everynode-fleet.js';
 import type { Fleet } from './fleet.js';
-import { deploymentResults, lifeResults } from './real-results.js';
-import { timeDeployment, timeLife } from './timings.js';
+import { agentResults, deploymentResults, lifeResults, type SwarmFigures } from './real-results.js';
+import { Swarm } from './swarm.js';
+import { type Deployment, type Life, timeDeployment, timeLife } from './timings.js';
 
 const ENGINES = 8;
 
+/** What fleets did by turns, in the fleets' order. */
+interface Timed {
+  lives: Life[][];
+  deployments: Deployment[][];
+}
+
 export async function measureReal(bench: Bench): Promise<void> {
-  const engines = await startEngines(ENGINES);
+  const engines = await startEngines(bench.swarm ? ENGINES + 1 : ENGINES);
   if (typeof engines === 'string') return bench.leaveOut('section real', engines);
   const folder = mkdtempSync(join(tmpdir(), 'enbench-'));
   try {
-    const hosts = await EverynodeHosts.start(engines, folder);
-    try {
-      await measureFleets(bench, engines, hosts);
-      await measureAgents(bench, hosts);
-    } finally {
-      await hosts.stop();
-    }
+    const workers = engines.slice(0, ENGINES);
+    const { timed, agents } = await measureEverynode(bench, workers, folder);
+    const [manager] = engines.slice(ENGINES);
+    const swarm = manager && (await measureSwarm(bench, manager, workers));
+    report(bench, { timed, agents, ...(swarm && { swarm }) });
   } finally {
     await stopEngines(engines);
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function measureFleets(
+async function measureEverynode(
   bench: Bench,
   engines: readonly BenchEngine[],
-  hosts: EverynodeHosts,
-): Promise<void> {
-  const everynode = new EverynodeFleet(hosts.api, hosts.nodeName(0), engines.length);
-  await everynode.prepare();
-  const fleets: Fleet[] = [new BareFleet(engines, IMAGE), everynode];
-  const timed = async <T>(rounds: number, time: (fleet: Fleet) => Promise<T>) => {
-    const [floor = [], product = []] = await byTurns(
+  folder: string,
+): Promise<{ timed: Timed; agents: AgentFigures }> {
+  const hosts = await EverynodeHosts.start(engines, folder);
+  try {
+    const everynode = new EverynodeFleet(hosts.api, hosts.nodeName(0), engines.length);
+    await everynode.prepare();
+    const timed = await time(bench, [new BareFleet(engines, IMAGE), everynode], engines);
+    return { timed, agents: await measureAgents(hosts, bench.quick) };
+  } finally {
+    await hosts.stop();
+  }
+}
+
+async function measureSwarm(
+  bench: Bench,
+  manager: BenchEngine,
+  workers: readonly BenchEngine[],
+): Promise<SwarmFigures & { timed: Timed }> {
+  const swarm = await Swarm.start(manager, workers);
+  try {
+    const fleet = await swarm.fleet();
+    await fleet.prepare();
+    const timed = await time(bench, [fleet], workers);
+    const idle = await swarm.idle(bench.quick);
+    return { timed, idle, lost: [await swarm.timeLoss(ENGINES - 1)] };
+  } finally {
+    await swarm.stop();
+  }
+}
+
+async function time(
+  { quick }: Bench,
+  fleets: readonly Fleet[],
+  engines: readonly BenchEngine[],
+): Promise<Timed> {
+  const each = <T>(rounds: number, work: (fleet: Fleet) => Promise<T>) =>
+    byTurns(
       rounds,
-      fleets.map((fleet) => () => time(fleet)),
+      fleets.map((fleet) => () => work(fleet)),
     );
-    return { floor, product };
+  return {
+    lives: await each(quick ? 5 : 20, (fleet) => timeLife(fleet, engines)),
+    deployments: await each(quick ? 2 : 5, (fleet) => timeDeployment(fleet, engines)),
   };
-  const lives = await timed(bench.quick ? 5 : 20, (fleet) => timeLife(fleet, engines));
-  for (const result of lifeResults(lives)) bench.report(result);
-  const deployments = await timed(bench.quick ? 2 : 5, (fleet) => timeDeployment(fleet, engines));
-  for (const result of deploymentResults(deployments)) bench.report(result);
+}
+
+interface Measurements {
+  timed: Timed;
+  agents: AgentFigures;
+  swarm?: SwarmFigures & { timed: Timed };
+}
+
+function report(bench: Bench, { timed, agents, swarm }: Measurements): void {
+  const beside = <T>([floor = [], product = []]: T[][], [values]: T[][] = []) => ({
+    ...{ floor, product },
+    ...(values && { swarm: values }),
+  });
+  const results = [
+    ...lifeResults(beside(timed.lives, swarm?.timed.lives)),
+    ...deploymentResults(beside(timed.deployments, swarm?.timed.deployments)),
+    ...agentResults(agents, swarm),
+  ];
+  for (const result of results) bench.report(result);
 }
