@@ -22,6 +22,7 @@ import type { PodFiles } from './pods/pod-files.js';
 import type { PodReports, PodVolumes } from './pods/pod-host.js';
 import { PodWorkers } from './pods/pod-workers.js';
 import { watchRuntime } from './pods/runtime-watch.js';
+import { StorageWatch } from './pods/storage-watch.js';
 import { ContainerHandlers } from './probes/handlers.js';
 import type { RuntimeDriver } from './runtime/driver.js';
 import type { AgentSettings } from './settings.js';
@@ -91,6 +92,7 @@ export function createAgent(host: AgentHost): Agent {
     log,
   });
   const workers = createWorkers(host, images, node, reports);
+  const storage = new StorageWatch({ ...host, pods: host.cache, workers });
   const link: Link = new Link({
     target: host.target,
     identity: {
@@ -113,6 +115,7 @@ export function createAgent(host: AgentHost): Agent {
     { name: 'engine events', start: () => watch.firstEvent, stop: () => watch.stop() },
     { name: 'link', start: () => link.start(), stop: () => link.stop() },
     ...imageParts,
+    { name: 'storage limits', start: () => storage.start(), stop: () => storage.stop() },
     // As a kubelet says of itself when it starts.
     { name: 'announcement', start: () => about('Normal', 'Starting', 'Starting kubelet.') },
   ];

@@ -48,7 +48,7 @@ export interface HostFacts {
 }
 
 /** Makes a Pod's volumes ready, and takes them away. */
-export type PodVolumes = Pick<Volumes, 'prepare' | 'refresh' | 'mountsOf' | 'remove'>;
+export type PodVolumes = Pick<Volumes, 'storageOf' | 'prepare' | 'refresh' | 'mountsOf' | 'remove'>;
 
 export interface PodHost {
   driver: RuntimeDriver;

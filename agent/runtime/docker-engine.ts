@@ -23,12 +23,14 @@ import {
   tagImage,
   toEngineImage,
 } from './docker-images.js';
+import { dockerStorage } from './docker-storage.js';
 import { dockerUsage } from './docker-usage.js';
 import {
   type AttachedStreams,
   type AttachRequest,
   type ContainerConfig,
   type ContainerOwner,
+  type ContainerStorage,
   type ContainerUsage,
   type EngineImage,
   type EngineInfo,
@@ -108,6 +110,10 @@ export class DockerEngine implements RuntimeDriver {
 
   events(signal: AbortSignal): AsyncIterable<RuntimeEvent> {
     return dockerEvents(this.#api, this.#owner, signal);
+  }
+
+  storage(podUid: string): Promise<ContainerStorage[]> {
+    return dockerStorage(this.#api, ownerFilter(this.#owner, podUid));
   }
 
   async findImage(image: string): Promise<EngineImage | undefined> {

@@ -217,6 +217,17 @@ export interface ContainerUsage {
   memoryBytes: number;
 }
 
+/** What a container takes on the disk, in bytes. */
+export interface ContainerStorage {
+  /** Its name in the Pod. */
+  container: string;
+  attempt: number;
+  /** What it wrote over its image. */
+  layerBytes: number;
+  /** Its log, rotated files included; 0 where the agent may not look. */
+  logBytes: number;
+}
+
 /** An image that the engine has. */
 export interface EngineImage {
   id: string;
@@ -254,6 +265,8 @@ export interface RuntimeDriver {
   inspectPod(podUid: string): Promise<ObservedContainer[]>;
   /** Events from now on, without end, until aborted. Begins with `resync`, and says it again after each reconnect. */
   events(signal: AbortSignal): AsyncIterable<RuntimeEvent>;
+  /** Of one Pod's containers, the sandbox apart. It is work for the engine: not to be asked for often. */
+  storage(podUid: string): Promise<ContainerStorage[]>;
   /** Undefined when the engine does not have it. */
   findImage(image: string): Promise<EngineImage | undefined>;
   pull(request: PullRequest): Promise<void>;

@@ -5,6 +5,7 @@ import {
   type AttachRequest,
   type ContainerConfig,
   type ContainerOwner,
+  type ContainerStorage,
   type ContainerUsage,
   type EngineImage,
   type EngineInfo,
@@ -58,6 +59,16 @@ export class FakeDriver implements RuntimeDriver {
 
   events(signal: AbortSignal): AsyncIterable<RuntimeEvent> {
     return this.#engine.events(this.#owner, signal);
+  }
+
+  async storage(podUid: string): Promise<ContainerStorage[]> {
+    const containers = await this.inspectPod(podUid);
+    return containers.map(({ identity: { container, attempt } }) => ({
+      container,
+      attempt,
+      layerBytes: 0,
+      logBytes: 0,
+    }));
   }
 
   async findImage(image: string): Promise<EngineImage | undefined> {

@@ -5,6 +5,7 @@ import type {
   AttachedStreams,
   AttachRequest,
   ContainerConfig,
+  ContainerStorage,
   ContainerUsage,
   EngineImage,
   EngineInfo,
@@ -50,6 +51,10 @@ export class SteadyTimes implements RuntimeDriver {
 
   events(signal: AbortSignal): AsyncIterable<RuntimeEvent> {
     return this.#driver.events(signal);
+  }
+
+  storage(podUid: string): Promise<ContainerStorage[]> {
+    return this.#driver.storage(podUid);
   }
 
   findImage(image: string): Promise<EngineImage | undefined> {

@@ -29,6 +29,7 @@ const NO_VOLUMES: PodVolumes = {
   refresh: async () => undefined,
   mountsOf: async () => [],
   remove: async () => undefined,
+  storageOf: async () => ({ emptyDirs: new Map(), otherVolumes: 0 }),
 };
 
 /** What a host is given when it is made. */

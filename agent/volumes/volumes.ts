@@ -4,6 +4,7 @@ import type { Container, Pod, Volume, VolumeMount } from '../../shared/kube/pod.
 import { type FileFacts, fileSourceOf, volumeFiles } from '../decisions/volume-files.js';
 import type { Mount } from '../runtime/driver.js';
 import { writeAtomically } from './atomic-files.js';
+import { folderBytes } from './disk-usage.js';
 import { prepareEmptyDir } from './empty-dir.js';
 import { applyFsGroup, READ_ONLY } from './fs-group.js';
 import { prepareHostPath } from './host-path.js';
@@ -53,6 +54,19 @@ export class Volumes {
   /** Removes what the Pod kept on this host; hostPath is the host's own and stays. */
   async remove(podUid: string): Promise<void> {
     await removePodFolders(this.#folders, podUid);
+  }
+
+  /** What the Pod's volumes take on this host, in bytes; hostPath is the host's own. */
+  async storageOf(pod: Pod): Promise<{ emptyDirs: Map<string, number>; otherVolumes: number }> {
+    const emptyDirs = new Map<string, number>();
+    let otherVolumes = 0;
+    for (const volume of pod.spec.volumes ?? []) {
+      if (volume.hostPath) continue;
+      const bytes = await folderBytes(this.#folderOf(pod, volume));
+      if (volume.emptyDir) emptyDirs.set(volume.name, bytes);
+      else if (!isInMemory(volume)) otherVolumes += bytes;
+    }
+    return { emptyDirs, otherVolumes };
   }
 
   async #prepareOne(pod: Pod, volume: Volume, facts: FileFacts): Promise<void> {

@@ -16,7 +16,7 @@ function none(...fields: string[]): { readonly [field: string]: Support } {
   return Object.fromEntries(fields.map((field) => [field, []]));
 }
 
-const RESOURCES: Support = { cpu: 'all', memory: 'all' };
+const RESOURCES: Support = { cpu: 'all', memory: 'all', 'ephemeral-storage': 'all' };
 
 /** The API still takes tcpSocket here; it has never been run. */
 const HOOK: Support = { exec: 'all', httpGet: 'all', sleep: 'all', ...none('tcpSocket') };
@@ -78,7 +78,7 @@ const CONTAINER: Record<string, Support> = {
 const VOLUME: Support = {
   name: 'all',
   hostPath: 'all',
-  emptyDir: { medium: ['', 'Memory'], ...none('sizeLimit') },
+  emptyDir: { medium: ['', 'Memory'], sizeLimit: 'all' },
   configMap: 'all',
   secret: 'all',
   downwardAPI: 'all',

@@ -3,10 +3,13 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { StorageWatch } from '../../agent/pods/storage-watch.js';
 import { DockerEngine } from '../../agent/runtime/docker-engine.js';
 import { askEngine } from '../../agent/runtime/find-engine.js';
+import { Volumes } from '../../agent/volumes/volumes.js';
 import type { Container, PodSpec } from '../../shared/kube/pod.js';
 import { systemClock } from '../../shared/process/clock.js';
+import { silentLogger } from '../../shared/process/log.js';
 import { cgroupLimits } from '../harness/cgroup-limits.js';
 import { type EngineKind, startEngine, type TestEngine } from '../harness/engines.js';
 import { leaveOut } from '../harness/leave-out.js';
@@ -72,11 +75,12 @@ function onEngine(kind: EngineKind): void {
     ): Promise<string> => {
       const name = give(script, container, spec);
       await until(`${name} has ended`, () => bench.container(name)?.state?.terminated !== undefined);
-      const [first] = await bench.driver.inspectPod(`uid-${name}`);
-      assert.ok(first);
+      const containers = await bench.driver.inspectPod(`uid-${name}`);
+      const app = containers.find(({ identity }) => identity.container === 'app');
+      assert.ok(app);
       const request = { follow: false, timestamps: false };
       const chunks: Uint8Array[] = [];
-      for await (const chunk of bench.driver.logs(first.id, request, AbortSignal.timeout(10_000))) {
+      for await (const chunk of bench.driver.logs(app.id, request, AbortSignal.timeout(10_000))) {
         chunks.push(chunk);
       }
       return Buffer.concat(chunks).toString('utf8').trim();
@@ -159,6 +163,43 @@ function onEngine(kind: EngineKind): void {
       assert.ok(
         bench.events.some((event) => event.startsWith('IsolationReduced: OOM score adjustment is 0')),
       );
+    });
+
+    law('what is stored beyond the limit ends the Pod: in its layer, its log, an emptyDir', async () => {
+      const limits = { 'ephemeral-storage': '1Mi' };
+      const write = (path: string) => `/bin/busybox dd if=/dev/zero of=${path} bs=1M count=3`;
+      const stay = '; exec /bin/busybox sleep 60';
+      const emptyDir = { volumes: [{ name: 'v', emptyDir: { sizeLimit: '1Mi' } }] };
+      const names = [
+        give(`${write('/file')}${stay}`, { resources: { limits } }, {}),
+        give(`/bin/busybox yes | /bin/busybox head -c 3000000${stay}`, { resources: { limits } }, {}),
+        give(`${write('/v/file')}${stay}`, { volumeMounts: [{ name: 'v', mountPath: '/v' }] }, emptyDir),
+      ];
+      const modest = give(`:${stay}`, { resources: { limits } }, { terminationGracePeriodSeconds: 0 });
+      const watch = new StorageWatch({
+        pods: bench,
+        workers: bench.workers,
+        driver: bench.driver,
+        volumes: new Volumes(bench.dataDir),
+        clock: systemClock,
+        log: silentLogger,
+      });
+      const phases = () => names.map((name) => bench.statuses.get(`uid-${name}`)?.phase);
+      await until('all run', () => [...names, modest].every((name) => bench.state(name) === 'running'));
+      await until('they are evicted', async () => {
+        await watch.look();
+        return phases().every((phase) => phase === 'Failed');
+      });
+      const told = names.map((name) => bench.statuses.get(`uid-${name}`)?.message);
+      const ofPod = 'Pod ephemeral local storage usage exceeds the total limit of containers 1Mi. ';
+      assert.deepEqual(told, [ofPod, ofPod, 'Usage of EmptyDir volume "v" exceeds the limit "1Mi". ']);
+      assert.equal(bench.state(modest), 'running');
+      for (const name of names) {
+        await until(
+          'its containers are gone',
+          async () => (await bench.driver.inspectPod(`uid-${name}`)).length === 0,
+        );
+      }
     });
 
     law('CPU, memory and processes are bounded', async () => {

@@ -1,0 +1,90 @@
+/** Measures the Pods that have limits on what they store, and gives up those that exceed them. */
+import type { Pod } from '../../shared/kube/pod.js';
+import type { Clock, Timer } from '../../shared/process/clock.js';
+import type { Logger } from '../../shared/process/log.js';
+import { EVICTED } from '../decisions/pod-view.js';
+import { isStorageLimited, type PodStorage, storageEviction } from '../decisions/storage-eviction.js';
+import type { ContainerStorage, RuntimeDriver } from '../runtime/driver.js';
+import type { Volumes } from '../volumes/volumes.js';
+import type { PodSource } from './pod-host.js';
+import type { PodWorkers } from './pod-workers.js';
+
+/** As often as a kubelet's eviction manager looks. */
+const PERIOD_MS = 10_000;
+/** Measuring walks through files: it takes at most this share of the time, however many there are. */
+const SHARE_OF_TIME = 0.01;
+/** As a kubelet's immediate evictions. */
+const GRACE_SECONDS = 1;
+
+export interface StorageWatchOptions {
+  pods: Pick<PodSource, 'all'>;
+  workers: Pick<PodWorkers, 'giveUp'>;
+  driver: Pick<RuntimeDriver, 'storage'>;
+  volumes: Pick<Volumes, 'storageOf'>;
+  clock: Clock;
+  log: Logger;
+}
+
+export class StorageWatch {
+  readonly #options: StorageWatchOptions;
+  #timer: Timer | undefined;
+  #isStopped = false;
+
+  constructor(options: StorageWatchOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#again(PERIOD_MS);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#timer?.cancel();
+  }
+
+  /** One look at all of them. */
+  async look(): Promise<void> {
+    const { pods, workers, log } = this.#options;
+    const limited = [...pods.all()].filter(
+      ({ pod, deadline, givenUp }) => deadline === undefined && !givenUp && isStorageLimited(pod),
+    );
+    for (const { uid, pod } of limited) {
+      const message = storageEviction(pod, await this.#measure(uid, pod));
+      if (!message) continue;
+      log.info({ uid, name: pod.metadata.name, message }, 'evicting a pod');
+      const end = { reason: EVICTED, message, graceSeconds: GRACE_SECONDS };
+      workers.giveUp(uid, end, { type: 'Warning', reason: EVICTED, message });
+    }
+  }
+
+  async #measure(uid: string, pod: Pod): Promise<PodStorage> {
+    const { driver, volumes } = this.#options;
+    const [containers, ofVolumes] = [await driver.storage(uid), await volumes.storageOf(pod)];
+    return { containers: byName(containers), ...ofVolumes };
+  }
+
+  #again(delayMs: number): void {
+    if (this.#isStopped) return;
+    const { clock, log } = this.#options;
+    this.#timer = clock.after(delayMs, async () => {
+      const startedAt = clock.monotonic();
+      try {
+        await this.look();
+      } catch (error) {
+        log.debug({ err: error }, 'storage of pods not measured; trying again');
+      }
+      this.#again(Math.max(PERIOD_MS, (clock.monotonic() - startedAt) / SHARE_OF_TIME));
+    });
+  }
+}
+
+/** Of each name the newest attempt: what ended before is about to be removed. */
+function byName(containers: readonly ContainerStorage[]): Map<string, number> {
+  const newest = new Map<string, ContainerStorage>();
+  for (const container of containers) {
+    const known = newest.get(container.container);
+    if (!known || known.attempt < container.attempt) newest.set(container.container, container);
+  }
+  return new Map([...newest].map(([name, { layerBytes, logBytes }]) => [name, layerBytes + logBytes]));
+}
