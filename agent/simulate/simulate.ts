@@ -1,4 +1,5 @@
 /** `simulate`: a fleet of pretended hosts, seen and steered from one terminal. */
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -10,11 +11,11 @@ import { type NodePlan, nodesOfDocuments, numberedNodes } from './node-plans.js'
 import { ProgressLine } from './progress-line.js';
 import { MAX_NODES_A_PROCESS, type SimulateSettings } from './settings.js';
 
-/** Runs until a signal; then every connection is closed and every process ended. Throws `ExitError`. */
+/** Runs until a signal, or until who started it is gone; then every connection is closed and every process ended. Throws `ExitError`. */
 export async function simulate(settings: SimulateSettings): Promise<void> {
   requireCoordinator(settings);
   const plans = await readPlans(settings);
-  const stopped = untilStopSignal();
+  const stopped = Promise.race([untilStopSignal(), untilParentGone()]);
   const hosts = new Hosts(settings, plans);
   const progress = new ProgressLine(process.stderr, () => hosts.counts(), plans.length);
   progress.start();
@@ -28,6 +29,11 @@ export async function simulate(settings: SimulateSettings): Promise<void> {
     await hosts.stop();
   }
   process.stderr.write(`${farewell(settings)}\n`);
+}
+
+/** `everynode simulate` holds the other end of a channel; without one, there is nobody to wait for. */
+function untilParentGone(): Promise<unknown> {
+  return process.connected ? once(process, 'disconnect') : new Promise(() => undefined);
 }
 
 function requireCoordinator({ server, token }: SimulateSettings): void {

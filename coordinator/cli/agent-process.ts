@@ -17,6 +17,27 @@ export function runAgentCommand(args: readonly string[]): void {
   if (done.status !== 0) throw new ExitError((done.status ?? 1) as 1, '');
 }
 
+/**
+ * The same for a command that runs until it is told to end. It is told whatever this process is told, and that this
+ * process is gone, even when it is killed.
+ */
+export async function runAgentUntilStopped(args: readonly string[]): Promise<void> {
+  const child = spawn(process.execPath, [...SMALL_HEAP_FLAGS, AGENT_PROGRAM, ...args], {
+    // Nothing is said on the channel: its end is the message.
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+  });
+  // A terminal sends both a Ctrl-C; the agent takes two at once for one.
+  const passOn = (signal: NodeJS.Signals): void => void child.kill(signal);
+  process.on('SIGINT', passOn).on('SIGTERM', passOn);
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.on('error', (error) =>
+      reject(new ExitError(EXIT_CODES.environment, `Cannot start the agent: ${error.message}.`)),
+    );
+    child.on('exit', resolve);
+  });
+  if (code !== 0) throw new ExitError((code ?? 1) as 1, '');
+}
+
 /** A running agent. */
 export interface AgentProcess {
   /** Resolves with the exit code when it has ended by itself, or was stopped. */

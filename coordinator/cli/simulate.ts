@@ -1,6 +1,6 @@
 /** `everynode simulate …`: the same as `everynode-agent simulate …`. */
 import type { Command } from 'commander';
-import { runAgentCommand } from './agent-process.js';
+import { runAgentUntilStopped } from './agent-process.js';
 
 /** Adds the command. */
 export function simulateCommand(program: Command): void {
@@ -11,5 +11,5 @@ export function simulateCommand(program: Command): void {
     .helpOption(false)
     .allowUnknownOption()
     .passThroughOptions()
-    .action((args: string[]) => runAgentCommand(['simulate', ...args]));
+    .action((args: string[]) => runAgentUntilStopped(['simulate', ...args]));
 }

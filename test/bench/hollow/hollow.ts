@@ -14,8 +14,39 @@ import { measureList, measureWatch } from './reads.js';
 import { measureRestart } from './restart.js';
 import { measureRollout } from './rollout.js';
 
+/** How often what is done with a fleet; a large one takes its time, and what does not depend on its size is left to a small. */
+interface Plan {
+  agents: number;
+  applies: number;
+  labels: number;
+  rollouts: number;
+  idleWindows: number;
+  lists: number;
+  watches?: { rounds: number; events: number };
+  restarts: number;
+  /** In a small fleet it is the program's own memory that is spread over its agents. */
+  isMemoryTold?: boolean;
+}
+
+const QUICK: readonly Plan[] = [
+  {
+    ...{ agents: 500, applies: 5, labels: 10, rollouts: 1, idleWindows: 1, lists: 5, restarts: 1 },
+    watches: { rounds: 1, events: 500 },
+  },
+];
+const FULL: readonly Plan[] = [
+  {
+    ...{ agents: 1_000, applies: 5, labels: 20, rollouts: 3, idleWindows: 5, lists: 5, restarts: 1 },
+    watches: { rounds: 5, events: 1_000 },
+  },
+  {
+    ...{ agents: 10_000, applies: 5, labels: 20, rollouts: 1, idleWindows: 5, lists: 5, restarts: 1 },
+    isMemoryTold: true,
+  },
+];
+
 export async function measureHollow(bench: Bench): Promise<void> {
-  for (const agents of bench.quick ? [500] : [1_000, 10_000]) await measureFleet(bench, agents);
+  for (const plan of bench.quick ? QUICK : FULL) await measureFleet(bench, plan);
 }
 
 /** Starts both servers, without agents yet; they are there while `work` runs. */
@@ -38,22 +69,20 @@ export async function withFleets(
   }
 }
 
-async function measureFleet(bench: Bench, agents: number): Promise<void> {
-  const { quick } = bench;
-  const rounds = 5;
-  await withFleets(agents, async (floor, product) => {
+async function measureFleet(bench: Bench, plan: Plan): Promise<void> {
+  await withFleets(plan.agents, async (floor, product) => {
     const before = await memoryOf(floor, product);
     await measureJoin(bench, floor, product);
-    await measureApply(bench, floor, product, rounds);
-    await measureLabel(bench, floor, product, quick ? 10 : 20);
-    const daemonSet = await measureRollout(bench, floor, product, quick ? 2 : rounds);
-    // In a small fleet it is the program's own that is spread over its agents.
-    if (agents >= 10_000) bench.report(memoryResult(agents, before, await memoryOf(floor, product)));
-    await measureIdle(bench, floor, product, quick ? 1 : rounds);
-    await measureList(bench, floor, product, rounds);
-    const watch = quick ? { rounds: 1, events: 500 } : { rounds, events: 2_000 };
-    await measureWatch(bench, floor, product, watch);
-    await measureRestart(bench, floor, product, quick ? 1 : 3);
+    await measureApply(bench, floor, product, plan.applies);
+    await measureLabel(bench, floor, product, plan.labels);
+    const daemonSet = await measureRollout(bench, floor, product, plan.rollouts);
+    if (plan.isMemoryTold) {
+      bench.report(memoryResult(plan.agents, before, await memoryOf(floor, product)));
+    }
+    await measureIdle(bench, floor, product, plan.idleWindows);
+    await measureList(bench, floor, product, plan.lists);
+    if (plan.watches) await measureWatch(bench, floor, product, plan.watches);
+    await measureRestart(bench, floor, product, plan.restarts);
     await daemonSet.remove();
   });
 }
