@@ -2,15 +2,13 @@
  * `GET /apis/fleet.everynode.dev/v1/namespaces/NS/daemonsets/NAME/why`: counts and names by reason code,
  * and with `?node=NODE` the reason on that node with every rule's outcome.
  */
+import { FLEET_GROUP } from '../../shared/kube/rollout.js';
 import { badRequest } from '../../shared/kube/status.js';
 import { type Answer, ok } from './answer.js';
 import type { ApiParts, ApiRequest } from './api-request.js';
 import type { ExplainedFleet, ExplainedNode } from './explain.js';
 import type { ResourceRequest } from './request-info.js';
 import { methodNotAllowed, pathNotFound } from './status-response.js';
-
-/** The group of what Kubernetes does not have. */
-export const FLEET_GROUP = 'fleet.everynode.dev';
 
 const API_VERSION = `${FLEET_GROUP}/v1`;
 

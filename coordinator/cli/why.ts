@@ -1,8 +1,9 @@
 /** `everynode why ds/NAME [node/NAME]`: the reason on one node, or counts over the fleet, from the API. */
 import type { Command } from 'commander';
+import { FLEET_GROUP } from '../../shared/kube/rollout.js';
 import { ApiError } from '../../shared/kube/status.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
-import { FLEET_GROUP, type FleetReasonsDocument, type NodeReasonDocument } from '../api/why.js';
+import type { FleetReasonsDocument, NodeReasonDocument } from '../api/why.js';
 import { kubeconfigPath } from '../data-dir.js';
 import { defaultDataDir } from '../settings.js';
 import { type ApiClient, apiClientFromKubeconfig } from './api-client.js';

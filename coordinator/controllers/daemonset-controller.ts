@@ -27,7 +27,8 @@ export function startDaemonSetController(parts: DaemonSetParts): { stop(): Promi
     log,
     concurrency: NODES_AT_ONCE,
   });
-  const fleet = new DaemonSetFleet(parts, tallies, nodes, () => nodeWorker.queue);
+  const callFleet = (key: string) => fleetWorker.queue.add(key);
+  const fleet = new DaemonSetFleet(parts, tallies, nodes, () => nodeWorker.queue, callFleet);
   const fleetWorker = new Worker({
     name: 'daemonset',
     reconcile: (key, turn) => fleet.reconcile(key, turn),

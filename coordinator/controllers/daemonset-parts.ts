@@ -9,10 +9,15 @@ import type { PodReservations } from './node-ledger.js';
 /** Their collaborators. */
 export interface DaemonSetParts {
   registry: Pick<Registry, 'get' | 'create' | 'modify' | 'writeStatus' | 'delete'>;
-  informers: Pick<Informers, 'pods' | 'nodes' | 'daemonSets' | 'controllerRevisions' | 'waitFor'>;
+  informers: Pick<
+    Informers,
+    'pods' | 'nodes' | 'daemonSets' | 'controllerRevisions' | 'rolloutPolicies' | 'rollouts' | 'waitFor'
+  >;
   reservations: PodReservations;
   clock: Clock;
   log: Logger;
   /** As component `daemonset-controller`. */
   recordEvent: RecordEvent;
+  /** As component `rollout-controller`: what it says is not to drown in the Pods' Events. */
+  recordRollout: RecordEvent;
 }

@@ -16,6 +16,13 @@ export interface TallySubject {
   current: CurrentRevision;
 }
 
+/** Hears where a node stands whenever that changes; undefined for a node that has no part in the update any more. */
+export type TallyFollower = (
+  name: string,
+  situation: Situation | undefined,
+  record: NodeRecord | undefined,
+) => void;
+
 /**
  * Records are replaced whole, so the sums cannot drift. A node where something happened or was ordered counts as under
  * way until it was looked at again: the rolling update never spends the same budget twice.
@@ -42,6 +49,8 @@ export class DaemonSetTally implements Fleet {
   /** How many nodes carry Pods of each revision. */
   readonly #hashes = new Map<string, number>();
 
+  #follower: TallyFollower | undefined;
+
   constructor(subject: TallySubject) {
     this.subject = subject;
     const empty = SITUATIONS.map((situation) => [situation, new Set<string>()]);
@@ -61,6 +70,24 @@ export class DaemonSetTally implements Fleet {
     return this.#hashes;
   }
 
+  /** One at a time: it hears of every node as it stands, then of changes. Undefined: nobody. */
+  follow(follower: TallyFollower | undefined): void {
+    this.#follower = follower;
+    if (!follower) return;
+    for (const name of new Set([...this.#records.keys(), ...this.#underWay])) this.#tell(name);
+  }
+
+  /** All nodes that have a part in the update. */
+  names(): Iterable<string> {
+    return new Set(Object.values(this.nodes).flatMap((names) => [...names]));
+  }
+
+  #tell(name: string): void {
+    const record = this.#records.get(name);
+    const situation = this.#underWay.has(name) ? 'underWay' : record?.place?.situation;
+    this.#follower?.(name, situation, record);
+  }
+
   /** Takes in what a look at the node found. True when that is news. */
   record(name: string, record: NodeRecord): boolean {
     const before = this.#records.get(name);
@@ -70,6 +97,7 @@ export class DaemonSetTally implements Fleet {
     if (isEmpty) this.#records.delete(name);
     else this.#records.set(name, record);
     this.#count(name, isEmpty ? undefined : record, 1, false);
+    this.#tell(name);
     return wasUnderWay || JSON.stringify(before) !== JSON.stringify(record);
   }
 
@@ -80,6 +108,7 @@ export class DaemonSetTally implements Fleet {
     this.#count(name, record, -1, false);
     this.#underWay.add(name);
     this.#count(name, record, 1, true);
+    this.#tell(name);
   }
 
   giveTurn(name: string, turn: ReplacementTurn): void {

@@ -15,7 +15,10 @@ export interface DaemonSetCalls {
   gone(daemonSet: DaemonSet): void;
 }
 
-type TriggerInformers = Pick<Informers, 'pods' | 'nodes' | 'daemonSets' | 'controllerRevisions'>;
+type TriggerInformers = Pick<
+  Informers,
+  'pods' | 'nodes' | 'daemonSets' | 'controllerRevisions' | 'rolloutPolicies' | 'rollouts'
+>;
 
 /** Listens from now on; objects present already count as new. */
 export function listenForDaemonSets(informers: TriggerInformers, calls: DaemonSetCalls): void {
@@ -25,6 +28,18 @@ export function listenForDaemonSets(informers: TriggerInformers, calls: DaemonSe
   });
   informers.controllerRevisions.onChange((change) => {
     for (const daemonSet of concerned(informers, change)) calls.fleet(daemonSet);
+  });
+  informers.rolloutPolicies.onChange(({ previous, current }) => {
+    const { namespace = '' } = (current ?? previous)?.metadata ?? {};
+    for (const daemonSet of informers.daemonSets.indexed(BY_NAMESPACE, namespace)) calls.fleet(daemonSet);
+  });
+  informers.rollouts.onChange(({ previous, current }) => {
+    // Status is the controller's own; people annotate, and delete.
+    const isNews =
+      !isDeepStrictEqual(previous?.metadata.annotations, current?.metadata.annotations) || !current;
+    const rollout = current ?? previous;
+    const daemonSet = isNews && rollout && informers.daemonSets.get(rollout.metadata);
+    if (daemonSet) calls.fleet(daemonSet);
   });
   informers.pods.onChange((change) => callForPod(informers, calls, change));
   informers.nodes.onChange((change) => callForNode(informers, calls, change));

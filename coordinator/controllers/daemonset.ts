@@ -4,7 +4,7 @@ import type { DaemonSet } from '../../shared/kube/workload.js';
 import { Slice } from '../../shared/process/slice.js';
 import { templateGenerationOf } from '../decisions/daemon-pod.js';
 import { daemonSetStatus, isSameStatus } from '../decisions/daemonset-status.js';
-import { chooseReplacements } from '../decisions/rolling-update.js';
+import { chooseReplacements, type Replacements } from '../decisions/rolling-update.js';
 import { isRollingUpdate } from '../decisions/update-strategy.js';
 import { daemonSetKind } from '../kinds/index.js';
 import { DaemonSetHistory } from './daemonset-history.js';
@@ -15,6 +15,7 @@ import type { DaemonSetTallies } from './daemonset-tallies.js';
 import type { DaemonSetTally, ReplacementTurn } from './daemonset-tally.js';
 import { nodeNamesOf } from './daemonset-view.js';
 import { preconditionsOf } from './ownership.js';
+import { Rollouts } from './rollouts.js';
 import type { WorkQueue } from './work-queue.js';
 import type { Turn } from './worker.js';
 
@@ -30,19 +31,22 @@ export class DaemonSetFleet {
   readonly #nodes: DaemonSetNodes;
   readonly #nodeQueue: () => WorkQueue;
   readonly #history: DaemonSetHistory;
+  readonly #rollouts: Rollouts;
 
-  /** `nodeQueue` takes the keys of nodes. */
+  /** `nodeQueue` takes the keys of nodes, `callFleet` asks for another look at a fleet key. */
   constructor(
     parts: DaemonSetParts,
     tallies: DaemonSetTallies,
     nodes: DaemonSetNodes,
     nodeQueue: () => WorkQueue,
+    callFleet: (fleetKey: string) => void,
   ) {
     this.#parts = parts;
     this.#tallies = tallies;
     this.#nodes = nodes;
     this.#nodeQueue = nodeQueue;
     this.#history = new DaemonSetHistory(parts);
+    this.#rollouts = new Rollouts(parts, callFleet);
   }
 
   async reconcile(key: string, turn: Turn): Promise<void> {
@@ -50,6 +54,7 @@ export class DaemonSetFleet {
     const daemonSet = this.#parts.informers.daemonSets.get(ref);
     if (!daemonSet || daemonSet.metadata.deletionTimestamp) {
       this.#tallies.forget(ref);
+      this.#rollouts.forget({ metadata: ref });
       return;
     }
     if (selectsAll(daemonSet.spec.selector)) {
@@ -61,7 +66,9 @@ export class DaemonSetFleet {
     const stopCounting = () => this.#tallies.forget(ref);
     const { hash, old } = await this.#history.sync(daemonSet, turn, stopCounting);
     const tally = await this.#tally(daemonSet, hash);
-    if (isRollingUpdate(daemonSet.spec.updateStrategy)) this.#giveTurns(daemonSet, tally);
+    if (isRollingUpdate(daemonSet.spec.updateStrategy)) {
+      this.#giveTurns(daemonSet, tally, await this.#choose(daemonSet, tally, turn));
+    }
     await this.#writeStatus(daemonSet, tally, turn);
     await this.#history.trim(daemonSet, old, tally.carriedHashes, turn);
   }
@@ -88,8 +95,15 @@ export class DaemonSetFleet {
     this.#nodeQueue().add(nodeKey(daemonSet, nodeName));
   }
 
-  #giveTurns(daemonSet: DaemonSet, tally: DaemonSetTally): void {
-    const { create, replace } = chooseReplacements(tally, daemonSet.spec.updateStrategy);
+  /** By its policy's waves, where there is one; else as upstream. */
+  #choose(daemonSet: DaemonSet, tally: DaemonSetTally, turn: Turn): Replacements | Promise<Replacements> {
+    const policy = this.#rollouts.policyOf(daemonSet);
+    if (policy) return this.#rollouts.step(daemonSet, policy, tally, turn);
+    this.#rollouts.forget(daemonSet);
+    return chooseReplacements(tally, daemonSet.spec.updateStrategy);
+  }
+
+  #giveTurns(daemonSet: DaemonSet, tally: DaemonSetTally, { create, replace }: Replacements): void {
     const give = (names: readonly string[], turn: ReplacementTurn) => {
       for (const name of names) {
         tally.giveTurn(name, turn);

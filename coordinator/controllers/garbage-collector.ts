@@ -20,6 +20,8 @@ import {
   namespaceKind,
   nodeKind,
   podKind,
+  rolloutKind,
+  rolloutPolicyKind,
   secretKind,
 } from '../kinds/index.js';
 import { apiVersionOf, type Kind } from '../kinds/kind.js';
@@ -56,6 +58,8 @@ function watchedKinds({
   controllerRevisions,
   configMaps,
   secrets,
+  rolloutPolicies,
+  rollouts,
   metadata,
 }: Informers): Watched[] {
   const whole = [
@@ -66,6 +70,8 @@ function watchedKinds({
     { kind: controllerRevisionKind, informer: controllerRevisions },
     { kind: configMapKind, informer: configMaps },
     { kind: secretKind, informer: secrets },
+    { kind: rolloutPolicyKind, informer: rolloutPolicies },
+    { kind: rolloutKind, informer: rollouts },
   ];
   return [...(whole as Watched[]), ...Array.from(metadata, ([kind, informer]) => ({ kind, informer }))];
 }

@@ -69,6 +69,7 @@ function startActors(options: ControllersOptions): Controller[] {
       ...options,
       reservations: ledger,
       recordEvent: events.from('daemonset-controller'),
+      recordRollout: events.from('rollout-controller'),
     }),
   ];
 }

@@ -2,6 +2,7 @@
 import { findCondition } from '../../shared/kube/conditions.js';
 import { isPodTerminal, type Pod, type PodPhase } from '../../shared/kube/pod.js';
 import { REVISION_HASH_LABEL, TEMPLATE_GENERATION_LABEL } from '../../shared/kube/workload.js';
+import { podTrouble } from './pod-trouble.js';
 
 /** A Pod of the DaemonSet, cut down to what its controller looks at. Times are ms since the epoch. */
 export interface DaemonPod {
@@ -18,6 +19,8 @@ export interface DaemonPod {
   hash?: string;
   /** Made from the current template, by hash or by template generation. */
   updated: boolean;
+  /** What is wrong with it, in the eyes of a rollout by waves (`podTrouble`). */
+  trouble?: string;
 }
 
 /** A node, the verdict of `placement` on it, and the DaemonSet's Pods whose target it is. */
@@ -52,6 +55,7 @@ export function toDaemonPod(pod: Pod, current: CurrentRevision): DaemonPod {
   const ready = findCondition(pod.status?.conditions, 'Ready');
   const since = ready?.lastTransitionTime ? Date.parse(ready.lastTransitionTime) : undefined;
   const hash = pod.metadata.labels?.[REVISION_HASH_LABEL];
+  const trouble = podTrouble(pod);
   return {
     name: pod.metadata.name,
     scheduled: Boolean(pod.spec.nodeName),
@@ -62,6 +66,7 @@ export function toDaemonPod(pod: Pod, current: CurrentRevision): DaemonPod {
     ...(since === undefined ? {} : { readySince: since }),
     ...(hash === undefined ? {} : { hash }),
     updated: isPodUpdated(pod.metadata.labels, current),
+    ...(trouble === undefined ? {} : { trouble }),
   };
 }
 

@@ -21,6 +21,14 @@ export interface NodeRecord {
   hashes: readonly string[];
   /** When a ready Pod becomes available, ms: time to look again. */
   lookAgainAt?: number;
+  /** Of the live Pod of the current revision: when it was made, ms, and what is wrong with it. */
+  newPod?: { createdAt: number; trouble?: string };
+}
+
+function newPodOf(node: DaemonNode): NodeRecord['newPod'] {
+  const pod = presentPods(node).find(({ updated, terminating }) => updated && !terminating);
+  if (!pod) return undefined;
+  return { createdAt: pod.createdAt, ...(pod.trouble === undefined ? {} : { trouble: pod.trouble }) };
 }
 
 /** Only the first Pod in order counts, and only on nodes that exist (pkg/controller/daemon updateDaemonSetStatus). */
@@ -44,9 +52,11 @@ export function recordNode(node: DaemonNode, minReadySeconds: number, now: numbe
   const waits = presentPods(node)
     .map((pod) => availableAt(pod, minReadySeconds) ?? 0)
     .filter((at) => at > now);
+  const newPod = newPodOf(node);
   return {
     share: statusShare(node, minReadySeconds, now),
     ...(place ? { place } : {}),
+    ...(newPod ? { newPod } : {}),
     hashes: [...new Set(node.pods.flatMap((pod) => pod.hash ?? []))],
     ...(waits.length > 0 ? { lookAgainAt: Math.min(...waits) } : {}),
   };

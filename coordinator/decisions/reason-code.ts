@@ -3,10 +3,10 @@ import { findCondition } from '../../shared/kube/conditions.js';
 import type { Node } from '../../shared/kube/node.js';
 import { isPodTerminal, type Pod } from '../../shared/kube/pod.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
+import { contactOf } from './contact.js';
 import { type CurrentRevision, comparePods, type DaemonPod, toDaemonPod } from './daemon-node.js';
 import { type Placement, type PlacementRule, placementOf } from './placement.js';
 import { podProgress } from './pod-progress.js';
-import { CONNECTED } from './reported-status.js';
 import { isRollingUpdate } from './update-strategy.js';
 
 /**
@@ -67,15 +67,6 @@ const OFFLINE_TAINTS: ReadonlySet<string> = new Set([
   'node.kubernetes.io/not-ready',
 ]);
 
-/** Whether the link to the node's agent is down, or has been for so long that nobody knows the node's state. */
-function isOffline(node: Node): boolean {
-  const conditions = node.status?.conditions;
-  return (
-    findCondition(conditions, CONNECTED)?.status === 'False' ||
-    findCondition(conditions, 'Ready')?.status === 'Unknown'
-  );
-}
-
 /** A Pod and what the controller sees of it. */
 interface Held {
   pod: Pod;
@@ -92,7 +83,7 @@ export function reasonFor(input: ReasonInput): Reason {
   }
   const first = firstPod(input);
   if (!node) return { code: 'NodeNotFound', ...nameOf(first), because: 'there is no such Node' };
-  const offline = isOffline(node);
+  const offline = contactOf(node) !== 'here';
   const placement = placementOf(offline ? withoutOfflineTaints(node) : node, daemonSet.spec.template.spec);
   if (!placement.shouldRun) return objectionReason(placement, first);
   if (offline) return offlineReason(node, first);

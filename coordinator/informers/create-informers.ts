@@ -3,6 +3,7 @@ import type { ConfigMap, Namespace, Secret } from '../../shared/kube/config.js';
 import { type KubeObject, refText } from '../../shared/kube/meta.js';
 import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
+import type { Rollout, RolloutPolicy } from '../../shared/kube/rollout.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/workload.js';
 import type { Clock } from '../../shared/process/clock.js';
@@ -15,6 +16,8 @@ import {
   namespaceKind,
   nodeKind,
   podKind,
+  rolloutKind,
+  rolloutPolicyKind,
   secretKind,
 } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
@@ -63,6 +66,8 @@ class FollowingInformers implements Informers {
   readonly nodes: CachedInformer<Node>;
   readonly daemonSets: CachedInformer<DaemonSet>;
   readonly controllerRevisions: CachedInformer<ControllerRevision>;
+  readonly rolloutPolicies: CachedInformer<RolloutPolicy>;
+  readonly rollouts: CachedInformer<Rollout>;
   readonly namespaces: CachedInformer<Namespace>;
   readonly metadata: ReadonlyMap<Kind, CachedInformer<KubeObject>>;
   readonly configMaps: CachedInformer<ConfigMap>;
@@ -84,6 +89,8 @@ class FollowingInformers implements Informers {
     this.namespaces = this.#cache(namespaceKind, {});
     this.daemonSets = this.#cache(daemonSetKind, COMMON_INDEXES);
     this.controllerRevisions = this.#cache(controllerRevisionKind, COMMON_INDEXES);
+    this.rolloutPolicies = this.#cache(rolloutPolicyKind, COMMON_INDEXES);
+    this.rollouts = this.#cache(rolloutKind, COMMON_INDEXES);
     this.configMaps = this.#cache(configMapKind, COMMON_INDEXES);
     this.secrets = this.#cache(secretKind, COMMON_INDEXES, withoutCredential);
     this.pods = this.#cache(podKind, POD_INDEXES);

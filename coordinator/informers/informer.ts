@@ -28,6 +28,8 @@ export interface Informers {
   readonly nodes: Informer<import('../../shared/kube/node.js').Node>;
   readonly daemonSets: Informer<import('../../shared/kube/workload.js').DaemonSet>;
   readonly controllerRevisions: Informer<import('../../shared/kube/workload.js').ControllerRevision>;
+  readonly rolloutPolicies: Informer<import('../../shared/kube/rollout.js').RolloutPolicy>;
+  readonly rollouts: Informer<import('../../shared/kube/rollout.js').Rollout>;
   readonly namespaces: Informer<import('../../shared/kube/config.js').Namespace>;
   /** Every other kind that is served but Events, of each object its type and metadata alone; by kind. */
   readonly metadata: ReadonlyMap<import('../kinds/kind.js').Kind, Informer<KubeObject>>;

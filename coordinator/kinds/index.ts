@@ -9,6 +9,8 @@ import { namespaceKind } from './namespace.js';
 import { nodeKind } from './node.js';
 import { podKind } from './pod.js';
 import { clusterRoleBindingKind, clusterRoleKind, roleBindingKind, roleKind } from './rbac.js';
+import { rolloutKind } from './rollout.js';
+import { rolloutPolicyKind } from './rolloutpolicy.js';
 import { secretKind } from './secret.js';
 import { serviceKind } from './service.js';
 import { serviceAccountKind } from './serviceaccount.js';
@@ -26,6 +28,8 @@ export {
   podKind,
   roleBindingKind,
   roleKind,
+  rolloutKind,
+  rolloutPolicyKind,
   secretKind,
   serviceAccountKind,
   serviceKind,
@@ -44,6 +48,8 @@ export const ALL_KINDS: readonly Kind[] = [
   controllerRevisionKind,
   daemonSetKind,
   leaseKind,
+  rolloutKind,
+  rolloutPolicyKind,
   clusterRoleBindingKind,
   clusterRoleKind,
   roleBindingKind,

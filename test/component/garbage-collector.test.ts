@@ -41,6 +41,7 @@ function withCollector(rule: string, check: (plane: ControlPlane, owner: DaemonS
 const REQUIRED: Record<string, object> = {
   ClusterRoleBinding: { roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'r' } },
   RoleBinding: { roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' } },
+  RolloutPolicy: { spec: { selector: {} } },
   Service: { spec: { ports: [{ port: 80 }] } },
 };
 /** All that can be owned, apart from what the tests above are about. */

@@ -1,6 +1,7 @@
 /** The DaemonSet controller over a registry and a memory store, with stand-ins for the agents of its nodes. */
 import { startDaemonSetController } from '../../coordinator/controllers/daemonset-controller.js';
 import type { DaemonSetParts } from '../../coordinator/controllers/daemonset-parts.js';
+import type { RecordEvent } from '../../coordinator/controllers/event-recorder.js';
 import { NodeLedger } from '../../coordinator/controllers/node-ledger.js';
 import type { Informers } from '../../coordinator/informers/informer.js';
 import { daemonSetKind, nodeKind, podKind } from '../../coordinator/kinds/index.js';
@@ -60,10 +61,14 @@ export class DaemonFleet {
 
   #startController(): { stop(): Promise<void> } {
     const { informers, events, registry } = this.#plane;
+    const record: RecordEvent = (_about, type, reason, message) => {
+      this.events.push(`${type} ${reason} ${message}`);
+    };
     return startDaemonSetController({
       ...this.#plane,
       registry: this.#wrap(registry),
-      recordEvent: (_about, type, reason, message) => this.events.push(`${type} ${reason} ${message}`),
+      recordEvent: record,
+      recordRollout: record,
       reservations: new NodeLedger({ informers, recordEvent: events.from('default-scheduler') }),
     });
   }

@@ -9,6 +9,12 @@ const DEFINITIONS = describedDefinitions();
 
 /** Types whose every field `kubectl explain` describes. */
 const WHOLE = [
+  'dev.everynode.fleet.v1.FailureBudget',
+  'dev.everynode.fleet.v1.Rollout',
+  'dev.everynode.fleet.v1.RolloutPolicy',
+  'dev.everynode.fleet.v1.RolloutPolicySpec',
+  'dev.everynode.fleet.v1.RolloutStatus',
+  'dev.everynode.fleet.v1.RolloutWave',
   'io.k8s.api.apps.v1.DaemonSet',
   'io.k8s.api.apps.v1.DaemonSetSpec',
   'io.k8s.api.apps.v1.DaemonSetStatus',

@@ -1,6 +1,6 @@
 /**
- * Reader of definitions.json: upstream's types as OpenAPI v3 schemas, with the patch strategies of their lists.
- * The file is written by generate-schema.mjs.
+ * Reader of definitions.json: upstream's types as OpenAPI v3 schemas, with the patch strategies of their lists, which
+ * generate-schema.mjs writes; and of fleet-definitions.json, our own types.
  */
 import { readFileSync } from 'node:fs';
 
@@ -30,9 +30,14 @@ export interface Schema {
 const REFERENCE_PREFIX = '#/components/schemas/';
 
 /** Every definition by name, e.g. `io.k8s.api.core.v1.PodSpec`. Shared: do not change it. */
-export const DEFINITIONS: Readonly<Record<string, Schema>> = JSON.parse(
-  readFileSync(new URL('./definitions.json', import.meta.url), 'utf8'),
-);
+export const DEFINITIONS: Readonly<Record<string, Schema>> = {
+  ...read('./definitions.json'),
+  ...read('./fleet-definitions.json'),
+};
+
+function read(file: string): Record<string, Schema> {
+  return JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8'));
+}
 
 /** The definition of this name. Throws when there is none: names come from our own code only. */
 export function definitionOf(name: string): Schema {

@@ -1,0 +1,269 @@
+/**
+ * Rollouts by waves, for DaemonSets that a RolloutPolicy governs: keeps the waves' counts, writes the Rollout, and says
+ * whose turn it is. What was decided is stored before anybody gets a turn by it.
+ */
+import { refText, type Timestamp, toTimestamp } from '../../shared/kube/meta.js';
+import type { Node } from '../../shared/kube/node.js';
+import {
+  APPROVE_ANNOTATION,
+  type Rollout,
+  type RolloutPolicy,
+  type RolloutStatus,
+  type RolloutWave,
+} from '../../shared/kube/rollout.js';
+import { compileLabelSelector } from '../../shared/kube/selectors.js';
+import type { DaemonSet, DaemonSetUpdateStrategy } from '../../shared/kube/workload.js';
+import { contactOf } from '../decisions/contact.js';
+import { daemonSetOwner } from '../decisions/daemon-pod.js';
+import { chooseReplacements, type Replacements } from '../decisions/rolling-update.js';
+import {
+  type RolloutMemory,
+  type RolloutVerdict,
+  rolloutStep,
+  type WaveCounts,
+} from '../decisions/rollout-step.js';
+import { updateBudget } from '../decisions/update-strategy.js';
+import { assignWaves, waveNames } from '../decisions/wave-plan.js';
+import { BY_NAMESPACE, type ObjectChange } from '../informers/informer.js';
+import { rolloutKind } from '../kinds/index.js';
+import type { DaemonSetParts } from './daemonset-parts.js';
+import type { DaemonSetTally } from './daemonset-tally.js';
+import { preconditionsOf } from './ownership.js';
+import { RolloutWaves } from './rollout-waves.js';
+import type { Turn } from './worker.js';
+
+const DEFAULT_DEADLINE_SECONDS = 600;
+
+/** The waves of one DaemonSet, and for which count and policy they were drawn. */
+interface Drawn {
+  tally: DaemonSetTally;
+  policy: string;
+  waves: RolloutWaves;
+  key: string;
+}
+
+export class Rollouts {
+  readonly #parts: DaemonSetParts;
+  readonly #drawn = new Map<string, Drawn>();
+
+  /** `moved` hears the key of a DaemonSet whose nodes came or went out of contact. */
+  constructor(parts: DaemonSetParts, moved: (fleetKey: string) => void) {
+    this.#parts = parts;
+    parts.informers.nodes.onChange((change) => this.#contactChanged(change, moved));
+  }
+
+  /** The first by name, of those of the namespace that select the DaemonSet. */
+  policyOf({ metadata }: DaemonSet): RolloutPolicy | undefined {
+    const policies = this.#parts.informers.rolloutPolicies.indexed(BY_NAMESPACE, metadata.namespace ?? '');
+    return policies
+      .filter((policy) => !policy.metadata.deletionTimestamp)
+      .filter((policy) => compileLabelSelector(policy.spec.selector).matches(metadata.labels))
+      .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))[0];
+  }
+
+  /** Nothing governs the DaemonSet (any more). */
+  forget({ metadata }: Pick<DaemonSet, 'metadata'>): void {
+    const key = refText(metadata);
+    this.#drawn.get(key)?.tally.follow(undefined);
+    this.#drawn.delete(key);
+  }
+
+  /** Takes the rollout as far as the policy lets it, and answers whose turn it is. `tally` is whole. */
+  async step(
+    daemonSet: DaemonSet,
+    policy: RolloutPolicy,
+    tally: DaemonSetTally,
+    turn: Turn,
+  ): Promise<Replacements> {
+    const { clock, informers } = this.#parts;
+    const waves = this.#wavesOf(daemonSet, policy, tally);
+    const deadline = waves.expire();
+    const found = informers.rollouts.get(refOf(daemonSet));
+    // One of a DaemonSet of this name that is gone is for the garbage collector; until then ours cannot be made.
+    const isOwn = found?.metadata.ownerReferences?.some(({ uid }) => uid === daemonSet.metadata.uid);
+    const rollout = isOwn ? found : undefined;
+    const counts = waves.counts();
+    const verdict = rolloutStep({
+      spec: policy.spec,
+      revision: tally.subject.current.hash,
+      memory: memoryOf(rollout),
+      waves: counts,
+      approved: approvedIn(rollout),
+      now: clock.now(),
+    });
+    await this.#store(daemonSet, rollout, statusOf(policy, verdict, counts), turn);
+    const next = Math.min(
+      deadline ?? Number.POSITIVE_INFINITY,
+      verdict.lookAgainAt ?? Number.POSITIVE_INFINITY,
+    );
+    if (Number.isFinite(next)) turn.againAfter(Math.max(0, next - clock.now()));
+    return turnsOf(daemonSet, policy, waves, verdict.openUpTo);
+  }
+
+  #wavesOf(daemonSet: DaemonSet, policy: RolloutPolicy, tally: DaemonSetTally): RolloutWaves {
+    const key = refText(daemonSet.metadata);
+    const { uid = '', generation = 0 } = policy.metadata;
+    const present = this.#drawn.get(key);
+    if (present?.tally === tally && present.policy === `${uid}/${generation}`) return present.waves;
+    this.forget(daemonSet);
+    const { spec } = policy;
+    const { informers, clock } = this.#parts;
+    const nodes = [...tally.names()].map((name) => ({
+      name,
+      labels: informers.nodes.get({ name })?.metadata.labels,
+    }));
+    const seconds = spec.failureBudget?.progressDeadlineSeconds ?? DEFAULT_DEADLINE_SECONDS;
+    const waves = new RolloutWaves({
+      plan: assignWaves(nodes, spec.waves ?? [], uid),
+      waves: (spec.waves?.length ?? 0) + 1,
+      contact: (name) => {
+        const node = informers.nodes.get({ name });
+        return node ? contactOf(node) : 'here';
+      },
+      deadlineMs: seconds * 1000,
+      now: () => clock.now(),
+    });
+    tally.follow((name, situation, record) => waves.put(name, situation, record));
+    this.#drawn.set(key, { tally, policy: `${uid}/${generation}`, waves, key });
+    return waves;
+  }
+
+  #contactChanged({ previous, current }: ObjectChange<Node>, moved: (fleetKey: string) => void): void {
+    if (!previous || !current || contactOf(previous) === contactOf(current)) return;
+    for (const { waves, key } of this.#drawn.values()) {
+      if (waves.contactChanged(current.metadata.name)) moved(key);
+    }
+  }
+
+  async #store(
+    daemonSet: DaemonSet,
+    present: Rollout | undefined,
+    status: RolloutStatus,
+    turn: Turn,
+  ): Promise<void> {
+    const { registry, recordRollout } = this.#parts;
+    if (present && JSON.stringify(present.status) === JSON.stringify(status)) return;
+    const rollout = present ?? (await this.#create(daemonSet));
+    const record = await registry.modify(
+      rolloutKind,
+      rollout.metadata,
+      (stored) => {
+        stored.status = status;
+        return undefined;
+      },
+      { subresource: 'status', preconditions: preconditionsOf(rollout) },
+    );
+    turn.wrote(record.object());
+    if (rollout.status && rollout.status.wave !== status.wave) await this.#dropApproval(rollout, turn);
+    if (rollout.status?.phase === status.phase && rollout.status.wave === status.wave) return;
+    const type = status.phase === 'Failed' ? 'Warning' : 'Normal';
+    recordRollout(daemonSet, type, `Rollout${status.phase}`, status.message);
+  }
+
+  async #create(daemonSet: DaemonSet): Promise<Rollout> {
+    const { namespace, name } = daemonSet.metadata;
+    const metadata = { name, ownerReferences: [daemonSetOwner(daemonSet)] };
+    return (await this.#parts.registry.create(rolloutKind, namespace, { metadata })).object();
+  }
+
+  /** It was for one wave of one revision. */
+  async #dropApproval(rollout: Rollout, turn: Turn): Promise<void> {
+    if (rollout.metadata.annotations?.[APPROVE_ANNOTATION] === undefined) return;
+    const record = await this.#parts.registry.modify(rolloutKind, rollout.metadata, ({ metadata }) => {
+      delete metadata.annotations?.[APPROVE_ANNOTATION];
+      return undefined;
+    });
+    turn.wrote(record.object());
+  }
+}
+
+function refOf({ metadata }: DaemonSet) {
+  return { ...(metadata.namespace ? { namespace: metadata.namespace } : {}), name: metadata.name };
+}
+
+function approvedIn(rollout: Rollout | undefined): ReadonlySet<string> {
+  const text = rollout?.metadata.annotations?.[APPROVE_ANNOTATION] ?? '';
+  return new Set(text.split(',').map((name) => name.trim()));
+}
+
+function at(time: Timestamp | undefined): number | undefined {
+  return time === undefined ? undefined : Date.parse(time);
+}
+
+/** Names of waves are stored, for they outlive a change of the policy. */
+function memoryOf(rollout: Rollout | undefined): RolloutMemory | undefined {
+  const { status } = rollout ?? {};
+  if (!status) return undefined;
+  const soakingSince = at(status.soakingSince);
+  const completedAt = at(status.completionTime);
+  return {
+    revision: status.revision,
+    wave: Math.max(
+      0,
+      status.waves.findIndex(({ name }) => name === status.wave),
+    ),
+    startedAt: at(status.startTime) ?? 0,
+    ...(soakingSince === undefined ? {} : { soakingSince }),
+    ...(completedAt === undefined ? {} : { completedAt }),
+    ...(status.failure === undefined ? {} : { failure: status.failure }),
+  };
+}
+
+function statusOf(
+  { metadata, spec }: RolloutPolicy,
+  verdict: RolloutVerdict,
+  counts: readonly WaveCounts[],
+): RolloutStatus {
+  const { memory, phase, message } = verdict;
+  const names = waveNames(spec.waves ?? []);
+  const sum = (key: keyof WaveCounts) => counts.reduce((total, wave) => total + wave[key], 0);
+  return {
+    revision: memory.revision,
+    policy: metadata.name,
+    phase,
+    wave: names[memory.wave] ?? '',
+    message,
+    nodes: sum('nodes'),
+    updated: sum('updated'),
+    failed: sum('failed'),
+    deferred: sum('deferred'),
+    waves: counts.map(({ nodes, updated, failed, deferred }, index) => ({
+      name: names[index] ?? '',
+      ...{ nodes, updated, failed, deferred },
+    })),
+    startTime: toTimestamp(memory.startedAt),
+    ...(memory.soakingSince === undefined ? {} : { soakingSince: toTimestamp(memory.soakingSince) }),
+    ...(memory.completedAt === undefined ? {} : { completionTime: toTimestamp(memory.completedAt) }),
+    ...(memory.failure === undefined ? {} : { failure: memory.failure }),
+  };
+}
+
+/** The DaemonSet's own strategy, with what the wave says instead. */
+function strategyIn(
+  wave: RolloutWave | undefined,
+  strategy: DaemonSetUpdateStrategy | undefined,
+): DaemonSetUpdateStrategy | undefined {
+  if (wave?.maxUnavailable === undefined) return strategy;
+  const surges = updateBudget(strategy, 1).maxSurge > 0;
+  const rollingUpdate = surges
+    ? { maxSurge: wave.maxUnavailable, maxUnavailable: 0 }
+    : { maxUnavailable: wave.maxUnavailable };
+  return { type: 'RollingUpdate', rollingUpdate };
+}
+
+/** Upstream's choice in each open wave. */
+function turnsOf(
+  daemonSet: DaemonSet,
+  { spec }: RolloutPolicy,
+  waves: RolloutWaves,
+  openUpTo: number,
+): Replacements {
+  const turns: Replacements = { create: [], replace: [] };
+  for (let wave = 0; wave <= openUpTo; wave += 1) {
+    const strategy = strategyIn(spec.waves?.[wave], daemonSet.spec.updateStrategy);
+    const { create, replace } = chooseReplacements(waves.fleet(wave), strategy);
+    turns.create.push(...create);
+    turns.replace.push(...replace);
+  }
+  return turns;
+}

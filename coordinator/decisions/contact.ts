@@ -1,0 +1,12 @@
+/** Whether a node's agent is heard, as its conditions have it. */
+import { findCondition } from '../../shared/kube/conditions.js';
+import type { Node } from '../../shared/kube/node.js';
+import { CONNECTED } from './reported-status.js';
+
+/** `away`: the link to its agent is down; `lost`: for so long that nobody knows the node's state. */
+export type Contact = 'here' | 'away' | 'lost';
+
+export function contactOf({ status }: Pick<Node, 'status'>): Contact {
+  if (findCondition(status?.conditions, 'Ready')?.status === 'Unknown') return 'lost';
+  return findCondition(status?.conditions, CONNECTED)?.status === 'False' ? 'away' : 'here';
+}
