@@ -12,6 +12,7 @@ import { createAgentSide } from './agent-side.js';
 import { hostIsolation, type IsolationSettings } from './decisions/host-isolation.js';
 import type { ConfigCache } from './desired/config-cache.js';
 import type { DesiredCache } from './desired/desired-cache.js';
+import { StaticPods } from './desired/static-pods.js';
 import type { Images } from './images/images.js';
 import type { LinkTarget } from './link/connection.js';
 import { Link } from './link/link.js';
@@ -19,7 +20,7 @@ import type { HostInfo } from './node/host-info.js';
 import { allocatableOf } from './node/node-status.js';
 import { NodeWatch } from './node/node-watch.js';
 import type { PodFiles } from './pods/pod-files.js';
-import type { PodReports, PodVolumes } from './pods/pod-host.js';
+import type { PodReports, PodSource, PodVolumes } from './pods/pod-host.js';
 import { PodWorkers } from './pods/pod-workers.js';
 import { watchRuntime } from './pods/runtime-watch.js';
 import { StorageWatch } from './pods/storage-watch.js';
@@ -40,6 +41,8 @@ export interface AgentHost {
   isolation: IsolationSettings;
   files: PodFiles;
   images: ImageHandling;
+  /** Directory of static Pods' manifests; absent for hosts that pretend. */
+  manifests?: string;
   readHost: () => HostInfo;
   /** Changes the status before it is told; a real host's is told as it is. */
   amendStatus?: (status: NodeStatus) => NodeStatus;
@@ -91,7 +94,7 @@ export function createAgent(host: AgentHost): Agent {
     clock,
     log,
   });
-  const workers = createWorkers(host, images, node, reports);
+  const workers = createWorkers(host, images, node, reports, () => statics?.tell());
   const storage = new StorageWatch({ ...host, pods: host.cache, workers });
   const link: Link = new Link({
     target: host.target,
@@ -106,10 +109,12 @@ export function createAgent(host: AgentHost): Agent {
     log: log.child({ component: 'link' }),
     random: host.chance.random,
   });
+  const statics = createStaticPods(host, workers, link);
   const listeners = [node.onRuntimeEvent.bind(node), workers.onRuntimeEvent.bind(workers)];
   const watch = watchRuntime(driver, listeners, clock, log.child({ component: 'runtime' }));
   const parts: Part[] = [
     { name: 'node', start: () => node.start(), stop: () => node.stop() },
+    { name: 'static pods', start: () => statics?.start(), stop: () => statics?.stop() },
     { name: 'pods', start: () => workers.start(), stop: () => workers.stop() },
     // The hello is to tell of containers that only the engine knows: it waits for the first look.
     { name: 'engine events', start: () => watch.firstEvent, stop: () => watch.stop() },
@@ -122,9 +127,38 @@ export function createAgent(host: AgentHost): Agent {
   return { parts, node, link };
 }
 
-function createWorkers(host: AgentHost, images: Images, node: NodeWatch, reports: PodReports): PodWorkers {
-  const { driver, clock } = host;
-  return new PodWorkers(host.cache, {
+function createStaticPods(host: AgentHost, workers: PodWorkers, link: Link): StaticPods | undefined {
+  const { manifests, settings, cache, clock, log } = host;
+  if (manifests === undefined) return undefined;
+  return new StaticPods({
+    directory: manifests,
+    nodeName: settings.nodeName,
+    cache,
+    onChange: (set, gone) => workers.update(set, gone),
+    onMirrors: (mirrors) => link.outbox.putMirrors(mirrors),
+    clock,
+    log: log.child({ component: 'static pods' }),
+  });
+}
+
+function createWorkers(
+  host: AgentHost,
+  images: Images,
+  node: NodeWatch,
+  reports: PodReports,
+  onForgotten: () => void,
+): PodWorkers {
+  const { driver, clock, cache } = host;
+  const source: PodSource = {
+    get: (uid) => cache.get(uid),
+    all: () => cache.all(),
+    giveUp: (uid, end) => cache.giveUp(uid, end),
+    forget: (uid) => {
+      cache.forget(uid);
+      onForgotten();
+    },
+  };
+  return new PodWorkers(source, {
     driver,
     images,
     volumes: host.volumes,

@@ -16,6 +16,13 @@ export function configDirectory(dataDir: string): string {
   return join(dataDir, 'config');
 }
 
+/** Where the manifests of static Pods are, if nobody says otherwise; made, so that a first one is seen at once. */
+export function makeManifestDirectory(dataDir: string): string {
+  const directory = join(dataDir, 'manifests');
+  makePrivateDirectory(directory);
+  return directory;
+}
+
 /** What Secrets on disk are sealed with. */
 export function hostKeyPath(dataDir: string): string {
   return join(dataDir, 'host.key');

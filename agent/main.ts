@@ -7,7 +7,14 @@ import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import { type Running, startInOrder } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
 import { createAgent } from './agent.js';
-import { cachePath, configDirectory, hostKeyPath, lockDataDir, prepareDataDir } from './data-dir.js';
+import {
+  cachePath,
+  configDirectory,
+  hostKeyPath,
+  lockDataDir,
+  makeManifestDirectory,
+  prepareDataDir,
+} from './data-dir.js';
 import { ConfigCache } from './desired/config-cache.js';
 import { DesiredCache } from './desired/desired-cache.js';
 import { durableFile } from './desired/durable-file.js';
@@ -51,6 +58,7 @@ export async function startAgent(
     engine: runtime.name,
     cache,
     config,
+    manifests: settings.manifests ?? makeManifestDirectory(dataDir),
     volumes: new Volumes(dataDir),
     isolation: {
       seccompRoot: join(dataDir, 'seccomp'),

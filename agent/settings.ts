@@ -67,6 +67,7 @@ export const AGENT_SETTINGS = {
   ...DATA_SETTING,
   ...RUNTIME_SETTING,
   ...NODE_SETTINGS,
+  manifests: optionalText('directory of static pods; DATA/manifests when absent', 'DIR'),
   nodeIp: optionalText('address of this host, if the one found is not the right one', 'ADDRESS'),
   registries: optionalText(
     "credentials and mirrors of registries: Docker's config.json, with `mirrors` (default DATA/registries.json)",

@@ -1,5 +1,5 @@
 /** A Pod as this host holds it, and what that asks of its containers. */
-import { controllerOf } from '../../shared/kube/meta.js';
+import { controllerOf, refText } from '../../shared/kube/meta.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { ObservedContainer } from '../runtime/driver.js';
 import { GRACE_LABEL } from './container-labels.js';
@@ -13,6 +13,8 @@ export interface HeldPod {
   pod: Pod;
   /** The hub's word that it gave these bytes; absent for a Pod that only the engine knows. */
   seal?: { era: string; revision: number; mac: string };
+  /** Name of the file that a static Pod stands in; absent for a Pod that the coordinator gave. */
+  manifest?: string;
   /** When it first came here: the status' startTime. */
   acceptedAt: number;
   /** When its containers must have ended; set by a deletion or by `gone`. */
@@ -34,7 +36,7 @@ function graceMs(seconds: number | undefined): number {
 /** The Pod after `pod` arrived for its uid. The grace counts from the arrival of the deletion and can only shrink. */
 export function heldAfterSet(
   before: HeldPod | undefined,
-  given: Pick<HeldPod, 'uid' | 'digest' | 'pod' | 'seal'>,
+  given: Pick<HeldPod, 'uid' | 'digest' | 'pod' | 'seal' | 'manifest'>,
   now: number,
 ): HeldPod {
   const { deletionTimestamp, deletionGracePeriodSeconds } = given.pod.metadata;
@@ -84,13 +86,15 @@ export function podWish({ deadline, givenUp }: HeldPod): PodWish {
   return { kind: 'stop', deadline: Math.min(deadline, givenUp?.deadline ?? deadline) };
 }
 
-/** Whether `other` is a Pod that `gone` took from the owner of `held`: it must have stopped before `held` starts. */
+/**
+ * Whether `other` is a Pod that `gone` took from the owner of `held`, or the static Pod of an earlier manifest of the same
+ * name: it must have stopped before `held` starts.
+ */
 export function isPredecessor(other: HeldPod, held: HeldPod): boolean {
+  if (!other.gone || other.uid === held.uid) return false;
+  if (held.manifest !== undefined) {
+    return other.manifest !== undefined && refText(other.pod.metadata) === refText(held.pod.metadata);
+  }
   const owner = controllerOf(held.pod.metadata)?.uid;
-  return (
-    other.gone &&
-    other.uid !== held.uid &&
-    owner !== undefined &&
-    controllerOf(other.pod.metadata)?.uid === owner
-  );
+  return owner !== undefined && controllerOf(other.pod.metadata)?.uid === owner;
 }

@@ -68,7 +68,8 @@ export class DesiredCache {
 
   /** For the hello. A Pod on its way out counts as held only by the engine: the hub will say `gone` again. */
   have(): Held[] {
-    return [...this.#pods.values()].map(({ uid, digest, gone }) => [uid, gone ? '' : digest]);
+    const given = [...this.#pods.values()].filter(({ manifest }) => manifest === undefined);
+    return given.map(({ uid, digest, gone }) => [uid, gone ? '' : digest]);
   }
 
   /** The object as it was given: what `JSON.parse` made of the bytes, `JSON.stringify` makes into the same again. */
@@ -104,6 +105,31 @@ export class DesiredCache {
     const { clusterUID, era, revision } = change;
     this.#position = { clusterUID, era, revision };
     await this.#save();
+  }
+
+  /**
+   * Makes the static Pods these; what ran of a file that is there without a Pod stays as it is. Answers the uids that are
+   * new and those that are to end.
+   */
+  replaceStatic(manifests: readonly { file: string; pod?: Pod }[]): { set: string[]; gone: string[] } {
+    const now = this.#clock.now();
+    const wanted = new Map(
+      manifests.flatMap(({ file, pod }) => (pod ? [[pod.metadata.uid ?? '', { file, pod }]] : [])),
+    );
+    const unusable = new Set(manifests.filter(({ pod }) => !pod).map(({ file }) => file));
+    const set = [...wanted.keys()].filter((uid) => this.#pods.get(uid)?.gone !== false);
+    const gone = [...this.#pods.values()].filter(
+      ({ uid, manifest, gone: isGone }) =>
+        manifest !== undefined && !isGone && !wanted.has(uid) && !unusable.has(manifest),
+    );
+    for (const uid of set) {
+      const { file, pod } = wanted.get(uid) ?? {};
+      if (pod)
+        this.#pods.set(uid, heldAfterSet(undefined, { uid, digest: uid, pod, manifest: file ?? '' }, now));
+    }
+    for (const held of gone) this.#pods.set(held.uid, heldAfterGone(held, now));
+    if (set.length > 0 || gone.length > 0) this.#saveSoon('static');
+    return { set, gone: gone.map(({ uid }) => uid) };
   }
 
   /** Keeps the host's word that the Pod is over; answers the Pod as it is held from now on. */

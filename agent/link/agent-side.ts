@@ -3,6 +3,7 @@ import type { NodeStatus, Taint } from '../../shared/kube/node.js';
 import type {
   DesiredObject,
   Held,
+  MirrorPod,
   PodReport,
   RemovedPod,
   ReportedEvent,
@@ -72,6 +73,8 @@ export interface Reports {
   /** The Pod is fully stopped, whether it was deleted or just `gone`: nothing more will be said of it. Repeated until acknowledged. */
   putRemoved(pod: RemovedPod): void;
   putNode(status: NodeStatus): void;
+  /** All static Pods of the host, from now on. */
+  putMirrors(mirrors: MirrorPod[]): void;
   /** Best effort, oldest dropped when too many wait; equal ones (object, reason, message) are counted together. */
   putEvent(event: ReportedEvent): void;
 }

@@ -7,6 +7,7 @@ import { isConditionTrue } from '../../shared/kube/conditions.js';
 import type { NodeStatus } from '../../shared/kube/node.js';
 import type {
   EventsReport,
+  MirrorPod,
   PodReport,
   RemovedPod,
   ReportedEvent,
@@ -26,6 +27,7 @@ const MAX_RETURNED_BYTES = 1024 * 1024;
 /** How long Events, and word that a Pod is being started, wait for company: as long as a start that goes well. */
 const PATIENCE_MS = 500;
 const NODE = 'node';
+const MIRRORS = 'mirrors';
 
 type Send = (message: StatusReport | EventsReport) => void;
 
@@ -34,6 +36,7 @@ export class Outbox implements Reports {
   readonly #removed = new LatestValues<RemovedPod>();
   readonly #returned = new LatestValues<ReturnedObject>();
   readonly #node = new LatestValues<NodeStatus>();
+  readonly #mirrors = new LatestValues<MirrorPod[]>();
   readonly #events = new EventBacklog();
   readonly #clock: Clock;
   #wasUnready = false;
@@ -69,6 +72,11 @@ export class Outbox implements Reports {
     this.#queueFlush();
   }
 
+  putMirrors(mirrors: MirrorPod[]): void {
+    this.#mirrors.put(MIRRORS, mirrors);
+    this.#queueFlush();
+  }
+
   /** An answer to what the hub asked for in this session. */
   putReturned(object: ReturnedObject): void {
     this.#returned.put(object.uid, object);
@@ -85,7 +93,7 @@ export class Outbox implements Reports {
     this.#send = send;
     // The hub asks anew for what it still lacks.
     this.#returned.clear();
-    for (const values of [this.#pods, this.#removed, this.#node]) values.forgetDelivery();
+    for (const values of [this.#pods, this.#removed, this.#node, this.#mirrors]) values.forgetDelivery();
     this.#flush();
   }
 
@@ -103,6 +111,7 @@ export class Outbox implements Reports {
     this.#inFlight = undefined;
     this.#pods.acknowledge();
     this.#node.acknowledge();
+    this.#mirrors.acknowledge();
     for (const uid of this.#returned.acknowledge()) {
       this.#returned.delete(uid);
       // Said before the hub knew the Pod, its status was dropped.
@@ -142,15 +151,20 @@ export class Outbox implements Reports {
 
   #sendStatus(send: Send): void {
     const [node] = this.#node.take(1);
+    const [mirrors] = this.#mirrors.take(1);
     const pods = this.#pods.take(MAX_PODS_A_REPORT);
     // A Pod leaves the store only after its last status was told: with it or later.
     const removed = this.#removed.take(MAX_PODS_A_REPORT, (uid) => !this.#pods.isUnsent(uid));
     const returned = this.#takeReturned();
-    if (!node && pods.length === 0 && removed.length === 0 && returned.length === 0) return;
+    if (!node && !mirrors && pods.length + removed.length + returned.length === 0) return;
     this.#lastId += 1;
     this.#inFlight = this.#lastId;
     const hostTimeMs = this.#clock.now();
-    const optional = { ...(node && { node }), ...(returned.length > 0 && { returned }) };
+    const optional = {
+      ...(node && { node }),
+      ...(mirrors && { mirrors }),
+      ...(returned.length > 0 && { returned }),
+    };
     send({ kind: 'status', id: this.#lastId, hostTimeMs, pods, removed, ...optional });
   }
 

@@ -7,6 +7,7 @@ import type { Logger } from '../../shared/process/log.js';
 import type { Informers } from '../informers/informer.js';
 import type { GivenBack } from './given-back.js';
 import type { LiveSessions } from './live-sessions.js';
+import type { MirrorPods } from './mirror-pods.js';
 import type { Counted, RecordEvent } from './record-event.js';
 import type { Session } from './session.js';
 import type { StatusWriter } from './status-writer.js';
@@ -16,6 +17,7 @@ export interface HostReportsParts {
   informers: Informers;
   statusWriter: StatusWriter;
   givenBack: GivenBack;
+  mirrors: MirrorPods;
   /** As the agents' component. */
   recordEvent: RecordEvent;
   clock: Clock;
@@ -34,12 +36,14 @@ export class HostReports {
 
   /** Resolves when the report is committed; that of a session that is its node's no more goes unread. */
   async status(session: Session, report: StatusReport): Promise<void> {
-    const { live, statusWriter, log } = this.#parts;
+    const { live, statusWriter, mirrors, log } = this.#parts;
     const entry = live.get(session.node);
     if (entry?.session !== session) return;
     try {
       await this.#takeBack(session, report.returned ?? []);
-      await statusWriter.write({ node: session.node, offsetMs: entry.offsetMs }, report);
+      if (report.mirrors) await mirrors.told(session.node, report.mirrors);
+      const pods = report.pods.map((pod) => mirrors.underStoredUid(session.node, pod));
+      await statusWriter.write({ node: session.node, offsetMs: entry.offsetMs }, { ...report, pods });
     } catch (error) {
       log.warn({ node: session.node, err: error }, 'report could not be stored');
       throw error;
@@ -78,7 +82,8 @@ export class HostReports {
   #ownObject(node: string, { kind, uid }: ReportedEvent['involvedObject']): Node | Pod | undefined {
     const { informers } = this.#parts;
     if (kind === 'Node') return informers.nodes.get({ name: node });
-    const pod = kind === 'Pod' && uid ? informers.pods.byUid(uid) : undefined;
+    if (kind !== 'Pod' || !uid) return undefined;
+    const pod = informers.pods.byUid(this.#parts.mirrors.storedUid(node, uid));
     return pod?.spec.nodeName === node ? pod : undefined;
   }
 }

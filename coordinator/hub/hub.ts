@@ -11,6 +11,7 @@ import {
   type Hello,
   JOIN_SEAL_HEADER,
   type JoinAnswer,
+  type PodReport,
   type ReportedEvent,
   type StatusReport,
 } from '../../shared/link/messages.js';
@@ -25,6 +26,7 @@ import { Greeter } from './greeter.js';
 import { HostReports } from './host-reports.js';
 import { tellImagesToHold } from './images-to-hold.js';
 import { LiveSessions } from './live-sessions.js';
+import { MirrorPods } from './mirror-pods.js';
 import { NodeConditions } from './node-conditions.js';
 import { NodeLanes } from './node-lanes.js';
 import { NodeObjects } from './node-objects.js';
@@ -70,6 +72,7 @@ export class Hub implements SessionEvents {
   readonly #conditions: NodeConditions;
   readonly #greeter: Greeter;
   readonly #reports: HostReports;
+  readonly #mirrors: MirrorPods;
   #isStopping = false;
   #whenEmpty: () => void = () => undefined;
 
@@ -97,7 +100,15 @@ export class Hub implements SessionEvents {
     this.#conditions = new NodeConditions({ ...shared, recordEvent, onMissing });
     const statusWriter = new StatusWriter({ ...shared, nodeConditions: this.#conditions });
     const givenBack = new GivenBack({ registry, informers, sealer: options.sealer, log });
-    this.#reports = new HostReports({ ...shared, statusWriter, givenBack, recordEvent: recordEvent.asAgent });
+    this.#mirrors = new MirrorPods(shared, (node, pods) => this.#writeStatuses(statusWriter, node, pods));
+    const mirrors = this.#mirrors;
+    this.#reports = new HostReports({
+      ...shared,
+      statusWriter,
+      givenBack,
+      mirrors,
+      recordEvent: recordEvent.asAgent,
+    });
     const objects = new NodeObjects(informers, (node, uid) => this.#live.get(node)?.session.touch(uid));
     this.#greeter = new Greeter({
       ...options,
@@ -108,7 +119,10 @@ export class Hub implements SessionEvents {
       recordEvent: recordEvent.asNodeController,
     });
     void options.restore?.confirmed.then(() => this.#reconsider());
-    this.streams = new PodStreams((node) => this.#live.sessionOf(node));
+    this.streams = new PodStreams(
+      (node) => this.#live.sessionOf(node),
+      (uid) => mirrors.hostUid(uid),
+    );
     presence.onChange((node) => this.#conditions.outOfContact(node));
     informers.nodes.onChange((change) => this.#nodeChanged(change));
     informers.secrets.onChange((change) => this.#secretChanged(change));
@@ -164,6 +178,13 @@ export class Hub implements SessionEvents {
     this.#reports.events(session, items);
   }
 
+  /** Statuses that were reported before their mirrors were there. */
+  async #writeStatuses(writer: StatusWriter, node: string, reports: readonly PodReport[]): Promise<void> {
+    const offsetMs = this.#live.get(node)?.offsetMs ?? 0;
+    const pods = reports.map((report) => this.#mirrors.underStoredUid(node, report));
+    await writer.write({ node, offsetMs }, { pods, removed: [] });
+  }
+
   #reconsider(): void {
     for (const { session } of this.#live.all()) session.reconsider();
   }
@@ -171,6 +192,7 @@ export class Hub implements SessionEvents {
   closed(session: Session, reason: string): void {
     this.#sessions.delete(session);
     const wasLive = this.#live.release(session);
+    if (wasLive) this.#mirrors.forget(session.node);
     this.#options.log[wasLive ? 'info' : 'debug']({ node: session.node, reason }, 'agent disconnected');
     if (wasLive && !this.#isStopping) this.#options.presence.disconnected(session.node);
     if (this.#sessions.size === 0) this.#whenEmpty();

@@ -7,6 +7,7 @@ import {
   configReferenceTo,
 } from '../../shared/kube/config-reference.js';
 import type { KubeObject } from '../../shared/kube/meta.js';
+import { mirroredUid } from '../../shared/kube/mirror-pod.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { type Informers, type ObjectChange, PODS_BY_NODE } from '../informers/informer.js';
 import { CREDENTIAL_SECRET_TYPE } from '../kinds/secret.js';
@@ -36,15 +37,15 @@ export class NodeObjects {
   object(node: string, uid: string, held: HeldKinds): KubeObject | undefined {
     const { pods, configMaps, secrets } = this.#informers;
     const pod = pods.byUid(uid);
-    if (pod) return pod.spec.nodeName === node ? pod : undefined;
+    if (pod) return pod.spec.nodeName === node && !isMirror(pod) ? pod : undefined;
     const config = held.config ? (configMaps.byUid(uid) ?? unlessCredential(secrets.byUid(uid))) : undefined;
     return config && this.#references.isNamed(node, configReferenceTo(config)) ? config : undefined;
   }
 
   /** All Pods bound to the node, and what they name as far as it exists. */
   objects(node: string, held: HeldKinds): KubeObject[] {
-    const pods = this.#informers.pods.indexed(PODS_BY_NODE, node);
-    if (!held.config) return [...pods];
+    const pods = this.#informers.pods.indexed(PODS_BY_NODE, node).filter((pod) => !isMirror(pod));
+    if (!held.config) return pods;
     const named = new Map<string, KubeObject>();
     for (const reference of pods.flatMap(configReferences)) {
       const object = this.#find(reference);
@@ -77,6 +78,11 @@ export class NodeObjects {
   #tell(node: string, object: KubeObject | undefined): void {
     if (object?.metadata.uid) this.#touch(node, object.metadata.uid);
   }
+}
+
+/** Shown in the API alone: its host runs what it mirrors. */
+function isMirror(pod: Pod): boolean {
+  return mirroredUid(pod) !== undefined;
 }
 
 /** Agents' credentials are given to nobody. */

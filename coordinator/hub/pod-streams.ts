@@ -5,10 +5,15 @@ import type { Session } from './session.js';
 
 export class PodStreams {
   readonly #sessionOf: (node: string) => Session | undefined;
+  readonly #hostUid: (uid: string) => string;
 
-  /** `sessionOf` answers the live session of a node. */
-  constructor(sessionOf: (node: string) => Session | undefined) {
+  /** `sessionOf` answers the live session of a node, `hostUid` what a Pod's host calls it. */
+  constructor(
+    sessionOf: (node: string) => Session | undefined,
+    hostUid: (uid: string) => string = (uid) => uid,
+  ) {
     this.#sessionOf = sessionOf;
+    this.#hostUid = hostUid;
   }
 
   /** Bytes of a container's log, read no faster than they are consumed. Rejects as `open` does. */
@@ -25,7 +30,11 @@ export class PodStreams {
   ): Promise<AsyncIterable<Uint8Array>> {
     const session = this.#sessionOf(nodeName);
     if (!session) throw new ApiError('ServiceUnavailable', `node "${nodeName}" is not connected`);
-    return session.openStream(request, input, signal);
+    return session.openStream(this.#forHost(request), input, signal);
+  }
+
+  #forHost(request: StreamRequest): StreamRequest {
+    return 'podUid' in request ? { ...request, podUid: this.#hostUid(request.podUid) } : request;
   }
 }
 

@@ -42,7 +42,7 @@ export class StatusWriter {
   }
 
   /** Resolves when all of the report that counts is committed; rejects when the store fails, and nothing may be acknowledged. */
-  async write(reporter: Reporter, report: StatusReport): Promise<void> {
+  async write(reporter: Reporter, report: Pick<StatusReport, 'node' | 'pods' | 'removed'>): Promise<void> {
     if (report.node) await this.#parts.nodeConditions.write(reporter.node, report.node);
     if (report.pods.length === 0 && report.removed.length === 0) return;
     await this.#parts.lanes.run(reporter.node, async () => {

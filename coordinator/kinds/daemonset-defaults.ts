@@ -1,6 +1,7 @@
 /** Defaults of DaemonSets (`pkg/apis/apps/v1/defaults.go`). */
+
+import { setPodTemplateDefaults } from '../../shared/kube/pod-defaults.js';
 import type { DaemonSet, DaemonSetSpec } from '../../shared/kube/workload.js';
-import { setPodTemplateDefaults } from './pod-defaults.js';
 
 const REVISION_HISTORY_LIMIT = 10;
 

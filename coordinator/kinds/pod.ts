@@ -1,8 +1,8 @@
 /** v1 Pod. */
 import type { Pod } from '../../shared/kube/pod.js';
+import { DEFAULT_GRACE_SECONDS, setPodDefaults } from '../../shared/kube/pod-defaults.js';
 import { qualityOfService } from '../../shared/kube/quality-of-service.js';
 import type { Kind } from './kind.js';
-import { DEFAULT_GRACE_SECONDS, setPodDefaults } from './pod-defaults.js';
 import { podStatusText, readinessGatesText, readyText, restartsText } from './pod-status-text.js';
 import { validatePod, validatePodStatus, validatePodUpdate } from './pod-validation.js';
 import { secretsInEnvironment } from './secret-environment.js';

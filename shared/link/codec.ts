@@ -9,6 +9,7 @@ import {
   type FromHub,
   type LogStreamRequest,
   MAX_FRAME_BYTES,
+  type MirrorPod,
   type PortStreamRequest,
   type ReturnedObject,
   type Seal,
@@ -42,6 +43,9 @@ const packr = new Packr({
   encodeUndefinedAsNil: true,
   copyBuffers: true,
 });
+
+/** More static Pods than any host should have. */
+const MAX_MIRRORS = 500;
 
 const uid = text(128);
 const id = integer(0);
@@ -105,6 +109,7 @@ const FROM_AGENT: { [K in FromAgent['kind']]: Shape<Of<K>> } = {
     returned: optional(
       list(record<ReturnedObject>({ uid, object: optional(bytes(MAX_FRAME_BYTES)), seal: optional(seal) })),
     ),
+    mirrors: optional(list(record<MirrorPod>({ uid, object: bytes(MAX_FRAME_BYTES) }), MAX_MIRRORS)),
   }),
   events: record<Of<'events'>>({
     kind: oneOf('events'),

@@ -124,6 +124,14 @@ export interface RemovedPod {
   name: string;
 }
 
+/** A static Pod of the host, to be shown in the API by a mirror that the hub makes under a uid of its own. */
+export interface MirrorPod {
+  /** What the host calls it: reports, Events and streams of the Pod go by this uid on the link. */
+  uid: string;
+  /** UTF-8 JSON bytes. */
+  object: Uint8Array;
+}
+
 /** A session's first reports name every Pod and the Node; later ones only what changed. */
 export interface StatusReport {
   kind: 'status';
@@ -134,6 +142,8 @@ export interface StatusReport {
   removed: RemovedPod[];
   /** Only what was asked for in this session. */
   returned?: ReturnedObject[];
+  /** All static Pods of the host; absent when they are what was said last in this session. */
+  mirrors?: MirrorPod[];
 }
 
 export interface StatusAck {

@@ -1,6 +1,7 @@
 /** Small Pods for tests of kinds: what a manifest would say, with upstream's defaults filled in. */
-import { setPodDefaults, setPodTemplateDefaults } from '../../coordinator/kinds/pod-defaults.js';
+
 import type { Pod, PodSpec, PodTemplateSpec } from '../../shared/kube/pod.js';
+import { setPodDefaults, setPodTemplateDefaults } from '../../shared/kube/pod-defaults.js';
 
 /** A Pod `p` in `default` with this spec. The spec is as a client sends it, so it may lack or misname anything. */
 export function podFrom(spec: object, metadata: object = {}): Pod {

@@ -1,5 +1,5 @@
 /** Defaults of volumes (`pkg/apis/core/v1/defaults.go`). */
-import type { Volume } from '../../shared/kube/volume.js';
+import type { Volume } from './volume.js';
 
 /** 0644 in the decimal form that JSON carries. */
 const FILE_MODE = 0o644;

@@ -1,7 +1,8 @@
 /** Defaults of Pods and Pod templates (`pkg/apis/core/v1/defaults.go`). All in place, all stable. */
-import type { Container, Pod, PodSpec, PodTemplateSpec } from '../../shared/kube/pod.js';
-import type { Handler, Probe } from '../../shared/kube/probe.js';
+
 import { defaultPullPolicy } from './image-pull-policy.js';
+import type { Container, Pod, PodSpec, PodTemplateSpec } from './pod.js';
+import type { Handler, Probe } from './probe.js';
 import { setVolumeDefaults } from './volume-defaults.js';
 
 /** Seconds that a Pod has for a graceful end when it names none. */

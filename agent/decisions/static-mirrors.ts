@@ -1,0 +1,19 @@
+/** What the coordinator is told of static Pods, to show them in the API. */
+import { refText } from '../../shared/kube/meta.js';
+import type { HeldPod } from './held-pod.js';
+
+/** One static Pod: the uid it has on this host, and its JSON. */
+export interface StaticMirror {
+  uid: string;
+  object: Uint8Array;
+}
+
+/** A Pod that ends is shown until it has ended, or until another takes its name. */
+export function mirrorsOf(pods: readonly HeldPod[]): StaticMirror[] {
+  const byName = new Map<string, HeldPod>();
+  for (const held of pods.filter(({ manifest }) => manifest !== undefined)) {
+    const name = refText(held.pod.metadata);
+    if (!held.gone || !byName.has(name)) byName.set(name, held);
+  }
+  return [...byName.values()].map(({ uid, pod }) => ({ uid, object: Buffer.from(JSON.stringify(pod)) }));
+}

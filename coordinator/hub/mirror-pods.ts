@@ -1,0 +1,167 @@
+/**
+ * Keeps mirrors of the static Pods that connected hosts tell of, and translates between a mirror's uid in the store and
+ * the uid that its host knows. Mirrors of a host that is not connected stay as they are.
+ */
+import { type KubeObject, refText } from '../../shared/kube/meta.js';
+import { mirroredUid } from '../../shared/kube/mirror-pod.js';
+import type { Pod } from '../../shared/kube/pod.js';
+import { ApiError } from '../../shared/kube/status.js';
+import type { MirrorPod, PodReport } from '../../shared/link/messages.js';
+import type { Logger } from '../../shared/process/log.js';
+import { mirrorChanges, mirrorOf } from '../decisions/mirror-pods.js';
+import { type Informers, type ObjectChange, PODS_BY_NODE } from '../informers/informer.js';
+import { podKind } from '../kinds/index.js';
+import type { Registry } from '../registry/registry.js';
+import type { NodeLanes } from './node-lanes.js';
+
+export interface MirrorPodsParts {
+  registry: Registry;
+  informers: Informers;
+  lanes: NodeLanes;
+  log: Logger;
+}
+
+/** What a connected host said last, by the uid on the host. */
+interface HostMirrors {
+  pods: Map<string, Pod>;
+  reports: Map<string, PodReport>;
+}
+
+/** Writes the statuses of mirrors that were just made. */
+type WriteStatuses = (node: string, reports: PodReport[]) => Promise<void>;
+
+export class MirrorPods {
+  readonly #parts: MirrorPodsParts;
+  readonly #hosts = new Map<string, HostMirrors>();
+  readonly #writeStatuses: WriteStatuses;
+
+  constructor(parts: MirrorPodsParts, writeStatuses: WriteStatuses) {
+    this.#parts = parts;
+    this.#writeStatuses = writeStatuses;
+    parts.informers.pods.onChange((change) => this.#podChanged(change));
+  }
+
+  /** The host's static Pods are these. Resolves when their mirrors are stored; rejects when the store fails. */
+  async told(node: string, mirrors: readonly MirrorPod[]): Promise<void> {
+    const pods = new Map(mirrors.flatMap((mirror) => this.#decode(node, mirror)));
+    const before = this.#hosts.get(node)?.reports ?? new Map<string, PodReport>();
+    const reports = new Map([...before].filter(([uid]) => pods.has(uid)));
+    this.#hosts.set(node, { pods, reports });
+    await this.#reconcile(node);
+  }
+
+  /** The node has no session any more. */
+  forget(node: string): void {
+    this.#hosts.delete(node);
+  }
+
+  /** The report as of the mirror; that of any other Pod as it is. */
+  underStoredUid(node: string, report: PodReport): PodReport {
+    const host = this.#hosts.get(node);
+    if (!host?.pods.has(report.uid)) return report;
+    host.reports.set(report.uid, report);
+    return { ...report, uid: this.storedUid(node, report.uid) };
+  }
+
+  /** The uid in the store of what the host calls `hostUid`. */
+  storedUid(node: string, hostUid: string): string {
+    if (!this.#hosts.get(node)?.pods.has(hostUid)) return hostUid;
+    const mirror = this.#mirrors(node).find((pod) => mirroredUid(pod) === hostUid);
+    return mirror?.metadata.uid ?? hostUid;
+  }
+
+  /** The uid on its host of a Pod in the store. */
+  hostUid(storedUid: string): string {
+    const pod = this.#parts.informers.pods.byUid(storedUid);
+    return (pod && mirroredUid(pod)) ?? storedUid;
+  }
+
+  #mirrors(node: string): Pod[] {
+    const pods = this.#parts.informers.pods.indexed(PODS_BY_NODE, node);
+    return pods.filter((pod) => mirroredUid(pod) !== undefined);
+  }
+
+  #decode(node: string, { uid, object }: MirrorPod): [string, Pod][] {
+    const decoded = podOf(object);
+    const owner = this.#parts.informers.nodes.get({ name: node });
+    if (!decoded || !owner) return [];
+    const mirror = mirrorOf(decoded, uid, owner);
+    if (mirror.kind === 'mirror') return [[uid, mirror.pod]];
+    this.#parts.log.warn({ node, uid, why: mirror.message }, 'static Pod is not shown');
+    return [];
+  }
+
+  /** Mirrors that somebody changed are put right, if their host is there to say how. */
+  #podChanged({ previous, current }: ObjectChange<Pod>): void {
+    const pod = current ?? previous;
+    const node = pod?.spec.nodeName;
+    if (!pod || !node || mirroredUid(pod) === undefined || !this.#hosts.has(node)) return;
+    if (current && !current.metadata.deletionTimestamp) return;
+    this.#reconcile(node).catch((error: unknown) => {
+      this.#parts.log.warn({ node, err: error }, 'mirror Pods could not be put right');
+    });
+  }
+
+  async #reconcile(node: string): Promise<void> {
+    const { lanes, informers } = this.#parts;
+    const made: string[] = [];
+    let revision = 0;
+    await lanes.run(node, async () => {
+      const host = this.#hosts.get(node);
+      if (!host) return 0;
+      const { drop, create } = mirrorChanges(host.pods, this.#mirrors(node));
+      const dropped = await Promise.all(drop.map((pod) => this.#drop(pod)));
+      const created = await Promise.all(create.map((uid) => this.#create(node, host.pods.get(uid))));
+      made.push(...create.filter((_, index) => created[index] !== 0));
+      revision = Math.max(0, ...dropped, ...created);
+      return revision;
+    });
+    // Who asks for a mirror's uid next is to find it.
+    await informers.waitFor(revision);
+    const reports = made.flatMap((uid) => this.#hosts.get(node)?.reports.get(uid) ?? []);
+    if (reports.length > 0) await this.#writeStatuses(node, reports);
+  }
+
+  async #create(node: string, pod: Pod | undefined): Promise<number> {
+    if (!pod) return 0;
+    return this.#attempt(node, pod, async () => {
+      const record = await this.#parts.registry.create(podKind, pod.metadata.namespace, structuredClone(pod));
+      return record.revision;
+    });
+  }
+
+  async #drop(pod: Pod): Promise<number> {
+    const preconditions = pod.metadata.uid ? { uid: pod.metadata.uid } : {};
+    return this.#attempt(pod.spec.nodeName ?? '', pod, async () => {
+      const options = { gracePeriodSeconds: 0, preconditions };
+      const result = await this.#parts.registry.delete(podKind, pod.metadata, options);
+      return revisionOf('deleted' in result ? result.deleted : result.terminating);
+    });
+  }
+
+  /** What the API refuses, such as an unknown namespace, is said and left; any other failure goes up. */
+  async #attempt(node: string, pod: Pod, write: () => Promise<number>): Promise<number> {
+    try {
+      return await write();
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code >= 500) throw error;
+      this.#parts.log.warn({ node, pod: refText(pod.metadata), err: error }, 'mirror Pod refused');
+      return 0;
+    }
+  }
+}
+
+function revisionOf({ metadata }: KubeObject): number {
+  return Number(metadata.resourceVersion ?? 0);
+}
+
+function podOf(object: Uint8Array): Pod | undefined {
+  try {
+    const decoded = JSON.parse(Buffer.from(object).toString('utf8')) as Pod;
+    const isPod = decoded.kind === 'Pod' && typeof decoded.metadata?.name === 'string';
+    return isPod && Array.isArray(decoded.spec?.containers) ? decoded : undefined;
+  } catch {
+    // An agent that sends no JSON gets no mirror.
+    return undefined;
+  }
+}

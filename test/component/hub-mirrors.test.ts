@@ -1,0 +1,139 @@
+/** Static Pods in the API: mirrors come, are put right, and go with what their hosts tell. */
+import assert from 'node:assert/strict';
+import { staticPod } from '../../agent/decisions/static-pod.js';
+import { podKind } from '../../coordinator/kinds/index.js';
+import { MIRROR_ANNOTATION } from '../../shared/kube/mirror-pod.js';
+import type { Pod, PodSpec } from '../../shared/kube/pod.js';
+import type { MirrorPod } from '../../shared/link/messages.js';
+import { eventually } from '../harness/eventually.js';
+import { type BenchAgent, type HubBench, withHub } from '../harness/hub-bench.js';
+
+function mirror(name: string, node: string, spec: Partial<PodSpec> = {}): MirrorPod {
+  const manifest = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name },
+    spec: { containers: [{ name: 'app', image: 'app:1' }], ...spec },
+  };
+  const result = staticPod(manifest, { path: `/${name}`, nodeName: node }, 0);
+  assert.ok(result.kind === 'pod');
+  return { uid: result.pod.metadata.uid ?? '', object: Buffer.from(JSON.stringify(result.pod)) };
+}
+
+const shown = (bench: HubBench, name: string): Pod | undefined =>
+  bench.plane.informers.pods.get({ namespace: 'default', name });
+
+async function stored(bench: HubBench, name: string): Promise<Pod> {
+  await eventually(() => shown(bench, name) !== undefined);
+  return shown(bench, name) ?? assert.fail();
+}
+
+async function live(bench: HubBench, node: string): Promise<BenchAgent> {
+  const agent = await bench.agent(node);
+  await eventually(() => agent.link.phase === 'live');
+  return agent;
+}
+
+const report = (agent: BenchAgent, uid: string, name: string, phase: 'Pending' | 'Running') =>
+  agent.link.outbox.putPod({ uid, namespace: 'default', name, status: { phase, containerStatuses: [] } });
+
+withHub('a static Pod is shown with its status, and is not sent down to run again', async (bench) => {
+  const agent = await live(bench, 'n1');
+  const web = mirror('web', 'n1');
+  report(agent, web.uid, 'web-n1', 'Running');
+  agent.link.outbox.putMirrors([web]);
+  await eventually(() => shown(bench, 'web-n1')?.status?.phase === 'Running');
+  const { metadata, spec } = await stored(bench, 'web-n1');
+  assert.equal(metadata.annotations?.[MIRROR_ANNOTATION], web.uid);
+  assert.notEqual(metadata.uid, web.uid);
+  assert.equal(spec.nodeName, 'n1');
+  await bench.plane.settle();
+  assert.deepEqual(agent.changes, []);
+});
+
+withHub(
+  'a mirror that somebody deletes comes back with its status; the host is told nothing',
+  async (bench) => {
+    const agent = await live(bench, 'n1');
+    const web = mirror('web', 'n1');
+    agent.link.outbox.putMirrors([web]);
+    report(agent, web.uid, 'web-n1', 'Running');
+    await eventually(() => shown(bench, 'web-n1')?.status?.phase === 'Running');
+    const { uid } = (await stored(bench, 'web-n1')).metadata;
+    await bench.plane.registry.delete(podKind, { namespace: 'default', name: 'web-n1' });
+    await eventually(() => {
+      const now = shown(bench, 'web-n1');
+      return now !== undefined && now.metadata.uid !== uid && now.status?.phase === 'Running';
+    });
+    assert.deepEqual(agent.changes, []);
+  },
+);
+
+withHub('another manifest of the same name replaces its mirror; without one it goes', async (bench) => {
+  const agent = await live(bench, 'n1');
+  agent.link.outbox.putMirrors([mirror('web', 'n1')]);
+  const first = (await stored(bench, 'web-n1')).metadata.uid;
+  const changed = mirror('web', 'n1', { hostNetwork: true });
+  agent.link.outbox.putMirrors([changed]);
+  await eventually(() => shown(bench, 'web-n1')?.metadata.annotations?.[MIRROR_ANNOTATION] === changed.uid);
+  assert.notEqual((await stored(bench, 'web-n1')).metadata.uid, first);
+  agent.link.outbox.putMirrors([]);
+  await eventually(() => shown(bench, 'web-n1') === undefined);
+});
+
+withHub('mirrors stay while their host is away, and are put right when it is back', async (bench) => {
+  const agent = await live(bench, 'n1');
+  agent.link.outbox.putMirrors([mirror('web', 'n1'), mirror('old', 'n1')]);
+  await stored(bench, 'web-n1');
+  await stored(bench, 'old-n1');
+  agent.link.stop();
+  await eventually(() => bench.hub.connected === 0);
+  await bench.plane.settle();
+  assert.ok(await bench.pod('old-n1'));
+  const back = await bench.agent('n1', { instanceID: 'restarted' });
+  back.link.outbox.putMirrors([mirror('web', 'n1')]);
+  await eventually(() => shown(bench, 'old-n1') === undefined);
+  assert.ok(await bench.pod('web-n1'));
+});
+
+withHub(
+  'a host cannot show a Pod under the name of another host, nor one that names a Secret',
+  async (bench) => {
+    const agent = await live(bench, 'n1');
+    const naming = mirror('web', 'n1');
+    const pod = JSON.parse(Buffer.from(naming.object).toString()) as Pod;
+    pod.spec.volumes = [{ name: 'v', secret: { secretName: 's' } }];
+    agent.link.outbox.putMirrors([
+      mirror('web', 'n2'),
+      { uid: naming.uid, object: Buffer.from(JSON.stringify(pod)) },
+      { uid: 'rubbish', object: Buffer.from('{') },
+      mirror('good', 'n1'),
+    ]);
+    await stored(bench, 'good-n1');
+    assert.deepEqual([await bench.pod('web-n1'), await bench.pod('web-n2')], [undefined, undefined]);
+  },
+);
+
+withHub("the log of a mirror is asked for under the host's uid", async (bench) => {
+  const agent = await live(bench, 'n1');
+  const asked: string[] = [];
+  const open = agent.openStream.bind(agent);
+  agent.openStream = async (...given: Parameters<BenchAgent['openStream']>) => {
+    const [request] = given as unknown as [{ podUid: string }];
+    asked.push(request.podUid);
+    return open(...given);
+  };
+  const web = mirror('web', 'n1');
+  agent.link.outbox.putMirrors([web]);
+  const { metadata } = await stored(bench, 'web-n1');
+  const request = {
+    type: 'log',
+    podUid: metadata.uid ?? '',
+    container: 'app',
+    follow: false,
+    previous: false,
+    timestamps: false,
+  } as const;
+  for await (const _ of await bench.hub.streams.logs('n1', request, new AbortController().signal));
+  assert.deepEqual(asked, [web.uid]);
+});
