@@ -1,17 +1,25 @@
 /** Looking into Pods with unmodified kubectls: exec, attach, cp, port-forward, top and debug on a real engine. */
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { findClient } from '../harness/client-binaries.js';
 import { KUBECTLS } from '../harness/each-kubectl.js';
 import type { EngineKind } from '../harness/engines.js';
 import type { Kubectl } from '../harness/kubectl.js';
 import { leaveOut } from '../harness/leave-out.js';
+import { Terminal } from '../harness/terminal.js';
 import { shell } from '../harness/test-images.js';
 import { TourBench } from '../harness/tour-bench.js';
+import { until } from '../harness/until.js';
 
 const IMAGE = 'app:1';
+const PATIENCE_MS = 30_000;
+const SPDY_ONLY = { KUBECTL_REMOTE_COMMAND_WEBSOCKETS: 'false', KUBECTL_PORT_FORWARD_WEBSOCKETS: 'false' };
 
-/** Serves its own name on a port of the loopback, and prints what it reads. */
+/** `main` says what it reads, `server` serves two ports of the loopback, `ended` keeps crashing. */
 const POD = {
   apiVersion: 'v1',
   kind: 'Pod',
@@ -28,10 +36,16 @@ const POD = {
       {
         name: 'server',
         image: IMAGE,
-        command: shell(
-          'mkdir -p /www; echo hello > /www/index.html; exec /bin/busybox httpd -f -p 127.0.0.1:8080 -h /www',
-        ),
+        command: shell(`for p in 8080 8081; do
+          /bin/busybox mkdir -p /www/$p /tmp
+          echo hello from $p > /www/$p/index.html
+          /bin/busybox head -c 5000000 /dev/zero > /www/$p/big
+          /bin/busybox httpd -p 127.0.0.1:$p -h /www/$p
+        done
+        /bin/busybox ln -s busybox /bin/tar
+        echo listening; exec /bin/busybox sleep 3600`),
       },
+      { name: 'ended', image: IMAGE, command: shell('sleep 0; exit 0') },
     ],
   },
 };
@@ -44,7 +58,11 @@ export function lookingIn(kind: EngineKind): void {
       bench = await TourBench.open(kind, { images: [IMAGE] });
       if (typeof bench === 'string') return;
       await bench.kubectl.ok('apply -f -', JSON.stringify(POD));
-      await bench.kubectl.ok('wait pod/looked-at --for=condition=Ready --timeout=60s');
+      const { kubectl } = bench;
+      await soon(
+        async () => (await kubectl.ok('logs looked-at -c server').catch(() => '')).includes('listening'),
+        'the ports to be served',
+      );
     });
     after(async () => {
       if (typeof bench !== 'string') await bench.close();
@@ -65,29 +83,133 @@ export function lookingIn(kind: EngineKind): void {
 
       look('exec prints, passes the exit code, and reads standard input to its end', async (kubectl) => {
         assert.equal(await kubectl.ok('exec looked-at -c main -- busybox echo hello'), 'hello');
-        const failed = await kubectl.run([
-          'exec',
-          'looked-at',
-          '-c',
-          'main',
-          '--',
-          'busybox',
-          'sh',
-          '-c',
-          'echo oops >&2; exit 7',
-        ]);
-        assert.deepEqual(failed, {
+        const failing = ['exec', 'looked-at', '-c', 'main', '--', ...shell('echo oops >&2; exit 7')];
+        assert.deepEqual(await kubectl.run(failing), {
           code: 7,
           stdout: '',
           stderr: 'oops\ncommand terminated with exit code 7\n',
         });
         const input = 'x'.repeat(3_000_000);
-        const counted = await kubectl.run(
-          ['exec', '-i', 'looked-at', '-c', 'main', '--', 'busybox', 'wc', '-c'],
-          input,
-        );
+        const counted = await kubectl.run('exec -i looked-at -c main -- busybox wc -c'.split(' '), input);
         assert.equal(counted.stdout.trim(), '3000000', counted.stderr);
       });
+
+      look('exec and port-forward over SPDY, as behind a proxy that knows no WebSocket', async (_, bench) => {
+        const found = findClient(name);
+        assert.ok('path' in found);
+        const kubectl = bench.newKubectl(found.path, SPDY_ONLY);
+        const input = 'x'.repeat(300_000);
+        const counted = await kubectl.run('exec -i looked-at -c main -- busybox wc -c'.split(' '), input);
+        assert.equal(counted.stdout.trim(), '300000', counted.stderr);
+        const failing = await kubectl.run([
+          'exec',
+          'looked-at',
+          '-c',
+          'main',
+          '--',
+          ...shell('echo oops >&2; exit 7'),
+        ]);
+        assert.deepEqual([failing.code, failing.stderr], [7, 'oops\ncommand terminated with exit code 7\n']);
+        const forwarding = kubectl.start('port-forward looked-at :8080');
+        await soon(() => forwarding.stdout.includes('127.0.0.1'), 'a port');
+        const local = Number(/127\.0\.0\.1:(\d+)/.exec(forwarding.stdout)?.[1]);
+        assert.equal((await get(local, '/big')).length, 5_000_000);
+        forwarding.stop();
+        await forwarding.ended;
+        kubectl.remove();
+      });
+
+      look('exec with a terminal: its size, its keys, the exit code', async (kubectl) => {
+        const terminal = new Terminal(
+          kubectl,
+          `${kubectl.binary} exec -it looked-at -c main -- /bin/busybox sh`,
+        );
+        terminal.type('/bin/busybox stty size; echo $((6*7))\r');
+        await soon(() => /33 99\r\n42\r\n/.test(terminal.printed), `the size, not ${terminal.printed}`);
+        terminal.type('exit 5\r');
+        assert.equal(await terminal.ended, 5);
+        assert.match(terminal.printed, /command terminated with exit code 5/);
+      });
+
+      look('what cannot be run is told in upstream’s words', async (kubectl) => {
+        const absent = await kubectl.run('exec nobody -- busybox true'.split(' '));
+        assert.match(absent.stderr, /Error from server \(NotFound\): pods "nobody" not found/);
+        const unknown = await kubectl.run('exec looked-at -c none -- busybox true'.split(' '));
+        assert.match(unknown.stderr, /container none is not valid for pod looked-at|container not found/);
+        const program = await kubectl.run('exec looked-at -c main -- no-such-program'.split(' '));
+        assert.ok([126, 127].includes(program.code), `${program.code} ${program.stderr}`);
+        assert.match(program.stderr + program.stdout, /not found|no such file/);
+        const ended = await kubectl.run('exec looked-at -c ended -- busybox true'.split(' '));
+        assert.match(ended.stderr, /unable to upgrade connection: container not found \("ended"\)/);
+      });
+
+      look('attach reads and writes the first process', async (kubectl) => {
+        const attached = new Terminal(kubectl, `${kubectl.binary} attach -i looked-at -c main`);
+        // Without a terminal of the container's own, lines go as they are typed.
+        await soon(() => /If you don't see a command prompt/.test(attached.printed), 'the prompt');
+        attached.type('something\n');
+        await soon(() => /got something/.test(attached.printed), `an echo, not ${attached.printed}`);
+        attached.kill();
+      });
+
+      look('cp in both directions', async (kubectl) => {
+        const bytes = randomBytes(2_000_000);
+        const [there, back] = [join(kubectl.home, 'there'), join(kubectl.home, 'back')];
+        writeFileSync(there, bytes);
+        await kubectl.ok(`cp ${there} looked-at:/tmp/copied -c server`);
+        await kubectl.ok(`cp looked-at:/tmp/copied ${back} -c server`);
+        assert.ok(readFileSync(back).equals(bytes));
+      });
+
+      look('port-forward reaches two ports that listen on the loopback alone', async (kubectl) => {
+        const forwarding = kubectl.start('port-forward looked-at :8080 :8081');
+        await soon(
+          () => forwarding.stdout.split('\n').filter((line) => line.includes('127.0.0.1')).length === 2,
+          `two ports, not ${forwarding.stdout}`,
+        );
+        const ports = [...forwarding.stdout.matchAll(/127\.0\.0\.1:(\d+) -> (\d+)/g)];
+        for (let round = 0; round < 3; round += 1) {
+          for (const [, local, remote] of ports)
+            assert.equal(await get(Number(local)), `hello from ${remote}\n`);
+        }
+        const big = await Promise.all(ports.map(([, local]) => get(Number(local), '/big')));
+        assert.deepEqual(
+          big.map((text) => text.length),
+          [5_000_000, 5_000_000],
+        );
+        forwarding.stop();
+        await forwarding.ended;
+      });
+
+      look('port-forward tells when nobody listens', async (kubectl) => {
+        const forwarding = kubectl.start('port-forward looked-at :9');
+        await soon(() => forwarding.stdout.includes('127.0.0.1'), 'a port');
+        const local = Number(/127\.0\.0\.1:(\d+)/.exec(forwarding.stdout)?.[1]);
+        await assert.rejects(get(local));
+        await soon(() => forwarding.stderr.includes('an error'), `an error, not ${forwarding.stderr}`);
+        assert.match(forwarding.stderr, /error forwarding port 9 to pod looked-at, uid .*ECONNREFUSED/);
+        forwarding.stop();
+        await forwarding.ended;
+      });
     }
+  });
+}
+
+/** Waits for it; `what` says what in vain. */
+function soon(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  return until(condition, { timeoutMs: PATIENCE_MS, what });
+}
+
+/** The body of a GET to this port of the loopback, on a connection of its own. */
+function get(port: number, path = '/'): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request({ host: '127.0.0.1', port, path, agent: false }, (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+      answer.on('end', () => resolve(Buffer.concat(chunks).toString('latin1')));
+      answer.on('error', reject);
+    });
+    outgoing.on('error', reject);
+    outgoing.end();
   });
 }

@@ -43,6 +43,7 @@ export interface KubectlResult {
 }
 
 export interface Kubectl {
+  readonly binary: string;
   readonly minor: number;
   /** Directory of this client alone: home, kubeconfig, files to apply. */
   readonly home: string;
@@ -58,15 +59,22 @@ export interface Kubectl {
 export interface RunningKubectl {
   /** What it has printed so far. */
   readonly stdout: string;
+  readonly stderr: string;
+  /** Its exit code once it has ended; null when it was stopped. */
+  readonly ended: Promise<number | null>;
   stop(): void;
 }
 
-/** A client of one server. */
-export function createKubectl(kubeconfig: string, binary: string = findKubectl()): Kubectl {
+/** A client of one server; `more` goes into its environment. */
+export function createKubectl(
+  kubeconfig: string,
+  binary: string = findKubectl(),
+  more: Record<string, string> = {},
+): Kubectl {
   const home = mkdtempSync(join(tmpdir(), 'everynode-kubectl-'));
   const config = join(home, 'kubeconfig');
   writeFileSync(config, kubeconfig, { mode: 0o600 });
-  const env = { PATH: process.env.PATH ?? '', HOME: home, KUBECONFIG: config, TERM: 'dumb' };
+  const env = { PATH: process.env.PATH ?? '', HOME: home, KUBECONFIG: config, TERM: 'dumb', ...more };
   const run = (args: readonly string[], input = '') =>
     new Promise<KubectlResult>((resolve) => {
       const child = execFile(
@@ -88,6 +96,7 @@ export function createKubectl(kubeconfig: string, binary: string = findKubectl()
     return stdout.trimEnd();
   };
   return {
+    binary,
     minor: kubectlMinor(binary) ?? 0,
     home,
     run,
@@ -103,8 +112,13 @@ function startKubectl(
   cwd: string,
   env: Record<string, string>,
 ): RunningKubectl {
-  const child = spawn(binary, command.split(' '), { cwd, env, stdio: ['ignore', 'pipe', 'ignore'] });
+  const child = spawn(binary, command.split(' '), { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
   let stdout = '';
+  let stderr = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString('utf8');
+  });
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   child.stdout.on('data', (chunk: Buffer) => {
     stdout += chunk.toString('utf8');
   });
@@ -112,6 +126,10 @@ function startKubectl(
     get stdout() {
       return stdout;
     },
+    get stderr() {
+      return stderr;
+    },
+    ended,
     stop: () => void child.kill(),
   };
 }

@@ -86,8 +86,8 @@ export class TourBench {
     return this.#kubectl;
   }
 
-  newKubectl(binary?: string): Kubectl {
-    return createKubectl(readFileSync(join(this.dataDir, 'kubeconfig'), 'utf8'), binary);
+  newKubectl(binary?: string, environment?: Record<string, string>): Kubectl {
+    return createKubectl(readFileSync(join(this.dataDir, 'kubeconfig'), 'utf8'), binary, environment);
   }
 
   /** `everynode up`, once more on the same data; resolves when it says that the node is Ready. */

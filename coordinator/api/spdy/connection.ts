@@ -97,6 +97,11 @@ export class SpdyConnection {
     });
   }
 
+  /** Ends the connection at once. */
+  close(): void {
+    this.#socket.destroy();
+  }
+
   /** The stream has ended: what still comes for it goes nowhere. */
   forget(id: number): void {
     this.#streams.delete(id);

@@ -6,9 +6,9 @@
 import { PassThrough } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { badRequest } from '../../../shared/kube/status.js';
+import { closeSocket, FrameQueue, sendMessage } from './frame-queue.js';
 import { connectPort, type PortTarget } from './port-connection.js';
 import { portOf } from './port-forward.js';
-import { closeSocket, SocketFrames, sendMessage } from './socket-frames.js';
 
 /** Two channels each, in one byte. */
 const MAX_PORTS = 127;
@@ -30,9 +30,9 @@ export async function servePortChannels(
 ): Promise<void> {
   signal.addEventListener('abort', () => socket.terminate(), { once: true });
   const inputs = ports.map(() => new PassThrough());
-  const frames = new SocketFrames();
+  const frames = new FrameQueue();
   frames.read(socket);
-  void distribute(frames.messages, inputs);
+  void distribute(frames.frames, inputs);
   await Promise.all(
     ports.map(async (port, index) => {
       const send = (channel: number, bytes: Uint8Array) =>

@@ -1,4 +1,5 @@
 /** `…/pods/P/exec` and `…/pods/P/attach`: a client's channels and a process on the Pod's host. */
+import type { WebSocket } from 'ws';
 import type { Pod } from '../../../shared/kube/pod.js';
 import { badRequest } from '../../../shared/kube/status.js';
 import { CHANNEL, framesOf } from '../../../shared/link/channel.js';
@@ -6,7 +7,8 @@ import type { AttachStreamRequest, ExecStreamRequest } from '../../../shared/lin
 import { chosenContainer } from '../pod-container.js';
 import type { PodStreams } from '../pod-streams.js';
 import { isSwitchedOn } from '../request-info.js';
-import { closeSocket, SocketFrames, sendMessage } from './socket-frames.js';
+import { closeSocket, FrameQueue, sendMessage } from './frame-queue.js';
+import { serveProcessOverSpdy } from './process-spdy.js';
 import type { Upgrade } from './upgrade.js';
 import type { UpgradedSockets } from './upgraded-sockets.js';
 
@@ -39,22 +41,36 @@ export async function serveProcess(
   node: string,
   request: ExecStreamRequest | AttachStreamRequest,
 ): Promise<() => Promise<void>> {
-  sockets.assertChannels(upgrade);
-  const frames = new SocketFrames();
-  const output = await streams.open(node, request, inLinkFrames(frames.messages), upgrade.signal);
-  return async () => {
-    const socket = await sockets.acceptChannels(upgrade);
-    frames.read(socket);
-    upgrade.signal.addEventListener('abort', () => socket.terminate(), { once: true });
-    try {
-      for await (const frame of output) await sendMessage(socket, frame);
-    } catch {
-      // The host is gone: the client sees its connection end without a status.
-      socket.terminate();
-    }
-    frames.close();
-    await closeSocket(socket);
-  };
+  const protocol = sockets.processProtocol(upgrade);
+  const frames = new FrameQueue();
+  const output = await streams.open(node, request, inLinkFrames(frames.frames), upgrade.signal);
+  if (protocol === 'spdy') {
+    return async () => {
+      const connection = sockets.acceptSpdy(upgrade, 'process');
+      const send = (frame: Uint8Array) => frames.put(frame);
+      await serveProcessOverSpdy(connection, request, output, send).finally(() => frames.close());
+    };
+  }
+  return async () =>
+    serveOverWebSocket(await sockets.acceptChannels(upgrade), output, frames, upgrade.signal);
+}
+
+async function serveOverWebSocket(
+  socket: WebSocket,
+  output: AsyncIterable<Uint8Array>,
+  frames: FrameQueue,
+  signal: AbortSignal,
+): Promise<void> {
+  frames.read(socket);
+  signal.addEventListener('abort', () => socket.terminate(), { once: true });
+  try {
+    for await (const frame of output) await sendMessage(socket, frame);
+  } catch {
+    // The host is gone: the client sees its connection end without a status.
+    socket.terminate();
+  }
+  frames.close();
+  await closeSocket(socket);
 }
 
 /** A client's message may be longer than a frame of the link. */

@@ -13,6 +13,7 @@ import { type RequestInfo, type ResourceRequest, readRequest } from '../request-
 import { requestLogger } from '../request-log.js';
 import { pathNotFound } from '../status-response.js';
 import { portsIn, servePortChannels } from './port-channels.js';
+import type { PortTarget } from './port-connection.js';
 import { forwardPorts } from './port-forward.js';
 import { readProcessRequest, serveProcess } from './process.js';
 import type { Upgrade } from './upgrade.js';
@@ -95,18 +96,25 @@ export class UpgradeHandler {
     const podUid = pod.metadata.uid ?? '';
     if (socket instanceof Socket) socket.setKeepAlive(true, KEEP_ALIVE_MS).setTimeout(0);
     if (subresource === 'portforward') {
-      const target = { node, podUid, podName: name, streams: this.#parts.streams };
-      const kind = this.#sockets.portForwardProtocol(upgrade);
-      if (kind !== 'channels') {
-        return async () =>
-          forwardPorts(await this.#sockets.acceptSpdy(upgrade, kind), target, upgrade.signal);
-      }
-      const ports = portsIn(query);
-      return async () =>
-        servePortChannels(await this.#sockets.acceptChannels(upgrade), ports, target, upgrade.signal);
+      return this.#portForward(upgrade, { node, podUid, podName: name, streams: this.#parts.streams });
     }
     const asked = readProcessRequest(subresource === 'attach' ? 'attach' : 'exec', pod, query);
     return serveProcess(this.#parts.streams, this.#sockets, upgrade, node, { ...asked, podUid });
+  }
+
+  #portForward(upgrade: Upgrade, target: PortTarget): () => Promise<void> {
+    const sockets = this.#sockets;
+    const { info, signal } = upgrade;
+    switch (sockets.portForwardProtocol(upgrade)) {
+      case 'tunnel':
+        return async () => forwardPorts(await sockets.acceptTunnel(upgrade), target, signal);
+      case 'spdy':
+        return () => forwardPorts(sockets.acceptSpdy(upgrade, 'portForward'), target, signal);
+      case 'channels': {
+        const ports = portsIn(info.query);
+        return async () => servePortChannels(await sockets.acceptChannels(upgrade), ports, target, signal);
+      }
+    }
   }
 
   #refuse(socket: Duplex, error: unknown): number {

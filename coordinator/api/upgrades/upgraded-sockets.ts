@@ -8,7 +8,9 @@ import type { Upgrade } from './upgrade.js';
 /** Newest first. Version 5 adds the end of the input; without it, the input ends with the connection. */
 const CHANNEL_PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io'];
 const TUNNEL_PROTOCOL = 'SPDY/3.1+portforward.k8s.io';
-const SPDY_PROTOCOL = 'portforward.k8s.io';
+const PORT_FORWARD_PROTOCOL = 'portforward.k8s.io';
+/** Version 4 ends with a Status, as 5 does; SPDY ends the input by itself. */
+const PROCESS_PROTOCOL = 'v4.channel.k8s.io';
 /** kubectl sends 32 KiB at once; other clients what they have read from a file. */
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 
@@ -29,13 +31,14 @@ export class UpgradedSockets {
   }
 
   /** Throws 400 when the client offers no protocol of ours. */
-  assertChannels({ request }: Upgrade): void {
+  processProtocol({ request }: Upgrade): 'spdy' | 'channels' {
+    if (offersSpdy(request, PROCESS_PROTOCOL)) return 'spdy';
     const offered = protocolsOf(request);
-    if (isWebSocket(request) && CHANNEL_PROTOCOLS.some((known) => offered.includes(known))) return;
-    throw badRequest(`only WebSocket with one of ${CHANNEL_PROTOCOLS.join(', ')} is served here`);
+    if (isWebSocket(request) && CHANNEL_PROTOCOLS.some((known) => offered.includes(known))) return 'channels';
+    throw badRequest(`only WebSocket and SPDY/3.1 with ${CHANNEL_PROTOCOLS.join(' or ')} are served here`);
   }
 
-  /** After `assertChannels`. */
+  /** After one of the above has said so. */
   acceptChannels({ request, socket, head }: Upgrade): Promise<WebSocket> {
     return new Promise((resolve) => this.#channels.handleUpgrade(request, socket, head, resolve));
   }
@@ -44,14 +47,11 @@ export class UpgradedSockets {
   portForwardProtocol(upgrade: Upgrade): 'tunnel' | 'spdy' | 'channels' {
     const { request } = upgrade;
     if (isWebSocket(request) && protocolsOf(request).includes(TUNNEL_PROTOCOL)) return 'tunnel';
-    if (isSpdy(request)) return 'spdy';
-    this.assertChannels(upgrade);
-    return 'channels';
+    return offersSpdy(request, PORT_FORWARD_PROTOCOL) ? 'spdy' : this.processProtocol(upgrade);
   }
 
-  /** The bytes of SPDY, as they are or out of a WebSocket's messages. */
-  async acceptSpdy({ request, socket, head }: Upgrade, protocol: 'tunnel' | 'spdy'): Promise<Duplex> {
-    if (protocol === 'spdy') return switchToSpdy(socket, head);
+  /** The bytes of SPDY out of a WebSocket's messages. */
+  async acceptTunnel({ request, socket, head }: Upgrade): Promise<Duplex> {
     // The library takes "/" for no part of a name, as RFC 6455 has it; kubectl uses it all the same.
     delete request.headers['sec-websocket-protocol'];
     const tunnel = await new Promise<WebSocket>((resolve) =>
@@ -59,29 +59,30 @@ export class UpgradedSockets {
     );
     return createWebSocketStream(tunnel);
   }
+
+  /** SPDY on the connection itself. */
+  acceptSpdy({ socket, head }: Upgrade, purpose: 'process' | 'portForward'): Duplex {
+    const lines = [
+      'HTTP/1.1 101 Switching Protocols',
+      'Connection: Upgrade',
+      'Upgrade: SPDY/3.1',
+      `X-Stream-Protocol-Version: ${purpose === 'process' ? PROCESS_PROTOCOL : PORT_FORWARD_PROTOCOL}`,
+    ];
+    socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+    if (head.length > 0) socket.unshift(head);
+    return socket;
+  }
 }
 
 function isWebSocket({ headers }: IncomingMessage): boolean {
   return headers.upgrade?.toLowerCase() === 'websocket';
 }
 
-function isSpdy({ headers }: IncomingMessage): boolean {
+function offersSpdy({ headers }: IncomingMessage, protocol: string): boolean {
   const versions = String(headers['x-stream-protocol-version'] ?? '').split(/\s*,\s*/);
-  return headers.upgrade?.toLowerCase() === 'spdy/3.1' && versions.includes(SPDY_PROTOCOL);
+  return headers.upgrade?.toLowerCase() === 'spdy/3.1' && versions.includes(protocol);
 }
 
 function protocolsOf({ headers }: IncomingMessage): string[] {
   return (headers['sec-websocket-protocol'] ?? '').split(/\s*,\s*/);
-}
-
-function switchToSpdy(socket: Duplex, head: Buffer): Duplex {
-  const lines = [
-    'HTTP/1.1 101 Switching Protocols',
-    'Connection: Upgrade',
-    'Upgrade: SPDY/3.1',
-    `X-Stream-Protocol-Version: ${SPDY_PROTOCOL}`,
-  ];
-  socket.write(`${lines.join('\r\n')}\r\n\r\n`);
-  if (head.length > 0) socket.unshift(head);
-  return socket;
 }
