@@ -165,7 +165,8 @@ function toMount(mount: Mount): object {
     Source: mount.hostPath,
     Target: mount.containerPath,
     ReadOnly: mount.readOnly,
-    BindOptions: { Propagation: mount.propagation },
+    // Private is the engines' default; said aloud, Docker refuses it for what its own data lie under, such as "/".
+    ...(mount.propagation === 'private' ? {} : { BindOptions: { Propagation: mount.propagation } }),
   };
 }
 

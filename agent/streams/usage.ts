@@ -72,10 +72,10 @@ export class UsageMeter {
 export function usageBetween(before: Sample, now: Sample): HostUsage {
   const windowMs = Math.max(Math.round(now.at - before.at), 1);
   const useOf = (was: NodeUsage, is: NodeUsage): ResourceUse => ({
-    timeMs: now.timeMs,
+    timeMs: Math.round(now.timeMs),
     windowMs,
     cpuMicro: Math.max(Math.round((is.cpuNanos - was.cpuNanos) / windowMs), 0),
-    memoryBytes: is.memoryBytes,
+    memoryBytes: Math.max(Math.round(is.memoryBytes), 0),
   });
   const earlier = new Map(before.containers.map((container) => [container.id, container]));
   const pods = new Map<string, HostUsage['pods'][number]>();

@@ -4,6 +4,7 @@ import type { Kind } from '../kinds/kind.js';
 import { answerReview, REVIEW_RESOURCES } from './access-reviews.js';
 import type { Answer } from './answer.js';
 import type { ApiParts, ApiRequest } from './api-request.js';
+import { answerMetrics, isMetricsRequest } from './metrics.js';
 import { answerPodLog } from './pod-log.js';
 import { answerBinding, answerEviction } from './pod-subresources.js';
 import { answerResource, answerStatus } from './resources.js';
@@ -63,6 +64,7 @@ function isAtItsPlace(kind: Kind, { namespace, name, verb }: ApiRequest['info'])
 
 /** What is at a resource's place and is stored nowhere. */
 async function answerOther(parts: ApiParts, request: ApiRequest): Promise<Answer> {
+  if (isMetricsRequest(request.info)) return answerMetrics(parts, request);
   if (isWhyRequest(request.info)) return answerWhy(parts, request);
   if (isRestoreRequest(request.info)) return answerRestore(parts, request);
   return reviewAnswer(request);

@@ -13,6 +13,7 @@ import {
   resourceList,
 } from './discovery.js';
 import { parseMediaType } from './media-type.js';
+import { METRICS_RESOURCES } from './metrics.js';
 import { type OpenApiDocument, openApiDocuments } from './openapi.js';
 import type { PathRequest } from './request-info.js';
 import { methodNotAllowed, pathNotFound } from './status-response.js';
@@ -87,7 +88,7 @@ export function createPathAnswers(
   kinds: readonly Kind[],
   programVersion: string,
 ): (request: PathRequest, headers: PathHeaders) => Answer {
-  const resources = [...kinds, ...REVIEW_RESOURCES];
+  const resources = [...kinds, ...REVIEW_RESOURCES, ...METRICS_RESOURCES];
   const discovery = discoveryDocuments(resources);
   const schemaNames = new Map(kinds.map((kind) => [`${kind.group}/${kind.resource}`, kind.schema]));
   const openApi = openApiDocuments(resources, describedDefinitions(), ({ group, resource }) =>

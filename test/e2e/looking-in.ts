@@ -19,7 +19,7 @@ const IMAGE = 'app:1';
 const PATIENCE_MS = 30_000;
 const SPDY_ONLY = { KUBECTL_REMOTE_COMMAND_WEBSOCKETS: 'false', KUBECTL_PORT_FORWARD_WEBSOCKETS: 'false' };
 
-/** `main` says what it reads, `server` serves two ports of the loopback, `ended` keeps crashing. */
+/** `main` waits, each `reader` says what it reads, `server` serves two ports of the loopback, `ended` keeps crashing. */
 const POD = {
   apiVersion: 'v1',
   kind: 'Pod',
@@ -27,12 +27,14 @@ const POD = {
   spec: {
     terminationGracePeriodSeconds: 1,
     containers: [
-      {
-        name: 'main',
+      { name: 'main', image: IMAGE, command: shell('exec /bin/busybox sleep 3600') },
+      // One a kubectl: Podman ends the input with the first client that leaves.
+      ...KUBECTLS.map((_, index) => ({
+        name: `reader-${index}`,
         image: IMAGE,
         stdin: true,
-        command: shell('while read line; do echo got $line; done; sleep 3600'),
-      },
+        command: shell('while read line; do echo got $line; done; exec /bin/busybox sleep 3600'),
+      })),
       {
         name: 'server',
         image: IMAGE,
@@ -61,14 +63,14 @@ export function lookingIn(kind: EngineKind): void {
       const { kubectl } = bench;
       await soon(
         async () => (await kubectl.ok('logs looked-at -c server').catch(() => '')).includes('listening'),
-        'the ports to be served',
+        () => 'the ports to be served',
       );
     });
     after(async () => {
       if (typeof bench !== 'string') await bench.close();
     });
 
-    for (const name of KUBECTLS) {
+    for (const [index, name] of KUBECTLS.entries()) {
       const look = (rule: string, body: (kubectl: Kubectl, bench: TourBench) => Promise<void>): void => {
         test(`${name}: ${rule}`, async (context) => {
           const found = findClient(name);
@@ -111,7 +113,10 @@ export function lookingIn(kind: EngineKind): void {
         ]);
         assert.deepEqual([failing.code, failing.stderr], [7, 'oops\ncommand terminated with exit code 7\n']);
         const forwarding = kubectl.start('port-forward looked-at :8080');
-        await soon(() => forwarding.stdout.includes('127.0.0.1'), 'a port');
+        await soon(
+          () => forwarding.stdout.includes('127.0.0.1'),
+          () => 'a port',
+        );
         const local = Number(/127\.0\.0\.1:(\d+)/.exec(forwarding.stdout)?.[1]);
         assert.equal((await get(local, '/big')).length, 5_000_000);
         forwarding.stop();
@@ -125,7 +130,10 @@ export function lookingIn(kind: EngineKind): void {
           `${kubectl.binary} exec -it looked-at -c main -- /bin/busybox sh`,
         );
         terminal.type('/bin/busybox stty size; echo $((6*7))\r');
-        await soon(() => /33 99\r\n42\r\n/.test(terminal.printed), `the size, not ${terminal.printed}`);
+        await soon(
+          () => /33 99\r\n42\r\n/.test(terminal.printed),
+          () => `the size, not ${terminal.printed}`,
+        );
         terminal.type('exit 5\r');
         assert.equal(await terminal.ended, 5);
         assert.match(terminal.printed, /command terminated with exit code 5/);
@@ -144,12 +152,45 @@ export function lookingIn(kind: EngineKind): void {
       });
 
       look('attach reads and writes the first process', async (kubectl) => {
-        const attached = new Terminal(kubectl, `${kubectl.binary} attach -i looked-at -c main`);
+        const attached = new Terminal(kubectl, `${kubectl.binary} attach -i looked-at -c reader-${index}`);
         // Without a terminal of the container's own, lines go as they are typed.
-        await soon(() => /If you don't see a command prompt/.test(attached.printed), 'the prompt');
+        await soon(
+          () => /If you don't see a command prompt/.test(attached.printed),
+          () => 'the prompt',
+        );
         attached.type('something\n');
-        await soon(() => /got something/.test(attached.printed), `an echo, not ${attached.printed}`);
+        await soon(
+          () => /got something/.test(attached.printed),
+          () => `an echo, not ${attached.printed}`,
+        );
         attached.kill();
+      });
+
+      look('top shows what nodes and containers use', async (kubectl) => {
+        assert.match(await kubectl.ok('top node'), /^NAME +CPU.*\nmaster +\d+m +\d+% +\d+Mi +\d+%/);
+        await kubectl.ok('exec looked-at -c main -- busybox timeout 2 busybox yes', '').catch(() => '');
+        const pods = await kubectl.ok('top pod --containers');
+        assert.match(pods, /looked-at +main +\d+m +\d+Mi/);
+        assert.match(pods, /looked-at +server +\d+m +\d+Mi/);
+        assert.match(await kubectl.ok('top pod looked-at'), /\nlooked-at +\d+m +\d+Mi/);
+      });
+
+      look('debug puts a Pod onto the node, with its processes and its files', async (kubectl) => {
+        const terminal = new Terminal(
+          kubectl,
+          `${kubectl.binary} debug node/master -it --image=${IMAGE} --profile=sysadmin -- /bin/busybox sh`,
+        );
+        terminal.type('/bin/busybox ls /host; echo done $((6*7))\r');
+        await soon(
+          () => terminal.printed.includes('done 42'),
+          () => `the host's files, not ${terminal.printed}`,
+        );
+        assert.match(terminal.printed, /\bproc\b/);
+        terminal.type('exit\r');
+        assert.equal(await terminal.ended, 0);
+        await kubectl
+          .ok('delete pod -l app.kubernetes.io/managed-by=kubectl-debug --wait=false')
+          .catch(() => '');
       });
 
       look('cp in both directions', async (kubectl) => {
@@ -165,7 +206,7 @@ export function lookingIn(kind: EngineKind): void {
         const forwarding = kubectl.start('port-forward looked-at :8080 :8081');
         await soon(
           () => forwarding.stdout.split('\n').filter((line) => line.includes('127.0.0.1')).length === 2,
-          `two ports, not ${forwarding.stdout}`,
+          () => `two ports, not ${forwarding.stdout}`,
         );
         const ports = [...forwarding.stdout.matchAll(/127\.0\.0\.1:(\d+) -> (\d+)/g)];
         for (let round = 0; round < 3; round += 1) {
@@ -183,10 +224,16 @@ export function lookingIn(kind: EngineKind): void {
 
       look('port-forward tells when nobody listens', async (kubectl) => {
         const forwarding = kubectl.start('port-forward looked-at :9');
-        await soon(() => forwarding.stdout.includes('127.0.0.1'), 'a port');
+        await soon(
+          () => forwarding.stdout.includes('127.0.0.1'),
+          () => 'a port',
+        );
         const local = Number(/127\.0\.0\.1:(\d+)/.exec(forwarding.stdout)?.[1]);
         await assert.rejects(get(local));
-        await soon(() => forwarding.stderr.includes('an error'), `an error, not ${forwarding.stderr}`);
+        await soon(
+          () => forwarding.stderr.includes('an error'),
+          () => `an error, not ${forwarding.stderr}`,
+        );
         assert.match(forwarding.stderr, /error forwarding port 9 to pod looked-at, uid .*ECONNREFUSED/);
         forwarding.stop();
         await forwarding.ended;
@@ -195,9 +242,11 @@ export function lookingIn(kind: EngineKind): void {
   });
 }
 
-/** Waits for it; `what` says what in vain. */
-function soon(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  return until(condition, { timeoutMs: PATIENCE_MS, what });
+/** Waits for it; `what` says what for, and what there was instead. */
+async function soon(condition: () => boolean | Promise<boolean>, what: () => string): Promise<void> {
+  await until(condition, { timeoutMs: PATIENCE_MS, what: 'it' }).catch((error: Error) => {
+    throw new Error(`${error.message}: ${what()}`);
+  });
 }
 
 /** The body of a GET to this port of the loopback, on a connection of its own. */

@@ -1,0 +1,137 @@
+/**
+ * `metrics.k8s.io/v1beta1`: what nodes and Pods use, for `kubectl top`. Asked of the hosts when somebody asks, stored
+ * nowhere; hosts that do not answer are left out, as upstream leaves out what was not scraped.
+ */
+import { type ObjectMeta, toTimestamp } from '../../shared/kube/meta.js';
+import type { Node } from '../../shared/kube/node.js';
+import type { Pod } from '../../shared/kube/pod.js';
+import { ApiError } from '../../shared/kube/status.js';
+import type { HostUsage, ResourceUse } from '../../shared/link/messages.js';
+import { nodeKind, podKind } from '../kinds/index.js';
+import { type Answer, ok } from './answer.js';
+import type { ApiParts, ApiRequest } from './api-request.js';
+import type { DiscoveredResource } from './discovery.js';
+import { askHosts } from './host-usage.js';
+import { listOptions } from './query-options.js';
+import type { ResourceRequest } from './request-info.js';
+import { refOf } from './resources.js';
+import { methodNotAllowed, pathNotFound } from './status-response.js';
+
+const GROUP = 'metrics.k8s.io';
+const VERSION = 'v1beta1';
+const API_VERSION = `${GROUP}/${VERSION}`;
+
+function resource(name: string, kind: string, namespaced: boolean): DiscoveredResource {
+  return {
+    group: GROUP,
+    version: VERSION,
+    kind,
+    resource: name,
+    singular: '',
+    shortNames: [],
+    categories: [],
+    namespaced,
+    verbs: ['get', 'list'],
+    subresources: {},
+  };
+}
+
+/** For discovery. */
+export const METRICS_RESOURCES: readonly DiscoveredResource[] = [
+  resource('nodes', 'NodeMetrics', false),
+  resource('pods', 'PodMetrics', true),
+];
+
+/** Whether a request is about usage. */
+export function isMetricsRequest({ group, version }: ResourceRequest): boolean {
+  return group === GROUP && version === VERSION;
+}
+
+/** Answers `get` and `list` of NodeMetrics and PodMetrics. Throws 404, 405. */
+export async function answerMetrics(parts: ApiParts, request: ApiRequest): Promise<Answer> {
+  const { resource: name, verb, subresource } = request.info;
+  if (subresource !== undefined) throw pathNotFound();
+  if (verb !== 'get' && verb !== 'list') throw methodNotAllowed();
+  if (name === 'nodes') return verb === 'get' ? oneNode(parts, request) : allNodes(parts, request);
+  if (name === 'pods') return verb === 'get' ? onePod(parts, request) : allPods(parts, request);
+  throw pathNotFound();
+}
+
+async function oneNode(parts: ApiParts, request: ApiRequest): Promise<Answer> {
+  const node = (await parts.registry.get(nodeKind, refOf(request))).object();
+  const { name } = node.metadata;
+  const usage = (await askHosts(parts, [name], request.signal)).get(name);
+  if (!usage) throw noMetrics('nodemetrics', name);
+  return ok(nodeMetrics(node, usage));
+}
+
+async function allNodes(parts: ApiParts, request: ApiRequest): Promise<Answer> {
+  const { records } = await parts.registry.list(nodeKind, listOptions(request.info));
+  const nodes = records.map((record) => record.object());
+  const usages = await askHosts(
+    parts,
+    nodes.map(({ metadata }) => metadata.name),
+    request.signal,
+  );
+  const items = nodes.flatMap((node) => {
+    const usage = usages.get(node.metadata.name);
+    return usage ? [nodeMetrics(node, usage)] : [];
+  });
+  return ok({ kind: 'NodeMetricsList', apiVersion: API_VERSION, metadata: {}, items });
+}
+
+async function onePod(parts: ApiParts, request: ApiRequest): Promise<Answer> {
+  const pod = (await parts.registry.get(podKind, refOf(request))).object();
+  const [metrics] = await podMetrics(parts, [pod], request.signal);
+  if (!metrics) throw noMetrics('podmetrics', `${pod.metadata.namespace}/${pod.metadata.name}`);
+  return ok(metrics);
+}
+
+async function allPods(parts: ApiParts, request: ApiRequest): Promise<Answer> {
+  const { records } = await parts.registry.list(podKind, listOptions(request.info));
+  const pods = records.map((record) => record.object());
+  const items = await podMetrics(parts, pods, request.signal);
+  return ok({ kind: 'PodMetricsList', apiVersion: API_VERSION, metadata: {}, items });
+}
+
+/** Each host is asked once, whatever the number of its Pods. */
+async function podMetrics(parts: ApiParts, pods: readonly Pod[], signal: AbortSignal): Promise<object[]> {
+  const nodes = new Set(pods.flatMap(({ spec }) => spec.nodeName ?? []));
+  const usages = await askHosts(parts, [...nodes], signal);
+  return pods.flatMap(({ metadata, spec }) => {
+    const used = usages.get(spec.nodeName ?? '')?.pods.find(({ uid }) => uid === metadata.uid);
+    const [first] = used?.containers ?? [];
+    if (!used || !first) return [];
+    const containers = used.containers.map(({ name, ...use }) => ({ name, usage: quantities(use) }));
+    return [{ ...described('PodMetrics', metadata, first), containers }];
+  });
+}
+
+function nodeMetrics({ metadata }: Node, { node }: HostUsage): object {
+  return { ...described('NodeMetrics', metadata, node), usage: quantities(node) };
+}
+
+function described(kind: string, metadata: ObjectMeta, { timeMs, windowMs }: ResourceUse): object {
+  const { name, namespace, labels } = metadata;
+  const time = toTimestamp(timeMs);
+  return {
+    kind,
+    apiVersion: API_VERSION,
+    metadata: {
+      name,
+      ...(namespace ? { namespace } : {}),
+      creationTimestamp: time,
+      ...(labels ? { labels } : {}),
+    },
+    timestamp: time,
+    window: `${windowMs / 1000}s`,
+  };
+}
+
+function quantities({ cpuMicro, memoryBytes }: ResourceUse): { cpu: string; memory: string } {
+  return { cpu: `${cpuMicro * 1000}n`, memory: `${Math.round(memoryBytes / 1024)}Ki` };
+}
+
+function noMetrics(resourceName: string, name: string): ApiError {
+  return new ApiError('NotFound', `${resourceName}.${GROUP} "${name}" not found`, { name, group: GROUP });
+}
