@@ -178,7 +178,7 @@ export function lookingIn(kind: EngineKind): void {
       look('debug puts a Pod onto the node, with its processes and its files', async (kubectl) => {
         const terminal = new Terminal(
           kubectl,
-          `${kubectl.binary} debug node/master -it --image=${IMAGE} --profile=sysadmin -- /bin/busybox sh`,
+          `${kubectl.binary} debug node/master -it --image=${IMAGE} --profile=general -- /bin/busybox sh`,
         );
         terminal.type('/bin/busybox ls /host; echo done $((6*7))\r');
         await soon(
