@@ -47,7 +47,7 @@ export class EventCorrelator {
 
   /** The Event to store: a new one with count 1, or an earlier one counted up. Undefined: too many, say nothing. `now` in ms. */
   correlate(occurrence: Occurrence, now: number): KubeEvent | undefined {
-    const source = `${occurrence.component}/${JSON.stringify(occurrence.about)}`;
+    const source = `${occurrence.component}/${subjectOf(occurrence.about)}`;
     const similarKey = `${source}/${occurrence.type}/${occurrence.reason}`;
     const combined = this.#isOneOfMany(similarKey, occurrence.message, now);
     const message = combined ? `(combined from similar events): ${occurrence.message}` : occurrence.message;
@@ -104,6 +104,11 @@ export class EventCorrelator {
     this.#buckets.set(source, { tokens: passes ? tokens - 1 : tokens, filledAt: now });
     return passes;
   }
+}
+
+/** Names the object, or the part of one, that an Event is about. */
+function subjectOf({ kind, namespace, name, uid, fieldPath }: ObjectReference): string {
+  return `${kind}/${namespace}/${name}/${uid}/${fieldPath}`;
 }
 
 function countUp(earlier: KubeEvent, message: string, { count, lastAt }: Counted): KubeEvent {

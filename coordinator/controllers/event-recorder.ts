@@ -1,13 +1,12 @@
-/** Writes what controllers tell about objects as Events: never waited for, never an error to the teller. */
+/** Writes what controllers tell about objects as Events, many at once: never waited for, never an error to the teller. */
 import type { KubeEvent, ObjectReference } from '../../shared/kube/event.js';
 import { type KubeObject, refText } from '../../shared/kube/meta.js';
 import { ApiError } from '../../shared/kube/status.js';
-import type { Clock } from '../../shared/process/clock.js';
+import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { eventKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
 import { type Counted, EventCorrelator } from './event-correlator.js';
-import { Worker } from './worker.js';
 
 /** Tells of one occurrence, or of several counted elsewhere. Equal ones are counted, many similar ones combined, too many dropped. */
 export type RecordEvent = (
@@ -24,10 +23,14 @@ export interface EventRecorderParts {
   log: Logger;
 }
 
-/** Events that wait to be written; more are dropped, as upstream's full channel does. */
-const MAX_PENDING = 10_000;
-/** Enough that Events of a rollout share commits of the store. */
-const WRITES_AT_ONCE = 64;
+/** Events that wait to be written, some 50 MB of them; more are dropped, as upstream's full channel does. */
+const MAX_PENDING = 50_000;
+/** Events written together: they share a commit of the store. */
+const BATCH = 250;
+/** After a full batch the next one waits: what Events tell of has the right of way. */
+const PAUSE_MS = 50;
+/** After the store failed. */
+const RETRY_MS = 1_000;
 
 /** One for all controllers. Events of cluster-scoped objects go to the namespace `default`. */
 export class EventRecorder {
@@ -35,19 +38,13 @@ export class EventRecorder {
   readonly #correlator = new EventCorrelator();
   /** The newest state of each Event that is not written yet. */
   readonly #pending = new Map<string, KubeEvent>();
-  readonly #worker: Worker;
+  #running: Promise<void> | undefined;
+  #pause: Timer | undefined;
   #isDropping = false;
+  #isStopped = false;
 
   constructor(parts: EventRecorderParts) {
     this.#parts = parts;
-    this.#worker = new Worker({
-      name: 'event-recorder',
-      reconcile: (key) => this.#write(key),
-      informers: { waitFor: () => Promise.resolve() },
-      clock: parts.clock,
-      log: parts.log,
-      concurrency: WRITES_AT_ONCE,
-    });
   }
 
   /** The recorder of one component, e.g. `daemonset-controller`. */
@@ -65,12 +62,50 @@ export class EventRecorder {
         return;
       }
       this.#pending.set(key, event);
-      this.#worker.queue.add(key);
+      this.#start();
     };
   }
 
-  stop(): Promise<void> {
-    return this.#worker.stop();
+  /** Writes no more; resolves when what is on its way has been answered. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#pause?.cancel();
+    await this.#running;
+  }
+
+  #start(): void {
+    if (this.#running || this.#pause || this.#isStopped) return;
+    this.#running = this.#writeBatch().then((delayMs) => {
+      this.#running = undefined;
+      if (delayMs === 0) this.#startIfAnyWait();
+      else this.#startAfter(delayMs);
+    });
+  }
+
+  #startIfAnyWait(): void {
+    if (this.#pending.size > 0) this.#start();
+  }
+
+  #startAfter(delayMs: number): void {
+    if (this.#isStopped) return;
+    this.#pause = this.#parts.clock.after(delayMs, () => {
+      this.#pause = undefined;
+      this.#startIfAnyWait();
+    });
+  }
+
+  /** Resolves with how long to leave the store alone now, in ms. */
+  async #writeBatch(): Promise<number> {
+    // Lets everything that is told in the same turn into the batch.
+    await Promise.resolve();
+    const batch: KubeEvent[] = [];
+    for (const event of this.#pending.values()) {
+      if (batch.push(event) === BATCH) break;
+    }
+    const written = await Promise.all(batch.map((event) => this.#write(event)));
+    if (this.#pending.size === 0) this.#isDropping = false;
+    if (written.includes(false)) return RETRY_MS;
+    return batch.length === BATCH ? PAUSE_MS : 0;
   }
 
   /** Said once until all that waits is written: the log is not to drown in place of the store. */
@@ -80,18 +115,19 @@ export class EventRecorder {
     this.#isDropping = true;
   }
 
-  async #write(key: string): Promise<void> {
-    const event = this.#pending.get(key);
-    if (!event) return;
+  /** False when it is worth another try. */
+  async #write(event: KubeEvent): Promise<boolean> {
+    const key = refText(event.metadata);
     try {
       await this.#store(event);
     } catch (error) {
-      // A refused Event (its namespace is going, say) stays refused; anything else is worth another try.
-      if (!(error instanceof ApiError) || error.code >= 500) throw error;
-      this.#parts.log.debug({ key, err: error }, 'event refused');
+      // A refused Event (its namespace is going, say) stays refused.
+      const isRefused = error instanceof ApiError && error.code < 500;
+      this.#parts.log[isRefused ? 'debug' : 'warn']({ key, err: error }, 'event not written');
+      if (!isRefused) return false;
     }
     if (this.#pending.get(key) === event) this.#pending.delete(key);
-    if (this.#pending.size === 0) this.#isDropping = false;
+    return true;
   }
 
   async #store(event: KubeEvent): Promise<void> {

@@ -5,6 +5,7 @@ import { ApiError, badRequest, notFound, qualifiedResource } from '../../shared/
 import type { Kind } from '../kinds/kind.js';
 import type { Guard, Store } from '../store/store.js';
 import { namespaceKey } from './keys.js';
+import { sharedObject } from './shared-objects.js';
 
 const NAMESPACES = { group: '', resource: 'namespaces', kind: 'Namespace' };
 
@@ -43,7 +44,7 @@ export async function openNamespace(
   const key = namespaceKey(namespace);
   const stored = await store.get(key);
   if (!stored) throw notFound(NAMESPACES, namespace);
-  if (isTerminating(JSON.parse(stored.value.toString('utf8')) as Namespace)) {
+  if (isTerminating(sharedObject<Namespace>(stored.value, stored.revision))) {
     throw beingTerminated(kind, name || (generateName ?? ''), namespace);
   }
   return { key, revision: stored.revision };
