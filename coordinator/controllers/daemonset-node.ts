@@ -9,6 +9,7 @@ import { isIdle, type NodeStep, nodeStep, type PodDeletion } from '../decisions/
 import type { NodeSituation } from '../decisions/rolling-update.js';
 import { podKind } from '../kinds/index.js';
 import { CreateGate } from './create-gate.js';
+import { DaemonPodModels } from './daemon-pod-models.js';
 import { fleetKey, nodeKey, parseKey } from './daemonset-keys.js';
 import type { DaemonSetParts } from './daemonset-parts.js';
 import type { DaemonSetTallies } from './daemonset-tallies.js';
@@ -51,7 +52,10 @@ export class DaemonSetNodes {
   /** By uid of the DaemonSet; only those whose creates were asked for. */
   readonly #gates = new Map<string, CreateGate>();
 
+  readonly #models: DaemonPodModels;
+
   constructor(parts: DaemonSetParts, tallies: DaemonSetTallies, signals: NodeSignals) {
+    this.#models = new DaemonPodModels(parts.registry);
     this.#parts = parts;
     this.#tallies = tallies;
     this.#signals = signals;
@@ -207,7 +211,10 @@ export class DaemonSetNodes {
     if (reservation?.bound) pod.spec.nodeName = nodeName;
     let written: Pod | undefined;
     try {
-      written = (await registry.create(podKind, daemonSet.metadata.namespace, pod)).object();
+      const record = reservation?.bound
+        ? await registry.createLike(this.#models.of(daemonSet, pod), nodeName)
+        : await registry.create(podKind, daemonSet.metadata.namespace, pod);
+      written = record.object();
       return written;
     } finally {
       if (reservation?.bound) reservation.settle(written);

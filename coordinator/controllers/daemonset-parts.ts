@@ -8,7 +8,7 @@ import type { PodReservations } from './node-ledger.js';
 
 /** Their collaborators. */
 export interface DaemonSetParts {
-  registry: Pick<Registry, 'get' | 'create' | 'modify' | 'writeStatus' | 'delete'>;
+  registry: Pick<Registry, 'get' | 'create' | 'model' | 'createLike' | 'modify' | 'writeStatus' | 'delete'>;
   informers: Pick<
     Informers,
     'pods' | 'nodes' | 'daemonSets' | 'controllerRevisions' | 'rolloutPolicies' | 'rollouts' | 'waitFor'

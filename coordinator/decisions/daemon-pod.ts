@@ -47,6 +47,13 @@ export function daemonTolerations(spec: Pick<PodSpec, 'tolerations' | 'hostNetwo
   return [...automatic.reduce(withToleration, spec.tolerations ?? [])];
 }
 
+/** The same Pod for another node, bound to it if `pod` is bound. */
+export function daemonPodOn(pod: Pod, nodeName: string): Pod {
+  const { nodeName: bound, affinity } = pod.spec;
+  const spec = { ...pod.spec, affinity: pinnedTo(nodeName, affinity), ...(bound && { nodeName }) };
+  return { ...pod, spec };
+}
+
 /** Pins to one node: replaces the required node affinity, leaves all else (ReplaceDaemonSetPodNodeNameNodeAffinity). */
 function pinnedTo(nodeName: string, affinity: Affinity | undefined): Affinity {
   const matchFields = [{ key: 'metadata.name', operator: 'In', values: [nodeName] }];
@@ -86,7 +93,7 @@ function podNamePrefix(name: string): string {
 export type NewPod = Pod & { metadata: { generateName: string } };
 
 /**
- * The Pod of `daemonSet` for one node, not bound yet: its target stands in the affinity.
+ * The Pod of `daemonSet` for one node, not bound yet: its target stands in the affinity. It shares the template's parts.
  * `hash` names the ControllerRevision it is made from.
  */
 export function daemonPod(daemonSet: DaemonSet, nodeName: string, hash: string): NewPod {
@@ -110,7 +117,7 @@ export function daemonPod(daemonSet: DaemonSet, nodeName: string, hash: string):
       ownerReferences: [daemonSetOwner(daemonSet)],
     },
     spec: {
-      ...structuredClone(spec),
+      ...spec,
       affinity: pinnedTo(nodeName, spec.affinity),
       tolerations: daemonTolerations(spec),
     },

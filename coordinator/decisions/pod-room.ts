@@ -19,15 +19,23 @@ export interface Room {
   pods: number;
 }
 
+/** Lists as informers and templates share them; each is read once. */
+const known = new WeakMap<ResourceList, Amounts>();
+
 /** A resource list in the scheduler's units. */
-export function amounts(list: ResourceList | undefined): Amounts {
-  return Object.fromEntries(
-    Object.entries(list ?? {}).map(([name, quantity]) => [
-      name,
-      name === 'cpu' ? milliCpu(quantity) : wholeUnits(quantity),
-    ]),
-  );
+export function amounts(list: ResourceList = NOTHING): Amounts {
+  const present = known.get(list);
+  if (present) return present;
+  const read = Object.entries(list).map(([name, quantity]) => [
+    name,
+    name === 'cpu' ? milliCpu(quantity) : wholeUnits(quantity),
+  ]);
+  const result: Amounts = Object.fromEntries(read);
+  known.set(list, result);
+  return result;
 }
+
+const NOTHING: ResourceList = {};
 
 function combine(a: Amounts, b: Amounts, join: (x: number, y: number) => number): Amounts {
   const result: Record<string, number> = { ...a };

@@ -4,9 +4,10 @@ import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { Kind } from '../kinds/kind.js';
 import type { Store } from '../store/store.js';
-import { create } from './create.js';
+import { create, createLike } from './create.js';
 import { remove, removeCollection } from './delete.js';
 import { follow } from './follow.js';
+import { AdmittedModel } from './object-model.js';
 import { patch } from './patch.js';
 import { bind, confirmStopped, evict } from './pod-verbs.js';
 import { putBack } from './put-back.js';
@@ -35,6 +36,8 @@ export function createRegistry({ chance = systemChance, ...options }: RegistryOp
     watch: (kind, request) => watch(parts, kind, request),
     follow: (kinds, revision) => follow(parts, kinds, revision),
     create: (kind, namespace, object, write) => create(parts, kind, namespace, object, write),
+    model: (kind, namespace, body, fit, text) => new AdmittedModel(kind, namespace, body, fit, text, parts),
+    createLike: (model, text) => createLike(parts, model, text),
     update: (kind, ref, object, write) => update(parts, kind, ref, object, write),
     modify: (kind, ref, change, write) => modify(parts, kind, ref, change, write),
     writeStatus: (kind, ref, statusOf, preconditions) =>

@@ -12,7 +12,7 @@ import { trackCreation } from './managed-fields/track-write.js';
 import { openNamespace } from './namespace-gate.js';
 import { encodeObject } from './object-bytes.js';
 import { recordOf } from './object-record.js';
-import type { ObjectRecord, WriteOptions } from './registry.js';
+import type { ObjectModel, ObjectRecord, WriteOptions } from './registry.js';
 import type { RegistryParts } from './registry-parts.js';
 import { placeInNamespace } from './request-body.js';
 import { shareWritten } from './shared-objects.js';
@@ -46,6 +46,27 @@ export async function create<T extends KubeObject>(
     ? await refuseTaken(parts, kind, object)
     : await store(parts, kind, object, guard, isGenerated);
   return recordOf(object, revision);
+}
+
+/** Stores one more of the objects of a model, under a name that is free. Throws 403 and 404 (namespace), 409 and 413. */
+export async function createLike<T extends KubeObject>(
+  parts: RegistryParts,
+  model: ObjectModel<T>,
+  text: string,
+): Promise<ObjectRecord<T>> {
+  const { kind } = model;
+  for (let attempt = 1; ; attempt += 1) {
+    const { object, encoded } = model.like(text);
+    const guard = await openNamespace(parts.store, kind, object);
+    shareWritten(encoded, object);
+    try {
+      const key = keyOf(kind, object.metadata);
+      return recordOf(object, await parts.store.create(key, encoded, guard ? { guard } : {}));
+    } catch (error) {
+      const mayPass = error instanceof KeyExists || error instanceof RevisionMismatch;
+      if (!mayPass || attempt === MAX_ATTEMPTS) throw writeError(error, kind, object.metadata.name);
+    }
+  }
 }
 
 /** A dry run's share of storing: answers revision 0. */

@@ -24,26 +24,73 @@ const asGoWrites = (json: string): string => json.replace(ESCAPED_BY_GO, goEscap
  * form of a stored value.
  */
 export function encodeObject(object: KubeObject & { status?: unknown }): Buffer {
-  const { apiVersion, kind, metadata, status, ...rest } = object;
-  const { resourceVersion: _known, ...stored } = metadata;
-  const head = asGoWrites(JSON.stringify({ apiVersion, kind, metadata: stored, ...rest }));
-  if (status === undefined) return Buffer.from(head);
-  const encoded = Buffer.from(head.slice(0, -1) + statusMember(status));
-  statusOffsets.set(encoded, Buffer.byteLength(head) - 1);
-  return encoded;
+  return join(headOf(object), tailOf(object));
 }
 
 /** `object`, which differs from the one stored in nothing but its status: only that is encoded. */
 export function encodeNewStatus(stored: Buffer, object: KubeObject & { status?: unknown }): Buffer {
   const offset = statusOffsets.get(stored);
   if (offset === undefined) return encodeObject(object);
-  const encoded = Buffer.concat([stored.subarray(0, offset), Buffer.from(statusMember(object.status ?? {}))]);
+  const encoded = Buffer.concat([stored.subarray(0, offset), Buffer.from(tailOf(object))]);
   statusOffsets.set(encoded, offset);
   return encoded;
 }
 
-function statusMember(status: unknown): string {
-  return `,"status":${asGoWrites(JSON.stringify(status))}}`;
+/** All but the status and the closing brace. */
+function headOf(object: KubeObject & { status?: unknown }): string {
+  const { apiVersion, kind, metadata, status: _status, ...rest } = object;
+  const { resourceVersion: _known, ...stored } = metadata;
+  return asGoWrites(JSON.stringify({ apiVersion, kind, metadata: stored, ...rest })).slice(0, -1);
+}
+
+function tailOf({ status }: { status?: unknown }): string {
+  return status === undefined ? '}' : `,"status":${asGoWrites(JSON.stringify(status))}}`;
+}
+
+function join(head: string, tail: string): Buffer {
+  const encoded = Buffer.from(head + tail);
+  statusOffsets.set(encoded, encoded.length - Buffer.byteLength(tail));
+  return encoded;
+}
+
+/** An object encoded once, to be filled many times: some of its texts are holes. */
+export class EncodedObject {
+  readonly #pieces: string[] = [];
+  /** Which hole follows each piece but the last. */
+  readonly #holes: string[] = [];
+  readonly #tail: string;
+
+  /** `holes`: the text that stands in the object for each; a hole is a whole text, and none is in the status. */
+  constructor(object: KubeObject & { status?: unknown }, holes: Readonly<Record<string, string>>) {
+    const names = new Map(Object.entries(holes).map(([name, text]) => [JSON.stringify(text), name]));
+    this.#tail = tailOf(object);
+    let head = headOf(object);
+    for (let next = firstOf(names.keys(), head); next; next = firstOf(names.keys(), head)) {
+      this.#pieces.push(head.slice(0, next.at));
+      this.#holes.push(names.get(next.text) ?? '');
+      head = head.slice(next.at + next.text.length);
+    }
+    this.#pieces.push(head);
+  }
+
+  /** What encoding the object with these texts in its holes gives. */
+  fill(texts: Readonly<Record<string, string>>): Buffer {
+    let head = this.#pieces[0] ?? '';
+    for (const [index, hole] of this.#holes.entries()) {
+      head += asGoWrites(JSON.stringify(texts[hole])) + this.#pieces[index + 1];
+    }
+    return join(head, this.#tail);
+  }
+}
+
+/** Which of the texts comes first, and where. */
+function firstOf(texts: Iterable<string>, within: string): { text: string; at: number } | undefined {
+  let first: { text: string; at: number } | undefined;
+  for (const text of texts) {
+    const at = within.indexOf(text);
+    if (at >= 0 && (!first || at < first.at)) first = { text, at };
+  }
+  return first;
 }
 
 /** A stored value with `resourceVersion` in its metadata: what clients get. */

@@ -129,6 +129,22 @@ export interface Patch {
   force?: boolean;
 }
 
+/** The object like `model` that has `text` for its own. It may share with the model what it does not change. */
+export type Fit<T extends KubeObject> = (model: T, text: string) => T;
+
+/** An object of a model as it is to be stored. */
+export interface Likeness<T extends KubeObject> {
+  object: T;
+  encoded: Buffer;
+}
+
+/** What many objects of a kind have in common. */
+export interface ObjectModel<T extends KubeObject> {
+  readonly kind: Kind<T>;
+  /** One more, with another random name each time. */
+  like(text: string): Likeness<T>;
+}
+
 export interface Registry {
   readonly kinds: readonly Kind[];
   get<T extends KubeObject>(kind: Kind<T>, ref: ObjectRef): Promise<ObjectRecord<T>>;
@@ -142,6 +158,19 @@ export interface Registry {
     object: unknown,
     options?: WriteOptions,
   ): Promise<ObjectRecord<T>>;
+  /**
+   * The model of many objects: `body`, as `fit` makes it for the example `text`, is admitted and encoded here, once.
+   * Throws what its create would.
+   */
+  model<T extends KubeObject>(
+    kind: Kind<T>,
+    namespace: string | undefined,
+    body: T,
+    fit: Fit<T>,
+    text: string,
+  ): ObjectModel<T>;
+  /** Stores one more object of a model: with a name, uid and time of its own, and fitted to `text`, which is not checked. */
+  createLike<T extends KubeObject>(model: ObjectModel<T>, text: string): Promise<ObjectRecord<T>>;
   /** PUT: the whole object; checked against its resourceVersion when it names one. */
   update<T extends KubeObject>(
     kind: Kind<T>,

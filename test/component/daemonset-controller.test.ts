@@ -359,15 +359,14 @@ test('after refused creates Pods come one at a time, then faster, and all come',
   await start(12, {
     wrap: (registry) => ({
       ...registry,
-      create: async (kind, namespace, object) => {
-        if (kind.resource !== 'pods') return registry.create(kind, namespace, object);
+      createLike: async (model, nodeName) => {
         if (refusals > 0) {
           refusals -= 1;
           throw new ApiError('Forbidden', 'quota exceeded');
         }
         underWay += 1;
         most = Math.max(most, underWay);
-        const created = await registry.create(kind, namespace, object);
+        const created = await registry.createLike(model, nodeName);
         underWay -= 1;
         return created;
       },

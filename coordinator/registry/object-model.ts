@@ -1,0 +1,71 @@
+/**
+ * Many objects that are alike: admitted and encoded once, then each made of the same parts. They differ in what the
+ * server gives (name, uid, time) and in one text of their maker's choice, e.g. the node that a Pod is bound to.
+ */
+import { type KubeObject, type Timestamp, toTimestamp } from '../../shared/kube/meta.js';
+import type { Kind } from '../kinds/kind.js';
+import { admitCreate, readObject } from './admission.js';
+import { generateName } from './generate-name.js';
+import { copyJson } from './json-value.js';
+import { EncodedObject } from './object-bytes.js';
+import type { Fit, Likeness, ObjectModel } from './registry.js';
+import type { RegistryParts } from './registry-parts.js';
+import { placeInNamespace } from './request-body.js';
+
+/** What only one of the objects has. */
+interface Own extends Readonly<Record<string, string>> {
+  name: string;
+  uid: string;
+  creationTimestamp: Timestamp;
+  text: string;
+}
+
+/** Stand where an object's own texts go; nothing that passes admission looks like them. */
+const HOLES: Own = { name: '\0name', uid: '\0uid', creationTimestamp: '\0time', text: '\0text' };
+
+type Making = Pick<RegistryParts, 'clock' | 'chance'>;
+
+export class AdmittedModel<T extends KubeObject> implements ObjectModel<T> {
+  readonly #model: T;
+  readonly #fit: Fit<T>;
+  readonly #encoded: EncodedObject;
+  readonly #parts: Making;
+  readonly kind: Kind<T>;
+
+  /** `body` must have a generateName and no name; `text` is an example. Throws what a create of it would: 400 and 422. */
+  constructor(
+    kind: Kind<T>,
+    namespace: string | undefined,
+    body: T,
+    fit: Fit<T>,
+    text: string,
+    parts: Making,
+  ) {
+    const { clock, chance } = parts;
+    this.#parts = parts;
+    this.kind = kind;
+    const model = readObject(kind, copyJson(fit(body, text)), {});
+    placeInNamespace(kind, model, namespace);
+    const generate = (base: string) => generateName(base, chance.random);
+    admitCreate(kind, model, { now: clock.now(), uid: chance.uuid(), generateName: generate }, {});
+    this.#model = model;
+    this.#fit = fit;
+    this.#encoded = new EncodedObject(this.#withOwn(HOLES), HOLES);
+  }
+
+  like(text: string): Likeness<T> {
+    const { clock, chance } = this.#parts;
+    const own: Own = {
+      name: generateName(this.#model.metadata.generateName ?? '', chance.random),
+      uid: chance.uuid(),
+      creationTimestamp: toTimestamp(clock.now()),
+      text,
+    };
+    return { object: this.#withOwn(own), encoded: this.#encoded.fill(own) };
+  }
+
+  #withOwn({ text, ...metadata }: Own): T {
+    const object = this.#fit(this.#model, text);
+    return { ...object, metadata: { ...object.metadata, ...metadata } };
+  }
+}
