@@ -48,7 +48,7 @@ export interface HostFacts {
 }
 
 /** Makes a Pod's volumes ready, and takes them away. */
-export type PodVolumes = Pick<Volumes, 'storageOf' | 'prepare' | 'refresh' | 'mountsOf' | 'remove'>;
+export type PodVolumes = Pick<Volumes, 'storageOf' | 'prepare' | 'refresh' | 'mountsOf' | 'remove' | 'sweep'>;
 
 export interface PodHost {
   driver: RuntimeDriver;

@@ -99,6 +99,13 @@ export class PodWorkers {
         'containers of unknown pods; the coordinator decides',
       );
     }
+    await this.#sweep((uid) => isKnown(uid) || this.#leftovers.has(uid));
+  }
+
+  /** Folders of Pods without containers that nobody knows: an agent that died between two steps left them. */
+  async #sweep(isKnown: (uid: string) => boolean): Promise<void> {
+    const uids = await this.#host.volumes.sweep(isKnown);
+    if (uids.length > 0) this.#host.log.info({ uids }, 'folders of unknown pods removed');
   }
 
   /** Uids that only the engine knows, for the link's hello. */

@@ -29,6 +29,7 @@ const NO_VOLUMES: PodVolumes = {
   refresh: async () => undefined,
   mountsOf: async () => [],
   remove: async () => undefined,
+  sweep: async () => [],
   storageOf: async () => ({ emptyDirs: new Map(), otherVolumes: 0 }),
 };
 

@@ -1,6 +1,6 @@
 /** Where on the host the Pods' volumes are: on disk, and in memory for what must never reach a disk. */
 import { createHash } from 'node:crypto';
-import { lstat, mkdir, rm } from 'node:fs/promises';
+import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -47,6 +47,21 @@ export async function prepareMemoryRoot({ memory }: PodFolders): Promise<void> {
 /** Removes what the Pods of the agent with this data directory kept in memory: what was left beside that directory. */
 export async function removeMemory(dataDir: string): Promise<void> {
   await rm(podFolders(dataDir).memory, { recursive: true, force: true });
+}
+
+/** Uids of all Pods that have a folder, on disk or in memory. */
+export async function podsWithFolders({ disk, memory }: PodFolders): Promise<Set<string>> {
+  const names = await Promise.all([disk, memory].map(namesIn));
+  return new Set(names.flat());
+}
+
+async function namesIn(root: string): Promise<string[]> {
+  try {
+    return await readdir(root);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
 }
 
 /** Removes everything the Pod kept, on disk and in memory. */

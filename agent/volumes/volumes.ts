@@ -11,6 +11,7 @@ import { prepareHostPath } from './host-path.js';
 import {
   type PodFolders,
   podFolders,
+  podsWithFolders,
   prepareMemoryRoot,
   removePodFolders,
   volumeFolder,
@@ -54,6 +55,13 @@ export class Volumes {
   /** Removes what the Pod kept on this host; hostPath is the host's own and stays. */
   async remove(podUid: string): Promise<void> {
     await removePodFolders(this.#folders, podUid);
+  }
+
+  /** Removes what Pods left behind that nobody knows any more; answers their uids (pkg/kubelet cleanupOrphanedPodDirs). */
+  async sweep(isKnown: (podUid: string) => boolean): Promise<string[]> {
+    const left = [...(await podsWithFolders(this.#folders))].filter((podUid) => !isKnown(podUid));
+    for (const podUid of left) await this.remove(podUid);
+    return left;
   }
 
   /** What the Pod's volumes take on this host, in bytes; hostPath is the host's own. */

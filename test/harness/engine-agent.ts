@@ -12,6 +12,8 @@ import { ContainerHandlers } from '../../agent/probes/handlers.js';
 import { DockerEngine } from '../../agent/runtime/docker-engine.js';
 import { askEngine } from '../../agent/runtime/find-engine.js';
 import { Volumes } from '../../agent/volumes/volumes.js';
+import type { ConfigMap, Secret } from '../../shared/kube/config.js';
+import type { ConfigReference } from '../../shared/kube/config-reference.js';
 import type { Pod, PodStatus } from '../../shared/kube/pod.js';
 import { systemClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
@@ -25,6 +27,15 @@ export type FromAgent =
   | { kind: 'status'; uid: string; status: PodStatus }
   | { kind: 'removed'; uid: string };
 
+/** The one ConfigMap and the one Secret that every namespace of this host has. */
+function givenConfig({ kind, name, namespace }: ConfigReference): ConfigMap | Secret | undefined {
+  if (name !== 'given') return undefined;
+  const value = kind === 'Secret' ? Buffer.from(SECRET_TEXT).toString('base64') : 'text';
+  return { apiVersion: 'v1', kind, metadata: { name, namespace }, data: { key: value } };
+}
+
+/** What the Secret `given` holds. */
+export const SECRET_TEXT = 'correct-horse-battery-staple';
 export const OWNER = { clusterUID: 'engine-agent', nodeName: 'host-1' };
 
 async function main(socketPath: string, dataDir: string): Promise<void> {
@@ -46,7 +57,7 @@ async function main(socketPath: string, dataDir: string): Promise<void> {
       pullsAtOnce: 3,
     }),
     volumes: new Volumes(dataDir),
-    findConfig: () => undefined,
+    findConfig: givenConfig,
     handlers: new ContainerHandlers(driver, systemClock),
     files: new FolderPodFiles(dataDir),
     reports: {
