@@ -48,16 +48,28 @@ const max = (a: Amounts, b: Amounts): Amounts => combine(a, b, Math.max);
 
 const requestsOf = (container: Container): Amounts => amounts(container.resources?.requests);
 
-/** Containers together, but at least the largest init container, plus overhead (component-helpers resource.PodRequests). */
+/** An init container that stays (pkg/kubelet/types IsRestartableInitContainer). */
+const isSidecar = (container: Container): boolean => container.restartPolicy === 'Always';
+
+/**
+ * Containers and sidecars together, but at least what the largest init container needs beside the sidecars that started
+ * before it; plus overhead (component-helpers resource.PodRequests).
+ */
 export function podRequests(spec: PodSpec): Amounts {
-  const running = spec.containers.map(requestsOf).reduce(sum, {});
-  const starting = (spec.initContainers ?? []).map(requestsOf).reduce(max, {});
+  let sidecars: Amounts = {};
+  let starting: Amounts = {};
+  for (const container of spec.initContainers ?? []) {
+    const besides = sum(sidecars, requestsOf(container));
+    if (isSidecar(container)) sidecars = besides;
+    starting = max(starting, besides);
+  }
+  const running = spec.containers.map(requestsOf).reduce(sum, sidecars);
   return sum(max(running, starting), amounts(spec.overhead));
 }
 
-/** Ports that containers want on the host. */
+/** Ports that containers and sidecars want on the host. */
 export function hostPorts(spec: PodSpec): HostPort[] {
-  return spec.containers.flatMap((container) =>
+  return [...(spec.initContainers ?? []).filter(isSidecar), ...spec.containers].flatMap((container) =>
     (container.ports ?? [])
       .filter((port) => port.hostPort)
       .map((port) => ({

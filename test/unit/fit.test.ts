@@ -81,6 +81,27 @@ describe('requests of a Pod', () => {
   });
 });
 
+describe('sidecars', () => {
+  const sidecar = (requests: Record<string, string>): Container => ({
+    ...container(requests),
+    restartPolicy: 'Always',
+  });
+
+  test('add to the containers, and to the init containers after them', () => {
+    const containers = [container({ cpu: '100m' })];
+    const podOf = (...initContainers: Container[]): PodSpec => ({ containers, initContainers });
+    assert.deepEqual(podRequests(podOf(sidecar({ cpu: '50m' }))), { cpu: 150 });
+    assert.deepEqual(podRequests(podOf(sidecar({ cpu: '50m' }), container({ cpu: '200m' }))), { cpu: 250 });
+    assert.deepEqual(podRequests(podOf(container({ cpu: '200m' }), sidecar({ cpu: '50m' }))), { cpu: 200 });
+  });
+
+  test('hold their ports; an init container that ends holds none', () => {
+    const held = { initContainers: [{ ...port(80), restartPolicy: 'Always' }, port(81)] };
+    assert.deepEqual(fit(listens(port(80)), {}, [held]), PORTS);
+    assert.deepEqual(fit(listens(port(81)), {}, [held]), []);
+  });
+});
+
 describe('words of the scheduler', () => {
   test('reasons are counted and sorted as texts; where room is short preemption finds no victims', () => {
     const refusals = new Refusals();
