@@ -74,6 +74,15 @@ export function engineSecurity(
   };
 }
 
+/** Capabilities that the container asks for, by name or as all, and that this host has none of. */
+export function missingCapabilities(
+  { securityContext: { privileged, capabilities } = {} }: Container,
+  { missingCapabilities: missing }: HostIsolation,
+): string[] {
+  const added = (capabilities?.add ?? []).map((name) => name.toUpperCase().replace(/^CAP_/, ''));
+  return missing.filter((name) => privileged || added.includes('ALL') || added.includes(name));
+}
+
 /** The host's filter is missing though the Pod asks for it by name. */
 export function wantsMissingSeccomp(pod: Pod, container: Container, isolation: HostIsolation): boolean {
   const type = effectiveSecurity(pod, container).seccompProfile?.type;

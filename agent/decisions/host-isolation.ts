@@ -6,6 +6,8 @@ export interface HostIsolation {
   memoryBytes: number;
   /** The lowest OOM score adjustment that a container can be given here; -1000 where nothing is in the way. */
   leastOomScore: number;
+  /** Capabilities, such as `SYS_RESOURCE`, that no container can have here. */
+  missingCapabilities: readonly string[];
   /** The engine enforces AppArmor profiles. */
   appArmor: boolean;
   /** The engine filters system calls. */
@@ -25,14 +27,15 @@ const LEAST_OOM_SCORE = -1000;
 
 /** Of an engine that was never seen the best is assumed: what it lacks it says itself when asked. */
 export function hostIsolation(
-  host: { memoryBytes: number; mayLowerOomScores: boolean },
+  host: { memoryBytes: number; missingCapabilities: readonly string[] },
   engine: Pick<EngineInfo, 'appArmor' | 'seccomp' | 'rootless'> | undefined,
   settings: IsolationSettings,
 ): HostIsolation {
-  const lowers = host.mayLowerOomScores && !engine?.rootless;
+  const lowers = !host.missingCapabilities.includes('SYS_RESOURCE') && !engine?.rootless;
   return {
     ...settings,
     memoryBytes: host.memoryBytes,
+    missingCapabilities: host.missingCapabilities,
     leastOomScore: lowers ? LEAST_OOM_SCORE : 0,
     appArmor: engine?.appArmor ?? true,
     seccomp: engine?.seccomp ?? true,

@@ -16,15 +16,20 @@ export interface HostInfo {
   architecture: string;
   cpus: number;
   memoryBytes: number;
-  /** Processes of root may protect others from the kernel's out-of-memory killer: not so inside most containers. */
-  mayLowerOomScores: boolean;
+  /** Capabilities, such as `SYS_RESOURCE`, that not even root has here: none on a whole host, some inside a container. */
+  missingCapabilities: string[];
   /** Of the file system that holds the agent's data. */
   diskBytes: number;
   /** The address that other hosts see; absent without a network. */
   address?: string;
 }
 
-const CAP_SYS_RESOURCE = 1n << 24n;
+/** By number, from 0 on (capabilities(7)). */
+const CAPABILITIES =
+  'CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER FSETID KILL SETGID SETUID SETPCAP LINUX_IMMUTABLE NET_BIND_SERVICE ' +
+  'NET_BROADCAST NET_ADMIN NET_RAW IPC_LOCK IPC_OWNER SYS_MODULE SYS_RAWIO SYS_CHROOT SYS_PTRACE SYS_PACCT SYS_ADMIN ' +
+  'SYS_BOOT SYS_NICE SYS_RESOURCE SYS_TIME SYS_TTY_CONFIG MKNOD LEASE AUDIT_WRITE AUDIT_CONTROL SETFCAP MAC_OVERRIDE ' +
+  'MAC_ADMIN SYSLOG WAKE_ALARM BLOCK_SUSPEND AUDIT_READ';
 const ARCHITECTURES: Record<string, string> = { x64: 'amd64', ia32: '386', ppc64: 'ppc64le' };
 
 /** Reads it all anew. `nodeIP` goes before what is found. A fact that this host does not tell is "". */
@@ -43,7 +48,7 @@ export function readHostInfo(dataDir: string, nodeIP: string | undefined): HostI
     architecture: ARCHITECTURES[arch()] ?? arch(),
     cpus: cpus().length,
     memoryBytes: totalmem(),
-    mayLowerOomScores: (boundingCapabilities() & CAP_SYS_RESOURCE) !== 0n,
+    missingCapabilities: missingCapabilities(),
     diskBytes: disk.blocks * disk.bsize,
     ...(address ? { address } : {}),
   };
@@ -69,10 +74,12 @@ function firstProcessStart(): string {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
 }
 
-/** What root could at most do here; the agent itself need not be root. */
-function boundingCapabilities(): bigint {
-  const [, digits = '0'] = /^CapBnd:\s*([0-9a-f]+)$/m.exec(readOrEmpty('/proc/self/status')) ?? [];
-  return BigInt(`0x${digits}`);
+/** Those outside the bounding set: what root could at most have counts, for the agent itself need not be root. */
+function missingCapabilities(): string[] {
+  const [, digits] = /^CapBnd:\s*([0-9a-f]+)$/m.exec(readOrEmpty('/proc/self/status')) ?? [];
+  if (digits === undefined) return [];
+  const present = BigInt(`0x${digits}`);
+  return CAPABILITIES.split(' ').filter((_, number) => ((present >> BigInt(number)) & 1n) === 0n);
 }
 
 function prettyName(): string {

@@ -175,6 +175,6 @@ const HOST: Omit<HostInfo, 'machineID' | 'systemUUID' | 'bootID' | 'bootMark'> =
   architecture: 'amd64',
   cpus: 4,
   memoryBytes: 8 * 1024 ** 3,
-  mayLowerOomScores: true,
+  missingCapabilities: [],
   diskBytes: 64 * 1024 ** 3,
 };

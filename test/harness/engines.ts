@@ -29,6 +29,8 @@ export interface TestEngine {
   address: string;
   /** Address of this machine as seen from there. */
   gateway: string;
+  /** Words before a command that have it run there. */
+  readonly enter: readonly string[];
   /** Runs a command where `127.0.0.1` is the engine's host, and answers what it printed. */
   onHost(...command: string[]): string;
   /** Runs a command to its end among the mounts that the engine sees; answers what it printed. */
@@ -98,8 +100,13 @@ class OwnEngine implements TestEngine {
     this.gateway = network.gateway;
   }
 
+  get enter(): string[] {
+    return ['nsenter', `--net=/run/netns/${this.network.name}`];
+  }
+
   onHost(...command: string[]): string {
-    return run('nsenter', `--net=/run/netns/${this.network.name}`, ...command);
+    const [nsenter = '', ...args] = this.enter;
+    return run(nsenter, ...args, ...command);
   }
 
   amongMounts(...command: string[]): string {
@@ -156,7 +163,8 @@ class OwnEngine implements TestEngine {
 
   async #holdMounts(): Promise<ChildProcess> {
     const done = join(this.folder, 'mounted');
-    const script = `${CLEAN_CGROUPS} touch ${done}; exec sleep infinity`;
+    // As systemd has it, so that mounts can propagate into containers.
+    const script = `mount --make-rshared /; ${CLEAN_CGROUPS} touch ${done}; exec sleep infinity`;
     const holder = this.#spawn(['unshare', '-m', 'sh', '-c', script]);
     while (!existsSync(done)) {
       if (!isRunning(holder)) throw new Error(`${this.kind} did not start: ${this.#lastWords()}`);

@@ -65,6 +65,7 @@ interface ViewChanges extends Partial<PodProgress> {
 export const WHOLE_HOST: HostIsolation = {
   memoryBytes: 8 * 1024 ** 3,
   leastOomScore: -1000,
+  missingCapabilities: [],
   appArmor: true,
   seccomp: true,
   seccompRoot: '/var/lib/everynode-agent/seccomp',

@@ -144,6 +144,18 @@ describe('limits', () => {
     assert.deepEqual(isolationShortfalls(...given({}), host), []);
   });
 
+  test('capabilities that the host has none of are told to who asks for them', () => {
+    const host = { ...WHOLE_HOST, missingCapabilities: ['SYS_RESOURCE', 'SYS_TIME'] };
+    const told = (own: ContainerSecurityContext) => isolationShortfalls(...given(own), host);
+    assert.deepEqual(told({ privileged: true }), [
+      'capabilities are missing on this host: SYS_RESOURCE, SYS_TIME',
+    ]);
+    assert.deepEqual(told({ capabilities: { add: ['CAP_SYS_TIME'] } }), [
+      'capabilities are missing on this host: SYS_TIME',
+    ]);
+    assert.deepEqual(told({ capabilities: { add: ['NET_ADMIN'] } }), []);
+  });
+
   test("the host's bound on processes; shares within the kernel's bounds", () => {
     const [pod, container] = given({}, {}, { resources: { requests: { cpu: '1000' } } });
     const { pidsLimit, cpuShares } = engineLimits(pod, container, { ...WHOLE_HOST, podPidsLimit: 50 });
@@ -154,10 +166,13 @@ describe('limits', () => {
   test('what a host can follows from its capabilities and its engine', () => {
     const settings = { seccompRoot: '/s', allowedUnsafeSysctls: [] };
     const engine = { appArmor: false, seccomp: true, rootless: false };
-    const host = { memoryBytes: 1, mayLowerOomScores: true };
+    const host = { memoryBytes: 1, missingCapabilities: [] };
     assert.equal(hostIsolation(host, engine, settings).leastOomScore, -1000);
     assert.equal(hostIsolation(host, { ...engine, rootless: true }, settings).leastOomScore, 0);
-    assert.equal(hostIsolation({ ...host, mayLowerOomScores: false }, undefined, settings).leastOomScore, 0);
+    assert.equal(
+      hostIsolation({ ...host, missingCapabilities: ['SYS_RESOURCE'] }, undefined, settings).leastOomScore,
+      0,
+    );
     assert.equal(hostIsolation(host, engine, settings).appArmor, false);
   });
 });

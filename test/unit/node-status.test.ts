@@ -19,7 +19,7 @@ const HOST: HostInfo = {
   architecture: 'amd64',
   cpus: 2,
   memoryBytes: 2 * 1024 ** 3,
-  mayLowerOomScores: true,
+  missingCapabilities: [],
   diskBytes: 1_000_000,
   address: '10.0.0.1',
 };
