@@ -66,7 +66,11 @@ export class EngineBench {
   }
 
   async startAgent(): Promise<void> {
-    const agent = fork(PROGRAM, [this.engine.socketPath, this.dataDir]);
+    // As on a real host, the agent is where the addresses of Pods are.
+    const agent = fork(PROGRAM, [this.engine.socketPath, this.dataDir], {
+      execPath: 'nsenter',
+      execArgv: [`--net=${this.engine.networkNamespace}`, process.execPath],
+    });
     this.#agent = agent;
     const ready = new Promise<void>((resolve, reject) => {
       agent.once('exit', (code) => reject(new Error(`the agent ended with ${code}`)));

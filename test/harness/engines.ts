@@ -39,6 +39,10 @@ export interface TestEngine {
   spawnOnHost(...command: string[]): ChildProcess;
   /** The processes of a container, as this machine numbers them. */
   processesOf(containerID: string): number[];
+  /** Where the addresses of its containers can be reached; a path for `nsenter --net`. */
+  readonly networkNamespace: string;
+  /** What is mounted where the engine runs, as `/proc/mounts` has it. */
+  mounts(): string[];
   /** SIGKILL; containers stay as the engine leaves them. */
   kill(): Promise<void>;
   /** Starts it again on the same data. */
@@ -140,6 +144,14 @@ class OwnEngine implements TestEngine {
         throw new Error(`${this.kind} did not start: ${this.#lastWords()}`);
       await sleep(50);
     }
+  }
+
+  get networkNamespace(): string {
+    return `/run/netns/${this.network.name}`;
+  }
+
+  mounts(): string[] {
+    return readIfThere(`/proc/${this.#mounts?.pid}/mounts`).trim().split('\n');
   }
 
   kill(): Promise<void> {
