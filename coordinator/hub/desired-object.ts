@@ -72,9 +72,10 @@ export function encodeConfig(object: ConfigMap | Secret): DesiredObject {
 /** The object as it goes over the link to a node. Its uid is the one the store gave it. */
 export function encodeDesired(object: KubeObject, node: string, sealer: Sealer): DesiredObject {
   const { uid = '', resourceVersion } = object.metadata;
-  const bare = { uid, object: bytesOf(object) };
-  const seal = sealer.seal(node, bare, Number(resourceVersion ?? 0));
-  return { ...bare, digest: desiredDigest(object), seal };
+  const bytes = bytesOf(object);
+  if (!digests.has(object)) digests.set(object, digestOf(bytes));
+  const seal = sealer.seal(node, { uid, object: bytes }, Number(resourceVersion ?? 0));
+  return { uid, object: bytes, digest: desiredDigest(object), seal };
 }
 
 /** True when a change is none for the agent, e.g. of the status that it has itself reported. */

@@ -149,7 +149,7 @@ export class DesiredSender {
   /** A Pod that has ended is not brought to a host that does not know it: it would run again. */
   #isNews(uid: string, object: KubeObject): boolean {
     const held = this.#held.get(uid);
-    if (held === undefined && object.kind === 'Pod' && isPodTerminal(object as Pod)) return false;
+    if (held === undefined) return !(object.kind === 'Pod' && isPodTerminal(object as Pod));
     return held !== desiredDigest(object);
   }
 }

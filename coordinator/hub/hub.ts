@@ -25,6 +25,7 @@ import { GivenBack } from './given-back.js';
 import { Greeter } from './greeter.js';
 import { HostReports } from './host-reports.js';
 import { tellImagesToHold } from './images-to-hold.js';
+import { Inbox } from './inbox.js';
 import { LiveSessions } from './live-sessions.js';
 import { MirrorPods } from './mirror-pods.js';
 import { NodeConditions } from './node-conditions.js';
@@ -69,6 +70,7 @@ export class Hub implements SessionEvents {
   readonly #live = new LiveSessions();
   /** All sessions with an open socket, live or not. */
   readonly #sessions = new Set<Session>();
+  readonly #inbox: Inbox;
   readonly #conditions: NodeConditions;
   readonly #greeter: Greeter;
   readonly #reports: HostReports;
@@ -78,6 +80,7 @@ export class Hub implements SessionEvents {
 
   constructor(options: HubOptions) {
     const { registry, informers, presence, clock, clusterUID } = options;
+    this.#inbox = new Inbox(clock);
     const log = options.log.child({ component: 'hub' });
     this.#options = { ...options, log };
     this.#enrolment = new Enrolment({
@@ -145,7 +148,7 @@ export class Hub implements SessionEvents {
 
   /** Takes over the WebSocket of an agent whose credential proved to be that of `node`. */
   accept(node: string, socket: WebSocket, transport: Duplex): void {
-    this.#sessions.add(new Session(node, socket, transport, this, this.#options.clock));
+    this.#sessions.add(new Session(node, socket, transport, this, this.#inbox, this.#options.clock));
   }
 
   /** Sends all agents away for a moment and resolves when they are gone. Nothing is written about it. */

@@ -21,6 +21,7 @@ import { SilenceWatch } from '../../shared/link/silence-watch.js';
 import { CHANNELS } from '../../shared/link/version.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { DesiredSender } from './desired-sender.js';
+import type { Inbox } from './inbox.js';
 import { IncomingStreams } from './incoming-streams.js';
 
 /** `draining`: goodbye was said, the socket is given a moment to deliver it. */
@@ -72,14 +73,24 @@ export class Session {
   #endReason: string | undefined;
 
   /** `node` is what the credential proved. `transport` is the socket under the WebSocket. */
-  constructor(node: string, socket: WebSocket, transport: Duplex, events: SessionEvents, clock: Clock) {
+  constructor(
+    node: string,
+    socket: WebSocket,
+    transport: Duplex,
+    events: SessionEvents,
+    inbox: Inbox,
+    clock: Clock,
+  ) {
     this.node = node;
     this.#socket = socket;
     this.#events = events;
     this.#clock = clock;
     const bytesRead = () => (transport instanceof Socket ? transport.bytesRead : 0);
     this.#silence = new SilenceWatch(clock, bytesRead, () => this.#end('silence'));
-    socket.on('message', (data, isBinary) => this.#received(data, isBinary));
+    socket.on('message', (data, isBinary) => {
+      this.#silence.heard();
+      inbox.add(() => this.#received(data, isBinary));
+    });
     socket.on('ping', () => this.#silence.heard());
     socket.on('pong', () => this.#silence.heard());
     socket.on('error', (error) => {
@@ -202,7 +213,6 @@ export class Session {
   }
 
   #received(data: unknown, isBinary: boolean): void {
-    this.#silence.heard();
     try {
       if (!isBinary || !Buffer.isBuffer(data)) throw new ProtocolError('frame is not binary');
       this.#dispatch(decodeFromAgent(data));

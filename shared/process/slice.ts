@@ -1,5 +1,4 @@
 /** Keeps long work from holding the event loop. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from './clock.js';
 
 /** A beat, a handshake and an API call wait no longer than this for a fan-out. */
@@ -34,7 +33,7 @@ class SharedTime {
   async #serve(): Promise<void> {
     this.#isServing = true;
     while (this.#line.length > 0) {
-      await nextTurn();
+      await this.#clock.turn();
       this.#began = this.#clock.monotonic();
       while (this.#line.length > 0 && !this.isUsedUp) {
         this.#line.shift()?.();
@@ -65,6 +64,11 @@ export class Slice {
 
   constructor(clock: Clock) {
     this.#time = timeOf(clock);
+  }
+
+  /** False when whoever has work should queue it behind `pause`. */
+  get hasTime(): boolean {
+    return !this.#time.isUsedUp;
   }
 
   /** Answers nothing to wait for while there is time left. */
