@@ -11,7 +11,8 @@ const LEAVE_WITHIN_MS = 5_000;
 let fleet: Fleet | undefined;
 
 function tell(message: FromHosts): void {
-  if (process.connected) process.send?.(message);
+  // A channel that closes meanwhile has told that nobody listens any more.
+  if (process.connected) process.send?.(message, () => undefined);
 }
 
 function fail(error: unknown): void {

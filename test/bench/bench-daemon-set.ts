@@ -6,7 +6,7 @@ import { until } from '../harness/until.js';
 
 const DAEMON_SETS = '/apis/apps/v1/namespaces/default/daemonsets';
 export const PODS = '/api/v1/namespaces/default/pods';
-const ALL_MS = 240_000;
+const ALL_MS = 900_000;
 
 export class BenchDaemonSet {
   readonly name = `bench-${randomUUID().slice(0, 8)}`;

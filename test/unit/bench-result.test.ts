@@ -1,9 +1,10 @@
 /** Verdicts of the benchmark: medians over pairs, goals, and how they are written. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { pairs } from '../bench/pairs.js';
 import { judge, median, percentile, type Result } from '../bench/result.js';
-import { line, markdown } from '../bench/table.js';
+import { line, markdown, TABLE_BEGIN, TABLE_END } from '../bench/table.js';
 
 const RESULT: Result = { section: 'parts', name: 'a change', unit: 'ms', floor: [], product: [] };
 
@@ -51,4 +52,9 @@ test('a line and a row of the table name figures, goal and verdict', () => {
     markdown([result]),
     /\| 7 \| parts \| a change, ms \| 2.00 \| 4.00 \| – \| 2.00× \| ≤ 1.5× \| NOT met \|/,
   );
+});
+
+test('the README has a place for the table', () => {
+  const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
+  assert.ok(readme.indexOf(TABLE_BEGIN) > 0 && readme.indexOf(TABLE_END) > readme.indexOf(TABLE_BEGIN));
 });

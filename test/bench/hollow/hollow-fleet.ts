@@ -13,7 +13,7 @@ import { pause, until } from '../../harness/until.js';
 import { ProcessCost } from '../process-cost.js';
 
 /** All of a fleet come or come back within this. */
-const FLEET_MS = 240_000;
+const FLEET_MS = 900_000;
 /** A coordinator that spends less than this share of a core has nothing left to do but keep its links. */
 const QUIET_SHARE = 0.1;
 const QUIET_WINDOW_MS = 1_000;
