@@ -20,6 +20,7 @@ import { DesiredCache } from './desired/desired-cache.js';
 import { durableFile } from './desired/durable-file.js';
 import { loadHostKey } from './desired/host-key.js';
 import { SecretBox } from './desired/secret-box.js';
+import { findTpmSealer } from './desired/tpm-sealer.js';
 import { EnrolError, type Enrolment, enrol } from './enrol.js';
 import { ImageRecords } from './images/image-records.js';
 import { RegistrySettings } from './images/registry-settings.js';
@@ -97,8 +98,9 @@ export async function startAgent(
 
 /** Its Secrets are sealed under the host's key. */
 async function openConfigCache(dataDir: string, log: Logger): Promise<ConfigCache> {
-  const box = new SecretBox(await loadHostKey(hostKeyPath(dataDir)));
-  return ConfigCache.open({ directory: configDirectory(dataDir), box }, log.child({ component: 'desired' }));
+  const cacheLog = log.child({ component: 'desired' });
+  const box = new SecretBox(await loadHostKey(hostKeyPath(dataDir), await findTpmSealer(), cacheLog));
+  return ConfigCache.open({ directory: configDirectory(dataDir), box }, cacheLog);
 }
 
 async function becomeNode(settings: AgentSettings): Promise<Enrolment> {

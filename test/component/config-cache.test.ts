@@ -4,7 +4,6 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { ConfigCache } from '../../agent/desired/config-cache.js';
-import { loadHostKey } from '../../agent/desired/host-key.js';
 import { SecretBox } from '../../agent/desired/secret-box.js';
 import type { ConfigReference } from '../../shared/kube/config-reference.js';
 import type { DesiredObject } from '../../shared/link/messages.js';
@@ -138,16 +137,5 @@ describe('config cache', () => {
     const broken: DesiredObject = { uid: 'x', digest: 'd', kind: 'Secret', object: Buffer.from('{') };
     await give(cache, [broken, object('s')]).durable;
     assert.deepEqual(cache.have(), [['uid-s', 'd1']]);
-  });
-});
-
-describe("the host's key", () => {
-  test('is made once, for its owner alone', async () => {
-    const path = join(directory, 'host.key');
-    const key = await loadHostKey(path);
-    assert.equal(key.length, 32);
-    assert.equal(statSync(path).mode & 0o777, 0o600);
-    assert.deepEqual(await loadHostKey(path), key);
-    assert.notDeepEqual(await loadHostKey(join(directory, 'other.key')), key);
   });
 });
