@@ -121,7 +121,9 @@ export class DaemonSetNodes {
   /** Carries out a turn, if it still makes sense. */
   async #replace(subject: Subject, { node, place }: Look, order: ReplacementTurn): Promise<void> {
     const live = node.pods.filter((pod) => !pod.terminating);
-    if (order === 'replace' && place?.oldPod) await this.#deletePod(subject, place.oldPod);
+    const [newPod] = live.filter(({ updated }) => updated);
+    if (order === 'revert' && newPod) await this.#deletePod(subject, newPod.name);
+    else if (order === 'replace' && place?.oldPod) await this.#deletePod(subject, place.oldPod);
     else if (order === 'create' && place?.oldPod && live.length === 1) await this.#create(subject);
     else subject.turn.againAfter(0);
   }
@@ -206,7 +208,9 @@ export class DaemonSetNodes {
   /** Bound by the same write when there is room, else left to the scheduler. */
   async #writePod({ daemonSet, nodeName, tally }: Subject): Promise<Pod> {
     const { registry, reservations } = this.#parts;
-    const pod = daemonPod(daemonSet, nodeName, tally.subject.current.hash);
+    const current = { daemonSet, hash: tally.subject.current.hash };
+    const made = tally.heldBack(nodeName) ?? current;
+    const pod = daemonPod(made.daemonSet, nodeName, made.hash);
     const reservation = pod.spec.nodeName ? undefined : reservations.tryReserve(pod, nodeName);
     if (reservation?.bound) pod.spec.nodeName = nodeName;
     let written: Pod | undefined;

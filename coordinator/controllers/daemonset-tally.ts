@@ -1,12 +1,24 @@
 /** The running count of one DaemonSet: a small record per node, summed, so that no event costs a walk over the fleet. */
+import type { DaemonSet } from '../../shared/kube/workload.js';
 import type { CurrentRevision } from '../decisions/daemon-node.js';
 import type { StatusCounts } from '../decisions/daemonset-status.js';
 import type { FailedPodBackoff } from '../decisions/failed-pod-backoff.js';
 import type { NodeRecord, StatusShare } from '../decisions/node-record.js';
 import { type Fleet, SITUATIONS, type Situation } from '../decisions/rolling-update.js';
 
-/** What the fleet step lets a node do: a new Pod beside the old one, or the old one deleted. */
-export type ReplacementTurn = 'create' | 'replace';
+/** What the fleet step lets a node do: a new Pod beside the old one, the old one deleted, or the new one. */
+export type ReplacementTurn = 'create' | 'replace' | 'revert';
+
+/** Another revision than the current one, to make Pods of: the DaemonSet as it was then. */
+export interface OtherRevision {
+  daemonSet: DaemonSet;
+  hash: string;
+}
+
+export type HeldBack = (nodeName: string) => OtherRevision | undefined;
+
+/** Every Pod is made of the current revision: upstream's way. */
+export const NOT_HELD_BACK: HeldBack = () => undefined;
 
 /** For what a tally was counted: when this changes, all is counted anew. */
 export interface TallySubject {
@@ -40,6 +52,8 @@ export class DaemonSetTally implements Fleet {
   readonly nodes: Record<Situation, Set<string>>;
   /** Memory of failed Pods by node. */
   readonly backoffs = new Map<string, FailedPodBackoff>();
+  /** The revision that a node's Pod is made of where that is not the current one: its wave is not open. */
+  heldBack: HeldBack = NOT_HELD_BACK;
   /** Every node has been counted: sums and status may be believed. */
   whole = false;
   #covered = 0;

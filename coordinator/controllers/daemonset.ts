@@ -4,7 +4,7 @@ import type { DaemonSet } from '../../shared/kube/workload.js';
 import { Slice } from '../../shared/process/slice.js';
 import { templateGenerationOf } from '../decisions/daemon-pod.js';
 import { daemonSetStatus, isSameStatus } from '../decisions/daemonset-status.js';
-import { chooseReplacements, type Replacements } from '../decisions/rolling-update.js';
+import { chooseReplacements } from '../decisions/rolling-update.js';
 import { isRollingUpdate } from '../decisions/update-strategy.js';
 import { daemonSetKind } from '../kinds/index.js';
 import { DaemonSetHistory } from './daemonset-history.js';
@@ -12,10 +12,10 @@ import { nodeKey, parseKey } from './daemonset-keys.js';
 import type { DaemonSetNodes } from './daemonset-node.js';
 import type { DaemonSetParts } from './daemonset-parts.js';
 import type { DaemonSetTallies } from './daemonset-tallies.js';
-import type { DaemonSetTally, ReplacementTurn } from './daemonset-tally.js';
+import { type DaemonSetTally, NOT_HELD_BACK, type ReplacementTurn } from './daemonset-tally.js';
 import { nodeNamesOf } from './daemonset-view.js';
 import { preconditionsOf } from './ownership.js';
-import { Rollouts } from './rollouts.js';
+import { Rollouts, type Turns } from './rollouts.js';
 import type { WorkQueue } from './work-queue.js';
 import type { Turn } from './worker.js';
 
@@ -79,6 +79,7 @@ export class DaemonSetFleet {
     const current = { hash, templateGeneration: templateGenerationOf(daemonSet) };
     const tally = this.#tallies.begin(daemonSet.metadata, { uid, generation, current });
     if (tally.whole) return tally;
+    this.#rollouts.holdBack(daemonSet, tally);
     const slice = new Slice(this.#parts.clock);
     for (const name of nodeNamesOf(this.#parts.informers, daemonSet)) {
       const { busy, againMs } = this.#nodes.count(daemonSet, tally, name);
@@ -96,14 +97,15 @@ export class DaemonSetFleet {
   }
 
   /** By its policy's waves, where there is one; else as upstream. */
-  #choose(daemonSet: DaemonSet, tally: DaemonSetTally, turn: Turn): Replacements | Promise<Replacements> {
+  #choose(daemonSet: DaemonSet, tally: DaemonSetTally, turn: Turn): Turns | Promise<Turns> {
     const policy = this.#rollouts.policyOf(daemonSet);
     if (policy) return this.#rollouts.step(daemonSet, policy, tally, turn);
     this.#rollouts.forget(daemonSet);
+    tally.heldBack = NOT_HELD_BACK;
     return chooseReplacements(tally, daemonSet.spec.updateStrategy);
   }
 
-  #giveTurns(daemonSet: DaemonSet, tally: DaemonSetTally, { create, replace }: Replacements): void {
+  #giveTurns(daemonSet: DaemonSet, tally: DaemonSetTally, { create, replace, revert = [] }: Turns): void {
     const give = (names: readonly string[], turn: ReplacementTurn) => {
       for (const name of names) {
         tally.giveTurn(name, turn);
@@ -112,6 +114,7 @@ export class DaemonSetFleet {
     };
     give(create, 'create');
     give(replace, 'replace');
+    give(revert, 'revert');
   }
 
   async #writeStatus(daemonSet: DaemonSet, tally: DaemonSetTally, turn: Turn): Promise<void> {

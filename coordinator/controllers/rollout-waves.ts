@@ -15,6 +15,15 @@ const OLD: readonly Lane[] = [
   'deferred',
 ];
 
+/** Lanes whose nodes hold one of the revision. */
+const TOUCHED: readonly Lane[] = [
+  'newAvailable',
+  'newUnavailable',
+  'pairAvailable',
+  'pairUnavailable',
+  'failed',
+];
+
 type Lanes = Record<Lane, Set<string>>;
 
 function emptyLanes(): Lanes {
@@ -90,6 +99,7 @@ export class RolloutWaves {
       failed: lanes.failed.size,
       deferred: lanes.deferred.size,
       old: OLD.reduce((sum, lane) => sum + lanes[lane].size, 0),
+      touched: TOUCHED.reduce((sum, lane) => sum + lanes[lane].size, 0),
     }));
   }
 
@@ -98,6 +108,16 @@ export class RolloutWaves {
     const nodes = this.#lanes[wave] ?? emptyLanes();
     const desired = SITUATIONS.reduce((sum, situation) => sum + nodes[situation].size, 0);
     return { nodes, desired, covered: desired };
+  }
+
+  failed(wave: number): ReadonlySet<string> {
+    return this.#lanes[wave]?.failed ?? new Set();
+  }
+
+  /** The wave that the node is in, or would be. */
+  waveOf(name: string): number {
+    const last = this.#options.waves - 1;
+    return Math.min(this.#options.plan.get(name) ?? last, last);
   }
 
   #judge(name: string): void {
@@ -119,8 +139,7 @@ export class RolloutWaves {
       this.#deadlines.delete(name);
       return;
     }
-    const last = this.#options.waves - 1;
-    const wave = Math.min(this.#options.plan.get(name) ?? last, last);
+    const wave = this.waveOf(name);
     this.#placed.set(name, { wave, lane });
     this.#lanes[wave]?.[lane].add(name);
   }

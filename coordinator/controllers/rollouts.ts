@@ -12,9 +12,11 @@ import {
   type RolloutWave,
 } from '../../shared/kube/rollout.js';
 import { compileLabelSelector } from '../../shared/kube/selectors.js';
-import type { DaemonSet, DaemonSetUpdateStrategy } from '../../shared/kube/workload.js';
+import type { ControllerRevision, DaemonSet, DaemonSetUpdateStrategy } from '../../shared/kube/workload.js';
 import { contactOf } from '../decisions/contact.js';
 import { daemonSetOwner } from '../decisions/daemon-pod.js';
+import { chooseReverts } from '../decisions/revert.js';
+import { hashOf, templateOf, withTemplate } from '../decisions/revision.js';
 import { chooseReplacements, type Replacements } from '../decisions/rolling-update.js';
 import {
   type RolloutMemory,
@@ -22,17 +24,23 @@ import {
   rolloutStep,
   type WaveCounts,
 } from '../decisions/rollout-step.js';
-import { updateBudget } from '../decisions/update-strategy.js';
+import { isRollingUpdate, updateBudget } from '../decisions/update-strategy.js';
 import { assignWaves, waveNames } from '../decisions/wave-plan.js';
-import { BY_NAMESPACE, type ObjectChange } from '../informers/informer.js';
+import { BY_NAMESPACE, BY_OWNER, type ObjectChange } from '../informers/informer.js';
 import { rolloutKind } from '../kinds/index.js';
 import type { DaemonSetParts } from './daemonset-parts.js';
-import type { DaemonSetTally } from './daemonset-tally.js';
+import type { DaemonSetTally, OtherRevision } from './daemonset-tally.js';
 import { preconditionsOf } from './ownership.js';
 import { RolloutWaves } from './rollout-waves.js';
 import type { Turn } from './worker.js';
 
 const DEFAULT_DEADLINE_SECONDS = 600;
+
+/** Names of nodes by what is their turn. */
+export interface Turns extends Replacements {
+  /** Their Pod of the current revision goes. */
+  revert?: string[];
+}
 
 /** The waves of one DaemonSet, and for which count and policy they were drawn. */
 interface Drawn {
@@ -68,6 +76,17 @@ export class Rollouts {
     this.#drawn.delete(key);
   }
 
+  /** Until the waves of a new tally are known, Pods are made of the stable revision, or one might escape its wave. */
+  holdBack(daemonSet: DaemonSet, tally: DaemonSetTally): void {
+    const { status } = this.#own(daemonSet) ?? {};
+    if (!status || !isRollingUpdate(daemonSet.spec.updateStrategy) || !this.policyOf(daemonSet)) return;
+    const isCurrent = status.revision === tally.subject.current.hash;
+    if (isCurrent && status.completionTime) return;
+    const stable = isCurrent || !status.completionTime ? status.stableRevision : status.revision;
+    const other = this.#revision(daemonSet, stable);
+    tally.heldBack = () => other;
+  }
+
   /** Takes the rollout as far as the policy lets it, and answers whose turn it is. `tally` is whole. */
   async step(
     daemonSet: DaemonSet,
@@ -75,29 +94,58 @@ export class Rollouts {
     tally: DaemonSetTally,
     turn: Turn,
   ): Promise<Replacements> {
-    const { clock, informers } = this.#parts;
+    const { clock } = this.#parts;
     const waves = this.#wavesOf(daemonSet, policy, tally);
     const deadline = waves.expire();
-    const found = informers.rollouts.get(refOf(daemonSet));
-    // One of a DaemonSet of this name that is gone is for the garbage collector; until then ours cannot be made.
-    const isOwn = found?.metadata.ownerReferences?.some(({ uid }) => uid === daemonSet.metadata.uid);
-    const rollout = isOwn ? found : undefined;
+    const rollout = this.#own(daemonSet);
     const counts = waves.counts();
     const verdict = rolloutStep({
       spec: policy.spec,
       revision: tally.subject.current.hash,
       memory: memoryOf(rollout),
+      previous: this.#previous(daemonSet, tally.subject.current.hash),
       waves: counts,
       approved: approvedIn(rollout),
       now: clock.now(),
     });
     await this.#store(daemonSet, rollout, statusOf(policy, verdict, counts), turn);
+    const stable = this.#revision(daemonSet, verdict.memory.stable);
+    const isOpen = (name: string) =>
+      verdict.memory.failure === undefined && waves.waveOf(name) <= verdict.memory.wave;
+    tally.heldBack = (name) => (isOpen(name) ? undefined : stable);
     const next = Math.min(
       deadline ?? Number.POSITIVE_INFINITY,
       verdict.lookAgainAt ?? Number.POSITIVE_INFINITY,
     );
     if (Number.isFinite(next)) turn.againAfter(Math.max(0, next - clock.now()));
-    return turnsOf(daemonSet, policy, waves, verdict.openUpTo);
+    return verdict.revert
+      ? revertsOf(daemonSet, policy, waves)
+      : turnsOf(daemonSet, policy, waves, verdict.openUpTo);
+  }
+
+  /** One of a DaemonSet of this name that is gone is for the garbage collector; until then ours cannot be made. */
+  #own(daemonSet: DaemonSet): Rollout | undefined {
+    const found = this.#parts.informers.rollouts.get(refOf(daemonSet));
+    return found?.metadata.ownerReferences?.some(({ uid }) => uid === daemonSet.metadata.uid)
+      ? found
+      : undefined;
+  }
+
+  #revisions({ metadata }: DaemonSet): readonly ControllerRevision[] {
+    return this.#parts.informers.controllerRevisions.indexed(BY_OWNER, metadata.uid ?? '');
+  }
+
+  /** Hash of the newest revision but this one. */
+  #previous(daemonSet: DaemonSet, hash: string): string | undefined {
+    const others = this.#revisions(daemonSet).filter((revision) => hashOf(revision) !== hash);
+    const newest = [...others].sort((a, b) => b.revision - a.revision)[0];
+    return newest && hashOf(newest);
+  }
+
+  #revision(daemonSet: DaemonSet, hash: string | undefined): OtherRevision | undefined {
+    const revision = hash && this.#revisions(daemonSet).find((one) => hashOf(one) === hash);
+    const template = revision && templateOf(revision);
+    return template ? { daemonSet: withTemplate(daemonSet, template), hash } : undefined;
   }
 
   #wavesOf(daemonSet: DaemonSet, policy: RolloutPolicy, tally: DaemonSetTally): RolloutWaves {
@@ -144,14 +192,11 @@ export class Rollouts {
     const { registry, recordRollout } = this.#parts;
     if (present && JSON.stringify(present.status) === JSON.stringify(status)) return;
     const rollout = present ?? (await this.#create(daemonSet));
-    const record = await registry.modify(
+    const record = await registry.writeStatus(
       rolloutKind,
       rollout.metadata,
-      (stored) => {
-        stored.status = status;
-        return undefined;
-      },
-      { subresource: 'status', preconditions: preconditionsOf(rollout) },
+      () => status,
+      preconditionsOf(rollout),
     );
     turn.wrote(record.object());
     if (rollout.status && rollout.status.wave !== status.wave) await this.#dropApproval(rollout, turn);
@@ -198,14 +243,12 @@ function memoryOf(rollout: Rollout | undefined): RolloutMemory | undefined {
   const completedAt = at(status.completionTime);
   return {
     revision: status.revision,
-    wave: Math.max(
-      0,
-      status.waves.findIndex(({ name }) => name === status.wave),
-    ),
+    wave: status.waves.findIndex(({ name }) => name === status.wave),
     startedAt: at(status.startTime) ?? 0,
     ...(soakingSince === undefined ? {} : { soakingSince }),
     ...(completedAt === undefined ? {} : { completedAt }),
     ...(status.failure === undefined ? {} : { failure: status.failure }),
+    ...(status.stableRevision === undefined ? {} : { stable: status.stableRevision }),
   };
 }
 
@@ -235,6 +278,7 @@ function statusOf(
     ...(memory.soakingSince === undefined ? {} : { soakingSince: toTimestamp(memory.soakingSince) }),
     ...(memory.completedAt === undefined ? {} : { completionTime: toTimestamp(memory.completedAt) }),
     ...(memory.failure === undefined ? {} : { failure: memory.failure }),
+    ...(memory.stable === undefined ? {} : { stableRevision: memory.stable }),
   };
 }
 
@@ -266,4 +310,13 @@ function turnsOf(
     turns.replace.push(...replace);
   }
   return turns;
+}
+
+/** The nodes that have the revision, wave by wave. */
+function revertsOf(daemonSet: DaemonSet, { spec }: RolloutPolicy, waves: RolloutWaves): Turns {
+  const revert = waves.counts().flatMap((_, wave) => {
+    const strategy = strategyIn(spec.waves?.[wave], daemonSet.spec.updateStrategy);
+    return chooseReverts(waves.fleet(wave), waves.failed(wave), strategy);
+  });
+  return { create: [], replace: [], revert };
 }

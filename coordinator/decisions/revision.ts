@@ -2,7 +2,12 @@
 
 import type { PodTemplateSpec } from '../../shared/kube/pod.js';
 import { canonicalQuantity } from '../../shared/kube/quantity-text.js';
-import { type ControllerRevision, type DaemonSet, REVISION_HASH_LABEL } from '../../shared/kube/workload.js';
+import {
+  type ControllerRevision,
+  type DaemonSet,
+  REVISION_HASH_LABEL,
+  TEMPLATE_GENERATION_ANNOTATION,
+} from '../../shared/kube/workload.js';
 import { daemonSetOwner } from './daemon-pod.js';
 
 /** Booleans that Go leaves out when false, because their type has no "unset". */
@@ -110,6 +115,24 @@ export function holdingTemplate(
 ): ControllerRevision[] {
   const data = JSON.stringify(revisionData(template));
   return revisions.filter((revision) => JSON.stringify(revision.data) === data);
+}
+
+/** The template that a revision holds; undefined for data of another shape. */
+export function templateOf({ data }: ControllerRevision): PodTemplateSpec | undefined {
+  const { spec } = (data ?? {}) as { spec?: { template?: PodTemplateSpec & { $patch?: string } } };
+  if (!spec?.template?.spec) return undefined;
+  const { $patch: _, ...template } = spec.template;
+  return template;
+}
+
+/** The DaemonSet as it was with this template. It names no template generation, which is the present one's. */
+export function withTemplate(daemonSet: DaemonSet, template: PodTemplateSpec): DaemonSet {
+  const { [TEMPLATE_GENERATION_ANNOTATION]: _, ...annotations } = daemonSet.metadata.annotations ?? {};
+  return {
+    ...daemonSet,
+    metadata: { ...daemonSet.metadata, annotations },
+    spec: { ...daemonSet.spec, template },
+  };
 }
 
 /** A revision's hash: its label, or its name where there is none. */

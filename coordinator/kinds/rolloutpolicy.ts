@@ -12,6 +12,7 @@ import { AGE_COLUMN, column, labelsText, NAME_COLUMN, wideColumn } from './table
 import { STANDARD_VERBS } from './verbs.js';
 
 const APPROVALS = ['Automatic', 'Manual'];
+const ACTIONS = ['Pause', 'RollBack'];
 
 /** A number of at least 0, or a percentage of at most 100. */
 function validateAmount(value: IntOrString | undefined, field: string): FieldError[] {
@@ -21,6 +22,10 @@ function validateAmount(value: IntOrString | undefined, field: string): FieldErr
   return Number.parseInt(value, 10) <= 100
     ? []
     : [invalidValue(field, value, 'must not be greater than 100%')];
+}
+
+function validateChoice(value: string | undefined, field: string, choices: readonly string[]): FieldError[] {
+  return value === undefined || choices.includes(value) ? [] : [notSupported(field, value, choices)];
 }
 
 function validateWave(wave: RolloutWave, field: string): FieldError[] {
@@ -34,9 +39,7 @@ function validateWave(wave: RolloutWave, field: string): FieldError[] {
     ...validateAmount(maxUnavailable, `${field}.maxUnavailable`),
     ...(isNone ? [invalidValue(`${field}.maxUnavailable`, maxUnavailable, 'must be greater than 0')] : []),
     ...validateNonNegative(wave.soakSeconds, `${field}.soakSeconds`),
-    ...(approval !== undefined && !APPROVALS.includes(approval)
-      ? [notSupported(`${field}.approval`, approval, APPROVALS)]
-      : []),
+    ...validateChoice(approval, `${field}.approval`, APPROVALS),
   ];
 }
 
@@ -53,6 +56,7 @@ function validate({ spec }: RolloutPolicy): FieldError[] {
     ...waves.flatMap((wave, index) => validateWave(wave, `spec.waves[${index}]`)),
     ...twice,
     ...validateAmount(spec.failureBudget?.maxFailed, 'spec.failureBudget.maxFailed'),
+    ...validateChoice(spec.failureBudget?.action, 'spec.failureBudget.action', ACTIONS),
     ...validateNonNegative(
       spec.failureBudget?.progressDeadlineSeconds,
       'spec.failureBudget.progressDeadlineSeconds',

@@ -30,6 +30,8 @@ export interface FailureBudget {
   maxFailed?: IntOrString;
   /** A new Pod that is not available after so long has failed. */
   progressDeadlineSeconds?: number;
+  /** `RollBack`: beyond the budget the hosts that have the revision are given the last one that was completed. */
+  action?: 'Pause' | 'RollBack';
 }
 
 export interface RolloutPolicySpec {
@@ -46,7 +48,14 @@ export interface RolloutPolicy extends KubeObject {
   spec: RolloutPolicySpec;
 }
 
-export type RolloutPhase = 'Progressing' | 'Soaking' | 'AwaitingApproval' | 'Paused' | 'Failed' | 'Completed';
+export type RolloutPhase =
+  | 'Progressing'
+  | 'Soaking'
+  | 'AwaitingApproval'
+  | 'Paused'
+  | 'Failed'
+  | 'RolledBack'
+  | 'Completed';
 
 /** Nodes by where they stand. What is left is yet to be updated. */
 export interface RolloutCounts {
@@ -77,6 +86,8 @@ export interface RolloutStatus extends RolloutCounts {
   completionTime?: Timestamp;
   /** Why the revision failed. It is not tried again. */
   failure?: string;
+  /** Hash of the last revision that was completed: that of hosts whose wave is not open. */
+  stableRevision?: string;
 }
 
 /** One DaemonSet on its way to one revision; of the DaemonSet's own name. */

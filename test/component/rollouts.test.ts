@@ -226,7 +226,7 @@ describe('holds', () => {
 
   withPolicy('a pause replaces nothing, and serves new hosts', { paused: true }, async (rolling) => {
     await rolling.fleet.setImage('web', 'app:2');
-    await rolling.stands('Paused', 'rest', 0);
+    await rolling.stands('Paused', '', 0);
     const [node] = await rolling.fleet.informers.nodes.list();
     const { status } = node ?? {};
     await rolling.fleet.registry.create(nodeKind, undefined, { metadata: { name: 'late' } });
@@ -238,7 +238,8 @@ describe('holds', () => {
       },
       { subresource: 'status' },
     );
-    await rolling.stands('Paused', 'rest', 1);
+    await rolling.stands('Paused', '', 0);
+    assert.equal(rolling.images['app:1'], 11, 'of the revision that is completed');
     await rolling.policy((spec) => {
       spec.paused = false;
     });
@@ -247,7 +248,7 @@ describe('holds', () => {
 
   withPolicy('without its policy a DaemonSet goes on as upstream', { paused: true }, async (rolling) => {
     await rolling.fleet.setImage('web', 'app:2');
-    await rolling.stands('Paused', 'rest', 0);
+    await rolling.stands('Paused', '', 0);
     await rolling.fleet.registry.delete(rolloutPolicyKind, { namespace: 'default', name: 'gentle' });
     await rolling.fleet.rolledOut('web');
     assert.deepEqual(rolling.images, { 'app:2': 10 });
@@ -322,6 +323,59 @@ describe('failures', () => {
       assert.equal(rolling.status?.phase, 'Soaking', 'a link that is down may be a blink');
       await rolling.contact(canaries[0] ?? '', 'Unknown', 'False');
       await eventually(() => rolling.status?.phase === 'Failed');
+    },
+  );
+
+  const healing = { maxFailed: 0, action: 'RollBack' as const };
+  withPolicy(
+    'bring the touched hosts back by themselves, and no template is edited',
+    { waves: [{ name: 'canary', nodes: 3, maxUnavailable: 2 }], failureBudget: healing },
+    async (rolling) => {
+      const { fleet } = rolling;
+      fleet.agents.ready = (pod) => !isNew(pod);
+      await fleet.setImage('web', 'app:2');
+      await rolling.stands('Progressing', 'canary', 2);
+      const [well, ill] = rolling.newPods();
+      assert.ok(well && ill);
+      await fleet.setPod(well, 'Running', true);
+      await rolling.crash(ill);
+      await rolling.stands('RolledBack', 'canary', 0);
+      assert.deepEqual(rolling.images, { 'app:1': 10 });
+      const stored = fleet.informers.daemonSets.get(REF);
+      assert.equal(stored?.spec.template.spec.containers[0]?.image, 'app:2');
+      assert.equal(fleet.status('web')?.updatedNumberScheduled ?? 0, 0, 'rollout status tells the truth');
+      await fleet.restartController();
+      await rolling.advance(3_600_000);
+      await rolling.stands('RolledBack', 'canary', 0);
+      const [lost] = fleet.pods();
+      assert.ok(lost);
+      await fleet.delete(lost);
+      await rolling.stands('RolledBack', 'canary', 0);
+      assert.deepEqual(rolling.images, { 'app:1': 10 }, 'a Pod made anew is of the stable revision');
+      fleet.agents.ready = () => true;
+      await fleet.setImage('web', 'app:3');
+      await fleet.rolledOut('web');
+    },
+  );
+
+  withPolicy(
+    'a Pod made anew before its wave is open is of the stable revision, also at the start of a controller',
+    { waves: [{ name: 'canary', nodes: 1, soakSeconds: 60 }] },
+    async (rolling) => {
+      const { fleet } = rolling;
+      await fleet.setImage('web', 'app:2');
+      await rolling.stands('Soaking', 'canary', 1);
+      const loseOne = async () => {
+        const [old] = fleet.pods().filter((pod) => !isNew(pod));
+        if (old) await fleet.delete(old);
+      };
+      await loseOne();
+      await rolling.stands('Soaking', 'canary', 1);
+      await fleet.restartController();
+      await loseOne();
+      await rolling.stands('Soaking', 'canary', 1);
+      await rolling.advance(SOAK_MS);
+      await rolling.stands('Completed', 'rest', 10);
     },
   );
 });

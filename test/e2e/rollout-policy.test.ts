@@ -123,6 +123,18 @@ describe('a RolloutPolicy', () => {
     await stands('Completed', 'rest');
   });
 
+  test('with RollBack the canaries go back by themselves, and the DaemonSet says what is true', async () => {
+    const failureBudget = { failureBudget: { action: 'RollBack' } };
+    await kubectl.ok(`patch rop gentle --type=merge -p ${JSON.stringify({ spec: failureBudget })}`);
+    await kubectl.ok('apply -f -', daemonSet(4, { 'simulate.everynode.dev/fail': 'true' }));
+    await stands('RolledBack', 'canary');
+    await untilTrue(async () => assert.deepEqual(await images(), { 'till:2': NODES }));
+    assert.equal(await kubectl.ok('get ds till -o jsonpath={.status.numberAvailable}'), String(NODES));
+    assert.equal(await kubectl.ok('get ds till -o jsonpath={.status.updatedNumberScheduled}'), '');
+    const image = 'jsonpath={.spec.template.spec.containers[0].image}';
+    assert.equal(await kubectl.ok(`get ds till -o ${image}`), 'till:4');
+  });
+
   test('the Rollout goes with its DaemonSet', async () => {
     await kubectl.ok('delete ds till');
     await untilTrue(async () => assert.equal(await kubectl.ok('get rollouts'), ''));

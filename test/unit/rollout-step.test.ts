@@ -25,6 +25,7 @@ const wave = (change: Partial<WaveCounts>): WaveCounts => ({
   failed: 0,
   deferred: 0,
   old: 0,
+  touched: 0,
   ...change,
 });
 const TODO = wave({ old: 2 });
@@ -119,6 +120,32 @@ const CASES: [string, Partial<RolloutInput>, string, number, number?][] = [
     'Progressing',
     0,
   ],
+  [
+    'a first wave that needs approval',
+    { spec: { selector: {}, waves: [{ name: 'a', approval: 'Manual' }] }, waves: [TODO, TODO] },
+    'AwaitingApproval',
+    -1,
+  ],
+  [
+    'failures beyond the budget with hosts to bring back',
+    {
+      spec: { ...SPEC, failureBudget: { action: 'RollBack' } },
+      memory: memory({ stable: 'q' }),
+      waves: [wave({ failed: 1, touched: 1 }), TODO, TODO],
+    },
+    'Failed',
+    -1,
+  ],
+  [
+    'hosts brought back',
+    {
+      spec: { ...SPEC, failureBudget: { action: 'RollBack' } },
+      memory: memory({ stable: 'q', failure: 'x' }),
+      waves: [TODO, TODO, TODO],
+    },
+    'RolledBack',
+    -1,
+  ],
   ['a pause', { spec: { ...SPEC, paused: true }, memory: memory({}) }, 'Paused', -1],
   [
     'an earlier wave that has more to do holds the next',
@@ -147,6 +174,24 @@ for (const [name, input, phase, openUpTo, lookAgainAt] of CASES) {
   });
 }
 
+test('hosts go back only where there is a revision to go back to', () => {
+  const input = {
+    spec: { ...SPEC, failureBudget: { action: 'RollBack' as const } },
+    waves: [wave({ failed: 2, touched: 2 })],
+  };
+  assert.equal(step({ ...input, memory: memory({ stable: 'q' }) }).revert, true);
+  assert.equal(step({ ...input, memory: memory({}) }).revert, undefined);
+});
+
+test('what was completed is stable; what was not leaves the stable one as it is', () => {
+  const next = (change: Partial<RolloutMemory>) =>
+    step({ memory: memory({ revision: 'q', ...change }) }).memory.stable;
+  assert.equal(next({ completedAt: 1 }), 'q');
+  assert.equal(next({ stable: 'p' }), 'p');
+  assert.equal(next({ stable: 'r' }), undefined, 'it is the one that comes');
+  assert.equal(step({ previous: 'o' }).memory.stable, 'o');
+});
+
 test('a host that falls ill while a wave soaks begins the soak anew', () => {
   const ill = step({
     memory: memory({ soakingSince: NOW - 59_000 }),
@@ -161,6 +206,7 @@ describe('whatever happens', () => {
   const counts = fc
     .tuple(fc.nat(5), fc.nat(5), fc.nat(5), fc.nat(5))
     .map(([updated, failed, deferred, old]) => ({
+      touched: updated + failed,
       nodes: updated + failed + deferred + old,
       updated,
       failed,
@@ -170,7 +216,11 @@ describe('whatever happens', () => {
   const inputs = fc.record({
     waves: fc.tuple(counts, counts, counts).map((list) => [...list]),
     memory: fc.option(
-      fc.record({ revision: fc.constantFrom('r', 'q'), wave: fc.nat(2), startedAt: fc.nat(9) }),
+      fc.record({
+        revision: fc.constantFrom('r', 'q'),
+        wave: fc.integer({ min: -1, max: 2 }),
+        startedAt: fc.nat(9),
+      }),
       { nil: undefined },
     ),
     approved: fc.constantFrom(new Set<string>(), new Set(['half'])),
@@ -181,7 +231,7 @@ describe('whatever happens', () => {
     fc.assert(
       fc.property(inputs, (input) => {
         const { openUpTo, phase } = step(input);
-        const before = input.memory?.revision === 'r' ? input.memory.wave : 0;
+        const before = input.memory?.revision === 'r' ? input.memory.wave : -1;
         if (phase === 'Completed' || openUpTo <= before) return;
         for (const { nodes, updated, failed, deferred } of input.waves.slice(0, openUpTo)) {
           assert.equal(updated + failed + deferred, nodes);

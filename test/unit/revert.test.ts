@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { chooseReverts } from '../../coordinator/decisions/revert.js';
+import { type Fleet, SITUATIONS, type Situation } from '../../coordinator/decisions/rolling-update.js';
+
+function fleet(nodes: Partial<Record<Situation, string[]>>): Fleet {
+  const sets = SITUATIONS.map((situation) => [situation, new Set(nodes[situation])]);
+  return { nodes: Object.fromEntries(sets), desired: 10, covered: 10 };
+}
+
+const one = { rollingUpdate: { maxUnavailable: 1 } };
+const CASES: [string, Partial<Record<Situation, string[]>>, string[], object, string[]][] = [
+  ['nothing is touched', { oldAvailable: ['a'] }, [], one, []],
+  [
+    'failed ones at once, whatever the budget',
+    { newUnavailable: ['c'], newAvailable: ['d'] },
+    ['a', 'b'],
+    one,
+    ['a', 'b', 'c'],
+  ],
+  [
+    'well ones within the budget',
+    { newAvailable: ['a', 'b', 'c'] },
+    [],
+    { rollingUpdate: { maxUnavailable: 2 } },
+    ['a', 'b'],
+  ],
+  ['hosts that are without their Pod use it up', { newAvailable: ['a'], underWay: ['b'] }, [], one, []],
+  [
+    'beside an old Pod the new one is of no use',
+    { pairUnavailable: ['a'], pairAvailable: ['b'] },
+    [],
+    one,
+    ['a', 'b'],
+  ],
+  [
+    'where Pods surge, as many as may surge',
+    { newAvailable: ['a', 'b'] },
+    [],
+    { rollingUpdate: { maxSurge: 2, maxUnavailable: 0 } },
+    ['a', 'b'],
+  ],
+];
+
+for (const [name, nodes, failed, strategy, expected] of CASES) {
+  test(`reverts: ${name}`, () => {
+    assert.deepEqual(chooseReverts(fleet(nodes), new Set(failed), strategy), expected);
+  });
+}
