@@ -59,7 +59,7 @@ withHub('a host sends no more than its reader has room for', async (bench) => {
 withHub('a reader that leaves ends the log on the host', async (bench) => {
   const agent = await liveAgent(bench);
   let signal: AbortSignal | undefined;
-  agent.openStream = async (_request?: unknown, _input?: unknown, given?: AbortSignal) => {
+  agent.openStream = async (_request, _input, given) => {
     signal = given;
     return agent.log();
   };

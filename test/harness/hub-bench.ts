@@ -47,6 +47,8 @@ export interface HubBench {
 export interface AgentOptions {
   instanceID?: string;
   clock?: Clock;
+  /** Where the hub is reached; absent = at its own port. */
+  port?: number;
   /** What the host holds already. */
   held?: Map<string, string>;
   clusterUID?: string;
@@ -128,9 +130,7 @@ export class BenchAgent implements AgentSide {
     return this.given.get(uid) ?? { uid };
   }
 
-  async openStream() {
-    return this.log();
-  }
+  openStream: AgentSide['openStream'] = async () => this.log();
 
   onLive(welcome: Welcome): void {
     this.clusterUID = welcome.clusterUID;
@@ -241,7 +241,10 @@ function benchFor(
       const agent = new BenchAgent(options);
       agents.push(agent);
       agent.link = new Link({
-        target: { url: `ws://127.0.0.1:${port}${LINK_PATH}`, credential: await credential(node) },
+        target: {
+          url: `ws://127.0.0.1:${options.port ?? port}${LINK_PATH}`,
+          credential: await credential(node),
+        },
         identity: { node, bootID: 'b', instanceID: options.instanceID ?? node, agentVersion: '0.1.0' },
         agent,
         clock: steadyClock(options.clock ?? plane.clock),
