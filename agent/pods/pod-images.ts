@@ -15,15 +15,15 @@ export class PodImages {
   readonly #host: Pick<PodHost, 'images' | 'findConfig' | 'clock'>;
   readonly #reporter: PodReporter;
   readonly #memory: PodMemory;
-  /** Called when an image has come, or cannot be had. */
-  readonly #wake: () => void;
+  /** Called when an image has come, or cannot be had; `engine`: what the engine shows is not to be relied on. */
+  readonly #wake: (changed: 'memory' | 'engine') => void;
   readonly #signal: AbortSignal;
 
   constructor(
     host: PodHost,
     reporter: PodReporter,
     memory: PodMemory,
-    wake: () => void,
+    wake: (changed: 'memory' | 'engine') => void,
     signal: AbortSignal,
   ) {
     this.#host = host;
@@ -39,10 +39,14 @@ export class PodImages {
     const before = images[container.name];
     const failed = before && before.kind !== 'ready' ? before.failed : undefined;
     images[container.name] = failed ? { kind: 'fetching', failed } : { kind: 'fetching' };
-    this.#fetch(pod, container, failed).finally(this.#wake);
+    void this.#fetch(pod, container, failed).then(this.#wake);
   }
 
-  async #fetch(pod: Pod, container: Container, before: ImageFailure | undefined): Promise<void> {
+  async #fetch(
+    pod: Pod,
+    container: Container,
+    before: ImageFailure | undefined,
+  ): Promise<'memory' | 'engine'> {
     const { name, image } = container;
     const say = (reason: string, message: string): void =>
       this.#reporter.event(pod, { type: 'Normal', reason, message, container: name });
@@ -56,9 +60,12 @@ export class PodImages {
       const figures = ensured.kind === 'pulled' ? { ...ensured, ...ensured.image } : undefined;
       say('Pulled', pulledText(image, figures));
     } catch (error) {
-      if (this.#signal.aborted) return;
+      if (this.#signal.aborted) return 'memory';
       this.#memory.progress.images[name] = this.#troubleOf(error, before);
+      // A look at an engine that is down fails and waits; without it, the image would be asked for again at once.
+      if (isEngineDown(error)) return 'engine';
     }
+    return 'memory';
   }
 
   #pullSecrets(pod: Pod): Keyring[] {

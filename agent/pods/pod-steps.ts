@@ -100,7 +100,7 @@ export class PodSteps {
     this.#host = host;
     this.#reporter = reporter;
     this.#memory = memory;
-    this.#images = new PodImages(host, reporter, memory, () => wake('memory'), signal);
+    this.#images = new PodImages(host, reporter, memory, wake, signal);
     this.#hooks = new PodHooks(host, reporter, memory, () => wake('memory'));
     this.#stops = new PodStops(host, reporter, memory, () => wake('engine'));
   }

@@ -1,7 +1,7 @@
 /** The life of Pods on one host: the real workers over the hollow engine. */
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
-import { SANDBOX } from '../../agent/runtime/driver.js';
+import { RuntimeError, SANDBOX } from '../../agent/runtime/driver.js';
 import type { ImageRow } from '../../agent/runtime/fake-images.js';
 import { PodBench } from '../harness/pod-bench.js';
 import { podOf } from '../harness/pod-host-bench.js';
@@ -262,6 +262,19 @@ test('Pods wait while the engine is down and go on when it is back', async () =>
   assert.equal(bench.statuses.size, 0);
   bench.engine.command({ command: 'engine-up' });
   await running('a');
+});
+
+test('an engine that goes away while an image is looked for is not asked without a pause', async () => {
+  open();
+  let asked = 0;
+  bench.driver.findImage = async () => {
+    asked += 1;
+    bench.engine.command({ command: 'engine-down', message: 'no socket' });
+    throw new RuntimeError('EngineDown', 'no socket', true);
+  };
+  bench.give(podOf('a'));
+  for (let pass = 0; pass < 20; pass++) await bench.pass(0);
+  assert.equal(asked, 1);
 });
 
 test('an unready order takes Ready from a Pod and leaves it running', async () => {
