@@ -81,6 +81,9 @@ export function terminatedState(
   };
 }
 
+/** What ended so much later than now was ended before the clock was set back; less is the reading's own noise. */
+const SET_BACK_MS = 2_000;
+
 /** When the next attempt after this one may be created. */
 export function restartTimeOf(
   view: Pick<PodView, 'bootMark' | 'engineUpSince' | 'now'>,
@@ -88,13 +91,15 @@ export function restartTimeOf(
   ending: Ending,
 ): RestartTime {
   const boot = container.labels[BOOT_LABEL];
-  return restartBackoff({
+  const restart = restartBackoff({
     createdAt: container.createdAt,
-    // A clock that was set back must not stretch the wait.
     finishedAt: Math.min(ending.finishedAt, view.now),
     backoffMs: backoffOf(container),
     interrupted:
       (boot !== undefined && boot !== view.bootMark) ||
       (ending.reason !== 'StartError' && ending.finishedAt <= view.engineUpSince),
   });
+  // Since when it waits nobody can tell, and counted from an end in the future the wait would never be over.
+  const isSetBack = ending.finishedAt > view.now + SET_BACK_MS;
+  return isSetBack ? { ...restart, at: view.now, delayMs: 0 } : restart;
 }

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { restartTimeOf } from '../../agent/decisions/attempts.js';
 import { imageBackoff } from '../../agent/decisions/image-backoff.js';
 import { restartBackoff } from '../../agent/decisions/restart-backoff.js';
+import { attempt } from '../harness/pod-views.js';
 
 describe('restart back-off', () => {
   const ended = { createdAt: 0, finishedAt: 1000, backoffMs: 0, interrupted: false };
@@ -31,6 +33,16 @@ describe('restart back-off', () => {
     const restart = restartBackoff({ ...ended, backoffMs: 160_000, interrupted: true });
     assert.deepEqual(restart, { at: 1000, delayMs: 0, nextBackoffMs: 10_000 });
   });
+});
+
+test('a container that ended before the clock was set back is not waited for: the wait would never be over', () => {
+  const HOUR = 3_600_000;
+  for (const now of [0, 60_000]) {
+    const view = { now, bootMark: 'boot-1', engineUpSince: 0 };
+    const container = attempt({ state: 'exited', createdAt: HOUR, finishedAt: HOUR, backoffMs: 40_000 });
+    const restart = restartTimeOf(view, container, { exitCode: 1, finishedAt: HOUR, reason: 'Error' });
+    assert.deepEqual(restart, { at: now, delayMs: 0, nextBackoffMs: 80_000 });
+  }
 });
 
 describe('image back-off', () => {
