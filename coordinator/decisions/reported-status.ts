@@ -37,12 +37,21 @@ export function mergePodStatus(stored: PodStatus | undefined, reported: PodStatu
   return merged;
 }
 
+/**
+ * A condition whose status did not change keeps its stored time of transition: an agent that was restarted may know no
+ * better one than its own start, and a Pod that was ready all the time must not count as fresh for it.
+ */
 function mergePodConditions(stored: readonly Condition[], reported: readonly Condition[]): Condition[] {
-  const own = reported.filter(
-    ({ type }) => !(FOREIGN_POD_CONDITIONS.has(type) && findCondition(stored, type)),
-  );
+  const own = reported
+    .filter(({ type }) => !(FOREIGN_POD_CONDITIONS.has(type) && findCondition(stored, type)))
+    .map((condition) => keepTransition(findCondition(stored, condition.type), condition));
   const others = stored.filter(({ type }) => !findCondition(own, type));
   return [...own, ...others];
+}
+
+function keepTransition(stored: Condition | undefined, reported: Condition): Condition {
+  if (stored?.status !== reported.status || !stored.lastTransitionTime) return reported;
+  return { ...reported, lastTransitionTime: stored.lastTransitionTime };
 }
 
 /** The status to store; a condition's transition is `now` when its status changes, whatever the host's clock says. */

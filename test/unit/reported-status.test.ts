@@ -44,6 +44,15 @@ test('an agent tells that a Pod is scheduled where nobody else did', () => {
   assert.deepEqual(mergePodStatus({}, { conditions })?.conditions, conditions);
 });
 
+test('a condition whose status did not change keeps its time, as told by a restarted agent', () => {
+  const ready = (status: 'True' | 'False', lastTransitionTime: string) => ({
+    conditions: [{ type: 'Ready', status, lastTransitionTime } as const],
+  });
+  const timeAfter = (reported: 'True' | 'False') =>
+    mergePodStatus(ready('True', BEFORE), ready(reported, NOW))?.conditions?.[0]?.lastTransitionTime;
+  assert.deepEqual([timeAfter('True'), timeAfter('False')], [BEFORE, NOW]);
+});
+
 const PHASES: [PodPhase, PodPhase, boolean][] = [
   ['Running', 'Pending', true],
   ['Running', 'Failed', true],
