@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { LEFT_OUT_PREFIX } from './harness/leave-out.js';
 
 const ROOT = dirname(fileURLToPath(import.meta.url));
-const SUITES = ['.', 'unit', 'component', 'e2e'];
+const SUITES = ['.', 'unit', 'component', 'simulation', 'e2e'];
 /** Suites whose files share engines and clients of this machine run one after another. */
 const SERIAL = new Set(['e2e']);
 

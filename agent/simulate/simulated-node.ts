@@ -6,15 +6,12 @@ import type { Clock } from '../../shared/process/clock.js';
 import { type Running, startInOrder } from '../../shared/process/lifecycle.js';
 import type { Logger } from '../../shared/process/log.js';
 import { type Agent, createAgent } from '../agent.js';
-import { plainImageHandling } from '../agent-images.js';
 import { fullImageName } from '../decisions/image-name.js';
 import { ConfigCache } from '../desired/config-cache.js';
 import { DesiredCache } from '../desired/desired-cache.js';
-import type { HostInfo } from '../node/host-info.js';
-import { NO_POD_FILES } from '../pods/pod-files.js';
-import type { PodVolumes } from '../pods/pod-host.js';
 import { FakeDriver } from '../runtime/fake.js';
 import { FakeEngine } from '../runtime/fake-engine.js';
+import { hollowHost, hollowParts } from './hollow-host.js';
 import type { QueriedNode } from './label-query.js';
 import type { HostNetwork } from './network.js';
 import { type NodePlan, plannedStatus } from './node-plans.js';
@@ -22,16 +19,6 @@ import { podPretence } from './pod-pretence.js';
 
 /** Exit code of a process that a power cut ended. */
 const KILLED = 137;
-
-/** Pods of pretended hosts get no folders. */
-const NO_VOLUMES: PodVolumes = {
-  prepare: async () => undefined,
-  refresh: async () => undefined,
-  mountsOf: async () => [],
-  remove: async () => undefined,
-  sweep: async () => [],
-  storageOf: async () => ({ emptyDirs: new Map(), otherVolumes: 0 }),
-};
 
 /** What a host is given when it is made. */
 export interface SimulatedNodeOptions {
@@ -95,17 +82,13 @@ export class SimulatedNode implements QueriedNode {
     const { plan, url, credential, clock, log } = this.#options;
     const conditions = this.#conditions;
     this.#agent = createAgent({
+      ...hollowParts(),
       settings: { nodeName: this.name, labels: this.labels, taints: plan.spec?.taints ?? [] },
       target: { url, credential, connect: (options) => this.network.connect(options) },
       driver: new FakeDriver(this.#engine, this.#owner),
-      engine: 'hollow',
       cache: this.#cache,
       config: this.#config,
-      volumes: NO_VOLUMES,
-      images: plainImageHandling(),
-      isolation: { seccompRoot: '/', allowedUnsafeSysctls: ['net.*', 'kernel.*', 'fs.mqueue.*'] },
-      files: NO_POD_FILES,
-      readHost: () => this.#host(),
+      readHost: () => hollowHost(this.name, this.#boots, this.#options.address),
       amendStatus: (status) => plannedStatus(status, plan, [...conditions.values()]),
       onLive,
       clock,
@@ -153,12 +136,6 @@ export class SimulatedNode implements QueriedNode {
     return { clusterUID: this.#options.clusterUID, nodeName: this.name };
   }
 
-  #host(): HostInfo {
-    const { address } = this.#options;
-    const boot = `${this.name}-boot-${this.#boots}`;
-    return { ...HOST, machineID: this.name, systemUUID: this.name, bootID: boot, bootMark: boot, address };
-  }
-
   #podWithImage(image: string): Pod | undefined {
     for (const { pod } of this.#cache.all()) {
       if (pod.spec.containers.some((container) => fullImageName(container.image ?? '') === image)) return pod;
@@ -166,15 +143,3 @@ export class SimulatedNode implements QueriedNode {
     return undefined;
   }
 }
-
-/** A small host, the same for all that bring no capacity of their own. */
-const HOST: Omit<HostInfo, 'machineID' | 'systemUUID' | 'bootID' | 'bootMark'> = {
-  kernelVersion: '6.1.0',
-  osImage: 'Everynode hollow host',
-  operatingSystem: 'linux',
-  architecture: 'amd64',
-  cpus: 4,
-  memoryBytes: 8 * 1024 ** 3,
-  missingCapabilities: [],
-  diskBytes: 64 * 1024 ** 3,
-};

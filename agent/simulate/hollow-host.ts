@@ -1,0 +1,47 @@
+/** What a pretended host is like, where nobody says otherwise. */
+import type { AgentHost } from '../agent.js';
+import { plainImageHandling } from '../agent-images.js';
+import type { HostInfo } from '../node/host-info.js';
+import { NO_POD_FILES } from '../pods/pod-files.js';
+import type { PodVolumes } from '../pods/pod-host.js';
+
+/** Pods of pretended hosts get no folders. */
+const NO_VOLUMES: PodVolumes = {
+  prepare: async () => undefined,
+  refresh: async () => undefined,
+  mountsOf: async () => [],
+  remove: async () => undefined,
+  sweep: async () => [],
+  storageOf: async () => ({ emptyDirs: new Map(), otherVolumes: 0 }),
+};
+
+/** What an agent stands on that has no disk and no kernel of its own. */
+export function hollowParts(): Pick<AgentHost, 'engine' | 'volumes' | 'images' | 'isolation' | 'files'> {
+  return {
+    engine: 'hollow',
+    volumes: NO_VOLUMES,
+    images: plainImageHandling(),
+    isolation: { seccompRoot: '/', allowedUnsafeSysctls: ['net.*', 'kernel.*', 'fs.mqueue.*'] },
+    files: NO_POD_FILES,
+  };
+}
+
+/** A small host, the same for all that bring no capacity of their own; `boots` counts how often it came up. */
+export function hollowHost(name: string, boots: number, address: string): HostInfo {
+  const boot = `${name}-boot-${boots}`;
+  return {
+    machineID: name,
+    systemUUID: name,
+    bootID: boot,
+    bootMark: boot,
+    kernelVersion: '6.1.0',
+    osImage: 'Everynode hollow host',
+    operatingSystem: 'linux',
+    architecture: 'amd64',
+    cpus: 4,
+    memoryBytes: 8 * 1024 ** 3,
+    missingCapabilities: [],
+    diskBytes: 64 * 1024 ** 3,
+    address,
+  };
+}

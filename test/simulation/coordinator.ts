@@ -1,0 +1,164 @@
+/** The simulated machine of the coordinator: its real core over a simulated disk. */
+import { Duplex } from 'node:stream';
+import type { WebSocket } from 'ws';
+import { type Core, createCore } from '../../coordinator/core.js';
+import type { Registry } from '../../coordinator/registry/registry.js';
+import { ApiError } from '../../shared/kube/status.js';
+import { type Running, startInOrder } from '../../shared/process/lifecycle.js';
+import type { Chronicle } from './chronicle.js';
+import { openDiskStore, type SimulatedDisk } from './disk-store.js';
+import { type Doom, Life, type Pace, type WallClock } from './life.js';
+import type { SimulatedSocket } from './network.js';
+import type { Seeded } from './seeded.js';
+import type { Timeline } from './timeline.js';
+
+const GRACE_MS = 40_000;
+/** Sockets in memory have no bytes of their own to count. */
+const NO_TRANSPORT = new Duplex();
+
+export interface CoordinatorParts {
+  disk: SimulatedDisk;
+  timeline: Timeline;
+  chance: Seeded;
+  pace: Pace;
+  chronicle: Chronicle;
+  /** Something between the programs and the registry: how tests break the product on purpose. */
+  wrapCore?: (core: Core) => Core;
+  /** It ended by itself or by a doom. */
+  onEnded: () => void;
+}
+
+/** What a client knows of its request in the end. */
+export type Answer<T> =
+  | { kind: 'acknowledged'; value: T }
+  | { kind: 'refused'; error: ApiError }
+  /** Nobody answered: it may have happened or not. */
+  | { kind: 'unanswered' }
+  | { kind: 'unreachable' };
+
+interface Serving {
+  life: Life;
+  core: Core;
+  running: Running;
+}
+
+export class SimulatedCoordinator {
+  readonly wall: WallClock = { offsetMs: 0 };
+  readonly #parts: CoordinatorParts;
+  #lives = 0;
+  #life: Life | undefined;
+  #serving: Serving | undefined;
+
+  constructor(parts: CoordinatorParts) {
+    this.#parts = parts;
+  }
+
+  get isUp(): boolean {
+    return this.#life !== undefined && !this.#life.isOver;
+  }
+
+  /** The life that takes connections now. */
+  get listening(): Life | undefined {
+    return this.#serving?.life;
+  }
+
+  start(): void {
+    if (this.isUp) return;
+    const { timeline, chance, pace } = this.#parts;
+    this.#lives += 1;
+    const stream = chance.stream(`coordinator-${this.#lives}`);
+    const life: Life = new Life(timeline, this.wall, stream, pace, () => this.crash());
+    this.#life = life;
+    this.#say('starts');
+    void this.#run(life, stream).catch((error: unknown) => {
+      if (!life.isOver) this.#say(`could not start: ${String(error)}`);
+      this.crash();
+    });
+  }
+
+  /** kill -9, or the process's own end. */
+  crash(): void {
+    if (!this.isUp) return;
+    this.#say('is killed');
+    this.#serving = undefined;
+    this.#life?.end();
+    this.#parts.onEnded();
+  }
+
+  /** Told to stop, as by systemd. */
+  stop(): void {
+    const serving = this.#serving;
+    if (!serving) {
+      this.crash();
+      return;
+    }
+    this.#say('is told to stop');
+    this.#serving = undefined;
+    void (async () => {
+      await serving.core.hub.stop();
+      await serving.running.stop();
+      if (serving.life.isOver) return;
+      serving.life.end();
+      this.#parts.onEnded();
+    })();
+  }
+
+  doom(doom: Doom): void {
+    this.#life?.doom(doom);
+  }
+
+  accept(node: string, socket: SimulatedSocket): void {
+    this.#serving?.core.hub.accept(node, socket as unknown as WebSocket, NO_TRANSPORT);
+  }
+
+  confirmRestore(): void {
+    void this.#serving?.core.restore.confirm();
+  }
+
+  /** What a client over the API would be told. */
+  async ask<T>(request: (registry: Registry) => Promise<T>): Promise<Answer<T>> {
+    const serving = this.#serving;
+    if (!serving) return { kind: 'unreachable' };
+    const { life, core } = serving;
+    const ended = new Promise<Answer<T>>((resolve) =>
+      life.signal.addEventListener('abort', () => resolve({ kind: 'unanswered' })),
+    );
+    return Promise.race([ended, this.#answer(life, () => request(core.registry))]);
+  }
+
+  async #answer<T>(life: Life, request: () => Promise<T>): Promise<Answer<T>> {
+    try {
+      await life.pause(life.delayMs());
+      const value = await request();
+      await life.pause(life.delayMs());
+      return { kind: 'acknowledged', value };
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      return { kind: 'refused', error };
+    }
+  }
+
+  #say(what: string): void {
+    this.#parts.chronicle.tell('coordinator', what);
+  }
+
+  /** As coordinator/main.ts does it. */
+  async #run(life: Life, chance: Seeded): Promise<void> {
+    const { disk, chronicle, wrapCore = (same) => same } = this.#parts;
+    const log = chronicle.logger('coordinator', () => life.isOver);
+    const store = openDiskStore(disk, life, () => this.crash());
+    const core = wrapCore(
+      createCore({
+        store,
+        sealKey: Buffer.alloc(32, 7),
+        nodeMonitorGraceMs: GRACE_MS,
+        clock: life.clock,
+        chance: { random: chance.fraction, uuid: chance.uuid },
+        log,
+      }),
+    );
+    const parts = [{ name: 'store', stop: () => store.close() }, ...core.parts];
+    const running = await startInOrder(parts, log);
+    if (!life.isOver) this.#serving = { life, core, running };
+  }
+}

@@ -1,0 +1,66 @@
+/** The simple reference: where a DaemonSet's Pods belong, written anew from the documentation and without the product's code. */
+import type { Node, Taint } from '../../shared/kube/node.js';
+import type { Pod } from '../../shared/kube/pod.js';
+import type { DaemonSet } from '../../shared/kube/workload.js';
+
+/** Taints that every DaemonSet's Pods tolerate (https://kubernetes.io/docs/concepts/workloads/controllers/daemonset). */
+const TOLERATED = [
+  'node.kubernetes.io/not-ready:NoExecute',
+  'node.kubernetes.io/unreachable:NoExecute',
+  'node.kubernetes.io/disk-pressure:NoSchedule',
+  'node.kubernetes.io/memory-pressure:NoSchedule',
+  'node.kubernetes.io/pid-pressure:NoSchedule',
+  'node.kubernetes.io/unschedulable:NoSchedule',
+];
+
+function isTolerated({ key, effect }: Taint): boolean {
+  return TOLERATED.includes(`${key}:${effect}`);
+}
+
+function matchesSelector(node: Node, daemonSet: DaemonSet): boolean {
+  const wanted = Object.entries(daemonSet.spec.template.spec.nodeSelector ?? {});
+  return wanted.every(([key, value]) => node.metadata.labels?.[key] === value);
+}
+
+function taintsOf(node: Node, effect: string): Taint[] {
+  return (node.spec?.taints ?? []).filter((taint) => taint.effect === effect && !isTolerated(taint));
+}
+
+/** A Pod belongs there. */
+export function belongs(daemonSet: DaemonSet, node: Node): boolean {
+  return (
+    matchesSelector(node, daemonSet) &&
+    taintsOf(node, 'NoSchedule').length === 0 &&
+    taintsOf(node, 'NoExecute').length === 0
+  );
+}
+
+/** A Pod that is there already may stay: NoSchedule keeps only new ones away. */
+export function mayStay(daemonSet: DaemonSet, node: Node): boolean {
+  return matchesSelector(node, daemonSet) && taintsOf(node, 'NoExecute').length === 0;
+}
+
+/** Side by side, while updating. */
+export function maySurge({ spec }: DaemonSet): boolean {
+  return shareOf(spec.updateStrategy?.rollingUpdate?.maxSurge ?? 0, 100) > 0;
+}
+
+/**
+ * A Pod that was orphaned by one DaemonSet and adopted by another counts as updated when both are of the same template
+ * generation, whatever their templates: upstream's rule (pkg/controller/daemon/util IsPodUpdated), from before there were hashes.
+ */
+export function hasTemplateGeneration(pod: Pod, { metadata }: DaemonSet): boolean {
+  const generation = metadata.annotations?.['deprecated.daemonset.template.generation'];
+  return generation !== undefined && pod.metadata.labels?.['pod-template-generation'] === generation;
+}
+
+/** How many of `desired` nodes may be without an available Pod while updating. */
+export function unavailableBudget({ spec }: DaemonSet, desired: number): number {
+  const { maxUnavailable = 1 } = spec.updateStrategy?.rollingUpdate ?? {};
+  return shareOf(maxUnavailable, desired);
+}
+
+/** A number, or a percentage rounded up. */
+function shareOf(value: number | string, of: number): number {
+  return typeof value === 'number' ? value : Math.ceil((Number.parseInt(value, 10) * of) / 100);
+}

@@ -1,0 +1,270 @@
+/** Runs one history to its end: its steps, then everything mended, then rest. */
+
+import type { SimulatedDisk } from './disk-store.js';
+import type { Fault, History, Step, UserStep } from './history.js';
+import { START_MS } from './life.js';
+import { unrest } from './rest.js';
+import { mendImages, type Request, requestsOf, type UserParts } from './user.js';
+import { type Sabotage, World } from './world.js';
+
+/** A client gives up on a coordinator that does not answer. */
+const TRIES = 20;
+const TRY_AGAIN_MS = 3_000;
+/** How often rest is looked for, and how long at most: the longest back-off is five minutes. */
+const LOOK_MS = 20_000;
+const PATIENCE_MS = 40 * 60_000;
+
+export interface Outcome {
+  /** What was broken; absent = nothing. */
+  violation?: string;
+  /** Of everything that happened: equal for equal runs. */
+  digest: string;
+  lines: readonly string[];
+  /** How often each kind of step was carried out. */
+  steps: Record<string, number>;
+  frames: number;
+  framesLost: number;
+  simulatedMs: number;
+}
+
+export async function runHistory(history: History, sabotage: Sabotage = {}): Promise<Outcome> {
+  const run = new Run(history, sabotage);
+  const leaked: string[] = [];
+  const onRejection = (reason: unknown) =>
+    void leaked.push(String(reason instanceof Error ? reason.stack : reason));
+  process.on('unhandledRejection', onRejection);
+  try {
+    await run.play();
+  } finally {
+    process.off('unhandledRejection', onRejection);
+  }
+  return run.outcome(leaked);
+}
+
+class Run {
+  readonly #world: World;
+  readonly #history: History;
+  readonly #counts: Record<string, number> = {};
+  #backup: { content: ReturnType<SimulatedDisk['copy']>; takenAt: number } | undefined;
+  #eras = 0;
+  #restless: string[] = [];
+
+  constructor(history: History, sabotage: Sabotage) {
+    this.#history = history;
+    this.#world = new World(history, sabotage);
+  }
+
+  async play(): Promise<void> {
+    const { timeline } = this.#world;
+    this.#world.start();
+    await this.#until(3_000);
+    for (const step of this.#history.steps) {
+      await this.#until(timeline.now + step.afterMs);
+      if (this.#isBroken()) return;
+      this.#counts[step.kind] = (this.#counts[step.kind] ?? 0) + 1;
+      this.#begin(step);
+    }
+    // Whatever was begun ends by itself.
+    await this.#until(timeline.now + 180_000);
+    this.#mend();
+    await this.#untilRest();
+  }
+
+  outcome(leaked: readonly string[]): Outcome {
+    const { violation, chronicle, network, timeline } = this.#world;
+    const error = chronicle.errors[0];
+    const broken =
+      violation ??
+      (error && `a program met what it did not expect: ${error}`) ??
+      (leaked[0] && `a promise was rejected and nobody cared: ${leaked[0]}`) ??
+      (timeline.isBusy ? 'somebody works without end and without a pause' : undefined) ??
+      (this.#restless.length > 0
+        ? `no rest when faults have ended: ${this.#restless.join('; ')}`
+        : undefined);
+    return {
+      ...(broken && { violation: broken }),
+      digest: chronicle.digest(),
+      lines: chronicle.lines,
+      steps: this.#counts,
+      ...network,
+      simulatedMs: timeline.now,
+    };
+  }
+
+  #isBroken(): boolean {
+    const { violation, chronicle, timeline } = this.#world;
+    return violation !== undefined || chronicle.errors.length > 0 || timeline.isBusy;
+  }
+
+  #until(ms: number): Promise<void> {
+    return this.#world.timeline.until(ms, () => this.#isBroken());
+  }
+
+  /** Faults end: what is cut is mended, what is down comes up, images that cannot run are replaced. */
+  #mend(): void {
+    const { hosts, coordinator, disk, chronicle } = this.#world;
+    chronicle.tell('everyone', 'faults end');
+    disk.isFull = false;
+    this.#world.restartAfter(1_000);
+    coordinator.start();
+    for (const host of hosts.values()) {
+      host.cable.mend();
+      if (host.isPowered) host.startEngine();
+      host.boot();
+      host.startAgent();
+    }
+    if (disk.content.isUnconfirmed) coordinator.confirmRestore();
+    void this.#mendImages();
+  }
+
+  async #untilRest(): Promise<void> {
+    const { timeline, hosts, disk } = this.#world;
+    const end = timeline.now + PATIENCE_MS;
+    for (let revision = -1; timeline.now < end && !this.#isBroken(); ) {
+      await this.#until(timeline.now + LOOK_MS);
+      this.#restless = unrest(this.#world, [...hosts.keys()]);
+      // Twice the same: what is at rest stays so.
+      if (this.#restless.length === 0 && disk.content.revision === revision) return;
+      revision = this.#restless.length === 0 ? disk.content.revision : -1;
+    }
+    if (this.#restless.length === 0 && !this.#isBroken()) this.#restless = ['the store never comes to rest'];
+  }
+
+  #begin(step: Step): void {
+    const { afterMs: _, ...what } = step;
+    this.#world.chronicle.tell('history', JSON.stringify(what));
+    if (isFault(step)) this.#fail(step);
+    else void this.#use(step);
+  }
+
+  async #mendImages(): Promise<void> {
+    for (const request of mendImages(this.#user())) await this.#ask('a person', 'mend an image', request);
+  }
+
+  async #use(step: UserStep): Promise<void> {
+    for (const request of requestsOf(step, this.#user())) await this.#ask('a person', step.kind, request);
+  }
+
+  #user(): UserParts {
+    const deleting = ({ metadata }: { metadata: { uid?: string } }, isForced: boolean) => {
+      this.#world.wishes.deleted.add(metadata.uid ?? '');
+      if (isForced) this.#world.wishes.forced.add(metadata.uid ?? '');
+    };
+    return { truth: this.#world.truth, deleting };
+  }
+
+  async #ask(who: string, what: string, request: Request): Promise<void> {
+    const { coordinator, chronicle, timeline } = this.#world;
+    for (let tries = 0; tries < TRIES; tries++) {
+      const answer = await coordinator.ask(request);
+      const isFull = answer.kind === 'refused' && answer.error.code >= 500;
+      if (answer.kind === 'acknowledged') {
+        chronicle.tell(who, `${what}: done`);
+        for (const write of answer.value) this.#world.acknowledged(write);
+        return;
+      }
+      if (answer.kind === 'refused' && !isFull) {
+        chronicle.tell(who, `${what}: refused, ${answer.error.message}`);
+        return;
+      }
+      await new Promise<void>((resolve) => timeline.after(TRY_AGAIN_MS, resolve));
+    }
+    chronicle.tell(who, `${what}: given up`);
+  }
+
+  #fail(fault: Fault): void {
+    const { timeline, coordinator, disk } = this.#world;
+    const host = 'node' in fault && fault.node !== null ? this.#world.hosts.get(fault.node) : undefined;
+    const later = (ms: number, action: () => void) => void timeline.after(ms, action);
+    switch (fault.kind) {
+      case 'kill agent':
+        host?.doomAgent(fault.doom);
+        later(10_000, () => {
+          host?.crashAgent();
+          if (fault.damagesCache) host?.damageCache();
+        });
+        later(10_000 + fault.downMs, () => host?.startAgent());
+        return;
+      case 'stop agent':
+        host?.stopAgent();
+        later(fault.downMs, () => {
+          host?.crashAgent();
+          host?.startAgent();
+        });
+        return;
+      case 'kill coordinator':
+        this.#world.restartAfter(fault.downMs);
+        coordinator.doom(fault.doom);
+        return;
+      case 'stop coordinator':
+        this.#world.restartAfter(fault.downMs);
+        coordinator.stop();
+        return;
+      case 'cut power':
+        host?.cutPower();
+        if (fault.damagesCache) host?.damageCache();
+        later(fault.downMs, () => host?.boot());
+        return;
+      case 'cut cable':
+        host?.cable.cut();
+        later(fault.forMs, () => host?.cable.mend());
+        return;
+      case 'reset connections':
+        host?.cable.reset();
+        return;
+      case 'stop engine':
+        host?.stopEngine(fault.killsContainers);
+        later(fault.forMs, () => host?.startEngine());
+        return;
+      case 'end container':
+        host?.endContainer(fault.index, fault.code);
+        return;
+      case 'jump clock':
+        (host ?? coordinator).wall.offsetMs += fault.byMs;
+        if (!host) this.#world.disturbedAtMs.coordinatorClock = timeline.now;
+        return;
+      case 'fill disk':
+        disk.isFull = true;
+        later(fault.forMs, () => {
+          disk.isFull = false;
+        });
+        return;
+      case 'back up':
+        this.#backup = { content: disk.copy(), takenAt: START_MS + timeline.now + coordinator.wall.offsetMs };
+        return;
+      case 'restore backup':
+        this.#restore(fault);
+        return;
+    }
+  }
+
+  #restore({ downMs, confirmAfterMs }: Extract<Fault, { kind: 'restore backup' }>): void {
+    const { coordinator, disk, timeline } = this.#world;
+    const backup = this.#backup;
+    if (!backup) return;
+    this.#world.restartAfter(downMs);
+    coordinator.crash();
+    this.#eras += 1;
+    disk.restore(backup.content, backup.takenAt, `era-${this.#eras}`);
+    this.#world.restored();
+    timeline.after(downMs + confirmAfterMs, () => coordinator.confirmRestore());
+  }
+}
+
+function isFault(step: Step): step is Step & Fault {
+  const users: readonly string[] = [
+    'create daemonset',
+    'set image',
+    'set strategy',
+    'set selector',
+    'delete daemonset',
+    'label node',
+    'taint node',
+    'delete pod',
+    'evict pod',
+    'create pod',
+    'replace pod',
+    'delete node',
+  ];
+  return !users.includes(step.kind);
+}

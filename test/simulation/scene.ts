@@ -1,0 +1,28 @@
+/** What invariants may look at: what is stored, what runs, and what users have asked for. */
+import type { HostContainer } from './host.js';
+import type { Truth } from './truth.js';
+
+/** What users asked for, whether they were answered or not. */
+export interface Wishes {
+  /** Uids of objects that somebody asked to delete. */
+  readonly deleted: Set<string>;
+  /** Those of them that were to go at once, without waiting for the host. */
+  readonly forced: Set<string>;
+  /** Those whose deletion was acknowledged. */
+  readonly answered: Set<string>;
+}
+
+export interface Scene {
+  /** True time since the beginning, ms. */
+  readonly nowMs: number;
+  /** What the coordinator's wall clock shows, ms since the epoch. */
+  readonly coordinatorNowMs: number;
+  readonly truth: Truth;
+  readonly wishes: Wishes;
+  /** When a wall clock last jumped, or the store was last replaced by a backup; -Infinity = never. */
+  readonly disturbedAtMs: { readonly coordinatorClock: number; readonly restore: number };
+  /** The containers that run on a host now. */
+  readonly running: (node: string) => readonly HostContainer[];
+  /** All that are there, running or not. */
+  readonly containers: (node: string) => readonly HostContainer[];
+}

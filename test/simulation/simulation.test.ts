@@ -1,0 +1,135 @@
+/** A hundred histories of each day, that each is always the same, and that broken products are found out. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { LatestValues } from '../../agent/link/latest-values.js';
+import { PodWorkers } from '../../agent/pods/pod-workers.js';
+import { DaemonSetTallies } from '../../coordinator/controllers/daemonset-tallies.js';
+import { DaemonSetTally } from '../../coordinator/controllers/daemonset-tally.js';
+import type { Core } from '../../coordinator/core.js';
+import { type History, historyOf, MIXES, type MixName } from './history.js';
+import { runHistory } from './run-history.js';
+import { story } from './story.js';
+import type { Sabotage } from './world.js';
+
+const SHARES: Partial<Record<MixName, number>> = {
+  all: 50,
+  rollouts: 20,
+  deletions: 15,
+  clocks: 10,
+  calm: 5,
+};
+
+/** Runs the histories of a mix until one breaks; answers what broke. */
+async function firstBroken(mix: MixName, count: number, sabotage?: Sabotage): Promise<string | undefined> {
+  for (let number = 1; number <= count; number++) {
+    const { violation } = await runHistory(historyOf(`${mix}-${number}`, MIXES[mix]), sabotage);
+    if (violation) return violation;
+  }
+  return undefined;
+}
+
+describe('a hundred histories', () => {
+  for (const [mix, count] of Object.entries(SHARES) as [MixName, number][]) {
+    test(`${count} of the mix ${mix} break nothing`, async () => {
+      for (let number = 1; number <= count; number++) {
+        const history = historyOf(`${mix}-${number}`, MIXES[mix]);
+        const outcome = await runHistory(history);
+        assert.equal(outcome.violation, undefined, story(history, outcome));
+      }
+    });
+  }
+});
+
+test('the same seed gives the same run, whatever else this process does meanwhile', async () => {
+  const history = historyOf('all-3', MIXES.all);
+  const alone = await runHistory(history);
+  const busy = setInterval(() => JSON.stringify(history), 1);
+  const [again, other] = await Promise.all([runHistory(history), runHistory(historyOf('all-4', MIXES.all))]);
+  clearInterval(busy);
+  assert.ok(alone.lines.length > 100);
+  assert.deepEqual(again.lines, alone.lines);
+  assert.equal(again.digest, alone.digest);
+  assert.notEqual(other.digest, alone.digest);
+});
+
+/** Breaks a class of the product while `check` runs. */
+async function broken<T extends object>(
+  prototype: T,
+  wrong: Partial<T>,
+  check: () => Promise<void>,
+): Promise<void> {
+  const right = Object.fromEntries(Object.keys(wrong).map((key) => [key, Reflect.get(prototype, key)]));
+  Object.assign(prototype, wrong);
+  try {
+    await check();
+  } finally {
+    Object.assign(prototype, right);
+  }
+}
+
+describe('a product that is broken on purpose is found out', () => {
+  test('a rollout that does not count nodes whose Pod is on its way out', async () => {
+    const { record } = DaemonSetTally.prototype;
+    const forgetful: DaemonSetTally['record'] = function (this: DaemonSetTally, name, found) {
+      const isNews = record.call(this, name, found);
+      this.nodes.empty.delete(name);
+      return isNews;
+    };
+    await broken(DaemonSetTally.prototype, { record: forgetful }, async () => {
+      assert.match((await firstBroken('rollouts', 20)) ?? '', /while the budget is used up/);
+    });
+  });
+
+  test('a count that is kept when the template changes', async () => {
+    const { begin } = DaemonSetTallies.prototype;
+    const kept = new Map<string, DaemonSetTally>();
+    const lazy: DaemonSetTallies['begin'] = function (this: DaemonSetTallies, ref, subject) {
+      const before = kept.get(subject.uid);
+      const tally = begin.call(this, ref, subject);
+      kept.set(subject.uid, tally);
+      if (!before || before === tally) return tally;
+      Object.assign(tally.counts, before.counts);
+      tally.whole = true;
+      return tally;
+    };
+    await broken(DaemonSetTallies.prototype, { begin: lazy }, async () => {
+      assert.match((await firstBroken('rollouts', 20)) ?? '', /never tells a lie/);
+    });
+  });
+
+  test('a coordinator that does not wait until a host has stopped a Pod', async () => {
+    const impatient = (core: Core): Core => {
+      const { delete: right } = core.registry;
+      core.registry.delete = (kind, ref, options) => right(kind, ref, { ...options, gracePeriodSeconds: 0 });
+      return core;
+    };
+    const violation = await firstBroken('deletions', 20, { wrapCore: impatient });
+    assert.match(violation ?? '', /has stopped when its Pod leaves the store/);
+  });
+
+  test('an agent that does not tell of containers that only its engine knows', async () => {
+    await broken(PodWorkers.prototype, { leftovers: () => [] }, async () => {
+      assert.match((await firstBroken('deletions', 100)) ?? '', /never run on a node at once|no rest/);
+    });
+  });
+
+  test('an agent that takes a report for received as soon as it is sent', async () => {
+    await broken(LatestValues.prototype, { forgetDelivery: () => undefined }, async () => {
+      assert.match((await firstBroken('all', 40)) ?? '', /no rest when faults have ended/);
+    });
+  });
+
+  test('a disk that says "written" before it is', async () => {
+    assert.match(
+      (await firstBroken('all', 20, { isDiskLying: true })) ?? '',
+      /no acknowledged write is lost/,
+    );
+  });
+});
+
+/** So that a reader sees at once what a seed is about. */
+test('a history is the same for the same seed, and reads as data', () => {
+  const history: History = historyOf('all-1', MIXES.all);
+  assert.deepEqual(JSON.parse(JSON.stringify(history)), history);
+  assert.deepEqual(historyOf('all-1', MIXES.all), history);
+});

@@ -1,0 +1,21 @@
+/** A failing history as a person reads it: what was done, what happened, what is wrong. */
+import type { History } from './history.js';
+import type { Outcome } from './run-history.js';
+
+/** The last so many lines say most. */
+const LINES = 160;
+
+export function story(history: History, outcome: Outcome): string {
+  const { lines, violation } = outcome;
+  const left = lines.length - LINES;
+  return [
+    `seed ${history.seed}, ${history.nodes} hosts, pace ${history.pace}, ${history.steps.length} steps:`,
+    ...history.steps.map((step) => `  ${JSON.stringify(step)}`),
+    '',
+    'What happened (seconds, who, what):',
+    ...(left > 0 ? [`  … ${left} lines before`] : []),
+    ...lines.slice(-LINES).map((line) => `  ${line}`),
+    '',
+    `BROKEN: ${violation}`,
+  ].join('\n');
+}

@@ -1,0 +1,123 @@
+/** What is really stored, decoded, and what was ever there: the bystander's view that invariants are held against. */
+
+import type { Change } from '../../coordinator/store/store.js';
+import { findCondition, isConditionTrue } from '../../shared/kube/conditions.js';
+import { controllerOf, type KubeObject } from '../../shared/kube/meta.js';
+import type { Node } from '../../shared/kube/node.js';
+import type { Pod } from '../../shared/kube/pod.js';
+import type { DaemonSet } from '../../shared/kube/workload.js';
+
+/** A Pod as it entered the store. */
+export interface PodRecord {
+  readonly uid: string;
+  readonly name: string;
+  /** Uid of the DaemonSet that made it. */
+  readonly maker: string | undefined;
+  readonly createdAtMs: number;
+  /** Set when it left the store. */
+  goneAtMs?: number;
+}
+
+/** One committed change of a kind that invariants look at. */
+export type TrueChange =
+  | { kind: 'Pod'; previous?: Pod; current?: Pod }
+  | { kind: 'Node'; previous?: Node; current?: Node }
+  | { kind: 'DaemonSet'; previous?: DaemonSet; current?: DaemonSet };
+
+const KINDS: readonly [string, TrueChange['kind']][] = [
+  ['/pods/', 'Pod'],
+  ['/nodes/', 'Node'],
+  ['/daemonsets/', 'DaemonSet'],
+];
+
+export class Truth {
+  readonly pods = new Map<string, Pod>();
+  readonly nodes = new Map<string, Node>();
+  readonly daemonSets = new Map<string, DaemonSet>();
+  /** By uid: the revision of the last write or of the deletion. */
+  readonly revisions = new Map<string, number>();
+  /** Every Pod that was ever stored, by uid. */
+  readonly ever = new Map<string, PodRecord>();
+
+  /** Takes in a commit; undefined for kinds that nobody looks at. */
+  take(change: Change, nowMs: number): TrueChange | undefined {
+    const kind = KINDS.find(([part]) => change.key.includes(part))?.[1];
+    if (!kind) return undefined;
+    const previous = change.previous && decoded<KubeObject>(change.previous.value);
+    const current = change.value && decoded<KubeObject>(change.value);
+    this.revisions.set((current ?? previous)?.metadata.uid ?? '', change.revision);
+    this.#keep(kind, previous, current, nowMs);
+    return { kind, ...(previous && { previous }), ...(current && { current }) } as TrueChange;
+  }
+
+  /** A backup took the place of everything. */
+  replace(values: Iterable<{ key: string; value: Buffer; revision: number }>, nowMs: number): void {
+    this.pods.clear();
+    this.nodes.clear();
+    this.daemonSets.clear();
+    for (const { key, value, revision } of values) this.take({ key, value, revision }, nowMs);
+  }
+
+  /** The DaemonSet that a Pod belongs to now. */
+  ownerOf(pod: Pod): DaemonSet | undefined {
+    return this.daemonSets.get(controllerOf(pod.metadata)?.uid ?? '');
+  }
+
+  podsOf(daemonSet: DaemonSet, node: string): Pod[] {
+    return [...this.pods.values()].filter(
+      (pod) => pod.spec.nodeName === node && controllerOf(pod.metadata)?.uid === daemonSet.metadata.uid,
+    );
+  }
+
+  #keep(
+    kind: TrueChange['kind'],
+    previous: KubeObject | undefined,
+    current: KubeObject | undefined,
+    now: number,
+  ): void {
+    const uid = (current ?? previous)?.metadata.uid ?? '';
+    const name = (current ?? previous)?.metadata.name ?? '';
+    if (kind === 'Node') put(this.nodes, name, current as Node | undefined);
+    if (kind === 'DaemonSet') put(this.daemonSets, uid, current as DaemonSet | undefined);
+    if (kind !== 'Pod') return;
+    put(this.pods, uid, current as Pod | undefined);
+    const known = this.ever.get(uid);
+    if (current && !known) {
+      this.ever.set(uid, { uid, name, maker: controllerOf(current.metadata)?.uid, createdAtMs: now });
+    } else if (current && known) delete known.goneAtMs;
+    else if (known) known.goneAtMs = now;
+  }
+}
+
+/** Marked for deletion. */
+export function isLeaving(object: KubeObject): boolean {
+  return object.metadata.deletionTimestamp !== undefined;
+}
+
+export function isReady(pod: Pod): boolean {
+  return isConditionTrue(pod.status?.conditions, 'Ready');
+}
+
+/** Since when it is ready, by its own word, ms since the epoch; undefined = it is not. */
+export function readySince(pod: Pod): number | undefined {
+  const ready = findCondition(pod.status?.conditions, 'Ready');
+  return ready?.status === 'True' && ready.lastTransitionTime
+    ? Date.parse(ready.lastTransitionTime)
+    : undefined;
+}
+
+/** Which template made a Pod, or is a DaemonSet's now: histories write it into an annotation. */
+export function versionOf(object: {
+  metadata?: { annotations?: Record<string, string> };
+}): string | undefined {
+  return object.metadata?.annotations?.version;
+}
+
+function put<T>(map: Map<string, T>, key: string, value: T | undefined): void {
+  if (value) map.set(key, value);
+  else map.delete(key);
+}
+
+function decoded<T>(value: Buffer): T {
+  return JSON.parse(value.toString()) as T;
+}

@@ -1,0 +1,197 @@
+/** Everything that a history happens to: one coordinator, its disk, a handful of hosts, their cables; and a bystander who sees all. */
+import type { Core } from '../../coordinator/core.js';
+import type { Change } from '../../coordinator/store/store.js';
+import { Chronicle } from './chronicle.js';
+import { SimulatedCoordinator } from './coordinator.js';
+import { SimulatedDisk } from './disk-store.js';
+import { type History, nodeName } from './history.js';
+import { SimulatedHost } from './host.js';
+import { type AcknowledgedWrite, type Invariant, invariants } from './invariants.js';
+import { type Life, type Pace, START_MS } from './life.js';
+import { Cable, join, SimulatedSocket } from './network.js';
+import type { Scene } from './scene.js';
+import { Seeded } from './seeded.js';
+import { Timeline } from './timeline.js';
+import { Truth } from './truth.js';
+
+/** As systemd would. */
+const RESTART_MS = 2_000;
+const HANDSHAKE_TIMEOUT_MS = 15_000;
+
+/** How a test breaks the product on purpose. */
+export interface Sabotage {
+  wrapCore?: (core: Core) => Core;
+  isDiskLying?: boolean;
+}
+
+export class World implements Scene {
+  readonly timeline = new Timeline();
+  readonly chronicle = new Chronicle(this.timeline);
+  readonly truth = new Truth();
+  readonly wishes = { deleted: new Set<string>(), forced: new Set<string>(), answered: new Set<string>() };
+  readonly disturbedAtMs = { coordinatorClock: Number.NEGATIVE_INFINITY, restore: Number.NEGATIVE_INFINITY };
+  readonly network = { frames: 0, framesLost: 0 };
+  readonly pace: Pace;
+  readonly disk: SimulatedDisk;
+  readonly coordinator: SimulatedCoordinator;
+  readonly hosts = new Map<string, SimulatedHost>();
+  readonly #chance: Seeded;
+  readonly #invariants: Invariant[] = invariants();
+  /** The first invariant that broke, and how. */
+  violation: string | undefined;
+  /** Whether the coordinator's machine restarts it. */
+  #restartsAfterMs = RESTART_MS;
+  #connections = 0;
+
+  constructor(history: History, sabotage: Sabotage = {}) {
+    this.#chance = new Seeded(`${history.seed}/world`);
+    this.pace = { scale: history.pace };
+    const { timeline, chronicle, pace } = this;
+    const identity = this.#chance.stream('identity');
+    this.disk = new SimulatedDisk(identity.uuid(), identity.uuid(), (change) => this.#committed(change));
+    this.disk.isLying = sabotage.isDiskLying ?? false;
+    this.coordinator = new SimulatedCoordinator({
+      disk: this.disk,
+      timeline,
+      chronicle,
+      pace,
+      chance: this.#chance,
+      ...(sabotage.wrapCore && { wrapCore: sabotage.wrapCore }),
+      onEnded: () => timeline.after(this.#restartsAfterMs, () => this.coordinator.start()),
+    });
+    for (let index = 1; index <= history.nodes; index++) this.#addHost(nodeName(index), index);
+  }
+
+  get nowMs(): number {
+    return this.timeline.now;
+  }
+
+  get coordinatorNowMs(): number {
+    return START_MS + this.timeline.now + this.coordinator.wall.offsetMs;
+  }
+
+  readonly running = (node: string): ReturnType<SimulatedHost['running']> =>
+    this.hosts.get(node)?.running() ?? [];
+
+  readonly containers = (node: string): ReturnType<SimulatedHost['containers']> =>
+    this.hosts.get(node)?.containers() ?? [];
+
+  /** Starts the coordinator, then the agents. */
+  start(): void {
+    this.coordinator.start();
+    for (const host of this.hosts.values()) this.timeline.after(200, () => host.startAgent());
+  }
+
+  /** Next time the coordinator ends, it stays away so long. */
+  restartAfter(ms: number): void {
+    this.#restartsAfterMs = ms;
+  }
+
+  /** A client was told that its write succeeded. */
+  acknowledged(write: AcknowledgedWrite): void {
+    if (write.isDeletion) this.wishes.answered.add(write.uid);
+    this.#hold((invariant) => invariant.acknowledged?.(write, this));
+  }
+
+  /** A backup took the place of what was stored. */
+  restored(): void {
+    this.disturbedAtMs.restore = this.nowMs;
+    this.wishes.answered.clear();
+    this.truth.replace(this.disk.content.values.values(), this.nowMs);
+  }
+
+  #addHost(name: string, index: number): void {
+    const { timeline, chronicle, pace } = this;
+    const host = new SimulatedHost({
+      name,
+      labels: index % 2 === 1 ? { zone: 'a' } : { zone: 'b' },
+      clusterUID: this.disk.clusterUID,
+      timeline,
+      chance: this.#chance.stream(name),
+      pace,
+      chronicle,
+      cable: new Cable(this.network),
+      dial: (from, life) => this.#dial(from, life),
+      onStarted: (on, podUid) => {
+        chronicle.tell(on.name, `a container of ${this.truth.ever.get(podUid)?.name ?? podUid} runs`);
+        this.#hold((invariant) => invariant.started?.(podUid, on.name, this));
+      },
+    });
+    this.hosts.set(name, host);
+  }
+
+  /** What the network makes of a call. */
+  #dial(host: SimulatedHost, life: Life): SimulatedSocket {
+    const { timeline, coordinator, pace } = this;
+    this.#connections += 1;
+    const chance = this.#chance.stream(`connection-${this.#connections}`);
+    const socket = new SimulatedSocket(life, timeline, () => host.isPowered);
+    if (host.cable.isCut) {
+      timeline.after(HANDSHAKE_TIMEOUT_MS, () => socket.failed('handshake timed out'));
+      return socket;
+    }
+    timeline.after(chance.whole(1, 100), () => {
+      const listening = coordinator.listening;
+      if (!listening || socket.readyState === 3) return socket.failed('connection refused');
+      const far = new SimulatedSocket(listening, timeline, () => true);
+      join(socket, far, host.cable, timeline, chance, pace);
+      coordinator.accept(host.name, far);
+      timeline.after(
+        chance.whole(1, 50),
+        () => life.isOver || socket.readyState !== 1 || socket.emit('open'),
+      );
+    });
+    return socket;
+  }
+
+  #committed(change: Change): void {
+    const told = this.truth.take(change, this.nowMs);
+    if (!told) return;
+    this.chronicle.tell('store', describe(told.kind, told.previous, told.current));
+    this.#hold((invariant) => invariant.committed?.(told, this));
+  }
+
+  #hold(ask: (invariant: Invariant) => string | undefined): void {
+    for (const invariant of this.#invariants) {
+      const broken = ask(invariant);
+      if (broken === undefined) continue;
+      this.chronicle.tell('INVARIANT', `${invariant.rule}: ${broken}`);
+      this.violation ??= `${invariant.rule}: ${broken}`;
+    }
+  }
+}
+
+type Described = {
+  metadata: { name: string; generation?: number; deletionTimestamp?: string };
+  spec?: object;
+  status?: object;
+};
+
+/** A change of the store in a few words. */
+function describe(kind: string, previous: Described | undefined, current: Described | undefined): string {
+  const name = `${kind} ${(current ?? previous)?.metadata.name}`;
+  if (!previous) return `${name} created${placeOf(current)}`;
+  if (!current) return `${name} removed`;
+  if (current.metadata.deletionTimestamp && !previous.metadata.deletionTimestamp)
+    return `${name} marked for deletion`;
+  const parts = (['metadata', 'spec', 'status'] as const).filter(
+    (part) => JSON.stringify(previous[part]) !== JSON.stringify(current[part]),
+  );
+  return `${name} changed: ${parts.join(', ')}${shortStatus(kind, current)}`;
+}
+
+function placeOf(object: Described | undefined): string {
+  const node = (object?.spec as { nodeName?: string } | undefined)?.nodeName;
+  return node ? ` on ${node}` : '';
+}
+
+function shortStatus(kind: string, { status }: Described): string {
+  const told = status as
+    | { phase?: string; conditions?: { type: string; status: string }[]; observedGeneration?: number }
+    | undefined;
+  const conditions = told?.conditions?.filter(({ type }) => type === 'Ready' || type === 'Connected');
+  const shown = conditions?.map(({ type, status: is }) => `${type}=${is}`).join(' ') ?? '';
+  if (kind !== 'DaemonSet') return ` (${[told?.phase, shown].filter(Boolean).join(' ')})`;
+  const { conditions: _, ...figures } = told ?? {};
+  return ` ${JSON.stringify(figures)}`;
+}
