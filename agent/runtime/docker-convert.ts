@@ -152,14 +152,6 @@ function toPortBindings({ ports }: ContainerConfig): Record<string, { HostIp: st
 }
 
 function toMount(mount: Mount): object {
-  if (mount.hostPath === undefined) {
-    return {
-      Type: 'tmpfs',
-      Target: mount.containerPath,
-      ReadOnly: mount.readOnly,
-      TmpfsOptions: { Mode: 0o1777, ...(mount.tmpfs?.sizeBytes ? { SizeBytes: mount.tmpfs.sizeBytes } : {}) },
-    };
-  }
   return {
     Type: 'bind',
     Source: mount.hostPath,

@@ -19,13 +19,12 @@ export interface ContainerIdentity {
 export const SANDBOX = '';
 
 export interface Mount {
-  /** Absolute path on the host, or undefined for a memory-backed one. */
-  hostPath?: string;
+  /** Absolute path on the host. */
+  hostPath: string;
   containerPath: string;
   readOnly: boolean;
   /** `private` | `rslave` | `rshared`. */
   propagation: string;
-  tmpfs?: { sizeBytes?: number };
 }
 
 export interface PortBinding {

@@ -3,6 +3,7 @@
  * nowhere; hosts that do not answer are left out, as upstream leaves out what was not scraped.
  */
 import { type ObjectMeta, toTimestamp } from '../../shared/kube/meta.js';
+import { mirroredUid } from '../../shared/kube/mirror-pod.js';
 import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { ApiError } from '../../shared/kube/status.js';
@@ -98,8 +99,10 @@ async function allPods(parts: ApiParts, request: ApiRequest): Promise<Answer> {
 async function podMetrics(parts: ApiParts, pods: readonly Pod[], signal: AbortSignal): Promise<object[]> {
   const nodes = new Set(pods.flatMap(({ spec }) => spec.nodeName ?? []));
   const usages = await askHosts(parts, [...nodes], signal);
-  return pods.flatMap(({ metadata, spec }) => {
-    const used = usages.get(spec.nodeName ?? '')?.pods.find(({ uid }) => uid === metadata.uid);
+  return pods.flatMap((pod) => {
+    const { metadata, spec } = pod;
+    const hostUid = mirroredUid(pod) ?? metadata.uid;
+    const used = usages.get(spec.nodeName ?? '')?.pods.find(({ uid }) => uid === hostUid);
     const [first] = used?.containers ?? [];
     if (!used || !first) return [];
     const containers = used.containers.map(({ name, ...use }) => ({ name, usage: quantities(use) }));

@@ -47,6 +47,8 @@ export class MirrorPods {
     const before = this.#hosts.get(node)?.reports ?? new Map<string, PodReport>();
     const reports = new Map([...before].filter(([uid]) => pods.has(uid)));
     this.#hosts.set(node, { pods, reports });
+    // Nearly every host: nothing to show, nothing shown.
+    if (pods.size === 0 && this.#mirrors(node).length === 0) return;
     await this.#reconcile(node);
   }
 
@@ -91,12 +93,12 @@ export class MirrorPods {
     return [];
   }
 
-  /** Mirrors that somebody changed are put right, if their host is there to say how. */
+  /** Mirrors that somebody deleted or made are put right, if their host is there to say how. */
   #podChanged({ previous, current }: ObjectChange<Pod>): void {
     const pod = current ?? previous;
     const node = pod?.spec.nodeName;
     if (!pod || !node || mirroredUid(pod) === undefined || !this.#hosts.has(node)) return;
-    if (current && !current.metadata.deletionTimestamp) return;
+    if (previous && current && !current.metadata.deletionTimestamp) return;
     this.#reconcile(node).catch((error: unknown) => {
       this.#parts.log.warn({ node, err: error }, 'mirror Pods could not be put right');
     });

@@ -7,6 +7,7 @@ import type { Pod, PodSpec } from '../../shared/kube/pod.js';
 import type { MirrorPod } from '../../shared/link/messages.js';
 import { eventually } from '../harness/eventually.js';
 import { type BenchAgent, type HubBench, withHub } from '../harness/hub-bench.js';
+import { podObject } from '../harness/objects.js';
 
 function mirror(name: string, node: string, spec: Partial<PodSpec> = {}): MirrorPod {
   const manifest = {
@@ -113,6 +114,17 @@ withHub(
     assert.deepEqual([await bench.pod('web-n1'), await bench.pod('web-n2')], [undefined, undefined]);
   },
 );
+
+withHub('a Pod that somebody else marks as a mirror goes, and its host is not given it', async (bench) => {
+  const agent = await live(bench, 'n1');
+  agent.link.outbox.putMirrors([]);
+  await bench.plane.settle();
+  const pod = podObject('fake', { nodeName: 'n1' });
+  pod.metadata.annotations = { [MIRROR_ANNOTATION]: 'x' };
+  await bench.plane.registry.create(podKind, 'default', pod);
+  await eventually(() => bench.plane.informers.revision > 0 && shown(bench, 'fake') === undefined);
+  assert.deepEqual(agent.changes, []);
+});
 
 withHub("the log of a mirror is asked for under the host's uid", async (bench) => {
   const agent = await live(bench, 'n1');

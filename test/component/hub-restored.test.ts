@@ -1,6 +1,6 @@
 /** Agents that know more than a restored store: what they run comes back, and nothing stops. */
 import assert from 'node:assert/strict';
-import { encodeDesired } from '../../coordinator/hub/desired-object.js';
+import { encodeConfig, encodeDesired } from '../../coordinator/hub/desired-object.js';
 import { Sealer } from '../../coordinator/hub/seal.js';
 import { namespaceKind } from '../../coordinator/kinds/index.js';
 import type { Pod } from '../../shared/kube/pod.js';
@@ -77,6 +77,19 @@ withRestored('a namespace that was lost as well is made again', async (bench) =>
   await eventually(() => known(bench)?.metadata.namespace === 'later');
   assert.ok(await bench.plane.registry.get(namespaceKind, { name: 'later' }));
 });
+
+withRestored(
+  'a ConfigMap that was lost stays with its host until the restore is confirmed',
+  async (bench) => {
+    const metadata = { uid: 'uid-c', namespace: 'default', name: 'c' };
+    const agent = await host(bench, [encodeConfig({ apiVersion: 'v1', kind: 'ConfigMap', metadata })]);
+    await eventually(() => agent.link.phase === 'live');
+    await bench.plane.settle();
+    assert.deepEqual(gone(agent), []);
+    await bench.restore.confirm();
+    await eventually(() => gone(agent).includes('uid-c'));
+  },
+);
 
 const STRANGE: [string, DesiredObject][] = [
   ['was given before the backup, so it was deleted since', given(podOf('p'), BACKUP_REVISION)],
