@@ -13,6 +13,7 @@ import { askEngine } from '../../agent/runtime/find-engine.js';
 import { EngineContainers } from './engine-containers.js';
 import { type EngineKind, startEngine, type TestEngine } from './engines.js';
 import { createKubectl, findKubectl, type Kubectl } from './kubectl.js';
+import { processesNaming } from './processes.js';
 import { until } from './until.js';
 
 const PROGRAM = resolve(dirname(fileURLToPath(import.meta.url)), '../../coordinator/cli/everynode.js');
@@ -54,6 +55,17 @@ export class HostBench {
     return this.#kubectl;
   }
 
+  /** The agent's process. */
+  agentPid(): number {
+    const [pid] = processesNaming(join(this.#data, 'agent'));
+    if (pid === undefined) throw new Error('no agent runs');
+    return pid;
+  }
+
+  get #data(): string {
+    return join(this.#folder, 'data');
+  }
+
   /** Ends everything, containers included. */
   async close(): Promise<void> {
     if (this.#up?.exitCode === null) {
@@ -75,13 +87,12 @@ export class HostBench {
   }
 
   async #start(): Promise<void> {
-    const data = join(this.#folder, 'data');
     const { socketPath, kind } = this.engine;
     this.#up = this.engine.spawnOnHost(
       ...['env', `DOCKER_HOST=unix://${socketPath}`, process.execPath, PROGRAM, 'up'],
-      ...['--data', data, '--node-name', HOST_NAME, '--runtime', kind],
+      ...['--data', this.#data, '--node-name', HOST_NAME, '--runtime', kind],
     );
-    const kubeconfig = join(data, 'kubeconfig');
+    const kubeconfig = join(this.#data, 'kubeconfig');
     await until(
       () => {
         if (this.#up?.exitCode !== null) throw new Error(`up ended with ${this.#up?.exitCode}`);

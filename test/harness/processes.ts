@@ -1,6 +1,6 @@
 /** The two programs as processes, started as a user starts them, ended by process id. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { until } from './until.js';
@@ -118,4 +118,21 @@ export function runEverynode(
     });
     child.stdin?.end();
   });
+}
+
+/** Processes with this word on their command line. */
+export function processesNaming(word: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => commandLine(pid).includes(word))
+    .map(Number);
+}
+
+function commandLine(pid: string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+  } catch {
+    // Ended since it was listed.
+    return [];
+  }
 }

@@ -1,12 +1,12 @@
 /** A machine with an engine of its own on which `everynode up` runs as a process, and a kubectl for it. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EngineContainers } from './engine-containers.js';
 import { type EngineKind, startEngine, type TestEngine } from './engines.js';
 import { freePort } from './free-port.js';
 import { createKubectl, findKubectl, type Kubectl } from './kubectl.js';
-import { type RunningProgram, startProgram } from './processes.js';
+import { processesNaming, type RunningProgram, startProgram } from './processes.js';
 import { loadTestImages } from './test-images.js';
 import { until } from './until.js';
 
@@ -123,22 +123,5 @@ export class TourBench {
 
   get #log(): string {
     return join(this.#folder, 'up.log');
-  }
-}
-
-/** Processes with this word on their command line. */
-function processesNaming(word: string): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => commandLine(pid).includes(word))
-    .map(Number);
-}
-
-function commandLine(pid: string): string[] {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-  } catch {
-    // Ended since it was listed.
-    return [];
   }
 }
