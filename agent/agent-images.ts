@@ -8,7 +8,7 @@ import { fullImageName } from './decisions/image-name.js';
 import { HeldImages } from './images/held-images.js';
 import { ImageCollector } from './images/image-collector.js';
 import { ImageRecords } from './images/image-records.js';
-import { Images } from './images/images.js';
+import { Images, type LocalImage } from './images/images.js';
 import { RegistrySettings } from './images/registry-settings.js';
 import type { RuntimeDriver } from './runtime/driver.js';
 
@@ -47,7 +47,7 @@ export function createAgentImages(options: AgentImagesOptions): AgentImages {
   const { driver, handling, clock, warn } = options;
   const { registries, pullsAtOnce, records, collection } = handling;
   const log = options.log.child({ component: 'images' });
-  const onPulled = (name: string): void => {
+  const onPulled = ({ name }: LocalImage): void => {
     records
       .pulled(name, clock.now())
       .catch((error: unknown) => log.warn({ image: name, err: error }, 'pulled image not noted'));
@@ -56,7 +56,7 @@ export function createAgentImages(options: AgentImagesOptions): AgentImages {
   const held = new HeldImages(images, clock, log);
   const parts: Part[] = [{ name: 'held images', stop: () => held.stop() }];
   if (collection) {
-    const pinned = (): Set<string> => new Set([...held.names(), ...namesOf(options.pods())]);
+    const pinned = (): string[] => [...held.names(), ...namesOf(options.pods())];
     const collector = new ImageCollector({ driver, records, ...collection, pinned, warn, clock, log });
     parts.push({ name: 'image collection', start: () => collector.start(), stop: () => collector.stop() });
   }

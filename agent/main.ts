@@ -40,6 +40,7 @@ export async function startAgent(
 ): Promise<Running> {
   const { data: dataDir, nodeName } = settings;
   const clock = steadyClock(systemClock);
+  checkThresholds(settings);
   prepareDataDir(dataDir);
   const lock = await lockDataDir(dataDir);
   const runtime = await openRuntime(settings.runtime, places, dataDir, clock);
@@ -101,6 +102,12 @@ async function openConfigCache(dataDir: string, log: Logger): Promise<ConfigCach
   const cacheLog = log.child({ component: 'desired' });
   const box = new SecretBox(await loadHostKey(hostKeyPath(dataDir), await findTpmSealer(), cacheLog));
   return ConfigCache.open({ directory: configDirectory(dataDir), box }, cacheLog);
+}
+
+function checkThresholds({ imageGcHighThreshold: high, imageGcLowThreshold: low }: AgentSettings): void {
+  if (low <= high) return;
+  const why = `--image-gc-low-threshold ${low} is above --image-gc-high-threshold ${high}`;
+  throw new ExitError(EXIT_CODES.usage, `${why}: images would be removed without end.`);
 }
 
 async function becomeNode(settings: AgentSettings): Promise<Enrolment> {

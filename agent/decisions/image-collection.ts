@@ -13,7 +13,9 @@ export interface DiskUse {
 
 /** An image that this agent brought here. Times in ms since the epoch. */
 export interface CollectableImage {
+  /** As the engine calls it. */
   name: string;
+  id: string;
   sizeBytes: number;
   pulledAt: number;
   /** When it was last seen in use; 0 = never. */

@@ -21,7 +21,7 @@ export interface ImageCollectorOptions {
   /** Of the disk that holds the engine's images. */
   disk: () => Promise<DiskUse>;
   /** Full names of images that must stay whether a container has them or not. */
-  pinned: () => ReadonlySet<string>;
+  pinned: () => readonly string[];
   /** A Warning about the node. */
   warn: (reason: string, message: string) => void;
   clock: Clock;
@@ -82,7 +82,8 @@ export class ImageCollector {
   /** Those that this agent brought here and that are still here. */
   async #look(): Promise<CollectableImage[]> {
     const { driver, records, pinned, clock } = this.#options;
-    const [used, kept, now] = [await driver.imagesInUse(), pinned(), clock.now()];
+    const [used, now] = [await driver.imagesInUse(), clock.now()];
+    const kept = new Set(pinned().map(sameForAnyMirror));
     const images: CollectableImage[] = [];
     const gone: string[] = [];
     for (const [name, record] of records.all()) {
@@ -91,9 +92,9 @@ export class ImageCollector {
         gone.push(name);
         continue;
       }
-      const isInUse = used.has(found.id) || kept.has(name);
+      const isInUse = used.has(found.id) || kept.has(sameForAnyMirror(name));
       if (isInUse) records.used(name, now);
-      images.push({ name, ...record, sizeBytes: found.sizeBytes, isInUse });
+      images.push({ name, id: found.id, ...record, sizeBytes: found.sizeBytes, isInUse });
     }
     await records.removed(gone);
     return images;
@@ -103,7 +104,7 @@ export class ImageCollector {
   async #free(wanted: number, images: readonly CollectableImage[]): Promise<number> {
     const { driver, records, log } = this.#options;
     let freed = 0;
-    for (const { name, sizeBytes } of images) {
+    for (const { name, id, sizeBytes } of images) {
       if (freed >= wanted) break;
       try {
         await driver.removeImage(name);
@@ -113,8 +114,14 @@ export class ImageCollector {
       }
       log.info({ image: name, bytes: sizeBytes }, 'image removed to free the disk');
       await records.removed([name]);
-      freed += sizeBytes;
+      // It may have other names, and stay by them.
+      if (!(await driver.findImage(id))) freed += sizeBytes;
     }
     return freed;
   }
+}
+
+/** A digest says which image is meant, whichever registry it came from. */
+function sameForAnyMirror(name: string): string {
+  return name.split('@')[1] ?? name;
 }

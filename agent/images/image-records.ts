@@ -8,7 +8,7 @@ export interface ImageRecord {
   lastUsedAt: number;
 }
 
-/** By full name. The file is written when images come and go; of the times of use it keeps what they were then. */
+/** By the engine's name. The file is written when images come and go; of the times of use it keeps what they were then. */
 export class ImageRecords {
   readonly #path: string | undefined;
   readonly #records: Map<string, ImageRecord>;

@@ -1,5 +1,5 @@
 /** Images by pull policy, one pull per image at a time whoever asks (pkg/kubelet/images). */
-import type { Clock } from '../../shared/process/clock.js';
+import type { Clock, Timer } from '../../shared/process/clock.js';
 import {
   defaultPullPolicy,
   fullImageName,
@@ -7,8 +7,9 @@ import {
   imageNameError,
   pullNames,
 } from '../decisions/image-name.js';
+import { goDuration } from '../decisions/pulled-text.js';
 import { credentialsFor, type Keyring, type RegistryAuth } from '../decisions/registry-credentials.js';
-import { type EngineImage, type RuntimeDriver, RuntimeError } from '../runtime/driver.js';
+import { type EngineImage, type PullRequest, type RuntimeDriver, RuntimeError } from '../runtime/driver.js';
 import { PullQueue } from './pull-queue.js';
 import type { RegistrySettings } from './registry-settings.js';
 
@@ -37,8 +38,8 @@ export interface ImagesOptions {
   registries: Pick<RegistrySettings, 'known'>;
   /** Pulls that go on at once. */
   pullsAtOnce: number;
-  /** Told of each image that arrived by a pull, by its full name. */
-  onPulled?: (fullName: string, image: LocalImage) => void;
+  /** Told of each image that arrived by a pull. */
+  onPulled?: (image: LocalImage) => void;
 }
 
 interface Pull {
@@ -46,6 +47,9 @@ interface Pull {
   abort: AbortController;
   waiting: number;
 }
+
+/** Extracting a large layer onto a slow card is silent for minutes, too. */
+const STALL_MS = 10 * 60_000;
 
 /** One for the whole agent: it knows which pulls are under way, and nothing else. */
 export class Images {
@@ -84,7 +88,7 @@ export class Images {
     const { pullMs } = await this.#join(name, request.secrets ?? [], signal);
     const pulled = await this.#find(name);
     if (!pulled) throw new RuntimeError('ErrImagePull', `${name} was pulled and is not there`, true);
-    this.#options.onPulled?.(name, pulled);
+    this.#options.onPulled?.(pulled);
     const totalMs = this.#options.clock.monotonic() - startedAt;
     return { kind: 'pulled', image: pulled, pullMs, totalMs };
   }
@@ -137,7 +141,7 @@ export class Images {
       const found = credentialsFor(image, [...secrets, keyring]);
       for (const auth of found.length > 0 ? found : [undefined]) {
         try {
-          await driver.pull({ image, signal, ...(auth && { auth: authHeader(auth, image) }) });
+          await this.#pullFrom({ image, signal, ...(auth && { auth: authHeader(auth, image) }) });
           if (image !== fullName && !hasDigest(fullName)) await driver.tag(image, fullName);
           return;
         } catch (error) {
@@ -148,6 +152,30 @@ export class Images {
       }
     }
     throw together(refusals);
+  }
+
+  /** A registry that has gone silent must not hold a place for ever. */
+  async #pullFrom(request: PullRequest): Promise<void> {
+    const { driver, clock } = this.#options;
+    const abort = new AbortController();
+    const stalled = new Promise<never>((_, reject) => {
+      abort.signal.addEventListener('abort', () => reject(abort.signal.reason));
+    });
+    const watch = (): Timer =>
+      clock.after(STALL_MS, () =>
+        abort.abort(new RuntimeError('ErrImagePull', `no progress in ${goDuration(STALL_MS)}`, true)),
+      );
+    let timer = watch();
+    const onProgress = (): void => {
+      timer.cancel();
+      timer = watch();
+    };
+    const signal = AbortSignal.any([request.signal, abort.signal]);
+    try {
+      await Promise.race([driver.pull({ ...request, signal, onProgress }), stalled]);
+    } finally {
+      timer.cancel();
+    }
   }
 
   #end(name: string, pull: Pull): void {

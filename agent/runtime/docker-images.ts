@@ -35,7 +35,10 @@ export function toEngineImage({ Id, Size, Config }: ImageAnswer): EngineImage {
 }
 
 /** Pulls, or throws ErrImagePull or InvalidImageName in the registry's words. */
-export async function pullImage(api: DockerApi, { image, auth, signal }: PullRequest): Promise<void> {
+export async function pullImage(
+  api: DockerApi,
+  { image, auth, signal, onProgress }: PullRequest,
+): Promise<void> {
   const stream = await api.stream(
     {
       method: 'POST',
@@ -46,7 +49,7 @@ export async function pullImage(api: DockerApi, { image, auth, signal }: PullReq
     },
     { 400: 'InvalidImageName', otherwise: 'ErrImagePull' },
   );
-  await finish(stream, 'ErrImagePull');
+  await finish(stream, 'ErrImagePull', onProgress);
 }
 
 /** Gives the image a second name. Throws `ErrImagePull`. */
@@ -101,9 +104,14 @@ export async function loadImages(api: DockerApi, archive: Uint8Array): Promise<v
 }
 
 /** Engines say 200 first and tell of a failure in the progress; a stream that breaks off is one too. */
-async function finish(stream: AsyncIterable<Uint8Array>, reason: string): Promise<void> {
+async function finish(
+  stream: AsyncIterable<Uint8Array>,
+  reason: string,
+  onProgress?: () => void,
+): Promise<void> {
   try {
     for await (const { error, errorDetail } of jsonLines<Progress>(stream)) {
+      onProgress?.();
       const message = errorDetail?.message ?? error;
       if (message) throw new RuntimeError(reason, message, true);
     }

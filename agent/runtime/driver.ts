@@ -241,6 +241,8 @@ export interface PullRequest {
   /** Base64 engine auth header, absent = anonymous. */
   auth?: string;
   signal: AbortSignal;
+  /** Called whenever the engine says that something has come. */
+  onProgress?: () => void;
 }
 
 /** A refusal or failure of the engine. `temporary`: the same call may work later without anyone's doing. */

@@ -188,7 +188,7 @@ for (const kind of ['docker', 'podman'] as const) {
         records,
         thresholds: { high: 85, low: 80 },
         disk: async () => ({ capacityBytes: 1000, availableBytes: 0 }),
-        pinned: () => new Set(),
+        pinned: () => [],
         warn: (reason) => void warnings.push(reason),
         clock: systemClock,
         log: silentLogger,

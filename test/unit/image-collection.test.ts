@@ -33,6 +33,7 @@ describe('how much', () => {
 test('the longest unused goes first; none in use, none that has just come', () => {
   const image = (name: string, changes: Partial<CollectableImage> = {}): CollectableImage => ({
     name,
+    id: `id-${name}`,
     sizeBytes: 1,
     pulledAt: 0,
     lastUsedAt: 0,
@@ -83,7 +84,7 @@ describe('the collector', () => {
       records,
       thresholds: THRESHOLDS,
       disk: async () => ({ capacityBytes: 100, availableBytes: state.availableBytes }),
-      pinned: () => state.pinned,
+      pinned: () => [...state.pinned],
       warn: (reason, message) => void warnings.push(`${reason}: ${message}`),
       clock,
       log: silentLogger,

@@ -90,6 +90,33 @@ describe('pulls', () => {
   });
 });
 
+test('a registry that has gone silent loses its place', async () => {
+  const clock = new ManualClock(0);
+  const { engine, images } = open({ clock, pullsAtOnce: 1 });
+  let progress = (): void => undefined;
+  engine.answer = ({ image, onProgress = progress, signal }) => {
+    progress = onProgress;
+    if (!image.includes('silent')) return Promise.resolve();
+    return new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))));
+  };
+  const silent = assert.rejects(
+    images.ensure({ image: 'silent:1' }, never, () => undefined),
+    {
+      reason: 'ErrImagePull',
+      message: 'no progress in 10m0s',
+    },
+  );
+  const next = images.ensure({ image: 'next:1' }, never, () => undefined);
+  for (const minutes of [9, 9, 10]) {
+    await settle();
+    assert.equal(engine.pulls.length, 1);
+    clock.advance(minutes * 60_000);
+    progress();
+  }
+  await silent;
+  assert.equal((await next).kind, 'pulled');
+});
+
 describe('credentials and mirrors', () => {
   test('each that fits is tried, and the file may change between two pulls', async (context) => {
     const path = join(temporaryDirectory(context), 'registries.json');
