@@ -6,6 +6,7 @@ import type { Part, Running } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
 import { EventRecorder } from './controllers/event-recorder.js';
 import { startControllers } from './controllers/index.js';
+import { RolloutBoard } from './controllers/rollout-board.js';
 import { Hub } from './hub/hub.js';
 import { nodeLeases } from './hub/node-leases.js';
 import { Presence } from './hub/presence.js';
@@ -36,6 +37,7 @@ export interface Core {
   informers: Informers;
   hub: Hub;
   restore: RestoreState;
+  rollouts: RolloutBoard;
   /** To start in order and stop in reverse, before the store and after everything that uses them; the hub stops by itself. */
   parts: Part[];
 }
@@ -55,6 +57,7 @@ export function createCore(host: CoreHost): Core {
   const registry = createRegistry({ store, kinds: kindsServed(leases), clock, chance, log });
   const informers = createInformers({ registry, clock, log });
   const events = new EventRecorder({ registry, clock, log });
+  const rollouts = new RolloutBoard();
   const shared = { registry, informers, events, clock, log };
   const restore = new RestoreState(store, log);
   const history = { era: store.era(), pastEras: store.pastEras() };
@@ -75,12 +78,12 @@ export function createCore(host: CoreHost): Core {
     {
       name: 'controllers',
       start: async () => {
-        controllers = await startControllers({ ...shared, ...heldUntil });
+        controllers = await startControllers({ ...shared, rollouts, ...heldUntil });
       },
       stop: () => controllers?.stop(),
     },
   ];
-  return { registry, informers, hub, restore, parts };
+  return { registry, informers, hub, restore, rollouts, parts };
 }
 
 /** All kinds, with node Leases read from presence instead of the store. */

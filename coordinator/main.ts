@@ -43,12 +43,12 @@ export async function startCoordinator(
   const store = await openStore(data, log);
   const sealKey = await loadSealKey(join(data, 'pki'));
   const core = createCore({ ...settings, store, sealKey, clock, log });
-  const { registry, informers, hub, restore } = core;
+  const { registry, informers, hub, restore, rollouts } = core;
   const shared = { registry, informers, clock, log };
   const api = new ApiPart(settings, {
     registry,
     hub,
-    explain: new DaemonSetExplainer({ informers, clock }),
+    explain: new DaemonSetExplainer({ informers, clock, rollouts }),
     restore,
     clock,
     log,

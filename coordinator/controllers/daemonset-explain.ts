@@ -16,6 +16,7 @@ import { revisionHistory } from '../decisions/revision-history.js';
 import { BY_OWNER, type Informers } from '../informers/informer.js';
 import { daemonSetKind, nodeKind } from '../kinds/index.js';
 import { nodeNamesOf, podsOnNode } from './daemonset-view.js';
+import type { RolloutBoard } from './rollout-board.js';
 
 /** Why, for one node. `rules`: [] when there is no Node to hold them to. */
 export interface NodeAnswer {
@@ -35,6 +36,7 @@ export interface FleetAnswer {
 interface ExplainerParts {
   informers: Pick<Informers, 'pods' | 'nodes' | 'daemonSets' | 'controllerRevisions'>;
   clock: Clock;
+  rollouts: Pick<RolloutBoard, 'stanceOf'>;
 }
 
 /** A DaemonSet with what is the same for all its nodes. */
@@ -58,7 +60,8 @@ export class DaemonSetExplainer {
     const node = this.#parts.informers.nodes.get({ name: nodeName });
     const pods = this.#ownedPods(subject, nodeName);
     if (!node && pods.length === 0) throw notFound(nodeKind, nodeName);
-    const reason = reasonFor({ ...subject, node, pods });
+    const rollout = this.#parts.rollouts.stanceOf(ref, nodeName);
+    const reason = reasonFor({ ...subject, node, pods, rollout });
     const { namespace = '', name } = daemonSet.metadata;
     return {
       code: reason.code,
@@ -110,6 +113,7 @@ export class DaemonSetExplainer {
 
   #reason(subject: Subject, nodeName: string): Reason {
     const node = this.#parts.informers.nodes.get({ name: nodeName });
-    return reasonFor({ ...subject, node, pods: this.#ownedPods(subject, nodeName) });
+    const rollout = this.#parts.rollouts.stanceOf(subject.daemonSet.metadata, nodeName);
+    return reasonFor({ ...subject, node, pods: this.#ownedPods(subject, nodeName), rollout });
   }
 }

@@ -5,6 +5,7 @@ import type { Informers } from '../informers/informer.js';
 import type { Registry } from '../registry/registry.js';
 import type { RecordEvent } from './event-recorder.js';
 import type { PodReservations } from './node-ledger.js';
+import type { RolloutBoard } from './rollout-board.js';
 
 /** Their collaborators. */
 export interface DaemonSetParts {
@@ -14,6 +15,8 @@ export interface DaemonSetParts {
     'pods' | 'nodes' | 'daemonSets' | 'controllerRevisions' | 'rolloutPolicies' | 'rollouts' | 'waitFor'
   >;
   reservations: PodReservations;
+  /** Where rollouts by waves say how they stand. */
+  rollouts: RolloutBoard;
   clock: Clock;
   log: Logger;
   /** As component `daemonset-controller`. */

@@ -10,6 +10,7 @@ import { NamespaceController } from './namespace.js';
 import { NodeLedger } from './node-ledger.js';
 import { NodeLifecycle } from './node-lifecycle.js';
 import { PodGarbageCollector } from './pod-garbage-collector.js';
+import { RolloutBoard } from './rollout-board.js';
 import { Scheduler } from './scheduler.js';
 import { TaintEviction } from './taint-eviction.js';
 
@@ -17,6 +18,8 @@ export interface ControllersOptions {
   registry: Registry;
   informers: Informers;
   events: EventRecorder;
+  /** Absent: nobody explains. */
+  rollouts?: RolloutBoard;
   clock: Clock;
   log: Logger;
   /** Until this resolves no controller creates, replaces or deletes a Pod, nor anything else; absent = never held back. */
@@ -57,7 +60,7 @@ export async function startControllers(options: ControllersOptions): Promise<{ s
 
 /** Those whose decisions reach containers. They are level-triggered: what happened before their start they see then. */
 function startActors(options: ControllersOptions): Controller[] {
-  const { informers, events } = options;
+  const { informers, events, rollouts = new RolloutBoard() } = options;
   const schedulerEvents = events.from('default-scheduler');
   const ledger = new NodeLedger({ informers, recordEvent: schedulerEvents });
   return [
@@ -67,6 +70,7 @@ function startActors(options: ControllersOptions): Controller[] {
     new Scheduler({ ...options, ledger, recordEvent: schedulerEvents }),
     startDaemonSetController({
       ...options,
+      rollouts,
       reservations: ledger,
       recordEvent: events.from('daemonset-controller'),
       recordRollout: events.from('rollout-controller'),

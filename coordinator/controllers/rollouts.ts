@@ -74,6 +74,7 @@ export class Rollouts {
     const key = refText(metadata);
     this.#drawn.get(key)?.tally.follow(undefined);
     this.#drawn.delete(key);
+    this.#parts.rollouts.post(metadata, undefined);
   }
 
   /** Until the waves of a new tally are known, Pods are made of the stable revision, or one might escape its wave. */
@@ -113,6 +114,12 @@ export class Rollouts {
     const isOpen = (name: string) =>
       verdict.memory.failure === undefined && waves.waveOf(name) <= verdict.memory.wave;
     tally.heldBack = (name) => (isOpen(name) ? undefined : stable);
+    const { phase, message } = verdict;
+    const names = waveNames(policy.spec.waves ?? []);
+    this.#parts.rollouts.post(daemonSet.metadata, (node) => {
+      const wave = names[waves.waveOf(node)] ?? '';
+      return { phase, message, wave, isOpen: isOpen(node) };
+    });
     const next = Math.min(
       deadline ?? Number.POSITIVE_INFINITY,
       verdict.lookAgainAt ?? Number.POSITIVE_INFINITY,

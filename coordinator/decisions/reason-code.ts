@@ -2,6 +2,7 @@
 import { findCondition } from '../../shared/kube/conditions.js';
 import type { Node } from '../../shared/kube/node.js';
 import { isPodTerminal, type Pod } from '../../shared/kube/pod.js';
+import type { RolloutPhase } from '../../shared/kube/rollout.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { contactOf } from './contact.js';
 import { type CurrentRevision, comparePods, type DaemonPod, toDaemonPod } from './daemon-node.js';
@@ -23,6 +24,9 @@ export const REASON_CODES = [
   'Unschedulable',
   'Terminating',
   'Updating',
+  'WaitingForWave',
+  'RolloutPaused',
+  'RolloutFailed',
   'UpdateOnDelete',
   'NodeOffline',
   'KeptDespiteTaint',
@@ -45,6 +49,15 @@ export interface Reason {
   because: string;
 }
 
+/** How a rollout by waves stands for one node. */
+export interface RolloutStance {
+  phase: RolloutPhase;
+  message: string;
+  /** Name of the node's wave, and whether it is open. */
+  wave: string;
+  isOpen: boolean;
+}
+
 /** One DaemonSet and one node. `node` is undefined when there is no such object (any more). */
 export interface ReasonInput {
   daemonSet: DaemonSet;
@@ -52,6 +65,8 @@ export interface ReasonInput {
   /** Those that the DaemonSet owns and whose target is the node. */
   pods: readonly Pod[];
   current: CurrentRevision;
+  /** Absent where no policy governs the DaemonSet. */
+  rollout?: RolloutStance | undefined;
 }
 
 const OBJECTIONS: Readonly<Record<PlacementRule, ReasonCode>> = {
@@ -88,7 +103,7 @@ export function reasonFor(input: ReasonInput): Reason {
   if (!placement.shouldRun) return objectionReason(placement, first);
   if (offline) return offlineReason(node, first);
   if (!first) return { code: 'Creating', because: 'the node is eligible and its Pod is due' };
-  return podReason(daemonSet, first);
+  return podReason(daemonSet, first, input.rollout);
 }
 
 /** The Pod that speaks for the node: a live one before one that goes, in an update the old, then as the controller keeps them. */
@@ -125,7 +140,7 @@ function offlineReason(node: Node, first: Held | undefined): Reason {
   return { code: 'NodeOffline', ...nameOf(first), because: `its agent is not connected${last}` };
 }
 
-function podReason({ spec }: DaemonSet, { pod, view }: Held): Reason {
+function podReason({ spec }: DaemonSet, { pod, view }: Held, rollout: RolloutStance | undefined): Reason {
   const rolling = isRollingUpdate(spec.updateStrategy);
   const about = { pod: view.name };
   if (view.terminating) {
@@ -134,10 +149,32 @@ function podReason({ spec }: DaemonSet, { pod, view }: Held): Reason {
   }
   const { code, because } = podProgress(pod);
   if (view.updated) return { code, ...about, because };
+  const hold = rolling && rollout ? holdOf(rollout) : undefined;
+  if (hold) return { ...hold, ...about };
   const isLeft = !rolling && code === 'Running';
   return {
     code: rolling ? 'Updating' : isLeft ? 'UpdateOnDelete' : code,
     ...about,
     because: `it is of an older template, and ${because}`,
   };
+}
+
+/** What keeps a node's old Pod there, if not the budget alone. */
+function holdOf({
+  phase,
+  message,
+  wave,
+  isOpen,
+}: RolloutStance): Pick<Reason, 'code' | 'because'> | undefined {
+  switch (phase) {
+    case 'Failed':
+    case 'RolledBack':
+      return { code: 'RolloutFailed', because: `the newest template is barred: ${message}` };
+    case 'Paused':
+      return { code: 'RolloutPaused', because: message };
+    default:
+      return isOpen
+        ? undefined
+        : { code: 'WaitingForWave', because: `its wave ${wave} is not open yet: ${message}` };
+  }
 }

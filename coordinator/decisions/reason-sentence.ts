@@ -59,6 +59,21 @@ const WORDINGS: Readonly<Record<ReasonCode, Wording>> = {
     advice: ({ namespace, daemonSet }) =>
       `the rolling update replaces it: kubectl rollout status -n ${namespace} ds/${daemonSet}`,
   },
+  WaitingForWave: {
+    does: 'waits with its old Pod on',
+    advice: ({ namespace, daemonSet }) =>
+      `see how far the rollout is: kubectl get rollout -n ${namespace} ${daemonSet} -o wide`,
+  },
+  RolloutPaused: {
+    does: 'keeps its old Pod on',
+    advice: ({ namespace }) =>
+      `to go on, set spec.paused to false: kubectl get rolloutpolicies -n ${namespace}`,
+  },
+  RolloutFailed: {
+    does: 'keeps its old Pod on',
+    advice: ({ namespace, daemonSet }) =>
+      `mend the template, or go back: kubectl rollout undo -n ${namespace} ds/${daemonSet}`,
+  },
   UpdateOnDelete: {
     does: 'runs an older template on',
     advice: ({ namespace }, pod) =>

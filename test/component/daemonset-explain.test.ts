@@ -12,7 +12,7 @@ let explainer: DaemonSetExplainer;
 
 async function start(nodes: string[], updateStrategy: { type: string }): Promise<void> {
   fleet = await DaemonFleet.start(nodes);
-  explainer = new DaemonSetExplainer({ informers: fleet.informers, clock: fleet.clock });
+  explainer = new DaemonSetExplainer(fleet);
   await fleet.create('web', { updateStrategy });
   await fleet.rolledOut('web');
 }

@@ -1,6 +1,7 @@
 /** Rollouts by waves: the controller over a registry, with stand-ins for the agents. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { DaemonSetExplainer } from '../../coordinator/controllers/daemonset-explain.js';
 import { nodeKind, podKind, rolloutKind, rolloutPolicyKind } from '../../coordinator/kinds/index.js';
 import type { ConditionStatus } from '../../shared/kube/conditions.js';
 import type { Pod } from '../../shared/kube/pod.js';
@@ -214,6 +215,11 @@ describe('holds', () => {
   withPolicy('a wave that waits for approval opens once, when it is named', { waves }, async (rolling) => {
     await rolling.fleet.setImage('web', 'app:2');
     await rolling.stands('AwaitingApproval', 'canary', 2);
+    const { reasons } = await new DaemonSetExplainer(rolling.fleet).explainFleet(REF);
+    assert.deepEqual(
+      reasons.map(({ code, count }) => `${count} ${code}`),
+      ['2 Running', '8 WaitingForWave'],
+    );
     await rolling.approve('rest');
     await rolling.stands('AwaitingApproval', 'canary', 2);
     await rolling.approve('shops');

@@ -3,6 +3,7 @@ import { startDaemonSetController } from '../../coordinator/controllers/daemonse
 import type { DaemonSetParts } from '../../coordinator/controllers/daemonset-parts.js';
 import type { RecordEvent } from '../../coordinator/controllers/event-recorder.js';
 import { NodeLedger } from '../../coordinator/controllers/node-ledger.js';
+import { RolloutBoard } from '../../coordinator/controllers/rollout-board.js';
 import type { Informers } from '../../coordinator/informers/informer.js';
 import { daemonSetKind, nodeKind, podKind } from '../../coordinator/kinds/index.js';
 import type { Registry } from '../../coordinator/registry/registry.js';
@@ -38,6 +39,7 @@ export class DaemonFleet {
   /** `type reason message` of every event told about DaemonSets. */
   readonly events: string[] = [];
   readonly agents: Agents;
+  readonly rollouts = new RolloutBoard();
   readonly #plane: ControlPlane;
   #controller: { stop(): Promise<void> };
   readonly #wrap: NonNullable<FleetOptions['wrap']>;
@@ -69,6 +71,7 @@ export class DaemonFleet {
       registry: this.#wrap(registry),
       recordEvent: record,
       recordRollout: record,
+      rollouts: this.rollouts,
       reservations: new NodeLedger({ informers, recordEvent: events.from('default-scheduler') }),
     });
   }

@@ -1,7 +1,12 @@
 /** One DaemonSet on one node: each row changes one thing about a Pod that runs, and names the code that it makes. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { REASON_CODES, type ReasonInput, reasonFor } from '../../coordinator/decisions/reason-code.js';
+import {
+  REASON_CODES,
+  type ReasonInput,
+  type RolloutStance,
+  reasonFor,
+} from '../../coordinator/decisions/reason-code.js';
 import { reasonSentence } from '../../coordinator/decisions/reason-sentence.js';
 import type { Taint } from '../../shared/kube/node.js';
 import type { ContainerState, ContainerStatus, Pod, PodSpec } from '../../shared/kube/pod.js';
@@ -97,6 +102,11 @@ const zoneAffinity: Partial<PodSpec> = {
 };
 const OLD = { hash: 'old' };
 
+const stance = (change: Partial<RolloutStance>): RolloutStance => ({
+  ...{ phase: 'Soaking', message: 'soaks', wave: 'shops', isOpen: true },
+  ...change,
+});
+
 const CASES: [rule: string, over: Partial<ReasonInput>, code: string, because: RegExp][] = [
   ['ready', {}, 'Running', /^it is ready$/],
   ['ready after restarts', { pods: [pod({ restartCount: 3 })] }, 'Running', /restarts so far: 3/],
@@ -122,6 +132,31 @@ const CASES: [rule: string, over: Partial<ReasonInput>, code: string, because: R
   ['old template', { pods: [pod(OLD)] }, 'Updating', /older template, and it is ready/],
   ['old template, going', { pods: [pod({ ...OLD, deleted: true })] }, 'Updating', /stopped by/],
   ['old beside new in a surge', { pods: [pod(), pod({ ...OLD, name: 'a' })] }, 'Updating', /older template/],
+  ['its wave is open', { pods: [pod(OLD)], rollout: stance({}) }, 'Updating', /older template/],
+  [
+    'its wave is not',
+    { pods: [pod(OLD)], rollout: stance({ isOpen: false }) },
+    'WaitingForWave',
+    /wave shops is not open yet: soaks/,
+  ],
+  [
+    'the policy is paused',
+    { pods: [pod(OLD)], rollout: stance({ phase: 'Paused' }) },
+    'RolloutPaused',
+    /soaks/,
+  ],
+  [
+    'the revision is barred',
+    { pods: [pod(OLD)], rollout: stance({ phase: 'Failed' }) },
+    'RolloutFailed',
+    /barred: soaks/,
+  ],
+  [
+    'a new Pod in a rollout speaks for itself',
+    { pods: [pod()], rollout: stance({ phase: 'Failed' }) },
+    'Running',
+    /ready/,
+  ],
   ['old, OnDelete', { daemonSet: web({}, 'OnDelete'), pods: [pod(OLD)] }, 'UpdateOnDelete', /older/],
   [
     'old, OnDelete, and failing',
