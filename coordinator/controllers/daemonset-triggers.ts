@@ -5,8 +5,8 @@ import type { Node } from '../../shared/kube/node.js';
 import { type Pod, targetNodeOf } from '../../shared/kube/pod.js';
 import { compileLabelSelector } from '../../shared/kube/selectors.js';
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/workload.js';
-import { placementOf } from '../decisions/placement.js';
 import { BY_NAMESPACE, type Informers, type ObjectChange } from '../informers/informer.js';
+import { verdictOn } from './daemonset-placement.js';
 
 /** What is to be looked at again. */
 export interface DaemonSetCalls {
@@ -92,8 +92,8 @@ function callForNode(informers: TriggerInformers, calls: DaemonSetCalls, change:
   }
 }
 
-function isSamePlacement({ spec }: DaemonSet, previous: Node, current: Node): boolean {
-  const [before, after] = [previous, current].map((node) => placementOf(node, spec.template.spec));
+function isSamePlacement(daemonSet: DaemonSet, previous: Node, current: Node): boolean {
+  const [before, after] = [previous, current].map((node) => verdictOn(node, daemonSet));
   return (
     before?.shouldRun === after?.shouldRun && before?.shouldContinueRunning === after?.shouldContinueRunning
   );

@@ -4,8 +4,8 @@ import { type Pod, targetNodeOf } from '../../shared/kube/pod.js';
 import { compileLabelSelector, type Matcher } from '../../shared/kube/selectors.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { type CurrentRevision, type DaemonNode, toDaemonPod } from '../decisions/daemon-node.js';
-import { placementOf } from '../decisions/placement.js';
 import { BY_OWNER, type Informers, PODS_BY_TARGET_NODE } from '../informers/informer.js';
+import { verdictOn } from './daemonset-placement.js';
 
 /** Whose an object is to one DaemonSet (pkg/controller ControllerRefManager). */
 export type Claim = 'owned' | 'adopt' | 'release' | 'foreign';
@@ -75,7 +75,7 @@ export function viewNode(
   const matcher = compileLabelSelector(daemonSet.spec.selector);
   const { owned, claims } = podsOnNode(informers, daemonSet, matcher, name);
   const node = informers.nodes.get({ name });
-  const placement = node && placementOf(node, daemonSet.spec.template.spec);
+  const placement = node && verdictOn(node, daemonSet);
   return {
     node: {
       name,

@@ -10,6 +10,9 @@ import type { Labels } from '../../shared/kube/selectors.js';
 /** The parts of a node that are looked at. */
 export type AffinityNode = { metadata: Pick<Node['metadata'], 'name' | 'labels'> };
 
+/** Whether a node passes. */
+export type NodeTest = (node: AffinityNode) => boolean;
+
 const INT64_MAX = 2n ** 63n - 1n;
 
 /** Base 10 with an optional sign and leading zeros, within 64 bits (Go's strconv.ParseInt). */
@@ -41,28 +44,42 @@ function isReadableExpression({ key, operator, values = [] }: NodeSelectorRequir
   return isLabelKey(key ?? '') && takesValues(operator, values ?? []) && (values ?? []).every(isLabelValue);
 }
 
-function meetsExpression(requirement: NodeSelectorRequirement, labels: Labels): boolean {
-  const label = Object.hasOwn(labels, requirement.key) ? labels[requirement.key] : undefined;
-  const values = requirement.values ?? [];
-  switch (requirement.operator) {
+type LabelTest = (labels: Labels) => boolean;
+
+function labelOf(labels: Labels, key: string): string | undefined {
+  return Object.hasOwn(labels, key) ? labels[key] : undefined;
+}
+
+function compileExpression({ key, operator, values }: NodeSelectorRequirement): LabelTest {
+  const wanted = new Set(values ?? []);
+  switch (operator) {
     case 'In':
-      return label !== undefined && values.includes(label);
+      return (labels) => {
+        const label = labelOf(labels, key);
+        return label !== undefined && wanted.has(label);
+      };
     case 'NotIn':
-      return label === undefined || !values.includes(label);
+      return (labels) => {
+        const label = labelOf(labels, key);
+        return label === undefined || !wanted.has(label);
+      };
     case 'Exists':
-      return label !== undefined;
+      return (labels) => labelOf(labels, key) !== undefined;
     case 'DoesNotExist':
-      return label === undefined;
+      return (labels) => labelOf(labels, key) === undefined;
     default:
-      return meetsComparison(requirement.operator, label, values[0] ?? '');
+      return compileComparison(key, operator, values?.[0] ?? '');
   }
 }
 
-function meetsComparison(operator: string, label: string | undefined, value: string): boolean {
-  const actual = label === undefined ? undefined : parseInt64(label);
+function compileComparison(key: string, operator: string, value: string): LabelTest {
   const bound = parseInt64(value);
-  if (actual === undefined || bound === undefined) return false;
-  return operator === 'Gt' ? actual > bound : actual < bound;
+  return (labels) => {
+    const label = labelOf(labels, key);
+    const actual = label === undefined ? undefined : parseInt64(label);
+    if (actual === undefined || bound === undefined) return false;
+    return operator === 'Gt' ? actual > bound : actual < bound;
+  };
 }
 
 function isReadableField({ operator, values }: NodeSelectorRequirement): boolean {
@@ -75,16 +92,19 @@ function meetsField({ key, operator, values }: NodeSelectorRequirement, nodeName
   return (actual === values?.[0]) === (operator === 'In');
 }
 
-/** One term: all expressions and all fields. A term without either matches nothing. */
-function matchesNodeSelectorTerm(term: NodeSelectorTerm, node: AffinityNode): boolean {
+/** One term: all expressions and all fields. A term without either matches nothing, nor does an unreadable one. */
+function compileTerm(term: NodeSelectorTerm): NodeTest {
   const expressions = term.matchExpressions ?? [];
   const fields = term.matchFields ?? [];
-  if (expressions.length === 0 && fields.length === 0) return false;
-  if (!expressions.every(isReadableExpression) || !fields.every(isReadableField)) return false;
-  const { name, labels = {} } = node.metadata;
-  // A node without a name has no fields to compare, and upstream then passes over matchFields.
-  const meetsFields = !name || fields.every((field) => meetsField(field, name));
-  return meetsFields && expressions.every((expression) => meetsExpression(expression, labels ?? {}));
+  const isReadable = expressions.every(isReadableExpression) && fields.every(isReadableField);
+  if (!isReadable || expressions.length + fields.length === 0) return () => false;
+  const tests = expressions.map(compileExpression);
+  return ({ metadata: { name, labels } }) => {
+    const present = labels ?? {};
+    // A node without a name has no fields to compare, and upstream then passes over matchFields.
+    if (name && !fields.every((field) => meetsField(field, name))) return false;
+    return tests.every((test) => test(present));
+  };
 }
 
 /** A pair of `nodeSelector` that the node lacks; `actual`: its own value of that label, if it has one. */
@@ -103,11 +123,20 @@ export function unmetNodeSelector(selector: PodSpec['nodeSelector'], node: Affin
   });
 }
 
-/** Whether any term of the required node affinity matches; without a required affinity every node does. */
-export function matchesRequiredAffinity(affinity: PodSpec['affinity'], node: AffinityNode): boolean {
+/**
+ * Answers of a node whether any term of the required node affinity matches; without a required affinity every node
+ * does. Reading the affinity costs more than asking, so one that is asked of many nodes is read once.
+ */
+export function compileRequiredAffinity(affinity: PodSpec['affinity']): NodeTest {
   const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
-  if (!required) return true;
-  return (required.nodeSelectorTerms ?? []).some((term) => matchesNodeSelectorTerm(term ?? {}, node));
+  if (!required) return () => true;
+  const terms = (required.nodeSelectorTerms ?? []).map((term) => compileTerm(term ?? {}));
+  return (node) => terms.some((matches) => matches(node));
+}
+
+/** The same, of one node. */
+export function matchesRequiredAffinity(affinity: PodSpec['affinity'], node: AffinityNode): boolean {
+  return compileRequiredAffinity(affinity)(node);
 }
 
 /** Node selector and required affinity together (nodeaffinity.GetRequiredNodeAffinity). Preferences are not read. */

@@ -2,7 +2,12 @@
 import type { Node, Taint } from '../../shared/kube/node.js';
 import type { PodSpec } from '../../shared/kube/pod.js';
 import { daemonTolerations } from './daemon-pod.js';
-import { matchesRequiredAffinity, requiredAffinityText, unmetNodeSelector } from './node-affinity.js';
+import {
+  compileRequiredAffinity,
+  matchesRequiredAffinity,
+  requiredAffinityText,
+  unmetNodeSelector,
+} from './node-affinity.js';
 import { findUntoleratedTaint } from './tolerations.js';
 
 /** The parts of a node that are looked at: conditions, capacity and `unschedulable` act only through taints. */
@@ -13,6 +18,10 @@ export type PlacementSpec = Pick<
   PodSpec,
   'nodeName' | 'nodeSelector' | 'affinity' | 'tolerations' | 'hostNetwork'
 >;
+
+/** Effects of taints that keep new Pods away, and those that drive Pods out. */
+const REPELLING = ['NoSchedule', 'NoExecute'] as const;
+const EVICTING = ['NoExecute'] as const;
 
 /** Each rule that can keep a DaemonSet off a node. */
 export type PlacementRule = 'NodeName' | 'NodeSelector' | 'NodeAffinity' | 'Taints';
@@ -49,6 +58,35 @@ export function placementOf(node: PlacementNode, spec: PlacementSpec): Placement
   return { shouldRun: true, shouldContinueRunning: true };
 }
 
+/** A verdict without words. */
+export type PlacementVerdict = Pick<Placement, 'shouldRun' | 'shouldContinueRunning'>;
+
+const RUNS: PlacementVerdict = { shouldRun: true, shouldContinueRunning: true };
+const STAYS: PlacementVerdict = { shouldRun: false, shouldContinueRunning: true };
+const GOES: PlacementVerdict = { shouldRun: false, shouldContinueRunning: false };
+
+/**
+ * The verdict of `placementOf` alone, for a template that is asked of many nodes: what can be known of it before is
+ * worked out once, and no reason is put into words.
+ */
+export function compilePlacement(spec: PlacementSpec): (node: PlacementNode) => PlacementVerdict {
+  const { nodeName, affinity } = spec;
+  const selected = Object.entries(spec.nodeSelector ?? {});
+  const matchesAffinity = compileRequiredAffinity(affinity);
+  const tolerations = daemonTolerations(spec);
+  return (node) => {
+    if (nodeName && nodeName !== node.metadata.name) return GOES;
+    const labels = node.metadata.labels ?? {};
+    for (const [key, value] of selected) {
+      if (!Object.hasOwn(labels, key) || labels[key] !== value) return GOES;
+    }
+    if (!matchesAffinity(node)) return GOES;
+    const taints = node.spec?.taints ?? [];
+    if (taints.length === 0 || !findUntoleratedTaint(taints, tolerations, REPELLING)) return RUNS;
+    return findUntoleratedTaint(taints, tolerations, EVICTING) ? GOES : STAYS;
+  };
+}
+
 /** `gpu=yes:NoSchedule`, as kubectl writes taints. */
 export function taintText({ key, value, effect }: Taint): string {
   return `${key}${value ? `=${value}` : ''}:${effect}`;
@@ -76,9 +114,9 @@ function nodeAffinityObjection(node: PlacementNode, { affinity }: PlacementSpec)
 function taintsObjection(node: PlacementNode, spec: PlacementSpec): Objection | undefined {
   const taints = node.spec?.taints ?? [];
   const tolerations = daemonTolerations(spec);
-  const untolerated = findUntoleratedTaint(taints, tolerations, ['NoSchedule', 'NoExecute']);
+  const untolerated = findUntoleratedTaint(taints, tolerations, REPELLING);
   if (!untolerated) return undefined;
-  const evicting = findUntoleratedTaint(taints, tolerations, ['NoExecute']);
+  const evicting = findUntoleratedTaint(taints, tolerations, EVICTING);
   const reason = `untolerated taint ${taintText(evicting ?? untolerated)}`;
   return { keeps: evicting === undefined, reason };
 }

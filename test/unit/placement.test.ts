@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { placementOf } from '../../coordinator/decisions/placement.js';
+import { compilePlacement, placementOf } from '../../coordinator/decisions/placement.js';
 import type { Taint } from '../../shared/kube/node.js';
 import type { PodSpec, Toleration } from '../../shared/kube/pod.js';
 
@@ -52,6 +52,8 @@ test('a node runs the Pod exactly when name, labels and every hard taint allow i
         (taint) => !bearsByItself(taint) && !(template.tolerations ?? []).some((one) => bears(one, taint)),
       );
       const placement = placementOf(node, template);
+      const { shouldRun, shouldContinueRunning } = placement;
+      assert.deepEqual(compilePlacement(template)(node), { shouldRun, shouldContinueRunning });
       const hard = repelling.filter(({ effect }) => effect !== 'PreferNoSchedule');
       assert.equal(placement.shouldRun, fits && hard.length === 0);
       assert.equal(

@@ -5,7 +5,7 @@ import type { NodeSelectorRequirement, Toleration } from '../../../shared/kube/p
 type Test = (labels: Record<string, string>) => boolean;
 
 /** Answers whether a node may run it. */
-export function compilePlacement(spec: PlacementSpec): (node: PlacementNode) => boolean {
+export function compileBarePlacement(spec: PlacementSpec): (node: PlacementNode) => boolean {
   const selected = Object.entries(spec.nodeSelector ?? {});
   const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   const terms = required?.nodeSelectorTerms?.map((term) => (term.matchExpressions ?? []).map(compile));
