@@ -6,12 +6,14 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fullImageName } from '../../agent/decisions/image-name.js';
+import { HeldImages } from '../../agent/images/held-images.js';
 import { ImageCollector } from '../../agent/images/image-collector.js';
 import { ImageRecords } from '../../agent/images/image-records.js';
 import { Images } from '../../agent/images/images.js';
 import { RegistrySettings } from '../../agent/images/registry-settings.js';
 import { DockerEngine } from '../../agent/runtime/docker-engine.js';
 import { askEngine } from '../../agent/runtime/find-engine.js';
+import type { Secret } from '../../shared/kube/config.js';
 import { systemClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
 import { startEngine, type TestEngine } from '../harness/engines.js';
@@ -96,6 +98,57 @@ for (const kind of ['docker', 'podman'] as const) {
         assert.equal((await ensure(image)).kind, 'present');
       },
     );
+
+    check(
+      'a Pod brings its own login; without it, it waits with the reason and pulls once the Secret is there',
+      { login: LOGIN },
+      async (registry) => {
+        const bench = new PodHostBench(driver, systemClock, kind);
+        const image = registry.push('own:1');
+        const text = JSON.stringify({
+          auths: { [REGISTRY]: { username: LOGIN.user, password: LOGIN.password } },
+        });
+        const secret: Secret = {
+          apiVersion: 'v1',
+          kind: 'Secret',
+          metadata: { name: 'login', namespace: 'default' },
+          type: 'kubernetes.io/dockerconfigjson',
+          data: { '.dockerconfigjson': Buffer.from(text).toString('base64') },
+        };
+        try {
+          const spec = { containers: [{ name: 'app', image }], imagePullSecrets: [{ name: 'login' }] };
+          bench.give(podOf('q', spec));
+          await bench.until('it is refused', () => bench.state('q') === 'ErrImagePull', 30_000);
+          const missing =
+            'FailedToRetrieveImagePullSecret: Unable to retrieve some image pull secrets (login); ' +
+            'attempting to pull the image may not succeed.';
+          assert.ok(bench.events.includes(missing), bench.events.join('\n'));
+          await bench.until('it backs off', () => bench.state('q') === 'ImagePullBackOff', 30_000);
+          bench.giveConfig(secret);
+          await bench.until('it runs', () => bench.state('q') === 'running', 60_000);
+          bench.takeAway('uid-q');
+          await bench.until(
+            'it is gone',
+            async () => (await driver.inspectPod('uid-q')).length === 0,
+            60_000,
+          );
+        } finally {
+          await bench.close();
+        }
+      },
+    );
+
+    check('an image held ahead is there before any Pod asks for it', {}, async (registry) => {
+      const image = registry.push('ahead:1');
+      const held = new HeldImages(images, systemClock, silentLogger);
+      held.hold([image]);
+      const deadline = Date.now() + 30_000;
+      while (!(await driver.findImage(image))) {
+        assert.ok(Date.now() < deadline, 'not pulled');
+        await sleep(50);
+      }
+      held.stop();
+    });
 
     check(
       'a mirror stands in for a registry that cannot be reached, by tag and by digest',
