@@ -47,7 +47,9 @@ export function createAgentImages(options: AgentImagesOptions): AgentImages {
   const { driver, handling, clock, warn } = options;
   const { registries, pullsAtOnce, records, collection } = handling;
   const log = options.log.child({ component: 'images' });
-  const onPulled = ({ name }: LocalImage): void => {
+  const onPulled = ({ name }: LocalImage, wasThere: boolean): void => {
+    // Somebody else put it here: it is theirs, newer or not.
+    if (wasThere && !records.all().has(name)) return;
     records
       .pulled(name, clock.now())
       .catch((error: unknown) => log.warn({ image: name, err: error }, 'pulled image not noted'));

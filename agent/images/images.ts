@@ -38,8 +38,8 @@ export interface ImagesOptions {
   registries: Pick<RegistrySettings, 'known'>;
   /** Pulls that go on at once. */
   pullsAtOnce: number;
-  /** Told of each image that arrived by a pull. */
-  onPulled?: (image: LocalImage) => void;
+  /** Told of each image that arrived by a pull, and whether one of this name was there before. */
+  onPulled?: (image: LocalImage, wasThere: boolean) => void;
 }
 
 interface Pull {
@@ -75,20 +75,18 @@ export class Images {
       throw new RuntimeError('InvalidImageName', message, false);
     }
     const name = fullImageName(image);
-    if (pullPolicy !== 'Always') {
-      const present = await this.#find(name);
-      if (present) return { kind: 'present', image: present };
-      if (pullPolicy === 'Never') {
-        const message = `Container image "${image}" is not present with pull policy of Never`;
-        throw new RuntimeError('ErrImageNeverPull', message, false);
-      }
+    const present = await this.#find(name);
+    if (present && pullPolicy !== 'Always') return { kind: 'present', image: present };
+    if (pullPolicy === 'Never') {
+      const message = `Container image "${image}" is not present with pull policy of Never`;
+      throw new RuntimeError('ErrImageNeverPull', message, false);
     }
     onPull();
     const startedAt = this.#options.clock.monotonic();
     const { pullMs } = await this.#join(name, request.secrets ?? [], signal);
     const pulled = await this.#find(name);
     if (!pulled) throw new RuntimeError('ErrImagePull', `${name} was pulled and is not there`, true);
-    this.#options.onPulled?.(pulled);
+    this.#options.onPulled?.(pulled, present !== undefined);
     const totalMs = this.#options.clock.monotonic() - startedAt;
     return { kind: 'pulled', image: pulled, pullMs, totalMs };
   }

@@ -69,6 +69,18 @@ describe('pulls', () => {
     assert.deepEqual(order, ['second', 'third']);
   });
 
+  test('what was there before is told apart from what a pull brought', async () => {
+    const told: [string, boolean][] = [];
+    const { engine, images } = open({ onPulled: ({ name }, wasThere) => void told.push([name, wasThere]) });
+    engine.has.set('docker.io/library/theirs:latest', { id: 'sha256:t', user: '', sizeBytes: 1 });
+    await images.ensure({ image: 'theirs' }, never, () => undefined);
+    await images.ensure({ image: 'ours' }, never, () => undefined);
+    assert.deepEqual(told, [
+      ['docker.io/library/theirs:latest', true],
+      ['docker.io/library/ours:latest', false],
+    ]);
+  });
+
   test('a task that fails gives its place to the next', async () => {
     const queue = new PullQueue(1);
     await assert.rejects(queue.run(refused, never), /unauthorized/);
