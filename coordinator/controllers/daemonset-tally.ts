@@ -84,11 +84,9 @@ export class DaemonSetTally implements Fleet {
     return this.#hashes;
   }
 
-  /** One at a time: it hears of every node as it stands, then of changes. Undefined: nobody. */
+  /** One at a time: it hears of changes from now on. Undefined: nobody. */
   follow(follower: TallyFollower | undefined): void {
     this.#follower = follower;
-    if (!follower) return;
-    for (const name of new Set([...this.#records.keys(), ...this.#underWay])) this.#tell(name);
   }
 
   /** All nodes that have a part in the update. */
@@ -96,7 +94,8 @@ export class DaemonSetTally implements Fleet {
     return new Set(Object.values(this.nodes).flatMap((names) => [...names]));
   }
 
-  #tell(name: string): void {
+  /** Tells the follower of a node as it stands. */
+  tell(name: string): void {
     const record = this.#records.get(name);
     const situation = this.#underWay.has(name) ? 'underWay' : record?.place?.situation;
     this.#follower?.(name, situation, record);
@@ -111,7 +110,7 @@ export class DaemonSetTally implements Fleet {
     if (isEmpty) this.#records.delete(name);
     else this.#records.set(name, record);
     this.#count(name, isEmpty ? undefined : record, 1, false);
-    this.#tell(name);
+    this.tell(name);
     return wasUnderWay || JSON.stringify(before) !== JSON.stringify(record);
   }
 
@@ -122,7 +121,7 @@ export class DaemonSetTally implements Fleet {
     this.#count(name, record, -1, false);
     this.#underWay.add(name);
     this.#count(name, record, 1, true);
-    this.#tell(name);
+    this.tell(name);
   }
 
   giveTurn(name: string, turn: ReplacementTurn): void {

@@ -13,6 +13,7 @@ import {
 } from '../../shared/kube/rollout.js';
 import { compileLabelSelector } from '../../shared/kube/selectors.js';
 import type { ControllerRevision, DaemonSet, DaemonSetUpdateStrategy } from '../../shared/kube/workload.js';
+import { Slice } from '../../shared/process/slice.js';
 import { contactOf } from '../decisions/contact.js';
 import { daemonSetOwner } from '../decisions/daemon-pod.js';
 import { chooseReverts } from '../decisions/revert.js';
@@ -96,7 +97,7 @@ export class Rollouts {
     turn: Turn,
   ): Promise<Replacements> {
     const { clock } = this.#parts;
-    const waves = this.#wavesOf(daemonSet, policy, tally);
+    const waves = await this.#wavesOf(daemonSet, policy, tally);
     const deadline = waves.expire();
     const rollout = this.#own(daemonSet);
     const counts = waves.counts();
@@ -155,7 +156,8 @@ export class Rollouts {
     return template ? { daemonSet: withTemplate(daemonSet, template), hash } : undefined;
   }
 
-  #wavesOf(daemonSet: DaemonSet, policy: RolloutPolicy, tally: DaemonSetTally): RolloutWaves {
+  /** Drawn anew for another count or policy: visits all nodes, in slices. */
+  async #wavesOf(daemonSet: DaemonSet, policy: RolloutPolicy, tally: DaemonSetTally): Promise<RolloutWaves> {
     const key = refText(daemonSet.metadata);
     const { uid = '', generation = 0 } = policy.metadata;
     const present = this.#drawn.get(key);
@@ -179,6 +181,11 @@ export class Rollouts {
       now: () => clock.now(),
     });
     tally.follow((name, situation, record) => waves.put(name, situation, record));
+    const slice = new Slice(clock);
+    for (const { name } of nodes) {
+      tally.tell(name);
+      await slice.pause();
+    }
     this.#drawn.set(key, { tally, policy: `${uid}/${generation}`, waves, key });
     return waves;
   }

@@ -12,10 +12,15 @@ export interface PlannedNode {
 const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 
+function mixed(hash: number, text: string): number {
+  let mix = hash;
+  for (let at = 0; at < text.length; at += 1) mix = Math.imul(mix ^ text.charCodeAt(at), FNV_PRIME);
+  return mix;
+}
+
 /** A node's place in the draw: 32 bits, unrelated for names that are alike. */
-function lot(seed: string, name: string): number {
-  let hash = FNV_OFFSET;
-  for (const byte of new TextEncoder().encode(`${seed}/${name}`)) hash = Math.imul(hash ^ byte, FNV_PRIME);
+function lot(seed: number, name: string): number {
+  let hash = mixed(seed, name);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (hash ^ (hash >>> 16)) >>> 0;
@@ -43,8 +48,9 @@ export function assignWaves(
   seed: string,
 ): Map<string, number> {
   const assigned = new Map<string, number>();
+  const start = mixed(FNV_OFFSET, seed);
   let left = nodes
-    .map((node) => ({ ...node, lot: lot(seed, node.name) }))
+    .map(({ name, labels }) => ({ name, labels, lot: lot(start, name) }))
     .sort((a, b) => a.lot - b.lot || (a.name < b.name ? -1 : 1));
   for (const [index, wave] of waves.entries()) {
     const { matches } = compileLabelSelector(wave.nodeSelector ?? {});
