@@ -15,7 +15,8 @@ import type { DaemonSetTallies } from './daemonset-tallies.js';
 import { type DaemonSetTally, NOT_HELD_BACK, type ReplacementTurn } from './daemonset-tally.js';
 import { nodeNamesOf } from './daemonset-view.js';
 import { preconditionsOf } from './ownership.js';
-import { Rollouts, type Turns } from './rollouts.js';
+import type { Turns } from './rollout-turns.js';
+import { Rollouts } from './rollouts.js';
 import type { WorkQueue } from './work-queue.js';
 import type { Turn } from './worker.js';
 

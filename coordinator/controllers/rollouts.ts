@@ -2,46 +2,35 @@
  * Rollouts by waves, for DaemonSets that a RolloutPolicy governs: keeps the waves' counts, writes the Rollout, and says
  * whose turn it is. What was decided is stored before anybody gets a turn by it.
  */
-import { refText, type Timestamp, toTimestamp } from '../../shared/kube/meta.js';
+import { controllerOf, refText } from '../../shared/kube/meta.js';
 import type { Node } from '../../shared/kube/node.js';
 import {
   APPROVE_ANNOTATION,
   type Rollout,
   type RolloutPolicy,
+  type RolloutPolicySpec,
   type RolloutStatus,
-  type RolloutWave,
 } from '../../shared/kube/rollout.js';
 import { compileLabelSelector } from '../../shared/kube/selectors.js';
-import type { ControllerRevision, DaemonSet, DaemonSetUpdateStrategy } from '../../shared/kube/workload.js';
+import type { ControllerRevision, DaemonSet } from '../../shared/kube/workload.js';
 import { Slice } from '../../shared/process/slice.js';
 import { contactOf } from '../decisions/contact.js';
 import { daemonSetOwner } from '../decisions/daemon-pod.js';
-import { chooseReverts } from '../decisions/revert.js';
 import { hashOf, templateOf, withTemplate } from '../decisions/revision.js';
-import { chooseReplacements, type Replacements } from '../decisions/rolling-update.js';
-import {
-  type RolloutMemory,
-  type RolloutVerdict,
-  rolloutStep,
-  type WaveCounts,
-} from '../decisions/rollout-step.js';
-import { isRollingUpdate, updateBudget } from '../decisions/update-strategy.js';
+import { approvedIn, memoryOf, statusOf } from '../decisions/rollout-status.js';
+import { rolloutStep } from '../decisions/rollout-step.js';
+import { isRollingUpdate } from '../decisions/update-strategy.js';
 import { assignWaves, waveNames } from '../decisions/wave-plan.js';
 import { BY_NAMESPACE, BY_OWNER, type ObjectChange } from '../informers/informer.js';
 import { rolloutKind } from '../kinds/index.js';
 import type { DaemonSetParts } from './daemonset-parts.js';
 import type { DaemonSetTally, OtherRevision } from './daemonset-tally.js';
 import { preconditionsOf } from './ownership.js';
+import { revertsOf, type Turns, turnsOf } from './rollout-turns.js';
 import { RolloutWaves } from './rollout-waves.js';
 import type { Turn } from './worker.js';
 
 const DEFAULT_DEADLINE_SECONDS = 600;
-
-/** Names of nodes by what is their turn. */
-export interface Turns extends Replacements {
-  /** Their Pod of the current revision goes. */
-  revert?: string[];
-}
 
 /** The waves of one DaemonSet, and for which count and policy they were drawn. */
 interface Drawn {
@@ -90,12 +79,7 @@ export class Rollouts {
   }
 
   /** Takes the rollout as far as the policy lets it, and answers whose turn it is. `tally` is whole. */
-  async step(
-    daemonSet: DaemonSet,
-    policy: RolloutPolicy,
-    tally: DaemonSetTally,
-    turn: Turn,
-  ): Promise<Replacements> {
+  async step(daemonSet: DaemonSet, policy: RolloutPolicy, tally: DaemonSetTally, turn: Turn): Promise<Turns> {
     const { clock } = this.#parts;
     const waves = await this.#wavesOf(daemonSet, policy, tally);
     const deadline = waves.expire();
@@ -104,7 +88,7 @@ export class Rollouts {
     const verdict = rolloutStep({
       spec: policy.spec,
       revision: tally.subject.current.hash,
-      memory: memoryOf(rollout),
+      memory: memoryOf(rollout, policy.spec),
       previous: this.#previous(daemonSet, tally.subject.current.hash),
       waves: counts,
       approved: approvedIn(rollout),
@@ -134,9 +118,8 @@ export class Rollouts {
   /** One of a DaemonSet of this name that is gone is for the garbage collector; until then ours cannot be made. */
   #own(daemonSet: DaemonSet): Rollout | undefined {
     const found = this.#parts.informers.rollouts.get(refOf(daemonSet));
-    return found?.metadata.ownerReferences?.some(({ uid }) => uid === daemonSet.metadata.uid)
-      ? found
-      : undefined;
+    const owner = found && controllerOf(found.metadata);
+    return !owner || owner.uid === daemonSet.metadata.uid ? found : undefined;
   }
 
   #revisions({ metadata }: DaemonSet): readonly ControllerRevision[] {
@@ -169,7 +152,6 @@ export class Rollouts {
       name,
       labels: informers.nodes.get({ name })?.metadata.labels,
     }));
-    const seconds = spec.failureBudget?.progressDeadlineSeconds ?? DEFAULT_DEADLINE_SECONDS;
     const waves = new RolloutWaves({
       plan: assignWaves(nodes, spec.waves ?? [], uid),
       waves: (spec.waves?.length ?? 0) + 1,
@@ -177,7 +159,7 @@ export class Rollouts {
         const node = informers.nodes.get({ name });
         return node ? contactOf(node) : 'here';
       },
-      deadlineMs: seconds * 1000,
+      ...deadlineIn(spec),
       now: () => clock.now(),
     });
     tally.follow((name, situation, record) => waves.put(name, situation, record));
@@ -236,101 +218,12 @@ export class Rollouts {
   }
 }
 
+/** Without a budget no host counts as failed: it holds its wave, as upstream. */
+function deadlineIn({ failureBudget }: RolloutPolicySpec): { deadlineMs?: number } {
+  if (!failureBudget) return {};
+  return { deadlineMs: (failureBudget.progressDeadlineSeconds ?? DEFAULT_DEADLINE_SECONDS) * 1000 };
+}
+
 function refOf({ metadata }: DaemonSet) {
   return { ...(metadata.namespace ? { namespace: metadata.namespace } : {}), name: metadata.name };
-}
-
-function approvedIn(rollout: Rollout | undefined): ReadonlySet<string> {
-  const text = rollout?.metadata.annotations?.[APPROVE_ANNOTATION] ?? '';
-  return new Set(text.split(',').map((name) => name.trim()));
-}
-
-function at(time: Timestamp | undefined): number | undefined {
-  return time === undefined ? undefined : Date.parse(time);
-}
-
-/** Names of waves are stored, for they outlive a change of the policy. */
-function memoryOf(rollout: Rollout | undefined): RolloutMemory | undefined {
-  const { status } = rollout ?? {};
-  if (!status) return undefined;
-  const soakingSince = at(status.soakingSince);
-  const completedAt = at(status.completionTime);
-  return {
-    revision: status.revision,
-    wave: status.waves.findIndex(({ name }) => name === status.wave),
-    startedAt: at(status.startTime) ?? 0,
-    ...(soakingSince === undefined ? {} : { soakingSince }),
-    ...(completedAt === undefined ? {} : { completedAt }),
-    ...(status.failure === undefined ? {} : { failure: status.failure }),
-    ...(status.stableRevision === undefined ? {} : { stable: status.stableRevision }),
-  };
-}
-
-function statusOf(
-  { metadata, spec }: RolloutPolicy,
-  verdict: RolloutVerdict,
-  counts: readonly WaveCounts[],
-): RolloutStatus {
-  const { memory, phase, message } = verdict;
-  const names = waveNames(spec.waves ?? []);
-  const sum = (key: keyof WaveCounts) => counts.reduce((total, wave) => total + wave[key], 0);
-  return {
-    revision: memory.revision,
-    policy: metadata.name,
-    phase,
-    wave: names[memory.wave] ?? '',
-    message,
-    nodes: sum('nodes'),
-    updated: sum('updated'),
-    failed: sum('failed'),
-    deferred: sum('deferred'),
-    waves: counts.map(({ nodes, updated, failed, deferred }, index) => ({
-      name: names[index] ?? '',
-      ...{ nodes, updated, failed, deferred },
-    })),
-    startTime: toTimestamp(memory.startedAt),
-    ...(memory.soakingSince === undefined ? {} : { soakingSince: toTimestamp(memory.soakingSince) }),
-    ...(memory.completedAt === undefined ? {} : { completionTime: toTimestamp(memory.completedAt) }),
-    ...(memory.failure === undefined ? {} : { failure: memory.failure }),
-    ...(memory.stable === undefined ? {} : { stableRevision: memory.stable }),
-  };
-}
-
-/** The DaemonSet's own strategy, with what the wave says instead. */
-function strategyIn(
-  wave: RolloutWave | undefined,
-  strategy: DaemonSetUpdateStrategy | undefined,
-): DaemonSetUpdateStrategy | undefined {
-  if (wave?.maxUnavailable === undefined) return strategy;
-  const surges = updateBudget(strategy, 1).maxSurge > 0;
-  const rollingUpdate = surges
-    ? { maxSurge: wave.maxUnavailable, maxUnavailable: 0 }
-    : { maxUnavailable: wave.maxUnavailable };
-  return { type: 'RollingUpdate', rollingUpdate };
-}
-
-/** Upstream's choice in each open wave. */
-function turnsOf(
-  daemonSet: DaemonSet,
-  { spec }: RolloutPolicy,
-  waves: RolloutWaves,
-  openUpTo: number,
-): Replacements {
-  const turns: Replacements = { create: [], replace: [] };
-  for (let wave = 0; wave <= openUpTo; wave += 1) {
-    const strategy = strategyIn(spec.waves?.[wave], daemonSet.spec.updateStrategy);
-    const { create, replace } = chooseReplacements(waves.fleet(wave), strategy);
-    turns.create.push(...create);
-    turns.replace.push(...replace);
-  }
-  return turns;
-}
-
-/** The nodes that have the revision, wave by wave. */
-function revertsOf(daemonSet: DaemonSet, { spec }: RolloutPolicy, waves: RolloutWaves): Turns {
-  const revert = waves.counts().flatMap((_, wave) => {
-    const strategy = strategyIn(spec.waves?.[wave], daemonSet.spec.updateStrategy);
-    return chooseReverts(waves.fleet(wave), waves.failed(wave), strategy);
-  });
-  return { create: [], replace: [], revert };
 }

@@ -27,17 +27,21 @@ const NOT_AVAILABLE_YET: ReadonlySet<Situation> = new Set(['newUnavailable', 'pa
 const NO_PART: ReadonlySet<Situation> = new Set(['retiringAvailable', 'retiringUnavailable']);
 
 /** When a new Pod that is not available will have failed; undefined for any other node. */
-export function deadlineOf({ situation, newPodAt }: NodeFacts, deadlineMs: number): number | undefined {
-  if (!NOT_AVAILABLE_YET.has(situation) || newPodAt === undefined) return undefined;
+export function deadlineOf(
+  { situation, newPodAt }: NodeFacts,
+  deadlineMs: number | undefined,
+): number | undefined {
+  if (deadlineMs === undefined || newPodAt === undefined || !NOT_AVAILABLE_YET.has(situation))
+    return undefined;
   return newPodAt + deadlineMs;
 }
 
-/** Undefined for a node that is no part of the rollout. */
-export function laneOf(facts: NodeFacts, now: number, deadlineMs: number): Lane | undefined {
+/** Undefined for a node that is no part of the rollout. Without a deadline no node has failed. */
+export function laneOf(facts: NodeFacts, now: number, deadlineMs: number | undefined): Lane | undefined {
   const { situation, contact, trouble } = facts;
   if (NO_PART.has(situation)) return undefined;
   if (contact !== 'here' && BEFORE_ITS_TURN.has(situation)) return 'deferred';
-  if (!AFTER_ITS_TURN.has(situation)) return situation;
+  if (!AFTER_ITS_TURN.has(situation) || deadlineMs === undefined) return situation;
   const isLate = (deadlineOf(facts, deadlineMs) ?? Number.POSITIVE_INFINITY) <= now;
   return contact === 'lost' || trouble !== undefined || isLate ? 'failed' : situation;
 }

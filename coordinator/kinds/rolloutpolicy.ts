@@ -8,7 +8,7 @@ import { dnsLabelProblems, percentProblems } from './name-rules.js';
 import { invalidFor } from './object-meta.js';
 import { validateNonNegative } from './pod-spec-validation/numbers.js';
 import { semanticallyEqual } from './semantic-equality.js';
-import { AGE_COLUMN, column, labelsText, NAME_COLUMN, wideColumn } from './table-column.js';
+import { AGE_COLUMN, column, labelsText, NAME_COLUMN, NONE, wideColumn } from './table-column.js';
 import { STANDARD_VERBS } from './verbs.js';
 
 const APPROVALS = ['Automatic', 'Manual'];
@@ -82,7 +82,7 @@ export const rolloutPolicyKind: Kind<RolloutPolicy> = {
     NAME_COLUMN,
     column('Waves', 'string', 'Names of the waves, in order.', (policy) => waveNamesOf(policy) || REST_WAVE),
     column('Max Failed', 'string', 'Hosts that may fail.', ({ spec }) =>
-      spec.failureBudget ? String(spec.failureBudget.maxFailed ?? 0) : 'unlimited',
+      spec.failureBudget ? String(spec.failureBudget.maxFailed ?? 0) : NONE,
     ),
     column('Paused', 'string', 'Whether nothing is replaced.', ({ spec }) => String(spec.paused === true)),
     AGE_COLUMN,

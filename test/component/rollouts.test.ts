@@ -173,6 +173,22 @@ describe('a rollout by waves', () => {
   );
 
   withPolicy(
+    'finds its open wave by name when the policy gets another before it',
+    { waves: WAVES },
+    async (rolling) => {
+      const { fleet } = rolling;
+      await fleet.setImage('web', 'app:2');
+      await rolling.stands('Soaking', 'canary', 1);
+      await rolling.policy((spec) => {
+        spec.waves = [{ name: 'lab', nodes: 2, approval: 'Manual' }, ...(spec.waves ?? [])];
+      });
+      await rolling.advance(1_000);
+      assert.equal(rolling.status?.wave, 'canary');
+      assert.ok((rolling.images['app:2'] ?? 0) <= 3);
+    },
+  );
+
+  withPolicy(
     'draws the same canary for the next release',
     { waves: [{ name: 'canary', nodes: 1, approval: 'Automatic', soakSeconds: 5 }] },
     async (rolling) => {
@@ -382,6 +398,19 @@ describe('failures', () => {
       await rolling.stands('Soaking', 'canary', 1);
       await rolling.advance(SOAK_MS);
       await rolling.stands('Completed', 'rest', 10);
+    },
+  );
+
+  withPolicy(
+    'without a budget hold their wave within maxUnavailable, as upstream',
+    { waves: [{ name: 'canary', nodes: 4, maxUnavailable: 2 }] },
+    async (rolling) => {
+      rolling.fleet.agents.ready = (pod) => !isNew(pod);
+      await rolling.fleet.setImage('web', 'app:2');
+      await rolling.stands('Progressing', 'canary', 2);
+      for (const pod of rolling.newPods()) await rolling.crash(pod);
+      await rolling.advance(3_600_000);
+      await rolling.stands('Progressing', 'canary', 2);
     },
   );
 });

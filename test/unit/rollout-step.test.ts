@@ -321,3 +321,13 @@ const LANES: [string, Parameters<typeof laneOf>[0], string | undefined][] = [
 for (const [name, facts, lane] of LANES) {
   test(`a node in a rollout: ${name}`, () => assert.equal(laneOf(facts, 600, 600), lane));
 }
+
+test('without a budget no node has failed: it holds its wave, as upstream', () => {
+  const facts = {
+    situation: 'newUnavailable',
+    contact: 'lost',
+    trouble: 'CrashLoopBackOff',
+    newPodAt: 0,
+  } as const;
+  assert.equal(laneOf(facts, 600, undefined), 'newUnavailable');
+});
