@@ -81,6 +81,7 @@ function writeReadme(): void {
   const [before = '', rest = ''] = readme.split(TABLE_BEGIN);
   const after = rest.slice(rest.indexOf(TABLE_END));
   const left = leftOut.map(({ what, why }) => `\nLeft out: ${what}: ${why}.`).join('');
-  const text = `Medians of one run on ${machine()}.\n\n${markdown(results)}\n${left}`;
+  const command = ['npm run bench --', ...process.argv.slice(2)].join(' ');
+  const text = `\`${command}\`, medians of one run on ${machine()}.\n\n${markdown(results)}\n${left}`;
   writeFileSync(README, `${before}${TABLE_BEGIN}\n${text}\n${after}`);
 }

@@ -2,7 +2,7 @@
 import { type Goal, judge, type Result } from './result.js';
 
 /** Marks the README's table, which `npm run bench -- --readme` writes. */
-export const TABLE_BEGIN = '<!-- bench: written by npm run bench -- --swarm --readme -->';
+export const TABLE_BEGIN = '<!-- bench: written by npm run bench -- --readme -->';
 export const TABLE_END = '<!-- end of bench -->';
 
 /** Three digits, as many as these measurements are good for. */
