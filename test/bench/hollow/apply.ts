@@ -79,6 +79,9 @@ async function apply(product: HollowFleet): Promise<Applied> {
     return performance.now() - begun;
   };
   const [wallMs, requests] = await Promise.all([apply(), askUntil(product, () => isDone)]);
+  // A crowd's reports must not drown the beats.
+  if (product.live !== agents)
+    throw new Error(`only ${product.live} of ${agents} agents are still connected`);
   await daemonSet.remove();
   await product.untilQuiet();
   return { cpuMs, wallMs, loopDelayMs, requestMs: percentile(requests, 0.99) };

@@ -8,6 +8,7 @@ import { FloorFleet } from './floor-fleet.js';
 import { HollowFleet } from './hollow-fleet.js';
 import { measureIdle } from './idle.js';
 import { measureJoin } from './join.js';
+import { measureKubectl } from './kubectl.js';
 import { measureLabel } from './label.js';
 import { memoryOf, memoryResult } from './memory.js';
 import { measureList, measureWatch } from './reads.js';
@@ -81,6 +82,7 @@ async function measureFleet(bench: Bench, plan: Plan): Promise<void> {
     }
     await measureIdle(bench, floor, product, plan.idleWindows);
     await measureList(bench, floor, product, plan.lists);
+    await measureKubectl(bench, product);
     if (plan.watches) await measureWatch(bench, floor, product, plan.watches);
     await measureRestart(bench, floor, product, plan.restarts);
     await daemonSet.remove();
