@@ -21,10 +21,10 @@ const ROUNDS = 3;
  * is not reached yet, half more than what is reached with so few agents, most of it code that still runs cold.
  */
 const LIMITS = {
-  [`${AGENTS} hosts join`]: 12,
-  'apply →': 55,
-  'rolling update': 45,
-  'list of': 4,
+  [`${AGENTS} hosts join`]: 10,
+  'apply →': 36,
+  'rolling update': 32,
+  'list of': 3,
   'an event to one of': 7,
 };
 

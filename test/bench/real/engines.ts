@@ -15,9 +15,13 @@ export interface BenchEngine {
   events: EngineEvents;
 }
 
-/** A sentence instead where this machine cannot have them. */
+/** How a shell names an end by Ctrl-C. */
+const INTERRUPTED = 130;
+
+/** A sentence instead where this machine cannot have them. A Ctrl-C removes them, too. */
 export async function startEngines(count: number): Promise<BenchEngine[] | string> {
   const engines: BenchEngine[] = [];
+  process.once('SIGINT', () => void stopEngines(engines).finally(() => process.exit(INTERRUPTED)));
   while (engines.length < count) {
     const engine = await startEngine('docker');
     if (typeof engine === 'string') {
