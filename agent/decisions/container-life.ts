@@ -49,6 +49,18 @@ export function isReady(
   return !container.readinessProbe || lifeOf(view, current.id).readiness?.ready === true;
 }
 
+/** Since when it has been up; undefined while it is not. */
+export function upSince(
+  view: Pick<PodView, 'progress'>,
+  container: Container,
+  current: ObservedContainer,
+): number | undefined {
+  if (!isStarted(view, container, current)) return undefined;
+  const { postStart, startedAt } = lifeOf(view, current.id);
+  const hookDoneAt = typeof postStart === 'object' ? postStart.doneAt : 0;
+  return Math.max(current.startedAt ?? current.createdAt, hookDoneAt, startedAt ?? 0);
+}
+
 /** Since when it is ready; undefined while it is not, and for a hollow one, whose readiness keeps no time. */
 export function readySince(
   view: Pick<PodView, 'progress'>,
@@ -56,11 +68,6 @@ export function readySince(
   current: ObservedContainer,
 ): number | undefined {
   if (isHollow(current) || !isReady(view, container, current)) return undefined;
-  const { postStart, startedAt, readiness } = lifeOf(view, current.id);
-  return Math.max(
-    current.startedAt ?? current.createdAt,
-    typeof postStart === 'object' ? postStart.doneAt : 0,
-    startedAt ?? 0,
-    readiness?.at ?? 0,
-  );
+  const { readiness } = lifeOf(view, current.id);
+  return Math.max(upSince(view, container, current) ?? 0, readiness?.at ?? 0);
 }

@@ -4,7 +4,7 @@ import { toTimestamp } from '../../shared/kube/meta.js';
 import type { Container, ContainerStatus, PodPhase, PodStatus } from '../../shared/kube/pod.js';
 import { qualityOfService } from '../../shared/kube/quality-of-service.js';
 import { attemptsOf } from './attempts.js';
-import { readySince } from './container-life.js';
+import { readySince, upSince } from './container-life.js';
 import { containerStatus } from './container-status.js';
 import { initReached } from './init-progress.js';
 import { podAddress } from './pod-address.js';
@@ -53,12 +53,11 @@ function podConditions(
   statuses: Statuses,
 ): Condition[] {
   const now = toTimestamp(view.now);
-  const startable = view.containers.some((container) => container.state === 'running');
   const readiness = readyCondition(view, phase, statuses);
   const since = readiness.status === 'True' ? readyAt(view) : undefined;
   const transition = since === undefined ? {} : { lastTransitionTime: toTimestamp(since) };
   const wanted: Condition[] = [
-    { type: 'PodReadyToStartContainers', status: startable ? 'True' : 'False' },
+    { type: 'PodReadyToStartContainers', ...startableCondition(view) },
     { type: 'Initialized', ...initializedCondition(view, phase, statuses) },
     { type: 'Ready', ...readiness, ...transition },
     { type: 'ContainersReady', ...readiness, ...transition },
@@ -85,7 +84,15 @@ function readyAt(view: PodView): number | undefined {
   return times.every((time) => time !== undefined) ? Math.max(...times) : undefined;
 }
 
-type Verdict = Pick<Condition, 'status' | 'reason' | 'message'>;
+/** Where a time stands, it is that of the change itself, which an agent that starts anew did not see. */
+type Verdict = Pick<Condition, 'status' | 'reason' | 'message' | 'lastTransitionTime'>;
+
+function startableCondition({ containers }: PodView): Verdict {
+  const running = containers.filter(({ state }) => state === 'running');
+  if (running.length === 0) return { status: 'False' };
+  const since = Math.min(...running.map(({ startedAt, createdAt }) => startedAt ?? createdAt));
+  return { status: 'True', lastTransitionTime: toTimestamp(since) };
+}
 
 function initializedCondition(view: PodView, phase: PodPhase, { init }: Statuses): Verdict {
   if (phase === 'Succeeded') return { status: 'True', reason: 'PodCompleted' };
@@ -94,9 +101,20 @@ function initializedCondition(view: PodView, phase: PodPhase, { init }: Statuses
   const isDone = (status: ContainerStatus, container: Container | undefined): boolean =>
     container && isSidecar(container) ? hasBegun || status.started === true : status.ready;
   const incomplete = init.filter((status, index) => !isDone(status, inits[index])).map(({ name }) => name);
-  if (incomplete.length === 0) return { status: 'True' };
+  if (incomplete.length === 0)
+    return { status: 'True', lastTransitionTime: toTimestamp(initializedAt(view)) };
   const message = `containers with incomplete status: [${incomplete.join(' ')}]`;
   return { status: 'False', reason: 'ContainersNotInitialized', message };
+}
+
+/** When the last init container was done; a Pod without any was initialized as it came. */
+function initializedAt(view: PodView): number {
+  const times = initContainersOf(view.pod).map((container) => {
+    const [current] = attemptsOf(view, container.name);
+    if (!current) return 0;
+    return isSidecar(container) ? (upSince(view, container, current) ?? 0) : (current.finishedAt ?? 0);
+  });
+  return Math.max(view.acceptedAt, ...times);
 }
 
 function readyCondition(view: PodView, phase: PodPhase, { init, main }: Statuses): Verdict {
