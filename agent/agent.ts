@@ -174,6 +174,7 @@ function createWorkers(
       allocatable: allocatableOf(node.host),
       engine: host.engine,
       bootMark: node.host.bootMark,
+      resolver: node.host.resolver,
       engineUpSince: node.engineUpSince,
       isolation: hostIsolation(node.host, node.engine, host.isolation),
     }),

@@ -1,4 +1,5 @@
 /** Pods that this host may not run at all (pkg/kubelet/lifecycle, pkg/kubelet/sysctl, pkg/security/apparmor). */
+import { type HostPort, hostPorts, portsConflict } from '../../shared/kube/host-ports.js';
 import type { Container, Pod } from '../../shared/kube/pod.js';
 import type { HostIsolation } from './host-isolation.js';
 import { forbiddenSysctl } from './sysctls.js';
@@ -9,8 +10,16 @@ export interface Rejection {
   message: string;
 }
 
-/** Why the Pod ends Failed before anything of it starts; undefined when it may run. */
-export function rejectionOf(pod: Pod, isolation: HostIsolation): Rejection | undefined {
+/** `takenPorts`: by the Pods that are here already. Why the Pod ends Failed before anything of it starts; undefined when it may run. */
+export function rejectionOf(
+  pod: Pod,
+  isolation: HostIsolation,
+  takenPorts: readonly HostPort[] = [],
+): Rejection | undefined {
+  if (hostPorts(pod.spec).some((port) => takenPorts.some((taken) => portsConflict(port, taken)))) {
+    const why = "node(s) didn't have free ports for the requested pod ports";
+    return { reason: 'NodePorts', message: `Predicate NodePorts failed: ${why}` };
+  }
   for (const { name } of pod.spec.securityContext?.sysctls ?? []) {
     const why = forbiddenSysctl(name, isolation.allowedUnsafeSysctls, pod.spec);
     if (why) return { reason: 'SysctlForbidden', message: `forbidden sysctl: ${why}` };

@@ -4,7 +4,6 @@ import {
   type ContainerConfig,
   type ContainerIdentity,
   type Mount,
-  type NetworkMode,
   type PortBinding,
   SANDBOX,
 } from '../runtime/driver.js';
@@ -14,7 +13,9 @@ import { engineSecurity, refusedAsRoot } from './container-security.js';
 import { type EnvironmentFacts, environmentOf, expandVariables } from './environment.js';
 import type { HostIsolation } from './host-isolation.js';
 import { fullImageName } from './image-name.js';
+import { hostnameRefusal, namespacesOf } from './namespaces.js';
 import { allContainersOf, partOf } from './pod-containers.js';
+import type { Resolver } from './resolver.js';
 import { needsSandbox } from './sandbox-need.js';
 import { dottedSysctl } from './sysctls.js';
 
@@ -27,6 +28,8 @@ export interface ConfigContext extends EnvironmentFacts {
   mounts: Mount[];
   sandboxID?: string;
   isolation: HostIsolation;
+  /** Of the host itself. */
+  hostResolver: Resolver;
   /** As the image's maker set it; "" = root. */
   imageUser: string;
   /** The engine's own name of the image; absent = its full one. */
@@ -36,18 +39,16 @@ export interface ConfigContext extends EnvironmentFacts {
 /** A config, or the reason for `CreateContainerConfigError`. */
 export type ConfigResult = { kind: 'config'; config: ContainerConfig } | { kind: 'refused'; message: string };
 
-const MAX_HOSTNAME = 63;
-
 /** What the engine is asked for, for one attempt of one container of the Pod. */
 export function containerConfig(pod: Pod, container: Container, context: ConfigContext): ConfigResult {
   const environment = environmentOf(pod, container, context);
   if (environment.kind === 'refused') return environment;
-  const refused = refusedAsRoot(pod, container, context.imageUser);
+  const refused = hostnameRefusal(pod) ?? refusedAsRoot(pod, container, context.imageUser);
   if (refused) return { kind: 'refused', message: refused };
   const expand = (texts: readonly string[]): string[] =>
     texts.map((text) => expandVariables(text, environment.values));
   const config: ContainerConfig = {
-    ...namespacesOf(pod, context.sandboxID),
+    ...namespacesOf(pod, context.sandboxID, context.hostResolver),
     ...(needsSandbox(pod) ? {} : sysctlsOf(pod)),
     ...engineLimits(pod, container, context.isolation),
     identity: identityOf(pod, container.name, context.attempt),
@@ -72,10 +73,10 @@ export function containerConfig(pod: Pod, container: Container, context: ConfigC
 export function sandboxConfig(
   pod: Pod,
   image: string,
-  context: Pick<ConfigContext, 'attempt' | 'backoffMs' | 'bootMark' | 'isolation'>,
+  context: Pick<ConfigContext, 'attempt' | 'backoffMs' | 'bootMark' | 'isolation' | 'hostResolver'>,
 ): ContainerConfig {
   return {
-    ...namespacesOf(pod, undefined),
+    ...namespacesOf(pod, undefined, context.hostResolver),
     identity: identityOf(pod, SANDBOX, context.attempt),
     image,
     env: [],
@@ -121,32 +122,6 @@ function labelsOf(pod: Pod, container: Container, context: ConfigContext): Recor
     [BOOT_LABEL]: context.bootMark,
     ...(context.sandboxID ? { [SANDBOX_LABEL]: context.sandboxID } : {}),
   };
-}
-
-type Namespaces = Pick<ContainerConfig, 'network' | 'ipc' | 'hostPID' | 'hostname' | 'extraHosts'>;
-
-function namespacesOf(pod: Pod, sandboxID: string | undefined): Namespaces {
-  const { hostNetwork, hostIPC, hostPID } = pod.spec;
-  const joined = sandboxID === undefined ? undefined : ({ kind: 'container', id: sandboxID } as const);
-  const network: NetworkMode = hostNetwork ? { kind: 'host' } : (joined ?? { kind: 'bridge' });
-  // Name and hosts file belong to whoever holds the network namespace: engines refuse them on members.
-  const owned = network.kind === 'bridge' ? { hostname: hostnameOf(pod), ...extraHostsOf(pod) } : {};
-  return {
-    network,
-    ipc: hostIPC ? { kind: 'host' } : (joined ?? { kind: 'shareable' }),
-    hostPID: hostPID ?? false,
-    ...owned,
-  };
-}
-
-function hostnameOf(pod: Pod): string {
-  return (pod.spec.hostname ?? pod.metadata.name).slice(0, MAX_HOSTNAME).replace(/[-.]+$/, '');
-}
-
-function extraHostsOf(pod: Pod): { extraHosts?: string[] } {
-  const aliases = pod.spec.hostAliases ?? [];
-  const extraHosts = aliases.flatMap(({ ip, hostnames }) => (hostnames ?? []).map((name) => `${name}:${ip}`));
-  return extraHosts.length > 0 ? { extraHosts } : {};
 }
 
 function portsOf(containers: readonly Container[]): PortBinding[] {

@@ -1,4 +1,5 @@
 /** A Pod as this host holds it, and what that asks of its containers. */
+import { hostPorts, portsConflict } from '../../shared/kube/host-ports.js';
 import { controllerOf, refText } from '../../shared/kube/meta.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { ObservedContainer } from '../runtime/driver.js';
@@ -87,11 +88,28 @@ export function podWish({ deadline, givenUp }: HeldPod): PodWish {
 }
 
 /**
- * Whether `other` is a Pod that `gone` took from the owner of `held`, or the static Pod of an earlier manifest of the same
- * name: it must have stopped before `held` starts.
+ * Whether `other` must have stopped before `held` starts: a Pod that `gone` took from the same owner, the static Pod of an
+ * earlier manifest of the same name, or one that leaves and has a port of the host that `held` wants.
  */
 export function isPredecessor(other: HeldPod, held: HeldPod): boolean {
-  if (!other.gone || other.uid === held.uid) return false;
+  if (other.uid === held.uid) return false;
+  return (
+    (other.gone && isReplacedBy(other, held)) || (other.deadline !== undefined && wantSamePort(other, held))
+  );
+}
+
+/** Of two Pods that want one port of the host, whether `other` keeps it: it came first, and is not leaving. */
+export function keepsPortFrom(other: HeldPod, held: HeldPod): boolean {
+  if (other.uid === held.uid || other.deadline !== undefined || !wantSamePort(other, held)) return false;
+  return other.acceptedAt === held.acceptedAt ? other.uid < held.uid : other.acceptedAt < held.acceptedAt;
+}
+
+function wantSamePort(one: HeldPod, other: HeldPod): boolean {
+  const wanted = hostPorts(other.pod.spec);
+  return hostPorts(one.pod.spec).some((port) => wanted.some((taken) => portsConflict(port, taken)));
+}
+
+function isReplacedBy(other: HeldPod, held: HeldPod): boolean {
   if (held.manifest !== undefined) {
     return other.manifest !== undefined && refText(other.pod.metadata) === refText(held.pod.metadata);
   }

@@ -23,9 +23,10 @@ const KEPT_ATTEMPTS = 2;
 export function nextAction(view: PodView): NextAction {
   if (view.wish.kind === 'stop') return nextStopAction(view, view.wish.deadline);
   if (view.givenUp) return nextGivenUpAction(view, view.givenUp);
-  const rejection = view.containers.length === 0 ? rejectionOf(view.pod, view.isolation) : undefined;
-  if (rejection) return { kind: 'reject', rejection };
   if (view.waitsForPredecessor || isTold(view)) return superseded(view) ?? WAIT;
+  const { pod, isolation, takenPorts } = view;
+  const rejection = view.containers.length === 0 ? rejectionOf(pod, isolation, takenPorts) : undefined;
+  if (rejection) return { kind: 'reject', rejection };
   return isOver(view) ? nextOverAction(view) : nextRunAction(view);
 }
 

@@ -1,4 +1,5 @@
 /** Everything the decisions on one Pod read: what is wanted, what the engine shows, what the worker is doing. */
+import type { HostPort } from '../../shared/kube/host-ports.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { ObservedContainer } from '../runtime/driver.js';
 import type { HostIsolation } from './host-isolation.js';
@@ -89,6 +90,8 @@ export interface PodView {
   engineUpSince: number;
   /** Set once the host has given the Pod up. */
   givenUp?: PodEnd;
+  /** Host ports of the other Pods that were here before it. */
+  takenPorts: readonly HostPort[];
   /** What the host can and may do for Pods. */
   isolation: HostIsolation;
   /** Containers of a Pod that `gone` took from the same owner still run: nothing may start yet. */

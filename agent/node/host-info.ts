@@ -1,6 +1,7 @@
 /** What this host is: read from the kernel and the usual files, never by starting a program. */
 import { readFileSync, statfsSync } from 'node:fs';
 import { arch, cpus, networkInterfaces, platform, release, totalmem } from 'node:os';
+import { parseResolvConf, type Resolver } from '../decisions/resolver.js';
 
 /** Facts that do not change while the host runs, save its address and disk. */
 export interface HostInfo {
@@ -20,6 +21,8 @@ export interface HostInfo {
   missingCapabilities: string[];
   /** Of the file system that holds the agent's data. */
   diskBytes: number;
+  /** As the host resolves names. */
+  resolver: Resolver;
   /** The address that other hosts see; absent without a network. */
   address?: string;
 }
@@ -50,8 +53,17 @@ export function readHostInfo(dataDir: string, nodeIP: string | undefined): HostI
     memoryBytes: totalmem(),
     missingCapabilities: missingCapabilities(),
     diskBytes: disk.blocks * disk.bsize,
+    resolver: hostResolver(),
     ...(address ? { address } : {}),
   };
+}
+
+/** What systemd-resolved answers on the loopback it has from the servers in a file of its own (pkg/kubelet, cmd/kubeadm resolvConf). */
+function hostResolver(): Resolver {
+  const resolver = parseResolvConf(readOrEmpty('/etc/resolv.conf'));
+  const isStub = resolver.nameservers.every((server) => server === '127.0.0.53');
+  const upstream = isStub ? readOrEmpty('/run/systemd/resolve/resolv.conf') : '';
+  return upstream ? parseResolvConf(upstream) : resolver;
 }
 
 function readOrEmpty(path: string): string {

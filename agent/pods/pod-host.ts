@@ -8,6 +8,7 @@ import type { FindConfig } from '../decisions/config-lookup.js';
 import type { HeldPod } from '../decisions/held-pod.js';
 import type { HostIsolation } from '../decisions/host-isolation.js';
 import type { PodEnd } from '../decisions/pod-view.js';
+import type { Resolver } from '../decisions/resolver.js';
 import type { Images } from '../images/images.js';
 import type { Handlers } from '../probes/handlers.js';
 import type { RuntimeDriver } from '../runtime/driver.js';
@@ -43,6 +44,8 @@ export interface HostFacts {
   bootMark: string;
   /** What the host and its engine can and may do for Pods. */
   isolation: HostIsolation;
+  /** The host's own resolver. */
+  resolver: Resolver;
   /** When the engine last came back while we watched, ms since the epoch; 0 = it never went away. */
   engineUpSince: number;
 }

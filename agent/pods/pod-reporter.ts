@@ -16,6 +16,11 @@ export class PodReporter {
     this.#host = host;
   }
 
+  /** Its containers have ended for good. */
+  get isOver(): boolean {
+    return this.#told?.phase === 'Succeeded' || this.#told?.phase === 'Failed';
+  }
+
   /** Reports the Pod's status as the view shows it, unless it is what was said last. */
   status(view: PodView): void {
     const { pod } = view;

@@ -4,6 +4,7 @@ import { containerConfig, sandboxConfig } from '../decisions/container-config.js
 import { type EnvironmentFacts, environmentOf } from '../decisions/environment.js';
 import type { HeldPod } from '../decisions/held-pod.js';
 import { isolationShortfalls } from '../decisions/isolation-shortfall.js';
+import { hostnameRefusal } from '../decisions/namespaces.js';
 import { findContainer } from '../decisions/pod-containers.js';
 import type { StepFailure } from '../decisions/pod-view.js';
 import type { NextAction, Steps } from '../decisions/steps.js';
@@ -17,6 +18,7 @@ import {
 } from '../runtime/driver.js';
 import { VolumeError } from '../volumes/volume-error.js';
 import { isEngineDown } from './engine-down.js';
+import { portInUse } from './host-port-check.js';
 import { PodHooks } from './pod-hooks.js';
 import type { PodHost } from './pod-host.js';
 import { PodImages } from './pod-images.js';
@@ -163,9 +165,13 @@ export class PodSteps {
 
   async #createSandbox(step: Steps['create-sandbox'], pod: Pod): Promise<StepEffect> {
     return this.#attempt(pod, SANDBOX, step.attempt, 'CreatePodSandboxError', async () => {
-      const { bootMark, isolation } = this.#host.facts();
+      const { bootMark, isolation, resolver: hostResolver } = this.#host.facts();
+      const refusal = hostnameRefusal(pod);
+      if (refusal) throw new RuntimeError('CreatePodSandboxError', refusal, false);
       const image = await this.#host.driver.ensureSandboxImage();
-      const id = await this.#host.driver.create(sandboxConfig(pod, image, { ...step, bootMark, isolation }));
+      const config = sandboxConfig(pod, image, { ...step, bootMark, isolation, hostResolver });
+      await this.#assertPortsFree(config);
+      const id = await this.#host.driver.create(config);
       await this.#host.driver.start(id);
     });
   }
@@ -182,6 +188,7 @@ export class PodSteps {
       });
     return this.#attempt(pod, container.name, step.attempt, 'CreateContainerError', async () => {
       const config = await this.#configOf(pod, container, step, target);
+      await this.#assertPortsFree(config);
       for (const text of isolationShortfalls(pod, container, this.#host.facts().isolation)) warn(text);
       await this.#host.driver.create(config, warn);
       // The next attempt asks for its image anew, as its policy wants.
@@ -197,7 +204,7 @@ export class PodSteps {
     step: Steps['create-container'],
     target: StepTarget,
   ): Promise<ContainerConfig> {
-    const { bootMark, isolation } = this.#host.facts();
+    const { bootMark, isolation, resolver: hostResolver } = this.#host.facts();
     const sandbox = target.containers.find(({ id }) => id === step.sandboxID);
     const facts = this.#fieldFacts(sandbox?.ip ?? '');
     const environment = environmentOf(pod, container, facts);
@@ -206,10 +213,18 @@ export class PodSteps {
     const image = this.#memory.progress.images[container.name];
     const { user: imageUser = '', engineName } = image?.kind === 'ready' ? image : {};
     const engineImage = engineName ? { engineImage: engineName } : {};
-    const context = { ...step, ...facts, bootMark, mounts, isolation, imageUser, ...engineImage };
+    const host = { bootMark, isolation, hostResolver };
+    const context = { ...step, ...facts, ...host, mounts, imageUser, ...engineImage };
     const result = containerConfig(pod, container, context);
     if (result.kind === 'config') return result.config;
     throw new RuntimeError(CONFIG_ERROR, result.message, false);
+  }
+
+  /** Of a first attempt: a later one follows its own kind, whose ports the engine may not have let go of yet. */
+  async #assertPortsFree({ ports, identity }: ContainerConfig): Promise<void> {
+    if (identity.attempt > 0 || this.#host.facts().engine === 'hollow') return;
+    const trouble = await portInUse(ports);
+    if (trouble) throw new RuntimeError('CreateContainerError', trouble, true);
   }
 
   /** Its volumes, and the file for its last words. */

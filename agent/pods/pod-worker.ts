@@ -1,4 +1,5 @@
 /** One Pod on this host: look, decide, do one thing, look again. It can be killed at any line and started anew. */
+import type { HostPort } from '../../shared/kube/host-ports.js';
 import type { Timer } from '../../shared/process/clock.js';
 import type { Rejection } from '../decisions/admission.js';
 import { type HeldPod, podWish } from '../decisions/held-pod.js';
@@ -26,6 +27,8 @@ const MAX_ERROR_RETRY_MS = 30_000;
 export interface PodSiblings {
   /** Containers of a Pod that `gone` took from the same owner still run. */
   hasPredecessor(held: HeldPod): boolean;
+  /** Host ports of the Pods that were here before it and still run. */
+  takenPorts(held: HeldPod): HostPort[];
   /** This host may not run the Pod. */
   onRejected(held: HeldPod, rejection: Rejection): void;
   /** The Pod has run for its `activeDeadlineSeconds`. */
@@ -69,6 +72,11 @@ export class PodWorker {
       onOutcome: (id, kind, outcome) => this.#onProbe(id, kind, outcome),
       onEvent: (event) => this.#reporter.event(this.#held.pod, event),
     });
+  }
+
+  /** It will not run any more: what it took of the host is free. */
+  get isOver(): boolean {
+    return this.#held.givenUp !== undefined || this.#reporter.isOver;
   }
 
   get held(): HeldPod {
@@ -180,6 +188,7 @@ export class PodWorker {
 
   #view(held: HeldPod, containers: readonly ObservedContainer[]): PodView {
     const { bootMark, engineUpSince, isolation } = this.#host.facts();
+    const isNew = containers.length === 0;
     return {
       pod: held.pod,
       wish: podWish(held),
@@ -190,8 +199,9 @@ export class PodWorker {
       bootMark,
       engineUpSince,
       isolation,
+      takenPorts: isNew ? this.#siblings.takenPorts(held) : [],
       ...(held.givenUp && { givenUp: held.givenUp }),
-      waitsForPredecessor: containers.length === 0 && this.#siblings.hasPredecessor(held),
+      waitsForPredecessor: isNew && this.#siblings.hasPredecessor(held),
     };
   }
 

@@ -1,7 +1,14 @@
 /** One worker per Pod uid. Containers that already run are adopted: their worker finds them by their labels. */
 import { type ConfigReference, configKey, configReferences } from '../../shared/kube/config-reference.js';
+import { type HostPort, hostPorts } from '../../shared/kube/host-ports.js';
 import type { Rejection } from '../decisions/admission.js';
-import { type HeldPod, heldAfterGone, heldFromContainers, isPredecessor } from '../decisions/held-pod.js';
+import {
+  type HeldPod,
+  heldAfterGone,
+  heldFromContainers,
+  isPredecessor,
+  keepsPortFrom,
+} from '../decisions/held-pod.js';
 import { leftoverPods } from '../decisions/leftovers.js';
 import type { PodEvent } from '../decisions/pod-events.js';
 import { DEADLINE_EXCEEDED } from '../decisions/pod-over.js';
@@ -127,6 +134,7 @@ export class PodWorkers {
     }
     const worker = new PodWorker(held, this.#host, {
       hasPredecessor: (own) => this.#hasPredecessor(own),
+      takenPorts: (own) => this.#takenPorts(own),
       onFinished: (own) => this.#onFinished(own),
       onRejected: (own, rejection) => this.#reject(own, rejection),
       onDeadline: (own) => this.#exceedDeadline(own),
@@ -151,6 +159,11 @@ export class PodWorkers {
     const held = heldFromContainers(this.#leftovers.get(uid) ?? [], now);
     this.#leftovers.delete(uid);
     return held && heldAfterGone(held, now);
+  }
+
+  #takenPorts(held: HeldPod): HostPort[] {
+    const others = [...this.#workers.values()].filter((worker) => !worker.isOver);
+    return others.flatMap(({ held: other }) => (keepsPortFrom(other, held) ? hostPorts(other.pod.spec) : []));
   }
 
   #hasPredecessor(held: HeldPod): boolean {

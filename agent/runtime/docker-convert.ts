@@ -80,6 +80,7 @@ export function toCreateBody(config: ContainerConfig, owner: ContainerOwner, opt
     ...(config.workingDir ? { WorkingDir: config.workingDir } : {}),
     ...(config.user ? { User: config.user } : {}),
     ...(config.hostname && ownsNetwork ? { Hostname: config.hostname } : {}),
+    ...(config.domainname && ownsNetwork ? { Domainname: config.domainname } : {}),
     Env: config.env,
     Labels: toLabels(config, owner),
     Tty: config.tty,
@@ -96,10 +97,11 @@ function toHostConfig(config: ContainerConfig, options: CreateOptions, ownsNetwo
     RestartPolicy: { Name: 'no' },
     NetworkMode: config.network.kind === 'container' ? `container:${config.network.id}` : config.network.kind,
     IpcMode: config.ipc.kind === 'container' ? `container:${config.ipc.id}` : config.ipc.kind,
-    PidMode: config.hostPID ? 'host' : '',
+    PidMode: toPidMode(config.pid),
     PortBindings: toPortBindings(config),
     Mounts: config.mounts.map(toMount),
     ...(config.extraHosts?.length && ownsNetwork ? { ExtraHosts: config.extraHosts } : {}),
+    ...(ownsNetwork ? toResolver(config) : {}),
     ...toLimits(config),
     Privileged: config.privileged,
     ReadonlyRootfs: config.readOnlyRootFilesystem,
@@ -136,6 +138,20 @@ function toLimits(config: ContainerConfig): object {
     ...(memoryLimitBytes === undefined ? {} : { Memory: memoryLimitBytes, MemorySwap: memoryLimitBytes }),
     ...(pidsLimit === undefined ? {} : { PidsLimit: pidsLimit }),
     ...(oomScoreAdj === undefined ? {} : { OomScoreAdj: oomScoreAdj }),
+  };
+}
+
+function toPidMode(pid: ContainerConfig['pid']): string {
+  if (pid.kind === 'private') return '';
+  return pid.kind === 'host' ? 'host' : `container:${pid.id}`;
+}
+
+function toResolver({ resolver }: ContainerConfig): object {
+  const { nameservers = [], searches = [], options = [] } = resolver ?? {};
+  return {
+    ...(nameservers.length > 0 ? { Dns: nameservers } : {}),
+    ...(searches.length > 0 ? { DnsSearch: searches } : {}),
+    ...(options.length > 0 ? { DnsOptions: options } : {}),
   };
 }
 

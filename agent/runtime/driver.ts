@@ -57,9 +57,14 @@ export interface ContainerConfig {
   network: NetworkMode;
   /** Share the IPC namespace of this container, `host`, or have one that others may share. */
   ipc: { kind: 'host' } | { kind: 'shareable' } | { kind: 'container'; id: string };
-  hostPID: boolean;
+  /** Its own, the host's, or that of this container. */
+  pid: { kind: 'private' } | { kind: 'host' } | { kind: 'container'; id: string };
   hostname?: string;
+  /** What follows the host name in the container's own hosts file. */
+  domainname?: string;
   extraHosts?: string[];
+  /** In the place of the host's; a list that is empty is the engine's to fill. */
+  resolver?: { nameservers: string[]; searches: string[]; options: string[] };
   /** Settings of the namespaces that this container holds. */
   sysctls?: Record<string, string>;
   cpuShares?: number;

@@ -41,6 +41,7 @@ export function hollowHost(name: string, boots: number, address: string): HostIn
     cpus: 4,
     memoryBytes: 8 * 1024 ** 3,
     missingCapabilities: [],
+    resolver: { nameservers: [], searches: [], options: [] },
     diskBytes: 64 * 1024 ** 3,
     address,
   };

@@ -1,8 +1,9 @@
 /** Whether a Pod goes onto a node, and why not in the scheduler's words (pkg/scheduler/framework/plugins). */
+import { hostPorts, portsConflict } from '../../shared/kube/host-ports.js';
 import type { Node } from '../../shared/kube/node.js';
 import { type Pod, targetNodeOf } from '../../shared/kube/pod.js';
 import { matchesNodeAffinity } from './node-affinity.js';
-import { amounts, hostPorts, podRequests, portsConflict, type Room } from './pod-room.js';
+import { amounts, podRequests, type Room } from './pod-room.js';
 import { findUntoleratedTaint, tolerates } from './tolerations.js';
 
 /** The scheduler whose Pods we bind; those of any other name are left alone. */

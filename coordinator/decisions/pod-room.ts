@@ -1,16 +1,10 @@
 /** What Pods take up on a node: requests, host ports, places. */
+import { type HostPort, hostPorts } from '../../shared/kube/host-ports.js';
 import type { Container, Pod, PodSpec, ResourceList } from '../../shared/kube/pod.js';
 import { milliCpu, wholeUnits } from '../../shared/kube/quantity.js';
 
 /** Amounts by resource name: `cpu` in millicores, all else in whole units (bytes for memory). */
 export type Amounts = Readonly<Record<string, number>>;
-
-/** A port on the host's own address. `0.0.0.0` is every address. */
-export interface HostPort {
-  protocol: string;
-  ip: string;
-  port: number;
-}
 
 /** Taken on one node. */
 export interface Room {
@@ -67,19 +61,6 @@ export function podRequests(spec: PodSpec): Amounts {
   return sum(max(running, starting), amounts(spec.overhead));
 }
 
-/** Ports that containers and sidecars want on the host. */
-export function hostPorts(spec: PodSpec): HostPort[] {
-  return [...(spec.initContainers ?? []).filter(isSidecar), ...spec.containers].flatMap((container) =>
-    (container.ports ?? [])
-      .filter((port) => port.hostPort)
-      .map((port) => ({
-        protocol: port.protocol || 'TCP',
-        ip: port.hostIP || '0.0.0.0',
-        port: port.hostPort ?? 0,
-      })),
-  );
-}
-
 /** What Pods take together. */
 export function roomOf(pods: Iterable<Pick<Pod, 'spec'>>): Room {
   let requests: Amounts = {};
@@ -91,10 +72,4 @@ export function roomOf(pods: Iterable<Pick<Pod, 'spec'>>): Room {
     count += 1;
   }
   return { requests, ports, pods: count };
-}
-
-/** Whether two host ports cannot both be bound (pkg/scheduler/framework HostPortInfo.CheckConflict). */
-export function portsConflict(a: HostPort, b: HostPort): boolean {
-  if (a.port !== b.port || a.protocol !== b.protocol) return false;
-  return a.ip === b.ip || a.ip === '0.0.0.0' || b.ip === '0.0.0.0';
 }

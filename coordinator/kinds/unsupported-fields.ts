@@ -123,7 +123,8 @@ export const POD_SPEC: Support = {
   activeDeadlineSeconds: 'all',
   restartPolicy: 'all',
   terminationGracePeriodSeconds: 'all',
-  dnsPolicy: ['ClusterFirst', 'ClusterFirstWithHostNet', 'Default'],
+  dnsPolicy: 'all',
+  dnsConfig: 'all',
   nodeSelector: 'all',
   nodeName: 'all',
   hostNetwork: 'all',
@@ -149,8 +150,9 @@ export const POD_SPEC: Support = {
   automountServiceAccountToken: [false],
   // The older name of serviceAccountName, which is warned of.
   serviceAccount: 'all',
-  shareProcessNamespace: [false],
-  setHostnameAsFQDN: [false],
+  shareProcessNamespace: 'all',
+  setHostnameAsFQDN: 'all',
+  subdomain: 'all',
   securityContext: {
     runAsUser: 'all',
     runAsGroup: 'all',
@@ -164,10 +166,10 @@ export const POD_SPEC: Support = {
     appArmorProfile: 'all',
     ...none('seLinuxChangePolicy', 'seLinuxOptions', 'windowsOptions'),
   },
-  ...none('dnsConfig', 'ephemeralContainers', 'hostnameOverride'),
+  ...none('ephemeralContainers', 'hostnameOverride'),
   ...none('preemptionPolicy', 'priority', 'priorityClassName', 'readinessGates'),
   ...none('resourceClaims', 'resources', 'runtimeClassName', 'schedulingGates', 'serviceAccountName'),
-  ...none('subdomain', 'topologySpreadConstraints'),
+  ...none('topologySpreadConstraints'),
 };
 
 function isEmpty(value: unknown): boolean {

@@ -215,6 +215,7 @@ export interface PodSpec {
   preemptionPolicy?: string;
   runtimeClassName?: string;
   shareProcessNamespace?: boolean;
+  setHostnameAsFQDN?: boolean;
   enableServiceLinks?: boolean;
   subdomain?: string;
   dnsConfig?: PodDNSConfig;

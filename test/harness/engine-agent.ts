@@ -74,6 +74,7 @@ async function main(socketPath: string, dataDir: string): Promise<void> {
       engine: 'docker',
       bootMark: 'boot-1',
       engineUpSince: 0,
+      resolver: { nameservers: ['192.0.2.53'], searches: ['host.example'], options: ['ndots:1'] },
       isolation: { ...WHOLE_HOST, leastOomScore: 0 },
     }),
   });

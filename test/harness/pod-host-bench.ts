@@ -53,6 +53,7 @@ export class PodHostBench implements PodSource {
     engine: 'hollow',
     bootMark: 'boot-1',
     engineUpSince: 0,
+    resolver: { nameservers: ['192.0.2.53'], searches: ['host.example'], options: ['ndots:1'] },
     isolation: { ...WHOLE_HOST },
   };
   readonly dataDir = mkdtempSync(join(tmpdir(), 'everynode-pods-'));

@@ -55,6 +55,7 @@ interface ViewChanges extends Partial<PodProgress> {
   containers?: ObservedContainer[];
   now?: number;
   acceptedAt?: number;
+  takenPorts?: PodView['takenPorts'];
   engineUpSince?: number;
   waitsForPredecessor?: boolean;
   isolation?: Partial<HostIsolation>;
@@ -80,6 +81,7 @@ export function viewOf(changes: ViewChanges): PodView {
     containers,
     now,
     acceptedAt,
+    takenPorts,
     engineUpSince,
     waitsForPredecessor,
     isolation,
@@ -107,6 +109,7 @@ export function viewOf(changes: ViewChanges): PodView {
     },
     now: now ?? NOW,
     acceptedAt: acceptedAt ?? NOW,
+    takenPorts: takenPorts ?? [],
     bootMark: 'boot-1',
     engineUpSince: engineUpSince ?? 0,
     waitsForPredecessor: waitsForPredecessor ?? false,

@@ -482,7 +482,7 @@ export function config(
     ports: [],
     network: { kind: overrides.identity?.container === SANDBOX ? 'bridge' : 'host' },
     ipc: { kind: 'host' },
-    hostPID: false,
+    pid: { kind: 'private' },
     privileged: false,
     readOnlyRootFilesystem: false,
     capabilitiesAdd: [],

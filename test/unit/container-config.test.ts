@@ -22,6 +22,7 @@ const CONTEXT: ConfigContext = {
   mounts: [],
   isolation: WHOLE_HOST,
   imageUser: '',
+  hostResolver: { nameservers: ['192.0.2.53'], searches: ['host.example'], options: ['ndots:1'] },
   findConfig: () => undefined,
 };
 

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
+  type HeldPod,
   heldAfterGone,
   heldAfterSet,
   heldFromContainers,
   isPredecessor,
+  keepsPortFrom,
   podWish,
 } from '../../agent/decisions/held-pod.js';
 import { leftoverPods } from '../../agent/decisions/leftovers.js';
@@ -179,4 +181,26 @@ describe('quality of service', () => {
       assert.equal(qualityOfService({ containers: [{ name: 'a', image: 'a', resources }] }), expected);
     });
   }
+});
+
+describe('a port of the host', () => {
+  const ports = [{ containerPort: 80, hostPort: 80 }];
+  const at = (uid: string, acceptedAt: number): HeldPod => {
+    const pod = podOf({ uid });
+    pod.spec.containers = [{ name: 'app', image: 'app:1', ports }];
+    return heldAfterSet(undefined, given(pod), acceptedAt);
+  };
+
+  test('is kept by who came first', () => {
+    assert.equal(keepsPortFrom(at('a', 0), at('b', 1)), true);
+    assert.equal(keepsPortFrom(at('b', 1), at('a', 0)), false);
+    assert.equal(keepsPortFrom(at('a', 0), at('b', 0)), true);
+    assert.equal(keepsPortFrom(at('b', 0), at('a', 0)), false);
+  });
+
+  test('is waited for when who has it leaves', () => {
+    const leaving = { ...at('a', 0), deadline: 1 };
+    assert.equal(keepsPortFrom(leaving, at('b', 1)), false);
+    assert.equal(isPredecessor(leaving, at('b', 1)), true);
+  });
 });

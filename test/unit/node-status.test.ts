@@ -20,6 +20,7 @@ const HOST: HostInfo = {
   cpus: 2,
   memoryBytes: 2 * 1024 ** 3,
   missingCapabilities: [],
+  resolver: { nameservers: [], searches: [], options: [] },
   diskBytes: 1_000_000,
   address: '10.0.0.1',
 };

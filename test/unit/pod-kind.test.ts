@@ -254,10 +254,10 @@ describe('warnings', () => {
   });
 
   test('a value that works and one that does not are told apart', () => {
-    assert.deepEqual(paths({}, { dnsPolicy: 'Default' }), []);
-    assert.deepEqual(paths({}, { dnsPolicy: 'None', dnsConfig: { nameservers: ['1.1.1.1'] } }), [
-      'spec.dnsPolicy',
-      'spec.dnsConfig',
+    assert.deepEqual(paths({}, { hostUsers: true }), []);
+    assert.deepEqual(paths({}, { hostUsers: false, runtimeClassName: 'kata' }), [
+      'spec.hostUsers',
+      'spec.runtimeClassName',
     ]);
   });
 });
