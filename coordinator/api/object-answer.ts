@@ -32,6 +32,8 @@ export function recordAnswer(kind: Kind, record: ObjectRecord, view: View, code 
   }
 }
 
+const COMMA = Buffer.from(',');
+
 function* joined(
   start: string,
   items: Iterable<Buffer | string>,
@@ -40,7 +42,7 @@ function* joined(
   yield start;
   let first = true;
   for (const item of items) {
-    if (!first) yield ',';
+    if (!first) yield COMMA;
     first = false;
     yield item;
   }

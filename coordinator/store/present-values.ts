@@ -9,15 +9,12 @@ const compareKeys = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 
 /** Above every key that starts with `prefix`. */
 const endOf = (prefix: string): string => `${prefix}\uffff`;
 
-export class PresentValues {
+/** The values of some moment. */
+export class OrderedValues {
   readonly #tree;
 
   constructor(tree = new BTree<string, StoredValue>(undefined, compareKeys)) {
     this.#tree = tree;
-  }
-
-  get(key: string): StoredValue | undefined {
-    return this.#tree.get(key);
   }
 
   set(key: string, value: StoredValue | undefined): void {
@@ -45,9 +42,24 @@ export class PresentValues {
   }
 
   /** The same values as they were before `changes` (newest first), which are undone on a copy that shares what is equal. */
-  before(changes: Iterable<Pick<Change, 'key' | 'previous'>>): PresentValues {
-    const past = new PresentValues(this.#tree.clone());
+  before(changes: Iterable<Pick<Change, 'key' | 'previous'>>): OrderedValues {
+    const past = new OrderedValues(this.#tree.clone());
     for (const { key, previous } of changes) past.set(key, previous);
     return past;
+  }
+}
+
+/** Those of now, which are also asked for by key: several times a write, and a tree compares some twenty keys an answer. */
+export class PresentValues extends OrderedValues {
+  readonly #byKey = new Map<string, StoredValue>();
+
+  get(key: string): StoredValue | undefined {
+    return this.#byKey.get(key);
+  }
+
+  override set(key: string, value: StoredValue | undefined): void {
+    super.set(key, value);
+    if (value) this.#byKey.set(key, value);
+    else this.#byKey.delete(key);
   }
 }

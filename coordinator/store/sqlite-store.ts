@@ -10,7 +10,7 @@ import { makePrivateDirectory } from '../../shared/process/private-file.js';
 import { ChangeLog, type ChangeLogLimits } from './change-log.js';
 import { type DataLock, lockData } from './data-lock.js';
 import { GroupCommit } from './group-commit.js';
-import { PresentValues } from './present-values.js';
+import { type OrderedValues, PresentValues } from './present-values.js';
 import { DATABASE_FILE, RESTORING_DIRECTORY } from './private-files.js';
 import { type Identity, readIdentity } from './sqlite-identity.js';
 import { lastRevision, openDatabase, prepareSchema } from './sqlite-schema.js';
@@ -215,7 +215,7 @@ class SqliteStore implements Store {
   }
 
   /** Copies of the present are cheap and taken before the worker is asked, so what commits meanwhile does not matter. */
-  async #valuesAt(revision: number, prefix: string): Promise<PresentValues> {
+  async #valuesAt(revision: number, prefix: string): Promise<OrderedValues> {
     if (revision < this.#compacted) throw new Expired(revision);
     const { start } = this.#log;
     const values = this.#values.before(this.#log.after(revision).toReversed());
