@@ -69,13 +69,16 @@ export function rolloutStep(input: RolloutInput): RolloutVerdict {
   return advance(memory, input);
 }
 
-/** A DaemonSet without old Pods has nothing to roll out. */
+/** A DaemonSet's first revision has nothing to replace, and one that is everywhere nothing left. */
 function begin({ memory, previous, revision, waves, now }: RolloutInput): RolloutMemory {
   if (memory?.revision === revision) return memory;
   const stable = memory ? (memory.completedAt === undefined ? memory.stable : memory.revision) : previous;
   const kept = stable === undefined || stable === revision ? {} : { stable };
   const fresh = { revision, wave: -1, startedAt: now, ...kept };
-  return sum(waves, 'old') === 0 ? { ...fresh, wave: waves.length - 1, completedAt: now } : fresh;
+  const isFirst = memory === undefined && previous === undefined;
+  // A node that is under way may hold an old Pod: what is not seen is not done.
+  const isEverywhere = sum(waves, 'old') === 0 && waves.every((wave) => outstanding(wave) === 0);
+  return isFirst || isEverywhere ? { ...fresh, wave: waves.length - 1, completedAt: now } : fresh;
 }
 
 function completed(memory: RolloutMemory, { spec, waves }: RolloutInput): RolloutVerdict {

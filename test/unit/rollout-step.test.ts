@@ -49,7 +49,14 @@ const step = (change: Partial<RolloutInput>) =>
 
 /** Name, input, then phase, open wave, and what time changes. */
 const CASES: [string, Partial<RolloutInput>, string, number, number?][] = [
-  ['the first look opens the first wave', {}, 'Progressing', 0],
+  ['the first look opens the first wave', { previous: 'q' }, 'Progressing', 0],
+  [
+    'all nodes under way when the template changes',
+    { memory: memory({ revision: 'q', wave: 2, completedAt: 1 }), waves: [wave({}), wave({}), wave({})] },
+    'Progressing',
+    0,
+  ],
+  ['a policy that comes when all is done', { previous: 'q', waves: [DONE, DONE, DONE] }, 'Completed', 2],
   [
     'a DaemonSet that is new has nothing to roll out',
     { waves: [wave({}), wave({}), wave({})] },
@@ -122,7 +129,11 @@ const CASES: [string, Partial<RolloutInput>, string, number, number?][] = [
   ],
   [
     'a first wave that needs approval',
-    { spec: { selector: {}, waves: [{ name: 'a', approval: 'Manual' }] }, waves: [TODO, TODO] },
+    {
+      spec: { selector: {}, waves: [{ name: 'a', approval: 'Manual' }] },
+      previous: 'q',
+      waves: [TODO, TODO],
+    },
     'AwaitingApproval',
     -1,
   ],
@@ -264,7 +275,7 @@ describe('whatever happens', () => {
       fc.property(fc.array(fc.nat(5), { minLength: 3, maxLength: 3 }), (sizes) => {
         const waves = sizes.map((nodes) => wave({ nodes, old: nodes }));
         let now = 0;
-        let state: RolloutMemory | undefined;
+        let state: RolloutMemory | undefined = memory({ revision: 'q', completedAt: 0 });
         for (let round = 0; round < 20; round += 1) {
           const verdict = rolloutStep({
             spec: SPEC,
