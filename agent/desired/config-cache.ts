@@ -31,6 +31,8 @@ export class ConfigCache {
   readonly #log: Logger;
   readonly #byUid = new Map<string, HeldConfig>();
   readonly #byKey = new Map<string, HeldConfig>();
+  /** Uids that the disk does not have as they are here. */
+  readonly #unwritten = new Set<string>();
   #writing: Promise<void> = Promise.resolve();
 
   private constructor(place: ConfigPlace | undefined, log: Logger) {
@@ -51,9 +53,10 @@ export class ConfigCache {
     return new ConfigCache(undefined, log);
   }
 
-  /** For the hello. */
+  /** For the hello. What could not be written counts as not held: the hub gives it again, and it is written then. */
   have(): Held[] {
-    return [...this.#byUid.values()].map(({ uid, digest }) => [uid, digest]);
+    const written = [...this.#byUid.values()].filter(({ uid }) => !this.#unwritten.has(uid));
+    return written.map(({ uid, digest }) => [uid, digest]);
   }
 
   find(reference: ConfigReference): ConfigMap | Secret | undefined {
@@ -66,6 +69,7 @@ export class ConfigCache {
     const dropped = gone.flatMap((uid) => this.#byUid.get(uid) ?? []);
     for (const held of given) this.#remember(held);
     for (const held of dropped) this.#forget(held);
+    if (this.#place) for (const { uid } of given) this.#unwritten.add(uid);
     const durable = this.#writing.catch(() => undefined).then(() => this.#write(given, dropped));
     this.#writing = durable;
     // Whoever waits for it hears of a failure; `flush` and the next write do not.
@@ -127,8 +131,13 @@ export class ConfigCache {
     for (const held of given) {
       if (isKept(held)) await writePrivateFile(pathOf(place, held), encodeConfigFile(held, place.box));
       else await rm(pathOf(place, held), { force: true });
+      // Another version may have come meanwhile, and waits behind this one.
+      if (this.#byUid.get(held.uid) === held) this.#unwritten.delete(held.uid);
     }
-    for (const held of dropped) await rm(pathOf(place, held), { force: true });
+    for (const held of dropped) {
+      await rm(pathOf(place, held), { force: true });
+      this.#unwritten.delete(held.uid);
+    }
   }
 }
 

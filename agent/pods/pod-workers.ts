@@ -111,8 +111,14 @@ export class PodWorkers {
 
   /** Folders of Pods without containers that nobody knows: an agent that died between two steps left them. */
   async #sweep(isKnown: (uid: string) => boolean): Promise<void> {
-    const uids = await this.#host.volumes.sweep(isKnown);
-    if (uids.length > 0) this.#host.log.info({ uids }, 'folders of unknown pods removed');
+    const { volumes, log } = this.#host;
+    try {
+      const uids = await volumes.sweep(isKnown);
+      if (uids.length > 0) log.info({ uids }, 'folders of unknown pods removed');
+    } catch (error) {
+      // Such as files of a rootless engine's users. What the engine told matters more.
+      log.warn({ err: error }, 'folders of unknown pods cannot be removed');
+    }
   }
 
   /** Uids that only the engine knows, for the link's hello. */

@@ -1,6 +1,6 @@
 /** ConfigMaps and Secrets on a host's disk: there after a reboot, no Secret in plain. */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { ConfigCache } from '../../agent/desired/config-cache.js';
@@ -131,6 +131,21 @@ describe('config cache', () => {
       assert.deepEqual(files(), ['uid-s.object']);
     });
   }
+
+  test('what could not be written is not claimed to be held, and is when it can be', async () => {
+    const cache = await open();
+    const folder = join(directory, 'config');
+    rmSync(folder, { recursive: true });
+    writeFileSync(folder, 'in the way');
+    await assert.rejects(give(cache, [object('s')]).durable);
+    assert.ok(cache.find(reference('s')));
+    assert.deepEqual(cache.have(), []);
+    rmSync(folder);
+    mkdirSync(folder);
+    await give(cache, [object('s')]).durable;
+    assert.deepEqual(cache.have(), [['uid-s', 'd1']]);
+    assert.deepEqual((await open()).have(), [['uid-s', 'd1']]);
+  });
 
   test('an object that cannot be read is left out and the rest taken', async () => {
     const cache = await open();
