@@ -48,7 +48,7 @@ export class ConfigCache {
     return cache;
   }
 
-  /** One that ends with the process, for hosts that pretend. */
+  /** One that ends with the process, for hosts that pretend: thousands of them hold each object once. */
   static inMemory(log: Logger): ConfigCache {
     return new ConfigCache(undefined, log);
   }
@@ -97,7 +97,8 @@ export class ConfigCache {
   #decode({ uid, digest, object, kind }: DesiredObject): HeldConfig[] {
     try {
       const decoded = JSON.parse(Buffer.from(object).toString('utf8')) as ConfigMap | Secret;
-      if (decoded.kind === kind && decoded.metadata.name) return [{ uid, digest, object: decoded }];
+      const held = { uid, digest, object: decoded };
+      if (decoded.kind === kind && decoded.metadata.name) return [this.#place ? held : shared(held)];
     } catch {
       // Told below. What the parser says could quote a Secret.
     }
@@ -139,6 +140,17 @@ export class ConfigCache {
       this.#unwritten.delete(held.uid);
     }
   }
+}
+
+/** Of hosts that pretend in this process; an object is forgotten with the last of them, its short key stays. */
+const sharedHeld = new Map<string, WeakRef<HeldConfig>>();
+
+function shared(held: HeldConfig): HeldConfig {
+  const key = `${held.uid} ${held.digest}`;
+  const present = sharedHeld.get(key)?.deref();
+  if (present) return present;
+  sharedHeld.set(key, new WeakRef(held));
+  return held;
 }
 
 function isKept({ object }: HeldConfig): boolean {
