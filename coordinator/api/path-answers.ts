@@ -15,6 +15,7 @@ import {
 import { parseMediaType } from './media-type.js';
 import { METRICS_RESOURCES } from './metrics.js';
 import { type OpenApiDocument, openApiDocuments } from './openapi.js';
+import { openApiV2 } from './openapi-v2.js';
 import type { PathRequest } from './request-info.js';
 import { methodNotAllowed, pathNotFound } from './status-response.js';
 
@@ -81,6 +82,8 @@ export interface PathHeaders {
   ifNoneMatch?: string;
 }
 
+const OPENAPI_V2_PATH = '/openapi/v2';
+const OTHER_PATHS = new Set(['/version', OPENAPI_V2_PATH]);
 const HEALTH_PATHS = new Set(['/healthz', '/livez', '/readyz']);
 
 /** Builds all documents once; the answer is a lookup. Throws 404 and 405. */
@@ -99,10 +102,14 @@ export function createPathAnswers(
   return ({ method, path }, { accept, ifNoneMatch }) => {
     const found = discovery.get(path);
     const document = path === '/openapi/v3' ? openApi.index : openApi.byPath.get(path);
-    const isKnown = found || document || HEALTH_PATHS.has(path) || path === '/version';
+    const isKnown = found || document || HEALTH_PATHS.has(path) || OTHER_PATHS.has(path);
     if (!isKnown) throw pathNotFound();
     if (method !== 'GET') throw methodNotAllowed();
     if (HEALTH_PATHS.has(path)) return { type: 'text', text: 'ok' };
+    if (path === OPENAPI_V2_PATH) {
+      const { bytes, contentType } = openApiV2(accept);
+      return { type: 'bytes', code: 200, bytes, headers: { 'content-type': contentType, vary: 'Accept' } };
+    }
     if (document) return openApiAnswer(document, ifNoneMatch);
     if (found?.aggregated && wantsAggregated(accept)) {
       const headers = { 'content-type': AGGREGATED_TYPE, vary: 'Accept' };

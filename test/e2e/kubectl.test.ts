@@ -47,6 +47,21 @@ forEachKubectl('the API', (bench) => {
     assert.equal(await bench.kubectl.ok('get secret s -n proto -o jsonpath={.data.a}'), 'Yg==');
   });
 
+  test('a List is applied item by item, also as get has printed it', async () => {
+    const map = (name: string) => ({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name, labels: { in: 'list' } },
+    });
+    const list = { apiVersion: 'v1', kind: 'List', items: [map('one'), map('two')] };
+    const created = await bench.kubectl.ok('apply -f -', JSON.stringify(list));
+    assert.equal(created, 'configmap/one created\nconfigmap/two created');
+    const printed = await bench.kubectl.ok('get configmap -l in=list -o yaml');
+    assert.match(printed, /^kind: List$/m);
+    const again = await bench.kubectl.ok('apply -f -', printed);
+    assert.match(again, /^configmap\/one (unchanged|configured)$/m);
+  });
+
   test('kinds without effect, which kubectl sends as protobuf too', async () => {
     await bench.kubectl.ok('create serviceaccount robot');
     await bench.kubectl.ok('create role reader --verb=get,list --resource=pods');
