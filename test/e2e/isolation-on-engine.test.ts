@@ -145,6 +145,23 @@ function onEngine(kind: EngineKind): void {
       );
     });
 
+    law(
+      'an AppArmor profile: enforced, or the Pod is rejected where there is none to enforce it',
+      async () => {
+        const spec = { securityContext: { appArmorProfile: { type: 'RuntimeDefault' } } };
+        const name = give(':', {}, spec);
+        await until('it has ended', () =>
+          /Succeeded|Failed/.test(bench.statuses.get(`uid-${name}`)?.phase ?? ''),
+        );
+        const { phase, reason, message } = bench.statuses.get(`uid-${name}`) ?? {};
+        const rejected = 'Pod was rejected: Cannot enforce AppArmor: AppArmor is not enabled on the host';
+        const expected = bench.facts.isolation.appArmor
+          ? ['Succeeded', undefined, undefined]
+          : ['Failed', 'AppArmor', rejected];
+        assert.deepEqual([phase, reason, message], expected);
+      },
+    );
+
     law('sysctls, in a Pod of one container and of two', async () => {
       const sysctls = [{ name: 'net.ipv4.ip_unprivileged_port_start', value: '80' }];
       const read = '/bin/busybox cat /proc/sys/net/ipv4/ip_unprivileged_port_start';

@@ -7,13 +7,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { DockerApi } from '../../agent/runtime/docker-api.js';
-import { loadImages } from '../../agent/runtime/docker-images.js';
-import { askEngine } from '../../agent/runtime/find-engine.js';
 import { EngineContainers } from './engine-containers.js';
 import { type EngineKind, startEngine, type TestEngine } from './engines.js';
 import { createKubectl, findKubectl, type Kubectl } from './kubectl.js';
 import { processesNaming } from './processes.js';
+import { loadArchive } from './test-images.js';
 import { until } from './until.js';
 
 const PROGRAM = resolve(dirname(fileURLToPath(import.meta.url)), '../../coordinator/cli/everynode.js');
@@ -41,7 +39,7 @@ export class HostBench {
     if (typeof engine === 'string') return engine;
     const bench = new HostBench(engine);
     try {
-      for (const archive of archives) await bench.#load(archive);
+      for (const archive of archives) await loadArchive(engine.socketPath, archive);
       await bench.#start();
       return bench;
     } catch (error) {
@@ -77,13 +75,6 @@ export class HostBench {
     this.containers.close();
     await this.engine.stop();
     rmSync(this.#folder, { recursive: true, force: true });
-  }
-
-  async #load(archive: Buffer): Promise<void> {
-    const { socketPath } = this.engine;
-    const { apiVersion } = await askEngine({ socketPath });
-    const api = new DockerApi({ socketPath }, apiVersion);
-    await loadImages(api, archive).finally(() => api.close());
   }
 
   async #start(): Promise<void> {

@@ -35,11 +35,16 @@ export function testImageArchive(tags: string[], extraBytes = 0): Buffer {
 }
 
 /** Loads such an image into an engine by its API. */
-export async function loadTestImages(socketPath: string, tags: string[]): Promise<void> {
+export function loadTestImages(socketPath: string, tags: string[]): Promise<void> {
+  return loadArchive(socketPath, testImageArchive(tags));
+}
+
+/** Loads an archive of images, as `docker load` does. */
+export async function loadArchive(socketPath: string, archive: Buffer): Promise<void> {
   const { apiVersion } = await askEngine({ socketPath });
   const api = new DockerApi({ socketPath }, apiVersion);
   try {
-    await loadImages(api, testImageArchive(tags));
+    await loadImages(api, archive);
   } finally {
     api.close();
   }
