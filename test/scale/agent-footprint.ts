@@ -1,6 +1,7 @@
 /**
  * What the agent takes of its host: memory and CPU with so many real containers, at rest and with a liveness and a readiness
- * probe each every ten seconds; and how its memory grows while Pods come and go (on a hollow engine).
+ * probe each every ten seconds; and what it still holds after a collection of garbage while Pods come and go (on a hollow
+ * engine).
  *   node dist/test/scale/agent-footprint.js [docker|podman] [SECONDS a figure] [CYCLES]
  */
 import { spawn } from 'node:child_process';
@@ -12,6 +13,7 @@ import { cpuMsOf, memoryMegabytes } from '../bench/process-memory.js';
 import { daemonImageArchives } from '../harness/daemon-images.js';
 import type { EngineKind } from '../harness/engines.js';
 import { freePort } from '../harness/free-port.js';
+import { GarbageCollection } from '../harness/garbage-collection.js';
 import { HOST_NAME, HostBench } from '../harness/host-bench.js';
 import { createKubectl, type Kubectl } from '../harness/kubectl.js';
 import { processesNaming, startProgram } from '../harness/processes.js';
@@ -118,16 +120,19 @@ async function growth(): Promise<void> {
     });
     const kubectl = createKubectl(readFileSync(kubeconfig, 'utf8'));
     const [pid = 0] = processesNaming(join(data, 'agent'));
+    const garbage = await GarbageCollection.of(pid);
     for (let cycles = 0; cycles < CYCLES; cycles += PODS_A_ROUND) {
       await apply(kubectl, pods(PODS_A_ROUND, false), PODS_A_ROUND);
       await removeAll(kubectl);
       if ((cycles / PODS_A_ROUND) % 10 === 9) {
+        await garbage.run();
         const { rss, privateDirty } = memoryMegabytes(pid);
         say(
           `after ${cycles + PODS_A_ROUND} pods: RSS ${rss.toFixed(1)} MB, private ${privateDirty.toFixed(1)} MB`,
         );
       }
     }
+    garbage.close();
     kubectl.remove();
   } finally {
     await up.end('SIGTERM');
