@@ -146,10 +146,17 @@ export class DesiredSender {
     return [...all.filter((each) => !isPod(each)), ...all.filter(isPod)];
   }
 
-  /** A Pod that has ended is not brought to a host that does not know it: it would run again. */
+  /**
+   * A Pod that has ended is not brought to a host that does not know it: it would run again. One that is to be deleted as
+   * well would not, and waits for the word of a host that may have lost what it held.
+   */
   #isNews(uid: string, object: KubeObject): boolean {
     const held = this.#held.get(uid);
-    if (held === undefined) return !(object.kind === 'Pod' && isPodTerminal(object as Pod));
+    if (held === undefined) return !mayRunAgain(object);
     return held !== desiredDigest(object);
   }
+}
+
+function mayRunAgain({ kind, metadata, ...rest }: KubeObject): boolean {
+  return kind === 'Pod' && !metadata.deletionTimestamp && isPodTerminal(rest as Pod);
 }

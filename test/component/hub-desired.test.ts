@@ -60,6 +60,33 @@ withHub('a deleted Pod is stopped, confirmed, and then gone', async (bench) => {
   assert.equal(await bench.pod('p'), undefined);
 });
 
+withHub(
+  'a host that lost what it held is asked to confirm a Pod that had ended while it was deleted',
+  async (bench) => {
+    const first = await bench.agent('n1');
+    const { metadata } = await bench.boundPod('p', 'n1');
+    await eventually(() => first.held.size === 1);
+    await bench.plane.registry.delete(podKind, metadata);
+    await bench.plane.registry.modify(
+      podKind,
+      metadata,
+      (pod) => {
+        pod.status = { ...pod.status, phase: 'Succeeded' };
+        return undefined;
+      },
+      { subresource: 'status' },
+    );
+    await eventually(() => first.changes.length === 2);
+    first.link.stop();
+    const back = await bench.agent('n1', { instanceID: 'restarted' });
+    await eventually(() => back.changes.length === 1);
+    assert.deepEqual(
+      back.changes[0]?.set.map(({ uid }) => uid),
+      [metadata.uid],
+    );
+  },
+);
+
 withHub('a forced deletion is gone alone', async (bench) => {
   const agent = await bench.agent('n1');
   const { metadata } = await bench.boundPod('p', 'n1');
