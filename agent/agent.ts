@@ -78,7 +78,11 @@ export function createAgent(host: AgentHost): Agent {
   });
   const reports: PodReports = {
     putPod: (report) => link.outbox.putPod(report),
-    putRemoved: (pod) => link.outbox.putRemoved(pod),
+    putRemoved: (pod) => {
+      const tell = () => link.outbox.putRemoved(pod);
+      // Told before its deletion is on disk, an agent killed now would start it again. A disk that fails keeps nobody waiting.
+      host.cache.flush().then(tell, tell);
+    },
     putEvent: (event) => link.outbox.putEvent(event),
   };
   const about = nodeEvents(reports, nodeName, clock);
