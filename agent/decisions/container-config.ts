@@ -1,4 +1,5 @@
 /** A Pod and its resolved volumes to what the engine is asked for (pkg/kubelet generateRunContainerOptions). */
+import { controllerOf } from '../../shared/kube/meta.js';
 import type { Container, Pod } from '../../shared/kube/pod.js';
 import {
   type ContainerConfig,
@@ -7,7 +8,14 @@ import {
   type PortBinding,
   SANDBOX,
 } from '../runtime/driver.js';
-import { BACKOFF_LABEL, BOOT_LABEL, GRACE_LABEL, PART_LABEL, SANDBOX_LABEL } from './container-labels.js';
+import {
+  BACKOFF_LABEL,
+  BOOT_LABEL,
+  GRACE_LABEL,
+  MAKER_LABEL,
+  PART_LABEL,
+  SANDBOX_LABEL,
+} from './container-labels.js';
 import { engineLimits, sandboxLimits } from './container-limits.js';
 import { engineSecurity, refusedAsRoot } from './container-security.js';
 import { type EnvironmentFacts, environmentOf, expandVariables } from './environment.js';
@@ -105,11 +113,13 @@ function identityOf(pod: Pod, container: string, attempt: number): ContainerIden
 }
 
 function podLabels(pod: Pod): Record<string, string> {
+  const maker = controllerOf(pod.metadata)?.uid;
   return {
     'io.kubernetes.pod.name': pod.metadata.name,
     'io.kubernetes.pod.namespace': pod.metadata.namespace ?? '',
     'io.kubernetes.pod.uid': pod.metadata.uid ?? '',
     [GRACE_LABEL]: String(pod.spec.terminationGracePeriodSeconds ?? 30),
+    ...(maker ? { [MAKER_LABEL]: maker } : {}),
   };
 }
 

@@ -3,7 +3,7 @@ import { hostPorts, portsConflict } from '../../shared/kube/host-ports.js';
 import { controllerOf, refText } from '../../shared/kube/meta.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { ObservedContainer } from '../runtime/driver.js';
-import { GRACE_LABEL } from './container-labels.js';
+import { GRACE_LABEL, MAKER_LABEL } from './container-labels.js';
 import type { PodEnd, PodWish } from './pod-view.js';
 
 /** A Pod that was given to this host. Times in ms since the epoch, by the host's clock. */
@@ -16,6 +16,8 @@ export interface HeldPod {
   seal?: { era: string; revision: number; mac: string };
   /** Name of the file that a static Pod stands in; absent for a Pod that the coordinator gave. */
   manifest?: string;
+  /** Uid of the controller that it came from, whoever owns it since. */
+  maker?: string;
   /** When it first came here: the status' startTime. */
   acceptedAt: number;
   /** When its containers must have ended; set by a deletion or by `gone`. */
@@ -34,6 +36,10 @@ function graceMs(seconds: number | undefined): number {
   return Math.max(seconds ?? DEFAULT_GRACE_SECONDS, MIN_GRACE_SECONDS) * 1000;
 }
 
+function makerOf({ maker, pod }: HeldPod): string | undefined {
+  return maker ?? controllerOf(pod.metadata)?.uid;
+}
+
 /** The Pod after `pod` arrived for its uid. The grace counts from the arrival of the deletion and can only shrink. */
 export function heldAfterSet(
   before: HeldPod | undefined,
@@ -41,8 +47,10 @@ export function heldAfterSet(
   now: number,
 ): HeldPod {
   const { deletionTimestamp, deletionGracePeriodSeconds } = given.pod.metadata;
+  const maker = (before && makerOf(before)) ?? controllerOf(given.pod.metadata)?.uid;
   const held = {
     ...given,
+    ...(maker && { maker }),
     acceptedAt: before?.acceptedAt ?? now,
     gone: false,
     ...(before?.givenUp && { givenUp: before.givenUp }),
@@ -78,7 +86,8 @@ export function heldFromContainers(
     metadata: { uid: podUid, name: podName, namespace: podNamespace },
     spec: { containers: [], terminationGracePeriodSeconds: grace },
   };
-  return { uid: podUid, digest: '', pod, acceptedAt: now, gone: false };
+  const maker = first.labels[MAKER_LABEL];
+  return { uid: podUid, digest: '', pod, ...(maker && { maker }), acceptedAt: now, gone: false };
 }
 
 /** Run it, or end it by its deadline. */
@@ -88,8 +97,8 @@ export function podWish({ deadline, givenUp }: HeldPod): PodWish {
 }
 
 /**
- * Whether `other` must have stopped before `held` starts: a Pod that `gone` took from the same owner, the static Pod of an
- * earlier manifest of the same name, or one that leaves and has a port of the host that `held` wants.
+ * Whether `other` must have stopped before `held` starts: a Pod that `gone` took and that has the same maker, the static Pod of
+ * an earlier manifest of the same name, or one that leaves and has a port of the host that `held` wants.
  */
 export function isPredecessor(other: HeldPod, held: HeldPod): boolean {
   if (other.uid === held.uid) return false;
@@ -113,6 +122,6 @@ function isReplacedBy(other: HeldPod, held: HeldPod): boolean {
   if (held.manifest !== undefined) {
     return other.manifest !== undefined && refText(other.pod.metadata) === refText(held.pod.metadata);
   }
-  const owner = controllerOf(held.pod.metadata)?.uid;
-  return owner !== undefined && controllerOf(other.pod.metadata)?.uid === owner;
+  const maker = makerOf(held);
+  return maker !== undefined && makerOf(other) === maker;
 }

@@ -76,6 +76,17 @@ describe('predecessors', () => {
     assert.equal(isPredecessor(heldAfterGone(old('ds'), 0), successor), true);
   });
 
+  test('are those of the same maker, though the successor was orphaned meanwhile', () => {
+    const orphan = heldAfterSet(successor, given(podOf({ uid: 'new' })), 0);
+    assert.equal(isPredecessor(heldAfterGone(old('ds'), 0), orphan), true);
+  });
+
+  test('are those of which only containers are left, by their labels', () => {
+    const labels = { 'everynode.dev/maker': 'ds' };
+    const left = heldFromContainers([{ ...attempt({}), labels }], 0);
+    assert.equal(left && isPredecessor(heldAfterGone(left, 0), successor), true);
+  });
+
   test('are not those of another owner, nor those still held, nor the Pod itself', () => {
     assert.equal(isPredecessor(heldAfterGone(old('other'), 0), successor), false);
     assert.equal(isPredecessor(old('ds'), successor), false);
