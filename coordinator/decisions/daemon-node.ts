@@ -82,15 +82,24 @@ export function comparePods(a: DaemonPod, b: DaemonPod): number {
   return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 }
 
-/** When a ready Pod becomes available, in ms; undefined when it is not ready or since when is not known. */
-export function availableAt(pod: DaemonPod, minReadySeconds: number): number | undefined {
+/** Stored times are whole seconds, and clocks are moved by less than this all the time. */
+const SET_BACK_MS = 2_000;
+
+/**
+ * When a ready Pod becomes available, in ms; undefined when it is not ready or since when is not known. No time is stored
+ * that the coordinator's clock had not reached: what lies in the future is from before it was set back, and long ago.
+ */
+export function availableAt(pod: DaemonPod, minReadySeconds: number, now: number): number | undefined {
   if (!pod.ready) return undefined;
   if (minReadySeconds === 0) return Number.NEGATIVE_INFINITY;
-  return pod.readySince === undefined ? undefined : pod.readySince + minReadySeconds * 1000;
+  if (pod.readySince === undefined) return undefined;
+  return pod.readySince > now + SET_BACK_MS
+    ? Number.NEGATIVE_INFINITY
+    : pod.readySince + minReadySeconds * 1000;
 }
 
 /** Ready for at least minReadySeconds (podutil.IsPodAvailable; the boundary counts, as in newer releases). */
 export function isAvailable(pod: DaemonPod, minReadySeconds: number, now: number): boolean {
-  const at = availableAt(pod, minReadySeconds);
+  const at = availableAt(pod, minReadySeconds, now);
   return at !== undefined && at <= now;
 }

@@ -50,7 +50,7 @@ function statusShare(node: DaemonNode, minReadySeconds: number, now: number): St
 export function recordNode(node: DaemonNode, minReadySeconds: number, now: number): NodeRecord {
   const place = situationOf(node, minReadySeconds, now);
   const waits = presentPods(node)
-    .map((pod) => availableAt(pod, minReadySeconds) ?? 0)
+    .map((pod) => availableAt(pod, minReadySeconds, now) ?? 0)
     .filter((at) => at > now);
   const newPod = newPodOf(node);
   return {

@@ -36,6 +36,11 @@ test('ready becomes available at minReadySeconds sharp', () => {
   assert.equal(share(node, 60, 60_000).available, true);
 });
 
+test('ready since a time in the future is ready since long ago: the coordinator’s clock was set back', () => {
+  const node = daemonNodeView([daemonPodView('a', { readySince: 3_600_000 })]);
+  assert.equal(share(node, 60, 0).available, true);
+});
+
 test('nodes without a Pod are unavailable, and numbers that are 0 are left out', () => {
   assert.deepEqual(
     daemonSetStatus({ ...NONE, desired: 2 }, 3, {
