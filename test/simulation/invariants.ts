@@ -139,30 +139,27 @@ function unavailableWithinBudget(): Invariant {
   return {
     rule: 'a rollout never stops an available Pod while the budget is used up',
     committed: (change, scene) => {
-      const { truth, nowMs, disturbedAtMs } = scene;
+      const { truth, nowMs } = scene;
       if (change.kind === 'Pod') {
         const { uid = '' } = (change.current ?? change.previous)?.metadata ?? {};
         ready.note(uid, change.current !== undefined && isReady(change.current), nowMs);
       }
+      // Time alone makes Pods available: what was seen at the last change may be old.
+      for (const each of truth.daemonSets.values()) look(each, scene);
       const stopped = stoppedByRollout(change, scene);
       const daemonSet = stopped && truth.ownerOf(stopped);
-      let violation: Violation | undefined;
-      if (stopped && daemonSet && disturbedAtMs.coordinatorClock < nowMs - NEWS_MS) {
-        const { uid = '' } = daemonSet.metadata;
-        const own = `${uid}@${stopped.spec.nodeName}`;
-        const used = [...truth.nodes.keys()]
-          .map((name) => `${uid}@${name}`)
-          .filter((key) => key !== own && wanted.isFor(key, NEWS_MS, nowMs))
-          .filter((key) => emptied.has(key) || unavailable.isFor(key, NEWS_MS, nowMs));
-        const budget = Math.max(...(budgets.get(uid) ?? []).map((each) => each.budget));
-        if (used.length >= budget) {
-          const where = used.map((key) => key.split('@')[1]).join(' and ');
-          violation = `${stopped.metadata.name} on ${stopped.spec.nodeName} is available and told to stop while ${where} ${used.length > 1 ? 'are' : 'is'} without; ${budget} may be`;
-        }
-        emptied.add(own);
-      }
-      for (const each of truth.daemonSets.values()) look(each, scene);
-      return violation;
+      if (!stopped || !daemonSet) return undefined;
+      const { uid = '' } = daemonSet.metadata;
+      const own = `${uid}@${stopped.spec.nodeName}`;
+      const used = [...truth.nodes.keys()]
+        .map((name) => `${uid}@${name}`)
+        .filter((key) => key !== own && wanted.isFor(key, NEWS_MS, nowMs))
+        .filter((key) => emptied.has(key) || unavailable.isFor(key, NEWS_MS, nowMs));
+      const budget = Math.max(...(budgets.get(uid) ?? []).map((each) => each.budget));
+      emptied.add(own);
+      if (used.length < budget) return undefined;
+      const where = used.map((key) => key.split('@')[1]).join(' and ');
+      return `${stopped.metadata.name} on ${stopped.spec.nodeName} serves and is told to stop; without already: ${where}; ${budget} may be`;
     },
   };
 }

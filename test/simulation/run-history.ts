@@ -221,7 +221,6 @@ class Run {
         return;
       case 'jump clock':
         (host ?? coordinator).wall.offsetMs += fault.byMs;
-        if (!host) this.#world.disturbedAtMs.coordinatorClock = timeline.now;
         return;
       case 'fill disk':
         disk.isFull = true;

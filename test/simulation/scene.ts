@@ -19,8 +19,6 @@ export interface Scene {
   readonly coordinatorNowMs: number;
   readonly truth: Truth;
   readonly wishes: Wishes;
-  /** When a wall clock last jumped, or the store was last replaced by a backup; -Infinity = never. */
-  readonly disturbedAtMs: { readonly coordinatorClock: number; readonly restore: number };
   /** The containers that run on a host now. */
   readonly running: (node: string) => readonly HostContainer[];
   /** All that are there, running or not. */

@@ -29,7 +29,6 @@ export class World implements Scene {
   readonly chronicle = new Chronicle(this.timeline);
   readonly truth = new Truth();
   readonly wishes = { deleted: new Set<string>(), forced: new Set<string>(), answered: new Set<string>() };
-  readonly disturbedAtMs = { coordinatorClock: Number.NEGATIVE_INFINITY, restore: Number.NEGATIVE_INFINITY };
   readonly network = { frames: 0, framesLost: 0 };
   readonly pace: Pace;
   readonly disk: SimulatedDisk;
@@ -67,7 +66,7 @@ export class World implements Scene {
   }
 
   get coordinatorNowMs(): number {
-    return START_MS + this.timeline.now + this.coordinator.wall.offsetMs;
+    return START_MS + Math.round(this.timeline.now) + this.coordinator.wall.offsetMs;
   }
 
   readonly running = (node: string): ReturnType<SimulatedHost['running']> =>
@@ -95,7 +94,6 @@ export class World implements Scene {
 
   /** A backup took the place of what was stored. */
   restored(): void {
-    this.disturbedAtMs.restore = this.nowMs;
     this.wishes.answered.clear();
     this.truth.replace(this.disk.content.values.values(), this.nowMs);
   }

@@ -1,0 +1,183 @@
+/** What other systems broke, and what this one did: short histories, each with the issue or the story it comes from. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Fault, History, Step, UserStep } from './history.js';
+import { type Outcome, runHistory } from './run-history.js';
+import { story } from './story.js';
+
+const SECOND = 1_000;
+
+function after(seconds: number, step: UserStep | Fault): Step {
+  return { afterMs: seconds * SECOND, ...step };
+}
+
+function daemonSet(
+  image: string,
+  over: Partial<Extract<UserStep, { kind: 'create daemonset' }>> = {},
+): UserStep {
+  const strategy = { type: 'RollingUpdate', maxUnavailable: 1 } as const;
+  return {
+    kind: 'create daemonset',
+    name: 'alpha',
+    image,
+    strategy,
+    minReadySeconds: 0,
+    graceSeconds: 2,
+    selector: null,
+    ...over,
+  };
+}
+
+const setImage = (image: string): UserStep => ({ kind: 'set image', name: 'alpha', image });
+const KILLED = { deed: 1_000, side: 'before' } as const;
+
+/** Runs it at several paces of chance: a race needs its moment. */
+async function outcomesOf(nodes: number, steps: Step[], seeds: number): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (let seed = 1; seed <= seeds; seed++) {
+    const history: History = { seed: `case-${seed}`, nodes, pace: seed % 3, steps };
+    const outcome = await runHistory(history);
+    assert.equal(outcome.violation, undefined, story(history, outcome));
+    outcomes.push(outcome);
+  }
+  return outcomes;
+}
+
+async function unbroken(nodes: number, steps: Step[], seeds = 5): Promise<void> {
+  await outcomesOf(nodes, steps, seeds);
+}
+
+function starts({ lines }: Outcome, host: string): number {
+  return lines.filter((line) => line.includes(host) && line.endsWith(' runs')).length;
+}
+
+describe('other systems broke', () => {
+  test('a second update over a bad one kills the healthy rest (kubernetes#123232, kruise#1323)', () =>
+    unbroken(5, [
+      after(1, daemonSet('app:1')),
+      after(30, setImage('app:broken')),
+      after(40, setImage('app:crash')),
+      after(40, setImage('app:2')),
+    ]));
+
+  test('an agent that is killed and comes back restarts healthy Pods (kubeedge#4048, nomad#10953)', async () => {
+    const outcomes = await outcomesOf(
+      2,
+      [
+        after(1, daemonSet('app:1')),
+        after(20, {
+          kind: 'kill agent',
+          node: 'host-1',
+          doom: KILLED,
+          downMs: 90 * SECOND,
+          damagesCache: false,
+        }),
+        after(150, { kind: 'cut cable', node: 'host-2', forMs: 90 * SECOND }),
+        after(100, { kind: 'kill agent', node: 'host-2', doom: KILLED, downMs: SECOND, damagesCache: true }),
+        after(60, { kind: 'stop coordinator', downMs: 90 * SECOND }),
+      ],
+      5,
+    );
+    for (const outcome of outcomes) {
+      assert.deepEqual([starts(outcome, 'host-1'), starts(outcome, 'host-2')], [1, 1]);
+    }
+  });
+
+  test('a deletion and a creation decided while a host is away leave two copies (moby#39130, nomad#9846, #12680)', () =>
+    unbroken(2, [
+      after(1, daemonSet('app:stubborn', { graceSeconds: 30 })),
+      after(20, { kind: 'cut cable', node: 'host-1', forMs: 90 * SECOND }),
+      after(5, { kind: 'delete pod', node: 'host-1', index: 0, force: true }),
+      after(5, setImage('app:2')),
+    ]));
+
+  test('a deletion hangs on a dead node, or is forgotten when it is back (kubernetes#49798, #23375)', () =>
+    unbroken(3, [
+      after(1, daemonSet('app:1')),
+      after(1, { kind: 'create pod', name: 'bare-1', node: 'host-1', image: 'app:1' }),
+      after(20, { kind: 'cut power', node: 'host-1', downMs: 120 * SECOND, damagesCache: false }),
+      after(1, { kind: 'delete pod', node: 'host-1', index: 0, force: false }),
+      after(1, { kind: 'delete pod', node: 'host-1', index: 1, force: true }),
+      after(1, { kind: 'delete daemonset', name: 'alpha', policy: 'Foreground' }),
+      after(60, { kind: 'kill coordinator', doom: { deed: 1, side: 'after' }, downMs: 70 * SECOND }),
+    ]));
+
+  test('agents and coordinator killed at every step of a rollout', async () => {
+    for (let deed = 1; deed <= 30; deed++) {
+      const doom = { deed, side: deed % 2 === 0 ? 'before' : 'after' } as const;
+      const kill =
+        deed % 3 === 0
+          ? ({ kind: 'kill coordinator', doom, downMs: SECOND } as const)
+          : ({ kind: 'kill agent', node: 'host-1', doom, downMs: SECOND, damagesCache: false } as const);
+      await unbroken(
+        2,
+        [after(1, daemonSet('app:slow1')), after(20, kill), after(0, setImage('app:slow2'))],
+        1,
+      );
+    }
+  });
+});
+
+describe('the simulation found', () => {
+  test('a Pod that ended while it was deleted, on a host that lost what it held, was deleted for ever', () =>
+    unbroken(
+      1,
+      [
+        after(1, daemonSet('app:1', { selector: 'a' })),
+        after(9, { kind: 'kill agent', node: 'host-1', doom: KILLED, downMs: SECOND, damagesCache: true }),
+        after(9.9, { kind: 'delete pod', node: 'host-1', index: 0, force: false }),
+      ],
+      20,
+    ));
+
+  test('a Pod confirmed as stopped was started again by an agent whose disk had not heard of its deletion', () =>
+    unbroken(
+      2,
+      [
+        after(1, daemonSet('app:slow1')),
+        after(0.02, {
+          kind: 'kill agent',
+          node: 'host-1',
+          doom: { deed: 5, side: 'before' },
+          downMs: 5 * SECOND,
+          damagesCache: false,
+        }),
+        after(2.8, setImage('app:1')),
+      ],
+      20,
+    ));
+
+  test('a new copy started beside one whose agent had lost its cache', () =>
+    unbroken(2, [
+      after(1, daemonSet('app:stubborn', { graceSeconds: 10 })),
+      after(10, {
+        kind: 'kill agent',
+        node: 'host-1',
+        doom: KILLED,
+        downMs: 60 * SECOND,
+        damagesCache: true,
+      }),
+      after(12, { kind: 'delete pod', node: 'host-1', index: 0, force: true }),
+    ]));
+
+  test('a new copy started beside the one it waited for when both were orphaned', () =>
+    unbroken(1, [
+      after(1, daemonSet('app:stubborn', { graceSeconds: 30 })),
+      after(10, { kind: 'delete pod', node: 'host-1', index: 0, force: true }),
+      after(2, { kind: 'delete daemonset', name: 'alpha', policy: 'Orphan' }),
+    ]));
+
+  test('a coordinator whose clock was set back replaced all Pods at once', () =>
+    unbroken(4, [
+      after(1, daemonSet('app:1', { minReadySeconds: 5 })),
+      after(30, { kind: 'jump clock', node: null, byMs: -3_600 * SECOND }),
+      after(40, setImage('app:2')),
+    ]));
+
+  test('a restarted agent made its Pods look fresh, and a rollout went beyond its budget', () =>
+    unbroken(5, [
+      after(1, daemonSet('app:1', { minReadySeconds: 5 })),
+      after(21, { kind: 'kill agent', node: 'host-5', doom: KILLED, downMs: SECOND, damagesCache: false }),
+      after(8, setImage('app:stubborn')),
+    ]));
+});
