@@ -12,10 +12,10 @@ import { nodeKey, parseKey } from './daemonset-keys.js';
 import type { DaemonSetNodes } from './daemonset-node.js';
 import type { DaemonSetParts } from './daemonset-parts.js';
 import type { DaemonSetTallies } from './daemonset-tallies.js';
-import { type DaemonSetTally, NOT_HELD_BACK, type ReplacementTurn } from './daemonset-tally.js';
+import type { DaemonSetTally, ReplacementTurn } from './daemonset-tally.js';
 import { nodeNamesOf } from './daemonset-view.js';
 import { preconditionsOf } from './ownership.js';
-import type { Turns } from './rollout-turns.js';
+import { NO_TURNS, type Turns } from './rollout-turns.js';
 import { Rollouts } from './rollouts.js';
 import type { WorkQueue } from './work-queue.js';
 import type { Turn } from './worker.js';
@@ -67,9 +67,7 @@ export class DaemonSetFleet {
     const stopCounting = () => this.#tallies.forget(ref);
     const { hash, old } = await this.#history.sync(daemonSet, turn, stopCounting);
     const tally = await this.#tally(daemonSet, hash);
-    if (isRollingUpdate(daemonSet.spec.updateStrategy)) {
-      this.#giveTurns(daemonSet, tally, await this.#choose(daemonSet, tally, turn));
-    }
+    this.#giveTurns(daemonSet, tally, await this.#choose(daemonSet, tally, turn));
     await this.#writeStatus(daemonSet, tally, turn);
     await this.#history.trim(daemonSet, old, tally.carriedHashes, turn);
   }
@@ -98,12 +96,13 @@ export class DaemonSetFleet {
   }
 
   /** By its policy's waves, where there is one; else as upstream. */
-  #choose(daemonSet: DaemonSet, tally: DaemonSetTally, turn: Turn): Turns | Promise<Turns> {
-    const policy = this.#rollouts.policyOf(daemonSet);
+  async #choose(daemonSet: DaemonSet, tally: DaemonSetTally, turn: Turn): Promise<Turns> {
+    const policy = isRollingUpdate(daemonSet.spec.updateStrategy) && this.#rollouts.policyOf(daemonSet);
     if (policy) return this.#rollouts.step(daemonSet, policy, tally, turn);
-    this.#rollouts.forget(daemonSet);
-    tally.heldBack = NOT_HELD_BACK;
-    return chooseReplacements(tally, daemonSet.spec.updateStrategy);
+    await this.#rollouts.dismiss(daemonSet, tally, turn);
+    return isRollingUpdate(daemonSet.spec.updateStrategy)
+      ? chooseReplacements(tally, daemonSet.spec.updateStrategy)
+      : NO_TURNS;
   }
 
   #giveTurns(daemonSet: DaemonSet, tally: DaemonSetTally, { create, replace, revert = [] }: Turns): void {

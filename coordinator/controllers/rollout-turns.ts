@@ -12,6 +12,8 @@ export interface Turns extends Replacements {
   revert?: string[];
 }
 
+export const NO_TURNS: Turns = { create: [], replace: [] };
+
 /** The DaemonSet's own strategy, with what the wave says instead. */
 function strategyIn(
   wave: RolloutWave | undefined,

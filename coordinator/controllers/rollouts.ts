@@ -24,7 +24,7 @@ import { assignWaves, waveNames } from '../decisions/wave-plan.js';
 import { BY_NAMESPACE, BY_OWNER, type ObjectChange } from '../informers/informer.js';
 import { rolloutKind } from '../kinds/index.js';
 import type { DaemonSetParts } from './daemonset-parts.js';
-import type { DaemonSetTally, OtherRevision } from './daemonset-tally.js';
+import { type DaemonSetTally, NOT_HELD_BACK, type OtherRevision } from './daemonset-tally.js';
 import { preconditionsOf } from './ownership.js';
 import { revertsOf, type Turns, turnsOf } from './rollout-turns.js';
 import { RolloutWaves } from './rollout-waves.js';
@@ -59,12 +59,24 @@ export class Rollouts {
       .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))[0];
   }
 
-  /** Nothing governs the DaemonSet (any more). */
+  /** Nothing is kept in memory of the DaemonSet any more. */
   forget({ metadata }: Pick<DaemonSet, 'metadata'>): void {
     const key = refText(metadata);
     this.#drawn.get(key)?.tally.follow(undefined);
     this.#drawn.delete(key);
     this.#parts.rollouts.post(metadata, undefined);
+  }
+
+  /** Nothing governs the DaemonSet (any more): upstream's rules hold, and its Rollout, which would not be true, goes. */
+  async dismiss(daemonSet: DaemonSet, tally: DaemonSetTally, turn: Turn): Promise<void> {
+    this.forget(daemonSet);
+    tally.heldBack = NOT_HELD_BACK;
+    const rollout = this.#own(daemonSet);
+    if (!rollout?.status || rollout.metadata.deletionTimestamp) return;
+    const result = await this.#parts.registry.delete(rolloutKind, rollout.metadata, {
+      preconditions: preconditionsOf(rollout),
+    });
+    turn.wrote('deleted' in result ? result.deleted : result.terminating);
   }
 
   /** Until the waves of a new tally are known, Pods are made of the stable revision, or one might escape its wave. */

@@ -274,6 +274,7 @@ describe('holds', () => {
     await rolling.fleet.registry.delete(rolloutPolicyKind, { namespace: 'default', name: 'gentle' });
     await rolling.fleet.rolledOut('web');
     assert.deepEqual(rolling.images, { 'app:2': 10 });
+    assert.equal(rolling.status, undefined, 'a Rollout that nothing keeps true is gone');
   });
 });
 
@@ -411,6 +412,25 @@ describe('failures', () => {
       for (const pod of rolling.newPods()) await rolling.crash(pod);
       await rolling.advance(3_600_000);
       await rolling.stands('Progressing', 'canary', 2);
+    },
+  );
+
+  withPolicy(
+    'OnDelete is not for waves: who deletes a Pod gets the newest',
+    { waves: WAVES },
+    async (rolling) => {
+      const { fleet } = rolling;
+      await fleet.change('web', ({ spec }) => {
+        spec.updateStrategy = { type: 'OnDelete' };
+        spec.template.spec.containers = [{ name: 'app', image: 'app:2' }];
+      });
+      await fleet.settle();
+      const [pod] = fleet.pods();
+      assert.ok(pod);
+      await fleet.delete(pod);
+      await fleet.settle();
+      assert.deepEqual(rolling.images, { 'app:1': 9, 'app:2': 1 });
+      assert.equal(rolling.status, undefined);
     },
   );
 });
