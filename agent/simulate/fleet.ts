@@ -4,7 +4,13 @@ import { Agent as HttpsAgent } from 'node:https';
 import { LINK_PATH } from '../../shared/link/messages.js';
 import { steadyClock, systemClock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
-import { register, type TrustedCoordinator, trustCoordinator } from '../enrol.js';
+import {
+  EnrolError,
+  type Registration,
+  register,
+  type TrustedCoordinator,
+  trustCoordinator,
+} from '../enrol.js';
 import type { NodeQuery } from './label-query.js';
 import { HostNetwork, SharedTls } from './network.js';
 import type { NodePlan } from './node-plans.js';
@@ -14,6 +20,9 @@ import { type NodeCounts, SimulatedNode } from './simulated-node.js';
 const JOINING_AT_ONCE = 32;
 /** A host that has no answer by then goes on trying by itself; the next one is let in. */
 const PATIENCE_MS = 5_000;
+/** Tries to join before the simulation gives up, and the wait after the first. */
+const MAX_JOINS = 10;
+const REJOIN_MS = 500;
 /** Beyond so many sockets of one address the kernel's search for a free port costs milliseconds each. */
 const SOCKETS_AN_ADDRESS = 400;
 
@@ -92,7 +101,7 @@ export class Fleet {
     const { server, bearer, ca } = coordinator;
     const { firstIndex, speed, log } = this.#options;
     const identity = { node: plan.metadata.name, ca, credential: credentialOf(bearer, plan.metadata.name) };
-    const { clusterUID } = await register(server, identity, bearer, connections);
+    const { clusterUID } = await this.#join(() => register(server, identity, bearer, connections));
     const url = new URL(LINK_PATH, server);
     url.protocol = 'wss:';
     const node = new SimulatedNode({
@@ -108,6 +117,19 @@ export class Fleet {
     });
     this.#nodes.push(node);
     await this.#untilLive(node);
+  }
+
+  /** A join whose answer was lost can be repeated: a busy coordinator is given time. Throws `EnrolError`. */
+  async #join(register: () => Promise<Registration>): Promise<Registration> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await register();
+      } catch (error) {
+        const mayPass = error instanceof EnrolError && error.temporary && !this.#isStopping;
+        if (!mayPass || attempt === MAX_JOINS) throw error;
+        await new Promise<void>((resolve) => void this.#clock.after(REJOIN_MS * attempt, resolve));
+      }
+    }
   }
 
   async #untilLive(node: SimulatedNode): Promise<void> {
