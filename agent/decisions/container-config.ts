@@ -73,6 +73,7 @@ export function containerConfig(pod: Pod, container: Container, context: ConfigC
     ...engineSecurity(pod, container, context.isolation, context.imageUser),
     tty: container.tty ?? false,
     stdin: container.stdin ?? false,
+    ...(container.stdinOnce ? { stdinOnce: true } : {}),
   };
   return { kind: 'config', config };
 }

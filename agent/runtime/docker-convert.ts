@@ -23,8 +23,14 @@ export const LABEL = {
 /** CPU is dealt out in periods of 100 ms, as the kubelet does; the kernel takes no quota below 1 ms. */
 const CPU_PERIOD_US = 100_000;
 const LEAST_CPU_QUOTA_US = 1_000;
-/** As the kubelet's `containerLogMaxSize` and `containerLogMaxFiles`. */
-const LOG_LIMITS = { 'max-size': '10m', 'max-file': '5' };
+/**
+ * As the kubelet's `containerLogMaxSize` and `containerLogMaxFiles`, by the drivers that let a log grow without bound.
+ * Podman keeps one file and begins it anew when it is full: it gets all the room at once.
+ */
+const LOG_LIMITS: Readonly<Record<string, Record<string, string>>> = {
+  'json-file': { 'max-size': '10m', 'max-file': '5' },
+  'k8s-file': { 'max-size': '50m' },
+};
 
 /** What `GET /containers/ID/json` answers, the part that is read. */
 export interface InspectAnswer {
@@ -64,7 +70,7 @@ export function containerName({ podUid, container, attempt }: ContainerIdentity)
 
 /** What an engine wants said besides. */
 export interface CreateOptions {
-  /** The engine's default; only json-file grows without bound by itself. */
+  /** The engine's default. */
   logDriver: string;
   /** `unconfined`, or a profile as the engine takes it: its text or its path. */
   seccomp?: string | undefined;
@@ -85,6 +91,7 @@ export function toCreateBody(config: ContainerConfig, owner: ContainerOwner, opt
     Labels: toLabels(config, owner),
     Tty: config.tty,
     OpenStdin: config.stdin,
+    ...(config.stdinOnce ? { StdinOnce: true } : {}),
     ExposedPorts: Object.fromEntries(
       config.ports.map((port) => [`${port.containerPort}/${port.protocol}`, {}]),
     ),
@@ -110,8 +117,8 @@ function toHostConfig(config: ContainerConfig, options: CreateOptions, ownsNetwo
     ...(config.groups?.length ? { GroupAdd: config.groups } : {}),
     ...(config.sysctls ? { Sysctls: config.sysctls } : {}),
     SecurityOpt: toSecurityOptions(config, options.seccomp),
-    ...(options.logDriver === 'json-file'
-      ? { LogConfig: { Type: options.logDriver, Config: LOG_LIMITS } }
+    ...(LOG_LIMITS[options.logDriver]
+      ? { LogConfig: { Type: options.logDriver, Config: LOG_LIMITS[options.logDriver] } }
       : {}),
   };
 }

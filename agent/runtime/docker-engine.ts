@@ -75,6 +75,7 @@ export class DockerEngine implements RuntimeDriver {
   readonly #digests = new Map<string, string>();
   readonly #dialer = new NetworkDialer();
   #info: InfoAnswer | undefined;
+  #logDriver: string | undefined;
 
   constructor(found: FoundEngine, owner: ContainerOwner) {
     this.#found = found;
@@ -145,8 +146,8 @@ export class DockerEngine implements RuntimeDriver {
   }
 
   async create(config: ContainerConfig, onWarning?: (text: string) => void): Promise<string> {
-    const { LoggingDriver } = this.#info ?? (await this.#readInfo());
-    const logDriver = this.#found.name === 'docker' ? (LoggingDriver ?? '') : '';
+    this.#logDriver ??= await this.#readLogDriver();
+    const logDriver = this.#logDriver;
     const seccomp = await this.#seccompOption(config.seccomp);
     const { Id, Warnings } = await this.#api.json<{ Id: string; Warnings?: string[] | null }>(
       {
@@ -252,6 +253,16 @@ export class DockerEngine implements RuntimeDriver {
       const message = `cannot load seccomp profile "${choice.path}": ${why}`;
       throw new RuntimeError('CreateContainerError', message, true);
     }
+  }
+
+  /** Podman tells it in an answer of its own. */
+  async #readLogDriver(): Promise<string> {
+    if (this.#found.name === 'docker') return (this.#info ?? (await this.#readInfo())).LoggingDriver ?? '';
+    const { host } = await this.#api.json<{ host?: { logDriver?: string } }>(
+      { method: 'GET', path: '/libpod/info' },
+      { otherwise: 'EngineDown' },
+    );
+    return host?.logDriver ?? '';
   }
 
   async #readInfo(): Promise<InfoAnswer> {

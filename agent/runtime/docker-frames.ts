@@ -6,7 +6,8 @@ const STDERR = 2;
 
 /**
  * Takes apart the engine's frames (one byte of stream, three of nothing, four of length, then that many bytes) and
- * yields what was in them, in the order it was written. A container with a terminal has no frames: `raw`.
+ * yields what was in them, in the order it was written. Engines frame each line of a log: what came together goes on
+ * together. A container with a terminal has no frames: `raw`.
  */
 export async function* demultiplex(
   source: AsyncIterable<Uint8Array>,
@@ -16,27 +17,50 @@ export async function* demultiplex(
     for await (const bytes of source) yield { from: 'stdout', bytes };
     return;
   }
-  let header = Buffer.alloc(0);
-  let from: OutputChunk['from'] = 'stdout';
-  let leftInFrame = 0;
-  for await (const chunk of source) {
+  const frames = new FrameReader();
+  for await (const chunk of source) yield* joined(frames.take(chunk));
+}
+
+/** Remembers where in a frame the last bytes ended. */
+class FrameReader {
+  #header = Buffer.alloc(0);
+  #from: OutputChunk['from'] = 'stdout';
+  #leftInFrame = 0;
+
+  /** What these bytes hold, frame by frame. */
+  *take(chunk: Uint8Array): Generator<OutputChunk, void> {
     for (let at = 0; at < chunk.length; ) {
-      if (leftInFrame > 0) {
-        const bytes = chunk.subarray(at, at + leftInFrame);
+      if (this.#leftInFrame > 0) {
+        const bytes = chunk.subarray(at, at + this.#leftInFrame);
         at += bytes.length;
-        leftInFrame -= bytes.length;
-        yield { from, bytes };
+        this.#leftInFrame -= bytes.length;
+        yield { from: this.#from, bytes };
         continue;
       }
-      const part = chunk.subarray(at, at + HEADER_BYTES - header.length);
+      const part = chunk.subarray(at, at + HEADER_BYTES - this.#header.length);
       at += part.length;
-      header = Buffer.concat([header, part]);
-      if (header.length < HEADER_BYTES) continue;
-      from = streamOf(header[0]);
-      leftInFrame = header.readUInt32BE(4);
-      header = Buffer.alloc(0);
+      this.#header = Buffer.concat([this.#header, part]);
+      if (this.#header.length < HEADER_BYTES) return;
+      this.#from = streamOf(this.#header[0]);
+      this.#leftInFrame = this.#header.readUInt32BE(4);
+      this.#header = Buffer.alloc(0);
     }
   }
+}
+
+/** Neighbours of one stream become one. */
+function* joined(chunks: Iterable<OutputChunk>): Generator<OutputChunk, void> {
+  let from: OutputChunk['from'] = 'stdout';
+  let waiting: Uint8Array[] = [];
+  for (const chunk of chunks) {
+    if (chunk.from !== from && waiting.length > 0) {
+      yield { from, bytes: Buffer.concat(waiting) };
+      waiting = [];
+    }
+    from = chunk.from;
+    waiting.push(chunk.bytes);
+  }
+  if (waiting.length > 0) yield { from, bytes: Buffer.concat(waiting) };
 }
 
 function streamOf(kind: number | undefined): OutputChunk['from'] {

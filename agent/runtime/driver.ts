@@ -89,6 +89,8 @@ export interface ContainerConfig {
   appArmorProfile?: string;
   tty: boolean;
   stdin: boolean;
+  /** The input ends with the first client that leaves; Podman does so in any case. */
+  stdinOnce?: boolean;
   /** Signal and grace are given at stop. Engine-side restart policy is always "no": the agent restarts. */
 }
 

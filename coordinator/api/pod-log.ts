@@ -65,18 +65,17 @@ export function logOptions(query: URLSearchParams): Omit<LogStreamRequest, 'type
   };
 }
 
+/** A reader may look at one screen for long: nothing is held for it meanwhile (kubelet `streamingConnectionIdleTimeout`). */
+const IDLE_MS = 4 * 3_600_000;
+
 /** A text body at the pace of its reader; ends early when the client goes. */
-function textStream(
-  { clock, settings }: ApiParts,
-  bytes: AsyncIterable<Uint8Array>,
-  signal: AbortSignal,
-): Answer {
+function textStream({ clock }: ApiParts, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Answer {
   return {
     type: 'stream',
     contentType: 'text/plain',
     write: async (response) => {
       for await (const chunk of bytes) {
-        await writePaced(response, chunk, clock, settings.stallMs);
+        await writePaced(response, chunk, clock, IDLE_MS);
         if (signal.aborted) return;
       }
     },

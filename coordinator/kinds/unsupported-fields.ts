@@ -71,8 +71,9 @@ const CONTAINER: Record<string, Support> = {
   terminationMessagePath: 'all',
   terminationMessagePolicy: 'all',
   stdin: 'all',
+  stdinOnce: 'all',
   tty: 'all',
-  ...none('resizePolicy', 'restartPolicy', 'restartPolicyRules', 'stdinOnce', 'volumeDevices'),
+  ...none('resizePolicy', 'restartPolicy', 'restartPolicyRules', 'volumeDevices'),
 };
 
 const VOLUME: Support = {

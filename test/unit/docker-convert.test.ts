@@ -91,6 +91,7 @@ test('a member of a sandbox has neither name nor hosts of its own', () => {
 
 test('logs are bounded where the engine would let them grow', () => {
   assert.equal(body({}, 'json-file').HostConfig.LogConfig.Config['max-size'], '10m');
+  assert.equal(body({}, 'k8s-file').HostConfig.LogConfig.Config['max-size'], '50m');
   assert.ok(!('LogConfig' in body({}, 'journald').HostConfig));
 });
 

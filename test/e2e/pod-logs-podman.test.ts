@@ -1,0 +1,4 @@
+/** `kubectl logs` on Podman. */
+import { podLogs } from './pod-logs.js';
+
+podLogs('podman');
