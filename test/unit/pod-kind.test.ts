@@ -221,7 +221,6 @@ describe('warnings', () => {
 
   test('each field without effect is named by its path', () => {
     const fields = {
-      stdinOnce: true,
       securityContext: { seLinuxOptions: { level: 's0' } },
     };
     const spec = {
@@ -231,7 +230,6 @@ describe('warnings', () => {
     };
     assert.deepEqual(paths(fields, spec).sort(), [
       'spec.containers[0].securityContext.seLinuxOptions',
-      'spec.containers[0].stdinOnce',
       'spec.initContainers[0].volumeDevices',
       'spec.priorityClassName',
       'spec.volumes[0].projected.sources[0].serviceAccountToken',
