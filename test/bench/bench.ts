@@ -81,7 +81,8 @@ function writeReadme(): void {
   const [before = '', rest = ''] = readme.split(TABLE_BEGIN);
   const after = rest.slice(rest.indexOf(TABLE_END));
   const left = leftOut.map(({ what, why }) => `\nLeft out: ${what}: ${why}.`).join('');
-  const command = ['npm run bench --', ...process.argv.slice(2)].join(' ');
+  const switches = (['quick', 'swarm', 'readme'] as const).filter((name) => flags[name]);
+  const command = ['npm run bench --', ...positionals, ...switches.map((name) => `--${name}`)].join(' ');
   const text = `\`${command}\`, medians of one run on ${machine()}.\n\n${markdown(results)}\n${left}`;
   writeFileSync(README, `${before}${TABLE_BEGIN}\n${text}\n${after}`);
 }

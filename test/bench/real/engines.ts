@@ -21,7 +21,8 @@ const INTERRUPTED = 130;
 /** A sentence instead where this machine cannot have them. A Ctrl-C removes them, too. */
 export async function startEngines(count: number): Promise<BenchEngine[] | string> {
   const engines: BenchEngine[] = [];
-  process.once('SIGINT', () => void stopEngines(engines).finally(() => process.exit(INTERRUPTED)));
+  const leave = () => process.exit(INTERRUPTED);
+  process.once('SIGINT', () => void stopEngines(engines).then(leave, leave));
   while (engines.length < count) {
     const engine = await startEngine('docker');
     if (typeof engine === 'string') {
@@ -35,12 +36,17 @@ export async function startEngines(count: number): Promise<BenchEngine[] | strin
   return engines;
 }
 
+/** One that cannot be stopped does not keep the others. */
 export async function stopEngines(engines: readonly BenchEngine[]): Promise<void> {
-  for (const { engine, api, events } of engines) {
-    events.close();
-    api.close();
-    await engine.stop();
-  }
+  const stopped = await Promise.allSettled(
+    engines.map(({ engine, api, events }) => {
+      events.close();
+      api.close();
+      return engine.stop();
+    }),
+  );
+  const failed = stopped.find((result) => result.status === 'rejected');
+  if (failed) throw failed.reason;
 }
 
 /** Resolves when no container runs on any. */
