@@ -274,6 +274,27 @@ function onEngine(kind: EngineKind): void {
       assert.deepEqual(readdirSync(join(host, 'logs/of-r')), ['log']);
     });
 
+    law('a mount that a container makes reaches the host if both ask for it', async () => {
+      const shared = join(host, 'upward');
+      mkdirSync(join(shared, 'below'), { recursive: true });
+      const onEngineHost = (command: string) => whole(engine).amongMounts('sh', '-c', command);
+      onEngineHost(`mount --bind ${shared} ${shared} && mount --make-rshared ${shared}`);
+      const script = `${bb} mount -t tmpfs tmpfs /v/below && echo mounted >/v/below/x`;
+      const mountInfo = () => onEngineHost(`grep -c ${shared}/below /proc/self/mountinfo || true`).trim();
+      try {
+        const volume = { hostPath: { path: shared } };
+        // The API wants a privileged one; a test machine's engine may not be allowed to make it.
+        const container = { securityContext: { capabilities: { add: ['SYS_ADMIN'] } } };
+        await reads(script, volume, { container });
+        assert.equal(mountInfo(), '0');
+        await reads(script, volume, { container, mount: { mountPropagation: 'Bidirectional' } });
+        assert.notEqual(mountInfo(), '0');
+        assert.equal(onEngineHost(`cat ${shared}/below/x`), 'mounted\n');
+      } finally {
+        onEngineHost(`umount -R ${shared}`);
+      }
+    });
+
     law('mounts made on the host later reach a container only if it asks', async (): Promise<void> => {
       const shared = join(host, 'shared');
       mkdirSync(join(shared, 'below'), { recursive: true });
