@@ -4,13 +4,14 @@
  */
 import { type KubeObject, refText } from '../../shared/kube/meta.js';
 import { mirroredUid } from '../../shared/kube/mirror-pod.js';
+import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { MirrorPod, PodReport } from '../../shared/link/messages.js';
 import type { Logger } from '../../shared/process/log.js';
 import { mirrorChanges, mirrorOf } from '../decisions/mirror-pods.js';
 import { type Informers, type ObjectChange, PODS_BY_NODE } from '../informers/informer.js';
-import { podKind } from '../kinds/index.js';
+import { nodeKind, podKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
 import type { NodeLanes } from './node-lanes.js';
 
@@ -43,7 +44,8 @@ export class MirrorPods {
 
   /** The host's static Pods are these. Resolves when their mirrors are stored; rejects when the store fails. */
   async told(node: string, mirrors: readonly MirrorPod[]): Promise<void> {
-    const pods = new Map(mirrors.flatMap((mirror) => this.#decode(node, mirror)));
+    const owner = mirrors.length > 0 ? await this.#nodeNamed(node) : undefined;
+    const pods = new Map(mirrors.flatMap((mirror) => (owner ? this.#decode(owner, mirror) : [])));
     const before = this.#hosts.get(node)?.reports ?? new Map<string, PodReport>();
     const reports = new Map([...before].filter(([uid]) => pods.has(uid)));
     this.#hosts.set(node, { pods, reports });
@@ -83,13 +85,22 @@ export class MirrorPods {
     return pods.filter((pod) => mirroredUid(pod) !== undefined);
   }
 
-  #decode(node: string, { uid, object }: MirrorPod): [string, Pod][] {
+  /** From the store: a host that has just joined may not have reached the informers. */
+  async #nodeNamed(name: string): Promise<Node | undefined> {
+    try {
+      return (await this.#parts.registry.get(nodeKind, { name })).object();
+    } catch (error) {
+      if (error instanceof ApiError && error.reason === 'NotFound') return undefined;
+      throw error;
+    }
+  }
+
+  #decode(owner: Node, { uid, object }: MirrorPod): [string, Pod][] {
     const decoded = podOf(object);
-    const owner = this.#parts.informers.nodes.get({ name: node });
-    if (!decoded || !owner) return [];
+    if (!decoded) return [];
     const mirror = mirrorOf(decoded, uid, owner);
     if (mirror.kind === 'mirror') return [[uid, mirror.pod]];
-    this.#parts.log.warn({ node, uid, why: mirror.message }, 'static Pod is not shown');
+    this.#parts.log.warn({ node: owner.metadata.name, uid, why: mirror.message }, 'static Pod is not shown');
     return [];
   }
 
