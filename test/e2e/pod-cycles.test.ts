@@ -1,0 +1,29 @@
+/** Pods come and go while the agent is killed again and again; nothing of them is left. The long form is test/scale/pod-cycles.ts. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EngineBench } from '../harness/engine-bench.js';
+import { leaveOut } from '../harness/leave-out.js';
+import { chanceFrom, remainsOf, runPodCycles } from '../harness/pod-cycles.js';
+
+const CYCLES = 8;
+
+for (const kind of ['docker', 'podman'] as const) {
+  test(`${CYCLES} Pods under random kills on ${kind} leave nothing`, {
+    timeout: 180_000,
+  }, async (context) => {
+    const bench = await EngineBench.open(kind);
+    if (typeof bench === 'string') return leaveOut(context, `cycles on ${kind}`, bench);
+    try {
+      const seed = Date.now();
+      context.diagnostic(`seed ${seed}`);
+      // An engine's first container leaves what it needs for all: that is no leak.
+      await runPodCycles(bench, 1, chanceFrom(seed));
+      const before = await remainsOf(bench);
+      assert.ok((await runPodCycles(bench, CYCLES, chanceFrom(seed + 1))) > 0);
+      assert.deepEqual(await remainsOf(bench), before);
+      assert.deepEqual([before.containers, before.files], [[], []]);
+    } finally {
+      await bench.close();
+    }
+  });
+}
