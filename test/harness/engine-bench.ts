@@ -1,6 +1,6 @@
 /** A real engine and an agent process over it; the test plays the coordinator, the crash and the power cut. */
 import { type ChildProcess, fork } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -82,6 +82,14 @@ export class EngineBench {
     });
     for (const set of this.#pods.values()) this.#send({ set });
     await ready;
+  }
+
+  /** CPU that the agent has spent so far, ms. */
+  agentCpuMs(): number {
+    const fields = readFileSync(`/proc/${this.#agent?.pid}/stat`, 'utf8')
+      .replace(/^.*\) /, '')
+      .split(' ');
+    return (Number(fields[11]) + Number(fields[12])) * 10;
   }
 
   /** SIGKILL. */

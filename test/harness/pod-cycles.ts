@@ -36,10 +36,12 @@ export async function runPodCycles(
   cycles: number,
   chance: () => number,
 ): Promise<number> {
+  const run = Math.floor(chance() * 1e9);
   let next = 0;
   const worker = async (): Promise<void> => {
     while (next < cycles) {
-      const name = `cycle-${next++}`;
+      // A uid is never used twice.
+      const name = `cycle-${run}-${next++}`;
       bench.give(name, eventfulPod());
       await sleep(chance() * LONGEST_LIFE_MS);
       await bench.delete(name);
