@@ -6,9 +6,7 @@ import type { HeldPod } from '../decisions/held-pod.js';
 import { isolationShortfalls } from '../decisions/isolation-shortfall.js';
 import { hostnameRefusal } from '../decisions/namespaces.js';
 import { findContainer } from '../decisions/pod-containers.js';
-import type { StepFailure } from '../decisions/pod-view.js';
 import type { NextAction, Steps } from '../decisions/steps.js';
-import type { FileFacts } from '../decisions/volume-files.js';
 import {
   type ContainerConfig,
   type Mount,
@@ -25,12 +23,11 @@ import { PodImages } from './pod-images.js';
 import type { PodMemory } from './pod-memory.js';
 import type { PodReporter } from './pod-reporter.js';
 import { PodStops } from './pod-stops.js';
+import { VolumeSteps } from './volume-steps.js';
 
 /** How long a refused create or start is left alone. */
 const RETRY_MS = 10_000;
 const DEFAULT_MESSAGE_PATH = '/dev/termination-log';
-const FIRST_VOLUME_RETRY_MS = 500;
-const MAX_VOLUME_RETRY_MS = 122_000;
 const CONFIG_ERROR = 'CreateContainerConfigError';
 
 /** What a step is told about its Pod as it is performed. */
@@ -53,17 +50,21 @@ export class PodSteps {
   readonly #host: PodHost;
   readonly #reporter: PodReporter;
   readonly #memory: PodMemory;
+  readonly #volumes: VolumeSteps;
   readonly #images: PodImages;
   readonly #hooks: PodHooks;
   readonly #stops: PodStops;
-  #volumeFailures = 0;
-  /** Raised by each change of what volumes and environment show. */
-  #contentVersion = 0;
 
   readonly #performers: Performers = {
     wait: async () => 'done',
-    'prepare-volumes': (_, target) => this.#prepareVolumes(target.held.pod),
-    'refresh-volumes': (_, target) => this.#refreshVolumes(target.held.pod),
+    'prepare-volumes': async (_, { held: { pod } }) => {
+      await this.#volumes.prepare(pod, this.#fieldFacts(''));
+      return 'memory';
+    },
+    'refresh-volumes': async (_, { held: { pod } }) => {
+      await this.#volumes.refresh(pod, this.#fieldFacts(''));
+      return 'memory';
+    },
     'ensure-image': async ({ container }, { held }) => {
       this.#images.startEnsure(held.pod, containerOf(held.pod, container));
       return 'memory';
@@ -85,7 +86,10 @@ export class PodSteps {
       return 'memory';
     },
     'remove-containers': (step, target) => this.#remove(step, target),
-    'remove-volumes': (_, target) => this.#removeVolumes(target.held.uid),
+    'remove-volumes': async (_, { held: { uid } }) => {
+      await this.#volumes.remove(uid);
+      return 'memory';
+    },
     reject: async () => 'done',
     'exceed-deadline': async () => 'done',
     finish: async () => 'done',
@@ -102,6 +106,7 @@ export class PodSteps {
     this.#host = host;
     this.#reporter = reporter;
     this.#memory = memory;
+    this.#volumes = new VolumeSteps(host, reporter, memory);
     this.#images = new PodImages(host, reporter, memory, wake, signal);
     this.#hooks = new PodHooks(host, reporter, memory, () => wake('memory'));
     this.#stops = new PodStops(host, reporter, memory, () => wake('engine'));
@@ -118,43 +123,10 @@ export class PodSteps {
 
   /** A ConfigMap, a Secret or a field of the Pod is another now: what was refused for it is tried again. */
   contentChanged(): void {
-    const { progress } = this.#memory;
-    this.#contentVersion += 1;
-    if (progress.volumes.kind === 'ready') progress.volumes = { kind: 'ready', refreshAt: 0 };
-    if (progress.volumes.kind === 'failed') progress.volumes = { kind: 'unprepared' };
-    for (const [name, { reason }] of Object.entries(progress.failures)) {
-      if (reason === CONFIG_ERROR) delete progress.failures[name];
-    }
-  }
-
-  async #prepareVolumes(pod: Pod): Promise<StepEffect> {
-    const failure = await this.#tryVolumes(pod, (facts) => this.#host.volumes.prepare(pod, facts));
-    if (failure) this.#memory.progress.volumes = { kind: 'failed', failure };
-    return 'memory';
-  }
-
-  /** What could not be brought up to date stays as it was, and the containers run on. */
-  async #refreshVolumes(pod: Pod): Promise<StepEffect> {
-    const failure = await this.#tryVolumes(pod, (facts) => this.#host.volumes.refresh(pod, facts));
-    if (failure) this.#memory.progress.volumes = { kind: 'ready', refreshAt: failure.retryAt };
-    return 'memory';
-  }
-
-  /** A change that came meanwhile is not lost: the files are looked at once more. */
-  async #tryVolumes(pod: Pod, run: (facts: FileFacts) => Promise<void>): Promise<StepFailure | undefined> {
-    const version = this.#contentVersion;
-    const isOutdated = () => version !== this.#contentVersion;
-    try {
-      await run(this.#fieldFacts(''));
-      this.#memory.progress.volumes = { kind: 'ready', ...(isOutdated() && { refreshAt: 0 }) };
-      this.#volumeFailures = 0;
-      return undefined;
-    } catch (error) {
-      if (!(error instanceof VolumeError)) throw error;
-      const delay = Math.min(FIRST_VOLUME_RETRY_MS * 2 ** this.#volumeFailures, MAX_VOLUME_RETRY_MS);
-      this.#volumeFailures += 1;
-      this.#reporter.event(pod, { type: 'Warning', reason: 'FailedMount', message: error.message });
-      return this.#failure('FailedMount', error.message, 0, isOutdated() ? 0 : delay);
+    this.#volumes.contentChanged();
+    const { failures } = this.#memory.progress;
+    for (const [name, { reason }] of Object.entries(failures)) {
+      if (reason === CONFIG_ERROR) delete failures[name];
     }
   }
 
@@ -281,7 +253,14 @@ export class PodSteps {
       // This attempt exists: what the next look shows is the truth.
       if (error instanceof RuntimeError && error.reason === 'Conflict') return 'engine';
       const { reason, message } = refusalOf(error, fallbackReason);
-      this.#memory.progress.failures[name] = this.#failure(reason, message, attempt, RETRY_MS);
+      const failedAt = this.#host.clock.now();
+      this.#memory.progress.failures[name] = {
+        reason,
+        message,
+        failedAt,
+        retryAt: failedAt + RETRY_MS,
+        attempt,
+      };
       if (name === SANDBOX) {
         const text = `Failed to create pod sandbox: ${message}`;
         this.#reporter.event(pod, { type: 'Warning', reason: 'FailedCreatePodSandBox', message: text });
@@ -297,18 +276,6 @@ export class PodSteps {
       if (ids.includes(id)) this.#host.files.removeMessage(identity);
     }
     return 'engine';
-  }
-
-  async #removeVolumes(uid: string): Promise<StepEffect> {
-    this.#memory.close();
-    await this.#host.volumes.remove(uid);
-    this.#memory.progress.volumes = { kind: 'removed' };
-    return 'memory';
-  }
-
-  #failure(reason: string, message: string, attempt: number, delayMs: number): StepFailure {
-    const failedAt = this.#host.clock.now();
-    return { reason, message, failedAt, retryAt: failedAt + delayMs, attempt };
   }
 }
 

@@ -1,0 +1,72 @@
+/** Makes the volumes of one Pod ready, keeps their files up to date and takes them away. */
+import type { Pod } from '../../shared/kube/pod.js';
+import type { StepFailure } from '../decisions/pod-view.js';
+import type { FileFacts } from '../decisions/volume-files.js';
+import { VolumeError } from '../volumes/volume-error.js';
+import type { PodHost } from './pod-host.js';
+import type { PodMemory } from './pod-memory.js';
+import type { PodReporter } from './pod-reporter.js';
+
+const FIRST_RETRY_MS = 500;
+const MAX_RETRY_MS = 122_000;
+
+export class VolumeSteps {
+  readonly #host: Pick<PodHost, 'volumes' | 'clock'>;
+  readonly #reporter: PodReporter;
+  readonly #memory: PodMemory;
+  #failures = 0;
+  /** Raised by each change of what the volumes show. */
+  #contentVersion = 0;
+
+  constructor(host: PodHost, reporter: PodReporter, memory: PodMemory) {
+    this.#host = host;
+    this.#reporter = reporter;
+    this.#memory = memory;
+  }
+
+  /** What the volumes show is another now: what is there is looked at, and what was refused is tried again. */
+  contentChanged(): void {
+    const { progress } = this.#memory;
+    this.#contentVersion += 1;
+    if (progress.volumes.kind === 'ready') progress.volumes = { kind: 'ready', refreshAt: 0 };
+    if (progress.volumes.kind === 'failed') progress.volumes = { kind: 'unprepared' };
+  }
+
+  async prepare(pod: Pod, facts: FileFacts): Promise<void> {
+    const failure = await this.#try(pod, () => this.#host.volumes.prepare(pod, facts));
+    if (failure) this.#memory.progress.volumes = { kind: 'failed', failure };
+  }
+
+  /** What could not be brought up to date stays as it was, and the containers run on. */
+  async refresh(pod: Pod, facts: FileFacts): Promise<void> {
+    const failure = await this.#try(pod, () => this.#host.volumes.refresh(pod, facts));
+    if (failure) this.#memory.progress.volumes = { kind: 'ready', refreshAt: failure.retryAt };
+  }
+
+  /** With everything else that is kept of the Pod. */
+  async remove(podUid: string): Promise<void> {
+    this.#memory.close();
+    await this.#host.volumes.remove(podUid);
+    this.#memory.progress.volumes = { kind: 'removed' };
+  }
+
+  /** A change that came meanwhile is not lost: the files are looked at once more. */
+  async #try(pod: Pod, run: () => Promise<void>): Promise<StepFailure | undefined> {
+    const version = this.#contentVersion;
+    const isOutdated = () => version !== this.#contentVersion;
+    try {
+      await run();
+      this.#memory.progress.volumes = { kind: 'ready', ...(isOutdated() && { refreshAt: 0 }) };
+      this.#failures = 0;
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof VolumeError)) throw error;
+      const delay = isOutdated() ? 0 : Math.min(FIRST_RETRY_MS * 2 ** this.#failures, MAX_RETRY_MS);
+      this.#failures += 1;
+      const { message } = error;
+      this.#reporter.event(pod, { type: 'Warning', reason: 'FailedMount', message });
+      const failedAt = this.#host.clock.now();
+      return { reason: 'FailedMount', message, failedAt, retryAt: failedAt + delay, attempt: 0 };
+    }
+  }
+}
