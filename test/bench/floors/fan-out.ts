@@ -36,6 +36,7 @@ export class FanOut {
 
   /** Resolves when each agent has answered. */
   async all(): Promise<void> {
+    // Kept from one time to the next, as labels hardly change.
     if (this.#pods.length < this.size) this.#index = new PlacementIndex(placementNodes(this.size));
     for (const spec of placementSpecs(1)) this.#index.count(spec);
     const pod = randomBytes(POD_BYTES / 2).toString('hex');

@@ -1,5 +1,4 @@
 /** The product as users run it: a coordinator process with TLS and a durable store, and pretended hosts with the real agent's code. */
-import { join } from 'node:path';
 import { Hosts } from '../../../agent/simulate/hosts.js';
 import { numberedNodes } from '../../../agent/simulate/node-plans.js';
 import { SIMULATE_SETTINGS } from '../../../agent/simulate/settings.js';
@@ -92,5 +91,5 @@ export class HollowFleet {
 
 function startCoordinator(folder: string, port: number, cost: ProcessCost): Promise<CoordinatorProcess> {
   const flags = ['--port', String(port), '--client-requests-per-second', '0', '--log-level', 'warn'];
-  return startCoordinatorProcess(join(folder), flags, cost.environment);
+  return startCoordinatorProcess(folder, flags, cost.environment);
 }

@@ -59,7 +59,7 @@ export async function measureList(
   const first = { floor: [], product: firstBytes, goal: { kind: 'product', most: 20 } } as const;
   report({ ...result, name: `${name}, first byte`, unit: 'ms', ...first });
   const delay = { floor: [], product: delays, goal: { kind: 'product', most: 25 } } as const;
-  report({ ...result, number: '21', name: `event-loop delay p99 meanwhile`, unit: 'ms', ...delay });
+  report({ ...result, number: '21', name: `event-loop delay p99 during a ${name}`, unit: 'ms', ...delay });
 }
 
 interface Where {
