@@ -45,35 +45,38 @@ export class StorageWatch {
 
   /** One look at all of them. */
   async look(): Promise<void> {
-    const { pods, workers, log } = this.#options;
+    const { pods, log } = this.#options;
     const limited = [...pods.all()].filter(
       ({ pod, deadline, givenUp }) => deadline === undefined && !givenUp && isStorageLimited(pod),
     );
     for (const { uid, pod } of limited) {
-      const message = storageEviction(pod, await this.#measure(uid, pod));
-      if (!message) continue;
-      log.info({ uid, name: pod.metadata.name, message }, 'evicting a pod');
-      const end = { reason: EVICTED, message, graceSeconds: GRACE_SECONDS };
-      workers.giveUp(uid, end, { type: 'Warning', reason: EVICTED, message });
+      try {
+        await this.#lookAt(uid, pod);
+      } catch (error) {
+        log.debug({ uid, err: error }, 'storage of a pod not measured; trying again');
+      }
     }
   }
 
-  async #measure(uid: string, pod: Pod): Promise<PodStorage> {
-    const { driver, volumes } = this.#options;
-    const [containers, ofVolumes] = [await driver.storage(uid), await volumes.storageOf(pod)];
-    return { containers: byName(containers), ...ofVolumes };
+  /** A Pod of which nothing runs is over, or about to start again: neither is evicted. */
+  async #lookAt(uid: string, pod: Pod): Promise<void> {
+    const { driver, volumes, workers, log } = this.#options;
+    const containers = await driver.storage(uid);
+    if (!containers.some(({ isRunning }) => isRunning)) return;
+    const used: PodStorage = { containers: byName(containers), ...(await volumes.storageOf(pod)) };
+    const message = storageEviction(pod, used);
+    if (!message) return;
+    log.info({ uid, name: pod.metadata.name, message }, 'evicting a pod');
+    const end = { reason: EVICTED, message, graceSeconds: GRACE_SECONDS };
+    workers.giveUp(uid, end, { type: 'Warning', reason: EVICTED, message });
   }
 
   #again(delayMs: number): void {
     if (this.#isStopped) return;
-    const { clock, log } = this.#options;
+    const { clock } = this.#options;
     this.#timer = clock.after(delayMs, async () => {
       const startedAt = clock.monotonic();
-      try {
-        await this.look();
-      } catch (error) {
-        log.debug({ err: error }, 'storage of pods not measured; trying again');
-      }
+      await this.look();
       this.#again(Math.max(PERIOD_MS, (clock.monotonic() - startedAt) / SHARE_OF_TIME));
     });
   }

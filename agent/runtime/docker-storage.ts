@@ -7,16 +7,22 @@ import { type ContainerStorage, RuntimeError, SANDBOX } from './driver.js';
 
 const LOOK: Refusals = { 404: 'NotFound', otherwise: 'EngineDown' };
 
+/** What `GET /containers/json?size=1` answers, the part that is read. */
+interface ListedContainer {
+  Id: string;
+  Labels: Record<string, string>;
+  State: string;
+  SizeRw?: number;
+}
+
 /** Of all containers with these labels, sandboxes apart. The engine walks through their layers to tell. */
 export async function dockerStorage(api: DockerApi, label: string[]): Promise<ContainerStorage[]> {
   const query = { all: '1', size: '1', filters: JSON.stringify({ label }) };
-  const found = await api.json<{ Id: string; Labels: Record<string, string>; SizeRw?: number }[]>(
-    { method: 'GET', path: '/containers/json', query },
-    LOOK,
-  );
-  const storages = found.map(async ({ Id, Labels, SizeRw = 0 }): Promise<ContainerStorage> => {
+  const found = await api.json<ListedContainer[]>({ method: 'GET', path: '/containers/json', query }, LOOK);
+  const storages = found.map(async ({ Id, Labels, State, SizeRw = 0 }): Promise<ContainerStorage> => {
     const { container, attempt } = toIdentity(Labels);
-    return { container, attempt, layerBytes: SizeRw, logBytes: await logBytes(api, Id) };
+    const isRunning = State === 'running';
+    return { container, attempt, isRunning, layerBytes: SizeRw, logBytes: await logBytes(api, Id) };
   });
   return (await Promise.all(storages)).filter(({ container }) => container !== SANDBOX);
 }

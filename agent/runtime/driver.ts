@@ -228,6 +228,7 @@ export interface ContainerStorage {
   /** Its name in the Pod. */
   container: string;
   attempt: number;
+  isRunning: boolean;
   /** What it wrote over its image. */
   layerBytes: number;
   /** Its log, rotated files included; 0 where the agent may not look. */

@@ -63,9 +63,10 @@ export class FakeDriver implements RuntimeDriver {
 
   async storage(podUid: string): Promise<ContainerStorage[]> {
     const containers = await this.inspectPod(podUid);
-    return containers.map(({ identity: { container, attempt } }) => ({
+    return containers.map(({ identity: { container, attempt }, state }) => ({
       container,
       attempt,
+      isRunning: state === 'running',
       layerBytes: 0,
       logBytes: 0,
     }));

@@ -136,7 +136,7 @@ function onEngine(kind: EngineKind): void {
       assert.equal(await statusField('Seccomp', withProfile('RuntimeDefault')), '2');
       assert.equal(await statusField('Seccomp', withProfile('Unconfined')), '0');
       const script = ': >/tmp-file; /bin/busybox chmod 600 /tmp-file || echo refused';
-      assert.match(await printed(script, withProfile('Localhost', 'no-chmod.json')), /refused$/);
+      assert.match(await printed(script, withProfile('Localhost', 'no-chmod.json')), /^refused$/m);
       const missing = give(':', withProfile('Localhost', 'none.json'), {});
       await until('refused', () => bench.state(missing) === 'CreateContainerError');
       assert.match(

@@ -104,7 +104,7 @@ test('a folder takes what its files take, each once', async (context) => {
 test('the watch looks every ten seconds, passes over a silent engine, and gives up who exceeds', async () => {
   const clock = new ManualClock(0);
   const pod = podOf('a', { containers: [container('app', '1Mi')] });
-  const state = { isUp: false, layerBytes: 0 };
+  const state = { isUp: false, isRunning: true, layerBytes: 0 };
   const evicted: string[] = [];
   const watch = new StorageWatch({
     pods: { all: () => [{ uid: 'uid-a', digest: '', pod, acceptedAt: 0, gone: false }] },
@@ -114,8 +114,17 @@ test('the watch looks every ten seconds, passes over a silent engine, and gives 
     driver: {
       storage: async () => {
         if (!state.isUp) throw new Error('no engine');
-        const old = { container: 'app', attempt: 0, layerBytes: 9 * MIB, logBytes: 0 };
-        return [old, { container: 'app', attempt: 1, layerBytes: state.layerBytes, logBytes: 10 }];
+        const old = { container: 'app', attempt: 0, isRunning: false, layerBytes: 9 * MIB, logBytes: 0 };
+        return [
+          old,
+          {
+            container: 'app',
+            attempt: 1,
+            isRunning: state.isRunning,
+            layerBytes: state.layerBytes,
+            logBytes: 10,
+          },
+        ];
       },
     },
     volumes: { storageOf: async () => ({ emptyDirs: new Map(), otherVolumes: 0 }) },
@@ -132,6 +141,10 @@ test('the watch looks every ten seconds, passes over a silent engine, and gives 
   await pass();
   assert.deepEqual(evicted, []);
   state.layerBytes = MIB;
+  state.isRunning = false;
+  await pass();
+  assert.deepEqual(evicted, [], 'what has ended stays as it ended');
+  state.isRunning = true;
   await pass();
   assert.deepEqual(evicted, ['uid-a Evicted 1']);
   watch.stop();
