@@ -5,11 +5,11 @@
  */
 import { STREAM_CHUNK_BYTES } from './messages.js';
 
-/** Two chunks: one travels while the other's arrival is told. */
-const LEAST_BYTES = 2 * STREAM_CHUNK_BYTES;
+/** A line that carries less than 300 KB/s makes a report wait longer than `QUEUE_MS` for these; a busy host is no slow line. */
+const LEAST_BYTES = 4 * STREAM_CHUNK_BYTES;
 const MOST_BYTES = 1024 * 1024;
 /** Above the line's own delay, which is what a report may have to wait. */
-const QUEUE_MS = 100;
+const QUEUE_MS = 200;
 /** A line may change: its least delay is forgotten after one to two of these. */
 const EPOCH_MS = 30_000;
 
@@ -23,7 +23,7 @@ interface UnderWay {
 export class StreamPace {
   readonly #now: () => number;
   #isTold = false;
-  #window = 4 * STREAM_CHUNK_BYTES;
+  #window = 2 * LEAST_BYTES;
   #bytes = 0;
   #cuts = 0;
   readonly #underWay: UnderWay[] = [];

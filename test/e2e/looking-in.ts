@@ -139,6 +139,25 @@ export function lookingIn(kind: EngineKind): void {
         assert.match(terminal.printed, /command terminated with exit code 5/);
       });
 
+      look('a command with a terminal ends with its client', async (kubectl) => {
+        const marker = 4_000 + index;
+        const terminal = new Terminal(
+          kubectl,
+          `${kubectl.binary} exec -it looked-at -c main -- /bin/busybox sh -c "echo begun; exec /bin/busybox sleep ${marker}"`,
+        );
+        await soon(
+          () => terminal.printed.includes('begun'),
+          () => `a beginning, not ${terminal.printed}`,
+        );
+        const processes = () => kubectl.ok('exec looked-at -c main -- busybox ps');
+        assert.match(await processes(), new RegExp(`sleep ${marker}`));
+        terminal.kill();
+        await soon(
+          async () => !(await processes()).includes(`sleep ${marker}`),
+          () => 'the end of the command',
+        );
+      });
+
       look('what cannot be run is told in upstream’s words', async (kubectl) => {
         const absent = await kubectl.run('exec nobody -- busybox true'.split(' '));
         assert.match(absent.stderr, /Error from server \(NotFound\): pods "nobody" not found/);
