@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { DockerEngine } from '../../agent/runtime/docker-engine.js';
 import type { ObservedContainer } from '../../agent/runtime/driver.js';
 import { askEngine } from '../../agent/runtime/find-engine.js';
+import { removeMemory } from '../../agent/volumes/pod-folders.js';
 import type { Pod, PodSpec, PodStatus } from '../../shared/kube/pod.js';
 import { type FromAgent, OWNER, type ToAgent } from './engine-agent.js';
 import { type EngineKind, startEngine, type TestEngine } from './engines.js';
@@ -138,6 +139,7 @@ export class EngineBench {
     await this.killAgent();
     this.driver.close();
     await this.engine.stop();
+    await removeMemory(this.dataDir);
     rmSync(this.dataDir, { recursive: true, force: true });
   }
 

@@ -17,6 +17,7 @@ import { PodWorkers } from '../../agent/pods/pod-workers.js';
 import { type RuntimeWatch, watchRuntime } from '../../agent/pods/runtime-watch.js';
 import { ContainerHandlers, type Handlers } from '../../agent/probes/handlers.js';
 import type { ContainerOwner, RuntimeDriver, RuntimeEvent } from '../../agent/runtime/driver.js';
+import { removeMemory } from '../../agent/volumes/pod-folders.js';
 import { Volumes } from '../../agent/volumes/volumes.js';
 import type { ConfigMap, Secret } from '../../shared/kube/config.js';
 import { configKey, configReferenceTo } from '../../shared/kube/config-reference.js';
@@ -164,6 +165,7 @@ export class PodHostBench implements PodSource {
 
   async close(): Promise<void> {
     await this.#stopAgent();
+    await removeMemory(this.dataDir);
     rmSync(this.dataDir, { recursive: true, force: true });
   }
 

@@ -2,6 +2,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { removeMemory } from '../../agent/volumes/pod-folders.js';
 import { EngineContainers } from './engine-containers.js';
 import { type EngineKind, startEngine, type TestEngine } from './engines.js';
 import { freePort } from './free-port.js';
@@ -118,6 +119,7 @@ export class TourBench {
     this.#kubectl?.remove();
     this.containers.close();
     await this.engine.stop();
+    await removeMemory(join(this.dataDir, 'agent'));
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
