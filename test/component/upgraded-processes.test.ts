@@ -1,9 +1,12 @@
 /** exec and attach from a client's WebSocket through API, hub and link to a host's engine, and what is left when one of them goes. */
 import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
+import { Exec, KubeConfig, PortForward } from '@kubernetes/client-node';
 import { WebSocket } from 'ws';
 import type { ExecProcess, RuntimeDriver } from '../../agent/runtime/driver.js';
 import { FakeDriver } from '../../agent/runtime/fake.js';
 import { FakeEngine } from '../../agent/runtime/fake-engine.js';
+import { openPort } from '../../agent/streams/ports.js';
 import { openProcess } from '../../agent/streams/processes.js';
 import { podKind } from '../../coordinator/kinds/index.js';
 import { StreamError } from '../../shared/link/byte-stream.js';
@@ -40,6 +43,7 @@ function withPod(rule: string, check: (bench: Bench) => Promise<void>): void {
     const agent1 = await hub.agent('n1', { clock: systemClock });
     const watched = watchedDriver(driver, open);
     agent1.openStream = async (request, input, signal) => {
+      if (request.type === 'port') return openPort(driver, request, input, signal);
       if (request.type !== 'exec' && request.type !== 'attach')
         throw new StreamError('BadRequest', 'no process');
       return openProcess(watched, request, input, signal);
@@ -207,4 +211,25 @@ withPod('streams end with the coordinator', async ({ api, open }) => {
   await api.stop();
   await client.closed;
   await eventually(() => open.size === 0);
+});
+
+withPod('Kubernetes’ own JavaScript client runs a command and reaches a port', async ({ api }) => {
+  const config = new KubeConfig();
+  config.loadFromString(api.kubeconfig);
+  const output = new PassThrough();
+  const status = await new Promise<{ status?: string }>((resolve, reject) => {
+    const command = ['echo', 'hi'];
+    new Exec(config).exec('default', 'p', 'c', command, output, null, null, false, resolve).catch(reject);
+  });
+  assert.equal(status.status, 'Success');
+  assert.equal(String(output.read()), 'hi\n');
+  const [there, back] = [new PassThrough(), new PassThrough()];
+  await new PortForward(config).portForward('default', 'p', [8080], back, null, there);
+  there.end('hello');
+  let text = '';
+  for await (const bytes of back) {
+    text += String(bytes);
+    if (text === 'hello') break;
+  }
+  assert.equal(text, 'hello');
 });
