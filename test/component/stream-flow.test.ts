@@ -1,5 +1,6 @@
 /** Streams on a slow line: they share it, and neither a long log nor a reader that sleeps holds up anything else. */
 import assert from 'node:assert/strict';
+import { afterEach } from 'node:test';
 import type { LogStreamRequest } from '../../shared/link/messages.js';
 import { systemClock } from '../../shared/process/clock.js';
 import { eventually } from '../harness/eventually.js';
@@ -17,20 +18,27 @@ const REQUEST: LogStreamRequest = {
   timestamps: false,
 };
 
+const wires: SlowWire[] = [];
+// Whatever the test's end: an open wire would keep this process alive.
+afterEach(() => {
+  for (const wire of wires.splice(0)) wire.close();
+});
+
 /** A host `n1` behind a wire, whose log is `size` bytes long. */
 async function hostBehind(
   bench: HubBench,
   bytesPerSecond: number,
   size: number,
-): Promise<{ agent: BenchAgent; wire: SlowWire }> {
+): Promise<{ agent: BenchAgent }> {
   const wire = await slowWire(bench.port, bytesPerSecond);
+  wires.push(wire);
   const agent = await bench.agent('n1', { clock: systemClock, port: wire.port });
   const piece = Buffer.alloc(64_000, 'x');
   agent.log = async function* () {
     for (let left = size; left > 0; left -= piece.length) yield piece.subarray(0, left);
   };
   await eventually(() => agent.link.phase === 'live' && bench.hub.connected === 1);
-  return { agent, wire };
+  return { agent };
 }
 
 /** Reads a log of `n1` and counts. */
@@ -55,7 +63,7 @@ async function report(bench: HubBench, agent: BenchAgent, uid: string, message: 
 }
 
 withHub('a log of 100 MB on a slow line holds up neither reports nor commands', async (bench) => {
-  const { agent, wire } = await hostBehind(bench, 25 * MEGABYTE, 100 * MEGABYTE);
+  const { agent } = await hostBehind(bench, 25 * MEGABYTE, 100 * MEGABYTE);
   const uid = (await bench.boundPod('p', 'n1')).metadata.uid ?? '';
   const log = read(bench);
   let ended = false;
@@ -76,11 +84,10 @@ withHub('a log of 100 MB on a slow line holds up neither reports nor commands', 
   assert.equal(log.bytes, 100 * MEGABYTE);
   assert.ok(ahead.length > 5, `only ${ahead.length} reports in that time`);
   assert.deepEqual(agent.lost, []);
-  wire.close();
 });
 
 withHub('eight logs on a line of 300 KB/s: a report waits for little of them', async (bench) => {
-  const { agent, wire } = await hostBehind(bench, 0.3 * MEGABYTE, 100 * MEGABYTE);
+  const { agent } = await hostBehind(bench, 0.3 * MEGABYTE, 100 * MEGABYTE);
   const uid = (await bench.boundPod('p', 'n1')).metadata.uid ?? '';
   const leave = new AbortController();
   const logs = Array.from({ length: 8 }, () => read(bench, leave.signal));
@@ -98,11 +105,10 @@ withHub('eight logs on a line of 300 KB/s: a report waits for little of them', a
   assert.ok(Math.min(...counts) > 0.5 * Math.max(...counts), `no fair shares: ${counts}`);
   leave.abort();
   await Promise.all(logs.map(({ ended }) => ended));
-  wire.close();
 });
 
 withHub('a reader that sleeps holds up no other, and its host waits', async (bench) => {
-  const { wire } = await hostBehind(bench, 25 * MEGABYTE, 20 * MEGABYTE);
+  await hostBehind(bench, 25 * MEGABYTE, 20 * MEGABYTE);
   const leave = new AbortController();
   const sleeping = await bench.hub.streams.logs('n1', REQUEST, leave.signal);
   const awake = read(bench);
@@ -111,5 +117,4 @@ withHub('a reader that sleeps holds up no other, and its host waits', async (ben
   let bytes = 0;
   for await (const chunk of sleeping) bytes += chunk.length;
   assert.equal(bytes, 20 * MEGABYTE);
-  wire.close();
 });
