@@ -55,25 +55,9 @@ export function heldAfterSet(
     gone: false,
     ...(before?.givenUp && { givenUp: before.givenUp }),
   };
-  if (!deletionTimestamp) {
-    const end = before && endOfUndoneDeletion(before);
-    return end ? heldAfterGivingUp(held, end) : held;
-  }
+  if (!deletionTimestamp) return held;
   const deadline = now + graceMs(deletionGracePeriodSeconds);
   return { ...held, deadline: Math.min(deadline, before?.deadline ?? deadline) };
-}
-
-/**
- * Only a restored backup takes a deletion back. By then hooks and signals may be on their way, and the end may be told: as for
- * a kubelet (pkg/kubelet/pod_workers.go) what has begun to end does not run again, and its owner replaces it.
- */
-function endOfUndoneDeletion({ gone, deadline }: HeldPod): PodEnd | undefined {
-  if (gone || deadline === undefined) return undefined;
-  return {
-    reason: 'DeletionUndone',
-    message: 'Pod was being deleted when the coordinator was restored from a backup that does not know of it',
-    deadline,
-  };
 }
 
 /** The Pod after `gone`: it ends with the grace of its spec, as a kubelet ends a Pod that left the API. */

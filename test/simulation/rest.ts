@@ -1,6 +1,5 @@
 /** When faults have ended: exactly what the simple reference says must be there, and nothing else. */
 import { findCondition } from '../../shared/kube/conditions.js';
-import { controllerOf } from '../../shared/kube/meta.js';
 import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
@@ -35,18 +34,10 @@ function podUnrest(pod: Pod, { truth, running }: Scene): string[] {
   if (isLeaving(pod)) return [`Pod ${name} is still to be deleted`];
   if (!truth.nodes.has(nodeName)) return [`Pod ${name} is on ${nodeName}, which is no Node`];
   const own = running(nodeName).filter(({ podUid }) => podUid === uid);
-  // Nobody replaces an orphan: one that is over stays so until a person takes it away.
-  if (isOver(pod) && !controllerOf(pod.metadata)) {
-    return own.length === 0 ? [] : [`Pod ${name} is over and runs on ${nodeName}`];
-  }
   const images = own.map(({ image }) => image).join();
   const wanted = pod.spec.containers.map(({ image }) => `docker.io/library/${image}`).join();
   if (images !== wanted) return [`Pod ${name} runs [${images}] on ${nodeName}, wanted [${wanted}]`];
   return isReady(pod) ? [] : [`Pod ${name} runs on ${nodeName} and is not Ready`];
-}
-
-function isOver({ status }: Pod): boolean {
-  return status?.phase === 'Succeeded' || status?.phase === 'Failed';
 }
 
 function daemonSetUnrest(daemonSet: DaemonSet, scene: Scene): string[] {

@@ -62,13 +62,6 @@ describe('a Pod that is held', () => {
     assert.equal(heldAfterGone(held, 1000).deadline, 5000);
   });
 
-  test('that was being deleted does not run again when the deletion is undone: it is over', () => {
-    const undone = heldAfterSet(heldAfterSet(undefined, given(deleted(30)), 1000), given(podOf()), 2000);
-    assert.deepEqual([undone.givenUp?.reason, undone.givenUp?.deadline], ['DeletionUndone', 31_000]);
-    const again = heldAfterSet(undone, given(deleted(5)), 3000);
-    assert.deepEqual(podWish(again), { kind: 'stop', deadline: 8000 });
-  });
-
   test('that was gone and comes back runs on', () => {
     const gone = heldAfterGone(heldAfterSet(undefined, given(podOf()), 0), 0);
     assert.deepEqual(podWish(heldAfterSet(gone, given(podOf()), 1)), { kind: 'run' });
