@@ -1,5 +1,5 @@
 /**
- * From a fresh clone to something that runs: installs packages, compiles into dist/, copies data files.
+ * From a fresh clone to something that runs: installs packages, compiles into dist/, copies data files, bundles the agent.
  *   node build.mjs [--clean] [--install-tools] [--run MODULE ARG…]
  * `--run` goes on with a compiled module in this process; its arguments follow as they are.
  * Plain JavaScript and without dependencies, because it runs before either is there.
@@ -8,10 +8,16 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { bundleAgent, bundleConsole } from './bundle.mjs';
 
 const ROOT = dirname(fileURLToPath(import.meta.url));
 /** Folders whose non-TypeScript files belong to the program. */
-const DATA = ['coordinator/kinds/schema', 'agent/runtime/sandbox', 'test/conformance/cases'];
+const DATA = [
+  'coordinator/kinds/schema',
+  'coordinator/api',
+  'agent/runtime/sandbox',
+  'test/conformance/cases',
+];
 /** What a compiler run of better-sqlite3 needs, and the Debian package that has it. */
 const TOOLS = { make: 'make', 'g++': 'g++', python3: 'python3' };
 
@@ -70,18 +76,21 @@ function installPackages(mayInstallTools) {
   );
 }
 
-function compile(clean) {
+async function compile(clean) {
   const dist = join(ROOT, 'dist');
   // An incremental build does not remove what a deleted source left behind.
   if (clean) rmSync(dist, { recursive: true, force: true });
   const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
-  const compiled = run(process.execPath, [compiler, '-p', ROOT]);
-  if (compiled !== 0) process.exit(compiled);
+  for (const project of [ROOT, join(ROOT, 'console')]) {
+    const compiled = run(process.execPath, [compiler, '-p', project]);
+    if (compiled !== 0) process.exit(compiled);
+  }
   for (const folder of DATA.filter((path) => existsSync(join(ROOT, path)))) {
     const isData = (path) => !path.endsWith('.ts');
     cpSync(join(ROOT, folder), join(dist, folder), { recursive: true, filter: isData });
   }
-  const { bin } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const { bin, version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  await Promise.all([bundleAgent(ROOT, version), bundleConsole(ROOT)]);
   for (const program of Object.values(bin)) chmodSync(join(ROOT, program), 0o755);
 }
 
@@ -91,7 +100,7 @@ if (major < 20) fail(`Node 20 or newer is needed, this is ${process.version}`);
 const runAt = process.argv.indexOf('--run');
 const rest = runAt < 0 ? [] : process.argv.slice(runAt + 1);
 installPackages(process.argv.includes('--install-tools'));
-compile(process.argv.slice(0, runAt < 0 ? undefined : runAt).includes('--clean'));
+await compile(process.argv.slice(0, runAt < 0 ? undefined : runAt).includes('--clean'));
 const [module, ...args] = rest;
 if (module) {
   const path = resolve(ROOT, module);

@@ -36,7 +36,7 @@ export interface AgentImagesOptions {
   driver: RuntimeDriver;
   handling: ImageHandling;
   /** Pods of this host: their images stay. */
-  pods: () => Iterable<{ pod: Pod }>;
+  pods: () => Iterable<Pod>;
   /** A Warning about the node. */
   warn: (reason: string, message: string) => void;
   clock: Clock;
@@ -65,8 +65,8 @@ export function createAgentImages(options: AgentImagesOptions): AgentImages {
   return { images, held, parts };
 }
 
-function namesOf(pods: Iterable<{ pod: Pod }>): string[] {
-  return [...pods].flatMap(({ pod: { spec } }) =>
+function namesOf(pods: Iterable<Pod>): string[] {
+  return [...pods].flatMap(({ spec }) =>
     [...(spec.initContainers ?? []), ...spec.containers].map(({ image }) => fullImageName(image)),
   );
 }

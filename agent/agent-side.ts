@@ -4,6 +4,7 @@ import { StreamError } from '../shared/link/byte-stream.js';
 import type { StreamRequest } from '../shared/link/messages.js';
 import type { Clock } from '../shared/process/clock.js';
 import type { Logger } from '../shared/process/log.js';
+import { type AgentTurns, isNeededByTurn } from './agent-turns.js';
 import type { ConfigCache } from './desired/config-cache.js';
 import type { DesiredCache } from './desired/desired-cache.js';
 import type { HeldImages } from './images/held-images.js';
@@ -23,6 +24,7 @@ export interface AgentParts {
   settings: Pick<AgentSettings, 'nodeName' | 'labels' | 'taints'>;
   cache: DesiredCache;
   config: ConfigCache;
+  turns: Pick<AgentTurns, 'podsChanged' | 'welcomed' | 'linkFailed' | 'told'>;
   workers: PodWorkers;
   held: HeldImages;
   node: NodeWatch;
@@ -37,7 +39,7 @@ export interface AgentParts {
 
 /** The agent as the link sees it. */
 export function createAgentSide(parts: AgentParts): AgentSide {
-  const { settings, cache, config, workers, held, node, driver, clock, wallClock, log } = parts;
+  const { settings, cache, config, workers, held, node, turns, driver, clock, wallClock, log } = parts;
   const usage = new UsageMeter({ driver, readNode: readHostUsage, clock, wallClock });
   return {
     resume: () => ({
@@ -55,7 +57,7 @@ export function createAgentSide(parts: AgentParts): AgentSide {
     },
     nodeStatus: () => node.status(),
     apply: async (change) => {
-      const given = config.apply(change);
+      const given = config.apply(change, isNeededByTurn(cache));
       const durable = Promise.all([given.durable, cache.apply(change)]);
       // Containers may start while the disk is still busy: after a power cut the engine tells of them.
       workers.update(
@@ -63,13 +65,29 @@ export function createAgentSide(parts: AgentParts): AgentSide {
         change.gone,
       );
       workers.configChanged(given.changed);
+      turns.podsChanged();
       await durable;
     },
-    holdImages: (images) => held.hold(images),
+    holdImages: (images) => {
+      held.hold(images, () => node.refresh());
+      node.refresh();
+    },
     giveBack: (uid) => cache.giveBack(uid),
     openStream: (request, input, signal) => openStream(parts, usage, request, input, signal),
-    onLive: ({ clusterUID }) => {
+    turnsTold: (uids) => turns.told(uids),
+    everything: () =>
+      [...cache.all()]
+        .map(({ uid }) => uid)
+        .concat(
+          config.have().map(([uid]) => uid),
+          workers.leftovers(),
+        ),
+    onFailed: (reason) => turns.linkFailed(reason),
+    onLive: (welcome) => {
+      const { clusterUID } = welcome;
       log.info({ clusterUID }, 'connected to the coordinator');
+      workers.repeatRemoved();
+      turns.welcomed(welcome);
       parts.onLive?.();
     },
     onLost: (reason) => log.warn({ reason }, 'lost the coordinator; pods go on'),

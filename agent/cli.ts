@@ -1,9 +1,8 @@
-#!/usr/bin/env -S node --no-expose-wasm --lite-mode --max-semi-space-size=1 --max-old-space-size=128
 /** `everynode-agent`: what a host runs. */
 import type { Command } from 'commander';
 import { createProgram, runCommandLine } from '../shared/process/command-line.js';
 import { runProgram, untilInputEnds, untilStopSignal } from '../shared/process/lifecycle.js';
-import { createLogger } from '../shared/process/log.js';
+import { serviceManager } from '../shared/process/service-manager.js';
 import {
   addSettingFlags,
   loadSettings,
@@ -11,13 +10,14 @@ import {
   type SettingsSchema,
 } from '../shared/process/settings.js';
 import { VERSION } from '../shared/process/version.js';
-import { startAgent } from './main.js';
 import { type EnginePlaces, requireEngine } from './open-runtime.js';
 import { removeContainers } from './remove-containers.js';
+import { runService } from './service.js';
 import {
   AGENT_SETTINGS,
   DATA_SETTING,
   ENVIRONMENT_PREFIX,
+  INSTALL_SETTINGS,
   NODE_SETTINGS,
   RUNTIME_SETTING,
 } from './settings.js';
@@ -25,14 +25,27 @@ import { SIMULATE_SETTINGS } from './simulate/settings.js';
 
 async function run(flags: Record<string, unknown>): Promise<void> {
   const settings = await readSettings(AGENT_SETTINGS, flags);
-  const log = createLogger(settings.logLevel).child({ node: settings.nodeName });
   const stopSignal: Promise<string> = untilStopSignal();
   const stop = settings.endWithInput ? Promise.race([stopSignal, untilInputEnds()]) : stopSignal;
-  const agent = await startAgent(settings, enginePlaces(), log);
-  log.info({ version: VERSION, server: settings.server, dataDir: settings.data }, 'agent started');
-  const why = await stop;
-  log.info({ why }, 'agent stops; containers keep running');
-  await agent.stop();
+  await runService({
+    settings,
+    // Without a file there is nothing to read again, and a terminal that closes is to end the agent.
+    ...(flags.config ? { readAgain: () => readSettings(AGENT_SETTINGS, flags) } : {}),
+    places: enginePlaces(),
+    manager: serviceManager(process.env),
+    stop,
+  });
+}
+
+async function installAgent(flags: Record<string, unknown>): Promise<void> {
+  const { installedSettingsFile, runInstall } = await import('./install/commands.js');
+  const settings = await readSettings(AGENT_SETTINGS, { ...flags, config: installedSettingsFile() });
+  await runInstall(settings, flags, enginePlaces());
+}
+
+async function uninstallAgent(flags: { yes?: boolean; purge?: boolean }): Promise<void> {
+  const { runUninstall } = await import('./install/commands.js');
+  await runUninstall(flags);
 }
 
 async function check(flags: Record<string, unknown>): Promise<void> {
@@ -99,9 +112,24 @@ command(
 command(program, 'remove-containers', "remove this fleet's containers from the engine", DATA_SETTING).action(
   removeAll,
 );
+addSettingFlags(program.command('install'), INSTALL_SETTINGS)
+  .description('as root: make this host a node, as a service that systemd runs; again, to change settings')
+  .option('--release-key <FILE>', 'key that signs releases: upgrades are accepted from its owner alone')
+  .action(installAgent);
+program
+  .command('uninstall')
+  .description('as root: stop the agent and its pods, and leave the host as it was')
+  .option('--yes', 'stop and remove running pods without asking')
+  .option('--purge', 'remove identity, settings and data as well')
+  .action(uninstallAgent);
+program
+  .command('recover')
+  .description('what systemd runs when the agent cannot be started: undo an upgrade, and try again')
+  .option('--trial <ID>', 'only if this upgrade is still on trial')
+  .action(async ({ trial }: { trial?: string }) => (await import('./upgrade/recover.js')).recover(trial));
 
 command(program, 'simulate', 'pretend to be a fleet: many agents in one process', SIMULATE_SETTINGS).action(
   simulateFleet,
 );
 
-await runProgram(() => runCommandLine(program, process.argv.slice(2)));
+void runProgram(() => runCommandLine(program, process.argv.slice(2)));

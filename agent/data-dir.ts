@@ -23,6 +23,11 @@ export function makeManifestDirectory(dataDir: string): string {
   return directory;
 }
 
+/** What time the coordinator last said it was. */
+export function heardTimePath(dataDir: string): string {
+  return join(dataDir, 'heard-time.json');
+}
+
 /** What Secrets on disk are sealed with. */
 export function hostKeyPath(dataDir: string): string {
   return join(dataDir, 'host.key');

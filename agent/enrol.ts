@@ -1,27 +1,23 @@
 /**
- * How a host becomes a node: with a join token it pins the coordinator's certificate authority and registers a
- * credential of its own making. Later starts need no token.
+ * How a host becomes a node: with a join token it pins the coordinator's certificate authority and has a key of its own
+ * making certified. Later starts need no token.
  */
-import { createHash, randomBytes } from 'node:crypto';
-import { type Agent, request } from 'node:https';
-import { JOIN_PATH, type JoinRequest } from '../shared/link/messages.js';
+import { X509Certificate } from 'node:crypto';
+import { JOIN_PATH } from '../shared/link/messages.js';
+import { publicKeyHash } from '../shared/link/public-key-hash.js';
+import { pause } from '../shared/process/pause.js';
+import { certificateRequest, newHostKey } from './certificate-request.js';
+import {
+  askForCertificate,
+  EnrolError,
+  type Registration,
+  type TrustedCoordinator,
+} from './coordinator-call.js';
 import { type Identity, readIdentity, writeIdentity } from './identity-file.js';
 import { findAuthority } from './pinned-authority.js';
 
-const TIMEOUT_MS = 15_000;
-/** An answer of /join is far smaller. */
-const MAX_ANSWER_BYTES = 65_536;
-
-/** Why a host could not become a node, in one sentence for a person. `temporary`: trying again may help. */
-export class EnrolError extends Error {
-  constructor(
-    message: string,
-    readonly temporary: boolean,
-  ) {
-    super(message);
-    this.name = 'EnrolError';
-  }
-}
+/** Between two questions whether a person has decided. */
+const ASK_AGAIN_MS = 5_000;
 
 /** A node that has joined. */
 export type Enrolment = Identity & { clusterUID: string };
@@ -34,9 +30,17 @@ export interface EnrolOptions {
   node: string;
   /** `ID.SECRET.CAHASH`; needed until the node has joined. */
   token?: string;
+  /** Told to people who decide whether it may join. */
+  labels?: Record<string, string>;
+  /** Hears, each time it asks, that the host waits for a person's word. */
+  onWaiting?: (message: string) => void;
+  askAgainMs?: number;
 }
 
-/** The node's enrolment: the stored one, else by a join. Killed at any line, a repetition ends in the same place. Throws `EnrolError`. */
+/**
+ * The node's enrolment: the stored one, else by a join, which may wait for a person's word. Killed at any line, a
+ * repetition ends in the same place. Throws `EnrolError`.
+ */
 export async function enrol(options: EnrolOptions): Promise<Enrolment> {
   const { dataDir, node } = options;
   const stored = await readIdentity(dataDir);
@@ -47,36 +51,59 @@ export async function enrol(options: EnrolOptions): Promise<Enrolment> {
   if (options.token === undefined) {
     throw new EnrolError('this host has not joined a coordinator yet: a join token is needed', false);
   }
-  const { server, bearer, ca } = await trustCoordinator(options.server, options.token);
+  const coordinator = await trustCoordinator(options.server, options.token);
+  const { ca } = coordinator;
   // A join under another name was refused, or nobody waited for its answer: the host may still choose its name.
-  const pending = stored?.node === node ? stored.credential : undefined;
-  const identity = { node, credential: pending ?? newCredential(node), ca };
-  // Kept before it is registered: a join whose answer is lost is repeated with the same credential.
+  const pending = stored?.node === node ? stored.key : undefined;
+  const identity = { node, key: pending ?? (await newHostKey()), ca };
+  // Kept before it is registered: a join whose answer is lost is repeated with the same key.
   await writeIdentity(dataDir, identity);
-  const enrolment = { ...identity, ...(await register(server, identity, bearer)) };
+  const enrolment = { ...identity, ...(await join(coordinator, identity.key, options)) };
   await writeIdentity(dataDir, enrolment);
   return enrolment;
 }
 
-/** A coordinator that is trusted because a join token names its authority. */
-export interface TrustedCoordinator {
-  server: URL;
-  /** PEM of its certificate authority. */
-  ca: string;
-  /** What a join is authorised with. */
-  bearer: string;
+/**
+ * Refuses a token of another coordinator than the one that this host has joined: the host would go on as its node, and
+ * never appear there. Throws `EnrolError`.
+ */
+export async function refuseOtherCoordinator(dataDir: string, token: string): Promise<void> {
+  const { caHash } = parseToken(token);
+  const stored = await readIdentity(dataDir);
+  if (stored?.clusterUID === undefined) return;
+  const known = stored.ca.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  if (known.some((pem) => publicKeyHash(new X509Certificate(pem)) === caHash)) return;
+  throw new EnrolError(
+    `this host is node ${stored.node} of cluster ${stored.clusterUID}, and the token is of another coordinator: leave the token out to stay there; to join the other one, first run everynode-agent uninstall --purge`,
+    false,
+  );
+}
+
+async function join(
+  coordinator: TrustedCoordinator,
+  key: string,
+  { node, labels, onWaiting, askAgainMs = ASK_AGAIN_MS }: EnrolOptions,
+): Promise<Registration> {
+  const request = { node, csr: await certificateRequest(key, node), ...(labels ? { labels } : {}) };
+  for (;;) {
+    const answer = await askForCertificate(coordinator, JOIN_PATH, request);
+    if (answer.state === 'joined') {
+      const { state: _, ...registration } = answer;
+      return registration;
+    }
+    onWaiting?.(answer.message);
+    await pause(askAgainMs);
+  }
 }
 
 /** Asks the server for its authority and compares it with the token. Throws `EnrolError`. */
-export async function trustCoordinator(serverText: string, tokenText: string): Promise<TrustedCoordinator> {
+export async function trustCoordinator(
+  serverText: string,
+  tokenText: string,
+): Promise<TrustedCoordinator & { bearer: string }> {
   const token = parseToken(tokenText);
   const server = parseServer(serverText);
   return { server, bearer: token.bearer, ca: await pinAuthority(server, token.caHash) };
-}
-
-/** 256 random bits and the name they are for. */
-function newCredential(node: string): string {
-  return `${randomBytes(32).toString('base64url')}.${node}`;
 }
 
 function parseToken(token: string): { bearer: string; caHash: string } {
@@ -85,7 +112,8 @@ function parseToken(token: string): { bearer: string; caHash: string } {
   return { bearer: match[1], caHash: match[2] };
 }
 
-function parseServer(server: string): URL {
+/** Throws `EnrolError`. */
+export function parseServer(server: string): URL {
   const url = URL.canParse(server) ? new URL(server) : undefined;
   if (url?.protocol !== 'https:')
     throw new EnrolError(`${server} is not of the form https://HOST:PORT`, false);
@@ -97,89 +125,12 @@ async function pinAuthority(server: URL, caHash: string): Promise<string> {
   try {
     authority = await findAuthority(server, caHash);
   } catch (error) {
-    throw new EnrolError(`${server.host} cannot be reached: ${messageOf(error)}`, true);
+    const why = error instanceof Error ? error.message : String(error);
+    throw new EnrolError(`${server.host} cannot be reached: ${why}`, true);
   }
   if (authority) return authority;
   throw new EnrolError(
     `${server.host} does not present the certificate authority that the token names`,
     false,
   );
-}
-
-/** What a coordinator answers to a join. */
-export type Registration = Pick<Enrolment, 'clusterUID' | 'seal'>;
-
-/** Registers the identity's credential; `connections` may keep sockets for many. Answers what the identity lacked. Throws `EnrolError`. */
-export async function register(
-  server: URL,
-  identity: Identity,
-  bearer: string,
-  connections: Agent | false = false,
-): Promise<Registration> {
-  const body: JoinRequest = {
-    node: identity.node,
-    credentialHash: createHash('sha256').update(identity.credential).digest('hex'),
-  };
-  const { code, text } = await post(new URL(JOIN_PATH, server), {
-    ca: identity.ca,
-    bearer,
-    body: JSON.stringify(body),
-    connections,
-  });
-  const answer = parseAnswer(text);
-  const { clusterUID, seal } = answer;
-  if (code === 200 && typeof clusterUID === 'string') {
-    return { clusterUID, ...(typeof seal === 'string' ? { seal } : {}) };
-  }
-  const message = typeof answer.message === 'string' ? answer.message : `status ${code}`;
-  throw new EnrolError(
-    `${server.host} refused to let this host join: ${message}`,
-    code >= 500 || code === 429,
-  );
-}
-
-function parseAnswer(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? { ...value } : {};
-  } catch {
-    return { message: 'an answer that is not JSON' };
-  }
-}
-
-interface Post {
-  ca: string;
-  bearer: string;
-  body: string;
-  connections: Agent | false;
-}
-
-/** One POST to a server whose certificate `ca` has signed. */
-function post(url: URL, { ca, bearer, body, connections }: Post): Promise<{ code: number; text: string }> {
-  return new Promise((resolve, reject) => {
-    const fail = (error: Error) =>
-      reject(new EnrolError(`${url.host} cannot be reached: ${error.message}`, true));
-    const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' };
-    const sent = request(
-      url,
-      { method: 'POST', ca, headers, timeout: TIMEOUT_MS, agent: connections },
-      (response) => {
-        let text = '';
-        response.setEncoding('utf8');
-        response.on('data', (chunk: string) => {
-          text += chunk;
-          if (text.length > MAX_ANSWER_BYTES) response.destroy(new Error('the answer is too long'));
-        });
-        response.on('end', () => resolve({ code: response.statusCode ?? 0, text }));
-        response.on('error', fail);
-      },
-    );
-    sent.on('timeout', () => sent.destroy(new Error('no answer')));
-    sent.on('error', fail);
-    sent.end(body);
-  });
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -9,9 +9,13 @@ const FILE = 'identity.json';
 /** What a node keeps of its enrolment. */
 export interface Identity {
   node: string;
-  /** Bearer credential for the link. */
-  credential: string;
-  /** PEM of the coordinator's certificate authority. */
+  /** PEM (PKCS #8) of the host's own key; absent from a host that joined before certificates. */
+  key?: string;
+  /** PEM of the newest client certificate for it; absent until the join was answered. */
+  certificate?: string;
+  /** Bearer credential, of a host that joined before certificates. */
+  credential?: string | undefined;
+  /** PEM of the authorities by which the coordinator is known. */
   ca: string;
   /** Absent until the join was answered. */
   clusterUID?: string;
@@ -48,6 +52,7 @@ export async function writeIdentity(dataDir: string, identity: Identity): Promis
 
 function isIdentity(value: unknown): value is Identity {
   if (typeof value !== 'object' || value === null) return false;
-  const { node, credential, ca, clusterUID, seal } = value as Record<string, unknown>;
-  return [node, credential, ca, clusterUID ?? '', seal ?? ''].every((field) => typeof field === 'string');
+  const { node, ca, key, credential, certificate, clusterUID, seal } = value as Record<string, unknown>;
+  const optional = [certificate, clusterUID, seal].map((field) => field ?? '');
+  return [node, ca, key ?? credential, ...optional].every((field) => typeof field === 'string');
 }

@@ -1,4 +1,5 @@
 /** Builds the agent and wires its parts: read it as the table of contents. */
+import { uptime } from 'node:os';
 import { join } from 'node:path';
 import { LINK_PATH } from '../shared/link/messages.js';
 import { systemChance } from '../shared/process/chance.js';
@@ -7,9 +8,13 @@ import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import { type Running, startInOrder } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
 import { createAgent } from './agent.js';
+import { askTokens } from './ask-token.js';
+import { becomeNode } from './become-node.js';
+import { CertificateKeeper } from './certificate-keeper.js';
 import {
   cachePath,
   configDirectory,
+  heardTimePath,
   hostKeyPath,
   lockDataDir,
   makeManifestDirectory,
@@ -19,53 +24,83 @@ import { ConfigCache } from './desired/config-cache.js';
 import { DesiredCache } from './desired/desired-cache.js';
 import { durableFile } from './desired/durable-file.js';
 import { loadHostKey } from './desired/host-key.js';
+import { manifestDirectory } from './desired/manifest-directory.js';
 import { SecretBox } from './desired/secret-box.js';
 import { findTpmSealer } from './desired/tpm-sealer.js';
-import { EnrolError, type Enrolment, enrol } from './enrol.js';
+import { HostIdentity } from './host-identity.js';
 import { ImageRecords } from './images/image-records.js';
 import { RegistrySettings } from './images/registry-settings.js';
-import type { LinkTarget } from './link/connection.js';
 import { diskUse } from './node/disk-use.js';
 import { readHostInfo } from './node/host-info.js';
 import { type EnginePlaces, openRuntime } from './open-runtime.js';
 import { FolderPodFiles } from './pods/pod-files.js';
+import { readHostPolicy } from './read-host-policy.js';
 import type { AgentSettings } from './settings.js';
+import { HeardTime } from './turns/heard-time.js';
+import { holdAt } from './turns/local-hold.js';
+import { Upgrades } from './upgrade/upgrades.js';
 import { Volumes } from './volumes/volumes.js';
 
-/** Starts the agent; stopping it touches no container. Throws `ExitError` for what a person can mend. */
+/** Where the host's owner says what no Pod may do here. */
+const DEFAULT_POLICY = '/etc/everynode/policy.yaml';
+
+/** Starts the agent; stopping it touches no container. `onWaiting` hears that a person has to let this host in first. Throws `ExitError` for what a person can mend. */
 export async function startAgent(
   settings: AgentSettings,
   places: EnginePlaces,
   log: Logger,
+  onWaiting: (message: string) => void = () => undefined,
 ): Promise<Running> {
   const { data: dataDir, nodeName } = settings;
   const clock = steadyClock(systemClock);
   checkThresholds(settings);
+  const policy = await readHostPolicy(settings.policy ?? DEFAULT_POLICY, settings.policy !== undefined);
   prepareDataDir(dataDir);
   const lock = await lockDataDir(dataDir);
+  // Before all that may fail or wait: a version on trial is counted by its starts.
+  const upgrades = new Upgrades({ dataDir, clock, wallClock: systemClock, chance: systemChance, log });
+  if (!(await upgrades.begin())) {
+    const sentence = 'This version of the agent did not stay up; the one before it comes back.';
+    throw new ExitError(EXIT_CODES.environment, sentence);
+  }
   const runtime = await openRuntime(settings.runtime, places, dataDir, clock);
-  const enrolment = await becomeNode(settings);
+  const { enrolment, server } = await becomeNode(settings, (message) => {
+    log.warn(message);
+    onWaiting(message);
+  });
+  const identity = new HostIdentity(linkUrl(server), dataDir, enrolment);
+  const certificates = new CertificateKeeper({
+    identity,
+    server,
+    clock,
+    chance: systemChance,
+    log: log.child({ component: 'certificates' }),
+  });
   const cache = await DesiredCache.open(
     durableFile(cachePath(dataDir)),
     clock,
     log.child({ component: 'desired' }),
   );
   const config = await openConfigCache(dataDir, log);
-  const driver = runtime.driverFor({ clusterUID: enrolment.clusterUID, nodeName });
+  const engine = runtime.driverFor({ clusterUID: enrolment.clusterUID, nodeName });
+  const driver = upgrades.driver(engine, { server, ca: () => identity.ca });
 
   const agent = createAgent({
     settings,
-    target: linkTarget(enrolment, settings),
+    target: identity,
+    certificates,
     driver,
     engine: runtime.name,
     cache,
     config,
-    manifests: settings.manifests ?? makeManifestDirectory(dataDir),
+    manifests: manifestDirectory(settings.manifests ?? makeManifestDirectory(dataDir)),
     volumes: new Volumes(dataDir),
+    api: { askToken: askTokens(server, identity), server, ca: () => identity.ca },
     isolation: {
       seccompRoot: join(dataDir, 'seccomp'),
       allowedUnsafeSysctls: settings.allowedUnsafeSysctls,
       ...(settings.podMaxPids > 0 ? { podPidsLimit: settings.podMaxPids } : {}),
+      ...(policy ? { policy } : {}),
     },
     files: new FolderPodFiles(dataDir),
     images: {
@@ -77,6 +112,9 @@ export async function startAgent(
         disk: async () => diskUse((await driver.info()).rootDir ?? dataDir),
       },
     },
+    hold: holdAt(settings.hold, clock, systemClock),
+    heardTime: await openHeardTime(dataDir, settings, log),
+    onLive: () => upgrades.proven(),
     readHost: () => readHostInfo(dataDir, settings.nodeIp),
     clock,
     wallClock: systemClock,
@@ -87,14 +125,23 @@ export async function startAgent(
   return startInOrder(
     [
       { name: 'lock', stop: () => lock.release() },
+      { name: 'upgrades', stop: () => upgrades.stop() },
       { name: 'runtime', stop: () => runtime.close() },
       { name: 'driver', stop: () => driver.close() },
       { name: 'cache', stop: () => cache.flush() },
       { name: 'config', stop: () => config.flush() },
+      { name: 'certificates', stop: () => certificates.stop() },
       ...agent.parts,
     ],
     log,
   );
+}
+
+/** The boot is this one's: what an agent before a reboot heard is worth nothing. */
+function openHeardTime(dataDir: string, { nodeIp }: AgentSettings, log: Logger): Promise<HeardTime> {
+  const { bootMark } = readHostInfo(dataDir, nodeIp);
+  const boot = { bootMark, uptimeMs: () => uptime() * 1000 };
+  return HeardTime.open(boot, durableFile(heardTimePath(dataDir)), log);
 }
 
 /** Its Secrets are sealed under the host's key. */
@@ -110,23 +157,8 @@ function checkThresholds({ imageGcHighThreshold: high, imageGcLowThreshold: low 
   throw new ExitError(EXIT_CODES.usage, `${why}: images would be removed without end.`);
 }
 
-async function becomeNode(settings: AgentSettings): Promise<Enrolment> {
-  const { data: dataDir, nodeName: node, server, token } = settings;
-  if (server === undefined) {
-    throw new ExitError(EXIT_CODES.usage, 'The coordinator is not named: give --server https://HOST:PORT.');
-  }
-  try {
-    return await enrol({ dataDir, server, node, ...(token ? { token } : {}) });
-  } catch (error) {
-    if (!(error instanceof EnrolError)) throw error;
-    const code = error.temporary ? EXIT_CODES.environment : EXIT_CODES.refused;
-    throw new ExitError(code, `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`);
-  }
-}
-
-function linkTarget(enrolment: Enrolment, settings: AgentSettings): LinkTarget {
-  const url = new URL(LINK_PATH, settings.server);
+function linkUrl(server: URL): string {
+  const url = new URL(LINK_PATH, server);
   url.protocol = 'wss:';
-  const { ca, credential, seal } = enrolment;
-  return { url: url.href, ca, credential, ...(seal && { joinSeal: seal }) };
+  return url.href;
 }

@@ -24,6 +24,7 @@ export async function removeContainers(dataDir: string): Promise<number> {
   try {
     const removed = await removeAll(driver);
     await removeMemory(dataDir);
+    await removeSandboxImage(driver);
     return removed;
   } catch (error) {
     if (!(error instanceof RuntimeError)) throw error;
@@ -38,6 +39,24 @@ export async function removeContainers(dataDir: string): Promise<number> {
   }
 }
 
+/** Pods that have containers on this host. Throws `ExitError` when the engine does not answer. */
+export async function countPods(dataDir: string): Promise<number> {
+  const identity = await readIdentity(dataDir);
+  const runtime = await reopenRuntime(dataDir, systemClock);
+  if (identity?.clusterUID === undefined || !runtime) return 0;
+  const driver = runtime.driverFor({ clusterUID: identity.clusterUID, nodeName: identity.node });
+  try {
+    const containers = await driver.list();
+    return new Set(containers.map(({ identity: { podUid } }) => podUid)).size;
+  } catch (error) {
+    if (!(error instanceof RuntimeError)) throw error;
+    throw new ExitError(EXIT_CODES.environment, `The container engine does not answer: ${error.message}.`);
+  } finally {
+    driver.close();
+    runtime.close();
+  }
+}
+
 async function removeAll(driver: RuntimeDriver): Promise<number> {
   const containers = await driver.list();
   await Promise.all(
@@ -47,4 +66,13 @@ async function removeAll(driver: RuntimeDriver): Promise<number> {
     }),
   );
   return containers.length;
+}
+
+/** It was made here, for this host's Pods alone. */
+async function removeSandboxImage(driver: RuntimeDriver): Promise<void> {
+  const name = await driver.ensureSandboxImage();
+  await driver.removeImage(name).catch((error: unknown) => {
+    // Another fleet's agent on this engine has containers of it.
+    if (!(error instanceof RuntimeError)) throw error;
+  });
 }

@@ -69,6 +69,11 @@ export const AGENT_SETTINGS = {
   ...NODE_SETTINGS,
   manifests: optionalText('directory of static pods; DATA/manifests when absent', 'DIR'),
   nodeIp: optionalText('address of this host, if the one found is not the right one', 'ADDRESS'),
+  hold: textSetting(
+    "file or socket by which this host says 'not now' to a rollout",
+    'PATH',
+    '/run/everynode/hold',
+  ),
   registries: optionalText(
     "credentials and mirrors of registries: Docker's config.json, with `mirrors` (default DATA/registries.json)",
     'FILE',
@@ -89,6 +94,7 @@ export const AGENT_SETTINGS = {
     },
   ),
   allowedUnsafeSysctls,
+  policy: optionalText('what no pod may do on this host; /etc/everynode/policy.yaml when absent', 'FILE'),
   podMaxPids: integerSetting('processes that each container may have; 0 = any number', 'N', {
     min: 0,
     max: 4_194_304,
@@ -97,6 +103,10 @@ export const AGENT_SETTINGS = {
   endWithInput: switchSetting('end when standard input does: for a program that starts this one'),
   logLevel: choiceSetting('least severe log line written', ['debug', 'info', 'warn', 'error'], 'info'),
 };
+
+/** What `install` may be given: its data has one place, and systemd ends it by a signal. */
+const { data: _data, endWithInput: _endWithInput, ...installSettings } = AGENT_SETTINGS;
+export const INSTALL_SETTINGS = installSettings;
 
 export type AgentSettings = SettingsOf<typeof AGENT_SETTINGS>;
 export type RuntimeChoice = AgentSettings['runtime'];

@@ -7,7 +7,7 @@ import type { Logger } from '../shared/process/log.js';
 import { EventRecorder } from './controllers/event-recorder.js';
 import { startControllers } from './controllers/index.js';
 import { RolloutBoard } from './controllers/rollout-board.js';
-import { Hub } from './hub/hub.js';
+import { Hub, type HubOptions } from './hub/hub.js';
 import { nodeLeases } from './hub/node-leases.js';
 import { Presence } from './hub/presence.js';
 import { Sealer } from './hub/seal.js';
@@ -25,6 +25,10 @@ export interface CoreHost {
   store: Store;
   /** `loadSealKey`. */
   sealKey: Buffer;
+  /** Signs hosts' certificates. */
+  authority: HubOptions['authority'];
+  /** True when each new node waits for a person's word. */
+  approveNodes?: boolean;
   /** How long a node may be silent before its state is unknown. */
   nodeMonitorGraceMs: number;
   clock: Clock;
@@ -54,7 +58,14 @@ export function createCore(host: CoreHost): Core {
     durationMs: graceMs,
     createdAt: (name) => informers.nodes.get({ name })?.metadata.creationTimestamp ?? undefined,
   });
-  const registry = createRegistry({ store, kinds: kindsServed(leases), clock, chance, log });
+  const registry = createRegistry({
+    store,
+    kinds: kindsServed(leases),
+    clock,
+    chance,
+    log,
+    findAccount: (ref) => informers.serviceAccounts.get(ref),
+  });
   const informers = createInformers({ registry, clock, log });
   const events = new EventRecorder({ registry, clock, log });
   const rollouts = new RolloutBoard();
@@ -67,10 +78,13 @@ export function createCore(host: CoreHost): Core {
     clusterUID: store.clusterUID(),
     era: history.era,
     sealer: new Sealer(host.sealKey, history),
+    authority: host.authority,
+    approveNodes: host.approveNodes ?? false,
     restore,
     recordEvent: { asNodeController: events.from('node-controller'), asAgent: events.from('kubelet') },
   });
   const heldUntil = store.isUnconfirmed() ? { heldUntil: restore.confirmed } : {};
+  const restoredEra = history.pastEras.length > 0 ? { restoredEra: history.era } : {};
   let controllers: Running | undefined;
   const parts: Part[] = [
     { name: 'informers', stop: () => informers.stop() },
@@ -78,7 +92,7 @@ export function createCore(host: CoreHost): Core {
     {
       name: 'controllers',
       start: async () => {
-        controllers = await startControllers({ ...shared, rollouts, ...heldUntil });
+        controllers = await startControllers({ ...shared, rollouts, ...restoredEra, ...heldUntil });
       },
       stop: () => controllers?.stop(),
     },

@@ -1,4 +1,5 @@
 /** What lies where in a coordinator's data directory. */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The administrator's kubeconfig. */
@@ -14,4 +15,23 @@ export function pidPath(dataDir: string): string {
 /** The directory of the agent that `up` runs beside the coordinator. */
 export function agentDataDir(dataDir: string): string {
   return join(dataDir, 'agent');
+}
+
+/** What hosts are given: a folder for each version, as `npm run release` makes it. */
+export function releaseDirectory(dataDir: string): string {
+  return join(dataDir, 'release');
+}
+
+/** The name of the systemd credential that holds the keys of Secrets. */
+const SECRETS_KEY_CREDENTIAL = 'everynode-secrets-key';
+
+/** The file with the keys of Secrets: the one named, else systemd's credential, else one beside the other keys. */
+export function secretsKeyPath(
+  { data, secretsKeyFile }: { data: string; secretsKeyFile?: string | undefined },
+  environment: Record<string, string | undefined>,
+): string {
+  if (secretsKeyFile !== undefined) return secretsKeyFile;
+  const { CREDENTIALS_DIRECTORY: directory } = environment;
+  const credential = directory && join(directory, SECRETS_KEY_CREDENTIAL);
+  return credential && existsSync(credential) ? credential : join(data, 'pki', 'secrets.key');
 }

@@ -6,23 +6,42 @@ import { EXIT_CODES } from '../shared/process/exit-error.js';
 import { type Part, type Running, startInOrder } from '../shared/process/lifecycle.js';
 import { createFileLogger, type Logger } from '../shared/process/log.js';
 import { VERSION } from '../shared/process/version.js';
+import { AgentFiles } from './api/agent-files.js';
 import { type ApiParts, DEFAULT_API_SETTINGS } from './api/api-request.js';
+import { AuditFile } from './api/audit/audit-file.js';
 import { ADMIN, tokenAuthenticator } from './api/authenticate.js';
-import { loadPki, type Pki } from './api/certificates.js';
 import { loadAdminAccess } from './api/kubeconfig.js';
-import { type ApiServer, createApiServer } from './api/server.js';
+import type { MetricsPage } from './api/metrics-page.js';
+import { type ApiServer, createApiServer, type ServingTls } from './api/server.js';
 import { servingNames } from './api/serving-names.js';
+import { certificateUsers } from './certificate-users.js';
 import { DaemonSetExplainer } from './controllers/daemonset-explain.js';
+import { HostBoard } from './controllers/host-board.js';
+import { ManifestPlanner } from './controllers/plan/planner.js';
 import { createCore } from './core.js';
-import { pidPath } from './data-dir.js';
+import { pidPath, releaseDirectory, secretsKeyPath } from './data-dir.js';
 import type { Hub } from './hub/hub.js';
 import { loadSealKey } from './hub/seal.js';
+import type { Informers } from './informers/informer.js';
+import { secretKind } from './kinds/index.js';
+import { Metrics } from './metrics/metrics.js';
+import { openIdentities } from './open-identities.js';
 import { forOperator } from './operator-error.js';
+import { CertificateAuthority } from './pki/certificate-authority.js';
+import { loadPki, type Pki } from './pki/load-pki.js';
+import { readSupplied } from './pki/supplied.js';
+import { loadTicketKeys, SESSION_SECONDS } from './pki/ticket-keys.js';
+import { prefixOf } from './registry/keys.js';
 import { type BackupWish, startSchedules } from './schedules.js';
 import type { CoordinatorSettings } from './settings.js';
 import { BACKUPS_DIRECTORY } from './store/backup.js';
+import { loadSealKeys } from './store/seal-keys.js';
 import { openSqliteStore } from './store/sqlite-store.js';
 import type { Store } from './store/store.js';
+import { ValueSeal } from './store/value-seal.js';
+
+/** What the database never holds in plain. */
+const ENCRYPTED_PREFIXES = [prefixOf(secretKind)];
 
 /** A coordinator that serves. */
 export interface RunningCoordinator extends Running {
@@ -40,15 +59,24 @@ export async function startCoordinator(
 ): Promise<RunningCoordinator> {
   const clock = systemClock;
   const { data } = settings;
-  const store = await openStore(data, log);
+  const metrics = new Metrics();
+  const store = await openStore(settings, log, metrics.onCommit);
   const sealKey = await loadSealKey(join(data, 'pki'));
-  const core = createCore({ ...settings, store, sealKey, clock, log });
+  const authority = new CertificateAuthority(() => api.pki, clock);
+  const core = createCore({ ...settings, store, sealKey, authority, clock, log });
   const { registry, informers, hub, restore, rollouts } = core;
   const shared = { registry, informers, clock, log };
   const api = new ApiPart(settings, {
     registry,
+    informers,
     hub,
     explain: new DaemonSetExplainer({ informers, clock, rollouts }),
+    hosts: new HostBoard({ informers, clock }),
+    foresee: new ManifestPlanner({ registry, informers, clock }),
+    metrics: metrics.page(
+      { informers, connected: () => hub.connected },
+      new Set(registry.kinds.map(({ resource }) => resource)),
+    ),
     restore,
     clock,
     log,
@@ -77,10 +105,19 @@ export async function startCoordinator(
 }
 
 /** Opens the store; what is wrong with the data becomes a sentence and an exit code. */
-function openStore(dataDir: string, log: Logger): Promise<Store> {
+function openStore(
+  settings: CoordinatorSettings,
+  log: Logger,
+  onCommit: Metrics['onCommit'],
+): Promise<Store> {
+  const { data: dataDir } = settings;
   // Only a new start can tell what a failed disk really holds.
   const onFailed = () => process.exit(EXIT_CODES.unexpected);
-  return forOperator(() => openSqliteStore({ dataDir, clock: systemClock, log, onFailed }));
+  return forOperator(async () => {
+    const keys = await loadSealKeys(secretsKeyPath(settings, process.env));
+    const seal = new ValueSeal(ENCRYPTED_PREFIXES, keys);
+    return openSqliteStore({ dataDir, clock: systemClock, log, onFailed, onCommit, seal });
+  });
 }
 
 function backupWish({ data, backupSchedule, backupsKept, backupDir }: CoordinatorSettings): BackupWish {
@@ -104,8 +141,11 @@ function stoppable(name: string, start: () => Promise<Running> | Running): Part 
   };
 }
 
-interface ApiPartParts extends Pick<ApiParts, 'registry' | 'explain' | 'restore' | 'clock' | 'log'> {
+interface ApiPartParts
+  extends Pick<ApiParts, 'registry' | 'explain' | 'foresee' | 'hosts' | 'restore' | 'clock' | 'log'> {
   hub: Hub;
+  informers: Informers;
+  metrics: MetricsPage;
 }
 
 /** The API: certificates first, then the port, then the kubeconfig that names it. */
@@ -114,6 +154,8 @@ class ApiPart implements Part {
   readonly #settings: CoordinatorSettings;
   readonly #parts: ApiPartParts;
   #api: ApiServer | undefined;
+  #pki: Pki | undefined;
+  #audit: AuditFile | undefined;
   server = '';
 
   constructor(settings: CoordinatorSettings, parts: ApiPartParts) {
@@ -121,47 +163,85 @@ class ApiPart implements Part {
     this.#parts = parts;
   }
 
+  /** Certificates as they are now; there are some as soon as anybody can ask. */
+  get pki(): Pki {
+    if (!this.#pki) throw new Error('certificates are not loaded yet');
+    return this.#pki;
+  }
+
   async start(): Promise<void> {
     const { data, host, port, advertise } = this.#settings;
     const { clientRequestsPerSecond, clientBurst, requestLog, requestLogFile } = this.#settings;
-    const { hub, ...parts } = this.#parts;
+    const { hub, informers, ...parts } = this.#parts;
     const pki = await this.#loadPki();
     let adminHash: Buffer = Buffer.alloc(0);
+    const identities = await openIdentities({
+      ...parts,
+      informers,
+      settings: this.#settings,
+      admin: (token) => tokenAuthenticator(adminHash, ADMIN)(token),
+    });
+    const audit = openAudit(this.#settings, this.#parts.log);
+    this.#audit = audit;
     this.#api = createApiServer({
       ...parts,
+      ...(audit ? { audit } : {}),
       streams: hub.streams,
       agentLink: hub,
+      agentFiles: new AgentFiles(releaseDirectory(data), VERSION),
       settings: {
         ...DEFAULT_API_SETTINGS,
         requestLog,
         clientLimits: { requestsPerSecond: clientRequestsPerSecond, burst: clientBurst },
       },
       ...(requestLogFile ? { requestLog: createFileLogger(requestLogFile) } : {}),
-      tls: pki.serving,
-      authenticate: (token) => tokenAuthenticator(adminHash, ADMIN)(token),
+      tls: await this.#tls(pki),
+      identities,
+      authenticateSocket: certificateUsers(hub, parts.clock),
       version: VERSION,
     });
     const listening = await this.#api.listen({ host, port });
     this.server = `https://${serverHost(host, advertise)}:${listening}`;
-    adminHash = await loadAdminAccess({ dataDir: data, server: this.server, caCertificate: pki.ca.cert });
+    adminHash = await loadAdminAccess({ dataDir: data, server: this.server, caCertificate: pki.trust });
     writeFileSync(pidPath(data), `${process.pid}\n`);
   }
 
-  /** Makes the serving certificate anew when that is due; also when this machine got another name or address. */
+  /** Makes the serving certificate and ticket keys anew when that is due; the first also when this machine got another name or address. */
   async renewCertificate(): Promise<void> {
+    const before = this.pki.trust;
     const pki = await this.#loadPki();
-    this.#api?.renewCertificate(pki.serving);
+    this.#api?.renewCertificate(await this.#tls(pki));
+    if (pki.trust === before) return;
+    this.#parts.hub.tellTrust();
+    const { data } = this.#settings;
+    await loadAdminAccess({ dataDir: data, server: this.server, caCertificate: pki.trust });
   }
 
-  #loadPki(): Promise<Pki> {
+  /** Ticket keys are nothing that a backup should hold: they are not with the certificates. */
+  async #tls({ serving, authorities }: Pki): Promise<ServingTls> {
+    const keys = await loadTicketKeys(join(this.#settings.data, 'ticket-keys'), this.#parts.clock.now());
+    return { ...serving, clientAuthorities: authorities, tickets: { keys, seconds: SESSION_SECONDS } };
+  }
+
+  async #loadPki(): Promise<Pki> {
     const { data, advertise } = this.#settings;
     const names = servingNames(advertise ? [advertise] : []);
-    return loadPki(join(data, 'pki'), names, this.#parts.clock.now());
+    const supplied = await readSupplied(this.#settings);
+    this.#pki = await loadPki(join(data, 'pki'), names, this.#parts.clock.now(), supplied);
+    return this.#pki;
   }
 
   async stop(): Promise<void> {
     await this.#api?.close();
+    await this.#audit?.flush();
   }
+}
+
+function openAudit(settings: CoordinatorSettings, log: Logger): AuditFile | undefined {
+  const { data, auditLogPath, auditLogMaxSize, auditLogMaxBackup } = settings;
+  if (auditLogPath === 'off') return undefined;
+  const path = auditLogPath || join(data, 'audit', 'audit.log');
+  return new AuditFile({ path, maxBytes: auditLogMaxSize * 2 ** 20, maxFiles: auditLogMaxBackup }, log);
 }
 
 /** What the kubeconfig names: the host that was advertised, else the one listened on, else loopback. */

@@ -1,10 +1,11 @@
-/** What runs by the clock on the wall: the only importer of node-cron. */
+/** What the coordinator does by the clock on the wall. */
 import { join } from 'node:path';
-import { schedule, validate } from 'node-cron';
+import { cronProblems, schedule } from '../shared/calendar/cron.js';
 import type { Clock } from '../shared/process/clock.js';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import type { Logger } from '../shared/process/log.js';
 import { expireEvents } from './controllers/event-expiry.js';
+import { expireRequests } from './hub/request-expiry.js';
 import { expireTokens } from './hub/token-expiry.js';
 import type { Registry } from './registry/registry.js';
 import { backupName, pruneBackups, takeBackup } from './store/backup.js';
@@ -45,7 +46,7 @@ interface Job {
 }
 
 /**
- * Starts compaction, the expiry of Events and of join tokens, the renewal of the certificate and backups. A job that fails is logged and runs again at its next time.
+ * Starts compaction, the expiry of Events, of join tokens and of signing requests, the renewal of the certificate and backups. A job that fails is logged and runs again at its next time.
  * Throws ExitError for a pattern of backups that is none.
  */
 export function startSchedules(options: SchedulesOptions): { stop(): Promise<void> } {
@@ -93,6 +94,14 @@ function jobsOf(options: SchedulesOptions): Job[] {
         return tokens === 0 ? undefined : { tokens };
       },
     },
+    {
+      name: 'request-expiry',
+      when: EVERY_HOUR,
+      run: async () => {
+        const requests = await expireRequests(registry, clock);
+        return requests === 0 ? undefined : { requests };
+      },
+    },
     { name: 'certificate-renewal', when: EVERY_NIGHT, run: () => renewCertificate().then(() => undefined) },
     {
       name: 'restore-reminder',
@@ -109,7 +118,7 @@ function jobsOf(options: SchedulesOptions): Job[] {
 /** No job when backups are off. */
 function backupJobs(wish: BackupWish, clock: Clock, log: Logger): Job[] {
   if (wish.schedule === 'off') return [];
-  if (!validate(wish.schedule)) {
+  if (cronProblems(wish.schedule).length > 0) {
     throw new ExitError(
       EXIT_CODES.usage,
       `--backup-schedule: must be a cron pattern or off, not "${wish.schedule}".`,

@@ -5,9 +5,11 @@ import {
   choiceSetting,
   integerSetting,
   optionalText,
+  switchSetting,
   textSetting,
 } from '../shared/process/setting-values.js';
 import type { SettingsOf } from '../shared/process/settings.js';
+import { ACCESS_SETTINGS } from './access/settings.js';
 import { DEFAULT_CLIENT_LIMITS } from './api/client-limits.js';
 import { REQUEST_LOGS } from './api/request-log.js';
 
@@ -33,6 +35,19 @@ export const COORDINATOR_SETTINGS = {
     max: 2 ** 31 - 1,
     default: 40_000,
   }),
+  tlsCertFile: optionalText('certificate to serve with instead of our own, its chain behind it', 'FILE'),
+  tlsPrivateKeyFile: optionalText('key of --tls-cert-file', 'FILE'),
+  tlsCaFile: optionalText(
+    'authority by which hosts and kubeconfigs know the server: of --tls-cert-file, or of a proxy that ends TLS',
+    'FILE',
+  ),
+  approveNodes: switchSetting(
+    'let a new node in only when a person approves it: kubectl certificate approve',
+  ),
+  secretsKeyFile: optionalText(
+    'keys that Secrets in the database are encrypted under; DATA/pki/secrets.key when absent',
+    'FILE',
+  ),
   backupSchedule: textSetting('cron pattern by which backups are taken, or off', 'CRON', '43 2 * * *'),
   backupsKept: integerSetting('scheduled backups kept', 'N', { min: 1, max: 10_000, default: 7 }),
   backupDir: optionalText('directory of scheduled backups instead of DATA/backups', 'DIR'),
@@ -46,6 +61,18 @@ export const COORDINATOR_SETTINGS = {
     max: 1_000_000,
     default: DEFAULT_CLIENT_LIMITS.burst,
   }),
+  ...ACCESS_SETTINGS,
+  auditLogPath: textSetting('file of the audit log, or off; DATA/audit/audit.log when absent', 'FILE', ''),
+  auditLogMaxSize: integerSetting('MiB after which the audit log begins a new file', 'MIB', {
+    min: 1,
+    max: 100_000,
+    default: 100,
+  }),
+  auditLogMaxBackup: integerSetting('older files of the audit log that are kept', 'N', {
+    min: 0,
+    max: 10_000,
+    default: 10,
+  }),
   requestLog: choiceSetting(
     'API requests that get a log line: none, what changes something or is refused, or all',
     REQUEST_LOGS,
@@ -54,5 +81,9 @@ export const COORDINATOR_SETTINGS = {
   requestLogFile: optionalText('file that these lines are appended to, instead of the log', 'FILE'),
   logLevel: choiceSetting('least severe log line written', ['debug', 'info', 'warn', 'error'], 'info'),
 };
+
+/** What `coordinator install` may be given: its data has one place. */
+const { data: _data, ...installSettings } = COORDINATOR_SETTINGS;
+export const INSTALL_SETTINGS = installSettings;
 
 export type CoordinatorSettings = SettingsOf<typeof COORDINATOR_SETTINGS>;

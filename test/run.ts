@@ -11,9 +11,10 @@ import { fileURLToPath } from 'node:url';
 import { LEFT_OUT_PREFIX } from './harness/leave-out.js';
 
 const ROOT = dirname(fileURLToPath(import.meta.url));
-const SUITES = ['.', 'unit', 'component', 'simulation', 'e2e'];
-/** Suites whose files share engines and clients of this machine run one after another. */
-const SERIAL = new Set(['e2e']);
+/** One step after another; the suites of a step run beside each other. Benchmarks want the machine for themselves. */
+const STEPS = [['.'], ['unit'], ['component'], ['simulation'], ['e2e', 'clients', 'console'], ['bench']];
+/** Suites whose files run one after another: they share engines or processor time with each other. */
+const SERIAL = new Set(['e2e', 'clients', 'console', 'bench']);
 
 function testFiles(path: string, recurse: boolean): string[] {
   if (!existsSync(path)) return [];
@@ -48,6 +49,11 @@ async function runFiles(files: string[], concurrency: number, outcome: Outcome):
   for await (const chunk of stream.compose(new spec())) process.stdout.write(chunk);
 }
 
+function runSuite(name: string, outcome: Outcome): Promise<void> {
+  const path = existsSync(resolve(name)) && name.endsWith('.js') ? resolve(name) : join(ROOT, name);
+  return runFiles(testFiles(path, name !== '.'), SERIAL.has(name) ? 1 : 2, outcome);
+}
+
 /** Files and `describe` blocks are containers: only what they hold counts, unless the container itself broke. */
 function isLeaf(event: { name: string; details: { type?: string; error?: Error } }): boolean {
   const failure = event.details.error as { failureType?: string } | undefined;
@@ -57,9 +63,8 @@ function isLeaf(event: { name: string; details: { type?: string; error?: Error }
 
 async function main(names: string[]): Promise<number> {
   const outcome: Outcome = { passed: 0, failed: [], leftOut: new Set() };
-  for (const name of names.length > 0 ? names : SUITES) {
-    const path = existsSync(resolve(name)) && name.endsWith('.js') ? resolve(name) : join(ROOT, name);
-    await runFiles(testFiles(path, name !== '.'), SERIAL.has(name) ? 1 : 2, outcome);
+  for (const step of names.length > 0 ? names.map((name) => [name]) : STEPS) {
+    await Promise.all(step.map((name) => runSuite(name, outcome)));
   }
   for (const name of outcome.failed) process.stdout.write(`failed: ${name}\n`);
   for (const reason of outcome.leftOut) process.stdout.write(`left out: ${reason}\n`);

@@ -1,7 +1,8 @@
-/** Pods that this host may not run at all (pkg/kubelet/lifecycle, pkg/kubelet/sysctl, pkg/security/apparmor). */
+/** Pods that this host may not run at all (pkg/kubelet/lifecycle, pkg/kubelet/sysctl, pkg/security/apparmor; the host's own policy). */
 import { type HostPort, hostPorts, portsConflict } from '../../shared/kube/host-ports.js';
 import type { Container, Pod } from '../../shared/kube/pod.js';
 import type { HostIsolation } from './host-isolation.js';
+import { policyRefusal } from './host-policy.js';
 import { forbiddenSysctl } from './sysctls.js';
 
 /** In a kubelet's words. */
@@ -16,6 +17,10 @@ export function rejectionOf(
   isolation: HostIsolation,
   takenPorts: readonly HostPort[] = [],
 ): Rejection | undefined {
+  const forbidden = isolation.policy && policyRefusal(pod, isolation.policy);
+  if (forbidden) {
+    return { reason: 'HostPolicy', message: `forbidden by the policy of this host: ${forbidden}` };
+  }
   if (hostPorts(pod.spec).some((port) => takenPorts.some((taken) => portsConflict(port, taken)))) {
     const why = "node(s) didn't have free ports for the requested pod ports";
     return { reason: 'NodePorts', message: `Predicate NodePorts failed: ${why}` };

@@ -1,4 +1,5 @@
 /** A container's environment, and `$(VAR)` in its command and arguments (third_party/forked/golang/expansion). */
+import { tokenSources } from '../../shared/kube/account-token.js';
 import type { ConfigReference } from '../../shared/kube/config-reference.js';
 import type { Container, EnvFromSource, EnvVar, KeySelector, Pod } from '../../shared/kube/pod.js';
 import { configTexts, type FindConfig, notFoundMessage } from './config-lookup.js';
@@ -18,11 +19,13 @@ export type Environment =
 /** What variables may be told of. */
 export interface EnvironmentFacts extends FieldFacts {
   findConfig: FindConfig;
+  /** Where Pods reach the API; absent where nobody says. */
+  apiServer?: { host: string; port: string };
 }
 
 /** The variables in order, later ones seeing earlier ones, or why the container cannot be configured. */
 export function environmentOf(pod: Pod, container: Container, facts: EnvironmentFacts): Environment {
-  const values = new Map<string, string>();
+  const values = new Map<string, string>(apiVariables(pod, facts));
   for (const source of container.envFrom ?? []) {
     const found = allOf(pod, source, facts.findConfig);
     if (found.refused !== undefined) return { kind: 'refused', message: found.refused };
@@ -38,6 +41,16 @@ export function environmentOf(pod: Pod, container: Container, facts: Environment
     if (found.value !== undefined) values.set(variable.name, found.value);
   }
   return { kind: 'values', values };
+}
+
+/** By these clients in a container find the API. Only a Pod that has a token can use it. */
+function apiVariables(pod: Pod, { apiServer }: EnvironmentFacts): [string, string][] {
+  if (!apiServer || tokenSources(pod).length === 0) return [];
+  return [
+    ['KUBERNETES_SERVICE_HOST', apiServer.host],
+    ['KUBERNETES_SERVICE_PORT', apiServer.port],
+    ['KUBERNETES_SERVICE_PORT_HTTPS', apiServer.port],
+  ];
 }
 
 /** Neither: an optional source that is not there. */

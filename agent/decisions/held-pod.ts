@@ -5,6 +5,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import type { ObservedContainer } from '../runtime/driver.js';
 import { GRACE_LABEL, MAKER_LABEL } from './container-labels.js';
 import type { PodEnd, PodWish } from './pod-view.js';
+import type { HeldTurn } from './turn-record.js';
 
 /** A Pod that was given to this host. Times in ms since the epoch, by the host's clock. */
 export interface HeldPod {
@@ -26,21 +27,40 @@ export interface HeldPod {
   givenUp?: PodEnd;
   /** The hub no longer knows it: once stopped, it is dropped without a word. */
   gone: boolean;
+  /** It took another Pod's place by a turn of this host, which is not settled yet. */
+  turn?: HeldTurn;
+  /** It has proved itself after such a turn. */
+  confirmed?: boolean;
+  /** Uid of the Pod that takes its place by such a turn. */
+  turnedInto?: string;
+  /** Its containers are gone: who takes its place may start. */
+  ended?: boolean;
+  /** Since when somebody on the host holds up its turn, ms. */
+  heldSince?: number;
+  /** The era in which the hub let go of it. */
+  goneIn?: string;
 }
 
 const DEFAULT_GRACE_SECONDS = 30;
 /** Containers always get a moment to end by themselves (pkg/kubelet/kuberuntime minimumGracePeriodInSeconds). */
 const MIN_GRACE_SECONDS = 2;
 
-function graceMs(seconds: number | undefined): number {
+/** How long containers have to end, ms. */
+export function graceMs(seconds: number | undefined): number {
   return Math.max(seconds ?? DEFAULT_GRACE_SECONDS, MIN_GRACE_SECONDS) * 1000;
 }
 
-function makerOf({ maker, pod }: HeldPod): string | undefined {
+/** Uid of the controller that the Pod came from. */
+export function makerOf({ maker, pod }: HeldPod): string | undefined {
   return maker ?? controllerOf(pod.metadata)?.uid;
 }
 
-/** The Pod after `pod` arrived for its uid. The grace counts from the arrival of the deletion and can only shrink. */
+/**
+ * The Pod after `pod` arrived for its uid. The grace counts from the arrival of the deletion and can only shrink. What has begun
+ * to end goes on ending, as in a kubelet (pkg/kubelet/pod_workers.go): only a restored backup takes a deletion back, and by
+ * then hooks and signals are on their way and a successor may stand ready. A Pod that was let go of and comes back in the same
+ * era runs on: its Node was deleted and is there again.
+ */
 export function heldAfterSet(
   before: HeldPod | undefined,
   given: Pick<HeldPod, 'uid' | 'digest' | 'pod' | 'seal' | 'manifest'>,
@@ -54,16 +74,27 @@ export function heldAfterSet(
     acceptedAt: before?.acceptedAt ?? now,
     gone: false,
     ...(before?.givenUp && { givenUp: before.givenUp }),
+    ...(before?.turn && { turn: before.turn }),
+    ...(before?.confirmed && { confirmed: true }),
+    ...(before?.heldSince !== undefined && { heldSince: before.heldSince }),
+    ...(before?.ended && { ended: true }),
   };
-  if (!deletionTimestamp) return held;
+  const begun = before?.turnedInto === undefined ? {} : { turnedInto: before.turnedInto };
+  if (!deletionTimestamp) {
+    const isBack = before?.gone && (before.goneIn === undefined || before.goneIn === given.seal?.era);
+    if (before?.deadline === undefined) return held;
+    const { ended: _, ...fresh } = held;
+    return isBack ? fresh : { ...held, ...begun, deadline: before.deadline };
+  }
   const deadline = now + graceMs(deletionGracePeriodSeconds);
-  return { ...held, deadline: Math.min(deadline, before?.deadline ?? deadline) };
+  return { ...held, ...begun, deadline: Math.min(deadline, before?.deadline ?? deadline) };
 }
 
-/** The Pod after `gone`: it ends with the grace of its spec, as a kubelet ends a Pod that left the API. */
-export function heldAfterGone(before: HeldPod, now: number): HeldPod {
+/** The Pod after `gone`, in this era: it ends with the grace of its spec, as a kubelet ends a Pod that left the API. */
+export function heldAfterGone(before: HeldPod, now: number, era?: string): HeldPod {
   const deadline = now + graceMs(before.pod.spec.terminationGracePeriodSeconds);
-  return { ...before, gone: true, deadline: Math.min(deadline, before.deadline ?? deadline) };
+  const when = era === undefined ? {} : { goneIn: era };
+  return { ...before, ...when, gone: true, deadline: Math.min(deadline, before.deadline ?? deadline) };
 }
 
 /** The Pod after the host gave it up. The first word stands. */
@@ -90,18 +121,23 @@ export function heldFromContainers(
   return { uid: podUid, digest: '', pod, ...(maker && { maker }), acceptedAt: now, gone: false };
 }
 
-/** Run it, or end it by its deadline. */
-export function podWish({ deadline, givenUp }: HeldPod): PodWish {
-  if (deadline === undefined) return { kind: 'run' };
+/** Run it, or end it by its deadline; what goes back to its predecessor has to end first. */
+export function podWish({ deadline, givenUp, turn }: HeldPod): PodWish {
+  if (deadline === undefined) {
+    return turn?.revert?.stage === 'clearing'
+      ? { kind: 'stop', deadline: turn.revert.clearBy }
+      : { kind: 'run' };
+  }
   return { kind: 'stop', deadline: Math.min(deadline, givenUp?.deadline ?? deadline) };
 }
 
 /**
- * Whether `other` must have stopped before `held` starts: a Pod that `gone` took and that has the same maker, the static Pod of
+ * Whether `other` must have stopped before `held` starts: the Pod whose place it takes by a turn, one that `gone` took and that has the same maker, the static Pod of
  * an earlier manifest of the same name, or one that leaves and has a port of the host that `held` wants.
  */
 export function isPredecessor(other: HeldPod, held: HeldPod): boolean {
   if (other.uid === held.uid) return false;
+  if (other.turnedInto === held.uid) return !other.ended;
   return (
     (other.gone && isReplacedBy(other, held)) || (other.deadline !== undefined && wantSamePort(other, held))
   );
@@ -123,5 +159,14 @@ function isReplacedBy(other: HeldPod, held: HeldPod): boolean {
     return other.manifest !== undefined && refText(other.pod.metadata) === refText(held.pod.metadata);
   }
   const maker = makerOf(held);
-  return maker !== undefined && makerOf(other) === maker;
+  return (maker !== undefined && makerOf(other) === maker) || haveOnePrefix(other.pod, held.pod);
+}
+
+/** A Pod that was orphaned before this host had it names no maker any more, but bears the prefix that all of its maker's names have. */
+function haveOnePrefix({ metadata: one }: Pod, { metadata: other }: Pod): boolean {
+  return (
+    one.generateName !== undefined &&
+    one.generateName === other.generateName &&
+    one.namespace === other.namespace
+  );
 }

@@ -1,5 +1,6 @@
 /** What a host and its engine can and may do to keep Pods apart, as plain data. */
 import type { EngineInfo } from '../runtime/driver.js';
+import type { HostPolicy } from './host-policy.js';
 
 export interface HostIsolation {
   /** Memory of the host in bytes: what a request is a share of. */
@@ -18,10 +19,15 @@ export interface HostIsolation {
   allowedUnsafeSysctls: readonly string[];
   /** Processes that each container may have; absent = any number. */
   podPidsLimit?: number;
+  /** What the host's owner lets no Pod do; absent = nothing is forbidden. */
+  policy?: HostPolicy;
 }
 
 /** What the host's owner decides. */
-export type IsolationSettings = Pick<HostIsolation, 'seccompRoot' | 'allowedUnsafeSysctls' | 'podPidsLimit'>;
+export type IsolationSettings = Pick<
+  HostIsolation,
+  'seccompRoot' | 'allowedUnsafeSysctls' | 'podPidsLimit' | 'policy'
+>;
 
 const LEAST_OOM_SCORE = -1000;
 

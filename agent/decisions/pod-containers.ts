@@ -23,6 +23,11 @@ export function allContainersOf(pod: Pick<Pod, 'spec'>): Container[] {
   return [...initContainersOf(pod), ...pod.spec.containers];
 }
 
+/** The images that its containers name, each once. */
+export function podImages(pod: Pick<Pod, 'spec'>): string[] {
+  return [...new Set(allContainersOf(pod).map(({ image }) => image))];
+}
+
 export function findContainer(pod: Pick<Pod, 'spec'>, name: string): Container | undefined {
   return allContainersOf(pod).find((container) => container.name === name);
 }

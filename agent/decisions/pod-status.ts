@@ -1,5 +1,11 @@
 /** Observed containers to the Pod's status (pkg/kubelet/kubelet_pods.go generateAPIPodStatus, status/generate.go). */
 import { type Condition, withCondition } from '../../shared/kube/conditions.js';
+import {
+  CONFIRMED_CONDITION,
+  REVERTED_BY_HOST,
+  REVERTED_CONDITION,
+  TURN_CONDITION,
+} from '../../shared/kube/host-turn.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
 import type { Container, ContainerStatus, PodPhase, PodStatus } from '../../shared/kube/pod.js';
 import { qualityOfService } from '../../shared/kube/quality-of-service.js';
@@ -53,16 +59,20 @@ function podConditions(
   statuses: Statuses,
 ): Condition[] {
   const now = toTimestamp(view.now);
-  const readiness = readyCondition(view, phase, statuses);
-  const since = readiness.status === 'True' ? readyAt(view) : undefined;
+  const contained = readyCondition(view, phase, statuses);
+  const since = contained.status === 'True' ? readyAt(view) : undefined;
   const transition = since === undefined ? {} : { lastTransitionTime: toTimestamp(since) };
+  const { reverted, turnWaiting, isConfirmed } = view;
   const wanted: Condition[] = [
     { type: 'PodReadyToStartContainers', ...startableCondition(view) },
     { type: 'Initialized', ...initializedCondition(view, phase, statuses) },
-    { type: 'Ready', ...readiness, ...transition },
-    { type: 'ContainersReady', ...readiness, ...transition },
+    { type: 'Ready', ...(reverted ? revertedCondition(reverted) : { ...contained, ...transition }) },
+    { type: 'ContainersReady', ...contained, ...transition },
     // A Pod that is here has its node, whoever gave it.
     { type: 'PodScheduled', status: 'True', lastTransitionTime: toTimestamp(view.acceptedAt) },
+    ...(reverted ? [{ type: REVERTED_CONDITION, status: 'True' as const, ...reverted }] : []),
+    ...(isConfirmed === undefined ? [] : [confirmedCondition(isConfirmed, reverted)]),
+    ...(turnWaiting ? [{ type: TURN_CONDITION, status: 'False' as const, ...turnWaiting }] : []),
   ];
   return wanted.map((condition) => {
     const [merged] = withCondition(
@@ -86,6 +96,17 @@ function readyAt(view: PodView): number | undefined {
 
 /** Where a time stands, it is that of the change itself, which an agent that starts anew did not see. */
 type Verdict = Pick<Condition, 'status' | 'reason' | 'message' | 'lastTransitionTime'>;
+
+function confirmedCondition(isConfirmed: boolean, reverted: PodView['reverted']): Condition {
+  const type = CONFIRMED_CONDITION;
+  if (isConfirmed) return { type, status: 'True' };
+  return { type, status: 'False', reason: reverted ? REVERTED_BY_HOST : 'Confirming' };
+}
+
+/** What runs is well, and it is not what this Pod is to be. */
+function revertedCondition({ message }: { message: string }): Verdict {
+  return { status: 'False', reason: REVERTED_BY_HOST, message };
+}
 
 function startableCondition({ containers }: PodView): Verdict {
   const running = containers.filter(({ state }) => state === 'running');

@@ -94,6 +94,12 @@ export interface PodView {
   takenPorts: readonly HostPort[];
   /** What the host can and may do for Pods. */
   isolation: HostIsolation;
-  /** Containers of a Pod that `gone` took from the same owner still run: nothing may start yet. */
+  /** Containers of a Pod that `gone` took from the same owner, or whose place it takes, still run: nothing may start yet. */
   waitsForPredecessor: boolean;
+  /** Whether it has proved itself after a turn; absent: it need not. */
+  isConfirmed?: boolean;
+  /** Why the turn to replace it has not begun. */
+  turnWaiting?: { reason: string; message: string };
+  /** The host has put what ran before in its place, for this reason. */
+  reverted?: { reason: string; message: string };
 }

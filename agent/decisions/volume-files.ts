@@ -2,6 +2,7 @@
  * The files of volumes that show objects: ConfigMaps, Secrets, the Pod's own fields, and several in one
  * (pkg/volume/configmap, secret, downwardapi, projected).
  */
+import type { TokenSource } from '../../shared/kube/account-token.js';
 import type { ConfigReference } from '../../shared/kube/config-reference.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { DownwardAPIVolumeFile, KeyToPath, Volume, VolumeProjection } from '../../shared/kube/volume.js';
@@ -23,6 +24,8 @@ export type VolumeFiles =
 /** What files may be told of. */
 export interface FileFacts extends FieldFacts {
   findConfig: FindConfig;
+  /** The token of the Pod's account for that source; absent while the coordinator is not in reach. */
+  findToken?: (podUid: string, source: TokenSource) => string | undefined;
 }
 
 /** Where the volume's files come from; all of them memory-backed but a ConfigMap's. */
@@ -70,7 +73,7 @@ function sourcesOf({ configMap, secret, downwardAPI, projected }: Volume): Moded
 }
 
 function filesOf(pod: Pod, { source, mode }: ModedSource, facts: FileFacts): VolumeFiles {
-  const { configMap, secret, downwardAPI } = source;
+  const { configMap, secret, downwardAPI, serviceAccountToken } = source;
   const named = configMap ?? secret;
   if (named) {
     const kind = configMap ? 'ConfigMap' : 'Secret';
@@ -82,7 +85,13 @@ function filesOf(pod: Pod, { source, mode }: ModedSource, facts: FileFacts): Vol
     return configFiles(reference, named, mode, facts.findConfig);
   }
   if (downwardAPI) return fieldFiles(pod, downwardAPI.items ?? [], mode, facts);
-  // Tokens and trust bundles are warned of when they are applied.
+  if (serviceAccountToken) {
+    const token = facts.findToken?.(pod.metadata.uid ?? '', serviceAccountToken);
+    const file =
+      token === undefined ? [] : [[serviceAccountToken.path, { content: Buffer.from(token), mode }] as const];
+    return { kind: 'files', files: new Map(file) };
+  }
+  // Trust bundles are warned of when they are applied.
   return { kind: 'files', files: new Map() };
 }
 

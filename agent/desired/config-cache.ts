@@ -26,6 +26,9 @@ export interface AppliedConfig {
   durable: Promise<void>;
 }
 
+/** Whether a Pod may still need the object. */
+export type IsNeeded = (reference: ConfigReference) => boolean;
+
 export class ConfigCache {
   readonly #place: ConfigPlace | undefined;
   readonly #log: Logger;
@@ -33,6 +36,8 @@ export class ConfigCache {
   readonly #byKey = new Map<string, HeldConfig>();
   /** Uids that the disk does not have as they are here. */
   readonly #unwritten = new Set<string>();
+  /** Uids that the hub has let go of, and a Pod of this host may still need. */
+  readonly #overdue = new Set<string>();
   #writing: Promise<void> = Promise.resolve();
 
   private constructor(place: ConfigPlace | undefined, log: Logger) {
@@ -63,10 +68,20 @@ export class ConfigCache {
     return this.#byKey.get(configKey(reference))?.object;
   }
 
-  /** Takes the ConfigMaps and Secrets of a difference over. One that cannot be read is logged and left out. */
-  apply({ set, gone }: { set: readonly DesiredObject[]; gone: readonly string[] }): AppliedConfig {
+  /**
+   * Takes the ConfigMaps and Secrets of a difference over. One that cannot be read is logged and left out; one that `isNeeded`
+   * is kept until `dropOverdue`.
+   */
+  apply(
+    { set, gone }: { set: readonly DesiredObject[]; gone: readonly string[] },
+    isNeeded: IsNeeded = () => false,
+  ): AppliedConfig {
     const given = set.flatMap((object) => (object.kind ? this.#decode(object) : []));
-    const dropped = gone.flatMap((uid) => this.#byUid.get(uid) ?? []);
+    const leaving = gone.flatMap((uid) => this.#byUid.get(uid) ?? []);
+    const dropped = leaving.filter(({ object }) => !isNeeded(configReferenceTo(object)));
+    for (const { uid } of given) this.#overdue.delete(uid);
+    for (const { uid } of leaving) this.#overdue.add(uid);
+    for (const { uid } of dropped) this.#overdue.delete(uid);
     for (const held of given) this.#remember(held);
     for (const held of dropped) this.#forget(held);
     if (this.#place) for (const { uid } of given) this.#unwritten.add(uid);
@@ -75,6 +90,11 @@ export class ConfigCache {
     // Whoever waits for it hears of a failure; `flush` and the next write do not.
     durable.catch(() => undefined);
     return { changed: [...given, ...dropped].map(({ object }) => configReferenceTo(object)), durable };
+  }
+
+  /** Lets go of what was kept for longer than the hub said, unless it still `isNeeded`. */
+  dropOverdue(isNeeded: IsNeeded): void {
+    if (this.#overdue.size > 0) this.apply({ set: [], gone: [...this.#overdue] }, isNeeded);
   }
 
   /** Resolves when everything so far is on disk, or cannot be. */

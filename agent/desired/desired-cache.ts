@@ -2,13 +2,15 @@
 import { createHash } from 'node:crypto';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { DesiredObject, Held, ReturnedObject } from '../../shared/link/messages.js';
-import type { Clock } from '../../shared/process/clock.js';
+import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { type HeldPod, heldAfterGivingUp, heldAfterGone, heldAfterSet } from '../decisions/held-pod.js';
 import type { PodEnd } from '../decisions/pod-view.js';
 import type { DurableFile } from './durable-file.js';
 
 const FORMAT = 1;
+/** After a write that failed. */
+const RETRY_MS = 10_000;
 
 /** How far this host had come, for the link's hello. */
 export interface DesiredPosition {
@@ -37,6 +39,7 @@ export class DesiredCache {
   #position: DesiredPosition;
   #writing: Promise<void> = Promise.resolve();
   #queued: Promise<void> | undefined;
+  #retry: Timer | undefined;
 
   private constructor(file: DurableFile | undefined, content: Content, clock: Clock, log: Logger) {
     this.#file = file;
@@ -66,9 +69,14 @@ export class DesiredCache {
     return this.#position;
   }
 
-  /** For the hello. A Pod on its way out counts as held only by the engine: the hub will say `gone` again. */
+  /**
+   * For the hello. A Pod on its way out counts as held only by the engine: the hub will say `gone` again. One that took
+   * another's place is left out until the hub has heard of that.
+   */
   have(): Held[] {
-    const given = [...this.#pods.values()].filter(({ manifest }) => manifest === undefined);
+    const given = [...this.#pods.values()].filter(
+      ({ manifest, turn }) => manifest === undefined && !turn?.untold,
+    );
     return given.map(({ uid, digest, gone }) => [uid, gone ? '' : digest]);
   }
 
@@ -81,6 +89,11 @@ export class DesiredCache {
 
   get(uid: string): HeldPod | undefined {
     return this.#pods.get(uid);
+  }
+
+  /** How many Pods are held, those on their way out included. */
+  get size(): number {
+    return this.#pods.size;
   }
 
   all(): Iterable<HeldPod> {
@@ -100,7 +113,7 @@ export class DesiredCache {
     }
     for (const uid of change.gone) {
       const held = this.#pods.get(uid);
-      if (held) this.#pods.set(uid, heldAfterGone(held, now));
+      if (held) this.#pods.set(uid, heldAfterGone(held, now, change.era));
     }
     const { clusterUID, era, revision } = change;
     this.#position = { clusterUID, era, revision };
@@ -142,6 +155,12 @@ export class DesiredCache {
     return givenUp;
   }
 
+  /** Holds one more Pod, or one otherwise; visible at once, durable when it resolves. */
+  put(...pods: HeldPod[]): Promise<void> {
+    for (const held of pods) this.#pods.set(held.uid, held);
+    return this.#save();
+  }
+
   /** Drops a Pod whose containers are gone. Losing this write costs a second look at it, so nobody need wait for it. */
   forget(uid: string): void {
     if (this.#pods.delete(uid)) this.#saveSoon(uid);
@@ -167,6 +186,14 @@ export class DesiredCache {
     return undefined;
   }
 
+  /** A disk that was full has room some time, and what it holds then is old: a Pod that has ended would run again. */
+  #tryAgain(): void {
+    this.#retry ??= this.#clock.after(RETRY_MS, () => {
+      this.#retry = undefined;
+      this.#saveSoon('all');
+    });
+  }
+
   /** One write at a time; what changes meanwhile goes with the next one. */
   #save(): Promise<void> {
     const file = this.#file;
@@ -176,6 +203,7 @@ export class DesiredCache {
       .then(() => {
         this.#queued = undefined;
         this.#writing = file.write(encode({ ...this.#position, pods: [...this.#pods.values()] }));
+        this.#writing.catch(() => this.#tryAgain());
         return this.#writing;
       });
     return this.#queued;

@@ -1,10 +1,10 @@
 /** Static Pods: what lies in the manifest directory runs on this host, with a coordinator or without. */
-import { type FSWatcher, watch } from 'node:fs';
 import type { MirrorPod } from '../../shared/link/messages.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { mirrorsOf } from '../decisions/static-mirrors.js';
 import type { DesiredCache } from './desired-cache.js';
+import type { ManifestDirectory } from './manifest-directory.js';
 import { readManifests } from './manifest-files.js';
 
 /** The directory is read so often even when nothing tells of a change (kubelet's fileCheckFrequency). */
@@ -13,7 +13,7 @@ const RESCAN_MS = 20_000;
 const SETTLE_MS = 200;
 
 export interface StaticPodsParts {
-  directory: string;
+  directory: ManifestDirectory;
   nodeName: string;
   cache: DesiredCache;
   /** Hears of uids to run and to end. */
@@ -26,7 +26,7 @@ export interface StaticPodsParts {
 
 export class StaticPods {
   readonly #parts: StaticPodsParts;
-  #watcher: FSWatcher | undefined;
+  #watcher: { close(): void } | undefined;
   #timer: Timer | undefined;
   #looking: Promise<void> = Promise.resolve();
   /** Something happened since the last look began. */
@@ -78,26 +78,26 @@ export class StaticPods {
       const manifests = await readManifests(directory, nodeName, clock.now(), log);
       const { set, gone } = cache.replaceStatic(manifests);
       if (set.length === 0 && gone.length === 0) return;
-      log.info({ directory, started: set.length, ended: gone.length }, 'static pods changed');
+      log.info({ directory: directory.path, started: set.length, ended: gone.length }, 'static pods changed');
       onChange(set, gone);
       this.tell();
     } catch (error) {
-      log.warn({ directory, err: error }, 'manifest directory cannot be read; what ran of it goes on');
+      log.warn(
+        { directory: directory.path, err: error },
+        'manifest directory cannot be read; what ran of it goes on',
+      );
     }
   }
 
   /** Undefined while there is no such directory. */
-  #tryWatch(): FSWatcher | undefined {
+  #tryWatch(): { close(): void } | undefined {
     try {
-      const watcher = watch(this.#parts.directory, { persistent: false }, () => {
+      return this.#parts.directory.watch(() => {
         this.#isOutdated = true;
         this.#lookIn(SETTLE_MS);
       });
-      watcher.on('error', () => watcher.close());
-      return watcher;
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code !== 'ENOENT') this.#parts.log.debug({ err: error }, 'manifest directory is not watched');
+      this.#parts.log.debug({ err: error }, 'manifest directory is not watched');
       return undefined;
     }
   }

@@ -1,22 +1,43 @@
-/** Images that this host is to have before any Pod asks for them, as the coordinator lists them. */
+/** Images that this host is to have before any container asks for them: as the coordinator lists them, or for a turn to come. */
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { imageBackoff } from '../decisions/image-backoff.js';
 import { fullImageName } from '../decisions/image-name.js';
+import type { Keyring } from '../decisions/registry-credentials.js';
 import { RuntimeError } from '../runtime/driver.js';
 import type { Images } from './images.js';
 
-interface Holding {
-  abort: AbortController;
-  timer?: Timer;
+/** An image, as Pods name it, and what it may be pulled with beside the host's own credentials. */
+export interface WantedImage {
+  image: string;
+  secrets?: readonly Keyring[];
 }
 
-/** Level-triggered: the newest list is what holds, and losing it costs a look. */
+/** An image that is not here yet, and why the last try failed. */
+export interface MissingImage {
+  image: string;
+  failure?: string;
+}
+
+interface Holding extends WantedImage {
+  abort: AbortController;
+  timer?: Timer;
+  isHere: boolean;
+  failure?: string;
+  /** Who wants it, and hears when that changes. */
+  owners: Map<string, () => void>;
+}
+
+/** Whose list the coordinator's is. */
+const NODE = 'node';
+
+/** Level-triggered: the newest list of an owner is what holds, and losing it costs a look. */
 export class HeldImages {
   readonly #images: Pick<Images, 'ensure'>;
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #held = new Map<string, Holding>();
+  #isAsked = false;
 
   constructor(images: Pick<Images, 'ensure'>, clock: Clock, log: Logger) {
     this.#images = images;
@@ -29,41 +50,83 @@ export class HeldImages {
     return [...this.#held.keys()].map(fullImageName);
   }
 
-  /** The images to hold from now on, as Pods would name them. One that is named no more is let go of. */
-  hold(images: readonly string[]): void {
-    for (const [image, { abort, timer }] of this.#held) {
-      if (images.includes(image)) continue;
-      abort.abort();
-      timer?.cancel();
+  /** The images that the coordinator lists from now on. One that nobody names any more is let go of. */
+  hold(images: readonly string[], onChange: () => void = () => undefined): void {
+    this.#isAsked = true;
+    this.holdFor(
+      NODE,
+      images.map((image) => ({ image })),
+      onChange,
+    );
+  }
+
+  /** The images that `owner` wants from now on; `onChange` is called when one of them came, or could not. */
+  holdFor(owner: string, wanted: readonly WantedImage[], onChange: () => void): void {
+    const names = new Set(wanted.map(({ image }) => image));
+    for (const [image, holding] of this.#held) {
+      if (names.has(image) || !holding.owners.delete(owner) || holding.owners.size > 0) continue;
+      holding.abort.abort();
+      holding.timer?.cancel();
       this.#held.delete(image);
     }
-    for (const image of images) {
-      if (this.#held.has(image)) continue;
-      const holding = { abort: new AbortController() };
-      this.#held.set(image, holding);
-      void this.#fetch(image, holding, 0);
+    for (const each of wanted) {
+      const present = this.#held.get(each.image);
+      if (present) {
+        present.owners.set(owner, onChange);
+        continue;
+      }
+      const owners = new Map([[owner, onChange]]);
+      const holding: Holding = { ...each, abort: new AbortController(), isHere: false, owners };
+      this.#held.set(each.image, holding);
+      void this.#fetch(holding, 0);
     }
+  }
+
+  /** Those of the coordinator's list that are here; undefined when it never sent one. */
+  here(): string[] | undefined {
+    if (!this.#isAsked) return undefined;
+    const held = [...this.#held.values()].filter(({ owners, isHere }) => owners.has(NODE) && isHere);
+    return held.map(({ image }) => image);
+  }
+
+  /** What `owner` wants and does not have yet. */
+  missing(owner: string): MissingImage[] {
+    const wanted = [...this.#held.values()].filter(({ owners, isHere }) => owners.has(owner) && !isHere);
+    return wanted.map(({ image, failure }) => ({ image, ...(failure !== undefined && { failure }) }));
   }
 
   stop(): void {
-    this.hold([]);
+    for (const owner of new Set([...this.#held.values()].flatMap(({ owners }) => [...owners.keys()]))) {
+      this.holdFor(owner, [], () => undefined);
+    }
   }
 
   /** Again with the back-off of a Pod's pull, until it is here or let go of. */
-  async #fetch(image: string, holding: Holding, failures: number): Promise<void> {
+  async #fetch(holding: Holding, failures: number): Promise<void> {
+    const { image, secrets, abort } = holding;
     try {
-      await this.#images.ensure({ image, pullPolicy: 'IfNotPresent' }, holding.abort.signal, () =>
+      const request = { image, pullPolicy: 'IfNotPresent', ...(secrets && { secrets }) } as const;
+      await this.#images.ensure(request, abort.signal, () =>
         this.#log.info({ image }, 'pulling an image ahead of its pods'),
       );
+      if (abort.signal.aborted) return;
+      holding.isHere = true;
+      delete holding.failure;
     } catch (error) {
-      if (holding.abort.signal.aborted) return;
-      const { reason, message } =
-        error instanceof RuntimeError ? error : { reason: 'ErrImagePull', message: String(error) };
-      this.#log.warn({ image, reason, message }, 'image not pulled ahead; trying again');
-      const now = this.#clock.now();
-      const failed = { reason, message, failedAt: now, failures: failures + 1 };
-      const { retryAt } = imageBackoff(image, failed, now);
-      holding.timer = this.#clock.after(retryAt - now, () => void this.#fetch(image, holding, failures + 1));
+      if (abort.signal.aborted) return;
+      this.#retry(holding, error, failures + 1);
     }
+    for (const tell of holding.owners.values()) tell();
+  }
+
+  #retry(holding: Holding, error: unknown, failures: number): void {
+    const { image } = holding;
+    const { reason, message } =
+      error instanceof RuntimeError ? error : { reason: 'ErrImagePull', message: String(error) };
+    this.#log.warn({ image, reason, message }, 'image not pulled ahead; trying again');
+    holding.failure = message;
+    const now = this.#clock.now();
+    const { retryAt } = imageBackoff(image, { reason, message, failedAt: now, failures }, now);
+    holding.timer = this.#clock.after(retryAt - now, () => void this.#fetch(holding, failures));
   }
 }

@@ -9,6 +9,7 @@ import type {
   ReportedEvent,
   ReturnedObject,
   StreamRequest,
+  TurnedPod,
   Welcome,
 } from '../../shared/link/messages.js';
 
@@ -60,6 +61,12 @@ export interface AgentSide {
   ): Promise<AsyncIterable<Uint8Array>>;
   /** A hello was accepted: the link carries reports until `onLost`. */
   onLive(welcome: Welcome): void;
+  /** The coordinator has committed what was said of these turns, by uid of the successor. */
+  turnsTold(uids: readonly string[]): void;
+  /** All uids that this host holds, whether the hub knows of them or not. */
+  everything(): string[];
+  /** A link broke, or could not be made: for this reason. It is tried again, unless `onEnded` follows. */
+  onFailed(reason: string): void;
   /** The link broke; it reconnects by itself. */
   onLost(reason: string): void;
   /** The link will not come back while this process lives: `superseded`, `refused` or `nodeDeleted` in words. */
@@ -73,8 +80,12 @@ export interface Reports {
   /** The Pod is fully stopped, whether it was deleted or just `gone`: nothing more will be said of it. Repeated until acknowledged. */
   putRemoved(pod: RemovedPod): void;
   putNode(status: NodeStatus): void;
+  /** A Pod has taken another's place by a turn. Repeated until acknowledged. */
+  putTurned(turned: TurnedPod): void;
   /** All static Pods of the host, from now on. */
   putMirrors(mirrors: MirrorPod[]): void;
+  /** Uids of Pods that only the engine knows; those that the hello named already may be among them. */
+  putFound(uids: readonly string[]): void;
   /** Best effort, oldest dropped when too many wait; equal ones (object, reason, message) are counted together. */
   putEvent(event: ReportedEvent): void;
 }

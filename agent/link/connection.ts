@@ -1,4 +1,5 @@
 /** One WebSocket to the hub: typed messages in and out, pings, and exactly one end. */
+import { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { createConnection, Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
@@ -12,9 +13,11 @@ import {
   MAX_FRAME_BYTES,
   SUBPROTOCOL,
 } from '../../shared/link/messages.js';
+import { CERTIFICATE_HEADER, CHALLENGE_HEADER, proofOf } from '../../shared/link/proof.js';
 import { ProtocolError } from '../../shared/link/shape.js';
 import { SilenceWatch } from '../../shared/link/silence-watch.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
+import { connectTrusting } from './server-trust.js';
 
 /** From the first packet to the answer of the upgrade. */
 const HANDSHAKE_TIMEOUT_MS = 15_000;
@@ -23,17 +26,26 @@ const MAX_REFUSAL_BYTES = 4_096;
 /** WebSocket close codes (RFC 6455, 7.4.1). */
 const CLOSE_PROTOCOL_ERROR = 1002;
 
-/** Where to connect and as whom. */
+/** Where to connect and as whom; read at each connect. */
 export interface LinkTarget {
   /** `wss://HOST:PORT/link`. */
   url: string;
-  /** PEM of the only certificate authority that is trusted. */
-  ca?: string;
-  credential: string;
+  /** PEM of the only certificate authorities that are trusted. */
+  ca?: string | undefined;
+  /** PEM of the host's key and of the certificate for it. */
+  key?: string | undefined;
+  certificate?: string | undefined;
+  /** Bearer credential, of a host that has no certificate. */
+  credential?: string | undefined;
+  /** The fleet that a proof of the key is for; without, none is given. */
+  clusterUID?: string | undefined;
+  node?: string | undefined;
   /** Of the join, if it was sealed. */
-  joinSeal?: string;
+  joinSeal?: string | undefined;
   /** Opens the socket in place of `tls.connect`: for hosts that share what TLS costs, or whose network is pretended. */
   connect?: (options: ConnectionOptions) => Socket;
+  /** Waited for before a further connect, nothing = now: for thousands of hosts that share a machine. */
+  turn?: () => Promise<void> | undefined;
   /** Opens the WebSocket itself, in place of all of the above: for a network that is a queue in memory. */
   open?: () => WebSocket;
 }
@@ -41,8 +53,8 @@ export interface LinkTarget {
 export interface ConnectionEvents {
   opened(): void;
   received(message: FromHub): void;
-  /** Called once, whatever happened; nothing follows it. `reason` is for the log. */
-  closed(reason: string): void;
+  /** Called once, whatever happened; nothing follows it. `reason` is for the log; `code` that of an upgrade that was refused. */
+  closed(reason: string, code?: number): void;
 }
 
 export class Connection {
@@ -53,19 +65,30 @@ export class Connection {
   #silence: SilenceWatch | undefined;
   #beat: Timer | undefined;
   #beatIntervalMs = BEAT_INTERVAL_MS;
+  readonly #target: LinkTarget;
+  #nonce: string | undefined;
   #endReason: string | undefined;
+  #refusalCode: number | undefined;
 
   constructor(target: LinkTarget, events: ConnectionEvents, clock: Clock) {
     this.#events = events;
     this.#clock = clock;
+    this.#target = target;
+    const { ca, certificate } = target;
+    const trusting = ca
+      ? (options: ConnectionOptions) => connectTrusting(options, { ca, certificate })
+      : undefined;
+    const connect = target.connect ?? trusting;
     this.#socket =
       target.open?.() ??
       new WebSocket(target.url, SUBPROTOCOL, {
-        ...(target.ca ? { ca: target.ca } : {}),
+        ...(ca ? { ca } : {}),
+        ...(target.key && target.certificate ? { key: target.key, cert: target.certificate } : {}),
         // Declared with all of net.connect's forms; it is called with options alone.
-        ...(target.connect ? { createConnection: target.connect as typeof createConnection } : {}),
+        ...(connect ? { createConnection: connect as typeof createConnection } : {}),
         headers: {
-          authorization: `Bearer ${target.credential}`,
+          ...(target.key && target.certificate ? { [CERTIFICATE_HEADER]: derOf(target.certificate) } : {}),
+          ...(target.credential ? { authorization: `Bearer ${target.credential}` } : {}),
           ...(target.joinSeal ? { [JOIN_SEAL_HEADER]: target.joinSeal } : {}),
         },
         handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
@@ -98,6 +121,16 @@ export class Connection {
     this.#beatIntervalMs = intervalMs;
   }
 
+  /** How long the hub was not heard, ms. */
+  quietMs(): number {
+    return this.#silence?.quietMs() ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** The hub's answer counts as a sign of life. */
+  ping(): void {
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.ping();
+  }
+
   /** Ends the connection at once. `closed` follows with this reason. */
   end(reason: string): void {
     this.#endReason ??= reason;
@@ -108,13 +141,16 @@ export class Connection {
     const socket = this.#socket;
     socket.on('upgrade', (response) => {
       this.#transport = response.socket;
+      const nonce = response.headers[CHALLENGE_HEADER];
+      this.#nonce = typeof nonce === 'string' ? nonce : undefined;
     });
     socket.on('open', () => this.#opened());
     socket.on('message', (data, isBinary) => this.#received(data, isBinary));
     socket.on('pong', () => this.#silence?.heard());
     socket.on('unexpected-response', (_request, response) => void this.#refused(response));
-    socket.on('error', (error) => {
-      this.#endReason ??= error.message || error.name;
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      // Of several addresses that all failed there is no message, only what the first one said.
+      this.#endReason ??= error.message || error.code || error.name;
     });
     socket.on('close', (code) => this.#closed(code));
   }
@@ -123,7 +159,15 @@ export class Connection {
     const bytesRead = () => this.#transport?.bytesRead ?? 0;
     this.#silence = new SilenceWatch(this.#clock, bytesRead, () => this.end('silence'));
     this.#armBeat();
+    this.#prove();
     this.#events.opened();
+  }
+
+  /** Before everything else, where the hub asks for it. */
+  #prove(): void {
+    const { key, clusterUID, node } = this.#target;
+    if (this.#nonce === undefined || !key || !clusterUID || !node) return;
+    this.#socket.send(proofOf(key, { clusterUID, node, nonce: this.#nonce }));
   }
 
   #armBeat(): void {
@@ -156,14 +200,20 @@ export class Connection {
     } catch {
       body = 'answer cut short';
     }
+    this.#refusalCode = response.statusCode;
     this.end(`refused with ${response.statusCode}: ${statusMessage(body)}`);
   }
 
   #closed(code: number): void {
     this.#silence?.stop();
     this.#beat?.cancel();
-    this.#events.closed(this.#endReason ?? `closed with ${code}`);
+    this.#events.closed(this.#endReason ?? `closed with ${code}`, this.#refusalCode);
   }
+}
+
+/** The one certificate of a PEM text, DER in base64. */
+function derOf(certificate: string): string {
+  return new X509Certificate(certificate).raw.toString('base64');
 }
 
 /** The message of a Status in JSON, else the text itself. */

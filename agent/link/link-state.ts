@@ -5,12 +5,20 @@ import type { GoodbyeReason } from '../../shared/link/messages.js';
 export const MAX_RECONNECT_MS = 60_000;
 const FIRST_RECONNECT_MS = 500;
 
-/** `failures`: connections in a row that broke before they had been live for a while. */
+/**
+ * `failures`: connections in a row that broke before they had been live for a while. `spreadMs`: over how long a hub that
+ * was reached last wants its fleet's tries to be spread; 0 = none was.
+ */
+interface Tries {
+  failures: number;
+  spreadMs: number;
+}
+
 export type LinkState =
-  | { phase: 'waiting'; delayMs: number; failures: number }
-  | { phase: 'connecting'; failures: number }
-  | { phase: 'greeting'; failures: number }
-  | { phase: 'live'; failures: number; reconnectSpreadMs: number }
+  | ({ phase: 'waiting'; delayMs: number } & Tries)
+  | ({ phase: 'connecting' } & Tries)
+  | ({ phase: 'greeting' } & Tries)
+  | ({ phase: 'live' } & Tries)
   | { phase: 'ended'; reason: string };
 
 /** What can happen to a link. `chance` is random in [0, 1). */
@@ -24,19 +32,19 @@ export type LinkEvent =
   | { kind: 'stopped' };
 
 /** Where a link begins: it connects at once. */
-export const FIRST_STATE: LinkState = { phase: 'waiting', delayMs: 0, failures: 0 };
+export const FIRST_STATE: LinkState = { phase: 'waiting', delayMs: 0, failures: 0, spreadMs: 0 };
 
 /** The state after `event`. An event that means nothing in a state leaves it as it is: answers the very same object. */
 export function nextLinkState(state: LinkState, event: LinkEvent): LinkState {
   if (state.phase === 'ended') return state;
   switch (event.kind) {
     case 'due':
-      return state.phase === 'waiting' ? { phase: 'connecting', failures: state.failures } : state;
+      return state.phase === 'waiting' ? { phase: 'connecting', ...triesOf(state) } : state;
     case 'opened':
-      return state.phase === 'connecting' ? { phase: 'greeting', failures: state.failures } : state;
+      return state.phase === 'connecting' ? { phase: 'greeting', ...triesOf(state) } : state;
     case 'welcomed':
       return state.phase === 'greeting'
-        ? { phase: 'live', failures: state.failures, reconnectSpreadMs: event.reconnectSpreadMs }
+        ? { phase: 'live', failures: state.failures, spreadMs: event.reconnectSpreadMs }
         : state;
     case 'settled':
       return state.phase === 'live' ? { ...state, failures: 0 } : state;
@@ -53,12 +61,17 @@ export function nextLinkState(state: LinkState, event: LinkEvent): LinkState {
 
 type Unended = Exclude<LinkState, { phase: 'ended' }>;
 
+function triesOf({ failures, spreadMs }: Unended): Tries {
+  return { failures, spreadMs };
+}
+
 /**
- * Full jitter over a window that doubles with each failure. After a live link it is at least the time that the hub
- * named, over which a whole fleet's first tries are spread.
+ * Full jitter over a window that doubles with each failure. It is at least the time that the hub named, over which a
+ * whole fleet's tries are spread: those that it had no time for at first must not all come back within a second.
  */
 function retry(state: Unended, notBeforeMs: number, chance: number): LinkState {
   const grownMs = Math.min(FIRST_RECONNECT_MS * 2 ** state.failures, MAX_RECONNECT_MS);
-  const windowMs = state.phase === 'live' ? Math.max(grownMs, state.reconnectSpreadMs) : grownMs;
-  return { phase: 'waiting', delayMs: notBeforeMs + chance * windowMs, failures: state.failures + 1 };
+  const windowMs = Math.max(grownMs, state.spreadMs);
+  const failures = state.failures + 1;
+  return { phase: 'waiting', delayMs: notBeforeMs + chance * windowMs, failures, spreadMs: state.spreadMs };
 }

@@ -3,11 +3,12 @@
  * what the coordinator wants comes in through the `AgentSide` it was given.
  */
 import type { Desired, FromHub, Goodbye, Welcome } from '../../shared/link/messages.js';
-import { CHANNELS, FEATURES } from '../../shared/link/version.js';
+import { CERTIFICATES, CHANNELS, FEATURES, HOST_TURNS } from '../../shared/link/version.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { AgentSide } from './agent-side.js';
 import { Connection, type LinkTarget } from './connection.js';
+import type { LinkCertificates } from './link-certificates.js';
 import {
   FIRST_STATE,
   type LinkEvent,
@@ -20,6 +21,8 @@ import { OutgoingStreams } from './outgoing-streams.js';
 
 /** A hub that settles who is who may take some time; a hub that never welcomes is left. */
 const GREETING_TIMEOUT_MS = 45_000;
+/** Status of an upgrade that was refused for want of a proof. */
+const UNAUTHORIZED = 401;
 /** A link that lived so long counts as a success: the next break starts with the shortest wait. */
 const SETTLED_MS = 30_000;
 
@@ -36,6 +39,8 @@ export interface LinkOptions {
   target: LinkTarget;
   identity: AgentIdentity;
   agent: AgentSide;
+  /** Absent where nobody renews what the target shows. */
+  certificates?: LinkCertificates;
   /** A steady clock (`steadyClock`), the one that the reports' times are read off. */
   clock: Clock;
   log: Logger;
@@ -64,7 +69,7 @@ export class Link {
 
   constructor(options: LinkOptions) {
     this.#options = options;
-    this.outbox = new Outbox(options.clock);
+    this.outbox = new Outbox(options.clock, (uids) => options.agent.turnsTold(uids));
   }
 
   get phase(): LinkState['phase'] {
@@ -81,6 +86,16 @@ export class Link {
     this.#happened({ kind: 'stopped' });
   }
 
+  /** How long the hub was not heard, ms; for ever while there is no connection. */
+  quietMs(): number {
+    return this.#attachment?.connection.quietMs() ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Has the hub answer soon, if it is there. */
+  askForLife(): void {
+    this.#attachment?.connection.ping();
+  }
+
   /** The only place where the state changes; what belongs to leaving one state and entering the next is done here. */
   #happened(event: LinkEvent): void {
     const previous = this.#state;
@@ -90,7 +105,10 @@ export class Link {
     this.#timer?.cancel();
     const { agent, log } = this.#options;
     log.debug({ from: previous.phase, to: next.phase }, 'link changed state');
-    if (previous.phase === 'live' && next.phase !== 'live') this.outbox.close();
+    if (previous.phase === 'live' && next.phase !== 'live') {
+      this.outbox.close();
+      this.#options.certificates?.lost();
+    }
     this.#enter(next);
     // A stop of our own is no news to the agent.
     if (event.kind === 'stopped') return;
@@ -102,7 +120,7 @@ export class Link {
     switch (state.phase) {
       case 'waiting':
         this.#detach();
-        this.#after(state.delayMs, { kind: 'due' });
+        this.#timer = this.#options.clock.after(state.delayMs, () => void this.#connectInTurn());
         return;
       case 'connecting':
         this.#attachment = this.#connect();
@@ -120,6 +138,12 @@ export class Link {
     }
   }
 
+  async #connectInTurn(): Promise<void> {
+    const turn = this.#options.target.turn?.();
+    if (turn) await turn;
+    this.#happened({ kind: 'due' });
+  }
+
   #after(delayMs: number, event: LinkEvent): void {
     this.#timer = this.#options.clock.after(delayMs, () => this.#happened(event));
   }
@@ -132,7 +156,7 @@ export class Link {
       {
         opened: () => isPresent() && this.#happened({ kind: 'opened' }),
         received: (message) => isPresent() && this.#received(message),
-        closed: (reason) => isPresent() && this.#break(reason),
+        closed: (reason, code) => isPresent() && this.#closed(reason, code),
       },
       clock,
     );
@@ -154,7 +178,13 @@ export class Link {
   #break(reason: string): void {
     this.#breakReason = reason;
     this.#options.log.warn({ reason, phase: this.#state.phase }, 'link broke');
+    this.#options.agent.onFailed(reason);
     this.#happened({ kind: 'broken', chance: this.#options.random() });
+  }
+
+  #closed(reason: string, code: number | undefined): void {
+    this.#break(reason);
+    if (code === UNAUTHORIZED) this.#options.certificates?.refused(() => this.#happened({ kind: 'due' }));
   }
 
   #sayHello(): void {
@@ -193,6 +223,9 @@ export class Link {
       case 'goodbye':
         this.#dismissed(message);
         return;
+      case 'certified':
+        this.#options.certificates?.certified(message);
+        return;
       case 'streamOpen':
       case 'streamData':
       case 'streamArrived':
@@ -221,7 +254,11 @@ export class Link {
     this.#nodeUid = welcome.node.metadata.uid;
     this.#happened({ kind: 'welcomed', reconnectSpreadMs: welcome.reconnectSpreadMs });
     agent.onLive(welcome);
-    this.outbox.open((message) => attachment.connection.send(message));
+    const turns = welcome.features.includes(HOST_TURNS);
+    this.outbox.open((message) => attachment.connection.send(message), { turns });
+    const ask = (csr: string) => attachment.connection.send({ kind: 'renew', csr });
+    const canRenew = welcome.features.includes(CERTIFICATES);
+    this.#options.certificates?.live(welcome.serverTimeMs, canRenew ? ask : undefined);
   }
 
   /** This side will not go on with the hub it reached: it comes back seldom. */
@@ -250,6 +287,7 @@ export class Link {
     const { reason, message, retryMs } = goodbye;
     this.#options.log.warn({ reason, message, retryMs }, 'hub said goodbye');
     this.#breakReason = `${reason}: ${message}`;
+    this.#options.agent.onFailed(this.#breakReason);
     const chance = this.#options.random();
     const event: LinkEvent = { kind: 'dismissed', reason, message, retryMs, chance };
     if (reason === 'nodeDeleted') void this.#dropEverything(goodbye).then(() => this.#happened(event));
@@ -262,10 +300,10 @@ export class Link {
     this.#detach();
     await applied;
     const { agent, log } = this.#options;
-    const { clusterUID, era = '', revision, have } = agent.resume();
+    const { clusterUID, era = '', revision } = agent.resume();
     if (clusterUID === undefined || goodbye.clusterUID !== clusterUID) return;
     try {
-      await agent.apply({ set: [], gone: have.map(([uid]) => uid), revision, clusterUID, era });
+      await agent.apply({ set: [], gone: agent.everything(), revision, clusterUID, era });
     } catch (error) {
       log.error({ err: error }, 'Pods of the deleted Node cannot be dropped');
     }

@@ -13,6 +13,7 @@ import type {
   ReportedEvent,
   ReturnedObject,
   StatusReport,
+  TurnedPod,
 } from '../../shared/link/messages.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import { isPassing } from '../decisions/passing-status.js';
@@ -35,20 +36,25 @@ export class Outbox implements Reports {
   readonly #pods = new LatestValues<PodReport>();
   readonly #removed = new LatestValues<RemovedPod>();
   readonly #returned = new LatestValues<ReturnedObject>();
+  readonly #found = new LatestValues<string>();
+  readonly #turned = new LatestValues<TurnedPod>();
   readonly #node = new LatestValues<NodeStatus>();
   readonly #mirrors = new LatestValues<MirrorPod[]>();
   readonly #events = new EventBacklog();
   readonly #clock: Clock;
+  readonly #onTurnsTold: (uids: readonly string[]) => void;
   #wasUnready = false;
+  #tellsTurns = true;
   #send: Send | undefined;
   #inFlight: number | undefined;
   #lastId = 0;
   #flushQueued = false;
   #patience: Timer | undefined;
 
-  /** `clock` is the host's steady one. */
-  constructor(clock: Clock) {
+  /** `clock` is the host's steady one. `onTurnsTold` hears which turns the hub has committed. */
+  constructor(clock: Clock, onTurnsTold: (uids: readonly string[]) => void = () => undefined) {
     this.#clock = clock;
+    this.#onTurnsTold = onTurnsTold;
   }
 
   putPod(report: PodReport): void {
@@ -77,6 +83,16 @@ export class Outbox implements Reports {
     this.#queueFlush();
   }
 
+  putFound(uids: readonly string[]): void {
+    for (const uid of uids) if (!this.#found.has(uid)) this.#found.put(uid, uid);
+    this.#queueFlush();
+  }
+
+  putTurned(turned: TurnedPod): void {
+    this.#turned.put(turned.uid, turned);
+    this.#queueFlush();
+  }
+
   /** An answer to what the hub asked for in this session. */
   putReturned(object: ReturnedObject): void {
     this.#returned.put(object.uid, object);
@@ -89,11 +105,15 @@ export class Outbox implements Reports {
   }
 
   /** A session began: everything is said anew, for its hub may know nothing of it. */
-  open(send: Send): void {
+  open(send: Send, hub: { turns: boolean } = { turns: true }): void {
     this.#send = send;
-    // The hub asks anew for what it still lacks.
+    this.#tellsTurns = hub.turns;
+    // The hub asks anew for what it still lacks, and the hello named all that was found so far.
     this.#returned.clear();
-    for (const values of [this.#pods, this.#removed, this.#node, this.#mirrors]) values.forgetDelivery();
+    this.#found.clear();
+    for (const values of [this.#pods, this.#removed, this.#node, this.#mirrors, this.#turned]) {
+      values.forgetDelivery();
+    }
     this.#flush();
   }
 
@@ -112,11 +132,18 @@ export class Outbox implements Reports {
     this.#pods.acknowledge();
     this.#node.acknowledge();
     this.#mirrors.acknowledge();
+    this.#found.acknowledge();
     for (const uid of this.#returned.acknowledge()) {
       this.#returned.delete(uid);
       // Said before the hub knew the Pod, its status was dropped.
       this.#pods.repeat(uid);
     }
+    const turned = this.#turned.acknowledge();
+    for (const uid of turned) {
+      this.#turned.delete(uid);
+      this.#pods.repeat(uid);
+    }
+    if (turned.length > 0) this.#onTurnsTold(turned);
     for (const uid of this.#removed.acknowledge()) {
       this.#removed.delete(uid);
       this.#pods.delete(uid);
@@ -156,7 +183,10 @@ export class Outbox implements Reports {
     // A Pod leaves the store only after its last status was told: with it or later.
     const removed = this.#removed.take(MAX_PODS_A_REPORT, (uid) => !this.#pods.isUnsent(uid));
     const returned = this.#takeReturned();
-    if (!node && !mirrors && pods.length + removed.length + returned.length === 0) return;
+    const found = this.#found.take(MAX_PODS_A_REPORT);
+    const [turned] = this.#turned.take(this.#tellsTurns ? 1 : 0);
+    const count = pods.length + removed.length + returned.length + found.length;
+    if (!node && !mirrors && !turned && count === 0) return;
     this.#lastId += 1;
     this.#inFlight = this.#lastId;
     const hostTimeMs = this.#clock.now();
@@ -164,6 +194,8 @@ export class Outbox implements Reports {
       ...(node && { node }),
       ...(mirrors && { mirrors }),
       ...(returned.length > 0 && { returned }),
+      ...(found.length > 0 && { found }),
+      ...(turned && { turned: [turned] }),
     };
     send({ kind: 'status', id: this.#lastId, hostTimeMs, pods, removed, ...optional });
   }

@@ -28,6 +28,8 @@ export class NodeWatch {
   #engineUpSince = 0;
   #wasDown = false;
   #status: NodeStatus | undefined;
+  /** What `onChange` was last called with, without heartbeats. */
+  #told: string | undefined;
   #timer: Timer | undefined;
 
   constructor(options: NodeWatchOptions) {
@@ -49,9 +51,10 @@ export class NodeWatch {
     return this.#engineUpSince;
   }
 
-  /** The status as of now, also when nothing changed. */
+  /** The status as of now, also when nothing changed. Whoever was told of another hears of it first. */
   status(): NodeStatus {
     this.#status = this.#compute();
+    if (this.#told !== undefined) this.#tellIfNews(this.#status);
     return this.#status;
   }
 
@@ -116,9 +119,14 @@ export class NodeWatch {
   }
 
   #tellChange(): void {
-    const before = this.#status && withoutHeartbeats(this.#status);
-    const status = this.status();
-    if (before !== withoutHeartbeats(status)) this.#options.onChange(status);
+    this.#tellIfNews(this.status());
+  }
+
+  #tellIfNews(status: NodeStatus): void {
+    const text = withoutHeartbeats(status);
+    if (text === this.#told) return;
+    this.#told = text;
+    this.#options.onChange(status);
   }
 }
 

@@ -13,6 +13,7 @@ import type { Images } from '../images/images.js';
 import type { Handlers } from '../probes/handlers.js';
 import type { RuntimeDriver } from '../runtime/driver.js';
 import type { Volumes } from '../volumes/volumes.js';
+import type { AccountTokens } from './account-tokens.js';
 import type { PodFiles } from './pod-files.js';
 
 /** Where a worker says what it sees; the link's outbox fits it. */
@@ -20,6 +21,8 @@ export interface PodReports {
   putPod(report: PodReport): void;
   putRemoved(pod: RemovedPod): void;
   putEvent(event: ReportedEvent): void;
+  /** Uids of Pods that only the engine knows. */
+  putFound(uids: readonly string[]): void;
 }
 
 /** Where the Pods come from; the desired cache fits it. */
@@ -30,6 +33,10 @@ export interface PodSource {
   giveUp(uid: string, end: PodEnd): HeldPod | undefined;
   /** The Pod's containers are gone, and the hub has let go of it. */
   forget(uid: string): void;
+  /** The containers of a Pod whose place another takes are gone. */
+  ended(uid: string): void;
+  /** All is gone of a Pod that goes back; answers it as it is to run from now on, when that is on disk. */
+  cleared(uid: string): Promise<HeldPod | undefined>;
 }
 
 /** Facts of the host that a Pod is told of, as they are now. */
@@ -59,6 +66,10 @@ export interface PodHost {
   volumes: PodVolumes;
   /** The ConfigMaps and Secrets that this host was given. */
   findConfig: FindConfig;
+  /** Absent where nobody gives tokens. */
+  tokens?: AccountTokens;
+  /** Where Pods reach the API. */
+  apiServer?: URL;
   handlers: Handlers;
   files: PodFiles;
   reports: PodReports;

@@ -1,12 +1,14 @@
 /** Performs the steps that `nextAction` names, for one Pod. Each ends where a later look can go on from. */
 import type { Container, Pod } from '../../shared/kube/pod.js';
 import { containerConfig, sandboxConfig } from '../decisions/container-config.js';
+import { asCreated } from '../decisions/created-container.js';
 import { type EnvironmentFacts, environmentOf } from '../decisions/environment.js';
 import type { HeldPod } from '../decisions/held-pod.js';
 import { isolationShortfalls } from '../decisions/isolation-shortfall.js';
 import { hostnameRefusal } from '../decisions/namespaces.js';
 import { findContainer } from '../decisions/pod-containers.js';
 import type { NextAction, Steps } from '../decisions/steps.js';
+import type { FileFacts } from '../decisions/volume-files.js';
 import {
   type ContainerConfig,
   type Mount,
@@ -38,10 +40,11 @@ export interface StepTarget {
   podIP: string;
 }
 
-/** `engine`: containers changed, look again; `memory`: only what the worker knows; `done`: nothing is left to do. */
-export type StepEffect = 'engine' | 'memory' | 'done';
+/** `engine`: containers changed, look again; `memory`: only what the worker knows. */
+type BackgroundEffect = 'engine' | 'memory';
 
-type BackgroundEffect = Exclude<StepEffect, 'done'>;
+/** `done`: nothing is left to do; `created`: there is one container more, not started yet. */
+export type StepEffect = BackgroundEffect | 'done' | { created: ObservedContainer };
 
 type Performers = { [Kind in keyof Steps]: (step: Steps[Kind], target: StepTarget) => Promise<StepEffect> };
 
@@ -58,11 +61,11 @@ export class PodSteps {
   readonly #performers: Performers = {
     wait: async () => 'done',
     'prepare-volumes': async (_, { held: { pod } }) => {
-      await this.#volumes.prepare(pod, this.#fieldFacts(''));
+      await this.#volumes.prepare(pod, this.#fieldFacts(pod, ''));
       return 'memory';
     },
     'refresh-volumes': async (_, { held: { pod } }) => {
-      await this.#volumes.refresh(pod, this.#fieldFacts(''));
+      await this.#volumes.refresh(pod, this.#fieldFacts(pod, ''));
       return 'memory';
     },
     'ensure-image': async ({ container }, { held }) => {
@@ -130,9 +133,18 @@ export class PodSteps {
     }
   }
 
-  #fieldFacts(podIP: string): EnvironmentFacts {
+  #fieldFacts(pod: Pod, podIP: string): EnvironmentFacts & FileFacts {
     const { nodeName, hostIP = '', allocatable } = this.#host.facts();
-    return { nodeName, hostIP, podIP, allocatable, findConfig: this.#host.findConfig };
+    const { findConfig, tokens, apiServer } = this.#host;
+    return {
+      nodeName,
+      hostIP,
+      podIP,
+      allocatable,
+      findConfig,
+      ...(tokens ? { findToken: (uid, source) => tokens.find(uid, source) } : {}),
+      ...(apiServer ? { apiServer: reachableApi(apiServer, pod, hostIP) } : {}),
+    };
   }
 
   async #createSandbox(step: Steps['create-sandbox'], pod: Pod): Promise<StepEffect> {
@@ -158,16 +170,25 @@ export class PodSteps {
         message,
         container: container.name,
       });
-    return this.#attempt(pod, container.name, step.attempt, 'CreateContainerError', async () => {
-      const config = await this.#configOf(pod, container, step, target);
-      await this.#assertPortsFree(config);
-      for (const text of isolationShortfalls(pod, container, this.#host.facts().isolation)) warn(text);
-      await this.#host.driver.create(config, warn);
-      // The next attempt asks for its image anew, as its policy wants.
-      delete this.#memory.progress.images[container.name];
-      const message = `Created container: ${container.name}`;
-      this.#reporter.event(pod, { type: 'Normal', reason: 'Created', message, container: container.name });
-    });
+    let created: ObservedContainer | undefined;
+    const effect = await this.#attempt(
+      pod,
+      container.name,
+      step.attempt,
+      'CreateContainerError',
+      async () => {
+        const config = await this.#configOf(pod, container, step, target);
+        await this.#assertPortsFree(config);
+        for (const text of isolationShortfalls(pod, container, this.#host.facts().isolation)) warn(text);
+        const id = await this.#host.driver.create(config, warn);
+        created = asCreated(id, config, this.#host.clock.now());
+        // The next attempt asks for its image anew, as its policy wants.
+        delete this.#memory.progress.images[container.name];
+        const message = `Created container: ${container.name}`;
+        this.#reporter.event(pod, { type: 'Normal', reason: 'Created', message, container: container.name });
+      },
+    );
+    return created ? { created } : effect;
   }
 
   async #configOf(
@@ -178,7 +199,7 @@ export class PodSteps {
   ): Promise<ContainerConfig> {
     const { bootMark, isolation, resolver: hostResolver } = this.#host.facts();
     const sandbox = target.containers.find(({ id }) => id === step.sandboxID);
-    const facts = this.#fieldFacts(sandbox?.ip ?? '');
+    const facts = this.#fieldFacts(pod, sandbox?.ip ?? '');
     const environment = environmentOf(pod, container, facts);
     if (environment.kind === 'refused') throw new RuntimeError(CONFIG_ERROR, environment.message, false);
     const mounts = await this.#mountsOf(pod, container, step.attempt, environment.values);
@@ -290,4 +311,13 @@ function containerOf(pod: Pod, name: string): Container {
   const container = findContainer(pod, name);
   if (!container) throw new Error(`Pod ${pod.metadata.name} has no container ${name}`);
   return container;
+}
+
+const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
+
+/** A coordinator on this very host is found by the host's address from a network of the Pod's own. */
+function reachableApi(server: URL, { spec }: Pod, hostIP: string): { host: string; port: string } {
+  const isOutOfReach = LOOPBACK.has(server.hostname) && !spec.hostNetwork && hostIP !== '';
+  const host = isOutOfReach ? hostIP : server.hostname.replace(/^\[|\]$/g, '');
+  return { host, port: server.port || '443' };
 }

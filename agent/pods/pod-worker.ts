@@ -3,6 +3,7 @@ import type { HostPort } from '../../shared/kube/host-ports.js';
 import type { Timer } from '../../shared/process/clock.js';
 import type { Rejection } from '../decisions/admission.js';
 import { type HeldPod, podWish } from '../decisions/held-pod.js';
+import { confirmationOf } from '../decisions/held-turn.js';
 import { nextAction } from '../decisions/next-action.js';
 import { podAddress } from '../decisions/pod-address.js';
 import type { PodEvent } from '../decisions/pod-events.js';
@@ -49,11 +50,16 @@ export class PodWorker {
   #observed: ObservedContainer[] = [];
   /** The containers may differ from `#observed`. */
   #stale = true;
+  /** `#observed` holds a container that no look has shown yet. */
+  #isForeseen = false;
   /** Something changed since the last look. */
   #pending = false;
   #loop: Promise<void> | undefined;
   #timer: Timer | undefined;
   #errorsInARow = 0;
+  /** Nothing of the Pod is left here, and that was said. */
+  #isFinished = false;
+  #turnWaiting: PodView['turnWaiting'];
 
   constructor(held: HeldPod, host: PodHost, siblings: PodSiblings) {
     this.#held = held;
@@ -90,9 +96,20 @@ export class PodWorker {
     this.#poke();
   }
 
+  /** Why the turn to replace the Pod has not begun. */
+  turnWaits(waiting: PodView['turnWaiting']): void {
+    this.#turnWaiting = waiting;
+    this.#poke();
+  }
+
   /** Tells of the Pod what others decided. */
   say(event: PodEvent): void {
     this.#reporter.event(this.#held.pod, event);
+  }
+
+  /** Says again that the Pod has ended, if it has. */
+  repeatRemoved(): void {
+    if (this.#isFinished) this.#reporter.removed(this.#held.pod);
   }
 
   /** A ConfigMap or Secret that the Pod names is there, another or gone. */
@@ -151,19 +168,37 @@ export class PodWorker {
     // Reset before the answer: what happens meanwhile asks for another look.
     while (this.#stale) {
       this.#stale = false;
+      this.#isForeseen = false;
       this.#observed = await this.#look(held);
     }
     const containers = this.#observed;
     const view = this.#view(held, containers);
     const action = nextAction(view);
-    this.#tell(held, view);
+    if (this.#isForeseen && !this.#isAsForeseen(action)) return;
+    if (!this.#isForeseen) this.#tell(held, view);
+    this.#isForeseen = false;
     const podIP = podAddress(view, this.#host.facts().hostIP) ?? '';
     this.#probes.follow(wantedProbes(view), podIP);
     this.#host.log.debug({ uid: held.uid, name: held.pod.metadata.name, action }, 'next action');
     const effect = await this.#steps.perform(action, { held, containers, podIP });
     if (effect === 'engine') this.#stale = true;
+    if (typeof effect === 'object') this.#foresee(effect.created);
     if (effect !== 'done') this.#pending = true;
     else this.#rest(held, action);
+  }
+
+  /** What was just made needs no look before it is started: on some engines that takes as long as the start itself. */
+  #foresee(created: ObservedContainer): void {
+    this.#observed = [...this.#observed, created];
+    this.#isForeseen = true;
+  }
+
+  /** True for the start of what was foreseen. Anything else is decided by what the engine shows. */
+  #isAsForeseen(action: NextAction): boolean {
+    if (action.kind === 'start-container') return true;
+    this.#stale = true;
+    this.#pending = true;
+    return false;
   }
 
   /** The containers as they are, and what the ended ones have left to read. */
@@ -189,6 +224,8 @@ export class PodWorker {
   #view(held: HeldPod, containers: readonly ObservedContainer[]): PodView {
     const { bootMark, engineUpSince, isolation } = this.#host.facts();
     const isNew = containers.length === 0;
+    const { revert } = held.turn ?? {};
+    const isConfirmed = confirmationOf(held);
     return {
       pod: held.pod,
       wish: podWish(held),
@@ -202,19 +239,26 @@ export class PodWorker {
       takenPorts: isNew ? this.#siblings.takenPorts(held) : [],
       ...(held.givenUp && { givenUp: held.givenUp }),
       waitsForPredecessor: isNew && this.#siblings.hasPredecessor(held),
+      ...(isConfirmed !== undefined && { isConfirmed }),
+      ...(this.#turnWaiting && { turnWaiting: this.#turnWaiting }),
+      ...(revert?.stage === 'back' && { reverted: { reason: revert.reason, message: revert.message } }),
     };
   }
 
   #tell(held: HeldPod, view: PodView): void {
     // Containers that were removed would read as never started; what was said before stays true.
     const isRemoved = view.wish.kind === 'stop' && view.containers.length === 0;
-    if (!held.gone && !isRemoved) this.#reporter.status(view);
+    // What goes back ends only for a moment: told, its Pod would count as over.
+    const isClearing = held.deadline === undefined && view.wish.kind === 'stop';
+    if (!held.gone && !isRemoved && !isClearing) this.#reporter.status(view);
   }
 
   /** Nothing to do for now: until a time, until something happens, or for good. */
   #rest(held: HeldPod, action: NextAction): void {
+    this.#isFinished = action.kind === 'finish' && held.deadline !== undefined;
     if (action.kind === 'finish') {
-      this.#reporter.removed(held.pod);
+      // One that goes back to its predecessor has only ended for a moment.
+      if (held.deadline !== undefined) this.#reporter.removed(held.pod);
       this.#siblings.onFinished(held);
     }
     if (action.kind === 'exceed-deadline') this.#siblings.onDeadline(held);

@@ -44,6 +44,7 @@ export class PodWorkers {
   /** The Pods of these uids changed in the source; those in `gone` are to end even if only the engine knows them. */
   update(set: readonly string[], gone: readonly string[]): void {
     for (const uid of set) {
+      this.#leftovers.delete(uid);
       const held = this.#source.get(uid);
       if (held) this.#assign(held);
     }
@@ -62,6 +63,16 @@ export class PodWorkers {
     if (!held) return;
     this.#workers.get(uid)?.say(event);
     this.#assign(held);
+  }
+
+  /** Tells of the Pod what others decided. */
+  say(uid: string, event: PodEvent): void {
+    this.#workers.get(uid)?.say(event);
+  }
+
+  /** Says why the turn to replace the Pod has not begun. */
+  turnWaits(uid: string, waiting: { reason: string; message: string }): void {
+    this.#workers.get(uid)?.turnWaits(waiting);
   }
 
   /** These ConfigMaps and Secrets are there, others or gone: the Pods that name them look again. */
@@ -105,6 +116,7 @@ export class PodWorkers {
         { uids: [...this.#leftovers.keys()] },
         'containers of unknown pods; the coordinator decides',
       );
+      this.#host.reports.putFound(this.leftovers());
     }
     await this.#sweep((uid) => isKnown(uid) || this.#leftovers.has(uid));
   }
@@ -119,6 +131,11 @@ export class PodWorkers {
       // Such as files of a rootless engine's users. What the engine told matters more.
       log.warn({ err: error }, 'folders of unknown pods cannot be removed');
     }
+  }
+
+  /** Says anew which Pods have been ended and are held still: a coordinator that was restored has forgotten that it heard so. */
+  repeatRemoved(): void {
+    for (const worker of this.#workers.values()) worker.repeatRemoved();
   }
 
   /** Uids that only the engine knows, for the link's hello. */
@@ -173,18 +190,35 @@ export class PodWorkers {
   }
 
   #hasPredecessor(held: HeldPod): boolean {
-    return [...this.#workers.values()].some((worker) => isPredecessor(worker.held, held));
+    const all = [...this.#workers.values()];
+    return all.some((worker) => isPredecessor(this.#source.get(worker.held.uid) ?? worker.held, held));
   }
 
   /** A deleted Pod stays held until the hub lets go of it; one that is `gone` is forgotten now. */
   #onFinished(held: HeldPod): void {
     const worker = this.#workers.get(held.uid);
-    if (!held.gone || worker?.held !== held) return;
-    this.#workers.delete(held.uid);
-    this.#source.forget(held.uid);
-    void worker.stop();
-    for (const other of this.#workers.values()) {
-      if (isPredecessor(held, other.held)) other.lookAgain();
+    if (worker?.held !== held) return;
+    if (held.deadline === undefined) {
+      void this.#goBack(held.uid, worker);
+      return;
     }
+    if (held.turnedInto !== undefined && !held.ended) this.#source.ended(held.uid);
+    if (held.gone) {
+      this.#workers.delete(held.uid);
+      this.#source.forget(held.uid);
+      void worker.stop();
+    }
+    for (const other of this.#workers.values()) {
+      if (other.held.uid === held.turnedInto || isPredecessor(held, other.held)) other.lookAgain();
+    }
+  }
+
+  /** A new worker runs what the predecessor ran: this one knows the Pod by what it had. */
+  async #goBack(uid: string, worker: PodWorker): Promise<void> {
+    await worker.stop();
+    const held = await this.#source.cleared(uid);
+    if (this.#workers.get(uid) !== worker) return;
+    this.#workers.delete(uid);
+    if (held) this.#assign(held);
   }
 }

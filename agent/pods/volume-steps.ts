@@ -11,7 +11,7 @@ const FIRST_RETRY_MS = 500;
 const MAX_RETRY_MS = 122_000;
 
 export class VolumeSteps {
-  readonly #host: Pick<PodHost, 'volumes' | 'clock'>;
+  readonly #host: Pick<PodHost, 'volumes' | 'clock' | 'tokens'>;
   readonly #reporter: PodReporter;
   readonly #memory: PodMemory;
   #failures = 0;
@@ -46,6 +46,7 @@ export class VolumeSteps {
   /** With everything else that is kept of the Pod. */
   async remove(podUid: string): Promise<void> {
     this.#memory.close();
+    this.#host.tokens?.forget(podUid);
     await this.#host.volumes.remove(podUid);
     this.#memory.progress.volumes = { kind: 'removed' };
   }
@@ -55,8 +56,10 @@ export class VolumeSteps {
     const version = this.#contentVersion;
     const isOutdated = () => version !== this.#contentVersion;
     try {
+      const renewAt = await this.#tokens(pod);
       await run();
-      this.#memory.progress.volumes = { kind: 'ready', ...(isOutdated() && { refreshAt: 0 }) };
+      const refreshAt = isOutdated() ? 0 : renewAt;
+      this.#memory.progress.volumes = { kind: 'ready', ...(refreshAt !== undefined && { refreshAt }) };
       this.#failures = 0;
       return undefined;
     } catch (error) {
@@ -67,6 +70,19 @@ export class VolumeSteps {
       this.#reporter.event(pod, { type: 'Warning', reason: 'FailedMount', message });
       const failedAt = this.#host.clock.now();
       return { reason: 'FailedMount', message, failedAt, retryAt: failedAt + delay, attempt: 0 };
+    }
+  }
+
+  /** Has the Pod's tokens; answers when to look again. Throws `VolumeError` when one is refused. */
+  async #tokens(pod: Pod): Promise<number | undefined> {
+    try {
+      return await this.#host.tokens?.ensure(pod);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      const name = pod.spec.volumes?.find(({ projected }) =>
+        projected?.sources?.some(({ serviceAccountToken }) => serviceAccountToken),
+      )?.name;
+      throw new VolumeError(name ?? '', `MountVolume.SetUp failed for volume "${name}" : ${why}`);
     }
   }
 }

@@ -35,6 +35,8 @@ export interface FakeEngineOptions {
   outcomeOf?: OutcomeOf;
   /** Where to keep the state; absent = it ends with the process. */
   stateFile?: string;
+  /** Waited for before a driver's look: what it answers is when the engine has time for it, nothing = now. */
+  turn?: () => Promise<void> | undefined;
 }
 
 type OutcomeOf = (container: ContainerIdentity, command: readonly string[]) => FakeOutcome | undefined;
@@ -52,15 +54,19 @@ export class FakeEngine {
   readonly #pretence: Pretence | undefined;
   readonly #outcomeOf: OutcomeOf | undefined;
   readonly #stateFile: string | undefined;
+  readonly turn: () => Promise<void> | undefined;
   readonly #containers = new Map<string, FakeContainer>();
   readonly #orders: Map<string, PodOrder>;
   readonly #lifetimes: FakeLifetimes;
   readonly #listeners = new FakeListeners();
   readonly pulls: FakePulls;
+  /** Of all containers that this process has started. */
+  readonly #startedImages = new Set<string>();
   #down: string | undefined;
 
-  constructor({ clock, images = [], pretence, outcomeOf, stateFile }: FakeEngineOptions) {
+  constructor({ clock, images = [], pretence, outcomeOf, stateFile, turn }: FakeEngineOptions) {
     this.#clock = clock;
+    this.turn = turn ?? (() => undefined);
     this.#rows = images;
     this.#pretence = pretence;
     this.#outcomeOf = outcomeOf;
@@ -113,6 +119,11 @@ export class FakeEngine {
     if (this.#down !== undefined) throw new RuntimeError('EngineDown', this.#down, true);
   }
 
+  /** Whether a container of this image was started since the engine was made. */
+  hasStarted(image: string): boolean {
+    return this.#startedImages.has(image);
+  }
+
   /** What a container does. An init container has done its work at once, unless its image's row says otherwise. */
   behaviour({ image, identity, labels }: FakeContainer): ImageBehaviour {
     if (labels[PART_LABEL] === 'init')
@@ -161,6 +172,7 @@ export class FakeEngine {
       throw new RuntimeError('RunContainerError', start.error, false);
     }
     container.state = 'running';
+    this.#startedImages.add(container.image);
     container.startedAt = this.#clock.now();
     container.ready = ready === undefined;
     if (container.config.network.kind === 'bridge') container.ip = this.#address(container);

@@ -49,6 +49,8 @@ export class FakeDriver implements RuntimeDriver {
   }
 
   async list(): Promise<ObservedContainer[]> {
+    const turn = this.#engine.turn();
+    if (turn) await turn;
     this.#engine.assertUp();
     return this.#engine.ownedBy(this.#owner).map((container) => this.#observe(container));
   }

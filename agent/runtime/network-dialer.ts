@@ -5,10 +5,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readlinkSync } from 'node:fs';
 import { connect, Socket } from 'node:net';
-import { fileURLToPath } from 'node:url';
+import { argumentsOf, type OwnPart } from '../../shared/process/own-program.js';
 import { RuntimeError } from './driver.js';
 
-const HELPER = fileURLToPath(new URL('./dial-helper.js', import.meta.url));
+/** The process inside a Pod's network. */
+export const DIAL_HELPER: OwnPart = {
+  name: 'dial-helper',
+  module: new URL('./dial-helper.js', import.meta.url),
+};
 /** A helper holds no data: it needs little. */
 const SMALL = ['--max-old-space-size=16', '--max-semi-space-size=1'];
 
@@ -59,7 +63,7 @@ export class NetworkDialer {
   #start(network: string, pid: number): Helper {
     const child = spawn(
       'nsenter',
-      [`--net=/proc/${pid}/ns/net`, process.execPath, ...SMALL, HELPER],
+      [`--net=/proc/${pid}/ns/net`, process.execPath, ...SMALL, ...argumentsOf(DIAL_HELPER)],
       // No environment: NODE_OPTIONS and the like are meant for the agent.
       { stdio: ['ignore', 'ignore', 'ignore', 'ipc'], env: { PATH: process.env.PATH ?? '' } },
     );

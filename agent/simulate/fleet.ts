@@ -1,18 +1,21 @@
 /** Many pretended hosts in one process: they join, connect, and leave together. */
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { Agent as HttpsAgent } from 'node:https';
-import { LINK_PATH } from '../../shared/link/messages.js';
+import { createSecureContext } from 'node:tls';
+import { JOIN_PATH, type JoinRequest, LINK_PATH } from '../../shared/link/messages.js';
 import { steadyClock, systemClock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
+import { Slice } from '../../shared/process/slice.js';
 import {
+  askForCertificate,
   EnrolError,
   type Registration,
-  register,
   type TrustedCoordinator,
-  trustCoordinator,
-} from '../enrol.js';
+} from '../coordinator-call.js';
+import { trustCoordinator } from '../enrol.js';
+import { ResumingTls } from '../link/resuming-tls.js';
 import type { NodeQuery } from './label-query.js';
-import { HostNetwork, SharedTls } from './network.js';
+import { HostNetwork } from './network.js';
 import type { NodePlan } from './node-plans.js';
 import { type NodeCounts, SimulatedNode } from './simulated-node.js';
 
@@ -40,8 +43,8 @@ export interface FleetOptions {
 
 /** What all hosts of a fleet share. */
 interface Common {
-  coordinator: TrustedCoordinator;
-  tls: SharedTls;
+  coordinator: TrustedCoordinator & { bearer: string };
+  tls: ResumingTls;
   connections: HttpsAgent;
 }
 
@@ -49,6 +52,8 @@ export class Fleet {
   readonly #options: FleetOptions;
   readonly #nodes: SimulatedNode[] = [];
   readonly #clock = steadyClock(systemClock);
+  /** By a clock of their own: ten thousand that connect again in one turn would all time out, and keep beats waiting. */
+  readonly #connects = new Slice(steadyClock(systemClock));
   #isStopping = false;
 
   constructor(options: FleetOptions) {
@@ -60,7 +65,11 @@ export class Fleet {
     const { server, token, plans } = this.#options;
     const coordinator = await trustCoordinator(server, token);
     const connections = new HttpsAgent({ keepAlive: true, maxSockets: JOINING_AT_ONCE });
-    const common: Common = { coordinator, tls: new SharedTls(coordinator.ca), connections };
+    const common: Common = {
+      coordinator,
+      tls: new ResumingTls(createSecureContext({ ca: coordinator.ca })),
+      connections,
+    };
     const waiting = plans.entries();
     const letIn = async (): Promise<void> => {
       for (const [index, plan] of waiting) {
@@ -98,25 +107,29 @@ export class Fleet {
   }
 
   async #letIn(plan: NodePlan, index: number, { coordinator, tls, connections }: Common): Promise<void> {
-    const { server, bearer, ca } = coordinator;
+    const { server, bearer } = coordinator;
     const { firstIndex, speed, log } = this.#options;
-    const identity = { node: plan.metadata.name, ca, credential: credentialOf(bearer, plan.metadata.name) };
-    const { clusterUID } = await this.#join(() => register(server, identity, bearer, connections));
+    const node = plan.metadata.name;
+    const credential = credentialOf(bearer, node);
+    const credentialHash = createHash('sha256').update(credential).digest('hex');
+    const request = { node, credentialHash };
+    const { clusterUID } = await this.#join(() => register(coordinator, request, connections));
     const url = new URL(LINK_PATH, server);
     url.protocol = 'wss:';
-    const node = new SimulatedNode({
+    const host = new SimulatedNode({
       plan,
       url: url.href,
-      credential: identity.credential,
+      credential,
       clusterUID,
       network: new HostNetwork(tls, this.#clock, localAddress(server, firstIndex + index)),
       address: addressOf(firstIndex + index),
       speed,
+      connectTurn: () => this.#connects.pause(),
       clock: this.#clock,
       log,
     });
-    this.#nodes.push(node);
-    await this.#untilLive(node);
+    this.#nodes.push(host);
+    await this.#untilLive(host);
   }
 
   /** A join whose answer was lost can be repeated: a busy coordinator is given time. Throws `EnrolError`. */
@@ -143,6 +156,17 @@ export class Fleet {
         .catch(reject);
     });
   }
+}
+
+/** Registers a pretended host. Throws `EnrolError`, also where a person would have to let it in. */
+async function register(
+  coordinator: TrustedCoordinator,
+  request: JoinRequest,
+  connections: HttpsAgent,
+): Promise<Registration> {
+  const answer = await askForCertificate(coordinator, JOIN_PATH, request, connections);
+  if (answer.state === 'joined') return answer;
+  throw new EnrolError(answer.message, false);
 }
 
 /** Follows from token and name: a simulation that is started again with its token is the same hosts again, with nothing on disk. */

@@ -1,12 +1,16 @@
 /** The processes full of pretended hosts, as one. */
-import { type ChildProcess, fork } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { argumentsOf, type OwnPart } from '../../shared/process/own-program.js';
 import type { NodePlan } from './node-plans.js';
 import type { FromHosts, ToHosts } from './process-messages.js';
 import type { SimulateSettings } from './settings.js';
 import type { NodeCounts } from './simulated-node.js';
 
-const HOSTS_PROCESS = fileURLToPath(new URL('hosts-process.js', import.meta.url));
+/** The process full of pretended hosts. */
+export const HOSTS_PROCESS: OwnPart = {
+  name: 'hosts-process',
+  module: new URL('./hosts-process.js', import.meta.url),
+};
 
 interface HostsProcess {
   child: ChildProcess;
@@ -76,7 +80,9 @@ export class Hosts {
 
   #start(order: ToHosts): HostsProcess {
     // Without the agent's own flags: they are for one agent on a small host.
-    const child = fork(HOSTS_PROCESS, { execArgv: [] });
+    const child = spawn(process.execPath, argumentsOf(HOSTS_PROCESS), {
+      stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    });
     const ended = new Promise<void>((resolve) => child.on('exit', () => resolve()));
     const hosts: HostsProcess = { child, counts: { live: 0, pods: 0, running: 0 }, ended };
     child.on('message', (message: FromHosts) => this.#received(hosts, message));

@@ -1,52 +1,21 @@
-/** The pretended network between hosts and the coordinator: TLS set up once for all, cables that can be pulled. */
-import { connect as connectTcp, isIP, Socket } from 'node:net';
-import {
-  type ConnectionOptions,
-  connect as connectTls,
-  createSecureContext,
-  type SecureContext,
-  type TLSSocket,
-} from 'node:tls';
+/** The pretended network between hosts and the coordinator: cables that can be pulled. */
+import { connect as connectTcp, Socket } from 'node:net';
+import type { ConnectionOptions, TLSSocket } from 'node:tls';
 import type { Clock } from '../../shared/process/clock.js';
+import type { ResumingTls } from '../link/resuming-tls.js';
 import { DelayedStream } from './delayed-stream.js';
-
-/** What all hosts share: the parsed authority, and the newest session, so that a reconnect is a resumption. */
-export class SharedTls {
-  readonly #context: SecureContext;
-  #session: Buffer | undefined;
-
-  /** `ca` is PEM. */
-  constructor(ca: string) {
-    this.#context = createSecureContext({ ca });
-  }
-
-  connect(options: ConnectionOptions): TLSSocket {
-    const socket = connectTls({
-      ...options,
-      // What https calls a path would be a unix socket here.
-      path: undefined,
-      servername: options.servername ?? (isIP(options.host ?? '') ? '' : (options.host ?? '')),
-      secureContext: this.#context,
-      ...(this.#session ? { session: this.#session } : {}),
-    });
-    socket.on('session', (ticket) => {
-      this.#session = ticket;
-    });
-    return socket;
-  }
-}
 
 /** One host's cable. */
 export class HostNetwork {
-  readonly #tls: SharedTls;
+  readonly #tls: ResumingTls;
   readonly #clock: Clock;
   readonly #localAddress: string | undefined;
   #socket: TLSSocket | undefined;
   #isCut = false;
   #delayMs = 0;
 
-  /** `localAddress`: where its connections come from; absent = the kernel's choice. */
-  constructor(tls: SharedTls, clock: Clock, localAddress?: string) {
+  /** `tls` is all hosts'. `localAddress`: where its connections come from; absent = the kernel's choice. */
+  constructor(tls: ResumingTls, clock: Clock, localAddress?: string) {
     this.#tls = tls;
     this.#clock = clock;
     this.#localAddress = localAddress;

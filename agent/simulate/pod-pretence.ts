@@ -10,13 +10,15 @@ const MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
 export interface Stage {
   node: QueriedNode;
   speed: number;
+  /** The host has come up again since the Pod was there first. */
+  isRebooted: boolean;
 }
 
 /**
  * The behaviour of a Pod's containers and pulls; undefined when no annotation is there. One that cannot be read counts
  * as absent: a manifest is never refused for it.
  */
-export function podPretence(pod: Pod, { node, speed }: Stage): ImageBehaviour | undefined {
+export function podPretence(pod: Pod, { node, speed, isRebooted }: Stage): ImageBehaviour | undefined {
   const annotations = pod.metadata.annotations ?? {};
   if (!Object.keys(annotations).some((key) => key.startsWith(PREFIX))) return undefined;
   const text = (name: string): string | undefined => annotations[PREFIX + name];
@@ -25,7 +27,8 @@ export function podPretence(pod: Pod, { node, speed }: Stage): ImageBehaviour | 
     return ms === undefined ? undefined : ms / speed;
   };
   const readyAfter = duration('ready-after');
-  const exit = exitOf(text, duration, isMeant(text('fail-on'), node));
+  const waitsForReboot = text('fail-after-reboot') === 'true' && !isRebooted;
+  const exit = exitOf(text, duration, !waitsForReboot && isMeant(text('fail-on'), node));
   const pull = pullOf(text('pull') === 'fail', duration('pull-time'));
   return {
     ...(readyAfter === undefined ? {} : { ready: { afterMs: readyAfter } }),
@@ -41,7 +44,7 @@ export function durationMs(text: string | undefined): number | undefined {
   return parts.reduce((sum, [, count, unit]) => sum + Number(count) * MS[unit as keyof typeof MS], 0);
 }
 
-/** A crash comes before an end that was planned. `fail-on` alone means a crash at once. */
+/** A crash comes before an end that was planned. `fail-on` or `fail-after-reboot` alone means a crash at once. */
 function exitOf(
   text: (name: string) => string | undefined,
   duration: (name: string) => number | undefined,
@@ -49,7 +52,8 @@ function exitOf(
 ): ImageBehaviour['exit'] {
   const code = Number.parseInt(text('exit-code') ?? '', 10);
   const failAfter = duration('fail-after');
-  const fails = text('fail') === 'true' || failAfter !== undefined || text('fail-on') !== undefined;
+  const asks = ['fail-on', 'fail-after-reboot'].some((name) => text(name) !== undefined);
+  const fails = text('fail') === 'true' || failAfter !== undefined || asks;
   if (fails && meant) return { afterMs: failAfter ?? 0, code: code || 1 };
   const exitAfter = duration('exit-after');
   return exitAfter === undefined ? undefined : { afterMs: exitAfter, code: code || 0 };

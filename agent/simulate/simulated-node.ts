@@ -5,7 +5,9 @@ import { systemChance } from '../../shared/process/chance.js';
 import type { Clock } from '../../shared/process/clock.js';
 import { type Running, startInOrder } from '../../shared/process/lifecycle.js';
 import type { Logger } from '../../shared/process/log.js';
+import { Slice } from '../../shared/process/slice.js';
 import { type Agent, createAgent } from '../agent.js';
+import { podsNeededBy, runs } from '../decisions/held-turn.js';
 import { fullImageName } from '../decisions/image-name.js';
 import { ConfigCache } from '../desired/config-cache.js';
 import { DesiredCache } from '../desired/desired-cache.js';
@@ -30,7 +32,9 @@ export interface SimulatedNodeOptions {
   network: HostNetwork;
   address: string;
   speed: number;
-  /** Steady. */
+  /** When there is time for one more to connect again. */
+  connectTurn: () => Promise<void> | undefined;
+  /** Steady. All hosts by one clock share the time of their engines: between them there is room for beats. */
   clock: Clock;
   log: Logger;
 }
@@ -49,6 +53,8 @@ export class SimulatedNode implements QueriedNode {
   readonly #cache: DesiredCache;
   readonly #config: ConfigCache;
   readonly #conditions = new Map<string, Condition>();
+  /** Uids of Pods that a reboot has ended. */
+  readonly #rebooted = new Set<string>();
   #boots = 0;
   #agent: Agent | undefined;
   #running: Running | undefined;
@@ -59,11 +65,16 @@ export class SimulatedNode implements QueriedNode {
     this.network = options.network;
     this.#cache = DesiredCache.inMemory(clock, log);
     this.#config = ConfigCache.inMemory(log);
-    const ofPod = (pod: Pod | undefined) => pod && podPretence(pod, { node: this, speed: options.speed });
+    const ofPod = (pod: Pod | undefined) => {
+      const isRebooted = this.#rebooted.has(pod?.metadata.uid ?? '');
+      return pod && podPretence(pod, { node: this, speed: options.speed, isRebooted });
+    };
+    const slice = new Slice(clock);
     this.#engine = new FakeEngine({
       clock,
+      turn: () => slice.pause(),
       pretence: {
-        ofPod: (uid) => ofPod(this.#cache.get(uid)?.pod),
+        ofPod: (uid) => ofPod(this.#runs(uid)),
         ofImage: (image) => ofPod(this.#podWithImage(image)),
       },
     });
@@ -84,7 +95,12 @@ export class SimulatedNode implements QueriedNode {
     this.#agent = createAgent({
       ...hollowParts(),
       settings: { nodeName: this.name, labels: this.labels, taints: plan.spec?.taints ?? [] },
-      target: { url, credential, connect: (options) => this.network.connect(options) },
+      target: {
+        url,
+        credential,
+        connect: (options) => this.network.connect(options),
+        turn: this.#options.connectTurn,
+      },
       driver: new FakeDriver(this.#engine, this.#owner),
       cache: this.#cache,
       config: this.#config,
@@ -110,9 +126,15 @@ export class SimulatedNode implements QueriedNode {
     this.#boots += 1;
     for (const { identity } of this.#engine.ownedBy(this.#owner)) {
       const { podUid, container } = identity;
+      this.#rebooted.add(podUid);
       this.#engine.command({ command: 'exit', podUid, code: KILLED, container });
     }
     await this.start(() => undefined);
+  }
+
+  /** Whether a container of this image was ever started here; by the name that the manifest has. */
+  hasRun(image: string): boolean {
+    return this.#engine.hasStarted(fullImageName(image));
   }
 
   /** The condition holds from now on. */
@@ -127,7 +149,7 @@ export class SimulatedNode implements QueriedNode {
     const containers = this.#engine.ownedBy(this.#owner);
     return {
       live: this.#agent?.link.phase === 'live' ? 1 : 0,
-      pods: [...this.#cache.all()].length,
+      pods: this.#cache.size,
       running: containers.filter(({ state }) => state === 'running').length,
     };
   }
@@ -136,8 +158,13 @@ export class SimulatedNode implements QueriedNode {
     return { clusterUID: this.#options.clusterUID, nodeName: this.name };
   }
 
+  #runs(uid: string): Pod | undefined {
+    const held = this.#cache.get(uid);
+    return held && runs(held).pod;
+  }
+
   #podWithImage(image: string): Pod | undefined {
-    for (const { pod } of this.#cache.all()) {
+    for (const pod of [...this.#cache.all()].flatMap(podsNeededBy)) {
       if (pod.spec.containers.some((container) => fullImageName(container.image ?? '') === image)) return pod;
     }
     return undefined;

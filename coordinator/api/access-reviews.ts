@@ -1,56 +1,110 @@
-/** Reviews that ask about the asker: what may I do, who am I. Answered, never stored. */
-import { badRequest } from '../../shared/kube/status.js';
-import type { UserInfo } from './authenticate.js';
-import { mayUse } from './authorize.js';
-import type { DiscoveredResource } from './discovery.js';
+/** authorization.k8s.io/v1: may I, may they, and what may I. Answered from the roles, never stored. */
+import type { Access, PolicyRule, UserInfo } from '../../shared/kube/rbac.js';
+import { badRequest, invalid } from '../../shared/kube/status.js';
+import { withAuthenticated } from '../access/groups.js';
+import type { Authorizer } from '../access/rbac-authorizer.js';
+import type { ApiRequest } from './api-request.js';
+import { reviewResource } from './review-resource.js';
 
-function review(group: string, kind: string): DiscoveredResource {
+const GROUP = 'authorization.k8s.io';
+
+/** For discovery. */
+export const ACCESS_REVIEWS = [
+  reviewResource(GROUP, 'SelfSubjectAccessReview'),
+  reviewResource(GROUP, 'SelfSubjectRulesReview'),
+  reviewResource(GROUP, 'SubjectAccessReview'),
+  reviewResource(GROUP, 'LocalSubjectAccessReview', true),
+] as const;
+
+/** The `spec` of the three access reviews; unchecked. */
+interface AccessSpec {
+  resourceAttributes?: Partial<
+    Record<'namespace' | 'verb' | 'group' | 'resource' | 'subresource' | 'name', string>
+  >;
+  nonResourceAttributes?: { path?: string; verb?: string };
+  user?: string;
+  groups?: string[];
+  uid?: string;
+  extra?: Record<string, string[]>;
+}
+
+/** The status of the review of that kind. Throws 400, 422. */
+export function accessReviewStatus(
+  authorizer: Authorizer,
+  kind: string,
+  spec: Record<string, unknown>,
+  { user, info }: ApiRequest,
+): object {
+  switch (kind) {
+    case 'SelfSubjectAccessReview':
+      return decisionOn(authorizer, user, accessIn(kind, spec));
+    case 'SelfSubjectRulesReview':
+      return rulesStatus(authorizer, user, spec.namespace);
+    case 'LocalSubjectAccessReview':
+      refuseOtherNamespace(spec, info.namespace);
+      return decisionOn(authorizer, userIn(kind, spec), accessIn(kind, spec));
+    default:
+      return decisionOn(authorizer, userIn(kind, spec), accessIn(kind, spec));
+  }
+}
+
+function decisionOn(authorizer: Authorizer, user: UserInfo, access: Access): object {
+  const { allowed, reason } = authorizer.decide(user, access);
+  return { allowed, ...(reason ? { reason } : {}) };
+}
+
+function accessIn(kind: string, spec: AccessSpec): Access {
+  const { resourceAttributes: on, nonResourceAttributes: path } = spec;
+  if (on && path) {
+    throw invalidSpec(
+      kind,
+      'spec.nonResourceAttributes',
+      'cannot be specified in combination with resourceAttributes',
+    );
+  }
+  if (path) return { verb: path.verb ?? '', path: path.path ?? '' };
+  if (!on) {
+    const detail = 'exactly one of nonResourceAttributes or resourceAttributes must be specified';
+    throw invalidSpec(kind, 'spec.resourceAttributes', detail);
+  }
+  const { verb = '', group = '', resource = '', subresource = '', namespace = '', name = '' } = on;
+  return { verb, group, resource, subresource, namespace, name };
+}
+
+function userIn(kind: string, { user = '', groups = [], uid, extra }: AccessSpec): UserInfo {
+  if (!user && groups.length === 0) {
+    throw invalidSpec(kind, 'spec.user', 'at least one of user or group must be specified');
+  }
+  return { username: user, groups, ...(uid ? { uid } : {}), ...(extra ? { extra } : {}) };
+}
+
+function refuseOtherNamespace({ resourceAttributes }: AccessSpec, namespace: string | undefined): void {
+  if (!resourceAttributes || resourceAttributes.namespace === namespace) return;
+  throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`);
+}
+
+function invalidSpec(kind: string, field: string, detail: string) {
+  const cause = { reason: 'FieldValueInvalid', field, message: `Invalid value: "": ${detail}` };
+  return invalid({ group: GROUP, kind, resource: '' }, '', [cause]);
+}
+
+function rulesStatus(authorizer: Authorizer, user: UserInfo, namespace: unknown): object {
+  if (typeof namespace !== 'string' || namespace === '') throw badRequest('no namespace on request');
+  const { rules, errors } = authorizer.rulesOf(
+    { ...user, groups: withAuthenticated(user.groups) },
+    namespace,
+  );
   return {
-    group,
-    version: 'v1',
-    kind,
-    resource: `${kind.toLowerCase()}s`,
-    singular: kind.toLowerCase(),
-    shortNames: [],
-    categories: [],
-    namespaced: false,
-    verbs: ['create'],
-    subresources: {},
+    resourceRules: rules.flatMap(resourceRule),
+    nonResourceRules: rules.flatMap(({ verbs = [], nonResourceURLs = [] }) =>
+      nonResourceURLs.length > 0 ? [{ verbs, nonResourceURLs }] : [],
+    ),
+    incomplete: errors.length > 0,
+    ...(errors.length > 0 ? { evaluationError: errors.join(', ') } : {}),
   };
 }
 
-/** For discovery. */
-export const REVIEW_RESOURCES: readonly DiscoveredResource[] = [
-  review('authentication.k8s.io', 'SelfSubjectReview'),
-  review('authorization.k8s.io', 'SelfSubjectAccessReview'),
-  review('authorization.k8s.io', 'SelfSubjectRulesReview'),
-];
-
-/** `pkg/registry/authorization`: one rule says it all while there is one administrator. */
-function rulesStatus(user: UserInfo): object {
-  const everything = [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }];
-  const anyPath = [{ verbs: ['*'], nonResourceURLs: ['*'] }];
-  return mayUse(user)
-    ? { resourceRules: everything, nonResourceRules: anyPath, incomplete: false }
-    : { resourceRules: [], nonResourceRules: [], incomplete: false };
-}
-
-function statusOf(kind: string, user: UserInfo): object {
-  switch (kind) {
-    case 'SelfSubjectReview':
-      return { userInfo: { username: user.username, groups: user.groups } };
-    case 'SelfSubjectRulesReview':
-      return rulesStatus(user);
-    default:
-      return { allowed: mayUse(user) };
-  }
-}
-
-/** The review of that resource with its status filled in. Throws 400 when the body is no object. */
-export function answerReview(resource: DiscoveredResource, body: unknown, user: UserInfo): object {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw badRequest(`the body of the request is not a ${resource.kind}`);
-  }
-  const { group, version, kind } = resource;
-  return { metadata: {}, ...body, kind, apiVersion: `${group}/${version}`, status: statusOf(kind, user) };
+function resourceRule({ verbs = [], apiGroups = [], resources = [], resourceNames }: PolicyRule): object[] {
+  if (resources.length === 0) return [];
+  return [{ verbs, apiGroups, resources, ...(resourceNames?.length ? { resourceNames } : {}) }];
 }

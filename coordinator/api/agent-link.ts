@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { JoinAnswer } from '../../shared/link/messages.js';
 
-/** A POST /join as it came. */
+/** A POST of a host that wants a certificate, as it came. */
 export interface JoinCall {
   /** The whole `Authorization` header. */
   authorization?: string;
@@ -12,9 +12,16 @@ export interface JoinCall {
   remoteAddress?: string;
 }
 
+/** `waiting`: for a person's word on the CertificateSigningRequest `request`. */
+export type JoinOutcome =
+  | { state: 'joined'; answer: JoinAnswer }
+  | { state: 'waiting'; request: string; message: string };
+
 export interface AgentLink {
-  /** A node credential for a join token. Throws ApiError: 400, 401 wrong token, 409 name taken. */
-  join(call: JoinCall): Promise<JoinAnswer>;
+  /** A certificate for a join token. Throws ApiError: 400, 401 wrong token, 403 refused, 409 name taken. */
+  join(call: JoinCall): Promise<JoinOutcome>;
+  /** A certificate for a host that is known. Throws ApiError: 400, 401, 403 refused. */
+  certify(call: JoinCall): Promise<JoinOutcome>;
   /** Takes over the socket of a WebSocket upgrade at LINK_PATH, to serve or to refuse it. */
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
 }

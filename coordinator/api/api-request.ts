@@ -1,11 +1,15 @@
 /** A request on a resource after authentication, as the handlers of this room take it. */
+import type { UserInfo } from '../../shared/kube/rbac.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { Slice } from '../../shared/process/slice.js';
+import type { Identities } from '../access/identities.js';
 import type { Registry } from '../registry/registry.js';
-import type { UserInfo } from './authenticate.js';
+import type { AuditLog } from './audit/audit-file.js';
 import { type ClientLimitSettings, DEFAULT_CLIENT_LIMITS } from './client-limits.js';
 import type { Explain } from './explain.js';
+import type { Foresee } from './foresee.js';
+import type { HostFeed } from './host-feed.js';
 import { DEFAULT_LARGE_READS, type LargeReadSettings, type LargeReads } from './large-reads.js';
 import type { PodStreams } from './pod-streams.js';
 import type { ResourceRequest } from './request-info.js';
@@ -43,7 +47,12 @@ export interface ApiParts {
   registry: Registry;
   streams: PodStreams;
   explain: Explain;
+  hosts: HostFeed;
+  foresee: Foresee;
   restore: RestoreControl;
+  identities: Identities;
+  /** Absent: nothing is audited. */
+  audit?: AuditLog;
   clock: Clock;
   /** Shared by all long answers. */
   slice: Slice;

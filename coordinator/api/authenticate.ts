@@ -1,20 +1,12 @@
-/** Who is asking: bearer tokens, compared by their SHA-256. */
+/** Who is asking: what a request brings to prove it, and those who know one kind of proof each. */
 import { createHash, timingSafeEqual } from 'node:crypto';
-
-/** authentication.k8s.io/v1 UserInfo. */
-export interface UserInfo {
-  username: string;
-  groups: readonly string[];
-}
-
-/** Knows some credentials; undefined for those that it does not know. */
-export type Authenticator = (bearerToken: string) => UserInfo | undefined | Promise<UserInfo | undefined>;
-
-/** The group that may do everything, as upstream. */
-export const ADMIN_GROUP = 'system:masters';
+import type { UserInfo } from '../../shared/kube/rbac.js';
+import { AUTHENTICATED } from '../access/groups.js';
+import type { Authenticator } from '../access/identities.js';
+import { ADMIN_GROUP } from '../access/rbac-authorizer.js';
 
 /** The person with the kubeconfig that the coordinator wrote. */
-export const ADMIN: UserInfo = { username: 'everynode-admin', groups: [ADMIN_GROUP, 'system:authenticated'] };
+export const ADMIN: UserInfo = { username: 'everynode-admin', groups: [ADMIN_GROUP, AUTHENTICATED] };
 
 /** The token of `Authorization: Bearer TOKEN`; undefined for anything else. */
 export function bearerTokenOf(header: string | undefined): string | undefined {

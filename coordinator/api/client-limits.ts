@@ -43,6 +43,17 @@ export class ClientLimits {
     if (this.#buckets.size > MAX_CLIENTS) this.#forgetRested(burst);
   }
 
+  /** Throws 429 when this client has no token left; takes none. */
+  refuseSpent(client: string): void {
+    const { requestsPerSecond } = this.settings;
+    if (requestsPerSecond === 0) return;
+    const { tokens } = this.#filled(client);
+    if (tokens >= 1) return;
+    const retryAfterSeconds = Math.ceil((1 - tokens) / requestsPerSecond);
+    const message = 'too many refused requests of this client, please try again later';
+    throw new ApiError('TooManyRequests', message, { retryAfterSeconds });
+  }
+
   #filled(client: string): Bucket {
     const { requestsPerSecond, burst } = this.settings;
     const now = this.clock.monotonic();

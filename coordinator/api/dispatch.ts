@@ -1,17 +1,21 @@
 /** From a request to the handler that answers it. */
 import { badRequest } from '../../shared/kube/status.js';
 import type { Kind } from '../kinds/kind.js';
-import { answerReview, REVIEW_RESOURCES } from './access-reviews.js';
 import type { Answer } from './answer.js';
 import type { ApiParts, ApiRequest } from './api-request.js';
+import { answerAudit, isAuditRequest } from './audit/audit-list.js';
+import { answerHosts, isHostsRequest } from './hosts.js';
 import { answerMetrics, isMetricsRequest } from './metrics.js';
+import { answerPlan, isPlanRequest } from './plan.js';
 import { answerPodLog } from './pod-log.js';
 import { answerBinding, answerEviction } from './pod-subresources.js';
 import { answerResource, answerStatus } from './resources.js';
 import { answerRestore, isRestoreRequest, warnOfRestore } from './restore.js';
+import { answerReview } from './reviews.js';
+import { answerRolloutHosts } from './rollout-hosts.js';
 import { methodNotAllowed, pathNotFound } from './status-response.js';
+import { answerTokenRequest } from './token-request.js';
 import { answerWhy, isWhyRequest } from './why.js';
-import { requiredBody } from './write-body.js';
 
 type Handler = (parts: ApiParts, request: ApiRequest) => Promise<Answer>;
 
@@ -23,6 +27,8 @@ const SUBRESOURCES: Readonly<Record<string, Handler>> = {
   'pods/portforward': refusePlain,
   'pods/eviction': answerEviction,
   'pods/binding': answerBinding,
+  'serviceaccounts/token': answerTokenRequest,
+  'rollouts/hosts': answerRolloutHosts,
 };
 
 /** What `upgrades/` serves needs a connection of its own (apimachinery `NewUpgradeRequired`). */
@@ -39,21 +45,10 @@ function answerSubresource(
   const served = Object.hasOwn(kind.subresources, subresource) ? kind.subresources[subresource] : undefined;
   if (!served) throw pathNotFound();
   if (!served.verbs.includes(request.info.verb)) throw methodNotAllowed();
-  if (subresource === 'status') return answerStatus(parts, kind, request);
+  if (subresource === 'status' || subresource === 'approval') return answerStatus(parts, kind, request);
   const handler = SUBRESOURCES[`${kind.resource}/${subresource}`];
   if (!handler) throw pathNotFound();
   return handler(parts, request);
-}
-
-function reviewAnswer(request: ApiRequest): Answer {
-  const { group, version, resource, verb } = request.info;
-  const review = REVIEW_RESOURCES.find(
-    (candidate) =>
-      candidate.group === group && candidate.version === version && candidate.resource === resource,
-  );
-  if (!review || request.info.subresource) throw pathNotFound();
-  if (verb !== 'create') throw methodNotAllowed();
-  return { type: 'value', code: 201, value: answerReview(review, requiredBody(request), request.user) };
 }
 
 /** A namespaced kind is found at its namespace or across all, a cluster-scoped one only outside. */
@@ -64,10 +59,13 @@ function isAtItsPlace(kind: Kind, { namespace, name, verb }: ApiRequest['info'])
 
 /** What is at a resource's place and is stored nowhere. */
 async function answerOther(parts: ApiParts, request: ApiRequest): Promise<Answer> {
+  if (isHostsRequest(request.info)) return answerHosts(parts, request);
   if (isMetricsRequest(request.info)) return answerMetrics(parts, request);
+  if (isAuditRequest(request.info)) return answerAudit(parts, request);
   if (isWhyRequest(request.info)) return answerWhy(parts, request);
+  if (isPlanRequest(request.info)) return answerPlan(parts, request);
   if (isRestoreRequest(request.info)) return answerRestore(parts, request);
-  return reviewAnswer(request);
+  return answerReview(parts, request);
 }
 
 /** Answers a request on a resource. Throws ApiError. */

@@ -20,6 +20,8 @@ export interface ExplainedNode {
   pod?: string;
   /** [] when there is no such Node (any more). */
   rules: readonly ExplainedRule[];
+  /** How its rollout by waves counts the node; absent where no policy governs the DaemonSet. */
+  rollout?: { code: string; wave: string };
 }
 
 /** Why, over the fleet. Each node stands under exactly one code, so the counts add up to `total`. */
@@ -31,9 +33,41 @@ export interface ExplainedFleet {
   reasons: readonly { code: string; count: number; nodes: readonly string[] }[];
 }
 
+/** Which hosts of a rollout, and how many at once. */
+export interface HostsWish {
+  /** Only these codes; [] = all. */
+  codes: readonly string[];
+  wave?: string;
+  /** Names after this one. */
+  after?: string;
+  limit: number;
+}
+
+/** One host of a rollout. */
+export interface RolloutHost {
+  node: string;
+  /** One of ROLLOUT_CODES (`decisions/rollout-code.ts`). */
+  code: string;
+  /** "" for a host that is not eligible. */
+  wave: string;
+  /** What, why, what to do. */
+  sentence: string;
+}
+
+/** Hosts by name. */
+export interface RolloutHostList {
+  /** All that the wish means, on whatever page. */
+  total: number;
+  hosts: readonly RolloutHost[];
+  /** The last name, where more follow. */
+  continue?: string;
+}
+
 export interface Explain {
   /** Throws ApiError 404 for an unknown DaemonSet or node. */
   explainNode(daemonSet: ObjectRef, node: string): ExplainedNode;
   /** Throws ApiError 404 for an unknown DaemonSet. */
   explainFleet(daemonSet: ObjectRef): Promise<ExplainedFleet>;
+  /** Throws ApiError 404 for a DaemonSet that no policy governs, or whose rollout has not been looked at yet. */
+  rolloutHosts(daemonSet: ObjectRef, wish: HostsWish): Promise<RolloutHostList>;
 }

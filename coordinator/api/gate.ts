@@ -1,41 +1,88 @@
 /** Who may come in: every request and every upgrade passes here before anything is done for it. */
+import type { IncomingMessage } from 'node:http';
+import type { UserInfo } from '../../shared/kube/rbac.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { Clock } from '../../shared/process/clock.js';
-import { type Authenticator, bearerTokenOf, type UserInfo } from './authenticate.js';
-import { authorize, isPublic } from './authorize.js';
+import type { Identities } from '../access/identities.js';
+import { asksToImpersonate, readImpersonation } from '../access/impersonation.js';
+import type { AccessDecision } from '../access/rbac-authorizer.js';
+import { bearerTokenOf } from './authenticate.js';
+import { authorize, isPublic, requireAccess } from './authorize.js';
 import { type ClientLimitSettings, ClientLimits } from './client-limits.js';
+import type { ConsoleSessions } from './console/sessions.js';
 import type { RequestInfo } from './request-info.js';
 
+/** Who a request is from, and as whom they act when that is someone else. */
+export interface Identity {
+  /** Whose rights count. */
+  user: UserInfo;
+  /** Who proved to be there; absent when that is the user. */
+  impersonator?: UserInfo;
+}
+
+export interface GateOptions {
+  identities: Pick<Identities, 'authorizer' | 'authenticate'>;
+  /** Knows the user of a client certificate that came with the connection; absent: no certificate counts. */
+  authenticateSocket?: (socket: IncomingMessage['socket']) => UserInfo | undefined;
+  /** People who signed in to the console: their cookie stands for what they signed in with. */
+  sessions: Pick<ConsoleSessions, 'authorizationOf'>;
+  clientLimits: ClientLimitSettings;
+  clock: Clock;
+}
+
+/** What of a request says who sent it. */
+export type Caller = Pick<IncomingMessage, 'method' | 'headers' | 'headersDistinct' | 'socket'>;
+
 export class Gate {
-  readonly #authenticate: Authenticator;
+  readonly #options: GateOptions;
   readonly #clients: ClientLimits;
 
-  constructor(authenticate: Authenticator, limits: ClientLimitSettings, clock: Clock) {
-    this.#authenticate = authenticate;
-    this.#clients = new ClientLimits(limits, clock);
+  constructor(options: GateOptions) {
+    this.#options = options;
+    this.#clients = new ClientLimits(options.clientLimits, options.clock);
   }
 
-  /** The user, or undefined where nobody needs to say who they are. Throws 401, 429. */
+  /**
+   * Who is there, undefined where nobody needs to say it. Throws 401 for nobody, 403 for someone who may not act as
+   * whom they say, 429. `onProved` hears who it is before they act as anyone else.
+   */
   async identify(
     info: RequestInfo,
-    authorization: string | undefined,
-    address: string,
-  ): Promise<UserInfo | undefined> {
-    return isPublic(info) ? undefined : this.#userOf(authorization, address);
+    caller: Caller,
+    onProved: (identity: Identity) => void = () => undefined,
+  ): Promise<Identity | undefined> {
+    if (isPublic(info)) return undefined;
+    const user = await this.#userOf(caller);
+    onProved({ user });
+    if (!asksToImpersonate(caller.headers)) return { user };
+    const { user: other, needs } = readImpersonation(caller.headersDistinct);
+    for (const access of needs) requireAccess(this.#options.identities.authorizer, user, access);
+    return { user: other, impersonator: user };
   }
 
-  /** Throws 429 when the user asks for too much from this address, 403 when they may not. */
-  pass(user: UserInfo, info: RequestInfo, address: string): void {
-    this.#clients.take(`${user.username} ${address}`);
-    authorize(user, info);
+  /** By what the request is allowed. Throws 429 when the user asks for too much from this address, 403 when they may not. */
+  pass({ user, impersonator }: Identity, info: RequestInfo, caller: Caller): AccessDecision | undefined {
+    this.#clients.take(`${(impersonator ?? user).username} ${addressOf(caller)}`);
+    return authorize(this.#options.identities.authorizer, user, info);
   }
 
-  /** Who fails to say it pays by address: guessing tokens is slow. */
-  async #userOf(authorization: string | undefined, address: string): Promise<UserInfo> {
-    const token = bearerTokenOf(authorization);
-    const user = token === undefined ? undefined : await this.#authenticate(token);
+  /** Lets anybody in who asks for what is for everybody. Throws 429 when this address asks for too much. */
+  passAnybody(caller: Caller): void {
+    this.#clients.take(addressOf(caller));
+  }
+
+  /** A certificate goes before a token. Who fails to say it pays by address: guessing tokens is slow. */
+  async #userOf(caller: Caller): Promise<UserInfo> {
+    const known = this.#options.authenticateSocket?.(caller.socket);
+    if (known) return known;
+    const token = bearerTokenOf(this.#options.sessions.authorizationOf(caller));
+    const user = token === undefined ? undefined : await this.#options.identities.authenticate(token);
     if (user) return user;
-    this.#clients.take(address);
+    this.#clients.take(addressOf(caller));
     throw new ApiError('Unauthorized', 'Unauthorized');
   }
+}
+
+function addressOf({ socket }: Caller): string {
+  return socket.remoteAddress ?? '';
 }

@@ -10,23 +10,37 @@ export interface KubeconfigFields {
   server: string;
   /** PEM. */
   caCertificate: string;
-  token: string;
 }
+
+/** How the user proves who they are: a token, or a client certificate with its key in PEM. */
+export type KubeconfigUser = { token: string } | { certificate: string; key: string };
 
 const NAME = 'everynode';
 
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64');
+}
+
 /** The file's text. */
-export function kubeconfigText({ server, caCertificate, token }: KubeconfigFields): string {
+export function kubeconfigText({
+  server,
+  caCertificate,
+  ...user
+}: KubeconfigFields & KubeconfigUser): string {
+  const proof =
+    'token' in user
+      ? { token: user.token }
+      : { 'client-certificate-data': base64(user.certificate), 'client-key-data': base64(user.key) };
   return stringify({
     apiVersion: 'v1',
     kind: 'Config',
     clusters: [
       {
         name: NAME,
-        cluster: { server, 'certificate-authority-data': Buffer.from(caCertificate).toString('base64') },
+        cluster: { server, 'certificate-authority-data': base64(caCertificate) },
       },
     ],
-    users: [{ name: NAME, user: { token } }],
+    users: [{ name: NAME, user: proof }],
     contexts: [{ name: NAME, context: { cluster: NAME, user: NAME } }],
     'current-context': NAME,
   });

@@ -1,7 +1,6 @@
 /** Answers of paths that are no resource: discovery, OpenAPI, version, health. Made once, sent as bytes. */
 import type { Kind } from '../kinds/kind.js';
 import { describedDefinitions } from '../kinds/schema/described-definitions.js';
-import { REVIEW_RESOURCES } from './access-reviews.js';
 import type { Answer } from './answer.js';
 import {
   AGGREGATED_TYPE,
@@ -12,11 +11,13 @@ import {
   groupList,
   resourceList,
 } from './discovery.js';
+import { HOST_RESOURCE } from './hosts.js';
 import { parseMediaType } from './media-type.js';
 import { METRICS_RESOURCES } from './metrics.js';
 import { type OpenApiDocument, openApiDocuments } from './openapi.js';
 import { openApiV2 } from './openapi-v2.js';
 import type { PathRequest } from './request-info.js';
+import { REVIEW_RESOURCES } from './reviews.js';
 import { methodNotAllowed, pathNotFound } from './status-response.js';
 
 /** The Kubernetes release whose API this is, for clients that compare versions. */
@@ -91,7 +92,7 @@ export function createPathAnswers(
   kinds: readonly Kind[],
   programVersion: string,
 ): (request: PathRequest, headers: PathHeaders) => Answer {
-  const resources = [...kinds, ...REVIEW_RESOURCES, ...METRICS_RESOURCES];
+  const resources = [...kinds, ...REVIEW_RESOURCES, ...METRICS_RESOURCES, HOST_RESOURCE];
   const discovery = discoveryDocuments(resources);
   const schemaNames = new Map(kinds.map((kind) => [`${kind.group}/${kind.resource}`, kind.schema]));
   const openApi = openApiDocuments(resources, describedDefinitions(), ({ group, resource }) =>

@@ -3,6 +3,7 @@
  * Field numbers: k8s.io/apimachinery `runtime/generated.proto`, `meta/v1/generated.proto`, k8s.io/api `*.proto`.
  */
 import protobuf from 'protobufjs';
+import { toTimestamp } from '../../shared/kube/meta.js';
 import { ApiError, badRequest } from '../../shared/kube/status.js';
 import { POD_DEFINITIONS } from './protobuf-pod.js';
 
@@ -58,12 +59,25 @@ message SelfSubjectAccessReview { optional ObjectMeta metadata = 1; optional Sel
 message SelfSubjectRulesReviewSpec { optional string namespace = 1; }
 message SelfSubjectRulesReview { optional ObjectMeta metadata = 1; optional SelfSubjectRulesReviewSpec spec = 2; }
 message SelfSubjectReview { optional ObjectMeta metadata = 1; }
+message SubjectAccessReviewSpec { optional ResourceAttributes resourceAttributes = 1; optional NonResourceAttributes nonResourceAttributes = 2; optional string user = 3; repeated string groups = 4; optional string uid = 6; }
+message SubjectAccessReview { optional ObjectMeta metadata = 1; optional SubjectAccessReviewSpec spec = 2; }
+message LocalSubjectAccessReview { optional ObjectMeta metadata = 1; optional SubjectAccessReviewSpec spec = 2; }
+message BoundObjectReference { optional string kind = 1; optional string apiVersion = 2; optional string name = 3; optional string uid = 4; }
+message TokenRequestSpec { repeated string audiences = 1; optional BoundObjectReference boundObjectRef = 3; optional int64 expirationSeconds = 4; }
+message TokenRequest { optional ObjectMeta metadata = 1; optional TokenRequestSpec spec = 2; }
+message TokenReviewSpec { optional string token = 1; repeated string audiences = 2; }
+message TokenReview { optional ObjectMeta metadata = 1; optional TokenReviewSpec spec = 2; }
+message CertificateSigningRequestSpec { optional bytes request = 1; optional string username = 2; optional string uid = 3; repeated string groups = 4; repeated string usages = 5; optional string signerName = 7; optional int32 expirationSeconds = 8; }
+message CertificateSigningRequestCondition { optional string type = 1; optional string reason = 2; optional string message = 3; optional Time lastUpdateTime = 4; optional Time lastTransitionTime = 5; optional string status = 6; }
+message CertificateSigningRequestStatus { repeated CertificateSigningRequestCondition conditions = 1; optional bytes certificate = 2; }
+message CertificateSigningRequest { optional ObjectMeta metadata = 1; optional CertificateSigningRequestSpec spec = 2; optional CertificateSigningRequestStatus status = 3; }
 `;
 
 const messages = protobuf.parse(`${DEFINITIONS}${POD_DEFINITIONS}`, { keepCase: true }).root;
 
 /** Kinds whose bodies we can read; all else is refused with 415. */
 const KINDS = new Set([
+  'CertificateSigningRequest',
   'ClusterRole',
   'ClusterRoleBinding',
   'ConfigMap',
@@ -75,9 +89,13 @@ const KINDS = new Set([
   'Service',
   'ServiceAccount',
   'DeleteOptions',
+  'LocalSubjectAccessReview',
   'SelfSubjectAccessReview',
   'SelfSubjectRulesReview',
   'SelfSubjectReview',
+  'SubjectAccessReview',
+  'TokenRequest',
+  'TokenReview',
 ]);
 
 /** Numbers whose zero is a value, not an absence: pointers in Go's types, which writes all others whether set or not. */
@@ -123,6 +141,11 @@ const USER_MAPS = new Set([
   'options',
 ]);
 const TIMES = new Set(['creationTimestamp', 'deletionTimestamp']);
+/** Times that are the client's to set. */
+const CLIENT_TIMES = new Set(['lastUpdateTime', 'lastTransitionTime']);
+
+/** Of the year 9999, the last that a timestamp can say. */
+const LAST_SECOND = 253_402_300_800;
 
 function decode(name: string, bytes: Uint8Array): Record<string, unknown> {
   const type = messages.lookupType(name);
@@ -140,7 +163,7 @@ function withoutZeros(message: Record<string, unknown>): Record<string, unknown>
     if (value === '' || (value === 0 && !MEANINGFUL_ZEROS.has(name))) return [];
     if (value === false && OFF_IS_ABSENT.has(name)) return [];
     if (EMBEDDED.has(name) && isMessage(value)) return Object.entries(withoutZeros(value));
-    const kept = cleaned(value);
+    const kept = CLIENT_TIMES.has(name) ? timestampOf(value) : cleaned(value);
     return kept === undefined ? [] : [[name, kept]];
   });
   return Object.fromEntries(fields);
@@ -151,6 +174,12 @@ function cleaned(value: unknown): unknown {
   if (isIntOrString(value)) return value.type === TEXT ? value.strVal : value.intVal || undefined;
   if (isQuantity(value)) return value.string;
   return isMessage(value) ? withoutZeros(value) : value;
+}
+
+/** Undefined for Go's zero time. */
+function timestampOf(value: unknown): string | undefined {
+  const seconds = isMessage(value) ? Number(value.seconds ?? 0) : 0;
+  return seconds > 0 && seconds < LAST_SECOND ? toTimestamp(seconds * 1000) : undefined;
 }
 
 function isQuantity(value: unknown): value is { string: string } {

@@ -1,15 +1,17 @@
 /** One request from its head to its answer: who, whether there is room, what, and a line in the log. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../shared/kube/status.js';
+import type { AccessDecision } from '../access/rbac-authorizer.js';
 import type { Answer } from './answer.js';
 import type { ApiParts } from './api-request.js';
-import type { UserInfo } from './authenticate.js';
 import { answerRequest } from './dispatch.js';
-import type { Gate } from './gate.js';
+import type { Gate, Identity } from './gate.js';
 import { InFlight } from './in-flight.js';
+import { METRICS_PATH, type MetricsPage } from './metrics-page.js';
 import { createPathAnswers } from './path-answers.js';
 import { type RequestInfo, readRequest } from './request-info.js';
-import { requestLogger } from './request-log.js';
+import type { LoggedRequest } from './request-log.js';
+import { requestRecorder } from './request-recorder.js';
 import { methodNotAllowed, pathNotFound } from './status-response.js';
 import { withinTime } from './time-limit.js';
 import { writeAnswer } from './write-answer.js';
@@ -19,6 +21,8 @@ export interface RequestHandlerOptions extends ApiParts {
   /** Our own version, for /version. */
   version: string;
   maxInFlight: number;
+  /** Counts requests, and has the page of `/metrics`; absent: there is none. */
+  metrics?: MetricsPage;
   /** Where the request log goes; absent: to `log`. */
   requestLog?: ApiParts['log'];
 }
@@ -27,7 +31,8 @@ export interface RequestHandlerOptions extends ApiParts {
 interface Admission {
   info: RequestInfo;
   /** Absent on public paths and until someone is authenticated. */
-  user?: UserInfo;
+  identity?: Identity;
+  decision?: AccessDecision;
   /** Gives back the place among the requests in flight. */
   leave: () => void;
   createdName?: string;
@@ -42,18 +47,19 @@ export class RequestHandler {
   readonly #inFlight: InFlight;
   readonly #admissions = new WeakMap<FastifyRequest, Admission>();
   readonly #answerPath: ReturnType<typeof createPathAnswers>;
-  readonly #write: ReturnType<typeof requestLogger>;
+  readonly #write: ReturnType<typeof requestRecorder>;
   /** Requests whose answer is not complete. */
   readonly #open = new Set<Admission>();
   /** Called when the last of them is; present once the server drains. */
   #onDrained: (() => void) | undefined;
 
   constructor(options: RequestHandlerOptions) {
-    const { settings, registry, version, log, requestLog } = options;
+    const { settings, registry, version, log, requestLog, audit, clock } = options;
     this.#options = options;
     this.#inFlight = new InFlight(options.maxInFlight);
     this.#answerPath = createPathAnswers(registry.kinds, version);
-    this.#write = requestLogger(settings.requestLog, requestLog ?? log.child({ component: 'requests' }));
+    const lines = requestLog ?? log.child({ component: 'requests' });
+    this.#write = requestRecorder({ level: settings.requestLog, log: lines, audit, clock });
   }
 
   /** Before the body is read: who, what, and whether there is room. */
@@ -64,10 +70,14 @@ export class RequestHandler {
     this.#admissions.set(request, admission);
     this.#onClose(request, reply, admission);
     const { gate } = this.#options;
-    const user = await gate.identify(info, request.headers.authorization, request.ip);
-    if (user) {
-      admission.user = user;
-      gate.pass(user, info, request.ip);
+    const onProved = (proved: Identity) => {
+      admission.identity = proved;
+    };
+    const identity = await gate.identify(info, request.raw, onProved);
+    if (identity) {
+      admission.identity = identity;
+      const decision = gate.pass(identity, info, request.raw);
+      if (decision) admission.decision = decision;
     }
     admission.leave = this.#inFlight.enter();
   }
@@ -112,7 +122,7 @@ export class RequestHandler {
       admission.closing.abort();
       this.#open.delete(admission);
       if (this.#open.size === 0) this.#onDrained?.();
-      this.#write({
+      this.#tell({
         ...admission,
         method: request.method,
         path: (request.raw.url ?? '').split('?', 1)[0] ?? '',
@@ -124,23 +134,29 @@ export class RequestHandler {
     });
   }
 
+  #tell(request: LoggedRequest): void {
+    this.#write(request);
+    this.#options.metrics?.observe(request);
+  }
+
   async #answer(
     { headers, body }: FastifyRequest,
     admission: Admission,
     warn: (text: string) => void,
   ): Promise<Answer> {
-    const { info, user, closing } = admission;
+    const { info, identity, closing } = admission;
     const { accept, 'user-agent': userAgent, 'content-type': contentType } = headers;
     const accepted = accept === undefined ? {} : { accept };
     if (info.type === 'refused') throw info.reason === 'method' ? methodNotAllowed() : pathNotFound();
     if (info.type === 'path') {
+      if (info.path === METRICS_PATH && this.#options.metrics) return metricsAnswer(this.#options.metrics);
       const ifNoneMatch = headers['if-none-match'];
       return this.#answerPath(info, { ...accepted, ...(ifNoneMatch === undefined ? {} : { ifNoneMatch }) });
     }
-    if (!user) throw new ApiError('Unauthorized', 'Unauthorized');
+    if (!identity) throw new ApiError('Unauthorized', 'Unauthorized');
     const answer = answerRequest(this.#options, {
       info,
-      user,
+      user: identity.user,
       headers: { ...accepted, ...(contentType ? { contentType } : {}), ...(userAgent ? { userAgent } : {}) },
       ...(Buffer.isBuffer(body) ? { body } : {}),
       signal: closing.signal,
@@ -153,6 +169,11 @@ export class RequestHandler {
     const { settings, clock } = this.#options;
     return isLong ? answer : withinTime(answer, settings.answerTimeoutMs, clock);
   }
+}
+
+async function metricsAnswer({ contentType, text }: MetricsPage): Promise<Answer> {
+  const bytes = Buffer.from(await text());
+  return { type: 'bytes', code: 200, bytes, headers: { 'content-type': contentType } };
 }
 
 /** 503 that clients repeat; the connection closes, so that they come back to whoever listens then. */

@@ -3,7 +3,8 @@
  * a credential. A watch's line comes when it ends, with its whole duration.
  */
 import type { Logger } from '../../shared/process/log.js';
-import type { UserInfo } from './authenticate.js';
+import type { AccessDecision } from '../access/rbac-authorizer.js';
+import type { Identity } from './gate.js';
 import type { RequestInfo, Verb } from './request-info.js';
 
 /** What is written: nothing, what may have changed something and what was refused to someone, or every request. */
@@ -19,7 +20,9 @@ export interface LoggedRequest {
   /** Absent when the request was refused before it was read. */
   info?: RequestInfo;
   /** Absent when nobody was authenticated. */
-  user?: UserInfo;
+  identity?: Identity;
+  /** By what it was allowed; absent when it was not, or nobody was asked. */
+  decision?: AccessDecision;
   /** The name that a created object was given. */
   createdName?: string;
   remoteAddress: string;
@@ -54,9 +57,11 @@ function objectFields({ info, path, method, createdName }: LoggedRequest): Recor
 
 /** The fields of one line. */
 export function requestFields(request: LoggedRequest): Record<string, unknown> {
-  const { user, code, durationMs, remoteAddress, userAgent } = request;
+  const { identity, code, durationMs, remoteAddress, userAgent } = request;
+  const by = identity?.impersonator;
   return {
-    user: user?.username ?? '',
+    user: (by ?? identity?.user)?.username ?? '',
+    ...(by ? { impersonated: identity?.user.username } : {}),
     ...objectFields(request),
     code,
     durationMs: Math.round(durationMs * 10) / 10,

@@ -1,4 +1,4 @@
-/** HTTP to registry verbs and back: the objects themselves and their `/status`. */
+/** HTTP to registry verbs and back: the objects themselves, their `/status` and `/approval`. */
 import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
 import type { Status } from '../../shared/kube/status.js';
 import type { Kind } from '../kinds/kind.js';
@@ -8,6 +8,7 @@ import type { ApiParts, ApiRequest } from './api-request.js';
 import { objectsToRead } from './list-size.js';
 import { negotiateAnswer, parseMediaType } from './media-type.js';
 import { listAnswer, recordAnswer, type View } from './object-answer.js';
+import { beforeDryRun, warnOfPlan } from './plan.js';
 import {
   checkPatchOptions,
   deleteOptions,
@@ -98,16 +99,20 @@ async function watchObjects(parts: ApiParts, kind: Kind, request: ApiRequest): P
 
 async function createObject(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
   const view = viewOf(request, parts);
-  const { body, options } = readWrite(request);
+  const { body, options } = readWrite(parts, request);
   const record = await parts.registry.create(kind, request.info.namespace, body, options);
+  if (options.dryRun) await warnOfPlan(parts, kind, record, undefined, request.warn);
   request.created(record.object().metadata.name);
   return recordAnswer(kind, record, view, 201);
 }
 
 async function updateObject(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
   const view = viewOf(request, parts);
-  const { body, options } = readWrite(request);
-  return recordAnswer(kind, await parts.registry.update(kind, refOf(request), body, options), view);
+  const { body, options } = readWrite(parts, request);
+  const before = options.dryRun ? await beforeDryRun(parts, kind, request) : undefined;
+  const record = await parts.registry.update(kind, refOf(request), body, options);
+  if (options.dryRun) await warnOfPlan(parts, kind, record, before, request.warn);
+  return recordAnswer(kind, record, view);
 }
 
 function patchTypeOf({ headers, info }: ApiRequest): Patch['type'] {
@@ -121,9 +126,11 @@ function patchTypeOf({ headers, info }: ApiRequest): Patch['type'] {
 async function patchObject(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
   const view = viewOf(request, parts);
   const type = patchTypeOf(request);
-  const { body, options } = readWrite(request, type);
+  const { body, options } = readWrite(parts, request, type);
   const patch = { type, body, force: isSwitchedOn(request.info.query, 'force') };
+  const before = options.dryRun ? await beforeDryRun(parts, kind, request) : undefined;
   const { record, created } = await parts.registry.patch(kind, refOf(request), patch, options);
+  if (options.dryRun) await warnOfPlan(parts, kind, record, before, request.warn);
   return recordAnswer(kind, record, view, created ? 201 : 200);
 }
 
@@ -169,7 +176,7 @@ export async function answerResource(parts: ApiParts, kind: Kind, request: ApiRe
   return HANDLERS[verb](parts, kind, request);
 }
 
-/** Answers a verb on `/status` of an object. */
+/** Answers a verb on `/status` or `/approval` of an object. */
 export async function answerStatus(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
   const { verb } = request.info;
   if (verb !== 'get' && verb !== 'update' && verb !== 'patch') throw methodNotAllowed();

@@ -2,7 +2,7 @@
  * `/apis/fleet.everynode.dev/v1/restore`: GET says whether the store was restored and nobody has confirmed it yet, POST confirms.
  * Until then every write is answered with a warning.
  */
-import { FLEET_GROUP } from '../../shared/kube/rollout.js';
+import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
 import { type Answer, ok } from './answer.js';
 import type { ApiParts, ApiRequest } from './api-request.js';
 import type { ResourceRequest } from './request-info.js';

@@ -1,34 +1,46 @@
 /** The HTTPS server: API, agents' links and joins on one port, with a limit on everything that a client can stretch. */
+import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Server, ServerOptions } from 'node:https';
 import type { Duplex } from 'node:stream';
-import { type FastifyInstance, type FastifyReply, fastify } from 'fastify';
-import { JOIN_PATH, LINK_PATH } from '../../shared/link/messages.js';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import { LINK_PATH } from '../../shared/link/messages.js';
 import type { Clock } from '../../shared/process/clock.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { Slice } from '../../shared/process/slice.js';
+import { type AgentFiles, SCRIPT_PATH } from './agent-files.js';
 import type { AgentLink } from './agent-link.js';
-import type { Authenticator } from './authenticate.js';
-import { Gate } from './gate.js';
+import { addConsole } from './console/routes.js';
+import { ConsoleSessions } from './console/sessions.js';
+import { Gate, type GateOptions } from './gate.js';
+import { paceHandshakes } from './handshakes.js';
 import { MAX_IN_FLIGHT } from './in-flight.js';
+import { addJoinRoutes } from './join-routes.js';
 import { LargeReads } from './large-reads.js';
 import { MAX_HEADER_BYTES, refuseBrokenRequest } from './refused-socket.js';
-import { decodeBody, MAX_BODY_BYTES } from './request-body.js';
+import { MAX_BODY_BYTES } from './request-body.js';
 import { RequestHandler, type RequestHandlerOptions } from './request-handler.js';
 import { pathNotFound, statusOf } from './status-response.js';
 import { UpgradeHandler } from './upgrades/upgrade-handler.js';
 
-/** PEM texts: certificate chain and key. */
-export interface ServingCertificate {
+/** What the port proves itself by and whom it believes, PEM texts. */
+export interface ServingTls {
+  /** The certificate and its chain. */
   cert: string;
   key: string;
+  /** Authorities whose client certificates count; without, nobody is asked for one. */
+  clientAuthorities?: string;
+  /** Of session tickets, and how long one counts (s); without, a restart makes all clients strangers. */
+  tickets?: { keys: Buffer; seconds: number };
 }
 
 export interface ApiServerOptions
   extends Omit<RequestHandlerOptions, 'slice' | 'largeReads' | 'maxInFlight' | 'gate'> {
-  tls: ServingCertificate;
-  authenticate: Authenticator;
+  tls: ServingTls;
+  /** The user of the client certificate that came with a connection; absent: no certificate counts. */
+  authenticateSocket?: GateOptions['authenticateSocket'];
   agentLink: AgentLink;
+  agentFiles: AgentFiles;
   /** Tests may wait less. */
   limits?: Partial<ConnectionLimits>;
 }
@@ -54,23 +66,38 @@ const DEFAULT_LIMITS: ConnectionLimits = {
 /** Longer than clients keep idle connections for reuse, else a POST races with the close. */
 const KEEP_ALIVE_MS = 65_000;
 const HANDSHAKE_TIMEOUT_MS = 10_000;
-const MAX_JOIN_BYTES = 16 * 1024;
+/** SSL_MAX_SID_CTX_LENGTH of OpenSSL. */
+const SESSION_CONTEXT_BYTES = 32;
 
 export interface ApiServer {
   /** Resolves with the port in use. Throws `ExitError` when it cannot be had. */
   listen(address: { host: string; port: number }): Promise<number>;
   /** New connections get this certificate. */
-  renewCertificate(tls: ServingCertificate): void;
+  renewCertificate(tls: ServingTls): void;
   /** Ends watches and logs as if their time were up, lets answers under way finish for `drainMs`, and cuts the rest. */
   close(): Promise<void>;
 }
 
 type App = FastifyInstance<Server>;
 
-function serverOptions(tls: ServingCertificate, limits: ConnectionLimits): ServerOptions {
+/** One without a certificate, or with a foreign one, is let through: it may prove itself otherwise. */
+function secureOptions({ cert, key, clientAuthorities, tickets }: ServingTls): ServerOptions {
+  const asking = { ca: clientAuthorities, requestCert: true, rejectUnauthorized: false };
   return {
-    ...tls,
-    minVersion: 'TLSv1.2',
+    ...{ cert, key, minVersion: 'TLSv1.2', sessionIdContext: sessionContext(clientAuthorities) },
+    ...(clientAuthorities ? asking : {}),
+    ...(tickets ? { ticketKeys: tickets.keys, sessionTimeout: tickets.seconds } : {}),
+  };
+}
+
+/** However the server was started; with other authorities, sessions of those before do not count. */
+function sessionContext(clientAuthorities = ''): string {
+  return createHash('sha256').update(clientAuthorities).digest('base64url').slice(0, SESSION_CONTEXT_BYTES);
+}
+
+function serverOptions(tls: ServingTls, limits: ConnectionLimits): ServerOptions {
+  return {
+    ...secureOptions(tls),
     handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: limits.headersTimeoutMs,
@@ -106,18 +133,27 @@ function createApp({ tls, log }: ApiServerOptions, limits: ConnectionLimits): Ap
   return app;
 }
 
-function addRoutes(app: App, options: ApiServerOptions, handler: RequestHandler): void {
-  app.post(JOIN_PATH, { bodyLimit: MAX_JOIN_BYTES }, async (request, reply) => {
-    const { authorization } = request.headers;
-    const body = Buffer.isBuffer(request.body) ? decodeBody(request.body, 'application/json') : undefined;
-    const call = { body, remoteAddress: request.ip, ...(authorization ? { authorization } : {}) };
-    return reply.type('application/json').send(JSON.stringify(await options.agentLink.join(call)));
-  });
+function addRoutes(app: App, options: ApiServerOptions, handler: RequestHandler, gate: Gate): void {
+  addJoinRoutes(app, options.agentLink, options);
+  addAgentFiles(app, options.agentFiles, gate);
   app.route({
     method: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
     url: '/*',
     onRequest: (request, reply) => handler.admit(request, reply),
     handler: (request, reply) => handler.handle(request, reply),
+  });
+}
+
+/** For anybody: a host that is to join has nothing yet to prove who it is. */
+function addAgentFiles(app: App, files: AgentFiles, gate: Gate): void {
+  const onRequest = async ({ raw }: FastifyRequest) => gate.passAnybody(raw);
+  app.get(SCRIPT_PATH, { onRequest }, async ({ headers }, reply) =>
+    reply.type('text/x-shellscript; charset=utf-8').send(files.script(headers.host)),
+  );
+  app.get('/agent/:version/:name', { onRequest }, async (request, reply) => {
+    const { version = '', name = '' } = request.params as Record<string, string>;
+    const { bytes, size } = await files.open(version, name);
+    return reply.type('application/octet-stream').header('content-length', size).send(bytes);
   });
 }
 
@@ -149,11 +185,14 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const app = createApp(options, limits);
   const slice = new Slice(options.clock);
   const largeReads = new LargeReads(options.settings.largeReads, options.clock);
-  const gate = new Gate(options.authenticate, options.settings.clientLimits, options.clock);
+  const sessions = new ConsoleSessions(options.clock);
+  const gate = new Gate({ ...options, sessions, clientLimits: options.settings.clientLimits });
   const parts = { ...options, slice, largeReads, gate };
   const handler = new RequestHandler({ ...parts, maxInFlight: limits.maxInFlight });
   const upgrades = new UpgradeHandler(parts);
-  addRoutes(app, options, handler);
+  addConsole(app, { gate, sessions });
+  addRoutes(app, options, handler, gate);
+  paceHandshakes(app.server, options.clock);
   app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     if ((request.url ?? '').split('?', 1)[0] === LINK_PATH) {
       options.agentLink.handleUpgrade(request, socket, head);
@@ -171,7 +210,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       const address = app.server.address();
       return typeof address === 'object' && address ? address.port : port;
     },
-    renewCertificate: (tls) => app.server.setSecureContext({ ...tls, minVersion: 'TLSv1.2' }),
+    renewCertificate: (tls) => app.server.setSecureContext(secureOptions(tls)),
     close: async () => {
       upgrades.close();
       await atMost(handler.drain(), options.settings.drainMs, options.clock);

@@ -2,7 +2,7 @@
  * `GET /apis/fleet.everynode.dev/v1/namespaces/NS/daemonsets/NAME/why`: counts and names by reason code,
  * and with `?node=NODE` the reason on that node with every rule's outcome.
  */
-import { FLEET_GROUP } from '../../shared/kube/rollout.js';
+import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
 import { badRequest } from '../../shared/kube/status.js';
 import { type Answer, ok } from './answer.js';
 import type { ApiParts, ApiRequest } from './api-request.js';

@@ -1,10 +1,11 @@
 /** The body of a write, with what field validation has to say of its text. */
 import { badRequest } from '../../shared/kube/status.js';
 import type { Patch, RepeatedKeys, WriteOptions } from '../registry/registry.js';
-import type { ApiRequest } from './api-request.js';
+import type { ApiParts, ApiRequest } from './api-request.js';
 import { writeOptions } from './query-options.js';
 import type { RepeatedKey } from './repeated-keys.js';
 import { type DecodedBody, readBody } from './request-body.js';
+import { reviewWrite } from './review-write.js';
 
 /** Upstream names no more. */
 const MAX_FINDINGS = 100;
@@ -23,10 +24,16 @@ export function requiredBody(request: ApiRequest): unknown {
 
 /** Body and options of a create, an update, or a patch of this type. Throws 400, 413, 415 and 422. */
 export function readWrite(
+  { identities }: Pick<ApiParts, 'identities'>,
   request: ApiRequest,
   patchType?: Patch['type'],
 ): { body: unknown; options: WriteOptions } {
-  const options = writeOptions(request.info, request.headers.userAgent, request.warn);
+  const options = {
+    ...writeOptions(request.info, request.headers.userAgent, request.warn),
+    user: request.user.username,
+    review: reviewWrite(identities.authorizer, request),
+    groups: request.user.groups,
+  };
   const decoded = requiredBodyAsWritten(request);
   if (options.fieldValidation === 'Ignore') return { body: decoded.value, options };
   const repeatedKeys = repeatedKeysFor(decoded, patchType);

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { SMALL_HEAP_FLAGS } from '../../shared/process/small-heap.js';
 
-const AGENT_PROGRAM = fileURLToPath(new URL('../../agent/cli.js', import.meta.url));
+const AGENT_PROGRAM = fileURLToPath(new URL('../../agent/everynode-agent.cjs', import.meta.url));
 
 /** Runs an agent command in the foreground and ends as it ends. Throws `ExitError` with its code when it failed. */
 export function runAgentCommand(args: readonly string[]): void {

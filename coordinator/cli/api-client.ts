@@ -11,11 +11,13 @@ export interface ApiClient {
   /** PEM of the certificate authority. */
   readonly certificateAuthority: string;
   /**
-   * One request with a JSON body and a JSON answer.
+   * One request with a JSON body, of a PATCH a merge patch, and a JSON answer.
    * Throws `ApiError` when the API refuses, and the socket's error when it cannot be reached.
    */
-  request<T>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<T>;
+  request<T>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<T>;
 }
+
+const MERGE_PATCH = 'application/merge-patch+json';
 
 interface Kubeconfig {
   clusters: { cluster: { server: string; 'certificate-authority-data': string } }[];
@@ -60,7 +62,15 @@ export function apiClientFromKubeconfig(path: string): ApiClient {
     server: cluster.server,
     certificateAuthority,
     request: <T>(method: string, path: string, body?: unknown) =>
-      send<T>(new URL(path, cluster.server), { agent, method, headers }, body),
+      send<T>(
+        new URL(path, cluster.server),
+        {
+          agent,
+          method,
+          headers: method === 'PATCH' ? { ...headers, 'content-type': MERGE_PATCH } : headers,
+        },
+        body,
+      ),
   };
 }
 

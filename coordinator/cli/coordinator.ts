@@ -2,15 +2,29 @@
 import type { Command } from 'commander';
 import { untilStopSignal } from '../../shared/process/lifecycle.js';
 import { createLogger } from '../../shared/process/log.js';
+import { serviceManager } from '../../shared/process/service-manager.js';
 import { addSettingFlags } from '../../shared/process/settings.js';
-import { COORDINATOR_SETTINGS } from '../settings.js';
+import { COORDINATOR_SETTINGS, INSTALL_SETTINGS } from '../settings.js';
 import { readSettings } from './read-settings.js';
 
 /** Adds the command. */
 export function coordinatorCommand(program: Command): void {
   const command = program.command('coordinator').description('run the coordinator alone, as a service does');
   addSettingFlags(command, COORDINATOR_SETTINGS);
-  command.option('--config <FILE>', 'YAML file with settings').action(runCoordinator);
+  // Without it the subcommands' flags would be taken for this one's.
+  command
+    .enablePositionalOptions()
+    .option('--config <FILE>', 'YAML file with settings')
+    .action(runCoordinator);
+  addSettingFlags(command.command('install'), INSTALL_SETTINGS)
+    .description('as root: run the coordinator as a service of this machine; again, to change settings')
+    .option('--release <DIR>', 'what npm run release made: the agents that hosts are given')
+    .action(async (flags) => (await import('./coordinator-install.js')).installCoordinator(flags));
+  command
+    .command('uninstall')
+    .description('as root: stop the coordinator and take its service away')
+    .option('--purge', 'remove database, keys, backups, settings and user as well')
+    .action(async (flags) => (await import('./coordinator-uninstall.js')).uninstallCoordinator(flags));
 }
 
 async function runCoordinator(flags: Record<string, unknown>): Promise<void> {
@@ -19,6 +33,9 @@ async function runCoordinator(flags: Record<string, unknown>): Promise<void> {
   // Loaded here, so that the other commands need not wait for it.
   const { startCoordinator } = await import('../main.js');
   const coordinator = await startCoordinator(settings, log);
+  const manager = serviceManager(process.env);
+  manager.ready(coordinator.server);
   await untilStopSignal();
+  manager.stopping();
   await coordinator.stop();
 }

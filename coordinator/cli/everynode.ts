@@ -5,13 +5,20 @@ import { createProgram, runCommandLine } from '../../shared/process/command-line
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { runProgram } from '../../shared/process/lifecycle.js';
 import { agentCommand } from './agent.js';
+import { auditCommand } from './audit.js';
 import { backupCommand } from './backup.js';
 import { coordinatorCommand } from './coordinator.js';
 import { downCommand } from './down.js';
+import { nodeCommand } from './node.js';
+import { planCommand } from './plan.js';
+import { releaseCommand } from './release.js';
 import { restoreCommands } from './restore.js';
+import { rolloutCommand } from './rollout.js';
+import { secretsKeyCommand } from './secrets-key.js';
 import { simulateCommand } from './simulate.js';
 import { tokenCommand } from './token.js';
 import { upCommand } from './up.js';
+import { userCommand } from './user.js';
 import { versionCommand } from './version.js';
 import { whyCommand } from './why.js';
 
@@ -24,9 +31,16 @@ await runProgram(async () => {
     agentCommand,
     simulateCommand,
     tokenCommand,
+    userCommand,
+    auditCommand,
+    secretsKeyCommand,
+    nodeCommand,
     backupCommand,
     restoreCommands,
+    releaseCommand,
     whyCommand,
+    planCommand,
+    rolloutCommand,
     versionCommand,
   ]) {
     addTo(program);

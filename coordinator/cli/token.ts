@@ -1,24 +1,34 @@
-/** `everynode token create|list|delete`: join tokens, kept as kubeadm keeps them: Secrets in kube-system. */
+/** `everynode token create|list|revoke`: join tokens, kept as kubeadm keeps them: Secrets in kube-system. */
 import { X509Certificate } from 'node:crypto';
 import type { Command } from 'commander';
 import type { Secret } from '../../shared/kube/config.js';
+import { isLabelKey, isLabelValue } from '../../shared/kube/label-syntax.js';
 import { publicKeyHash } from '../../shared/link/public-key-hash.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { kubeconfigPath } from '../data-dir.js';
 import { newJoinToken, TOKEN_SECRET_PREFIX, TOKEN_SECRET_TYPE, tokenSecret } from '../hub/join-token.js';
 import { defaultDataDir } from '../settings.js';
 import { type ApiClient, apiClientFromKubeconfig } from './api-client.js';
-import { reachableServer } from './reachable-server.js';
+import { durationSeconds } from './duration.js';
+import { joinLines } from './join-lines.js';
 
 const SECRETS = '/api/v1/namespaces/kube-system/secrets';
 const DESCRIPTION_ANNOTATION = 'everynode.dev/description';
-const ID_WIDTH = 9;
-const EXPIRES_WIDTH = 23;
+/** Of the columns but the last. */
+const WIDTHS = [9, 23, 6, 20];
 
 export interface TokenWish {
   /** Seconds until it joins nobody any more; 0 = never ends. */
   ttlSeconds: number;
   description: string;
+  /** True for a token that joins more than one host. */
+  reusable?: boolean;
+  /** Names, or patterns with `*`, that hosts may join under; any when absent. */
+  nodes?: readonly string[];
+  /** Labels that the hosts' Nodes get. */
+  labels?: Readonly<Record<string, string>>;
+  /** True when hosts may give themselves protected labels. */
+  anyLabels?: boolean;
 }
 
 export interface CreatedToken {
@@ -36,6 +46,10 @@ export function tokenCommand(program: Command): void {
     .description('make a token and print the line that a host types to join')
     .option(...data)
     .option('--ttl <DURATION>', 'how long it joins hosts: 30m, 24h, 7d; 0 = for ever', '24h')
+    .option('--reusable', 'let it join any number of hosts, not one')
+    .option('--nodes <NAME,...>', 'names that hosts may join under; * stands for anything', '')
+    .option('--labels <K=V,...>', 'labels that the nodes get, protected ones too', '')
+    .option('--any-labels', 'let hosts give themselves protected labels')
     .option('--advertise <HOST>', 'host name or address by which hosts reach the coordinator')
     .option('--description <TEXT>', 'shown by token list', '')
     .action(create);
@@ -45,9 +59,10 @@ export function tokenCommand(program: Command): void {
     .option(...data)
     .action(list);
   token
-    .command('delete')
+    .command('revoke')
+    .alias('delete')
     .argument('<ID>', 'the part of the token before its first dot')
-    .description('delete a token; hosts that have joined stay')
+    .description('let a token join nobody any more; hosts that have joined stay')
     .option(...data)
     .action(remove);
 }
@@ -56,7 +71,8 @@ export function tokenCommand(program: Command): void {
 export async function createToken(api: ApiClient, wish: TokenWish): Promise<CreatedToken> {
   const token = newJoinToken();
   const expiresAtMs = wish.ttlSeconds > 0 ? Date.now() + wish.ttlSeconds * 1000 : undefined;
-  const secret = tokenSecret(token, expiresAtMs);
+  const { nodes = [], labels = {}, anyLabels = false } = wish;
+  const secret = tokenSecret(token, { expiresAtMs, singleUse: !wish.reusable, nodes, labels, anyLabels });
   const annotations = { [DESCRIPTION_ANNOTATION]: wish.description };
   await api.request('POST', SECRETS, { ...secret, metadata: { ...secret.metadata, annotations } });
   const text = `${token.id}.${token.secret}.${publicKeyHash(new X509Certificate(api.certificateAuthority))}`;
@@ -67,15 +83,23 @@ interface CreateOptions {
   data: string;
   ttl: string;
   description: string;
+  nodes: string;
+  labels: string;
+  reusable?: boolean;
+  anyLabels?: boolean;
   advertise?: string;
 }
 
 async function create(options: CreateOptions): Promise<void> {
   const ttlSeconds = durationSeconds(options.ttl);
   const api = apiClientFromKubeconfig(kubeconfigPath(options.data));
-  const token = await createToken(api, { ttlSeconds, description: options.description });
-  const server = await reachableServer(api.server, options.advertise);
-  process.stdout.write(`everynode-agent --server ${server} --token ${token.text}\n`);
+  const { description, reusable = false, anyLabels = false } = options;
+  const nodes = options.nodes.split(',').filter(Boolean);
+  const labels = labelsFrom(options.labels);
+  const token = await createToken(api, { ttlSeconds, description, reusable, anyLabels, nodes, labels });
+  for (const line of await joinLines(api, token.text, options.data, options.advertise)) {
+    process.stdout.write(`${line}\n`);
+  }
 }
 
 async function list(options: { data: string }): Promise<void> {
@@ -85,31 +109,42 @@ async function list(options: { data: string }): Promise<void> {
   const rows = items.map(({ data = {}, metadata: { annotations = {} } }) => [
     decode(data['token-id']),
     decode(data.expiration) || '<never>',
+    usesOf(data),
+    decode(data.nodes) || '*',
     annotations[DESCRIPTION_ANNOTATION] || '<none>',
   ]);
-  for (const [id = '', expires = '', description = ''] of [['ID', 'EXPIRES', 'DESCRIPTION'], ...rows]) {
-    process.stdout.write(`${id.padEnd(ID_WIDTH)}${expires.padEnd(EXPIRES_WIDTH)}${description}\n`);
+  const header = ['ID', 'EXPIRES', 'USES', 'NODES', 'DESCRIPTION'];
+  for (const row of [header, ...rows]) {
+    const cells = row.map((cell, column) => cell.padEnd(WIDTHS[column] ?? 0));
+    process.stdout.write(`${cells.join('').trimEnd()}\n`);
   }
+}
+
+/** How many hosts it still joins. */
+function usesOf(data: Record<string, string>): string {
+  if (decode(data['single-use']) !== 'true') return 'any';
+  return data['spent-for'] === undefined ? '1' : '0';
+}
+
+function labelsFrom(text: string): Record<string, string> {
+  const pairs = text
+    .split(',')
+    .filter(Boolean)
+    .map((item): [string, string] => {
+      const at = item.indexOf('=');
+      const [key, value] = [item.slice(0, at), item.slice(at + 1)];
+      if (at > 0 && isLabelKey(key) && isLabelValue(value)) return [key, value];
+      throw new ExitError(EXIT_CODES.usage, `--labels: must be KEY=VALUE,… of labels, not "${item}".`);
+    });
+  return Object.fromEntries(pairs);
 }
 
 async function remove(id: string, options: { data: string }): Promise<void> {
   const api = apiClientFromKubeconfig(kubeconfigPath(options.data));
   await api.request('DELETE', `${SECRETS}/${encodeURIComponent(TOKEN_SECRET_PREFIX + id)}`);
-  process.stdout.write(`token ${id} deleted\n`);
+  process.stdout.write(`token ${id} revoked\n`);
 }
 
 function decode(base64: string | undefined): string {
   return Buffer.from(base64 ?? '', 'base64').toString();
-}
-
-const UNIT_SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400 };
-
-function durationSeconds(text: string): number {
-  if (text === '0') return 0;
-  const match = /^(\d+)([smhd])$/.exec(text);
-  if (match) return Number(match[1]) * (UNIT_SECONDS[match[2] ?? ''] ?? 0);
-  throw new ExitError(
-    EXIT_CODES.usage,
-    `--ttl: must be a duration such as 30m, 24h or 7d, or 0, not "${text}".`,
-  );
 }

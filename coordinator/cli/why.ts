@@ -1,6 +1,6 @@
 /** `everynode why ds/NAME [node/NAME]`: the reason on one node, or counts over the fleet, from the API. */
 import type { Command } from 'commander';
-import { FLEET_GROUP } from '../../shared/kube/rollout.js';
+import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
 import { ApiError } from '../../shared/kube/status.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import type { FleetReasonsDocument, NodeReasonDocument } from '../api/why.js';
@@ -79,11 +79,14 @@ function answerText(answer: WhyAnswer): string {
   return `${lines.join('\n')}\n`;
 }
 
-function nodeLines({ code, sentence, rules }: NodeReasonDocument): string[] {
+function nodeLines({ code, sentence, rules, rollout }: NodeReasonDocument): string[] {
   const results = rules.map(({ rule, passed, detail }) => {
     return `  ${passed ? 'passed' : 'FAILED'}  ${rule.padEnd(12)}  ${detail}`;
   });
-  return [`${code}: ${sentence}`, ...results];
+  const counted = rollout
+    ? [`  rollout ${rollout.code}${rollout.wave ? ` in wave ${rollout.wave}` : ''}`]
+    : [];
+  return [`${code}: ${sentence}`, ...results, ...counted];
 }
 
 function fleetLines({ sentence, reasons }: FleetReasonsDocument): string[] {

@@ -9,12 +9,19 @@ import { Slice } from '../../shared/process/slice.js';
 import type { CurrentRevision } from '../decisions/daemon-node.js';
 import { templateGenerationOf } from '../decisions/daemon-pod.js';
 import { explainPlacement, type RuleResult } from '../decisions/explain-placement.js';
-import { REASON_CODES, type Reason, type ReasonCode, reasonFor } from '../decisions/reason-code.js';
+import {
+  REASON_CODES,
+  type Reason,
+  type ReasonCode,
+  type RolloutStance,
+  reasonFor,
+} from '../decisions/reason-code.js';
 import { fleetSentence, reasonSentence } from '../decisions/reason-sentence.js';
 import { hashOf } from '../decisions/revision.js';
 import { revisionHistory } from '../decisions/revision-history.js';
+import type { RolloutCode } from '../decisions/rollout-code.js';
 import { BY_OWNER, type Informers } from '../informers/informer.js';
-import { daemonSetKind, nodeKind } from '../kinds/index.js';
+import { daemonSetKind, nodeKind, rolloutKind } from '../kinds/index.js';
 import { nodeNamesOf, podsOnNode } from './daemonset-view.js';
 import type { RolloutBoard } from './rollout-board.js';
 
@@ -24,6 +31,8 @@ export interface NodeAnswer {
   sentence: string;
   rules: RuleResult[];
   pod?: string;
+  /** Where a policy governs the DaemonSet. */
+  rollout?: { code: RolloutCode; wave: string };
 }
 
 /** Why, for the whole fleet: every node is named under exactly one code. Codes without a node are left out. */
@@ -33,10 +42,31 @@ export interface FleetAnswer {
   reasons: { code: ReasonCode; count: number; nodes: string[] }[];
 }
 
+/** Which hosts of a rollout. */
+interface HostsWish {
+  codes: readonly string[];
+  wave?: string;
+  after?: string;
+  limit: number;
+}
+
+/** One page of a rollout's hosts, by name. */
+interface HostList {
+  total: number;
+  hosts: { node: string; code: RolloutCode; wave: string; sentence: string }[];
+  continue?: string;
+}
+
+function isMeant({ code, wave }: RolloutStance, wish: HostsWish): boolean {
+  return (
+    (wish.codes.length === 0 || wish.codes.includes(code)) && (wish.wave === undefined || wish.wave === wave)
+  );
+}
+
 interface ExplainerParts {
   informers: Pick<Informers, 'pods' | 'nodes' | 'daemonSets' | 'controllerRevisions'>;
   clock: Clock;
-  rollouts: Pick<RolloutBoard, 'stanceOf'>;
+  rollouts: Pick<RolloutBoard, 'stanceOf' | 'rolloutOf'>;
 }
 
 /** A DaemonSet with what is the same for all its nodes. */
@@ -62,12 +92,12 @@ export class DaemonSetExplainer {
     if (!node && pods.length === 0) throw notFound(nodeKind, nodeName);
     const rollout = this.#parts.rollouts.stanceOf(ref, nodeName);
     const reason = reasonFor({ ...subject, node, pods, rollout });
-    const { namespace = '', name } = daemonSet.metadata;
     return {
       code: reason.code,
-      sentence: reasonSentence(reason, { namespace, daemonSet: name, node: nodeName }),
+      sentence: sentenceOf(subject, nodeName, reason),
       rules: node ? explainPlacement(node, daemonSet.spec.template.spec) : [],
       ...(reason.pod === undefined ? {} : { pod: reason.pod }),
+      ...(rollout ? { rollout: { code: rollout.code, wave: rollout.wave } } : {}),
     };
   }
 
@@ -88,6 +118,31 @@ export class DaemonSetExplainer {
       sentence: fleetSentence({ namespace, daemonSet: name }, reasons),
       total: reasons.reduce((sum, { count }) => sum + count, 0),
       reasons,
+    };
+  }
+
+  /** Visits all nodes, in slices; puts into words those of one page. Throws 404. */
+  async rolloutHosts(ref: ObjectRef, wish: HostsWish): Promise<HostList> {
+    const subject = this.#subject(ref);
+    const posted = this.#parts.rollouts.rolloutOf(ref);
+    if (!posted) throw notFound(rolloutKind, ref.name);
+    const slice = new Slice(this.#parts.clock);
+    const found: { node: string; stance: RolloutStance }[] = [];
+    for (const node of nodeNamesOf(this.#parts.informers, subject.daemonSet)) {
+      const stance = posted.stanceOf(node);
+      if (isMeant(stance, wish)) found.push({ node, stance });
+      await slice.pause();
+    }
+    found.sort((a, b) => (a.node < b.node ? -1 : 1));
+    const left = wish.after === undefined ? found : found.filter(({ node }) => node > (wish.after ?? ''));
+    const page = left.slice(0, wish.limit);
+    const last = page.at(-1);
+    return {
+      total: found.length,
+      hosts: page.map(({ node, stance: { code, wave } }) => {
+        return { node, code, wave, sentence: sentenceOf(subject, node, this.#reason(subject, node)) };
+      }),
+      ...(last && left.length > page.length ? { continue: last.node } : {}),
     };
   }
 
@@ -116,4 +171,9 @@ export class DaemonSetExplainer {
     const rollout = this.#parts.rollouts.stanceOf(subject.daemonSet.metadata, nodeName);
     return reasonFor({ ...subject, node, pods: this.#ownedPods(subject, nodeName), rollout });
   }
+}
+
+function sentenceOf({ daemonSet }: Subject, node: string, reason: Reason): string {
+  const { namespace = '', name } = daemonSet.metadata;
+  return reasonSentence(reason, { namespace, daemonSet: name, node });
 }

@@ -4,6 +4,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { daemonPod } from '../decisions/daemon-pod.js';
+import type { HostTurnTerms } from '../decisions/host-turn-terms.js';
 import { recordNode } from '../decisions/node-record.js';
 import { isIdle, type NodeStep, nodeStep, type PodDeletion } from '../decisions/node-step.js';
 import type { NodeSituation } from '../decisions/rolling-update.js';
@@ -13,8 +14,9 @@ import { DaemonPodModels } from './daemon-pod-models.js';
 import { fleetKey, nodeKey, parseKey } from './daemonset-keys.js';
 import type { DaemonSetParts } from './daemonset-parts.js';
 import type { DaemonSetTallies } from './daemonset-tallies.js';
-import type { DaemonSetTally, ReplacementTurn } from './daemonset-tally.js';
+import type { DaemonSetTally, GivenTurn } from './daemonset-tally.js';
 import { type DaemonNodeView, viewNode } from './daemonset-view.js';
+import { HostTurns } from './host-turns.js';
 import { adopt, preconditionsOf, release } from './ownership.js';
 import type { Turn } from './worker.js';
 
@@ -53,9 +55,11 @@ export class DaemonSetNodes {
   readonly #gates = new Map<string, CreateGate>();
 
   readonly #models: DaemonPodModels;
+  readonly #hostTurns: HostTurns;
 
   constructor(parts: DaemonSetParts, tallies: DaemonSetTallies, signals: NodeSignals) {
     this.#models = new DaemonPodModels(parts.registry);
+    this.#hostTurns = new HostTurns(parts.registry, this.#models);
     this.#parts = parts;
     this.#tallies = tallies;
     this.#signals = signals;
@@ -63,10 +67,10 @@ export class DaemonSetNodes {
 
   /** Takes the node's state into the tally. `busy`: there is something to do there, which is for the node's key. */
   count(daemonSet: DaemonSet, tally: DaemonSetTally, nodeName: string): Look {
-    const { clock, informers } = this.#parts;
+    const { clock, informers, restoredEra } = this.#parts;
     const { current } = tally.subject;
     const now = clock.now();
-    const { node, claims } = viewNode(informers, daemonSet, current, nodeName);
+    const { node, claims } = viewNode(informers, daemonSet, current, nodeName, restoredEra);
     const backoff = tally.backoffs.get(nodeName);
     const step = nodeStep({ node, spec: daemonSet.spec, current, backoff, now });
     const record = recordNode(node, daemonSet.spec.minReadySeconds ?? 0, now);
@@ -110,6 +114,7 @@ export class DaemonSetNodes {
     const look = this.count(daemonSet, tally, nodeName);
     if (look.againMs !== undefined) turn.againAfter(look.againMs);
     if (!look.busy && !order) return;
+    if (order?.turn !== 'withdraw' && tally.holdsStill(nodeName)) return;
     // Until its own writes have been seen and looked at, the node counts as under way.
     tally.markUnderWay(nodeName);
     this.#writing.add(nodeKey(daemonSet, nodeName));
@@ -119,12 +124,19 @@ export class DaemonSetNodes {
   }
 
   /** Carries out a turn, if it still makes sense. */
-  async #replace(subject: Subject, { node, place }: Look, order: ReplacementTurn): Promise<void> {
+  async #replace(subject: Subject, { node, place }: Look, order: GivenTurn): Promise<void> {
+    const { turn } = order;
     const live = node.pods.filter((pod) => !pod.terminating);
     const [newPod] = live.filter(({ updated }) => updated);
-    if (order === 'revert' && newPod) await this.#deletePod(subject, newPod.name);
-    else if (order === 'replace' && place?.oldPod) await this.#deletePod(subject, place.oldPod);
-    else if (order === 'create' && place?.oldPod && live.length === 1) await this.#create(subject);
+    const isOfUseAgain = !order.wasCovered && place?.covered === true && live.length === 1;
+    if (isOfUseAgain && (turn === 'replace' || turn === 'revert')) subject.turn.againAfter(0);
+    else if (turn === 'revert' && newPod) await this.#deletePod(subject, newPod.name);
+    else if (turn === 'withdraw' && place?.oldPod) await this.#withdrawTurn(subject, place.oldPod);
+    else if (turn === 'replace' && place?.oldPod) {
+      const terms = live.length === 1 ? subject.tally.hostTurn(node.name) : undefined;
+      if (terms) await this.#giveHostTurn(subject, place.oldPod, terms);
+      else await this.#deletePod(subject, place.oldPod);
+    } else if (turn === 'create' && place?.oldPod && live.length === 1) await this.#create(subject);
     else subject.turn.againAfter(0);
   }
 
@@ -170,13 +182,11 @@ export class DaemonSetNodes {
 
   async #deletePod(subject: Subject, name: string): Promise<void> {
     const { daemonSet } = subject;
-    const { registry, informers, recordEvent } = this.#parts;
-    const { namespace } = daemonSet.metadata;
-    const ref = { ...(namespace ? { namespace } : {}), name };
-    const pod = informers.pods.get(ref);
+    const { registry, recordEvent } = this.#parts;
+    const pod = this.#podNamed(daemonSet, name);
     if (!pod) return;
     try {
-      const result = await registry.delete(podKind, ref, { preconditions: preconditionsOf(pod) });
+      const result = await registry.delete(podKind, pod.metadata, { preconditions: preconditionsOf(pod) });
       this.#wrote(subject, 'deleted' in result ? result.deleted : result.terminating);
       recordEvent(daemonSet, 'Normal', 'SuccessfulDelete', `Deleted pod: ${name}`);
     } catch (error) {
@@ -184,6 +194,36 @@ export class DaemonSetNodes {
       recordEvent(daemonSet, 'Warning', 'FailedDelete', `Error deleting: ${textOf(error)}`);
       throw error;
     }
+  }
+
+  async #giveHostTurn(subject: Subject, name: string, terms: HostTurnTerms): Promise<void> {
+    const { daemonSet, nodeName, tally } = subject;
+    const old = this.#podNamed(daemonSet, name);
+    if (!old) return;
+    try {
+      const { hash } = tally.subject.current;
+      this.#wrote(subject, await this.#hostTurns.give({ daemonSet, hash }, old, terms));
+      const text = `Gave node ${nodeName} its turn to replace pod: ${name}`;
+      this.#parts.recordEvent(daemonSet, 'Normal', 'TurnGiven', text);
+    } catch (error) {
+      if (isSuperseded(error)) return;
+      this.#parts.recordEvent(daemonSet, 'Warning', 'FailedCreate', `Error creating: ${textOf(error)}`);
+      throw error;
+    }
+  }
+
+  async #withdrawTurn(subject: Subject, name: string): Promise<void> {
+    const old = this.#podNamed(subject.daemonSet, name);
+    if (!old) return;
+    try {
+      this.#wrote(subject, await this.#hostTurns.withdraw(old));
+    } catch (error) {
+      if (!isSuperseded(error)) throw error;
+    }
+  }
+
+  #podNamed({ metadata: { namespace } }: DaemonSet, name: string): Pod | undefined {
+    return this.#parts.informers.pods.get({ ...(namespace ? { namespace } : {}), name });
   }
 
   async #create(subject: Subject): Promise<void> {

@@ -17,6 +17,8 @@ export interface DaemonSetParts {
   reservations: PodReservations;
   /** Where rollouts by waves say how they stand. */
   rollouts: RolloutBoard;
+  /** The store's era, when it was restored: Pods are made on those nodes only whose hosts were heard in it (`HEARD_IN_ERA`). */
+  restoredEra?: string;
   clock: Clock;
   log: Logger;
   /** As component `daemonset-controller`. */

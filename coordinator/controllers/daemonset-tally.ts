@@ -3,11 +3,18 @@ import type { DaemonSet } from '../../shared/kube/workload.js';
 import type { CurrentRevision } from '../decisions/daemon-node.js';
 import type { StatusCounts } from '../decisions/daemonset-status.js';
 import type { FailedPodBackoff } from '../decisions/failed-pod-backoff.js';
+import type { HostTurnTerms } from '../decisions/host-turn-terms.js';
 import type { NodeRecord, StatusShare } from '../decisions/node-record.js';
 import { type Fleet, SITUATIONS, type Situation } from '../decisions/rolling-update.js';
 
-/** What the fleet step lets a node do: a new Pod beside the old one, the old one deleted, or the new one. */
-export type ReplacementTurn = 'create' | 'replace' | 'revert';
+/** What the fleet step lets a node do: a new Pod beside the old one, the old one replaced, the new one deleted, or a host's turn taken back. */
+export type ReplacementTurn = 'create' | 'replace' | 'revert' | 'withdraw';
+
+/** A turn, and whether the node was covered when it was given: a Pod that was of no use goes whatever the budget, if it still is. */
+export interface GivenTurn {
+  turn: ReplacementTurn;
+  wasCovered: boolean;
+}
 
 /** Another revision than the current one, to make Pods of: the DaemonSet as it was then. */
 export interface OtherRevision {
@@ -19,6 +26,11 @@ export type HeldBack = (nodeName: string) => OtherRevision | undefined;
 
 /** Every Pod is made of the current revision: upstream's way. */
 export const NOT_HELD_BACK: HeldBack = () => undefined;
+
+/** All Pods are replaced from here. */
+export const NO_HOST_TURNS = (): undefined => undefined;
+/** Pods are made and deleted everywhere. */
+export const NOT_FROZEN = (): boolean => false;
 
 /** For what a tally was counted: when this changes, all is counted anew. */
 export interface TallySubject {
@@ -54,12 +66,17 @@ export class DaemonSetTally implements Fleet {
   readonly backoffs = new Map<string, FailedPodBackoff>();
   /** The revision that a node's Pod is made of where that is not the current one: its wave is not open. */
   heldBack: HeldBack = NOT_HELD_BACK;
+  /** What the host may decide about its turn; undefined: its Pod is replaced from here. */
+  hostTurn: (nodeName: string) => HostTurnTerms | undefined = NO_HOST_TURNS;
+  /** Whether Pods of the node are neither made nor deleted. */
+  frozen: (nodeName: string) => boolean = NOT_FROZEN;
   /** Every node has been counted: sums and status may be believed. */
   whole = false;
   #covered = 0;
   readonly #records = new Map<string, NodeRecord>();
   readonly #underWay = new Set<string>();
-  readonly #turns = new Map<string, ReplacementTurn>();
+  readonly #turns = new Map<string, GivenTurn>();
+  readonly #still = new Set<string>();
   /** How many nodes carry Pods of each revision. */
   readonly #hashes = new Map<string, number>();
 
@@ -124,16 +141,35 @@ export class DaemonSetTally implements Fleet {
     this.tell(name);
   }
 
+  /** What was last seen of a node. */
+  recordOf(name: string): NodeRecord | undefined {
+    return this.#records.get(name);
+  }
+
+  /** Whether nothing may be done on the node, though there is something to do: `takeThawed` names it once there may. */
+  holdsStill(name: string): boolean {
+    if (!this.frozen(name)) return false;
+    this.#still.add(name);
+    return true;
+  }
+
+  /** Nodes that were held still and need not be any longer, once. */
+  takeThawed(): string[] {
+    const thawed = [...this.#still].filter((name) => !this.frozen(name));
+    for (const name of thawed) this.#still.delete(name);
+    return thawed;
+  }
+
   giveTurn(name: string, turn: ReplacementTurn): void {
     this.markUnderWay(name);
-    this.#turns.set(name, turn);
+    this.#turns.set(name, { turn, wasCovered: this.#records.get(name)?.place?.covered ?? false });
   }
 
   /** The turn given to the node, once. */
-  takeTurn(name: string): ReplacementTurn | undefined {
-    const turn = this.#turns.get(name);
+  takeTurn(name: string): GivenTurn | undefined {
+    const given = this.#turns.get(name);
     this.#turns.delete(name);
-    return turn;
+    return given;
   }
 
   #count(name: string, record: NodeRecord | undefined, sign: 1 | -1, underWay: boolean): void {

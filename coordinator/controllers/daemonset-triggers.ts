@@ -1,7 +1,7 @@
 /** Which keys a change calls for. A change of one object never walks over the fleet. */
 import { isDeepStrictEqual } from 'node:util';
 import { controllerOf, type KubeObject, type ObjectMeta } from '../../shared/kube/meta.js';
-import type { Node } from '../../shared/kube/node.js';
+import { HEARD_IN_ERA, type Node } from '../../shared/kube/node.js';
 import { type Pod, targetNodeOf } from '../../shared/kube/pod.js';
 import { compileLabelSelector } from '../../shared/kube/selectors.js';
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/workload.js';
@@ -34,9 +34,8 @@ export function listenForDaemonSets(informers: TriggerInformers, calls: DaemonSe
     for (const daemonSet of informers.daemonSets.indexed(BY_NAMESPACE, namespace)) calls.fleet(daemonSet);
   });
   informers.rollouts.onChange(({ previous, current }) => {
-    // Status is the controller's own; people annotate, and delete.
-    const isNews =
-      !isDeepStrictEqual(previous?.metadata.annotations, current?.metadata.annotations) || !current;
+    // Status is the controller's own; people ask for things, and delete.
+    const isNews = !current || !isDeepStrictEqual(previous?.spec, current.spec);
     const rollout = current ?? previous;
     const daemonSet = isNews && rollout && informers.daemonSets.get(rollout.metadata);
     if (daemonSet) calls.fleet(daemonSet);
@@ -77,7 +76,11 @@ function callForPod(informers: TriggerInformers, calls: DaemonSetCalls, change: 
 
 /** Heartbeats and reports change nothing that a DaemonSet looks at. */
 function mattersToPlacement(node: KubeObject & Partial<Pick<Node, 'spec'>>) {
-  return { labels: node.metadata.labels, taints: node.spec?.taints };
+  return {
+    labels: node.metadata.labels,
+    taints: node.spec?.taints,
+    heardIn: heardIn(node),
+  };
 }
 
 function callForNode(informers: TriggerInformers, calls: DaemonSetCalls, change: ObjectChange<Node>): void {
@@ -87,9 +90,14 @@ function callForNode(informers: TriggerInformers, calls: DaemonSetCalls, change:
   const isUpdate = previous !== undefined && current !== undefined;
   if (isUpdate && isDeepStrictEqual(mattersToPlacement(previous), mattersToPlacement(current))) return;
   for (const daemonSet of informers.daemonSets.list()) {
-    if (isUpdate && isSamePlacement(daemonSet, previous, current)) continue;
+    if (isUpdate && heardIn(previous) === heardIn(current) && isSamePlacement(daemonSet, previous, current))
+      continue;
     calls.node(daemonSet, name);
   }
+}
+
+function heardIn({ metadata }: KubeObject): string | undefined {
+  return metadata.annotations?.[HEARD_IN_ERA];
 }
 
 function isSamePlacement(daemonSet: DaemonSet, previous: Node, current: Node): boolean {

@@ -1,11 +1,18 @@
 /** One node of a DaemonSet as the informers have it. */
 import { controllerOf } from '../../shared/kube/meta.js';
+import { HEARD_IN_ERA } from '../../shared/kube/node.js';
 import { type Pod, targetNodeOf } from '../../shared/kube/pod.js';
 import { compileLabelSelector, type Matcher } from '../../shared/kube/selectors.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { type CurrentRevision, type DaemonNode, toDaemonPod } from '../decisions/daemon-node.js';
 import { BY_OWNER, type Informers, PODS_BY_TARGET_NODE } from '../informers/informer.js';
 import { verdictOn } from './daemonset-placement.js';
+
+/** What a place is read from: informers, or who stands in for them. */
+export interface PlaceReader {
+  pods: Pick<Informers['pods'], 'indexed'>;
+  nodes: Pick<Informers['nodes'], 'get' | 'list'>;
+}
 
 /** Whose an object is to one DaemonSet (pkg/controller ControllerRefManager). */
 export type Claim = 'owned' | 'adopt' | 'release' | 'foreign';
@@ -29,7 +36,7 @@ export interface ClaimedPod {
 
 /** The Pods whose target is this node: those that are the DaemonSet's, and those it has to adopt or release first. */
 export function podsOnNode(
-  informers: Pick<Informers, 'pods'>,
+  informers: Pick<PlaceReader, 'pods'>,
   daemonSet: DaemonSet,
   matcher: Matcher,
   nodeName: string,
@@ -46,10 +53,7 @@ export function podsOnNode(
 }
 
 /** Every node that a DaemonSet has to do with: those that exist, and those that only its Pods still name. */
-export function nodeNamesOf(
-  informers: Pick<Informers, 'nodes' | 'pods'>,
-  { metadata }: DaemonSet,
-): Set<string> {
+export function nodeNamesOf(informers: PlaceReader, { metadata }: DaemonSet): Set<string> {
   const names = new Set<string>();
   for (const node of informers.nodes.list()) names.add(node.metadata.name);
   for (const pod of informers.pods.indexed(BY_OWNER, metadata.uid ?? '')) {
@@ -65,12 +69,13 @@ export interface DaemonNodeView {
   claims: ClaimedPod[];
 }
 
-/** Costs as much as there are Pods on that node. */
+/** Costs as much as there are Pods on that node. `restoredEra`: as in `DaemonSetParts`. */
 export function viewNode(
-  informers: Pick<Informers, 'pods' | 'nodes'>,
+  informers: PlaceReader,
   daemonSet: DaemonSet,
   current: CurrentRevision,
   name: string,
+  restoredEra?: string,
 ): DaemonNodeView {
   const matcher = compileLabelSelector(daemonSet.spec.selector);
   const { owned, claims } = podsOnNode(informers, daemonSet, matcher, name);
@@ -82,6 +87,7 @@ export function viewNode(
       exists: node !== undefined,
       shouldRun: placement?.shouldRun ?? false,
       shouldContinueRunning: placement?.shouldContinueRunning ?? false,
+      isUnheard: restoredEra !== undefined && node?.metadata.annotations?.[HEARD_IN_ERA] !== restoredEra,
       pods: owned.map((pod) => toDaemonPod(pod, current)),
     },
     claims,

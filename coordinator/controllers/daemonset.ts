@@ -68,6 +68,7 @@ export class DaemonSetFleet {
     const { hash, old } = await this.#history.sync(daemonSet, turn, stopCounting);
     const tally = await this.#tally(daemonSet, hash);
     this.#giveTurns(daemonSet, tally, await this.#choose(daemonSet, tally, turn));
+    for (const name of tally.takeThawed()) this.#call(daemonSet, tally, name);
     await this.#writeStatus(daemonSet, tally, turn);
     await this.#history.trim(daemonSet, old, tally.carriedHashes, turn);
   }
@@ -105,7 +106,11 @@ export class DaemonSetFleet {
       : NO_TURNS;
   }
 
-  #giveTurns(daemonSet: DaemonSet, tally: DaemonSetTally, { create, replace, revert = [] }: Turns): void {
+  #giveTurns(
+    daemonSet: DaemonSet,
+    tally: DaemonSetTally,
+    { create, replace, revert = [], withdraw = [] }: Turns,
+  ): void {
     const give = (names: readonly string[], turn: ReplacementTurn) => {
       for (const name of names) {
         tally.giveTurn(name, turn);
@@ -115,6 +120,7 @@ export class DaemonSetFleet {
     give(create, 'create');
     give(replace, 'replace');
     give(revert, 'revert');
+    give(withdraw, 'withdraw');
   }
 
   async #writeStatus(daemonSet: DaemonSet, tally: DaemonSetTally, turn: Turn): Promise<void> {

@@ -14,15 +14,21 @@ import {
 } from '../decisions/garbage.js';
 import { BY_ANY_OWNER, type Informer, type Informers, type ObjectChange } from '../informers/informer.js';
 import {
+  certificateSigningRequestKind,
+  clusterRoleBindingKind,
+  clusterRoleKind,
   configMapKind,
   controllerRevisionKind,
   daemonSetKind,
   namespaceKind,
   nodeKind,
   podKind,
+  roleBindingKind,
+  roleKind,
   rolloutKind,
   rolloutPolicyKind,
   secretKind,
+  serviceAccountKind,
 } from '../kinds/index.js';
 import { apiVersionOf, type Kind } from '../kinds/kind.js';
 import type { Registry } from '../registry/registry.js';
@@ -60,6 +66,12 @@ function watchedKinds({
   secrets,
   rolloutPolicies,
   rollouts,
+  serviceAccounts,
+  roles,
+  clusterRoles,
+  roleBindings,
+  clusterRoleBindings,
+  certificateSigningRequests,
   metadata,
 }: Informers): Watched[] {
   const whole = [
@@ -72,6 +84,12 @@ function watchedKinds({
     { kind: secretKind, informer: secrets },
     { kind: rolloutPolicyKind, informer: rolloutPolicies },
     { kind: rolloutKind, informer: rollouts },
+    { kind: serviceAccountKind, informer: serviceAccounts },
+    { kind: roleKind, informer: roles },
+    { kind: clusterRoleKind, informer: clusterRoles },
+    { kind: roleBindingKind, informer: roleBindings },
+    { kind: clusterRoleBindingKind, informer: clusterRoleBindings },
+    { kind: certificateSigningRequestKind, informer: certificateSigningRequests },
   ];
   return [...(whole as Watched[]), ...Array.from(metadata, ([kind, informer]) => ({ kind, informer }))];
 }

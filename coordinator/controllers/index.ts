@@ -3,6 +3,7 @@ import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { Informers } from '../informers/informer.js';
 import type { Registry } from '../registry/registry.js';
+import { ensureBuiltInRoles } from './built-in-roles.js';
 import { startDaemonSetController } from './daemonset-controller.js';
 import type { EventRecorder } from './event-recorder.js';
 import { GarbageCollector } from './garbage-collector.js';
@@ -10,6 +11,7 @@ import { NamespaceController } from './namespace.js';
 import { NodeLedger } from './node-ledger.js';
 import { NodeLifecycle } from './node-lifecycle.js';
 import { PodGarbageCollector } from './pod-garbage-collector.js';
+import { RoleAggregation } from './role-aggregation.js';
 import { RolloutBoard } from './rollout-board.js';
 import { Scheduler } from './scheduler.js';
 import { TaintEviction } from './taint-eviction.js';
@@ -20,6 +22,8 @@ export interface ControllersOptions {
   events: EventRecorder;
   /** Absent: nobody explains. */
   rollouts?: RolloutBoard;
+  /** Set once the store was restored: see `DaemonSetParts`. */
+  restoredEra?: string;
   clock: Clock;
   log: Logger;
   /** Until this resolves no controller creates, replaces or deletes a Pod, nor anything else; absent = never held back. */
@@ -42,8 +46,8 @@ export async function startControllers(options: ControllersOptions): Promise<{ s
   const startOthers = async () => {
     if (isStopped) return;
     const namespaces = new NamespaceController(options);
-    running.push(namespaces, ...startActors(options));
-    await namespaces.start();
+    running.push(namespaces, new RoleAggregation(options), ...startActors(options));
+    await Promise.all([namespaces.start(), ensureBuiltInRoles(options.registry)]);
   };
   if (heldUntil) {
     heldUntil.then(startOthers).catch((error) => log.error({ err: error }, 'controllers did not start'));

@@ -2,16 +2,26 @@
 import { type ObjectRef, refText } from '../../shared/kube/meta.js';
 import type { RolloutStance } from '../decisions/reason-code.js';
 
+/** One rollout as it stands: read at once, since it moves. */
+export interface PostedRollout {
+  /** How it stands for a node; `NotEligible` for one that has no part in it. */
+  stanceOf(node: string): RolloutStance;
+}
+
 export class RolloutBoard {
-  readonly #stances = new Map<string, (node: string) => RolloutStance>();
+  readonly #posted = new Map<string, PostedRollout>();
 
   /** `undefined`: no policy governs the DaemonSet. */
-  post(daemonSet: ObjectRef, stanceOf: ((node: string) => RolloutStance) | undefined): void {
-    if (stanceOf) this.#stances.set(refText(daemonSet), stanceOf);
-    else this.#stances.delete(refText(daemonSet));
+  post(daemonSet: ObjectRef, rollout: PostedRollout | undefined): void {
+    if (rollout) this.#posted.set(refText(daemonSet), rollout);
+    else this.#posted.delete(refText(daemonSet));
+  }
+
+  rolloutOf(daemonSet: ObjectRef): PostedRollout | undefined {
+    return this.#posted.get(refText(daemonSet));
   }
 
   stanceOf(daemonSet: ObjectRef, node: string): RolloutStance | undefined {
-    return this.#stances.get(refText(daemonSet))?.(node);
+    return this.rolloutOf(daemonSet)?.stanceOf(node);
   }
 }

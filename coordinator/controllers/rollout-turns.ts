@@ -1,21 +1,24 @@
 /** Whose turn it is in a rollout by waves, once it is known how far it may go. */
-import type { RolloutPolicy, RolloutWave } from '../../shared/kube/rollout.js';
+import type { RolloutPolicy, RolloutWave } from '../../shared/kube/rollout-policy.js';
 import type { DaemonSet, DaemonSetUpdateStrategy } from '../../shared/kube/workload.js';
 import { chooseReverts } from '../decisions/revert.js';
 import { chooseReplacements, type Replacements } from '../decisions/rolling-update.js';
 import { updateBudget } from '../decisions/update-strategy.js';
+import { amountOf } from '../decisions/wave-plan.js';
 import type { RolloutWaves } from './rollout-waves.js';
 
 /** Names of nodes by what is their turn. */
 export interface Turns extends Replacements {
   /** Their Pod of the current revision goes. */
   revert?: string[];
+  /** The turn that their host has not begun is taken back. */
+  withdraw?: string[];
 }
 
 export const NO_TURNS: Turns = { create: [], replace: [] };
 
 /** The DaemonSet's own strategy, with what the wave says instead. */
-function strategyIn(
+export function strategyIn(
   wave: RolloutWave | undefined,
   strategy: DaemonSetUpdateStrategy | undefined,
 ): DaemonSetUpdateStrategy | undefined {
@@ -27,28 +30,66 @@ function strategyIn(
   return { type: 'RollingUpdate', rollingUpdate };
 }
 
-/** Upstream's choice in each open wave. */
+/** Upstream's choice in each open wave, and other Pods for those from before a retry. */
 export function turnsOf(
   daemonSet: DaemonSet,
   { spec }: RolloutPolicy,
   waves: RolloutWaves,
   openUpTo: number,
 ): Turns {
-  const turns: Turns = { create: [], replace: [] };
+  const turns = {
+    create: [] as string[],
+    replace: [] as string[],
+    revert: [] as string[],
+    withdraw: waves.turnedBeyond(openUpTo),
+  };
   for (let wave = 0; wave <= openUpTo; wave += 1) {
     const strategy = strategyIn(spec.waves?.[wave], daemonSet.spec.updateStrategy);
     const { create, replace } = chooseReplacements(waves.fleet(wave), strategy);
     turns.create.push(...create);
     turns.replace.push(...replace);
+    turns.revert.push(...waves.again(wave));
   }
+  turns.withdraw.push(...waves.turnedAndSkipped());
   return turns;
 }
 
-/** The nodes that have the revision, wave by wave. */
+/** Of the turns of those that follow after completion no more than may be under way at once. */
+export function catchingUp(turns: Turns, { spec }: RolloutPolicy, waves: RolloutWaves): Turns {
+  const { maxParallel } = spec.catchUp ?? {};
+  if (maxParallel === undefined) return turns;
+  const nodes = waves.counts().reduce((total, wave) => total + wave.nodes, 0);
+  const room = Math.max(0, amountOf(maxParallel, nodes, Math.ceil) - waves.inProgress);
+  const create = turns.create.slice(0, room);
+  return { ...turns, create, replace: turns.replace.slice(0, room - create.length) };
+}
+
+/**
+ * The nodes that have the revision. All waves go back at once: those without a `maxUnavailable` of their own have the
+ * DaemonSet's together, or it would count once for each.
+ */
 export function revertsOf(daemonSet: DaemonSet, { spec }: RolloutPolicy, waves: RolloutWaves): Turns {
-  const revert = waves.counts().flatMap((_, wave) => {
-    const strategy = strategyIn(spec.waves?.[wave], daemonSet.spec.updateStrategy);
-    return chooseReverts(waves.fleet(wave), waves.failed(wave), strategy);
+  const { updateStrategy } = daemonSet.spec;
+  const shares = waves.counts().map((_, wave) => {
+    return { own: spec.waves?.[wave], fleet: waves.fleet(wave), failed: waves.failed(wave) };
   });
-  return { create: [], replace: [], revert };
+  const isShared = ({ own }: (typeof shares)[number]) => own?.maxUnavailable === undefined;
+  const revert = [
+    ...chooseReverts(shares.filter(isShared), updateStrategy),
+    ...shares
+      .filter((share) => !isShared(share))
+      .flatMap((share) => chooseReverts([share], strategyIn(share.own, updateStrategy))),
+  ];
+  return { create: [], replace: [], revert, withdraw: waves.turnedBeyond(-1) };
+}
+
+/** Nothing is done, and what hosts might do by themselves is taken back. */
+export function standStill(waves: RolloutWaves): Turns {
+  return { create: [], replace: [], withdraw: waves.turnedBeyond(-1) };
+}
+
+/** Those nodes alone that took the revision after completion and failed. */
+export function lateRevertsOf(waves: RolloutWaves): Turns {
+  const revert = waves.counts().flatMap((_, wave) => waves.failedLate(wave));
+  return { ...standStill(waves), revert };
 }

@@ -1,146 +1,314 @@
 /** The waves of one rollout as sets of nodes, kept up by the tally: no event costs more than its own node. */
-
+import type { TimesSpec } from '../../shared/calendar/node-hours.js';
+import { EVERYONE } from '../../shared/kube/rollout-steering.js';
+import type { Labels } from '../../shared/kube/selectors.js';
 import type { Contact } from '../decisions/contact.js';
 import type { NodeRecord } from '../decisions/node-record.js';
-import { type Fleet, SITUATIONS, type Situation } from '../decisions/rolling-update.js';
-import { deadlineOf, type Lane, laneOf, type NodeFacts } from '../decisions/rollout-lane.js';
-import type { WaveCounts } from '../decisions/rollout-step.js';
+import type { Fleet, Situation } from '../decisions/rolling-update.js';
+import { awaitsTurn, type HostRemark } from '../decisions/rollout-code.js';
+import {
+  deadlineOf,
+  failedSince,
+  type Lane,
+  type LaneRules,
+  laneOf,
+  type NodeFacts,
+} from '../decisions/rollout-lane.js';
+import type { RolloutMemory, WaveCounts } from '../decisions/rollout-memory.js';
+import { isNamed } from '../decisions/rollout-steering.js';
+import { Agenda } from './agenda.js';
+import { earliest, NodeZones } from './node-zones.js';
+import { RolloutPlaces } from './rollout-places.js';
+import { OLD, WaveLanes } from './wave-lanes.js';
 
-/** Lanes whose nodes hold an old Pod. */
-const OLD: readonly Lane[] = [
-  'oldAvailable',
-  'oldUnavailable',
-  'pairAvailable',
-  'pairUnavailable',
-  'deferred',
-];
+/** Lanes whose nodes a new turn in the rollout's course may place elsewhere. */
+const NOT_DONE: readonly Lane[] = [...OLD, 'failed', 'again'];
 
-/** Lanes whose nodes hold one of the revision. */
-const TOUCHED: readonly Lane[] = [
-  'newAvailable',
-  'newUnavailable',
-  'pairAvailable',
-  'pairUnavailable',
-  'failed',
-];
-
-type Lanes = Record<Lane, Set<string>>;
-
-function emptyLanes(): Lanes {
-  const lanes: Lane[] = [...SITUATIONS, 'deferred', 'failed'];
-  return Object.fromEntries(lanes.map((lane) => [lane, new Set<string>()])) as Lanes;
+/** What is known of a node besides its Pods. */
+export interface NodeStanding {
+  contact: Contact;
+  /** Since when nobody knows its state, ms since the epoch. */
+  lostAt?: number;
+  labels?: Labels | undefined;
 }
 
 export interface RolloutWavesOptions {
   /** The wave of each node. One that is not named joins the last. */
   plan: ReadonlyMap<string, number>;
   waves: number;
-  contact: (node: string) => Contact;
-  /** How long a new Pod may take; absent: no host counts as failed. */
-  deadlineMs?: number;
+  standing: (node: string) => NodeStanding;
+  times: TimesSpec;
+  rules: LaneRules;
   now: () => number;
 }
 
+/** What of a rollout's memory places nodes. */
+type Course = {
+  [key in 'startedAt' | 'completedAt' | 'retriedAt' | 'failure' | 'steering']: RolloutMemory[key] | undefined;
+};
+
+/** With a Pod of the revision that is available. */
+const AVAILABLE: ReadonlySet<Situation> = new Set(['newAvailable', 'pairAvailable']);
+const AT_THE_START: Course = {
+  startedAt: undefined,
+  completedAt: undefined,
+  retriedAt: undefined,
+  failure: undefined,
+  steering: undefined,
+};
+
 export class RolloutWaves {
   readonly #options: RolloutWavesOptions;
-  readonly #lanes: Lanes[];
+  readonly #waves: WaveLanes[];
   readonly #facts = new Map<string, NodeFacts>();
-  readonly #placed = new Map<string, { wave: number; lane: Lane }>();
-  /** Nodes whose new Pod is not available yet, and when it will have failed. */
-  readonly #deadlines = new Map<string, number>();
+  readonly #placed = new Map<string, { wave: WaveLanes; lane: Lane }>();
+  readonly #zones: NodeZones;
+  readonly #agenda = new Agenda();
+  /** Nodes whose host has been given its turn and is not known to have begun it. */
+  readonly #turned = new Set<string>();
+  /** Nodes that hold, or have held since the waves were drawn, a Pod of the revision. */
+  readonly #took = new Set<string>();
+  /** Nodes that have yet to follow after completion, or have done so. */
+  readonly #late = new Set<string>();
+  #course = AT_THE_START;
+  /** For the counts by code. */
+  readonly places = new RolloutPlaces();
 
   constructor(options: RolloutWavesOptions) {
     this.#options = options;
-    this.#lanes = Array.from({ length: options.waves }, emptyLanes);
+    this.#waves = Array.from({ length: options.waves }, () => new WaveLanes());
+    this.#zones = new NodeZones(options.times);
   }
 
   /** Where the tally sees a node now. */
   put(name: string, situation: Situation | undefined, record: NodeRecord | undefined): void {
+    if (situation === 'turned') this.#turned.add(name);
+    else this.#turned.delete(name);
     if (situation === undefined) {
       this.#facts.delete(name);
+      this.#zones.remove(name);
       this.#place(name, undefined);
       return;
     }
-    const { trouble, createdAt } = record?.newPod ?? {};
+    const { trouble, troubleAt, createdAt, confirming } = record?.newPod ?? {};
     this.#facts.set(name, {
       situation,
-      contact: this.#options.contact(name),
+      ...this.#standingOf(name),
       ...(trouble === undefined ? {} : { trouble }),
+      ...(troubleAt === undefined ? {} : { troubleAt }),
       ...(createdAt === undefined ? {} : { newPodAt: createdAt }),
+      ...(confirming && { isConfirming: true }),
+      ...(record?.turn?.waiting && { waiting: record.turn.waiting }),
+      ...(record?.turn?.waitingSince === undefined ? {} : { waitingSince: record.turn.waitingSince }),
+      ...(record?.oldPodAt === undefined ? {} : { oldPodAt: record.oldPodAt }),
+      exists: !record || record.share.desired || record.share.misscheduled,
     });
     this.#judge(name);
   }
 
-  /** A node went out of contact or came back. True when that moved it. */
-  contactChanged(name: string): boolean {
+  /** A node went out of contact or came back, or has other labels. True when that moved it. */
+  nodeChanged(name: string): boolean {
     const facts = this.#facts.get(name);
     if (!facts) return false;
     const before = this.#placed.get(name)?.lane;
-    this.#facts.set(name, { ...facts, contact: this.#options.contact(name) });
+    const { lostAt: _, ...rest } = facts;
+    this.#facts.set(name, { ...rest, ...this.#standingOf(name) });
     this.#judge(name);
     return this.#placed.get(name)?.lane !== before;
   }
 
-  /** Moves nodes whose time is up; answers when the next one's is. */
+  /** Takes over what has changed for nodes; true when some are to be counted anew. */
+  follow({ startedAt, completedAt, retriedAt, failure, steering }: RolloutMemory): boolean {
+    const before = this.#course;
+    this.#course = { startedAt, completedAt, retriedAt, failure, steering };
+    const named = [
+      ...changedNames(before.steering?.skipped, steering?.skipped),
+      ...changedNames(before.steering?.overridden, steering?.overridden),
+    ];
+    const affected = new Set(named.includes(EVERYONE) ? this.#facts.keys() : named);
+    if (before.completedAt !== completedAt || before.retriedAt !== retriedAt || before.failure !== failure) {
+      for (const { lanes } of this.#waves) {
+        for (const name of NOT_DONE.flatMap((lane) => [...lanes[lane]])) affected.add(name);
+      }
+    }
+    for (const name of affected) this.#judge(name);
+    return affected.size > 0;
+  }
+
+  /** Moves nodes whose time is up; answers when the next one's is, ms since the epoch. */
   expire(): number | undefined {
     const now = this.#options.now();
-    let next: number | undefined;
-    for (const [name, at] of this.#deadlines) {
-      if (at <= now) this.#judge(name);
-      else next = Math.min(next ?? at, at);
-    }
-    return next;
+    for (const name of this.#zones.turn(now)) this.#judge(name);
+    for (const name of this.#agenda.takeDue(now)) this.#judge(name);
+    return earliest([this.#agenda.next, this.#zones.next]);
   }
 
   counts(): WaveCounts[] {
-    return this.#lanes.map((lanes) => ({
-      nodes: Object.values(lanes).reduce((sum, names) => sum + names.size, 0),
-      updated: lanes.newAvailable.size,
-      failed: lanes.failed.size,
-      deferred: lanes.deferred.size,
-      old: OLD.reduce((sum, lane) => sum + lanes[lane].size, 0),
-      touched: TOUCHED.reduce((sum, lane) => sum + lanes[lane].size, 0),
-    }));
+    return this.#waves.map(({ counts }) => counts);
   }
 
-  /** A wave as upstream's choice takes it; hosts that failed or are out of reach use none of its budget. */
+  /** Nodes that are being updated at this moment, in all waves. */
+  get inProgress(): number {
+    return this.#waves.reduce((total, { inProgress }) => total + inProgress, 0);
+  }
+
+  /** When the first node that is outside its window may go on, ms since the epoch. */
+  get nextOpening(): number | undefined {
+    return this.#zones.nextOpening(this.#options.now());
+  }
+
+  /** A wave as upstream's choice takes it; hosts that failed, are out of reach or taken out use none of its budget. */
   fleet(wave: number): Fleet {
-    const nodes = this.#lanes[wave] ?? emptyLanes();
-    const desired = SITUATIONS.reduce((sum, situation) => sum + nodes[situation].size, 0);
-    return { nodes, desired, covered: desired };
+    return this.#wave(wave).fleet;
   }
 
-  failed(wave: number): ReadonlySet<string> {
-    return this.#lanes[wave]?.failed ?? new Set();
+  /** Hosts that have a Pod of the revision that is of no use, and may lose it at this hour. */
+  failed(wave: number): string[] {
+    const failed = [...this.#wave(wave).lanes.failed].filter((name) => this.#mayLose(name));
+    return [...failed, ...this.again(wave)];
+  }
+
+  /** Hosts of waves beyond this one that have been given their turn and may begin it, whatever else is known of them. */
+  turnedBeyond(openUpTo: number): string[] {
+    return [...this.#turned].filter((name) => this.waveOf(name) > openUpTo);
+  }
+
+  /** Hosts whose Pod is from before a retry, and may be replaced at this hour. */
+  again(wave: number): string[] {
+    return [...this.#wave(wave).lanes.again].filter((name) => this.#mayLose(name));
+  }
+
+  /** Hosts that took the revision after completion and failed. */
+  failedLate(wave: number): string[] {
+    return [...this.#wave(wave).lanes.failed].filter((name) => this.#late.has(name) && this.#mayLose(name));
+  }
+
+  /** One that failed and is available all the same (it restarted twice, nobody hears it) has its window. */
+  #mayLose(name: string): boolean {
+    const isAvailable = AVAILABLE.has(this.#facts.get(name)?.situation ?? 'empty');
+    return !this.#turned.has(name) && !(isAvailable && this.closedFor(name) !== undefined);
+  }
+
+  /** Hosts that may begin their turn at any moment, and were taken out since. */
+  turnedAndSkipped(): string[] {
+    const { skipped = [] } = this.#course.steering ?? {};
+    const names = skipped.includes(EVERYONE)
+      ? this.#waves.flatMap(({ lanes }) => [...lanes.turned])
+      : skipped.filter((name) => this.laneOf(name) === 'turned');
+    return names.filter((name) => this.isSkipped(name));
+  }
+
+  laneOf(name: string): Lane | undefined {
+    return this.#placed.get(name)?.lane;
   }
 
   /** The wave that the node is in, or would be. */
   waveOf(name: string): number {
-    const last = this.#options.waves - 1;
+    const last = this.#waves.length - 1;
     return Math.min(this.#options.plan.get(name) ?? last, last);
+  }
+
+  /** Whether a Pod of the revision has been there. */
+  hasTaken(name: string): boolean {
+    return this.#took.has(name);
+  }
+
+  isLate(name: string): boolean {
+    return this.#late.has(name);
+  }
+
+  /** What keeps Pods of the node from being replaced, or even made, at this hour; undefined: nothing. */
+  closedFor(name: string): { why: string; create: boolean } | undefined {
+    const hours = this.#zones.hoursOf(name);
+    if (!hours || hours.replace || isNamed(this.#course.steering?.overridden, name)) return undefined;
+    return { why: hours.why, create: hours.create };
+  }
+
+  isSkipped(name: string): boolean {
+    // What is barred goes back everywhere.
+    return this.#course.failure === undefined && isNamed(this.#course.steering?.skipped, name);
+  }
+
+  #wave(index: number): WaveLanes {
+    return this.#waves[index] ?? new WaveLanes();
+  }
+
+  #standingOf(name: string): Pick<NodeFacts, 'contact' | 'lostAt'> {
+    const { contact, lostAt, labels } = this.#options.standing(name);
+    this.#zones.put(name, labels, this.#options.now());
+    return { contact, ...(lostAt === undefined ? {} : { lostAt }) };
   }
 
   #judge(name: string): void {
     const facts = this.#facts.get(name);
     if (!facts) return;
-    const { now, deadlineMs } = this.#options;
-    const lane = laneOf(facts, now(), deadlineMs);
+    const now = this.#options.now();
+    const { retriedAt } = this.#course;
+    const rules = { ...this.#options.rules, ...(retriedAt === undefined ? {} : { retriedAt }) };
+    const isOutside = this.closedFor(name) !== undefined;
+    const lane = laneOf({ ...facts, isOutside, isSkipped: this.isSkipped(name) }, now, rules);
     this.#place(name, lane);
-    const deadline = lane === 'failed' ? undefined : deadlineOf(facts, deadlineMs);
-    if (deadline === undefined) this.#deadlines.delete(name);
-    else this.#deadlines.set(name, deadline);
+    if (lane === undefined) return;
+    if (facts.newPodAt !== undefined) this.#took.add(name);
+    this.#markLate(name, facts, lane);
+    this.#schedule(name, facts, lane, rules);
+  }
+
+  #markLate(name: string, { newPodAt = 0 }: NodeFacts, lane: Lane): void {
+    const { completedAt } = this.#course;
+    if (completedAt === undefined) this.#late.delete(name);
+    else if (OLD.includes(lane) || newPodAt > completedAt) this.#late.add(name);
+  }
+
+  /** A failure counts for its time; a Pod that is not available yet has its own. */
+  #schedule(name: string, facts: NodeFacts, lane: Lane, rules: LaneRules): void {
+    const now = this.#options.now();
+    const wave = this.#placed.get(name)?.wave;
+    wave?.forgive(name);
+    if (lane !== 'failed') {
+      this.#agenda.set(name, deadlineOf(facts, rules));
+      return;
+    }
+    const { withinMs } = rules;
+    const until = withinMs === undefined ? undefined : (failedSince(facts, now, rules) ?? now) + withinMs;
+    this.#agenda.set(name, until !== undefined && until > now ? until : undefined);
+    if (until !== undefined && until <= now) return;
+    wave?.charge(name, this.#late.has(name));
   }
 
   #place(name: string, lane: Lane | undefined): void {
     const before = this.#placed.get(name);
-    if (before) this.#lanes[before.wave]?.[before.lane].delete(name);
-    if (lane === undefined) {
+    const index = this.waveOf(name);
+    const wave = this.#waves[index];
+    const remark = this.#remarkOn(name, lane);
+    const place = lane && { wave: index, lane, ...(remark ? { remark } : {}) };
+    this.places.set(name, place, this.#facts.get(name)?.exists !== false);
+    if (before && (lane === undefined || before.wave !== wave)) before.wave.remove(name, before.lane);
+    if (lane === undefined || !wave) {
       this.#placed.delete(name);
-      this.#deadlines.delete(name);
+      this.#agenda.set(name, undefined);
       return;
     }
-    const wave = this.waveOf(name);
     this.#placed.set(name, { wave, lane });
-    this.#lanes[wave]?.[lane].add(name);
+    wave.put(name, lane, before?.wave === wave ? before.lane : undefined);
   }
+
+  #remarkOn(name: string, lane: Lane | undefined): HostRemark | undefined {
+    const { oldPodAt, waiting } = this.#facts.get(name) ?? {};
+    if (lane === 'turned') return waiting;
+    const { failure, startedAt } = this.#course;
+    if (lane === undefined || !awaitsTurn(lane) || failure === undefined || startedAt === undefined) {
+      return undefined;
+    }
+    return oldPodAt !== undefined && oldPodAt > startedAt ? 'Restored' : undefined;
+  }
+}
+
+/** Names that stand in one of two lists only. */
+function changedNames(before: readonly string[] = [], after: readonly string[] = []): string[] {
+  if (before === after) return [];
+  return [
+    ...before.filter((name) => !after.includes(name)),
+    ...after.filter((name) => !before.includes(name)),
+  ];
 }

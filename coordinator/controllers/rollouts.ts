@@ -2,61 +2,75 @@
  * Rollouts by waves, for DaemonSets that a RolloutPolicy governs: keeps the waves' counts, writes the Rollout, and says
  * whose turn it is. What was decided is stored before anybody gets a turn by it.
  */
+import { isDeepStrictEqual } from 'node:util';
+import { classifyHours } from '../../shared/calendar/node-hours.js';
 import { controllerOf, refText } from '../../shared/kube/meta.js';
 import type { Node } from '../../shared/kube/node.js';
-import {
-  APPROVE_ANNOTATION,
-  type Rollout,
-  type RolloutPolicy,
-  type RolloutPolicySpec,
-  type RolloutStatus,
-} from '../../shared/kube/rollout.js';
-import { compileLabelSelector } from '../../shared/kube/selectors.js';
+import type { Rollout, RolloutStatus, SteeringStatus } from '../../shared/kube/rollout.js';
+import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/workload.js';
 import { Slice } from '../../shared/process/slice.js';
-import { contactOf } from '../decisions/contact.js';
-import { daemonSetOwner } from '../decisions/daemon-pod.js';
-import { hashOf, templateOf, withTemplate } from '../decisions/revision.js';
-import { approvedIn, memoryOf, statusOf } from '../decisions/rollout-status.js';
-import { rolloutStep } from '../decisions/rollout-step.js';
+import { contactOf, lostSince } from '../decisions/contact.js';
+import { hostTurnTerms, isAmong } from '../decisions/host-turn-terms.js';
+import { type PodPace, podPace } from '../decisions/pod-pace.js';
+import { hashOf } from '../decisions/revision.js';
+import { withOutcome } from '../decisions/rollout-outcome.js';
+import { statusOf } from '../decisions/rollout-status.js';
 import { isRollingUpdate } from '../decisions/update-strategy.js';
-import { assignWaves, waveNames } from '../decisions/wave-plan.js';
+import type { PlannedNode } from '../decisions/wave-plan.js';
 import { BY_NAMESPACE, BY_OWNER, type ObjectChange } from '../informers/informer.js';
 import { rolloutKind } from '../kinds/index.js';
 import type { DaemonSetParts } from './daemonset-parts.js';
-import { type DaemonSetTally, NOT_HELD_BACK, type OtherRevision } from './daemonset-tally.js';
+import {
+  type DaemonSetTally,
+  NO_HOST_TURNS,
+  NOT_FROZEN,
+  NOT_HELD_BACK,
+  type OtherRevision,
+} from './daemonset-tally.js';
+import { earliest } from './node-zones.js';
 import { preconditionsOf } from './ownership.js';
-import { revertsOf, type Turns, turnsOf } from './rollout-turns.js';
-import { RolloutWaves } from './rollout-waves.js';
+import { PrePulls } from './pre-pulls.js';
+import { decideRollout, drawWaves, governing } from './rollout-decision.js';
+import { newFailures } from './rollout-failures.js';
+import { RolloutHistory } from './rollout-history.js';
+import { rankedNodes } from './rollout-ranks.js';
+import { RolloutRecord } from './rollout-record.js';
+import { isDone, otherRevision, previousHash, stableIn } from './rollout-revisions.js';
+import type { Turns } from './rollout-turns.js';
+import type { NodeStanding, RolloutWaves } from './rollout-waves.js';
 import type { Turn } from './worker.js';
-
-const DEFAULT_DEADLINE_SECONDS = 600;
 
 /** The waves of one DaemonSet, and for which count and policy they were drawn. */
 interface Drawn {
   tally: DaemonSetTally;
   policy: string;
   waves: RolloutWaves;
+  /** As the Pods that were there then have shown. */
+  pace: PodPace;
   key: string;
 }
 
 export class Rollouts {
   readonly #parts: DaemonSetParts;
   readonly #drawn = new Map<string, Drawn>();
+  readonly #record: RolloutRecord;
+  readonly #prePulls: PrePulls;
+  readonly #history: RolloutHistory;
 
-  /** `moved` hears the key of a DaemonSet whose nodes came or went out of contact. */
+  /** `moved` hears the key of a DaemonSet whose nodes came or went out of contact, or got other labels. */
   constructor(parts: DaemonSetParts, moved: (fleetKey: string) => void) {
     this.#parts = parts;
-    parts.informers.nodes.onChange((change) => this.#contactChanged(change, moved));
+    this.#record = new RolloutRecord(parts);
+    this.#prePulls = new PrePulls(parts, moved);
+    this.#history = new RolloutHistory(parts);
+    parts.informers.nodes.onChange((change) => this.#nodeChanged(change, moved));
   }
 
   /** The first by name, of those of the namespace that select the DaemonSet. */
-  policyOf({ metadata }: DaemonSet): RolloutPolicy | undefined {
-    const policies = this.#parts.informers.rolloutPolicies.indexed(BY_NAMESPACE, metadata.namespace ?? '');
-    return policies
-      .filter((policy) => !policy.metadata.deletionTimestamp)
-      .filter((policy) => compileLabelSelector(policy.spec.selector).matches(metadata.labels))
-      .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))[0];
+  policyOf(daemonSet: DaemonSet): RolloutPolicy | undefined {
+    const { namespace = '' } = daemonSet.metadata;
+    return governing(daemonSet, this.#parts.informers.rolloutPolicies.indexed(BY_NAMESPACE, namespace));
   }
 
   /** Nothing is kept in memory of the DaemonSet any more. */
@@ -64,6 +78,7 @@ export class Rollouts {
     const key = refText(metadata);
     this.#drawn.get(key)?.tally.follow(undefined);
     this.#drawn.delete(key);
+    this.#prePulls.forget(key);
     this.#parts.rollouts.post(metadata, undefined);
   }
 
@@ -71,6 +86,8 @@ export class Rollouts {
   async dismiss(daemonSet: DaemonSet, tally: DaemonSetTally, turn: Turn): Promise<void> {
     this.forget(daemonSet);
     tally.heldBack = NOT_HELD_BACK;
+    tally.hostTurn = NO_HOST_TURNS;
+    tally.frozen = NOT_FROZEN;
     const rollout = this.#own(daemonSet);
     if (!rollout?.status || rollout.metadata.deletionTimestamp) return;
     const result = await this.#parts.registry.delete(rolloutKind, rollout.metadata, {
@@ -79,52 +96,84 @@ export class Rollouts {
     turn.wrote('deleted' in result ? result.deleted : result.terminating);
   }
 
-  /** Until the waves of a new tally are known, Pods are made of the stable revision, or one might escape its wave. */
+  /**
+   * Until the waves of a new tally are known, Pods are made of the stable revision, or one might escape its wave; and where
+   * it is frozen, none.
+   */
   holdBack(daemonSet: DaemonSet, tally: DaemonSetTally): void {
+    const policy = isRollingUpdate(daemonSet.spec.updateStrategy) && this.policyOf(daemonSet);
+    if (!policy) return;
     const { status } = this.#own(daemonSet) ?? {};
-    if (!status || !isRollingUpdate(daemonSet.spec.updateStrategy) || !this.policyOf(daemonSet)) return;
-    const isCurrent = status.revision === tally.subject.current.hash;
-    if (isCurrent && status.completionTime) return;
-    const stable = isCurrent || !status.completionTime ? status.stableRevision : status.revision;
-    const other = this.#revision(daemonSet, stable);
+    const isFrozen = policy.spec.frozen === true || status?.steering?.frozen === true;
+    const classOf = classifyHours(policy.spec);
+    tally.frozen = (name) => {
+      const { labels } = this.#parts.informers.nodes.get({ name })?.metadata ?? {};
+      return isFrozen || !classOf(labels).at(this.#parts.clock.now()).create;
+    };
+    if (!status || isDone(status, tally.subject.current.hash)) return;
+    const other = this.#revision(daemonSet, stableIn(status, tally.subject.current.hash));
     tally.heldBack = () => other;
   }
 
   /** Takes the rollout as far as the policy lets it, and answers whose turn it is. `tally` is whole. */
   async step(daemonSet: DaemonSet, policy: RolloutPolicy, tally: DaemonSetTally, turn: Turn): Promise<Turns> {
     const { clock } = this.#parts;
-    const waves = await this.#wavesOf(daemonSet, policy, tally);
-    const deadline = waves.expire();
+    const { waves, pace } = await this.#drawnFor(daemonSet, policy, tally);
     const rollout = this.#own(daemonSet);
-    const counts = waves.counts();
-    const verdict = rolloutStep({
-      spec: policy.spec,
-      revision: tally.subject.current.hash,
-      memory: memoryOf(rollout, policy.spec),
-      previous: this.#previous(daemonSet, tally.subject.current.hash),
-      waves: counts,
-      approved: approvedIn(rollout),
-      now: clock.now(),
+    const { hash } = tally.subject.current;
+    const decision = decideRollout({
+      ...{ daemonSet, policy, waves, pace, revision: hash, rollout, now: clock.now() },
+      fleetSize: this.#parts.informers.nodes.size,
+      previous: previousHash(this.#revisions(daemonSet), hash),
     });
-    await this.#store(daemonSet, rollout, statusOf(policy, verdict, counts), turn);
-    const stable = this.#revision(daemonSet, verdict.memory.stable);
-    const isOpen = (name: string) =>
-      verdict.memory.failure === undefined && waves.waveOf(name) <= verdict.memory.wave;
-    tally.heldBack = (name) => (isOpen(name) ? undefined : stable);
-    const { phase, message } = verdict;
-    const names = waveNames(policy.spec.waves ?? []);
-    this.#parts.rollouts.post(daemonSet.metadata, (node) => {
-      const wave = names[waves.waveOf(node)] ?? '';
-      return { phase, message, wave, isOpen: isOpen(node) };
-    });
-    const next = Math.min(
-      deadline ?? Number.POSITIVE_INFINITY,
-      verdict.lookAgainAt ?? Number.POSITIVE_INFINITY,
+    const { verdict, counts, progress, turns, isOpen, stanceOf, lookAgainAt, nextWindowAt } = decision;
+    const status = this.#withOutcome(
+      daemonSet,
+      statusOf(policy, verdict, counts, progress, nextWindowAt),
+      waves,
+      tally,
     );
-    if (Number.isFinite(next)) turn.againAfter(Math.max(0, next - clock.now()));
-    return verdict.revert
-      ? revertsOf(daemonSet, policy, waves)
-      : turnsOf(daemonSet, policy, waves, verdict.openUpTo);
+    if (rollout?.status && rollout.status.revision !== hash) {
+      await this.#history.keep(daemonSet, rollout, turn);
+    }
+    await this.#record.store(daemonSet, rollout, status, turn);
+    await this.#history.trim(daemonSet, policy.spec.rolloutHistoryLimit, turn);
+    const stable = this.#revision(daemonSet, verdict.memory.stable);
+    tally.heldBack = (name) => (isOpen(name) ? undefined : stable);
+    const overridden = this.#letHostsDecide(policy, tally, verdict.memory.steering);
+    if (verdict.openUpTo >= 0) turns.replace.push(...overridden);
+    tally.frozen = decision.isFrozen;
+    const pullAt = await this.#prePulls.step({ daemonSet, policy, tally, waves, phase: verdict.phase });
+    this.#parts.rollouts.post(daemonSet.metadata, { stanceOf });
+    const next = earliest([lookAgainAt, pullAt]);
+    if (next !== undefined) turn.againAfter(Math.max(0, next - clock.now()));
+    return turns;
+  }
+
+  #withOutcome(
+    daemonSet: DaemonSet,
+    status: RolloutStatus,
+    waves: RolloutWaves,
+    tally: DaemonSetTally,
+  ): RolloutStatus {
+    const { informers, clock } = this.#parts;
+    const { status: before } = this.#own(daemonSet) ?? {};
+    const revision = this.#revisions(daemonSet).find((one) => hashOf(one) === status.revision);
+    const failing = newFailures({ status, before }, waves, tally, informers);
+    return withOutcome(status, before, { number: revision?.revision, failing, now: clock.now() });
+  }
+
+  /** From now on turns are given on the policy's terms. Answers the nodes that have one and are to be told that they are overridden. */
+  #letHostsDecide(
+    { spec }: RolloutPolicy,
+    tally: DaemonSetTally,
+    steering: SteeringStatus | undefined,
+  ): string[] {
+    const { informers, clock } = this.#parts;
+    const termsFor = hostTurnTerms(spec, steering, clock.now());
+    tally.hostTurn = (name) => termsFor({ name, labels: informers.nodes.get({ name })?.metadata.labels });
+    const turned = steering?.forced?.length ? [...tally.nodes.turned] : [];
+    return turned.filter((name) => isAmong(name, steering?.forced) && !tally.recordOf(name)?.turn?.forced);
   }
 
   /** One of a DaemonSet of this name that is gone is for the garbage collector; until then ours cannot be made. */
@@ -138,102 +187,71 @@ export class Rollouts {
     return this.#parts.informers.controllerRevisions.indexed(BY_OWNER, metadata.uid ?? '');
   }
 
-  /** Hash of the newest revision but this one. */
-  #previous(daemonSet: DaemonSet, hash: string): string | undefined {
-    const others = this.#revisions(daemonSet).filter((revision) => hashOf(revision) !== hash);
-    const newest = [...others].sort((a, b) => b.revision - a.revision)[0];
-    return newest && hashOf(newest);
-  }
-
   #revision(daemonSet: DaemonSet, hash: string | undefined): OtherRevision | undefined {
-    const revision = hash && this.#revisions(daemonSet).find((one) => hashOf(one) === hash);
-    const template = revision && templateOf(revision);
-    return template ? { daemonSet: withTemplate(daemonSet, template), hash } : undefined;
+    return otherRevision(daemonSet, this.#revisions(daemonSet), hash);
   }
 
   /** Drawn anew for another count or policy: visits all nodes, in slices. */
-  async #wavesOf(daemonSet: DaemonSet, policy: RolloutPolicy, tally: DaemonSetTally): Promise<RolloutWaves> {
+  async #drawnFor(daemonSet: DaemonSet, policy: RolloutPolicy, tally: DaemonSetTally): Promise<Drawn> {
     const key = refText(daemonSet.metadata);
     const { uid = '', generation = 0 } = policy.metadata;
     const present = this.#drawn.get(key);
-    if (present?.tally === tally && present.policy === `${uid}/${generation}`) return present.waves;
+    if (present?.tally === tally && present.policy === `${uid}/${generation}`) return present;
     this.forget(daemonSet);
-    const { spec } = policy;
     const { informers, clock } = this.#parts;
-    const nodes = [...tally.names()].map((name) => ({
-      name,
-      labels: informers.nodes.get({ name })?.metadata.labels,
-    }));
-    const waves = new RolloutWaves({
-      plan: assignWaves(nodes, spec.waves ?? [], uid),
-      waves: (spec.waves?.length ?? 0) + 1,
-      contact: (name) => {
-        const node = informers.nodes.get({ name });
-        return node ? contactOf(node) : 'here';
-      },
-      ...deadlineIn(spec),
-      now: () => clock.now(),
-    });
+    const standing = (name: string) => standingOf(informers.nodes.get({ name }));
+    const nodes = await this.#ranked(daemonSet, tally);
+    const draw = { nodes, revision: tally.subject.current.hash, standing, now: () => clock.now() };
+    const { waves, order } = drawWaves(policy, draw);
     tally.follow((name, situation, record) => waves.put(name, situation, record));
     const slice = new Slice(clock);
-    for (const { name } of nodes) {
+    // The sets keep this order: it is that of the turns.
+    for (const name of order) {
       tally.tell(name);
       await slice.pause();
     }
-    this.#drawn.set(key, { tally, policy: `${uid}/${generation}`, waves, key });
-    return waves;
+    const pace = podPace(informers.pods.indexed(BY_OWNER, daemonSet.metadata.uid ?? ''));
+    const drawn = { tally, policy: `${uid}/${generation}`, waves, pace, key };
+    this.#drawn.set(key, drawn);
+    return drawn;
   }
 
-  #contactChanged({ previous, current }: ObjectChange<Node>, moved: (fleetKey: string) => void): void {
-    if (!previous || !current || contactOf(previous) === contactOf(current)) return;
-    for (const { waves, key } of this.#drawn.values()) {
-      if (waves.contactChanged(current.metadata.name)) moved(key);
-    }
-  }
-
-  async #store(
-    daemonSet: DaemonSet,
-    present: Rollout | undefined,
-    status: RolloutStatus,
-    turn: Turn,
-  ): Promise<void> {
-    const { registry, recordRollout } = this.#parts;
-    if (present && JSON.stringify(present.status) === JSON.stringify(status)) return;
-    const rollout = present ?? (await this.#create(daemonSet));
-    const record = await registry.writeStatus(
-      rolloutKind,
-      rollout.metadata,
-      () => status,
-      preconditionsOf(rollout),
-    );
-    turn.wrote(record.object());
-    if (rollout.status && rollout.status.wave !== status.wave) await this.#dropApproval(rollout, turn);
-    if (rollout.status?.phase === status.phase && rollout.status.wave === status.wave) return;
-    const type = status.phase === 'Failed' ? 'Warning' : 'Normal';
-    recordRollout(daemonSet, type, `Rollout${status.phase}`, status.message);
-  }
-
-  async #create(daemonSet: DaemonSet): Promise<Rollout> {
-    const { namespace, name } = daemonSet.metadata;
-    const metadata = { name, ownerReferences: [daemonSetOwner(daemonSet)] };
-    return (await this.#parts.registry.create(rolloutKind, namespace, { metadata })).object();
-  }
-
-  /** It was for one wave of one revision. */
-  async #dropApproval(rollout: Rollout, turn: Turn): Promise<void> {
-    if (rollout.metadata.annotations?.[APPROVE_ANNOTATION] === undefined) return;
-    const record = await this.#parts.registry.modify(rolloutKind, rollout.metadata, ({ metadata }) => {
-      delete metadata.annotations?.[APPROVE_ANNOTATION];
-      return undefined;
+  #ranked(daemonSet: DaemonSet, tally: DaemonSetTally): Promise<PlannedNode[]> {
+    const { informers, clock } = this.#parts;
+    const { hash } = tally.subject.current;
+    const { status } = this.#own(daemonSet) ?? {};
+    return rankedNodes({
+      tally,
+      nodeOf: (name) => informers.nodes.get({ name }),
+      pods: informers.pods.indexed(BY_OWNER, daemonSet.metadata.uid ?? ''),
+      status,
+      previous: previousHash(this.#revisions(daemonSet), hash),
+      now: clock.now(),
+      slice: new Slice(clock),
     });
-    turn.wrote(record.object());
+  }
+
+  #nodeChanged({ previous, current }: ObjectChange<Node>, moved: (fleetKey: string) => void): void {
+    if (!previous || !current || isSameStanding(previous, current)) return;
+    for (const { waves, key } of this.#drawn.values()) {
+      if (waves.nodeChanged(current.metadata.name)) moved(key);
+    }
   }
 }
 
-/** Without a budget no host counts as failed: it holds its wave, as upstream. */
-function deadlineIn({ failureBudget }: RolloutPolicySpec): { deadlineMs?: number } {
-  if (!failureBudget) return {};
-  return { deadlineMs: (failureBudget.progressDeadlineSeconds ?? DEFAULT_DEADLINE_SECONDS) * 1000 };
+/** What a rollout looks at of a node besides its Pods. */
+export function standingOf(node: Node | undefined): NodeStanding {
+  if (!node) return { contact: 'here' };
+  const lostAt = lostSince(node);
+  return {
+    contact: contactOf(node),
+    labels: node.metadata.labels,
+    ...(lostAt === undefined ? {} : { lostAt }),
+  };
+}
+
+function isSameStanding(a: Node, b: Node): boolean {
+  return contactOf(a) === contactOf(b) && isDeepStrictEqual(a.metadata.labels, b.metadata.labels);
 }
 
 function refOf({ metadata }: DaemonSet) {

@@ -13,6 +13,8 @@ interface Delayed {
 export class WorkQueue {
   readonly #clock: Clock;
   readonly #waiting = new Set<string>();
+  /** Goes through `#waiting` once for good: one from its beginning would pass the places of all keys taken before. */
+  #oldest = this.#waiting.values();
   readonly #processing = new Set<string>();
   /** Added while being processed. */
   readonly #again = new Set<string>();
@@ -71,11 +73,20 @@ export class WorkQueue {
   /** The key that waited longest, as soon as there is one; undefined once the queue is closed. */
   take(): Promise<string | undefined> {
     if (this.#closed) return Promise.resolve(undefined);
-    const [key] = this.#waiting;
+    const key = this.#first();
     if (key === undefined) return new Promise((resolve) => this.#takers.push(resolve));
     this.#waiting.delete(key);
     this.#processing.add(key);
     return Promise.resolve(key);
+  }
+
+  /** The key that waited longest. An iterator that has once ended stays at its end. */
+  #first(): string | undefined {
+    if (this.#waiting.size === 0) return undefined;
+    const next = this.#oldest.next();
+    if (!next.done) return next.value;
+    this.#oldest = this.#waiting.values();
+    return this.#oldest.next().value;
   }
 
   /** Gives a taken key back. */

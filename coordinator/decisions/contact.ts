@@ -6,6 +6,13 @@ import { CONNECTED } from './reported-status.js';
 /** `away`: the link to its agent is down; `lost`: for so long that nobody knows the node's state. */
 export type Contact = 'here' | 'away' | 'lost';
 
+/** Since when nobody knows the node's state, ms since the epoch; undefined while somebody does. */
+export function lostSince({ status }: Pick<Node, 'status'>): number | undefined {
+  const ready = findCondition(status?.conditions, 'Ready');
+  if (ready?.status !== 'Unknown' || !ready.lastTransitionTime) return undefined;
+  return Date.parse(ready.lastTransitionTime);
+}
+
 export function contactOf({ status }: Pick<Node, 'status'>): Contact {
   if (findCondition(status?.conditions, 'Ready')?.status === 'Unknown') return 'lost';
   return findCondition(status?.conditions, CONNECTED)?.status === 'False' ? 'away' : 'here';

@@ -1,5 +1,6 @@
 /** One node as its DaemonSet sees it: the plain data that the decisions about Pods are made from. */
 import { findCondition } from '../../shared/kube/conditions.js';
+import { CONFIRMED_CONDITION, TURN_CONDITION, type TurnWait, turnOn } from '../../shared/kube/host-turn.js';
 import { isPodTerminal, type Pod, type PodPhase } from '../../shared/kube/pod.js';
 import { REVISION_HASH_LABEL, TEMPLATE_GENERATION_LABEL } from '../../shared/kube/workload.js';
 import { podTrouble } from './pod-trouble.js';
@@ -19,8 +20,22 @@ export interface DaemonPod {
   hash?: string;
   /** Made from the current template, by hash or by template generation. */
   updated: boolean;
+  /** It is ready, and its host has yet to confirm that it may stay: it does not count as available in an update. */
+  confirming?: boolean;
+  /** Its host is to put one of the current revision in its place. */
+  turn?: PendingTurn;
   /** What is wrong with it, in the eyes of a rollout by waves (`podTrouble`). */
   trouble?: string;
+}
+
+/** A turn that the host has not begun, as far as is known. */
+export interface PendingTurn {
+  /** Why, as the host says, and since when it has waited at all, ms. */
+  waiting?: TurnWait;
+  waitingSince?: number;
+  forced: boolean;
+  /** When the last of its windows closes, ms; absent: it may begin at any time. */
+  until?: number;
 }
 
 /** A node, the verdict of `placement` on it, and the DaemonSet's Pods whose target it is. */
@@ -30,6 +45,8 @@ export interface DaemonNode {
   exists: boolean;
   shouldRun: boolean;
   shouldContinueRunning: boolean;
+  /** Since a restore nobody knows yet what its host runs. */
+  isUnheard?: boolean;
   pods: readonly DaemonPod[];
 }
 
@@ -56,6 +73,8 @@ export function toDaemonPod(pod: Pod, current: CurrentRevision): DaemonPod {
   const since = ready?.lastTransitionTime ? Date.parse(ready.lastTransitionTime) : undefined;
   const hash = pod.metadata.labels?.[REVISION_HASH_LABEL];
   const trouble = podTrouble(pod);
+  const turn = pendingTurnOf(pod, current);
+  const isUnconfirmed = findCondition(pod.status?.conditions, CONFIRMED_CONDITION)?.status === 'False';
   return {
     name: pod.metadata.name,
     scheduled: Boolean(pod.spec.nodeName),
@@ -66,7 +85,25 @@ export function toDaemonPod(pod: Pod, current: CurrentRevision): DaemonPod {
     ...(since === undefined ? {} : { readySince: since }),
     ...(hash === undefined ? {} : { hash }),
     updated: isPodUpdated(pod.metadata.labels, current),
+    ...(turn && { turn }),
+    ...(isUnconfirmed && ready?.status === 'True' && { confirming: true }),
     ...(trouble === undefined ? {} : { trouble }),
+  };
+}
+
+/** One for another revision than the current one does not count: it will be replaced by another. */
+function pendingTurnOf(pod: Pod, current: CurrentRevision): PendingTurn | undefined {
+  const turn = turnOn(pod);
+  if (!turn || !isPodUpdated(turn.successor.metadata.labels, current)) return undefined;
+  const condition = findCondition(pod.status?.conditions, TURN_CONDITION);
+  const waiting = condition?.reason as TurnWait | undefined;
+  const waitingSince = Date.parse(condition?.lastTransitionTime ?? '');
+  const ends = turn.windows?.map(({ until }) => Date.parse(until));
+  return {
+    ...(waiting && { waiting }),
+    ...(waiting && !Number.isNaN(waitingSince) && { waitingSince }),
+    forced: turn.forcedBy !== undefined,
+    ...(ends && { until: Math.max(0, ...ends) }),
   };
 }
 

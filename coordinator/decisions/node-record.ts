@@ -1,5 +1,12 @@
 /** What one node adds to a DaemonSet's status and to its rolling update. */
-import { availableAt, comparePods, type DaemonNode, isAvailable, presentPods } from './daemon-node.js';
+import {
+  availableAt,
+  comparePods,
+  type DaemonNode,
+  isAvailable,
+  type PendingTurn,
+  presentPods,
+} from './daemon-node.js';
 import { type NodeSituation, situationOf } from './rolling-update.js';
 
 /** A node's share of each number in DaemonSet.status. */
@@ -21,14 +28,21 @@ export interface NodeRecord {
   hashes: readonly string[];
   /** When a ready Pod becomes available, ms: time to look again. */
   lookAgainAt?: number;
-  /** Of the live Pod of the current revision: when it was made, ms, and what is wrong with it. */
-  newPod?: { createdAt: number; trouble?: string };
+  /** Of the old Pod: the turn that its host has been given. */
+  turn?: PendingTurn;
+  /** Of the live Pod of the current revision: when it was made, what is wrong with it, and since when; ms. */
+  newPod?: { createdAt: number; trouble?: string; troubleAt?: number; confirming?: boolean };
+  /** When the live Pod of another revision was made, ms. */
+  oldPodAt?: number;
 }
 
 function newPodOf(node: DaemonNode): NodeRecord['newPod'] {
   const pod = presentPods(node).find(({ updated, terminating }) => updated && !terminating);
   if (!pod) return undefined;
-  return { createdAt: pod.createdAt, ...(pod.trouble === undefined ? {} : { trouble: pod.trouble }) };
+  const { createdAt, trouble, readySince, confirming } = pod;
+  if (trouble === undefined) return { createdAt, ...(confirming && { confirming }) };
+  // The last change of its readiness, which comes with the trouble, or just before it.
+  return { createdAt, trouble, ...(readySince === undefined ? {} : { troubleAt: readySince }) };
 }
 
 /** Only the first Pod in order counts, and only on nodes that exist (pkg/controller/daemon updateDaemonSetStatus). */
@@ -53,10 +67,14 @@ export function recordNode(node: DaemonNode, minReadySeconds: number, now: numbe
     .map((pod) => availableAt(pod, minReadySeconds, now) ?? 0)
     .filter((at) => at > now);
   const newPod = newPodOf(node);
+  const oldPodAt = presentPods(node).find((pod) => !pod.updated && !pod.terminating)?.createdAt;
+  const turn = presentPods(node).find((pod) => pod.turn && !pod.terminating)?.turn;
   return {
     share: statusShare(node, minReadySeconds, now),
     ...(place ? { place } : {}),
     ...(newPod ? { newPod } : {}),
+    ...(turn && { turn }),
+    ...(oldPodAt === undefined ? {} : { oldPodAt }),
     hashes: [...new Set(node.pods.flatMap((pod) => pod.hash ?? []))],
     ...(waits.length > 0 ? { lookAgainAt: Math.min(...waits) } : {}),
   };

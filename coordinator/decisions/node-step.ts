@@ -56,12 +56,15 @@ export function isIdle(step: NodeStep): boolean {
   return !step.create && step.delete.length === 0;
 }
 
-/** What to create and delete on this node now. A terminating Pod stands in the way of its successor, save with surge. */
+/**
+ * What to create and delete on this node now. A terminating Pod stands in the way of its successor, save with surge. On a host
+ * that is unheard since a restore nothing is created: it may run a Pod that the store has yet to be given back.
+ */
 export function nodeStep(input: NodeStepInput): NodeStep {
   const { node, backoff } = input;
   const pods = presentPods(node);
   if (!node.exists) return removeUnbound(pods, backoff);
-  if (node.shouldRun && pods.length === 0) return { create: true, delete: [], backoff };
+  if (node.shouldRun && pods.length === 0) return { create: !node.isUnheard, delete: [], backoff };
   const live = pods.filter((pod) => !pod.terminating);
   if (!node.shouldContinueRunning) return { create: false, delete: deletions(live, 'misplaced'), backoff };
   return keepStep(input, live);
@@ -82,7 +85,7 @@ function keepStep(input: NodeStepInput, live: readonly DaemonPod[]): NodeStep {
   const deleteFailed = failed.length > 0 && failedAt <= now;
   const surges = allowsSurge(input.spec.updateStrategy);
   return {
-    create: surges && running.length === 0 && input.node.shouldRun,
+    create: surges && running.length === 0 && input.node.shouldRun && !input.node.isUnheard,
     delete: [
       ...(deleteFailed ? deletions(failed, 'failed') : []),
       ...deletions(succeeded, 'succeeded'),

@@ -1,4 +1,6 @@
 /** What counts as a failure of a Pod in a rollout, read from its status alone. */
+import { isConditionTrue } from '../../shared/kube/conditions.js';
+import { REVERTED_BY_HOST, REVERTED_CONDITION } from '../../shared/kube/host-turn.js';
 import type { ContainerStatus, Pod } from '../../shared/kube/pod.js';
 
 /** A container that was started so often again is not well, even while it runs. */
@@ -14,6 +16,7 @@ function containerTrouble({ state, restartCount }: ContainerStatus): string | un
 
 /** `CrashLoopBackOff`, `ImagePullBackOff`, `Restarting` and the like; undefined for a Pod that may yet be well. */
 export function podTrouble({ status }: Pod): string | undefined {
+  if (isConditionTrue(status?.conditions, REVERTED_CONDITION)) return REVERTED_BY_HOST;
   if (status?.phase === 'Failed') return status.reason || 'Failed';
   const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
   return containers.map(containerTrouble).find((trouble) => trouble !== undefined);

@@ -2,12 +2,12 @@
 import { findCondition } from '../../shared/kube/conditions.js';
 import type { Node } from '../../shared/kube/node.js';
 import { isPodTerminal, type Pod } from '../../shared/kube/pod.js';
-import type { RolloutPhase } from '../../shared/kube/rollout.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { contactOf } from './contact.js';
 import { type CurrentRevision, comparePods, type DaemonPod, toDaemonPod } from './daemon-node.js';
 import { type Placement, type PlacementRule, placementOf } from './placement.js';
 import { podProgress } from './pod-progress.js';
+import { HOLD_CODES, type HoldCode, type RolloutCode } from './rollout-code.js';
 import { isRollingUpdate } from './update-strategy.js';
 
 /**
@@ -24,9 +24,7 @@ export const REASON_CODES = [
   'Unschedulable',
   'Terminating',
   'Updating',
-  'WaitingForWave',
-  'RolloutPaused',
-  'RolloutFailed',
+  ...HOLD_CODES,
   'UpdateOnDelete',
   'NodeOffline',
   'KeptDespiteTaint',
@@ -51,11 +49,11 @@ export interface Reason {
 
 /** How a rollout by waves stands for one node. */
 export interface RolloutStance {
-  phase: RolloutPhase;
-  message: string;
-  /** Name of the node's wave, and whether it is open. */
+  code: RolloutCode;
+  /** Name of the node's wave. */
   wave: string;
-  isOpen: boolean;
+  /** The rollout's phase in words. */
+  message: string;
 }
 
 /** One DaemonSet and one node. `node` is undefined when there is no such object (any more). */
@@ -69,7 +67,8 @@ export interface ReasonInput {
   rollout?: RolloutStance | undefined;
 }
 
-const OBJECTIONS: Readonly<Record<PlacementRule, ReasonCode>> = {
+/** The code of each placement rule that objects. */
+export const OBJECTIONS: Readonly<Record<PlacementRule, ReasonCode>> = {
   NodeName: 'NodeNameMismatch',
   NodeSelector: 'NodeSelectorMismatch',
   NodeAffinity: 'NodeAffinityMismatch',
@@ -101,7 +100,7 @@ export function reasonFor(input: ReasonInput): Reason {
   const offline = contactOf(node) !== 'here';
   const placement = placementOf(offline ? withoutOfflineTaints(node) : node, daemonSet.spec.template.spec);
   if (!placement.shouldRun) return objectionReason(placement, first);
-  if (offline) return offlineReason(node, first);
+  if (offline) return offlineReason(node, first, input.rollout);
   if (!first) return { code: 'Creating', because: 'the node is eligible and its Pod is due' };
   return podReason(daemonSet, first, input.rollout);
 }
@@ -134,10 +133,11 @@ function objectionReason(
   return { code: stays ? 'KeptDespiteTaint' : OBJECTIONS[rule], ...nameOf(first), because: reason };
 }
 
-function offlineReason(node: Node, first: Held | undefined): Reason {
+function offlineReason(node: Node, first: Held | undefined, rollout: RolloutStance | undefined): Reason {
   const heardAt = findCondition(node.status?.conditions, 'Ready')?.lastHeartbeatTime;
   const last = heardAt ? ` (last report: ${heardAt})` : '';
-  return { code: 'NodeOffline', ...nameOf(first), because: `its agent is not connected${last}` };
+  const code = rollout?.code === 'DeferredOffline' ? rollout.code : 'NodeOffline';
+  return { code, ...nameOf(first), because: `its agent is not connected${last}` };
 }
 
 function podReason({ spec }: DaemonSet, { pod, view }: Held, rollout: RolloutStance | undefined): Reason {
@@ -149,8 +149,8 @@ function podReason({ spec }: DaemonSet, { pod, view }: Held, rollout: RolloutSta
   }
   const { code, because } = podProgress(pod);
   if (view.updated) return { code, ...about, because };
-  const hold = rolling && rollout ? holdOf(rollout) : undefined;
-  if (hold) return { ...hold, ...about };
+  const { code: held } = rollout ?? {};
+  if (rolling && rollout && isHold(held)) return { code: held, ...about, because: HOLDS[held](rollout) };
   const isLeft = !rolling && code === 'Running';
   return {
     code: rolling ? 'Updating' : isLeft ? 'UpdateOnDelete' : code,
@@ -159,22 +159,29 @@ function podReason({ spec }: DaemonSet, { pod, view }: Held, rollout: RolloutSta
   };
 }
 
-/** What keeps a node's old Pod there, if not the budget alone. */
-function holdOf({
-  phase,
-  message,
-  wave,
-  isOpen,
-}: RolloutStance): Pick<Reason, 'code' | 'because'> | undefined {
-  switch (phase) {
-    case 'Failed':
-    case 'RolledBack':
-      return { code: 'RolloutFailed', because: `the newest template is barred: ${message}` };
-    case 'Paused':
-      return { code: 'RolloutPaused', because: message };
-    default:
-      return isOpen
-        ? undefined
-        : { code: 'WaitingForWave', because: `its wave ${wave} is not open yet: ${message}` };
-  }
+/** What keeps a node's old Pod there, by code. */
+const HOLDS: Readonly<Record<HoldCode, (stance: RolloutStance) => string>> = {
+  Budget: ({ wave }) =>
+    `its wave ${wave} is open, and as many hosts as may be without their Pod at once go first`,
+  WaitingForWave: ({ wave, message }) => `its wave ${wave} is not open yet: ${message}`,
+  WaitingForApproval: ({ wave }) => `its wave ${wave} opens when somebody approves it`,
+  OutsideWindow: ({ message }) => `its maintenance window is not open: ${message}`,
+  HeldLocally: () => "the host says 'not now'",
+  ImageNotPulled: () => 'the host has not fetched the next image yet',
+  NoTrustedTime: () => 'the host has heard no time since it booted',
+  RolloutPaused: ({ message }) => message,
+  Frozen: ({ message }) => message,
+  RolloutFailed: ({ message }) => `the newest template is barred: ${message}`,
+  Reverted: ({ message }) => `it was given back its earlier revision: ${message}`,
+  Skipped: () => 'somebody took it out of this rollout',
+  DeferredOffline: () => 'it was out of contact at its turn, and follows',
+};
+
+/** Why the rollout keeps a node's old Pod there, in words; undefined where it does not. */
+export function holdText(stance: RolloutStance): string | undefined {
+  return isHold(stance.code) ? HOLDS[stance.code](stance) : undefined;
+}
+
+function isHold(code: RolloutCode | undefined): code is HoldCode {
+  return (HOLD_CODES as readonly (RolloutCode | undefined)[]).includes(code);
 }

@@ -1,26 +1,16 @@
 /** A reason as one sentence for a tired person on call: what, why, what to do. */
+
+import { HOLD_WORDINGS } from './hold-wordings.js';
 import type { Reason, ReasonCode } from './reason-code.js';
-
-/** What the reason is about. */
-export interface ReasonSubject {
-  namespace: string;
-  daemonSet: string;
-  node: string;
-}
-
-/** What of a sentence depends on the code. `does` stands before the node's name. */
-interface Wording {
-  does: string;
-  /** What to do; `pod` is the name of the Pod that the reason names, "" without one. */
-  advice(subject: ReasonSubject, pod: string): string;
-}
+import type { ReasonSubject, Wording } from './reason-wording.js';
 
 const describePod = ({ namespace }: ReasonSubject, pod: string) =>
   `kubectl describe pod -n ${namespace} ${pod}`;
 const describeNode = ({ node }: ReasonSubject) => `kubectl describe node ${node}`;
 
-/** By code: this table is also what each code means. */
+/** By code: with HOLD_WORDINGS, this table is also what each code means. */
 const WORDINGS: Readonly<Record<ReasonCode, Wording>> = {
+  ...HOLD_WORDINGS,
   Running: { does: 'runs on', advice: () => 'nothing to do' },
   Creating: {
     does: 'is about to get a Pod on',
@@ -58,21 +48,6 @@ const WORDINGS: Readonly<Record<ReasonCode, Wording>> = {
     does: 'still has its old Pod on',
     advice: ({ namespace, daemonSet }) =>
       `the rolling update replaces it: kubectl rollout status -n ${namespace} ds/${daemonSet}`,
-  },
-  WaitingForWave: {
-    does: 'waits with its old Pod on',
-    advice: ({ namespace, daemonSet }) =>
-      `see how far the rollout is: kubectl get rollout -n ${namespace} ${daemonSet} -o wide`,
-  },
-  RolloutPaused: {
-    does: 'keeps its old Pod on',
-    advice: ({ namespace }) =>
-      `to go on, set spec.paused to false: kubectl get rolloutpolicies -n ${namespace}`,
-  },
-  RolloutFailed: {
-    does: 'keeps its old Pod on',
-    advice: ({ namespace, daemonSet }) =>
-      `mend the template, or go back: kubectl rollout undo -n ${namespace} ds/${daemonSet}`,
   },
   UpdateOnDelete: {
     does: 'runs an older template on',

@@ -3,15 +3,33 @@ import type { DaemonSetUpdateStrategy } from '../../shared/kube/workload.js';
 import type { Fleet } from './rolling-update.js';
 import { updateBudget } from './update-strategy.js';
 
-/** Names of nodes whose Pod of the revision is to go now. `failed` are apart from `fleet`. */
+/** Nodes of one wave; `failed` are apart from `fleet`. */
+export interface RevertShare {
+  fleet: Fleet;
+  failed: readonly string[];
+}
+
+/** Names of nodes whose Pod of the revision is to go now. All shares use one budget, the earlier ones first. */
 export function chooseReverts(
-  { nodes, desired }: Fleet,
-  failed: ReadonlySet<string>,
+  shares: readonly RevertShare[],
   strategy: DaemonSetUpdateStrategy | undefined,
 ): string[] {
-  const useless = [...failed, ...nodes.newUnavailable, ...nodes.pairUnavailable, ...nodes.pairAvailable];
+  const useless = shares.flatMap(uselessOf);
+  const desired = shares.reduce((total, { fleet }) => total + fleet.desired, 0);
   const { maxUnavailable, maxSurge } = updateBudget(strategy, desired);
-  const without = useless.length + nodes.oldUnavailable.size + nodes.empty.size + nodes.underWay.size;
+  const without = shares.reduce((total, { fleet }) => total + withoutOf(fleet), useless.length);
   const room = Math.max(0, Math.max(maxUnavailable, maxSurge) - without);
-  return [...useless, ...[...nodes.newAvailable].slice(0, room)];
+  const well = shares.flatMap(({ fleet }) => [...fleet.nodes.newAvailable]);
+  return [...useless, ...well.slice(0, room)];
+}
+
+function uselessOf({ fleet: { nodes }, failed }: RevertShare): string[] {
+  return [...failed, ...nodes.newUnavailable, ...nodes.pairUnavailable, ...nodes.pairAvailable];
+}
+
+/** Hosts that have no available Pod now, or may have none at any moment. */
+function withoutOf({ nodes, alsoUnavailable = 0 }: Fleet): number {
+  return (
+    alsoUnavailable + nodes.oldUnavailable.size + nodes.empty.size + nodes.underWay.size + nodes.turned.size
+  );
 }

@@ -6,6 +6,7 @@ import { updateBudget } from './update-strategy.js';
 /**
  * Where a node stands in an update. Only live Pods count. "Retiring": an old Pod on a node that should no longer run
  * the DaemonSet. "Pair": an old and a new Pod side by side. "Under way": a replacement was ordered and is not seen yet.
+ * "Turned": the host of an old Pod is to replace it by itself, and may do so at any moment.
  */
 export const SITUATIONS = [
   'excess',
@@ -19,6 +20,7 @@ export const SITUATIONS = [
   'pairAvailable',
   'pairUnavailable',
   'underWay',
+  'turned',
 ] as const;
 
 /** One of `SITUATIONS`. */
@@ -40,6 +42,8 @@ export interface Fleet {
   covered: number;
   /** Names of the nodes in each situation. */
   nodes: Readonly<Record<Situation, ReadonlySet<string>>>;
+  /** Nodes beside these without an available Pod, and without a turn: they use budget. */
+  alsoUnavailable?: number;
 }
 
 /** Names of nodes. On `create` a new Pod joins the old one; on `replace` the old one is deleted. */
@@ -61,7 +65,7 @@ export function situationOf(
   const [oldPod, ...moreOld] = live.filter((pod) => !pod.updated);
   if (moreNew.length > 0 || moreOld.length > 0) return { situation: 'excess', covered: false };
   const available = (pod: DaemonPod | undefined) =>
-    pod !== undefined && isAvailable(pod, minReadySeconds, now);
+    pod !== undefined && !pod.confirming && isAvailable(pod, minReadySeconds, now);
   const covered = available(oldPod ?? newPod);
   if (!oldPod) {
     const situation = !newPod ? 'empty' : covered ? 'newAvailable' : 'newUnavailable';
@@ -69,6 +73,10 @@ export function situationOf(
   }
   const about = { covered, oldPod: oldPod.name };
   if (newPod) return { situation: available(newPod) ? 'pairAvailable' : 'pairUnavailable', ...about };
+  const { turn } = oldPod;
+  if (turn && node.shouldRun && (turn.until ?? Number.POSITIVE_INFINITY) > now) {
+    return { situation: 'turned', ...about };
+  }
   if (node.shouldRun) return { situation: covered ? 'oldAvailable' : 'oldUnavailable', ...about };
   return { situation: covered ? 'retiringAvailable' : 'retiringUnavailable', ...about };
 }
@@ -93,16 +101,18 @@ export function chooseReplacements(
 }
 
 /** Old Pods that are unavailable go whatever the budget, and use it up. */
-function replaceInPlace({ nodes }: Fleet, maxUnavailable: number): Replacements {
+function replaceInPlace({ nodes, alsoUnavailable = 0 }: Fleet, maxUnavailable: number): Replacements {
   const useless = [...nodes.oldUnavailable, ...nodes.retiringUnavailable];
   const unavailable =
     useless.length +
+    alsoUnavailable +
     nodes.excess.size +
     nodes.empty.size +
     nodes.newUnavailable.size +
     nodes.pairAvailable.size +
     nodes.pairUnavailable.size +
-    nodes.underWay.size;
+    nodes.underWay.size +
+    nodes.turned.size;
   const left = maxUnavailable - unavailable;
   const first = take(nodes.oldAvailable, left);
   const then = take(nodes.retiringAvailable, left - first.length);
@@ -111,7 +121,7 @@ function replaceInPlace({ nodes }: Fleet, maxUnavailable: number): Replacements 
 
 /** A successor starts beside its predecessor; Pods on nodes to be left go when enough others cover for them. */
 function surge({ nodes, covered, desired }: Fleet, maxSurge: number): Replacements {
-  const surging = nodes.excess.size + nodes.pairUnavailable.size + nodes.underWay.size;
+  const surging = nodes.excess.size + nodes.pairUnavailable.size + nodes.underWay.size + nodes.turned.size;
   const spare = take(nodes.retiringAvailable, covered - desired);
   return {
     create: [...nodes.oldUnavailable, ...take(nodes.oldAvailable, maxSurge - surging)],

@@ -1,18 +1,62 @@
-/** Where one node stands in a rollout by waves. */
+/** Where one node stands in a rollout by waves. Times are ms since the epoch. */
+import type { TurnWait } from '../../shared/kube/host-turn.js';
 import type { Contact } from './contact.js';
-import type { Situation } from './rolling-update.js';
+import { SITUATIONS, type Situation } from './rolling-update.js';
 
-/** `deferred`: dark since before its turn. `failed`: it took the revision and is not well. Else its situation. */
-export type Lane = Situation | 'deferred' | 'failed';
+/**
+ * A node's situation, or what keeps it from being judged by that alone: `deferred`: dark since before its turn.
+ * `failed`: it took the revision and is not well. `again`: it is not well since before a retry, and gets another Pod.
+ * `skipped`: a person took it out. `outside…`: its window is closed; its Pod is old (and available or not) or updated.
+ */
+export const LANES = [
+  ...SITUATIONS,
+  'deferred',
+  'failed',
+  'again',
+  'skipped',
+  'outsideAvailable',
+  'outsideUnavailable',
+  'outsideUpdated',
+] as const;
 
-/** What is known of a node and its Pods. Times are ms since the epoch. */
+/** One of `LANES`. */
+export type Lane = (typeof LANES)[number];
+
+/** What is known of a node and its Pods. */
 export interface NodeFacts {
   situation: Situation;
   contact: Contact;
-  /** What is wrong with the Pod of the current revision. */
+  /** Since when nobody knows the node's state. */
+  lostAt?: number;
+  /** What is wrong with the Pod of the current revision, and since when. */
   trouble?: string;
+  troubleAt?: number;
   /** When that Pod was made. */
   newPodAt?: number;
+  /** Its host has yet to confirm it, and will, or go back. */
+  isConfirming?: boolean;
+  /** When the Pod of an older revision was made. */
+  oldPodAt?: number;
+  /** False: Pods name the node, and there is none. */
+  exists?: boolean;
+  /** The host was given its turn and has said why it waits. */
+  waiting?: TurnWait;
+  /** Since when it has waited at all. */
+  waitingSince?: number;
+  /** No Pod may be replaced there now. */
+  isOutside?: boolean;
+  /** A person took it out. */
+  isSkipped?: boolean;
+}
+
+/** What a policy calls a failure. */
+export interface LaneRules {
+  /** How long a new Pod may take; absent: no node fails, it holds its wave, as upstream. */
+  deadlineMs?: number;
+  /** For how long a failure counts; absent: for good. */
+  withinMs?: number;
+  /** What was not well before is tried again. */
+  retriedAt?: number;
 }
 
 const BEFORE_ITS_TURN: ReadonlySet<Situation> = new Set(['oldAvailable', 'oldUnavailable', 'empty']);
@@ -25,23 +69,58 @@ const AFTER_ITS_TURN: ReadonlySet<Situation> = new Set([
 const NOT_AVAILABLE_YET: ReadonlySet<Situation> = new Set(['newUnavailable', 'pairUnavailable']);
 /** Old Pods where the DaemonSet should no longer run: no successor is made, so they are no part of a rollout. */
 const NO_PART: ReadonlySet<Situation> = new Set(['retiringAvailable', 'retiringUnavailable']);
+const OUTSIDE: Readonly<Partial<Record<Situation, Lane>>> = {
+  oldAvailable: 'outsideAvailable',
+  oldUnavailable: 'outsideUnavailable',
+  newAvailable: 'outsideUpdated',
+};
 
-/** When a new Pod that is not available will have failed; undefined for any other node. */
+/** When a new Pod that is not available, or a host that does not get its image, will have failed; undefined for any other node. */
 export function deadlineOf(
-  { situation, newPodAt }: NodeFacts,
-  deadlineMs: number | undefined,
+  { situation, newPodAt, isConfirming, waiting, waitingSince }: NodeFacts,
+  { deadlineMs, retriedAt }: LaneRules,
 ): number | undefined {
+  if (situation === 'turned' && waiting === 'ImageNotPulled' && waitingSince !== undefined) {
+    return deadlineMs === undefined ? undefined : waitingSince + deadlineMs;
+  }
+  if (isConfirming) return undefined;
   if (deadlineMs === undefined || newPodAt === undefined || !NOT_AVAILABLE_YET.has(situation))
     return undefined;
-  return newPodAt + deadlineMs;
+  // A Pod from before a retry is on its way out.
+  return newPodAt <= (retriedAt ?? Number.NEGATIVE_INFINITY) ? undefined : newPodAt + deadlineMs;
 }
 
-/** Undefined for a node that is no part of the rollout. Without a deadline no node has failed. */
-export function laneOf(facts: NodeFacts, now: number, deadlineMs: number | undefined): Lane | undefined {
-  const { situation, contact, trouble } = facts;
+/** Since when a node has failed; undefined: it has not. */
+export function failedSince(facts: NodeFacts, now: number, rules: LaneRules): number | undefined {
+  const { situation, contact, lostAt, trouble, troubleAt, newPodAt } = facts;
+  // A host that had only to begin may have cut itself off by it.
+  const mayHaveIt = AFTER_ITS_TURN.has(situation) || situation === 'turned';
+  if (!mayHaveIt || rules.deadlineMs === undefined) return undefined;
+  if (trouble !== undefined) return troubleAt ?? newPodAt ?? now;
+  if (contact === 'lost') return lostAt ?? now;
+  const deadline = deadlineOf(facts, { deadlineMs: rules.deadlineMs });
+  return deadline !== undefined && deadline <= now ? deadline : undefined;
+}
+
+/** Undefined for a node that is no part of the rollout. */
+export function laneOf(facts: NodeFacts, now: number, rules: LaneRules): Lane | undefined {
+  const { situation, contact, waiting, isSkipped, isOutside } = facts;
   if (NO_PART.has(situation)) return undefined;
-  if (contact !== 'here' && BEFORE_ITS_TURN.has(situation)) return 'deferred';
-  if (!AFTER_ITS_TURN.has(situation) || deadlineMs === undefined) return situation;
-  const isLate = (deadlineOf(facts, deadlineMs) ?? Number.POSITIVE_INFINITY) <= now;
-  return contact === 'lost' || trouble !== undefined || isLate ? 'failed' : situation;
+  // As if its turn had not come, as far as was heard.
+  if (situation === 'turned' && contact !== 'here' && waiting) return 'deferred';
+  if (BEFORE_ITS_TURN.has(situation)) {
+    if (isSkipped) return 'skipped';
+    if (contact !== 'here') return 'deferred';
+  }
+  const since = failedSince(facts, now, rules);
+  if (since !== undefined) return failedLane(facts, since, rules);
+  return (isOutside ? OUTSIDE[situation] : undefined) ?? situation;
+}
+
+function failedLane(facts: NodeFacts, since: number, { retriedAt }: LaneRules): Lane {
+  const { situation, contact, newPodAt = since, isSkipped } = facts;
+  if (isSkipped) return 'skipped';
+  if (retriedAt === undefined || newPodAt > retriedAt) return 'failed';
+  if (contact === 'lost') return since <= retriedAt ? 'deferred' : 'failed';
+  return NOT_AVAILABLE_YET.has(situation) ? 'again' : situation;
 }

@@ -1,20 +1,11 @@
 /** A rollout's memory and verdict as the Rollout object holds them. */
 import { type Timestamp, toTimestamp } from '../../shared/kube/meta.js';
-import {
-  APPROVE_ANNOTATION,
-  type Rollout,
-  type RolloutPolicy,
-  type RolloutPolicySpec,
-  type RolloutStatus,
-} from '../../shared/kube/rollout.js';
-import type { RolloutMemory, RolloutVerdict, WaveCounts } from './rollout-step.js';
+import type { Rollout, RolloutStatus } from '../../shared/kube/rollout.js';
+import type { RolloutPolicy, RolloutPolicySpec } from '../../shared/kube/rollout-policy.js';
+import type { RolloutMemory, WaveCounts } from './rollout-memory.js';
+import type { RolloutProgress } from './rollout-progress.js';
+import type { RolloutVerdict } from './rollout-step.js';
 import { waveNames } from './wave-plan.js';
-
-/** Names of the waves that somebody has approved. */
-export function approvedIn(rollout: Rollout | undefined): ReadonlySet<string> {
-  const text = rollout?.metadata.annotations?.[APPROVE_ANNOTATION] ?? '';
-  return new Set(text.split(',').map((name) => name.trim()));
-}
 
 function at(time: Timestamp | undefined): number | undefined {
   return time === undefined ? undefined : Date.parse(time);
@@ -26,24 +17,35 @@ export function memoryOf(rollout: Rollout | undefined, spec: RolloutPolicySpec):
   if (!status) return undefined;
   const soakingSince = at(status.soakingSince);
   const completedAt = at(status.completionTime);
+  const retriedAt = at(status.retryTime);
   return {
     revision: status.revision,
     wave: waveNames(spec.waves ?? []).indexOf(status.wave),
     startedAt: at(status.startTime) ?? 0,
     ...(soakingSince === undefined ? {} : { soakingSince }),
     ...(completedAt === undefined ? {} : { completedAt }),
+    ...(status.caughtUp ? { caughtUp: true } : {}),
     ...(status.failure === undefined ? {} : { failure: status.failure }),
+    ...(status.aborted ? { aborted: true } : {}),
+    ...(retriedAt === undefined ? {} : { retriedAt }),
     ...(status.stableRevision === undefined ? {} : { stable: status.stableRevision }),
+    ...(status.steering === undefined ? {} : { steering: status.steering }),
   };
 }
 
-/** What is stored of a verdict. */
+/** What is stored of a verdict. `nextWindowAt`: when the first host outside its window may go on, ms since the epoch. */
 export function statusOf(
   { metadata, spec }: RolloutPolicy,
   verdict: RolloutVerdict,
-  counts: readonly WaveCounts[],
+  counted: readonly WaveCounts[],
+  { codes, inProgress, estimatedEnd }: RolloutProgress,
+  nextWindowAt?: number,
 ): RolloutStatus {
   const { memory, phase, message } = verdict;
+  const counts = counted.map((wave, index) =>
+    // Before its wave is open a host waits for that.
+    index <= memory.wave ? wave : { ...wave, outsideWindow: 0 },
+  );
   const names = waveNames(spec.waves ?? []);
   const sum = (key: keyof WaveCounts) => counts.reduce((total, wave) => total + wave[key], 0);
   return {
@@ -56,14 +58,30 @@ export function statusOf(
     updated: sum('updated'),
     failed: sum('failed'),
     deferred: sum('deferred'),
-    waves: counts.map(({ nodes, updated, failed, deferred }, index) => ({
+    outsideWindow: sum('outsideWindow'),
+    skipped: sum('skipped'),
+    waves: counts.map(({ nodes, updated, failed, deferred, outsideWindow, skipped }, index) => ({
       name: names[index] ?? '',
-      ...{ nodes, updated, failed, deferred },
+      ...{ nodes, updated, failed, deferred, outsideWindow, skipped, inProgress: inProgress[index] ?? 0 },
     })),
+    codes,
+    ...(estimatedEnd === undefined ? {} : { estimatedEndTime: toTimestamp(estimatedEnd) }),
     startTime: toTimestamp(memory.startedAt),
     ...(memory.soakingSince === undefined ? {} : { soakingSince: toTimestamp(memory.soakingSince) }),
     ...(memory.completedAt === undefined ? {} : { completionTime: toTimestamp(memory.completedAt) }),
+    ...(memory.caughtUp ? { caughtUp: true } : {}),
+    ...(nextWindowAt === undefined ? {} : { nextWindowTime: toTimestamp(nextWindowAt) }),
     ...(memory.failure === undefined ? {} : { failure: memory.failure }),
+    ...(memory.aborted ? { aborted: true } : {}),
+    ...(memory.retriedAt === undefined ? {} : { retryTime: toTimestamp(memory.retriedAt) }),
     ...(memory.stable === undefined ? {} : { stableRevision: memory.stable }),
+    ...(memory.steering === undefined ? {} : { steering: memory.steering }),
   };
+}
+
+/** Whether two statuses say the same; what they estimate apart, which moves with the time. */
+export function isSameProgress(a: RolloutStatus | undefined, b: RolloutStatus): boolean {
+  const { estimatedEndTime: _a, ...before } = a ?? {};
+  const { estimatedEndTime: _b, ...after } = b;
+  return JSON.stringify(before) === JSON.stringify(after);
 }

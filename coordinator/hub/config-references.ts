@@ -3,6 +3,7 @@
  * its nodes and not for all Pods of the fleet; a node is given what stands here under its name and nothing else.
  */
 import { type ConfigReference, configKey, configReferences } from '../../shared/kube/config-reference.js';
+import { turnTextOf, withSuccessor } from '../../shared/kube/host-turn.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { ObjectChange } from '../informers/informer.js';
 
@@ -16,9 +17,10 @@ export class ConfigReferences {
   /** By object: how many Pods of each node name it. */
   readonly #nodes = new Map<string, Map<string, number>>();
 
-  /** Takes a Pod's change in. What a Pod names never changes while it is bound, so most changes cost nothing. */
+  /** Takes a Pod's change in. While it is bound only its turn may name something else, so most changes cost nothing. */
   podChanged({ previous, current }: ObjectChange<Pod>): ReferenceChange[] {
-    if (previous && current && previous.spec.nodeName === current.spec.nodeName) return [];
+    const isSameNode = previous && current && previous.spec.nodeName === current.spec.nodeName;
+    if (isSameNode && turnTextOf(previous) === turnTextOf(current)) return [];
     return [...this.#count(previous, -1), ...this.#count(current, 1)];
   }
 
@@ -35,7 +37,7 @@ export class ConfigReferences {
   #count(pod: Pod | undefined, step: 1 | -1): ReferenceChange[] {
     const node = pod?.spec.nodeName;
     if (!pod || !node) return [];
-    const references = configReferences(pod);
+    const references = withSuccessor(pod).flatMap(configReferences);
     for (const reference of references) this.#add(configKey(reference), node, step);
     return references.length > 0 ? [{ node, references }] : [];
   }

@@ -36,19 +36,26 @@ export class DesiredSender {
   /** Uids of the hello that the store has not known yet, and whether the agent was asked for them. */
   readonly #strangers = new Map<string, boolean>();
   readonly #unanswered = new Set<string>();
+  readonly #onSettled: () => void;
+  #isSettled = false;
   #lastId = 0;
   #inFlight: number | undefined;
 
-  /** `wake` asks for a `flush` in due time; it may be called many times. */
+  /**
+   * `wake` asks for a `flush` in due time; it may be called many times. `onSettled` is called once: what the host held at its
+   * hello and the store lacked is stored by then, or cannot be.
+   */
   constructor(
     have: readonly Held[],
     source: DesiredSource,
     send: (message: Desired | Ask) => void,
     wake: () => void,
+    onSettled: () => void = () => undefined,
   ) {
     this.#source = source;
     this.#send = send;
     this.#wake = wake;
+    this.#onSettled = onSettled;
     this.#held = new Map(have);
     this.#dirty = new Set(this.#held.keys());
     for (const uid of this.#held.keys()) {
@@ -75,6 +82,23 @@ export class DesiredSender {
     this.#wake();
   }
 
+  /** The agent's engine shows containers of these Pods, of which the hello knew nothing. */
+  found(uids: readonly string[]): void {
+    for (const uid of uids) {
+      if (this.#held.has(uid)) continue;
+      this.#held.set(uid, '');
+      if (!this.#source.object(uid)) this.#strangers.set(uid, false);
+      this.#dirty.add(uid);
+    }
+    this.#wake();
+  }
+
+  /** The agent holds this uid and may not: it is told so. */
+  refuse(uid: string): void {
+    this.#held.set(uid, '');
+    this.touch(uid);
+  }
+
   /** What `source.unknown` says may be another now. */
   reconsider(): void {
     for (const uid of this.#strangers.keys()) this.#dirty.add(uid);
@@ -92,6 +116,10 @@ export class DesiredSender {
   /** Sends the next difference, if there is one and none is under way. */
   flush(): void {
     if (this.#inFlight !== undefined || this.#isAsking()) return;
+    if (!this.#isSettled) {
+      this.#isSettled = true;
+      this.#onSettled();
+    }
     const { set, gone } = this.#takeDifference();
     if (set.length === 0 && gone.length === 0) return;
     this.#lastId += 1;

@@ -1,86 +1,215 @@
 /**
- * Who may join and who is who. Join tokens and node credentials are Secrets in kube-system; of both only a SHA-256 hash
- * is stored (256 and 82 random bits need no slow hash). Deleting a Secret revokes at once: the hub ends the session of a
- * credential that is gone.
+ * Who may join and who is who. A host joins by a token: its key is registered for its name and signed. From then on
+ * its certificate, and the key that is registered, say who it is.
  */
-import { timingSafeEqual } from 'node:crypto';
-import type { Secret } from '../../shared/kube/config.js';
-import type { ObjectMeta } from '../../shared/kube/meta.js';
+import { toTimestamp } from '../../shared/kube/meta.js';
 import { ApiError, badRequest } from '../../shared/kube/status.js';
-import type { JoinAnswer, JoinRequest, Seal } from '../../shared/link/messages.js';
+import type { JoinAnswer, Seal } from '../../shared/link/messages.js';
 import { integer, ProtocolError, record, type Shape, text } from '../../shared/link/shape.js';
 import type { Clock } from '../../shared/process/clock.js';
-import { secretKind } from '../kinds/index.js';
-import { CREDENTIAL_SECRET_TYPE } from '../kinds/secret.js';
+import type { CertificateAuthority } from '../pki/certificate-authority.js';
+import type { PeerCertificate } from '../pki/peer-certificate.js';
 import type { Registry } from '../registry/registry.js';
-import { base64, ENROLMENT_NAMESPACE, sha256, TOKEN_SECRET_PREFIX, TOKEN_SECRET_TYPE } from './join-token.js';
+import { type Candidate, type JoinCall, readCandidate, readNodeRequest } from './join-request.js';
+import { type JoinRights, NO_RIGHTS } from './join-rights.js';
+import { sha256 } from './join-token.js';
+import { JoinTokens } from './join-tokens.js';
+import {
+  type CredentialHash,
+  isSameCredential,
+  type NodeCredentials,
+  removalOf,
+  type StoredCredential,
+} from './node-credentials.js';
+import { BOOTSTRAP_USER_PREFIX, NODE_USER_PREFIX, NODES_GROUP, nodeOfSubject } from './node-subject.js';
 import type { PendingRestore } from './pending-restore.js';
 import type { Sealer } from './seal.js';
+import type { ProvenNode } from './session.js';
+import { unauthorized } from './unauthorized.js';
+import { type RequestState, type WaitingHost, WaitingRoom } from './waiting-room.js';
 
-const CREDENTIAL_SECRET_PREFIX = 'node-credential-';
-const TOKEN_PATTERN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
+/** `waiting`: for a person's word; `request` is the CertificateSigningRequest that they decide on. */
+export type JoinOutcome =
+  | { state: 'joined'; answer: JoinAnswer }
+  | { state: 'waiting'; request: string; message: string };
 
-/** A POST /join as it came: the whole `Authorization` header and decoded JSON. */
-export interface JoinCall {
-  authorization?: string;
-  body: unknown;
+/** What an agent shows when its link begins. */
+export interface LinkProof {
+  /** Of the TLS connection. */
+  certificate?: PeerCertificate | undefined;
+  /** The header, of an agent that joined before certificates. */
+  authorization?: string | undefined;
+  /** That of its join. */
+  seal?: string | undefined;
 }
-
-const joinRequest: Shape<JoinRequest> = record<JoinRequest>({ node: text(253), credentialHash: text(64) });
 
 export interface EnrolmentParts {
   registry: Registry;
   clock: Clock;
   clusterUID: string;
   sealer: Sealer;
+  authority: Pick<CertificateAuthority, 'read' | 'sign' | 'trust' | 'recognise'>;
+  credentials: NodeCredentials;
+  /** True when each new node waits for a person's word. */
+  approveNodes?: boolean | undefined;
   restore?: PendingRestore | undefined;
 }
 
-/** A credential's hash as the store has it. */
-interface StoredHash {
-  hash: string;
-  revision: number;
-}
+/** Who asks to wait, and why. */
+type Waiting = Pick<WaitingHost, 'username' | 'groups' | 'why' | 'rights'>;
 
 export class Enrolment {
   readonly #parts: EnrolmentParts;
+  readonly #tokens: JoinTokens;
+  readonly #credentials: NodeCredentials;
+  readonly #room: WaitingRoom;
 
   constructor(parts: EnrolmentParts) {
     this.#parts = parts;
+    this.#tokens = new JoinTokens(parts.registry, parts.clock);
+    this.#credentials = parts.credentials;
+    this.#room = new WaitingRoom(parts.registry);
   }
 
   /**
-   * Registers a credential for a name that has none. The same call again answers the same.
-   * Throws ApiError: 400, 401 for a wrong or expired token, 409 for a name that is taken, 422 for an impossible one.
+   * Registers a key for a name that has none, and signs it; or files a request where a person decides. The same call
+   * again answers the same. Throws ApiError: 400, 401 for a wrong or expired token, 403 for a host that was refused,
+   * 409 for a name that is taken, 422 for an impossible one.
    */
-  async join(call: JoinCall): Promise<JoinAnswer> {
-    await this.#checkToken(bearerOf(call.authorization));
-    const { node, credentialHash } = parseJoin(call.body);
-    const stored = (await this.#storedHash(node)) ?? (await this.#register(node, credentialHash));
-    if (stored && isSame(stored.hash, credentialHash)) return this.#answer(node, stored);
-    const remedy = `kubectl -n ${ENROLMENT_NAMESPACE} delete secret ${CREDENTIAL_SECRET_PREFIX}${node}`;
-    throw new ApiError(
-      'AlreadyExists',
-      `node "${node}" has joined already; to let another host take its name: ${remedy}`,
-    );
+  async join(call: JoinCall): Promise<JoinOutcome> {
+    const token = await this.#tokens.check(bearerOf(call.authorization));
+    const candidate = await readCandidate(this.#parts.authority, call);
+    this.#tokens.checkName(token, candidate.node);
+    const stored = await this.#credentials.get(candidate.node);
+    refuseOther(candidate.node, stored, candidate);
+    await this.#tokens.spend(token, candidate.hash);
+    if (!this.#parts.approveNodes || this.#isMember(stored)) return this.#admit(candidate, token.rights);
+    return this.#wait(candidate, {
+      username: `${BOOTSTRAP_USER_PREFIX}${token.id}`,
+      groups: ['system:bootstrappers', 'system:authenticated'],
+      why: 'a new node, which is let in by approval',
+      rights: token.rights,
+    });
   }
 
-  /** The node that this `Authorization` header proves to be; `seal` is that of its join. Throws ApiError 401. */
-  async authenticate(authorization: string | undefined, seal?: string): Promise<string> {
-    const credential = bearerOf(authorization);
-    const node = /^[\w-]{43}\.(.{1,253})$/.exec(credential)?.[1];
-    const stored = node === undefined ? undefined : await this.#storedHash(node);
-    if (node === undefined) throw unauthorized();
-    const hash = sha256(credential);
-    if (isSame(stored?.hash, hash)) return node;
-    if (!this.#hasJoinedSince(node, hash, seal)) throw unauthorized();
-    await this.#takeBack(node, hash);
-    return node;
+  /**
+   * A certificate for a host that is known: by its key, which signs the request, or by the bearer credential of before
+   * certificates. One whose certificate has expired waits for a person's word. Throws ApiError 400, 401, 403.
+   */
+  async certify(call: JoinCall): Promise<JoinOutcome> {
+    const candidate = await readCandidate(this.#parts.authority, call);
+    const { node, csr } = candidate;
+    if (csr === undefined) throw badRequest('csr is not given');
+    const stored = await this.#credentials.get(node);
+    if (isSameCredential(stored, candidate)) {
+      if (this.#isMember(stored)) return this.#certified(node, csr);
+      return this.#wait(candidate, {
+        username: `${NODE_USER_PREFIX}${node}`,
+        groups: [NODES_GROUP, 'system:authenticated'],
+        why: `the certificate of this node expired${stored ? endText(stored) : ''}`,
+      });
+    }
+    if (stored?.form === 'bearer' && call.authorization !== undefined) {
+      const proven = await this.authenticate({ authorization: call.authorization });
+      if (proven.node !== node) throw unauthorized();
+      await this.#credentials.replace(node, { form: 'key', hash: candidate.hash }, stored);
+      return this.#certified(node, csr);
+    }
+    const request = await this.#room.find(candidate.hash);
+    if (request) return this.#asItStands(candidate, request);
+    if (await this.#credentials.isRevoked(node, candidate)) throw refused('the key of this host was revoked');
+    throw unauthorized();
   }
 
-  #answer(node: string, { hash, revision }: StoredHash): JoinAnswer {
-    const { clusterUID, sealer } = this.#parts;
-    return { node, clusterUID, seal: JSON.stringify(sealer.seal(node, sealable(hash), revision)) };
+  /** What came with the join of a node. */
+  async rightsOf(node: string): Promise<JoinRights> {
+    return (await this.#credentials.get(node))?.rights ?? NO_RIGHTS;
+  }
+
+  /** A new certificate for the key of a node whose link proved it. Throws ApiError 400, 401. */
+  async renew(node: string, csr: string): Promise<string> {
+    const { keyHash } = await readNodeRequest(this.#parts.authority, csr, node);
+    const credential = { form: 'key', hash: keyHash } as const;
+    const issued = await this.#parts.authority.sign(csr);
+    const isOurs = await this.#credentials.replace(node, { ...credential, ...endOf(issued) }, credential);
+    if (!isOurs) throw unauthorized();
+    return issued.certificate;
+  }
+
+  /** For a host that is known: whoever was revoked since is not registered again. */
+  async #certified(node: string, csr: string): Promise<JoinOutcome> {
+    const certificate = await this.renew(node, csr);
+    const stored = await this.#credentials.get(node);
+    if (!stored) throw unauthorized();
+    return { state: 'joined', answer: this.#answer(node, stored, certificate) };
+  }
+
+  /** True while the newest certificate of a node is good. */
+  #isMember(stored: StoredCredential | undefined): boolean {
+    return stored?.notAfterMs !== undefined && this.#parts.clock.now() < stored.notAfterMs;
+  }
+
+  /** Registers and signs: everything was looked at. */
+  async #admit(candidate: Candidate, rights?: JoinRights): Promise<JoinOutcome> {
+    const { node, csr } = candidate;
+    const issued = csr === undefined ? undefined : await this.#parts.authority.sign(csr);
+    const credential = {
+      form: candidate.form,
+      hash: candidate.hash,
+      ...endOf(issued),
+      ...(rights ? { rights } : {}),
+    };
+    const stored = await this.#credentials.register(node, credential);
+    if (!stored) throw deletedMeanwhile(node);
+    refuseOther(node, stored, candidate);
+    const isNewer = issued && stored.notAfterMs !== issued.notAfterMs;
+    if (isNewer && !(await this.#credentials.replace(node, credential, stored))) throw deletedMeanwhile(node);
+    return { state: 'joined', answer: this.#answer(node, stored, issued?.certificate) };
+  }
+
+  /** Finds or files the host's request. */
+  async #wait(candidate: Candidate, waiting: Waiting): Promise<JoinOutcome> {
+    const { node, csr, hash: keyHash, labels, address } = candidate;
+    if (csr === undefined)
+      throw refused('nodes are let in by approval here, for which this agent is too old');
+    const found = await this.#room.find(keyHash);
+    // That of an earlier time: it was issued, and has expired since.
+    const isOver = found?.phase === 'issued' && !this.#isMember(await this.#credentials.get(node));
+    if (found && isOver) await this.#room.clear(found);
+    const request =
+      found && !isOver ? found : await this.#room.enter({ node, csr, keyHash, labels, address, ...waiting });
+    return this.#asItStands(candidate, request);
+  }
+
+  async #asItStands(candidate: Candidate, request: RequestState): Promise<JoinOutcome> {
+    const { node } = candidate;
+    if (request.phase === 'denied') throw refused(`request ${request.name} of node "${node}" was denied`);
+    if (request.phase === 'failed')
+      throw refused(`request ${request.name} of node "${node}" cannot be signed`);
+    const stored = await this.#credentials.get(node);
+    if (request.certificate !== undefined && stored && isSameCredential(stored, candidate)) {
+      return { state: 'joined', answer: this.#answer(node, stored, request.certificate) };
+    }
+    const message = `node "${node}" waits for approval: kubectl certificate approve ${request.name}`;
+    return { state: 'waiting', request: request.name, message };
+  }
+
+  /** The node at the other end of a link. Throws ApiError 401. */
+  async authenticate({ certificate, authorization, seal }: LinkProof): Promise<ProvenNode> {
+    const claimed = certificate ? ofCertificate(certificate) : ofBearer(authorization);
+    if (!claimed) throw unauthorized();
+    const { node, ...credential } = claimed;
+    const proven = { node, hash: credential.hash };
+    if (isSameCredential(await this.#credentials.get(node), credential)) return proven;
+    if (!this.#hasJoinedSince(node, credential.hash, seal)) throw unauthorized();
+    await this.#takeBack(node, credential);
+    return proven;
+  }
+
+  #answer(node: string, { hash, revision }: StoredCredential, certificate?: string): JoinAnswer {
+    const { clusterUID, sealer, authority } = this.#parts;
+    const seal = JSON.stringify(sealer.seal(node, sealable(hash), revision));
+    return { node, clusterUID, seal, ...(certificate ? { certificate, ca: authority.trust() } : {}) };
   }
 
   /** After a restore: true when this host joined after the backup, so that the store cannot know it. Only until a person confirms: afterwards a missing Secret means revoked. */
@@ -92,75 +221,45 @@ export class Enrolment {
   }
 
   /** Stores a credential that the store has lost, in place of an older one of this name. */
-  async #takeBack(node: string, hash: string): Promise<void> {
-    const name = `${CREDENTIAL_SECRET_PREFIX}${node}`;
-    if ((await this.#register(node, hash))?.hash === hash) return;
-    await this.#parts.registry.modify(secretKind, { namespace: ENROLMENT_NAMESPACE, name }, (secret) => {
-      secret.data = { ...secret.data, hash: base64(hash) };
-      return undefined;
-    });
-  }
-
-  async #checkToken(token: string): Promise<void> {
-    const [, id, secret] = TOKEN_PATTERN.exec(token) ?? [];
-    if (!id || !secret) throw unauthorized();
-    const stored = await this.#secret(`${TOKEN_SECRET_PREFIX}${id}`);
-    if (stored?.type !== TOKEN_SECRET_TYPE || !isSame(tokenHash(stored), sha256(secret)))
-      throw unauthorized();
-    const expiration = field(stored, 'expiration');
-    // An expiration that is no time at all is as good as past.
-    if (expiration !== undefined && !(Date.parse(expiration) > this.#parts.clock.now())) throw unauthorized();
-  }
-
-  /** Answers the hash that is stored then: another's, when that one came first. */
-  async #register(node: string, credentialHash: string): Promise<StoredHash | undefined> {
-    const metadata = { name: `${CREDENTIAL_SECRET_PREFIX}${node}`, namespace: ENROLMENT_NAMESPACE };
-    const data = { hash: base64(credentialHash) };
-    try {
-      const secret: Secret = {
-        apiVersion: 'v1',
-        kind: 'Secret',
-        metadata,
-        type: CREDENTIAL_SECRET_TYPE,
-        data,
-      };
-      const { revision } = await this.#parts.registry.create(secretKind, ENROLMENT_NAMESPACE, secret);
-      return { hash: credentialHash, revision };
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.reason !== 'AlreadyExists') throw error;
-      return this.#storedHash(node);
-    }
-  }
-
-  async #storedHash(node: string): Promise<StoredHash | undefined> {
-    const secret = await this.#secret(`${CREDENTIAL_SECRET_PREFIX}${node}`);
-    const hash = secret && field(secret, 'hash');
-    return hash === undefined ? undefined : { hash, revision: Number(secret?.metadata.resourceVersion ?? 0) };
-  }
-
-  async #secret(name: string): Promise<Secret | undefined> {
-    try {
-      return (await this.#parts.registry.get(secretKind, { namespace: ENROLMENT_NAMESPACE, name })).object();
-    } catch (error) {
-      if (error instanceof ApiError && error.reason === 'NotFound') return undefined;
-      throw error;
-    }
+  async #takeBack(node: string, credential: CredentialHash): Promise<void> {
+    if (isSameCredential(await this.#credentials.register(node, credential), credential)) return;
+    await this.#credentials.replace(node, credential);
   }
 }
 
-/** The node whose credential this Secret is; undefined for any other Secret. */
-export function nodeOfCredential({
-  namespace,
-  name,
-}: Pick<ObjectMeta, 'namespace' | 'name'>): string | undefined {
-  const isCredential = namespace === ENROLMENT_NAMESPACE && name.startsWith(CREDENTIAL_SECRET_PREFIX);
-  return isCredential ? name.slice(CREDENTIAL_SECRET_PREFIX.length) : undefined;
+function endOf(issued: { notAfterMs: number } | undefined): { notAfterMs?: number } {
+  return issued ? { notAfterMs: issued.notAfterMs } : {};
 }
 
-/** Upstream's own bootstrap tokens hold their secret in plain; one made by hand works as well. */
-function tokenHash(secret: Secret): string | undefined {
-  const plain = field(secret, 'token-secret');
-  return field(secret, 'token-hash') ?? (plain === undefined ? undefined : sha256(plain));
+function endText({ notAfterMs }: StoredCredential): string {
+  return notAfterMs === undefined ? '' : ` on ${toTimestamp(notAfterMs)}`;
+}
+
+function deletedMeanwhile(node: string): ApiError {
+  return new ApiError('Conflict', `the credential of node "${node}" was deleted meanwhile`);
+}
+
+function refused(message: string): ApiError {
+  return new ApiError('Forbidden', message);
+}
+
+function refuseOther(node: string, stored: StoredCredential | undefined, candidate: CredentialHash): void {
+  if (!stored || isSameCredential(stored, candidate)) return;
+  throw new ApiError(
+    'AlreadyExists',
+    `node "${node}" has joined already; to let another host take its name: ${removalOf(node)}`,
+  );
+}
+
+function ofCertificate(certificate: PeerCertificate): (CredentialHash & { node: string }) | undefined {
+  const node = nodeOfSubject(certificate);
+  return node === undefined ? undefined : { node, form: 'key', hash: certificate.keyHash };
+}
+
+function ofBearer(authorization: string | undefined): (CredentialHash & { node: string }) | undefined {
+  const credential = bearerOf(authorization);
+  const node = /^[\w-]{43}\.(.{1,253})$/.exec(credential)?.[1];
+  return node === undefined ? undefined : { node, form: 'bearer', hash: sha256(credential) };
 }
 
 /** A credential's hash in the form that seals are made over; no object has such a uid. */
@@ -179,34 +278,8 @@ function parseSeal(sealText: string): Seal | undefined {
   }
 }
 
-function parseJoin(body: unknown): JoinRequest {
-  try {
-    const parsed = joinRequest(body, 'join');
-    if (/^[0-9a-f]{64}$/.test(parsed.credentialHash)) return parsed;
-    throw badRequest('credentialHash is not a SHA-256 in lower-case hex');
-  } catch (error) {
-    if (error instanceof ProtocolError) throw badRequest(error.message);
-    throw error;
-  }
-}
-
-function unauthorized(): ApiError {
-  return new ApiError('Unauthorized', 'Unauthorized');
-}
-
 function bearerOf(authorization: string | undefined): string {
   const bearer = /^Bearer (\S+)$/i.exec(authorization ?? '')?.[1];
   if (!bearer) throw unauthorized();
   return bearer;
-}
-
-/** Compares two SHA-256 in hex without telling by its time where they differ. */
-function isSame(stored: string | undefined, hash: string): boolean {
-  if (stored === undefined || stored.length !== hash.length) return false;
-  return timingSafeEqual(Buffer.from(stored), Buffer.from(hash));
-}
-
-function field(secret: Secret, name: string): string | undefined {
-  const value = secret.data?.[name];
-  return value === undefined ? undefined : Buffer.from(value, 'base64').toString('utf8');
 }

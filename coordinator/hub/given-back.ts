@@ -47,6 +47,21 @@ export class GivenBack {
     await informers.waitFor(Math.max(0, ...revisions));
   }
 
+  /**
+   * Its host has ended a Pod that nobody deleted: a restore has undone the deletion, which the host goes through with, and the Pod
+   * leaves the store. Without a restore it stays, and the host is logged. Rejects when the store fails.
+   */
+  async dropEnded(node: string, pod: Pod): Promise<void> {
+    const { sealer, log } = this.#parts;
+    const { uid, namespace, name } = pod.metadata;
+    if (sealer.restoredFrom === 0) {
+      log.warn({ node, uid, namespace, name }, 'agent removed a Pod that nobody deleted');
+      return;
+    }
+    log.info({ node, uid, namespace, name }, 'restored Pod whose deletion its host has gone through with');
+    await this.#drop(pod);
+  }
+
   /** Answers the revision of the write, or 0. */
   async #storeOne(node: string, { uid, object, seal }: ReturnedObject): Promise<number> {
     const { informers, log } = this.#parts;

@@ -13,8 +13,10 @@ import { encodeConfig, encodeDesired } from './desired-object.js';
 import { DesiredSender, type DesiredSource } from './desired-sender.js';
 import { FanOut } from './fan-out.js';
 import type { GivenBack } from './given-back.js';
+import type { HeardHosts } from './heard-hosts.js';
 import { hostOffsetMs } from './host-time.js';
 import { tellImagesToHold } from './images-to-hold.js';
+import type { JoinRights } from './join-rights.js';
 import type { LiveSessions } from './live-sessions.js';
 import type { NodeConditions } from './node-conditions.js';
 import { NodeLanes } from './node-lanes.js';
@@ -32,9 +34,13 @@ export interface GreeterParts {
   presence: Presence;
   conditions: NodeConditions;
   givenBack: GivenBack;
+  heard: HeardHosts;
   objects: NodeObjects;
   clusterUID: string;
   era: string;
+  authority: { trust(): string };
+  /** What came with the join of a node. */
+  rightsOf: (node: string) => Promise<JoinRights>;
   sealer: Sealer;
   restore?: PendingRestore | undefined;
   /** As `node-controller`. */
@@ -43,13 +49,9 @@ export interface GreeterParts {
   log: Logger;
 }
 
-/** After a coordinator's start the fleet's first tries are spread so that handshakes stay below 500 a second. */
-const SPREAD_MS_A_NODE = 2;
+/** After a coordinator's start the fleet's first tries are spread: a handshake with certificates and a hello take up to 3 ms of a core. */
+const SPREAD_MS_A_NODE = 4;
 const RETRY_MS = 5_000;
-const CLONE_EVENT = [
-  'DuplicateAgent',
-  'Another agent tried to connect under the name of this node and was refused',
-] as const;
 
 export class Greeter {
   readonly #parts: GreeterParts;
@@ -94,6 +96,7 @@ export class Greeter {
         informers,
         sessionOf: (node) => live.sessionOf(node),
         release: (rival) => live.release(rival),
+        rightsOf: this.#parts.rightsOf,
       },
       session,
       hello,
@@ -107,8 +110,9 @@ export class Greeter {
       return;
     }
     const node = informers.nodes.get({ name: session.node });
-    if (verdict.isClone && node) recordEvent(node, 'Warning', ...CLONE_EVENT);
-    log.warn({ node: session.node, ...verdict.goodbye }, 'agent refused');
+    const { remoteAddress } = session;
+    if (verdict.isClone && node) recordEvent(node, 'Warning', 'DuplicateAgent', cloneMessage(remoteAddress));
+    log.warn({ node: session.node, remoteAddress, ...verdict.goodbye }, 'agent refused');
     session.goodbye(verdict.goodbye);
   }
 
@@ -120,13 +124,17 @@ export class Greeter {
       this.#sourceFor(session.node, hello),
       (message) => session.send(message),
       () => this.#fanOut.add(session),
+      () => this.#parts.heard.settled(session),
     );
     session.becomeLive(hello.instanceID, commonFeatures(hello.features), sender);
     const heldImages = hello.features.includes(HOLD_IMAGES) ? [] : undefined;
     const entry = { session, nodeUid: node.metadata.uid, offsetMs, heldImages };
     live.set(session.node, entry);
+    // Only while an authority takes over from another does a host that was away lack one.
+    const ca = this.#parts.authority.trust();
+    if (session.knowsCertificates && isSeveral(ca)) session.send({ kind: 'certified', ca });
     // What changed since the admission read it came before there was a session to tell.
-    tellImagesToHold(entry, informers.nodes.get({ name: session.node }) ?? node);
+    tellImagesToHold(entry, informers.nodes.get({ name: session.node }) ?? node, informers.daemonSets);
     presence.connected(session.node, () => session.quietMs());
     log.info({ node: session.node, version: hello.agentVersion }, 'agent connected');
     await conditions.write(session.node, hello.status);
@@ -173,4 +181,14 @@ export class Greeter {
         }),
     };
   }
+}
+
+/** Two hosts with one identity: a disk that was cloned. */
+function cloneMessage(remoteAddress: string): string {
+  const where = remoteAddress ? ` from ${remoteAddress}` : '';
+  return `Another agent tried to connect${where} with the identity of this node and was refused`;
+}
+
+function isSeveral(pem: string): boolean {
+  return pem.indexOf('-----BEGIN', 1) > 0;
 }

@@ -1,7 +1,7 @@
 /** What live agents say of their hosts: statuses, Pods given back, Events. An agent speaks for its own node alone. */
 import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
-import type { ReportedEvent, ReturnedObject, StatusReport } from '../../shared/link/messages.js';
+import type { ReportedEvent, ReturnedObject, StatusReport, TurnedPod } from '../../shared/link/messages.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { Informers } from '../informers/informer.js';
@@ -11,12 +11,14 @@ import type { MirrorPods } from './mirror-pods.js';
 import type { Counted, RecordEvent } from './record-event.js';
 import type { Session } from './session.js';
 import type { StatusWriter } from './status-writer.js';
+import type { TurnedPods } from './turned-pods.js';
 
 export interface HostReportsParts {
   live: LiveSessions;
   informers: Informers;
   statusWriter: StatusWriter;
   givenBack: GivenBack;
+  turnedPods: TurnedPods;
   mirrors: MirrorPods;
   /** As the agents' component. */
   recordEvent: RecordEvent;
@@ -41,6 +43,8 @@ export class HostReports {
     if (entry?.session !== session) return;
     try {
       await this.#takeBack(session, report.returned ?? []);
+      if (report.found) session.found(report.found);
+      await this.#takeTurns(session, report.turned ?? []);
       if (report.mirrors) await mirrors.told(session.node, report.mirrors);
       const pods = report.pods.map((pod) => mirrors.underStoredUid(session.node, pod));
       await statusWriter.write({ node: session.node, offsetMs: entry.offsetMs }, { ...report, pods });
@@ -65,6 +69,13 @@ export class HostReports {
     if (asked.length === 0) return;
     await this.#parts.givenBack.store(session.node, asked);
     session.answered(asked.map(({ uid }) => uid));
+  }
+
+  async #takeTurns(session: Session, turned: readonly TurnedPod[]): Promise<void> {
+    for (const each of turned) {
+      const verdict = await this.#parts.turnedPods.take(session.node, each);
+      if (verdict === 'refused') session.refuse(each.uid);
+    }
   }
 
   /** In our time; what the host says of the future was now, and what it cannot say, too. */

@@ -10,35 +10,50 @@ import type { Node } from '../../shared/kube/node.js';
 import {
   type Hello,
   JOIN_SEAL_HEADER,
-  type JoinAnswer,
   type PodReport,
   type ReportedEvent,
   type StatusReport,
 } from '../../shared/link/messages.js';
+import { CERTIFICATE_HEADER } from '../../shared/link/proof.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { Informers, ObjectChange } from '../informers/informer.js';
+import { type PeerCertificate, peerCertificateOf } from '../pki/peer-certificate.js';
 import type { Registry } from '../registry/registry.js';
 import { nodeDeleted } from './admission.js';
-import { Enrolment, type JoinCall, nodeOfCredential } from './enrolment.js';
+import { CertificateSigner } from './certificate-signer.js';
+import { Enrolment, type EnrolmentParts, type JoinOutcome } from './enrolment.js';
 import { GivenBack } from './given-back.js';
 import { Greeter } from './greeter.js';
+import { HeardHosts } from './heard-hosts.js';
 import { HostReports } from './host-reports.js';
 import { tellImagesToHold } from './images-to-hold.js';
 import { Inbox } from './inbox.js';
+import type { JoinCall } from './join-request.js';
+import { ENROLMENT_NAMESPACE } from './join-token.js';
+import { claimedIn } from './link-proof.js';
 import { LiveSessions } from './live-sessions.js';
 import { MirrorPods } from './mirror-pods.js';
 import { NodeConditions } from './node-conditions.js';
+import {
+  credentialSecretName,
+  isSameHash,
+  NodeCredentials,
+  nodeOfCredential,
+  secretField,
+} from './node-credentials.js';
 import { NodeLanes } from './node-lanes.js';
 import { NodeObjects } from './node-objects.js';
+import { nodeOfSubject } from './node-subject.js';
 import type { PendingRestore } from './pending-restore.js';
 import { PodStreams } from './pod-streams.js';
 import type { Presence } from './presence.js';
 import type { RecordEvent } from './record-event.js';
 import type { Sealer } from './seal.js';
-import { Session, type SessionEvents } from './session.js';
+import { type ProvenNode, Session, type SessionEvents } from './session.js';
 import { StatusWriter } from './status-writer.js';
-import { Upgrader } from './upgrade.js';
+import { TurnedPods } from './turned-pods.js';
+import { type LinkClaim, Upgrader } from './upgrade.js';
 
 export interface HubOptions {
   registry: Registry;
@@ -50,6 +65,10 @@ export interface HubOptions {
   era: string;
   /** Seals what agents are given, and knows the eras that the store was restored from. */
   sealer: Sealer;
+  /** Signs hosts' certificates. */
+  authority: EnrolmentParts['authority'];
+  /** True when each new node waits for a person's word. */
+  approveNodes?: boolean;
   /** A restore that a person has yet to confirm; absent when that cannot be. */
   restore?: PendingRestore;
   /** Event recorders by component: the hub's own words, and those it passes on for agents. */
@@ -60,12 +79,26 @@ export interface HubOptions {
 
 const DRAIN_RETRY_MS = 1_000;
 /** A revoked host may have been given a new credential by its next try. */
-const REVOKED_RETRY_MS = 10_000;
+const REVOKED = {
+  reason: 'refused',
+  message: 'the credential of this node was revoked',
+  retryMs: 10_000,
+} as const;
+/** Of a host that has changed to another credential itself. */
+const REPLACED = {
+  reason: 'refused',
+  message: 'another credential of this node took the place of the one that was shown',
+  retryMs: 500,
+} as const;
+/** The socket is closed within a second, whether the host listens or not. */
+const REVOKED_DRAIN_MS = 500;
 
 export class Hub implements SessionEvents {
   readonly streams: PodStreams;
   readonly #options: HubOptions;
+  readonly #credentials: NodeCredentials;
   readonly #enrolment: Enrolment;
+  readonly #signer: CertificateSigner;
   readonly #upgrader: Upgrader;
   readonly #live = new LiveSessions();
   /** All sessions with an open socket, live or not. */
@@ -83,17 +116,23 @@ export class Hub implements SessionEvents {
     this.#inbox = new Inbox(clock);
     const log = options.log.child({ component: 'hub' });
     this.#options = { ...options, log };
+    this.#credentials = new NodeCredentials(registry);
     this.#enrolment = new Enrolment({
       registry,
       clock,
       clusterUID,
       sealer: options.sealer,
+      authority: options.authority,
+      credentials: this.#credentials,
+      approveNodes: options.approveNodes,
       restore: options.restore,
     });
+    this.#signer = new CertificateSigner({ ...options, credentials: this.#credentials, log });
     this.#upgrader = new Upgrader({
-      authenticate: ({ authorization, [JOIN_SEAL_HEADER]: seal }) =>
-        this.#enrolment.authenticate(authorization, typeof seal === 'string' ? seal : undefined),
-      accept: (node, socket, transport) => this.accept(node, socket, transport),
+      authenticate: (request) => this.#authenticate(request),
+      clusterUID,
+      clock,
+      accept: (proven, socket, transport) => this.accept(proven, socket, transport),
       log,
     });
     const lanes = new NodeLanes(informers);
@@ -101,14 +140,19 @@ export class Hub implements SessionEvents {
     const { recordEvent } = options;
     const shared = { registry, informers, presence, lanes, live: this.#live, clock, log };
     this.#conditions = new NodeConditions({ ...shared, recordEvent, onMissing });
-    const statusWriter = new StatusWriter({ ...shared, nodeConditions: this.#conditions });
     const givenBack = new GivenBack({ registry, informers, sealer: options.sealer, log });
+    const statusWriter = new StatusWriter({
+      ...shared,
+      nodeConditions: this.#conditions,
+      endedUnasked: (node, pod) => givenBack.dropEnded(node, pod),
+    });
     this.#mirrors = new MirrorPods(shared, (node, pods) => this.#writeStatuses(statusWriter, node, pods));
     const mirrors = this.#mirrors;
     this.#reports = new HostReports({
       ...shared,
       statusWriter,
       givenBack,
+      turnedPods: new TurnedPods({ ...shared, sealer: options.sealer }),
       mirrors,
       recordEvent: recordEvent.asAgent,
     });
@@ -118,7 +162,9 @@ export class Hub implements SessionEvents {
       ...shared,
       conditions: this.#conditions,
       givenBack,
+      heard: new HeardHosts({ ...options, log }),
       objects,
+      rightsOf: (node) => this.#enrolment.rightsOf(node),
       recordEvent: recordEvent.asNodeController,
     });
     void options.restore?.confirmed.then(() => this.#reconsider());
@@ -136,9 +182,42 @@ export class Hub implements SessionEvents {
     return this.#live.size;
   }
 
-  /** Registers a node's credential by a join token. Throws ApiError. */
-  join(call: JoinCall): Promise<JoinAnswer> {
+  /** Registers and certifies a host's key by a join token. Throws ApiError. */
+  join(call: JoinCall): Promise<JoinOutcome> {
     return this.#enrolment.join(call);
+  }
+
+  /** Certifies the key of a host that is known. Throws ApiError. */
+  certify(call: JoinCall): Promise<JoinOutcome> {
+    return this.#enrolment.certify(call);
+  }
+
+  /** By the certificate of the connection, else by one that is yet to be proved, else by the credential of before certificates. */
+  async #authenticate({ headers, socket }: IncomingMessage): Promise<LinkClaim> {
+    const { authority, clock } = this.#options;
+    const { authorization, [JOIN_SEAL_HEADER]: sealHeader } = headers;
+    const seal = typeof sealHeader === 'string' ? sealHeader : undefined;
+    const certificate = peerCertificateOf(socket, clock.now());
+    const claimed = certificate ? undefined : claimedIn(headers[CERTIFICATE_HEADER], authority);
+    const proof = { certificate: certificate ?? claimed?.peer, authorization, seal };
+    return { ...(await this.#enrolment.authenticate(proof)), key: claimed?.key };
+  }
+
+  /** True when the certificate's key is that of the node which it names. */
+  knows(peer: PeerCertificate): boolean {
+    const node = nodeOfSubject(peer);
+    if (node === undefined) return false;
+    const ref = { namespace: ENROLMENT_NAMESPACE, name: credentialSecretName(node) };
+    const secret = this.#options.informers.secrets.get(ref);
+    return secret !== undefined && isSameHash(secretField(secret, 'key'), peer.keyHash);
+  }
+
+  /** The authorities by which the coordinator is known have changed: all agents hear it before they are needed. */
+  tellTrust(): void {
+    const ca = this.#options.authority.trust();
+    for (const { session } of this.#live.all()) {
+      if (session.knowsCertificates) session.send({ kind: 'certified', ca });
+    }
   }
 
   /** Takes over the socket of an upgrade at LINK_PATH: an agent's link, or a refusal with a Status. */
@@ -146,9 +225,9 @@ export class Hub implements SessionEvents {
     void this.#upgrader.upgrade(request, socket, head);
   }
 
-  /** Takes over the WebSocket of an agent whose credential proved to be that of `node`. */
-  accept(node: string, socket: WebSocket, transport: Duplex): void {
-    this.#sessions.add(new Session(node, socket, transport, this, this.#inbox, this.#options.clock));
+  /** Takes over the WebSocket of an agent whose credential proved which node it is. */
+  accept(proven: ProvenNode, socket: WebSocket, transport: Duplex): void {
+    this.#sessions.add(new Session(proven, socket, transport, this, this.#inbox, this.#options.clock));
   }
 
   /** Sends all agents away for a moment and resolves when they are gone. Nothing is written about it. */
@@ -157,6 +236,7 @@ export class Hub implements SessionEvents {
     this.#upgrader.close();
     this.#options.presence.stop();
     this.#conditions.stop();
+    this.#signer.stop();
     const goodbye = {
       reason: 'draining',
       message: 'the coordinator stops',
@@ -179,6 +259,10 @@ export class Hub implements SessionEvents {
 
   events(session: Session, items: ReportedEvent[]): void {
     this.#reports.events(session, items);
+  }
+
+  renew({ node }: Session, csr: string): Promise<string> {
+    return this.#enrolment.renew(node, csr);
   }
 
   /** Statuses that were reported before their mirrors were there. */
@@ -206,7 +290,7 @@ export class Hub implements SessionEvents {
     if (current) {
       presence.expect(current.metadata.name);
       const live = this.#live.get(current.metadata.name);
-      if (live) tellImagesToHold(live, current);
+      if (live) tellImagesToHold(live, current, this.#options.informers.daemonSets);
       return;
     }
     if (!previous) return;
@@ -217,14 +301,22 @@ export class Hub implements SessionEvents {
     entry?.session.goodbye(nodeDeleted(clusterUID));
   }
 
-  /** A credential is revoked by deleting its Secret: who is connected by it has to prove itself anew. */
+  /** Who is connected by a credential that is its node's no more has to prove itself anew. */
   #secretChanged({ previous, current }: ObjectChange<Secret>): void {
-    const node = previous && !current ? nodeOfCredential(previous.metadata) : undefined;
+    const node = previous && nodeOfCredential(previous.metadata);
     if (node === undefined) return;
-    this.#live.get(node)?.session.goodbye({
-      reason: 'refused',
-      message: 'the credential of this node was revoked',
-      retryMs: REVOKED_RETRY_MS,
-    });
+    if (!current) this.#cutOff(node, undefined);
+    else void this.#credentials.get(node).then((stored) => this.#cutOff(node, stored?.hash));
+  }
+
+  /** Ends every session of a node that was begun by another credential than this one. */
+  #cutOff(node: string, hash: string | undefined): void {
+    if (hash !== undefined && this.#live.get(node)?.session.credentialHash === hash) return;
+    for (const session of this.#sessions) {
+      if (session.node !== node || session.credentialHash === hash) continue;
+      const goodbye = hash === undefined ? REVOKED : REPLACED;
+      this.#options.log.warn({ node, reason: goodbye.message }, 'link closed');
+      session.goodbye(goodbye, REVOKED_DRAIN_MS);
+    }
   }
 }

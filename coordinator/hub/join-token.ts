@@ -23,18 +23,39 @@ export function newJoinToken(): JoinToken {
   return { id: randomText(6), secret: randomText(16) };
 }
 
-/** The Secret that makes a token valid until `expiresAtMs`; for ever when absent. */
-export function tokenSecret({ id, secret }: JoinToken, expiresAtMs?: number): Secret {
+/** What a token lets a host do. */
+export interface TokenGrant {
+  /** ms since the epoch; for ever when absent. */
+  expiresAtMs?: number | undefined;
+  /** True when it joins one host and no other. */
+  singleUse?: boolean;
+  /** Names, or patterns with `*`, that hosts may join under; any when absent. */
+  nodes?: readonly string[];
+  /** Labels that the host's Node gets when it registers, whatever the host says. */
+  labels?: Readonly<Record<string, string>>;
+  /** True when a host may give itself every label, protected ones too. */
+  anyLabels?: boolean;
+}
+
+/** The Secret that makes a token valid. */
+export function tokenSecret({ id, secret }: JoinToken, grant: TokenGrant = {}): Secret {
+  const { expiresAtMs, singleUse, nodes, labels, anyLabels } = grant;
+  const optional = {
+    expiration: expiresAtMs === undefined ? undefined : toTimestamp(expiresAtMs),
+    'single-use': singleUse ? 'true' : undefined,
+    nodes: nodes?.length ? nodes.join(',') : undefined,
+    labels: labels && Object.keys(labels).length > 0 ? JSON.stringify(labels) : undefined,
+    'any-labels': anyLabels ? 'true' : undefined,
+  };
+  const fields = Object.entries({ 'token-id': id, 'token-hash': sha256(secret), ...optional });
   return {
     apiVersion: 'v1',
     kind: 'Secret',
     metadata: { name: `${TOKEN_SECRET_PREFIX}${id}`, namespace: ENROLMENT_NAMESPACE },
     type: TOKEN_SECRET_TYPE,
-    data: {
-      'token-id': base64(id),
-      'token-hash': base64(sha256(secret)),
-      ...(expiresAtMs === undefined ? {} : { expiration: base64(toTimestamp(expiresAtMs)) }),
-    },
+    data: Object.fromEntries(
+      fields.flatMap(([key, value]) => (value === undefined ? [] : [[key, base64(value)]])),
+    ),
   };
 }
 

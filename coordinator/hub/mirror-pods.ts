@@ -2,7 +2,7 @@
  * Keeps mirrors of the static Pods that connected hosts tell of, and translates between a mirror's uid in the store and
  * the uid that its host knows. Mirrors of a host that is not connected stay as they are.
  */
-import { type KubeObject, refText } from '../../shared/kube/meta.js';
+import { controllerOf, type KubeObject, refText } from '../../shared/kube/meta.js';
 import { mirroredUid } from '../../shared/kube/mirror-pod.js';
 import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
@@ -70,16 +70,27 @@ export class MirrorPods {
   /** The uid in the store of what the host calls `hostUid`. */
   storedUid(node: string, hostUid: string): string {
     if (!this.#hosts.get(node)?.pods.has(hostUid)) return hostUid;
-    const mirror = this.#mirrors(node).find((pod) => mirroredUid(pod) === hostUid);
+    const mirror = this.#mirrors(node).find((pod) => this.#shownBy(pod) === hostUid);
     return mirror?.metadata.uid ?? hostUid;
   }
 
-  /** The uid on its host of a Pod in the store. */
+  /**
+   * The uid on its host of a Pod in the store: another than the stored one only where that host tells of a static Pod
+   * of this namespace and name. An annotation alone opens nobody's way into another's Pod.
+   */
   hostUid(storedUid: string): string {
     const pod = this.#parts.informers.pods.byUid(storedUid);
-    return (pod && mirroredUid(pod)) ?? storedUid;
+    return (pod && this.#shownBy(pod)) ?? storedUid;
   }
 
+  /** The uid of the host's static Pod that this Pod shows; undefined for a Pod that only says so. */
+  #shownBy(pod: Pod): string | undefined {
+    const uid = mirroredUid(pod);
+    const told = uid === undefined ? undefined : this.#hosts.get(pod.spec.nodeName ?? '')?.pods.get(uid);
+    return told && refText(told.metadata) === refText(pod.metadata) ? uid : undefined;
+  }
+
+  /** Whatever says that it is one, for those that show nothing are to go. */
   #mirrors(node: string): Pod[] {
     const pods = this.#parts.informers.pods.indexed(PODS_BY_NODE, node);
     return pods.filter((pod) => mirroredUid(pod) !== undefined);
@@ -135,8 +146,11 @@ export class MirrorPods {
     if (reports.length > 0) await this.#writeStatuses(node, reports);
   }
 
+  /** Not for a Node that is gone, of which its host is yet to hear: what it owned is collected, and would be made again for ever. */
   async #create(node: string, pod: Pod | undefined): Promise<number> {
     if (!pod) return 0;
+    const owner = await this.#nodeNamed(node);
+    if (!owner || owner.metadata.uid !== controllerOf(pod.metadata)?.uid) return 0;
     return this.#attempt(node, pod, async () => {
       const record = await this.#parts.registry.create(podKind, pod.metadata.namespace, structuredClone(pod));
       return record.revision;

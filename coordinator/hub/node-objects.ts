@@ -6,6 +6,7 @@ import {
   configReferences,
   configReferenceTo,
 } from '../../shared/kube/config-reference.js';
+import { withSuccessor } from '../../shared/kube/host-turn.js';
 import type { KubeObject } from '../../shared/kube/meta.js';
 import { mirroredUid } from '../../shared/kube/mirror-pod.js';
 import type { Pod } from '../../shared/kube/pod.js';
@@ -47,7 +48,7 @@ export class NodeObjects {
     const pods = this.#informers.pods.indexed(PODS_BY_NODE, node).filter((pod) => !isMirror(pod));
     if (!held.config) return pods;
     const named = new Map<string, KubeObject>();
-    for (const reference of pods.flatMap(configReferences)) {
+    for (const reference of pods.flatMap(withSuccessor).flatMap(configReferences)) {
       const object = this.#find(reference);
       if (object) named.set(configKey(reference), object);
     }

@@ -1,15 +1,20 @@
-/** Makes the Node of an agent that says hello for the first time. */
+/** Makes the Node of an agent that says hello for the first time; a later hello brings what its host's settings changed. */
 import type { Node } from '../../shared/kube/node.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { Hello } from '../../shared/link/messages.js';
+import { labelsNodesMayNotSet } from '../decisions/node-label-restriction.js';
+import { REGISTERED_ANNOTATION, registrationText, withRegistration } from '../decisions/node-registration.js';
 import type { Informers } from '../informers/informer.js';
 import { nodeKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
+import type { JoinRights } from './join-rights.js';
 
 export interface RegistrationParts {
-  registry: Pick<Registry, 'get' | 'create'>;
+  registry: Pick<Registry, 'get' | 'create' | 'modify'>;
   informers: Pick<Informers, 'nodes' | 'waitFor'>;
   era: string;
+  /** What came with the join of this node. */
+  rightsOf: (node: string) => Promise<JoinRights>;
 }
 
 /**
@@ -20,11 +25,28 @@ export interface RegistrationParts {
 export async function ensureNode(parts: RegistrationParts, hello: Hello): Promise<Node | undefined> {
   const { registry, informers, era } = parts;
   const known = informers.nodes.get({ name: hello.node }) ?? (await storedNode(parts, hello.node));
-  if (known) return known;
+  if (known) return amended(parts, known, hello);
   // After a restore the missing Node says nothing about anybody's wish.
   if (hello.nodeUid !== undefined && hello.era === era) return undefined;
-  const record = await registry.create(nodeKind, undefined, newNode(hello));
+  const rights = await parts.rightsOf(hello.node);
+  refuseProtectedLabels(hello, rights);
+  const record = await registry.create(nodeKind, undefined, newNode(hello, rights));
   await informers.waitFor(record.revision);
+  return record.object();
+}
+
+async function amended(parts: RegistrationParts, known: Node, hello: Hello): Promise<Node> {
+  const { register } = hello;
+  if (!withRegistration(known, register)) return known;
+  refuseProtectedLabels(hello, await parts.rightsOf(hello.node));
+  const record = await parts.registry.modify(nodeKind, { name: known.metadata.name }, (node) => {
+    const next = withRegistration(node, register);
+    if (!next) return false;
+    node.metadata = next.metadata;
+    if (next.spec) node.spec = next.spec;
+    return undefined;
+  });
+  await parts.informers.waitFor(record.revision);
   return record.object();
 }
 
@@ -37,18 +59,29 @@ async function storedNode({ registry }: RegistrationParts, name: string): Promis
   }
 }
 
-function newNode({ node, register, status }: Hello): Node {
+/** As the admission plugin NodeRestriction says it. */
+function refuseProtectedLabels({ node, register }: Hello, { anyLabels }: JoinRights): void {
+  const forbidden = anyLabels ? [] : labelsNodesMayNotSet(register.labels);
+  if (forbidden.length === 0) return;
+  throw new ApiError(
+    'Forbidden',
+    `nodes "${node}" is forbidden: is not allowed to set the following labels: ${forbidden.join(', ')}`,
+  );
+}
+
+function newNode({ node, register, status }: Hello, rights: JoinRights): Node {
   const { operatingSystem, architecture } = status.nodeInfo ?? {};
   const labels = {
     ...register.labels,
     'kubernetes.io/hostname': register.labels['kubernetes.io/hostname'] ?? node,
     ...(operatingSystem ? { 'kubernetes.io/os': operatingSystem } : {}),
     ...(architecture ? { 'kubernetes.io/arch': architecture } : {}),
+    ...rights.labels,
   };
   return {
     apiVersion: 'v1',
     kind: 'Node',
-    metadata: { name: node, labels },
+    metadata: { name: node, labels, annotations: { [REGISTERED_ANNOTATION]: registrationText(register) } },
     spec: register.taints.length > 0 ? { taints: register.taints } : {},
     status,
   };

@@ -47,11 +47,15 @@ export class Sealer {
     return { era, revision, mac: this.#mac(node, uid, object, { era, revision }) };
   }
 
-  /** True when this node was given exactly these bytes under this uid after the backup that was restored. */
-  isGivenSince(node: string, { uid, object }: Omit<DesiredObject, 'digest'>, seal: Seal): boolean {
+  /** True when this node was given exactly these bytes under this uid. */
+  isGiven(node: string, { uid, object }: Omit<DesiredObject, 'digest'>, seal: Seal): boolean {
     const [given, right] = [seal.mac, this.#mac(node, uid, object, seal)].map((mac) => Buffer.from(mac));
-    if (!given || !right || given.length !== right.length || !timingSafeEqual(given, right)) return false;
-    return this.isBeyond(seal);
+    return given?.length === right?.length && timingSafeEqual(given ?? Buffer.of(), right ?? Buffer.of());
+  }
+
+  /** As `isGiven`, after the backup that was restored. */
+  isGivenSince(node: string, object: Omit<DesiredObject, 'digest'>, seal: Seal): boolean {
+    return this.isGiven(node, object, seal) && this.isBeyond(seal);
   }
 
   /** True when a host or a seal of this position knows more than the store. */

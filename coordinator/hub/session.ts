@@ -18,7 +18,7 @@ import type {
 } from '../../shared/link/messages.js';
 import { ProtocolError } from '../../shared/link/shape.js';
 import { SilenceWatch } from '../../shared/link/silence-watch.js';
-import { CHANNELS } from '../../shared/link/version.js';
+import { CERTIFICATES, CHANNELS } from '../../shared/link/version.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { DesiredSender } from './desired-sender.js';
 import type { Inbox } from './inbox.js';
@@ -33,6 +33,7 @@ export type SessionState =
       features: readonly string[];
       sender: DesiredSender;
       isReporting: boolean;
+      isRenewing: boolean;
     }
   | { phase: 'draining'; deadline: Timer }
   | { phase: 'closed' };
@@ -46,6 +47,8 @@ export interface SessionEvents {
   /** Resolves when the report is committed. */
   status(session: Session, report: StatusReport): Promise<void>;
   events(session: Session, items: ReportedEvent[]): void;
+  /** Resolves with the new certificate, PEM. Rejects with ApiError. */
+  renew(session: Session, csr: string): Promise<string>;
   /** The socket is gone. Called once, whatever happened. */
   closed(session: Session, reason: string): void;
 }
@@ -61,8 +64,17 @@ const VIOLATION_RETRY_MS = 10_000;
 /** WebSocket close code (RFC 6455, 7.4.1). */
 const CLOSE_NORMAL = 1000;
 
+/** Which node an agent proved to be, and the hash of what it proved it by. */
+export interface ProvenNode {
+  node: string;
+  hash: string;
+}
+
 export class Session {
   readonly node: string;
+  readonly credentialHash: string;
+  /** Where the agent connects from; "" when there is no telling. */
+  readonly remoteAddress: string;
   readonly #socket: WebSocket;
   readonly #events: SessionEvents;
   readonly #clock: Clock;
@@ -72,9 +84,9 @@ export class Session {
   #state: SessionState = { phase: 'greeting' };
   #endReason: string | undefined;
 
-  /** `node` is what the credential proved. `transport` is the socket under the WebSocket. */
+  /** `transport` is the socket under the WebSocket. */
   constructor(
-    node: string,
+    { node, hash }: ProvenNode,
     socket: WebSocket,
     transport: Duplex,
     events: SessionEvents,
@@ -82,6 +94,8 @@ export class Session {
     clock: Clock,
   ) {
     this.node = node;
+    this.credentialHash = hash;
+    this.remoteAddress = transport instanceof Socket ? (transport.remoteAddress ?? '') : '';
     this.#socket = socket;
     this.#events = events;
     this.#clock = clock;
@@ -111,6 +125,11 @@ export class Session {
     return this.#state.phase === 'live' ? this.#state.instanceID : undefined;
   }
 
+  /** True for a live agent that takes certificates over the link. */
+  get knowsCertificates(): boolean {
+    return this.#state.phase === 'live' && this.#state.features.includes(CERTIFICATES);
+  }
+
   /** Milliseconds since the agent was last heard. */
   quietMs(): number {
     return this.#silence.quietMs();
@@ -132,7 +151,7 @@ export class Session {
   /** The hello was accepted. `features` are those that both ends know. */
   becomeLive(instanceID: string, features: readonly string[], sender: DesiredSender): void {
     if (this.#state.phase === 'greeting') {
-      this.#state = { phase: 'live', instanceID, features, sender, isReporting: false };
+      this.#state = { phase: 'live', instanceID, features, sender, isReporting: false, isRenewing: false };
     }
   }
 
@@ -149,6 +168,16 @@ export class Session {
   /** What the agent gave back has been dealt with. */
   answered(uids: readonly string[]): void {
     if (this.#state.phase === 'live') this.#state.sender.answered(uids);
+  }
+
+  /** Containers of these Pods came to light since the hello. */
+  found(uids: readonly string[]): void {
+    if (this.#state.phase === 'live') this.#state.sender.found(uids);
+  }
+
+  /** The agent holds a Pod that it may not: it is to end. */
+  refuse(uid: string): void {
+    if (this.#state.phase === 'live') this.#state.sender.refuse(uid);
   }
 
   /** What the store does not know of the host may be treated otherwise now. */
@@ -197,12 +226,12 @@ export class Session {
     });
   }
 
-  /** Says goodbye and closes, softly while the socket still takes it. */
-  goodbye(goodbye: Omit<Goodbye, 'kind'>): void {
+  /** Says goodbye and closes, softly while the socket still takes it, at the latest after `drainMs`. */
+  goodbye(goodbye: Omit<Goodbye, 'kind'>, drainMs = DRAIN_MS): void {
     if (this.#state.phase !== 'greeting' && this.#state.phase !== 'live') return;
     this.send({ kind: 'goodbye', ...goodbye });
     this.#endReason ??= `goodbye: ${goodbye.reason}`;
-    const deadline = this.#clock.after(DRAIN_MS, () => this.#socket.terminate());
+    const deadline = this.#clock.after(drainMs, () => this.#socket.terminate());
     this.#state = { phase: 'draining', deadline };
     this.#socket.close(CLOSE_NORMAL);
   }
@@ -255,6 +284,9 @@ export class Session {
       case 'events':
         this.#events.events(this, message.items);
         return;
+      case 'renew':
+        void this.#renew(message.csr, state);
+        return;
       case 'streamStarted':
       case 'streamData':
       case 'streamArrived':
@@ -275,6 +307,19 @@ export class Session {
     }
     state.isReporting = false;
     this.send({ kind: 'statusAck', id: report.id });
+  }
+
+  async #renew(csr: string, state: LiveState): Promise<void> {
+    if (state.isRenewing) return;
+    state.isRenewing = true;
+    try {
+      this.send({ kind: 'certified', certificate: await this.#events.renew(this, csr) });
+    } catch (error) {
+      if (error instanceof ApiError && error.code < 500) this.#violated(error.message);
+      else this.#end('no certificate could be made');
+    } finally {
+      state.isRenewing = false;
+    }
   }
 
   /** An agent that breaks the protocol is told why and cut off; it may come back and do better. */

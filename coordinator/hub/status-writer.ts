@@ -21,6 +21,8 @@ export interface StatusWriterParts {
   informers: Informers;
   lanes: NodeLanes;
   nodeConditions: NodeConditions;
+  /** What becomes of a Pod that its host has ended and that nobody deleted. */
+  endedUnasked: (node: string, pod: Pod) => Promise<unknown>;
   clock: Clock;
   log: Logger;
 }
@@ -72,7 +74,7 @@ export class StatusWriter {
     const pod = this.#ownPod(node, removed);
     if (!pod) return;
     if (!pod.metadata.deletionTimestamp) {
-      this.#parts.log.warn({ node, ...removed }, 'agent removed a Pod that nobody deleted');
+      await this.#parts.endedUnasked(node, pod);
       return;
     }
     await this.#attempt(removed, async () => {

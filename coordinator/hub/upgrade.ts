@@ -1,17 +1,29 @@
 /** From an HTTP upgrade to a WebSocket of a proven node, or to a refusal that says why. */
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { KeyObject } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { ApiError } from '../../shared/kube/status.js';
 import { MAX_FRAME_BYTES, SUBPROTOCOL } from '../../shared/link/messages.js';
+import { CHALLENGE_HEADER } from '../../shared/link/proof.js';
 import { chooseSubprotocol } from '../../shared/link/version.js';
+import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
+import { awaitProof, newNonce } from './link-proof.js';
+import type { ProvenNode } from './session.js';
 
 export interface UpgraderOptions {
-  /** The node that the headers prove to be. Rejects with ApiError. */
-  authenticate: (headers: IncomingHttpHeaders) => Promise<string>;
-  accept: (node: string, socket: WebSocket, transport: Duplex) => void;
+  /** The node that the request and its connection prove to be. Rejects with ApiError. */
+  authenticate: (request: IncomingMessage) => Promise<LinkClaim>;
+  clusterUID: string;
+  clock: Clock;
+  accept: (proven: ProvenNode, socket: WebSocket, transport: Duplex) => void;
   log: Logger;
+}
+
+/** Which node it is; with `key` only once that has signed a challenge. */
+export interface LinkClaim extends ProvenNode {
+  key?: KeyObject | undefined;
 }
 
 export class Upgrader {
@@ -25,10 +37,16 @@ export class Upgrader {
     skipUTF8Validation: true,
     handleProtocols: () => SUBPROTOCOL,
   });
+  /** Challenges on their way out. */
+  readonly #nonces = new WeakMap<IncomingMessage, string>();
   #isClosed = false;
 
   constructor(options: UpgraderOptions) {
     this.#options = options;
+    this.#server.on('headers', (headers, request) => {
+      const nonce = this.#nonces.get(request);
+      if (nonce !== undefined) headers.push(`${CHALLENGE_HEADER}: ${nonce}`);
+    });
   }
 
   /** Lets nobody in any more. */
@@ -41,24 +59,40 @@ export class Upgrader {
     const destroy = () => socket.destroy();
     socket.on('error', destroy);
     try {
-      const node = await this.#admit(request);
+      const claim = await this.#admit(request);
       socket.off('error', destroy);
-      this.#server.handleUpgrade(request, socket, head, (webSocket) =>
-        this.#options.accept(node, webSocket, socket),
-      );
+      const nonce = claim.key && newNonce();
+      if (nonce !== undefined) this.#nonces.set(request, nonce);
+      this.#server.handleUpgrade(request, socket, head, (webSocket) => {
+        if (claim.key && nonce !== undefined)
+          this.#challenge(webSocket, socket, { ...claim, key: claim.key, nonce });
+        else this.#options.accept(claim, webSocket, socket);
+      });
     } catch (error) {
-      if (!(error instanceof ApiError)) this.#options.log.error({ err: error }, 'upgrade failed');
+      const { log } = this.#options;
+      const { remoteAddress } = request.socket;
+      if (!(error instanceof ApiError)) log.error({ err: error }, 'upgrade failed');
+      else log.warn({ remoteAddress, reason: error.reason, message: error.message }, 'link refused');
       refuse(socket, error instanceof ApiError ? error : new ApiError('InternalError', 'try again later'));
     }
   }
 
-  async #admit({ headers }: IncomingMessage): Promise<string> {
-    if (!chooseSubprotocol(headers['sec-websocket-protocol'])) {
+  #challenge(webSocket: WebSocket, socket: Duplex, claim: Required<LinkClaim> & { nonce: string }): void {
+    const { node, hash, key, nonce } = claim;
+    const { clusterUID, clock, accept, log } = this.#options;
+    awaitProof(webSocket, { key: key as KeyObject, clusterUID, node, nonce }, clock, {
+      proven: () => accept({ node, hash }, webSocket, socket),
+      refused: () => log.warn({ node, reason: 'the proof of its key is wrong' }, 'link refused'),
+    });
+  }
+
+  async #admit(request: IncomingMessage): Promise<LinkClaim> {
+    if (!chooseSubprotocol(request.headers['sec-websocket-protocol'])) {
       throw new ApiError('BadRequest', `the subprotocol ${SUBPROTOCOL} is not offered`);
     }
-    const node = await this.#options.authenticate(headers);
+    const proven = await this.#options.authenticate(request);
     if (this.#isClosed) throw new ApiError('ServiceUnavailable', 'the coordinator stops');
-    return node;
+    return proven;
   }
 }
 

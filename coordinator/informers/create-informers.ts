@@ -1,30 +1,40 @@
 /** One tail of the registry feeds the caches of all kinds that controllers and hub look at. */
+import type { CertificateSigningRequest } from '../../shared/kube/certificate-signing-request.js';
 import type { ConfigMap, Namespace, Secret } from '../../shared/kube/config.js';
 import { type KubeObject, refText } from '../../shared/kube/meta.js';
 import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
-import type { Rollout, RolloutPolicy } from '../../shared/kube/rollout.js';
+import type { Role, RoleBinding } from '../../shared/kube/rbac.js';
+import type { Rollout } from '../../shared/kube/rollout.js';
+import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
+import type { ServiceAccount } from '../../shared/kube/service.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/workload.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { Slice } from '../../shared/process/slice.js';
 import {
+  certificateSigningRequestKind,
+  clusterRoleBindingKind,
+  clusterRoleKind,
   configMapKind,
   controllerRevisionKind,
   daemonSetKind,
   namespaceKind,
   nodeKind,
   podKind,
+  roleBindingKind,
+  roleKind,
   rolloutKind,
   rolloutPolicyKind,
   secretKind,
+  serviceAccountKind,
 } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
 import { CREDENTIAL_SECRET_TYPE } from '../kinds/secret.js';
 import type { KindTail, ObjectRecord, Registry } from '../registry/registry.js';
 import { CachedInformer } from './cached-informer.js';
-import { COMMON_INDEXES, type IndexFunctions, POD_INDEXES } from './indexes.js';
+import { BINDING_INDEXES, COMMON_INDEXES, type IndexFunctions, POD_INDEXES } from './indexes.js';
 import type { Informers } from './informer.js';
 import { RevisionWaiters } from './revision-waiters.js';
 
@@ -54,11 +64,11 @@ function metadataOnly({ apiVersion, kind, metadata }: KubeObject): KubeObject {
   return { apiVersion, kind, metadata };
 }
 
-/** There is one a node, and nobody needs more of them here than their owners. */
+/** There is one a node, and nobody needs more of them here than their owners and the hash of the node's key. */
 function withoutCredential(secret: Secret): Secret {
   if (secret.type !== CREDENTIAL_SECRET_TYPE) return secret;
-  const { data: _, ...rest } = secret;
-  return rest;
+  const { data, ...rest } = secret;
+  return data?.key === undefined ? rest : { ...rest, data: { key: data.key } };
 }
 
 class FollowingInformers implements Informers {
@@ -69,6 +79,12 @@ class FollowingInformers implements Informers {
   readonly rolloutPolicies: CachedInformer<RolloutPolicy>;
   readonly rollouts: CachedInformer<Rollout>;
   readonly namespaces: CachedInformer<Namespace>;
+  readonly serviceAccounts: CachedInformer<ServiceAccount>;
+  readonly roles: CachedInformer<Role>;
+  readonly clusterRoles: CachedInformer<Role>;
+  readonly roleBindings: CachedInformer<RoleBinding>;
+  readonly clusterRoleBindings: CachedInformer<RoleBinding>;
+  readonly certificateSigningRequests: CachedInformer<CertificateSigningRequest>;
   readonly metadata: ReadonlyMap<Kind, CachedInformer<KubeObject>>;
   readonly configMaps: CachedInformer<ConfigMap>;
   readonly secrets: CachedInformer<Secret>;
@@ -91,8 +107,14 @@ class FollowingInformers implements Informers {
     this.controllerRevisions = this.#cache(controllerRevisionKind, COMMON_INDEXES);
     this.rolloutPolicies = this.#cache(rolloutPolicyKind, COMMON_INDEXES);
     this.rollouts = this.#cache(rolloutKind, COMMON_INDEXES);
+    this.certificateSigningRequests = this.#cache(certificateSigningRequestKind, COMMON_INDEXES);
     this.configMaps = this.#cache(configMapKind, COMMON_INDEXES);
     this.secrets = this.#cache(secretKind, COMMON_INDEXES, withoutCredential);
+    this.serviceAccounts = this.#cache(serviceAccountKind, COMMON_INDEXES);
+    this.roles = this.#cache(roleKind, COMMON_INDEXES);
+    this.clusterRoles = this.#cache(clusterRoleKind, COMMON_INDEXES);
+    this.roleBindings = this.#cache(roleBindingKind, BINDING_INDEXES);
+    this.clusterRoleBindings = this.#cache(clusterRoleBindingKind, BINDING_INDEXES);
     this.pods = this.#cache(podKind, POD_INDEXES);
     const others = registry.kinds.filter(
       (other) => other.kind !== 'Event' && !this.#feeds.has(other.resource),

@@ -1,7 +1,16 @@
 /** What informers can be asked besides names: which objects share a value. */
 import { controllerOf, type KubeObject } from '../../shared/kube/meta.js';
 import { type Pod, targetNodeOf } from '../../shared/kube/pod.js';
-import { BY_ANY_OWNER, BY_NAMESPACE, BY_OWNER, PODS_BY_NODE, PODS_BY_TARGET_NODE } from './informer.js';
+import type { RoleBinding } from '../../shared/kube/rbac.js';
+import {
+  BINDINGS_BY_SUBJECT,
+  BY_ANY_OWNER,
+  BY_NAMESPACE,
+  BY_OWNER,
+  PODS_BY_NODE,
+  PODS_BY_TARGET_NODE,
+} from './informer.js';
+import { subjectKeysOf } from './subject-keys.js';
 
 /** The values under which an object is found. */
 export type IndexFunction<T extends KubeObject> = (object: T) => readonly string[];
@@ -21,6 +30,11 @@ export const POD_INDEXES: IndexFunctions<Pod> = {
   ...COMMON_INDEXES,
   [PODS_BY_NODE]: (pod) => present(pod.spec.nodeName),
   [PODS_BY_TARGET_NODE]: (pod) => present(targetNodeOf(pod)),
+};
+
+export const BINDING_INDEXES: IndexFunctions<RoleBinding> = {
+  ...COMMON_INDEXES,
+  [BINDINGS_BY_SUBJECT]: subjectKeysOf,
 };
 
 /** One index, kept up by its cache. */

@@ -28,13 +28,21 @@ export interface Informers {
   readonly nodes: Informer<import('../../shared/kube/node.js').Node>;
   readonly daemonSets: Informer<import('../../shared/kube/workload.js').DaemonSet>;
   readonly controllerRevisions: Informer<import('../../shared/kube/workload.js').ControllerRevision>;
-  readonly rolloutPolicies: Informer<import('../../shared/kube/rollout.js').RolloutPolicy>;
+  readonly rolloutPolicies: Informer<import('../../shared/kube/rollout-policy.js').RolloutPolicy>;
   readonly rollouts: Informer<import('../../shared/kube/rollout.js').Rollout>;
   readonly namespaces: Informer<import('../../shared/kube/config.js').Namespace>;
+  readonly serviceAccounts: Informer<import('../../shared/kube/service.js').ServiceAccount>;
+  readonly roles: Informer<import('../../shared/kube/rbac.js').Role>;
+  readonly clusterRoles: Informer<import('../../shared/kube/rbac.js').Role>;
+  readonly roleBindings: Informer<import('../../shared/kube/rbac.js').RoleBinding>;
+  readonly clusterRoleBindings: Informer<import('../../shared/kube/rbac.js').RoleBinding>;
+  readonly certificateSigningRequests: Informer<
+    import('../../shared/kube/certificate-signing-request.js').CertificateSigningRequest
+  >;
   /** Every other kind that is served but Events, of each object its type and metadata alone; by kind. */
   readonly metadata: ReadonlyMap<import('../kinds/kind.js').Kind, Informer<KubeObject>>;
   readonly configMaps: Informer<import('../../shared/kube/config.js').ConfigMap>;
-  /** Of the agents' credentials, which no Pod may be given, all but the data. */
+  /** Of the agents' credentials, which no Pod may be given, of the data the key's hash alone. */
   readonly secrets: Informer<import('../../shared/kube/config.js').Secret>;
   /** Waits until every cache has passed this revision. */
   waitFor(revision: number): Promise<void>;
@@ -51,3 +59,5 @@ export const BY_OWNER = 'by-owner';
 /** By uid of each owner, controlling or not. */
 export const BY_ANY_OWNER = 'by-any-owner';
 export const BY_NAMESPACE = 'by-namespace';
+/** Bindings by whom they grant to (`subjectKeysFor`). */
+export const BINDINGS_BY_SUBJECT = 'bindings-by-subject';

@@ -1,4 +1,5 @@
 /** The kinds that the API serves: adding one is a file and a line here. */
+import { certificateSigningRequestKind } from './certificatesigningrequest.js';
 import { configMapKind } from './configmap.js';
 import { controllerRevisionKind } from './controllerrevision.js';
 import { daemonSetKind } from './daemonset.js';
@@ -16,6 +17,7 @@ import { serviceKind } from './service.js';
 import { serviceAccountKind } from './serviceaccount.js';
 
 export {
+  certificateSigningRequestKind,
   clusterRoleBindingKind,
   clusterRoleKind,
   configMapKind,
@@ -47,6 +49,7 @@ export const ALL_KINDS: readonly Kind[] = [
   serviceKind,
   controllerRevisionKind,
   daemonSetKind,
+  certificateSigningRequestKind,
   leaseKind,
   rolloutKind,
   rolloutPolicyKind,

@@ -22,6 +22,10 @@ export type FieldError = StatusCause & { field: string; message: string };
 export interface WriteContext {
   /** Milliseconds since the epoch. */
   now: number;
+  /** Who writes, by their credentials; absent for the hub and controllers. */
+  user?: string;
+  /** Their groups. */
+  groups?: readonly string[];
 }
 
 /** Reads the text of one selectable field. Taken from a method so that Kind<Pod> fits where any Kind does. */
@@ -60,6 +64,8 @@ export interface Kind<T extends KubeObject = KubeObject> {
   prepareForUpdate(next: T, current: T, context: WriteContext): void;
   /** The same for `/status`: everything but status is taken from `current`. Absent = the kind has no status. */
   prepareForStatusUpdate?(next: T, current: T, context: WriteContext): void;
+  /** The same for `/approval`: everything but what decides on a request is taken from `current`. Checked as a status write. */
+  prepareForApproval?(next: T, current: T, context: WriteContext): void;
   /** All mistakes of a whole object; [] = fine. metadata is checked by the registry (object-meta.ts). */
   validate(object: T): FieldError[];
   /** Further mistakes of a change; `validate(next)` has run besides. */

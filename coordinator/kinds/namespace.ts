@@ -3,6 +3,7 @@ import type { Namespace } from '../../shared/kube/config.js';
 import { invalidValue } from './field-error.js';
 import type { FieldError, Kind } from './kind.js';
 import { validateFinalizerNames } from './object-meta.js';
+import { validateLevelLabels } from './pod-security/levels.js';
 import { AGE_COLUMN, column, NAME_COLUMN } from './table-column.js';
 import { STATUS_VERBS } from './verbs.js';
 
@@ -38,7 +39,10 @@ function prepareForStatusUpdate(next: Namespace, current: Namespace): void {
 /** Upstream names the list, not the finalizer. */
 function validate(namespace: Namespace): FieldError[] {
   const errors = validateFinalizerNames(namespace.spec?.finalizers ?? [], 'spec.finalizers');
-  return errors.map((error) => ({ ...error, field: 'spec.finalizers' }));
+  return [
+    ...errors.map((error) => ({ ...error, field: 'spec.finalizers' })),
+    ...validateLevelLabels(namespace.metadata.labels),
+  ];
 }
 
 /** The phase says the same as the deletion timestamp. */

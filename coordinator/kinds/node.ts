@@ -1,8 +1,9 @@
 /** v1 Node. Created by the hub at an agent's first hello, or by a client beforehand. */
 import { findCondition } from '../../shared/kube/conditions.js';
-import type { Node, NodeAddress } from '../../shared/kube/node.js';
-import type { Kind } from './kind.js';
+import { HEARD_IN_ERA, type Node, type NodeAddress } from '../../shared/kube/node.js';
+import type { Kind, WriteContext } from './kind.js';
 import { validateNode, validateNodeStatus, validateNodeUpdate } from './node-validation.js';
+import { keepOwnAnnotation } from './own-annotation.js';
 import { AGE_COLUMN, column, NAME_COLUMN, NONE, UNKNOWN, wideColumn } from './table-column.js';
 import { STANDARD_VERBS, STATUS_VERBS } from './verbs.js';
 
@@ -35,11 +36,13 @@ function setDefaults(node: Node): void {
 }
 
 /** Status comes from the agent; a creator may set it, as upstream lets the kubelet do. */
-function prepareForUpdate(next: Node, current: Node): void {
+function prepareForUpdate(next: Node, current: Node, context: WriteContext): void {
+  keepOwnAnnotation(HEARD_IN_ERA, next, current, context);
   next.status = current.status ?? {};
 }
 
-function prepareForStatusUpdate(next: Node, current: Node): void {
+function prepareForStatusUpdate(next: Node, current: Node, context: WriteContext): void {
+  keepOwnAnnotation(HEARD_IN_ERA, next, current, context);
   next.spec = current.spec ?? {};
 }
 

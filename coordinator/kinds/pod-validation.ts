@@ -1,4 +1,5 @@
 /** Validation of Pods: creation, the few changes they bear, status (`pkg/apis/core/validation/validation.go`). */
+import { MIRROR_ANNOTATION, mirroredUid } from '../../shared/kube/mirror-pod.js';
 import type { Container, ContainerStatus, Pod, PodSpec, Toleration } from '../../shared/kube/pod.js';
 import { forbidden, invalidValue } from './field-error.js';
 import type { FieldError } from './kind.js';
@@ -119,11 +120,23 @@ function withoutAllowedChanges(next: PodSpec, current: PodSpec): Partial<PodSpec
   };
 }
 
+/** Whose mirror a Pod is, is said when it is made (`ValidatePodSpecificAnnotationUpdates`). */
+function validateMirrorKept(next: Pod, current: Pod): FieldError[] {
+  const before = mirroredUid(current);
+  if (mirroredUid(next) === before) return [];
+  const detail =
+    before === undefined
+      ? 'may not add mirror pod annotation'
+      : 'may not remove or update mirror pod annotation';
+  return [forbidden(`metadata.annotations[${MIRROR_ANNOTATION}]`, detail)];
+}
+
 /** What a change of a Pod may not do. Binding is a verb of its own, so `spec.nodeName` stays too. */
 export function validatePodUpdate(next: Pod, current: Pod): FieldError[] {
   const lists = validateContainerLists(next.spec, current.spec);
   if (lists.length > 0) return lists;
   const errors = [
+    ...validateMirrorKept(next, current),
     ...validateDeadline(next.spec, current.spec),
     ...validateTolerationsKept(next.spec, current.spec),
     ...validateGatesOnlyLifted(next.spec, current.spec),
@@ -153,6 +166,7 @@ function validateTransitions(
 export function validatePodStatus(next: Pod, current: Pod): FieldError[] {
   const nominated = next.status?.nominatedNodeName;
   return [
+    ...validateMirrorKept(next, current),
     ...(nominated ? invalidFor('status.nominatedNodeName', nominated, dnsSubdomainProblems(nominated)) : []),
     ...validateTransitions(
       next.status?.containerStatuses,

@@ -1,8 +1,10 @@
 /** v1 Pod. */
+import { TURN_ANNOTATION } from '../../shared/kube/host-turn.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { DEFAULT_GRACE_SECONDS, setPodDefaults } from '../../shared/kube/pod-defaults.js';
 import { qualityOfService } from '../../shared/kube/quality-of-service.js';
-import type { Kind } from './kind.js';
+import type { Kind, WriteContext } from './kind.js';
+import { keepOwnAnnotation } from './own-annotation.js';
 import { podStatusText, readinessGatesText, readyText, restartsText } from './pod-status-text.js';
 import { validatePod, validatePodStatus, validatePodUpdate } from './pod-validation.js';
 import { secretsInEnvironment } from './secret-environment.js';
@@ -13,18 +15,22 @@ import { STANDARD_VERBS, STATUS_VERBS } from './verbs.js';
 
 /** `pkg/registry/core/pod/strategy.go`: a Pod begins Pending; its class of service follows from its resources. */
 function prepareForCreate(pod: Pod): void {
+  // No creator's, a DaemonSet's template included: what is put back gets its metadata afterwards.
+  delete pod.metadata.annotations?.[TURN_ANNOTATION];
   pod.metadata.generation = 1;
   pod.status = { phase: 'Pending', qosClass: qualityOfService(pod.spec) };
 }
 
-function prepareForUpdate(next: Pod, current: Pod): void {
+function prepareForUpdate(next: Pod, current: Pod, context: WriteContext): void {
+  keepOwnAnnotation(TURN_ANNOTATION, next, current, context);
   next.status = current.status ?? {};
   const changed = !semanticallyEqual(next.spec, current.spec);
   next.metadata.generation = (current.metadata.generation ?? 0) + (changed ? 1 : 0);
 }
 
 /** Owners are no business of who reports the status. */
-function prepareForStatusUpdate(next: Pod, current: Pod): void {
+function prepareForStatusUpdate(next: Pod, current: Pod, context: WriteContext): void {
+  keepOwnAnnotation(TURN_ANNOTATION, next, current, context);
   next.spec = current.spec;
   if (current.metadata.ownerReferences) next.metadata.ownerReferences = current.metadata.ownerReferences;
   else delete next.metadata.ownerReferences;

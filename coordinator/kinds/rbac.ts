@@ -1,12 +1,11 @@
-/** rbac.authorization.k8s.io/v1: roles and their bindings are stored, but decide nothing yet. */
-import type { Role, RoleBinding } from '../../shared/kube/rbac.js';
+/** rbac.authorization.k8s.io/v1: roles and their bindings; `access/rbac-authorizer.ts` decides by them. */
+import { RBAC_GROUP, type Role, type RoleBinding } from '../../shared/kube/rbac.js';
 import { invalidValue, notSupported, required } from './field-error.js';
 import { inertKind } from './inert.js';
 import type { FieldError } from './kind.js';
 import { semanticallyEqual } from './semantic-equality.js';
 import { AGE_COLUMN, column, NAME_COLUMN, wideColumn } from './table-column.js';
 
-const GROUP = 'rbac.authorization.k8s.io';
 const SUBJECT_KINDS = ['ServiceAccount', 'User', 'Group'];
 
 function validateRole({ rules = [] }: Role): FieldError[] {
@@ -17,9 +16,9 @@ function validateRole({ rules = [] }: Role): FieldError[] {
 
 /** Upstream's defaults for what a binding leaves out of its references. */
 function setBindingDefaults({ roleRef, subjects = [] }: RoleBinding): void {
-  if (roleRef) roleRef.apiGroup ||= GROUP;
+  if (roleRef) roleRef.apiGroup ||= RBAC_GROUP;
   for (const subject of subjects) {
-    if (subject.kind === 'User' || subject.kind === 'Group') subject.apiGroup ||= GROUP;
+    if (subject.kind === 'User' || subject.kind === 'Group') subject.apiGroup ||= RBAC_GROUP;
   }
 }
 
@@ -79,7 +78,7 @@ const BINDING_COLUMNS = [
 ];
 
 export const roleKind = inertKind<Role>({
-  group: GROUP,
+  group: RBAC_GROUP,
   kind: 'Role',
   resource: 'roles',
   singular: 'role',
@@ -87,11 +86,12 @@ export const roleKind = inertKind<Role>({
   nameRule: 'pathSegment',
   schema: 'io.k8s.api.rbac.v1.Role',
   columns: ROLE_COLUMNS,
+  warnings: () => [],
   validate: validateRole,
 });
 
 export const clusterRoleKind = inertKind<Role>({
-  group: GROUP,
+  group: RBAC_GROUP,
   kind: 'ClusterRole',
   resource: 'clusterroles',
   singular: 'clusterrole',
@@ -99,11 +99,12 @@ export const clusterRoleKind = inertKind<Role>({
   nameRule: 'pathSegment',
   schema: 'io.k8s.api.rbac.v1.ClusterRole',
   columns: ROLE_COLUMNS,
+  warnings: () => [],
   validate: validateRole,
 });
 
 export const roleBindingKind = inertKind<RoleBinding>({
-  group: GROUP,
+  group: RBAC_GROUP,
   kind: 'RoleBinding',
   resource: 'rolebindings',
   singular: 'rolebinding',
@@ -111,13 +112,14 @@ export const roleBindingKind = inertKind<RoleBinding>({
   nameRule: 'pathSegment',
   schema: 'io.k8s.api.rbac.v1.RoleBinding',
   columns: BINDING_COLUMNS,
+  warnings: () => [],
   setDefaults: setBindingDefaults,
   validate: (binding) => validateBinding(binding, ['Role', 'ClusterRole']),
   validateUpdate: validateBindingUpdate,
 });
 
 export const clusterRoleBindingKind = inertKind<RoleBinding>({
-  group: GROUP,
+  group: RBAC_GROUP,
   kind: 'ClusterRoleBinding',
   resource: 'clusterrolebindings',
   singular: 'clusterrolebinding',
@@ -125,6 +127,7 @@ export const clusterRoleBindingKind = inertKind<RoleBinding>({
   nameRule: 'pathSegment',
   schema: 'io.k8s.api.rbac.v1.ClusterRoleBinding',
   columns: BINDING_COLUMNS,
+  warnings: () => [],
   setDefaults: setBindingDefaults,
   validate: (binding) => validateBinding(binding, ['ClusterRole']),
   validateUpdate: validateBindingUpdate,

@@ -1,8 +1,35 @@
-/** fleet.everynode.dev/v1 Rollout: written by the controller, annotated by those who approve. */
-import { FLEET_GROUP, type Rollout } from '../../shared/kube/rollout.js';
+/** fleet.everynode.dev/v1 Rollout: written by the controller, annotated by those who steer it. */
+import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
+import type { Rollout } from '../../shared/kube/rollout.js';
+import { durationText } from './duration-text.js';
 import type { Kind } from './kind.js';
-import { AGE_COLUMN, column, NAME_COLUMN, wideColumn } from './table-column.js';
+import { takeRequests, validateNewRequests } from './rollout-requests.js';
+import { AGE_COLUMN, column, NAME_COLUMN, NONE, wideColumn } from './table-column.js';
 import { STANDARD_VERBS, STATUS_VERBS } from './verbs.js';
+
+/** Codes of nodes that are done, or that other columns count. */
+const TOLD_ELSEWHERE: ReadonlySet<string> = new Set([
+  'Updated',
+  'Soaking',
+  'Updating',
+  'RollingBack',
+  'Failed',
+  'DeferredOffline',
+  'NotEligible',
+]);
+
+function waitingText(codes: Record<string, number> = {}): string {
+  return Object.entries(codes)
+    .filter(([code]) => !TOLD_ELSEWHERE.has(code))
+    .map(([code, count]) => `${code}=${count}`)
+    .join(',');
+}
+
+function durationOf(status: Rollout['status']): string {
+  const { startTime, endTime } = status ?? {};
+  if (!startTime || !endTime) return NONE;
+  return durationText(Date.parse(endTime) - Date.parse(startTime));
+}
 
 export const rolloutKind: Kind<Rollout> = {
   group: FLEET_GROUP,
@@ -15,7 +42,10 @@ export const rolloutKind: Kind<Rollout> = {
   namespaced: true,
   verbs: STANDARD_VERBS,
   schema: 'dev.everynode.fleet.v1.Rollout',
-  subresources: { status: { group: FLEET_GROUP, version: 'v1', kind: 'Rollout', verbs: STATUS_VERBS } },
+  subresources: {
+    hosts: { group: FLEET_GROUP, version: 'v1', kind: 'RolloutHosts', verbs: ['get'] },
+    status: { group: FLEET_GROUP, version: 'v1', kind: 'Rollout', verbs: STATUS_VERBS },
+  },
   columns: [
     NAME_COLUMN,
     column('Phase', 'string', 'How it stands.', ({ status }) => status?.phase ?? ''),
@@ -35,12 +65,29 @@ export const rolloutKind: Kind<Rollout> = {
       ({ status }) => status?.deferred ?? 0,
     ),
     AGE_COLUMN,
+    wideColumn('In Progress', 'integer', 'Nodes whose pod is being replaced.', ({ status }) =>
+      (status?.waves ?? []).reduce((sum, { inProgress = 0 }) => sum + inProgress, 0),
+    ),
+    wideColumn(
+      'Waiting',
+      'string',
+      'What the other nodes wait for, by reason code.',
+      ({ status }) => waitingText(status?.codes) || NONE,
+    ),
+    wideColumn(
+      'Estimated End',
+      'string',
+      'When it will have ended.',
+      ({ status }) => status?.estimatedEndTime ?? NONE,
+    ),
     wideColumn(
       'Revision',
       'string',
       'Hash of the revision on its way.',
       ({ status }) => status?.revision ?? '',
     ),
+    wideColumn('Started', 'string', 'When it began.', ({ status }) => status?.startTime ?? NONE),
+    wideColumn('Duration', 'string', 'From its beginning to its end.', ({ status }) => durationOf(status)),
     wideColumn('Policy', 'string', 'The policy that governs it.', ({ status }) => status?.policy ?? ''),
     wideColumn('Message', 'string', 'The phase in words.', ({ status }) => status?.message ?? ''),
   ],
@@ -49,15 +96,20 @@ export const rolloutKind: Kind<Rollout> = {
   nameRule: 'dnsSubdomain',
   setDefaults: () => undefined,
   prepareForCreate: (rollout) => {
+    delete rollout.spec;
     delete rollout.status;
   },
-  prepareForUpdate: (next, current) => {
+  prepareForUpdate: (next, current, context) => {
+    takeRequests(next, current, context);
     if (current.status) next.status = current.status;
     else delete next.status;
   },
-  prepareForStatusUpdate: () => undefined,
+  prepareForStatusUpdate: (next, current) => {
+    if (current.spec) next.spec = current.spec;
+    else delete next.spec;
+  },
   validate: () => [],
-  validateUpdate: () => [],
+  validateUpdate: validateNewRequests,
   validateStatusUpdate: () => [],
   warnings: () => [],
 };

@@ -1,4 +1,4 @@
-/** v1 ServiceAccount: stored, but no Pod gets a token of it yet. */
+/** v1 ServiceAccount: whom Pods and programs are to the API. */
 import type { ServiceAccount } from '../../shared/kube/service.js';
 import { inertKind } from './inert.js';
 import { AGE_COLUMN, column, NAME_COLUMN } from './table-column.js';
@@ -11,6 +11,10 @@ export const serviceAccountKind = inertKind<ServiceAccount>({
   shortNames: ['sa'],
   namespaced: true,
   schema: 'io.k8s.api.core.v1.ServiceAccount',
+  warnings: () => [],
+  subresources: {
+    token: { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest', verbs: ['create'] },
+  },
   columns: [
     NAME_COLUMN,
     column('Secrets', 'integer', 'How many Secrets it names.', ({ secrets }) => secrets?.length ?? 0),

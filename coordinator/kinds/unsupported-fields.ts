@@ -89,7 +89,8 @@ const VOLUME: Support = {
       configMap: 'all',
       secret: 'all',
       downwardAPI: 'all',
-      ...none('clusterTrustBundle', 'podCertificate', 'serviceAccountToken'),
+      serviceAccountToken: 'all',
+      ...none('clusterTrustBundle', 'podCertificate'),
     },
   },
   ...none('csi', 'ephemeral', 'image', 'persistentVolumeClaim'),
@@ -146,10 +147,11 @@ export const POD_SPEC: Support = {
   schedulerName: 'all',
   overhead: 'all',
   os: 'all',
-  // There are no Services to link to and no tokens to mount: both ways come to the same.
+  // There are no Services to link to: both ways come to the same.
   enableServiceLinks: 'all',
-  automountServiceAccountToken: [false],
-  // The older name of serviceAccountName, which is warned of.
+  automountServiceAccountToken: 'all',
+  serviceAccountName: 'all',
+  // The older name of serviceAccountName.
   serviceAccount: 'all',
   shareProcessNamespace: 'all',
   setHostnameAsFQDN: 'all',
@@ -169,7 +171,7 @@ export const POD_SPEC: Support = {
   },
   ...none('ephemeralContainers', 'hostnameOverride'),
   ...none('preemptionPolicy', 'priority', 'priorityClassName', 'readinessGates'),
-  ...none('resourceClaims', 'resources', 'runtimeClassName', 'schedulingGates', 'serviceAccountName'),
+  ...none('resourceClaims', 'resources', 'runtimeClassName', 'schedulingGates'),
   ...none('topologySpreadConstraints'),
 };
 

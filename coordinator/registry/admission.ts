@@ -7,7 +7,7 @@ import type { Namespace } from '../../shared/kube/config.js';
 import { type KubeObject, type ObjectMeta, type ObjectRef, toTimestamp } from '../../shared/kube/meta.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { badRequest, conflict, invalid } from '../../shared/kube/status.js';
-import type { FieldError, Kind } from '../kinds/kind.js';
+import type { FieldError, Kind, WriteContext } from '../kinds/kind.js';
 import { validateObjectMeta, validateObjectMetaUpdate } from '../kinds/object-meta.js';
 import { addDefaultTolerations } from './default-toleration-seconds.js';
 import { copyJson } from './json-value.js';
@@ -62,9 +62,14 @@ export function admitCreate<T extends KubeObject>(
   }
   metadata.uid = creation.uid;
   metadata.creationTimestamp = toTimestamp(creation.now);
-  kind.prepareForCreate(object, { now: creation.now });
+  kind.prepareForCreate(object, contextOf(creation.now, options));
   refuseInvalid(kind, metadata.name ?? '', [...validateObjectMeta(metadata, kind), ...kind.validate(object)]);
+  options.review?.(kind, object, undefined);
   warn(kind, object, options);
+}
+
+function contextOf(now: number, { user, groups }: WriteOptions): WriteContext {
+  return { now, ...(user === undefined ? {} : { user }), ...(groups ? { groups } : {}) };
 }
 
 /** Gives an object its generated name, and the defaults that follow from a name (a Namespace's label). */
@@ -129,6 +134,7 @@ export function admitUpdate<T extends KubeObject>(
   checkIdentity(kind, next.metadata, current.metadata);
   keepServerOwned(next.metadata, current.metadata);
   refuseInvalid(kind, ref.name, prepareAndValidate(kind, next, current, now, options));
+  options.review?.(kind, next, current);
   warn(kind, next, options);
   return next;
 }
@@ -144,12 +150,15 @@ function prepareAndValidate<T extends KubeObject>(
     ...validateObjectMeta(next.metadata, kind),
     ...validateObjectMetaUpdate(next.metadata, current.metadata),
   ];
-  if (options.subresource === 'status') {
-    kind.prepareForStatusUpdate?.(next, current, { now });
+  const context = contextOf(now, options);
+  if (options.subresource === 'status' || options.subresource === 'approval') {
+    const isApproval = options.subresource === 'approval';
+    if (isApproval) kind.prepareForApproval?.(next, current, context);
+    else kind.prepareForStatusUpdate?.(next, current, context);
     return [...metadataErrors(), ...(kind.validateStatusUpdate?.(next, current) ?? [])];
   }
   if (options.subresource === 'finalize') keepAllButSpecFinalizers(next, current);
-  else kind.prepareForUpdate(next, current, { now });
+  else kind.prepareForUpdate(next, current, context);
   return [...metadataErrors(), ...kind.validate(next), ...kind.validateUpdate(next, current)];
 }
 

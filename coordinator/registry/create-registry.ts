@@ -4,6 +4,7 @@ import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { Kind } from '../kinds/kind.js';
 import type { Store } from '../store/store.js';
+import type { FindAccount } from './account-volume.js';
 import { create, createLike } from './create.js';
 import { remove, removeCollection } from './delete.js';
 import { follow } from './follow.js';
@@ -24,6 +25,8 @@ export interface RegistryOptions {
   log: Logger;
   /** For uids and generated names; absent = real chance. */
   chance?: Chance;
+  /** Absent: Pods get no tokens of accounts. */
+  findAccount?: FindAccount;
 }
 
 /** The registry over a store. The caller closes the store. */

@@ -3,6 +3,7 @@ import type { KubeObject } from '../../shared/kube/meta.js';
 import { alreadyExists } from '../../shared/kube/status.js';
 import type { Kind } from '../kinds/kind.js';
 import { type Guard, KeyExists, RevisionMismatch } from '../store/store.js';
+import { mountAccount } from './account-volume.js';
 import { admitCreate, nameObject, readObject } from './admission.js';
 import { refuseComputed } from './computed.js';
 import { generateName } from './generate-name.js';
@@ -12,6 +13,7 @@ import { trackCreation } from './managed-fields/track-write.js';
 import { openNamespace } from './namespace-gate.js';
 import { encodeObject } from './object-bytes.js';
 import { recordOf } from './object-record.js';
+import { withPodSecurity } from './pod-security.js';
 import type { ObjectModel, ObjectRecord, WriteOptions } from './registry.js';
 import type { RegistryParts } from './registry-parts.js';
 import { placeInNamespace } from './request-body.js';
@@ -39,8 +41,10 @@ export async function create<T extends KubeObject>(
   const isGenerated = !object.metadata.name;
   const guard = await openNamespace(parts.store, kind, object);
   const generate = (base: string) => generateName(base, parts.chance.random);
+  mountAccount(object, parts.findAccount, parts.chance.random);
+  const reviewed = await withPodSecurity(parts.store, kind, object.metadata.namespace, options);
   const creation = { now: parts.clock.now(), uid: parts.chance.uuid(), generateName: generate };
-  admitCreate(kind, object, creation, options);
+  admitCreate(kind, object, creation, reviewed);
   track(object, creation.now);
   const revision = options.dryRun
     ? await refuseTaken(parts, kind, object)
@@ -58,6 +62,8 @@ export async function createLike<T extends KubeObject>(
   for (let attempt = 1; ; attempt += 1) {
     const { object, encoded } = model.like(text);
     const guard = await openNamespace(parts.store, kind, object);
+    const { review } = await withPodSecurity<WriteOptions>(parts.store, kind, object.metadata.namespace, {});
+    review?.(kind, object, undefined);
     shareWritten(encoded, object);
     try {
       const key = keyOf(kind, object.metadata);

@@ -4,6 +4,7 @@
  */
 import { type KubeObject, type Timestamp, toTimestamp } from '../../shared/kube/meta.js';
 import type { Kind } from '../kinds/kind.js';
+import { mountAccount } from './account-volume.js';
 import { admitCreate, readObject } from './admission.js';
 import { generateName } from './generate-name.js';
 import { copyJson } from './json-value.js';
@@ -23,7 +24,7 @@ interface Own extends Readonly<Record<string, string>> {
 /** Stand where an object's own texts go; nothing that passes admission looks like them. */
 const HOLES: Own = { name: '\0name', uid: '\0uid', creationTimestamp: '\0time', text: '\0text' };
 
-type Making = Pick<RegistryParts, 'clock' | 'chance'>;
+type Making = Pick<RegistryParts, 'clock' | 'chance' | 'findAccount'>;
 
 export class AdmittedModel<T extends KubeObject> implements ObjectModel<T> {
   readonly #model: T;
@@ -46,6 +47,7 @@ export class AdmittedModel<T extends KubeObject> implements ObjectModel<T> {
     this.kind = kind;
     const model = readObject(kind, copyJson(fit(body, text)), {});
     placeInNamespace(kind, model, namespace);
+    mountAccount(model, parts.findAccount, chance.random);
     const generate = (base: string) => generateName(base, chance.random);
     admitCreate(kind, model, { now: clock.now(), uid: chance.uuid(), generateName: generate }, {});
     this.#model = model;

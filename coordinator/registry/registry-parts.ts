@@ -4,6 +4,7 @@ import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { Kind } from '../kinds/kind.js';
 import type { Store } from '../store/store.js';
+import type { FindAccount } from './account-volume.js';
 
 export interface RegistryParts {
   store: Store;
@@ -12,4 +13,6 @@ export interface RegistryParts {
   log: Logger;
   /** For uids and generated names. */
   chance: Chance;
+  /** Absent: Pods get no tokens of accounts. */
+  findAccount?: FindAccount;
 }

@@ -31,14 +31,20 @@ export interface WriteOptions {
   /** Run everything, store nothing. */
   dryRun?: boolean;
   fieldManager?: string;
+  /** Who writes, by their credentials; absent for the hub's and controllers' own writes. */
+  user?: string;
+  /** Their groups. */
+  groups?: readonly string[];
   /** Absent = no check of unknown fields (the hub's and controllers' own writes). */
   fieldValidation?: 'Strict' | 'Warn' | 'Ignore';
   /** Refused, warned of or ignored as `fieldValidation` says. Absent = none. */
   repeatedKeys?: RepeatedKeys;
   /** Receives texts for `Warning:` headers. */
   warn?: (text: string) => void;
-  /** `finalize`: spec.finalizers of a Namespace. */
-  subresource?: 'status' | 'finalize';
+  /** Looks at what is about to be stored in the place of `current`, of which there is none at a create. Refuses by throwing ApiError. */
+  review?: (kind: Kind, next: KubeObject, current: KubeObject | undefined) => void;
+  /** `finalize`: spec.finalizers of a Namespace; `approval`: the decision on a CertificateSigningRequest. */
+  subresource?: 'status' | 'approval' | 'finalize';
 }
 
 export interface Preconditions {

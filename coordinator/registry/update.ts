@@ -3,6 +3,7 @@ import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
 import type { Kind } from '../kinds/kind.js';
 import { refuseInvalid } from './admission.js';
 import { copyJson } from './json-value.js';
+import { withPodSecurity } from './pod-security.js';
 import { checkPreconditions } from './preconditions.js';
 import type { ObjectRecord, Preconditions, WriteOptions } from './registry.js';
 import type { RegistryParts } from './registry-parts.js';
@@ -17,9 +18,10 @@ export async function update<T extends KubeObject>(
   body: unknown,
   options: WriteOptions = {},
 ): Promise<ObjectRecord<T>> {
+  const reviewed = await withPodSecurity(parts.store, kind, ref.namespace, options);
   const decide = (current: ObjectRecord<T>) => ({
     step: 'mark' as const,
-    object: admitTrackedUpdate(kind, ref, copyJson(body), current.object(), parts.clock.now(), options),
+    object: admitTrackedUpdate(kind, ref, copyJson(body), current.object(), parts.clock.now(), reviewed),
   });
   return (await rewrite(parts, kind, ref, decide, options.dryRun)).record;
 }

@@ -25,6 +25,8 @@ export interface CommitTarget {
   /** The committed value. */
   present(key: string): StoredValue | undefined;
   revision(): number;
+  /** A value as it is to lie on the disk; absent = as it is. */
+  atRest?(key: string, value: Buffer): Buffer;
   /** Makes all durable or none. Rejects with StoreError. */
   persist(commit: PackedCommit): Promise<void>;
   /** The changes are durable: show them to readers. */
@@ -108,13 +110,23 @@ export class GroupCommit {
     if (accepted.length === 0) return;
     const changes = accepted.map(({ change }) => change);
     try {
-      await this.#target.persist(packCommit(changes));
+      await this.#target.persist(packCommit(this.#atRest(changes)));
     } catch (error) {
       this.#refuse(accepted, error as StoreError);
       return;
     }
     this.#target.publish(changes);
     this.#answered = this.#answered.then(() => this.#answer(accepted));
+  }
+
+  #atRest(changes: readonly Change[]): readonly Change[] {
+    const { atRest } = this.#target;
+    if (!atRest) return changes;
+    return changes.map((change) => {
+      const { key, value } = change;
+      const stored = value && atRest(key, value);
+      return stored === value ? change : { ...change, ...(stored && { value: stored }) };
+    });
   }
 
   /** What goes on with each answer is its asker's work: two thousand at once would hold the event loop. */

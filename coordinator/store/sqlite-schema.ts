@@ -28,14 +28,14 @@ const TABLES = `
 `;
 
 /**
- * Opens the database for reading and writing, making it first if there is none. Objects are mostly 1 to 3 KB:
- * pages below 8 KiB would hold one each. Throws StoreError.
+ * Opens the database for reading and writing, making it first if there is none. Objects are mostly 1 to 3 KB: of these
+ * a page of 8 KiB holds three and wastes a quarter, one of 16 KiB holds seven. Throws StoreError.
  */
 export function openDatabase(path: string): Database.Database {
   try {
     makePrivateFile(path);
     const database = new Database(path);
-    database.pragma('page_size = 8192');
+    database.pragma('page_size = 16384');
     database.pragma('journal_mode = WAL');
     database.pragma('synchronous = FULL');
     database.pragma('journal_size_limit = 67108864');

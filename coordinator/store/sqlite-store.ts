@@ -4,14 +4,17 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type Database from 'better-sqlite3';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { makePrivateDirectory } from '../../shared/process/private-file.js';
 import { ChangeLog, type ChangeLogLimits } from './change-log.js';
 import { type DataLock, lockData } from './data-lock.js';
 import { GroupCommit } from './group-commit.js';
+import { HistoryBudget } from './history-budget.js';
 import { type OrderedValues, PresentValues } from './present-values.js';
 import { DATABASE_FILE, RESTORING_DIRECTORY } from './private-files.js';
+import { refuseSealed, reseal } from './reseal.js';
 import { type Identity, readIdentity } from './sqlite-identity.js';
 import { lastRevision, openDatabase, prepareSchema } from './sqlite-schema.js';
 import {
@@ -26,6 +29,7 @@ import {
   type WriteCondition,
 } from './store.js';
 import { StoreError, toStoreError } from './store-error.js';
+import type { ValueSeal } from './value-seal.js';
 import { WatchFanout } from './watch-fanout.js';
 import { WorkerCalls } from './worker-calls.js';
 
@@ -34,12 +38,18 @@ export interface SqliteStoreOptions {
   dataDir: string;
   clock: Clock;
   log: Logger;
+  /** Encrypts what must not lie on the disk in plain; absent = nothing is. */
+  seal?: ValueSeal;
   limits?: Partial<ChangeLogLimits>;
+  /** Of history in the file; default `MAX_HISTORY_BYTES`. A watch from before it gets `Expired`. */
+  maxHistoryBytes?: number;
   /**
    * The disk broke its promise and nothing is written any more: end the process, so that the next start reads
    * what is really there. A full disk is not that: its writes are rejected, and later ones may work.
    */
   onFailed?(error: StoreError): void;
+  /** Told of each commit that is durable, for those who count. */
+  onCommit?(commit: { writes: number; durationMs: number }): void;
   progressMs?: number;
 }
 
@@ -48,6 +58,7 @@ interface Snapshot {
   values: PresentValues;
   revision: number;
   compacted: number;
+  history: HistoryBudget;
   identity: Identity;
 }
 
@@ -62,7 +73,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     makePrivateDirectory(options.dataDir);
     lock = lockData(options.dataDir);
     refuseHalfRestored(options.dataDir, path);
-    const snapshot = readSnapshot(path);
+    const snapshot = readSnapshot(path, options);
     options.log.info({ revision: snapshot.revision, path }, 'store opened');
     return new SqliteStore(path, lock, snapshot, options);
   } catch (error) {
@@ -77,39 +88,77 @@ function refuseHalfRestored(dataDir: string, path: string): void {
   throw new StoreError('damaged', `a restore into ${dataDir} was cut short: repeat it with --replace`);
 }
 
-function readSnapshot(path: string): Snapshot {
+function readSnapshot(path: string, { maxHistoryBytes, seal, log }: SqliteStoreOptions): Snapshot {
   const database = openDatabase(path);
   try {
     prepareSchema(database);
+    const resealed = seal ? reseal(database, seal) : 0;
+    if (resealed > 0)
+      log.info({ values: resealed }, 'Secrets in the database are encrypted under the key in use');
     const values = new PresentValues();
     const objects = database.prepare<[], StoredValue>(
       'SELECT key, revision, CAST(value AS BLOB) AS value FROM objects ORDER BY key',
     );
-    for (const stored of objects.iterate()) values.set(stored.key, stored);
+    for (const stored of objects.iterate()) values.set(stored.key, opened(seal, stored));
     const compacted = Number(database.prepare('SELECT revision FROM compaction').pluck().get());
-    return { values, revision: lastRevision(database), compacted, identity: readIdentity(database) };
+    const history = readHistoryBudget(database, maxHistoryBytes);
+    return { values, revision: lastRevision(database), compacted, history, identity: readIdentity(database) };
   } finally {
     database.close();
   }
 }
 
+/** The value in plain. */
+function opened<T extends { key: string; value: Buffer }>(seal: ValueSeal | undefined, stored: T): T {
+  if (!seal) refuseSealed(stored.key, stored.value);
+  const value = seal ? seal.open(stored.key, stored.value) : stored.value;
+  return value === stored.value ? stored : { ...stored, value };
+}
+
+/** A change of the history, which the thread read as it lies on the disk. */
+function openedChange(seal: ValueSeal | undefined, change: Change): Change {
+  const { key, value, previous } = change;
+  if (!seal) return change;
+  return {
+    ...change,
+    ...(value && { value: seal.open(key, value) }),
+    ...(previous && { previous: opened(seal, previous) }),
+  };
+}
+
+function readHistoryBudget(database: Database.Database, maxBytes?: number): HistoryBudget {
+  const budget = new HistoryBudget(maxBytes);
+  const rows = database.prepare<[], { revision: number; bytes: number | null }>(
+    'SELECT revision, octet_length(previous_value) AS bytes FROM history ORDER BY revision',
+  );
+  for (const { revision, bytes } of rows.iterate()) budget.add(revision, bytes ?? 0);
+  return budget;
+}
+
 class SqliteStore implements Store {
   readonly #values: PresentValues;
   readonly #log: ChangeLog;
+  readonly #history: HistoryBudget;
+  readonly #logger: Logger;
   readonly #fanout: WatchFanout;
   readonly #worker: WorkerCalls;
   readonly #commits: GroupCommit;
   readonly #lock: DataLock;
   readonly #identity: Identity;
+  readonly #seal: ValueSeal | undefined;
   #compacted: number;
   #closing: Promise<void> | undefined;
 
   constructor(path: string, lock: DataLock, snapshot: Snapshot, options: SqliteStoreOptions) {
     const { clock, limits, progressMs = 1_000 } = options;
     this.#lock = lock;
+    const { seal } = options;
+    this.#seal = seal;
     this.#identity = snapshot.identity;
     this.#values = snapshot.values;
     this.#compacted = snapshot.compacted;
+    this.#history = snapshot.history;
+    this.#logger = options.log;
     this.#log = new ChangeLog(snapshot.revision, { maxChanges: 20_000, maxBytes: 64 * 1_048_576, ...limits });
     this.#worker = new WorkerCalls(path);
     this.#fanout = new WatchFanout(this.#log, {
@@ -120,8 +169,12 @@ class SqliteStore implements Store {
     this.#commits = new GroupCommit({
       present: (key) => this.#values.get(key),
       revision: () => this.#log.end,
+      ...(seal && { atRest: (key: string, value: Buffer) => seal.seal(key, value) }),
       persist: async (commit) => {
+        const began = clock.monotonic();
+        const writes = commit.keyLengths.length;
         await this.#worker.ask({ kind: 'commit', commit }, [commit.values.buffer]);
+        options.onCommit?.({ writes, durationMs: clock.monotonic() - began });
       },
       publish: (changes) => this.#publish(changes),
       clock,
@@ -167,6 +220,7 @@ class SqliteStore implements Store {
     if (upTo <= this.#compacted) return;
     this.#compacted = upTo;
     this.#log.forget(upTo);
+    this.#history.forget(upTo);
     await this.#worker.ask({ kind: 'compact', revision: upTo });
   }
 
@@ -212,6 +266,18 @@ class SqliteStore implements Store {
     }
     this.#log.append(changes);
     this.#fanout.publish(changes);
+    this.#history.addAll(changes);
+    const upTo = this.#history.excess;
+    if (upTo !== undefined) void this.#forgetExcess(upTo);
+  }
+
+  /** What could not be deleted goes with the next: nobody is shown it any more. */
+  async #forgetExcess(upTo: number): Promise<void> {
+    try {
+      await this.compact(upTo);
+    } catch (error) {
+      this.#logger.warn({ err: error, upTo }, 'history could not be forgotten');
+    }
   }
 
   /** Copies of the present are cheap and taken before the worker is asked, so what commits meanwhile does not matter. */
@@ -221,11 +287,12 @@ class SqliteStore implements Store {
     const values = this.#values.before(this.#log.after(revision).toReversed());
     if (revision >= start) return values;
     const older = await this.#worker.ask({ kind: 'before', after: revision, until: start, prefix });
-    return values.before(older);
+    return values.before(older.map((change) => openedChange(this.#seal, change)));
   }
 
-  #readHistory(after: number, limit: number): Promise<readonly Change[]> {
-    if (after < this.#compacted) return Promise.reject(new Expired(after));
-    return this.#worker.ask({ kind: 'changes', after, until: this.#log.start, limit });
+  async #readHistory(after: number, limit: number): Promise<readonly Change[]> {
+    if (after < this.#compacted) throw new Expired(after);
+    const changes = await this.#worker.ask({ kind: 'changes', after, until: this.#log.start, limit });
+    return changes.map((change) => openedChange(this.#seal, change));
   }
 }

@@ -67,8 +67,8 @@ class Connection {
        FROM history WHERE revision > @after AND revision <= @until AND key >= @from AND key < @to GROUP BY key`,
     );
     this.#forget = database.prepare<{ revision: number; limit: number }>(
-      `DELETE FROM history WHERE revision IN
-         (SELECT revision FROM history WHERE revision <= @revision ORDER BY revision LIMIT @limit)`,
+      `DELETE FROM history WHERE revision <= @revision AND revision <=
+         (SELECT max(revision) FROM (SELECT revision FROM history ORDER BY revision LIMIT @limit))`,
     );
   }
 

@@ -3,6 +3,12 @@ import type { Condition } from './conditions.js';
 import type { KubeObject, Timestamp } from './meta.js';
 import type { ResourceList } from './pod.js';
 
+/**
+ * Annotation, after a restore alone: the era in which the Node's host has said what it runs, written by the hub alone. Until that is
+ * the present era, the Pods that the store has of it may be too few.
+ */
+export const HEARD_IN_ERA = 'everynode.dev/heard-in-era';
+
 export type TaintEffect = 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
 
 export interface Taint {
@@ -40,13 +46,19 @@ export interface NodeSystemInfo {
   architecture: string;
 }
 
+export interface NodeImage {
+  names?: string[];
+  sizeBytes?: number;
+}
+
 export interface NodeStatus {
   capacity?: ResourceList;
   allocatable?: ResourceList;
   conditions?: Condition[];
   addresses?: NodeAddress[];
   nodeInfo?: NodeSystemInfo;
-  images?: unknown[];
+  /** Images that the host holds ahead of Pods, as they name them. */
+  images?: NodeImage[];
   daemonEndpoints?: unknown;
 }
 

@@ -208,6 +208,7 @@ export interface PodSpec {
   tolerations?: Toleration[];
   schedulerName?: string;
   serviceAccountName?: string;
+  automountServiceAccountToken?: boolean;
   priorityClassName?: string;
   priority?: number;
   /** Older name of serviceAccountName; the server keeps both the same. */

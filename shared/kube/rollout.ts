@@ -1,78 +1,74 @@
-/** fleet.everynode.dev/v1: how the DaemonSets of a namespace are rolled out, and how far each is. */
-import type { IntOrString } from './int-or-string.js';
+/** fleet.everynode.dev/v1 Rollout: how far a DaemonSet is on its way to its newest revision. */
+import { FLEET_GROUP } from './fleet-group.js';
 import type { KubeObject, Timestamp } from './meta.js';
-import type { LabelSelector } from './selectors.js';
-
-export const FLEET_GROUP = 'fleet.everynode.dev';
-/** Annotation on a Rollout: the name of the wave that may open. Taken away once it has. */
-export const APPROVE_ANNOTATION = `${FLEET_GROUP}/approve`;
-
-/** The wave of all nodes that no other takes. */
-export const REST_WAVE = 'rest';
-
-/** Nodes that are updated together. */
-export interface RolloutWave {
-  name: string;
-  /** Of the nodes that no earlier wave has; absent: any. */
-  nodeSelector?: LabelSelector;
-  /** How many of these: a number, or a percentage of all eligible nodes, rounded up; absent: all. */
-  nodes?: IntOrString;
-  /** How many may be without their Pod at once: a number, or a percentage of the wave; absent: what the DaemonSet says. */
-  maxUnavailable?: IntOrString;
-  /** How long the wave must stay well, once it is updated, before the next opens. */
-  soakSeconds?: number;
-  /** `Manual`: the wave waits for `APPROVE_ANNOTATION`. */
-  approval?: 'Automatic' | 'Manual';
-}
-
-export interface FailureBudget {
-  /** Hosts that may fail before the rollout stops: a number, or a percentage of all eligible nodes, rounded down. */
-  maxFailed?: IntOrString;
-  /** A new Pod that is not available after so long has failed. */
-  progressDeadlineSeconds?: number;
-  /** `RollBack`: beyond the budget the hosts that have the revision are given the last one that was completed. */
-  action?: 'Pause' | 'RollBack';
-}
-
-export interface RolloutPolicySpec {
-  /** Which DaemonSets of the namespace, by their labels. */
-  selector: LabelSelector;
-  /** While true nothing is replaced; new hosts are served. */
-  paused?: boolean;
-  /** In order. What no wave takes comes last, as a wave named `rest`. */
-  waves?: RolloutWave[];
-  failureBudget?: FailureBudget;
-}
-
-export interface RolloutPolicy extends KubeObject {
-  spec: RolloutPolicySpec;
-}
+import type { SteeringRequest } from './rollout-steering.js';
 
 export type RolloutPhase =
   | 'Progressing'
   | 'Soaking'
   | 'AwaitingApproval'
+  | 'AwaitingWindow'
   | 'Paused'
+  | 'Frozen'
   | 'Failed'
   | 'RolledBack'
-  | 'Completed';
+  | 'Completed'
+  /** Of a past rollout: another revision came before it ended. */
+  | 'Superseded';
 
-/** Nodes by where they stand. What is left is yet to be updated. */
+/** Nodes by where they stand, each in one count at most. What is left is yet to be updated, or on its way. */
 export interface RolloutCounts {
   nodes: number;
   updated: number;
   failed: number;
   /** Out of contact since before their turn. */
   deferred: number;
+  /** Their turn has come, their window has not. */
+  outsideWindow: number;
+  /** Taken out by a person. */
+  skipped: number;
 }
 
 export interface WaveStatus extends RolloutCounts {
   name: string;
+  /** Their Pod is being replaced, or they go back. */
+  inProgress?: number;
+}
+
+/** What the controller has taken in of the requests, and still holds to. */
+export interface SteeringStatus {
+  /** Requests up to this id have been taken in. */
+  handled: number;
+  /** The latest of them, oldest first: who did what, and why. At most 20. */
+  requests?: SteeringRequest[];
+  /** Waves that may open. */
+  approved?: string[];
+  /** Waves that need not soak. */
+  promoted?: string[];
+  skipped?: string[];
+  /** Nodes that no window holds back; `*`: all. */
+  overridden?: string[];
+  /** Busy nodes that have their turn all the same; `*`: all. */
+  forced?: string[];
+  paused?: boolean;
+  frozen?: boolean;
+}
+
+/** Why one host failed. */
+export interface HostFailure {
+  node: string;
+  /** `CrashLoopBackOff`, `ErrImagePull` …, `HostLost` or `NotAvailableInTime`. */
+  reason: string;
+  message?: string;
+  /** When it was seen first. */
+  time: Timestamp;
 }
 
 export interface RolloutStatus extends RolloutCounts {
   /** Hash of the revision on its way. */
   revision: string;
+  /** Its number in `kubectl rollout history`. */
+  revisionNumber?: number;
   /** Name of the policy. */
   policy: string;
   phase: RolloutPhase;
@@ -80,17 +76,42 @@ export interface RolloutStatus extends RolloutCounts {
   wave: string;
   message: string;
   waves: WaveStatus[];
+  /** All nodes of the fleet by reason code, eligible or not: each stands in one count. */
+  codes?: Record<string, number>;
+  /** When it will have ended, supposing that approvals still to come are given at once; absent where only a person can go on. */
+  estimatedEndTime?: Timestamp;
   startTime: Timestamp;
   /** Since when the open wave is updated and well. */
   soakingSince?: Timestamp;
   completionTime?: Timestamp;
+  /** When it was over: completed, rolled back, or stopped by its failures. */
+  endTime?: Timestamp;
+  /** The first hosts that failed, at most 10. */
+  failures?: HostFailure[];
+  /** Since completion every host has followed, or failed. */
+  caughtUp?: boolean;
+  /** When a person had a barred revision tried again. */
+  retryTime?: Timestamp;
+  /** When the first window opens of those that hold hosts back. */
+  nextWindowTime?: Timestamp;
   /** Why the revision failed. It is not tried again. */
   failure?: string;
+  /** A person ended it: the hosts that have the revision go back. */
+  aborted?: boolean;
   /** Hash of the last revision that was completed: that of hosts whose wave is not open. */
   stableRevision?: string;
+  steering?: SteeringStatus;
 }
 
-/** One DaemonSet on its way to one revision; of the DaemonSet's own name. */
+/** On a past Rollout: the name of its DaemonSet. */
+export const PAST_ROLLOUT_LABEL = `${FLEET_GROUP}/past-rollout-of`;
+
+/** One DaemonSet on its way to one revision; of the DaemonSet's own name, past ones of that and their revision's number. */
 export interface Rollout extends KubeObject {
+  /** Written by admission alone. */
+  spec?: {
+    /** What people asked for and the controller may not have taken in yet, oldest first. */
+    requests?: SteeringRequest[];
+  };
   status?: RolloutStatus;
 }

@@ -1,4 +1,4 @@
-/** Service and ServiceAccount: stored for charts and for later, without effect yet. */
+/** Service, which is stored for charts and for later without effect yet, and ServiceAccount. */
 import type { IntOrString } from './int-or-string.js';
 import type { KubeObject } from './meta.js';
 
@@ -27,4 +27,7 @@ export interface Service extends KubeObject {
 
 export interface ServiceAccount extends KubeObject {
   secrets?: { name?: string }[];
+  imagePullSecrets?: { name?: string }[];
+  /** Whether its Pods get a token; absent = they do. */
+  automountServiceAccountToken?: boolean;
 }

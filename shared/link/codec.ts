@@ -16,6 +16,7 @@ import {
   STREAM_CHUNK_BYTES,
   STREAM_WINDOW_BYTES,
   type StreamRequest,
+  type TurnedPod,
   type UsageStreamRequest,
 } from './messages.js';
 import {
@@ -81,6 +82,12 @@ const streamClose = record<Of<'streamClose'>>({
   error: optional(record<{ reason: string; message: string }>({ reason: name, message: note })),
 });
 
+const returnedObject = record<ReturnedObject>({
+  uid,
+  object: optional(bytes(MAX_FRAME_BYTES)),
+  seal: optional(seal),
+});
+
 const FROM_AGENT: { [K in FromAgent['kind']]: Shape<Of<K>> } = {
   hello: record<Of<'hello'>>({
     kind: oneOf('hello'),
@@ -106,10 +113,10 @@ const FROM_AGENT: { [K in FromAgent['kind']]: Shape<Of<K>> } = {
     node: optional(nodeStatus),
     pods: list(record<Of<'status'>['pods'][number]>({ ...podName, status: podStatus })),
     removed: list(record<Of<'status'>['removed'][number]>(podName)),
-    returned: optional(
-      list(record<ReturnedObject>({ uid, object: optional(bytes(MAX_FRAME_BYTES)), seal: optional(seal) })),
-    ),
+    returned: optional(list(returnedObject)),
+    turned: optional(list(record<TurnedPod>({ uid, predecessor: returnedObject }))),
     mirrors: optional(list(record<MirrorPod>({ uid, object: bytes(MAX_FRAME_BYTES) }), MAX_MIRRORS)),
+    found: optional(list(uid)),
   }),
   events: record<Of<'events'>>({
     kind: oneOf('events'),
@@ -134,6 +141,7 @@ const FROM_AGENT: { [K in FromAgent['kind']]: Shape<Of<K>> } = {
       1_000,
     ),
   }),
+  renew: record<Of<'renew'>>({ kind: oneOf('renew'), csr: text(16_384) }),
   streamStarted: record<Of<'streamStarted'>>({ kind: oneOf('streamStarted'), stream: streamNumber }),
   streamData,
   streamArrived,
@@ -211,6 +219,11 @@ const FROM_HUB: { [K in FromHub['kind']]: Shape<Of<K>> } = {
     message: note,
     retryMs: optional(durationMs),
     clusterUID: optional(uid),
+  }),
+  certified: record<Of<'certified'>>({
+    kind: oneOf('certified'),
+    certificate: optional(text(65_536)),
+    ca: optional(text(262_144)),
   }),
   streamOpen: record<Of<'streamOpen'>>({
     kind: oneOf('streamOpen'),

@@ -1,6 +1,6 @@
 /** Shapes of what an agent says about its Node and Pods. What passes here is safe to store and to print. */
 import type { Condition } from '../kube/conditions.js';
-import type { NodeAddress, NodeStatus, NodeSystemInfo, Taint } from '../kube/node.js';
+import type { NodeAddress, NodeImage, NodeStatus, NodeSystemInfo, Taint } from '../kube/node.js';
 import type {
   ContainerState,
   ContainerStateRunning,
@@ -119,7 +119,9 @@ export const nodeStatus: Shape<NodeStatus> = record<NodeStatus>({
     ),
   ),
   nodeInfo: optional(systemInfo),
-  images: nothing,
+  images: optional(
+    list(record<NodeImage>({ names: optional(list(text(1_024), 10)), sizeBytes: optional(integer(0)) }), 100),
+  ),
   daemonEndpoints: nothing,
 });
 

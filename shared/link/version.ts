@@ -7,14 +7,28 @@ export const GIVE_BACK = 'giveBack';
 /** The hub may tell which images to `holdImages`. */
 export const HOLD_IMAGES = 'holdImages';
 
+/** Pods may bear turns that the host carries out by itself, and it reports them as `turned`. */
+export const HOST_TURNS = 'hostTurns';
+
 /** A `desired` may hold ConfigMaps and Secrets beside Pods: those that the Pods name. */
 export const CONFIG_OBJECTS = 'configObjects';
 
 /** Streams go both ways, hosts run commands, and both ends tell what has arrived. */
 export const CHANNELS = 'channels';
 
+/** The agent may `renew` its certificate, and the hub says what is `certified`. */
+export const CERTIFICATES = 'certificates';
+
 /** Features this build knows beyond the plain version. A message kind added later is sent only if both ends name its feature. */
-export const FEATURES: readonly string[] = ['logs', GIVE_BACK, CONFIG_OBJECTS, CHANNELS, HOLD_IMAGES];
+export const FEATURES: readonly string[] = [
+  'logs',
+  GIVE_BACK,
+  CONFIG_OBJECTS,
+  CHANNELS,
+  HOLD_IMAGES,
+  HOST_TURNS,
+  CERTIFICATES,
+];
 
 /** The features both ends named. */
 export function commonFeatures(theirs: readonly string[]): string[] {

@@ -11,6 +11,10 @@ export const EXIT_CODES = {
   data: 4,
   /** The other side refuses: wrong token, other cluster, name taken. */
   refused: 5,
+  /** What was watched has ended badly: a rollout that failed. */
+  failed: 6,
+  /** What was watched has not ended in time. */
+  unfinished: 7,
 } as const;
 
 export type ExitCode = (typeof EXIT_CODES)[keyof typeof EXIT_CODES];

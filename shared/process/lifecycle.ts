@@ -75,13 +75,13 @@ export function untilInputEnds(): Promise<'end of input'> {
 }
 
 /**
- * Runs a program's body to its end and exits: 0 when it returns, an `ExitError`'s code after its sentence on stderr,
+ * Runs a program's body to its end and exits: 0 or the `process.exitCode` that it set when it returns, an `ExitError`'s code after its sentence on stderr,
  * 1 with the stack for what nobody foresaw.
  */
 export async function runProgram(body: () => Promise<void>): Promise<never> {
   try {
     await body();
-    process.exit(0);
+    process.exit(process.exitCode ?? 0);
   } catch (error) {
     if (error instanceof ExitError) {
       if (error.sentence) process.stderr.write(`${error.sentence}\n`);

@@ -42,6 +42,7 @@ const bench: Bench = {
     results.push(result);
     process.stdout.write(`${line(result)}\n`);
   },
+  progress: (what) => process.stderr.write(`    … ${what}\n`),
   leaveOut: (what, why) => {
     leftOut.push({ what, why });
     process.stdout.write(`    left out: ${what}: ${why}\n`);

@@ -2,11 +2,16 @@
 
 /**
  * `rounds` values of each. They take turns at being first, so that none always has the others' leftovers to bear;
- * one more round before warms all up.
+ * one more round before warms all up. `onRound` hears of each round as it begins, the first being 0.
  */
-export async function byTurns<T>(rounds: number, works: readonly (() => Promise<T> | T)[]): Promise<T[][]> {
+export async function byTurns<T>(
+  rounds: number,
+  works: readonly (() => Promise<T> | T)[],
+  onRound: (round: number) => void = () => undefined,
+): Promise<T[][]> {
   const values: T[][] = works.map(() => []);
   for (let round = 0; round <= rounds; round += 1) {
+    onRound(round);
     const order = round % 2 === 0 ? [...works.entries()] : [...works.entries()].reverse();
     for (const [index, work] of order) {
       const value = await work();

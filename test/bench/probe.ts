@@ -18,10 +18,12 @@ export type Question = 'cpu' | 'memory' | 'startLoop' | 'stopLoop';
 export interface Answer {
   /** Spent by all threads since the process began. */
   cpuMs: number;
-  /** After a collection of garbage, for `memory`. */
+  /** After a collection of garbage, for `memory`: of the process, and of its objects and their buffers. */
   rssBytes?: number;
-  /** How late timers came since `startLoop`, ms, for `stopLoop`. */
+  usedBytes?: number;
+  /** How late timers came since `startLoop`, ms, and of how many this was seen; for `stopLoop`. */
   loopP99Ms?: number;
+  loopSamples?: number;
 }
 
 let loop: IntervalHistogram | undefined;
@@ -33,7 +35,7 @@ function answer(question: Question): Answer {
     case 'cpu':
       return { cpuMs };
     case 'memory':
-      return { cpuMs, rssBytes: rssAfterCollection() };
+      return { cpuMs, ...memoryAfterCollection() };
     case 'startLoop':
       loop = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
       loop.enable();
@@ -41,16 +43,21 @@ function answer(question: Question): Answer {
     case 'stopLoop':
       loop?.disable();
       // The histogram holds the time from one timer to the next.
-      return { cpuMs, loopP99Ms: Math.max((loop?.percentile(99) ?? 0) / 1e6 - RESOLUTION_MS, 0) };
+      return {
+        cpuMs,
+        loopP99Ms: Math.max((loop?.percentile(99) ?? 0) / 1e6 - RESOLUTION_MS, 0),
+        loopSamples: loop?.count ?? 0,
+      };
   }
 }
 
-function rssAfterCollection(): number {
+function memoryAfterCollection(): Pick<Answer, 'rssBytes' | 'usedBytes'> {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   collect();
   collect();
-  return process.memoryUsage.rss();
+  const { rss, heapUsed, external } = process.memoryUsage();
+  return { rssBytes: rss, usedBytes: heapUsed + external };
 }
 
 const path = process.env[PROBE_VARIABLE];

@@ -3,6 +3,9 @@ import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { type Answer, PROBE_VARIABLE, type Question } from './probe.js';
 
+/** Fewer prove nothing. */
+const FEWEST_SAMPLES = 20;
+
 const PROBE = fileURLToPath(new URL('./probe.js', import.meta.url));
 
 export class ProcessCost {
@@ -34,11 +37,21 @@ export class ProcessCost {
     return ((await this.#ask('memory')).rssBytes ?? Number.NaN) / 1024;
   }
 
-  /** The 99th percentile of how late timers of the process come while `work` runs, ms. */
+  /** Kilobytes that its objects and buffers take after a collection of garbage; what an allocator keeps back is not in it. */
+  async heapKilobytes(): Promise<number> {
+    return ((await this.#ask('memory')).usedBytes ?? Number.NaN) / 1024;
+  }
+
+  /**
+   * The 99th percentile of how late timers of the process come while `work` runs, ms. Throws when it was over before
+   * enough of them had come to tell.
+   */
   async loopDelayMs(work: () => Promise<unknown>): Promise<number> {
     await this.#ask('startLoop');
     await work();
-    return (await this.#ask('stopLoop')).loopP99Ms ?? Number.NaN;
+    const { loopP99Ms = Number.NaN, loopSamples = 0 } = await this.#ask('stopLoop');
+    if (loopSamples < FEWEST_SAMPLES) throw new Error(`the event loop was sampled only ${loopSamples} times`);
+    return loopP99Ms;
   }
 
   #ask(question: Question): Promise<Answer> {

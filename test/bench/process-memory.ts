@@ -19,3 +19,9 @@ export function cpuMsOf(pid: number): number {
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }
+
+/** How long the process's main thread ran, and how long it was ready to run while others did, ms (proc(5), schedstat). */
+export function mainThreadMs(pid: number): { ran: number; waited: number } {
+  const [ran = 0, waited = 0] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ').map(Number);
+  return { ran: ran / 1e6, waited: waited / 1e6 };
+}

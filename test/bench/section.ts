@@ -7,6 +7,8 @@ export interface Bench {
   /** Docker Swarm is to do the same work. */
   swarm: boolean;
   report(result: Result): void;
+  /** Says what is being done now, for whoever waits. */
+  progress(what: string): void;
   /** Says what cannot be measured on this machine. */
   leaveOut(what: string, why: string): void;
 }

@@ -11,19 +11,14 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import type { VolumeFile } from '../../agent/decisions/volume-files.js';
 import { writeAtomically } from '../../agent/volumes/atomic-files.js';
-import { temporaryDirectory } from '../harness/temporary-directory.js';
+import { withDirectoryEach } from '../harness/temporary-directory.js';
 
 let folder: string;
-let cleanUp: () => void;
-const onClean = (action: () => void): void => {
-  cleanUp = action;
-};
-afterEach(() => cleanUp());
-beforeEach(() => {
-  folder = temporaryDirectory({ after: onClean });
+withDirectoryEach((path) => {
+  folder = path;
 });
 
 const filesOf = (texts: Record<string, string>, mode = 0o644): Map<string, VolumeFile> =>

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { createHash, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { connect } from 'node:tls';
-import { loadPki, renewalReason } from '../../coordinator/api/certificates.js';
 import { loadAdminAccess } from '../../coordinator/api/kubeconfig.js';
+import { loadPki, renewalReason } from '../../coordinator/pki/load-pki.js';
+import { type RotationStep, rotationStep } from '../../coordinator/pki/rotation.js';
+import { readSupplied } from '../../coordinator/pki/supplied.js';
 import { publicKeyHash } from '../../shared/link/public-key-hash.js';
 import { startTestApi } from '../harness/api.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
@@ -90,4 +92,65 @@ test('a renewed certificate is served to the next connection', async (context) =
   api.renewCertificate(renewed.serving);
   assert.equal(await servedSerial(), new X509Certificate(renewed.serving.cert).serialNumber);
   await api.stop();
+});
+
+const YEAR_MS = 365 * DAY_MS;
+
+test('an authority near its end is followed by another, which hosts trust before it signs', async (context) => {
+  const directory = temporaryDirectory(context);
+  const first = await loadPki(directory, NAMES, NOW);
+  assert.equal(first.trust, first.ca.cert);
+  const announced = await loadPki(directory, NAMES, NOW + 7.5 * YEAR_MS);
+  assert.equal(announced.ca.cert, first.ca.cert);
+  const next = announced.authorities.slice(first.ca.cert.length);
+  assert.ok(next.startsWith('-----BEGIN CERTIFICATE-----') && announced.caHash === first.caHash);
+  const switched = await loadPki(directory, NAMES, NOW + 9 * YEAR_MS);
+  assert.equal(switched.ca.cert, next);
+  assert.equal(switched.authorities, next + first.ca.cert);
+  const serving = new X509Certificate(switched.serving.cert);
+  const authority = new X509Certificate(next);
+  assert.ok(serving.checkIssued(authority) && serving.verify(authority.publicKey));
+  assert.equal((await loadPki(directory, NAMES, NOW + 10.1 * YEAR_MS)).authorities, next);
+});
+
+test('a succession that was cut short between key and certificate goes on', async (context) => {
+  const directory = temporaryDirectory(context);
+  const { ca } = await loadPki(directory, NAMES, NOW + 2.5 * YEAR_MS - 10 * YEAR_MS);
+  await loadPki(directory, NAMES, NOW);
+  const next = readFileSync(join(directory, 'ca-next.pem'), 'utf8');
+  writeFileSync(join(directory, 'ca-old.crt'), ca.cert);
+  writeFileSync(join(directory, 'ca.key'), next.slice(next.indexOf('-----BEGIN PRIVATE KEY-----')));
+  const after = await loadPki(directory, NAMES, NOW + DAY_MS);
+  assert.ok(next.startsWith(after.ca.cert) && after.authorities.endsWith(ca.cert));
+});
+
+const STEPS: [string, number, number | undefined, RotationStep][] = [
+  ['young', 5 * YEAR_MS, undefined, 'none'],
+  ['with less than three years left', 2.9 * YEAR_MS, undefined, 'announce'],
+  ['announced long ago, with two years left', 2 * YEAR_MS, 300 * DAY_MS, 'none'],
+  ['announced long ago, with a year left', YEAR_MS, 600 * DAY_MS, 'switch'],
+  ['announced just now, with a year left', YEAR_MS, DAY_MS, 'none'],
+  ['announced just now, and over', -DAY_MS, DAY_MS, 'switch'],
+];
+for (const [which, leftMs, announcedAgoMs, step] of STEPS) {
+  test(`an authority ${which}: ${step}`, () => {
+    const announcedAtMs = announcedAgoMs === undefined ? undefined : NOW - announcedAgoMs;
+    assert.equal(rotationStep(NOW, { notAfterMs: NOW + leftMs, announcedAtMs }), step);
+  });
+}
+
+test("an operator's certificate is served, and its authority is what hosts pin", async (context) => {
+  const theirs = await loadPki(temporaryDirectory(context), NAMES, Date.now());
+  const directory = temporaryDirectory(context);
+  const [tlsCertFile, tlsPrivateKeyFile] = [join(directory, 'tls.crt'), join(directory, 'tls.key')];
+  writeFileSync(tlsCertFile, theirs.serving.cert);
+  writeFileSync(tlsPrivateKeyFile, theirs.serving.key);
+  const supplied = await readSupplied({ tlsCertFile, tlsPrivateKeyFile });
+  const pki = await loadPki(join(directory, 'pki'), NAMES, Date.now(), supplied);
+  assert.equal(pki.caHash, theirs.caHash);
+  assert.equal(pki.serving.key, theirs.serving.key);
+  const other = await loadPki(temporaryDirectory(context), NAMES, Date.now());
+  writeFileSync(tlsPrivateKeyFile, other.serving.key);
+  await assert.rejects(readSupplied({ tlsCertFile, tlsPrivateKeyFile }), /not the key of --tls-cert-file/);
+  await assert.rejects(readSupplied({ tlsCertFile }), /need each other/);
 });

@@ -2,25 +2,20 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { ConfigCache } from '../../agent/desired/config-cache.js';
 import { SecretBox } from '../../agent/desired/secret-box.js';
 import type { ConfigReference } from '../../shared/kube/config-reference.js';
 import type { DesiredObject } from '../../shared/link/messages.js';
 import { silentLogger } from '../../shared/process/log.js';
-import { temporaryDirectory } from '../harness/temporary-directory.js';
+import { withDirectoryEach } from '../harness/temporary-directory.js';
 
 const SECRET_TEXT = 'correct horse battery staple';
 const ENCODED = Buffer.from(SECRET_TEXT).toString('base64');
 
 let directory: string;
-let cleanUp: () => void;
-const onClean = (action: () => void): void => {
-  cleanUp = action;
-};
-afterEach(() => cleanUp());
-beforeEach(() => {
-  directory = temporaryDirectory({ after: onClean });
+withDirectoryEach((path) => {
+  directory = path;
 });
 
 const reference = (name: string, kind: ConfigReference['kind'] = 'Secret'): ConfigReference => ({

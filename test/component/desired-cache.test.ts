@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { DesiredCache } from '../../agent/desired/desired-cache.js';
 import { durableFile } from '../../agent/desired/durable-file.js';
 import type { DesiredObject } from '../../shared/link/messages.js';
 import { ManualClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
-import { temporaryDirectory } from '../harness/temporary-directory.js';
+import { eventually } from '../harness/eventually.js';
+import { withDirectoryEach } from '../harness/temporary-directory.js';
 
 const FLEET = { clusterUID: 'fleet', era: 'era-1' };
 
@@ -19,13 +20,8 @@ function podObject(uid: string, digest = 'd1'): DesiredObject {
 describe('desired cache', () => {
   let folder: string;
   let path: string;
-  let cleanUp: () => void;
-  const onClean = (action: () => void): void => {
-    cleanUp = action;
-  };
-  afterEach(() => cleanUp());
-  beforeEach(() => {
-    folder = temporaryDirectory({ after: onClean });
+  withDirectoryEach((made) => {
+    folder = made;
     path = join(folder, 'desired.json');
   });
   const open = (now = 0) => DesiredCache.open(durableFile(path), new ManualClock(now), silentLogger);
@@ -43,6 +39,28 @@ describe('desired cache', () => {
     assert.deepEqual(cache.have(), [['a', 'd1']]);
     assert.deepEqual(cache.position(), { ...FLEET, revision: 7 });
     assert.equal(cache.get('a')?.acceptedAt, 5);
+  });
+
+  test('what a full disk refused is written once it has room, though nothing changes any more', async () => {
+    const clock = new ManualClock(0);
+    let isFull = true;
+    let written: string | undefined;
+    const file = {
+      read: async () => written,
+      write: async (text: string) => {
+        if (isFull) throw new Error('ENOSPC');
+        written = text;
+      },
+      setAside: async (mark: string) => mark,
+    };
+    await assert.rejects(
+      give(await DesiredCache.open(file, clock, silentLogger), [podObject('a')]),
+      /ENOSPC/,
+    );
+    isFull = false;
+    clock.advance(10_000);
+    await eventually(() => written !== undefined);
+    assert.deepEqual((await DesiredCache.open(file, clock, silentLogger)).have(), [['a', 'd1']]);
   });
 
   test('what was given is given back byte for byte with its seal, also after a restart', async () => {

@@ -1,95 +1,54 @@
-/** From a join token to a node with a credential of its own, through the real API port. */
+/** From a join token to a node with a certificate of its own, through the real API port. */
 import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
-import { type EnrolOptions, enrol } from '../../agent/enrol.js';
-import { Link } from '../../agent/link/link.js';
-import { Hub } from '../../coordinator/hub/hub.js';
-import { type JoinToken, newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
-import { Presence } from '../../coordinator/hub/presence.js';
+import { test } from 'node:test';
+import { certificateRequest, newHostKey } from '../../agent/certificate-request.js';
+import { type EnrolOptions, enrol, refuseOtherCoordinator } from '../../agent/enrol.js';
+import { Enrolment } from '../../coordinator/hub/enrolment.js';
+import { newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
+import { credentialSecretName, NodeCredentials } from '../../coordinator/hub/node-credentials.js';
 import { Sealer } from '../../coordinator/hub/seal.js';
-import { createInformers } from '../../coordinator/informers/create-informers.js';
-import { ALL_KINDS, secretKind } from '../../coordinator/kinds/index.js';
-import { createRegistry } from '../../coordinator/registry/create-registry.js';
-import { MemoryStore } from '../../coordinator/store/memory-store.js';
-import { LINK_PATH } from '../../shared/link/messages.js';
-import { steadyClock, systemClock } from '../../shared/process/clock.js';
+import { secretKind } from '../../coordinator/kinds/index.js';
+import { systemClock } from '../../shared/process/clock.js';
 import { EXIT_CODES, type ExitError } from '../../shared/process/exit-error.js';
-import { silentLogger } from '../../shared/process/log.js';
-import { startTestApi } from '../harness/api.js';
+import { type EnrolmentBench, startEnrolment } from '../harness/enrolment-bench.js';
 import { eventually } from '../harness/eventually.js';
-import { BenchAgent } from '../harness/hub-bench.js';
-import { temporaryDirectory } from '../harness/temporary-directory.js';
-
-const parts = { clock: systemClock, log: silentLogger };
-
-/** API and hub on one TLS port, and a token for it. */
-async function start(context: TestContext) {
-  const store = new MemoryStore();
-  const registry = createRegistry({ store, kinds: ALL_KINDS, ...parts });
-  const informers = createInformers({ registry, ...parts });
-  const hub = new Hub({
-    registry,
-    informers,
-    presence: new Presence(systemClock, { graceMs: 40_000, returnMs: 60_000 }),
-    clusterUID: store.clusterUID(),
-    era: store.era(),
-    sealer: new Sealer(Buffer.alloc(32), { era: store.era(), pastEras: [] }),
-    recordEvent: { asNodeController: () => undefined, asAgent: () => undefined },
-    ...parts,
-  });
-  const api = await startTestApi({ registry, agentLink: hub });
-  context.after(async () => {
-    // The port closes only when the sockets that the hub holds are gone.
-    await hub.stop();
-    await api.stop();
-    await informers.stop();
-  });
-  const token = newJoinToken();
-  await registry.create(secretKind, 'kube-system', tokenSecret(token));
-  const text = ({ id, secret }: JoinToken, hash = api.pki.caHash) => `${id}.${secret}.${hash}`;
-  const options = (more: Partial<EnrolOptions> = {}): EnrolOptions => ({
-    dataDir: temporaryDirectory(context),
-    server: api.url,
-    node: 'n1',
-    token: text(token),
-    ...more,
-  });
-  return { store, registry, hub, api, token, text, options };
-}
+import { testAuthority } from '../harness/test-authority.js';
 
 test('a token makes a node whose link is let in over the pinned authority', async (context) => {
-  const { options, store, hub, api } = await start(context);
+  const { options, store, hub, host } = await startEnrolment(context);
   const enrolled = options();
-  const { ca, credential, clusterUID } = await enrol(enrolled);
-  assert.equal(clusterUID, store.clusterUID());
+  const { identity, link } = await host(enrolled);
+  assert.equal(identity.enrolment.clusterUID, store.clusterUID());
+  const { subject, keyUsage } = new X509Certificate(identity.certificate ?? '');
+  assert.deepEqual([subject, keyUsage], ['O=system:nodes\nCN=system:node:n1', ['1.3.6.1.5.5.7.3.2']]);
   assert.equal(statSync(join(enrolled.dataDir, 'identity.json')).mode & 0o777, 0o600);
-  const agent = new BenchAgent({});
-  const link = new Link({
-    target: { url: `${api.url.replace('https', 'wss')}${LINK_PATH}`, ca, credential },
-    identity: { node: 'n1', bootID: 'b', instanceID: 'i', agentVersion: '0.1.0' },
-    agent,
-    clock: steadyClock(systemClock),
-    log: silentLogger,
-    random: () => 0,
-  });
-  link.start();
-  context.after(() => link.stop());
   await eventually(() => link.phase === 'live' && hub.connected === 1);
 });
 
 test('the store holds hashes only', async (context) => {
-  const { options, registry, token } = await start(context);
-  const { credential } = await enrol(options());
+  const { options, registry, token } = await startEnrolment(context);
+  const { key = '' } = await enrol(options());
   const { records } = await registry.list(secretKind);
   const stored = records.flatMap((record) => Object.values(record.object().data ?? {}));
   const texts = stored.map((value) => Buffer.from(value, 'base64').toString()).join('\n');
-  assert.ok(!texts.includes(credential) && !texts.includes(token.secret));
+  assert.ok(!texts.includes(key) && !texts.includes(token.secret));
+});
+
+test('who installs a joined host with a token of another coordinator is told what to do', async (context) => {
+  const { options, text, token } = await startEnrolment(context);
+  const enrolled = options();
+  const other = text(token, 'f'.repeat(64));
+  await refuseOtherCoordinator(enrolled.dataDir, other);
+  await enrol(enrolled);
+  await refuseOtherCoordinator(enrolled.dataDir, text(token));
+  await assert.rejects(refuseOtherCoordinator(enrolled.dataDir, other), /node n1 of .* uninstall --purge/);
 });
 
 test('a joined node needs no token any more', async (context) => {
-  const { options } = await start(context);
+  const { options } = await startEnrolment(context);
   const enrolled = options();
   const first = await enrol(enrolled);
   const { token: _, ...without } = enrolled;
@@ -97,17 +56,17 @@ test('a joined node needs no token any more', async (context) => {
 });
 
 test('a join whose answer was lost is repeated', async (context) => {
-  const { options } = await start(context);
+  const { options } = await startEnrolment(context);
   const enrolled = options();
   const { clusterUID, ...pending } = await enrol(enrolled);
   const path = join(enrolled.dataDir, 'identity.json');
   writeFileSync(path, JSON.stringify(pending));
-  assert.equal((await enrol(enrolled)).credential, pending.credential);
+  assert.equal((await enrol(enrolled)).key, pending.key);
   assert.ok(readFileSync(path, 'utf8').includes(clusterUID));
 });
 
 test('a token never yields the credential of a name that is taken', async (context) => {
-  const { options, registry } = await start(context);
+  const { options, registry } = await startEnrolment(context);
   await enrol(options());
   await assert.rejects(enrol(options()), /node "n1" has joined already/);
   await registry.delete(secretKind, { namespace: 'kube-system', name: 'node-credential-n1' });
@@ -115,7 +74,7 @@ test('a token never yields the credential of a name that is taken', async (conte
 });
 
 test('a host whose name was taken joins under another one', async (context) => {
-  const { options } = await start(context);
+  const { options } = await startEnrolment(context);
   await enrol(options());
   const second = options();
   await assert.rejects(enrol(second), /node "n1" has joined already/);
@@ -123,7 +82,7 @@ test('a host whose name was taken joins under another one', async (context) => {
 });
 
 test('a damaged identity is told of in one sentence, and not replaced', async (context) => {
-  const { options } = await start(context);
+  const { options } = await startEnrolment(context);
   const enrolled = options();
   const path = join(enrolled.dataDir, 'identity.json');
   writeFileSync(path, '{"node": "n1", "cred');
@@ -135,14 +94,14 @@ test('a damaged identity is told of in one sentence, and not replaced', async (c
 });
 
 test('two hosts that join under one name at once: one gets it', async (context) => {
-  const { options } = await start(context);
+  const { options } = await startEnrolment(context);
   const outcomes = await Promise.allSettled([enrol(options()), enrol(options())]);
   assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
 });
 
 const WRONG: [
   string,
-  (bench: Awaited<ReturnType<typeof start>>) => Partial<EnrolOptions> | Promise<Partial<EnrolOptions>>,
+  (bench: EnrolmentBench) => Partial<EnrolOptions> | Promise<Partial<EnrolOptions>>,
   RegExp,
 ][] = [
   ['an unknown token', ({ text }) => ({ token: text(newJoinToken()) }), /Unauthorized/],
@@ -164,7 +123,11 @@ const WRONG: [
     'an expired token',
     async ({ registry, text }) => {
       const expired = newJoinToken();
-      await registry.create(secretKind, 'kube-system', tokenSecret(expired, Date.now() - 1_000));
+      await registry.create(
+        secretKind,
+        'kube-system',
+        tokenSecret(expired, { expiresAtMs: Date.now() - 1_000 }),
+      );
       return { token: text(expired) };
     },
     /Unauthorized/,
@@ -172,7 +135,7 @@ const WRONG: [
 ];
 for (const [what, change, reason] of WRONG) {
   test(`refused in one sentence: ${what}`, async (context) => {
-    const bench = await start(context);
+    const bench = await startEnrolment(context);
     await assert.rejects(
       enrol(bench.options(await change(bench))),
       (error: Error & { temporary?: boolean }) => {
@@ -184,9 +147,41 @@ for (const [what, change, reason] of WRONG) {
 }
 
 test('a coordinator that is not there is worth another try', async (context) => {
-  const { options } = await start(context);
+  const { options } = await startEnrolment(context);
   await assert.rejects(enrol(options({ server: 'https://127.0.0.1:1' })), {
     name: 'EnrolError',
     temporary: true,
   });
+});
+
+test('a host that is revoked while its certificate is made is not registered again', async (context) => {
+  const { registry } = await startEnrolment(context);
+  const credentials = new NodeCredentials(registry);
+  const authority = await testAuthority(systemClock);
+  let meanwhile = async (): Promise<unknown> => undefined;
+  const enrolment = new Enrolment({
+    registry,
+    credentials,
+    clock: systemClock,
+    clusterUID: 'c',
+    sealer: new Sealer(Buffer.alloc(32), { era: 'e', pastEras: [] }),
+    authority: {
+      read: (csr) => authority.read(csr),
+      trust: () => authority.trust(),
+      recognise: (certificate) => authority.recognise(certificate),
+      sign: async (csr) => {
+        await meanwhile();
+        return authority.sign(csr);
+      },
+    },
+  });
+  const csr = await certificateRequest(await newHostKey(), 'n1');
+  const { keyHash } = await authority.read(csr);
+  await credentials.register('n1', { form: 'key', hash: keyHash, notAfterMs: Date.now() + 3_600_000 });
+  const call = { body: { node: 'n1', csr } };
+  assert.equal((await enrolment.certify(call)).state, 'joined');
+  meanwhile = () =>
+    registry.delete(secretKind, { namespace: 'kube-system', name: credentialSecretName('n1') });
+  await assert.rejects(enrolment.certify(call), { reason: 'Unauthorized' });
+  assert.equal(await credentials.get('n1'), undefined);
 });

@@ -39,6 +39,15 @@ function withCollector(rule: string, check: (plane: ControlPlane, owner: DaemonS
 
 /** What a kind cannot be made without. */
 const REQUIRED: Record<string, object> = {
+  CertificateSigningRequest: {
+    spec: {
+      request: Buffer.from(
+        '-----BEGIN CERTIFICATE REQUEST-----\nAA==\n-----END CERTIFICATE REQUEST-----\n',
+      ).toString('base64'),
+      signerName: 'example.com/none',
+      usages: ['client auth'],
+    },
+  },
   ClusterRoleBinding: { roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'r' } },
   RoleBinding: { roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' } },
   RolloutPolicy: { spec: { selector: {} } },

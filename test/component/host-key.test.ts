@@ -2,21 +2,16 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { loadHostKey } from '../../agent/desired/host-key.js';
 import { findTpmSealer, type KeySealer, systemdSealer } from '../../agent/desired/tpm-sealer.js';
 import { silentLogger } from '../../shared/process/log.js';
 import { leaveOut } from '../harness/leave-out.js';
-import { temporaryDirectory } from '../harness/temporary-directory.js';
+import { withDirectoryEach } from '../harness/temporary-directory.js';
 
 let path: string;
-let cleanUp: () => void;
-const onClean = (action: () => void): void => {
-  cleanUp = action;
-};
-afterEach(() => cleanUp());
-beforeEach(() => {
-  path = join(temporaryDirectory({ after: onClean }), 'host.key');
+withDirectoryEach((made) => {
+  path = join(made, 'host.key');
 });
 
 const load = (sealer?: KeySealer) => loadHostKey(path, sealer, silentLogger);

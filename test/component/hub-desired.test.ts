@@ -44,6 +44,22 @@ withHub('after any absence only the difference comes: new, changed and gone', as
   assert.ok(back.held.has(same.metadata.uid ?? ''));
 });
 
+withHub(
+  'containers of an unknown Pod that come to light after the hello are stopped as well',
+  async (bench) => {
+    const agent = await bench.agent('n1');
+    const pod = await bench.boundPod('p', 'n1');
+    const { uid = '' } = pod.metadata;
+    await eventually(() => agent.held.has(uid));
+    agent.link.outbox.putFound(['only-in-the-engine', uid]);
+    await eventually(() => agent.changes.some(({ gone }) => gone.includes('only-in-the-engine')));
+    assert.deepEqual(
+      agent.changes.flatMap(({ gone }) => gone),
+      ['only-in-the-engine'],
+    );
+  },
+);
+
 withHub('a deleted Pod is stopped, confirmed, and then gone', async (bench) => {
   const agent = await bench.agent('n1');
   const { metadata } = await bench.boundPod('p', 'n1');

@@ -1,7 +1,7 @@
 /** Static Pods in the API: mirrors come, are put right, and go with what their hosts tell. */
 import assert from 'node:assert/strict';
 import { staticPod } from '../../agent/decisions/static-pod.js';
-import { podKind } from '../../coordinator/kinds/index.js';
+import { namespaceKind, podKind } from '../../coordinator/kinds/index.js';
 import { MIRROR_ANNOTATION } from '../../shared/kube/mirror-pod.js';
 import type { Pod, PodSpec } from '../../shared/kube/pod.js';
 import type { MirrorPod } from '../../shared/link/messages.js';
@@ -126,8 +126,8 @@ withHub('a Pod that somebody else marks as a mirror goes, and its host is not gi
   assert.deepEqual(agent.changes, []);
 });
 
-withHub("the log of a mirror is asked for under the host's uid", async (bench) => {
-  const agent = await live(bench, 'n1');
+/** The uids of Pods whose logs the host is asked for from now on. */
+function askedOf(agent: BenchAgent): string[] {
   const asked: string[] = [];
   const open = agent.openStream.bind(agent);
   agent.openStream = async (...given: Parameters<BenchAgent['openStream']>) => {
@@ -135,17 +135,57 @@ withHub("the log of a mirror is asked for under the host's uid", async (bench) =
     asked.push(request.podUid);
     return open(...given);
   };
-  const web = mirror('web', 'n1');
-  agent.link.outbox.putMirrors([web]);
-  const { metadata } = await stored(bench, 'web-n1');
+  return asked;
+}
+
+async function readLog(bench: HubBench, podUid: string): Promise<void> {
   const request = {
     type: 'log',
-    podUid: metadata.uid ?? '',
+    podUid,
     container: 'app',
     follow: false,
     previous: false,
     timestamps: false,
   } as const;
   for await (const _ of await bench.hub.streams.logs('n1', request, new AbortController().signal));
+}
+
+withHub("the log of a mirror is asked for under the host's uid", async (bench) => {
+  const agent = await live(bench, 'n1');
+  const asked = askedOf(agent);
+  const web = mirror('web', 'n1');
+  agent.link.outbox.putMirrors([web]);
+  const { metadata } = await stored(bench, 'web-n1');
+  await readLog(bench, metadata.uid ?? '');
   assert.deepEqual(asked, [web.uid]);
+});
+
+withHub('no annotation leads into the Pod of another namespace', async (bench) => {
+  const agent = await live(bench, 'n1');
+  const asked = askedOf(agent);
+  const web = mirror('web', 'n1');
+  agent.link.outbox.putMirrors([web]);
+  await stored(bench, 'web-n1');
+  const { informers, registry } = bench.plane;
+  await registry.create(namespaceKind, undefined, { metadata: { name: 'tenant' } });
+  const victim = await registry.create(podKind, 'default', podObject('victim', { nodeName: 'n1' }));
+  const reads: Promise<void>[] = [];
+  // At once, for the hub drops what is no mirror of its host.
+  informers.pods.onChange(({ previous, current }) => {
+    if (previous || current?.metadata.namespace !== 'tenant') return;
+    reads.push(readLog(bench, current.metadata.uid ?? ''));
+  });
+  const own: string[] = [];
+  for (const [name, uid = ''] of [
+    ['any', victim.object().metadata.uid],
+    ['web-n1', web.uid],
+  ] as const) {
+    const pod = podObject(name, { nodeName: 'n1' });
+    const annotations = { [MIRROR_ANNOTATION]: uid };
+    const body = { ...pod, metadata: { ...pod.metadata, namespace: 'tenant', annotations } };
+    own.push((await registry.create(podKind, 'tenant', body)).object().metadata.uid ?? '');
+  }
+  await eventually(() => reads.length === 2);
+  await Promise.all(reads);
+  assert.deepEqual(asked, own);
 });

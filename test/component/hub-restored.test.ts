@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { encodeConfig, encodeDesired } from '../../coordinator/hub/desired-object.js';
 import { Sealer } from '../../coordinator/hub/seal.js';
 import { namespaceKind } from '../../coordinator/kinds/index.js';
+import { HEARD_IN_ERA } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { DesiredObject } from '../../shared/link/messages.js';
 import { GIVE_BACK } from '../../shared/link/version.js';
@@ -195,5 +196,39 @@ withRestored('until it has answered, a host is sent nothing', async (bench) => {
   assert.deepEqual(
     (await agent.heard('desired')).set.map(({ uid }) => uid),
     [later.metadata.uid],
+  );
+});
+
+withRestored(
+  'a Pod whose deletion was lost and is gone through with by its host leaves the store',
+  async (bench) => {
+    const pod = podOf('p', OLD);
+    const agent = await host(bench, [given(pod, BACKUP_REVISION + 3)]);
+    await eventually(() => agent.link.phase === 'live');
+    agent.link.outbox.putRemoved({ uid: 'uid-p', namespace: 'default', name: 'p' });
+    await eventually(() => gone(agent).includes('uid-p'));
+    assert.equal(await bench.pod('p'), undefined);
+  },
+  [podOf('p', OLD)],
+);
+
+withRestored('a Node is marked as heard once what its host runs is stored', async (bench) => {
+  const heardIn = () => bench.plane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[HEARD_IN_ERA];
+  const marks: boolean[] = [];
+  bench.plane.informers.nodes.onChange(() => {
+    if (heardIn() !== undefined) marks.push(known(bench) !== undefined);
+  });
+  await host(bench, [given(podOf('p'), BACKUP_REVISION + 3)]);
+  await eventually(() => heardIn() === bench.plane.store.era());
+  assert.equal(marks[0], true);
+});
+
+withHub('without a restore no Node is marked', async (bench) => {
+  const agent = await bench.agent('n1');
+  await bench.boundPod('p', 'n1');
+  await eventually(() => agent.held.size === 1);
+  assert.equal(
+    bench.plane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[HEARD_IN_ERA],
+    undefined,
   );
 });

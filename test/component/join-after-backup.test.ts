@@ -3,12 +3,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Enrolment } from '../../coordinator/hub/enrolment.js';
 import { newJoinToken, sha256, tokenSecret } from '../../coordinator/hub/join-token.js';
+import { NodeCredentials } from '../../coordinator/hub/node-credentials.js';
 import { Sealer } from '../../coordinator/hub/seal.js';
 import { ALL_KINDS, namespaceKind, secretKind } from '../../coordinator/kinds/index.js';
 import { createRegistry } from '../../coordinator/registry/create-registry.js';
 import { MemoryStore } from '../../coordinator/store/memory-store.js';
 import { systemClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
+import { NO_AUTHORITY } from '../harness/test-authority.js';
 
 const KEY = Buffer.alloc(32, 's');
 const BACKUP_REVISION = 2;
@@ -24,15 +26,20 @@ async function coordinator(era: string, pastEras: { era: string; revision: numbe
     clock: systemClock,
     clusterUID: 'fleet',
     sealer: new Sealer(KEY, { era, pastEras }),
+    authority: NO_AUTHORITY,
+    credentials: new NodeCredentials(registry),
     restore: { unconfirmed: () => (restore.isWaiting ? {} : undefined), confirmed: Promise.resolve() },
   });
   const token = newJoinToken();
   await registry.create(secretKind, 'kube-system', tokenSecret(token));
-  const join = (node: string, credential: string) =>
-    enrolment.join({
+  const join = async (node: string, credential: string) => {
+    const outcome = await enrolment.join({
       authorization: `Bearer ${token.id}.${token.secret}`,
       body: { node, credentialHash: sha256(credential) },
     });
+    assert.equal(outcome.state, 'joined');
+    return outcome.answer;
+  };
   return { enrolment, restore, join };
 }
 
@@ -47,27 +54,30 @@ async function lostAndRestored(revision = BACKUP_REVISION) {
 test('until the confirmation such a host is let in by the seal of its join, and known from then on', async () => {
   const { enrolment, seal, restore } = await lostAndRestored();
   const authorization = `Bearer ${credentialOf('n1')}`;
-  assert.equal(await enrolment.authenticate(authorization, seal), 'n1');
+  assert.equal((await enrolment.authenticate({ authorization, seal })).node, 'n1');
   restore.isWaiting = false;
-  assert.equal(await enrolment.authenticate(authorization), 'n1');
+  assert.equal((await enrolment.authenticate({ authorization })).node, 'n1');
 });
 
 test('it takes its name from whoever had it in the backup', async () => {
   const { enrolment, seal, join } = await lostAndRestored();
   await join('n1', credentialOf('n1', 'b'));
-  assert.equal(await enrolment.authenticate(`Bearer ${credentialOf('n1')}`, seal), 'n1');
-  await assert.rejects(enrolment.authenticate(`Bearer ${credentialOf('n1', 'b')}`));
+  assert.equal(
+    (await enrolment.authenticate({ authorization: `Bearer ${credentialOf('n1')}`, seal })).node,
+    'n1',
+  );
+  await assert.rejects(enrolment.authenticate({ authorization: `Bearer ${credentialOf('n1', 'b')}` }));
 });
 
 test('after the confirmation a credential that the store does not know counts as revoked', async () => {
   const { enrolment, seal, restore } = await lostAndRestored();
   restore.isWaiting = false;
-  await assert.rejects(enrolment.authenticate(`Bearer ${credentialOf('n1')}`, seal));
+  await assert.rejects(enrolment.authenticate({ authorization: `Bearer ${credentialOf('n1')}`, seal }));
 });
 
 test('a credential of before the backup was revoked before it', async () => {
   const { enrolment, seal } = await lostAndRestored(1_000);
-  await assert.rejects(enrolment.authenticate(`Bearer ${credentialOf('n1')}`, seal));
+  await assert.rejects(enrolment.authenticate({ authorization: `Bearer ${credentialOf('n1')}`, seal }));
 });
 
 test('a seal is good for its own credential and node alone, and must be whole', async () => {
@@ -80,6 +90,6 @@ test('a seal is good for its own credential and node alone, and must be whole', 
     [credentialOf('n1'), undefined],
   ];
   for (const [credential, claimed] of cases) {
-    await assert.rejects(enrolment.authenticate(`Bearer ${credential}`, claimed));
+    await assert.rejects(enrolment.authenticate({ authorization: `Bearer ${credential}`, seal: claimed }));
   }
 });

@@ -50,6 +50,23 @@ describe('a Pod that is given', () => {
     );
   });
 
+  test('is started without another look at what was just created', async () => {
+    const { driver } = open();
+    const calls: string[] = [];
+    for (const name of ['inspectPod', 'create', 'start'] as const) {
+      const call = driver[name].bind(driver) as (...args: unknown[]) => Promise<never>;
+      Object.assign(driver, {
+        [name]: (...args: unknown[]) => {
+          calls.push(name);
+          return call(...args);
+        },
+      });
+    }
+    bench.give(podOf('a'));
+    await running('a');
+    assert.equal(calls[calls.indexOf('create') + 1], 'start');
+  });
+
   test('of several containers gets a sandbox that they join', async () => {
     const containers = [
       { name: 'app', image: 'app:1' },
@@ -107,6 +124,7 @@ describe('a container that ends', () => {
     open(CRASHING).give(crashing);
     await running('c');
     await bench.pass(1000);
+    await bench.until('restarted', () => bench.container('c')?.restartCount === 1);
     await bench.pass(1000);
     await bench.until('back-off', () => bench.state('c') === 'CrashLoopBackOff');
     await bench.restartAgent();
@@ -120,6 +138,7 @@ describe('a container that ends', () => {
     open(CRASHING).give(crashing);
     await running('c');
     await bench.pass(1000);
+    await bench.until('restarted', () => bench.container('c')?.restartCount === 1);
     await bench.pass(1000);
     await bench.until('back-off', () => bench.state('c') === 'CrashLoopBackOff');
     bench.facts.bootMark = 'boot-2';

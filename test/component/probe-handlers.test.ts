@@ -12,7 +12,7 @@ import { ContainerHandlers } from '../../agent/probes/handlers.js';
 import type { Target } from '../../agent/probes/target.js';
 import { FakeDriver } from '../../agent/runtime/fake.js';
 import { FakeEngine } from '../../agent/runtime/fake-engine.js';
-import { loadPki } from '../../coordinator/api/certificates.js';
+import { loadPki } from '../../coordinator/pki/load-pki.js';
 import type { Handler } from '../../shared/kube/probe.js';
 import { ManualClock, systemClock } from '../../shared/process/clock.js';
 import { freePort } from '../harness/free-port.js';

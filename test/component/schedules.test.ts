@@ -36,7 +36,11 @@ describe('token expiry', () => {
     const now = plane.clock.now();
     await plane.registry.create(namespaceKind, undefined, { metadata: { name: 'kube-system' } });
     for (const expiresAt of [now + 1_000, now + 3_600_000, undefined]) {
-      await plane.registry.create(secretKind, 'kube-system', tokenSecret(newJoinToken(), expiresAt));
+      await plane.registry.create(
+        secretKind,
+        'kube-system',
+        tokenSecret(newJoinToken(), { expiresAtMs: expiresAt }),
+      );
     }
     await plane.advance(2_000);
     assert.equal(await expireTokens(plane.registry, plane.clock), 1);

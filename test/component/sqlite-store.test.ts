@@ -16,14 +16,21 @@ import { storeLaws } from '../laws/store.js';
 const scratch = mkdtempSync(join(tmpdir(), 'everynode-laws-'));
 after(() => rmSync(scratch, { recursive: true, force: true }));
 
-function open(dataDir: string, limits: { maxChanges?: number; progressMs?: number } = {}): Promise<Store> {
-  const { maxChanges = 1_000, progressMs } = limits;
+interface Limits {
+  maxChanges?: number;
+  maxHistoryBytes?: number;
+  progressMs?: number;
+}
+
+function open(dataDir: string, limits: Limits = {}): Promise<Store> {
+  const { maxChanges = 1_000, maxHistoryBytes, progressMs } = limits;
   return openSqliteStore({
     dataDir,
     clock: systemClock,
     log: silentLogger,
     limits: { maxChanges },
     ...(progressMs && { progressMs }),
+    ...(maxHistoryBytes && { maxHistoryBytes }),
   });
 }
 
@@ -116,6 +123,50 @@ describe('sqlite store: reopening', () => {
     await first.close();
     const second = await open(dataDir);
     await assert.rejects(firstBatch(second, 1), Expired);
+    await second.close();
+  });
+});
+
+describe('sqlite store: history is bounded by bytes', () => {
+  const MAX_HISTORY_BYTES = 1_048_576;
+  const KEYS = 100;
+  const VALUE_BYTES = 2_000;
+
+  async function changeAll(store: Store, rounds: number): Promise<void> {
+    for (let round = 0; round < rounds; round += 1) {
+      const value = Buffer.from(JSON.stringify(String(round).padStart(VALUE_BYTES, 'a')));
+      await Promise.all(Array.from({ length: KEYS }, (_, key) => store.update(`/${key}`, value)));
+    }
+  }
+
+  test('the file stops growing, and who resumes from before what is left has to list again', async (context) => {
+    const dataDir = temporaryDirectory(context);
+    const store = await open(dataDir, { maxHistoryBytes: MAX_HISTORY_BYTES });
+    for (let key = 0; key < KEYS; key += 1) await store.create(`/${key}`, Buffer.from('""'));
+    const early = await store.revision();
+    await changeAll(store, 20);
+    const recent = await store.revision();
+    await changeAll(store, 1);
+    await assert.rejects(firstBatch(store, early), Expired);
+    await assert.rejects(store.list('/', { continue: { afterKey: '/1', revision: early } }), Expired);
+    assert.equal((await firstBatch(store, recent)).length, KEYS);
+    await changeAll(store, 30);
+    await store.close();
+    const { size } = statSync(join(dataDir, 'everynode.db'));
+    const bound = 2 * (MAX_HISTORY_BYTES + KEYS * VALUE_BYTES);
+    assert.ok(size < bound, `the file has ${size} bytes after 10 MB of changes`);
+  });
+
+  test('what a file holds when it is opened counts', async (context) => {
+    const dataDir = temporaryDirectory(context);
+    const first = await open(dataDir, { maxHistoryBytes: 100 * MAX_HISTORY_BYTES });
+    for (let key = 0; key < KEYS; key += 1) await first.create(`/${key}`, Buffer.from('""'));
+    const early = await first.revision();
+    await changeAll(first, 10);
+    await first.close();
+    const second = await open(dataDir, { maxHistoryBytes: MAX_HISTORY_BYTES });
+    await second.update('/1', Buffer.from('""'));
+    await assert.rejects(firstBatch(second, early), Expired);
     await second.close();
   });
 });

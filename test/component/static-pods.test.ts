@@ -4,6 +4,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { DesiredCache } from '../../agent/desired/desired-cache.js';
+import { manifestDirectory } from '../../agent/desired/manifest-directory.js';
 import { StaticPods } from '../../agent/desired/static-pods.js';
 import type { MirrorPod } from '../../shared/link/messages.js';
 import { systemClock } from '../../shared/process/clock.js';
@@ -40,7 +41,7 @@ test.after(() => clearInterval(alive));
 
 async function start(): Promise<void> {
   statics = new StaticPods({
-    directory,
+    directory: manifestDirectory(directory),
     nodeName: 'host-1',
     cache,
     onChange: (set, gone) => void changes.push({ set, gone }),

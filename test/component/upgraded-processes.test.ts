@@ -16,7 +16,7 @@ import { systemClock } from '../../shared/process/clock.js';
 import { startTestApi, TEST_TOKEN, type TestApi } from '../harness/api.js';
 import { eventually } from '../harness/eventually.js';
 import { type BenchAgent, type HubBench, withHub } from '../harness/hub-bench.js';
-import { config } from '../laws/driver.js';
+import { config } from '../laws/driver-fixture.js';
 
 interface Bench extends HubBench {
   api: TestApi;

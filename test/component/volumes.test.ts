@@ -11,21 +11,16 @@ import {
 import { createServer } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import type { FileFacts } from '../../agent/decisions/volume-files.js';
 import { prepareHostPath } from '../../agent/volumes/host-path.js';
 import { Volumes } from '../../agent/volumes/volumes.js';
 import type { Pod, Volume, VolumeMount } from '../../shared/kube/pod.js';
-import { temporaryDirectory } from '../harness/temporary-directory.js';
+import { withDirectoryEach } from '../harness/temporary-directory.js';
 
 let folder: string;
-let cleanUp: () => void;
-const onClean = (action: () => void): void => {
-  cleanUp = action;
-};
-afterEach(() => cleanUp());
-beforeEach(() => {
-  folder = temporaryDirectory({ after: onClean });
+withDirectoryEach((path) => {
+  folder = path;
 });
 
 describe('hostPath', () => {

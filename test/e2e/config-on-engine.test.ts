@@ -178,7 +178,7 @@ function onEngine(kind: EngineKind): void {
       const args = ['--data', join(on.dataDir, 'agent'), '--server', `https://127.0.0.1:${on.port}`];
       args.push('--node-name', NODE, '--runtime', kind);
       const log = join(on.dataDir, 'agent-alone.log');
-      const alone = startProgram('agent/cli.js', args, log, on.environment);
+      const alone = startProgram('agent/everynode-agent.cjs', args, log, on.environment);
       try {
         const password = join(folders(on).memory, uid, 'volumes/files/login/password');
         await untilTrue(async () => {

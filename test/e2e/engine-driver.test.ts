@@ -3,7 +3,8 @@ import { DockerEngine } from '../../agent/runtime/docker-engine.js';
 import { askEngine } from '../../agent/runtime/find-engine.js';
 import { type EngineKind, startEngine } from '../harness/engines.js';
 import { loadTestImages, shell, WAITS } from '../harness/test-images.js';
-import { type DriverFixture, driverLaws } from '../laws/driver.js';
+import { driverLaws } from '../laws/driver.js';
+import type { DriverFixture } from '../laws/driver-fixture.js';
 
 const IMAGE = 'law:1';
 

@@ -6,7 +6,7 @@ import { askEngine } from '../../agent/runtime/find-engine.js';
 import { startEngine, type TestEngine } from '../harness/engines.js';
 import { leaveOut } from '../harness/leave-out.js';
 import { REGISTRY, TestRegistry } from '../harness/registry.js';
-import { config } from '../laws/driver.js';
+import { config } from '../laws/driver-fixture.js';
 
 for (const kind of ['docker', 'podman'] as const) {
   describe(`pulls with ${kind}`, { concurrency: 1 }, () => {

@@ -20,7 +20,7 @@ import { startEngine, type TestEngine } from '../harness/engines.js';
 import { leaveOut } from '../harness/leave-out.js';
 import { BENCH_OWNER, PodHostBench, podOf } from '../harness/pod-host-bench.js';
 import { REGISTRY, type RegistryOptions, TestRegistry } from '../harness/registry.js';
-import { config } from '../laws/driver.js';
+import { config } from '../laws/driver-fixture.js';
 
 const LOGIN = {
   user: 'robot',

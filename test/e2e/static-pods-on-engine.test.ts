@@ -94,7 +94,12 @@ function onEngine(kind: EngineKind): void {
       put(on, 'lone.yaml', manifest('lone'));
       const args = ['--data', join(on.dataDir, 'agent'), '--server', `https://127.0.0.1:${on.port}`];
       args.push('--node-name', NODE, '--runtime', kind);
-      const alone = startProgram('agent/cli.js', args, join(on.dataDir, 'alone.log'), on.environment);
+      const alone = startProgram(
+        'agent/everynode-agent.cjs',
+        args,
+        join(on.dataDir, 'alone.log'),
+        on.environment,
+      );
       try {
         await runs(on, 'lone');
         await untilTrue(async () => assert.deepEqual(await on.containers.ofPods('web'), []));

@@ -11,9 +11,12 @@ import { createKubectl, type Kubectl } from '../harness/kubectl.js';
 import { leaveOut } from '../harness/leave-out.js';
 import { type CoordinatorProcess, runEverynode, startCoordinatorProcess } from '../harness/processes.js';
 import { untilTrue } from '../harness/until.js';
+import { hostTurnLaws } from './host-turn-laws.js';
 
 const TREE = resolve('.');
-const PROGRAM = '#!/bin/sh\nexec /usr/local/bin/node /opt/everynode/dist/agent/cli.js "$@"\n';
+const PROGRAM = '#!/bin/sh\nexec /usr/local/bin/node /opt/everynode/dist/agent/everynode-agent.cjs "$@"\n';
+const INSTALL = ['/usr/local/bin/node', '/opt/everynode/dist/agent/everynode-agent.cjs', 'install'];
+const UNIT = '/etc/systemd/system/everynode-agent.service';
 const GRACE_MS = 5_000;
 /** The grace, the round that looks, and a busy machine. */
 const SILENCE_MS = 40_000;
@@ -55,7 +58,7 @@ class TwoHosts {
       const two = await hosts.start('two', 'podman', TREE);
       const all = new TwoHosts(hosts, one, two);
       all.#port = await freePort();
-      for (const host of [one, two]) all.#install(host);
+      for (const host of [one, two]) all.#prepare(host);
       await all.startCoordinator();
       return all;
     } catch (error) {
@@ -107,13 +110,12 @@ class TwoHosts {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** What a package would bring: the program and its unit, as they stand in the repository. */
-  #install(host: TestHost): void {
+  /** The program by hand, and what this machine cannot give to units: CAP_SYS_RESOURCE. */
+  #prepare(host: TestHost): void {
     host.loadImages(['app:1']);
     host.write('/usr/local/bin/everynode-agent', PROGRAM);
     host.run('chmod', '+x', '/usr/local/bin/everynode-agent');
-    const unit = readFileSync(join(TREE, 'systemd/everynode-agent.service'), 'utf8');
-    host.write('/etc/systemd/system/everynode-agent.service', unit);
+    host.write('/etc/systemd/system/everynode-agent.service.d/test.conf', '[Service]\nOOMScoreAdjust=0\n');
   }
 }
 
@@ -122,6 +124,9 @@ function containersOf(host: TestHost, name: string): string[] {
   const ids = host.runEngine('ps', '-q', '--filter', `label=everynode.dev/container=${name}`);
   return ids.split('\n').filter((id) => id !== '');
 }
+
+/** The token with another authority's hash. */
+const wrong = (token: string): string => token.replace(/[0-9a-f]{64}$/, '0'.repeat(64));
 
 const runsOn = (host: TestHost, name: string) =>
   assert.equal(containersOf(host, name).length, 1, `${name} on ${host.name}`);
@@ -144,15 +149,41 @@ describe('two hosts', { concurrency: 1 }, () => {
     });
   };
 
-  law('a host joins by the unit and a token in its environment file', async (all) => {
-    const [, server, token] = /--server (\S+) --token (\S+)$/.exec(await all.joinLine()) ?? [];
-    const environment = `EVERYNODE_AGENT_SERVER=${server}\nEVERYNODE_AGENT_TOKEN=${token}\n`;
-    all.one.write('/etc/everynode/agent.env', environment);
-    all.one.run('systemctl', 'enable', '--now', 'everynode-agent');
+  law('a host joins by one command, as a service that is ready when the command ends', async (all) => {
+    const [, server = '', token = ''] = /--server (\S+) --token (\S+)$/.exec(await all.joinLine()) ?? [];
+    const flags = ['--server', server, '--labels', 'site=a,rack=1'];
+    assert.throws(() => all.one.run(...INSTALL, ...flags, '--token', wrong(token)), /certificate authority/);
+    all.one.run(...INSTALL, ...flags, '--token', token);
+    assert.equal(all.one.run('systemctl', 'is-active', 'everynode-agent'), 'active');
+    assert.equal(all.one.run('systemd-analyze', 'verify', UNIT), '');
+    assert.doesNotMatch(all.one.run('grep', '-r', '', '/etc/everynode'), new RegExp(token.slice(0, 20)));
     await untilTrue(async () => assert.match(await all.kubectl.ok('get nodes'), /\none +Ready/));
     await all.kubectl.ok('apply -f -', daemonSet('app'));
     await untilTrue(() => runsOn(all.one, 'app'));
   });
+
+  law(
+    'the command again changes nothing; a changed file counts after a reload, a wrong one never',
+    async (all) => {
+      const before = containersOf(all.one, 'app');
+      all.one.run(...INSTALL);
+      const pid = all.one.run('systemctl', 'show', '-p', 'MainPID', 'everynode-agent');
+      await all.kubectl.ok('label node one mine=yes rack=2 --overwrite');
+      all.one.run('sed', '-i', 's/site=a,rack=1/site=b/', '/etc/everynode/agent.yaml');
+      all.one.run('systemctl', 'reload', 'everynode-agent');
+      await untilTrue(async () => assert.equal((await all.node('one')).metadata.labels?.site, 'b'));
+      const { labels } = (await all.node('one')).metadata;
+      assert.deepEqual([labels?.mine, labels?.rack], ['yes', '2'], "the user's own labels");
+      all.one.run('sed', '-i', '$alogLevel: loud', '/etc/everynode/agent.yaml');
+      all.one.run('systemctl', 'reload', 'everynode-agent');
+      await untilTrue(() =>
+        assert.match(all.one.run('journalctl', '-u', 'everynode-agent'), /settings are wrong/),
+      );
+      all.one.run('sed', '-i', '/logLevel/d', '/etc/everynode/agent.yaml');
+      assert.equal(all.one.run('systemctl', 'show', '-p', 'MainPID', 'everynode-agent'), pid);
+      assert.deepEqual(containersOf(all.one, 'app'), before);
+    },
+  );
 
   law('a second host joins by the line of token create and gets its copy', async (all) => {
     const line = await all.joinLine();
@@ -170,9 +201,8 @@ describe('two hosts', { concurrency: 1 }, () => {
   law('what was joined by hand goes on as a service, without the token', async (all) => {
     const before = containersOf(all.two, 'app');
     const server = /--server (\S+)/.exec(await all.joinLine())?.[1];
-    all.two.run('pkill', '-TERM', '-f', 'dist/agent/cli.js');
-    all.two.write('/etc/everynode/agent.env', `EVERYNODE_AGENT_SERVER=${server}\n`);
-    all.two.run('systemctl', 'enable', '--now', 'everynode-agent');
+    all.two.run('pkill', '-TERM', '-f', 'dist/agent/everynode-agent.cjs');
+    all.two.run(...INSTALL, '--server', server ?? '');
     await all.kubectl.ok('label node two hand=no');
     await all.kubectl.ok('apply -f -', daemonSet('by-service', { hand: 'no' }));
     await untilTrue(() => runsOn(all.two, 'by-service'));
@@ -244,6 +274,8 @@ describe('two hosts', { concurrency: 1 }, () => {
     });
   });
 
+  hostTurnLaws(law);
+
   law('a host that is cut off becomes NotReady and unreachable; its container runs on', async (all, say) => {
     const before = containersOf(all.one, 'app');
     await untilTrue(async () => assert.equal(isReady(await all.node('one')), 'True'));
@@ -273,5 +305,28 @@ describe('two hosts', { concurrency: 1 }, () => {
     await untilTrue(isNormal, 60_000);
     await all.kubectl.ok('rollout status ds/app --timeout=30s');
     assert.deepEqual(containersOf(all.one, 'app'), before);
+  });
+
+  law('uninstall asks for running pods, and leaves the host as it was', async ({ one, two }) => {
+    assert.throws(() => one.run('everynode-agent', 'uninstall'), /1 pod runs here/);
+    runsOn(one, 'app');
+    for (const host of [one, two]) {
+      host.run('everynode-agent', 'uninstall', '--yes', '--purge');
+      assert.equal(host.runEngine('ps', '-aq'), '');
+      assert.doesNotMatch(host.runEngine('images'), /everynode/);
+      const left = host.run(
+        'find',
+        '/etc',
+        '/usr',
+        '/var',
+        '/root',
+        '/dev/shm',
+        '-xdev',
+        '-name',
+        '*everynode*',
+      );
+      assert.equal(left, '/etc/systemd/system/everynode-agent.service.d', "the test's own");
+      assert.equal(host.run('systemctl', 'list-units', '--all', '--plain', '--no-legend', 'everynode*'), '');
+    }
   });
 });

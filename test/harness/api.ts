@@ -2,20 +2,35 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import {
+  type Authenticator,
+  createIdentities,
+  type Identities,
+} from '../../coordinator/access/identities.js';
+import { NodeAuthorizer } from '../../coordinator/access/node-authorizer.js';
+import { RbacAuthorizer, type RbacInformers } from '../../coordinator/access/rbac-authorizer.js';
+import { ISSUER, ServiceAccountTokens } from '../../coordinator/access/service-account-tokens.js';
+import { loadSigningKeys, type SigningKey } from '../../coordinator/access/signing-keys.js';
+import { AgentFiles } from '../../coordinator/api/agent-files.js';
 import type { AgentLink } from '../../coordinator/api/agent-link.js';
 import { DEFAULT_API_SETTINGS } from '../../coordinator/api/api-request.js';
 import { ADMIN, tokenAuthenticator, tokenHash } from '../../coordinator/api/authenticate.js';
-import { loadPki, type Pki } from '../../coordinator/api/certificates.js';
 import type { Explain } from '../../coordinator/api/explain.js';
+import type { Foresee } from '../../coordinator/api/foresee.js';
+import type { HostFeed } from '../../coordinator/api/host-feed.js';
 import { kubeconfigText } from '../../coordinator/api/kubeconfig.js';
 import type { PodStreams } from '../../coordinator/api/pod-streams.js';
 import type { RestoreControl } from '../../coordinator/api/restore-control.js';
 import { type ApiServer, type ApiServerOptions, createApiServer } from '../../coordinator/api/server.js';
+import type { Informers } from '../../coordinator/informers/informer.js';
 import { ALL_KINDS, daemonSetKind } from '../../coordinator/kinds/index.js';
+import type { Kind } from '../../coordinator/kinds/kind.js';
+import { loadPki, type Pki } from '../../coordinator/pki/load-pki.js';
 import { createRegistry } from '../../coordinator/registry/create-registry.js';
 import type { Registry } from '../../coordinator/registry/registry.js';
 import { MemoryStore } from '../../coordinator/store/memory-store.js';
 import { ApiError, notFound } from '../../shared/kube/status.js';
+import { systemChance } from '../../shared/process/chance.js';
 import { systemClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
 
@@ -41,16 +56,44 @@ export const NO_STREAMS: PodStreams = {
 /** Knows no DaemonSet. */
 const NOT_RESTORED: RestoreControl = { unconfirmed: () => undefined, confirm: async () => undefined };
 
+const NO_HOSTS: HostFeed = {
+  list: async () => [],
+  get: async () => undefined,
+  watch: async () => ({ first: [], leave: () => undefined }),
+};
+
 const NO_DAEMON_SETS: Explain = {
   explainNode: ({ name }) => {
     throw notFound(daemonSetKind, name);
   },
   explainFleet: ({ name }) => Promise.reject(notFound(daemonSetKind, name)),
+  rolloutHosts: ({ name }) => Promise.reject(notFound(daemonSetKind, name)),
+};
+
+const NOTHING = { get: () => undefined, indexed: () => [] } as unknown as RbacInformers['roles'];
+const NO_ROLES = {
+  roles: NOTHING,
+  clusterRoles: NOTHING,
+  roleBindings: NOTHING as unknown as RbacInformers['roleBindings'],
+  clusterRoleBindings: NOTHING as unknown as RbacInformers['clusterRoleBindings'],
+};
+
+/** Foresees that nothing changes. */
+const NO_PLANS: Foresee = {
+  planManifests: async () => {
+    const apiVersion = 'fleet.everynode.dev/v1';
+    return { kind: 'Plan', apiVersion, verdict: 'NoChange', daemonSets: [], refused: [], notes: [] };
+  },
+  planDaemonSet: async ({ metadata: { namespace = '', name } }) => ({
+    ...{ namespace, name, change: 'None', revision: '', sentence: '', reasons: [], waves: [] },
+    ...{ counts: { start: 0, stop: 0, replace: 0, wait: 0, keep: 0, none: 0 }, suppositions: [], hosts: [] },
+  }),
 };
 
 /** A hub that refuses everyone. */
 export const NO_AGENTS: AgentLink = {
   join: () => Promise.reject(new ApiError('Unauthorized', 'Unauthorized')),
+  certify: () => Promise.reject(new ApiError('Unauthorized', 'Unauthorized')),
   handleUpgrade: (_request, socket) => socket.destroy(),
 };
 
@@ -58,7 +101,13 @@ export const NO_AGENTS: AgentLink = {
 const NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 
 /** One certificate authority for all tests of a process: keys take time. */
-let sharedPki: Promise<Pki> | undefined;
+let madePki: Promise<Pki> | undefined;
+
+/** The authority and certificate of every test API of this process. */
+export function sharedPki(): Promise<Pki> {
+  madePki ??= makePki();
+  return madePki;
+}
 
 async function makePki(): Promise<Pki> {
   const directory = await mkdtemp(join(tmpdir(), 'everynode-pki-'));
@@ -69,25 +118,60 @@ async function makePki(): Promise<Pki> {
   }
 }
 
+let sharedKeys: Promise<readonly [SigningKey, ...SigningKey[]]> | undefined;
+
+async function makeKeys(): Promise<readonly [SigningKey, ...SigningKey[]]> {
+  const directory = await mkdtemp(join(tmpdir(), 'everynode-keys-'));
+  try {
+    return await loadSigningKeys(directory);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+/** Knows the test token and ServiceAccounts' tokens; roles are those of `informers`, without them there are none. */
+export async function testIdentities(
+  registry: Registry,
+  informers?: RbacInformers & Pick<Informers, 'pods' | 'secrets'>,
+  others: readonly Authenticator[] = [],
+): Promise<Identities> {
+  sharedKeys ??= makeKeys();
+  return createIdentities({
+    authorizer: informers
+      ? new NodeAuthorizer(new RbacAuthorizer(informers), informers)
+      : new RbacAuthorizer(NO_ROLES),
+    tokens: new ServiceAccountTokens({
+      keys: await sharedKeys,
+      registry,
+      clock: systemClock,
+      chance: systemChance,
+    }),
+    others: [tokenAuthenticator(tokenHash(TEST_TOKEN), ADMIN), ...others],
+    audience: ISSUER,
+  });
+}
+
 /** A server with the real registry over memory; `change` replaces what a test is about. */
 export async function startTestApi(change: Partial<ApiServerOptions> = {}): Promise<TestApi> {
   const log = silentLogger;
   const registry =
     change.registry ??
     createRegistry({ store: new MemoryStore(), kinds: ALL_KINDS, clock: systemClock, log });
-  sharedPki ??= makePki();
-  const pki = await sharedPki;
+  const pki = await sharedPki();
   const server = createApiServer({
     registry,
     streams: NO_STREAMS,
     explain: NO_DAEMON_SETS,
+    hosts: NO_HOSTS,
+    foresee: NO_PLANS,
     restore: NOT_RESTORED,
     clock: systemClock,
     log,
     settings: DEFAULT_API_SETTINGS,
-    tls: pki.serving,
-    authenticate: tokenAuthenticator(tokenHash(TEST_TOKEN), ADMIN),
+    tls: { ...pki.serving, clientAuthorities: pki.ca.cert },
+    identities: await testIdentities(registry),
     agentLink: NO_AGENTS,
+    agentFiles: new AgentFiles('/nonexistent', '0.0.0'),
     version: '0.0.0',
     ...change,
   });
@@ -95,9 +179,17 @@ export async function startTestApi(change: Partial<ApiServerOptions> = {}): Prom
   const url = `https://127.0.0.1:${port}`;
   const namespaces = registry.kinds.find(({ resource }) => resource === 'namespaces');
   for (const name of namespaces ? NAMESPACES : []) {
-    if (namespaces) await registry.create(namespaces, undefined, { metadata: { name } });
+    if (namespaces) await createUnlessThere(registry, namespaces, name);
   }
   const kubeconfig = kubeconfigText({ server: url, caCertificate: pki.ca.cert, token: TEST_TOKEN });
   const { renewCertificate, close } = server;
   return { registry, port, url, pki, kubeconfig, renewCertificate, stop: close };
+}
+
+async function createUnlessThere(registry: Registry, kind: Kind, name: string): Promise<void> {
+  try {
+    await registry.create(kind, undefined, { metadata: { name } });
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.reason !== 'AlreadyExists') throw error;
+  }
 }

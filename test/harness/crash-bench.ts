@@ -106,7 +106,7 @@ export class CrashBench {
     this.#port = await freePort();
     await this.startCoordinator();
     const api = apiClientFromKubeconfig(this.#running().kubeconfigPath);
-    this.#token = (await createToken(api, { ttlSeconds: 0, description: 'crashes' })).text;
+    this.#token = (await createToken(api, { ttlSeconds: 0, description: 'crashes', reusable: true })).text;
     for (const node of NODES) this.startAgent(node);
     for (const node of NODES) {
       await this.kubectl.ok(`wait node/${node} --for=create --timeout=30s`);

@@ -8,6 +8,7 @@ import type { Informers } from '../../coordinator/informers/informer.js';
 import { daemonSetKind, nodeKind, podKind } from '../../coordinator/kinds/index.js';
 import type { Registry } from '../../coordinator/registry/registry.js';
 import { withCondition } from '../../shared/kube/conditions.js';
+import { turnOn } from '../../shared/kube/host-turn.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
 import type { Node, Taint } from '../../shared/kube/node.js';
 import type { Pod, PodPhase } from '../../shared/kube/pod.js';
@@ -78,7 +79,16 @@ export class DaemonFleet {
 
   /** Ends the controller where it stands and starts another, which knows nothing of the first. */
   async restartController(): Promise<void> {
+    await this.stopController();
+    this.startController();
+  }
+
+  /** Ends the controller; the registry goes on. */
+  async stopController(): Promise<void> {
     await this.#controller.stop();
+  }
+
+  startController(): void {
     this.#controller = this.#startController();
   }
 
@@ -202,9 +212,23 @@ export class DaemonFleet {
     if (this.informers.pods.get({ namespace, name })?.metadata.uid !== uid) return;
     if (pod.metadata.deletionTimestamp) {
       if (this.agents.stops) await this.registry.confirmStopped({ namespace, name }, uid);
-    } else if (!pod.status?.conditions && pod.spec.nodeName && this.agents.ready(pod)) {
+      return;
+    }
+    if (turnOn(pod)) await this.#takeTurn(pod).catch(ignoreGone);
+    else if (!pod.status?.conditions && pod.spec.nodeName && this.agents.ready(pod)) {
       await this.setPod(pod, 'Running', true).catch(ignoreGone);
     }
+  }
+
+  /** As a host that has nothing to wait for: it is told of its turn when it may begin. */
+  async #takeTurn(pod: Pod): Promise<void> {
+    const { successor } = turnOn(pod) ?? {};
+    const { name, namespace = NAMESPACE, uid = '' } = pod.metadata;
+    if (!successor) return;
+    await this.registry.delete(podKind, { namespace, name }, { preconditions: { uid } });
+    await this.registry.confirmStopped({ namespace, name }, uid);
+    const metadata = { ...successor.metadata, creationTimestamp: toTimestamp(this.clock.now()) };
+    await this.registry.putBack(podKind, { ...successor, metadata });
   }
 }
 

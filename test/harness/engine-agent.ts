@@ -47,6 +47,8 @@ async function main(socketPath: string, dataDir: string): Promise<void> {
     all: () => held.values(),
     giveUp: () => undefined,
     forget: (uid: string) => void held.delete(uid),
+    ended: () => undefined,
+    cleared: async () => undefined,
   };
   const workers = new PodWorkers(source, {
     driver,
@@ -64,6 +66,7 @@ async function main(socketPath: string, dataDir: string): Promise<void> {
       putPod: ({ uid, status }) => tell({ kind: 'status', uid, status }),
       putRemoved: ({ uid }) => tell({ kind: 'removed', uid }),
       putEvent: () => undefined,
+      putFound: () => undefined,
     },
     clock: systemClock,
     log: silentLogger,

@@ -49,15 +49,18 @@ export class TestHosts {
 
   /**
    * Boots a host; resolves when systemd has started everything. The machine's own Node is at /usr/local/bin/node there,
-   * and `tree` (a checkout with its build) at /opt/everynode, both read-only.
+   * and `tree` (a checkout with its build) at /opt/everynode, both read-only; a host without a tree has neither.
    */
-  async start(name: string, kind: EngineKind, tree: string): Promise<TestHost> {
+  async start(name: string, kind: EngineKind, tree?: string): Promise<TestHost> {
     const image = `everynode-host-${kind}`;
     if (!this.#images.has(kind)) {
       this.#docker(['import', '-c', 'CMD ["/sbin/init"]', hostImage(kind), image]);
       this.#images.add(kind);
     }
-    const mounts = ['-v', `${process.execPath}:/usr/local/bin/node:ro`, '-v', `${tree}:/opt/everynode:ro`];
+    const mounts =
+      tree === undefined
+        ? []
+        : ['-v', `${process.execPath}:/usr/local/bin/node:ro`, '-v', `${tree}:/opt/everynode:ro`];
     this.#docker(['run', '-d', '--name', name, '--hostname', name, ...AS_A_HOST, ...mounts, image]);
     const host = new TestHost(name, kind, (args, input) => this.#docker(args, input));
     await host.booted();
@@ -116,6 +119,11 @@ export class TestHost {
   write(path: string, text: string): void {
     const script = 'mkdir -p "$(dirname "$1")" && cat > "$1"';
     this.docker(['exec', '-i', this.name, 'sh', '-c', script, 'sh', path], Buffer.from(text));
+  }
+
+  /** Copies a file of this machine. */
+  copyIn(path: string, target: string): void {
+    this.docker(['cp', path, `${this.name}:${target}`]);
   }
 
   /** In order, as an operator would. */

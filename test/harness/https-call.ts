@@ -9,6 +9,8 @@ export interface CallOptions {
   body?: unknown;
   headers?: Record<string, string>;
   token?: string | null;
+  /** Client certificate and its key, PEM. */
+  client?: { cert: string; key: string };
 }
 
 export interface CallAnswer {
@@ -23,7 +25,7 @@ export interface CallAnswer {
 export function call(
   api: Pick<TestApi, 'port' | 'pki'>,
   line: string,
-  { body, headers = {}, token = TEST_TOKEN }: CallOptions = {},
+  { body, headers = {}, token = TEST_TOKEN, client = undefined }: CallOptions = {},
 ): Promise<CallAnswer> {
   const [method, path] = line.split(' ', 2);
   const bytes = body === undefined || Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
@@ -37,6 +39,7 @@ export function call(
         method,
         path,
         ca: api.pki.ca.cert,
+        ...client,
         agent: false,
         headers: { ...authorization, ...type, ...headers },
       },

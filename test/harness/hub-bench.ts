@@ -24,6 +24,7 @@ import { type Clock, steadyClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
 import { type ControlPlane, startControlPlane } from './control-plane.js';
 import { podObject } from './objects.js';
+import { NO_AUTHORITY } from './test-authority.js';
 
 export const GRACE_MS = 40_000;
 export const RETURN_MS = 60_000;
@@ -75,6 +76,10 @@ export class BenchAgent implements AgentSide {
   readonly heldImages: string[][] = [];
   readonly welcomes: Welcome[] = [];
   readonly lost: string[] = [];
+  /** Uids of turns that the hub has taken in. */
+  readonly turnsKnown: string[] = [];
+  /** Reasons of links that broke or could not be made. */
+  readonly failures: string[] = [];
   readonly ended: string[] = [];
   log = async function* (): AsyncIterable<Uint8Array> {
     yield Buffer.from('a line\n');
@@ -102,8 +107,10 @@ export class BenchAgent implements AgentSide {
     return { ...fleet, ...(this.#era ? { era: this.#era } : {}), revision: this.#revision, have };
   }
 
+  labels: Record<string, string> = { zone: 'a' };
+
   registration() {
-    return { labels: { zone: 'a' }, taints: [] };
+    return { labels: this.labels, taints: [] };
   }
 
   nodeStatus(): NodeStatus {
@@ -135,6 +142,18 @@ export class BenchAgent implements AgentSide {
   onLive(welcome: Welcome): void {
     this.clusterUID = welcome.clusterUID;
     this.welcomes.push(welcome);
+  }
+
+  turnsTold(uids: readonly string[]): void {
+    this.turnsKnown.push(...uids);
+  }
+
+  everything(): string[] {
+    return [...this.held.keys()];
+  }
+
+  onFailed(reason: string): void {
+    this.failures.push(reason);
   }
 
   onLost(reason: string): void {
@@ -192,6 +211,7 @@ export function withHub(
       clusterUID: store.clusterUID(),
       era: store.era(),
       sealer: sealerOf(store),
+      authority: NO_AUTHORITY,
       restore,
       recordEvent: { asNodeController: events.from('node-controller'), asAgent: events.from('kubelet') },
       clock,

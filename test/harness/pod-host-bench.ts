@@ -8,6 +8,7 @@ import {
   heldAfterGone,
   heldAfterSet,
 } from '../../agent/decisions/held-pod.js';
+import { heldAfterClearing, runs } from '../../agent/decisions/held-turn.js';
 import type { PodEnd } from '../../agent/decisions/pod-view.js';
 import { Images } from '../../agent/images/images.js';
 import { RegistrySettings } from '../../agent/images/registry-settings.js';
@@ -75,7 +76,8 @@ export class PodHostBench implements PodSource {
   }
 
   get(uid: string): HeldPod | undefined {
-    return this.held.get(uid);
+    const held = this.held.get(uid);
+    return held && runs(held);
   }
 
   all(): Iterable<HeldPod> {
@@ -92,6 +94,17 @@ export class PodHostBench implements PodSource {
 
   forget(uid: string): void {
     this.held.delete(uid);
+  }
+
+  ended(uid: string): void {
+    const held = this.held.get(uid);
+    if (held) this.held.set(uid, { ...held, ended: true });
+  }
+
+  async cleared(uid: string): Promise<HeldPod | undefined> {
+    const held = this.held.get(uid);
+    if (held) this.held.set(uid, heldAfterClearing(held));
+    return this.get(uid);
   }
 
   /** The coordinator gives this Pod, new or changed. */
@@ -190,6 +203,7 @@ export class PodHostBench implements PodSource {
       reports: {
         putPod: ({ uid, status }) => void this.statuses.set(uid, status),
         putRemoved: ({ uid }) => void this.removed.push(uid),
+        putFound: () => undefined,
         putEvent: ({ reason, message }) => void this.events.push(`${reason}: ${message}`),
       },
       clock: this.clock,

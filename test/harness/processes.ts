@@ -101,7 +101,7 @@ export function startAgentProcess(wish: AgentWish): RunningProgram {
   if (wish.labels) args.push('--labels', wish.labels);
   if (wish.taints) args.push('--taints', wish.taints);
   args.push(...(wish.args ?? []));
-  return startProgram('agent/cli.js', args, `${wish.dataDir}-agent.log`, wish.environment);
+  return startProgram('agent/everynode-agent.cjs', args, `${wish.dataDir}-agent.log`, wish.environment);
 }
 
 /** Runs one command of `everynode` to its end. */

@@ -71,7 +71,11 @@ export class RestoreFleet {
 
   async join(node: string, data: string, wish: Partial<AgentWish> = {}): Promise<void> {
     const client = apiClientFromKubeconfig(join(this.path(data), 'kubeconfig'));
-    const { text: token } = await createToken(client, { ttlSeconds: 0, description: 'restore' });
+    const { text: token } = await createToken(client, {
+      ttlSeconds: 0,
+      description: 'restore',
+      reusable: true,
+    });
     const server = `https://127.0.0.1:${this.#port}`;
     this.#agents.push(startAgentProcess({ node, server, token, dataDir: this.path(node), ...wish }));
     this.#nodes.push(node);

@@ -39,6 +39,7 @@ export async function startSimulatedFleet(nodes: number, speed = 1): Promise<Sim
   const { text: token } = await createToken(apiClientFromKubeconfig(path), {
     ttlSeconds: 0,
     description: '',
+    reusable: true,
   });
   const hosts = new Fleet({
     server: coordinator.server,

@@ -9,14 +9,16 @@ export interface SlowWire {
   port: number;
   /** Both ends see the connections break. */
   cut(): void;
+  /** Nobody gets through, until `up` has resolved. */
+  down(): void;
+  up(): Promise<void>;
   close(): void;
 }
 
 /** Listens, and carries what comes to `port` and back, each way `bytesPerSecond`. What does not fit waits with its sender. */
 export async function slowWire(port: number, bytesPerSecond: number): Promise<SlowWire> {
   const sockets = new Set<Socket>();
-  const highWaterMark = Math.ceil(bytesPerSecond * PIECE_SECONDS);
-  const server: Server = createServer({ highWaterMark }, (near) => {
+  const server: Server = createServer((near) => {
     const far = connect({ host: '127.0.0.1', port });
     for (const socket of [near, far]) {
       sockets.add(socket);
@@ -30,31 +32,38 @@ export async function slowWire(port: number, bytesPerSecond: number): Promise<Sl
     void carry(near, far, bytesPerSecond);
     void carry(far, near, bytesPerSecond);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const listen = (at: number) => new Promise<void>((resolve) => server.listen(at, '127.0.0.1', resolve));
+  await listen(0);
+  const { port: near } = server.address() as AddressInfo;
   const cut = () => {
     for (const socket of sockets) socket.destroy();
   };
-  return {
-    port: (server.address() as AddressInfo).port,
-    cut,
-    close: () => {
-      server.close();
-      cut();
-    },
+  const down = () => {
+    server.close();
+    cut();
   };
+  return { port: near, cut, down, up: () => listen(near), close: down };
 }
 
 async function carry(from: Socket, to: Socket, bytesPerSecond: number): Promise<void> {
+  const pieceBytes = Math.ceil(bytesPerSecond * PIECE_SECONDS);
   let free = performance.now();
   try {
     for await (const bytes of from) {
-      free = Math.max(free, performance.now()) + ((bytes as Buffer).length / bytesPerSecond) * 1000;
-      if (free - performance.now() > 1) await pause(free - performance.now());
-      to.write(bytes as Buffer);
+      // Node reads 64 KiB at once: carried whole, the first byte of them would come as late as the last.
+      for (const piece of piecesOf(bytes as Buffer, pieceBytes)) {
+        free = Math.max(free, performance.now()) + (piece.length / bytesPerSecond) * 1000;
+        if (free - performance.now() > 1) await pause(free - performance.now());
+        to.write(piece);
+      }
     }
     to.end();
   } catch {
     // Cut.
     to.destroy();
   }
+}
+
+function* piecesOf(bytes: Buffer, size: number): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }

@@ -2,11 +2,23 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
+import { afterEach, beforeEach, type TestContext } from 'node:test';
 
 /** Makes an empty directory, removed when the test has ended. */
 export function temporaryDirectory(context: Pick<TestContext, 'after'>): string {
   const path = mkdtempSync(join(tmpdir(), 'everynode-test-'));
   context.after(() => rmSync(path, { recursive: true, force: true }));
   return path;
+}
+
+/** Gives each test of this file or `describe` an empty directory of its own, by way of `prepare`. */
+export function withDirectoryEach(prepare: (path: string) => void): void {
+  let remove: () => void = () => undefined;
+  beforeEach(() => {
+    const after = (action: () => void) => {
+      remove = action;
+    };
+    prepare(temporaryDirectory({ after }));
+  });
+  afterEach(() => remove());
 }

@@ -9,7 +9,7 @@ import type { NetworkMode } from '../../agent/runtime/driver.js';
 import { askEngine } from '../../agent/runtime/find-engine.js';
 import { type EngineKind, startEngine } from '../harness/engines.js';
 import { loadTestImages, WAITS } from '../harness/test-images.js';
-import { config } from '../laws/driver.js';
+import { config } from '../laws/driver-fixture.js';
 
 const ROUNDS = Number(process.argv[2] ?? 12);
 const IMAGE = 'docker.io/library/bench:1';

@@ -5,6 +5,7 @@ import { type Core, createCore } from '../../coordinator/core.js';
 import type { Registry } from '../../coordinator/registry/registry.js';
 import { ApiError } from '../../shared/kube/status.js';
 import { type Running, startInOrder } from '../../shared/process/lifecycle.js';
+import { NO_AUTHORITY } from '../harness/test-authority.js';
 import type { Chronicle } from './chronicle.js';
 import { openDiskStore, type SimulatedDisk } from './disk-store.js';
 import { type Doom, Life, type Pace, type WallClock } from './life.js';
@@ -108,7 +109,7 @@ export class SimulatedCoordinator {
   }
 
   accept(node: string, socket: SimulatedSocket): void {
-    this.#serving?.core.hub.accept(node, socket as unknown as WebSocket, NO_TRANSPORT);
+    this.#serving?.core.hub.accept({ node, hash: '' }, socket as unknown as WebSocket, NO_TRANSPORT);
   }
 
   confirmRestore(): void {
@@ -151,6 +152,7 @@ export class SimulatedCoordinator {
       createCore({
         store,
         sealKey: Buffer.alloc(32, 7),
+        authority: NO_AUTHORITY,
         nodeMonitorGraceMs: GRACE_MS,
         clock: life.clock,
         chance: { random: chance.fraction, uuid: chance.uuid },

@@ -4,31 +4,19 @@ import type { WebSocket } from 'ws';
 import { createAgent } from '../../agent/agent.js';
 import { ConfigCache } from '../../agent/desired/config-cache.js';
 import { DesiredCache } from '../../agent/desired/desired-cache.js';
-import type { DurableFile } from '../../agent/desired/durable-file.js';
-import type { RuntimeDriver, RuntimeEvent } from '../../agent/runtime/driver.js';
-import { FakeDriver } from '../../agent/runtime/fake.js';
-import { FakeEngine } from '../../agent/runtime/fake-engine.js';
-import type { ImageRow } from '../../agent/runtime/fake-images.js';
 import { SteadyTimes } from '../../agent/runtime/steady-times.js';
 import { hollowHost, hollowParts } from '../../agent/simulate/hollow-host.js';
+import type { NodeStatus } from '../../shared/kube/node.js';
 import { steadyClock } from '../../shared/process/clock.js';
 import { type Running, startInOrder } from '../../shared/process/lifecycle.js';
 import type { Chronicle } from './chronicle.js';
+import type { Pressure } from './history.js';
+import { HostDisk } from './host-disk.js';
+import { type HostContainer, HostEngine } from './host-engine.js';
 import { type Doom, Life, type Pace, START_MS, type WallClock } from './life.js';
 import type { Cable, SimulatedSocket } from './network.js';
 import type { Seeded } from './seeded.js';
 import type { Timeline } from './timeline.js';
-
-/** Exit code of a process that a power cut ended. */
-const KILLED = 137;
-
-/** Images that histories use, beside the defaults: their names say what they do. */
-const IMAGES: readonly ImageRow[] = [
-  { pattern: '*:slow*', pull: { afterMs: 4_000 }, ready: { afterMs: 3_000 }, stop: { afterMs: 5_000 } },
-  { pattern: '*:stubborn*', stop: { afterMs: 600_000 } },
-  { pattern: '*:crash*', exit: { afterMs: 6_000, code: 1 } },
-  { pattern: '*:absent*', pull: { error: { reason: 'ErrImagePull', message: 'manifest unknown' } } },
-];
 
 export interface HostParts {
   name: string;
@@ -39,32 +27,28 @@ export interface HostParts {
   pace: Pace;
   chronicle: Chronicle;
   cable: Cable;
+  /** Static Pods may be laid down. */
+  hasManifests: boolean;
   /** Opens a connection to the coordinator. */
   dial: (host: SimulatedHost, life: Life) => SimulatedSocket;
   /** A container of this Pod runs now. */
   onStarted: (host: SimulatedHost, podUid: string) => void;
-}
-
-/** A container as it stands on the host. */
-export interface HostContainer {
-  isRunning: boolean;
-  podUid: string;
-  podName: string;
-  container: string;
-  image: string;
+  /** The agent has just told a container of this Pod, which runs, to stop. */
+  onStopped: (host: SimulatedHost, podUid: string) => void;
 }
 
 export class SimulatedHost {
   readonly cable: Cable;
   readonly wall: WallClock = { offsetMs: 0 };
   readonly #parts: HostParts;
-  readonly #engine: FakeEngine;
-  #file: string | undefined;
+  readonly #engine: HostEngine;
+  readonly #disk = new HostDisk();
   #boots = 1;
   #lives = 0;
   #life: Life | undefined;
   #running: Running | undefined;
   isPowered = true;
+  readonly #pressures = new Set<Pressure>();
 
   constructor(parts: HostParts) {
     const { timeline } = parts;
@@ -73,7 +57,7 @@ export class SimulatedHost {
     // The engine is a program of its own: it goes on when the agent ends.
     const clock = new Life(timeline, this.wall, parts.chance.stream('engine'), parts.pace, () => undefined)
       .clock;
-    this.#engine = new FakeEngine({ clock, images: IMAGES });
+    this.#engine = new HostEngine(clock, { clusterUID: parts.clusterUID, nodeName: parts.name });
   }
 
   get name(): string {
@@ -86,18 +70,12 @@ export class SimulatedHost {
 
   /** What runs now. */
   running(): HostContainer[] {
-    return this.containers().filter(({ isRunning }) => isRunning);
+    return this.#engine.running();
   }
 
   /** What is there, running or not. */
   containers(): HostContainer[] {
-    return this.#engine.ownedBy(this.#owner).map(({ identity, image, state }) => ({
-      isRunning: state === 'running',
-      podUid: identity.podUid,
-      podName: identity.podName,
-      container: identity.container,
-      image,
-    }));
+    return this.#engine.containers();
   }
 
   startAgent(): void {
@@ -143,8 +121,8 @@ export class SimulatedHost {
     this.isPowered = false;
     this.#say('power cut');
     this.crashAgent();
-    this.#killContainers();
-    this.#engine.command({ command: 'engine-down', message: 'the host is off' });
+    this.#engine.killAll();
+    this.#engine.goDown('the host is off');
   }
 
   boot(): void {
@@ -152,47 +130,85 @@ export class SimulatedHost {
     this.#say('boots');
     this.#boots += 1;
     this.isPowered = true;
-    this.#engine.command({ command: 'engine-up' });
+    this.#engine.comeUp();
     this.startAgent();
   }
 
   /** The file under the desired cache is rubbish from now on: what a power cut may leave of a bad disk. */
   damageCache(): void {
-    if (this.#file !== undefined) this.#file = `${this.#file.slice(0, 40)}\u0000`;
+    this.#disk.damageCache();
   }
 
   stopEngine(killsContainers: boolean): void {
     if (!this.isPowered) return;
     this.#say(`the engine stops${killsContainers ? ', its containers with it' : '; its containers go on'}`);
-    if (killsContainers) this.#killContainers();
-    this.#engine.command({ command: 'engine-down', message: 'engine restarts' });
+    if (killsContainers) this.#engine.killAll();
+    this.#engine.goDown('engine restarts');
   }
 
   startEngine(): void {
-    if (this.isPowered) this.#engine.command({ command: 'engine-up' });
+    if (this.isPowered) this.#engine.comeUp();
+  }
+
+  /** The agent can write nothing, or can again. */
+  fillDisk(isFull: boolean): void {
+    this.#disk.isFull = isFull;
+    this.#say(isFull ? 'the disk is full' : 'the disk has room');
+  }
+
+  /** What the host says of itself from its next look on. */
+  press(condition: Pressure, isPressed: boolean): void {
+    if (isPressed) this.#pressures.add(condition);
+    else this.#pressures.delete(condition);
+    this.#say(`${condition} is ${isPressed}`);
+  }
+
+  /** The engine takes calls and answers none. */
+  hangEngine(): void {
+    this.#engine.hang();
+    this.#say('the engine hangs');
+  }
+
+  resumeEngine(): void {
+    this.#say('the engine answers');
+    this.#engine.resume();
+  }
+
+  /** Whatever was wrong with disk, engine and pressure is over. */
+  recover(): void {
+    this.#disk.isFull = false;
+    this.#pressures.clear();
+    this.#engine.resume();
+  }
+
+  /** By hand, behind the agent's back: the n-th container, running or not. */
+  removeContainer(index: number): void {
+    const podName = this.#engine.removeContainer(index);
+    if (podName !== undefined) this.#say(`somebody removed a container of ${podName}`);
+  }
+
+  /** Lays a static Pod's manifest down, or takes it away. */
+  writeManifest(name: string, image: string | null): void {
+    this.#say(`manifest ${name}: ${image ?? 'removed'}`);
+    this.#disk.writeManifest(name, image);
+  }
+
+  /** The static Pods that lie there, as name and image. */
+  staticPods(): { name: string; image: string }[] {
+    return this.#disk.staticPods().map(({ name, image }) => ({ name: `${name}-${this.name}`, image }));
   }
 
   /** The n-th running container ends by itself. */
   endContainer(index: number, code: number): void {
     const running = this.running();
-    const { podUid, podName, container } = running[index % Math.max(running.length, 1)] ?? {};
-    if (podUid === undefined || container === undefined) return;
-    this.#say(`container ${container} of ${podName} ends with ${code}`);
-    this.#engine.command({ command: 'exit', podUid, code, container });
-  }
-
-  get #owner(): { clusterUID: string; nodeName: string } {
-    return { clusterUID: this.#parts.clusterUID, nodeName: this.name };
+    const ending = running[index % Math.max(running.length, 1)];
+    if (!ending) return;
+    this.#say(`container ${ending.container} of ${ending.podName} ends with ${code}`);
+    this.#engine.endContainer(ending, code);
   }
 
   #say(what: string): void {
     this.#parts.chronicle.tell(this.name, what);
-  }
-
-  #killContainers(): void {
-    for (const { podUid, container } of this.running()) {
-      this.#engine.command({ command: 'exit', podUid, code: KILLED, container });
-    }
   }
 
   /** As agent/main.ts does it. */
@@ -200,8 +216,13 @@ export class SimulatedHost {
     const { name: nodeName, labels, chronicle, dial } = this.#parts;
     const clock = steadyClock(life.clock);
     const log = chronicle.logger(`${nodeName} agent`, () => life.isOver);
-    const cache = await DesiredCache.open(this.#fileFor(life), clock, log);
+    const cache = await DesiredCache.open(this.#disk.cacheFor(life), clock, log);
     const boots = this.#boots;
+    const { onStarted, onStopped, hasManifests } = this.#parts;
+    const watcher = {
+      onStarted: (podUid: string) => onStarted(this, podUid),
+      onStopped: (podUid: string) => onStopped(this, podUid),
+    };
     const agent = createAgent({
       ...hollowParts(),
       settings: { nodeName, labels, taints: [] },
@@ -210,9 +231,11 @@ export class SimulatedHost {
         credential: nodeName,
         open: () => dial(this, life) as unknown as WebSocket,
       },
-      driver: new SteadyTimes(this.#driverFor(life), clock, life.clock),
+      driver: new SteadyTimes(this.#engine.driverFor(life, watcher), clock, life.clock),
       cache,
       config: ConfigCache.inMemory(log),
+      ...(hasManifests && { manifests: this.#disk.manifestsFor(life) }),
+      amendStatus: (status) => this.#pressed(status),
       readHost: () => hollowHost(nodeName, boots, `10.0.0.${Number(nodeName.replace(/\D/g, ''))}`),
       clock,
       wallClock: life.clock,
@@ -223,57 +246,13 @@ export class SimulatedHost {
     if (!life.isOver) this.#running = running;
   }
 
-  /** The engine's interface, each call a deed of the agent's life. */
-  #driverFor(life: Life): RuntimeDriver {
-    const inner = new FakeDriver(this.#engine, this.#owner);
-    const start = (id: string) =>
-      life.do(async () => {
-        await inner.start(id);
-        const uid = this.#engine.ownedBy(this.#owner).find((container) => container.id === id)
-          ?.identity.podUid;
-        if (uid !== undefined) this.#parts.onStarted(this, uid);
-      });
-    const own: Partial<RuntimeDriver> = {
-      start,
-      events: (signal) => delayedEvents(inner, life, signal),
-      close: () => inner.close(),
-    };
-    return new Proxy(inner as RuntimeDriver, {
-      get: (_, name) => {
-        const present = Reflect.get(own, name) as unknown;
-        if (present) return present;
-        const member = Reflect.get(inner, name) as (...args: unknown[]) => Promise<unknown>;
-        return (...args: unknown[]) => life.do(() => member.apply(inner, args));
-      },
-    });
-  }
-
-  #fileFor(life: Life): DurableFile {
-    return {
-      read: () => life.do(() => this.#file),
-      write: (text) =>
-        life.do(() => {
-          this.#file = text;
-        }),
-      setAside: (mark) =>
-        life.do(() => {
-          this.#file = undefined;
-          return mark;
-        }),
-    };
-  }
-}
-
-async function* delayedEvents(
-  driver: FakeDriver,
-  life: Life,
-  signal: AbortSignal,
-): AsyncGenerator<RuntimeEvent, void> {
-  const either = AbortSignal.any([signal, life.signal]);
-  for await (const event of driver.events(either)) {
-    await life.pause(life.delayMs());
-    if (either.aborted) return;
-    yield event;
+  #pressed(status: NodeStatus): NodeStatus {
+    const conditions = status.conditions?.map((condition) =>
+      this.#pressures.has(condition.type as Pressure)
+        ? { ...condition, status: 'True' as const, reason: 'Simulated', message: 'as a history has it' }
+        : condition,
+    );
+    return { ...status, ...(conditions && { conditions }) };
   }
 }
 

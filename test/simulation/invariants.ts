@@ -3,17 +3,19 @@
  * and which containers run, never against what the programs believe. Programs act on what they have seen, and see late;
  * so where a rule is about a decision, what changed within the last `NEWS_MS` counts for the programs, not against them.
  */
-
 import { controllerOf } from '../../shared/kube/meta.js';
-import type { Pod } from '../../shared/kube/pod.js';
+import type { Node, Taint } from '../../shared/kube/node.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
-import { belongs, hasTemplateGeneration, mayStay, maySurge, unavailableBudget } from './reference.js';
+import { Availability, NEWS_MS } from './availability.js';
+import { FigureBook } from './figures.js';
+import { maySurge, toleratesFor } from './reference.js';
 import type { Scene } from './scene.js';
 import { Since } from './since.js';
-import { isLeaving, isReady, readySince, type TrueChange, versionOf } from './truth.js';
+import { isLeaving, type TrueChange } from './truth.js';
+import { WaveBook } from './wave-book.js';
 
-/** Longer than any news takes to become a deed: two commits, a full disk and a slow queue between them. */
-const NEWS_MS = 30_000;
+/** Stored times are whole seconds. */
+const WHOLE_SECONDS_MS = 2_000;
 
 /** A sentence that says what was broken, and by what. */
 export type Violation = string;
@@ -23,6 +25,8 @@ export interface Invariant {
   readonly rule: string;
   /** A container of this Pod has just started on this node. */
   started?(podUid: string, node: string, scene: Scene): Violation | undefined;
+  /** The agent of this node has just told a container of this Pod, which runs, to stop. */
+  stopped?(podUid: string, node: string, scene: Scene): Violation | undefined;
   /** A change has just been committed; `scene` shows the state after it. */
   committed?(change: TrueChange, scene: Scene): Violation | undefined;
   /** A client has just been told that its write of this object succeeded. */
@@ -39,12 +43,22 @@ export interface AcknowledgedWrite {
 
 /** All of them, for one history. */
 export function invariants(): Invariant[] {
+  const availability = new Availability();
+  const waves = new WaveBook();
   return [
     oneCopy(),
-    unavailableWithinBudget(),
+    // The book is kept first: the rules after it ask it.
+    { rule: '', committed: (change, scene) => void availability.committed(change, scene) },
+    { rule: '', committed: (change, scene) => void waves.committed(change, scene) },
+    unavailableWithinBudget(availability, waves),
+    waveByWave(availability, waves),
+    closedWavesStayStable(waves),
+    failuresWithinBudget(availability, waves),
     acknowledgedIsStored(),
+    nothingStopsUnasked(),
     stoppedStaysStopped(),
     nothingVanishes(),
+    taintsWait(),
     statusIsTrue(),
   ];
 }
@@ -73,93 +87,77 @@ function oneCopy(): Invariant {
   };
 }
 
-function unavailableWithinBudget(): Invariant {
-  /** Keys are `DaemonSet uid@node`. */
-  const unavailable = new Since<string>();
-  const wanted = new Since<string>();
-  const misplaced = new Since<string>();
-  /** Nodes that the rollout itself emptied, until they serve again. */
-  const emptied = new Set<string>();
-  const ready = new Since<string>();
-  /** Budgets of the last while, by DaemonSet. */
-  const budgets = new Map<string, { atMs: number; budget: number }[]>();
-
-  /** As the bystander saw it become ready, which is some time after it did. */
-  const isAvailable = (pod: Pod, { spec }: DaemonSet, nowMs: number): boolean =>
-    ready.isFor(pod.metadata.uid ?? '', (spec.minReadySeconds ?? 0) * 1_000, nowMs);
-
-  /** Or by the time that it tells itself. */
-  const mayBeAvailable = (pod: Pod, { spec }: DaemonSet, coordinatorNowMs: number): boolean =>
-    (readySince(pod) ?? Number.POSITIVE_INFINITY) + (spec.minReadySeconds ?? 0) * 1_000 <= coordinatorNowMs;
-
-  const look = (daemonSet: DaemonSet, { truth, nowMs, coordinatorNowMs }: Scene): void => {
-    const { uid = '' } = daemonSet.metadata;
-    let desired = 0;
-    for (const [name, node] of truth.nodes) {
-      const key = `${uid}@${name}`;
-      const belongsThere = belongs(daemonSet, node);
-      if (belongsThere) desired += 1;
-      const serves = truth
-        .podsOf(daemonSet, name)
-        .some(
-          (pod) =>
-            !isLeaving(pod) &&
-            (isAvailable(pod, daemonSet, nowMs) || mayBeAvailable(pod, daemonSet, coordinatorNowMs)),
-        );
-      wanted.note(key, belongsThere, nowMs);
-      misplaced.note(key, !mayStay(daemonSet, node), nowMs);
-      unavailable.note(key, !serves, nowMs);
-      if (serves) emptied.delete(key);
-    }
-    const recent = (budgets.get(uid) ?? []).filter(({ atMs }, index, all) => {
-      const next = all[index + 1];
-      return atMs >= nowMs - NEWS_MS || !next || next.atMs >= nowMs - NEWS_MS;
-    });
-    const budget = maySurge(daemonSet) ? Number.POSITIVE_INFINITY : unavailableBudget(daemonSet, desired);
-    if (recent.at(-1)?.budget !== budget) recent.push({ atMs: nowMs, budget });
-    budgets.set(uid, recent);
-  };
-
-  /** The Pod that a rollout has just told to stop, if it was of use. */
-  const stoppedByRollout = ({ kind, previous, current }: TrueChange, scene: Scene): Pod | undefined => {
-    if (kind !== 'Pod' || !previous || isLeaving(previous) || (current && !isLeaving(current)))
-      return undefined;
-    const { truth, wishes, nowMs } = scene;
-    const { uid = '' } = previous.metadata;
-    const { nodeName = '' } = previous.spec;
-    const daemonSet = truth.ownerOf(previous);
-    const key = `${daemonSet?.metadata.uid}@${nodeName}`;
-    if (!daemonSet || isLeaving(daemonSet) || wishes.deleted.has(uid) || !truth.nodes.has(nodeName))
-      return undefined;
-    if (!isAvailable(previous, daemonSet, nowMs) || misplaced.isWithin(key, NEWS_MS, nowMs)) return undefined;
-    const others = truth.podsOf(daemonSet, nodeName).filter((pod) => pod.metadata.uid !== uid);
-    return others.some((pod) => !isLeaving(pod)) ? undefined : previous;
-  };
-
+/** By waves each wave has a budget of its own, of which hosts that have failed or are out of contact use nothing. */
+function unavailableWithinBudget(availability: Availability, waves: WaveBook): Invariant {
   return {
     rule: 'a rollout never stops an available Pod while the budget is used up',
     committed: (change, scene) => {
-      const { truth, nowMs } = scene;
-      if (change.kind === 'Pod') {
-        const { uid = '' } = (change.current ?? change.previous)?.metadata ?? {};
-        ready.note(uid, change.current !== undefined && isReady(change.current), nowMs);
-      }
-      // Time alone makes Pods available: what was seen at the last change may be old.
-      for (const each of truth.daemonSets.values()) look(each, scene);
-      const stopped = stoppedByRollout(change, scene);
-      const daemonSet = stopped && truth.ownerOf(stopped);
-      if (!stopped || !daemonSet) return undefined;
-      const { uid = '' } = daemonSet.metadata;
-      const own = `${uid}@${stopped.spec.nodeName}`;
-      const used = [...truth.nodes.keys()]
-        .map((name) => `${uid}@${name}`)
-        .filter((key) => key !== own && wanted.isFor(key, NEWS_MS, nowMs))
-        .filter((key) => emptied.has(key) || unavailable.isFor(key, NEWS_MS, nowMs));
-      const budget = Math.max(...(budgets.get(uid) ?? []).map((each) => each.budget));
-      emptied.add(own);
+      const stopped = availability.stoppedByRollout(change, scene);
+      if (!stopped) return undefined;
+      const { pod, daemonSet, node } = stopped;
+      const without = availability.without(stopped, scene);
+      const used = waves.mayGovern(daemonSet, scene)
+        ? without.filter(
+            (name) => waves.isInOneWaveWith(node, name) && waves.countsIn(daemonSet, name, scene),
+          )
+        : without;
+      const budget = availability.budgetOf(daemonSet);
+      availability.emptied(stopped);
       if (used.length < budget) return undefined;
-      const where = used.map((key) => key.split('@')[1]).join(' and ');
-      return `${stopped.metadata.name} on ${stopped.spec.nodeName} serves and is told to stop; without already: ${where}; ${budget} may be`;
+      return `${pod.metadata.name} on ${node} serves and is told to stop; without already: ${used.join(' and ')}; ${budget} may be`;
+    },
+  };
+}
+
+function waveByWave(availability: Availability, waves: WaveBook): Invariant {
+  return {
+    rule: 'where a policy governs, a rollout replaces only what is in an open wave, and nothing while it is paused',
+    committed: (change, scene) => {
+      const stopped = availability.stoppedByRollout(change, scene);
+      if (!stopped || !waves.governs(stopped.daemonSet, scene)) return undefined;
+      const { pod, daemonSet, node } = stopped;
+      const told = `${pod.metadata.name} on ${node} serves and is told to stop`;
+      if (waves.isPaused(scene)) return `${told} while the policy is paused`;
+      if (waves.mayBeOpen(daemonSet, pod, node, scene) || waves.mayGoBack(daemonSet, pod, scene))
+        return undefined;
+      return `${told}; its wave is ${waves.of(node).join(' or ')}, open is up to ${waves.openIn(daemonSet, scene)}`;
+    },
+  };
+}
+
+function closedWavesStayStable(waves: WaveBook): Invariant {
+  return {
+    rule: 'a Pod that is made in a wave that is not open is of the last completed revision',
+    committed: ({ kind, previous, current }, scene) => {
+      const daemonSet = kind === 'Pod' && !previous && current ? scene.truth.ownerOf(current) : undefined;
+      if (
+        !daemonSet ||
+        kind !== 'Pod' ||
+        !current ||
+        !waves.governs(daemonSet, scene) ||
+        !waves.hasStable(daemonSet, scene)
+      )
+        return undefined;
+      const { nodeName = '' } = current.spec;
+      if (!waves.isNewest(daemonSet, current, scene) || waves.mayBeOpen(daemonSet, current, nodeName, scene))
+        return undefined;
+      return `${current.metadata.name} of the newest revision is made on ${nodeName}, open is up to ${waves.openIn(daemonSet, scene)}`;
+    },
+  };
+}
+
+function failuresWithinBudget(availability: Availability, waves: WaveBook): Invariant {
+  return {
+    rule: 'a rollout that has failed on more hosts than its budget allows replaces nothing more that serves',
+    committed: (change, scene) => {
+      const stopped = availability.stoppedByRollout(change, scene);
+      if (!stopped || !waves.governs(stopped.daemonSet, scene)) return undefined;
+      const { pod, daemonSet, node } = stopped;
+      const allowed = scene.truth.policy?.spec.failureBudget?.maxFailed;
+      if (typeof allowed !== 'number' || waves.isNewest(daemonSet, pod, scene)) return undefined;
+      const failed = waves.failed(daemonSet, scene);
+      if (failed.length <= allowed) return undefined;
+      return `${pod.metadata.name} on ${node} serves and is told to stop; failed have ${failed.join(' and ')}, ${allowed} may`;
     },
   };
 }
@@ -175,6 +173,37 @@ function acknowledgedIsStored(): Invariant {
       const present = truth.pods.get(uid) ?? truth.nodes.get(name) ?? truth.daemonSets.get(uid);
       const isKept = isDeletion && present?.metadata.uid === uid && !isLeaving(present);
       return isKept ? `the deletion of ${name} was acknowledged, and it stays` : undefined;
+    },
+  };
+}
+
+/** A host whose cable is cut cannot know what was asked since: its containers stay. */
+function nothingStopsUnasked(): Invariant {
+  /** When each Pod was first to go, by uid. */
+  const asked = new Map<string, number>();
+  return {
+    rule: 'a container is stopped only when its Pod was deleted, and where the link is cut only when that was before',
+    committed: ({ kind, previous, current }, { truth, nowMs }) => {
+      const { uid = '', name } = (current ?? previous)?.metadata ?? {};
+      const ask = (podUid: string) => asked.set(podUid, asked.get(podUid) ?? nowMs);
+      if (kind === 'Pod' && (!current || isLeaving(current))) ask(uid);
+      // A deleted Node's Pods stop.
+      if (kind !== 'Node' || current) return undefined;
+      for (const pod of truth.pods.values()) if (pod.spec.nodeName === name) ask(pod.metadata.uid ?? '');
+      return undefined;
+    },
+    stopped: (podUid, node, { truth, cutSinceMs }) => {
+      const known = truth.ever.get(podUid);
+      // A static Pod is the host's own.
+      if (!known) return undefined;
+      const askedAtMs = asked.get(podUid);
+      const told = `a container of ${known.name} is stopped on ${node}`;
+      if (askedAtMs === undefined)
+        return truth.pods.has(podUid) ? `${told}, and nobody asked for that` : undefined;
+      const since = cutSinceMs(node);
+      return since !== undefined && askedAtMs > since
+        ? `${told}, which cannot know that it is to go`
+        : undefined;
     },
   };
 }
@@ -213,7 +242,8 @@ function nothingVanishes(): Invariant {
         if (!current || evicts) drivenOut.add((current ?? previous)?.metadata.name ?? '');
       }
       if (!previous || current || wishes.deleted.has(previous.metadata.uid ?? '')) return undefined;
-      // What a DaemonSet made is its controller's to remove; that it removes the right ones shows at the end.
+      // What a controller made is that controller's to remove; that it removes the right ones shows at the end.
+      if (kind === 'Rollout') return undefined;
       const isMade =
         kind === 'Pod' &&
         (truth.ever.get(previous.metadata.uid ?? '')?.maker || controllerOf(previous.metadata));
@@ -223,42 +253,52 @@ function nothingVanishes(): Invariant {
   };
 }
 
-/** Nodes that some time since a generation began were so; its figures can only be sums of these. */
-interface Figures {
-  version: string | undefined;
-  belonged: Set<string>;
-  notBelonged: Set<string>;
-  updated: Set<string>;
-  ready: Set<string>;
+/** By the coordinator's clock or the true one, whichever says longer: the first may have been set. */
+function taintsWait(): Invariant {
+  /** Keys are node and taint. */
+  const tainted = new Since<string>();
+  const lastFreedMs = new Map<string, number>();
+
+  const note = ({ previous, current }: Extract<TrueChange, { kind: 'Node' }>, nowMs: number): void => {
+    const { name = '' } = (current ?? previous)?.metadata ?? {};
+    const now = new Set(noExecuteTaints(current).map(({ key }) => key));
+    for (const key of now) tainted.note(`${name} ${key}`, true, nowMs);
+    for (const { key } of noExecuteTaints(previous)) {
+      if (now.has(key)) continue;
+      tainted.note(`${name} ${key}`, false, nowMs);
+      lastFreedMs.set(name, nowMs);
+    }
+  };
+
+  return {
+    rule: 'a taint drives no Pod out for as long as that tolerates it',
+    committed: (change, { truth, wishes, nowMs, coordinatorNowMs }) => {
+      if (change.kind === 'Node') note(change, nowMs);
+      const { kind, previous, current } = change;
+      if (kind !== 'Pod' || !previous || isLeaving(previous) || !current || !isLeaving(current))
+        return undefined;
+      const { uid = '', name } = previous.metadata;
+      const node = truth.nodes.get(previous.spec.nodeName ?? '');
+      const isMade = truth.ever.get(uid)?.maker ?? controllerOf(previous.metadata);
+      if (!node || isMade || wishes.deleted.has(uid)) return undefined;
+      const where = node.metadata.name;
+      const isDue = noExecuteTaints(node).some((taint) => {
+        const waitMs = toleratesFor(previous, taint) * 1_000 - WHOLE_SECONDS_MS;
+        const byItsClock = coordinatorNowMs - Date.parse(taint.timeAdded ?? '');
+        return byItsClock >= waitMs || tainted.isFor(`${where} ${taint.key}`, waitMs, nowMs);
+      });
+      const isLate = (lastFreedMs.get(where) ?? Number.NEGATIVE_INFINITY) >= nowMs - NEWS_MS;
+      return isDue || isLate ? undefined : `${name} is driven from ${where} before its time`;
+    },
+  };
 }
 
-function emptyFigures(version: string | undefined): Figures {
-  return { version, belonged: new Set(), notBelonged: new Set(), updated: new Set(), ready: new Set() };
+function noExecuteTaints(node: Node | undefined): Taint[] {
+  return (node?.spec?.taints ?? []).filter(({ effect }) => effect === 'NoExecute');
 }
 
 function statusIsTrue(): Invariant {
-  const figures = new Map<string, Map<number, Figures>>();
-
-  const look = (daemonSet: DaemonSet, { truth }: Scene): void => {
-    const { uid = '', generation = 0 } = daemonSet.metadata;
-    const all = figures.get(uid) ?? new Map<number, Figures>();
-    figures.set(uid, all);
-    const isNew = !all.has(generation);
-    if (isNew) all.set(generation, emptyFigures(versionOf(daemonSet.spec.template)));
-    // Word of an older generation may still be on its way.
-    for (const each of all.values()) {
-      for (const [name, node] of truth.nodes) {
-        // A node that joined since was none before.
-        if (!isNew && !each.belonged.has(name)) each.notBelonged.add(name);
-        (belongs(daemonSet, node) ? each.belonged : each.notBelonged).add(name);
-        const pods = truth.podsOf(daemonSet, name);
-        if (pods.some((pod) => versionOf(pod) === each.version || hasTemplateGeneration(pod, daemonSet)))
-          each.updated.add(name);
-        if (pods.some(isReady)) each.ready.add(name);
-      }
-      for (const name of each.belonged) if (!truth.nodes.has(name)) each.notBelonged.add(name);
-    }
-  };
+  const figures = new FigureBook();
 
   const lie = (daemonSet: DaemonSet, previous: DaemonSet | undefined): Violation | undefined => {
     const { uid = '', generation = 0, name } = daemonSet.metadata;
@@ -270,7 +310,7 @@ function statusIsTrue(): Invariant {
     const before = previous?.metadata.uid === uid ? (previous?.status?.observedGeneration ?? 0) : 0;
     if (observed < before)
       return `${name} says it observed generation ${observed}, and said ${before} before`;
-    const seen = figures.get(uid)?.get(observed);
+    const seen = figures.of(uid, observed);
     if (!seen) return undefined;
     const always = [...seen.belonged].filter((node) => !seen.notBelonged.has(node)).length;
     const says = `${name} says of generation ${observed}:`;
@@ -286,7 +326,7 @@ function statusIsTrue(): Invariant {
   return {
     rule: 'observedGeneration never tells a lie: the figures beside it were true of that generation',
     committed: ({ kind, previous, current }, scene) => {
-      for (const each of scene.truth.daemonSets.values()) look(each, scene);
+      figures.committed(scene);
       if (kind !== 'DaemonSet' || !current) return undefined;
       const isStatus = JSON.stringify(previous?.status) !== JSON.stringify(current.status);
       return isStatus ? lie(current, previous) : undefined;

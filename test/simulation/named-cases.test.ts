@@ -180,4 +180,107 @@ describe('the simulation found', () => {
       after(21, { kind: 'kill agent', node: 'host-5', doom: KILLED, downMs: SECOND, damagesCache: false }),
       after(8, setImage('app:stubborn')),
     ]));
+
+  test('containers of a deleted Pod stayed when the engine was down at the hello of an agent that had lost its cache', () =>
+    unbroken(1, [
+      after(1, { kind: 'create pod', name: 'bare-1', node: 'host-1', image: 'app:1' }),
+      after(9, { kind: 'stop engine', node: 'host-1', forMs: 90 * SECOND, killsContainers: false }),
+      after(1, { kind: 'kill agent', node: 'host-1', doom: KILLED, downMs: SECOND, damagesCache: true }),
+      after(5, { kind: 'delete pod', node: 'host-1', index: 0, force: true }),
+    ]));
+
+  test('a Pod whose deletion a restore had undone ran on and was shown as ended', () =>
+    unbroken(1, [
+      after(1, { kind: 'create pod', name: 'bare-1', node: 'host-1', image: 'app:1' }),
+      after(9, { kind: 'back up' }),
+      after(5, { kind: 'delete pod', node: 'host-1', index: 0, force: false }),
+      after(0.1, { kind: 'restore backup', downMs: 10 * SECOND, confirmAfterMs: 5 * SECOND }),
+    ]));
+
+  test('a second restore undid what the host had said of a Pod that it had ended', () =>
+    unbroken(
+      2,
+      [
+        after(1, daemonSet('app:1')),
+        after(9, { kind: 'back up' }),
+        after(5, setImage('app:2')),
+        after(0.2, { kind: 'restore backup', downMs: SECOND, confirmAfterMs: 90 * SECOND }),
+        after(40, { kind: 'restore backup', downMs: SECOND, confirmAfterMs: 60 * SECOND }),
+      ],
+      10,
+    ));
+
+  test('after a restore a Pod was made for a host that then gave one back: two copies ran', () =>
+    unbroken(
+      2,
+      [
+        after(1, daemonSet('app:slow1')),
+        after(20, { kind: 'back up' }),
+        after(1, setImage('app:slow2')),
+        after(25, { kind: 'cut cable', node: 'host-1', forMs: 60 * SECOND }),
+        after(1, { kind: 'restore backup', downMs: SECOND, confirmAfterMs: 5 * SECOND }),
+      ],
+      10,
+    ));
+
+  test('with all Nodes tainted, a surge of half of nothing replaces no Pod that serves (upstream, kept)', () =>
+    unbroken(1, [
+      after(
+        1,
+        daemonSet('app:1', { strategy: { type: 'RollingUpdate', maxUnavailable: 0, maxSurge: '50%' } }),
+      ),
+      after(9, { kind: 'taint node', node: 'host-1', effect: 'NoSchedule' }),
+      after(1, setImage('app:2')),
+    ]));
+
+  test('a Pod that its host had begun to end with its deleted Node did not run when the Node was there again', () =>
+    unbroken(
+      1,
+      [
+        after(1, { kind: 'create pod', name: 'bare-1', node: 'host-1', image: 'app:stubborn' }),
+        after(9, { kind: 'delete node', node: 'host-1' }),
+        after(0.5, { kind: 'stop agent', node: 'host-1', downMs: SECOND }),
+      ],
+      10,
+    ));
+
+  test('a host that had lost its cache named in its hello a Pod that had long gone: a restore kept it, and two copies ran', () =>
+    unbroken(
+      1,
+      [
+        after(1, daemonSet('app:1')),
+        after(5, { kind: 'back up' }),
+        after(1, { kind: 'kill agent', node: 'host-1', doom: KILLED, downMs: SECOND, damagesCache: true }),
+        after(30, setImage('app:2')),
+        after(30, { kind: 'restore backup', downMs: SECOND, confirmAfterMs: 5 * SECOND }),
+      ],
+      10,
+    ));
+
+  test('a copy that was orphaned before its host heard of it started beside the one it was made for', () =>
+    unbroken(1, [
+      after(1, daemonSet('app:stubborn', { graceSeconds: 30 })),
+      after(9, { kind: 'cut cable', node: 'host-1', forMs: 30 * SECOND }),
+      after(5, { kind: 'delete pod', node: 'host-1', index: 0, force: true }),
+      after(5, { kind: 'delete daemonset', name: 'alpha', policy: 'Orphan' }),
+    ]));
+
+  test('a mirror was made again for ever for a deleted Node whose host was yet to hear of that', () =>
+    unbroken(
+      1,
+      [
+        after(1, { kind: 'write manifest', node: 'host-1', name: 'static-1', image: 'app:2' }),
+        after(30, { kind: 'cut cable', node: 'host-1', forMs: 30 * SECOND }),
+        after(1, { kind: 'delete node', node: 'host-1' }),
+      ],
+      3,
+    ));
+
+  test('a host whose disk had been full started a Pod again that it had ended: what it held was never written', () =>
+    unbroken(1, [
+      after(1, daemonSet('app:1')),
+      after(9, { kind: 'fill host disk', node: 'host-1', forMs: 20 * SECOND }),
+      after(1, setImage('app:2')),
+      after(60, { kind: 'kill agent', node: 'host-1', doom: KILLED, downMs: SECOND, damagesCache: false }),
+    ]));
 });

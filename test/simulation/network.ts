@@ -29,6 +29,7 @@ export class Cable {
   readonly counts: NetworkCounts;
   readonly #wires = new Set<Wire>();
   #isCut = false;
+  #cutAtMs = 0;
 
   constructor(counts: NetworkCounts) {
     this.counts = counts;
@@ -38,7 +39,13 @@ export class Cable {
     return this.#isCut;
   }
 
-  cut(): void {
+  /** When it was cut, ms; undefined = it is not. */
+  get cutSinceMs(): number | undefined {
+    return this.#isCut ? this.#cutAtMs : undefined;
+  }
+
+  cut(nowMs: number): void {
+    if (!this.#isCut) this.#cutAtMs = nowMs;
     this.#isCut = true;
   }
 

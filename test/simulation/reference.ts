@@ -40,6 +40,27 @@ export function mayStay(daemonSet: DaemonSet, node: Node): boolean {
   return matchesSelector(node, daemonSet) && taintsOf(node, 'NoExecute').length === 0;
 }
 
+/**
+ * For how long a Pod stays where there is this taint of effect NoExecute, seconds; 0 = not at all. The shortest of the tolerations that
+ * match counts (https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration).
+ */
+export function toleratesFor({ spec }: Pod, { key, value = '' }: Taint): number {
+  const matching = (spec.tolerations ?? []).filter(
+    (each) =>
+      (!each.effect || each.effect === 'NoExecute') &&
+      (!each.key || each.key === key) &&
+      (each.operator === 'Exists' || (each.value ?? '') === value),
+  );
+  if (matching.length === 0) return 0;
+  return Math.min(...matching.map(({ tolerationSeconds = Number.POSITIVE_INFINITY }) => tolerationSeconds));
+}
+
+/** The wave of a Node in the histories' policy, by its label; the last is for the rest. */
+export function waveIndexOf({ metadata }: Pick<Node, 'metadata'>): number {
+  const { zone } = metadata.labels ?? {};
+  return zone === 'a' ? 0 : zone === 'b' ? 1 : 2;
+}
+
 /** Side by side, while updating. */
 export function maySurge({ spec }: DaemonSet): boolean {
   return shareOf(spec.updateStrategy?.rollingUpdate?.maxSurge ?? 0, 100) > 0;
@@ -52,6 +73,15 @@ export function maySurge({ spec }: DaemonSet): boolean {
 export function hasTemplateGeneration(pod: Pod, { metadata }: DaemonSet): boolean {
   const generation = metadata.annotations?.['deprecated.daemonset.template.generation'];
   return generation !== undefined && pod.metadata.labels?.['pod-template-generation'] === generation;
+}
+
+/**
+ * With nowhere to belong, a percentage is a share of nothing: no available Pod is replaced, and the one that a taint of effect
+ * NoSchedule lets stay keeps its older template (upstream's updatedDesiredNodeCounts mends two zeros only where Pods belong).
+ */
+export function mayReplaceAvailable(daemonSet: DaemonSet, desired: number): boolean {
+  const { maxSurge = 0 } = daemonSet.spec.updateStrategy?.rollingUpdate ?? {};
+  return desired > 0 || shareOf(maxSurge, 0) > 0 || unavailableBudget(daemonSet, 0) > 0;
 }
 
 /** How many of `desired` nodes may be without an available Pod while updating. */

@@ -3,9 +3,11 @@ import { findCondition } from '../../shared/kube/conditions.js';
 import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
-import { belongs, hasTemplateGeneration, mayStay } from './reference.js';
+import { belongs, hasTemplateGeneration, mayReplaceAvailable, mayStay, toleratesFor } from './reference.js';
 import type { Scene } from './scene.js';
 import { isLeaving, isReady, versionOf } from './truth.js';
+
+const UNSCHEDULABLE = 'node.kubernetes.io/unschedulable';
 
 /** What is not yet, or never will be, as it must be; empty = at rest. */
 export function unrest(scene: Scene, hosts: readonly string[]): string[] {
@@ -15,6 +17,7 @@ export function unrest(scene: Scene, hosts: readonly string[]): string[] {
     ...[...truth.pods.values()].flatMap((pod) => podUnrest(pod, scene)),
     ...[...truth.daemonSets.values()].flatMap((daemonSet) => daemonSetUnrest(daemonSet, scene)),
     ...hosts.flatMap((host) => hostUnrest(host, scene)),
+    ...hosts.flatMap((host) => staticUnrest(host, scene)),
     ...[...scene.wishes.answered].flatMap((uid) => forgottenDeletion(uid, scene)),
   ];
 }
@@ -23,17 +26,31 @@ function nodeUnrest({ metadata, spec, status }: Node): string[] {
   const isLive = ['Ready', 'Connected'].every(
     (type) => findCondition(status?.conditions, type)?.status === 'True',
   );
-  const taint = spec?.taints?.find(({ key }) => key.startsWith('node.kubernetes.io/'));
+  const pressure = ['MemoryPressure', 'DiskPressure', 'PIDPressure'].find(
+    (type) => findCondition(status?.conditions, type)?.status === 'True',
+  );
+  const isCordoned = spec?.taints?.some(({ key }) => key === UNSCHEDULABLE) ?? false;
+  const taint = spec?.taints?.find(
+    ({ key }) => key.startsWith('node.kubernetes.io/') && key !== UNSCHEDULABLE,
+  );
   if (!isLive) return [`Node ${metadata.name} is not Ready and Connected`];
+  if (pressure) return [`Node ${metadata.name} keeps ${pressure}`];
+  if (isCordoned !== (spec?.unschedulable ?? false))
+    return [`Node ${metadata.name} is ${isCordoned ? '' : 'not '}tainted as unschedulable`];
   return taint ? [`Node ${metadata.name} keeps the taint ${taint.key}`] : [];
 }
 
 function podUnrest(pod: Pod, { truth, running }: Scene): string[] {
-  const { name, uid } = pod.metadata;
+  const { name } = pod.metadata;
   const { nodeName = '' } = pod.spec;
+  const node = truth.nodes.get(nodeName);
   if (isLeaving(pod)) return [`Pod ${name} is still to be deleted`];
-  if (!truth.nodes.has(nodeName)) return [`Pod ${name} is on ${nodeName}, which is no Node`];
-  const own = running(nodeName).filter(({ podUid }) => podUid === uid);
+  if (!node) return [`Pod ${name} is on ${nodeName}, which is no Node`];
+  const intolerable = node.spec?.taints?.find(
+    (taint) => taint.effect === 'NoExecute' && Number.isFinite(toleratesFor(pod, taint)),
+  );
+  if (intolerable) return [`Pod ${name} stays on ${nodeName} with the taint ${intolerable.key}`];
+  const own = running(nodeName).filter(({ podUid }) => podUid === hostUid(pod));
   const images = own.map(({ image }) => image).join();
   const wanted = pod.spec.containers.map(({ image }) => `docker.io/library/${image}`).join();
   if (images !== wanted) return [`Pod ${name} runs [${images}] on ${nodeName}, wanted [${wanted}]`];
@@ -54,7 +71,9 @@ function placeUnrest(daemonSet: DaemonSet, node: Node, { truth }: Scene): string
   const where = `${daemonSet.metadata.name} on ${name}`;
   const mayBe = belongs(daemonSet, node) ? [1] : mayStay(daemonSet, node) ? [0, 1] : [0];
   if (!mayBe.includes(pods.length)) return [`${where}: ${pods.length} Pods, wanted ${mayBe.join(' or ')}`];
-  const isRolling = daemonSet.spec.updateStrategy?.type === 'RollingUpdate';
+  const desired = [...truth.nodes.values()].filter((each) => belongs(daemonSet, each)).length;
+  const isRolling =
+    daemonSet.spec.updateStrategy?.type === 'RollingUpdate' && mayReplaceAvailable(daemonSet, desired);
   const outdated = pods.find((pod) => !isUpdated(pod, daemonSet));
   return isRolling && outdated ? [`${where}: ${outdated.metadata.name} is of an older template`] : [];
 }
@@ -63,7 +82,8 @@ function isUpdated(pod: Pod, daemonSet: DaemonSet): boolean {
   return versionOf(pod) === versionOf(daemonSet.spec.template) || hasTemplateGeneration(pod, daemonSet);
 }
 
-function statusUnrest({ metadata, status }: DaemonSet, nodes: readonly Node[], { truth }: Scene): string[] {
+function statusUnrest({ metadata, status }: DaemonSet, nodes: readonly Node[], scene: Scene): string[] {
+  const { truth } = scene;
   const daemonSet = truth.daemonSets.get(metadata.uid ?? '');
   if (!daemonSet) return [];
   const wanted = nodes.filter((node) => belongs(daemonSet, node));
@@ -76,16 +96,59 @@ function statusUnrest({ metadata, status }: DaemonSet, nodes: readonly Node[], {
     numberAvailable: pods.length,
     updatedNumberScheduled: pods.filter((pod) => isUpdated(pod, daemonSet)).length,
   };
-  return Object.entries(figures).flatMap(([figure, right]) => {
+  const problems = Object.entries(figures).flatMap(([figure, right]) => {
     const told = status?.[figure as keyof typeof figures] ?? 0;
     return told === right ? [] : [`DaemonSet ${metadata.name} says ${figure} ${told}, it is ${right}`];
   });
+  return problems.length > 0 ? problems : rolloutUnrest(daemonSet, wanted.length, scene);
 }
 
-function hostUnrest(host: string, { truth, containers }: Scene): string[] {
+/** A static Pod's containers are its host's own, and bear the uid that its mirror names. */
+function hostUid({ metadata }: Pod): string | undefined {
+  return metadata.annotations?.['kubernetes.io/config.mirror'] ?? metadata.uid;
+}
+
+/** A host whose Node was deleted stays out until its agent restarts; its static Pods run on. */
+function hostUnrest(host: string, { truth, containers, staticPods }: Scene): string[] {
+  const pods = [...truth.pods.values()].filter(({ spec }) => spec.nodeName === host);
+  const own = new Set(pods.map(hostUid));
+  const unseen = truth.nodes.has(host) ? [] : staticPods(host).map(({ name }) => name);
   return containers(host)
-    .filter(({ podUid }) => truth.pods.get(podUid)?.spec.nodeName !== host)
+    .filter(({ podUid, podName }) => !own.has(podUid) && !unseen.includes(podName))
     .map(({ podName }) => `${host} has a container of ${podName}, which is no Pod of it`);
+}
+
+/** Every manifest has its Pod and its mirror, and every mirror its manifest; that they run, `podUnrest` looks at. */
+function staticUnrest(host: string, { truth, staticPods }: Scene): string[] {
+  if (!truth.nodes.has(host)) return [];
+  const wanted = staticPods(host).map(({ name, image }) => `${name} of ${image}`);
+  const mirrors = [...truth.pods.values()].filter(
+    (pod) => pod.spec.nodeName === host && hostUid(pod) !== pod.metadata.uid,
+  );
+  const shown = mirrors.map(({ metadata, spec }) => `${metadata.name} of ${spec.containers[0]?.image}`);
+  const [is, should] = [shown, wanted].map((names) => names.toSorted().join(', '));
+  return is === should ? [] : [`static Pods of ${host} are shown as [${is}], wanted [${should}]`];
+}
+
+/**
+ * A rollout by waves ends when nothing holds it up; without a policy there is none to be shown. Nodes that keep a Pod though none belongs
+ * there may be counted; and what failed in one of them and is well since stays a failure.
+ */
+function rolloutUnrest(daemonSet: DaemonSet, wanted: number, { truth }: Scene): string[] {
+  const { metadata, spec } = daemonSet;
+  const { name } = metadata;
+  const status = truth.rollouts.get(name)?.status;
+  const isGoverned = truth.policy !== undefined && spec.updateStrategy?.type === 'RollingUpdate';
+  if (!isGoverned) return status ? [`${name} has a Rollout and no policy`] : [];
+  const { phase = 'none', nodes = 0, updated = 0, failed = 0 } = status ?? {};
+  const kept = [...truth.nodes.values()].filter(
+    (node) => !belongs(daemonSet, node) && truth.podsOf(daemonSet, node.metadata.name).length > 0,
+  );
+  const isRight = nodes >= wanted && nodes <= wanted + kept.length && updated + failed === nodes;
+  if (phase === 'Completed' && isRight) return [];
+  return [
+    `Rollout ${name} says ${phase}: ${updated} of ${nodes} updated, ${failed} failed; wanted ${wanted}`,
+  ];
 }
 
 function forgottenDeletion(uid: string, { truth }: Scene): string[] {

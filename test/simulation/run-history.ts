@@ -1,10 +1,12 @@
 /** Runs one history to its end: its steps, then everything mended, then rest. */
 
-import type { SimulatedDisk } from './disk-store.js';
+import { Faults } from './faults.js';
 import type { Fault, History, Step, UserStep } from './history.js';
-import { START_MS } from './life.js';
+import { isUserStep } from './mixes.js';
+import { mendPolicy, mendRollouts } from './policy-steps.js';
+import type { Request, UserParts } from './requests.js';
 import { unrest } from './rest.js';
-import { mendImages, type Request, requestsOf, type UserParts } from './user.js';
+import { mendImages, requestsOf } from './user.js';
 import { type Sabotage, World } from './world.js';
 
 /** A client gives up on a coordinator that does not answer. */
@@ -13,6 +15,9 @@ const TRY_AGAIN_MS = 3_000;
 /** How often rest is looked for, and how long at most: the longest back-off is five minutes. */
 const LOOK_MS = 20_000;
 const PATIENCE_MS = 40 * 60_000;
+
+/** All hosts are back by then. */
+const SETTLED_MS = 150_000;
 
 export interface Outcome {
   /** What was broken; absent = nothing. */
@@ -45,13 +50,13 @@ class Run {
   readonly #world: World;
   readonly #history: History;
   readonly #counts: Record<string, number> = {};
-  #backup: { content: ReturnType<SimulatedDisk['copy']>; takenAt: number } | undefined;
-  #eras = 0;
+  readonly #faults: Faults;
   #restless: string[] = [];
 
   constructor(history: History, sabotage: Sabotage) {
     this.#history = history;
     this.#world = new World(history, sabotage);
+    this.#faults = new Faults(this.#world);
   }
 
   async play(): Promise<void> {
@@ -66,7 +71,8 @@ class Run {
     }
     // Whatever was begun ends by itself.
     await this.#until(timeline.now + 180_000);
-    this.#mend();
+    this.#faults.end();
+    void this.#mendObjects();
     await this.#untilRest();
   }
 
@@ -100,23 +106,6 @@ class Run {
     return this.#world.timeline.until(ms, () => this.#isBroken());
   }
 
-  /** Faults end: what is cut is mended, what is down comes up, images that cannot run are replaced. */
-  #mend(): void {
-    const { hosts, coordinator, disk, chronicle } = this.#world;
-    chronicle.tell('everyone', 'faults end');
-    disk.isFull = false;
-    this.#world.restartAfter(1_000);
-    coordinator.start();
-    for (const host of hosts.values()) {
-      host.cable.mend();
-      if (host.isPowered) host.startEngine();
-      host.boot();
-      host.startAgent();
-    }
-    if (disk.content.isUnconfirmed) coordinator.confirmRestore();
-    void this.#mendImages();
-  }
-
   async #untilRest(): Promise<void> {
     const { timeline, hosts, disk } = this.#world;
     const end = timeline.now + PATIENCE_MS;
@@ -133,12 +122,18 @@ class Run {
   #begin(step: Step): void {
     const { afterMs: _, ...what } = step;
     this.#world.chronicle.tell('history', JSON.stringify(what));
-    if (isFault(step)) this.#fail(step);
-    else void this.#use(step);
+    if (isUserStep(step)) void this.#use(step);
+    else this.#faults.begin(step as Fault);
   }
 
-  async #mendImages(): Promise<void> {
+  /** Images that cannot run are replaced, what holds rollouts up is let go; those that have failed are given another revision. */
+  async #mendObjects(): Promise<void> {
     for (const request of mendImages(this.#user())) await this.#ask('a person', 'mend an image', request);
+    for (const request of mendPolicy(this.#user())) await this.#ask('a person', 'mend the policy', request);
+    await new Promise<void>((resolve) => this.#world.timeline.after(SETTLED_MS, resolve));
+    // Controllers that rested until now, or had not heard, may have made Pods of what was mended.
+    for (const request of mendImages(this.#user())) await this.#ask('a person', 'mend an image', request);
+    for (const request of mendRollouts(this.#user())) await this.#ask('a person', 'mend a rollout', request);
   }
 
   async #use(step: UserStep): Promise<void> {
@@ -171,99 +166,4 @@ class Run {
     }
     chronicle.tell(who, `${what}: given up`);
   }
-
-  #fail(fault: Fault): void {
-    const { timeline, coordinator, disk } = this.#world;
-    const host = 'node' in fault && fault.node !== null ? this.#world.hosts.get(fault.node) : undefined;
-    const later = (ms: number, action: () => void) => void timeline.after(ms, action);
-    switch (fault.kind) {
-      case 'kill agent':
-        host?.doomAgent(fault.doom);
-        later(10_000, () => {
-          host?.crashAgent();
-          if (fault.damagesCache) host?.damageCache();
-        });
-        later(10_000 + fault.downMs, () => host?.startAgent());
-        return;
-      case 'stop agent':
-        host?.stopAgent();
-        later(fault.downMs, () => {
-          host?.crashAgent();
-          host?.startAgent();
-        });
-        return;
-      case 'kill coordinator':
-        this.#world.restartAfter(fault.downMs);
-        coordinator.doom(fault.doom);
-        return;
-      case 'stop coordinator':
-        this.#world.restartAfter(fault.downMs);
-        coordinator.stop();
-        return;
-      case 'cut power':
-        host?.cutPower();
-        if (fault.damagesCache) host?.damageCache();
-        later(fault.downMs, () => host?.boot());
-        return;
-      case 'cut cable':
-        host?.cable.cut();
-        later(fault.forMs, () => host?.cable.mend());
-        return;
-      case 'reset connections':
-        host?.cable.reset();
-        return;
-      case 'stop engine':
-        host?.stopEngine(fault.killsContainers);
-        later(fault.forMs, () => host?.startEngine());
-        return;
-      case 'end container':
-        host?.endContainer(fault.index, fault.code);
-        return;
-      case 'jump clock':
-        (host ?? coordinator).wall.offsetMs += fault.byMs;
-        return;
-      case 'fill disk':
-        disk.isFull = true;
-        later(fault.forMs, () => {
-          disk.isFull = false;
-        });
-        return;
-      case 'back up':
-        this.#backup = { content: disk.copy(), takenAt: START_MS + timeline.now + coordinator.wall.offsetMs };
-        return;
-      case 'restore backup':
-        this.#restore(fault);
-        return;
-    }
-  }
-
-  #restore({ downMs, confirmAfterMs }: Extract<Fault, { kind: 'restore backup' }>): void {
-    const { coordinator, disk, timeline } = this.#world;
-    const backup = this.#backup;
-    if (!backup) return;
-    this.#world.restartAfter(downMs);
-    coordinator.crash();
-    this.#eras += 1;
-    disk.restore(backup.content, backup.takenAt, `era-${this.#eras}`);
-    this.#world.restored();
-    timeline.after(downMs + confirmAfterMs, () => coordinator.confirmRestore());
-  }
-}
-
-function isFault(step: Step): step is Step & Fault {
-  const users: readonly string[] = [
-    'create daemonset',
-    'set image',
-    'set strategy',
-    'set selector',
-    'delete daemonset',
-    'label node',
-    'taint node',
-    'delete pod',
-    'evict pod',
-    'create pod',
-    'replace pod',
-    'delete node',
-  ];
-  return !users.includes(step.kind);
 }

@@ -1,5 +1,5 @@
 /** What invariants may look at: what is stored, what runs, and what users have asked for. */
-import type { HostContainer } from './host.js';
+import type { HostContainer } from './host-engine.js';
 import type { Truth } from './truth.js';
 
 /** What users asked for, whether they were answered or not. */
@@ -23,4 +23,8 @@ export interface Scene {
   readonly running: (node: string) => readonly HostContainer[];
   /** All that are there, running or not. */
   readonly containers: (node: string) => readonly HostContainer[];
+  /** Since when a host's cable is cut; undefined = it is not. */
+  readonly cutSinceMs: (node: string) => number | undefined;
+  /** The static Pods whose manifests lie on a host, by their names in the store. */
+  readonly staticPods: (node: string) => readonly { name: string; image: string }[];
 }

@@ -1,9 +1,10 @@
 /**
- * Runs histories by the thousand: npm run simulation -- [--histories N] [--first N] [--mix NAME] [--seed SEED] [--stop-after N]
- * `--seed` runs one history and prints its chronicle. A failing history is shortened and told; the exit code is 1.
+ * Runs histories by the thousand: npm run simulation -- [--histories N] [--first N] [--mix NAME] [--seed SEED] [--stop-after N] [--seconds N]
+ * `--seed` runs one history and prints its chronicle; `--seconds` ends with the history that is under way by then. A failing history is shortened and told; the exit code is 1.
  */
 import { parseArgs } from 'node:util';
-import { historyOf, MIXES, type MixName } from './history.js';
+import { historyOf } from './draw.js';
+import { MIXES, type MixName } from './mixes.js';
 import { type Outcome, runHistory } from './run-history.js';
 import { shrink } from './shrink.js';
 import { story } from './story.js';
@@ -18,6 +19,7 @@ const { values } = parseArgs({
     mix: { type: 'string', default: 'all' },
     seed: { type: 'string' },
     'stop-after': { type: 'string', default: '3' },
+    seconds: { type: 'string', default: 'Infinity' },
   },
 });
 
@@ -35,7 +37,8 @@ async function one(seed: string): Promise<number> {
 async function many(): Promise<number> {
   const [first, histories] = [Number(values.first), Number(values.histories)];
   const totals = new Totals();
-  for (let number = first; number < first + histories; number++) {
+  const end = performance.now() + Number(values.seconds) * 1_000;
+  for (let number = first; number < first + histories && performance.now() < end; number++) {
     const history = historyOf(`${values.mix}-${number}`, mix);
     const outcome = await runHistory(history);
     totals.add(outcome);

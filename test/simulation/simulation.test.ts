@@ -6,16 +6,21 @@ import { PodWorkers } from '../../agent/pods/pod-workers.js';
 import { DaemonSetTallies } from '../../coordinator/controllers/daemonset-tallies.js';
 import { DaemonSetTally } from '../../coordinator/controllers/daemonset-tally.js';
 import type { Core } from '../../coordinator/core.js';
-import { type History, historyOf, MIXES, type MixName } from './history.js';
+import { historyOf } from './draw.js';
+import type { History } from './history.js';
+import { MIXES, type MixName } from './mixes.js';
 import { runHistory } from './run-history.js';
 import { story } from './story.js';
 import type { Sabotage } from './world.js';
 
 const SHARES: Partial<Record<MixName, number>> = {
-  all: 50,
-  rollouts: 20,
+  all: 35,
+  rollouts: 15,
   deletions: 15,
-  clocks: 10,
+  clocks: 5,
+  restores: 5,
+  waves: 10,
+  hosts: 10,
   calm: 5,
 };
 

@@ -5,6 +5,8 @@ import { findCondition, isConditionTrue } from '../../shared/kube/conditions.js'
 import { controllerOf, type KubeObject } from '../../shared/kube/meta.js';
 import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
+import type { Rollout } from '../../shared/kube/rollout.js';
+import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 
 /** A Pod as it entered the store. */
@@ -22,18 +24,26 @@ export interface PodRecord {
 export type TrueChange =
   | { kind: 'Pod'; previous?: Pod; current?: Pod }
   | { kind: 'Node'; previous?: Node; current?: Node }
-  | { kind: 'DaemonSet'; previous?: DaemonSet; current?: DaemonSet };
+  | { kind: 'DaemonSet'; previous?: DaemonSet; current?: DaemonSet }
+  | { kind: 'RolloutPolicy'; previous?: RolloutPolicy; current?: RolloutPolicy }
+  | { kind: 'Rollout'; previous?: Rollout; current?: Rollout };
 
 const KINDS: readonly [string, TrueChange['kind']][] = [
   ['/pods/', 'Pod'],
   ['/nodes/', 'Node'],
   ['/daemonsets/', 'DaemonSet'],
+  ['/rolloutpolicies/', 'RolloutPolicy'],
+  ['/rollouts/', 'Rollout'],
 ];
 
 export class Truth {
   readonly pods = new Map<string, Pod>();
   readonly nodes = new Map<string, Node>();
   readonly daemonSets = new Map<string, DaemonSet>();
+  /** The one that histories have; it governs all DaemonSets. */
+  policy: RolloutPolicy | undefined;
+  /** By name, which is that of their DaemonSet. */
+  readonly rollouts = new Map<string, Rollout>();
   /** By uid: the revision of the last write or of the deletion. */
   readonly revisions = new Map<string, number>();
   /** Every Pod that was ever stored, by uid. */
@@ -55,6 +65,8 @@ export class Truth {
     this.pods.clear();
     this.nodes.clear();
     this.daemonSets.clear();
+    this.rollouts.clear();
+    this.policy = undefined;
     for (const { key, value, revision } of values) this.take({ key, value, revision }, nowMs);
   }
 
@@ -79,6 +91,8 @@ export class Truth {
     const name = (current ?? previous)?.metadata.name ?? '';
     if (kind === 'Node') put(this.nodes, name, current as Node | undefined);
     if (kind === 'DaemonSet') put(this.daemonSets, uid, current as DaemonSet | undefined);
+    if (kind === 'RolloutPolicy') this.policy = current as RolloutPolicy | undefined;
+    if (kind === 'Rollout') put(this.rollouts, name, current as Rollout | undefined);
     if (kind !== 'Pod') return;
     put(this.pods, uid, current as Pod | undefined);
     const known = this.ever.get(uid);

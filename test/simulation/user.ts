@@ -1,27 +1,14 @@
 /** People at work: each step is what one client asks of the API, again after a while when nobody answers. */
 import { daemonSetKind, nodeKind, podKind } from '../../coordinator/kinds/index.js';
-import type { Kind } from '../../coordinator/kinds/kind.js';
 import type { Registry } from '../../coordinator/registry/registry.js';
-import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
 import type { Pod } from '../../shared/kube/pod.js';
-import type { DaemonSet, DaemonSetSpec } from '../../shared/kube/workload.js';
-import type { Strategy, UserStep, Zone } from './history.js';
+import type { UserStep } from './history.js';
 import type { AcknowledgedWrite } from './invariants.js';
+import { barePod, manifestOf, setImage, setSelector, strategyOf, tolerantPod } from './manifests.js';
+import { policyRequests } from './policy-steps.js';
 import { hasTemplateGeneration } from './reference.js';
+import { changed, created, deleted, type Request, refOf, type UserParts } from './requests.js';
 import type { Truth } from './truth.js';
-
-const NAMESPACE = 'default';
-/** So that "the old Pods of this DaemonSet" can be told from its new ones in any order of events. */
-export const VERSION = 'version';
-
-/** The request of a step: what it answers is told when it was acknowledged. */
-export type Request = (registry: Registry) => Promise<AcknowledgedWrite[]>;
-
-/** What is deleted by a step is told before it is asked for, since it may happen unanswered. */
-export interface UserParts {
-  truth: Truth;
-  deleting: (object: KubeObject, isForced: boolean) => void;
-}
 
 /** The requests of a step, one after another. */
 export function requestsOf(step: UserStep, parts: UserParts): Request[] {
@@ -31,24 +18,24 @@ export function requestsOf(step: UserStep, parts: UserParts): Request[] {
     case 'set image':
       return [
         (registry) =>
-          changed(registry, daemonSetKind, setRef(step.name), ({ spec }) => setImage(spec, step.image)),
+          changed(registry, daemonSetKind, refOf(step.name), ({ spec }) => setImage(spec, step.image)),
       ];
     case 'set strategy':
       return [
         (registry) =>
-          changed(registry, daemonSetKind, setRef(step.name), ({ spec }) => {
+          changed(registry, daemonSetKind, refOf(step.name), ({ spec }) => {
             spec.updateStrategy = strategyOf(step.strategy);
           }),
       ];
     case 'set selector':
       return [
         (registry) =>
-          changed(registry, daemonSetKind, setRef(step.name), ({ spec }) => setSelector(spec, step.selector)),
+          changed(registry, daemonSetKind, refOf(step.name), ({ spec }) => setSelector(spec, step.selector)),
       ];
     case 'delete daemonset':
       return [
         (registry) =>
-          deleted(registry, daemonSetKind, setRef(step.name), parts, { propagationPolicy: step.policy }),
+          deleted(registry, daemonSetKind, refOf(step.name), parts, { propagationPolicy: step.policy }),
       ];
     case 'label node':
       return [
@@ -77,11 +64,25 @@ export function requestsOf(step: UserStep, parts: UserParts): Request[] {
       return [(registry) => created(registry, podKind, barePod(step))];
     case 'replace pod':
       return [
-        (registry) => deleted(registry, podKind, podRef(step.name), parts, { gracePeriodSeconds: 0 }),
+        (registry) => deleted(registry, podKind, refOf(step.name), parts, { gracePeriodSeconds: 0 }),
         (registry) => created(registry, podKind, barePod(step)),
       ];
     case 'delete node':
       return [(registry) => deleted(registry, nodeKind, { name: step.node }, parts, {})];
+    case 'create tolerant pod':
+      return [(registry) => created(registry, podKind, tolerantPod(step))];
+    case 'cordon node':
+      return [
+        (registry) =>
+          changed(registry, nodeKind, { name: step.node }, (node) => {
+            node.spec = { ...node.spec, unschedulable: step.isCordoned };
+          }),
+      ];
+    case 'set policy':
+    case 'pause policy':
+    case 'approve wave':
+    case 'delete policy':
+      return policyRequests(step, parts);
   }
 }
 
@@ -103,7 +104,7 @@ export function mendImages(parts: UserParts): Request[] {
     ...sets.map(
       ({ metadata }): Request =>
         (registry) =>
-          changed(registry, daemonSetKind, setRef(metadata.name), ({ spec }) => setImage(spec, 'app:1')),
+          changed(registry, daemonSetKind, refOf(metadata.name), ({ spec }) => setImage(spec, 'app:1')),
     ),
     ...pods.map(
       (pod): Request =>
@@ -113,49 +114,6 @@ export function mendImages(parts: UserParts): Request[] {
   ];
 }
 
-function setRef(name: string): ObjectRef {
-  return { namespace: NAMESPACE, name };
-}
-
-function podRef(name: string): ObjectRef {
-  return { namespace: NAMESPACE, name };
-}
-
-async function created<T extends KubeObject>(
-  registry: Registry,
-  kind: Kind<T>,
-  object: object,
-): Promise<AcknowledgedWrite[]> {
-  const record = await registry.create(kind, NAMESPACE, object, { fieldManager: 'user' });
-  return [acknowledged(record.object().metadata, record.revision)];
-}
-
-async function changed<T extends KubeObject>(
-  registry: Registry,
-  kind: Kind<T>,
-  ref: ObjectRef,
-  change: (object: T) => void,
-): Promise<AcknowledgedWrite[]> {
-  const edit = (object: T): undefined => change(object) as undefined;
-  const record = await registry.modify(kind, ref, edit, { fieldManager: 'user' });
-  return [acknowledged(record.object().metadata, record.revision)];
-}
-
-async function deleted<T extends KubeObject>(
-  registry: Registry,
-  kind: Kind<T>,
-  ref: ObjectRef,
-  { deleting }: UserParts,
-  options: { gracePeriodSeconds?: number; propagationPolicy?: 'Background' | 'Foreground' | 'Orphan' },
-): Promise<AcknowledgedWrite[]> {
-  const present = (await registry.get(kind, ref)).object();
-  const { uid = '' } = present.metadata;
-  deleting(present, options.gracePeriodSeconds === 0);
-  const result = await registry.delete(kind, ref, { ...options, preconditions: { uid } });
-  const { metadata } = 'deleted' in result ? result.deleted : result.terminating;
-  return [{ ...acknowledged(metadata, Number(metadata.resourceVersion)), isDeletion: true }];
-}
-
 async function deletePod(
   registry: Registry,
   pod: Pod | undefined,
@@ -163,7 +121,7 @@ async function deletePod(
   parts: UserParts,
 ): Promise<AcknowledgedWrite[]> {
   if (!pod) return [];
-  return deleted(registry, podKind, podRef(pod.metadata.name), parts, force ? { gracePeriodSeconds: 0 } : {});
+  return deleted(registry, podKind, refOf(pod.metadata.name), parts, force ? { gracePeriodSeconds: 0 } : {});
 }
 
 async function evictPod(
@@ -174,62 +132,11 @@ async function evictPod(
   if (!pod) return [];
   deleting(pod, false);
   const { uid = '' } = pod.metadata;
-  await registry.evict(podRef(pod.metadata.name), { preconditions: { uid } });
+  await registry.evict(refOf(pod.metadata.name), { preconditions: { uid } });
   return [{ uid, name: pod.metadata.name, revision: 0, isDeletion: true }];
 }
 
 function podOn({ pods }: Truth, node: string, index: number): Pod | undefined {
   const there = [...pods.values()].filter(({ spec }) => spec.nodeName === node);
   return there[index % Math.max(there.length, 1)];
-}
-
-function acknowledged({ uid = '', name }: KubeObject['metadata'], revision: number): AcknowledgedWrite {
-  return { uid, name, revision, isDeletion: false };
-}
-
-function manifestOf(step: Extract<UserStep, { kind: 'create daemonset' }>): object {
-  const { name, image, strategy, minReadySeconds, graceSeconds, selector } = step;
-  const spec: DaemonSetSpec = {
-    selector: { matchLabels: { app: name } },
-    updateStrategy: strategyOf(strategy),
-    minReadySeconds,
-    template: {
-      metadata: { labels: { app: name } },
-      spec: { containers: [{ name: 'app', image }], terminationGracePeriodSeconds: graceSeconds },
-    },
-  };
-  setImage(spec, image);
-  setSelector(spec, selector);
-  return { apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: { name }, spec } satisfies DaemonSet;
-}
-
-function strategyOf({ type, ...rollingUpdate }: Strategy): NonNullable<DaemonSetSpec['updateStrategy']> {
-  return type === 'OnDelete' ? { type } : { type, rollingUpdate };
-}
-
-function setImage(spec: DaemonSetSpec, image: string): void {
-  spec.template.spec.containers = [{ name: 'app', image }];
-  setVersion(spec);
-}
-
-function setSelector(spec: DaemonSetSpec, zone: Zone | null): void {
-  if (zone) spec.template.spec.nodeSelector = { zone };
-  else delete spec.template.spec.nodeSelector;
-  setVersion(spec);
-}
-
-/** What the template says, in short: two templates of one version are equal. */
-function setVersion({ template }: DaemonSetSpec): void {
-  const { containers, nodeSelector } = template.spec;
-  const version = `${containers[0]?.image} ${nodeSelector?.zone ?? 'anywhere'}`;
-  template.metadata = { ...template.metadata, annotations: { [VERSION]: version } };
-}
-
-function barePod({ name, node, image }: { name: string; node: string; image: string }): object {
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name },
-    spec: { nodeName: node, terminationGracePeriodSeconds: 5, containers: [{ name: 'app', image }] },
-  };
 }

@@ -58,7 +58,8 @@ export class World implements Scene {
       ...(sabotage.wrapCore && { wrapCore: sabotage.wrapCore }),
       onEnded: () => timeline.after(this.#restartsAfterMs, () => this.coordinator.start()),
     });
-    for (let index = 1; index <= history.nodes; index++) this.#addHost(nodeName(index), index);
+    const hasManifests = history.steps.some(({ kind }) => kind === 'write manifest');
+    for (let index = 1; index <= history.nodes; index++) this.#addHost(nodeName(index), index, hasManifests);
   }
 
   get nowMs(): number {
@@ -74,6 +75,11 @@ export class World implements Scene {
 
   readonly containers = (node: string): ReturnType<SimulatedHost['containers']> =>
     this.hosts.get(node)?.containers() ?? [];
+
+  readonly cutSinceMs = (node: string): number | undefined => this.hosts.get(node)?.cable.cutSinceMs;
+
+  readonly staticPods = (node: string): ReturnType<SimulatedHost['staticPods']> =>
+    this.hosts.get(node)?.staticPods() ?? [];
 
   /** Starts the coordinator, then the agents. */
   start(): void {
@@ -98,7 +104,7 @@ export class World implements Scene {
     this.truth.replace(this.disk.content.values.values(), this.nowMs);
   }
 
-  #addHost(name: string, index: number): void {
+  #addHost(name: string, index: number, hasManifests: boolean): void {
     const { timeline, chronicle, pace } = this;
     const host = new SimulatedHost({
       name,
@@ -109,10 +115,14 @@ export class World implements Scene {
       pace,
       chronicle,
       cable: new Cable(this.network),
+      hasManifests,
       dial: (from, life) => this.#dial(from, life),
       onStarted: (on, podUid) => {
         chronicle.tell(on.name, `a container of ${this.truth.ever.get(podUid)?.name ?? podUid} runs`);
         this.#hold((invariant) => invariant.started?.(podUid, on.name, this));
+      },
+      onStopped: (on, podUid) => {
+        this.#hold((invariant) => invariant.stopped?.(podUid, on.name, this));
       },
     });
     this.hosts.set(name, host);

@@ -9,12 +9,22 @@ const DEFINITIONS = describedDefinitions();
 
 /** Types whose every field `kubectl explain` describes. */
 const WHOLE = [
+  'dev.everynode.fleet.v1.CatchUp',
+  'dev.everynode.fleet.v1.Confirm',
   'dev.everynode.fleet.v1.FailureBudget',
+  'dev.everynode.fleet.v1.FreezePeriod',
+  'dev.everynode.fleet.v1.HostHold',
+  'dev.everynode.fleet.v1.MaintenanceWindow',
+  'dev.everynode.fleet.v1.PrePull',
   'dev.everynode.fleet.v1.Rollout',
   'dev.everynode.fleet.v1.RolloutPolicy',
   'dev.everynode.fleet.v1.RolloutPolicySpec',
+  'dev.everynode.fleet.v1.RolloutSpec',
   'dev.everynode.fleet.v1.RolloutStatus',
   'dev.everynode.fleet.v1.RolloutWave',
+  'dev.everynode.fleet.v1.RolloutWaveStatus',
+  'dev.everynode.fleet.v1.SteeringRequest',
+  'dev.everynode.fleet.v1.SteeringStatus',
   'io.k8s.api.apps.v1.DaemonSet',
   'io.k8s.api.apps.v1.DaemonSetSpec',
   'io.k8s.api.apps.v1.DaemonSetStatus',

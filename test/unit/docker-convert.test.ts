@@ -9,7 +9,7 @@ import {
   toObserved,
 } from '../../agent/runtime/docker-convert.js';
 import type { ContainerConfig } from '../../agent/runtime/driver.js';
-import { config } from '../laws/driver.js';
+import { config } from '../laws/driver-fixture.js';
 
 const OWNER = { clusterUID: 'c', nodeName: 'n' };
 const PROGRAM = { image: 'app:1' };

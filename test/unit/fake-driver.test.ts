@@ -12,7 +12,8 @@ import { behaviourOf } from '../../agent/runtime/fake-images.js';
 import { openFakeRuntime } from '../../agent/runtime/open-fake.js';
 import { runCommand } from '../../agent/runtime/run-command.js';
 import { ManualClock, systemClock } from '../../shared/process/clock.js';
-import { config, driverLaws } from '../laws/driver.js';
+import { driverLaws } from '../laws/driver.js';
+import { config } from '../laws/driver-fixture.js';
 
 const OWNER = { clusterUID: 'c', nodeName: 'n' };
 const LAW_IMAGES = [

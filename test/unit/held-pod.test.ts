@@ -62,9 +62,21 @@ describe('a Pod that is held', () => {
     assert.equal(heldAfterGone(held, 1000).deadline, 5000);
   });
 
-  test('that was gone and comes back runs on', () => {
-    const gone = heldAfterGone(heldAfterSet(undefined, given(podOf()), 0), 0);
-    assert.deepEqual(podWish(heldAfterSet(gone, given(podOf()), 1)), { kind: 'run' });
+  test('goes on ending when a restored backup knows nothing of its deletion', () => {
+    const held = heldAfterSet(heldAfterSet(undefined, given(deleted(30)), 1000), given(podOf()), 2000);
+    assert.deepEqual([podWish(held), held.gone], [{ kind: 'stop', deadline: 31_000 }, false]);
+  });
+
+  test('that was gone and comes back in the same era runs on: its Node was deleted, and is there again', () => {
+    const [first, later] = ['one', 'two'].map((era) => ({ seal: { era, revision: 1, mac: '' } }));
+    const gone = heldAfterGone(heldAfterSet(undefined, { ...given(podOf()), ...first }, 0), 0, 'two');
+    assert.deepEqual(podWish(heldAfterSet(gone, { ...given(podOf()), ...later }, 1)), { kind: 'run' });
+  });
+
+  test('that was gone and comes back by a restore goes on ending, and is for the coordinator to let go again', () => {
+    const gone = heldAfterGone(heldAfterSet(undefined, given(podOf()), 0), 0, 'one');
+    const back = heldAfterSet(gone, { ...given(podOf()), seal: { era: 'two', revision: 1, mac: '' } }, 1);
+    assert.deepEqual([podWish(back), back.gone], [{ kind: 'stop', deadline: 30_000 }, false]);
   });
 });
 
@@ -79,6 +91,14 @@ describe('predecessors', () => {
   test('are those of the same maker, though the successor was orphaned meanwhile', () => {
     const orphan = heldAfterSet(successor, given(podOf({ uid: 'new' })), 0);
     assert.equal(isPredecessor(heldAfterGone(old('ds'), 0), orphan), true);
+  });
+
+  test('are those with names of one prefix, when the successor was orphaned before it came here', () => {
+    const prefixed = (uid: string, generateName: string) =>
+      heldAfterSet(undefined, given(podOf({ uid, generateName })), 0);
+    const gone = heldAfterGone(prefixed('old', 'web-'), 0);
+    assert.equal(isPredecessor(gone, prefixed('new', 'web-')), true);
+    assert.equal(isPredecessor(gone, prefixed('new', 'other-')), false);
   });
 
   test('are those of which only containers are left, by their labels', () => {

@@ -9,10 +9,10 @@ import {
 } from '../../agent/link/link-state.js';
 
 const STATES: Record<LinkState['phase'], LinkState> = {
-  waiting: { phase: 'waiting', delayMs: 5, failures: 2 },
-  connecting: { phase: 'connecting', failures: 2 },
-  greeting: { phase: 'greeting', failures: 2 },
-  live: { phase: 'live', failures: 2, reconnectSpreadMs: 20_000 },
+  waiting: { phase: 'waiting', delayMs: 5, failures: 2, spreadMs: 0 },
+  connecting: { phase: 'connecting', failures: 2, spreadMs: 0 },
+  greeting: { phase: 'greeting', failures: 2, spreadMs: 0 },
+  live: { phase: 'live', failures: 2, spreadMs: 20_000 },
   ended: { phase: 'ended', reason: 'stopped' },
 };
 
@@ -54,20 +54,31 @@ const broken = (state: LinkState, chance: number) => nextLinkState(state, { kind
 
 test('failures widen the window of the jitter up to a minute', () => {
   const windows = [0, 1, 2, 6, 7, 50, 5_000].map((failures) => {
-    const next = broken({ phase: 'connecting', failures }, 1);
+    const next = broken({ phase: 'connecting', failures, spreadMs: 0 }, 1);
     return next.phase === 'waiting' && next.delayMs;
   });
   assert.deepEqual(windows, [500, 1_000, 2_000, 32_000, 60_000, 60_000, MAX_RECONNECT_MS]);
 });
 
 test('the jitter is full', () => {
-  assert.deepEqual(broken(STATES.connecting, 0), { phase: 'waiting', delayMs: 0, failures: 3 });
+  assert.deepEqual(broken(STATES.connecting, 0), { phase: 'waiting', delayMs: 0, failures: 3, spreadMs: 0 });
 });
 
 test('after a live link the window is what the hub named, or what failures ask for if that is more', () => {
-  assert.deepEqual(broken(STATES.live, 0.5), { phase: 'waiting', delayMs: 10_000, failures: 3 });
-  const small: LinkState = { phase: 'live', failures: 4, reconnectSpreadMs: 16 };
-  assert.deepEqual(broken(small, 0.5), { phase: 'waiting', delayMs: 4_000, failures: 5 });
+  assert.deepEqual(broken(STATES.live, 0.5), {
+    phase: 'waiting',
+    delayMs: 10_000,
+    failures: 3,
+    spreadMs: 20_000,
+  });
+  const small: LinkState = { phase: 'live', failures: 4, spreadMs: 16 };
+  assert.deepEqual(broken(small, 0.5), { phase: 'waiting', delayMs: 4_000, failures: 5, spreadMs: 16 });
+});
+
+test('a fleet whose first tries found no room does not come back all at once', () => {
+  const once = broken(STATES.live, 0.5);
+  const again = nextLinkState(nextLinkState(once, { kind: 'due' }), { kind: 'broken', chance: 0.5 });
+  assert.deepEqual(again, { phase: 'waiting', delayMs: 10_000, failures: 4, spreadMs: 20_000 });
 });
 
 test('a link that lived for a while forgets its failures', () => {
@@ -77,5 +88,5 @@ test('a link that lived for a while forgets its failures', () => {
 
 test('a goodbye is not answered sooner than it asked', () => {
   const next = nextLinkState(STATES.live, EVENTS['dismissed for now'] as LinkEvent);
-  assert.deepEqual(next, { phase: 'waiting', delayMs: 11_000, failures: 3 });
+  assert.deepEqual(next, { phase: 'waiting', delayMs: 11_000, failures: 3, spreadMs: 20_000 });
 });

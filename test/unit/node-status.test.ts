@@ -107,6 +107,24 @@ describe('node watch', () => {
     return { node, told, engine, clock };
   }
 
+  test('tells of a change that somebody else asked for first: what was told before would be repeated', async () => {
+    const told: (string | undefined)[] = [];
+    const host = { address: '10.0.0.1' };
+    const node = new NodeWatch({
+      nodeName: 'host-1',
+      agentVersion: '0.1.0',
+      driver: { info: async () => ENGINE },
+      readHost: () => ({ ...HOST, ...host }),
+      amend: (status) => ({ ...status, addresses: [{ type: 'InternalIP', address: host.address }] }),
+      onChange: (status) => void told.push(status.addresses?.[0]?.address),
+      clock: new ManualClock(0),
+    });
+    await node.onRuntimeEvent({ kind: 'resync' });
+    host.address = '10.0.0.2';
+    node.status();
+    assert.deepEqual(told, ['10.0.0.1', '10.0.0.2']);
+  });
+
   test('tells of changes and not of repetitions', async () => {
     const { node, told, clock } = watch();
     await node.onRuntimeEvent({ kind: 'resync' });

@@ -23,6 +23,12 @@ test('an eligible node without a Pod gets one, any other does not', () => {
   assert.equal(step(daemonNodeView([], { shouldRun: false })).create, false);
 });
 
+test('on a host that is unheard since a restore nothing is created', () => {
+  assert.equal(step(daemonNodeView([], { isUnheard: true })).create, false);
+  const leaving = daemonNodeView([daemonPodView('a', { terminating: true })], { isUnheard: true });
+  assert.equal(step(leaving, { spec: SURGE }).create, false);
+});
+
 test('a terminating Pod blocks its successor, except with surge', () => {
   const node = daemonNodeView([daemonPodView('a', { terminating: true })]);
   assert.equal(step(node).create, false);

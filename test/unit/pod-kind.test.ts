@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { podKind } from '../../coordinator/kinds/pod.js';
+import { TURN_ANNOTATION } from '../../shared/kube/host-turn.js';
 import type { ContainerState, Pod } from '../../shared/kube/pod.js';
 import { oneContainer, podFrom, templateSpec } from '../harness/pod-builders.js';
 
@@ -53,6 +54,14 @@ describe('creation', () => {
     assert.deepEqual(pod.status, { phase: 'Pending', qosClass: 'BestEffort' });
     assert.equal(pod.metadata.generation, 1);
   });
+
+  for (const user of [undefined, 'mallory']) {
+    test(`a turn is nothing that ${user ?? 'a controller'} can create a Pod with`, () => {
+      const pod = podFrom(oneContainer(), { annotations: { a: 'b', [TURN_ANNOTATION]: '{}' } });
+      podKind.prepareForCreate(pod, { now: 0, ...(user && { user }) });
+      assert.deepEqual(pod.metadata.annotations, { a: 'b' });
+    });
+  }
 
   test('it may not have ephemeral containers yet', () => {
     const pod = podFrom(oneContainer({}, { ephemeralContainers: [{ name: 'd', image: 'd' }] }));
@@ -226,13 +235,13 @@ describe('warnings', () => {
     const spec = {
       priorityClassName: 'high',
       initContainers: [{ name: 'i', image: 'i', volumeDevices: [{ name: 'd', devicePath: '/d' }] }],
-      volumes: [{ name: 'v', projected: { sources: [{ serviceAccountToken: { path: 't' } }] } }],
+      volumes: [{ name: 'v', projected: { sources: [{ clusterTrustBundle: { path: 't' } }] } }],
     };
     assert.deepEqual(paths(fields, spec).sort(), [
       'spec.containers[0].securityContext.seLinuxOptions',
       'spec.initContainers[0].volumeDevices',
       'spec.priorityClassName',
-      'spec.volumes[0].projected.sources[0].serviceAccountToken',
+      'spec.volumes[0].projected.sources[0].clusterTrustBundle',
     ]);
   });
 
@@ -258,4 +267,27 @@ describe('warnings', () => {
       'spec.runtimeClassName',
     ]);
   });
+});
+
+describe('a turn', () => {
+  /** Who writes, the turn stored, the turn sent, the turn stored then. */
+  const CASES: [string | undefined, string | undefined, string | undefined, string | undefined][] = [
+    ['mallory', undefined, 'evil', undefined],
+    ['mallory', 'given', 'evil', 'given'],
+    ['mallory', 'given', undefined, 'given'],
+    [undefined, undefined, 'given', 'given'],
+    [undefined, 'given', 'other', 'other'],
+    [undefined, 'given', undefined, undefined],
+  ];
+  const bearing = (turn: string | undefined) =>
+    podFrom(oneContainer(), turn === undefined ? {} : { annotations: { [TURN_ANNOTATION]: turn } });
+  for (const [user, stored, sent, expected] of CASES) {
+    for (const verb of ['prepareForUpdate', 'prepareForStatusUpdate'] as const) {
+      test(`${stored} is ${expected} when ${user ?? 'the controller'} sends ${sent} (${verb})`, () => {
+        const next = bearing(sent);
+        podKind[verb]?.(next, bearing(stored), { now: 0, ...(user && { user }) });
+        assert.equal(next.metadata.annotations?.[TURN_ANNOTATION], expected);
+      });
+    }
+  }
 });

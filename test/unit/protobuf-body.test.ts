@@ -201,3 +201,36 @@ for (const [what, bytes] of RUBBISH) {
     assert.throws(() => decodeProtobuf(bytes), { name: 'ApiError' });
   });
 }
+
+test('a decision on a CertificateSigningRequest keeps its time; a zero one is absent', () => {
+  const time = Buffer.concat([Buffer.from([8]), Buffer.from([0x80, 0xa8, 0xd6, 0xb9, 7])]);
+  const condition = Buffer.concat([
+    field(1, 'Approved'),
+    field(2, 'KubectlApprove'),
+    field(4, time),
+    field(5, ''),
+    field(6, 'True'),
+  ]);
+  const spec = Buffer.concat([field(1, 'PEM'), field(5, 'client auth'), field(7, 'a.b/c')]);
+  const parts = [
+    field(1, field(1, 'r')),
+    field(2, spec),
+    field(3, Buffer.concat([field(1, condition), field(2, '')])),
+  ];
+  assert.deepEqual(decodeProtobuf(body('certificates.k8s.io/v1', 'CertificateSigningRequest', ...parts)), {
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'CertificateSigningRequest',
+    metadata: { name: 'r' },
+    spec: { request: 'UEVN', usages: ['client auth'], signerName: 'a.b/c' },
+    status: {
+      conditions: [
+        {
+          type: 'Approved',
+          reason: 'KubectlApprove',
+          status: 'True',
+          lastUpdateTime: '2033-05-18T03:33:20Z',
+        },
+      ],
+    },
+  });
+});

@@ -103,7 +103,7 @@ const zoneAffinity: Partial<PodSpec> = {
 const OLD = { hash: 'old' };
 
 const stance = (change: Partial<RolloutStance>): RolloutStance => ({
-  ...{ phase: 'Soaking', message: 'soaks', wave: 'shops', isOpen: true },
+  ...{ code: 'Budget', message: 'soaks', wave: 'shops' },
   ...change,
 });
 
@@ -132,28 +132,58 @@ const CASES: [rule: string, over: Partial<ReasonInput>, code: string, because: R
   ['old template', { pods: [pod(OLD)] }, 'Updating', /older template, and it is ready/],
   ['old template, going', { pods: [pod({ ...OLD, deleted: true })] }, 'Updating', /stopped by/],
   ['old beside new in a surge', { pods: [pod(), pod({ ...OLD, name: 'a' })] }, 'Updating', /older template/],
-  ['its wave is open', { pods: [pod(OLD)], rollout: stance({}) }, 'Updating', /older template/],
+  ['its wave is open', { pods: [pod(OLD)], rollout: stance({}) }, 'Budget', /shops is open, and as many/],
   [
     'its wave is not',
-    { pods: [pod(OLD)], rollout: stance({ isOpen: false }) },
+    { pods: [pod(OLD)], rollout: stance({ code: 'WaitingForWave' }) },
     'WaitingForWave',
     /wave shops is not open yet: soaks/,
   ],
   [
     'the policy is paused',
-    { pods: [pod(OLD)], rollout: stance({ phase: 'Paused' }) },
+    { pods: [pod(OLD)], rollout: stance({ code: 'RolloutPaused' }) },
     'RolloutPaused',
     /soaks/,
   ],
   [
     'the revision is barred',
-    { pods: [pod(OLD)], rollout: stance({ phase: 'Failed' }) },
+    { pods: [pod(OLD)], rollout: stance({ code: 'RolloutFailed' }) },
     'RolloutFailed',
     /barred: soaks/,
   ],
+  ['it went back', { pods: [pod(OLD)], rollout: stance({ code: 'Reverted' }) }, 'Reverted', /given back/],
+  [
+    'its wave needs a person',
+    { pods: [pod(OLD)], rollout: stance({ code: 'WaitingForApproval' }) },
+    'WaitingForApproval',
+    /wave shops opens when somebody/,
+  ],
+  ['no window', { pods: [pod(OLD)], rollout: stance({ code: 'OutsideWindow' }) }, 'OutsideWindow', /window/],
+  ['busy', { pods: [pod(OLD)], rollout: stance({ code: 'HeldLocally' }) }, 'HeldLocally', /'not now'/],
+  [
+    'no image yet',
+    { pods: [pod(OLD)], rollout: stance({ code: 'ImageNotPulled' }) },
+    'ImageNotPulled',
+    /next image/,
+  ],
+  ['no time', { pods: [pod(OLD)], rollout: stance({ code: 'NoTrustedTime' }) }, 'NoTrustedTime', /no time/],
+  ['frozen', { pods: [pod(OLD)], rollout: stance({ code: 'Frozen' }) }, 'Frozen', /soaks/],
+  ['taken out', { pods: [pod(OLD)], rollout: stance({ code: 'Skipped' }) }, 'Skipped', /took it out/],
+  [
+    'back, and yet to follow',
+    { pods: [pod(OLD)], rollout: stance({ code: 'DeferredOffline' }) },
+    'DeferredOffline',
+    /and follows/,
+  ],
+  [
+    'out of contact before its turn',
+    { node: node({}, false), pods: [pod(OLD)], rollout: stance({ code: 'DeferredOffline' }) },
+    'DeferredOffline',
+    /not connected/,
+  ],
   [
     'a new Pod in a rollout speaks for itself',
-    { pods: [pod()], rollout: stance({ phase: 'Failed' }) },
+    { pods: [pod()], rollout: stance({ code: 'RolloutFailed' }) },
     'Running',
     /ready/,
   ],

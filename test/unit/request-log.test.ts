@@ -15,7 +15,7 @@ function request(line: string, change: Partial<LoggedRequest> = {}): LoggedReque
     method,
     path: target.split('?')[0] ?? '',
     info: readRequest(method, target),
-    user: { username: 'ann', groups: [] },
+    identity: { user: { username: 'ann', groups: [] } },
     remoteAddress: '192.0.2.1',
     userAgent: 'kubectl/v1.35.2',
     code: 200,

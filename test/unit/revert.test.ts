@@ -44,6 +44,18 @@ const CASES: [string, Partial<Record<Situation, string[]>>, string[], object, st
 
 for (const [name, nodes, failed, strategy, expected] of CASES) {
   test(`reverts: ${name}`, () => {
-    assert.deepEqual(chooseReverts(fleet(nodes), new Set(failed), strategy), expected);
+    assert.deepEqual(chooseReverts([{ fleet: fleet(nodes), failed }], strategy), expected);
   });
 }
+
+test('reverts: waves that share a budget stop no more at once than one does', () => {
+  const wave = (nodes: Partial<Record<Situation, string[]>>, failed: string[] = []) => {
+    return { fleet: fleet(nodes), failed };
+  };
+  const well = [wave({ newAvailable: ['a'] }), wave({ newAvailable: ['b'] }), wave({ newAvailable: ['c'] })];
+  assert.deepEqual(chooseReverts(well, one), ['a']);
+  assert.deepEqual(chooseReverts([...well, wave({ empty: ['d'] })], one), [], 'whichever wave uses it');
+  assert.deepEqual(chooseReverts([...well, wave({}, ['d'])], one), ['d'], 'failed ones go, and use it');
+  const tenth = { rollingUpdate: { maxUnavailable: '10%' } };
+  assert.deepEqual(chooseReverts(well, tenth), ['a', 'b', 'c'], 'a percentage is of all of them');
+});

@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { laneOf } from '../../coordinator/decisions/rollout-lane.js';
-import {
-  type RolloutInput,
-  type RolloutMemory,
-  rolloutStep,
-  type WaveCounts,
-} from '../../coordinator/decisions/rollout-step.js';
-import type { RolloutPolicySpec } from '../../shared/kube/rollout.js';
+import type { RolloutInput, RolloutMemory, WaveCounts } from '../../coordinator/decisions/rollout-memory.js';
+import { rolloutStep } from '../../coordinator/decisions/rollout-step.js';
+import type { RolloutPolicySpec } from '../../shared/kube/rollout-policy.js';
+import type { SteeringRequest, SteeringVerb } from '../../shared/kube/rollout-steering.js';
 
 const NOW = 1_000_000;
 const SPEC: RolloutPolicySpec = {
@@ -19,16 +15,21 @@ const SPEC: RolloutPolicySpec = {
   ],
   failureBudget: { maxFailed: 1 },
 };
+/** Failed nodes count against the budget unless it is said otherwise. */
 const wave = (change: Partial<WaveCounts>): WaveCounts => ({
+  failures: change.failed ?? 0,
+  lateFailures: 0,
   nodes: 2,
   updated: 0,
   failed: 0,
   deferred: 0,
+  outsideWindow: 0,
+  skipped: 0,
   old: 0,
   touched: 0,
   ...change,
 });
-const TODO = wave({ old: 2 });
+const OUTSTANDING = wave({ old: 2 });
 const DONE = wave({ updated: 2 });
 const memory = (change: Partial<RolloutMemory>): RolloutMemory => ({
   revision: 'r',
@@ -37,12 +38,17 @@ const memory = (change: Partial<RolloutMemory>): RolloutMemory => ({
   ...change,
 });
 
+const request = (id: number, verb: SteeringVerb, change: Partial<SteeringRequest> = {}): SteeringRequest => ({
+  ...{ id, verb, user: 'ann', time: '2026-01-01T00:00:00Z', revision: 'r' },
+  ...change,
+});
+const approval = (name: string) => request(1, 'approve', { targets: [name] });
+
 const step = (change: Partial<RolloutInput>) =>
   rolloutStep({
     spec: SPEC,
     revision: 'r',
-    waves: [TODO, TODO, TODO],
-    approved: new Set(),
+    waves: [OUTSTANDING, OUTSTANDING, OUTSTANDING],
     now: NOW,
     ...change,
   });
@@ -65,14 +71,14 @@ const CASES: [string, Partial<RolloutInput>, string, number, number?][] = [
   ],
   [
     'a wave that is done soaks',
-    { memory: memory({}), waves: [DONE, TODO, TODO] },
+    { memory: memory({}), waves: [DONE, OUTSTANDING, OUTSTANDING] },
     'Soaking',
     0,
     NOW + 60_000,
   ],
   [
     'a wave that has soaked, before one that needs approval',
-    { memory: memory({ soakingSince: NOW - 60_000 }), waves: [DONE, TODO, TODO] },
+    { memory: memory({ soakingSince: NOW - 60_000 }), waves: [DONE, OUTSTANDING, OUTSTANDING] },
     'AwaitingApproval',
     0,
   ],
@@ -80,8 +86,8 @@ const CASES: [string, Partial<RolloutInput>, string, number, number?][] = [
     'approved',
     {
       memory: memory({ soakingSince: NOW - 60_000 }),
-      waves: [DONE, TODO, TODO],
-      approved: new Set(['half']),
+      waves: [DONE, OUTSTANDING, OUTSTANDING],
+      requests: [approval('half')],
     },
     'Progressing',
     1,
@@ -90,8 +96,8 @@ const CASES: [string, Partial<RolloutInput>, string, number, number?][] = [
     'the approval of another wave',
     {
       memory: memory({ soakingSince: NOW - 60_000 }),
-      waves: [DONE, TODO, TODO],
-      approved: new Set(['rest']),
+      waves: [DONE, OUTSTANDING, OUTSTANDING],
+      requests: [approval('rest')],
     },
     'AwaitingApproval',
     0,
@@ -111,13 +117,13 @@ const CASES: [string, Partial<RolloutInput>, string, number, number?][] = [
   ],
   [
     'failures beyond it stop everything',
-    { memory: memory({ wave: 1 }), waves: [DONE, wave({ failed: 2 }), TODO] },
+    { memory: memory({ wave: 1 }), waves: [DONE, wave({ failed: 2 }), OUTSTANDING] },
     'Failed',
     -1,
   ],
   [
     'a failed revision stays barred when its hosts recover',
-    { memory: memory({ failure: 'x' }), waves: [DONE, DONE, TODO] },
+    { memory: memory({ failure: 'x' }), waves: [DONE, DONE, OUTSTANDING] },
     'Failed',
     -1,
   ],
@@ -132,7 +138,7 @@ const CASES: [string, Partial<RolloutInput>, string, number, number?][] = [
     {
       spec: { selector: {}, waves: [{ name: 'a', approval: 'Manual' }] },
       previous: 'q',
-      waves: [TODO, TODO],
+      waves: [OUTSTANDING, OUTSTANDING],
     },
     'AwaitingApproval',
     -1,
@@ -142,7 +148,7 @@ const CASES: [string, Partial<RolloutInput>, string, number, number?][] = [
     {
       spec: { ...SPEC, failureBudget: { action: 'RollBack' } },
       memory: memory({ stable: 'q' }),
-      waves: [wave({ failed: 1, touched: 1 }), TODO, TODO],
+      waves: [wave({ failed: 1, touched: 1 }), OUTSTANDING, OUTSTANDING],
     },
     'Failed',
     -1,
@@ -152,7 +158,7 @@ const CASES: [string, Partial<RolloutInput>, string, number, number?][] = [
     {
       spec: { ...SPEC, failureBudget: { action: 'RollBack' } },
       memory: memory({ stable: 'q', failure: 'x' }),
-      waves: [TODO, TODO, TODO],
+      waves: [OUTSTANDING, OUTSTANDING, OUTSTANDING],
     },
     'RolledBack',
     -1,
@@ -160,15 +166,182 @@ const CASES: [string, Partial<RolloutInput>, string, number, number?][] = [
   ['a pause', { spec: { ...SPEC, paused: true }, memory: memory({}) }, 'Paused', -1],
   [
     'an earlier wave that has more to do holds the next',
-    { memory: memory({ wave: 1 }), waves: [TODO, DONE, TODO] },
+    { memory: memory({ wave: 1 }), waves: [OUTSTANDING, DONE, OUTSTANDING] },
     'Progressing',
     1,
   ],
   [
     'waves taken out of the policy',
-    { spec: { selector: {} }, memory: memory({ wave: 2 }), waves: [TODO] },
+    { spec: { selector: {} }, memory: memory({ wave: 2 }), waves: [OUTSTANDING] },
     'Progressing',
     0,
+  ],
+  ['a frozen policy', { spec: { ...SPEC, frozen: true }, memory: memory({}) }, 'Frozen', -1],
+  [
+    'a frozen policy, when all is done',
+    {
+      spec: { ...SPEC, frozen: true },
+      memory: memory({ completedAt: 1, wave: 2 }),
+      waves: [DONE, DONE, DONE],
+    },
+    'Frozen',
+    -1,
+  ],
+  ['a person pauses', { memory: memory({}), requests: [request(1, 'pause')] }, 'Paused', -1],
+  [
+    'and resumes',
+    { memory: memory({}), requests: [request(1, 'pause'), request(2, 'resume')] },
+    'Progressing',
+    0,
+  ],
+  ['a person freezes', { memory: memory({}), requests: [request(1, 'freeze')] }, 'Frozen', -1],
+  [
+    'a pause outlasts its revision',
+    { memory: memory({ revision: 'q', steering: { handled: 1, paused: true } }) },
+    'Paused',
+    -1,
+  ],
+  [
+    'an approval does not',
+    {
+      memory: memory({
+        revision: 'q',
+        stable: 'p',
+        steering: { handled: 1, approved: ['*'], promoted: ['*'] },
+      }),
+      waves: [wave({ nodes: 0 }), OUTSTANDING, OUTSTANDING],
+      spec: { ...SPEC, waves: [{ name: 'canary' }, { name: 'half', approval: 'Manual' }] },
+    },
+    'AwaitingApproval',
+    0,
+  ],
+  [
+    'promoted while it soaks: on to the next, approved or not',
+    {
+      memory: memory({}),
+      waves: [DONE, OUTSTANDING, OUTSTANDING],
+      requests: [request(1, 'promote', { targets: ['canary'] })],
+    },
+    'Progressing',
+    1,
+  ],
+  [
+    'promoted before it is done',
+    { memory: memory({}), requests: [request(1, 'promote', { targets: ['canary'] })] },
+    'Progressing',
+    0,
+  ],
+  [
+    'aborted',
+    {
+      memory: memory({ stable: 'q' }),
+      waves: [wave({ updated: 2, touched: 2 }), OUTSTANDING, OUTSTANDING],
+      requests: [request(1, 'abort')],
+    },
+    'Failed',
+    -1,
+  ],
+  [
+    'aborted and back',
+    { memory: memory({ stable: 'q' }), requests: [request(1, 'abort')] },
+    'RolledBack',
+    -1,
+  ],
+  [
+    'aborted after it was completed',
+    {
+      memory: memory({ stable: 'q', wave: 2, completedAt: 1, caughtUp: true }),
+      waves: [DONE, DONE, wave({ updated: 2, touched: 2 })],
+      requests: [request(1, 'abort')],
+    },
+    'Failed',
+    -1,
+  ],
+  [
+    'an abort of another revision',
+    { memory: memory({ stable: 'q' }), requests: [request(1, 'abort', { revision: 'q' })] },
+    'Progressing',
+    0,
+  ],
+  [
+    'a barred revision that is tried again',
+    { memory: memory({ failure: 'x', stable: 'q', wave: 1 }), requests: [request(1, 'retry')] },
+    'Progressing',
+    0,
+  ],
+  [
+    'a retry of what has not failed',
+    { memory: memory({ wave: 1 }), requests: [request(1, 'retry')] },
+    'Progressing',
+    1,
+  ],
+  [
+    'all that is left is outside its window',
+    { memory: memory({}), waves: [wave({ updated: 1, old: 1, outsideWindow: 1 }), OUTSTANDING, OUTSTANDING] },
+    'AwaitingWindow',
+    0,
+  ],
+  [
+    'hosts that a person took out do not hold a wave',
+    { memory: memory({ wave: 2 }), waves: [DONE, DONE, wave({ updated: 1, old: 1, skipped: 1 })] },
+    'Completed',
+    2,
+  ],
+  [
+    'a wave with a budget of its own',
+    {
+      spec: {
+        ...SPEC,
+        waves: [
+          { name: 'canary', nodes: 1, maxFailed: 0 },
+          { name: 'half', maxFailed: '50%' },
+        ],
+      },
+      memory: memory({ wave: 1 }),
+      waves: [wave({ updated: 1, failed: 1 }), DONE, OUTSTANDING],
+    },
+    'Failed',
+    -1,
+  ],
+  [
+    'within its own budget',
+    {
+      spec: {
+        ...SPEC,
+        waves: [
+          { name: 'canary', nodes: 1, maxFailed: 0 },
+          { name: 'half', maxFailed: '50%' },
+        ],
+      },
+      memory: memory({ wave: 1 }),
+      waves: [DONE, wave({ updated: 1, failed: 1 }), OUTSTANDING],
+    },
+    'Progressing',
+    2,
+  ],
+  [
+    'failures so long ago that they count no more',
+    { memory: memory({ wave: 1 }), waves: [DONE, wave({ failed: 2, failures: 0 }), DONE] },
+    'Completed',
+    2,
+  ],
+  [
+    'failures of those that follow late',
+    {
+      memory: memory({ wave: 2, completedAt: 1 }),
+      waves: [DONE, DONE, wave({ nodes: 5, updated: 3, failed: 2, lateFailures: 2 })],
+    },
+    'Failed',
+    -1,
+  ],
+  [
+    'what fails once all have followed is not the rollout’s',
+    {
+      memory: memory({ wave: 2, completedAt: 1, caughtUp: true }),
+      waves: [DONE, DONE, wave({ nodes: 5, updated: 3, failed: 2, lateFailures: 2 })],
+    },
+    'Completed',
+    2,
   ],
   [
     'without a budget nothing is stopped',
@@ -190,7 +363,7 @@ test('hosts go back only where there is a revision to go back to', () => {
     spec: { ...SPEC, failureBudget: { action: 'RollBack' as const } },
     waves: [wave({ failed: 2, touched: 2 })],
   };
-  assert.equal(step({ ...input, memory: memory({ stable: 'q' }) }).revert, true);
+  assert.equal(step({ ...input, memory: memory({ stable: 'q' }) }).revert, 'all');
   assert.equal(step({ ...input, memory: memory({}) }).revert, undefined);
 });
 
@@ -203,13 +376,53 @@ test('what was completed is stable; what was not leaves the stable one as it is'
   assert.equal(step({ previous: 'o' }).memory.stable, 'o');
 });
 
+test('those that follow late and fail go back alone; a retry begins with them, not anew', () => {
+  const late = {
+    spec: { ...SPEC, failureBudget: { action: 'RollBack' as const } },
+    memory: memory({ wave: 2, completedAt: 1, stable: 'q' }),
+    waves: [DONE, DONE, wave({ updated: 1, failed: 1, lateFailures: 1, touched: 2 })],
+  };
+  const first = step(late);
+  assert.deepEqual([first.phase, first.revert, first.openUpTo], ['Failed', 'late', -1]);
+  const again = step({
+    ...late,
+    memory: first.memory,
+    waves: [DONE, DONE, wave({ updated: 1, deferred: 1, old: 1 })],
+    requests: [request(1, 'retry')],
+  });
+  assert.deepEqual([again.phase, again.openUpTo, again.memory.completedAt], ['Completed', 2, 1]);
+});
+
+test('a retry asks for approvals anew; a pause stops hosts from going back by themselves, not by a person', () => {
+  const barred = memory({ failure: 'x', wave: 1, stable: 'q', steering: { handled: 0, approved: ['half'] } });
+  const retried = step({ memory: barred, requests: [request(1, 'retry')] });
+  assert.deepEqual([retried.memory.steering?.approved, retried.memory.retriedAt], [undefined, NOW]);
+  const paused = {
+    spec: { ...SPEC, paused: true, failureBudget: { action: 'RollBack' as const } },
+    memory: memory({ stable: 'q' }),
+    waves: [wave({ failed: 1, touched: 1 }), OUTSTANDING, OUTSTANDING],
+  };
+  assert.equal(step(paused).revert, undefined);
+  assert.equal(step({ ...paused, requests: [request(1, 'abort')] }).revert, 'all');
+});
+
+test('who asked and why stands in the record and in the message; what was taken in is not done twice', () => {
+  const requests = [request(7, 'abort', { reason: 'tills hang' })];
+  const first = step({ memory: memory({ stable: 'q' }), requests });
+  assert.match(first.message, /aborted by ann: tills hang/);
+  assert.deepEqual(first.memory.steering, { handled: 7, requests });
+  const retried = step({ memory: first.memory, requests: [...requests, request(8, 'retry')] });
+  assert.equal(retried.phase, 'Progressing');
+  assert.equal(retried.memory.steering?.handled, 8);
+});
+
 test('a host that falls ill while a wave soaks begins the soak anew', () => {
   const ill = step({
     memory: memory({ soakingSince: NOW - 59_000 }),
-    waves: [wave({ updated: 1 }), TODO, TODO],
+    waves: [wave({ updated: 1 }), OUTSTANDING, OUTSTANDING],
   });
   assert.equal(ill.phase, 'Progressing');
-  const well = step({ memory: ill.memory, waves: [DONE, TODO, TODO], now: NOW + 1_000 });
+  const well = step({ memory: ill.memory, waves: [DONE, OUTSTANDING, OUTSTANDING], now: NOW + 1_000 });
   assert.equal(well.lookAgainAt, NOW + 61_000);
 });
 
@@ -221,7 +434,11 @@ describe('whatever happens', () => {
       nodes: updated + failed + deferred + old,
       updated,
       failed,
+      failures: failed,
+      lateFailures: 0,
       deferred,
+      outsideWindow: 0,
+      skipped: 0,
       old,
     }));
   const inputs = fc.record({
@@ -234,7 +451,7 @@ describe('whatever happens', () => {
       }),
       { nil: undefined },
     ),
-    approved: fc.constantFrom(new Set<string>(), new Set(['half'])),
+    requests: fc.constantFrom([], [approval('half')]),
     now: fc.nat(1e6),
   });
 
@@ -281,7 +498,7 @@ describe('whatever happens', () => {
             spec: SPEC,
             revision: 'r',
             waves,
-            approved: new Set(['half']),
+            requests: [approval('half')],
             now,
             memory: state,
           });
@@ -295,50 +512,4 @@ describe('whatever happens', () => {
       }),
     );
   });
-});
-
-const LANES: [string, Parameters<typeof laneOf>[0], string | undefined][] = [
-  ['its link down before its turn', { situation: 'oldAvailable', contact: 'away' }, 'deferred'],
-  ['lost before its turn', { situation: 'oldUnavailable', contact: 'lost' }, 'deferred'],
-  ['its link down after its turn', { situation: 'newAvailable', contact: 'away' }, 'newAvailable'],
-  ['lost before its turn, and its Pod is gone', { situation: 'empty', contact: 'lost' }, 'deferred'],
-  ['lost after its turn', { situation: 'newUnavailable', contact: 'lost', newPodAt: 0 }, 'failed'],
-  ['lost beside its old Pod', { situation: 'pairUnavailable', contact: 'lost' }, 'failed'],
-  ['a crash loop', { situation: 'newUnavailable', contact: 'here', trouble: 'CrashLoopBackOff' }, 'failed'],
-  [
-    'an available Pod that keeps restarting',
-    { situation: 'newAvailable', contact: 'here', trouble: 'Restarting' },
-    'failed',
-  ],
-  [
-    'the old Pod in trouble is not the new revision’s',
-    { situation: 'oldUnavailable', contact: 'here', trouble: 'x' },
-    'oldUnavailable',
-  ],
-  [
-    'a new Pod within its time',
-    { situation: 'newUnavailable', contact: 'here', newPodAt: 1 },
-    'newUnavailable',
-  ],
-  ['a new Pod beyond it', { situation: 'newUnavailable', contact: 'here', newPodAt: 0 }, 'failed'],
-  [
-    'available, however long ago',
-    { situation: 'newAvailable', contact: 'here', newPodAt: 0 },
-    'newAvailable',
-  ],
-  ['retiring', { situation: 'retiringAvailable', contact: 'here' }, undefined],
-];
-
-for (const [name, facts, lane] of LANES) {
-  test(`a node in a rollout: ${name}`, () => assert.equal(laneOf(facts, 600, 600), lane));
-}
-
-test('without a budget no node has failed: it holds its wave, as upstream', () => {
-  const facts = {
-    situation: 'newUnavailable',
-    contact: 'lost',
-    trouble: 'CrashLoopBackOff',
-    newPodAt: 0,
-  } as const;
-  assert.equal(laneOf(facts, 600, undefined), 'newUnavailable');
 });

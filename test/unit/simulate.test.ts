@@ -32,14 +32,25 @@ for (const [annotations, speed, behaviour] of PRETENCES) {
       text,
     ]);
     pod.metadata.annotations = Object.fromEntries(prefixed);
-    assert.deepEqual(podPretence(pod, { node: NODE, speed }), behaviour);
+    assert.deepEqual(podPretence(pod, { node: NODE, speed, isRebooted: false }), behaviour);
   });
 }
 
 test('a pull that is to fail does so as a registry refuses', () => {
   const pod = podObject('p');
   pod.metadata.annotations = { 'simulate.everynode.dev/pull': 'fail' };
-  assert.equal(podPretence(pod, { node: NODE, speed: 1 })?.pull?.error?.reason, 'ErrImagePull');
+  assert.equal(
+    podPretence(pod, { node: NODE, speed: 1, isRebooted: false })?.pull?.error?.reason,
+    'ErrImagePull',
+  );
+});
+
+test('a Pod that is to fail after a reboot does so once its host was rebooted under it', () => {
+  const pod = podObject('p');
+  pod.metadata.annotations = { 'simulate.everynode.dev/fail-after-reboot': 'true' };
+  const exitOf = (isRebooted: boolean) => podPretence(pod, { node: NODE, speed: 1, isRebooted })?.exit;
+  assert.equal(exitOf(false), undefined);
+  assert.deepEqual(exitOf(true), { afterMs: 0, code: 1 });
 });
 
 const QUERIES: [text: string, meant: boolean][] = [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { amountOf, assignWaves, type PlannedNode } from '../../coordinator/decisions/wave-plan.js';
-import type { RolloutWave } from '../../shared/kube/rollout.js';
+import type { RolloutWave } from '../../shared/kube/rollout-policy.js';
 
 const nodes = (count: number, labels = {}): PlannedNode[] =>
   Array.from({ length: count }, (_, index) => ({ name: `node-${index + 1}`, labels }));
@@ -29,7 +29,7 @@ const SIZES: [string, Omit<RolloutWave, 'name'>[], number[]][] = [
 for (const [name, waves, expected] of SIZES) {
   test(`sizes of waves: ${name}`, () => {
     const list = named(waves);
-    assert.deepEqual(sizes(assignWaves(nodes(200), list, 'seed'), list), expected);
+    assert.deepEqual(sizes(assignWaves(nodes(200), list, { seed: 'seed' }), list), expected);
   });
 }
 
@@ -39,13 +39,17 @@ test('a selector draws from its own nodes only', () => {
     ...nodes(10, { canary: 'yes' }).map((node) => ({ ...node, name: `c-${node.name}` })),
   ];
   const waves = named([{ nodeSelector: { matchLabels: { canary: 'yes' } }, nodes: 4 }]);
-  const first = [...assignWaves(fleet, waves, 's')].filter(([, wave]) => wave === 0).map(([name]) => name);
+  const first = [...assignWaves(fleet, waves, { seed: 's' })]
+    .filter(([, wave]) => wave === 0)
+    .map(([name]) => name);
   assert.equal(first.length, 4);
   assert.ok(first.every((name) => name.startsWith('c-')));
 });
 
 test('names that are alike are drawn from all over', () => {
-  const drawn = [...assignWaves(nodes(1_000), named([{ nodes: 100 }]), 's')].filter(([, wave]) => wave === 0);
+  const drawn = [...assignWaves(nodes(1_000), named([{ nodes: 100 }]), { seed: 's' })].filter(
+    ([, wave]) => wave === 0,
+  );
   const tenths = new Set(drawn.map(([name]) => Math.floor((Number(name.slice(5)) - 1) / 100)));
   assert.equal(tenths.size, 10);
 });
@@ -63,12 +67,12 @@ test('every node has one wave, whatever the order of the list, and again the sam
       const plan = assignWaves(
         list.map((name) => ({ name })),
         waves,
-        's',
+        { seed: 's' },
       );
       const again = assignWaves(
         [...list].reverse().map((name) => ({ name })),
         waves,
-        's',
+        { seed: 's' },
       );
       assert.deepEqual([...plan].sort(), [...again].sort());
       assert.deepEqual([...plan.keys()].sort(), [...list].sort());
@@ -85,12 +89,12 @@ test('a node that joins displaces at most one of each wave that takes a number',
       const before = assignWaves(
         others.map((name) => ({ name })),
         waves,
-        's',
+        { seed: 's' },
       );
       const after = assignWaves(
         list.map((name) => ({ name })),
         waves,
-        's',
+        { seed: 's' },
       );
       const moved = others.filter((name) => before.get(name) !== after.get(name));
       assert.ok(moved.length <= 1, String(moved));

@@ -6,11 +6,10 @@ import type { Pod } from '../../../shared/kube/pod.js';
 import { ApiError, badRequest } from '../../../shared/kube/status.js';
 import { podKind } from '../../kinds/index.js';
 import type { ApiParts } from '../api-request.js';
-import type { UserInfo } from '../authenticate.js';
-import type { Gate } from '../gate.js';
+import type { Gate, Identity } from '../gate.js';
 import { refuseSocket, refuseSocketInText } from '../refused-socket.js';
 import { type RequestInfo, type ResourceRequest, readRequest } from '../request-info.js';
-import { requestLogger } from '../request-log.js';
+import { requestRecorder } from '../request-recorder.js';
 import { pathNotFound } from '../status-response.js';
 import { portsIn, servePortChannels } from './port-channels.js';
 import type { PortTarget } from './port-connection.js';
@@ -19,7 +18,8 @@ import { readProcessRequest, serveProcess } from './process.js';
 import type { Upgrade } from './upgrade.js';
 import { UpgradedSockets } from './upgraded-sockets.js';
 
-export interface UpgradeParts extends Pick<ApiParts, 'registry' | 'streams' | 'clock' | 'log' | 'settings'> {
+export interface UpgradeParts
+  extends Pick<ApiParts, 'registry' | 'streams' | 'clock' | 'log' | 'settings' | 'audit'> {
   gate: Gate;
   /** Where the request log goes; absent: to `log`. */
   requestLog?: ApiParts['log'];
@@ -32,14 +32,15 @@ const SWITCHING = 101;
 export class UpgradeHandler {
   readonly #parts: UpgradeParts;
   readonly #sockets = new UpgradedSockets();
-  readonly #write: ReturnType<typeof requestLogger>;
+  readonly #write: ReturnType<typeof requestRecorder>;
   readonly #open = new Set<AbortController>();
   #isClosed = false;
 
   constructor(parts: UpgradeParts) {
     this.#parts = parts;
-    const { settings, requestLog, log } = parts;
-    this.#write = requestLogger(settings.requestLog, requestLog ?? log.child({ component: 'requests' }));
+    const { settings, requestLog, log, audit, clock } = parts;
+    const lines = requestLog ?? log.child({ component: 'requests' });
+    this.#write = requestRecorder({ level: settings.requestLog, log: lines, audit, clock });
   }
 
   /** Ends every connection and lets none in any more. */
@@ -58,7 +59,7 @@ export class UpgradeHandler {
     socket.once('close', () => closing.abort());
     let code = SWITCHING;
     try {
-      line.user = await this.#admit(request, info);
+      line.identity = await this.#admit(request, info);
       const upgrade = { request, socket, head, info: podRequest(info), signal: closing.signal };
       const serve = await this.#prepare(upgrade);
       await serve().catch((error: unknown) => this.#cut(socket, error));
@@ -77,14 +78,13 @@ export class UpgradeHandler {
     socket.destroy();
   }
 
-  async #admit(request: IncomingMessage, info: RequestInfo): Promise<UserInfo> {
+  async #admit(request: IncomingMessage, info: RequestInfo): Promise<Identity> {
     if (this.#isClosed) throw new ApiError('ServiceUnavailable', 'the server is shutting down');
     const { gate } = this.#parts;
-    const address = request.socket.remoteAddress ?? '';
-    const user = await gate.identify(info, request.headers.authorization, address);
-    if (!user) throw pathNotFound();
-    gate.pass(user, info, address);
-    return user;
+    const identity = await gate.identify(info, request);
+    if (!identity) throw pathNotFound();
+    gate.pass(identity, info, request);
+    return identity;
   }
 
   /** Everything that may be refused; what it answers serves the connection to its end. */
@@ -133,7 +133,7 @@ export class UpgradeHandler {
   }
 
   #logLine(request: IncomingMessage, info: RequestInfo) {
-    const line: { user?: UserInfo } = {};
+    const line: { identity?: Identity } = {};
     return {
       ...line,
       began: this.#parts.clock.monotonic(),

@@ -26,9 +26,14 @@ const CORE = 'io.k8s.api.core.v1';
 const APPS = 'io.k8s.api.apps.v1';
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 const RBAC = 'io.k8s.api.rbac.v1';
+const CERTIFICATES = 'io.k8s.api.certificates.v1';
 
 /** Models whose package their name does not tell; all others are core/v1. */
 const PACKAGES = {
+  V1CertificateSigningRequest: CERTIFICATES,
+  V1CertificateSigningRequestCondition: CERTIFICATES,
+  V1CertificateSigningRequestSpec: CERTIFICATES,
+  V1CertificateSigningRequestStatus: CERTIFICATES,
   V1ControllerRevision: APPS,
   V1DaemonSet: APPS,
   V1DaemonSetCondition: APPS,
@@ -65,6 +70,7 @@ const PACKAGES = {
 const ROOTS = {
   CoreV1Event: ['', 'v1', 'Event'],
   V1Binding: ['', 'v1', 'Binding'],
+  V1CertificateSigningRequest: ['certificates.k8s.io', 'v1', 'CertificateSigningRequest'],
   V1ClusterRole: ['rbac.authorization.k8s.io', 'v1', 'ClusterRole'],
   V1ClusterRoleBinding: ['rbac.authorization.k8s.io', 'v1', 'ClusterRoleBinding'],
   V1ConfigMap: ['', 'v1', 'ConfigMap'],

@@ -50,6 +50,7 @@ export const MERGED_SETS = new Set(['ObjectMeta.finalizers', 'NodeSpec.podCIDRs'
 /** Keys of server-side apply where they are not the merge key, or where there is none. */
 export const LIST_MAP_KEYS = {
   'ResourceRequirements.claims': ['name'],
+  'CertificateSigningRequestStatus.conditions': ['type'],
   'ServiceSpec.ports': ['port', 'protocol'],
   'Container.ports': ['containerPort', 'protocol'],
   'EphemeralContainer.ports': ['containerPort', 'protocol'],

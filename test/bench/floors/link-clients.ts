@@ -1,7 +1,9 @@
 /** Agents that only answer: bare `ws` over the hosts' shared TLS. Told over IPC to connect, and ended with the channel. */
+import { createSecureContext } from 'node:tls';
 import { pack } from 'msgpackr';
 import { WebSocket } from 'ws';
-import { HostNetwork, SharedTls } from '../../../agent/simulate/network.js';
+import { ResumingTls } from '../../../agent/link/resuming-tls.js';
+import { HostNetwork } from '../../../agent/simulate/network.js';
 import { BEAT_INTERVAL_MS } from '../../../shared/link/messages.js';
 import { systemClock } from '../../../shared/process/clock.js';
 
@@ -15,7 +17,7 @@ const CONNECTING_AT_ONCE = 32;
 const SOCKETS_AN_ADDRESS = 400;
 
 async function connectAll({ port, ca, agents }: ClientsOrder): Promise<void> {
-  const tls = new SharedTls(ca);
+  const tls = new ResumingTls(createSecureContext({ ca }));
   const left = Array.from({ length: agents }, (_, index) => index).values();
   const connect = async (): Promise<void> => {
     for (const index of left) await open(port, tls, index);
@@ -24,7 +26,7 @@ async function connectAll({ port, ca, agents }: ClientsOrder): Promise<void> {
   process.send?.('connected');
 }
 
-function open(port: number, tls: SharedTls, index: number): Promise<void> {
+function open(port: number, tls: ResumingTls, index: number): Promise<void> {
   const address = `127.2.0.${Math.floor(index / SOCKETS_AN_ADDRESS) + 1}`;
   const network = new HostNetwork(tls, systemClock, address);
   const socket = new WebSocket(`wss://127.0.0.1:${port}/link`, {

@@ -7,7 +7,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { WebSocketServer } from 'ws';
-import { loadPki } from '../../../coordinator/api/certificates.js';
+import { loadPki } from '../../../coordinator/pki/load-pki.js';
 import { FanOut } from './fan-out.js';
 import { PodList } from './pod-list.js';
 import { SqliteRows } from './sqlite-rows.js';

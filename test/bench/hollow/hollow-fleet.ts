@@ -48,7 +48,12 @@ export class HollowFleet {
   /** Enrols and connects all hosts; resolves when the coordinator has come to rest. */
   async join(): Promise<void> {
     const client = apiClientFromKubeconfig(this.coordinator.kubeconfigPath);
-    const { text: token } = await createToken(client, { ttlSeconds: 0, description: '' });
+    const { text: token } = await createToken(client, {
+      ttlSeconds: 0,
+      description: '',
+      reusable: true,
+      anyLabels: true,
+    });
     const flags = { server: client.server, token, nodes: this.agents };
     const settings = await loadSettings(SIMULATE_SETTINGS, { flags, environment: {}, environmentPrefix: '' });
     this.#hosts = new Hosts(settings, numberedNodes('node', this.agents));
@@ -58,6 +63,11 @@ export class HollowFleet {
 
   get live(): number {
     return this.#hosts?.counts().live ?? 0;
+  }
+
+  /** Containers that run on all hosts together. */
+  get running(): number {
+    return this.#hosts?.counts().running ?? 0;
   }
 
   async untilAllLive(): Promise<void> {

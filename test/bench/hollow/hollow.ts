@@ -14,6 +14,7 @@ import { memoryOf, memoryResult } from './memory.js';
 import { measureList, measureWatch } from './reads.js';
 import { measureRestart } from './restart.js';
 import { measureRollout } from './rollout.js';
+import { measureWaves } from './waves.js';
 
 /** How often what is done with a fleet; a large one takes its time, and what does not depend on its size is left to a small. */
 interface Plan {
@@ -37,11 +38,11 @@ const QUICK: readonly Plan[] = [
 ];
 const FULL: readonly Plan[] = [
   {
-    ...{ agents: 1_000, applies: 5, labels: 20, rollouts: 3, idleWindows: 5, lists: 5, restarts: 1 },
+    ...{ agents: 1_000, applies: 5, labels: 20, rollouts: 3, idleWindows: 3, lists: 5, restarts: 1 },
     watches: { rounds: 5, events: 1_000 },
   },
   {
-    ...{ agents: 10_000, applies: 5, labels: 20, rollouts: 1, idleWindows: 5, lists: 5, restarts: 1 },
+    ...{ agents: 10_000, applies: 2, labels: 10, rollouts: 1, idleWindows: 2, lists: 3, restarts: 1 },
     isMemoryTold: true,
   },
 ];
@@ -71,20 +72,33 @@ export async function withFleets(
 }
 
 async function measureFleet(bench: Bench, plan: Plan): Promise<void> {
-  await withFleets(plan.agents, async (floor, product) => {
+  const { agents } = plan;
+  const now = (what: string) => bench.progress(`${agents} agents: ${what}`);
+  await withFleets(agents, async (floor, product) => {
     const before = await memoryOf(floor, product);
+    now('join');
     await measureJoin(bench, floor, product);
+    now('apply');
     await measureApply(bench, floor, product, plan.applies);
+    now('label of one node');
     await measureLabel(bench, floor, product, plan.labels);
+    now('rolling update');
     const daemonSet = await measureRollout(bench, floor, product, plan.rollouts);
+    now('release by waves');
+    await measureWaves(bench, product, plan.rollouts);
     if (plan.isMemoryTold) {
-      bench.report(memoryResult(plan.agents, before, await memoryOf(floor, product)));
+      bench.report(memoryResult(agents, before, await memoryOf(floor, product)));
     }
+    now('idle');
     await measureIdle(bench, floor, product, plan.idleWindows);
+    now('lists');
     await measureList(bench, floor, product, plan.lists);
     await measureKubectl(bench, product);
+    if (plan.watches) now('watches');
     if (plan.watches) await measureWatch(bench, floor, product, plan.watches);
+    now('restart of the coordinator');
     await measureRestart(bench, floor, product, plan.restarts);
+    now('removal');
     await daemonSet.remove();
   });
 }

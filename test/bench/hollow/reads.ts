@@ -13,6 +13,8 @@ import type { WatchersOrder } from './watchers.js';
 
 /** Pods in a list that is long enough to be measured alone. */
 const SMALL = 2_000;
+/** How long the event loop is looked at: some hundred samples. */
+const LOOP_MS = 2_000;
 const WATCHERS = 100;
 /** At a time, each at its own object. */
 const WRITERS = 50;
@@ -52,14 +54,26 @@ export async function measureList(
     () => each(floor.cost, () => readAll({ url, ca: floor.address.ca, headers: {} })),
     () => each(cost, ours),
   );
-  const delays = [await cost.loopDelayMs(ours), await cost.loopDelayMs(ours), await cost.loopDelayMs(ours)];
+  const delays = [await cost.loopDelayMs(() => again(ours, LOOP_MS))];
   const result = { section: 'hollow', number: '12' } as const;
   const name = `list of ${agents} Pods`;
   report({ ...result, name, unit: 'CPU ms', ...values, goal: { kind: 'ratio', most: 1.5 } });
   const first = { floor: [], product: firstBytes, goal: { kind: 'product', most: 20 } } as const;
   report({ ...result, name: `${name}, first byte`, unit: 'ms', ...first });
   const delay = { floor: [], product: delays, goal: { kind: 'product', most: 25 } } as const;
-  report({ ...result, number: '21', name: `event-loop delay p99 during a ${name}`, unit: 'ms', ...delay });
+  report({
+    ...result,
+    number: '21',
+    name: `event-loop delay p99 during lists of ${agents} Pods without pause`,
+    unit: 'ms',
+    ...delay,
+  });
+}
+
+/** One after another for so long: a single list may be over before a timer was to come. */
+async function again(work: () => Promise<unknown>, ms: number): Promise<void> {
+  const end = performance.now() + ms;
+  while (performance.now() < end) await work();
 }
 
 interface Where {

@@ -13,7 +13,7 @@ import { until } from '../../harness/until.js';
 import { ProcessCost } from '../process-cost.js';
 import type { BenchEngine } from './engines.js';
 
-const AGENT = fileURLToPath(new URL('../../../agent/cli.js', import.meta.url));
+const AGENT = fileURLToPath(new URL('../../../agent/everynode-agent.cjs', import.meta.url));
 const NODES = '/api/v1/nodes';
 const WAIT_MS = 60_000;
 
@@ -39,7 +39,12 @@ export class EverynodeHosts {
     const coordinator = await startCoordinatorProcess(join(folder, 'coordinator'), flags, cost.environment);
     const api = new CoordinatorApi(coordinator.kubeconfig);
     const client = apiClientFromKubeconfig(coordinator.kubeconfigPath);
-    const { text: token } = await createToken(client, { ttlSeconds: 0, description: '' });
+    const { text: token } = await createToken(client, {
+      ttlSeconds: 0,
+      description: '',
+      reusable: true,
+      anyLabels: true,
+    });
     const nodes = await api.watch(NODES, '0');
     const hosts = new EverynodeHosts(engines, coordinator, cost, api, folder, port, token, nodes);
     for (const index of engines.keys()) hosts.startAgent(index);

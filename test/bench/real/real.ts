@@ -23,6 +23,7 @@ interface Timed {
 }
 
 export async function measureReal(bench: Bench): Promise<void> {
+  bench.progress('starting engines');
   const engines = await startEngines(bench.swarm ? ENGINES + 1 : ENGINES);
   if (typeof engines === 'string') return bench.leaveOut('section real', engines);
   const folder = mkdtempSync(join(tmpdir(), 'enbench-'));
@@ -47,7 +48,13 @@ async function measureEverynode(
   try {
     const everynode = new EverynodeFleet(hosts.api, hosts.nodeName(0), engines.length);
     await everynode.prepare();
-    const timed = await time(bench, [new BareFleet(engines, IMAGE), everynode], engines);
+    const timed = await time(
+      bench,
+      'floor and Everynode',
+      [new BareFleet(engines, IMAGE), everynode],
+      engines,
+    );
+    bench.progress('agents: starts, deaths, a cut cable, rest');
     return { timed, agents: await measureAgents(hosts, bench.quick) };
   } finally {
     await hosts.stop();
@@ -63,7 +70,8 @@ async function measureSwarm(
   try {
     const fleet = await swarm.fleet();
     await fleet.prepare();
-    const timed = await time(bench, [fleet], workers);
+    const timed = await time(bench, 'Swarm', [fleet], workers);
+    bench.progress('Swarm: rest and a lost node');
     const idle = await swarm.idle(bench.quick);
     return { timed, idle, lost: [await swarm.timeLoss(ENGINES - 1)] };
   } finally {
@@ -72,18 +80,20 @@ async function measureSwarm(
 }
 
 async function time(
-  { quick }: Bench,
+  { quick, progress }: Bench,
+  who: string,
   fleets: readonly Fleet[],
   engines: readonly BenchEngine[],
 ): Promise<Timed> {
-  const each = <T>(rounds: number, work: (fleet: Fleet) => Promise<T>) =>
+  const each = <T>(what: string, rounds: number, work: (fleet: Fleet) => Promise<T>) =>
     byTurns(
       rounds,
       fleets.map((fleet) => () => work(fleet)),
+      (round) => progress(`${who}: ${what}, ${round === 0 ? 'warming up' : `${round} of ${rounds}`}`),
     );
   return {
-    lives: await each(quick ? 5 : 20, (fleet) => timeLife(fleet, engines)),
-    deployments: await each(quick ? 2 : 5, (fleet) => timeDeployment(fleet, engines)),
+    lives: await each('one container', quick ? 5 : 20, (fleet) => timeLife(fleet, engines)),
+    deployments: await each('all engines', quick ? 2 : 5, (fleet) => timeDeployment(fleet, engines)),
   };
 }
 

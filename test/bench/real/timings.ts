@@ -1,6 +1,7 @@
 /** One value each, ms, of any fleet: from the request to the engine's own event. The engines are empty before and after. */
 import { type BenchEngine, untilEmpty } from './engines.js';
 import type { Fleet } from './fleet.js';
+import { untilMachineRests } from './machine-rest.js';
 
 /** What one container's life took. */
 export interface Life {
@@ -18,12 +19,12 @@ export async function timeLife(fleet: Fleet, engines: readonly BenchEngine[]): P
   const labelled = performance.now();
   await fleet.label(true);
   const start = await first.events.first('start', labelled);
-  await settle();
+  await untilMachineRests();
   const init = await first.api.initOf(start.id);
   const killed = performance.now();
   process.kill(init, 'SIGKILL');
   const again = await first.events.first('start', killed);
-  await settle();
+  await untilMachineRests();
   const unlabelled = performance.now();
   await fleet.label(false);
   const end = await first.events.first('die', unlabelled);
@@ -50,11 +51,11 @@ export async function timeDeployment(fleet: Fleet, engines: readonly BenchEngine
   await fleet.deploy();
   await fleet.untilAllShown();
   const shown = performance.now() - begun;
-  await settle();
+  await untilMachineRests();
   const one = await timeUpdate(fleet, engines, 1);
-  await settle();
+  await untilMachineRests();
   const together = await timeUpdate(fleet, engines, engines.length);
-  await settle();
+  await untilMachineRests();
   await fleet.remove();
   await untilEmpty(engines);
   return { shown, one, together };
@@ -71,9 +72,4 @@ async function timeUpdate(fleet: Fleet, engines: readonly BenchEngine[], atOnce:
     return (starts[index]?.at ?? Number.NaN) - (end?.at ?? Number.NaN);
   });
   return { all: Math.max(...starts.map(({ at }) => at)) - begun, gap: Math.max(...gaps) };
-}
-
-/** Lets the engines and everyone who listens to them finish what an event set off. */
-function settle(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 500));
 }

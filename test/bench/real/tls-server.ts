@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WebSocketServer } from 'ws';
-import { loadPki } from '../../../coordinator/api/certificates.js';
+import { loadPki } from '../../../coordinator/pki/load-pki.js';
 
 export interface TlsServer {
   port: number;

@@ -64,7 +64,12 @@ export class Fleet {
     const coordinator = await startCoordinatorProcess(join(folder, 'c'));
     const kubectl = createKubectl(coordinator.kubeconfig);
     const client = apiClientFromKubeconfig(coordinator.kubeconfigPath);
-    const token = await createToken(client, { ttlSeconds: 0, description: 'scenario' });
+    const token = await createToken(client, {
+      ttlSeconds: 0,
+      description: 'scenario',
+      reusable: true,
+      anyLabels: true,
+    });
     const fleet = new Fleet(folder, coordinator, kubectl, token.text, options);
     await Promise.all(options.nodes.map((node) => fleet.addNode(node)));
     return fleet;

@@ -1,0 +1,138 @@
+/** Turns of this host, wired together: when one begins, whether it is confirmed, and telling the coordinator. */
+import { isConditionTrue } from '../shared/kube/conditions.js';
+import { type ConfigReference, configKey, configReferences } from '../shared/kube/config-reference.js';
+import { REVERTED_BY_HOST } from '../shared/kube/host-turn.js';
+import type { Pod } from '../shared/kube/pod.js';
+import type { PodReport, TurnedPod, Welcome } from '../shared/link/messages.js';
+import type { Clock } from '../shared/process/clock.js';
+import type { Part } from '../shared/process/lifecycle.js';
+import type { Logger } from '../shared/process/log.js';
+import type { FindConfig } from './decisions/config-lookup.js';
+import type { HeldPod } from './decisions/held-pod.js';
+import { heldAfterTold, podsNeededBy } from './decisions/held-turn.js';
+import type { DesiredCache } from './desired/desired-cache.js';
+import type { HeldImages } from './images/held-images.js';
+import type { Link } from './link/link.js';
+import type { PodWorkers } from './pods/pod-workers.js';
+import { Confirmations } from './turns/confirmations.js';
+import type { HeardTime } from './turns/heard-time.js';
+import type { LocalHold } from './turns/local-hold.js';
+import { Turns } from './turns/turns.js';
+
+export interface AgentTurnsOptions {
+  cache: DesiredCache;
+  held: HeldImages;
+  findConfig: FindConfig;
+  hold: LocalHold;
+  time: HeardTime;
+  workers: () => PodWorkers;
+  engineUpSince: () => number;
+  link: () => Pick<Link, 'quietMs' | 'askForLife'>;
+  putTurned: (turned: TurnedPod) => void;
+  /** Objects that a Pod needed may not be needed any more. */
+  onSettled: () => void;
+  clock: Clock;
+  log: Logger;
+}
+
+/** What the rest of the agent tells of and asks for. */
+export interface AgentTurns {
+  part: Part;
+  /** Pods of the host changed. */
+  podsChanged(): void;
+  /** A Pod's status is about to be reported. */
+  reported(report: PodReport): void;
+  welcomed(welcome: Welcome): void;
+  linkFailed(reason: string): void;
+  /** The coordinator knows of these turns, by uid of the successor. */
+  told(uids: readonly string[]): void;
+}
+
+export function createAgentTurns(options: AgentTurnsOptions): AgentTurns {
+  const { cache, time, workers, putTurned, clock } = options;
+  const log = options.log.child({ component: 'turns' });
+  const changed = (uid: string): void => {
+    workers().update([uid], []);
+    if (cache.get(uid)?.turn === undefined) options.onSettled();
+  };
+  const warn = (reason: string) => (pod: Pod, message: string) =>
+    workers().say(pod.metadata.uid ?? '', { type: 'Warning', reason, message });
+  const confirmations = new Confirmations({
+    cache,
+    quietMs: () => options.link().quietMs(),
+    askForLife: () => options.link().askForLife(),
+    engineUpSince: options.engineUpSince,
+    onChanged: changed,
+    onRevert: warn(REVERTED_BY_HOST),
+    clock,
+    log,
+  });
+  const turns = new Turns({
+    cache,
+    images: options.held,
+    findConfig: options.findConfig,
+    hold: options.hold,
+    time,
+    linkIsLive: () => confirmations.linkIsLive,
+    onWaiting: (uid, waiting) => workers().turnWaits(uid, waiting),
+    onBegun: (oldUid, successor) => {
+      const turned = turnedPod(successor);
+      if (turned) putTurned(turned);
+      workers().update([oldUid, successor.uid], []);
+      confirmations.look();
+    },
+    onOverridden: warn('HoldOverridden'),
+    clock,
+    log,
+  });
+  return {
+    part: {
+      name: 'turns',
+      start: () => {
+        for (const held of cache.all()) {
+          const turned = turnedPod(held);
+          if (turned) putTurned(turned);
+        }
+        confirmations.start();
+        turns.start();
+      },
+      stop: () => {
+        turns.stop();
+        confirmations.stop();
+      },
+    },
+    podsChanged: () => turns.look(),
+    reported: ({ uid, status }) =>
+      confirmations.sawReadiness(uid, isConditionTrue(status.conditions, 'Ready')),
+    welcomed: ({ serverTimeMs }) => {
+      void time.heard(serverTimeMs);
+      confirmations.linkIsUp();
+      turns.look();
+    },
+    linkFailed: (reason) => confirmations.linkFailed(reason),
+    told: (uids) => {
+      const told = uids.flatMap((uid) => cache.get(uid) ?? []).map(heldAfterTold);
+      if (told.length === 0) return;
+      cache.put(...told).catch((error: unknown) => log.warn({ err: error }, 'turn is told once more'));
+      for (const { uid } of told) changed(uid);
+    },
+  };
+}
+
+/** Whether a Pod that may be put back, or is to come, names the object: it is kept although the hub lets go of it. */
+export function isNeededByTurn(cache: DesiredCache): (reference: ConfigReference) => boolean {
+  return (reference) => {
+    const key = configKey(reference);
+    const names = (pod: Pod) => configReferences(pod).some((each) => configKey(each) === key);
+    for (const held of cache.all()) if (held.turn && podsNeededBy(held).some(names)) return true;
+    return false;
+  };
+}
+
+/** Undefined for a Pod that the coordinator knows of. */
+function turnedPod({ uid, turn }: HeldPod): TurnedPod | undefined {
+  if (!turn?.untold) return undefined;
+  const { uid: oldUid, pod, seal } = turn.predecessor;
+  const object = Buffer.from(JSON.stringify(pod));
+  return { uid, predecessor: { uid: oldUid, object, ...(seal && { seal }) } };
+}

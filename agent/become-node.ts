@@ -1,0 +1,32 @@
+/** The enrolment of a host by its settings, with words for whoever typed them. */
+import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
+import { EnrolError } from './coordinator-call.js';
+import { type Enrolment, enrol, parseServer, refuseOtherCoordinator } from './enrol.js';
+import type { AgentSettings } from './settings.js';
+
+/**
+ * The node that this host is, joined now if it had not; and the coordinator. `onWaiting` hears why it takes long: a person
+ * has to let it in. A person who installs is told when the token is of another coordinator; an agent that starts may have
+ * an old one, and needs none. Throws `ExitError`.
+ */
+export async function becomeNode(
+  { data: dataDir, nodeName: node, server, token, labels }: NodeWish,
+  onWaiting: (message: string) => void,
+  isInstallation = false,
+): Promise<{ enrolment: Enrolment; server: URL }> {
+  if (server === undefined) {
+    throw new ExitError(EXIT_CODES.usage, 'The coordinator is not named: give --server https://HOST:PORT.');
+  }
+  try {
+    const url = parseServer(server);
+    if (isInstallation && token) await refuseOtherCoordinator(dataDir, token);
+    const enrolment = await enrol({ dataDir, server, node, labels, onWaiting, ...(token ? { token } : {}) });
+    return { enrolment, server: url };
+  } catch (error) {
+    if (!(error instanceof EnrolError)) throw error;
+    const code = error.temporary ? EXIT_CODES.environment : EXIT_CODES.refused;
+    throw new ExitError(code, `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`);
+  }
+}
+
+export type NodeWish = Pick<AgentSettings, 'data' | 'nodeName' | 'server' | 'token' | 'labels'>;

@@ -1,0 +1,99 @@
+/** Whether a Pod that took another's place is confirmed, may still prove itself, or goes back: by this host alone. */
+import type { RevertReason } from '../../shared/kube/host-turn.js';
+import type { HeldTurn } from './turn-record.js';
+
+/**
+ * How the link to the coordinator stands. `answered`: something at its address spoke with us as only the coordinator or
+ * what stands before it can, so the way there is open. `refused`: a machine, or a firewall, said that nobody listens.
+ * `heardAt`: a link that is cut may look live for a while yet. Times in ms by the host's clock.
+ */
+export type LinkEvidence =
+  | { state: 'live'; heardAt: number }
+  | { state: 'lost'; since: number; lastTry: 'answered' | 'refused' | 'unreachable' };
+
+/** What the decision reads. Times in ms by the host's clock. */
+export interface ConfirmFacts {
+  turn: Pick<HeldTurn, 'begunAt' | 'linkWasLive'> & { confirmSeconds: number };
+  isReady: boolean;
+  link: LinkEvidence;
+  /** Since when this agent and its engine have been up: a Pod is not judged for the time before. */
+  upSince: number;
+  /** When the coordinator was first asked for a sign of life on this Pod's behalf; absent: not on this link. */
+  askedAt?: number | undefined;
+  now: number;
+}
+
+/** `askedAt`: the coordinator is to be asked for a sign of life now, and was first asked then. */
+export type ConfirmStep =
+  | { kind: 'wait'; until?: number; askedAt?: number }
+  | { kind: 'confirm' }
+  | { kind: 'revert'; reason: RevertReason; message: string };
+
+/** How long the coordinator has to answer when it is asked. */
+export const ANSWER_MS = 5_000;
+const LOOK_AGAIN_MS = 1_000;
+/** A link that breaks late in the period has at least so long to come back: reconnects are spread over up to a minute. */
+export const LINK_BACK_MS = 90_000;
+/** 'Refused' is what a coordinator that is being restarted says, and what a firewall may say: it gets so many times the time. */
+const REFUSED_PATIENCE = 3;
+
+/**
+ * A Pod is confirmed when its time is over, it is ready, and the coordinator was heard since, or was not in reach when the
+ * turn began. Losing the link counts against it only if the link stood before and the way to the coordinator seems cut:
+ * while that answers and does not want us, nothing is decided. Pods that are confirmed are not asked again, whatever the
+ * link does.
+ */
+export function confirmStep({ turn, isReady, link, upSince, askedAt, now }: ConfirmFacts): ConfirmStep {
+  const confirmMs = turn.confirmSeconds * 1000;
+  // A clock that was set back makes the turn one of the future: its time then counts from the agent's start.
+  const end = (turn.begunAt > now ? upSince : Math.max(turn.begunAt, upSince)) + confirmMs;
+  if (now < end) return { kind: 'wait', until: end };
+  if (!isReady) {
+    const message = `not ready within ${turn.confirmSeconds} s`;
+    return { kind: 'revert', reason: 'NotReady', message };
+  }
+  if (!turn.linkWasLive) return { kind: 'confirm' };
+  if (link.state === 'lost') return lostStep(link, end, confirmMs, now);
+  return liveStep(link.heardAt, askedAt, end, confirmMs, now);
+}
+
+/** An answer has its time from when it was asked for: this process may have stood still over the end, and long after it. */
+function liveStep(
+  heardAt: number,
+  askedAt: number | undefined,
+  end: number,
+  confirmMs: number,
+  now: number,
+): ConfirmStep {
+  if (heardAt >= end) return { kind: 'confirm' };
+  // What was asked before the end, or by a clock that was set back since, says nothing.
+  const asked = askedAt !== undefined && askedAt >= end && askedAt <= now ? askedAt : now;
+  if (now < asked + ANSWER_MS) return { kind: 'wait', until: now + LOOK_AGAIN_MS, askedAt: asked };
+  return lostStep({ since: heardAt, lastTry: 'unreachable' }, end, confirmMs, now);
+}
+
+function lostStep(
+  { since, lastTry }: Pick<LinkEvidence & { state: 'lost' }, 'since' | 'lastTry'>,
+  end: number,
+  confirmMs: number,
+  now: number,
+): ConfirmStep {
+  if (lastTry === 'answered') return { kind: 'wait' };
+  const patience = lastTry === 'refused' ? REFUSED_PATIENCE : 1;
+  const linkEnd = Math.max(
+    end + (patience - 1) * confirmMs,
+    since + patience * Math.min(confirmMs, LINK_BACK_MS),
+  );
+  if (now < linkEnd) return { kind: 'wait', until: linkEnd };
+  const message = `the link to the coordinator broke after it started and is not back within ${confirmMs / 1000} s`;
+  return { kind: 'revert', reason: 'LinkLost', message };
+}
+
+/** What a broken or failed connection says about the way to the coordinator, by the reason that the link gives. */
+export function evidenceOf(reason: string): 'answered' | 'refused' | 'unreachable' {
+  if (
+    /^refused with \d|^(draining|duplicate|superseded|refused|nodeDeleted): |another clusterUID/.test(reason)
+  )
+    return 'answered';
+  return /ECONNREFUSED/.test(reason) ? 'refused' : 'unreachable';
+}

@@ -1,0 +1,117 @@
+/** A Pod that took another's place by a turn of this host: what is kept until that is confirmed, and how it is undone. */
+import { type HostTurn, type RevertReason, turnOn } from '../../shared/kube/host-turn.js';
+import type { Pod } from '../../shared/kube/pod.js';
+import { graceMs, type HeldPod, makerOf } from './held-pod.js';
+
+/** The two Pods after a turn has begun: the old one on its way out, and the one that waits for its end. */
+export function heldAfterTurn(
+  old: HeldPod,
+  turn: HostTurn,
+  { now, linkWasLive }: { now: number; linkWasLive: boolean },
+): { old: HeldPod; successor: HeldPod } {
+  const { successor: pod, confirmSeconds } = turn;
+  const uid = pod.metadata.uid ?? '';
+  const maker = makerOf(old);
+  return {
+    old: { ...old, deadline: now + graceMsOf(old.pod), turnedInto: uid },
+    successor: {
+      uid,
+      digest: '',
+      pod,
+      ...(maker && { maker }),
+      acceptedAt: now,
+      gone: false,
+      turn: {
+        predecessor: {
+          uid: old.uid,
+          pod: old.pod,
+          ...(old.seal && { seal: old.seal }),
+          ran: runs(old).pod,
+        },
+        begunAt: now,
+        linkWasLive,
+        ...(confirmSeconds !== undefined && { confirmSeconds }),
+        untold: true,
+      },
+    },
+  };
+}
+
+function graceMsOf(pod: Pod): number {
+  return graceMs(pod.spec.terminationGracePeriodSeconds);
+}
+
+/** The Pod as its worker is to see it: one that went back runs what its predecessor ran, under its own name. */
+export function runs(held: HeldPod): HeldPod {
+  if (held.turn?.revert?.stage !== 'back') return held;
+  const { ran } = held.turn.predecessor;
+  const { uid, name, namespace, deletionTimestamp, deletionGracePeriodSeconds } = held.pod.metadata;
+  const metadata = {
+    ...ran.metadata,
+    name,
+    ...(uid && { uid }),
+    ...(namespace && { namespace }),
+    ...(deletionTimestamp && { deletionTimestamp }),
+    ...(deletionGracePeriodSeconds !== undefined && { deletionGracePeriodSeconds }),
+  };
+  return { ...held, pod: { ...held.pod, metadata, spec: ran.spec } };
+}
+
+/** The Pod after the decision to go back; what is decided already stands. */
+export function heldAfterRevertBegan(
+  held: HeldPod,
+  { reason, message }: { reason: RevertReason; message: string },
+  now: number,
+): HeldPod {
+  if (!held.turn || held.turn.revert) return held;
+  const clearBy = now + graceMsOf(held.pod);
+  return { ...held, turn: { ...held.turn, revert: { stage: 'clearing', reason, message, clearBy } } };
+}
+
+/** The Pod after all that its new revision had on the host is gone. */
+export function heldAfterClearing(held: HeldPod): HeldPod {
+  const { turn } = held;
+  if (turn?.revert?.stage !== 'clearing') return held;
+  return { ...held, turn: { ...turn, revert: { ...turn.revert, stage: 'back' } } };
+}
+
+/** The Pod after the coordinator has taken the turn in. */
+export function heldAfterTold(held: HeldPod): HeldPod {
+  return withoutSettledTurn(held, { untold: false });
+}
+
+/** The Pod after it was well for as long as it had to be: there is no way back any more. */
+export function heldAfterConfirming(held: HeldPod): HeldPod {
+  if (held.turn?.revert || held.turn?.confirmSeconds === undefined) return held;
+  return { ...withoutSettledTurn(held, { confirmSeconds: undefined }), confirmed: true };
+}
+
+/** Nothing of the turn is kept once it is known and confirmed; what went back needs its predecessor as long as it lives. */
+function withoutSettledTurn(held: HeldPod, change: { untold?: false; confirmSeconds?: undefined }): HeldPod {
+  if (!held.turn) return held;
+  const { confirmSeconds, ...rest } = { ...held.turn, ...change };
+  if (!rest.untold && confirmSeconds === undefined && !rest.revert) {
+    const { turn: _, ...settled } = held;
+    return settled;
+  }
+  return { ...held, turn: { ...rest, ...(confirmSeconds !== undefined && { confirmSeconds }) } };
+}
+
+/** The turn that the host is to carry out on this Pod; undefined when it has none, or has gone too far for it. */
+export function pendingTurn(held: HeldPod): HostTurn | undefined {
+  const isLeaving = held.deadline !== undefined || held.gone || held.turnedInto !== undefined;
+  return isLeaving ? undefined : turnOn(held.pod);
+}
+
+/** Whether the Pod has proved itself; undefined: it need not. */
+export function confirmationOf({ turn, confirmed }: HeldPod): boolean | undefined {
+  if (turn?.confirmSeconds !== undefined) return false;
+  return confirmed;
+}
+
+/** All Pods whose images and objects this host may need on account of this one. */
+export function podsNeededBy(held: HeldPod): Pod[] {
+  const { turn } = held;
+  const next = pendingTurn(held)?.successor;
+  return [held.pod, ...(turn ? [turn.predecessor.ran] : []), ...(next ? [next] : [])];
+}

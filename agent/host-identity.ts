@@ -1,0 +1,63 @@
+/** Who this host is, as it stands now: the link reads it at each connect, and what changes is on disk before it counts. */
+import type { Socket } from 'node:net';
+import type { ConnectionOptions } from 'node:tls';
+import type { Enrolment } from './enrol.js';
+import { writeIdentity } from './identity-file.js';
+import type { LinkTarget } from './link/connection.js';
+import { ResumingTls } from './link/resuming-tls.js';
+import { connectTrusting } from './link/server-trust.js';
+
+export class HostIdentity implements LinkTarget {
+  readonly url: string;
+  readonly #dataDir: string;
+  readonly #tls = new ResumingTls(undefined, (options) => connectTrusting(options, this));
+  #enrolment: Enrolment;
+
+  /** `url`: `wss://HOST:PORT/link`. */
+  constructor(url: string, dataDir: string, enrolment: Enrolment) {
+    this.url = url;
+    this.#dataDir = dataDir;
+    this.#enrolment = enrolment;
+  }
+
+  readonly connect = (options: ConnectionOptions): Socket => this.#tls.connect(options);
+
+  get enrolment(): Readonly<Enrolment> {
+    return this.#enrolment;
+  }
+
+  get ca(): string {
+    return this.#enrolment.ca;
+  }
+
+  get key(): string | undefined {
+    return this.#enrolment.key;
+  }
+
+  get certificate(): string | undefined {
+    return this.#enrolment.certificate;
+  }
+
+  get credential(): string | undefined {
+    return this.#enrolment.credential;
+  }
+
+  get clusterUID(): string {
+    return this.#enrolment.clusterUID;
+  }
+
+  get node(): string {
+    return this.#enrolment.node;
+  }
+
+  get joinSeal(): string | undefined {
+    return this.#enrolment.seal;
+  }
+
+  /** Resolves when the change is on disk. Rejects with the system's error, and nothing has changed. */
+  async change(change: Partial<Enrolment>): Promise<void> {
+    const next = { ...this.#enrolment, ...change };
+    await writeIdentity(this.#dataDir, next);
+    this.#enrolment = next;
+  }
+}

@@ -1,0 +1,44 @@
+/** The commands that set the agent up on a host and take it away; loaded when one of them is typed. */
+import { existsSync } from 'node:fs';
+
+import type { EnginePlaces } from '../open-runtime.js';
+import { type AgentSettings, INSTALL_SETTINGS } from '../settings.js';
+import { install } from './install.js';
+import { CONFIG_FILE } from './places.js';
+import { uninstall } from './uninstall.js';
+
+/** Flags of the commands beside the agent's own. */
+export interface InstallFlags {
+  /** PEM file of the key that signs releases. */
+  releaseKey?: string;
+  yes?: boolean;
+  purge?: boolean;
+}
+
+/** Where `install` reads what holds already. */
+export function installedSettingsFile(): string | undefined {
+  return existsSync(CONFIG_FILE) ? CONFIG_FILE : undefined;
+}
+
+/** Installs with the settings; those that were typed go into the file, the token does not. */
+export async function runInstall(
+  settings: AgentSettings,
+  flags: Record<string, unknown> & InstallFlags,
+  places: EnginePlaces,
+): Promise<void> {
+  const typed = Object.keys(INSTALL_SETTINGS).filter((key) => key !== 'token' && flags[key] !== undefined);
+  const given = Object.fromEntries(typed.map((key) => [key, String(flags[key])]));
+  const { releaseKey } = flags;
+  // Written down: a host that is renamed later stays the node that it is.
+  const named = { ...given, nodeName: settings.nodeName };
+  await install({ settings, given: named, ...(releaseKey ? { releaseKey } : {}), places, say });
+}
+
+/** Takes the agent off this host. */
+export async function runUninstall({ yes = false, purge = false }: InstallFlags): Promise<void> {
+  await uninstall({ yes, purge, say });
+}
+
+function say(text: string): void {
+  process.stdout.write(`· ${text}\n`);
+}

@@ -1,0 +1,69 @@
+/** `everynode-agent install`: makes this host a node of a fleet, by systemd. Killed at any line, a repetition ends in the same place. */
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { installFile, installLink, requireSystemd, runOnHost } from '../../shared/process/host-service.js';
+import { makePrivateDirectory, writePrivateFile } from '../../shared/process/private-file.js';
+import { amendSettings } from '../../shared/process/settings-file.js';
+import { VERSION } from '../../shared/process/version.js';
+import { becomeNode, type NodeWish } from '../become-node.js';
+import { type EnginePlaces, requireEngine } from '../open-runtime.js';
+import type { AgentSettings } from '../settings.js';
+import {
+  COMMAND_LINK,
+  CONFIG_DIR,
+  CONFIG_FILE,
+  DATA_DIR,
+  RECOVERY,
+  RELEASE_KEY_FILE,
+  SERVICE,
+  UNIT_DIR,
+  VERSIONS_DIR,
+} from './places.js';
+import { unitText } from './units.js';
+import { Versions } from './versions.js';
+
+const HEAD = `# Settings of the Everynode agent; everynode-agent --help lists them all. Labels and taints may be maps and lists:
+#   labels: {site: berlin, rack: "7"}
+#   taints: [dedicated=till:NoSchedule]
+# Read again by: systemctl reload everynode-agent (containers go on)
+`;
+
+export interface InstallWish {
+  /** As they hold with what was given now. */
+  settings: NodeWish & Pick<AgentSettings, 'runtime'>;
+  /** What was given now, for the file; the token is not in it. */
+  given: Readonly<Record<string, string>>;
+  /** PEM file of the key that signs releases; absent: no upgrade is accepted. */
+  releaseKey?: string;
+  places: EnginePlaces;
+  say: (text: string) => void;
+}
+
+/** Resolves when the agent runs. Throws `ExitError`; what was missing is told before anything is changed. */
+export async function install({ settings, given, releaseKey, places, say }: InstallWish): Promise<void> {
+  requireSystemd('everynode-agent install');
+  const { runtime, nodeName } = settings;
+  if (runtime !== 'hollow') {
+    const engine = await requireEngine({ runtime, ...places });
+    say(`container engine: ${engine.name} ${engine.version}`);
+  }
+  const key = releaseKey === undefined ? undefined : readFileSync(releaseKey);
+  makePrivateDirectory(DATA_DIR);
+  // First of all, for a wrong token changes nothing else; the token itself is kept nowhere.
+  const { enrolment } = await becomeNode({ ...settings, data: DATA_DIR }, say, true);
+  say(`this host is node ${nodeName} of cluster ${enrolment.clusterUID}`);
+  mkdirSync(CONFIG_DIR, { recursive: true, mode: 0o755 });
+  const present = existsSync(CONFIG_FILE) ? readFileSync(CONFIG_FILE, 'utf8') : undefined;
+  await writePrivateFile(CONFIG_FILE, amendSettings(present, HEAD, given));
+  if (key) installFile(RELEASE_KEY_FILE, key);
+  const versions = new Versions(VERSIONS_DIR);
+  versions.addSelf(VERSION);
+  versions.switchTo(VERSION);
+  installLink(COMMAND_LINK, `${VERSIONS_DIR}/current/everynode-agent`);
+  for (const unit of [SERVICE, RECOVERY]) installFile(`${UNIT_DIR}/${unit}`, unitText(unit));
+  runOnHost('systemctl', 'daemon-reload');
+  runOnHost('systemctl', 'enable', '--quiet', SERVICE);
+  say('starting the agent');
+  // Resolves when the agent has said that it is ready.
+  runOnHost('systemctl', 'restart', SERVICE);
+  say(`everynode-agent ${VERSION} runs; settings: ${CONFIG_FILE}; log: journalctl -u everynode-agent`);
+}

@@ -1,0 +1,67 @@
+/** `everynode-agent uninstall`: leaves the host as it was. */
+import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
+import { createInterface } from 'node:readline/promises';
+import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
+import { requireSystemd, runOnHost, succeedsOnHost } from '../../shared/process/host-service.js';
+import { countPods, removeContainers } from '../remove-containers.js';
+import {
+  COMMAND_LINK,
+  CONFIG_DIR,
+  CONFIG_FILE,
+  DATA_DIR,
+  RECOVERY,
+  RELEASE_KEY_FILE,
+  SERVICE,
+  UNIT_DIR,
+  VERSIONS_DIR,
+} from './places.js';
+
+export interface UninstallWish {
+  /** Stop and remove running Pods without asking. */
+  yes: boolean;
+  /** Identity, settings and everything the host was given go as well: it can join again only with a token. */
+  purge: boolean;
+  say: (text: string) => void;
+}
+
+/** Throws `ExitError` when Pods run and nobody agrees to end them; then nothing has changed. Twice is harmless. */
+export async function uninstall({ yes, purge, say }: UninstallWish): Promise<void> {
+  requireSystemd('everynode-agent uninstall');
+  const pods = await countPods(DATA_DIR);
+  if (pods > 0 && !yes) await askForPods(pods);
+  for (const unit of [SERVICE, RECOVERY]) {
+    succeedsOnHost('systemctl', 'disable', '--quiet', '--now', unit);
+    rmSync(`${UNIT_DIR}/${unit}`, { force: true });
+  }
+  // Of an upgrade that is on trial.
+  succeedsOnHost('systemctl', 'stop', 'everynode-agent-trial-*.timer');
+  runOnHost('systemctl', 'daemon-reload');
+  succeedsOnHost('systemctl', 'reset-failed', SERVICE, RECOVERY);
+  const containers = existsSync(DATA_DIR) ? await removeContainers(DATA_DIR) : 0;
+  if (containers > 0) say(`${containers} containers removed`);
+  rmSync(COMMAND_LINK, { force: true });
+  rmSync(VERSIONS_DIR, { recursive: true, force: true });
+  if (!purge) {
+    say(`kept, for another installation: ${DATA_DIR}, ${CONFIG_FILE} (--purge removes them)`);
+    return;
+  }
+  rmSync(DATA_DIR, { recursive: true, force: true });
+  for (const file of [CONFIG_FILE, RELEASE_KEY_FILE]) rmSync(file, { force: true });
+  if (existsSync(CONFIG_DIR) && readdirSync(CONFIG_DIR).length === 0) rmdirSync(CONFIG_DIR);
+  say('nothing of the agent is left; its node goes with: kubectl delete node NAME');
+}
+
+async function askForPods(pods: number): Promise<void> {
+  const what = `${pods} ${pods === 1 ? 'pod runs' : 'pods run'} here`;
+  if (!process.stdin.isTTY) {
+    throw new ExitError(
+      EXIT_CODES.usage,
+      `${what}: give --yes to stop and remove them. Nothing was changed.`,
+    );
+  }
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await lines.question(`${what}. Stop and remove them? [y/N] `);
+  lines.close();
+  if (/^y(es)?$/i.test(answer.trim())) return;
+  throw new ExitError(EXIT_CODES.refused, 'Nothing was changed.');
+}

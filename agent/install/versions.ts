@@ -1,0 +1,86 @@
+/** The versions of the program that a host holds, and which of them runs. */
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readlinkSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { installFile, installLink } from '../../shared/process/host-service.js';
+import { isSingleExecutable } from '../../shared/process/own-program.js';
+import { SMALL_HEAP_FLAGS } from '../../shared/process/small-heap.js';
+import { PROGRAM } from './places.js';
+
+/** A version is a folder's name: nothing else may reach a path. */
+const VERSION_PATTERN = /^\d{1,9}\.\d{1,9}\.\d{1,9}(?:-[0-9a-z.]{1,32})?$/;
+
+export function isVersion(text: string): boolean {
+  return VERSION_PATTERN.test(text);
+}
+
+export class Versions {
+  constructor(readonly directory: string) {}
+
+  /** Path of a version's program, whether it is there or not. */
+  program(version: string): string {
+    return join(this.directory, version, PROGRAM);
+  }
+
+  has(version: string): boolean {
+    return existsSync(this.program(version));
+  }
+
+  /** What runs at the next start; undefined before the first installation. */
+  get current(): string | undefined {
+    return this.#linked('current');
+  }
+
+  /** What ran before, or runs when that has failed: the recovery unit starts it. */
+  get previous(): string | undefined {
+    return this.#linked('previous');
+  }
+
+  /** Puts the program that runs now here as `version`: a copy of the executable, or a command that starts Node with it. */
+  addSelf(version: string): void {
+    const target = this.program(version);
+    mkdirSync(join(this.directory, version), { recursive: true, mode: 0o700 });
+    if (isSingleExecutable()) {
+      if (process.execPath === target) return;
+      // A program that runs cannot be overwritten, but another can take its name.
+      copyFileSync(process.execPath, `${target}.new`);
+      renameSync(`${target}.new`, target);
+    } else {
+      const command = [process.execPath, ...SMALL_HEAP_FLAGS, process.argv[1] ?? ''].map(quoted).join(' ');
+      installFile(target, `#!/bin/sh\nexec ${command} "$@"\n`, 0o755);
+    }
+  }
+
+  /** From the next start on, `version` runs. One that is there already changes nothing. */
+  switchTo(version: string): void {
+    const before = this.current;
+    if (before !== undefined && before !== version) installLink(join(this.directory, 'previous'), before);
+    installLink(join(this.directory, 'current'), version);
+    if (this.previous === undefined) installLink(join(this.directory, 'previous'), version);
+  }
+
+  /** `version` runs from the next start on, and is what a recovery starts too: the one that runs now has failed. */
+  fallBackTo(version: string): void {
+    for (const name of ['current', 'previous']) installLink(join(this.directory, name), version);
+  }
+
+  /** Removes all but what runs, what ran before, and `keep`. */
+  prune(keep: string): void {
+    const kept = new Set([keep, this.current, this.previous]);
+    for (const name of readdirSync(this.directory)) {
+      if (isVersion(name) && !kept.has(name)) rmSync(join(this.directory, name), { recursive: true });
+    }
+  }
+
+  #linked(name: string): string | undefined {
+    try {
+      return readlinkSync(join(this.directory, name));
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** As a POSIX shell reads it back. The words are paths of this installation, never anything that came over the wire. */
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,97 @@
+/** The tokens of this host's Pods: asked of the coordinator, renewed in time, kept in memory alone. */
+import { DEFAULT_TOKEN_SECONDS, type TokenSource, tokenSources } from '../../shared/kube/account-token.js';
+import type { Pod } from '../../shared/kube/pod.js';
+import type { Clock } from '../../shared/process/clock.js';
+
+/** What is asked for: a token of the Pod's account, bound to the Pod. */
+export interface TokenWish {
+  namespace: string;
+  serviceAccount: string;
+  pod: { name: string; uid: string };
+  audience?: string;
+  expirationSeconds: number;
+}
+
+/** `refused`: the coordinator says no. Anything else that goes wrong is an Error: it is not in reach. */
+export type TokenAnswer = { token: string } | { refused: string };
+
+export type AskToken = (wish: TokenWish) => Promise<TokenAnswer>;
+
+interface Held {
+  token: string;
+  /** By the steady clock, ms. */
+  renewAt: number;
+}
+
+/** Of a token's life; but no token is kept for more than a day (pkg/kubelet/token). */
+const RENEW_AFTER_SHARE = 0.8;
+const LONGEST_MS = 24 * 60 * 60 * 1000;
+/** How soon a coordinator that was not in reach is asked again. */
+const RETRY_MS = 10_000;
+
+export class AccountTokens {
+  readonly #ask: AskToken;
+  readonly #clock: Clock;
+  readonly #held = new Map<string, Map<string, Held>>();
+
+  constructor(ask: AskToken, clock: Clock) {
+    this.#ask = ask;
+    this.#clock = clock;
+  }
+
+  /**
+   * Has what the Pod's volumes ask for, as far as the coordinator is in reach: a Pod starts without, and gets it later.
+   * Answers when to look again, undefined for a Pod that asks for none. Throws an Error when a token is refused.
+   */
+  async ensure(pod: Pod): Promise<number | undefined> {
+    const sources = tokenSources(pod);
+    if (sources.length === 0) return undefined;
+    const uid = pod.metadata.uid ?? '';
+    const held = this.#held.get(uid) ?? new Map<string, Held>();
+    this.#held.set(uid, held);
+    const times = await Promise.all(sources.map((source) => this.#ensureOne(pod, source, held)));
+    return Math.min(...times);
+  }
+
+  /** The token for that source, as it is held now. */
+  find(podUid: string, source: TokenSource): string | undefined {
+    return this.#held.get(podUid)?.get(keyOf(source))?.token;
+  }
+
+  forget(podUid: string): void {
+    this.#held.delete(podUid);
+  }
+
+  async #ensureOne(pod: Pod, source: TokenSource, held: Map<string, Held>): Promise<number> {
+    const key = keyOf(source);
+    const present = held.get(key);
+    const now = this.#clock.now();
+    if (present && present.renewAt > now) return present.renewAt;
+    const expirationSeconds = source.expirationSeconds ?? DEFAULT_TOKEN_SECONDS;
+    let answer: TokenAnswer;
+    try {
+      answer = await this.#ask(wishOf(pod, source, expirationSeconds));
+    } catch {
+      // Not in reach: what is held stays, and it is asked again soon.
+      return now + RETRY_MS;
+    }
+    if ('refused' in answer) throw new Error(`failed to fetch token: ${answer.refused}`);
+    const renewAt = now + Math.min(expirationSeconds * 1000 * RENEW_AFTER_SHARE, LONGEST_MS);
+    held.set(key, { token: answer.token, renewAt });
+    return renewAt;
+  }
+}
+
+function keyOf({ audience = '', expirationSeconds = DEFAULT_TOKEN_SECONDS }: TokenSource): string {
+  return `${expirationSeconds} ${audience}`;
+}
+
+function wishOf({ metadata, spec }: Pod, { audience }: TokenSource, expirationSeconds: number): TokenWish {
+  return {
+    namespace: metadata.namespace ?? '',
+    serviceAccount: spec.serviceAccountName ?? 'default',
+    pod: { name: metadata.name, uid: metadata.uid ?? '' },
+    ...(audience ? { audience } : {}),
+    expirationSeconds,
+  };
+}

@@ -1,0 +1,72 @@
+/** The agent for as long as its process runs: started, told to read its settings again, stopped. */
+import type { Running } from '../shared/process/lifecycle.js';
+import { createLogger, type Logger } from '../shared/process/log.js';
+import type { ServiceManager } from '../shared/process/service-manager.js';
+import { VERSION } from '../shared/process/version.js';
+import { startAgent } from './main.js';
+import type { EnginePlaces } from './open-runtime.js';
+import type { AgentSettings } from './settings.js';
+
+export interface ServiceParts {
+  settings: AgentSettings;
+  /** Absent where there is no file to read again. Rejects when it is wrong. */
+  readAgain?: () => Promise<AgentSettings>;
+  places: EnginePlaces;
+  manager: ServiceManager;
+  /** Resolves with the reason when the agent is to end. */
+  stop: Promise<string>;
+}
+
+/** Resolves when the agent has stopped; its containers run on. Throws what its start throws. */
+export async function runService({
+  settings,
+  readAgain,
+  places,
+  manager,
+  stop,
+}: ServiceParts): Promise<void> {
+  let log = loggerOf(settings);
+  // Who waits for a person works: systemd is not to give it up.
+  let agent: Running = await startAgent(settings, places, log, (message) => manager.ready(message));
+  log.info({ version: VERSION, server: settings.server, dataDir: settings.data }, 'agent started');
+  manager.ready(`node ${settings.nodeName}`);
+  let turn = Promise.resolve();
+  const failed = new Promise<never>((_, reject) => {
+    if (!readAgain) return;
+    const reload = async (): Promise<void> => {
+      const next = await readOrExplain(readAgain, log);
+      if (!next) return;
+      await agent.stop();
+      log = loggerOf(next);
+      agent = await startAgent(next, places, log);
+      log.info('settings read again');
+    };
+    process.on('SIGHUP', () => {
+      turn = turn.then(reload);
+      turn.catch(reject);
+    });
+  });
+  const why = await Promise.race([stop, failed]);
+  log.info({ why }, 'agent stops; containers keep running');
+  manager.stopping();
+  await turn;
+  await agent.stop();
+}
+
+/** Wrong settings change nothing: the agent goes on with those it has. */
+async function readOrExplain(
+  read: () => Promise<AgentSettings>,
+  log: Logger,
+): Promise<AgentSettings | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    log.error({ why }, 'the settings are wrong; the agent goes on with the old ones');
+    return undefined;
+  }
+}
+
+function loggerOf({ logLevel, nodeName }: AgentSettings): Logger {
+  return createLogger(logLevel).child({ node: nodeName });
+}

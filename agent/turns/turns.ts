@@ -1,0 +1,182 @@
+/**
+ * Carries out the turns that stand on Pods of this host: waits until one may begin, then puts the successor in its Pod's
+ * place, on disk first. Level-triggered: it can be killed at any line and looks again.
+ */
+import type { HostTurn, TurnWait } from '../../shared/kube/host-turn.js';
+import { refText } from '../../shared/kube/meta.js';
+import type { Pod } from '../../shared/kube/pod.js';
+import type { Clock, Timer } from '../../shared/process/clock.js';
+import type { Logger } from '../../shared/process/log.js';
+import type { FindConfig } from '../decisions/config-lookup.js';
+import type { HeldPod } from '../decisions/held-pod.js';
+import { heldAfterTurn, pendingTurn } from '../decisions/held-turn.js';
+import { podImages } from '../decisions/pod-containers.js';
+import { pullSecrets } from '../decisions/pull-secrets.js';
+import type { Keyring } from '../decisions/registry-credentials.js';
+import { HOLD_RECHECK_MS, type TurnStep, turnStep } from '../decisions/turn-step.js';
+import type { DesiredCache } from '../desired/desired-cache.js';
+import type { HeldImages } from '../images/held-images.js';
+import type { HeardTime } from './heard-time.js';
+import type { LocalHold } from './local-hold.js';
+
+/** Why a turn has not begun, for the Pod's status. */
+export interface TurnWaiting {
+  reason: TurnWait;
+  message: string;
+}
+
+export interface TurnsParts {
+  cache: DesiredCache;
+  images: Pick<HeldImages, 'holdFor' | 'missing'>;
+  findConfig: FindConfig;
+  hold: LocalHold;
+  time: Pick<HeardTime, 'now'>;
+  linkIsLive: () => boolean;
+  /** Hears why a Pod's turn waits. */
+  onWaiting: (uid: string, waiting: TurnWaiting) => void;
+  /** Hears of a turn that has begun, when it is on disk. */
+  onBegun: (oldUid: string, successor: HeldPod) => void;
+  /** Hears that the host's 'not now' was overridden. */
+  onOverridden: (pod: Pod, message: string) => void;
+  clock: Clock;
+  log: Logger;
+}
+
+/** One turn that waits. */
+interface Pending {
+  looking: boolean;
+  /** Something changed since the look under way began. */
+  isOutdated: boolean;
+  timer?: Timer;
+}
+
+export class Turns {
+  readonly #parts: TurnsParts;
+  readonly #pending = new Map<string, Pending>();
+  #isStopped = false;
+
+  constructor(parts: TurnsParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.look();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    for (const uid of [...this.#pending.keys()]) this.#drop(uid);
+  }
+
+  /** Looks at all turns again: Pods changed, a time was heard, an image came. */
+  look(): void {
+    if (this.#isStopped) return;
+    const due = new Set<string>();
+    for (const held of this.#parts.cache.all()) if (pendingTurn(held)) due.add(held.uid);
+    for (const uid of [...this.#pending.keys()]) if (!due.has(uid)) this.#drop(uid);
+    for (const uid of due) this.#lookAt(uid);
+  }
+
+  #drop(uid: string): void {
+    this.#pending.get(uid)?.timer?.cancel();
+    this.#pending.delete(uid);
+    this.#parts.images.holdFor(ownerOf(uid), [], () => undefined);
+  }
+
+  #lookAt(uid: string): void {
+    const pending = this.#pending.get(uid) ?? { looking: false, isOutdated: false };
+    this.#pending.set(uid, pending);
+    pending.isOutdated = true;
+    if (pending.looking) return;
+    pending.looking = true;
+    pending.timer?.cancel();
+    void this.#run(uid, pending)
+      .catch((error: unknown) => {
+        this.#parts.log.warn({ uid, err: error }, 'turn could not be looked at; again soon');
+        this.#again(uid, pending, HOLD_RECHECK_MS);
+      })
+      .finally(() => {
+        pending.looking = false;
+        // A call between the last look and this line found one that was already over.
+        if (pending.isOutdated && this.#pending.get(uid) === pending) this.#lookAt(uid);
+      });
+  }
+
+  async #run(uid: string, pending: Pending): Promise<void> {
+    while (pending.isOutdated && !this.#isStopped) {
+      pending.isOutdated = false;
+      const held = this.#parts.cache.get(uid);
+      const turn = held && pendingTurn(held);
+      if (!held || !turn) return;
+      const step = await this.#decide(held, turn);
+      // Whatever came meanwhile is decided anew: nothing begins on an old word.
+      if (pending.isOutdated || this.#parts.cache.get(uid) !== held) pending.isOutdated = true;
+      else if (step.kind === 'begin') await this.#begin(held, turn, step.overridden);
+      else this.#wait(held, pending, step);
+    }
+  }
+
+  async #decide(held: HeldPod, turn: HostTurn): Promise<TurnStep> {
+    const { images, time, clock, hold } = this.#parts;
+    const { uid, pod } = held;
+    const wanted = podImages(turn.successor);
+    const secrets = this.#keyrings(turn.successor);
+    images.holdFor(
+      ownerOf(uid),
+      wanted.map((image) => ({ image, secrets })),
+      () => this.#lookAt(uid),
+    );
+    const facts = { turn, missing: images.missing(ownerOf(uid)), heldSince: held.heldSince };
+    const before = turnStep({ ...facts, hubTime: time.now(), hold: undefined, now: clock.now() });
+    if (before.kind === 'wait' || turn.maxHoldSeconds === undefined) return before;
+    const { namespace = '', name } = pod.metadata;
+    const said = await hold.ask({ namespace, pod: name, images: wanted });
+    const now = clock.now();
+    const heldSince = said && (await this.#heldSince(held, now));
+    return turnStep({ ...facts, heldSince, hubTime: time.now(), hold: said, now });
+  }
+
+  /** Kept on disk: an agent that restarts does not let the host hold up a turn for twice as long. */
+  async #heldSince(held: HeldPod, now: number): Promise<number> {
+    if (held.heldSince !== undefined) return held.heldSince;
+    const { cache } = this.#parts;
+    if (cache.get(held.uid) === held) await cache.put({ ...held, heldSince: now });
+    return now;
+  }
+
+  #keyrings(pod: Pod): Keyring[] {
+    try {
+      return pullSecrets(pod, this.#parts.findConfig).rings;
+    } catch (error) {
+      this.#parts.log.warn({ pod: refText(pod.metadata), err: error }, 'pull secret cannot be used');
+      return [];
+    }
+  }
+
+  #wait(held: HeldPod, pending: Pending, { reason, message, againMs }: TurnStep & { kind: 'wait' }): void {
+    this.#parts.onWaiting(held.uid, { reason, message });
+    if (againMs !== undefined) this.#again(held.uid, pending, againMs);
+  }
+
+  #again(uid: string, pending: Pending, delayMs: number): void {
+    pending.timer?.cancel();
+    if (this.#isStopped) return;
+    pending.timer = this.#parts.clock.after(delayMs, () => this.#lookAt(uid));
+  }
+
+  async #begin(held: HeldPod, turn: HostTurn, overridden: string | undefined): Promise<void> {
+    const { cache, clock, log, linkIsLive, onBegun, onOverridden } = this.#parts;
+    const { old, successor } = heldAfterTurn(held, turn, { now: clock.now(), linkWasLive: linkIsLive() });
+    if (overridden !== undefined) onOverridden(held.pod, overridden);
+    // Before it is on disk nothing stops: an agent that dies now finds the Pod as it was.
+    await cache.put(old, successor);
+    log.info({ uid: held.uid, pod: refText(held.pod.metadata), successor: successor.uid }, 'turn begun');
+    this.#pending.delete(held.uid);
+    onBegun(held.uid, successor);
+    this.#parts.images.holdFor(ownerOf(held.uid), [], () => undefined);
+  }
+}
+
+function ownerOf(uid: string): string {
+  return `turn ${uid}`;
+}

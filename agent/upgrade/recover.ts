@@ -1,0 +1,21 @@
+/** `everynode-agent recover`: what systemd runs when the agent could not be started again and again. */
+import { runOnHost } from '../../shared/process/host-service.js';
+import { DATA_DIR, SERVICE, VERSIONS_DIR } from '../install/places.js';
+import { Versions } from '../install/versions.js';
+import { fallBack, trialFile } from './upgrades.js';
+
+/** Without an upgrade to blame, whatever is wrong is given so long to be put right. */
+const PAUSE_SECONDS = 60;
+
+/**
+ * Puts the version before an upgrade back, if one is on trial, and starts the agent again. With a trial's id it does so for that
+ * trial alone: one that is over needs nothing. Throws `ExitError`.
+ */
+export async function recover(trialId?: string): Promise<void> {
+  if (trialId !== undefined && trialFile(DATA_DIR).read()?.id !== trialId) return;
+  const version = fallBack(new Versions(VERSIONS_DIR), trialFile(DATA_DIR));
+  process.stderr.write(version ? `back to agent ${version}\n` : 'the agent is started again in a minute\n');
+  if (version === undefined) runOnHost('sleep', String(PAUSE_SECONDS));
+  runOnHost('systemctl', 'reset-failed', SERVICE);
+  runOnHost('systemctl', 'restart', '--no-block', SERVICE);
+}

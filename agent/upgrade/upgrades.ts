@@ -1,0 +1,129 @@
+/** The upgrades of an installed agent: what is on trial, until the coordinator is reached or the time is over. */
+import { join } from 'node:path';
+import type { Chance } from '../../shared/process/chance.js';
+import type { Clock, Timer } from '../../shared/process/clock.js';
+import type { Logger } from '../../shared/process/log.js';
+import { VERSION } from '../../shared/process/version.js';
+import { RELEASE_KEY_FILE } from '../install/places.js';
+import { Versions } from '../install/versions.js';
+import type { RuntimeDriver } from '../runtime/driver.js';
+import { AgentVersions } from './agent-versions.js';
+import { ReleaseSource, type ReleaseSourceOptions } from './release-source.js';
+import { TrialFile, verdictAtStart } from './trial.js';
+import { guardTrial, TRIAL_MS } from './trial-guard.js';
+import { tryProgram } from './try-program.js';
+import { WithAgentVersions } from './with-agent-versions.js';
+
+export interface UpgradesOptions {
+  dataDir: string;
+  /** A steady clock, and the wall's. */
+  clock: Clock;
+  wallClock: Clock;
+  chance: Chance;
+  log: Logger;
+}
+
+/** Where versions come from. */
+export type UpgradeSource = Pick<ReleaseSourceOptions, 'server' | 'ca'>;
+
+export class Upgrades {
+  readonly #options: UpgradesOptions;
+  readonly #versions: Versions;
+  readonly #trial: TrialFile;
+  #timer: Timer | undefined;
+
+  constructor(options: UpgradesOptions) {
+    this.#options = options;
+    this.#versions = new Versions(join(options.dataDir, 'versions'));
+    this.#trial = trialFile(options.dataDir);
+  }
+
+  /** The engine, with the agent's versions beside it. */
+  driver(engine: RuntimeDriver, source: UpgradeSource): RuntimeDriver {
+    const { dataDir, clock, wallClock, chance } = this.#options;
+    const agents = new AgentVersions({
+      path: join(dataDir, 'agent-containers.json'),
+      version: VERSION,
+      versions: this.#versions,
+      source: new ReleaseSource({ ...source, keyFile: RELEASE_KEY_FILE }),
+      trial: this.#trial,
+      whyFixed: () => this.#whyFixed(),
+      tryProgram,
+      guard: guardTrial,
+      restart,
+      pause: (delayMs) => new Promise((resolve) => void clock.after(delayMs, resolve)),
+      newId: () => chance.uuid(),
+      now: () => wallClock.now(),
+      shift: () => clock.now() - wallClock.now(),
+    });
+    return new WithAgentVersions(engine, agents);
+  }
+
+  /** At the agent's start: a version on trial has so much time from now. Answers false when it had its chances: it ends then. */
+  async begin(): Promise<boolean> {
+    const trial = this.#trial.read();
+    const verdict = verdictAtStart(trial, VERSION);
+    if (trial === undefined) return true;
+    if (verdict === 'none') {
+      // The one before it runs again, by whatever way.
+      this.#trial.remove();
+      return true;
+    }
+    if (verdict === 'fall back') {
+      this.#fallBack('it did not stay up');
+      return false;
+    }
+    await this.#trial.write({ ...trial, starts: trial.starts + 1 });
+    this.#timer = this.#options.clock.after(TRIAL_MS, () => {
+      this.#fallBack('it did not reach the coordinator');
+      restart();
+    });
+    return true;
+  }
+
+  /** The coordinator has been reached: the version stays. */
+  proven(): void {
+    this.#timer?.cancel();
+    if (this.#trial.read()?.to !== VERSION) return;
+    this.#trial.remove();
+    this.#versions.prune(VERSION);
+    this.#options.log.info({ version: VERSION }, 'upgraded');
+  }
+
+  /** The trial goes on at the next start. */
+  stop(): void {
+    this.#timer?.cancel();
+  }
+
+  #fallBack(why: string): void {
+    const { log } = this.#options;
+    const to = fallBack(this.#versions, this.#trial);
+    log.error({ version: VERSION, to, why }, 'the upgrade has failed; the version before comes back');
+  }
+
+  #whyFixed(): string | undefined {
+    if (this.#versions.current !== VERSION || !process.env.INVOCATION_ID) {
+      return 'this agent was not installed as a service: everynode-agent install';
+    }
+    return undefined;
+  }
+}
+
+/** Where an agent keeps what is on trial. */
+export function trialFile(dataDir: string): TrialFile {
+  return new TrialFile(join(dataDir, 'trial.json'));
+}
+
+/** Makes the version before a trial the current one; answers it, undefined when none is on trial. */
+export function fallBack(versions: Versions, file: TrialFile): string | undefined {
+  const trial = file.read();
+  if (trial === undefined) return undefined;
+  versions.fallBackTo(trial.from);
+  file.remove();
+  return trial.from;
+}
+
+/** systemd starts the agent again, by then as the version that is current. */
+function restart(): void {
+  process.kill(process.pid, 'SIGTERM');
+}

@@ -1,0 +1,61 @@
+/** One request on the coordinator's API. The session's cookie goes with it; errors are the API's own `Status`. */
+import type { Status } from '../../shared/kube/status.js';
+
+/** The API said no, or nobody answered (`code` 0). */
+export class CallError extends Error {
+  constructor(
+    readonly code: number,
+    readonly reason: string,
+    message: string,
+  ) {
+    super(message);
+    this.name = 'CallError';
+  }
+}
+
+/** What a request may carry. */
+export interface Call {
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Sent as JSON. */
+  body?: unknown;
+  contentType?: string;
+  /** A credential that is not the session's. */
+  authorization?: string;
+  signal?: AbortSignal;
+}
+
+/** A cookie alone may come from any page; this header cannot. */
+const OWN_PAGE = { 'x-everynode-console': '1' };
+
+/** The raw answer. Rejects with `CallError` for every answer but 2xx. */
+export async function request(path: string, call: Call = {}): Promise<Response> {
+  const { method = 'GET', body, contentType = 'application/json', authorization, signal } = call;
+  const headers = {
+    ...OWN_PAGE,
+    accept: 'application/json',
+    ...(body === undefined ? {} : { 'content-type': contentType }),
+    ...(authorization ? { authorization } : {}),
+  };
+  const response = await fetch(path, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(signal ? { signal } : {}),
+  }).catch((error: unknown) => {
+    if (signal?.aborted) throw error;
+    throw new CallError(0, 'Unreachable', 'the coordinator does not answer');
+  });
+  if (!response.ok) throw await refusal(response);
+  return response;
+}
+
+/** The answer as JSON. Rejects with `CallError`. */
+export async function call<T>(path: string, options: Call = {}): Promise<T> {
+  return (await request(path, options)).json() as Promise<T>;
+}
+
+async function refusal(response: Response): Promise<CallError> {
+  const status = (await response.json().catch(() => ({}))) as Partial<Status>;
+  const { reason = 'Unknown', message = `the coordinator answered ${response.status}` } = status;
+  return new CallError(response.status, reason, message);
+}

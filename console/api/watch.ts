@@ -1,0 +1,105 @@
+/** A list and all that changes in it, kept up over lost links: what informers do, for the screen. */
+import type { KubeObject } from '../../shared/kube/meta.js';
+import { CallError, request } from './call.js';
+
+export interface WatchEvent<T> {
+  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+  object: T;
+}
+
+/** `live`: all that is known is shown. `lost`: the link is down, what is shown may be old. `refused`: it will stay so. */
+export type WatchPhase = 'loading' | 'live' | 'lost' | 'refused';
+
+export interface WatchReader<T> {
+  /** A new beginning: what is not among `objects` is gone. */
+  onReset(objects: T[]): void;
+  onEvents(events: WatchEvent<T>[]): void;
+  onPhase(phase: WatchPhase, error?: CallError): void;
+}
+
+const FIRST_RETRY_MS = 500;
+const LONGEST_RETRY_MS = 10_000;
+const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
+
+/** Watches `path` from its beginning until `signal` aborts. Each (re)connection begins with all objects. */
+export async function watch<T extends KubeObject>(
+  path: string,
+  reader: WatchReader<T>,
+  signal: AbortSignal,
+): Promise<void> {
+  let retryMs = FIRST_RETRY_MS;
+  while (!signal.aborted) {
+    try {
+      await readOnce(path, reader, signal);
+      retryMs = FIRST_RETRY_MS;
+    } catch (error) {
+      if (signal.aborted) return;
+      const refused = error instanceof CallError && REFUSALS.has(error.code);
+      reader.onPhase(refused ? 'refused' : 'lost', error instanceof CallError ? error : undefined);
+      if (refused) return;
+      await wait(retryMs, signal);
+      retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS);
+    }
+  }
+}
+
+async function readOnce<T extends KubeObject>(
+  path: string,
+  reader: WatchReader<T>,
+  signal: AbortSignal,
+): Promise<void> {
+  const query =
+    'watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
+  const response = await request(`${path}${path.includes('?') ? '&' : '?'}${query}`, { signal });
+  if (!response.body) throw new CallError(0, 'Unreachable', 'the answer has no body');
+  let beginning: T[] | undefined = [];
+  for await (const events of linesOf<WatchEvent<T>>(response.body)) {
+    const failed = events.find(({ type }) => type === 'ERROR');
+    if (failed) throw new CallError(410, 'Expired', 'the watch has to begin anew');
+    const endsAt: number = beginning ? events.findIndex(isInitialEnd) : -1;
+    if (beginning && endsAt < 0) {
+      for (const { object } of events) beginning.push(object);
+      continue;
+    }
+    if (beginning) {
+      reader.onReset([...beginning, ...events.slice(0, endsAt).map(({ object }) => object)]);
+      reader.onPhase('live');
+      beginning = undefined;
+    }
+    const changes = events.slice(endsAt + 1).filter(({ type }) => type !== 'BOOKMARK');
+    if (changes.length > 0) reader.onEvents(changes);
+  }
+}
+
+function isInitialEnd<T extends KubeObject>({ type, object }: WatchEvent<T>): boolean {
+  return type === 'BOOKMARK' && object.metadata.annotations?.['k8s.io/initial-events-end'] === 'true';
+}
+
+/** Lines of JSON, as many at a time as have arrived. */
+async function* linesOf<T>(body: ReadableStream<Uint8Array>): AsyncGenerator<T[]> {
+  const reader = body
+    .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)
+    .getReader();
+  let rest = '';
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const lines = (rest + value).split('\n');
+      rest = lines.pop() ?? '';
+      if (lines.length > 0) yield lines.map((line) => JSON.parse(line) as T);
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
+}
+
+function wait(delayMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, delayMs);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,91 @@
+/** Who did what, from where, and what came of it: the newest first. What is asked for stands in the URL. */
+import { useEffect, useState } from 'react';
+import type { AuditEvent } from '../../shared/kube/audit.js';
+import { CallError, call } from '../api/call.js';
+import { Command } from '../layout/command.js';
+import controls from '../layout/controls.module.css';
+import { ListTable } from '../layout/list-table.js';
+import { Shell } from '../layout/shell.js';
+import { TimeText } from '../layout/time-text.js';
+import { useQuery } from '../layout/use-query.js';
+
+/** As the API takes them. */
+const FILTERS = ['user', 'verb', 'resource', 'namespace', 'name', 'code'] as const;
+const MOST = 200;
+
+export function AuditPage() {
+  const [params, set] = useQuery();
+  const { events, problem } = useAudit(params.toString());
+  const flags = FILTERS.filter((name) => params.get(name)).map((name) => `--${name} ${params.get(name)}`);
+  return (
+    <Shell>
+      <h1>Audit</h1>
+      <div className={controls.row}>
+        {FILTERS.map((name) => (
+          <label key={name}>
+            {name}{' '}
+            <input
+              className={controls.input}
+              size={10}
+              value={params.get(name) ?? ''}
+              onChange={(event) => set(name, event.target.value)}
+            />
+          </label>
+        ))}
+      </div>
+      {problem && <p role="alert">{problem}</p>}
+      {!events && !problem && <p role="status">Loading…</p>}
+      {events?.length === 0 && <p>Nothing fits.</p>}
+      {events && events.length > 0 && (
+        <ListTable label="Audit events" columns={['When', 'Who', 'Did', 'To', 'From', 'Result']}>
+          {events.map((event) => (
+            <Row key={event.auditID} event={event} />
+          ))}
+        </ListTable>
+      )}
+      <Command text={['everynode audit', ...flags].join(' ')} />
+    </Shell>
+  );
+}
+
+/** Asks anew whenever the query changes. */
+function useAudit(query: string): { events: readonly AuditEvent[] | undefined; problem: string } {
+  const [events, setEvents] = useState<readonly AuditEvent[]>();
+  const [problem, setProblem] = useState('');
+  useEffect(() => {
+    const leave = new AbortController();
+    const path = `/apis/fleet.everynode.dev/v1/auditevents?limit=${MOST}&${query}`;
+    call<{ items: AuditEvent[] }>(path, { signal: leave.signal }).then(
+      ({ items }) => {
+        setEvents(items.reverse());
+        setProblem('');
+      },
+      (error: unknown) => {
+        if (!leave.signal.aborted) setProblem(error instanceof CallError ? error.message : String(error));
+      },
+    );
+    return () => leave.abort();
+  }, [query]);
+  return { events, problem };
+}
+
+function Row({ event }: { event: AuditEvent }) {
+  const { objectRef, user, verb, sourceIPs, responseStatus, requestURI, requestReceivedTimestamp } = event;
+  const object = objectRef
+    ? [objectRef.resource, objectRef.namespace, objectRef.name, objectRef.subresource]
+        .filter(Boolean)
+        .join('/')
+    : requestURI;
+  return (
+    <tr>
+      <td>
+        <TimeText at={requestReceivedTimestamp} />
+      </td>
+      <td>{user.username || 'nobody'}</td>
+      <td>{verb}</td>
+      <td>{object}</td>
+      <td>{sourceIPs.join(', ')}</td>
+      <td>{responseStatus.code}</td>
+    </tr>
+  );
+}

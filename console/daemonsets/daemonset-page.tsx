@@ -1,0 +1,99 @@
+/** One DaemonSet: where it runs, where not and why, its manifest and its revisions. */
+import { useEffect, useState } from 'react';
+import { Link, useParams } from 'wouter';
+import { stringify } from 'yaml';
+import type { DaemonSet } from '../../shared/kube/workload.js';
+import { call } from '../api/call.js';
+import { useLiveList } from '../api/live-list.js';
+import { Command } from '../layout/command.js';
+import controls from '../layout/controls.module.css';
+import { ScrolledText } from '../layout/scrolled-text.js';
+import { Shell } from '../layout/shell.js';
+import { EventList } from '../pods/event-list.js';
+import classes from './daemonset-page.module.css';
+import { Revisions } from './revisions.js';
+
+interface Reasons {
+  sentence: string;
+  reasons: readonly { code: string; count: number; nodes: readonly string[] }[];
+}
+
+export function DaemonSetPage() {
+  const { namespace = '', name = '' } = useParams();
+  const { objects, phase, error } = useLiveList<DaemonSet>(
+    `/apis/apps/v1/namespaces/${namespace}/daemonsets?fieldSelector=metadata.name%3D${name}`,
+  );
+  const [daemonSet] = objects;
+  return (
+    <Shell phase={phase}>
+      <p>
+        <Link href="/daemonsets">DaemonSets</Link> / {namespace}
+      </p>
+      <h1>{name}</h1>
+      {phase === 'loading' && <p role="status">Loading…</p>}
+      {phase === 'refused' && <p role="alert">You may not see this: {error?.message}</p>}
+      {phase === 'live' && !daemonSet && <p>There is no such DaemonSet any more.</p>}
+      {daemonSet && (
+        <>
+          <Where daemonSet={daemonSet} />
+          <Revisions daemonSet={daemonSet} />
+          <Manifest daemonSet={daemonSet} />
+          <EventList
+            namespace={namespace}
+            about={`involvedObject.kind=DaemonSet,involvedObject.name=${name}`}
+          />
+          <Command text={`kubectl -n ${namespace} describe daemonset ${name}`} />
+        </>
+      )}
+    </Shell>
+  );
+}
+
+function Where({ daemonSet }: { daemonSet: DaemonSet }) {
+  const { namespace = '', name, resourceVersion } = daemonSet.metadata;
+  const [answer, setAnswer] = useState<Reasons>();
+  useEffect(() => {
+    const leave = new AbortController();
+    const path = `/apis/fleet.everynode.dev/v1/namespaces/${namespace}/daemonsets/${name}/why`;
+    if (resourceVersion) void call<Reasons>(path, { signal: leave.signal }).then(setAnswer, () => undefined);
+    return () => leave.abort();
+  }, [namespace, name, resourceVersion]);
+  return (
+    <section className={controls.card} aria-label="Where it runs">
+      <h2>Where it runs, and where not</h2>
+      <p role="status">{answer?.sentence ?? 'Loading…'}</p>
+      {answer?.reasons.map(({ code, count, nodes }) => (
+        <details key={code}>
+          <summary>
+            <strong>{count}</strong> {code}
+          </summary>
+          <ul className={classes.hosts}>
+            {nodes.slice(0, MOST_NAMES).map((node) => (
+              <li key={node}>
+                <Link href={`/hosts/${node}`}>{node}</Link>
+              </li>
+            ))}
+            {nodes.length > MOST_NAMES && <li>and {nodes.length - MOST_NAMES} more</li>}
+          </ul>
+        </details>
+      ))}
+    </section>
+  );
+}
+
+const MOST_NAMES = 200;
+
+function Manifest({ daemonSet }: { daemonSet: DaemonSet }) {
+  const { metadata, spec } = daemonSet;
+  const { name, namespace, labels, annotations } = metadata;
+  const manifest = {
+    ...{ apiVersion: 'apps/v1', kind: 'DaemonSet' },
+    ...{ metadata: { name, namespace, labels, annotations }, spec },
+  };
+  return (
+    <section className={controls.card} aria-label="Manifest">
+      <h2>Manifest</h2>
+      <ScrolledText label="Manifest as YAML" text={stringify(manifest)} />
+    </section>
+  );
+}

@@ -1,0 +1,59 @@
+/** All DaemonSets with the counts that people know. */
+import { Link } from 'wouter';
+import type { DaemonSet } from '../../shared/kube/workload.js';
+import { useLiveList } from '../api/live-list.js';
+import controls from '../layout/controls.module.css';
+import { ListTable } from '../layout/list-table.js';
+import { Shell } from '../layout/shell.js';
+
+const COLUMNS = ['Namespace', 'Name', 'Desired', 'Ready', 'Up to date', 'Available', 'Misscheduled'] as const;
+
+export function DaemonSetsPage() {
+  const { objects, phase, error } = useLiveList<DaemonSet>('/apis/apps/v1/daemonsets');
+  const sorted = [...objects].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  return (
+    <Shell phase={phase}>
+      <h1>DaemonSets</h1>
+      {phase === 'loading' && <p role="status">Loading…</p>}
+      {phase === 'refused' && <p role="alert">You may not see DaemonSets: {error?.message}</p>}
+      {phase === 'live' && sorted.length === 0 && (
+        <p className={controls.card}>
+          None yet. <code>kubectl apply -f</code> a manifest, and it appears here.
+        </p>
+      )}
+      {sorted.length > 0 && (
+        <ListTable label="DaemonSets" columns={COLUMNS}>
+          {sorted.map((daemonSet) => (
+            <Row key={keyOf(daemonSet)} daemonSet={daemonSet} />
+          ))}
+        </ListTable>
+      )}
+    </Shell>
+  );
+}
+
+function Row({ daemonSet: { metadata, status } }: { daemonSet: DaemonSet }) {
+  const { namespace = '', name } = metadata;
+  const counts = [
+    status?.desiredNumberScheduled,
+    status?.numberReady,
+    status?.updatedNumberScheduled,
+    status?.numberAvailable,
+    status?.numberMisscheduled,
+  ];
+  return (
+    <tr>
+      <td>{namespace}</td>
+      <th scope="row">
+        <Link href={`/daemonsets/${namespace}/${name}`}>{name}</Link>
+      </th>
+      {counts.map((count, index) => (
+        <td key={COLUMNS[index + 2]}>{count ?? 0}</td>
+      ))}
+    </tr>
+  );
+}
+
+function keyOf({ metadata }: DaemonSet): string {
+  return `${metadata.namespace ?? ''}/${metadata.name}`;
+}

@@ -1,0 +1,40 @@
+/** Hosts by the value of a label, for the map. */
+import type { Host } from '../../shared/kube/host.js';
+import type { MapGroup } from './fleet-map-plan.js';
+
+const WITHOUT = 'without this label';
+
+/** Groups in order of their names, those without the label last; hosts stay in the order they are given in, so nothing jumps. */
+export function groupHosts(hosts: readonly Host[], label: string): MapGroup<Host>[] {
+  if (label === '') return [{ name: 'All hosts', hosts }];
+  const groups = new Map<string | undefined, Host[]>();
+  for (const host of hosts) {
+    const value = host.metadata.labels?.[label];
+    const group = groups.get(value);
+    if (group) group.push(host);
+    else groups.set(value, [host]);
+  }
+  return [...groups]
+    .sort(([a], [b]) => (a === undefined ? 1 : b === undefined ? -1 : compare(a, b)))
+    .map(([value, members]) => ({ name: value ?? WITHOUT, hosts: members }));
+}
+
+/** Label keys that tell hosts apart: with more than one value, and fewer values than hosts. */
+export function groupingLabels(hosts: readonly Host[]): string[] {
+  const values = new Map<string, Set<string>>();
+  for (const { metadata } of hosts) {
+    for (const [key, value] of Object.entries(metadata.labels ?? {})) {
+      const known = values.get(key);
+      if (known) known.add(value);
+      else values.set(key, new Set([value]));
+    }
+  }
+  return [...values]
+    .filter(([, { size }]) => size > 1 && size < Math.max(hosts.length, 2))
+    .map(([key]) => key)
+    .sort(compare);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,149 @@
+/** One host: what it says of itself, its Pods, what happened on it, and why a DaemonSet is not on it. */
+import { useState } from 'react';
+import { Link, useParams } from 'wouter';
+import type { Node } from '../../shared/kube/node.js';
+import type { Pod } from '../../shared/kube/pod.js';
+import { request } from '../api/call.js';
+import { useLiveList } from '../api/live-list.js';
+import { Command } from '../layout/command.js';
+import { ConfirmDialog, type Question } from '../layout/confirm-dialog.js';
+import controls from '../layout/controls.module.css';
+import { Shell } from '../layout/shell.js';
+import table from '../layout/table.module.css';
+import { TimeText } from '../layout/time-text.js';
+import { EventList } from '../pods/event-list.js';
+import { podWord } from '../pods/pod-word.js';
+import { Labels } from './labels.js';
+import { WhyNotHere } from './why-not-here.js';
+
+export function HostPage() {
+  const { name = '' } = useParams();
+  const nodes = useLiveList<Node>(`/api/v1/nodes?fieldSelector=metadata.name%3D${name}`);
+  const pods = useLiveList<Pod>(`/api/v1/pods?fieldSelector=spec.nodeName%3D${name}`);
+  const [node] = nodes.objects;
+  return (
+    <Shell phase={nodes.phase}>
+      <p>
+        <Link href="/">Fleet</Link>
+      </p>
+      <h1>{name}</h1>
+      {nodes.phase === 'loading' && <p role="status">Loading…</p>}
+      {nodes.phase === 'refused' && <p role="alert">You may not see this host: {nodes.error?.message}</p>}
+      {nodes.phase === 'live' && !node && <p>There is no host of this name. It may have been removed.</p>}
+      {node && (
+        <>
+          <Facts node={node} />
+          <Labels node={node} />
+          <Conditions node={node} />
+          <Pods pods={pods.objects} />
+          <WhyNotHere node={name} />
+          <EventList about={`involvedObject.kind=Node,involvedObject.name=${name}`} />
+          <Command text={`kubectl describe node ${name}`} />
+        </>
+      )}
+    </Shell>
+  );
+}
+
+function Facts({ node }: { node: Node }) {
+  const [question, setQuestion] = useState<Question>();
+  const info = node.status?.nodeInfo;
+  const address = node.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address;
+  const isCordoned = node.spec?.unschedulable === true;
+  const facts = [
+    ['System', info?.osImage],
+    ['Kernel', info?.kernelVersion],
+    ['Engine', info?.containerRuntimeVersion],
+    ['Agent', info?.kubeletVersion],
+    ['Architecture', info?.architecture],
+    ['Address', address],
+  ];
+  return (
+    <section className={controls.card} aria-label="Facts">
+      <dl className={controls.row}>
+        {facts.map(([term, value]) => (
+          <div key={term}>
+            <dt className={controls.dim}>{term}</dt>
+            <dd>{value || 'not told'}</dd>
+          </div>
+        ))}
+      </dl>
+      <button
+        type="button"
+        className={controls.button}
+        onClick={() => setQuestion(cordonQuestion(node, !isCordoned))}
+      >
+        {isCordoned ? 'Uncordon' : 'Cordon'}
+      </button>
+      {question && <ConfirmDialog question={question} onClose={() => setQuestion(undefined)} />}
+    </section>
+  );
+}
+
+function cordonQuestion({ metadata: { name } }: Node, unschedulable: boolean): Question {
+  const verb = unschedulable ? 'Cordon' : 'Uncordon';
+  const text = unschedulable
+    ? 'Pods that are there stay, and those of DaemonSets are made all the same; others are not scheduled to it.'
+    : 'Pods may be scheduled to it again.';
+  return {
+    title: `${verb} ${name}?`,
+    text: (
+      <>
+        <p>{text}</p>
+        <Command text={`kubectl ${verb.toLowerCase()} ${name}`} />
+      </>
+    ),
+    act: verb,
+    reason: 'none',
+    perform: async () => {
+      const contentType = 'application/merge-patch+json';
+      // As kubectl: what is not so is not said.
+      const body = { spec: { unschedulable: unschedulable || null } };
+      await request(`/api/v1/nodes/${name}`, { method: 'PATCH', contentType, body });
+    },
+  };
+}
+
+function Conditions({ node }: { node: Node }) {
+  return (
+    <section className={`${controls.card} ${table.frame}`} aria-label="Conditions">
+      <h2>Conditions</h2>
+      <table className={table.table}>
+        <tbody>
+          {(node.status?.conditions ?? []).map(({ type, status, reason, message, lastTransitionTime }) => (
+            <tr key={type}>
+              <th scope="row">{type}</th>
+              <td>{status}</td>
+              <td>{reason}</td>
+              <td>{message}</td>
+              <td>{lastTransitionTime && <TimeText at={lastTransitionTime} />}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function Pods({ pods }: { pods: readonly Pod[] }) {
+  const sorted = [...pods].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  return (
+    <section className={`${controls.card} ${table.frame}`} aria-label="Pods">
+      <h2>Pods</h2>
+      {sorted.length === 0 && <p>None are bound to this host.</p>}
+      <table className={table.table}>
+        <tbody>
+          {sorted.map((pod) => (
+            <tr key={pod.metadata.uid}>
+              <th scope="row">
+                <Link href={`/pods/${pod.metadata.namespace}/${pod.metadata.name}`}>{pod.metadata.name}</Link>
+              </th>
+              <td>{podWord(pod)}</td>
+              <td>{pod.metadata.creationTimestamp && <TimeText at={pod.metadata.creationTimestamp} />}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

@@ -1,0 +1,52 @@
+/** For each DaemonSet: whether it runs on this host and why, answered by the decision itself, as by `everynode why`. */
+import { useEffect, useState } from 'react';
+import { Link } from 'wouter';
+import type { DaemonSet } from '../../shared/kube/workload.js';
+import { call } from '../api/call.js';
+import { useLiveList } from '../api/live-list.js';
+import controls from '../layout/controls.module.css';
+import table from '../layout/table.module.css';
+
+interface Reason {
+  code: string;
+  sentence: string;
+}
+
+export function WhyNotHere({ node }: { node: string }) {
+  const { objects, phase } = useLiveList<DaemonSet>('/apis/apps/v1/daemonsets');
+  if (phase === 'refused' || objects.length === 0) return null;
+  return (
+    <section className={`${controls.card} ${table.frame}`} aria-label="DaemonSets">
+      <h2>DaemonSets, and why they are here or not</h2>
+      <table className={table.table}>
+        <tbody>
+          {objects.map((daemonSet) => (
+            <Row key={daemonSet.metadata.uid} daemonSet={daemonSet} node={node} />
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function Row({ daemonSet, node }: { daemonSet: DaemonSet; node: string }) {
+  const { namespace = '', name } = daemonSet.metadata;
+  const [reason, setReason] = useState<Reason>();
+  // A DaemonSet that changed may have another reason.
+  const { resourceVersion } = daemonSet.metadata;
+  useEffect(() => {
+    const leave = new AbortController();
+    const path = `/apis/fleet.everynode.dev/v1/namespaces/${namespace}/daemonsets/${name}/why?node=${node}`;
+    if (resourceVersion) void call<Reason>(path, { signal: leave.signal }).then(setReason, () => undefined);
+    return () => leave.abort();
+  }, [namespace, name, node, resourceVersion]);
+  return (
+    <tr>
+      <th scope="row">
+        <Link href={`/daemonsets/${namespace}/${name}`}>{name}</Link>
+      </th>
+      <td>{reason?.code}</td>
+      <td>{reason?.sentence}</td>
+    </tr>
+  );
+}

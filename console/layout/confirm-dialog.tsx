@@ -1,0 +1,75 @@
+/** Asks before something that touches hosts; says how many. The browser's own dialog: it holds the focus and hears Escape. */
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import classes from './confirm-dialog.module.css';
+import controls from './controls.module.css';
+
+export interface Question {
+  title: string;
+  /** What will happen, to how many hosts. */
+  text: ReactNode;
+  /** On the button that does it. */
+  act: string;
+  /** Whether a reason must, may, or need not be given. */
+  reason: 'needed' | 'welcome' | 'none';
+  /** Rejects with an error to show. */
+  perform: (reason: string) => Promise<void>;
+}
+
+/** `onClose` is called when it was done or given up. */
+export function ConfirmDialog({ question, onClose }: { question: Question; onClose: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  const [reason, setReason] = useState('');
+  const [problem, setProblem] = useState('');
+  const [isBusy, setBusy] = useState(false);
+  useEffect(() => dialog.current?.showModal(), []);
+
+  const perform = async () => {
+    setBusy(true);
+    setProblem('');
+    try {
+      await question.perform(reason.trim());
+      dialog.current?.close();
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+      setBusy(false);
+    }
+  };
+  const lacksReason = question.reason === 'needed' && reason.trim() === '';
+  return (
+    <dialog ref={dialog} className={classes.dialog} aria-labelledby={`${id}-title`} onClose={onClose}>
+      <h2 id={`${id}-title`}>{question.title}</h2>
+      <div>{question.text}</div>
+      {question.reason !== 'none' && (
+        <label className={controls.field}>
+          Why {question.reason === 'needed' ? '(needed)' : '(others will read it)'}
+          <input
+            className={controls.input}
+            value={reason}
+            required={question.reason === 'needed'}
+            onChange={(event) => setReason(event.target.value)}
+          />
+        </label>
+      )}
+      {problem && (
+        <p role="alert" className={controls.problem}>
+          {problem}
+        </p>
+      )}
+      <div className={controls.row}>
+        <button
+          type="button"
+          className={controls.button}
+          data-main
+          disabled={isBusy || lacksReason}
+          onClick={() => void perform()}
+        >
+          {question.act}
+        </button>
+        <button type="button" className={controls.button} onClick={() => dialog.current?.close()}>
+          Cancel
+        </button>
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,57 @@
+/** What stands around every page: where one can go, and whether the coordinator is there. */
+import type { ReactNode } from 'react';
+import { Link, useRoute } from 'wouter';
+import type { WatchPhase } from '../api/watch.js';
+import { Person } from './person.js';
+import classes from './shell.module.css';
+
+/** Places that are always offered, in this order. */
+const PLACES = [
+  { path: '/', name: 'Fleet' },
+  { path: '/rollouts', name: 'Rollouts' },
+  { path: '/daemonsets', name: 'DaemonSets' },
+  { path: '/audit', name: 'Audit' },
+] as const;
+
+function Place({ path, name }: { path: string; name: string }) {
+  const [isHere] = useRoute(path);
+  return (
+    <li>
+      <Link href={path} aria-current={isHere ? 'page' : undefined}>
+        {name}
+      </Link>
+    </li>
+  );
+}
+
+/** `phase` is that of what the page lives by: its loss is told at the top, and heals by itself. */
+export function Shell({ phase, children }: { phase?: WatchPhase; children: ReactNode }) {
+  return (
+    <>
+      <a className={classes.skip} href="#main">
+        Skip to content
+      </a>
+      {phase === 'lost' && (
+        <div className={classes.banner} role="alert">
+          The coordinator does not answer. Hosts run on; what is shown here may be old. Trying again…
+        </div>
+      )}
+      <div className={classes.shell}>
+        <nav className={classes.nav} aria-label="Main">
+          <Link href="/" className={classes.brand}>
+            Everynode
+          </Link>
+          <ul className={classes.links}>
+            {PLACES.map((place) => (
+              <Place key={place.path} {...place} />
+            ))}
+          </ul>
+          <Person />
+        </nav>
+        <main className={classes.main} id="main" tabIndex={-1}>
+          {children}
+        </main>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,42 @@
+/** What happened to an object, the newest first. */
+import type { KubeEvent } from '../../shared/kube/event.js';
+import { useLiveList } from '../api/live-list.js';
+import controls from '../layout/controls.module.css';
+import table from '../layout/table.module.css';
+import { TimeText } from '../layout/time-text.js';
+
+const MOST = 50;
+
+/** `about`: a field selector of events. `namespace`: of the object; absent for a host. */
+export function EventList({ about, namespace }: { about: string; namespace?: string }) {
+  const place = namespace === undefined ? '/api/v1/events' : `/api/v1/namespaces/${namespace}/events`;
+  const { objects, phase } = useLiveList<KubeEvent>(`${place}?fieldSelector=${encodeURIComponent(about)}`);
+  const events = [...objects].sort((a, b) => (timeOf(a) < timeOf(b) ? 1 : -1)).slice(0, MOST);
+  if (phase === 'refused') return null;
+  return (
+    <section className={`${controls.card} ${table.frame}`} aria-label="Events">
+      <h2>Events</h2>
+      {phase === 'live' && events.length === 0 && <p>None in the last hour.</p>}
+      <table className={table.table}>
+        <tbody>
+          {events.map((event) => (
+            <tr key={event.metadata.uid}>
+              <td>
+                <TimeText at={timeOf(event)} />
+              </td>
+              <th scope="row">{event.reason}</th>
+              <td>
+                {event.message}
+                {(event.count ?? 1) > 1 && ` (${event.count} times)`}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function timeOf({ lastTimestamp, eventTime, metadata }: KubeEvent): string {
+  return lastTimestamp ?? eventTime ?? metadata.creationTimestamp ?? '';
+}

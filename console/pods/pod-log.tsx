@@ -1,0 +1,92 @@
+/** A container's log as it is written: the last lines, searched, followed, downloaded. */
+import { useEffect, useRef, useState } from 'react';
+import { CallError, request } from '../api/call.js';
+import controls from '../layout/controls.module.css';
+import { ScrolledText } from '../layout/scrolled-text.js';
+
+/** Kept on the page; the download has all. */
+const MOST_LINES = 2_000;
+
+interface PodLogProps {
+  namespace: string;
+  pod: string;
+  container: string;
+}
+
+export function PodLog({ namespace, pod, container }: PodLogProps) {
+  const path = `/api/v1/namespaces/${namespace}/pods/${pod}/log?container=${container}`;
+  const [lines, setLines] = useState<readonly string[]>([]);
+  const [problem, setProblem] = useState('');
+  const [search, setSearch] = useState('');
+  const [isFollowing, setFollowing] = useState(true);
+  const box = useRef<HTMLElement>(null);
+
+  useEffect(() => {
+    const leave = new AbortController();
+    const add = (more: string[]) => setLines((before) => [...before, ...more].slice(-MOST_LINES));
+    follow(`${path}&follow=true&tailLines=${MOST_LINES}`, add, leave.signal).catch((error: unknown) => {
+      if (!leave.signal.aborted) setProblem(error instanceof CallError ? error.message : 'the log broke off');
+    });
+    return () => leave.abort();
+  }, [path]);
+
+  const shown = search === '' ? lines : lines.filter((line) => line.includes(search));
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each new line is to be seen
+  useEffect(() => {
+    if (isFollowing && box.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [shown, isFollowing]);
+
+  return (
+    <>
+      <div className={controls.row}>
+        <input
+          className={controls.input}
+          type="search"
+          aria-label="Search the log"
+          placeholder="Search"
+          value={search}
+          onChange={(event) => setSearch(event.target.value)}
+        />
+        <label>
+          <input
+            type="checkbox"
+            checked={isFollowing}
+            onChange={(event) => setFollowing(event.target.checked)}
+          />{' '}
+          Follow
+        </label>
+        <a className={controls.button} href={path} download={`${pod}-${container}.log`}>
+          Download
+        </a>
+      </div>
+      {problem && (
+        <p role="alert" className={controls.problem}>
+          {problem}
+        </p>
+      )}
+      <ScrolledText
+        frame={box}
+        label={`Log of ${container}`}
+        text={shown.length === 0 ? 'No lines yet.' : shown.join('\n')}
+        wraps
+      />
+    </>
+  );
+}
+
+async function follow(path: string, add: (lines: string[]) => void, signal: AbortSignal): Promise<void> {
+  const { body } = await request(path, { signal });
+  if (!body) return;
+  const reader = body
+    .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)
+    .getReader();
+  let rest = '';
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    const lines = (rest + value).split('\n');
+    rest = lines.pop() ?? '';
+    if (lines.length > 0) add(lines);
+  }
+  if (rest !== '') add([rest]);
+}

@@ -1,0 +1,134 @@
+/** One rollout: where each wave stands, what fails and why, and what a person can do about it now. */
+import { useState } from 'react';
+import { Link, useParams } from 'wouter';
+import type { Rollout, RolloutStatus } from '../../shared/kube/rollout.js';
+import { useLiveList } from '../api/live-list.js';
+import { Command } from '../layout/command.js';
+import { ConfirmDialog } from '../layout/confirm-dialog.js';
+import controls from '../layout/controls.module.css';
+import { Shell } from '../layout/shell.js';
+import table from '../layout/table.module.css';
+import { TimeText } from '../layout/time-text.js';
+import { HostsByCode } from './hosts-by-code.js';
+import { type Offer, offersOf, rolloutPath, steer, steerCommand } from './steering.js';
+import { WaveBar } from './wave-bar.js';
+
+export function RolloutPage() {
+  const { namespace = '', name = '' } = useParams();
+  const path = `/apis/fleet.everynode.dev/v1/namespaces/${namespace}/rollouts?fieldSelector=metadata.name%3D${name}`;
+  const { objects, phase, error } = useLiveList<Rollout>(path);
+  const [rollout] = objects;
+  return (
+    <Shell phase={phase}>
+      <p>
+        <Link href="/rollouts">Rollouts</Link> / {namespace}
+      </p>
+      <h1>{name}</h1>
+      {phase === 'loading' && <p role="status">Loading…</p>}
+      {phase === 'refused' && <p role="alert">You may not see this: {error?.message}</p>}
+      {phase === 'live' && !rollout && <p>There is no rollout of this DaemonSet.</p>}
+      {rollout?.status && <Standing rollout={rollout} status={rollout.status} />}
+    </Shell>
+  );
+}
+
+function Standing({ rollout, status }: { rollout: Rollout; status: RolloutStatus }) {
+  const { namespace = '', name } = rollout.metadata;
+  return (
+    <>
+      <section className={controls.card} aria-label="State" data-phase={status.phase}>
+        <h2>{status.phase}</h2>
+        <p role="status">{status.message}</p>
+        <p className={controls.dim}>
+          Revision {status.revision} by policy {status.policy}, begun <TimeText at={status.startTime} />
+          {status.estimatedEndTime && !status.completionTime && (
+            <>
+              , expected to end <TimeText at={status.estimatedEndTime} />
+            </>
+          )}
+          {status.nextWindowTime && (
+            <>
+              , next window <TimeText at={status.nextWindowTime} />
+            </>
+          )}
+        </p>
+        <Actions rollout={rollout} offers={offersOf(status)} />
+      </section>
+      <section className={controls.card} aria-label="Waves">
+        <h2>Waves</h2>
+        <div className={table.frame}>
+          <table className={table.table}>
+            <tbody>
+              {status.waves.map((wave) => (
+                <tr key={wave.name} aria-current={wave.name === status.wave ? 'step' : undefined}>
+                  <th scope="row">
+                    {wave.name}
+                    {wave.name === status.wave && ' (open)'}
+                  </th>
+                  <td>
+                    <WaveBar counts={wave} />
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+        {status.soakingSince && (
+          <p>
+            Watched since <TimeText at={status.soakingSince} />.
+          </p>
+        )}
+      </section>
+      <HostsByCode path={rolloutPath(namespace, name)} codes={status.codes ?? {}} />
+      <Requests status={status} />
+      <Command text={`kubectl -n ${namespace} describe rollout ${name}`} />
+    </>
+  );
+}
+
+function Actions({ rollout, offers }: { rollout: Rollout; offers: readonly Offer[] }) {
+  const [asked, setAsked] = useState<Offer>();
+  return (
+    <div className={controls.row}>
+      {offers.map((offer) => (
+        <button key={offer.verb} type="button" className={controls.button} onClick={() => setAsked(offer)}>
+          {offer.label}
+        </button>
+      ))}
+      {asked && (
+        <ConfirmDialog
+          question={{
+            title: `${asked.label}?`,
+            text: (
+              <>
+                <p>{asked.consequence}</p>
+                <Command text={steerCommand(rollout, asked)} />
+              </>
+            ),
+            act: asked.label,
+            reason: asked.needsReason ? 'needed' : 'welcome',
+            perform: (reason) => steer(rollout, asked, reason),
+          }}
+          onClose={() => setAsked(undefined)}
+        />
+      )}
+    </div>
+  );
+}
+
+function Requests({ status: { steering } }: { status: RolloutStatus }) {
+  const requests = [...(steering?.requests ?? [])].reverse();
+  if (requests.length === 0) return null;
+  return (
+    <section className={controls.card} aria-label="What people did">
+      <h2>What people did</h2>
+      <ul>
+        {requests.map(({ id, verb, targets, user, reason, time }) => (
+          <li key={id}>
+            <TimeText at={time} /> {user}: {verb} {targets?.join(', ')} {reason && `“${reason}”`}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,71 @@
+/** All rollouts: those that need somebody first. */
+import { Link } from 'wouter';
+import type { Rollout, RolloutPhase } from '../../shared/kube/rollout.js';
+import { useLiveList } from '../api/live-list.js';
+import controls from '../layout/controls.module.css';
+import { ListTable } from '../layout/list-table.js';
+import { Shell } from '../layout/shell.js';
+import { TimeText } from '../layout/time-text.js';
+import { ROLLOUTS } from './steering.js';
+import { WaveBar } from './wave-bar.js';
+
+/** From what needs a person to what is over. */
+const ORDER: readonly RolloutPhase[] = [
+  'Failed',
+  'AwaitingApproval',
+  'Paused',
+  'Frozen',
+  'Progressing',
+  'Soaking',
+  'AwaitingWindow',
+  'RolledBack',
+  'Completed',
+];
+
+export function RolloutsPage() {
+  const { objects, phase, error } = useLiveList<Rollout>(ROLLOUTS);
+  const rollouts = [...objects].sort((a, b) => rank(a) - rank(b) || (nameOf(a) < nameOf(b) ? -1 : 1));
+  return (
+    <Shell phase={phase}>
+      <h1>Rollouts</h1>
+      {phase === 'loading' && <p role="status">Loading rollouts…</p>}
+      {phase === 'refused' && <p role="alert">You may not see rollouts: {error?.message}</p>}
+      {phase === 'live' && rollouts.length === 0 && (
+        <p className={controls.card}>
+          No rollouts. A DaemonSet that a <code>RolloutPolicy</code> selects has one from its next change on;
+          all others roll out as in Kubernetes.
+        </p>
+      )}
+      {rollouts.length > 0 && (
+        <ListTable label="Rollouts" columns={['DaemonSet', 'Phase', 'Progress', 'Since']}>
+          {rollouts.map((rollout) => (
+            <Row key={nameOf(rollout)} rollout={rollout} />
+          ))}
+        </ListTable>
+      )}
+    </Shell>
+  );
+}
+
+function Row({ rollout }: { rollout: Rollout }) {
+  const { namespace = '', name } = rollout.metadata;
+  const { status } = rollout;
+  return (
+    <tr>
+      <td>
+        <Link href={`/rollouts/${namespace}/${name}`}>{nameOf(rollout)}</Link>
+      </td>
+      <td>{status?.phase ?? 'not looked at yet'}</td>
+      <td>{status && <WaveBar counts={status} />}</td>
+      <td>{status && <TimeText at={status.startTime} />}</td>
+    </tr>
+  );
+}
+
+function nameOf({ metadata }: Rollout): string {
+  return `${metadata.namespace ?? ''}/${metadata.name}`;
+}
+
+function rank({ status }: Rollout): number {
+  return status ? ORDER.indexOf(status.phase) : ORDER.length;
+}

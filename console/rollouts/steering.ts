@@ -1,0 +1,122 @@
+/** What a person may tell a rollout, and how it is told: an annotation, as kubectl would. */
+import type { Rollout, RolloutPhase, RolloutStatus } from '../../shared/kube/rollout.js';
+import {
+  NEEDS_REASON,
+  REASON_ANNOTATION,
+  type SteeringVerb,
+  steeringAnnotation,
+} from '../../shared/kube/rollout-steering.js';
+import { request } from '../api/call.js';
+
+/** One thing that makes sense to do now. */
+export interface Offer {
+  verb: SteeringVerb;
+  /** Value of the annotation: a wave; "true" where the verb is about the rollout. */
+  value: string;
+  /** On the button. */
+  label: string;
+  /** What will happen to how many hosts. */
+  consequence: string;
+  needsReason: boolean;
+}
+
+export const ROLLOUTS = '/apis/fleet.everynode.dev/v1/rollouts';
+
+/** The path of one. */
+export function rolloutPath(namespace: string, name: string): string {
+  return `/apis/fleet.everynode.dev/v1/namespaces/${namespace}/rollouts/${name}`;
+}
+
+const OVER: ReadonlySet<RolloutPhase> = new Set(['Completed', 'RolledBack']);
+
+/** What is offered in a rollout's present state, the likeliest first. Pure. */
+export function offersOf(status: RolloutStatus): Offer[] {
+  const { phase, steering, aborted } = status;
+  const isHeld = steering?.paused === true || steering?.frozen === true;
+  const left = status.nodes - status.updated - status.failed - status.skipped;
+  const have = status.updated + status.failed;
+  const offers: (Offer | false)[] = [
+    phase === 'AwaitingApproval' && approval(status),
+    phase === 'Soaking' &&
+      offer(
+        'promote',
+        status.wave,
+        `Promote ${status.wave}`,
+        `Wave ${status.wave} is watched no longer; the next may open.`,
+      ),
+    isHeld && offer('resume', 'true', 'Resume', `${hosts(left)} may be replaced again, wave by wave.`),
+    !isHeld &&
+      !OVER.has(phase) &&
+      phase !== 'Failed' &&
+      offer(
+        'pause',
+        'true',
+        'Pause',
+        `Nothing more is replaced; ${hosts(left)} keep what they have. New hosts are still served.`,
+      ),
+    !isHeld &&
+      !OVER.has(phase) &&
+      offer(
+        'freeze',
+        'true',
+        'Freeze',
+        `No Pod of this DaemonSet is made, replaced or deleted on any of ${hosts(status.nodes)}.`,
+      ),
+    !OVER.has(phase) &&
+      !aborted &&
+      offer(
+        'abort',
+        'true',
+        'Abort',
+        `${hosts(have)} that have the new revision go back to the last completed one. The new one is barred.`,
+      ),
+    (phase === 'Failed' || phase === 'RolledBack' || aborted === true) &&
+      offer(
+        'retry',
+        'true',
+        'Try again',
+        `The revision that failed begins anew with the first wave, up to ${hosts(status.nodes)}.`,
+      ),
+  ];
+  return offers.filter((each) => each !== false);
+}
+
+function approval({ waves, wave }: RolloutStatus): Offer | false {
+  const next = waves[waves.findIndex(({ name }) => name === wave) + 1];
+  if (!next) return false;
+  return offer(
+    'approve',
+    next.name,
+    `Approve ${next.name}`,
+    `Wave ${next.name} opens: ${hosts(next.nodes)} are updated.`,
+  );
+}
+
+function offer(verb: SteeringVerb, value: string, label: string, consequence: string): Offer {
+  return { verb, value, label, consequence, needsReason: NEEDS_REASON.has(verb) };
+}
+
+function hosts(count: number): string {
+  return count === 1 ? '1 host' : `${count} hosts`;
+}
+
+/** Tells the rollout. Rejects with `CallError` when it may not be told so. */
+export async function steer(rollout: Rollout, { verb, value }: Offer, reason: string): Promise<void> {
+  const { namespace = '', name } = rollout.metadata;
+  const annotations = {
+    [steeringAnnotation(verb)]: value,
+    ...(reason ? { [REASON_ANNOTATION]: reason } : {}),
+  };
+  await request(rolloutPath(namespace, name), {
+    method: 'PATCH',
+    contentType: 'application/merge-patch+json',
+    body: { metadata: { annotations } },
+  });
+}
+
+/** The same as a command. */
+export function steerCommand(rollout: Rollout, { verb, value, needsReason }: Offer): string {
+  const { namespace = '', name } = rollout.metadata;
+  const reason = needsReason ? ` ${REASON_ANNOTATION}='…'` : '';
+  return `kubectl -n ${namespace} annotate rollout ${name} ${steeringAnnotation(verb)}=${value}${reason}`;
+}

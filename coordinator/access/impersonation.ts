@@ -1,0 +1,91 @@
+/** `Impersonate-*` headers: someone acts as someone else, when they may (apiserver `pkg/endpoints/filters/impersonation.go`). */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Access, UserInfo } from '../../shared/kube/rbac.js';
+import { badRequest } from '../../shared/kube/status.js';
+import {
+  ANONYMOUS,
+  serviceAccountGroups,
+  serviceAccountOf,
+  UNAUTHENTICATED,
+  withAuthenticated,
+} from './groups.js';
+
+const USER = 'impersonate-user';
+const UID = 'impersonate-uid';
+const GROUP = 'impersonate-group';
+const EXTRA = 'impersonate-extra-';
+
+const AUTHENTICATION = 'authentication.k8s.io';
+
+/** Whom to act as, and what one must be allowed for it. */
+export interface Impersonation {
+  user: UserInfo;
+  needs: Access[];
+}
+
+/** Headers with each value by itself: Node joins those that come several times. */
+export type DistinctHeaders = Readonly<Record<string, readonly string[] | undefined>>;
+
+/** True when the headers speak of acting as someone else. */
+export function asksToImpersonate(headers: IncomingHttpHeaders): boolean {
+  return Object.keys(headers).some((name) => name.startsWith('impersonate-'));
+}
+
+/** Reads the headers. Throws 400 when they name no user. */
+export function readImpersonation(headers: DistinctHeaders): Impersonation {
+  const username = headers[USER]?.[0] ?? '';
+  if (!username) throw badRequest('requested impersonation without impersonating a user name');
+  const groups = [...(headers[GROUP] ?? [])];
+  const uid = headers[UID]?.[0];
+  const extra = extraOf(headers);
+  const needs = [
+    impersonate(...subjectOf(username)),
+    ...groups.map((name) => impersonate('groups', name)),
+    ...Object.entries(extra).flatMap(([key, values]) =>
+      values.map((value) => ({ ...impersonate('userextras', value, '', AUTHENTICATION), subresource: key })),
+    ),
+    ...(uid ? [impersonate('uids', uid, '', AUTHENTICATION)] : []),
+  ];
+  const user = {
+    username,
+    groups: groupsOf(username, groups),
+    ...(uid ? { uid } : {}),
+    ...(Object.keys(extra).length > 0 ? { extra } : {}),
+  };
+  return { user, needs };
+}
+
+function subjectOf(username: string): [resource: string, name: string, namespace: string] {
+  const account = serviceAccountOf(username);
+  return account ? ['serviceaccounts', account.name, account.namespace] : ['users', username, ''];
+}
+
+function impersonate(resource: string, name: string, namespace = '', group = '') {
+  return { verb: 'impersonate', group, resource, subresource: '', namespace, name };
+}
+
+function groupsOf(username: string, groups: readonly string[]): string[] {
+  if (username === ANONYMOUS) return groups.length > 0 ? [...groups] : [UNAUTHENTICATED];
+  const account = serviceAccountOf(username);
+  const own = groups.length === 0 && account ? serviceAccountGroups(account.namespace) : groups;
+  return own.includes(UNAUTHENTICATED) ? [...own] : withAuthenticated(own);
+}
+
+/** Keys are percent-encoded, since header names bear little. */
+function extraOf(headers: DistinctHeaders): Record<string, string[]> {
+  const entries = Object.entries(headers).flatMap(([name, values]) =>
+    name.startsWith(EXTRA)
+      ? [[decodeKey(name.slice(EXTRA.length)), [...(values ?? [])]] as [string, string[]]]
+      : [],
+  );
+  return Object.fromEntries(entries);
+}
+
+function decodeKey(key: string): string {
+  try {
+    return decodeURIComponent(key).toLowerCase();
+  } catch {
+    // Broken encoding: the key as it came, as upstream.
+    return key;
+  }
+}

@@ -1,0 +1,28 @@
+/** GETs from an OpenID Connect issuer, over HTTPS alone, with a bound on time and size. */
+import { get } from 'node:https';
+import type { Fetch } from './oidc.js';
+
+const TIMEOUT_MS = 5_000;
+const MAX_BYTES = 1_048_576;
+
+/** `ca`: PEM of the authorities that the issuer is trusted by; absent = those of the system. */
+export function issuerFetch(ca?: string): Fetch {
+  return (url) =>
+    new Promise((resolve, reject) => {
+      const request = get(url, { ...(ca === undefined ? {} : { ca }), timeout: TIMEOUT_MS }, (answer) => {
+        const chunks: Buffer[] = [];
+        let bytes = 0;
+        answer.on('data', (chunk: Buffer) => {
+          bytes += chunk.length;
+          if (bytes > MAX_BYTES) request.destroy(new Error('the answer of the issuer is too long'));
+          else chunks.push(chunk);
+        });
+        answer.on('error', reject);
+        answer.on('end', () =>
+          resolve(new Response(Buffer.concat(chunks), { status: answer.statusCode ?? 500 })),
+        );
+      });
+      request.on('timeout', () => request.destroy(new Error('the issuer does not answer')));
+      request.on('error', reject);
+    });
+}

@@ -1,0 +1,115 @@
+/**
+ * What a node may do (upstream's Node authorizer and the admission plugin NodeRestriction, and less, for our agents work
+ * over their link): read its own Node, the Pods bound to it and what these name; write the status of its own Node and Pods.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { configReferences } from '../../shared/kube/config-reference.js';
+import type { KubeObject } from '../../shared/kube/meta.js';
+import type { Access, ResourceAccess, UserInfo } from '../../shared/kube/rbac.js';
+import { ApiError } from '../../shared/kube/status.js';
+import { type Informers, PODS_BY_NODE } from '../informers/informer.js';
+import type { Kind } from '../kinds/kind.js';
+import { CREDENTIAL_SECRET_TYPE } from '../kinds/secret.js';
+import type { AccessDecision, Authorizer, HeldRules } from './rbac-authorizer.js';
+
+const NODES_GROUP = 'system:nodes';
+const NODE_USER_PREFIX = 'system:node:';
+const STATUS_WRITES = ['update', 'patch'];
+
+type NodeInformers = Pick<Informers, 'pods' | 'secrets'>;
+
+/** The node that a user is; undefined for everybody else. */
+export function nodeOfUser({ username, groups }: UserInfo): string | undefined {
+  if (!groups.includes(NODES_GROUP) || !username.startsWith(NODE_USER_PREFIX)) return undefined;
+  return username.slice(NODE_USER_PREFIX.length) || undefined;
+}
+
+/** Asks the rules of nodes first, then the roles. */
+export class NodeAuthorizer implements Authorizer {
+  readonly #roles: Authorizer;
+  readonly #informers: NodeInformers;
+
+  constructor(roles: Authorizer, informers: NodeInformers) {
+    this.#roles = roles;
+    this.#informers = informers;
+  }
+
+  decide(user: UserInfo, access: Access): AccessDecision {
+    const node = nodeOfUser(user);
+    const isOwn = node !== undefined && !('path' in access) && this.#mayNode(node, access);
+    return isOwn ? { allowed: true, reason: '' } : this.#roles.decide(user, access);
+  }
+
+  rulesOf(user: UserInfo, namespace: string): HeldRules {
+    return this.#roles.rulesOf(user, namespace);
+  }
+
+  rulesOfRole(...role: Parameters<Authorizer['rulesOfRole']>): ReturnType<Authorizer['rulesOfRole']> {
+    return this.#roles.rulesOfRole(...role);
+  }
+
+  #mayNode(node: string, access: ResourceAccess): boolean {
+    const { verb, group, resource, subresource, name, namespace } = access;
+    if (group !== '') return false;
+    const isRead = verb === 'get' && subresource === '' && name !== '';
+    const isStatus = STATUS_WRITES.includes(verb) && subresource === 'status' && name !== '';
+    switch (resource) {
+      case 'nodes':
+        return name === node && (isRead || isStatus);
+      case 'pods':
+        if (verb === 'list' && subresource === '') return access.nodeName === node;
+        return (isRead || isStatus) && this.#isBound(node, namespace, name);
+      case 'configmaps':
+        return isRead && this.#isNamed(node, { kind: 'ConfigMap', namespace, name });
+      case 'secrets':
+        return (
+          isRead && !this.#isCredential(access) && this.#isNamed(node, { kind: 'Secret', namespace, name })
+        );
+      case 'serviceaccounts':
+        return verb === 'create' && subresource === 'token' && this.#usesAccount(node, namespace, name);
+      default:
+        return false;
+    }
+  }
+
+  /** A Pod of the node is this account's; which Pod's token it gets is looked at where it is made. */
+  #usesAccount(node: string, namespace: string, name: string): boolean {
+    return this.#informers.pods
+      .indexed(PODS_BY_NODE, node)
+      .some(({ metadata, spec }) => metadata.namespace === namespace && spec.serviceAccountName === name);
+  }
+
+  #isBound(node: string, namespace: string, name: string): boolean {
+    return this.#informers.pods.get({ namespace, name })?.spec.nodeName === node;
+  }
+
+  #isNamed(node: string, wanted: { kind: string; namespace: string; name: string }): boolean {
+    return this.#informers.pods
+      .indexed(PODS_BY_NODE, node)
+      .flatMap(configReferences)
+      .some((named) => isDeepStrictEqual({ ...named }, wanted));
+  }
+
+  #isCredential({ namespace, name }: ResourceAccess): boolean {
+    return this.#informers.secrets.get({ namespace, name })?.type === CREDENTIAL_SECRET_TYPE;
+  }
+}
+
+/** Throws 403 when a node would change more than a status: upstream lets labels be written there. */
+export function refuseNodeMetadata(
+  user: UserInfo,
+  { kind, next, current }: { kind: Kind; next: KubeObject; current: KubeObject | undefined },
+): void {
+  const node = nodeOfUser(user);
+  if (node === undefined || !current) return;
+  const changed = (['labels', 'annotations', 'ownerReferences', 'finalizers'] as const).find(
+    (field) => !isDeepStrictEqual(next.metadata[field] ?? {}, current.metadata[field] ?? {}),
+  );
+  if (changed === undefined) return;
+  const { name } = current.metadata;
+  throw new ApiError(
+    'Forbidden',
+    `${kind.resource} "${name}" is forbidden: node "${node}" is not allowed to modify ${changed}`,
+    { name, kind: kind.resource },
+  );
+}

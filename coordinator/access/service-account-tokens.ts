@@ -1,0 +1,217 @@
+/**
+ * Tokens of ServiceAccounts: JWTs bound to the account, and to a Pod, a Secret or a Node if one asked for that. They
+ * end with what they are bound to (`pkg/serviceaccount/claims.go`).
+ */
+import { errors, exportJWK, type JWTPayload, jwtVerify, SignJWT } from 'jose';
+import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
+import type { UserInfo } from '../../shared/kube/rbac.js';
+import { ApiError } from '../../shared/kube/status.js';
+import type { Chance } from '../../shared/process/chance.js';
+import type { Clock } from '../../shared/process/clock.js';
+import { serviceAccountUser } from '../informers/subject-keys.js';
+import { nodeKind, podKind, secretKind, serviceAccountKind } from '../kinds/index.js';
+import type { Kind } from '../kinds/kind.js';
+import type { Registry } from '../registry/registry.js';
+import { serviceAccountGroups, withAuthenticated } from './groups.js';
+import type { SigningKey } from './signing-keys.js';
+
+/** As upstream, where nobody sets another. */
+export const ISSUER = 'https://kubernetes.default.svc.cluster.local';
+const ALGORITHM = 'ES256';
+/** What is being deleted counts for so long still, as upstream: its last words may need it. */
+const DELETION_LEEWAY_MS = 60_000;
+/** Verified tokens that are remembered. */
+const MAX_REMEMBERED = 10_000;
+
+/** What a token is to say. */
+export interface TokenWish {
+  serviceAccount: { namespace: string; name: string; uid: string };
+  audiences: readonly string[];
+  expirationSeconds: number;
+  /** With a Pod, the Node that it runs on is named as well. */
+  pod?: NamedUid;
+  secret?: NamedUid;
+  node?: NamedUid;
+}
+
+/** An object as a token names it. */
+export interface NamedUid {
+  name: string;
+  uid: string;
+}
+
+export interface IssuedToken {
+  token: string;
+  /** Ms since the epoch. */
+  expiresAt: number;
+  /** The token's own id, which is no secret. */
+  id: string;
+}
+
+/** A token that is good now. */
+export interface VerifiedToken {
+  user: UserInfo;
+  /** Those of the asked audiences that it is for. */
+  audiences: string[];
+}
+
+interface AccountClaims {
+  namespace: string;
+  serviceaccount: NamedUid;
+  pod?: NamedUid;
+  secret?: NamedUid;
+  node?: NamedUid;
+}
+
+export interface TokenParts {
+  keys: readonly [SigningKey, ...SigningKey[]];
+  registry: Pick<Registry, 'get'>;
+  clock: Clock;
+  chance: Pick<Chance, 'uuid'>;
+}
+
+export class ServiceAccountTokens {
+  readonly #parts: TokenParts;
+  readonly #remembered = new Map<string, JWTPayload>();
+
+  constructor(parts: TokenParts) {
+    this.#parts = parts;
+  }
+
+  /** Signs a token: who may have it was decided before. */
+  async issue(wish: TokenWish): Promise<IssuedToken> {
+    const { keys, clock, chance } = this.#parts;
+    const { serviceAccount, audiences, expirationSeconds, pod, secret, node } = wish;
+    const { namespace, name, uid } = serviceAccount;
+    const now = Math.floor(clock.now() / 1000);
+    const expires = now + expirationSeconds;
+    const id = chance.uuid();
+    const bound = { ...(pod ? { pod } : {}), ...(secret ? { secret } : {}), ...(node ? { node } : {}) };
+    const claims: AccountClaims = { namespace, serviceaccount: { name, uid }, ...bound };
+    const token = await new SignJWT({ 'kubernetes.io': claims })
+      .setProtectedHeader({ alg: ALGORITHM, kid: keys[0].id })
+      .setIssuer(ISSUER)
+      .setSubject(serviceAccountUser(namespace, name))
+      .setAudience([...audiences])
+      .setJti(id)
+      .setIssuedAt(now)
+      .setNotBefore(now)
+      .setExpirationTime(expires)
+      .sign(keys[0].privateKey);
+    return { token, expiresAt: expires * 1000, id };
+  }
+
+  /**
+   * Who the token is, if it is for one of the audiences. Undefined when it is no token of ours; throws `TokenRefused`
+   * when it is one that counts no longer.
+   */
+  async verify(token: string, audiences: readonly string[] = [ISSUER]): Promise<VerifiedToken | undefined> {
+    const payload = await this.#payloadOf(token);
+    if (!payload) return undefined;
+    const claims = claimsOf(payload);
+    const matching = audienceList(payload).filter((audience) => audiences.includes(audience));
+    if (matching.length === 0) throw new TokenRefused('the token is for other audiences');
+    await this.#checkBound(claims);
+    return { user: userOf(claims, payload.jti), audiences: matching };
+  }
+
+  /** The public halves of the keys (RFC 7517), for those who verify tokens themselves. */
+  async publicKeys(): Promise<{ keys: object[] }> {
+    const keys = this.#parts.keys.map(async ({ id, publicKey }) => ({
+      ...(await exportJWK(publicKey)),
+      kid: id,
+      alg: ALGORITHM,
+      use: 'sig',
+    }));
+    return { keys: await Promise.all(keys) };
+  }
+
+  /** Signature and times; a token that was good is remembered until its end. */
+  async #payloadOf(token: string): Promise<JWTPayload | undefined> {
+    const now = this.#parts.clock.now();
+    const remembered = this.#remembered.get(token);
+    if (remembered && (remembered.exp ?? 0) * 1000 > now) return remembered;
+    this.#remembered.delete(token);
+    const payload = await this.#verified(token, now);
+    if (!payload) return undefined;
+    if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.clear();
+    this.#remembered.set(token, payload);
+    return payload;
+  }
+
+  async #verified(token: string, now: number): Promise<JWTPayload | undefined> {
+    const keyOf = ({ kid }: { kid?: string }) => {
+      const key = this.#parts.keys.find(({ id }) => id === kid);
+      if (!key) throw new errors.JWKSNoMatchingKey();
+      return key.publicKey;
+    };
+    try {
+      const options = { issuer: ISSUER, algorithms: [ALGORITHM], currentDate: new Date(now) };
+      return (await jwtVerify(token, keyOf, options)).payload;
+    } catch (error) {
+      if (error instanceof errors.JWTExpired) throw new TokenRefused('the token has expired');
+      if (error instanceof errors.JOSEError) return undefined;
+      throw error;
+    }
+  }
+
+  async #checkBound(claims: AccountClaims): Promise<void> {
+    const { namespace, serviceaccount, pod, secret, node } = claims;
+    await this.#mustLive(serviceAccountKind as Kind, 'service account', { namespace }, serviceaccount);
+    if (pod) await this.#mustLive(podKind as Kind, 'pod', { namespace }, pod);
+    if (secret) await this.#mustLive(secretKind as Kind, 'secret', { namespace }, secret);
+    // A Pod's token tells its node and is not bound to it.
+    if (node && !pod) await this.#mustLive(nodeKind as Kind, 'node', {}, node);
+  }
+
+  async #mustLive(
+    kind: Kind,
+    word: string,
+    where: Pick<ObjectRef, 'namespace'>,
+    { name, uid }: NamedUid,
+  ): Promise<void> {
+    const object = await this.#find(kind, { ...where, name });
+    const deletedAt = Date.parse(object?.metadata.deletionTimestamp ?? '');
+    const isOver = deletedAt + DELETION_LEEWAY_MS < this.#parts.clock.now();
+    if (object?.metadata.uid !== uid || isOver) {
+      throw new TokenRefused(`the ${word} of the token has been deleted`);
+    }
+  }
+
+  async #find(kind: Kind, ref: ObjectRef): Promise<KubeObject | undefined> {
+    try {
+      return (await this.#parts.registry.get(kind, ref)).object();
+    } catch (error) {
+      if (error instanceof ApiError && error.reason === 'NotFound') return undefined;
+      throw error;
+    }
+  }
+}
+
+/** A token of ours that counts no longer, and why. */
+export class TokenRefused extends Error {}
+
+function claimsOf(payload: JWTPayload): AccountClaims {
+  // Only we sign with these keys, so its form is known.
+  return payload['kubernetes.io'] as AccountClaims;
+}
+
+function audienceList({ aud = [] }: JWTPayload): string[] {
+  return typeof aud === 'string' ? [aud] : aud;
+}
+
+function userOf({ namespace, serviceaccount, pod, node }: AccountClaims, id: string | undefined): UserInfo {
+  const extra = {
+    ...(id ? { 'authentication.kubernetes.io/credential-id': [`JTI=${id}`] } : {}),
+    ...(node ? { 'authentication.kubernetes.io/node-name': [node.name] } : {}),
+    ...(node?.uid ? { 'authentication.kubernetes.io/node-uid': [node.uid] } : {}),
+    ...(pod ? { 'authentication.kubernetes.io/pod-name': [pod.name] } : {}),
+    ...(pod ? { 'authentication.kubernetes.io/pod-uid': [pod.uid] } : {}),
+  };
+  return {
+    username: serviceAccountUser(namespace, serviceaccount.name),
+    uid: serviceaccount.uid,
+    groups: withAuthenticated(serviceAccountGroups(namespace)),
+    extra,
+  };
+}

@@ -1,0 +1,48 @@
+/** Settings of who may come in, beside the administrator and the ServiceAccounts. */
+import { optionalText, textSetting } from '../../shared/process/setting-values.js';
+import type { Setting } from '../../shared/process/settings.js';
+
+const requiredClaims: Setting<Record<string, string>> = {
+  meaning: 'claims that a token must have with these values',
+  placeholder: 'CLAIM=VALUE,…',
+  default: {},
+  read: (text) =>
+    Object.fromEntries(
+      text.split(',').map((pair) => {
+        const at = pair.indexOf('=');
+        if (at <= 0) throw new Error('must be CLAIM=VALUE,…');
+        return [pair.slice(0, at), pair.slice(at + 1)];
+      }),
+    ),
+};
+
+/** Those that kube-apiserver takes; none of them lets a shared secret or no signature at all pass. */
+const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512'];
+
+const signingAlgorithms: Setting<string[]> = {
+  meaning: 'signature algorithms that are accepted',
+  placeholder: 'ALG,…',
+  default: ['RS256'],
+  read: (text) => {
+    const named = text.split(',');
+    if (named.every((name) => ALGORITHMS.includes(name))) return named;
+    throw new Error(`must be of ${ALGORITHMS.join(', ')}`);
+  },
+};
+
+/** Named as kube-apiserver's flags. */
+export const ACCESS_SETTINGS = {
+  tokenAuthFile: optionalText('static tokens: lines of TOKEN,USER,UID,"GROUP,…"', 'FILE'),
+  oidcIssuerUrl: optionalText('OpenID Connect issuer whose ID tokens are accepted', 'URL'),
+  oidcClientId: optionalText('client (audience) that these tokens must be for', 'ID'),
+  oidcUsernameClaim: textSetting('claim that names the user', 'CLAIM', 'sub'),
+  oidcUsernamePrefix: optionalText(
+    'put before user names; absent: ISSUER#, for email none; - = none',
+    'TEXT',
+  ),
+  oidcGroupsClaim: optionalText('claim that names the groups', 'CLAIM'),
+  oidcGroupsPrefix: optionalText('put before group names', 'TEXT'),
+  oidcRequiredClaims: requiredClaims,
+  oidcSigningAlgs: signingAlgorithms,
+  oidcCaFile: optionalText('PEM of the authorities that the issuer is trusted by', 'FILE'),
+};

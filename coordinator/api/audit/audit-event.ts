@@ -1,0 +1,127 @@
+/** Which requests are audited, and what is written of each. */
+import type { AuditEvent } from '../../../shared/kube/audit.js';
+import { toTimestamp } from '../../../shared/kube/meta.js';
+import type { UserInfo } from '../../../shared/kube/rbac.js';
+import type { RequestInfo, ResourceRequest } from '../request-info.js';
+import type { LoggedRequest } from '../request-log.js';
+
+const READING = new Set(['get', 'list', 'watch']);
+/** Questions: they change nothing, and clients ask them all the time. */
+const REVIEW_GROUPS = new Set(['authorization.k8s.io', 'authentication.k8s.io']);
+/** Texts that clients choose are cut off here. */
+const MAX_TEXT = 256;
+
+const REASONS: Readonly<Record<number, string>> = {
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  429: 'TooManyRequests',
+};
+
+/** What the request log knows, and when it was. */
+export interface AuditedRequest extends LoggedRequest {
+  auditID: string;
+  /** When the request came and when it was answered, ms since the epoch. */
+  receivedAt: number;
+  answeredAt: number;
+}
+
+function isOfInterest({ info, code }: LoggedRequest): boolean {
+  if (code === 401 || code === 403) return true;
+  if (info?.type !== 'resource') return false;
+  if (REVIEW_GROUPS.has(info.group)) return false;
+  // Whoever reads a Secret has it.
+  const isSecret = info.group === '' && info.resource === 'secrets';
+  return isSecret || !READING.has(info.verb);
+}
+
+function verbOf(info: RequestInfo | undefined, method: string): string {
+  return info?.type === 'resource' ? info.verb : method.toLowerCase();
+}
+
+function objectRefOf(info: ResourceRequest, createdName: string | undefined): AuditEvent['objectRef'] {
+  const { group, version, resource, namespace, subresource } = info;
+  const name = info.name ?? createdName;
+  return {
+    resource,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(name === undefined ? {} : { name: name.slice(0, MAX_TEXT) }),
+    ...(group ? { apiGroup: group } : {}),
+    apiVersion: version,
+    ...(subresource === undefined ? {} : { subresource }),
+  };
+}
+
+function shown({ username, uid, groups, extra }: UserInfo): AuditEvent['user'] {
+  return { username, ...(uid ? { uid } : {}), groups, ...(extra ? { extra } : {}) };
+}
+
+function annotationsOf({ code, decision, identity }: LoggedRequest): Record<string, string> | undefined {
+  if (!identity) return undefined;
+  const reason = decision?.reason ?? '';
+  return {
+    'authorization.k8s.io/decision': code === 403 && !decision ? 'forbid' : 'allow',
+    'authorization.k8s.io/reason': reason,
+  };
+}
+
+/** The event, undefined for a request that nobody needs to answer for. */
+export function auditEvent(request: AuditedRequest): AuditEvent | undefined {
+  if (!isOfInterest(request)) return undefined;
+  const { info, identity, code, remoteAddress, userAgent, method, path } = request;
+  const { impersonator } = identity ?? {};
+  const user = impersonator ?? identity?.user;
+  const annotations = annotationsOf(request);
+  const reason = REASONS[code];
+  return {
+    kind: 'Event',
+    apiVersion: 'audit.k8s.io/v1',
+    level: 'Metadata',
+    auditID: request.auditID,
+    stage: 'ResponseComplete',
+    requestURI: path.slice(0, MAX_TEXT),
+    verb: verbOf(info, method),
+    user: user ? shown(user) : { username: '', groups: [] },
+    ...(impersonator && identity ? { impersonatedUser: shown(identity.user) } : {}),
+    sourceIPs: [remoteAddress],
+    ...(userAgent ? { userAgent: userAgent.slice(0, MAX_TEXT) } : {}),
+    ...(info?.type === 'resource' ? { objectRef: objectRefOf(info, request.createdName) } : {}),
+    responseStatus: { metadata: {}, code, ...(reason ? { reason } : {}) },
+    requestReceivedTimestamp: toTimestamp(request.receivedAt),
+    stageTimestamp: toTimestamp(request.answeredAt),
+    ...(annotations ? { annotations } : {}),
+  };
+}
+
+/** A host that asked to join or for a new certificate. */
+export interface JoinAudit {
+  auditID: string;
+  path: string;
+  /** Absent when the host did not say. */
+  node?: string;
+  /** Of the bootstrap token, the part that is no secret. */
+  tokenId?: string;
+  remoteAddress: string;
+  code: number;
+  at: number;
+}
+
+/** The event of a join. */
+export function joinEvent({ auditID, path, node, tokenId, remoteAddress, code, at }: JoinAudit): AuditEvent {
+  const time = toTimestamp(at);
+  const username = tokenId ? `system:bootstrap:${tokenId}` : '';
+  return {
+    kind: 'Event',
+    apiVersion: 'audit.k8s.io/v1',
+    level: 'Metadata',
+    auditID,
+    stage: 'ResponseComplete',
+    requestURI: path,
+    verb: 'join',
+    user: { username, groups: username ? ['system:bootstrappers'] : [] },
+    sourceIPs: [remoteAddress],
+    objectRef: { resource: 'nodes', apiVersion: 'v1', ...(node ? { name: node } : {}) },
+    responseStatus: { metadata: {}, code, ...(REASONS[code] ? { reason: REASONS[code] } : {}) },
+    requestReceivedTimestamp: time,
+    stageTimestamp: time,
+  };
+}

@@ -1,0 +1,86 @@
+/** `GET /apis/fleet.everynode.dev/v1/auditevents`: the newest events that fit, for the console and `everynode audit`. */
+import type { AuditEvent } from '../../../shared/kube/audit.js';
+import { FLEET_GROUP } from '../../../shared/kube/fleet-group.js';
+import { badRequest } from '../../../shared/kube/status.js';
+import { type Answer, ok } from '../answer.js';
+import type { ApiParts, ApiRequest } from '../api-request.js';
+import { integerParameter } from '../query-options.js';
+import type { ResourceRequest } from '../request-info.js';
+import { methodNotAllowed, pathNotFound } from '../status-response.js';
+import { readAudit } from './audit-file.js';
+
+const DEFAULT_LIMIT = 500;
+const MAX_LIMIT = 10_000;
+const PARAMETERS = ['user', 'verb', 'resource', 'namespace', 'name', 'since', 'code', 'limit'];
+
+/** What is asked for; each is compared as it stands, `code` may be `403` or `4xx`. */
+export interface AuditQuery {
+  user?: string;
+  verb?: string;
+  resource?: string;
+  namespace?: string;
+  name?: string;
+  code?: string;
+  /** Ms since the epoch. */
+  since?: number;
+}
+
+/** Whether a request that names no stored kind is one for this file. */
+export function isAuditRequest({ group, version, resource }: ResourceRequest): boolean {
+  return group === FLEET_GROUP && version === 'v1' && resource === 'auditevents';
+}
+
+/** Throws ApiError: 400 for a wrong query, 404 where nothing is audited, 405 for any verb but list. */
+export async function answerAudit({ audit }: ApiParts, { info, signal }: ApiRequest): Promise<Answer> {
+  if (!audit || info.name !== undefined || info.namespace !== undefined) throw pathNotFound();
+  if (info.verb !== 'list') throw methodNotAllowed();
+  const { query } = info;
+  const unknown = [...query.keys()].find((key) => !PARAMETERS.includes(key));
+  if (unknown !== undefined)
+    throw badRequest(`unknown parameter "${unknown}": known are ${PARAMETERS.join(', ')}`);
+  const limit = Math.min(integerParameter(query, 'limit', 1) ?? DEFAULT_LIMIT, MAX_LIMIT);
+  const wanted = queryOf(query);
+  await audit.flush();
+  const items: AuditEvent[] = [];
+  for await (const event of readAudit(audit.path)) {
+    if (signal.aborted) break;
+    if (!fits(event, wanted)) continue;
+    items.push(event);
+    if (items.length > limit) items.shift();
+  }
+  return ok({ kind: 'EventList', apiVersion: 'audit.k8s.io/v1', metadata: {}, items });
+}
+
+function queryOf(query: URLSearchParams): AuditQuery {
+  const since = query.get('since');
+  if (since !== null && Number.isNaN(Date.parse(since))) throw badRequest('since must be a time in RFC 3339');
+  const text = (name: 'user' | 'verb' | 'resource' | 'namespace' | 'name' | 'code') => {
+    const value = query.get(name);
+    return value ? { [name]: value } : {};
+  };
+  return {
+    ...text('user'),
+    ...text('verb'),
+    ...text('resource'),
+    ...text('namespace'),
+    ...text('name'),
+    ...text('code'),
+    ...(since === null ? {} : { since: Date.parse(since) }),
+  };
+}
+
+/** True when the event is what is asked for. */
+export function fits(event: AuditEvent, wanted: AuditQuery): boolean {
+  const { objectRef: object = {}, responseStatus, verb, user, impersonatedUser } = event;
+  const { code } = wanted;
+  const status = String(responseStatus.code);
+  return (
+    (wanted.user === undefined || [user.username, impersonatedUser?.username].includes(wanted.user)) &&
+    (wanted.verb === undefined || verb === wanted.verb) &&
+    (wanted.resource === undefined || object.resource === wanted.resource) &&
+    (wanted.namespace === undefined || object.namespace === wanted.namespace) &&
+    (wanted.name === undefined || object.name === wanted.name) &&
+    (code === undefined || status === code || (code.endsWith('xx') && status.startsWith(code.slice(0, 1)))) &&
+    (wanted.since === undefined || Date.parse(event.requestReceivedTimestamp) >= wanted.since)
+  );
+}

@@ -1,0 +1,116 @@
+/**
+ * `fleet.everynode.dev/v1` hosts: each host at a glance, for the console's map and for `kubectl get hosts`. Computed, read-only.
+ * A watch begins with all hosts and a bookmark, whatever revision it names: there is no past of what is computed.
+ */
+import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
+import type { Host } from '../../shared/kube/host.js';
+import { ApiError } from '../../shared/kube/status.js';
+import { AGE_COLUMN, column, NAME_COLUMN, NONE, wideColumn } from '../kinds/table-column.js';
+import type { Answer } from './answer.js';
+import type { ApiParts, ApiRequest } from './api-request.js';
+import type { DiscoveredResource } from './discovery.js';
+import { goneHost, hostLine, type LineOf, watchHosts } from './host-watch.js';
+import { negotiateAnswer } from './media-type.js';
+import type { ResourceRequest } from './request-info.js';
+import { methodNotAllowed, pathNotFound } from './status-response.js';
+
+const API_VERSION = `${FLEET_GROUP}/v1`;
+
+/** For discovery. */
+export const HOST_RESOURCE: DiscoveredResource = {
+  group: FLEET_GROUP,
+  version: 'v1',
+  kind: 'Host',
+  resource: 'hosts',
+  singular: 'host',
+  shortNames: [],
+  categories: [],
+  namespaced: false,
+  verbs: ['get', 'list', 'watch'],
+  subresources: {},
+};
+
+const COLUMNS = [
+  NAME_COLUMN,
+  column<Host>('State', 'string', 'Whether the host is in contact and ready.', stateText),
+  column<Host>('Pods', 'string', 'Pods that are ready, of all on the host.', podsText),
+  column<Host>('Trouble', 'string', 'What is wrong first.', troubleText),
+  AGE_COLUMN,
+  wideColumn<Host>('Version', 'string', 'Version of the agent.', ({ status }) => status.agentVersion || NONE),
+];
+
+function stateText({ status }: Host): string {
+  return status.unschedulable ? `${status.state},SchedulingDisabled` : status.state;
+}
+
+function podsText({ status: { pods } }: Host): string {
+  return `${pods.ready}/${pods.total}`;
+}
+
+function troubleText({ status }: Host): string {
+  const [failing] = status.failing;
+  if (failing) return `${failing.name}: ${failing.because}`;
+  return status.pressures[0] ?? status.message ?? NONE;
+}
+
+/** Whether a request is about hosts. */
+export function isHostsRequest({ group, version, resource }: ResourceRequest): boolean {
+  return group === FLEET_GROUP && version === 'v1' && resource === 'hosts';
+}
+
+/** Answers `get`, `list` and `watch`. Throws 404, 405. */
+export async function answerHosts(parts: ApiParts, request: ApiRequest): Promise<Answer> {
+  const { verb, name, subresource } = request.info;
+  if (subresource !== undefined) throw pathNotFound();
+  if (verb === 'watch') return watchHosts(parts, request, isTable(request) ? tableLine(parts) : hostLine);
+  if (verb === 'get' && name !== undefined) return oneHost(parts, request, name);
+  if (verb === 'list') return allHosts(parts, request);
+  throw methodNotAllowed();
+}
+
+async function oneHost(parts: ApiParts, request: ApiRequest, name: string): Promise<Answer> {
+  const host = await parts.hosts.get(name);
+  if (!host) {
+    const details = { group: FLEET_GROUP, kind: 'hosts', name };
+    throw new ApiError('NotFound', `hosts.${FLEET_GROUP} "${name}" not found`, details);
+  }
+  return { type: 'value', code: 200, value: isTable(request) ? hostTable([host], parts.clock.now()) : host };
+}
+
+async function allHosts(parts: ApiParts, request: ApiRequest): Promise<Answer> {
+  const hosts = await parts.hosts.list();
+  if (isTable(request)) return { type: 'value', code: 200, value: hostTable(hosts, parts.clock.now()) };
+  const pieces = function* () {
+    yield `{"kind":"HostList","apiVersion":"${API_VERSION}","metadata":{},"items":[`;
+    for (const [index, host] of hosts.entries()) yield `${index > 0 ? ',' : ''}${JSON.stringify(host)}`;
+    yield ']}';
+  };
+  return { type: 'pieces', pieces: pieces() };
+}
+
+function isTable({ headers }: ApiRequest): boolean {
+  return negotiateAnswer(headers.accept) === 'table';
+}
+
+/** A Table of hosts, for people. `now` in ms, for ages. */
+export function hostTable(hosts: readonly Host[], now: number): object {
+  return {
+    kind: 'Table',
+    apiVersion: 'meta.k8s.io/v1',
+    metadata: {},
+    columnDefinitions: COLUMNS.map(({ name, type, format = '', description, priority }) => ({
+      ...{ name, type, format, description, priority },
+    })),
+    rows: hosts.map((host) => ({
+      cells: COLUMNS.map(({ cell }) => cell(host, now)),
+      object: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: host.metadata },
+    })),
+  };
+}
+
+function tableLine({ clock }: ApiParts): LineOf {
+  return (type, { name, json }) => {
+    const host = json === undefined ? goneHost(name) : (JSON.parse(json) as Host);
+    return `${JSON.stringify({ type, object: hostTable([host], clock.now()) })}\n`;
+  };
+}

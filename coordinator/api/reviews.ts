@@ -1,0 +1,54 @@
+/** Answers the reviews: one place for their paths, bodies and forms. */
+import { badRequest } from '../../shared/kube/status.js';
+import { ACCESS_REVIEWS, accessReviewStatus } from './access-reviews.js';
+import type { Answer } from './answer.js';
+import type { ApiParts, ApiRequest } from './api-request.js';
+import type { DiscoveredResource } from './discovery.js';
+import { IDENTITY_REVIEWS, shownUser, tokenReviewStatus } from './identity-reviews.js';
+import { methodNotAllowed, pathNotFound } from './status-response.js';
+import { requiredBody } from './write-body.js';
+
+/** For discovery. */
+export const REVIEW_RESOURCES: readonly DiscoveredResource[] = [...IDENTITY_REVIEWS, ...ACCESS_REVIEWS];
+
+/** The review with its status filled in, 201 as for anything created. Throws 400, 404, 405, 422. */
+export async function answerReview(parts: ApiParts, request: ApiRequest): Promise<Answer> {
+  const { group, version, resource, verb, namespace, subresource } = request.info;
+  const review = REVIEW_RESOURCES.find(
+    (candidate) =>
+      candidate.group === group && candidate.version === version && candidate.resource === resource,
+  );
+  if (!review || subresource || review.namespaced !== (namespace !== undefined)) throw pathNotFound();
+  if (verb !== 'create') throw methodNotAllowed();
+  const body = requiredBody(request);
+  if (!isMap(body)) throw badRequest(`the body of the request is not a ${review.kind}`);
+  const status = await statusOf(parts, review, isMap(body.spec) ? body.spec : {}, request);
+  const { kind } = review;
+  return {
+    type: 'value',
+    code: 201,
+    value: { metadata: {}, ...withoutToken(body), kind, apiVersion: `${group}/${version}`, status },
+  };
+}
+
+function statusOf(
+  parts: ApiParts,
+  { kind }: DiscoveredResource,
+  spec: Record<string, unknown>,
+  request: ApiRequest,
+): object | Promise<object> {
+  if (kind === 'SelfSubjectReview') return { userInfo: shownUser(request.user) };
+  if (kind === 'TokenReview') return tokenReviewStatus(parts, spec);
+  return accessReviewStatus(parts.identities.authorizer, kind, spec, request);
+}
+
+/** A token is not sent around more often than needed. */
+function withoutToken(body: Record<string, unknown>): Record<string, unknown> {
+  if (!isMap(body.spec) || !('token' in body.spec)) return body;
+  const { token: _, ...spec } = body.spec;
+  return { ...body, spec };
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

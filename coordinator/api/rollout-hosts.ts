@@ -1,0 +1,49 @@
+/**
+ * `GET …/namespaces/NS/rollouts/NAME/hosts`: every host with its one reason code, by name. `code=A,B` and `wave=NAME` choose,
+ * `limit` and `continue` page.
+ */
+import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
+import { badRequest } from '../../shared/kube/status.js';
+import { type Answer, ok } from './answer.js';
+import type { ApiParts, ApiRequest } from './api-request.js';
+import type { RolloutHostList } from './explain.js';
+import { integerParameter } from './query-options.js';
+import { refOf } from './resources.js';
+
+const DEFAULT_LIMIT = 500;
+const MOST = 10_000;
+const PARAMETERS: ReadonlySet<string> = new Set(['code', 'wave', 'limit', 'continue', 'pretty']);
+
+/** The answer. */
+export interface RolloutHostsDocument extends RolloutHostList {
+  kind: 'RolloutHosts';
+  apiVersion: string;
+  rollout: { namespace: string; name: string };
+}
+
+/** Throws ApiError: 400 for a wrong query, 404 for an unknown name. */
+export async function answerRolloutHosts({ explain }: ApiParts, request: ApiRequest): Promise<Answer> {
+  const { query, namespace = '' } = request.info;
+  const unknown = [...query.keys()].find((key) => !PARAMETERS.has(key));
+  if (unknown !== undefined) {
+    throw badRequest(`unknown parameter "${unknown}": hosts takes code, wave, limit and continue`);
+  }
+  const ref = refOf(request);
+  const wave = query.get('wave');
+  const after = query.get('continue');
+  const list = await explain.rolloutHosts(ref, {
+    codes: query
+      .getAll('code')
+      .flatMap((text) => text.split(','))
+      .filter((code) => code !== ''),
+    ...(wave ? { wave } : {}),
+    ...(after ? { after } : {}),
+    limit: Math.min(MOST, Math.max(1, integerParameter(query, 'limit') ?? DEFAULT_LIMIT)),
+  });
+  return ok({
+    kind: 'RolloutHosts',
+    apiVersion: `${FLEET_GROUP}/v1`,
+    rollout: { namespace, name: ref.name },
+    ...list,
+  } satisfies RolloutHostsDocument);
+}

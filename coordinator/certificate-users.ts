@@ -1,0 +1,21 @@
+/** Whom the API takes the other end of a TLS connection for. */
+
+import type { UserInfo } from '../shared/kube/rbac.js';
+import type { Clock } from '../shared/process/clock.js';
+import { certificateUser } from './access/groups.js';
+import type { Hub } from './hub/hub.js';
+import { NODE_USER_PREFIX, NODES_GROUP } from './hub/node-subject.js';
+import { peerCertificateOf } from './pki/peer-certificate.js';
+
+/** The user of a client certificate. A node's counts while its key is registered, as on its link. */
+export function certificateUsers(
+  hub: Pick<Hub, 'knows'>,
+  clock: Clock,
+): (socket: unknown) => UserInfo | undefined {
+  return (socket) => {
+    const peer = peerCertificateOf(socket, clock.now());
+    if (!peer) return undefined;
+    const saysNode = peer.organizations.includes(NODES_GROUP) || peer.commonName.startsWith(NODE_USER_PREFIX);
+    return saysNode && !hub.knows(peer) ? undefined : certificateUser(peer);
+  };
+}

@@ -1,0 +1,120 @@
+/** `everynode coordinator install`: the coordinator as a service of this machine. Killed at any line, a repetition ends in the same place. */
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
+import {
+  installFile,
+  installLink,
+  requireSystemd,
+  runOnHost,
+  succeedsOnHost,
+} from '../../shared/process/host-service.js';
+import { amendSettings } from '../../shared/process/settings-file.js';
+import { VERSION } from '../../shared/process/version.js';
+import { kubeconfigPath } from '../data-dir.js';
+import { forOperator } from '../operator-error.js';
+import { COORDINATOR_SETTINGS, INSTALL_SETTINGS } from '../settings.js';
+import { BACKUPS_DIRECTORY, backupName, takeBackup } from '../store/backup.js';
+import { DATABASE_FILE } from '../store/private-files.js';
+import { apiClientFromKubeconfig } from './api-client.js';
+import {
+  COMMAND_LINK,
+  CONFIG_DIR,
+  CONFIG_FILE,
+  DATA_DIR,
+  PROGRAM,
+  SERVICE,
+  UNIT_FILE,
+  USER,
+} from './coordinator-places.js';
+import { joinLines } from './join-lines.js';
+import { readSettings } from './read-settings.js';
+import { addRelease } from './release.js';
+import { createToken } from './token.js';
+
+const HEAD = `# Settings of the Everynode coordinator; everynode coordinator --help lists them all.
+# Read at its start: systemctl restart everynode-coordinator
+`;
+const TOKEN_SECONDS = 24 * 60 * 60;
+
+/** Throws `ExitError`; what was missing is told before anything is changed. */
+export async function installCoordinator(
+  flags: Record<string, unknown> & { release?: string },
+): Promise<void> {
+  requireSystemd('everynode coordinator install');
+  const given = typedSettings(flags);
+  // Wrong ones are refused before anything is changed.
+  await readSettings(COORDINATOR_SETTINGS, { ...flags, config: presentSettings() && CONFIG_FILE });
+  if (!succeedsOnHost('id', '-u', USER)) {
+    const options = ['--system', '--user-group', '--home-dir', DATA_DIR, '--no-create-home'];
+    runOnHost('useradd', ...options, '--shell', '/usr/sbin/nologin', USER);
+  }
+  installProgram();
+  const text = amendSettings(presentSettings(), HEAD, given);
+  installFile(CONFIG_FILE, text, 0o640);
+  runOnHost('chown', `root:${USER}`, CONFIG_FILE);
+  runOnHost('install', '-d', '-m', '0700', '-o', USER, '-g', USER, DATA_DIR);
+  await backUp();
+  if (flags.release) addRelease(flags.release, DATA_DIR);
+  // A backup, a restore and a release are root's work; the service reads them as its own.
+  runOnHost('chown', '-R', `${USER}:${USER}`, DATA_DIR);
+  installFile(UNIT_FILE, readFileSync(unitSource()));
+  runOnHost('systemctl', 'daemon-reload');
+  runOnHost('systemctl', 'enable', '--quiet', SERVICE);
+  say('· starting the coordinator');
+  // Resolves when it serves.
+  runOnHost('systemctl', 'restart', SERVICE);
+  await announce(typeof flags.advertise === 'string' ? flags.advertise : undefined);
+}
+
+/** What another version left must be had back whole: that one reads no database that this one has changed. */
+async function backUp(): Promise<void> {
+  if (!existsSync(join(DATA_DIR, DATABASE_FILE))) return;
+  const now = Date.now();
+  const path = join(DATA_DIR, BACKUPS_DIRECTORY, backupName('manual', now));
+  await forOperator(() => takeBackup(DATA_DIR, path, now));
+  say(`· backup: ${path}`);
+}
+
+/** A command at a fixed place that starts this installation; the service's user must be able to read it. */
+function installProgram(): void {
+  const script = fileURLToPath(new URL('./everynode.js', import.meta.url));
+  const words = [process.execPath, script].map((word) => `'${word.replaceAll("'", `'\\''`)}'`);
+  installFile(PROGRAM, `#!/bin/sh\nexec ${words.join(' ')} "$@"\n`, 0o755);
+  if (!existsSync(COMMAND_LINK)) installLink(COMMAND_LINK, PROGRAM);
+  if (succeedsOnHost('runuser', '-u', USER, '--', PROGRAM, 'version')) return;
+  throw new ExitError(
+    EXIT_CODES.environment,
+    `The user ${USER} cannot run ${script}: install the package where everybody can read it (npm install -g).`,
+  );
+}
+
+function unitSource(): string {
+  return fileURLToPath(new URL(`../../../systemd/${SERVICE}`, import.meta.url));
+}
+
+function typedSettings(flags: Record<string, unknown>): Record<string, string> {
+  const typed = Object.keys(INSTALL_SETTINGS).filter((key) => flags[key] !== undefined);
+  return { ...Object.fromEntries(typed.map((key) => [key, String(flags[key])])), data: DATA_DIR };
+}
+
+function presentSettings(): string | undefined {
+  mkdirSync(CONFIG_DIR, { recursive: true, mode: 0o755 });
+  return existsSync(CONFIG_FILE) ? readFileSync(CONFIG_FILE, 'utf8') : undefined;
+}
+
+async function announce(advertise: string | undefined): Promise<void> {
+  const api = apiClientFromKubeconfig(kubeconfigPath(DATA_DIR));
+  // Printed once, for the first hosts: it joins as many as there are within its day.
+  const wish = { ttlSeconds: TOKEN_SECONDS, description: 'coordinator install', reusable: true };
+  const token = await createToken(api, wish);
+  say(`everynode-coordinator ${VERSION} serves ${api.server}; log: journalctl -u everynode-coordinator`);
+  say(`  export KUBECONFIG=${kubeconfigPath(DATA_DIR)}`);
+  say('On each host, within 24 hours:');
+  for (const line of await joinLines(api, token.text, DATA_DIR, advertise)) say(`  ${line}`);
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

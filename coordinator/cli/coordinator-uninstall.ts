@@ -1,0 +1,42 @@
+/** `everynode coordinator uninstall`: leaves the machine as it was. */
+import { existsSync, readdirSync, readlinkSync, rmdirSync, rmSync } from 'node:fs';
+import { requireSystemd, runOnHost, succeedsOnHost } from '../../shared/process/host-service.js';
+import {
+  COMMAND_LINK,
+  CONFIG_DIR,
+  CONFIG_FILE,
+  DATA_DIR,
+  PROGRAM,
+  PROGRAM_DIR,
+  SERVICE,
+  UNIT_FILE,
+  USER,
+} from './coordinator-places.js';
+
+/** Database and keys stay unless `purge`. Twice is harmless. Throws `ExitError`. */
+export async function uninstallCoordinator({ purge = false }: { purge?: boolean }): Promise<void> {
+  requireSystemd('everynode coordinator uninstall');
+  succeedsOnHost('systemctl', 'disable', '--quiet', '--now', SERVICE);
+  rmSync(UNIT_FILE, { force: true });
+  runOnHost('systemctl', 'daemon-reload');
+  succeedsOnHost('systemctl', 'reset-failed', SERVICE);
+  if (linksTo(COMMAND_LINK, PROGRAM)) rmSync(COMMAND_LINK);
+  rmSync(PROGRAM_DIR, { recursive: true, force: true });
+  if (!purge) {
+    process.stdout.write(`· kept: ${DATA_DIR}, ${CONFIG_FILE}, the user ${USER} (--purge removes them)\n`);
+    return;
+  }
+  rmSync(DATA_DIR, { recursive: true, force: true });
+  rmSync(CONFIG_FILE, { force: true });
+  if (existsSync(CONFIG_DIR) && readdirSync(CONFIG_DIR).length === 0) rmdirSync(CONFIG_DIR);
+  succeedsOnHost('userdel', USER);
+  process.stdout.write('· nothing of the coordinator is left\n');
+}
+
+function linksTo(link: string, target: string): boolean {
+  try {
+    return readlinkSync(link) === target;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,112 @@
+/** `everynode node approve|deny|revoke`: whom the fleet lets in, and whom no more. */
+import type { Command } from 'commander';
+import {
+  type CertificateSigningRequest,
+  KUBELET_CLIENT_SIGNER,
+  REQUESTED_NODE_ANNOTATION,
+  requestPhase,
+} from '../../shared/kube/certificate-signing-request.js';
+import type { Secret } from '../../shared/kube/config.js';
+import { toTimestamp } from '../../shared/kube/meta.js';
+import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
+import { kubeconfigPath } from '../data-dir.js';
+import { credentialSecretName, revokedData } from '../hub/node-credentials.js';
+import { defaultDataDir } from '../settings.js';
+import { type ApiClient, apiClientFromKubeconfig } from './api-client.js';
+
+const REQUESTS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
+const CREDENTIALS = '/api/v1/namespaces/kube-system/secrets';
+
+type Decision = 'Approved' | 'Denied';
+
+interface DecideOptions {
+  data: string;
+  all?: boolean;
+  selector?: string;
+}
+
+/** Adds the command. */
+export function nodeCommand(program: Command): void {
+  const node = program.command('node').description('hosts that want to join, and hosts that may no more');
+  const data = ['--data <DIR>', "the coordinator's data directory", defaultDataDir()] as const;
+  for (const [verb, decision] of [
+    ['approve', 'Approved'],
+    ['deny', 'Denied'],
+  ] as const) {
+    node
+      .command(verb)
+      .argument('[NAME...]', 'names of nodes, or of their requests (kubectl get csr)')
+      .description(`${verb} hosts that wait to become nodes`)
+      .option(...data)
+      .option('--all', 'every host that waits')
+      .option('-l, --selector <SELECTOR>', 'hosts by the labels that they would register with')
+      .action((names: string[], options: DecideOptions) => decideOn(decision, names, options));
+  }
+  node
+    .command('revoke')
+    .argument('<NAME>', 'name of the node')
+    .description('close the link of a node at once and let its key in never again; its name is free then')
+    .option(...data)
+    .action(revoke);
+}
+
+async function decideOn(decision: Decision, names: string[], options: DecideOptions): Promise<void> {
+  if (names.length === 0 && !options.all && options.selector === undefined) {
+    throw new ExitError(EXIT_CODES.usage, 'Whom? Give names, --selector or --all.');
+  }
+  const api = apiClientFromKubeconfig(kubeconfigPath(options.data));
+  const waiting = await waitingRequests(api, options.selector);
+  const chosen =
+    names.length === 0 ? waiting : waiting.filter((request) => names.some((name) => isOf(request, name)));
+  const lacking = names.find((name) => !chosen.some((request) => isOf(request, name)));
+  if (lacking !== undefined)
+    throw new ExitError(EXIT_CODES.usage, `No host waits under the name ${lacking}.`);
+  for (const request of chosen) {
+    await decide(api, request, decision);
+    process.stdout.write(`${nodeOf(request)} ${decision.toLowerCase()} (${request.metadata.name})\n`);
+  }
+  if (chosen.length === 0) process.stdout.write('nobody waits\n');
+}
+
+async function waitingRequests(
+  api: ApiClient,
+  selector: string | undefined,
+): Promise<CertificateSigningRequest[]> {
+  const query = new URLSearchParams({ fieldSelector: `spec.signerName=${KUBELET_CLIENT_SIGNER}` });
+  if (selector !== undefined) query.set('labelSelector', selector);
+  const { items } = await api.request<{ items: CertificateSigningRequest[] }>('GET', `${REQUESTS}?${query}`);
+  return items.filter((request) => requestPhase(request) === 'pending');
+}
+
+async function decide(api: ApiClient, request: CertificateSigningRequest, type: Decision): Promise<void> {
+  const time = toTimestamp(Date.now());
+  const condition = {
+    type,
+    status: 'True' as const,
+    reason: `EverynodeNode${type}`,
+    message: `This CSR was ${type.toLowerCase()} by everynode node.`,
+    lastUpdateTime: time,
+    lastTransitionTime: time,
+  };
+  const status = { ...request.status, conditions: [...(request.status?.conditions ?? []), condition] };
+  await api.request('PUT', `${REQUESTS}/${encodeURIComponent(request.metadata.name)}/approval`, {
+    ...request,
+    status,
+  });
+}
+
+function isOf(request: CertificateSigningRequest, name: string): boolean {
+  return request.metadata.name === name || nodeOf(request) === name;
+}
+
+function nodeOf({ metadata }: CertificateSigningRequest): string {
+  return metadata.annotations?.[REQUESTED_NODE_ANNOTATION] ?? metadata.name;
+}
+
+async function revoke(node: string, options: { data: string }): Promise<void> {
+  const api = apiClientFromKubeconfig(kubeconfigPath(options.data));
+  const path = `${CREDENTIALS}/${encodeURIComponent(credentialSecretName(node))}`;
+  const secret = await api.request<Secret>('GET', path);
+  await api.request('PUT', path, { ...secret, data: revokedData(secret.data ?? {}) });
+  process.stdout.write(`node ${node} revoked: its link is closed, and its key is barred\n`);
+}

@@ -1,0 +1,77 @@
+/** Rollouts as lines for a terminal. Pure. */
+import type { Rollout, RolloutStatus } from '../../shared/kube/rollout.js';
+import { durationText } from '../kinds/duration-text.js';
+
+/** How it stands, in one line: what changes while it goes on. */
+export function progressLine(status: RolloutStatus, now: number): string {
+  const { phase, wave, nodes, updated, codes = {}, estimatedEndTime, message } = status;
+  const others = Object.entries(codes).filter(([code]) => code !== 'Updated' && code !== 'NotEligible');
+  const rest = others.map(([code, count]) => `${count} ${code}`).join(', ');
+  const left = estimatedEndTime
+    ? `; about ${durationText(Math.max(0, Date.parse(estimatedEndTime) - now))} left`
+    : '';
+  return `${phase}${wave ? ` (${wave})` : ''}: ${updated} of ${nodes} updated${rest ? `, ${rest}` : ''}; ${message}${left}`;
+}
+
+/** Waves, causes of failure, and who did what. */
+export function detailLines({ revision, waves, failures = [], steering }: RolloutStatus): string[] {
+  const requests = (steering?.requests ?? []).filter((request) => request.revision === revision);
+  return [
+    ...table([
+      ['WAVE', 'NODES', 'UPDATED', 'IN PROGRESS', 'FAILED', 'DARK', 'OUTSIDE WINDOW', 'SKIPPED'],
+      ...waves.map((wave) => [
+        wave.name,
+        ...[wave.nodes, wave.updated, wave.inProgress ?? 0, wave.failed, wave.deferred].map(String),
+        ...[wave.outsideWindow, wave.skipped].map(String),
+      ]),
+    ]),
+    ...failures.map(
+      ({ node, reason, message }) => `failed ${node}: ${reason}${message ? `: ${message}` : ''}`,
+    ),
+    ...requests.map(({ time, user, verb, targets = [], reason }) => {
+      return `${time} ${user}: ${[verb, ...targets].join(' ')}${reason ? ` (${reason})` : ''}`;
+    }),
+  ];
+}
+
+/** One line for each rollout, with the causes of its failures below it. */
+export function historyLines(rollouts: readonly Rollout[]): string[] {
+  const rows = rollouts.flatMap(({ status }) => (status ? [historyRow(status)] : []));
+  return table([
+    ['REVISION', 'OUTCOME', 'STARTED', 'DURATION', 'NODES', 'UPDATED', 'FAILED', 'BY', 'CAUSE'],
+    ...rows,
+  ]);
+}
+
+function historyRow(status: RolloutStatus): string[] {
+  const { revisionNumber, revision, phase, startTime, endTime, nodes, updated, failures = [] } = status;
+  const [first] = failures;
+  const people = (status.steering?.requests ?? [])
+    .filter((request) => request.revision === revision)
+    .map(({ verb, user }) => `${verb}:${user}`);
+  return [
+    String(revisionNumber ?? revision),
+    status.aborted ? `${phase} (aborted)` : phase,
+    startTime,
+    endTime ? durationText(Date.parse(endTime) - Date.parse(startTime)) : '-',
+    String(nodes),
+    String(updated),
+    String(Math.max(status.failed, failures.length)),
+    [...new Set(people)].join(',') || '-',
+    first
+      ? `${first.node}: ${first.reason}${first.message ? `: ${first.message}` : ''}`
+      : (status.failure ?? ''),
+  ];
+}
+
+/** Columns as wide as their widest cell. */
+function table(rows: readonly string[][]): string[] {
+  const [heading = []] = rows;
+  const widths = heading.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}

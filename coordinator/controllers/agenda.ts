@@ -1,0 +1,45 @@
+/** What is to be looked at again, each at its own time: the next one is known at once. Times are ms since the epoch. */
+import sortedBTree from 'sorted-btree';
+
+const BTree = sortedBTree.default;
+
+export class Agenda {
+  readonly #byTime = new BTree<number, Set<string>>();
+  readonly #byName = new Map<string, number>();
+
+  /** In the place of the time that was set for `name`; undefined: at no time. */
+  set(name: string, at: number | undefined): void {
+    const before = this.#byName.get(name);
+    if (before === at) return;
+    if (before !== undefined) this.#remove(name, before);
+    if (at === undefined) return;
+    this.#byName.set(name, at);
+    const together = this.#byTime.get(at);
+    if (together) together.add(name);
+    else this.#byTime.set(at, new Set([name]));
+  }
+
+  /** The first time that is set. */
+  get next(): number | undefined {
+    return this.#byTime.minKey();
+  }
+
+  /** Takes out what is due at `now`, the earliest first. */
+  takeDue(now: number): string[] {
+    const due: string[] = [];
+    for (let at = this.next; at !== undefined && at <= now; at = this.next) {
+      for (const name of [...(this.#byTime.get(at) ?? [])]) {
+        this.#remove(name, at);
+        due.push(name);
+      }
+    }
+    return due;
+  }
+
+  #remove(name: string, at: number): void {
+    this.#byName.delete(name);
+    const together = this.#byTime.get(at);
+    together?.delete(name);
+    if (together?.size === 0) this.#byTime.delete(at);
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * Every host at a glance, for those who look: nothing is computed while nobody does. A change marks its host; marked hosts are
+ * looked at together, and what comes out is encoded once for all who watch.
+ */
+import type { Host } from '../../shared/kube/host.js';
+import type { Clock, Timer } from '../../shared/process/clock.js';
+import { Slice } from '../../shared/process/slice.js';
+import { hostAtAGlance } from '../decisions/host-at-a-glance.js';
+import { type Informers, PODS_BY_NODE } from '../informers/informer.js';
+
+/** A change is told after so long at the latest, together with all others of that time. */
+const TOGETHER_MS = 100;
+
+/** One host as JSON text; `undefined` when it is gone. */
+export interface HostText {
+  name: string;
+  json: string | undefined;
+}
+
+export interface HostBoardParts {
+  informers: Informers;
+  clock: Clock;
+}
+
+export class HostBoard {
+  readonly #parts: HostBoardParts;
+  readonly #slice: Slice;
+  readonly #texts = new Map<string, { host: Host; json: string }>();
+  readonly #marked = new Set<string>();
+  readonly #listeners = new Set<(changed: readonly HostText[]) => void>();
+  #timer: Timer | undefined;
+  /** Looks follow each other, so that none tells what an earlier one knew better. */
+  #looking: Promise<void> = Promise.resolve();
+
+  constructor(parts: HostBoardParts) {
+    this.#parts = parts;
+    this.#slice = new Slice(parts.clock);
+    const { nodes, pods } = parts.informers;
+    nodes.onChange(({ previous, current }) => this.#mark((current ?? previous)?.metadata.name));
+    pods.onChange(({ previous, current }) => {
+      this.#mark(current?.spec.nodeName);
+      if (previous?.spec.nodeName !== current?.spec.nodeName) this.#mark(previous?.spec.nodeName);
+    });
+  }
+
+  /** All hosts as they are now, in order of their names. */
+  async list(): Promise<readonly Host[]> {
+    await this.#look();
+    return [...this.#texts.values()].map(({ host }) => host).sort(byName);
+  }
+
+  /** One host as it is now. */
+  async get(name: string): Promise<Host | undefined> {
+    await this.#look();
+    return this.#texts.get(name)?.host;
+  }
+
+  /**
+   * Answers all hosts, and calls `onChange` with each batch of changes after them until `leave`.
+   * A host whose text did not change is not told of.
+   */
+  async watch(
+    onChange: (changed: readonly HostText[]) => void,
+  ): Promise<{ first: HostText[]; leave: () => void }> {
+    await this.#look();
+    this.#listeners.add(onChange);
+    if (this.#marked.size > 0) this.#lookSoon();
+    const first = [...this.#texts].map(([name, { json }]) => ({ name, json }));
+    return { first, leave: () => void this.#listeners.delete(onChange) };
+  }
+
+  #mark(name: string | undefined): void {
+    if (name === undefined) return;
+    this.#marked.add(name);
+    if (this.#listeners.size > 0) this.#lookSoon();
+  }
+
+  #lookSoon(): void {
+    this.#timer ??= this.#parts.clock.after(TOGETHER_MS, () => {
+      this.#timer = undefined;
+      void this.#look();
+    });
+  }
+
+  #look(): Promise<void> {
+    this.#looking = this.#looking.then(() => this.#lookAtMarked());
+    return this.#looking;
+  }
+
+  async #lookAtMarked(): Promise<void> {
+    const changed: HostText[] = [];
+    for (const name of this.#marked) {
+      this.#marked.delete(name);
+      const text = this.#lookAt(name);
+      if (text) changed.push(text);
+      const pause = this.#slice.pause();
+      if (pause) await pause;
+    }
+    if (changed.length === 0) return;
+    for (const listener of this.#listeners) listener(changed);
+  }
+
+  /** Undefined when nothing that is shown has changed. */
+  #lookAt(name: string): HostText | undefined {
+    const { nodes, pods } = this.#parts.informers;
+    const known = this.#texts.get(name);
+    const node = nodes.get({ name });
+    if (!node) {
+      this.#texts.delete(name);
+      return known && { name, json: undefined };
+    }
+    const host = hostAtAGlance(node, pods.indexed(PODS_BY_NODE, name));
+    const json = JSON.stringify(host);
+    if (known?.json === json) return undefined;
+    this.#texts.set(name, { host, json });
+    return { name, json };
+  }
+}
+
+function byName(a: Host, b: Host): number {
+  return a.metadata.name < b.metadata.name ? -1 : 1;
+}

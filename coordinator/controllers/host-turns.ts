@@ -1,0 +1,62 @@
+/** Writes turns on Pods for their hosts to carry out, and takes them away again (`shared/kube/host-turn.ts`). */
+import { type HostTurn, TURN_ANNOTATION, turnOn } from '../../shared/kube/host-turn.js';
+import type { Pod } from '../../shared/kube/pod.js';
+import { ApiError } from '../../shared/kube/status.js';
+import type { DaemonSet } from '../../shared/kube/workload.js';
+import { REVISION_HASH_LABEL } from '../../shared/kube/workload.js';
+import { daemonPod } from '../decisions/daemon-pod.js';
+import type { HostTurnTerms } from '../decisions/host-turn-terms.js';
+import { podKind } from '../kinds/index.js';
+import type { Registry } from '../registry/registry.js';
+import type { DaemonPodModels } from './daemon-pod-models.js';
+
+export class HostTurns {
+  readonly #registry: Pick<Registry, 'modify'>;
+  readonly #models: DaemonPodModels;
+
+  constructor(registry: Pick<Registry, 'modify'>, models: DaemonPodModels) {
+    this.#registry = registry;
+    this.#models = models;
+  }
+
+  /**
+   * Gives the host of `old` its turn. One for the same revision that stands there already keeps its successor: the host may
+   * have begun it. Answers the Pod as written; throws ApiError, as a create of the successor would.
+   */
+  async give(
+    { daemonSet, hash }: { daemonSet: DaemonSet; hash: string },
+    old: Pod,
+    terms: HostTurnTerms,
+  ): Promise<Pod> {
+    const present = turnOn(old)?.successor;
+    const isSame = present?.metadata.labels?.[REVISION_HASH_LABEL] === hash;
+    const successor = present && isSame ? present : this.#successor(daemonSet, hash, old.spec.nodeName ?? '');
+    const turn: HostTurn = { successor, ...terms };
+    return this.#annotate(old, JSON.stringify(turn));
+  }
+
+  /** Answers the Pod as written. */
+  withdraw(old: Pod): Promise<Pod> {
+    return this.#annotate(old, undefined);
+  }
+
+  /** Without the time of its making: that is when the host begins. */
+  #successor(daemonSet: DaemonSet, hash: string, nodeName: string): Pod {
+    const made = daemonPod(daemonSet, nodeName, hash);
+    made.spec.nodeName = nodeName;
+    const { object } = this.#models.of(daemonSet, made).like(nodeName);
+    const { status: _, ...pod } = object;
+    const { creationTimestamp: __, ...metadata } = pod.metadata;
+    return { ...pod, metadata };
+  }
+
+  async #annotate({ metadata }: Pod, text: string | undefined): Promise<Pod> {
+    const record = await this.#registry.modify(podKind, metadata, (stored): undefined => {
+      if (stored.metadata.uid !== metadata.uid)
+        throw new ApiError('Conflict', 'the Pod is another one by now');
+      const { [TURN_ANNOTATION]: _, ...others } = stored.metadata.annotations ?? {};
+      stored.metadata.annotations = text === undefined ? others : { ...others, [TURN_ANNOTATION]: text };
+    });
+    return record.object();
+  }
+}

@@ -1,0 +1,110 @@
+/** The nodes of a rollout by the hours in which their Pods may be replaced: what time changes is seen once for all of a zone. */
+import {
+  classifyHours,
+  type Hours,
+  type HoursClass,
+  nextReplacement,
+  type TimesSpec,
+} from '../../shared/calendar/node-hours.js';
+import type { Labels } from '../../shared/kube/selectors.js';
+
+interface Zone {
+  own: HoursClass;
+  names: Set<string>;
+  hours: Hours;
+}
+
+export class NodeZones {
+  readonly #classOf: (labels: Labels | undefined) => HoursClass;
+  /** Labels are shared and never change: a node's are classified once. */
+  readonly #classes = new WeakMap<Labels, HoursClass>();
+  readonly #zones = new Map<string, Zone>();
+  readonly #zoneOf = new Map<string, Zone>();
+  /** When the first zone's hours may change. */
+  #next: number | undefined;
+  /** Cached with the zones' hours. */
+  #nextOpening: { at: number | undefined } | undefined;
+
+  /** `times` have passed validation. */
+  constructor(times: TimesSpec) {
+    this.#classOf = classifyHours(times);
+  }
+
+  /** A node as its labels have it now, ms since the epoch. */
+  put(name: string, labels: Labels | undefined, now: number): void {
+    const own = this.#classify(labels);
+    const before = this.#zoneOf.get(name);
+    if (before?.own === own) return;
+    before?.names.delete(name);
+    const zone = this.#zones.get(own.key) ?? this.#open(own, now);
+    zone.names.add(name);
+    this.#zoneOf.set(name, zone);
+  }
+
+  remove(name: string): void {
+    this.#zoneOf.get(name)?.names.delete(name);
+    this.#zoneOf.delete(name);
+  }
+
+  /** As of the last `turn`; undefined for a node that was not put. */
+  hoursOf(name: string): Hours | undefined {
+    return this.#zoneOf.get(name)?.hours;
+  }
+
+  /** Moves on to `now`; answers the nodes of zones where replacements became allowed or forbidden. */
+  turn(now: number): string[] {
+    if (this.#next === undefined || now < this.#next) return [];
+    const turned: string[] = [];
+    for (const zone of this.#zones.values()) {
+      const { replace } = zone.hours;
+      zone.hours = zone.own.at(now);
+      if (zone.hours.replace !== replace) for (const name of zone.names) turned.push(name);
+    }
+    this.#reckon();
+    return turned;
+  }
+
+  /** When `turn` has something to do again. */
+  get next(): number | undefined {
+    return this.#next;
+  }
+
+  /** When the first of the zones opens that forbid replacements now. */
+  nextOpening(now: number): number | undefined {
+    this.#nextOpening ??= {
+      at: earliest(
+        [...this.#zones.values()]
+          .filter(({ hours, names }) => !hours.replace && names.size > 0)
+          .map(({ own }) => nextReplacement(own, now)),
+      ),
+    };
+    return this.#nextOpening.at;
+  }
+
+  #classify(labels: Labels | undefined): HoursClass {
+    if (!labels) return this.#classOf(labels);
+    const known = this.#classes.get(labels);
+    if (known) return known;
+    const found = this.#classOf(labels);
+    this.#classes.set(labels, found);
+    return found;
+  }
+
+  #open(own: HoursClass, now: number): Zone {
+    const zone = { own, names: new Set<string>(), hours: own.at(now) };
+    this.#zones.set(own.key, zone);
+    this.#reckon();
+    return zone;
+  }
+
+  #reckon(): void {
+    this.#next = earliest([...this.#zones.values()].map(({ hours }) => hours.until));
+    this.#nextOpening = undefined;
+  }
+}
+
+/** The first of some times; undefined where there is none. */
+export function earliest(times: readonly (number | undefined)[]): number | undefined {
+  const known = times.filter((at) => at !== undefined);
+  return known.length > 0 ? Math.min(...known) : undefined;
+}

@@ -1,0 +1,78 @@
+/** Who says whose turn it is in a rehearsal: upstream's rolling update, or a policy's waves. */
+import type { DaemonSet } from '../../../shared/kube/workload.js';
+import type { ReasonCode } from '../../decisions/reason-code.js';
+import { chooseReplacements } from '../../decisions/rolling-update.js';
+import type { RolloutCode } from '../../decisions/rollout-code.js';
+import { isRollingUpdate } from '../../decisions/update-strategy.js';
+import type { DaemonSetTally } from '../daemonset-tally.js';
+import { NO_TURNS, type Turns } from '../rollout-turns.js';
+
+export interface Conductor {
+  /** Once every node has been counted, before the first turns. */
+  begin(): Promise<void>;
+  /** The turns of this moment. */
+  turns(now: number): Turns;
+  /** When time alone changes what `turns` says, ms; undefined: never. */
+  nextAt(): number | undefined;
+  /** Nothing happens any more: may something be supposed (an approval, say) for it to go on? True when it was. */
+  suppose(): boolean;
+  /** What was supposed, in words. */
+  readonly suppositions: readonly string[];
+  /** Waves in order, and which of them opened only by an approval that was supposed; [] without a policy. */
+  readonly waves: readonly { name: string; needsApproval: boolean }[];
+  waveOf(node: string): string | undefined;
+  /** Why a node that has an older Pod keeps it now. */
+  holdOf(node: string): { code: ReasonCode | RolloutCode; because: string };
+  /** Why nothing more happens, if that is not because all is done. */
+  stoppedBy(): string | undefined;
+}
+
+/** Without a policy: as upstream, over the whole fleet. */
+export class UpstreamConductor implements Conductor {
+  readonly #daemonSet: DaemonSet;
+  readonly #tally: DaemonSetTally;
+  readonly suppositions: readonly string[] = [];
+  readonly waves: readonly { name: string; needsApproval: boolean }[] = [];
+
+  constructor(daemonSet: DaemonSet, tally: DaemonSetTally) {
+    this.#daemonSet = daemonSet;
+    this.#tally = tally;
+  }
+
+  get #rolls(): boolean {
+    return isRollingUpdate(this.#daemonSet.spec.updateStrategy);
+  }
+
+  async begin(): Promise<void> {
+    // Nothing to draw.
+  }
+
+  turns(): Turns {
+    return this.#rolls ? chooseReplacements(this.#tally, this.#daemonSet.spec.updateStrategy) : NO_TURNS;
+  }
+
+  nextAt(): undefined {
+    return undefined;
+  }
+
+  suppose(): boolean {
+    return false;
+  }
+
+  waveOf(): undefined {
+    return undefined;
+  }
+
+  holdOf(): { code: ReasonCode; because: string } {
+    return this.#rolls
+      ? { code: 'Budget', because: 'as many others as may be unavailable at once go first' }
+      : { code: 'UpdateOnDelete', because: 'the update strategy is OnDelete: its Pod has to be deleted' };
+  }
+
+  stoppedBy(): string | undefined {
+    const { nodes } = this.#tally;
+    const left = nodes.oldAvailable.size + nodes.retiringAvailable.size;
+    if (!this.#rolls || left === 0) return undefined;
+    return `${left} hosts wait for others that do not become available and use up maxUnavailable`;
+  }
+}

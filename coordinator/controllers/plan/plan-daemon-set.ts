@@ -1,0 +1,153 @@
+/** The plan of one DaemonSet: its hosts as they stand, a rehearsal, and what came of it. */
+import type { DaemonSetPlan } from '../../../shared/kube/plan.js';
+import { CHANGING_ACTIONS } from '../../../shared/kube/plan.js';
+import type { RolloutPolicy } from '../../../shared/kube/rollout-policy.js';
+import type { DaemonSet } from '../../../shared/kube/workload.js';
+import type { Clock } from '../../../shared/process/clock.js';
+import { Slice } from '../../../shared/process/slice.js';
+import { contactOf } from '../../decisions/contact.js';
+import type { CurrentRevision } from '../../decisions/daemon-node.js';
+import { templateGenerationOf } from '../../decisions/daemon-pod.js';
+import { countActions, countReasons, planSentence } from '../../decisions/plan-words.js';
+import { podPace } from '../../decisions/pod-pace.js';
+import { REASON_CODES } from '../../decisions/reason-code.js';
+import { hashOf } from '../../decisions/revision.js';
+import { revisionHistory } from '../../decisions/revision-history.js';
+import { ROLLOUT_CODES } from '../../decisions/rollout-code.js';
+import { isRollingUpdate } from '../../decisions/update-strategy.js';
+import { BY_OWNER } from '../../informers/informer.js';
+import { semanticallyEqual } from '../../kinds/semantic-equality.js';
+import { DaemonSetTally } from '../daemonset-tally.js';
+import { nodeNamesOf, viewNode } from '../daemonset-view.js';
+import { governing } from '../rollout-decision.js';
+import { type Conductor, UpstreamConductor } from './conductor.js';
+import { type FirstReason, firstReason, most, plannedHosts, plannedWaves } from './plan-hosts.js';
+import { rehearse } from './rehearsal.js';
+import { type HostBefore, RehearsedHosts } from './rehearsed-hosts.js';
+import { Timeline } from './timeline.js';
+import { WavesConductor, type WavesConductorOptions } from './waves-conductor.js';
+import type { PlanInformers, PlannedWorld } from './world.js';
+
+export interface PlanSubject {
+  /** Absent where the apply would make it. */
+  before?: DaemonSet | undefined;
+  after: DaemonSet;
+  world: PlannedWorld;
+  informers: PlanInformers;
+  clock: Clock;
+}
+
+/** Costs a look at every node, and one for every change there: in slices. */
+export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan> {
+  const { before, after, clock, informers } = subject;
+  const slice = new Slice(clock);
+  const current = currentOf(after, informers);
+  const befores = await hostsBefore(subject, current, slice);
+  const { uid = '', generation = 0 } = after.metadata;
+  const tally = new DaemonSetTally({ uid, generation, current });
+  const timeline = new Timeline(clock.now());
+  const begun = timeline.now;
+  const pace = podPace(informers.pods.indexed(BY_OWNER, uid));
+  const hosts = new RehearsedHosts({ daemonSet: after, current, tally, timeline, pace, hosts: befores });
+  const policy = isRollingUpdate(after.spec.updateStrategy)
+    ? governing(after, subject.world.policiesIn(after.metadata.namespace ?? ''))
+    : undefined;
+  const conductor: Conductor = policy
+    ? wavesConductor(subject, policy, { tally, timeline, pace, slice })
+    : new UpstreamConductor(after, tally);
+  const reasons = new Map<string, FirstReason>();
+  const names = befores.map(({ name }) => name);
+  await rehearse({
+    ...{ tally, hosts, names, timeline, conductor, slice },
+    begun: () => {
+      for (const host of befores) {
+        const course = hosts.courseOf(host.name);
+        const node = subject.world.places.nodes.get({ name: host.name });
+        if (course) reasons.set(host.name, firstReason(host, course, node, after, conductor));
+      }
+    },
+  });
+  const planned = plannedHosts(befores, hosts, reasons, conductor, begun);
+  const previous = before && currentOf(before, informers).hash;
+  const ends = planned.flatMap(({ endSeconds }) => endSeconds ?? []);
+  const blockedBy = planned.some(({ action }) => CHANGING_ACTIONS.includes(action))
+    ? conductor.stoppedBy()
+    : undefined;
+  const { namespace = '', name } = after.metadata;
+  const told = {
+    namespace,
+    name,
+    change: changeOf(before, after),
+    counts: countActions(planned),
+    waves: plannedWaves(conductor, planned),
+    ...(ends.length > 0 ? { endSeconds: most(ends) } : {}),
+    ...(policy ? { policy: policy.metadata.name } : {}),
+    ...(blockedBy === undefined ? {} : { blockedBy }),
+  };
+  return {
+    ...told,
+    revision: current.hash,
+    ...(previous === undefined || previous === current.hash ? {} : { previousRevision: previous }),
+    sentence: planSentence(told),
+    reasons: countReasons(planned, [...new Set<string>([...ROLLOUT_CODES, ...REASON_CODES])]),
+    suppositions: [
+      pace.isMeasured
+        ? `a Pod takes ${pace.startMs / 1000} s to become ready, as the present ones did`
+        : `a Pod takes ${pace.startMs / 1000} s to become ready: none has shown yet how long`,
+      ...conductor.suppositions,
+    ],
+    hosts: planned,
+  };
+}
+
+function wavesConductor(
+  { after, world, informers }: PlanSubject,
+  policy: RolloutPolicy,
+  parts: Pick<WavesConductorOptions, 'tally' | 'timeline' | 'pace' | 'slice'>,
+): WavesConductor {
+  const { namespace = '', name, uid = '' } = after.metadata;
+  const nodes = [...world.places.nodes.list()];
+  return new WavesConductor({
+    ...parts,
+    ...{ daemonSet: after, policy },
+    rollout: informers.rollouts.get({ namespace, name }),
+    revisions: informers.controllerRevisions.indexed(BY_OWNER, uid),
+    pods: informers.pods.indexed(BY_OWNER, uid),
+    nodeOf: (node) => world.places.nodes.get({ name: node }),
+    fleetSize: nodes.length,
+  });
+}
+
+function currentOf(daemonSet: DaemonSet, { controllerRevisions }: PlanInformers): CurrentRevision {
+  const owned = controllerRevisions.indexed(BY_OWNER, daemonSet.metadata.uid ?? '');
+  return {
+    hash: hashOf(revisionHistory(daemonSet, owned).current.revision),
+    templateGeneration: templateGenerationOf(daemonSet),
+  };
+}
+
+async function hostsBefore(
+  { after, world }: PlanSubject,
+  current: CurrentRevision,
+  slice: Slice,
+): Promise<HostBefore[]> {
+  const { places } = world;
+  const hosts: HostBefore[] = [];
+  for (const name of nodeNamesOf(places, after)) {
+    const node = places.nodes.get({ name });
+    hosts.push({
+      ...viewNode(places, after, current, name).node,
+      contact: node ? contactOf(node) : 'here',
+    });
+    await slice.pause();
+  }
+  return hosts;
+}
+
+function changeOf(before: DaemonSet | undefined, after: DaemonSet): DaemonSetPlan['change'] {
+  if (!before) return 'Create';
+  const isSame =
+    semanticallyEqual(before.spec, after.spec) &&
+    semanticallyEqual(before.metadata.labels, after.metadata.labels);
+  return isSame ? 'None' : 'Update';
+}

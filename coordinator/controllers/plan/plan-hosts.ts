@@ -1,0 +1,105 @@
+/** What a rehearsal says of each host: what becomes of it, when, and why not at once. */
+import type { HostAction, PlannedHost, PlannedWave } from '../../../shared/kube/plan.js';
+import type { DaemonSet } from '../../../shared/kube/workload.js';
+import { type Placement, type PlacementNode, placementOf } from '../../decisions/placement.js';
+import { OBJECTIONS, type ReasonCode } from '../../decisions/reason-code.js';
+import type { RolloutCode } from '../../decisions/rollout-code.js';
+import type { Conductor } from './conductor.js';
+import type { HostBefore, HostCourse, RehearsedHosts } from './rehearsed-hosts.js';
+
+/** A host's reason the moment after the apply. */
+export interface FirstReason {
+  code: ReasonCode | RolloutCode;
+  because?: string;
+}
+
+const isLive = ({ terminating }: { terminating: boolean }) => !terminating;
+
+/** Why the host stands as it does when all has been ordered that may be ordered at once. */
+export function firstReason(
+  host: HostBefore,
+  course: HostCourse,
+  object: PlacementNode | undefined,
+  daemonSet: DaemonSet,
+  conductor: Conductor,
+): FirstReason {
+  const placement: Placement | undefined = object && placementOf(object, daemonSet.spec.template.spec);
+  const had = host.pods.some(isLive);
+  if (!placement) return { code: 'NodeNotFound', because: 'there is no such Node' };
+  if (!placement.shouldRun) {
+    const stays = placement.shouldContinueRunning && had;
+    return { code: stays ? 'KeptDespiteTaint' : OBJECTIONS[placement.rule], because: placement.reason };
+  }
+  const isMoved = course.created > 0 || course.deleted > 0;
+  const old = course.pods.find((pod) => isLive(pod) && !pod.updated);
+  if (isMoved && host.contact !== 'here') return OFFLINE;
+  if (isMoved) return { code: had ? 'Updating' : 'Creating' };
+  if (old) return conductor.holdOf(host.name);
+  return { code: 'Updated' };
+}
+
+const OFFLINE: FirstReason = { code: 'NodeOffline', because: 'its agent is not connected' };
+
+function actionOf({ pods: before, contact }: HostBefore, course: HostCourse, eligible: boolean): HostAction {
+  const had = before.some(isLive);
+  const live = course.pods.filter(isLive);
+  const isMoved = course.created > 0 || course.deleted > 0;
+  if (isMoved && contact !== 'here') return 'wait';
+  if (isMoved) return live.length === 0 ? 'stop' : had ? 'replace' : 'start';
+  if (live.some((pod) => !pod.updated) && eligible) return 'wait';
+  return had ? 'keep' : 'none';
+}
+
+/** All hosts by name, as they come out of the rehearsal that began at `begun`, ms. */
+export function plannedHosts(
+  befores: readonly HostBefore[],
+  hosts: RehearsedHosts,
+  reasons: ReadonlyMap<string, FirstReason>,
+  conductor: Conductor,
+  begun: number,
+): PlannedHost[] {
+  const seconds = (at: number) => (at - begun) / 1000;
+  return befores
+    .map((host): PlannedHost => {
+      const course = hosts.courseOf(host.name) ?? { pods: [], created: 0, deleted: 0 };
+      const action = actionOf(host, course, host.shouldRun);
+      const wave = conductor.waveOf(host.name);
+      const isForeseen = action !== 'wait' && course.firstAt !== undefined && course.lastAt !== undefined;
+      return {
+        node: host.name,
+        action,
+        ...(reasons.get(host.name) ?? { code: 'Updated' }),
+        ...(wave === undefined || !host.shouldRun ? {} : { wave }),
+        ...(isForeseen
+          ? { startSeconds: seconds(course.firstAt ?? 0), endSeconds: seconds(course.lastAt ?? 0) }
+          : {}),
+      };
+    })
+    .sort((a, b) => (a.node < b.node ? -1 : 1));
+}
+
+/** The waves as their hosts go through them. */
+export function plannedWaves({ waves }: Conductor, hosts: readonly PlannedHost[]): PlannedWave[] {
+  return waves.map(({ name, needsApproval }) => {
+    const own = hosts.filter(({ wave }) => wave === name);
+    const changing = own.filter(({ action }) => action !== 'keep' && action !== 'none');
+    const starts = changing.flatMap(({ startSeconds }) => startSeconds ?? []);
+    const ends = changing.flatMap(({ endSeconds }) => endSeconds ?? []);
+    return {
+      name,
+      nodes: own.length,
+      changes: changing.length,
+      ...(starts.length > 0 ? { startSeconds: least(starts), endSeconds: most(ends) } : {}),
+      ...(needsApproval ? { needsApproval } : {}),
+    };
+  });
+}
+
+/** Not by spreading: there may be more hosts than a call takes arguments. */
+export function most(values: readonly number[]): number {
+  return values.reduce((top, value) => Math.max(top, value), Number.NEGATIVE_INFINITY);
+}
+
+function least(values: readonly number[]): number {
+  return values.reduce((low, value) => Math.min(low, value), Number.POSITIVE_INFINITY);
+}

@@ -1,0 +1,161 @@
+/** Answers what manifests would do to hosts: fits the API's `Foresee`, from the registry's dry runs and informers, and writes nothing. */
+import { FLEET_GROUP } from '../../../shared/kube/fleet-group.js';
+import type { KubeObject } from '../../../shared/kube/meta.js';
+import type { Node } from '../../../shared/kube/node.js';
+import {
+  CHANGING_ACTIONS,
+  type DaemonSetPlan,
+  type Plan,
+  type PlanRequest,
+} from '../../../shared/kube/plan.js';
+import type { RolloutPolicy } from '../../../shared/kube/rollout-policy.js';
+import { compileLabelSelector } from '../../../shared/kube/selectors.js';
+import { ApiError } from '../../../shared/kube/status.js';
+import type { DaemonSet } from '../../../shared/kube/workload.js';
+import type { Clock } from '../../../shared/process/clock.js';
+import { daemonSetKind, nodeKind, rolloutPolicyKind } from '../../kinds/index.js';
+import { apiVersionOf, type Kind } from '../../kinds/kind.js';
+import { type Foreseen, foreseeApply } from '../../registry/foresee-apply.js';
+import type { Registry } from '../../registry/registry.js';
+import { planDaemonSet } from './plan-daemon-set.js';
+import { type PlanInformers, PlannedWorld } from './world.js';
+
+export interface PlannerParts {
+  registry: Registry;
+  informers: PlanInformers;
+  clock: Clock;
+}
+
+type Manifest = Record<string, unknown> & { metadata?: { name?: unknown; namespace?: unknown } };
+
+/** What the applies would make, by kind. */
+interface Applied {
+  daemonSets: Foreseen<DaemonSet>[];
+  policies: Foreseen<RolloutPolicy>[];
+  nodes: Foreseen<Node>[];
+}
+
+export class ManifestPlanner {
+  readonly #parts: PlannerParts;
+
+  constructor(parts: PlannerParts) {
+    this.#parts = parts;
+  }
+
+  /** The plan of all manifests together. What the API would refuse is named in the plan, and left out of it. */
+  async planManifests({ manifests, namespace = 'default' }: PlanRequest): Promise<Plan> {
+    const notes = new Set<string>();
+    const refused: Plan['refused'] = [];
+    const applied: Applied = { daemonSets: [], policies: [], nodes: [] };
+    for (const manifest of manifests.flatMap(itemsOf)) {
+      try {
+        await this.#apply(manifest, namespace, applied, notes);
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        refused.push({ ...namesOf(manifest), message: error.message });
+      }
+    }
+    const daemonSets = await this.#plans(applied);
+    return {
+      kind: 'Plan',
+      apiVersion: `${FLEET_GROUP}/v1`,
+      verdict: verdictOf(daemonSets, refused),
+      ...{ daemonSets, refused, notes: [...notes] },
+    };
+  }
+
+  /** The plan of one DaemonSet as a dry run has made it. `before`: as it is stored. */
+  planDaemonSet(after: DaemonSet, before: DaemonSet | undefined): Promise<DaemonSetPlan> {
+    const { informers, clock } = this.#parts;
+    const world = new PlannedWorld(informers, { daemonSets: [after], policies: [], nodes: [] });
+    return planDaemonSet({ before, after, world, informers, clock });
+  }
+
+  async #apply(manifest: Manifest, namespace: string, applied: Applied, notes: Set<string>): Promise<void> {
+    const foresee = <T extends KubeObject>(kind: Kind<T>) => this.#foresee(kind, manifest, namespace, notes);
+    switch (`${manifest.apiVersion}/${manifest.kind}`) {
+      case `${apiVersionOf(daemonSetKind)}/DaemonSet`:
+        applied.daemonSets.push(await foresee(daemonSetKind));
+        return;
+      case `${apiVersionOf(rolloutPolicyKind)}/RolloutPolicy`:
+        applied.policies.push(await foresee(rolloutPolicyKind));
+        return;
+      case 'v1/Node':
+        applied.nodes.push(await foresee(nodeKind));
+        return;
+      default: {
+        const { kind, name } = namesOf(manifest);
+        notes.add(`${kind} ${name}: starts and stops nothing by itself, and is not looked at`);
+      }
+    }
+  }
+
+  #foresee<T extends KubeObject>(
+    kind: Kind<T>,
+    manifest: Manifest,
+    namespace: string,
+    notes: Set<string>,
+  ): Promise<Foreseen<T>> {
+    const { name } = namesOf(manifest);
+    const own = manifest.metadata?.namespace;
+    const ref = kind.namespaced
+      ? { name, namespace: typeof own === 'string' && own ? own : namespace }
+      : { name };
+    return foreseeApply(this.#parts.registry, kind, ref, manifest, { warn: (text) => notes.add(text) });
+  }
+
+  /** Of the DaemonSets that are applied, and of those that applied policies or nodes concern; by namespace and name. */
+  async #plans({ daemonSets, policies, nodes }: Applied): Promise<DaemonSetPlan[]> {
+    const { informers, clock } = this.#parts;
+    const world = new PlannedWorld(informers, {
+      daemonSets: daemonSets.map(({ after }) => after),
+      policies: policies.map(({ after }) => after),
+      nodes: nodes.map(({ after }) => after),
+    });
+    const subjects = new Map<string, Foreseen<DaemonSet>>();
+    for (const stored of informers.daemonSets.list()) {
+      if (stored.metadata.deletionTimestamp) continue;
+      const isConcerned = nodes.length > 0 || policies.some((policy) => concerns(policy, stored));
+      if (isConcerned) subjects.set(keyOf(stored), { before: stored, after: stored });
+    }
+    for (const foreseen of daemonSets) subjects.set(keyOf(foreseen.after), foreseen);
+    const plans: DaemonSetPlan[] = [];
+    for (const [, { before, after }] of [...subjects].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      plans.push(await planDaemonSet({ before, after, world, informers, clock }));
+    }
+    return plans;
+  }
+}
+
+function keyOf({ metadata }: KubeObject): string {
+  return `${metadata.namespace}/${metadata.name}`;
+}
+
+/** A List as its items, as `kubectl get -o yaml` prints it. */
+function itemsOf(manifest: unknown): Manifest[] {
+  if (typeof manifest !== 'object' || manifest === null) return [];
+  const { items } = manifest as { items?: unknown };
+  return Array.isArray(items) ? items.flatMap(itemsOf) : [manifest as Manifest];
+}
+
+function namesOf({ kind, metadata }: Manifest): { kind: string; name: string } {
+  const { name } = metadata ?? {};
+  return { kind: typeof kind === 'string' ? kind : 'object', name: typeof name === 'string' ? name : '' };
+}
+
+/** Whether the policy selects the DaemonSet, or did. */
+function concerns({ before, after }: Foreseen<RolloutPolicy>, { metadata }: DaemonSet): boolean {
+  return [before, after].some(
+    (policy) =>
+      policy?.metadata.namespace === metadata.namespace &&
+      compileLabelSelector(policy?.spec.selector).matches(metadata.labels),
+  );
+}
+
+function verdictOf(plans: readonly DaemonSetPlan[], refused: Plan['refused']): Plan['verdict'] {
+  if (refused.length > 0 || plans.some(({ blockedBy }) => blockedBy !== undefined)) return 'Blocked';
+  const changes = plans.some(
+    ({ counts, change }) => change !== 'None' || CHANGING_ACTIONS.some((action) => counts[action] > 0),
+  );
+  return changes ? 'Changes' : 'NoChange';
+}

@@ -1,0 +1,59 @@
+/** A rollout played to its end on pretended hosts: what decides whose turn it is are the functions that the controller runs. */
+import type { Slice } from '../../../shared/process/slice.js';
+import type { DaemonSetTally, ReplacementTurn } from '../daemonset-tally.js';
+import type { Conductor } from './conductor.js';
+import type { RehearsedHosts } from './rehearsed-hosts.js';
+import type { Timeline } from './timeline.js';
+
+export interface RehearsalOptions {
+  tally: DaemonSetTally;
+  hosts: RehearsedHosts;
+  /** Names of all hosts. */
+  names: readonly string[];
+  timeline: Timeline;
+  conductor: Conductor;
+  slice: Slice;
+  /** Hears of the first moment, when all that happens at once has been ordered. */
+  begun?: () => void;
+}
+
+/** A rollout that takes longer than this is not foreseen. */
+const HORIZON_MS = 400 * 24 * 3_600_000;
+
+/** Plays to the end, or until nothing can happen without a person or a host that is out of contact. */
+export async function rehearse(options: RehearsalOptions): Promise<void> {
+  const { hosts, names, timeline, conductor, slice, tally } = options;
+  const end = timeline.now + HORIZON_MS;
+  for (const name of names) {
+    hosts.look(name);
+    await slice.pause();
+  }
+  tally.whole = true;
+  await conductor.begin();
+  takeTurns(options);
+  options.begun?.();
+  for (;;) {
+    const times = [timeline.next, conductor.nextAt()].filter((at) => at !== undefined);
+    const next = Math.min(...times);
+    if (times.length > 0 && next <= end) timeline.moveTo(Math.max(next, timeline.now));
+    else if (!conductor.suppose()) return;
+    takeTurns(options);
+    await slice.pause();
+  }
+}
+
+/** Until nobody is given a turn any more at this moment. */
+function takeTurns({ tally, hosts, timeline, conductor }: RehearsalOptions): void {
+  for (;;) {
+    const { create, replace, revert = [] } = conductor.turns(timeline.now);
+    const given = [...giving(tally, create, 'create'), ...giving(tally, replace, 'replace')];
+    given.push(...giving(tally, revert, 'revert'));
+    if (given.length === 0) return;
+    for (const name of given) hosts.look(name);
+  }
+}
+
+function giving(tally: DaemonSetTally, names: readonly string[], turn: ReplacementTurn): readonly string[] {
+  for (const name of names) tally.giveTurn(name, turn);
+  return names;
+}

@@ -1,0 +1,143 @@
+/** Hosts that only pretend: they do at once, on a timeline, what nodes' keys would order of real ones. */
+import type { DaemonSet } from '../../../shared/kube/workload.js';
+import type { Contact } from '../../decisions/contact.js';
+import type { CurrentRevision, DaemonNode, DaemonPod } from '../../decisions/daemon-node.js';
+import type { FailedPodBackoff } from '../../decisions/failed-pod-backoff.js';
+import { recordNode } from '../../decisions/node-record.js';
+import { isIdle, nodeStep } from '../../decisions/node-step.js';
+import type { PodPace } from '../../decisions/pod-pace.js';
+import type { DaemonSetTally, ReplacementTurn } from '../daemonset-tally.js';
+import type { Timeline } from './timeline.js';
+
+/** A node as it stands before anything happens. */
+export interface HostBefore extends DaemonNode {
+  contact: Contact;
+}
+
+/** What becomes of a host. Times are ms since the epoch. */
+export interface HostCourse {
+  pods: DaemonPod[];
+  /** When the first Pod is created or deleted there; absent: never. */
+  firstAt?: number;
+  /** When the last change was over. */
+  lastAt?: number;
+  created: number;
+  deleted: number;
+}
+
+export interface RehearsedHostsOptions {
+  daemonSet: DaemonSet;
+  current: CurrentRevision;
+  tally: DaemonSetTally;
+  timeline: Timeline;
+  pace: PodPace;
+  hosts: readonly HostBefore[];
+}
+
+/** What `DaemonSetNodes` does with a registry and agents, without either. */
+export class RehearsedHosts {
+  readonly #options: RehearsedHostsOptions;
+  readonly #before = new Map<string, HostBefore>();
+  readonly #courses = new Map<string, HostCourse>();
+  readonly #backoffs = new Map<string, FailedPodBackoff>();
+  #made = 0;
+
+  constructor(options: RehearsedHostsOptions) {
+    this.#options = options;
+    for (const host of options.hosts) {
+      this.#before.set(host.name, host);
+      this.#courses.set(host.name, { pods: [...host.pods], created: 0, deleted: 0 });
+    }
+  }
+
+  courseOf(name: string): HostCourse | undefined {
+    return this.#courses.get(name);
+  }
+
+  /** As a node's key: counts, then creates and deletes what must be, else takes its turn. */
+  look(name: string): void {
+    const host = this.#before.get(name);
+    const course = this.#courses.get(name);
+    if (!host || !course) return;
+    const { tally, daemonSet, current, timeline } = this.#options;
+    const order = tally.takeTurn(name)?.turn;
+    const { now } = timeline;
+    const node: DaemonNode = { ...host, pods: course.pods };
+    const backoff = this.#backoffs.get(name);
+    const step = nodeStep({ node, spec: daemonSet.spec, current, backoff, now });
+    const record = recordNode(node, daemonSet.spec.minReadySeconds ?? 0, now);
+    tally.record(name, record);
+    const again = [record.lookAgainAt, step.lookAgainAt].filter((at) => at !== undefined);
+    if (again.length > 0) timeline.after(Math.min(...again) - now, () => this.look(name));
+    if (isIdle(step) && !order) return;
+    if (order !== 'withdraw' && tally.holdsStill(name)) return;
+    if (!isIdle(step)) {
+      if (step.backoff) this.#backoffs.set(name, step.backoff);
+      for (const deletion of step.delete) this.#delete(host, course, deletion.name);
+      if (step.create) this.#create(host, course);
+    } else if (order && !this.#replace(host, course, order, record.place?.oldPod)) return;
+    this.look(name);
+  }
+
+  /** Carries out a turn, if it still makes sense. */
+  #replace(
+    host: HostBefore,
+    course: HostCourse,
+    order: ReplacementTurn,
+    oldPod: string | undefined,
+  ): boolean {
+    const live = course.pods.filter((pod) => !pod.terminating);
+    const newPod = live.find(({ updated }) => updated);
+    if (order === 'revert' && newPod) this.#delete(host, course, newPod.name);
+    else if (order === 'replace' && oldPod) this.#delete(host, course, oldPod);
+    else if (order === 'create' && oldPod && live.length === 1) this.#create(host, course);
+    else return false;
+    return true;
+  }
+
+  #changed(course: HostCourse): void {
+    const { now } = this.#options.timeline;
+    course.firstAt ??= now;
+    course.lastAt = now;
+  }
+
+  /** A host out of contact stops nothing until it is back, which nobody can foresee. */
+  #delete({ name, contact }: HostBefore, course: HostCourse, podName: string): void {
+    const { timeline, pace } = this.#options;
+    course.deleted += 1;
+    this.#changed(course);
+    course.pods = course.pods.map((pod) => (pod.name === podName ? { ...pod, terminating: true } : pod));
+    if (contact !== 'here') return;
+    timeline.after(pace.stopMs, () => {
+      course.pods = course.pods.filter((pod) => pod.name !== podName);
+      this.#changed(course);
+      this.look(name);
+    });
+  }
+
+  #create({ name, contact }: HostBefore, course: HostCourse): void {
+    const { timeline, pace, tally, current } = this.#options;
+    const other = tally.heldBack(name);
+    this.#made += 1;
+    const pod: DaemonPod = {
+      name: `new-${this.#made}`,
+      scheduled: true,
+      createdAt: timeline.now,
+      phase: 'Pending',
+      terminating: false,
+      ready: false,
+      hash: other?.hash ?? current.hash,
+      updated: other === undefined,
+    };
+    course.created += 1;
+    course.pods = [...course.pods, pod];
+    this.#changed(course);
+    if (contact !== 'here') return;
+    timeline.after(pace.startMs, () => {
+      const ready = { phase: 'Running' as const, ready: true, readySince: timeline.now };
+      course.pods = course.pods.map((each) => (each.name === pod.name ? { ...each, ...ready } : each));
+      this.#changed(course);
+      this.look(name);
+    });
+  }
+}

@@ -1,0 +1,148 @@
+/** A policy's waves in a rehearsal: each look is the controller's own, at what the last one would have stored. */
+import type { Node } from '../../../shared/kube/node.js';
+import type { Pod } from '../../../shared/kube/pod.js';
+import type { Rollout } from '../../../shared/kube/rollout.js';
+import type { RolloutPolicy } from '../../../shared/kube/rollout-policy.js';
+import type { ControllerRevision, DaemonSet } from '../../../shared/kube/workload.js';
+import type { Slice } from '../../../shared/process/slice.js';
+import type { PodPace } from '../../decisions/pod-pace.js';
+import { holdText, type ReasonCode } from '../../decisions/reason-code.js';
+import type { RolloutCode } from '../../decisions/rollout-code.js';
+import { statusOf } from '../../decisions/rollout-status.js';
+import { waveNames } from '../../decisions/wave-plan.js';
+import type { DaemonSetTally } from '../daemonset-tally.js';
+import { decideRollout, drawWaves, type RolloutDecision } from '../rollout-decision.js';
+import { rankedNodes } from '../rollout-ranks.js';
+import { isDone, otherRevision, previousHash, stableIn } from '../rollout-revisions.js';
+import type { Turns } from '../rollout-turns.js';
+import type { RolloutWaves } from '../rollout-waves.js';
+import { standingOf } from '../rollouts.js';
+import type { Conductor } from './conductor.js';
+import type { Timeline } from './timeline.js';
+
+export interface WavesConductorOptions {
+  daemonSet: DaemonSet;
+  policy: RolloutPolicy;
+  tally: DaemonSetTally;
+  timeline: Timeline;
+  pace: PodPace;
+  /** As it is stored; absent where there is none. */
+  rollout: Rollout | undefined;
+  /** Of the DaemonSet, as they are stored. */
+  revisions: readonly ControllerRevision[];
+  pods: readonly Pod[];
+  nodeOf(name: string): Node | undefined;
+  fleetSize: number;
+  slice: Slice;
+}
+
+export class WavesConductor implements Conductor {
+  readonly #options: WavesConductorOptions;
+  readonly suppositions: string[] = [];
+  /** Waves whose approval was supposed. */
+  readonly #supposed = new Set<string>();
+  #waves: RolloutWaves | undefined;
+  #rollout: Rollout | undefined;
+  #decision: RolloutDecision | undefined;
+
+  /** Until `begin`, Pods are made of the stable revision, as by the controller. */
+  constructor(options: WavesConductorOptions) {
+    this.#options = options;
+    const { rollout, tally, policy } = options;
+    this.#rollout = rollout;
+    const { hash } = tally.subject.current;
+    const { status } = rollout ?? {};
+    const isFrozen = policy.spec.frozen === true || status?.steering?.frozen === true;
+    tally.frozen = () => isFrozen;
+    if (!status || isDone(status, hash)) return;
+    const stable = this.#other(stableIn(status, hash));
+    tally.heldBack = () => stable;
+  }
+
+  async begin(): Promise<void> {
+    const { tally, policy, timeline, nodeOf, pods, revisions, rollout, slice } = this.#options;
+    const { hash } = tally.subject.current;
+    const { status } = rollout ?? {};
+    const previous = previousHash(revisions, hash);
+    const nodes = await rankedNodes({ tally, nodeOf, pods, status, previous, now: timeline.now, slice });
+    const standing = (name: string) => standingOf(nodeOf(name));
+    const drawn = drawWaves(policy, { nodes, revision: hash, standing, now: () => timeline.now });
+    this.#waves = drawn.waves;
+    tally.follow((name, situation, record) => drawn.waves.put(name, situation, record));
+    for (const name of drawn.order) {
+      tally.tell(name);
+      await slice.pause();
+    }
+  }
+
+  turns(now: number): Turns {
+    const { daemonSet, policy, tally, pace, fleetSize, revisions } = this.#options;
+    if (!this.#waves) throw new Error('not begun');
+    const { hash } = tally.subject.current;
+    const decision = decideRollout({
+      ...{
+        daemonSet,
+        policy,
+        waves: this.#waves,
+        revision: hash,
+        rollout: this.#rollout,
+        now,
+        fleetSize,
+        pace,
+      },
+      previous: previousHash(revisions, hash),
+    });
+    const { verdict, counts, progress, nextWindowAt, isOpen } = decision;
+    const status = statusOf(policy, verdict, counts, progress, nextWindowAt);
+    this.#rollout = { ...(this.#rollout ?? { metadata: daemonSet.metadata }), status } as Rollout;
+    const stable = this.#other(verdict.memory.stable);
+    tally.heldBack = (name) => (isOpen(name) ? undefined : stable);
+    tally.frozen = decision.isFrozen;
+    this.#decision = decision;
+    return decision.turns;
+  }
+
+  nextAt(): number | undefined {
+    return this.#decision?.lookAgainAt;
+  }
+
+  /** An approval that the rollout waits for. */
+  suppose(): boolean {
+    const { verdict } = this.#decision ?? {};
+    const { status } = this.#rollout ?? {};
+    if (verdict?.phase !== 'AwaitingApproval' || !status || !this.#rollout) return false;
+    const next = waveNames(this.#options.policy.spec.waves ?? [])[verdict.memory.wave + 1] ?? '';
+    const steering = status.steering ?? { handled: 0 };
+    const approved = [...(steering.approved ?? []), next];
+    this.#rollout = { ...this.#rollout, status: { ...status, steering: { ...steering, approved } } };
+    this.#supposed.add(next);
+    this.suppositions.push(`wave ${next} is approved as soon as it may open`);
+    return true;
+  }
+
+  get waves(): { name: string; needsApproval: boolean }[] {
+    return waveNames(this.#options.policy.spec.waves ?? []).map((name) => {
+      return { name, needsApproval: this.#supposed.has(name) };
+    });
+  }
+
+  waveOf(node: string): string | undefined {
+    return this.#decision?.stanceOf(node).wave || undefined;
+  }
+
+  holdOf(node: string): { code: ReasonCode | RolloutCode; because: string } {
+    const stance = this.#decision?.stanceOf(node);
+    const { message = '' } = stance ?? {};
+    return { code: stance?.code ?? 'Updating', because: (stance && holdText(stance)) ?? message };
+  }
+
+  stoppedBy(): string | undefined {
+    const { phase, message } = this.#decision?.verdict ?? {};
+    return phase === 'Completed' ? undefined : message;
+  }
+
+  #other(hash: string | undefined) {
+    const { daemonSet, revisions } = this.#options;
+    return otherRevision(daemonSet, revisions, hash);
+  }
+}

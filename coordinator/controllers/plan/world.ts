@@ -1,0 +1,63 @@
+/** The informers as they would be after an apply: their objects, with some in the place of others. */
+import type { Node } from '../../../shared/kube/node.js';
+import type { DaemonSet } from '../../../shared/kube/workload.js';
+import { BY_NAMESPACE, type Informers } from '../../informers/informer.js';
+import type { PlaceReader } from '../daemonset-view.js';
+
+type RolloutPolicies = Informers['rolloutPolicies'];
+type RolloutPolicy = NonNullable<ReturnType<RolloutPolicies['get']>>;
+
+/** What a plan reads besides what it is to be about. */
+export type PlanInformers = Pick<
+  Informers,
+  'pods' | 'nodes' | 'daemonSets' | 'controllerRevisions' | 'rolloutPolicies' | 'rollouts'
+>;
+
+/** Objects that an apply would make or change. */
+export interface Changed {
+  daemonSets: readonly DaemonSet[];
+  policies: readonly RolloutPolicy[];
+  nodes: readonly Node[];
+}
+
+export class PlannedWorld {
+  readonly #informers: PlanInformers;
+  readonly #nodes: ReadonlyMap<string, Node>;
+  readonly #policies: readonly RolloutPolicy[];
+
+  constructor(informers: PlanInformers, { nodes, policies }: Changed) {
+    this.#informers = informers;
+    this.#nodes = new Map(nodes.map((node) => [node.metadata.name, node]));
+    this.#policies = policies;
+  }
+
+  /** For what reads nodes and Pods of a place as the controllers do. */
+  get places(): PlaceReader {
+    const { pods, nodes } = this.#informers;
+    const changed = this.#nodes;
+    return {
+      pods,
+      nodes: {
+        get: (ref) => changed.get(ref.name) ?? nodes.get(ref),
+        list: () => withChanged(nodes.list(), changed),
+      },
+    };
+  }
+
+  /** The policies of a namespace. */
+  policiesIn(namespace: string): RolloutPolicy[] {
+    const changed = this.#policies.filter(({ metadata }) => metadata.namespace === namespace);
+    const names = new Set(changed.map(({ metadata }) => metadata.name));
+    const others = this.#informers.rolloutPolicies.indexed(BY_NAMESPACE, namespace);
+    return [...others.filter(({ metadata }) => !names.has(metadata.name)), ...changed];
+  }
+}
+
+function* withChanged(nodes: Iterable<Node>, changed: ReadonlyMap<string, Node>): Iterable<Node> {
+  const seen = new Set<string>();
+  for (const node of nodes) {
+    seen.add(node.metadata.name);
+    yield changed.get(node.metadata.name) ?? node;
+  }
+  for (const [name, node] of changed) if (!seen.has(name)) yield node;
+}

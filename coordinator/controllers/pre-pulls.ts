@@ -1,0 +1,187 @@
+/**
+ * Has hosts fetch the next image ahead of their turn, so many at once and in the order of the waves. What is kept in memory
+ * can be lost: annotations and what hosts report of their images say how far each is.
+ */
+import { classifyHours, nextReplacement } from '../../shared/calendar/node-hours.js';
+import { refText } from '../../shared/kube/meta.js';
+import type { Node } from '../../shared/kube/node.js';
+import { prePullAnnotation } from '../../shared/kube/pre-pull.js';
+import type { RolloutPhase } from '../../shared/kube/rollout.js';
+import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
+import { ApiError } from '../../shared/kube/status.js';
+import type { DaemonSet } from '../../shared/kube/workload.js';
+import { Slice } from '../../shared/process/slice.js';
+import { contactOf } from '../decisions/contact.js';
+import { holdsImages, type PullQueued, prePullStep } from '../decisions/pre-pull.js';
+import { amountOf } from '../decisions/wave-plan.js';
+import type { ObjectChange } from '../informers/informer.js';
+import { nodeKind } from '../kinds/index.js';
+import type { DaemonSetParts } from './daemonset-parts.js';
+import type { DaemonSetTally } from './daemonset-tally.js';
+import type { RolloutWaves } from './rollout-waves.js';
+
+const DEFAULT_AHEAD_SECONDS = 3600;
+const DEFAULT_PARALLEL = 10;
+/** After so long a host gives up its place, unless the policy says otherwise. */
+const DEFAULT_DEADLINE_SECONDS = 600;
+
+const UNDER_WAY: ReadonlySet<RolloutPhase> = new Set([
+  'Progressing',
+  'Soaking',
+  'AwaitingApproval',
+  'AwaitingWindow',
+]);
+
+/** How far one revision of a DaemonSet has come. */
+interface Fetching {
+  tally: DaemonSetTally;
+  policy: string;
+  images: string[];
+  nodes: number;
+  queue: PullQueued[];
+  /** Out of contact when their time had come. */
+  dark: Map<string, PullQueued>;
+  /** By node: until when it may take. */
+  running: Map<string, number>;
+}
+
+/** A rollout at one look. */
+export interface PrePullView {
+  daemonSet: DaemonSet;
+  policy: RolloutPolicy;
+  tally: DaemonSetTally;
+  waves: RolloutWaves;
+  phase: RolloutPhase;
+}
+
+export class PrePulls {
+  readonly #parts: Pick<DaemonSetParts, 'registry' | 'informers' | 'clock'>;
+  readonly #fetching = new Map<string, Fetching>();
+
+  /** `moved` hears the key of a DaemonSet of which another host may fetch. */
+  constructor(
+    parts: Pick<DaemonSetParts, 'registry' | 'informers' | 'clock'>,
+    moved: (fleetKey: string) => void,
+  ) {
+    this.#parts = parts;
+    parts.informers.nodes.onChange((change) => this.#nodeChanged(change, moved));
+  }
+
+  forget(fleetKey: string): void {
+    this.#fetching.delete(fleetKey);
+  }
+
+  /** Lets the next hosts fetch; answers when time alone lets others, ms since the epoch. */
+  async step(view: PrePullView): Promise<number | undefined> {
+    const { daemonSet, policy, phase } = view;
+    const key = refText(daemonSet.metadata);
+    const { prePull } = policy.spec;
+    if (!prePull || !UNDER_WAY.has(phase)) {
+      this.forget(key);
+      return undefined;
+    }
+    const fetching = await this.#begin(key, view);
+    const now = this.#parts.clock.now();
+    const { queue, running, nodes } = fetching;
+    // Deadlines were set in order: the first that is to come ends the look.
+    for (const [name, deadline] of running) {
+      if (deadline > now) break;
+      running.delete(name);
+    }
+    const [firstDeadline] = running.values();
+    const maxParallel = amountOf(prePull.maxParallel ?? DEFAULT_PARALLEL, nodes, Math.ceil);
+    const input = { queue, running: running.size, firstDeadline, maxParallel, now };
+    const { start, lookAgainAt } = prePullStep(input);
+    const deadline = now + deadlineMs(policy);
+    await Promise.all(queue.splice(0, start).map((queued) => this.#start(view, fetching, queued, deadline)));
+    return lookAgainAt;
+  }
+
+  /** Once for a tally and a policy: visits all nodes, in slices. */
+  async #begin(key: string, { daemonSet, policy, tally, waves }: PrePullView): Promise<Fetching> {
+    const { informers, clock } = this.#parts;
+    const version = `${policy.metadata.uid}/${policy.metadata.generation}`;
+    const present = this.#fetching.get(key);
+    if (present?.tally === tally && present.policy === version) return present;
+    const { containers, initContainers = [] } = daemonSet.spec.template.spec;
+    const images = [...new Set([...initContainers, ...containers].map(({ image }) => image))];
+    const dueAt = this.#dueTimes(policy);
+    const byWave: PullQueued[][] = [];
+    const running = new Map<string, number>();
+    const annotation = prePullAnnotation(daemonSet.metadata.uid ?? '');
+    let nodes = 0;
+    const slice = new Slice(clock);
+    for (const name of tally.names()) {
+      nodes += 1;
+      const node = informers.nodes.get({ name });
+      if (node && !waves.hasTaken(name) && !holdsImages(node, images)) {
+        const wave = waves.waveOf(name);
+        byWave[wave] ??= [];
+        if (node.metadata.annotations?.[annotation] !== images.join()) {
+          byWave[wave].push({ name, dueAt: dueAt(node) });
+        } else running.set(name, clock.now() + deadlineMs(policy));
+      }
+      await slice.pause();
+    }
+    // A sort keeps the order of waves among those that are due together.
+    const queue = byWave.flat().sort((a, b) => a.dueAt - b.dueAt);
+    const fetching = { tally, policy: version, images, nodes, queue, dark: new Map(), running };
+    this.#fetching.set(key, fetching);
+    return fetching;
+  }
+
+  #dueTimes({ spec }: RolloutPolicy): (node: Node) => number {
+    const now = this.#parts.clock.now();
+    const aheadMs = (spec.prePull?.aheadSeconds ?? DEFAULT_AHEAD_SECONDS) * 1000;
+    const classOf = classifyHours(spec);
+    return ({ metadata }) => {
+      const opening = nextReplacement(classOf(metadata.labels), now) ?? Number.POSITIVE_INFINITY;
+      return Math.max(now, opening - aheadMs);
+    };
+  }
+
+  async #start(
+    { daemonSet, waves }: PrePullView,
+    fetching: Fetching,
+    queued: PullQueued,
+    deadline: number,
+  ): Promise<void> {
+    const { informers, registry } = this.#parts;
+    const { name } = queued;
+    const node = informers.nodes.get({ name });
+    if (!node || waves.hasTaken(name)) return;
+    if (contactOf(node) !== 'here') {
+      fetching.dark.set(name, queued);
+      return;
+    }
+    fetching.running.set(name, deadline);
+    const annotation = prePullAnnotation(daemonSet.metadata.uid ?? '');
+    const value = fetching.images.join();
+    if (node.metadata.annotations?.[annotation] === value) return;
+    try {
+      await registry.modify(nodeKind, { name }, ({ metadata }): undefined => {
+        metadata.annotations = { ...metadata.annotations, [annotation]: value };
+      });
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error;
+      fetching.running.delete(name);
+    }
+  }
+
+  /** A host that has its images, or is back, makes way or comes next. */
+  #nodeChanged({ previous, current }: ObjectChange<Node>, moved: (fleetKey: string) => void): void {
+    const name = (current ?? previous)?.metadata.name ?? '';
+    for (const [key, { running, dark, queue, images }] of this.#fetching) {
+      const isDone = running.has(name) && (!current || holdsImages(current, images));
+      if (isDone) running.delete(name);
+      const queued = current && contactOf(current) === 'here' ? dark.get(name) : undefined;
+      if (queued) queue.unshift(queued);
+      if (queued) dark.delete(name);
+      if (isDone || queued) moved(key);
+    }
+  }
+}
+
+function deadlineMs({ spec }: RolloutPolicy): number {
+  return (spec.failureBudget?.progressDeadlineSeconds ?? DEFAULT_DEADLINE_SECONDS) * 1000;
+}

@@ -1,0 +1,214 @@
+/** One look at a rollout by waves, with nothing read or written: the controller takes it, and so do those who foresee. */
+import type { Rollout } from '../../shared/kube/rollout.js';
+import type { RolloutPolicy, RolloutPolicySpec } from '../../shared/kube/rollout-policy.js';
+import { compileLabelSelector } from '../../shared/kube/selectors.js';
+import type { DaemonSet } from '../../shared/kube/workload.js';
+import type { PodPace } from '../decisions/pod-pace.js';
+import type { RolloutStance } from '../decisions/reason-code.js';
+import { type RolloutStand, rolloutCode } from '../decisions/rollout-code.js';
+import { estimatedEnd } from '../decisions/rollout-estimate.js';
+import type { LaneRules } from '../decisions/rollout-lane.js';
+import {
+  type RolloutInput,
+  type RolloutMemory,
+  rememberNow,
+  type WaveCounts,
+} from '../decisions/rollout-memory.js';
+import { progressOf, type RolloutProgress } from '../decisions/rollout-progress.js';
+import { memoryOf } from '../decisions/rollout-status.js';
+import { type RolloutVerdict, rolloutStep } from '../decisions/rollout-step.js';
+import { updateBudget } from '../decisions/update-strategy.js';
+import { assignWaves, type PlannedNode, waveNames } from '../decisions/wave-plan.js';
+import { earliest } from './node-zones.js';
+import {
+  catchingUp,
+  lateRevertsOf,
+  revertsOf,
+  standStill,
+  strategyIn,
+  type Turns,
+  turnsOf,
+} from './rollout-turns.js';
+import { type NodeStanding, RolloutWaves } from './rollout-waves.js';
+
+const DEFAULT_DEADLINE_SECONDS = 600;
+/** A verdict changes what is counted twice at most: by a request, and by a rollout that ends through it. */
+const MAX_LOOKS = 4;
+
+/** Of the policies of its namespace, the one that governs a DaemonSet: the first by name that selects it. */
+export function governing(
+  { metadata }: DaemonSet,
+  policies: readonly RolloutPolicy[],
+): RolloutPolicy | undefined {
+  return policies
+    .filter((policy) => !policy.metadata.deletionTimestamp)
+    .filter((policy) => compileLabelSelector(policy.spec.selector).matches(metadata.labels))
+    .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))[0];
+}
+
+/** What waves are drawn from. */
+export interface Draw {
+  /** With the ranks in which they come. */
+  nodes: readonly PlannedNode[];
+  /** Hash of the revision on its way. */
+  revision: string;
+  standing: (node: string) => NodeStanding;
+  now: () => number;
+}
+
+/** The waves of a policy over these nodes, still empty: the tally tells them where each node stands. */
+export function drawWaves(
+  { metadata, spec }: RolloutPolicy,
+  draw: Draw,
+): { waves: RolloutWaves; order: string[] } {
+  const { nodes, revision, standing, now } = draw;
+  const { waves = [], spreadBy } = spec;
+  const plan = assignWaves(nodes, waves, { seed: metadata.uid ?? '', revision, spreadBy });
+  const options = { plan, waves: waves.length + 1, standing, times: spec, rules: rulesIn(spec), now };
+  return { waves: new RolloutWaves(options), order: [...plan.keys()] };
+}
+
+/** What a look is taken at. */
+export interface RolloutView {
+  daemonSet: DaemonSet;
+  policy: RolloutPolicy;
+  waves: RolloutWaves;
+  /** Hash of the current revision. */
+  revision: string;
+  /** Hash of the newest revision but this one. */
+  previous: string | undefined;
+  /** As it is stored; absent before the first look. */
+  rollout: Rollout | undefined;
+  /** All Nodes there are. */
+  fleetSize: number;
+  pace: PodPace;
+  /** ms since the epoch. */
+  now: number;
+}
+
+export interface RolloutDecision {
+  verdict: RolloutVerdict;
+  counts: readonly WaveCounts[];
+  /** Whose turn it is, once the verdict has been stored. */
+  turns: Turns;
+  /** Whether Pods of this node are made of the current revision: of the stable one, where not. */
+  isOpen(node: string): boolean;
+  /** Whether no Pod is made or deleted there. */
+  isFrozen(node: string): boolean;
+  /** How the rollout stands for one node: `NotEligible`, where it has nothing to do with it. */
+  stanceOf(node: string): RolloutStance;
+  /** All nodes by code, and the estimated end. */
+  progress: RolloutProgress;
+  /** When time alone changes something, ms. */
+  lookAgainAt?: number;
+  /** When the first host outside its window may go on, ms. */
+  nextWindowAt?: number;
+}
+
+/** How far the rollout may go now. Moves nodes of `waves` whose time is up, and whom a request concerns. */
+export function decideRollout(view: RolloutView): RolloutDecision {
+  const { waves, policy } = view;
+  const { verdict, counts, deadline } = look(view);
+  const { message } = verdict;
+  const isOpen = opener(verdict, waves);
+  const names = waveNames(policy.spec.waves ?? []);
+  const stand = standOf(verdict);
+  const lookAgainAt = earliest([deadline, verdict.lookAgainAt]);
+  const nextWindowAt = counts.some(({ outsideWindow }) => outsideWindow > 0) ? waves.nextOpening : undefined;
+  return {
+    verdict,
+    counts,
+    turns: turnsBy(view, verdict),
+    isOpen,
+    isFrozen: (node) => verdict.frozen === true || waves.closedFor(node)?.create === false,
+    stanceOf: (node) => {
+      const place = waves.places.of(node);
+      const code = rolloutCode(place, stand);
+      const closed = code === 'OutsideWindow' ? waves.closedFor(node)?.why : undefined;
+      return { code, wave: place ? (names[place.wave] ?? '') : '', message: closed ?? message };
+    },
+    progress: progressOf(
+      waves.places.codes(counts.length, (place) => rolloutCode(place, stand)),
+      Math.max(0, view.fleetSize - waves.places.existing),
+      estimateOf(view, verdict, counts, nextWindowAt),
+    ),
+    ...(lookAgainAt === undefined ? {} : { lookAgainAt }),
+    ...(nextWindowAt === undefined ? {} : { nextWindowAt }),
+  };
+}
+
+function standOf({ phase, memory, revert, openUpTo }: RolloutVerdict): RolloutStand {
+  return {
+    ...{ phase, wave: memory.wave, isHalted: openUpTo < 0 },
+    isBarred: memory.failure !== undefined,
+    isReverting: revert === 'all',
+  };
+}
+
+function estimateOf(
+  { daemonSet, policy, pace, now }: RolloutView,
+  { phase, memory }: RolloutVerdict,
+  waves: readonly WaveCounts[],
+  nextWindowAt: number | undefined,
+): number | undefined {
+  const { updateStrategy, minReadySeconds = 0 } = daemonSet.spec;
+  return estimatedEnd({
+    ...{ spec: policy.spec, phase, waves, nextWindowAt, now },
+    ...{ wave: memory.wave, soakingSince: memory.soakingSince },
+    budgetOf: (wave) => {
+      const strategy = strategyIn(policy.spec.waves?.[wave], updateStrategy);
+      const { maxUnavailable, maxSurge } = updateBudget(strategy, waves[wave]?.nodes ?? 0);
+      return Math.max(maxUnavailable, maxSurge);
+    },
+    cycleMs: pace.stopMs + pace.startMs + minReadySeconds * 1000,
+  });
+}
+
+/** Until what was decided moves no node any more. Requests are taken in before anything is counted: they say what counts. */
+function look({ policy, waves, revision, previous, rollout, now }: RolloutView) {
+  const deadline = waves.expire();
+  const { requests } = rollout?.spec ?? {};
+  const input = (memory: RolloutMemory | undefined): RolloutInput => {
+    return { spec: policy.spec, revision, previous, requests, now, memory, waves: waves.counts() };
+  };
+  let memory = rememberNow(input(memoryOf(rollout, policy.spec)));
+  for (let looks = 1; ; looks += 1) {
+    waves.follow(memory);
+    const verdict = rolloutStep(input(memory));
+    memory = verdict.memory;
+    if (looks === MAX_LOOKS || !waves.follow(memory)) {
+      return { verdict, counts: waves.counts(), deadline: earliest([deadline, waves.expire()]) };
+    }
+  }
+}
+
+function turnsBy({ daemonSet, policy, waves }: RolloutView, verdict: RolloutVerdict): Turns {
+  if (verdict.frozen) return standStill(waves);
+  if (verdict.revert === 'late') return lateRevertsOf(waves);
+  if (verdict.revert === 'all') return revertsOf(daemonSet, policy, waves);
+  const turns = turnsOf(daemonSet, policy, waves, verdict.openUpTo);
+  return verdict.phase === 'Completed' ? catchingUp(turns, policy, waves) : turns;
+}
+
+/**
+ * Where the revision is barred no Pod is made of it, save, when only those that follow late have failed, on the nodes that
+ * are done. Before completion it is not brought to a node outside its window that has not had it yet.
+ */
+function opener({ memory }: RolloutVerdict, waves: RolloutWaves): (node: string) => boolean {
+  const { failure, completedAt, wave } = memory;
+  if (failure !== undefined) return (node) => completedAt !== undefined && !waves.isLate(node);
+  return (node) => {
+    if (waves.waveOf(node) > wave || waves.isSkipped(node)) return false;
+    return completedAt !== undefined || waves.hasTaken(node) || waves.closedFor(node) === undefined;
+  };
+}
+
+/** Without a budget no host counts as failed: it holds its wave, as upstream. */
+function rulesIn({ failureBudget }: RolloutPolicySpec): LaneRules {
+  if (!failureBudget) return {};
+  const { progressDeadlineSeconds = DEFAULT_DEADLINE_SECONDS, withinSeconds } = failureBudget;
+  return {
+    deadlineMs: progressDeadlineSeconds * 1000,
+    ...(withinSeconds === undefined ? {} : { withinMs: withinSeconds * 1000 }),
+  };
+}

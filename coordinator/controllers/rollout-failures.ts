@@ -1,0 +1,46 @@
+/** Why hosts of a rollout failed, as their Pods tell it. */
+import { controllerOf } from '../../shared/kube/meta.js';
+import type { HostFailure, RolloutStatus } from '../../shared/kube/rollout.js';
+import { REVISION_HASH_LABEL } from '../../shared/kube/workload.js';
+import { podProgress } from '../decisions/pod-progress.js';
+import { knownFailures, MOST_FAILURES } from '../decisions/rollout-outcome.js';
+import { type Informers, PODS_BY_TARGET_NODE } from '../informers/informer.js';
+import type { DaemonSetTally } from './daemonset-tally.js';
+import type { RolloutWaves } from './rollout-waves.js';
+
+type Failing = Omit<HostFailure, 'time'>;
+
+/** Those that `before` does not tell of, as long as there is room for them. */
+export function newFailures(
+  { status, before }: { status: RolloutStatus; before: RolloutStatus | undefined },
+  waves: RolloutWaves,
+  tally: DaemonSetTally,
+  informers: Pick<Informers, 'pods'>,
+): Failing[] {
+  const known = new Set(knownFailures(before, status).map(({ node }) => node));
+  const failing: Failing[] = [];
+  if (status.failed === 0 || known.size >= MOST_FAILURES) return failing;
+  for (const wave of status.waves.keys()) {
+    for (const node of waves.failed(wave)) {
+      if (known.size + failing.length >= MOST_FAILURES) return failing;
+      if (!known.has(node)) failing.push(failureOn(node, tally, informers));
+    }
+  }
+  return failing;
+}
+
+function failureOn(node: string, tally: DaemonSetTally, { pods }: Pick<Informers, 'pods'>): Failing {
+  const { subject } = tally;
+  const pod = pods
+    .indexed(PODS_BY_TARGET_NODE, node)
+    .filter(({ metadata }) => controllerOf(metadata)?.uid === subject.uid)
+    .find(({ metadata }) => metadata.labels?.[REVISION_HASH_LABEL] === subject.current.hash);
+  const { trouble } = tally.recordOf(node)?.newPod ?? {};
+  const progress = pod && podProgress(pod);
+  const isLost = trouble === undefined && progress?.code === 'Running';
+  return {
+    node,
+    reason: trouble ?? (isLost ? 'HostLost' : 'NotAvailableInTime'),
+    ...(progress && !isLost ? { message: progress.because } : {}),
+  };
+}

@@ -1,0 +1,50 @@
+/** Where each host of a rollout stands, and how many stand in each place: counts by code cost no look at any host. */
+import type { HostPlace, RolloutCode } from '../decisions/rollout-code.js';
+
+export class RolloutPlaces {
+  readonly #places = new Map<string, HostPlace>();
+  /** By wave, lane and remark. */
+  readonly #counts = new Map<string, { place: HostPlace; count: number }>();
+  /** Placed nodes whose Node exists. */
+  readonly #existing = new Set<string>();
+
+  /** `undefined`: the node has no part in the rollout. */
+  set(name: string, place: HostPlace | undefined, exists: boolean): void {
+    const before = this.#places.get(name);
+    if (before) this.#count(before, -1);
+    if (place) {
+      this.#places.set(name, place);
+      this.#count(place, 1);
+    } else this.#places.delete(name);
+    if (place && exists) this.#existing.add(name);
+    else this.#existing.delete(name);
+  }
+
+  /** Undefined for a node that has no part in the rollout. */
+  of(name: string): HostPlace | undefined {
+    return this.#places.get(name);
+  }
+
+  /** How many of the placed nodes there are as Nodes. */
+  get existing(): number {
+    return this.#existing.size;
+  }
+
+  /** Nodes by code, for each of so many waves. */
+  codes(waves: number, codeOf: (place: HostPlace) => RolloutCode): Map<RolloutCode, number>[] {
+    const codes = Array.from({ length: waves }, () => new Map<RolloutCode, number>());
+    for (const { place, count } of this.#counts.values()) {
+      const code = codeOf(place);
+      const wave = codes[place.wave];
+      wave?.set(code, (wave.get(code) ?? 0) + count);
+    }
+    return codes;
+  }
+
+  #count(place: HostPlace, sign: 1 | -1): void {
+    const key = `${place.wave}/${place.lane}/${place.remark ?? ''}`;
+    const count = (this.#counts.get(key)?.count ?? 0) + sign;
+    if (count > 0) this.#counts.set(key, { place, count });
+    else this.#counts.delete(key);
+  }
+}

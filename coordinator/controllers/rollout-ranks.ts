@@ -1,0 +1,56 @@
+/** In which order the nodes of a rollout come: whom it has reached, then who has a revision that was never completed, then by health. */
+import type { Node } from '../../shared/kube/node.js';
+import type { Pod } from '../../shared/kube/pod.js';
+import type { RolloutStatus } from '../../shared/kube/rollout.js';
+import type { Slice } from '../../shared/process/slice.js';
+import { HEALTH, healthOf, lastRestartOf } from '../decisions/node-health.js';
+import { type PlannedNode, type RankedRevision, rankOf } from '../decisions/wave-plan.js';
+import type { DaemonSetTally } from './daemonset-tally.js';
+import { stableIn } from './rollout-revisions.js';
+
+export interface Ranking {
+  tally: DaemonSetTally;
+  nodeOf(name: string): Node | undefined;
+  /** All Pods of the DaemonSet. */
+  pods: readonly Pod[];
+  /** As it is stored; absent before the first look. */
+  status: RolloutStatus | undefined;
+  /** Hash of the newest revision but the one on its way. */
+  previous: string | undefined;
+  now: number;
+  slice: Slice;
+}
+
+/** All nodes of the tally with their ranks: visits each, in slices. */
+export async function rankedNodes(ranking: Ranking): Promise<PlannedNode[]> {
+  const { tally, nodeOf, pods, now, slice } = ranking;
+  const revision = revisionIn(ranking);
+  const restarts = lastRestarts(pods);
+  const nodes: PlannedNode[] = [];
+  for (const name of [...tally.names()]) {
+    const node = nodeOf(name);
+    const { hashes = [], newPod } = tally.recordOf(name) ?? {};
+    const health = node ? healthOf(node, restarts.get(name), now) : HEALTH.dark;
+    const rank = rankOf({ hashes, newPodAt: newPod?.createdAt }, revision, health);
+    nodes.push({ name, labels: node?.metadata.labels, rank });
+    await slice.pause();
+  }
+  return nodes;
+}
+
+function revisionIn({ tally, status, previous }: Ranking): RankedRevision {
+  const { hash } = tally.subject.current;
+  const stable = (status && stableIn(status, hash)) ?? previous;
+  if (status?.revision !== hash) return { hash, stable, startedAt: undefined };
+  // What was there before a retry was given by the same rollout.
+  return { hash, stable, startedAt: status.retryTime ? 0 : Date.parse(status.startTime) };
+}
+
+function lastRestarts(pods: readonly Pod[]): Map<string, number> {
+  const restarts = new Map<string, number>();
+  for (const pod of pods) {
+    const at = lastRestartOf(pod);
+    if (at !== undefined && pod.spec.nodeName) restarts.set(pod.spec.nodeName, at);
+  }
+  return restarts;
+}

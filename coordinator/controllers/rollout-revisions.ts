@@ -1,0 +1,33 @@
+/** Which other revisions matter to a rollout, and what Pods of them are made of. */
+import type { RolloutStatus } from '../../shared/kube/rollout.js';
+import type { ControllerRevision, DaemonSet } from '../../shared/kube/workload.js';
+import { hashOf, templateOf, withTemplate } from '../decisions/revision.js';
+import type { OtherRevision } from './daemonset-tally.js';
+
+/** Whether the revision `hash` has been completed: it is what Pods are made of everywhere. */
+export function isDone(status: RolloutStatus, hash: string): boolean {
+  return status.revision === hash && status.completionTime !== undefined && status.failure === undefined;
+}
+
+/** What is stable while `hash` is on its way. */
+export function stableIn(status: RolloutStatus, hash: string): string | undefined {
+  return status.revision === hash || !status.completionTime ? status.stableRevision : status.revision;
+}
+
+/** Hash of the newest revision but this one. */
+export function previousHash(revisions: readonly ControllerRevision[], hash: string): string | undefined {
+  const others = revisions.filter((revision) => hashOf(revision) !== hash);
+  const newest = [...others].sort((a, b) => b.revision - a.revision)[0];
+  return newest && hashOf(newest);
+}
+
+/** The DaemonSet as it was with the revision of that hash; undefined where there is none, or none that can be read. */
+export function otherRevision(
+  daemonSet: DaemonSet,
+  revisions: readonly ControllerRevision[],
+  hash: string | undefined,
+): OtherRevision | undefined {
+  const revision = hash && revisions.find((one) => hashOf(one) === hash);
+  const template = revision && templateOf(revision);
+  return template ? { daemonSet: withTemplate(daemonSet, template), hash } : undefined;
+}

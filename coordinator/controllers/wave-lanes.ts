@@ -1,0 +1,109 @@
+/** One wave of a rollout: its nodes by lane, and what they count for. */
+import { type Fleet, SITUATIONS } from '../decisions/rolling-update.js';
+import { LANES, type Lane } from '../decisions/rollout-lane.js';
+import type { WaveCounts } from '../decisions/rollout-memory.js';
+
+/** Lanes whose nodes hold an old Pod. */
+export const OLD: readonly Lane[] = [
+  'turned',
+  'oldAvailable',
+  'oldUnavailable',
+  'outsideAvailable',
+  'outsideUnavailable',
+  'pairAvailable',
+  'pairUnavailable',
+  'deferred',
+  'skipped',
+];
+
+/** Lanes whose nodes hold one of the revision. */
+const TOUCHED: readonly Lane[] = [
+  'newAvailable',
+  'outsideUpdated',
+  'newUnavailable',
+  'pairAvailable',
+  'pairUnavailable',
+  'failed',
+  'again',
+];
+
+/** Lanes of nodes that are being updated at this moment. */
+const IN_PROGRESS: readonly Lane[] = [
+  'turned',
+  'underWay',
+  'empty',
+  'newUnavailable',
+  'pairAvailable',
+  'pairUnavailable',
+  'again',
+];
+
+/** Lanes whose nodes are part of the wave for upstream's choice, besides those of situations. */
+const HELD: readonly Lane[] = ['again', 'outsideAvailable', 'outsideUnavailable', 'outsideUpdated'];
+
+type Lanes = Record<Lane, Set<string>>;
+
+export class WaveLanes {
+  readonly lanes = Object.fromEntries(LANES.map((lane) => [lane, new Set<string>()])) as Lanes;
+  /** Failed nodes that the budget counts. */
+  readonly #failures = new Set<string>();
+  /** Those of them that took the revision after completion. */
+  readonly #lateFailures = new Set<string>();
+
+  /** In the place of the lane `before`. A node that stays where it is keeps its place in the order. */
+  put(name: string, lane: Lane, before: Lane | undefined): void {
+    if (before === lane) return;
+    if (before) this.remove(name, before);
+    this.lanes[lane].add(name);
+  }
+
+  remove(name: string, lane: Lane): void {
+    this.lanes[lane].delete(name);
+    this.forgive(name);
+  }
+
+  /** The budget counts a failed node. */
+  charge(name: string, isLate: boolean): void {
+    this.#failures.add(name);
+    if (isLate) this.#lateFailures.add(name);
+  }
+
+  /** The budget does not count it (any more). */
+  forgive(name: string): void {
+    this.#failures.delete(name);
+    this.#lateFailures.delete(name);
+  }
+
+  get counts(): WaveCounts {
+    const { lanes } = this;
+    return {
+      nodes: this.#size(LANES),
+      updated: lanes.newAvailable.size + lanes.outsideUpdated.size,
+      failed: lanes.failed.size,
+      deferred: lanes.deferred.size,
+      outsideWindow: lanes.outsideAvailable.size + lanes.outsideUnavailable.size,
+      skipped: lanes.skipped.size,
+      old: this.#size(OLD),
+      touched: this.#size(TOUCHED),
+      failures: this.#failures.size,
+      lateFailures: this.#lateFailures.size,
+    };
+  }
+
+  /** Nodes that are being updated at this moment. */
+  get inProgress(): number {
+    return this.#size(IN_PROGRESS);
+  }
+
+  /** As upstream's choice takes it; hosts that failed, are out of reach or taken out use none of its budget. */
+  get fleet(): Fleet {
+    const { lanes } = this;
+    const desired = this.#size(SITUATIONS) + this.#size(HELD);
+    const alsoUnavailable = lanes.again.size + lanes.outsideUnavailable.size;
+    return { nodes: lanes, desired, covered: desired, alsoUnavailable };
+  }
+
+  #size(some: readonly Lane[]): number {
+    return some.reduce((sum, lane) => sum + this.lanes[lane].size, 0);
+  }
+}

@@ -1,0 +1,149 @@
+/**
+ * The ClusterRoles that every fleet has, and who holds them from the start
+ * (plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go), for the resources that are served here.
+ */
+
+import { FLEET_GROUP } from '../../../shared/kube/fleet-group.js';
+import { type PolicyRule, RBAC_GROUP, type Role, type RoleBinding } from '../../../shared/kube/rbac.js';
+
+const LABELS = { 'kubernetes.io/bootstrapping': 'rbac-defaults' };
+/** `"false"` on an object keeps the next start from mending it. */
+export const AUTO_UPDATE = 'rbac.authorization.kubernetes.io/autoupdate';
+
+const READ = ['get', 'list', 'watch'];
+const WRITE = ['create', 'delete', 'deletecollection', 'patch', 'update'];
+const CORE = '';
+const APPS = 'apps';
+const COORDINATION = 'coordination.k8s.io';
+const AUTHENTICATION = 'authentication.k8s.io';
+const AUTHORIZATION = 'authorization.k8s.io';
+const METRICS = 'metrics.k8s.io';
+
+const HEALTH = ['/healthz', '/livez', '/readyz', '/version', '/version/'];
+const STREAMS = ['pods/attach', 'pods/exec', 'pods/portforward', 'pods/proxy'];
+const EDITABLE = [
+  'configmaps',
+  'events',
+  'persistentvolumeclaims',
+  'secrets',
+  'serviceaccounts',
+  'services',
+  'services/proxy',
+];
+const VIEWABLE = ['configmaps', 'endpoints', 'persistentvolumeclaims', 'pods', 'serviceaccounts', 'services'];
+const VIEWABLE_ALONE = [
+  'bindings',
+  'events',
+  'limitranges',
+  'namespaces/status',
+  'pods/log',
+  'pods/status',
+  'resourcequotas',
+];
+
+function rule(verbs: string[], group: string, ...resources: string[]): PolicyRule {
+  return { verbs, apiGroups: [group], resources };
+}
+
+function paths(...nonResourceURLs: string[]): PolicyRule {
+  return { verbs: ['get'], nonResourceURLs };
+}
+
+function clusterRole(name: string, rules: PolicyRule[], labels: Record<string, string> = {}): Role {
+  return {
+    apiVersion: `${RBAC_GROUP}/v1`,
+    kind: 'ClusterRole',
+    metadata: { name, labels: { ...LABELS, ...labels }, annotations: { [AUTO_UPDATE]: 'true' } },
+    rules,
+  };
+}
+
+function aggregateTo(role: string): Record<string, string> {
+  return { [`${RBAC_GROUP}/aggregate-to-${role}`]: 'true' };
+}
+
+/** A role whose rules are those of the roles with the label `aggregate-to-NAME`. */
+function aggregated(name: string, labels: Record<string, string> = {}): Role {
+  const aggregationRule = { clusterRoleSelectors: [{ matchLabels: aggregateTo(name) }] };
+  return { ...clusterRole(name, [], labels), aggregationRule };
+}
+
+const EDIT_RULES = [
+  rule(READ, CORE, ...STREAMS, 'secrets', 'services/proxy'),
+  rule(['impersonate'], CORE, 'serviceaccounts'),
+  rule(WRITE, CORE, 'pods', ...STREAMS),
+  rule(['create'], CORE, 'pods/eviction'),
+  rule(WRITE, CORE, ...EDITABLE),
+  rule(['create'], CORE, 'serviceaccounts/token'),
+  rule(WRITE, APPS, 'daemonsets'),
+  rule([...WRITE, ...READ], COORDINATION, 'leases'),
+  rule(WRITE, FLEET_GROUP, 'rolloutpolicies', 'rollouts'),
+];
+
+const VIEW_RULES = [
+  rule(READ, CORE, ...VIEWABLE),
+  rule(READ, CORE, ...VIEWABLE_ALONE),
+  // Within a namespace that means this namespace.
+  rule(READ, CORE, 'namespaces'),
+  rule(READ, APPS, 'controllerrevisions', 'daemonsets', 'daemonsets/status'),
+  rule(READ, FLEET_GROUP, 'daemonsets/why', 'rolloutpolicies', 'rollouts', 'rollouts/status'),
+  rule(READ, METRICS, 'pods', 'nodes'),
+];
+
+/** In the order in which they are made. */
+export const BOOTSTRAP_ROLES: readonly Role[] = [
+  clusterRole('cluster-admin', [rule(['*'], '*', '*'), { verbs: ['*'], nonResourceURLs: ['*'] }]),
+  clusterRole('system:discovery', [
+    paths(...HEALTH, '/openapi', '/openapi/*', '/api', '/api/*', '/apis', '/apis/*'),
+  ]),
+  clusterRole('system:monitoring', [paths('/metrics', '/metrics/slis', ...HEALTH)]),
+  clusterRole('system:basic-user', [
+    rule(['create'], AUTHORIZATION, 'selfsubjectaccessreviews', 'selfsubjectrulesreviews'),
+    rule(['create'], AUTHENTICATION, 'selfsubjectreviews'),
+  ]),
+  clusterRole('system:public-info-viewer', [paths(...HEALTH)]),
+  clusterRole('system:service-account-issuer-discovery', [
+    paths('/.well-known/openid-configuration', '/.well-known/openid-configuration/', '/openid/v1/jwks'),
+  ]),
+  clusterRole('system:auth-delegator', [
+    rule(['create'], AUTHENTICATION, 'tokenreviews'),
+    rule(['create'], AUTHORIZATION, 'subjectaccessreviews'),
+  ]),
+  aggregated('admin'),
+  aggregated('edit', aggregateTo('admin')),
+  aggregated('view', aggregateTo('edit')),
+  clusterRole(
+    'system:aggregate-to-admin',
+    [
+      rule(['create'], AUTHORIZATION, 'localsubjectaccessreviews'),
+      rule([...WRITE, ...READ], RBAC_GROUP, 'rolebindings', 'roles'),
+    ],
+    aggregateTo('admin'),
+  ),
+  clusterRole('system:aggregate-to-edit', EDIT_RULES, aggregateTo('edit')),
+  clusterRole('system:aggregate-to-view', VIEW_RULES, aggregateTo('view')),
+];
+
+const AUTHENTICATED = 'system:authenticated';
+const UNAUTHENTICATED = 'system:unauthenticated';
+
+function clusterBinding(role: string, ...groups: string[]): RoleBinding {
+  const { apiVersion = '', metadata } = clusterRole(role, []);
+  return {
+    apiVersion,
+    kind: 'ClusterRoleBinding',
+    metadata,
+    roleRef: { apiGroup: RBAC_GROUP, kind: 'ClusterRole', name: role },
+    subjects: groups.map((name) => ({ kind: 'Group', apiGroup: RBAC_GROUP, name })),
+  };
+}
+
+/** Of ClusterRoles alone. */
+export const BOOTSTRAP_BINDINGS: readonly RoleBinding[] = [
+  clusterBinding('cluster-admin', 'system:masters'),
+  clusterBinding('system:monitoring', 'system:monitoring'),
+  clusterBinding('system:discovery', AUTHENTICATED),
+  clusterBinding('system:basic-user', AUTHENTICATED),
+  clusterBinding('system:public-info-viewer', AUTHENTICATED, UNAUTHENTICATED),
+  clusterBinding('system:service-account-issuer-discovery', 'system:serviceaccounts'),
+];

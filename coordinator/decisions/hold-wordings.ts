@@ -1,0 +1,65 @@
+/** Why hosts keep an older Pod, in words: what each code means, and what to do about it. */
+import type { ReasonSubject, Wording } from './reason-wording.js';
+import type { HoldCode } from './rollout-code.js';
+
+const status = ({ namespace, daemonSet }: ReasonSubject) =>
+  `see how far the rollout is: everynode rollout status -n ${namespace} ds/${daemonSet}`;
+const steer =
+  (verb: string, rest = '') =>
+  ({ namespace, daemonSet }: ReasonSubject) =>
+    `everynode rollout ${verb} -n ${namespace} ds/${daemonSet}${rest}`;
+
+/** By code. */
+export const HOLD_WORDINGS: Readonly<Record<HoldCode, Wording>> = {
+  Reverted: {
+    does: 'went back to its earlier revision on',
+    advice: ({ namespace, daemonSet }) =>
+      `mend the template, or go back: kubectl rollout undo -n ${namespace} ds/${daemonSet}`,
+  },
+  Budget: { does: 'waits for others with its old Pod on', advice: status },
+  WaitingForApproval: {
+    does: 'waits with its old Pod on',
+    advice: steer('approve', ' WAVE'),
+  },
+  WaitingForWave: { does: 'waits with its old Pod on', advice: status },
+  OutsideWindow: {
+    does: 'waits for its window with its old Pod on',
+    advice: (subject) =>
+      `if it cannot wait: ${steer('override-windows', ` ${subject.node} --reason WHY`)(subject)}`,
+  },
+  HeldLocally: {
+    does: 'is held back by its host on',
+    advice: (subject) =>
+      `if it cannot wait: ${steer('force-hold', ` ${subject.node} --reason WHY`)(subject)}`,
+  },
+  ImageNotPulled: {
+    does: 'waits for its next image on',
+    advice: ({ node }) => `see kubectl describe node ${node}`,
+  },
+  NoTrustedTime: {
+    does: 'waits for the time on',
+    advice: () => 'it goes on once its agent has been connected since the boot',
+  },
+  RolloutPaused: {
+    does: 'keeps its old Pod on',
+    advice: (subject) =>
+      `to go on: ${steer('resume')(subject)}, or set spec.paused of the policy to false: kubectl get rolloutpolicies -n ${subject.namespace}`,
+  },
+  Frozen: {
+    does: 'keeps what it has on',
+    advice: (subject) => `to go on: ${steer('resume')(subject)}, or see the freezes of its RolloutPolicy`,
+  },
+  RolloutFailed: {
+    does: 'keeps its old Pod on',
+    advice: ({ namespace, daemonSet }) =>
+      `mend the template, or go back: kubectl rollout undo -n ${namespace} ds/${daemonSet}`,
+  },
+  Skipped: {
+    does: 'is left out of this rollout on',
+    advice: (subject) => `to take it in: ${steer('unskip', ` ${subject.node}`)(subject)}`,
+  },
+  DeferredOffline: {
+    does: 'is updated once it is back on',
+    advice: () => "check the host's power, network and everynode-agent",
+  },
+};

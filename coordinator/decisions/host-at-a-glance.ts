@@ -1,0 +1,84 @@
+/** What a fleet's map says of one host, of its Node and the Pods on it. */
+import { type Condition, findCondition } from '../../shared/kube/conditions.js';
+import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
+import type { FailingPod, Host, HostState, HostStatus } from '../../shared/kube/host.js';
+import type { Node } from '../../shared/kube/node.js';
+import type { Pod } from '../../shared/kube/pod.js';
+import { contactOf } from './contact.js';
+import { podProgress } from './pod-progress.js';
+import { CONNECTED } from './reported-status.js';
+
+const MOST_FAILING = 3;
+const PRESSURES: ReadonlySet<string> = new Set([
+  'MemoryPressure',
+  'DiskPressure',
+  'PIDPressure',
+  'NetworkUnavailable',
+]);
+
+/** Pods that are being deleted are counted and judge nothing. */
+export function hostAtAGlance(node: Node, pods: readonly Pod[]): Host {
+  const { name, uid, labels, creationTimestamp } = node.metadata;
+  return {
+    kind: 'Host',
+    apiVersion: `${FLEET_GROUP}/v1`,
+    metadata: {
+      name,
+      ...(uid ? { uid } : {}),
+      ...(labels ? { labels } : {}),
+      ...(creationTimestamp ? { creationTimestamp } : {}),
+    },
+    status: { ...contactStatus(node), ...nodeFacts(node), ...podFacts(pods) },
+  };
+}
+
+type ContactStatus = Pick<HostStatus, 'state' | 'since' | 'message'>;
+
+function contactStatus(node: Node): ContactStatus {
+  const conditions = node.status?.conditions;
+  const ready = findCondition(conditions, 'Ready');
+  switch (contactOf(node)) {
+    case 'lost':
+      return stated('Unknown', ready);
+    case 'away':
+      return stated('Disconnected', findCondition(conditions, CONNECTED));
+    case 'here':
+      return stated(ready?.status === 'True' ? 'Ready' : 'NotReady', ready);
+  }
+}
+
+function stated(state: HostState, condition: Condition | undefined): ContactStatus {
+  const since = condition?.lastTransitionTime;
+  const message = state === 'Ready' ? undefined : condition?.message;
+  return { state, ...(since ? { since } : {}), ...(message ? { message } : {}) };
+}
+
+function nodeFacts({
+  spec,
+  status,
+}: Node): Pick<HostStatus, 'pressures' | 'unschedulable' | 'taints' | 'agentVersion'> {
+  return {
+    pressures: (status?.conditions ?? [])
+      .filter((condition) => PRESSURES.has(condition.type) && condition.status === 'True')
+      .map(({ type }) => type),
+    unschedulable: spec?.unschedulable === true,
+    taints: spec?.taints?.length ?? 0,
+    agentVersion: status?.nodeInfo?.kubeletVersion ?? '',
+  };
+}
+
+function podFacts(pods: readonly Pod[]): Pick<HostStatus, 'pods' | 'failing'> {
+  let ready = 0;
+  const failing: FailingPod[] = [];
+  for (const pod of pods) {
+    if (pod.metadata.deletionTimestamp) continue;
+    const { code, because } = podProgress(pod);
+    if (code === 'Running') ready += 1;
+    const { namespace = '', name } = pod.metadata;
+    if (code === 'Failing' || code === 'BackOff') failing.push({ namespace, name, because });
+  }
+  return {
+    pods: { total: pods.length, ready, failing: failing.length },
+    failing: failing.slice(0, MOST_FAILING),
+  };
+}

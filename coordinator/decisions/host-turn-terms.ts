@@ -1,0 +1,73 @@
+/** What a policy lets hosts decide by themselves, as the terms of one host's turn. */
+import { classifyHours, type HoursClass } from '../../shared/calendar/node-hours.js';
+import type { HostTurn, TurnWindow } from '../../shared/kube/host-turn.js';
+import { toTimestamp } from '../../shared/kube/meta.js';
+import type { SteeringStatus } from '../../shared/kube/rollout.js';
+import type { RolloutPolicySpec } from '../../shared/kube/rollout-policy.js';
+import { EVERYONE, type SteeringRequest } from '../../shared/kube/rollout-steering.js';
+import type { Labels } from '../../shared/kube/selectors.js';
+
+/** All of a turn but the Pod that it brings. */
+export type HostTurnTerms = Omit<HostTurn, 'successor'>;
+
+const DEFAULT_CONFIRM_SECONDS = 300;
+const DEFAULT_HOLD_SECONDS = 3600;
+
+/** A host out of contact may begin its turn in any window of this time, ms; then the coordinator has to name others. */
+const HORIZON_MS = 7 * 86_400_000;
+const MAX_WINDOWS = 20;
+
+/** A node whose turn it is. */
+export interface TurnNode {
+  name: string;
+  labels: Labels | undefined;
+}
+
+/** Tells what each host may decide by itself; undefined: nothing, and its Pod is replaced from here. `now` in ms. */
+export function hostTurnTerms(
+  spec: RolloutPolicySpec,
+  steering: SteeringStatus | undefined,
+  now: number,
+): (node: TurnNode) => HostTurnTerms | undefined {
+  const { confirm, hostHold, prePull, windows, freezes } = spec;
+  const hasTimes = (windows ?? []).length + (freezes ?? []).length > 0;
+  if (!confirm && !hostHold && !prePull && !hasTimes) return () => undefined;
+  // Patterns are compiled when the first turn is given: most looks give none.
+  let classify: ReturnType<typeof classifyHours> | undefined;
+  return ({ name, labels }) => {
+    classify ??= classifyHours(spec);
+    const own = isAmong(name, steering?.overridden) ? undefined : turnWindows(classify(labels), now);
+    return {
+      ...(own && { windows: own }),
+      ...(confirm && { confirmSeconds: confirm.deadlineSeconds ?? DEFAULT_CONFIRM_SECONDS }),
+      ...(hostHold && { maxHoldSeconds: hostHold.maxSeconds ?? DEFAULT_HOLD_SECONDS }),
+      ...(hostHold && isAmong(name, steering?.forced) && { forcedBy: whoForced(name, steering?.requests) }),
+    };
+  };
+}
+
+/** When the Pods of nodes with these hours may be replaced, from now on; undefined: whenever. */
+export function turnWindows(hours: HoursClass, now: number): TurnWindow[] | undefined {
+  const end = now + HORIZON_MS;
+  const windows: TurnWindow[] = [];
+  for (let time = now; time < end && windows.length < MAX_WINDOWS; ) {
+    const { replace, until } = hours.at(time);
+    if (replace && until === undefined && time === now) return undefined;
+    const next = Math.min(until ?? end, end);
+    if (replace) windows.push({ from: toTimestamp(time), until: toTimestamp(next) });
+    time = next;
+  }
+  return windows;
+}
+
+/** Whether a person has named the node, or all. */
+export function isAmong(name: string, named: readonly string[] | undefined): boolean {
+  return named?.includes(name) === true || named?.includes(EVERYONE) === true;
+}
+
+function whoForced(node: string, requests: readonly SteeringRequest[] = []): string {
+  const last = requests.findLast(
+    ({ verb, targets }) => verb === 'force-hold' && (!targets || isAmong(node, targets)),
+  );
+  return last ? `${last.user}${last.reason ? `: ${last.reason}` : ''}` : 'the rollout';
+}

@@ -1,0 +1,109 @@
+/** The one reason code of a host in a rollout by waves: how it has fared, or what it waits for. */
+import type { TurnWait } from '../../shared/kube/host-turn.js';
+import type { RolloutPhase } from '../../shared/kube/rollout.js';
+import type { Lane } from './rollout-lane.js';
+
+/** Why a host keeps an older Pod: `why` names these, too. `RolloutPaused` and `RolloutFailed` are its first names for them. */
+export const HOLD_CODES = [
+  'Reverted',
+  'Budget',
+  'WaitingForApproval',
+  'WaitingForWave',
+  'OutsideWindow',
+  'HeldLocally',
+  'ImageNotPulled',
+  'NoTrustedTime',
+  'RolloutPaused',
+  'Frozen',
+  'RolloutFailed',
+  'Skipped',
+  'DeferredOffline',
+] as const;
+
+/** One of `HOLD_CODES`. */
+export type HoldCode = (typeof HOLD_CODES)[number];
+
+/** Every code, in the order in which a fleet's are listed. They are part of the API: one may be added, none renamed. */
+export const ROLLOUT_CODES = [
+  'Updated',
+  'Soaking',
+  'Updating',
+  'Failed',
+  'RollingBack',
+  ...HOLD_CODES,
+  'NotEligible',
+] as const;
+
+/**
+ * One of `ROLLOUT_CODES`. Besides those that hold a host: `Updated`: it has the revision, and is well. `Soaking`: the
+ * same, while its wave is watched. `Updating`: its Pod is being replaced. `Failed`: it took the revision and is not well.
+ * `RollingBack`: it is to be given the earlier one. `NotEligible`: it has no part in the rollout.
+ */
+export type RolloutCode = (typeof ROLLOUT_CODES)[number];
+
+/** Where one host stands. */
+export interface HostPlace {
+  /** Index of its wave. */
+  wave: number;
+  lane: Lane;
+  remark?: HostRemark;
+}
+
+/** What sets hosts of one lane apart: given the earlier revision while this rollout ran, or why the host has not begun its turn. */
+export type HostRemark = 'Restored' | TurnWait;
+
+/** How the rollout stands, as `rolloutStep` has it. */
+export interface RolloutStand {
+  phase: RolloutPhase;
+  /** Index of the last open wave; -1 = none. */
+  wave: number;
+  /** Nobody is given a turn now. */
+  isHalted: boolean;
+  /** The revision is barred. */
+  isBarred: boolean;
+  /** Hosts that have it go back. */
+  isReverting: boolean;
+}
+
+/** Lanes of hosts that keep an older Pod, or are about to get one again. */
+const OLD: ReadonlySet<Lane> = new Set<Lane>([
+  'oldAvailable',
+  'oldUnavailable',
+  'empty',
+  'outsideAvailable',
+  'outsideUnavailable',
+]);
+const OUTSIDE: ReadonlySet<Lane> = new Set<Lane>(['outsideAvailable', 'outsideUnavailable']);
+const DONE: ReadonlySet<Lane> = new Set<Lane>(['newAvailable', 'outsideUpdated']);
+
+/** Whether a host of the lane has yet to be given its turn. */
+export function awaitsTurn(lane: Lane): boolean {
+  return OLD.has(lane);
+}
+
+/** Undefined: the host has no part in the rollout. The same for all hosts of one place. */
+export function rolloutCode(place: HostPlace | undefined, stand: RolloutStand): RolloutCode {
+  if (!place) return 'NotEligible';
+  const { lane } = place;
+  if (lane === 'deferred') return 'DeferredOffline';
+  if (lane === 'skipped') return 'Skipped';
+  if (awaitsTurn(lane)) return holdCode(place, stand);
+  if (lane === 'turned' && place.remark && place.remark !== 'Restored') return place.remark;
+  if (stand.isBarred && stand.isReverting) return 'RollingBack';
+  if (lane === 'failed') return 'Failed';
+  if (!DONE.has(lane)) return 'Updating';
+  return stand.phase === 'Soaking' && place.wave === stand.wave ? 'Soaking' : 'Updated';
+}
+
+/** Why a host has not had its turn. */
+function holdCode({ wave, remark, lane }: HostPlace, stand: RolloutStand): RolloutCode {
+  const { phase } = stand;
+  if (stand.isBarred) return remark === 'Restored' ? 'Reverted' : 'RolloutFailed';
+  if (phase === 'Frozen') return 'Frozen';
+  if (phase === 'Paused') return 'RolloutPaused';
+  const isOpen = wave <= stand.wave;
+  if (isOpen && lane === 'empty') return 'Updating';
+  if (isOpen && phase === 'Completed' && stand.isHalted) return 'RolloutPaused';
+  if (isOpen) return OUTSIDE.has(lane) ? 'OutsideWindow' : 'Budget';
+  return phase === 'AwaitingApproval' && wave === stand.wave + 1 ? 'WaitingForApproval' : 'WaitingForWave';
+}

@@ -1,0 +1,57 @@
+/** What stays of a rollout for those who look back: when it was over, and why hosts failed. Pure. */
+import { toTimestamp } from '../../shared/kube/meta.js';
+import type { HostFailure, RolloutStatus } from '../../shared/kube/rollout.js';
+
+/** So many failed hosts are told of. */
+export const MOST_FAILURES = 10;
+
+export interface Outcome {
+  /** The revision's number in the DaemonSet's history. */
+  number: number | undefined;
+  /** Hosts that have failed and are not told of yet. */
+  failing: readonly Omit<HostFailure, 'time'>[];
+  /** ms since the epoch. */
+  now: number;
+}
+
+/** Whether nothing more happens by itself. Hosts that go back are not there yet. */
+export function isOver({ phase, codes }: RolloutStatus): boolean {
+  if (phase === 'Completed' || phase === 'RolledBack' || phase === 'Superseded') return true;
+  return phase === 'Failed' && !codes?.RollingBack;
+}
+
+/** The failures that `before`, the status as it is stored, tells of this very attempt. */
+export function knownFailures(before: RolloutStatus | undefined, status: RolloutStatus): HostFailure[] {
+  const isSame = before?.revision === status.revision && before.startTime === status.startTime;
+  return isSame ? (before.failures ?? []) : [];
+}
+
+/** `status` with what is known of its end. */
+export function withOutcome(
+  status: RolloutStatus,
+  before: RolloutStatus | undefined,
+  { number, failing, now }: Outcome,
+): RolloutStatus {
+  const time = toTimestamp(now);
+  const failures = [...knownFailures(before, status), ...failing.map((failure) => ({ ...failure, time }))];
+  const isSameEnd = before?.revision === status.revision && before.phase === status.phase;
+  const endTime = status.completionTime ?? (isSameEnd ? before.endTime : undefined) ?? time;
+  return {
+    ...status,
+    ...(number === undefined ? {} : { revisionNumber: number }),
+    ...(isOver(status) ? { endTime } : {}),
+    ...(failures.length > 0 ? { failures: failures.slice(0, MOST_FAILURES) } : {}),
+  };
+}
+
+/** A rollout that another revision has put an end to, as it is kept. */
+export function pastStatus(status: RolloutStatus, now: number): RolloutStatus {
+  const { estimatedEndTime: _, ...kept } = status;
+  if (isOver(status)) return kept;
+  return {
+    ...kept,
+    phase: 'Superseded',
+    message: `another revision came: ${status.message}`,
+    endTime: toTimestamp(now),
+  };
+}

@@ -1,0 +1,81 @@
+/** What a host that wants a certificate asks for, checked. */
+import { ApiError, badRequest } from '../../shared/kube/status.js';
+import type { JoinRequest } from '../../shared/link/messages.js';
+import { mapOf, optional, ProtocolError, record, type Shape, text } from '../../shared/link/shape.js';
+import { dnsSubdomainProblems } from '../kinds/name-rules.js';
+import type { CertificateAuthority } from '../pki/certificate-authority.js';
+import type { CredentialHash } from './node-credentials.js';
+import { nodeOfSubject, subjectOfNode } from './node-subject.js';
+
+/** A POST of a host that wants a certificate, as it came: the whole `Authorization` header and decoded JSON. */
+export interface JoinCall {
+  authorization?: string;
+  body: unknown;
+  remoteAddress?: string;
+}
+
+const joinRequest: Shape<JoinRequest> = record<JoinRequest>({
+  node: text(253),
+  csr: optional(text(16_384)),
+  credentialHash: optional(text(64)),
+  labels: optional(mapOf(text(63))),
+});
+
+/** A request to join, checked. */
+export interface Candidate extends CredentialHash {
+  node: string;
+  /** Absent from an agent of before certificates. */
+  csr?: string;
+  labels: Readonly<Record<string, string>>;
+  address?: string | undefined;
+}
+
+type Reader = Pick<CertificateAuthority, 'read'>;
+
+/** Who asks, and for whom. Throws ApiError 400, 422. */
+export async function readCandidate(
+  authority: Reader,
+  { body, remoteAddress: address }: JoinCall,
+): Promise<Candidate> {
+  const { node, csr, credentialHash, labels = {} } = parseJoin(body);
+  checkNodeName(node);
+  if (csr === undefined) return { node, labels, address, form: 'bearer', hash: credentialHash ?? '' };
+  const { keyHash } = await readNodeRequest(authority, csr, node);
+  return { node, labels, address, csr, form: 'key', hash: keyHash };
+}
+
+/** A request for the certificate of this very node. Throws ApiError 400. */
+export async function readNodeRequest(
+  authority: Reader,
+  csr: string,
+  node: string,
+): Promise<{ keyHash: string }> {
+  const request = await authority.read(csr).catch((error: Error) => {
+    throw badRequest(`the certificate signing request cannot be used: ${error.message}`);
+  });
+  if (request.asksForMore || nodeOfSubject(request) !== node) {
+    throw badRequest(`the certificate signing request must be for ${subjectOfNode(node)} and nothing else`);
+  }
+  return request;
+}
+
+/** A name that no Node may have gets no credential either. */
+function checkNodeName(node: string): void {
+  const [problem] = dnsSubdomainProblems(node);
+  if (problem === undefined) return;
+  throw new ApiError(
+    'Invalid',
+    `Node "${node}" is invalid: metadata.name: Invalid value: "${node}": ${problem}`,
+  );
+}
+
+function parseJoin(body: unknown): JoinRequest {
+  try {
+    const parsed = joinRequest(body, 'join');
+    if (parsed.csr !== undefined || /^[0-9a-f]{64}$/.test(parsed.credentialHash ?? '')) return parsed;
+    throw badRequest('neither csr nor credentialHash, a SHA-256 in lower-case hex, is given');
+  } catch (error) {
+    if (error instanceof ProtocolError) throw badRequest(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,208 @@
+/**
+ * What each node's agent proves itself by: the hash of its key, or, of an agent that joined before certificates, of its
+ * bearer credential. Secrets in kube-system; what takes the hash out of one, or deletes it, revokes at once. A key that
+ * is not here is nobody's, whatever certificate it has; one that was revoked is not let in again under this name.
+ */
+import { timingSafeEqual } from 'node:crypto';
+import type { Secret } from '../../shared/kube/config.js';
+import { type ObjectMeta, toTimestamp } from '../../shared/kube/meta.js';
+import { ApiError } from '../../shared/kube/status.js';
+import { secretKind } from '../kinds/index.js';
+import { CREDENTIAL_SECRET_TYPE } from '../kinds/secret.js';
+import type { Registry } from '../registry/registry.js';
+import { type JoinRights, NO_RIGHTS, rightsData, rightsIn } from './join-rights.js';
+import { base64, ENROLMENT_NAMESPACE } from './join-token.js';
+
+const CREDENTIAL_SECRET_PREFIX = 'node-credential-';
+
+/** SHA-256 in lower-case hex of a public key (SubjectPublicKeyInfo DER), or of a bearer credential. */
+export interface CredentialHash {
+  form: 'key' | 'bearer';
+  hash: string;
+}
+
+/** What a node joined with. */
+export interface NodeCredential extends CredentialHash {
+  /** End of the newest certificate for the key, ms since the epoch; absent when there is none. */
+  notAfterMs?: number;
+  /** What came with the join; those that are stored stay when absent. */
+  rights?: JoinRights;
+}
+
+/** As it is stored. */
+export interface StoredCredential extends NodeCredential {
+  revision: number;
+  rights: JoinRights;
+}
+
+export class NodeCredentials {
+  readonly #registry: Pick<Registry, 'get' | 'create' | 'modify'>;
+
+  constructor(registry: Pick<Registry, 'get' | 'create' | 'modify'>) {
+    this.#registry = registry;
+  }
+
+  /** That of a node; undefined when it has none. */
+  async get(node: string): Promise<StoredCredential | undefined> {
+    const secret = await readSecret(this.#registry, `${CREDENTIAL_SECRET_PREFIX}${node}`);
+    return secret && credentialIn(secret);
+  }
+
+  /**
+   * Stores the credential of a node that has none. Answers the one that is stored then: another's, when that came first.
+   * Throws ApiError 403 for one that was revoked.
+   */
+  async register(node: string, credential: NodeCredential): Promise<StoredCredential | undefined> {
+    const secret: Secret = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: `${CREDENTIAL_SECRET_PREFIX}${node}`, namespace: ENROLMENT_NAMESPACE },
+      type: CREDENTIAL_SECRET_TYPE,
+      data: dataOf(credential),
+    };
+    try {
+      const { revision } = await this.#registry.create(secretKind, ENROLMENT_NAMESPACE, secret);
+      return { rights: NO_RIGHTS, ...credential, revision };
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.reason !== 'AlreadyExists') throw error;
+      await this.#fill(node, credential);
+      return this.get(node);
+    }
+  }
+
+  /** True when this credential was revoked for the node. */
+  async isRevoked(node: string, { hash }: CredentialHash): Promise<boolean> {
+    const secret = await readSecret(this.#registry, `${CREDENTIAL_SECRET_PREFIX}${node}`);
+    return secret !== undefined && revokedIn(secret).includes(hash);
+  }
+
+  /** Of a revoked node the Secret is there and names no credential. */
+  async #fill(node: string, credential: NodeCredential): Promise<void> {
+    await this.#modify(node, (secret) => {
+      if (credentialIn(secret)) return false;
+      if (revokedIn(secret).includes(credential.hash)) throw keyRevoked(node);
+      secret.data = { ...secret.data, ...dataOf(credential) };
+      return undefined;
+    });
+  }
+
+  /** False when there is no such Secret. */
+  async #modify(node: string, change: (secret: Secret) => undefined | false): Promise<boolean> {
+    try {
+      const name = `${CREDENTIAL_SECRET_PREFIX}${node}`;
+      await this.#registry.modify(secretKind, { namespace: ENROLMENT_NAMESPACE, name }, change);
+      return true;
+    } catch (error) {
+      if (error instanceof ApiError && error.reason === 'NotFound') return false;
+      throw error;
+    }
+  }
+
+  /** Puts a credential in the place of `expected`, or of any when absent. False when there is none, or another. */
+  async replace(node: string, credential: NodeCredential, expected?: CredentialHash): Promise<boolean> {
+    let isReplaced = false;
+    await this.#modify(node, (secret) => {
+      isReplaced = !expected || isSameCredential(credentialIn(secret), expected);
+      if (!isReplaced) return false;
+      if (revokedIn(secret).includes(credential.hash)) throw keyRevoked(node);
+      const { hash: _hash, key: _key, 'not-after': _end, ...others } = secret.data ?? {};
+      secret.data = { ...others, ...dataOf(credential) };
+      return undefined;
+    });
+    return isReplaced;
+  }
+}
+
+/** What a Secret without this credential holds: the node's name is free, the credential barred. */
+export function revokedData(data: Record<string, string>): Record<string, string> {
+  const { hash, key, 'not-after': _end, labels: _labels, 'any-labels': _any, ...others } = data;
+  const barred = [...listIn(data.revoked), ...[key, hash].map(decoded).filter((each) => each !== '')];
+  return { ...others, revoked: base64([...new Set(barred)].join(',')) };
+}
+
+/** The name of the Secret that holds a node's credential. */
+export function credentialSecretName(node: string): string {
+  return `${CREDENTIAL_SECRET_PREFIX}${node}`;
+}
+
+function revokedIn(secret: Secret): string[] {
+  return listIn(secret.data?.revoked);
+}
+
+function listIn(value: string | undefined): string[] {
+  return decoded(value).split(',').filter(Boolean);
+}
+
+function decoded(value: string | undefined): string {
+  return Buffer.from(value ?? '', 'base64').toString('utf8');
+}
+
+function keyRevoked(node: string): ApiError {
+  return new ApiError(
+    'Forbidden',
+    `the key of this host was revoked as node "${node}": the host must make another one, by joining with an empty data directory`,
+  );
+}
+
+/** How a person frees the name of a node. */
+export function removalOf(node: string): string {
+  return `everynode node revoke ${node}`;
+}
+
+/** The node whose credential this Secret is; undefined for any other Secret. */
+export function nodeOfCredential({
+  namespace,
+  name,
+}: Pick<ObjectMeta, 'namespace' | 'name'>): string | undefined {
+  const isCredential = namespace === ENROLMENT_NAMESPACE && name.startsWith(CREDENTIAL_SECRET_PREFIX);
+  return isCredential ? name.slice(CREDENTIAL_SECRET_PREFIX.length) : undefined;
+}
+
+/** Compares without telling by its time where two hashes differ. */
+export function isSameCredential(stored: CredentialHash | undefined, given: CredentialHash): boolean {
+  return stored?.form === given.form && isSameHash(stored.hash, given.hash);
+}
+
+/** Compares two SHA-256 in hex without telling by its time where they differ. */
+export function isSameHash(stored: string | undefined, hash: string): boolean {
+  if (stored === undefined || stored.length !== hash.length) return false;
+  return timingSafeEqual(Buffer.from(stored), Buffer.from(hash));
+}
+
+/** A Secret of the enrolment; undefined when there is none of that name. */
+export async function readSecret(registry: Pick<Registry, 'get'>, name: string): Promise<Secret | undefined> {
+  try {
+    return (await registry.get(secretKind, { namespace: ENROLMENT_NAMESPACE, name })).object();
+  } catch (error) {
+    if (error instanceof ApiError && error.reason === 'NotFound') return undefined;
+    throw error;
+  }
+}
+
+/** One value of a Secret as text. */
+export function secretField(secret: Secret, name: string): string | undefined {
+  const value = secret.data?.[name];
+  return value === undefined ? undefined : Buffer.from(value, 'base64').toString('utf8');
+}
+
+function credentialIn(secret: Secret): StoredCredential | undefined {
+  const key = secretField(secret, 'key');
+  const hash = key ?? secretField(secret, 'hash');
+  if (hash === undefined) return undefined;
+  const notAfterMs = Date.parse(secretField(secret, 'not-after') ?? '');
+  return {
+    form: key === undefined ? 'bearer' : 'key',
+    hash,
+    revision: Number(secret.metadata.resourceVersion ?? 0),
+    rights: rightsIn(secret),
+    ...(Number.isNaN(notAfterMs) ? {} : { notAfterMs }),
+  };
+}
+
+function dataOf({ form, hash, notAfterMs, rights }: NodeCredential): Record<string, string> {
+  return {
+    [form === 'key' ? 'key' : 'hash']: base64(hash),
+    ...(rights ? rightsData(rights) : {}),
+    ...(notAfterMs === undefined ? {} : { 'not-after': base64(toTimestamp(notAfterMs)) }),
+  };
+}

@@ -1,0 +1,92 @@
+/** Turns that hosts have carried out: the successor takes its Pod's place in the store as it has on the host. */
+import { turnOn } from '../../shared/kube/host-turn.js';
+import { toTimestamp } from '../../shared/kube/meta.js';
+import type { Pod } from '../../shared/kube/pod.js';
+import { ApiError } from '../../shared/kube/status.js';
+import type { TurnedPod } from '../../shared/link/messages.js';
+import type { Clock } from '../../shared/process/clock.js';
+import type { Logger } from '../../shared/process/log.js';
+import type { Informers } from '../informers/informer.js';
+import { podKind } from '../kinds/index.js';
+import type { Registry } from '../registry/registry.js';
+import type { Sealer } from './seal.js';
+
+export interface TurnedPodsParts {
+  registry: Registry;
+  informers: Informers;
+  sealer: Sealer;
+  clock: Clock;
+  log: Logger;
+}
+
+/** What became of a turn that a host tells of: `refused`, its successor is to end there. */
+export type TurnVerdict = 'taken' | 'refused';
+
+export class TurnedPods {
+  readonly #parts: TurnedPodsParts;
+
+  constructor(parts: TurnedPodsParts) {
+    this.#parts = parts;
+  }
+
+  /** Resolves when the informers show it. Rejects when the store fails: the host says it again. */
+  async take(node: string, turned: TurnedPod): Promise<TurnVerdict> {
+    const { informers, log } = this.#parts;
+    const given = this.#open(node, turned);
+    if (!given) {
+      log.warn({ node, uid: turned.uid }, 'turn that this host was not given: its Pod is to end');
+      return 'refused';
+    }
+    const { old, successor } = given;
+    const present = informers.pods.byUid(old.metadata.uid ?? '');
+    const isKnown = informers.pods.byUid(turned.uid) !== undefined;
+    // The DaemonSet, or the whole node, was given up meanwhile.
+    if (!present && !isKnown) return 'refused';
+    // Leaving first, so that at no moment two Pods of the node stand there to stay.
+    const marked = present ? await this.#markLeaving(present) : 0;
+    const stored = isKnown ? 0 : await this.#store(node, successor);
+    await informers.waitFor(Math.max(marked, stored ?? 0));
+    return stored === undefined ? 'refused' : 'taken';
+  }
+
+  /** The Pod that this very host was given, and what its turn says. */
+  #open(node: string, { uid, predecessor }: TurnedPod): { old: Pod; successor: Pod } | undefined {
+    const { object, seal } = predecessor;
+    if (!object || !seal) return undefined;
+    if (!this.#parts.sealer.isGiven(node, { uid: predecessor.uid, object }, seal)) return undefined;
+    const old = JSON.parse(Buffer.from(object).toString()) as Pod;
+    const successor = turnOn(old)?.successor;
+    return successor?.metadata.uid === uid ? { old, successor } : undefined;
+  }
+
+  /** Answers the revision of the write, or 0. */
+  async #markLeaving(pod: Pod): Promise<number> {
+    const { uid = '', deletionTimestamp } = pod.metadata;
+    if (deletionTimestamp) return 0;
+    try {
+      const result = await this.#parts.registry.delete(podKind, pod.metadata, { preconditions: { uid } });
+      const { resourceVersion } = ('deleted' in result ? result.deleted : result.terminating).metadata;
+      return Number(resourceVersion ?? 0);
+    } catch (error) {
+      if (error instanceof ApiError && (error.reason === 'NotFound' || error.reason === 'Conflict')) return 0;
+      throw error;
+    }
+  }
+
+  /** Made now: until here it was a plan. Undefined when it cannot be stored. */
+  async #store(node: string, successor: Pod): Promise<number | undefined> {
+    const { registry, clock, log } = this.#parts;
+    const creationTimestamp = toTimestamp(clock.now());
+    const pod = { ...successor, metadata: { ...successor.metadata, creationTimestamp } };
+    const { uid, namespace, name } = pod.metadata;
+    try {
+      const { revision } = await registry.putBack(podKind, pod);
+      log.info({ node, uid, namespace, name }, 'Pod took its place by a turn of its host');
+      return revision;
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code >= 500) throw error;
+      log.warn({ node, uid, namespace, name, err: error }, 'Pod of a turn cannot be stored');
+      return undefined;
+    }
+  }
+}

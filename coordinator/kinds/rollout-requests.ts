@@ -1,0 +1,115 @@
+/** Steering annotations on a Rollout become requests in its spec, which carry the name of whoever wrote them. */
+import { toTimestamp } from '../../shared/kube/meta.js';
+import type { Rollout } from '../../shared/kube/rollout.js';
+import {
+  EVERYONE,
+  NEEDS_REASON,
+  REASON_ANNOTATION,
+  STEERING_VERBS,
+  type SteeringRequest,
+  type SteeringVerb,
+  steeringAnnotation,
+} from '../../shared/kube/rollout-steering.js';
+import { forbidden, invalidValue, notSupported, required } from './field-error.js';
+import type { FieldError, WriteContext } from './kind.js';
+
+/** Who an own controller's write is put down to. */
+const OURSELVES = 'everynode';
+/** The controller takes them in at once; so many stand only where none runs. */
+const MAX_WAITING = 100;
+const MAX_REASON_LENGTH = 1024;
+
+const NAMES_WAVES: ReadonlySet<SteeringVerb> = new Set(['approve', 'promote']);
+const NAMES_NODES: ReadonlySet<SteeringVerb> = new Set(['skip', 'unskip', 'override-windows', 'force-hold']);
+/** Values that say no more than the annotation's being there. */
+const EMPTY_VALUES: ReadonlySet<string> = new Set(['', 'true', 'yes', 'now']);
+
+function annotationField(verb: SteeringVerb): string {
+  return `metadata.annotations[${steeringAnnotation(verb)}]`;
+}
+
+/** What a value says: targets where the verb has some, else, without a reason beside it, the reason. */
+function meaningOf(
+  verb: SteeringVerb,
+  value: string,
+  reason: string | undefined,
+): Pick<SteeringRequest, 'targets' | 'reason'> {
+  if (NAMES_WAVES.has(verb) || NAMES_NODES.has(verb)) {
+    const targets = value
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => name !== '');
+    return { targets, ...(reason === undefined ? {} : { reason }) };
+  }
+  const why = reason ?? (EMPTY_VALUES.has(value) ? undefined : value);
+  return why === undefined ? {} : { reason: why };
+}
+
+/**
+ * In place: steering annotations of `next` leave it and stand at the end of `spec.requests`, in the order of
+ * `STEERING_VERBS`; all else in spec is as it was, save requests that the controller has taken in.
+ */
+export function takeRequests(next: Rollout, current: Rollout, { now, user }: WriteContext): void {
+  const annotations = next.metadata.annotations ?? {};
+  const reason = annotations[REASON_ANNOTATION]?.trim() || undefined;
+  const standing = current.spec?.requests ?? [];
+  const handled = current.status?.steering?.handled ?? 0;
+  const waiting = standing.filter(({ id }) => id > handled);
+  const revision = current.status?.revision;
+  const given = STEERING_VERBS.filter((verb) => annotations[steeringAnnotation(verb)] !== undefined);
+  const first = Math.max(handled, standing.at(-1)?.id ?? 0) + 1;
+  const made = given.map((verb, index) => ({
+    id: first + index,
+    verb,
+    ...meaningOf(verb, annotations[steeringAnnotation(verb)] ?? '', reason),
+    user: user ?? OURSELVES,
+    time: toTimestamp(now),
+    ...(revision === undefined ? {} : { revision }),
+  }));
+  for (const verb of given) delete annotations[steeringAnnotation(verb)];
+  delete annotations[REASON_ANNOTATION];
+  if (next.metadata.annotations && Object.keys(annotations).length === 0) delete next.metadata.annotations;
+  const requests = made.length > 0 ? [...waiting, ...made] : standing;
+  if (requests.length > 0) next.spec = { requests };
+  else delete next.spec;
+}
+
+function validateRequest({ verb, targets, reason }: SteeringRequest, waves: readonly string[]): FieldError[] {
+  const field = annotationField(verb);
+  const hasTargets = NAMES_WAVES.has(verb) || NAMES_NODES.has(verb);
+  const strangers =
+    NAMES_WAVES.has(verb) && waves.length > 0
+      ? (targets ?? []).filter((name) => name !== EVERYONE && !waves.includes(name))
+      : [];
+  const names = NAMES_WAVES.has(verb) ? 'waves' : 'nodes';
+  return [
+    ...(hasTargets && targets?.length === 0
+      ? [required(field, `must name ${names}, parted by commas, or ${EVERYONE} for all`)]
+      : []),
+    ...strangers.map((name) => notSupported(field, name, [...waves, EVERYONE])),
+    ...(NEEDS_REASON.has(verb) && !reason
+      ? [required(`metadata.annotations[${REASON_ANNOTATION}]`, `${verb} is recorded with a reason`)]
+      : []),
+    ...((reason?.length ?? 0) > MAX_REASON_LENGTH
+      ? [
+          invalidValue(
+            `metadata.annotations[${REASON_ANNOTATION}]`,
+            reason?.slice(0, 40),
+            `must be no longer than ${MAX_REASON_LENGTH} characters`,
+          ),
+        ]
+      : []),
+  ];
+}
+
+/** Mistakes of the requests that this write made; [] = fine. */
+export function validateNewRequests(next: Rollout, current: Rollout): FieldError[] {
+  const last = current.spec?.requests?.at(-1)?.id ?? 0;
+  const requests = next.spec?.requests ?? [];
+  const waves = (current.status?.waves ?? []).map(({ name }) => name);
+  const tooMany = `${MAX_WAITING} requests wait for the controller`;
+  return [
+    ...requests.filter(({ id }) => id > last).flatMap((request) => validateRequest(request, waves)),
+    ...(requests.length > MAX_WAITING ? [forbidden('metadata.annotations', tooMany)] : []),
+  ];
+}

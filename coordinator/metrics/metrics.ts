@@ -1,0 +1,25 @@
+/** All that Prometheus may read of a coordinator, on one page. */
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import type { MetricsPage } from '../api/metrics-page.js';
+import { addFleetMetrics, type FleetMetricsParts } from './fleet-metrics.js';
+import { requestMetrics } from './request-metrics.js';
+import { type CommitObserver, storeMetrics } from './store-metrics.js';
+
+/** The store is there before the fleet: it is told where to count first. */
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly onCommit: CommitObserver = storeMetrics(this.#registry);
+
+  constructor() {
+    // The process: CPU, memory, open files, the event loop's delay; upstream's names where Node's are the same.
+    collectDefaultMetrics({ register: this.#registry });
+  }
+
+  /** The page. `resources` are the names of all that is served. */
+  page(parts: FleetMetricsParts, resources: ReadonlySet<string>): MetricsPage {
+    addFleetMetrics(this.#registry, parts);
+    const observe = requestMetrics(this.#registry, resources);
+    const { contentType } = this.#registry;
+    return { contentType, observe, text: () => this.#registry.metrics() };
+  }
+}

@@ -1,0 +1,82 @@
+/** Who may come in and what they may do, put together from the settings: keys, token file, issuer, roles. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { systemChance } from '../shared/process/chance.js';
+import type { Clock } from '../shared/process/clock.js';
+import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
+import type { Logger } from '../shared/process/log.js';
+import { type Authenticator, createIdentities, type Identities } from './access/identities.js';
+import { issuerFetch } from './access/issuer-fetch.js';
+import { NodeAuthorizer } from './access/node-authorizer.js';
+import { OidcAuthenticator } from './access/oidc.js';
+import { RbacAuthorizer } from './access/rbac-authorizer.js';
+import { ISSUER, ServiceAccountTokens } from './access/service-account-tokens.js';
+import { loadSigningKeys } from './access/signing-keys.js';
+import { readTokenFile } from './access/token-file.js';
+import type { Informers } from './informers/informer.js';
+import type { Registry } from './registry/registry.js';
+import type { CoordinatorSettings } from './settings.js';
+
+export interface IdentitySources {
+  settings: CoordinatorSettings;
+  registry: Registry;
+  informers: Informers;
+  /** Knows the administrator's token. */
+  admin: Authenticator;
+  clock: Clock;
+  log: Logger;
+}
+
+/** Throws `ExitError` when a file that the settings name cannot be used. */
+export async function openIdentities(sources: IdentitySources): Promise<Identities> {
+  const { settings, registry, informers, admin, clock } = sources;
+  const keys = await loadSigningKeys(join(settings.data, 'pki'));
+  return createIdentities({
+    authorizer: new NodeAuthorizer(new RbacAuthorizer(informers), informers),
+    tokens: new ServiceAccountTokens({ keys, registry, clock, chance: systemChance }),
+    others: [admin, ...tokenFile(settings), ...oidc(sources)],
+    audience: ISSUER,
+  });
+}
+
+function tokenFile({ tokenAuthFile: path }: CoordinatorSettings): Authenticator[] {
+  return path === undefined ? [] : [readTokenFile(readText(path, '--token-auth-file'), path)];
+}
+
+function oidc({ settings, clock, log }: IdentitySources): Authenticator[] {
+  const { oidcIssuerUrl: issuer, oidcClientId: clientId, oidcCaFile, oidcUsernamePrefix } = settings;
+  if (issuer === undefined && clientId === undefined) return [];
+  if (issuer === undefined || clientId === undefined) {
+    throw new ExitError(EXIT_CODES.usage, '--oidc-issuer-url and --oidc-client-id need each other.');
+  }
+  if (!issuer.startsWith('https://')) {
+    throw new ExitError(EXIT_CODES.usage, `--oidc-issuer-url: must begin with https://, not "${issuer}".`);
+  }
+  const authenticator = new OidcAuthenticator(
+    {
+      issuer,
+      clientId,
+      usernameClaim: settings.oidcUsernameClaim,
+      ...(oidcUsernamePrefix === undefined ? {} : { usernamePrefix: oidcUsernamePrefix }),
+      ...(settings.oidcGroupsClaim === undefined ? {} : { groupsClaim: settings.oidcGroupsClaim }),
+      groupsPrefix: settings.oidcGroupsPrefix ?? '',
+      requiredClaims: settings.oidcRequiredClaims,
+      signingAlgorithms: settings.oidcSigningAlgs,
+    },
+    {
+      fetch: issuerFetch(oidcCaFile === undefined ? undefined : readText(oidcCaFile, '--oidc-ca-file')),
+      clock,
+      log,
+    },
+  );
+  return [(token) => authenticator.authenticate(token)];
+}
+
+function readText(path: string, flag: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ExitError(EXIT_CODES.usage, `${flag}: ${why}.`);
+  }
+}

@@ -1,0 +1,56 @@
+/** The fleet's certificate authority as its users see it: whom it signs for, and what its hosts are to trust. */
+import type { X509Certificate } from 'node:crypto';
+import type { Clock } from '../../shared/process/clock.js';
+import {
+  type IssuedCertificate,
+  readSigningRequest,
+  type SigningRequest,
+  signClientCertificate,
+} from './client-certificates.js';
+import { certificatesIn, days } from './key-pair.js';
+import type { Pki } from './load-pki.js';
+import { isInTime, type PeerCertificate, subjectOf } from './peer-certificate.js';
+
+/** Extended key usage of a client. */
+const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
+/** kube-controller-manager's `--cluster-signing-duration`. */
+const LIFETIME_MS = days(365);
+
+type SigningPki = Pick<Pki, 'ca' | 'authorities' | 'trust'>;
+
+export class CertificateAuthority {
+  readonly #pki: () => SigningPki;
+  readonly #clock: Clock;
+
+  /** `pki` answers what counts at that moment. */
+  constructor(pki: () => SigningPki, clock: Clock) {
+    this.#pki = pki;
+    this.#clock = clock;
+  }
+
+  /** PEM of the authorities by which hosts are to know the coordinator. */
+  trust(): string {
+    return this.#pki().trust;
+  }
+
+  /** Whose certificate it is, when it is one of a client that this authority signed and good now. */
+  recognise(certificate: X509Certificate): PeerCertificate | undefined {
+    const isClient = !certificate.ca && certificate.keyUsage?.includes(CLIENT_AUTH);
+    const isOurs = () =>
+      certificatesIn(this.#pki().authorities).some((each) => certificate.verify(each.publicKey));
+    const isGood = isClient && isInTime(certificate, this.#clock.now()) && isOurs();
+    return isGood ? subjectOf(certificate) : undefined;
+  }
+
+  /** What a request asks for. Throws an Error that says in a few words why it is none. */
+  read(requestPem: string): Promise<SigningRequest> {
+    return readSigningRequest(requestPem);
+  }
+
+  /** The client certificate that a request asks for: who may have it was decided before. `wishedMs`: less than a year. */
+  sign(requestPem: string, wishedMs: number = LIFETIME_MS): Promise<IssuedCertificate> {
+    const now = this.#clock.now();
+    const lifetimeMs = Math.min(wishedMs, LIFETIME_MS);
+    return signClientCertificate(this.#pki().ca, requestPem, { now, lifetimeMs });
+  }
+}

@@ -1,0 +1,120 @@
+/** Client certificates: what a signing request asks for, and the certificate that answers it. */
+import 'reflect-metadata';
+import { createHash, X509Certificate } from 'node:crypto';
+import {
+  BasicConstraintsExtension,
+  ExtendedKeyUsage,
+  ExtendedKeyUsageExtension,
+  KeyUsageFlags,
+  KeyUsagesExtension,
+  Pkcs10CertificateRequest,
+  Pkcs10CertificateRequestGenerator,
+  X509CertificateGenerator,
+} from '@peculiar/x509';
+import { importKey, type KeyPair, SIGNING, serialNumber, validity } from './key-pair.js';
+
+/** A request is a few hundred bytes; a subject may hold many groups. */
+const MAX_REQUEST_CHARACTERS = 16_384;
+
+/** Looked at by coordinators alone; as upstream's signer. */
+const BACKDATE_MS = 5 * 60_000;
+
+/** What a certificate signing request (PKCS #10) asks for, its own signature checked. */
+export interface SigningRequest {
+  /** The user. */
+  commonName: string;
+  /** The user's groups. */
+  organizations: string[];
+  /** True when it asks for more than a name: other names, or a subject of other parts. */
+  asksForMore: boolean;
+  /** Lower-case hex SHA-256 of its public key (SubjectPublicKeyInfo DER). */
+  keyHash: string;
+}
+
+/** A certificate in PEM and its end, ms since the epoch. */
+export interface IssuedCertificate {
+  certificate: string;
+  notAfterMs: number;
+}
+
+/** Reads a request in PEM. Throws an Error that says in a few words why it is none. */
+export async function readSigningRequest(requestPem: string): Promise<SigningRequest> {
+  const request = await verified(requestPem);
+  const parts = request.subjectName.toJSON().flatMap((part) => Object.entries(part));
+  const valuesOf = (type: string) => parts.filter(([key]) => key === type).flatMap(([, values]) => values);
+  return {
+    commonName: valuesOf('CN')[0] ?? '',
+    organizations: valuesOf('O'),
+    asksForMore:
+      request.extensions.length > 0 ||
+      valuesOf('CN').length !== 1 ||
+      parts.some(([key]) => key !== 'CN' && key !== 'O'),
+    keyHash: createHash('sha256').update(Buffer.from(request.publicKey.rawData)).digest('hex'),
+  };
+}
+
+/** A request for a certificate of that user and groups, signed by their key (PEM). */
+export async function makeSigningRequest(
+  keyPem: string,
+  subject: { commonName: string; organizations: readonly string[] },
+): Promise<string> {
+  const request = await Pkcs10CertificateRequestGenerator.create({
+    name: [...subject.organizations.map((group) => ({ O: [group] })), { CN: [subject.commonName] }],
+    keys: await importKey(keyPem),
+    signingAlgorithm: SIGNING,
+  });
+  return request.toString('pem');
+}
+
+/** Signs what `readSigningRequest` read, for a client; what the request asks for beyond its subject is left out. */
+export async function signClientCertificate(
+  authority: KeyPair,
+  requestPem: string,
+  times: { now: number; lifetimeMs: number },
+): Promise<IssuedCertificate> {
+  const request = await verified(requestPem);
+  const { privateKey } = await importKey(authority.key);
+  const issuer = new X509Certificate(authority.cert);
+  const wished = validity(times.now, times.lifetimeMs, BACKDATE_MS);
+  // No certificate outlives its authority's.
+  const notAfter = new Date(Math.min(wished.notAfter.getTime(), Date.parse(issuer.validTo)));
+  const certificate = await X509CertificateGenerator.create({
+    serialNumber: serialNumber(),
+    subject: request.subjectName,
+    issuer: issuerName(issuer),
+    notBefore: wished.notBefore,
+    notAfter,
+    publicKey: request.publicKey,
+    signingKey: privateKey,
+    signingAlgorithm: SIGNING,
+    extensions: [
+      new BasicConstraintsExtension(false, undefined, true),
+      new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
+      new ExtendedKeyUsageExtension([ExtendedKeyUsage.clientAuth]),
+    ],
+  });
+  return { certificate: `${certificate.toString('pem')}\n`, notAfterMs: notAfter.getTime() };
+}
+
+/** The subject of an authority of ours is one common name. */
+export function issuerName(authority: X509Certificate): string {
+  return authority.subject.split('\n').join(',');
+}
+
+async function verified(requestPem: string): Promise<Pkcs10CertificateRequest> {
+  if (requestPem.length > MAX_REQUEST_CHARACTERS) throw new Error('it is too long');
+  let request: Pkcs10CertificateRequest;
+  try {
+    request = new Pkcs10CertificateRequest(requestPem);
+  } catch {
+    throw new Error('it is not a PKCS #10 request in PEM');
+  }
+  let isSigned: boolean;
+  try {
+    isSigned = await request.verify();
+  } catch {
+    throw new Error('its key is of no kind that is known');
+  }
+  if (!isSigned) throw new Error('its signature is not that of its key');
+  return request;
+}

@@ -1,0 +1,63 @@
+/** A serving certificate that the operator brings, in the place of our own; or one of a proxy before the port. */
+import { createPrivateKey } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
+import { certificatesIn, type KeyPair } from './key-pair.js';
+
+/** Paths as the settings name them. */
+export interface SuppliedPaths {
+  tlsCertFile?: string | undefined;
+  tlsPrivateKeyFile?: string | undefined;
+  tlsCaFile?: string | undefined;
+}
+
+export interface Supplied {
+  /** Absent where only a proxy's authority was named. */
+  serving?: KeyPair;
+  /** PEM of the authorities by which hosts and clients are to know the server. */
+  ca: string;
+}
+
+/** Reads the files; undefined when none is named. Throws `ExitError` that says which cannot be used. */
+export async function readSupplied(paths: SuppliedPaths): Promise<Supplied | undefined> {
+  const { tlsCertFile, tlsPrivateKeyFile, tlsCaFile } = paths;
+  if ((tlsCertFile === undefined) !== (tlsPrivateKeyFile === undefined)) {
+    throw new ExitError(EXIT_CODES.usage, '--tls-cert-file and --tls-private-key-file need each other.');
+  }
+  const named = tlsCaFile === undefined ? '' : await readCertificates('--tls-ca-file', tlsCaFile);
+  if (tlsCertFile === undefined || tlsPrivateKeyFile === undefined) return named ? { ca: named } : undefined;
+  const cert = await readCertificates('--tls-cert-file', tlsCertFile);
+  const key = await readText('--tls-private-key-file', tlsPrivateKeyFile);
+  checkKey(cert, key);
+  // The last of a chain is what all of it leads to.
+  return { serving: { cert, key }, ca: named || (certificatesIn(cert).at(-1)?.toString() ?? '') };
+}
+
+function checkKey(cert: string, key: string): void {
+  try {
+    if (certificatesIn(cert)[0]?.checkPrivateKey(createPrivateKey(key))) return;
+  } catch {
+    throw new ExitError(EXIT_CODES.usage, '--tls-private-key-file: holds no private key in PEM.');
+  }
+  throw new ExitError(EXIT_CODES.usage, '--tls-private-key-file: is not the key of --tls-cert-file.');
+}
+
+async function readCertificates(flag: string, path: string): Promise<string> {
+  const text = await readText(flag, path);
+  try {
+    const certificates = certificatesIn(text);
+    if (certificates.length > 0) return certificates.map((each) => each.toString()).join('');
+  } catch {
+    // Said below.
+  }
+  throw new ExitError(EXIT_CODES.usage, `${flag}: ${path} holds no certificate in PEM.`);
+}
+
+async function readText(flag: string, path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ExitError(EXIT_CODES.usage, `${flag}: ${why}.`);
+  }
+}

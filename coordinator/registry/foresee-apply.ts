@@ -1,0 +1,80 @@
+/** What `kubectl apply` of a manifest would make of an object, with nothing stored. */
+import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
+import { ApiError } from '../../shared/kube/status.js';
+import type { Kind } from '../kinds/kind.js';
+import { definitionOf } from '../kinds/schema/schema.js';
+import { copyJson, isJsonMap, type JsonMap } from './json-value.js';
+import { difference } from './managed-fields/field-set.js';
+import { fieldSetOf } from './managed-fields/field-set-of.js';
+import { removeFields } from './managed-fields/remove-fields.js';
+import type { Registry, WriteOptions } from './registry.js';
+import { applyStrategicMergePatch } from './strategic-merge-patch.js';
+
+/** Where client-side apply keeps the manifest of the last time. */
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** An object before and after an apply. `before` is absent where the apply would make it. */
+export interface Foreseen<T extends KubeObject> {
+  before?: T;
+  after: T;
+}
+
+type Verbs = Pick<Registry, 'get' | 'create' | 'update' | 'patch'>;
+
+/**
+ * Client-side apply where the object was last applied so, server-side apply elsewhere. Throws what the apply
+ * would be refused with: 400, 403, 404 (namespace), 409, 422.
+ */
+export async function foreseeApply<T extends KubeObject>(
+  registry: Verbs,
+  kind: Kind<T>,
+  ref: ObjectRef,
+  manifest: JsonMap,
+  { warn }: Pick<WriteOptions, 'warn'>,
+): Promise<Foreseen<T>> {
+  const options: WriteOptions = {
+    ...{ dryRun: true, fieldValidation: 'Strict', fieldManager: 'kubectl' },
+    ...(warn ? { warn } : {}),
+  };
+  const before = await presentObject(registry, kind, ref);
+  if (!before) return { after: (await registry.create(kind, ref.namespace, manifest, options)).object() };
+  const last = lastApplied(before);
+  if (!last) {
+    const patch = { type: 'apply' as const, body: manifest, force: true };
+    return { before, after: (await registry.patch(kind, ref, patch, options)).record.object() };
+  }
+  const body = threeWayMerge(kind, copyJson(before) as T & JsonMap, last, manifest);
+  return { before, after: (await registry.update(kind, ref, body, options)).object() };
+}
+
+async function presentObject<T extends KubeObject>(
+  registry: Verbs,
+  kind: Kind<T>,
+  ref: ObjectRef,
+): Promise<T | undefined> {
+  try {
+    return (await registry.get(kind, ref)).object();
+  } catch (error) {
+    if (error instanceof ApiError && error.reason === 'NotFound') return undefined;
+    throw error;
+  }
+}
+
+function lastApplied({ metadata }: KubeObject): JsonMap | undefined {
+  const text = metadata.annotations?.[LAST_APPLIED];
+  if (!text) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonMap(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What the last manifest named and this one does not goes; what neither names stays (`CreateThreeWayMergePatch`). */
+function threeWayMerge(kind: Kind, live: JsonMap, last: JsonMap, manifest: JsonMap): JsonMap {
+  const schema = definitionOf(kind.schema);
+  const gone = difference(fieldSetOf(last, schema), fieldSetOf(manifest, schema));
+  const kept = removeFields(live, gone, schema);
+  return applyStrategicMergePatch(isJsonMap(kept) ? kept : {}, manifest, schema);
+}

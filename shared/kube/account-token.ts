@@ -1,0 +1,19 @@
+/** How Pods come by a token of their ServiceAccount: volumes of the projected kind (plugin/pkg/admission/serviceaccount). */
+import type { Pod } from './pod.js';
+import type { VolumeProjection } from './volume.js';
+
+export type TokenSource = NonNullable<VolumeProjection['serviceAccountToken']>;
+
+/** Where programs in containers look for the token, the authority and the namespace. */
+export const TOKEN_MOUNT_PATH = '/var/run/secrets/kubernetes.io/serviceaccount';
+/** The ConfigMap by which Pods name the authority that the API is trusted by. */
+export const ROOT_CA_CONFIG_MAP = 'kube-root-ca.crt';
+/** Upstream's default. */
+export const DEFAULT_TOKEN_SECONDS = 3600;
+
+/** Every token that the Pod's volumes ask for. */
+export function tokenSources({ spec }: Pick<Pod, 'spec'>): TokenSource[] {
+  return (spec.volumes ?? []).flatMap(({ projected }) =>
+    (projected?.sources ?? []).flatMap(({ serviceAccountToken }) => serviceAccountToken ?? []),
+  );
+}

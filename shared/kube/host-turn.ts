@@ -1,0 +1,93 @@
+/**
+ * A turn that a host carries out by itself: written on the Pod that is to be replaced, so that it reaches the host, its
+ * disk and a backup with that Pod. The host begins it when it may, tells the hub, and can undo it alone.
+ */
+import { controllerOf, type Timestamp } from './meta.js';
+import type { Pod } from './pod.js';
+
+/**
+ * On a Pod that is to be replaced: a `HostTurn` in JSON. Written and taken away by the DaemonSet's controller alone: the Pod's
+ * kind refuses it to everybody else, for a successor is run as it stands there, unasked whether its writer may make it.
+ */
+export const TURN_ANNOTATION = 'fleet.everynode.dev/turn';
+/** Condition of such a Pod, always False: why its host has not begun the turn yet, by `TurnWait`. */
+export const TURN_CONDITION = 'fleet.everynode.dev/TurnBegun';
+/** Condition of a successor that has something to prove: False until its host has confirmed it. */
+export const CONFIRMED_CONDITION = 'fleet.everynode.dev/Confirmed';
+/** Condition of a successor whose host runs the predecessor's containers again, by `RevertReason`. */
+export const REVERTED_CONDITION = 'fleet.everynode.dev/Reverted';
+/** Reason of its Ready=False, and what a rollout calls it. */
+export const REVERTED_BY_HOST = 'RevertedByHost';
+
+/** Why a host waits with a turn: a reason of `TURN_CONDITION`. */
+export type TurnWait = 'HeldLocally' | 'OutsideWindow' | 'ImageNotPulled' | 'NoTrustedTime';
+
+/** Why a host went back. */
+export type RevertReason = 'NotReady' | 'LinkLost';
+
+/** From when until when, by the hub's time. The end does not belong to it. */
+export interface TurnWindow {
+  from: Timestamp;
+  until: Timestamp;
+}
+
+export interface HostTurn {
+  /** Takes the place of the Pod that bears the turn: whole, with the name and uid that it is to have. */
+  successor: Pod;
+  /** When it may begin; absent: at any time. What has begun is finished. */
+  windows?: TurnWindow[];
+  /** How long the successor has to become ready and to keep the host's link, or the host goes back; absent: it never does. */
+  confirmSeconds?: number;
+  /** How long the host may say 'not now'; absent: it is not asked. */
+  maxHoldSeconds?: number;
+  /** Who overrides the host's 'not now', and why. */
+  forcedBy?: string;
+}
+
+const turns = new WeakMap<Pod, HostTurn | undefined>();
+
+/**
+ * The turn that stands on the Pod; undefined where there is none, none that can be read, or one whose successor could not take
+ * this Pod's place (`isSuccessorOf`). Objects are shared: each is parsed once.
+ */
+export function turnOn(pod: Pod): HostTurn | undefined {
+  const text = turnTextOf(pod);
+  if (text === undefined) return undefined;
+  if (!turns.has(pod)) turns.set(pod, parse(pod, text));
+  return turns.get(pod);
+}
+
+/** The turn as it stands there, to be compared. */
+export function turnTextOf({ metadata }: Pod): string | undefined {
+  return metadata.annotations?.[TURN_ANNOTATION];
+}
+
+function parse(pod: Pod, text: string): HostTurn | undefined {
+  try {
+    const turn = JSON.parse(text) as HostTurn;
+    const { metadata, spec } = turn.successor;
+    const isWhole = metadata.uid && metadata.name && Array.isArray(spec.containers);
+    return isWhole && isSuccessorOf(pod, turn.successor) ? turn : undefined;
+  } catch {
+    // Somebody else's writing: the Pod stays as it is.
+    return undefined;
+  }
+}
+
+/** Of the same namespace, node and controller, as all that a DaemonSet makes to replace its Pod. */
+function isSuccessorOf(old: Pod, { metadata, spec }: Pod): boolean {
+  const maker = controllerOf(old.metadata)?.uid;
+  return (
+    metadata.namespace === old.metadata.namespace &&
+    spec.nodeName !== undefined &&
+    spec.nodeName === old.spec.nodeName &&
+    maker !== undefined &&
+    controllerOf(metadata)?.uid === maker
+  );
+}
+
+/** The Pods whose objects and images the host needs: this one, and the one that is to take its place. */
+export function withSuccessor(pod: Pod): Pod[] {
+  const turn = turnOn(pod);
+  return turn ? [pod, turn.successor] : [pod];
+}

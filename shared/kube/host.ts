@@ -1,0 +1,36 @@
+/** A host at a glance, as the fleet's map shows it: computed of its Node and its Pods, stored nowhere. */
+import type { KubeObject, Timestamp } from './meta.js';
+
+/**
+ * `Ready`: connected and ready. `Disconnected`: the link to its agent is down, for less than the grace period.
+ * `Unknown`: for longer. `NotReady`: its agent says that it cannot run Pods, or has never said anything.
+ */
+export type HostState = 'Ready' | 'Disconnected' | 'Unknown' | 'NotReady';
+
+/** A Pod that does not do its work, and why in one sentence. */
+export interface FailingPod {
+  namespace: string;
+  name: string;
+  because: string;
+}
+
+export interface HostStatus {
+  state: HostState;
+  /** Since when. */
+  since?: Timestamp;
+  /** What its agent says of it while it is not ready. */
+  message?: string;
+  /** Conditions such as `DiskPressure` that are True. */
+  pressures: string[];
+  unschedulable: boolean;
+  taints: number;
+  pods: { total: number; ready: number; failing: number };
+  /** At most three of those that fail. */
+  failing: FailingPod[];
+  agentVersion: string;
+}
+
+/** `fleet.everynode.dev/v1` Host; its metadata is the Node's name, uid, labels and creation. */
+export interface Host extends KubeObject {
+  status: HostStatus;
+}

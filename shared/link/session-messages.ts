@@ -1,0 +1,51 @@
+/** How a session of the link begins and ends. */
+import type { Node, NodeStatus, Taint } from '../kube/node.js';
+import type { Held } from './desired-messages.js';
+
+export interface Hello {
+  kind: 'hello';
+  node: string;
+  bootID: string;
+  /** Random, one an agent process: tells a reconnect from a clone. */
+  instanceID: string;
+  agentVersion: string;
+  features: string[];
+  /** Absent before the first welcome. */
+  clusterUID?: string;
+  era?: string;
+  /** Revision of the last `desired` applied; 0 = none. */
+  revision: number;
+  have: Held[];
+  /** Uid of the Node that this agent process was welcomed as; absent before its first welcome. */
+  nodeUid?: string;
+  /** Labels and taints for a Node that does not exist yet. */
+  register: { labels: Record<string, string>; taints: Taint[] };
+  status: NodeStatus;
+  /** The host's steady clock now, ms: the hub measures its offset to the hub's own time. */
+  hostTimeMs: number;
+}
+
+export interface Welcome {
+  kind: 'welcome';
+  features: string[];
+  clusterUID: string;
+  era: string;
+  beatIntervalMs: number;
+  /** The first reconnect is spread over so long. */
+  reconnectSpreadMs: number;
+  serverTimeMs: number;
+  /** The Node as stored, for field refs and cordon. */
+  node: Pick<Node, 'metadata'>;
+}
+
+export type GoodbyeReason = 'superseded' | 'duplicate' | 'draining' | 'refused' | 'nodeDeleted';
+
+export interface Goodbye {
+  kind: 'goodbye';
+  reason: GoodbyeReason;
+  message: string;
+  /** Do not come back sooner; absent = do not come back while this process lives. */
+  retryMs?: number;
+  /** With `nodeDeleted`: whose Node it was. An agent of that fleet drops its Pods; any other ignores the word. */
+  clusterUID?: string;
+}

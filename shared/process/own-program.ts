@@ -1,0 +1,22 @@
+/** How this program runs a part of itself as another process: a module beside it or, where all is one file, a name. */
+import { fileURLToPath } from 'node:url';
+import { IS_BUNDLE } from './version.js';
+
+/** A part that runs in a process of its own. */
+export interface OwnPart {
+  /** First argument by which the bundled program knows it. */
+  name: string;
+  /** URL of its compiled module. */
+  module: URL;
+}
+
+/** What follows Node's flags to run the part. */
+export function argumentsOf({ name, module }: OwnPart): string[] {
+  if (!IS_BUNDLE) return [fileURLToPath(module)];
+  return isSingleExecutable() ? [name] : [process.argv[1] ?? '', name];
+}
+
+/** Node and the program are one executable file: it takes every argument for the program's own. */
+export function isSingleExecutable(): boolean {
+  return process.argv[1] === process.execPath;
+}

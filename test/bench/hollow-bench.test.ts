@@ -1,0 +1,58 @@
+/**
+ * The benchmark's hollow section, small: that no change makes the coordinator slower by a factor. Ratios of CPU seconds
+ * to a floor that is measured beside it, so a slow or busy machine is no failure.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { measureApply } from './hollow/apply.js';
+import { withFleets } from './hollow/hollow.js';
+import { measureJoin } from './hollow/join.js';
+import { measureList, measureWatch } from './hollow/reads.js';
+import { measureRollout } from './hollow/rollout.js';
+import { judge, type Result } from './result.js';
+import type { Bench } from './section.js';
+import { line } from './table.js';
+
+const AGENTS = 200;
+const ROUNDS = 3;
+
+/**
+ * By the beginning of a measure's name: how many times the floor's CPU it may take. Half more than the goal; where that
+ * is not reached yet, half more than what is reached with so few agents, most of it code that still runs cold.
+ */
+const LIMITS = {
+  [`${AGENTS} hosts join`]: 10,
+  'apply →': 36,
+  'rolling update': 32,
+  'list of': 3,
+  'an event to one of': 7,
+};
+
+test('a coordinator costs no more than it did, as a multiple of what nobody can do without', async (context) => {
+  const results: Result[] = [];
+  const bench: Bench = {
+    ...{ quick: true, swarm: false },
+    report: (result) => {
+      results.push(result);
+      context.diagnostic(line(result));
+    },
+    progress: () => undefined,
+    leaveOut: (what, why) => context.diagnostic(`${what}: ${why}`),
+  };
+  await withFleets(AGENTS, async (floor, product) => {
+    await measureJoin(bench, floor, product);
+    await measureApply(bench, floor, product, ROUNDS);
+    await measureRollout(bench, floor, product, 1);
+    await measureList(bench, floor, product, ROUNDS);
+    await measureWatch(bench, floor, product, { rounds: 1, events: 500 });
+  });
+  for (const [name, most] of Object.entries(LIMITS)) {
+    const measured = results.find((result) => result.name.startsWith(name));
+    assert.ok(measured, `${name} was measured`);
+    const { ratio = Number.NaN } = judge(measured);
+    assert.ok(
+      ratio <= most,
+      `${measured.name}: ${ratio.toFixed(1)} times the floor, at most ${most} are allowed`,
+    );
+  }
+});

@@ -1,0 +1,9 @@
+/** The rules under load, with a fleet that CI can bear; `npm run load` checks them with ten thousand. */
+import { test } from 'node:test';
+import { withFleets } from './hollow/hollow.js';
+import { checkRulesUnderLoad } from './rules/rules-under-load.js';
+
+const AGENTS = 300;
+
+test('under load small requests are answered, no beat is missed, memory is bounded and a kill loses nothing', (context) =>
+  withFleets(AGENTS, (_, product) => checkRulesUnderLoad(product, (what) => context.diagnostic(what))));

@@ -1,0 +1,162 @@
+/**
+ * What must hold while a whole fleet is given work at once: small requests are answered, nobody is taken for dead,
+ * memory does not grow from one rollout to the next, and a coordinator killed in the middle has lost nothing that it
+ * had acknowledged. Throws what was broken.
+ */
+import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
+import { findCondition } from '../../../shared/kube/conditions.js';
+import type { Node } from '../../../shared/kube/node.js';
+import type { Pod } from '../../../shared/kube/pod.js';
+import type { DaemonSet } from '../../../shared/kube/workload.js';
+import type { CoordinatorApi } from '../../harness/coordinator-api.js';
+import { until } from '../../harness/until.js';
+import { BenchDaemonSet, PODS } from '../bench-daemon-set.js';
+import type { HollowFleet } from '../hollow/hollow-fleet.js';
+import { mainThreadMs } from '../process-memory.js';
+import { percentile } from '../result.js';
+import { AcknowledgedWrites } from './acknowledged-writes.js';
+
+const NODES = '/api/v1/nodes';
+const BETWEEN_REQUESTS_MS = 20;
+const REQUEST_MS = 100;
+const ROLLOUTS = 3;
+/** The newest changes, which watches read (`openSqliteStore`). */
+const CHANGE_LOG_KILOBYTES = 64 * 1024;
+/** An agent's link, its Node and what is known of it. */
+const AGENT_KILOBYTES = 50;
+/** A Pod or an Event: its bytes, its key, itself where controllers look at it. */
+const OBJECT_KILOBYTES = 8;
+const EVENTS = '/api/v1/events';
+const BACK_MS = 900_000;
+
+/** The fleet must not have joined yet; `tell` hears what was found. */
+export async function checkRulesUnderLoad(product: HollowFleet, tell: (what: string) => void): Promise<void> {
+  const emptyKilobytes = await product.cost.heapKilobytes();
+  await product.join();
+  const daemonSet = new BenchDaemonSet(product.api);
+  await checkFanOut(product, tell, async () => {
+    await daemonSet.create();
+    await daemonSet.untilReady(product.agents);
+  });
+  await product.untilQuiet();
+  await checkMemory(product, daemonSet, emptyKilobytes, tell);
+  await checkKill(product, daemonSet, tell);
+  await daemonSet.remove();
+}
+
+async function checkFanOut(
+  product: HollowFleet,
+  tell: (what: string) => void,
+  fanOut: () => Promise<void>,
+): Promise<void> {
+  const { api, agents, coordinator } = product;
+  const nodes = await api.watch(NODES, (await api.items(`${NODES}?limit=1`)).resourceVersion);
+  const before = mainThreadMs(coordinator.pid);
+  let isDone = false;
+  const work = fanOut().finally(() => {
+    isDone = true;
+  });
+  const [times] = await Promise.all([latencies(product, () => isDone), work]);
+  const after = mainThreadMs(coordinator.pid);
+  nodes.close();
+  // What others on this machine take of its core is not the coordinator's doing.
+  const slowdown = 1 + (after.waited - before.waited) / (after.ran - before.ran);
+  const p99 = percentile(times, 0.99);
+  const text = `GET during a fan-out to ${agents}: p99 ${p99.toFixed(0)} ms, with ${(1 / slowdown).toFixed(2)} of a core to itself`;
+  tell(text);
+  assert.ok(p99 / slowdown <= REQUEST_MS, text);
+  const lost = nodes.events.map(({ object }) => object as unknown as Node).filter((node) => !isPresent(node));
+  assert.deepEqual(
+    lost.map(({ metadata }) => metadata.name),
+    [],
+    'nodes were taken for dead',
+  );
+  assert.equal(product.live, agents, 'agents lost their links');
+}
+
+function isPresent({ status }: Node): boolean {
+  return ['Ready', 'Connected'].every((type) => findCondition(status?.conditions, type)?.status === 'True');
+}
+
+/** How long small requests took, ms, one after another. */
+async function latencies({ api }: HollowFleet, isDone: () => boolean): Promise<number[]> {
+  const times: number[] = [];
+  while (!isDone() || times.length === 0) {
+    const begun = performance.now();
+    await api.ask('GET', '/api/v1/namespaces/default');
+    times.push(performance.now() - begun);
+    await pause(BETWEEN_REQUESTS_MS);
+  }
+  return times;
+}
+
+/** What is in use after several rollouts is what is stored and what is bounded, and nothing that each leaves behind. */
+async function checkMemory(
+  product: HollowFleet,
+  daemonSet: BenchDaemonSet,
+  emptyKilobytes: number,
+  tell: (what: string) => void,
+): Promise<void> {
+  const { api, agents } = product;
+  for (let rollout = 1; rollout <= ROLLOUTS; rollout += 1) {
+    await daemonSet.update(versionOf(rollout));
+    await daemonSet.untilReady(agents);
+    await product.untilQuiet();
+  }
+  const used = (await product.cost.heapKilobytes()) - emptyKilobytes;
+  const objects = (await countOf(api, EVENTS)) + (await countOf(api, PODS));
+  const most = CHANGE_LOG_KILOBYTES + AGENT_KILOBYTES * agents + OBJECT_KILOBYTES * objects;
+  const megabytes = (kilobytes: number) => `${(kilobytes / 1024).toFixed(0)} MB`;
+  const text = `memory after ${ROLLOUTS} rollouts, ${objects} objects: ${megabytes(used)} of at most ${megabytes(most)}`;
+  tell(text);
+  assert.ok(used <= most, text);
+}
+
+async function countOf(api: CoordinatorApi, path: string): Promise<number> {
+  type Counted = { items: unknown[]; metadata: { remainingItemCount?: number } };
+  const { items, metadata } = await api.ask<Counted>('GET', `${path}?limit=1`);
+  return items.length + (metadata.remainingItemCount ?? 0);
+}
+
+function versionOf(version: number): object {
+  return { template: { metadata: { annotations: { version: String(version) } } } };
+}
+
+async function checkKill(
+  product: HollowFleet,
+  daemonSet: BenchDaemonSet,
+  tell: (what: string) => void,
+): Promise<void> {
+  const { api, agents } = product;
+  const writes = new AcknowledgedWrites(api, 'acknowledged');
+  writes.start();
+  await daemonSet.update(versionOf(ROLLOUTS + 1));
+  await untilHalfway(product, daemonSet.name);
+  const restarted = product.killAndRestart();
+  const count = await writes.stop();
+  await restarted;
+  const broken = await writes.broken();
+  assert.deepEqual(broken, [], 'acknowledged writes were lost');
+  assert.ok(count > 0, 'nothing was written');
+  await product.untilAllLive();
+  await daemonSet.untilReady(agents);
+  const { items } = await api.items<Pod>(PODS);
+  const nodes = new Set(items.map(({ spec }) => spec.nodeName));
+  assert.deepEqual([items.length, nodes.size], [agents, agents], 'Pods, and nodes that have one');
+  await until(() => product.running === agents, { timeoutMs: BACK_MS, what: 'one container on each host' });
+  tell(
+    `killed in the middle of a rollout to ${agents}: ${count} acknowledged writes kept, all hosts updated`,
+  );
+}
+
+/** Seen by polls of one small object. */
+async function untilHalfway({ api, agents }: HollowFleet, name: string): Promise<void> {
+  const path = `/apis/apps/v1/namespaces/default/daemonsets/${name}`;
+  const isHalfway = async () => {
+    const { metadata, status } = await api.ask<DaemonSet>('GET', path);
+    const updated = status?.updatedNumberScheduled ?? 0;
+    return status?.observedGeneration === metadata.generation && updated >= agents / 4;
+  };
+  await until(isHalfway, { timeoutMs: BACK_MS, what: 'a part of the fleet to be updated', pollMs: 5 });
+}

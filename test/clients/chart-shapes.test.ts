@@ -1,0 +1,31 @@
+/** DaemonSets in the shape of widely used charts are taken, and each field without effect is named once. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { forEachKubectl } from '../harness/each-kubectl.js';
+
+/** From `dist/test/clients` to the sources: the compiler copies no YAML. */
+const SHAPES = new URL('../../../test/fixtures/chart-shapes.yaml', import.meta.url);
+
+/** What the warnings name, below `spec.template.spec`. */
+const WITHOUT_EFFECT: Readonly<Record<string, readonly string[]>> = {
+  'csi-node': ['priorityClassName'],
+  network: ['priorityClassName'],
+  'device-plugin': ['priorityClassName', 'runtimeClassName'],
+};
+
+forEachKubectl('shapes of charts', (bench) => {
+  for (const text of readFileSync(SHAPES, 'utf8').split('\n---\n')) {
+    const name = /metadata: \{name: ([\w-]+)\}/.exec(text)?.[1] ?? '';
+    test(`${name} is applied, and its fields without effect are named`, async () => {
+      const { code, stdout, stderr } = await bench.kubectl.run(['apply', '-f', '-'], text);
+      assert.equal(code, 0, stderr);
+      assert.equal(stdout, `daemonset.apps/${name} created\n`);
+      const named = [...stderr.matchAll(/^Warning: spec\.template\.spec\.(\S+): stored, but/gm)];
+      assert.deepEqual(
+        named.map(([, field]) => field),
+        WITHOUT_EFFECT[name] ?? [],
+      );
+    });
+  }
+});

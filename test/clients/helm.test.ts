@@ -1,0 +1,102 @@
+/** Helm 3 and 4, unmodified, with a chart of many kinds, on a coordinator with hollow hosts. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import { Fleet } from '../conformance/scenarios/fleet.js';
+import { writeChart } from '../harness/chart.js';
+import { findClient } from '../harness/client-binaries.js';
+import { createHelm, type Helm } from '../harness/helm.js';
+import { leaveOut } from '../harness/leave-out.js';
+
+/** Every kind of the chart. */
+const KINDS = 'ds,sa,svc,cm,secret,role,rolebinding,clusterrole,clusterrolebinding';
+const WAIT = '--wait --timeout 60s';
+
+const helm3 = findClient('helm-3.17.2');
+const helm4 = findClient('helm-4.1.4');
+
+describe('Helm', () => {
+  if ('why' in helm3 || 'why' in helm4) {
+    const why = 'why' in helm3 ? helm3.why : 'why' in helm4 ? helm4.why : '';
+    test('there is none', (context: TestContext) => leaveOut(context, 'Helm 3 and 4', why));
+    return;
+  }
+  let fleet: Fleet;
+  const helms = new Map<string, Helm>();
+
+  before(async () => {
+    const node = (name: string) => ({ name, labels: {}, taints: [] });
+    fleet = await Fleet.start({ nodes: [node('h1'), node('h2')], unreadyImages: [] });
+    for (const [name, { path }] of [['helm-3.17.2', helm3] as const, ['helm-4.1.4', helm4] as const]) {
+      const helm = createHelm(fleet.kubeconfig, path);
+      writeChart(join(helm.home, 'sentry'));
+      helms.set(name, helm);
+    }
+  });
+  after(async () => {
+    for (const helm of helms.values()) helm.remove();
+    await fleet.stop();
+  });
+
+  const helmNamed = (name: string): Helm => {
+    const helm = helms.get(name);
+    assert.ok(helm);
+    return helm;
+  };
+  /** Images of the ready Pods of a release, each once. */
+  const images = async (release: string): Promise<string> => {
+    const path = 'jsonpath={.items[?(@.status.containerStatuses[0].ready)].spec.containers[0].image}';
+    const text = await fleet.kubectl.ok(`get pods -n apps -l app=${release} -o ${path}`);
+    return [...new Set(text.split(' '))].join(' ');
+  };
+  const interval = (release: string) =>
+    fleet.kubectl.ok(`get cm ${release} -n apps -o jsonpath={.data.interval}`);
+
+  for (const [name, release] of [
+    ['helm-3.17.2', 'three'],
+    ['helm-4.1.4', 'four'],
+  ] as const) {
+    test(`${name}: install, upgrade, rollback and uninstall, each waited for`, async () => {
+      const helm = helmNamed(name);
+      await helm.ok(`install ${release} ./sentry -n apps --create-namespace ${WAIT}`);
+      assert.equal(await images(release), 'sentry:1');
+      await helm.ok(`upgrade ${release} ./sentry -n apps --set image.tag=2,interval=60 ${WAIT}`);
+      assert.deepEqual([await images(release), await interval(release)], ['sentry:2', '60']);
+      await helm.ok(`rollback ${release} 1 -n apps ${WAIT}`);
+      assert.deepEqual([await images(release), await interval(release)], ['sentry:1', '30']);
+      assert.match(await helm.ok('list -n apps'), new RegExp(`^${release}\\s+apps\\s+3\\s.*deployed`, 'm'));
+      await helm.ok(`uninstall ${release} -n apps ${WAIT}`);
+      const left = await fleet.kubectl.ok(`get ${KINDS} -n apps -o name`);
+      assert.deepEqual(
+        left.split('\n').filter((line) => line.endsWith(`/${release}`)),
+        [],
+      );
+    });
+  }
+
+  test('helm-4.1.4 tells who else changed what it applies, and takes over by force', async () => {
+    const helm = helmNamed('helm-4.1.4');
+    await helm.ok(`install contested ./sentry -n apps --create-namespace ${WAIT}`);
+    await fleet.kubectl.ok('set image ds/contested main=other:9 -n apps');
+    const refused = await helm.run('upgrade contested ./sentry -n apps --set image.tag=2');
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /conflict with "kubectl-set" using apps\/v1/);
+    await helm.ok(`upgrade contested ./sentry -n apps --set image.tag=2 --force-conflicts ${WAIT}`);
+    assert.equal(await images('contested'), 'sentry:2');
+    await helm.ok(`uninstall contested -n apps ${WAIT}`);
+  });
+
+  test('helm-4.1.4 goes on with a release of helm-3.17.2, from either side', async () => {
+    await helmNamed('helm-3.17.2').ok(`install moved ./sentry -n apps --create-namespace ${WAIT}`);
+    await helmNamed('helm-4.1.4').ok(`upgrade moved ./sentry -n apps --set image.tag=2 ${WAIT}`);
+    const serverSide = '--server-side=true --set image.tag=3';
+    await helmNamed('helm-4.1.4').ok(`upgrade moved ./sentry -n apps ${serverSide} ${WAIT}`);
+    assert.equal(await images('moved'), 'sentry:3');
+    await helmNamed('helm-4.1.4').ok(`uninstall moved -n apps ${WAIT}`);
+  });
+
+  test('kinds without effect are stored with a warning', async () => {
+    const { stderr } = await fleet.kubectl.run('create service clusterip lone --tcp=80'.split(' '));
+    assert.match(stderr, /Warning: Service: stored, but without effect yet/);
+  });
+});

@@ -1,0 +1,26 @@
+/** The scenarios of `npm run rollouts` with fewer hosts: good releases end, bad ones reach no host beyond the open wave. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { ALL_SCENARIOS } from '../rollouts/play.js';
+import { isContained } from '../rollouts/scenario.js';
+import { Stage } from '../rollouts/stage.js';
+
+const NODES = 100;
+const SPEED = 1_200;
+
+describe(`rollouts on ${NODES} hosts`, () => {
+  let stage: Stage;
+  before(async () => {
+    stage = await Stage.start({ nodes: NODES, speed: SPEED, say: () => undefined });
+  });
+  after(() => stage.stop());
+
+  for (const scenario of ALL_SCENARIOS.filter(({ isLong }) => !isLong)) {
+    const rows = scenario.rows ? ` (rows ${scenario.rows.join(', ')})` : '';
+    test(`${scenario.name}${rows}`, async (context) => {
+      const outcome = await scenario.play(stage);
+      context.diagnostic(`${outcome.phase}, ${outcome.ranBad ?? 0} hosts ran the bad release`);
+      assert.ok(isContained(outcome), `${outcome.ranBad} hosts ran it, ${outcome.mostBad} might`);
+    });
+  }
+});

@@ -1,0 +1,149 @@
+/** `everynode simulate` as a program of several processes: steered by a script, ended by Ctrl-C or by a kill. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, afterEach, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { apiClientFromKubeconfig } from '../../coordinator/cli/api-client.js';
+import { createToken } from '../../coordinator/cli/token.js';
+import { isConditionTrue } from '../../shared/kube/conditions.js';
+import type { Node } from '../../shared/kube/node.js';
+import { CoordinatorApi } from '../harness/coordinator-api.js';
+import { type CoordinatorProcess, startCoordinatorProcess } from '../harness/processes.js';
+import { applyEverywhere, conditionOf, numberReady } from '../harness/simulated-actions.js';
+import { until } from '../harness/until.js';
+
+const EVERYNODE = fileURLToPath(new URL('../../coordinator/cli/everynode.js', import.meta.url));
+const NODES = 30;
+const PROCESSES = 3;
+const TIMEOUT_MS = 60_000;
+
+const scratch = mkdtempSync(join(tmpdir(), 'everynode-test-'));
+let coordinator: CoordinatorProcess;
+let api: CoordinatorApi;
+let token: string;
+let simulation: ChildProcess;
+let said: string;
+/** The only folder that the simulation knows of. */
+let home: string;
+
+before(async () => {
+  coordinator = await startCoordinatorProcess(join(scratch, 'coordinator'));
+  api = new CoordinatorApi(coordinator.kubeconfig);
+  const client = apiClientFromKubeconfig(coordinator.kubeconfigPath);
+  token = (await createToken(client, { ttlSeconds: 0, description: '', reusable: true, anyLabels: true }))
+    .text;
+});
+
+afterEach(() => {
+  for (const pid of familyOf(simulation.pid ?? 0)) process.kill(pid, 'SIGKILL');
+});
+
+after(async () => {
+  api.close();
+  await coordinator.end('SIGTERM');
+  rmSync(scratch, { recursive: true, force: true });
+});
+
+/** In a process group of its own, as a terminal starts it. Resolves when all its nodes are connected. */
+async function simulate(name: string, ...more: string[]): Promise<void> {
+  home = join(scratch, name);
+  mkdirSync(home);
+  const server = apiClientFromKubeconfig(coordinator.kubeconfigPath).server;
+  const flags = ['--server', server, '--token', token, '--name', name];
+  flags.push('--nodes', String(NODES), '--processes', String(PROCESSES), ...more);
+  simulation = spawn(process.execPath, [EVERYNODE, 'simulate', ...flags], {
+    ...{ detached: true, cwd: home, stdio: ['pipe', 'pipe', 'pipe'] },
+    env: { PATH: process.env.PATH, HOME: home, TMPDIR: home },
+  });
+  said = '';
+  for (const stream of [simulation.stdout, simulation.stderr]) {
+    stream?.on('data', (bytes: Buffer) => {
+      said += bytes;
+    });
+  }
+  const areConnected = async () => {
+    if (simulation.exitCode !== null) throw new Error(`the simulation ended: ${said}`);
+    return (await connected(name)) === NODES;
+  };
+  await until(areConnected, { timeoutMs: TIMEOUT_MS, what: `${NODES} nodes to be connected` });
+}
+
+async function connected(name: string): Promise<number> {
+  const { items } = await api.items<Node>(
+    `/api/v1/nodes?labelSelector=simulate.everynode.dev%2Ffleet%3D${name}`,
+  );
+  return items.filter(({ status }) => isConditionTrue(status?.conditions, 'Connected')).length;
+}
+
+/** The process and all below it that run; [] when it is gone. */
+function familyOf(pid: number): number[] {
+  try {
+    const tasks = readdirSync(`/proc/${pid}/task`);
+    const children = tasks.flatMap((task) =>
+      readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').trim().split(' '),
+    );
+    return [pid, ...children.filter((child) => child !== '').flatMap((child) => familyOf(Number(child)))];
+  } catch {
+    return [];
+  }
+}
+
+function untilGone(pids: readonly number[]): Promise<void> {
+  const areGone = () => pids.every((pid) => familyOf(pid).length === 0);
+  return until(areGone, { timeoutMs: TIMEOUT_MS, what: 'all processes of the simulation to end' });
+}
+
+test('several processes carry the hosts, and a script and typed lines reach the right ones', async () => {
+  const script = join(scratch, 'script');
+  writeFileSync(
+    script,
+    `# waits until all are there\nwait 1ms\ncondition DiskPressure=True shared-${NODES}\n`,
+  );
+  await simulate('shared', '--script', script);
+  const holders = familyOf(simulation.pid ?? 0).filter((pid) =>
+    readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('hosts-process'),
+  );
+  assert.equal(holders.length, PROCESSES);
+  await applyEverywhere({ api }, 'everywhere');
+  const areReady = async () => (await numberReady({ api }, 'everywhere')) === NODES;
+  await until(areReady, { timeoutMs: TIMEOUT_MS, what: 'a Pod on each host' });
+  const isPressed = (node: string) => async () =>
+    (await conditionOf({ api }, node, 'DiskPressure')) === 'True';
+  await until(isPressed(`shared-${NODES}`), { timeoutMs: TIMEOUT_MS, what: 'the script to be obeyed' });
+  simulation.stdin?.write('condition DiskPressure=True shared-1,shared-15\n');
+  await until(isPressed('shared-1'), { timeoutMs: TIMEOUT_MS, what: 'a host of the first process' });
+  await until(isPressed('shared-15'), { timeoutMs: TIMEOUT_MS, what: 'a host of another' });
+  await until(() => said.includes('shared-1,shared-15: 2 nodes'), {
+    timeoutMs: TIMEOUT_MS,
+    what: 'the answer',
+  });
+});
+
+test('Ctrl-C ends all processes and leaves no file; the nodes stay with the coordinator', async () => {
+  await simulate('ended');
+  const family = familyOf(simulation.pid ?? 0);
+  const ended = once(simulation, 'exit');
+  // A terminal sends it to the whole group.
+  process.kill(-(simulation.pid ?? 0), 'SIGINT');
+  assert.deepEqual(await ended, [0, null], said);
+  await untilGone(family);
+  assert.deepEqual(readdirSync(home), []);
+  assert.match(said, /kubectl delete nodes -l simulate.everynode.dev\/fleet=ended/);
+  await until(async () => (await connected('ended')) === 0, {
+    timeoutMs: TIMEOUT_MS,
+    what: 'all links to end',
+  });
+});
+
+test('a simulation whose first process is killed ends too', async () => {
+  await simulate('killed');
+  const family = familyOf(simulation.pid ?? 0);
+  assert.ok(family.length > PROCESSES + 1);
+  process.kill(simulation.pid ?? 0, 'SIGKILL');
+  await untilGone(family);
+  assert.deepEqual(readdirSync(home), []);
+});

@@ -1,0 +1,461 @@
+/** Who may do what, over HTTPS: roles, reviews, tokens, acting as others, and what nobody may give away. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { certificateRequest, newHostKey } from '../../agent/certificate-request.js';
+import type { PolicyRule, UserInfo } from '../../shared/kube/rbac.js';
+import type { Status } from '../../shared/kube/status.js';
+import { type AccessBench, startAccessBench } from '../harness/access-bench.js';
+import { type CallAnswer, call } from '../harness/https-call.js';
+import { podObject } from '../harness/objects.js';
+
+const RBAC = '/apis/rbac.authorization.k8s.io/v1';
+const DEFAULT = `${RBAC}/namespaces/default`;
+
+let bench: AccessBench;
+before(async () => {
+  bench = await startAccessBench();
+});
+after(() => bench.stop());
+
+function person(username: string, ...groups: string[]): UserInfo {
+  return { username, groups: [...groups, 'system:authenticated'] };
+}
+
+/** One request as that user. */
+function as(
+  user: UserInfo,
+  line: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<CallAnswer> {
+  return call(bench.api, line, { token: bench.admit(user), body, headers });
+}
+
+function message(answer: CallAnswer): string {
+  return answer.json<Status>().message ?? '';
+}
+
+async function asAdmin(line: string, body: unknown): Promise<void> {
+  const answer = await call(bench.api, line, { body });
+  assert.ok(answer.code < 300, answer.text);
+  await bench.settled();
+}
+
+function roleRef(kind: string, name: string) {
+  return { apiGroup: 'rbac.authorization.k8s.io', kind, name };
+}
+
+async function bindRole(name: string, ref: ReturnType<typeof roleRef>, subject: object): Promise<void> {
+  await asAdmin(`POST ${DEFAULT}/rolebindings`, { metadata: { name }, roleRef: ref, subjects: [subject] });
+}
+
+async function give(user: UserInfo, rules: PolicyRule[]): Promise<void> {
+  const name = `of-${user.username}`;
+  await asAdmin(`POST ${RBAC}/clusterroles`, { metadata: { name }, rules });
+  await asAdmin(`POST ${RBAC}/clusterrolebindings`, {
+    metadata: { name },
+    roleRef: roleRef('ClusterRole', name),
+    subjects: [{ kind: 'User', name: user.username }],
+  });
+}
+
+test('nobody is a 401, someone without roles a 403 in upstream’s words', async () => {
+  const nobody = await call(bench.api, 'GET /api/v1/pods', { token: null });
+  assert.deepEqual([nobody.code, message(nobody)], [401, 'Unauthorized']);
+  const ann = person('ann');
+  const texts: [string, string][] = [
+    [
+      'GET /api/v1/namespaces/default/pods',
+      'pods is forbidden: User "ann" cannot list resource "pods" in API group "" in the namespace "default"',
+    ],
+    [
+      'GET /api/v1/nodes/n1',
+      'nodes "n1" is forbidden: User "ann" cannot get resource "nodes" in API group "" at the cluster scope',
+    ],
+    [
+      'DELETE /apis/apps/v1/namespaces/default/daemonsets/x',
+      'daemonsets.apps "x" is forbidden: User "ann" cannot delete resource "daemonsets" in API group "apps" in the namespace "default"',
+    ],
+    [
+      'GET /api/v1/namespaces/default/pods/x/log',
+      'pods "x" is forbidden: User "ann" cannot get resource "pods/log" in API group "" in the namespace "default"',
+    ],
+    ['GET /metrics', 'forbidden: User "ann" cannot get path "/metrics"'],
+  ];
+  for (const [line, text] of texts) {
+    const answer = await as(ann, line);
+    assert.deepEqual([answer.code, message(answer)], [403, text]);
+  }
+  assert.equal((await as(ann, 'GET /apis')).code, 200);
+  assert.equal((await as(ann, 'GET /healthz')).code, 200);
+});
+
+test('a binding counts in its namespace alone, and no longer than it is there', async () => {
+  const ben = person('ben', 'readers');
+  await bindRole('readers', roleRef('ClusterRole', 'view'), { kind: 'Group', name: 'readers' });
+  assert.equal((await as(ben, 'GET /api/v1/namespaces/default/pods')).code, 200);
+  assert.equal((await as(ben, 'GET /api/v1/namespaces/kube-system/pods')).code, 403);
+  assert.equal((await as(ben, 'GET /api/v1/pods')).code, 403);
+  assert.equal((await as(ben, 'GET /api/v1/namespaces/default')).code, 200);
+  assert.equal((await as(ben, 'GET /api/v1/namespaces/default/secrets')).code, 403);
+  await asAdmin(`DELETE ${DEFAULT}/rolebindings/readers`, undefined);
+  assert.equal((await as(ben, 'GET /api/v1/namespaces/default/pods')).code, 403);
+});
+
+test('a role may name objects; a list that selects one of them is about it', async () => {
+  const cid = person('cid');
+  await give(cid, [
+    { verbs: ['get', 'list'], apiGroups: [''], resources: ['configmaps'], resourceNames: ['one'] },
+  ]);
+  const maps = '/api/v1/namespaces/default/configmaps';
+  assert.equal((await as(cid, `GET ${maps}/one`)).code, 404);
+  assert.equal((await as(cid, `GET ${maps}/two`)).code, 403);
+  assert.equal((await as(cid, `GET ${maps}`)).code, 403);
+  assert.equal((await as(cid, `GET ${maps}?fieldSelector=metadata.name%3Done`)).code, 200);
+});
+
+test('a binding of a role that is not there is told', async () => {
+  const dan = person('dan');
+  await bindRole('lost', roleRef('Role', 'lost'), { kind: 'User', name: 'dan' });
+  const text = message(await as(dan, 'GET /api/v1/namespaces/default/pods'));
+  assert.match(
+    text,
+    /in the namespace "default": RBAC: role\.rbac\.authorization\.k8s\.io "lost" not found$/,
+  );
+});
+
+describe('nobody grants what they do not hold:', () => {
+  const eva = person('eva');
+  const rules: PolicyRule[] = [{ verbs: ['get', 'delete'], apiGroups: [''], resources: ['pods'] }];
+  before(async () => {
+    await give(eva, [
+      {
+        verbs: ['*'],
+        apiGroups: ['rbac.authorization.k8s.io'],
+        resources: ['roles', 'rolebindings', 'clusterroles'],
+      },
+      { verbs: ['get'], apiGroups: [''], resources: ['pods'] },
+    ]);
+    // `*` on roles is `escalate` and `bind` as well: take these two away.
+    await asAdmin(`PUT ${RBAC}/clusterroles/of-eva`, {
+      metadata: { name: 'of-eva' },
+      rules: [
+        {
+          verbs: ['get', 'create', 'update', 'patch'],
+          apiGroups: ['rbac.authorization.k8s.io'],
+          resources: ['roles', 'rolebindings', 'clusterroles'],
+        },
+        { verbs: ['get'], apiGroups: [''], resources: ['pods'] },
+      ],
+    });
+  });
+
+  test('a role with more', async () => {
+    const answer = await as(eva, `POST ${DEFAULT}/roles`, { metadata: { name: 'more' }, rules });
+    assert.equal(answer.code, 403);
+    assert.equal(
+      message(answer),
+      'roles.rbac.authorization.k8s.io "more" is forbidden: user "eva" (groups=["system:authenticated"]) is attempting to ' +
+        'grant RBAC permissions not currently held:\n{APIGroups:[""], Resources:["pods"], Verbs:["delete"]}',
+    );
+  });
+
+  test('a role with what they hold, and a patch that would add to it', async () => {
+    const own = { metadata: { name: 'own' }, rules: [{ ...rules[0], verbs: ['get'] }] };
+    assert.equal((await as(eva, `POST ${DEFAULT}/roles`, own)).code, 201);
+    const headers = { 'content-type': 'application/merge-patch+json' };
+    assert.equal((await as(eva, `PATCH ${DEFAULT}/roles/own`, { rules }, headers)).code, 403);
+    const label = { metadata: { labels: { a: 'b' } } };
+    assert.equal((await as(eva, `PATCH ${DEFAULT}/roles/own`, label, headers)).code, 200);
+  });
+
+  test('a binding of more', async () => {
+    const subjects = [{ kind: 'User', name: 'eva' }];
+    const body = { metadata: { name: 'up' }, roleRef: roleRef('ClusterRole', 'cluster-admin'), subjects };
+    const answer = await as(eva, `POST ${DEFAULT}/rolebindings`, body);
+    assert.equal(answer.code, 403);
+    assert.match(
+      message(answer),
+      /not currently held:\n\{APIGroups:\["\*"\], Resources:\["\*"\], Verbs:\["\*"\]\}/,
+    );
+    const missing = { ...body, roleRef: roleRef('Role', 'nowhere') };
+    assert.equal((await as(eva, `POST ${DEFAULT}/rolebindings`, missing)).code, 404);
+  });
+
+  test('a role that gathers others', async () => {
+    const body = { metadata: { name: 'all' }, rules: [], aggregationRule: { clusterRoleSelectors: [{}] } };
+    const answer = await as(eva, `POST ${RBAC}/clusterroles`, body);
+    assert.match(message(answer), /must have cluster-admin privileges to use an aggregationRule$/);
+  });
+
+  test('but with `bind` on a role it can be bound', async () => {
+    const fay = person('fay');
+    await give(fay, [
+      { verbs: ['create'], apiGroups: ['rbac.authorization.k8s.io'], resources: ['rolebindings'] },
+      {
+        verbs: ['bind'],
+        apiGroups: ['rbac.authorization.k8s.io'],
+        resources: ['clusterroles'],
+        resourceNames: ['view'],
+      },
+    ]);
+    const body = (name: string) => ({
+      metadata: { name: `f-${name}` },
+      roleRef: roleRef('ClusterRole', name),
+      subjects: [],
+    });
+    assert.equal((await as(fay, `POST ${DEFAULT}/rolebindings`, body('view'))).code, 201);
+    assert.equal((await as(fay, `POST ${DEFAULT}/rolebindings`, body('edit'))).code, 403);
+  });
+});
+
+test('a patch that would create needs leave to create', async () => {
+  const gus = person('gus');
+  await give(gus, [{ verbs: ['get', 'patch'], apiGroups: [''], resources: ['configmaps'] }]);
+  const headers = { 'content-type': 'application/apply-patch+yaml' };
+  const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'new' } };
+  const path = '/api/v1/namespaces/default/configmaps/new?fieldManager=t';
+  const answer = await as(gus, `PATCH ${path}`, body, headers);
+  assert.match(message(answer), /cannot create resource "configmaps"/);
+});
+
+describe('acting as someone else', () => {
+  test('needs leave for the user and for each group', async () => {
+    const hal = person('hal');
+    await give(hal, [
+      { verbs: ['impersonate'], apiGroups: [''], resources: ['users'], resourceNames: ['ida'] },
+    ]);
+    const ida = { 'impersonate-user': 'ida' };
+    assert.match(
+      message(await as(hal, 'GET /api/v1/nodes', undefined, ida)),
+      /^nodes is forbidden: User "ida"/,
+    );
+    const group = { ...ida, 'impersonate-group': 'system:masters' };
+    assert.equal(
+      message(await as(hal, 'GET /api/v1/nodes', undefined, group)),
+      'groups "system:masters" is forbidden: User "hal" cannot impersonate resource "groups" in API group "" at the cluster scope',
+    );
+    const other = { 'impersonate-user': 'jon' };
+    assert.match(
+      message(await as(hal, 'GET /api/v1/nodes', undefined, other)),
+      /^users "jon" is forbidden: User "hal"/,
+    );
+  });
+
+  test('groups alone are refused', async () => {
+    const answer = await call(bench.api, 'GET /api/v1/nodes', { headers: { 'impersonate-group': 'a' } });
+    assert.equal(answer.code, 400);
+  });
+});
+
+describe('reviews', () => {
+  const spec = (verb: string) => ({ resourceAttributes: { namespace: 'default', verb, resource: 'pods' } });
+  const review = async (kind: string, body: object, user?: UserInfo, namespace = '') => {
+    const line = `POST /apis/authorization.k8s.io/v1${namespace}/${kind.toLowerCase()}s`;
+    const answer = user ? await as(user, line, body) : await call(bench.api, line, { body });
+    return answer.json<{ status: Record<string, unknown> }>().status;
+  };
+  const kim = person('kim');
+  before(() => bindRole('kim', roleRef('ClusterRole', 'view'), { kind: 'User', name: 'kim' }));
+
+  test('may I', async () => {
+    assert.deepEqual(await review('SelfSubjectAccessReview', { spec: spec('list') }, kim), {
+      allowed: true,
+      reason: 'RBAC: allowed by RoleBinding "kim/default" of ClusterRole "view" to User "kim"',
+    });
+    assert.deepEqual(await review('SelfSubjectAccessReview', { spec: spec('delete') }, kim), {
+      allowed: false,
+    });
+  });
+
+  test('may they: for those who may ask', async () => {
+    const asked = { spec: { ...spec('list'), user: 'kim', groups: [] } };
+    assert.equal((await review('SubjectAccessReview', asked)).allowed, true);
+    assert.equal((await as(kim, 'POST /apis/authorization.k8s.io/v1/subjectaccessreviews', asked)).code, 403);
+    const local = await review('LocalSubjectAccessReview', asked, undefined, '/namespaces/default');
+    assert.equal(local.allowed, true);
+  });
+
+  test('what may I', async () => {
+    const { resourceRules } = await review('SelfSubjectRulesReview', { spec: { namespace: 'default' } }, kim);
+    assert.ok((resourceRules as PolicyRule[]).some(({ resources }) => resources?.includes('daemonsets')));
+  });
+
+  test('neither a resource nor a path, or both, is a mistake', async () => {
+    for (const body of [
+      {},
+      { spec: { ...spec('get'), nonResourceAttributes: { path: '/', verb: 'get' } } },
+    ]) {
+      const answer = await call(bench.api, 'POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
+        body,
+      });
+      assert.equal(answer.code, 422);
+    }
+  });
+});
+
+describe('tokens of ServiceAccounts', () => {
+  const ACCOUNTS = '/api/v1/namespaces/default/serviceaccounts';
+  const request = async (name: string, spec: object = {}) =>
+    call(bench.api, `POST ${ACCOUNTS}/${name}/token`, { body: { spec } });
+  const tokenOf = async (name: string, spec: object = {}) => {
+    const answer = await request(name, spec);
+    return answer.json<{ status: { token: string } }>().status.token;
+  };
+  const whoIs = async (token: string, audiences?: string[]) => {
+    const body = { spec: { token, ...(audiences ? { audiences } : {}) } };
+    const answer = await call(bench.api, 'POST /apis/authentication.k8s.io/v1/tokenreviews', { body });
+    assert.ok(!answer.text.includes(token), 'the answer repeats the token');
+    return answer.json<{ status: Record<string, unknown> }>().status;
+  };
+  before(() => asAdmin(`POST ${ACCOUNTS}`, { metadata: { name: 'robot' } }));
+
+  test('say who it is and let it do what it may', async () => {
+    const token = await tokenOf('robot');
+    const { authenticated, user } = await whoIs(token);
+    assert.equal(authenticated, true);
+    const { username, groups } = user as UserInfo;
+    assert.equal(username, 'system:serviceaccount:default:robot');
+    assert.deepEqual(groups, [
+      'system:serviceaccounts',
+      'system:serviceaccounts:default',
+      'system:authenticated',
+    ]);
+    assert.equal((await call(bench.api, 'GET /api/v1/namespaces/default/pods', { token })).code, 403);
+    await bindRole('robot', roleRef('ClusterRole', 'view'), { kind: 'ServiceAccount', name: 'robot' });
+    assert.equal((await call(bench.api, 'GET /api/v1/namespaces/default/pods', { token })).code, 200);
+  });
+
+  test('are for their audiences', async () => {
+    const token = await tokenOf('robot', { audiences: ['vault'] });
+    assert.equal((await call(bench.api, 'GET /apis', { token })).code, 401);
+    assert.deepEqual((await whoIs(token, ['vault', 'other'])).audiences, ['vault']);
+    assert.equal((await whoIs(token)).authenticated, false);
+  });
+
+  test('end with their account, also when another of its name comes', async () => {
+    await asAdmin(`POST ${ACCOUNTS}`, { metadata: { name: 'short' } });
+    const token = await tokenOf('short');
+    assert.equal((await call(bench.api, 'GET /apis', { token })).code, 200);
+    await asAdmin(`DELETE ${ACCOUNTS}/short`, undefined);
+    assert.equal((await call(bench.api, 'GET /apis', { token })).code, 401);
+    await asAdmin(`POST ${ACCOUNTS}`, { metadata: { name: 'short' } });
+    assert.equal((await call(bench.api, 'GET /apis', { token })).code, 401);
+  });
+
+  test('end with the object that they are bound to', async () => {
+    const secrets = '/api/v1/namespaces/default/secrets';
+    await asAdmin(`POST ${secrets}`, { metadata: { name: 'bound' } });
+    const token = await tokenOf('robot', {
+      boundObjectRef: { kind: 'Secret', name: 'bound', apiVersion: 'v1' },
+    });
+    assert.equal((await call(bench.api, 'GET /apis', { token })).code, 200);
+    await asAdmin(`DELETE ${secrets}/bound`, undefined);
+    assert.equal((await call(bench.api, 'GET /apis', { token })).code, 401);
+  });
+
+  for (const [title, spec, code] of [
+    ['less than ten minutes', { expirationSeconds: 599 }, 422],
+    ['an object that is not there', { boundObjectRef: { kind: 'Secret', name: 'none' } }, 404],
+    ['a kind that nothing can be bound to', { boundObjectRef: { kind: 'ConfigMap', name: 'a' } }, 400],
+    ['audiences that are no list', { audiences: 'a' }, 400],
+  ] as [string, object, number][]) {
+    test(`are not had for ${title}`, async () => assert.equal((await request('robot', spec)).code, code));
+  }
+
+  test('one that is changed, cut or of another key is nobody’s', async () => {
+    const token = await tokenOf('robot');
+    const [head = '', body = '', signature = ''] = token.split('.');
+    const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as object;
+    const forged = Buffer.from(JSON.stringify({ ...claims, sub: 'system:serviceaccount:kube-system:x' }));
+    const none = Buffer.from('{"alg":"none"}').toString('base64url');
+    const wrong = [
+      `${head}.${forged.toString('base64url')}.${signature}`,
+      `${none}.${body}.`,
+      `${head}.${body}.${'A'.repeat(signature.length)}`,
+      `${head}.${body}`,
+      `${token}A`,
+    ];
+    for (const each of wrong)
+      assert.equal((await call(bench.api, 'GET /apis', { token: each })).code, 401, each);
+  });
+});
+
+test('nobody makes a mirror, nor makes one of a Pod or a Pod of one', async () => {
+  const eve = person('eve');
+  await give(eve, [{ verbs: ['*'], apiGroups: [''], resources: ['pods', 'pods/status'] }]);
+  const pods = '/api/v1/namespaces/default/pods';
+  const mirror = { 'kubernetes.io/config.mirror': 'x' };
+  const marked = { ...podObject('marked'), metadata: { name: 'marked', annotations: mirror } };
+  const refused = await as(eve, `POST ${pods}`, marked);
+  assert.deepEqual(
+    [refused.code, message(refused)],
+    [
+      403,
+      'pods "marked" is forbidden: pod has "kubernetes.io/config.mirror" annotation, only nodes can create mirror pods',
+    ],
+  );
+  assert.equal((await as(eve, `POST ${pods}`, podObject('plain'))).code, 201);
+  const patch = { 'content-type': 'application/merge-patch+json' };
+  for (const path of [`${pods}/plain`, `${pods}/plain/status`]) {
+    const body = { metadata: { annotations: mirror } };
+    const added = await as(eve, `PATCH ${path}`, body, patch);
+    assert.equal(added.code, 422, added.text);
+    assert.equal(
+      message(added),
+      'Pod "plain" is invalid: metadata.annotations[kubernetes.io/config.mirror]: Forbidden: may not add mirror pod annotation',
+    );
+  }
+});
+
+test('who approves or signs needs the signer as well', async () => {
+  const requests = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
+  const group = 'certificates.k8s.io';
+  const resources = ['certificatesigningrequests/approval', 'certificatesigningrequests/status'];
+  const writes: PolicyRule = { verbs: ['get', 'update', 'patch'], apiGroups: [group], resources };
+  const signers = (verb: string, name: string): PolicyRule => ({
+    verbs: [verb],
+    apiGroups: [group],
+    resources: ['signers'],
+    resourceNames: [name],
+  });
+  const [none, other, exact, domain] = ['none', 'other', 'exact', 'domain'].map((name) =>
+    person(`signer-${name}`),
+  ) as [UserInfo, UserInfo, UserInfo, UserInfo];
+  await give(none, [writes]);
+  await give(other, [writes, signers('approve', 'example.com/other'), signers('approve', 'b.example.com/*')]);
+  await give(exact, [writes, signers('approve', 'example.com/one')]);
+  await give(domain, [writes, signers('approve', 'example.com/*'), signers('sign', 'example.com/*')]);
+  const request = Buffer.from(await certificateRequest(await newHostKey(), 'n1')).toString('base64');
+  const file = (name: string) =>
+    asAdmin(`POST ${requests}`, {
+      metadata: { name },
+      spec: { request, signerName: 'example.com/one', usages: ['client auth'] },
+    });
+  await file('one');
+  await file('two');
+  const patch = { 'content-type': 'application/merge-patch+json' };
+  const write = (user: UserInfo, path: string, type: string) => {
+    const condition = { type, status: 'True', reason: 'Test', message: 'x' };
+    return as(user, `PATCH ${requests}/${path}`, { status: { conditions: [condition] } }, patch);
+  };
+  for (const user of [none, other]) {
+    const answer = await write(user, 'one/approval', 'Approved');
+    assert.equal(answer.code, 403, answer.text);
+    assert.equal(
+      message(answer),
+      'certificatesigningrequests.certificates.k8s.io "one" is forbidden: user not permitted to approve requests with signerName "example.com/one"',
+    );
+  }
+  assert.equal((await write(exact, 'one/approval', 'Approved')).code, 200);
+  assert.equal((await write(domain, 'two/approval', 'Approved')).code, 200);
+  const unsigned = await write(exact, 'one/status', 'Failed');
+  assert.equal(unsigned.code, 403, unsigned.text);
+  assert.match(
+    message(unsigned),
+    /: user not permitted to sign requests with signerName "example.com\/one"$/,
+  );
+  // What changes neither certificate nor conditions is no answer.
+  assert.equal((await as(exact, `PATCH ${requests}/one/status`, {}, patch)).code, 200);
+  assert.equal((await write(domain, 'one/status', 'Failed')).code, 200);
+});

@@ -1,0 +1,263 @@
+/**
+ * What a hostile network does to the coordinator's port: each is refused with the right status, a line in the log says
+ * so, and the next honest request is answered. `EVERYNODE_HALF_OPEN=10000` opens as many connections as that.
+ */
+import assert from 'node:assert/strict';
+import { connect, type Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { WebSocket } from 'ws';
+import { certificateRequest, newHostKey } from '../../agent/certificate-request.js';
+import { enrol } from '../../agent/enrol.js';
+import { newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
+import { podKind, secretKind } from '../../coordinator/kinds/index.js';
+import { TURN_ANNOTATION } from '../../shared/kube/host-turn.js';
+import { JOIN_PATH, LINK_PATH, SUBPROTOCOL } from '../../shared/link/messages.js';
+import type { Logger } from '../../shared/process/log.js';
+import { type EnrolmentBench, startEnrolment } from '../harness/enrolment-bench.js';
+import { eventually } from '../harness/eventually.js';
+import { call } from '../harness/https-call.js';
+import { rawConnection } from '../harness/raw-connection.js';
+
+const HALF_OPEN = Number(process.env.EVERYNODE_HALF_OPEN ?? 300);
+
+/** Keeps every line of every level as text. */
+function keptLog(lines: string[]): Logger {
+  const write = (bindings: object) => (entry: unknown, text?: unknown) => {
+    lines.push(JSON.stringify({ ...bindings, entry, text }));
+  };
+  const logger = (bindings: Record<string, unknown>): Logger => ({
+    debug: write(bindings) as Logger['debug'],
+    info: write(bindings) as Logger['info'],
+    warn: write(bindings) as Logger['warn'],
+    error: write(bindings) as Logger['error'],
+    child: (more) => logger({ ...bindings, ...more }),
+  });
+  return logger({});
+}
+
+async function target(context: TestContext) {
+  const lines: string[] = [];
+  const bench = await startEnrolment(context, { log: keptLog(lines) });
+  const csr = async (node: string) => certificateRequest(await newHostKey(), node);
+  const join = async (token: string | null, node = 'n1') =>
+    call(bench.api, `POST ${JOIN_PATH}`, { token, body: { node, csr: await csr(node) } });
+  return { ...bench, lines, join };
+}
+
+/** The port still serves. */
+async function isWell({ api }: Pick<EnrolmentBench, 'api'>): Promise<void> {
+  assert.equal((await call(api, 'GET /api/v1/namespaces/default')).code, 200);
+}
+
+test('no token, a wrong, an expired or a spent one: 401, a line in the log, and no token in any line', async (context) => {
+  const bench = await target(context);
+  const [expired, spent] = [newJoinToken(), newJoinToken()];
+  const grants = [tokenSecret(expired, { expiresAtMs: 1 }), tokenSecret(spent, { singleUse: true })];
+  for (const secret of grants) await bench.registry.create(secretKind, 'kube-system', secret);
+  assert.equal((await bench.join(`${spent.id}.${spent.secret}`, 'n9')).code, 200);
+  const tokens = [
+    null,
+    'abcdef.0123456789abcdef',
+    `${bench.token.id}.0123456789abcdef`,
+    `${expired.id}.${expired.secret}`,
+    `${spent.id}.${spent.secret}`,
+  ];
+  for (const token of tokens) assert.equal((await bench.join(token)).code, 401);
+  const log = bench.lines.join('\n');
+  assert.equal(bench.lines.filter((line) => line.includes('host refused')).length, tokens.length);
+  assert.match(log, /"remoteAddress":"127.0.0.1","node":"n1","reason":"Unauthorized"/);
+  for (const { secret } of [bench.token, expired, spent]) assert.ok(!log.includes(secret));
+});
+
+test('whoever is refused too often waits, and says so', async (context) => {
+  const bench = await target(context);
+  const codes = new Set<number>();
+  for (let attempt = 0; attempt < 40 && !codes.has(429); attempt += 1) {
+    codes.add(
+      (await call(bench.api, `POST ${JOIN_PATH}`, { token: 'abcdef.0123456789abcdef', body: {} })).code,
+    );
+  }
+  assert.deepEqual([...codes], [401, 429]);
+  await isWell(bench);
+});
+
+test('a request for somebody else, for more than a name, or with another signature is 400', async (context) => {
+  const { api, token } = await target(context);
+  const csr = await certificateRequest(await newHostKey(), 'n2');
+  const forged = csr.replace(/.{8}\n(?=-----END)/, 'AAAAAAA=\n');
+  for (const body of [
+    { node: 'n1', csr },
+    { node: 'n2', csr: forged },
+    { node: 'n2', csr: 'x' },
+    { node: 'n2' },
+  ]) {
+    const answer = await call(api, `POST ${JOIN_PATH}`, { token: `${token.id}.${token.secret}`, body });
+    assert.equal(answer.code, 400, answer.text);
+  }
+});
+
+test('connections that never shake hands take nobody’s place', async (context) => {
+  const bench = await target(context);
+  const sockets: Socket[] = [];
+  let open = 0;
+  for (let each = 0; each < HALF_OPEN; each += 1) {
+    const socket = connect(bench.api.port, '127.0.0.1', () => {
+      open += 1;
+    });
+    socket.on('error', () => undefined);
+    sockets.push(socket);
+  }
+  try {
+    await eventually(() => open === HALF_OPEN, 30_000);
+    await isWell(bench);
+    assert.equal((await enrol(bench.options())).node, 'n1');
+  } finally {
+    // The port closes only when they are gone.
+    for (const socket of sockets) socket.destroy();
+  }
+});
+
+test('a frame that says it holds a gigabyte ends its link at once, and none of it is kept', async (context) => {
+  const bench = await target(context);
+  const { certificate = '', key = '' } = await enrol(bench.options());
+  const socket = new WebSocket(`wss://127.0.0.1:${bench.api.port}${LINK_PATH}`, SUBPROTOCOL, {
+    ca: bench.api.pki.ca.cert,
+    cert: certificate,
+    key,
+  });
+  let closed: number | undefined;
+  socket.on('close', (code) => {
+    closed = code;
+  });
+  socket.on('error', () => undefined);
+  const wire = await new Promise<Socket>((resolve) =>
+    socket.once('upgrade', (response) => resolve(response.socket)),
+  );
+  await eventually(() => socket.readyState === WebSocket.OPEN);
+  const head = Buffer.alloc(14);
+  head.writeUInt8(0x82, 0);
+  head.writeUInt8(0xff, 1);
+  head.writeBigUInt64BE(BigInt(2 ** 30), 2);
+  wire.write(head);
+  // RFC 6455, 7.4.1: too big.
+  await eventually(() => closed === 1009);
+  await isWell(bench);
+});
+
+const SMUGGLED: [string, string[]][] = [
+  ['two lengths', ['Content-Length: 5', 'Content-Length: 6']],
+  ['a length and chunks', ['Content-Length: 5', 'Transfer-Encoding: chunked']],
+  ['an odd coding', ['Transfer-Encoding: xchunked']],
+  ['a folded header', ['X-One: a', ' b: c']],
+  ['a space before the colon', ['Content-Length : 5']],
+  ['a bare line feed', ['X-One: a\nAuthorization: Bearer test-token']],
+];
+test('headers that two readers would read differently are 400, and the connection ends', async (context) => {
+  const bench = await target(context);
+  for (const [what, headers] of SMUGGLED) {
+    const lines = ['POST /api/v1/namespaces HTTP/1.1', 'Host: x', ...headers, '', 'hello'];
+    const { closed } = await rawConnection(bench.api, lines.join('\r\n'));
+    assert.match(await closed, /^HTTP\/1\.1 400 /, what);
+  }
+  await isWell(bench);
+});
+
+const PATHS = [
+  '/api/v1/namespaces/default/pods/..%2f..%2fkube-system%2fsecrets',
+  '/api/v1/namespaces/../../../etc/passwd',
+  '/api/v1/namespaces/default/pods/%2e%2e/log',
+  '/api/v1/namespaces/default/pods/p/exec%2f..%2f..',
+  '/openapi/v3/..%2f..%2f..%2fetc%2fpasswd',
+  '/%2e%2e%2fpki/ca.key',
+  '/install/..%2f..%2fpki%2fca.key',
+  '/console/assets/..%2f..%2f..%2fpki%2fca.key',
+];
+test('paths that would leave their place find nothing', async (context) => {
+  const bench = await target(context);
+  for (const path of PATHS) {
+    const { closed } = await rawConnection(
+      bench.api,
+      `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer test-token\r\nConnection: close\r\n\r\n`,
+    );
+    const answer = await closed;
+    // Every path below the console is its page: it finds its way by itself.
+    const refused = path.startsWith('/console/') ? /\r\ncontent-type: text\/html/ : /^HTTP\/1\.1 (400|404) /;
+    assert.match(answer, refused, path);
+    assert.ok(!answer.includes('PRIVATE KEY') && !answer.includes('root:'), path);
+  }
+});
+
+/** Nine names that each stand for nine of the one before. */
+const LAUGHS = ['a: &a0 [x,x,x,x,x,x,x,x,x]']
+  .concat(
+    Array.from({ length: 12 }, (_, at) => `b${at}: &a${at + 1} [${Array(9).fill(`*a${at}`).join(',')}]`),
+  )
+  .join('\n');
+test('bombs are refused before they go off', async (context) => {
+  const bench = await target(context);
+  const line = 'POST /api/v1/namespaces/default/configmaps';
+  const yaml = { 'content-type': 'application/yaml' };
+  const began = performance.now();
+  const laughs = await call(bench.api, line, { body: Buffer.from(LAUGHS), headers: yaml });
+  assert.equal(laughs.code, 400, laughs.text.slice(0, 200));
+  const nested = await call(bench.api, line, { body: Buffer.from(`{"a":`.repeat(100_000)) });
+  assert.equal(nested.code, 400);
+  const packed = await call(bench.api, line, {
+    body: Buffer.alloc(1_000),
+    headers: { 'content-encoding': 'gzip' },
+  });
+  assert.ok(packed.code === 400 || packed.code === 415, packed.text);
+  assert.ok(performance.now() - began < 5_000);
+  await isWell(bench);
+});
+
+/** A Pod that nobody who writes this may create: it would run beside everything, with everything. */
+const EVIL = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'evil', namespace: 'kube-system', uid: '22222222-1111-4111-8111-111111111111' },
+  spec: {
+    nodeName: 'n1',
+    containers: [{ name: 'm', image: 'evil:1', securityContext: { privileged: true } }],
+  },
+};
+const WAYS: [string, string, string][] = [
+  ['PATCH', '', 'merge-patch+json'],
+  ['PATCH', '', 'strategic-merge-patch+json'],
+  ['PATCH', '?fieldManager=m&force=true', 'apply-patch+yaml'],
+  ['PATCH', '/status', 'merge-patch+json'],
+  ['PATCH', '/status', 'strategic-merge-patch+json'],
+  ['PATCH', '/status?fieldManager=m&force=true', 'apply-patch+yaml'],
+  ['PUT', '', 'json'],
+  ['PUT', '/status', 'json'],
+];
+test('a turn that comes by the API is none: no way to write a Pod leaves one on it', async (context) => {
+  const { api, registry } = await target(context);
+  const pods = '/api/v1/namespaces/default/pods';
+  const annotations = { [TURN_ANNOTATION]: JSON.stringify({ successor: EVIL }), mine: '0' };
+  const spec = { nodeName: 'n1', containers: [{ name: 'm', image: 'app:1' }] };
+  const made = await call(api, `POST ${pods}`, { body: { metadata: { name: 'p', annotations }, spec } });
+  assert.equal(made.code, 201, made.text);
+  const ref = { namespace: 'default', name: 'p' };
+  const stored = async () => (await registry.get(podKind, ref)).object().metadata.annotations;
+  assert.deepEqual(await stored(), { mine: '0' });
+  for (const given of [undefined, 'given']) {
+    await registry.modify(podKind, ref, (pod): undefined => {
+      pod.metadata.annotations = given === undefined ? {} : { [TURN_ANNOTATION]: given };
+    });
+    for (const [at, [method, rest, type]] of WAYS.entries()) {
+      const change = { ...annotations, mine: String(at) };
+      const whole = (await registry.get(podKind, ref)).object();
+      const metadata = { ...whole.metadata, annotations: change };
+      const body =
+        type === 'json'
+          ? { ...whole, metadata }
+          : { apiVersion: 'v1', kind: 'Pod', metadata: { annotations: change } };
+      const headers = { 'content-type': `application/${type}` };
+      const answer = await call(api, `${method} ${pods}/p${rest}`, { body, headers });
+      assert.equal(answer.code, 200, answer.text);
+      const kept = given === undefined ? {} : { [TURN_ANNOTATION]: given };
+      assert.deepEqual(await stored(), { mine: String(at), ...kept }, `${method} ${rest} ${type}`);
+    }
+  }
+});

@@ -1,0 +1,152 @@
+/** Both ends of a link know each other: through a proxy that ends TLS, before false servers, and whatever time a host thinks it is. */
+import assert from 'node:assert/strict';
+import { generateKeyPairSync, X509Certificate } from 'node:crypto';
+import { mkdtempSync } from 'node:fs';
+import { type TestContext, test } from 'node:test';
+import { WebSocket } from 'ws';
+import { askForCertificate } from '../../agent/coordinator-call.js';
+import { enrol } from '../../agent/enrol.js';
+import { refusalBeyondTime } from '../../agent/link/server-trust.js';
+import { loadPki } from '../../coordinator/pki/load-pki.js';
+import { JOIN_PATH, LINK_PATH, SUBPROTOCOL } from '../../shared/link/messages.js';
+import { CERTIFICATE_HEADER, CHALLENGE_HEADER, proofOf } from '../../shared/link/proof.js';
+import { startEnrolment } from '../harness/enrolment-bench.js';
+import { eventually } from '../harness/eventually.js';
+import { temporaryDirectory } from '../harness/temporary-directory.js';
+import { tlsProxy } from '../harness/tls-proxy.js';
+
+const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
+const NAMES = ['localhost', '127.0.0.1'];
+
+test('behind a proxy that ends TLS a host joins, proves its key in the handshake, and is let in', async (context) => {
+  const bench = await startEnrolment(context);
+  const { serving, ca } = bench.api.pki;
+  const proxy = await tlsProxy(context, serving, { port: bench.api.port, ca: ca.cert });
+  const server = `https://127.0.0.1:${proxy.port}`;
+  const { link } = await bench.host(bench.options({ server }));
+  await eventually(() => link.phase === 'live' && bench.hub.connected === 1);
+  assert.match(proxy.heard(), new RegExp(CERTIFICATE_HEADER, 'i'));
+});
+
+/** A link without TLS of its own to show: what comes after the upgrade is up to the test. */
+async function unprovenLink(context: TestContext) {
+  const bench = await startEnrolment(context);
+  const enrolled = bench.options();
+  const { certificate = '', key = '', clusterUID } = await enrol(enrolled);
+  const open = async () => {
+    const socket = new WebSocket(`wss://127.0.0.1:${bench.api.port}${LINK_PATH}`, SUBPROTOCOL, {
+      ca: bench.api.pki.ca.cert,
+      headers: { [CERTIFICATE_HEADER]: new X509Certificate(certificate).raw.toString('base64') },
+    });
+    let code: number | undefined;
+    socket.on('close', (closeCode) => {
+      code = closeCode;
+    });
+    socket.on('error', () => undefined);
+    const nonce = await new Promise<string>((resolve, reject) => {
+      socket.once('upgrade', ({ headers }) => resolve(String(headers[CHALLENGE_HEADER])));
+      socket.once('unexpected-response', (_request, { statusCode }) => reject(new Error(String(statusCode))));
+    });
+    await eventually(() => socket.readyState === WebSocket.OPEN);
+    return { socket, nonce, code: () => code };
+  };
+  return { bench, enrolled, key, clusterUID, open };
+}
+
+test('a proof by another key, for another node or fleet, or of another connection is none', async (context) => {
+  const { open, key, clusterUID } = await unprovenLink(context);
+  const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({
+    type: 'pkcs8',
+    format: 'pem',
+  });
+  const before = await open();
+  const challenge = { clusterUID, node: 'n1', nonce: before.nonce };
+  const wrong = [
+    proofOf(String(other), challenge),
+    proofOf(key, { ...challenge, node: 'n2' }),
+    proofOf(key, { ...challenge, clusterUID: 'another' }),
+    // The proof of the first connection, replayed on all others.
+    proofOf(key, challenge),
+    Buffer.alloc(0),
+  ];
+  for (const proof of wrong) {
+    const { socket, code } = await open();
+    socket.send(proof);
+    await eventually(() => code() === 1008);
+  }
+});
+
+test('a certificate that is not of this fleet is refused before the upgrade', async (context) => {
+  const bench = await startEnrolment(context);
+  const { ca } = await loadPki(temporaryDirectory(context), NAMES, Date.now());
+  for (const header of [new X509Certificate(ca.cert).raw.toString('base64'), 'rubbish', 'A'.repeat(9_000)]) {
+    const socket = new WebSocket(`wss://127.0.0.1:${bench.api.port}${LINK_PATH}`, SUBPROTOCOL, {
+      ca: bench.api.pki.ca.cert,
+      headers: { [CERTIFICATE_HEADER]: header },
+    });
+    const code = await new Promise((resolve) => {
+      socket.on('error', () => undefined);
+      socket.once('unexpected-response', (_request, { statusCode }) => resolve(statusCode));
+    });
+    assert.equal(code, 401);
+  }
+});
+
+test('a server of another authority gets not a byte of what the host has to say', async (context) => {
+  const bench = await startEnrolment(context);
+  const false_ = await loadPki(temporaryDirectory(context), NAMES, Date.now());
+  const trap = await tlsProxy(context, false_.serving);
+  const server = `https://127.0.0.1:${trap.port}`;
+  await assert.rejects(enrol(bench.options({ server })), /does not present the certificate authority/);
+  const enrolled = bench.options();
+  const { ca } = await enrol(enrolled);
+  const coordinator = { server: new URL(server), ca, bearer: 'a secret' };
+  await assert.rejects(askForCertificate(coordinator, JOIN_PATH, { node: 'n1' }), /is not trusted/);
+  const { link } = await bench.host({ ...enrolled, server });
+  await eventually(() => link.phase === 'waiting');
+  assert.equal(trap.heard(), '');
+});
+
+test('a server whose certificate is not yet valid, or has ended, is known by its authority', async (context) => {
+  const bench = await startEnrolment(context);
+  for (const shiftMs of [2 * YEAR_MS, -3 * YEAR_MS]) {
+    const pki = await loadPki(
+      mkdtempSync(`${temporaryDirectory(context)}/pki-`),
+      NAMES,
+      Date.now() + shiftMs,
+    );
+    const proxy = await tlsProxy(context, pki.serving, { port: bench.api.port, ca: bench.api.pki.ca.cert });
+    const { id, secret } = bench.token;
+    const coordinator = {
+      server: new URL(`https://127.0.0.1:${proxy.port}`),
+      ca: pki.ca.cert,
+      bearer: `${id}.${secret}`,
+    };
+    const credentialHash = 'a'.repeat(64);
+    const answer = await askForCertificate(coordinator, JOIN_PATH, {
+      node: `n${shiftMs < 0}`,
+      credentialHash,
+    });
+    assert.equal(answer.state, 'joined');
+  }
+});
+
+test('whatever the time: the name, the purpose, the authority and what the host has seen certified count', async (context) => {
+  const pki = await loadPki(temporaryDirectory(context), NAMES, Date.now() - 3 * YEAR_MS);
+  const other = await loadPki(temporaryDirectory(context), NAMES, Date.now());
+  const [leaf] = pki.serving.cert.split(/(?<=-----END CERTIFICATE-----\n)/);
+  const certificate = new X509Certificate(leaf ?? '');
+  const ca = pki.ca.cert;
+  assert.equal(refusalBeyondTime(certificate, '127.0.0.1', { ca }), undefined);
+  assert.match(refusalBeyondTime(certificate, 'elsewhere', { ca }) ?? '', /does not name elsewhere/);
+  assert.match(
+    refusalBeyondTime(certificate, 'localhost', { ca: other.ca.cert }) ?? '',
+    /no authority that is known/,
+  );
+  assert.match(refusalBeyondTime(new X509Certificate(ca), 'localhost', { ca }) ?? '', /does not name/);
+  const later = { ca, certificate: other.serving.cert };
+  assert.match(
+    refusalBeyondTime(certificate, 'localhost', later) ?? '',
+    /ended before this host was certified/,
+  );
+});

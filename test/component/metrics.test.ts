@@ -1,0 +1,64 @@
+/** What Prometheus reads: a page that its own parser takes, with the fleet as it is. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { get } from 'node:https';
+import { text as textOf } from 'node:stream/consumers';
+import { after, before, test } from 'node:test';
+import { applyEverywhere, numberReady } from '../harness/simulated-actions.js';
+import { type SimulatedFleet, startSimulatedFleet } from '../harness/simulated-fleet.js';
+import { until } from '../harness/until.js';
+
+const NODES = 3;
+/** The text format, version 0.0.4. */
+const LINE = /^[a-z_][a-z0-9_]*(\{([a-z_]+="[^"\n]*",?)*\})? [0-9.e+-]+(Inf|NaN)?$/i;
+
+let fleet: SimulatedFleet;
+before(async () => {
+  fleet = await startSimulatedFleet(NODES);
+  await applyEverywhere(fleet, 'till');
+  await until(async () => (await numberReady(fleet, 'till')) === NODES, { timeoutMs: 30_000, what: 'Pods' });
+});
+after(() => fleet.stop());
+
+async function page(headers?: Record<string, string>): Promise<{ code: number; text: string }> {
+  const request = fleet.api.requestFor('/metrics');
+  const asked = get(request.url, { ca: request.ca, headers: headers ?? request.headers });
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  return { code: answer.statusCode ?? 0, text: await textOf(answer) };
+}
+
+test('the page holds the fleet, the requests and the commits, in a form that Prometheus takes', async () => {
+  const { text } = await page();
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  assert.deepEqual(
+    lines.filter((line) => !LINE.test(line)),
+    [],
+  );
+  const value = (start: string) =>
+    Number(
+      lines
+        .find((line) => line.startsWith(start))
+        ?.split(' ')
+        .at(-1),
+    );
+  assert.equal(value('everynode_agents_connected'), NODES);
+  assert.equal(value('everynode_nodes{contact="here",ready="True"}'), NODES);
+  assert.equal(value('everynode_pods{phase="Running"}'), NODES);
+  assert.equal(value('kube_daemonset_status_number_ready{namespace="default",daemonset="till"}'), NODES);
+  assert.ok(
+    value('apiserver_request_total{verb="CREATE",group="apps",version="v1",resource="daemonsets"') >= 1,
+  );
+  assert.ok(value('everynode_store_writes_total') > NODES);
+  assert.ok(value('process_resident_memory_bytes') > 0);
+});
+
+test('names that clients invent make no labels', async () => {
+  await fleet.api.send('GET', '/apis/evil/v1/invented-by-somebody');
+  const { text } = await page();
+  assert.ok(!text.includes('invented'));
+});
+
+test('nobody reads it without being somebody', async () => {
+  assert.equal((await page({})).code, 401);
+});

@@ -1,0 +1,236 @@
+/** Plans over a running controller: what they foresee is what happens when the manifests are applied. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { ManifestPlanner } from '../../coordinator/controllers/plan/planner.js';
+import { daemonSetKind, nodeKind, rolloutPolicyKind } from '../../coordinator/kinds/index.js';
+import type { DaemonSetPlan, Plan, PlannedHost } from '../../shared/kube/plan.js';
+import type { RolloutPolicySpec } from '../../shared/kube/rollout-policy.js';
+import { DaemonFleet } from '../harness/daemon-fleet.js';
+import { eventually } from '../harness/eventually.js';
+
+const NODES = Array.from({ length: 12 }, (_, index) => `n${index}`);
+const SPEC: Omit<RolloutPolicySpec, 'selector'> = {
+  waves: [
+    { name: 'canary', nodes: 2, soakSeconds: 60 },
+    { name: 'some', nodes: 4, maxUnavailable: 2, approval: 'Manual' },
+  ],
+};
+const REF = { namespace: 'default', name: 'web' };
+
+const daemonSet = (image: string, change: object = {}) => ({
+  apiVersion: 'apps/v1',
+  kind: 'DaemonSet',
+  metadata: { name: 'web' },
+  spec: {
+    selector: { matchLabels: { app: 'web' } },
+    updateStrategy: { rollingUpdate: { maxUnavailable: 3 } },
+    template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'app', image }] } },
+    ...change,
+  },
+});
+const policy = (spec: Omit<RolloutPolicySpec, 'selector'>) => ({
+  apiVersion: 'fleet.everynode.dev/v1',
+  kind: 'RolloutPolicy',
+  metadata: { name: 'gentle' },
+  spec: { selector: {}, ...spec },
+});
+
+class Planned {
+  readonly planner: ManifestPlanner;
+
+  constructor(readonly fleet: DaemonFleet) {
+    this.planner = new ManifestPlanner(fleet);
+  }
+
+  plan(...manifests: unknown[]): Promise<Plan> {
+    return this.planner.planManifests({ manifests });
+  }
+
+  async one(...manifests: unknown[]): Promise<DaemonSetPlan> {
+    const { daemonSets } = await this.plan(...manifests);
+    assert.equal(daemonSets.length, 1);
+    assert.ok(daemonSets[0]);
+    return daemonSets[0];
+  }
+
+  async rollOut(image: string): Promise<void> {
+    await this.fleet.registry.create(daemonSetKind, 'default', daemonSet(image));
+    await this.fleet.rolledOut('web');
+  }
+
+  async govern(spec: Omit<RolloutPolicySpec, 'selector'>): Promise<void> {
+    const { metadata, spec: own } = policy(spec);
+    await this.fleet.registry.create(rolloutPolicyKind, 'default', { metadata, spec: own });
+    await this.fleet.settle();
+  }
+}
+
+function planTest(rule: string, check: (planned: Planned) => Promise<void>): void {
+  test(rule, async () => {
+    const fleet = await DaemonFleet.start(NODES);
+    try {
+      await check(new Planned(fleet));
+    } finally {
+      await fleet.stop();
+    }
+  });
+}
+
+const named = (hosts: readonly PlannedHost[], choose: (host: PlannedHost) => boolean) =>
+  hosts
+    .filter(choose)
+    .map(({ node }) => node)
+    .sort();
+
+describe('without a policy', () => {
+  planTest('a new DaemonSet starts where it may run, and the plan is what happens', async (planned) => {
+    await planned.fleet.label('n3', { disk: 'ssd' });
+    await planned.fleet.settle();
+    const template = {
+      metadata: { labels: { app: 'web' } },
+      spec: { containers: [{ name: 'app', image: 'app:1' }], nodeSelector: { disk: 'ssd' } },
+    };
+    const manifest = daemonSet('app:1', { template });
+    const plan = await planned.one(manifest);
+    assert.deepEqual([plan.change, plan.counts.start, plan.counts.none], ['Create', 1, 11]);
+    assert.deepEqual(plan.reasons, [
+      { code: 'Creating', count: 1 },
+      { code: 'NodeSelectorMismatch', count: 11 },
+    ]);
+    assert.equal(planned.fleet.pods().length, 0, 'nothing was done');
+    await planned.fleet.registry.create(daemonSetKind, 'default', manifest);
+    await planned.fleet.rolledOut('web');
+    assert.deepEqual(
+      Object.keys(planned.fleet.images()),
+      named(plan.hosts, ({ action }) => action === 'start'),
+    );
+  });
+
+  planTest('a new template replaces as many at once as the budget lets', async (planned) => {
+    await planned.rollOut('app:1');
+    assert.equal((await planned.plan(daemonSet('app:1'))).verdict, 'NoChange');
+    const plan = await planned.one(daemonSet('app:2'));
+    assert.equal(plan.counts.replace, 12);
+    assert.deepEqual(plan.reasons, [
+      { code: 'Updating', count: 3 },
+      { code: 'Budget', count: 9 },
+    ]);
+    // Four rounds of three, each of an end and a start.
+    const starts = new Set(plan.hosts.map(({ startSeconds }) => startSeconds));
+    assert.equal(starts.size, 4);
+  });
+
+  planTest('a label that goes stops what runs there', async (planned) => {
+    const template = {
+      metadata: { labels: { app: 'web' } },
+      spec: { containers: [{ name: 'app', image: 'app:1' }], nodeSelector: { disk: 'ssd' } },
+    };
+    for (const name of ['n1', 'n2']) await planned.fleet.label(name, { disk: 'ssd' });
+    await planned.fleet.registry.create(daemonSetKind, 'default', daemonSet('app:1', { template }));
+    await planned.fleet.rolledOut('web');
+    const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1', labels: { disk: 'hdd' } } };
+    const plan = await planned.one(node);
+    assert.deepEqual(
+      named(plan.hosts, ({ action }) => action === 'stop'),
+      ['n1'],
+    );
+    assert.equal(plan.counts.keep, 1);
+  });
+
+  planTest('what the API refuses is named, and the rest is planned all the same', async (planned) => {
+    const wrong = { ...daemonSet('app:1'), metadata: { name: 'Wrong Name' } };
+    const { verdict, refused, daemonSets, notes } = await planned.plan(wrong, daemonSet('app:1'), {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'other' },
+    });
+    assert.equal(verdict, 'Blocked');
+    assert.deepEqual([refused[0]?.name, daemonSets.length], ['Wrong Name', 1]);
+    assert.match(notes[0] ?? '', /ConfigMap other: starts and stops nothing/);
+  });
+});
+
+describe('with a policy', () => {
+  planTest('waves, their times and their hosts are those of the rollout that follows', async (planned) => {
+    const { fleet } = planned;
+    await planned.govern(SPEC);
+    await planned.rollOut('app:1');
+    const plan = await planned.one(daemonSet('app:2'));
+    assert.equal(plan.policy, 'gentle');
+    assert.deepEqual(
+      plan.waves.map(({ name, changes, needsApproval }) => [name, changes, needsApproval === true]),
+      [
+        ['canary', 2, false],
+        ['some', 4, true],
+        ['rest', 6, false],
+      ],
+    );
+    assert.ok(plan.suppositions.some((text) => text.includes('wave some is approved')));
+    assert.ok((plan.waves[1]?.startSeconds ?? 0) >= 60, 'the canaries are watched first');
+    assert.deepEqual(plan.reasons, [
+      { code: 'Updating', count: 2 },
+      { code: 'WaitingForWave', count: 10 },
+    ]);
+    const canaries = named(plan.hosts, ({ wave }) => wave === 'canary');
+    await fleet.setImage('web', 'app:2');
+    const updated = () => Object.entries(fleet.images()).filter(([, image]) => image === 'app:2');
+    await eventually(() => updated().length === 2);
+    await fleet.settle();
+    assert.deepEqual(
+      updated()
+        .map(([node]) => node)
+        .sort(),
+      canaries,
+    );
+    const status = fleet.informers.rollouts.get(REF)?.status;
+    assert.deepEqual(
+      status?.waves.map(({ nodes }) => nodes),
+      [2, 4, 6],
+    );
+  });
+
+  planTest('a rollout that nobody lets go on is blocked, and says by what', async (planned) => {
+    await planned.rollOut('app:1');
+    const { verdict, daemonSets } = await planned.plan(policy({ paused: true }), daemonSet('app:2'));
+    assert.equal(verdict, 'Blocked');
+    assert.match(daemonSets[0]?.blockedBy ?? '', /the policy is paused/);
+    assert.deepEqual(daemonSets[0]?.reasons, [{ code: 'RolloutPaused', count: 12 }]);
+    assert.equal(daemonSets[0]?.counts.wait, 12);
+  });
+
+  planTest('a window that is closed makes them wait until it opens', async (planned) => {
+    // The clock stands at midnight, UTC.
+    const windows = [{ schedule: '0 3 * * *', durationSeconds: 3600 }];
+    await planned.govern({ windows });
+    await planned.rollOut('app:1');
+    const plan = await planned.one(daemonSet('app:2'));
+    assert.deepEqual(plan.reasons, [{ code: 'OutsideWindow', count: 12 }]);
+    const first = Math.min(...plan.hosts.map(({ startSeconds = 0 }) => startSeconds));
+    assert.ok(first >= 2 * 3600 && first <= 3 * 3600, `the first begins after ${first} s`);
+    assert.equal(plan.counts.replace, 12);
+  });
+
+  planTest('hosts out of contact follow later, and hold up nobody', async (planned) => {
+    await planned.govern(SPEC);
+    await planned.rollOut('app:1');
+    await planned.fleet.registry.modify(
+      nodeKind,
+      { name: 'n5' },
+      (stored): undefined => {
+        stored.status = { ...stored.status, conditions: [{ type: 'Connected', status: 'False' }] };
+      },
+      { subresource: 'status' },
+    );
+    await planned.fleet.settle();
+    const plan = await planned.one(daemonSet('app:2'));
+    assert.deepEqual([plan.counts.replace, plan.counts.wait, plan.blockedBy], [11, 1, undefined]);
+    const [dark] = plan.hosts.filter(({ node }) => node === 'n5');
+    assert.equal(dark?.code, 'DeferredOffline');
+  });
+
+  planTest('the same fleet and manifests give the same plan', async (planned) => {
+    await planned.govern(SPEC);
+    await planned.rollOut('app:1');
+    assert.deepEqual(await planned.plan(daemonSet('app:2')), await planned.plan(daemonSet('app:2')));
+  });
+});

@@ -1,0 +1,274 @@
+/** Failures in rollouts by waves: what stops them, and what goes back. */
+import assert from 'node:assert/strict';
+import { describe } from 'node:test';
+import { eventually } from '../harness/eventually.js';
+import { isNew, NODES, REF, SOAK_MS, withPolicy } from '../harness/rolling.js';
+
+describe('failures', () => {
+  const failureBudget = { maxFailed: 1, progressDeadlineSeconds: 120 };
+  const waves = [{ name: 'canary', nodes: 3, maxUnavailable: 2 }];
+
+  withPolicy(
+    'stop the rollout beyond the budget; the revision is barred until the template changes',
+    { waves, failureBudget },
+    async (rolling) => {
+      const { fleet } = rolling;
+      fleet.agents.ready = (pod) => !isNew(pod);
+      await fleet.setImage('web', 'app:2');
+      await rolling.stands('Progressing', 'canary', 2);
+      const [first, second] = rolling.newPods();
+      assert.ok(first && second);
+      await rolling.crash(first);
+      // The budget of failures pays for it, so another host has its turn.
+      await rolling.stands('Progressing', 'canary', 3);
+      await rolling.crash(second);
+      await rolling.stands('Failed', 'canary', 3);
+      assert.match(rolling.status?.failure ?? '', /2 nodes have failed, 1 may/);
+      assert.ok(fleet.events.some((event) => event.startsWith('Warning RolloutFailed')));
+      await fleet.restartController();
+      await rolling.advance(3_600_000);
+      await rolling.stands('Failed', 'canary', 3);
+      fleet.agents.ready = () => true;
+      await fleet.setImage('web', 'app:3');
+      await fleet.rolledOut('web');
+      assert.equal(rolling.status?.phase, 'Completed');
+      assert.equal(rolling.status?.failure, undefined);
+    },
+  );
+
+  withPolicy(
+    'a Pod that is not available in time is one',
+    { failureBudget: { maxFailed: 0, progressDeadlineSeconds: 120 }, waves: [{ name: 'canary', nodes: 1 }] },
+    async (rolling) => {
+      rolling.fleet.agents.ready = (pod) => !isNew(pod);
+      await rolling.fleet.setImage('web', 'app:2');
+      await rolling.stands('Progressing', 'canary', 1);
+      await rolling.advance(119_000);
+      await rolling.stands('Progressing', 'canary', 1);
+      await rolling.advance(1_000);
+      await rolling.stands('Failed', 'canary', 1);
+    },
+  );
+
+  withPolicy(
+    'a host that was dark before its turn is deferred and catches up; one lost after it has failed',
+    { waves: [{ name: 'canary', nodes: 2, soakSeconds: 60 }], failureBudget: { maxFailed: 0 } },
+    async (rolling) => {
+      const { fleet } = rolling;
+      await fleet.setImage('web', 'app:2');
+      await rolling.stands('Soaking', 'canary', 2);
+      const canaries = rolling.newPods().map(({ spec }) => spec.nodeName ?? '');
+      const [other = ''] = NODES.filter((name) => !canaries.includes(name));
+      await rolling.contact(other, 'True', 'False');
+      await rolling.advance(SOAK_MS);
+      await rolling.stands('Completed', 'rest', 9);
+      assert.equal(rolling.status?.deferred, 1);
+      await rolling.contact(other, 'True', 'True');
+      await rolling.stands('Completed', 'rest', 10);
+      await fleet.setImage('web', 'app:1');
+      await fleet.settle();
+      await eventually(() => rolling.status?.phase === 'Soaking');
+      await rolling.contact(canaries[0] ?? '', 'True', 'False');
+      assert.equal(rolling.status?.phase, 'Soaking', 'a link that is down may be a blink');
+      await rolling.contact(canaries[0] ?? '', 'Unknown', 'False');
+      await eventually(() => rolling.status?.phase === 'Failed');
+    },
+  );
+
+  const healing = { maxFailed: 0, action: 'RollBack' as const };
+  withPolicy(
+    'bring the touched hosts back by themselves, and no template is edited',
+    { waves: [{ name: 'canary', nodes: 3, maxUnavailable: 2 }], failureBudget: healing },
+    async (rolling) => {
+      const { fleet } = rolling;
+      fleet.agents.ready = (pod) => !isNew(pod);
+      await fleet.setImage('web', 'app:2');
+      await rolling.stands('Progressing', 'canary', 2);
+      const [well, ill] = rolling.newPods();
+      assert.ok(well && ill);
+      await rolling.advance(2_000);
+      await fleet.setPod(well, 'Running', true);
+      await rolling.crash(ill);
+      await rolling.stands('RolledBack', 'canary', 0);
+      assert.deepEqual(rolling.images, { 'app:1': 10 });
+      assert.deepEqual(rolling.status?.codes, { Reverted: 3, RolloutFailed: 7 });
+      const stored = fleet.informers.daemonSets.get(REF);
+      assert.equal(stored?.spec.template.spec.containers[0]?.image, 'app:2');
+      assert.equal(fleet.status('web')?.updatedNumberScheduled ?? 0, 0, 'rollout status tells the truth');
+      await fleet.restartController();
+      await rolling.advance(3_600_000);
+      await rolling.stands('RolledBack', 'canary', 0);
+      const [lost] = fleet.pods();
+      assert.ok(lost);
+      await fleet.delete(lost);
+      await rolling.stands('RolledBack', 'canary', 0);
+      assert.deepEqual(rolling.images, { 'app:1': 10 }, 'a Pod made anew is of the stable revision');
+      fleet.agents.ready = () => true;
+      await fleet.setImage('web', 'app:3');
+      await fleet.rolledOut('web');
+    },
+  );
+
+  withPolicy(
+    'a Pod made anew before its wave is open is of the stable revision, also at the start of a controller',
+    { waves: [{ name: 'canary', nodes: 1, soakSeconds: 60 }] },
+    async (rolling) => {
+      const { fleet } = rolling;
+      await fleet.setImage('web', 'app:2');
+      await rolling.stands('Soaking', 'canary', 1);
+      const loseOne = async () => {
+        const [old] = fleet.pods().filter((pod) => !isNew(pod));
+        if (old) await fleet.delete(old);
+      };
+      await loseOne();
+      await rolling.stands('Soaking', 'canary', 1);
+      await fleet.restartController();
+      await loseOne();
+      await rolling.stands('Soaking', 'canary', 1);
+      await rolling.advance(SOAK_MS);
+      await rolling.stands('Completed', 'rest', 10);
+    },
+  );
+
+  withPolicy(
+    'without a budget hold their wave within maxUnavailable, as upstream',
+    { waves: [{ name: 'canary', nodes: 4, maxUnavailable: 2 }] },
+    async (rolling) => {
+      rolling.fleet.agents.ready = (pod) => !isNew(pod);
+      await rolling.fleet.setImage('web', 'app:2');
+      await rolling.stands('Progressing', 'canary', 2);
+      for (const pod of rolling.newPods()) await rolling.crash(pod);
+      await rolling.advance(3_600_000);
+      await rolling.stands('Progressing', 'canary', 2);
+    },
+  );
+
+  withPolicy(
+    'OnDelete is not for waves: who deletes a Pod gets the newest',
+    { waves: [{ name: 'canary', nodes: 1 }] },
+    async (rolling) => {
+      const { fleet } = rolling;
+      await fleet.change('web', ({ spec }) => {
+        spec.updateStrategy = { type: 'OnDelete' };
+        spec.template.spec.containers = [{ name: 'app', image: 'app:2' }];
+      });
+      await fleet.settle();
+      const [pod] = fleet.pods();
+      assert.ok(pod);
+      await fleet.delete(pod);
+      await fleet.settle();
+      assert.deepEqual(rolling.images, { 'app:1': 9, 'app:2': 1 });
+      assert.equal(rolling.status, undefined);
+    },
+  );
+});
+
+describe('budgets', () => {
+  withPolicy(
+    'a wave may have a smaller one',
+    {
+      waves: [
+        { name: 'canary', nodes: 2, maxFailed: 0 },
+        { name: 'some', nodes: 4 },
+      ],
+      failureBudget: { maxFailed: 5 },
+    },
+    async (rolling) => {
+      rolling.fleet.agents.ready = (pod) => !isNew(pod);
+      await rolling.fleet.setImage('web', 'app:2');
+      await rolling.stands('Progressing', 'canary', 2);
+      const [first] = rolling.newPods();
+      assert.ok(first);
+      await rolling.crash(first);
+      await rolling.stands('Failed', 'canary', 2);
+      assert.match(rolling.status?.failure ?? '', /wave canary: 1 nodes have failed, 0 may/);
+    },
+  );
+
+  withPolicy(
+    'failures so long ago count no more',
+    {
+      waves: [{ name: 'canary', nodes: 4, maxUnavailable: 1 }],
+      failureBudget: { maxFailed: 1, withinSeconds: 3600, progressDeadlineSeconds: 60 },
+    },
+    async (rolling) => {
+      rolling.fleet.agents.ready = (pod) => !isNew(pod);
+      await rolling.fleet.setImage('web', 'app:2');
+      await rolling.stands('Progressing', 'canary', 1);
+      const [pod] = rolling.newPods();
+      assert.ok(pod);
+      await rolling.fleet.setPod(pod, 'Running', false);
+      await rolling.crash(pod);
+      await rolling.stands('Progressing', 'canary', 2);
+      // The first counts no more when the second is late.
+      await rolling.advance(3_600_000);
+      await rolling.stands('Progressing', 'canary', 3);
+      assert.equal(rolling.status?.failed, 2);
+    },
+  );
+});
+
+describe('hosts that follow after completion', () => {
+  const others = (rolling: { newPods(): { spec: { nodeName?: string } }[] }) => {
+    const canaries = rolling.newPods().map(({ spec }) => spec.nodeName);
+    return NODES.filter((name) => !canaries.includes(name));
+  };
+
+  withPolicy(
+    'do so a few at a time; beyond the budget nobody else follows, and those that failed go back alone',
+    {
+      waves: [{ name: 'canary', nodes: 2, soakSeconds: 60 }],
+      failureBudget: { maxFailed: 1, action: 'RollBack' },
+      catchUp: { maxParallel: 1 },
+    },
+    async (rolling) => {
+      const { fleet } = rolling;
+      await fleet.setImage('web', 'app:2');
+      await rolling.stands('Soaking', 'canary', 2);
+      const dark = others(rolling).slice(0, 5);
+      for (const node of dark) await rolling.contact(node, 'True', 'False');
+      await rolling.advance(SOAK_MS);
+      await rolling.stands('Completed', 'rest', 5);
+      fleet.agents.ready = (pod) => !isNew(pod);
+      for (const node of dark) await rolling.contact(node, 'True', 'True');
+      await rolling.stands('Completed', 'rest', 6);
+      const crashNewest = async () => {
+        const [pod] = rolling
+          .newPods()
+          .filter(({ status }) => !status?.conditions && !status?.containerStatuses);
+        assert.ok(pod);
+        await rolling.crash(pod);
+      };
+      await crashNewest();
+      await rolling.stands('Completed', 'rest', 7);
+      await crashNewest();
+      await rolling.stands('Failed', 'rest', 5);
+      assert.match(rolling.status?.failure ?? '', /those that follow 2 nodes have failed, 1 may/);
+      assert.deepEqual(rolling.images, { 'app:1': 5, 'app:2': 5 });
+      await fleet.restartController();
+      await rolling.advance(3_600_000);
+      await rolling.stands('Failed', 'rest', 5);
+      const [healthy] = rolling.newPods();
+      assert.ok(healthy);
+      fleet.agents.ready = () => true;
+      await fleet.delete(healthy);
+      await rolling.stands('Failed', 'rest', 5);
+      await rolling.steer('retry', '', 'mended on the hosts');
+      await rolling.stands('Completed', 'rest', 10);
+      assert.equal(rolling.status?.caughtUp, true);
+    },
+  );
+
+  withPolicy(
+    'once all have, what fails is not the rollout’s any more',
+    { failureBudget: { maxFailed: 0, action: 'RollBack' } },
+    async (rolling) => {
+      await rolling.fleet.setImage('web', 'app:2');
+      await rolling.stands('Completed', 'rest', 10);
+      const [pod] = rolling.newPods();
+      assert.ok(pod);
+      await rolling.crash(pod);
+      await rolling.stands('Completed', 'rest', 10);
+    },
+  );
+});

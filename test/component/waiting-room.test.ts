@@ -1,0 +1,177 @@
+/** Hosts whom a person lets in, hosts back from long darkness, and certificates that are renewed in time. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { askForCertificate } from '../../agent/coordinator-call.js';
+import { enrol } from '../../agent/enrol.js';
+import { credentialSecretName, revokedData } from '../../coordinator/hub/node-credentials.js';
+import { expireRequests } from '../../coordinator/hub/request-expiry.js';
+import { certificateSigningRequestKind, secretKind } from '../../coordinator/kinds/index.js';
+import { JOIN_PATH } from '../../shared/link/messages.js';
+import { systemClock } from '../../shared/process/clock.js';
+import { decide, type EnrolmentBench, identityFile, startEnrolment } from '../harness/enrolment-bench.js';
+import { eventually } from '../harness/eventually.js';
+import { until } from '../harness/until.js';
+
+const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
+
+async function requests({ registry }: EnrolmentBench) {
+  const { records } = await registry.list(certificateSigningRequestKind);
+  return records.map((record) => record.object());
+}
+
+test('a host waits for approval, is seen as a request meanwhile, and goes into service by one word', async (context) => {
+  const bench = await startEnrolment(context, { approveNodes: true });
+  const heard: string[] = [];
+  const joining = enrol(
+    bench.options({
+      labels: { rack: 'a' },
+      askAgainMs: 20,
+      onWaiting: (message) => void heard.push(message),
+    }),
+  );
+  await eventually(() => heard.length > 1);
+  const [request] = await requests(bench);
+  assert.match(
+    heard[0] ?? '',
+    /node "n1" waits for approval: kubectl certificate approve node-csr-[0-9a-f]{32}/,
+  );
+  assert.equal(request?.metadata.labels?.rack, 'a');
+  assert.equal(request?.spec.username, `system:bootstrap:${bench.token.id}`);
+  assert.equal(bench.hub.connected, 0);
+  await decide(bench.registry, 'Approved');
+  const enrolment = await joining;
+  assert.ok(enrolment.certificate && enrolment.clusterUID);
+});
+
+test('a host that was denied is told so, once and for all', async (context) => {
+  const bench = await startEnrolment(context, { approveNodes: true });
+  const joining = enrol(bench.options({ askAgainMs: 20 }));
+  joining.catch(() => undefined);
+  await until(async () => (await requests(bench)).length === 1, {
+    timeoutMs: 5_000,
+    what: 'a request',
+    pollMs: 5,
+  });
+  await decide(bench.registry, 'Denied');
+  await assert.rejects(joining, { message: /was denied/, temporary: false });
+});
+
+test('a host back after its certificate expired asks by its old key and is one approval away', async (context) => {
+  const bench = await startEnrolment(context);
+  bench.time.shiftMs = -2 * YEAR_MS;
+  const enrolled = bench.options();
+  await enrol(enrolled);
+  bench.time.shiftMs = 0;
+  const { link } = await bench.host(enrolled);
+  await until(async () => (await requests(bench)).length === 1, {
+    timeoutMs: 5_000,
+    what: 'a request',
+    pollMs: 5,
+  });
+  const [request] = await requests(bench);
+  assert.equal(request?.spec.username, 'system:node:n1');
+  assert.match(request?.metadata.annotations?.['everynode.dev/reason'] ?? '', /expired on \d{4}-/);
+  assert.equal(bench.hub.connected, 0);
+  await decide(bench.registry, 'Approved');
+  await eventually(() => link.phase === 'live');
+});
+
+test('a certificate is renewed over the link when most of its time is over', async (context) => {
+  const bench = await startEnrolment(context);
+  bench.time.shiftMs = -0.95 * YEAR_MS;
+  const enrolled = bench.options();
+  const before = (await enrol(enrolled)).certificate;
+  bench.time.shiftMs = 0;
+  const { identity, link } = await bench.host(enrolled);
+  await eventually(() => identity.certificate !== before);
+  assert.ok(
+    readFileSync(identityFile(enrolled), 'utf8').includes(JSON.stringify(identity.certificate).slice(1, 80)),
+  );
+  assert.equal(link.phase, 'live');
+});
+
+test('a host that joined before certificates gets one for its credential, and loses the credential', async (context) => {
+  const bench = await startEnrolment(context);
+  const enrolled = bench.options();
+  const credential = `${'c'.repeat(43)}.n1`;
+  const credentialHash = createHash('sha256').update(credential).digest('hex');
+  const { id, secret } = bench.token;
+  const coordinator = {
+    server: new URL(bench.api.url),
+    ca: bench.api.pki.ca.cert,
+    bearer: `${id}.${secret}`,
+  };
+  await askForCertificate(coordinator, JOIN_PATH, { node: 'n1', credentialHash });
+  const clusterUID = bench.store.clusterUID();
+  writeFileSync(
+    identityFile(enrolled),
+    JSON.stringify({ node: 'n1', credential, ca: coordinator.ca, clusterUID }),
+  );
+  const { identity, link } = await bench.host(enrolled);
+  await eventually(() => identity.certificate !== undefined && link.phase === 'live');
+  assert.equal(identity.credential, undefined);
+});
+
+test('a revoked node loses its link at once, and its key is not let in again', async (context) => {
+  const bench = await startEnrolment(context);
+  const enrolled = bench.options();
+  const { link } = await bench.host(enrolled);
+  await eventually(() => link.phase === 'live');
+  const began = Date.now();
+  const ref = { namespace: 'kube-system', name: credentialSecretName('n1') };
+  await bench.registry.modify(secretKind, ref, (credential) => {
+    credential.data = revokedData(credential.data ?? {});
+    return undefined;
+  });
+  await eventually(() => bench.hub.connected === 0);
+  assert.ok(Date.now() - began < 1_000);
+  assert.deepEqual(await requests(bench), []);
+  const { clusterUID: _, ...pending } = JSON.parse(readFileSync(identityFile(enrolled), 'utf8'));
+  writeFileSync(identityFile(enrolled), JSON.stringify(pending));
+  await assert.rejects(enrol(enrolled), /the key of this host was revoked/);
+  assert.equal((await enrol(bench.options())).node, 'n1');
+});
+
+test('a cloned disk is refused with an event while its original is connected, and the same host coming back is not', async (context) => {
+  const events: string[] = [];
+  const note = (_about: unknown, _type: string, reason: string, message: string) =>
+    void events.push(`${reason}: ${message}`);
+  const bench = await startEnrolment(context, {
+    recordEvent: { asNodeController: note, asAgent: () => undefined },
+  });
+  const enrolled = bench.options();
+  const original = await bench.host(enrolled);
+  await eventually(() => original.link.phase === 'live');
+  const copied = bench.options();
+  writeFileSync(identityFile(copied), readFileSync(identityFile(enrolled)));
+  const clone = await bench.host(copied);
+  await eventually(() => events.length === 1);
+  assert.match(
+    events[0] ?? '',
+    /^DuplicateAgent: Another agent tried to connect from [0-9a-f.:]+ with the identity/,
+  );
+  assert.deepEqual([original.link.phase, clone.agent.welcomes.length], ['live', 0]);
+  clone.link.stop();
+  original.link.stop();
+  await eventually(() => bench.hub.connected === 0);
+  const back = await bench.host(enrolled);
+  await eventually(() => back.link.phase === 'live');
+});
+
+test('signing requests go an hour after their decision, or a day after nobody decided', async (context) => {
+  const bench = await startEnrolment(context, { approveNodes: true });
+  const joining = enrol(bench.options({ askAgainMs: 20 }));
+  await until(async () => (await requests(bench)).length === 1, {
+    timeoutMs: 5_000,
+    what: 'a request',
+    pollMs: 5,
+  });
+  const at = (hours: number) => ({ ...systemClock, now: () => Date.now() + hours * 3_600_000 });
+  assert.equal(await expireRequests(bench.registry, at(23)), 0);
+  await decide(bench.registry, 'Approved');
+  await joining;
+  assert.equal(await expireRequests(bench.registry, at(0.9)), 0);
+  assert.equal(await expireRequests(bench.registry, at(1.1)), 1);
+});

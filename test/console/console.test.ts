@@ -1,0 +1,212 @@
+/** The web console in a real browser, against a real coordinator and a hollow fleet. */
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, test } from 'node:test';
+import type { Browser } from 'playwright-core';
+import type { Node } from '../../shared/kube/node.js';
+import type { Rollout } from '../../shared/kube/rollout.js';
+import {
+  accessOf,
+  DESK,
+  PHONE,
+  signIn,
+  startBrowser,
+  type Visit,
+  violationsOf,
+  visit,
+  whyNoBrowser,
+} from '../harness/browser.js';
+import { leaveOut } from '../harness/leave-out.js';
+import { applyEverywhere, numberReady, runCommand } from '../harness/simulated-actions.js';
+import { type SimulatedFleet, startSimulatedFleet } from '../harness/simulated-fleet.js';
+import { slowWire } from '../harness/slow-wire.js';
+import { until } from '../harness/until.js';
+
+const NODES = 30;
+const POLICIES = '/apis/fleet.everynode.dev/v1/namespaces/default/rolloutpolicies';
+const ROLLOUT = '/apis/fleet.everynode.dev/v1/namespaces/default/rollouts/till';
+const DAEMON_SET = '/apis/apps/v1/namespaces/default/daemonsets/till';
+const MERGE = 'application/merge-patch+json';
+const LIMITS = { timeoutMs: 30_000 };
+
+const why = whyNoBrowser();
+if (why !== undefined)
+  test('the console in a browser', (context) => leaveOut(context, 'the console in a browser', why));
+else describe('the console', suite);
+
+function suite(): void {
+  let fleet: SimulatedFleet;
+  let browser: Browser;
+  let server: string;
+  let token: string;
+  const visits: Visit[] = [];
+
+  before(async () => {
+    fleet = await startSimulatedFleet(NODES);
+    browser = await startBrowser();
+    ({ server, token } = accessOf(fleet.kubeconfig));
+    await fleet.api.ask('POST', POLICIES, {
+      metadata: { name: 'gentle' },
+      // The DaemonSet has no labels: an empty selector takes it.
+      spec: {
+        selector: {},
+        waves: [{ name: 'canary', nodes: 2, soakSeconds: 3600 }],
+        failureBudget: { maxFailed: 10 },
+      },
+    });
+    await applyEverywhere(fleet, 'till');
+    await until(async () => (await numberReady(fleet, 'till')) === NODES, {
+      ...LIMITS,
+      what: 'all Pods ready',
+    });
+  });
+  after(async () => {
+    await browser?.close();
+    await fleet?.stop();
+  });
+  afterEach(async () => {
+    for (const { context, problems } of visits.splice(0)) {
+      assert.deepEqual(problems, []);
+      await context.close();
+    }
+  });
+  const open = async (...options: [viewport?: typeof DESK, theme?: 'light' | 'dark']) => {
+    const opened = await visit(browser, ...options);
+    visits.push(opened);
+    return opened.page;
+  };
+  const rollout = () => fleet.api.ask<Rollout>('GET', ROLLOUT);
+
+  test('nobody who is not signed in is shown anything, and a wrong token is refused', async () => {
+    const page = await open();
+    const answered = await page.goto(`${server}/`);
+    assert.match(answered?.headers()['content-security-policy'] ?? '', /default-src 'none'/);
+    assert.doesNotMatch(answered?.headers()['content-security-policy'] ?? '', /unsafe/);
+    await page.getByLabel('Token').fill('wrong');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('The coordinator does not know this token.').waitFor();
+    assert.equal(await page.getByText('node-1').count(), 0);
+  });
+
+  test('one without rights is told so', async () => {
+    await fleet.api.ask('POST', '/api/v1/namespaces/default/serviceaccounts', {
+      metadata: { name: 'nobody' },
+    });
+    const { status } = await fleet.api.ask<{ status: { token: string } }>(
+      'POST',
+      '/api/v1/namespaces/default/serviceaccounts/nobody/token',
+      { spec: {} },
+    );
+    const page = await open();
+    await signIn(page, server, status.token);
+    await page.getByText('You may not see hosts').waitFor();
+    assert.equal(await page.getByRole('link', { name: 'node-1', exact: true }).count(), 0);
+  });
+
+  test('the fleet: counts add up, a host that goes dark shows within a second, filters stay in the URL', async () => {
+    const page = await open();
+    await signIn(page, server, token);
+    await page.getByText(`${NODES} hosts`).waitFor();
+    await page.getByRole('button', { name: `${NODES} Well` }).waitFor();
+    await runCommand(fleet, 'offline node-7');
+    await page.getByRole('button', { name: '1 Dark' }).click();
+    await page.getByRole('link', { name: 'node-7', exact: true }).waitFor();
+    assert.match(page.url(), /condition=dark/);
+    await runCommand(fleet, 'online node-7');
+    await page.getByRole('button', { name: '0 Dark' }).waitFor();
+    await page.goto(`${server}/console/?filter=kubernetes.io/hostname%20in%20(node-3,node-4)`);
+    await page.getByText('2 hosts').waitFor();
+  });
+
+  test('a host: a label is set, it is cordoned, and each DaemonSet says why it is there', async () => {
+    const page = await open();
+    await signIn(page, server, token, 'hosts/node-3');
+    await page.getByLabel('New label').fill('site=hamburg');
+    await page.getByRole('button', { name: 'Set label' }).click();
+    await page.getByText('site=hamburg', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Cordon' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cordon', exact: true }).click();
+    await page.getByRole('button', { name: 'Uncordon' }).waitFor();
+    await page.getByRole('cell', { name: 'Running', exact: true }).first().waitFor();
+    const node = await fleet.api.ask<Node>('GET', '/api/v1/nodes/node-3');
+    assert.equal(node.metadata.labels?.site, 'hamburg');
+    assert.equal(node.spec?.unschedulable, true);
+  });
+
+  test('a link that is lost is told at the top, and heals by itself', async (context) => {
+    const wire = await slowWire(Number(new URL(server).port), 10_000_000);
+    context.after(() => wire.close());
+    const page = await open();
+    await signIn(page, `https://127.0.0.1:${wire.port}`, token);
+    await page.getByText(`${NODES} hosts`).waitFor();
+    wire.down();
+    await page.getByRole('alert').getByText('The coordinator does not answer').waitFor();
+    await page.getByText(`${NODES} hosts`).waitFor();
+    await wire.up();
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+  });
+
+  test('a bad release is stopped from a phone, with a confirmation that says what it touches', async () => {
+    const page = await open(PHONE);
+    await fleet.api.ask(
+      'PATCH',
+      DAEMON_SET,
+      { spec: { template: { spec: { containers: [{ name: 'main', image: 'app:2' }] } } } },
+      MERGE,
+    );
+    await signIn(page, server, token, 'rollouts/default/till');
+    await page.getByRole('heading', { name: 'Soaking' }).waitFor({ timeout: LIMITS.timeoutMs });
+    await page.getByText('2 of 2 updated').waitFor();
+    await page.getByRole('button', { name: 'Abort' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('2 hosts that have the new revision go back').waitFor();
+    assert.ok(await dialog.getByRole('button', { name: 'Abort' }).isDisabled(), 'a reason is asked for');
+    await dialog.getByLabel(/Why/).fill('tills print twice');
+    await dialog.getByRole('button', { name: 'Abort' }).click();
+    await page.getByRole('heading', { name: 'RolledBack' }).waitFor({ timeout: LIMITS.timeoutMs });
+    await page.getByRole('listitem').getByText('tills print twice').waitFor();
+    const { status } = await rollout();
+    assert.equal(status?.aborted, true);
+    assert.equal(status?.steering?.requests?.at(-1)?.user, 'everynode-admin');
+    const width = await page.evaluate('document.documentElement.scrollWidth');
+    assert.ok((width as number) <= PHONE.width, `the page is ${width} px wide on a phone`);
+  });
+
+  test('the audit says who did it, and who signs out is shown nothing more', async () => {
+    const page = await open();
+    await signIn(page, server, token, 'audit?resource=serviceaccounts&verb=create');
+    await page.getByRole('cell', { name: 'serviceaccounts/default/nobody', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Token').waitFor();
+    await page.goto(`${server}/console/audit`);
+    await page.getByLabel('Token').waitFor();
+  });
+
+  for (const theme of ['light', 'dark'] as const) {
+    test(`no page violates WCAG 2.2 AA, ${theme}`, async () => {
+      const page = await open(DESK, theme);
+      await page.goto(`${server}/console/`);
+      await page.getByLabel('Token').waitFor();
+      const violations = await violationsOf(page);
+      await signIn(page, server, token);
+      const pods = await fleet.api.items<{ metadata: { name: string } }>('/api/v1/namespaces/default/pods');
+      const pages: [path: string, name: string | RegExp][] = [
+        ['', 'Fleet'],
+        ['hosts/node-2', 'node-2'],
+        ['rollouts', 'Rollouts'],
+        ['rollouts/default/till', 'till'],
+        ['daemonsets', 'DaemonSets'],
+        ['daemonsets/default/till', 'till'],
+        [`pods/default/${pods.items[0]?.metadata.name}`, /^till-/],
+        ['audit', 'Audit'],
+        ['nowhere', 'Nothing is here'],
+      ];
+      for (const [path, name] of pages) {
+        await page.goto(`${server}/console/${path}`);
+        await page.getByRole('heading', { level: 1, name }).waitFor();
+        await page.getByText('Loading').waitFor({ state: 'detached' });
+        violations.push(...(await violationsOf(page)));
+      }
+      assert.deepEqual(violations, []);
+    });
+  }
+}

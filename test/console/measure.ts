@@ -1,0 +1,134 @@
+/**
+ * `npm run measure-console [HOSTS]`: what the console costs a person with a large fleet. Hosts are Nodes without agents: the screen
+ * cannot tell. Prints the first view from a cold load, a change's way to the screen, and frames while 100 hosts change a second.
+ */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import type { Browser, Page } from 'playwright-core';
+import { accessOf, signIn, startBrowser, visit } from '../harness/browser.js';
+import { CoordinatorApi } from '../harness/coordinator-api.js';
+import { type CoordinatorProcess, startCoordinatorProcess } from '../harness/processes.js';
+import { pause } from '../harness/until.js';
+
+const MERGE = 'application/merge-patch+json';
+const SITES = 40;
+const CHANGES = 100;
+const BUSY_SECONDS = 10;
+const AT_ONCE = 50;
+
+const hosts = Number(process.argv[2] ?? 10_000);
+const directory = mkdtempSync(join(tmpdir(), 'everynode-console-'));
+let coordinator: CoordinatorProcess | undefined;
+let browser: Browser | undefined;
+try {
+  // No limit for one client: this one stands for many.
+  const free = ['--client-requests-per-second', '100000', '--client-burst', '100000'];
+  coordinator = await startCoordinatorProcess(join(directory, 'data'), free);
+  browser = await startBrowser();
+  const api = new CoordinatorApi(coordinator.kubeconfig);
+  await makeHosts(api);
+  print('scripts of the first view, compressed', `${Math.round(firstScripts() / 1000)} kB`);
+  const page = await measureFirstView(browser, coordinator.kubeconfig);
+  await measureChanges(page, api);
+  await measureFrames(page, api);
+  api.close();
+} finally {
+  await browser?.close();
+  await coordinator?.end('SIGTERM');
+  rmSync(directory, { recursive: true, force: true });
+}
+
+function print(what: string, value: string): void {
+  process.stdout.write(`${what.padEnd(56)} ${value}\n`);
+}
+
+async function makeHosts(api: CoordinatorApi): Promise<void> {
+  const make = async (index: number) => {
+    const labels = { site: `site-${index % SITES}` };
+    const name = `host-${String(index).padStart(5, '0')}`;
+    await api.ask('POST', '/api/v1/nodes', { kind: 'Node', apiVersion: 'v1', metadata: { name, labels } });
+  };
+  for (let first = 0; first < hosts; first += AT_ONCE) {
+    const count = Math.min(AT_ONCE, hosts - first);
+    await Promise.all(Array.from({ length: count }, (_, index) => make(first + index)));
+  }
+}
+
+/** Bytes of what `index.html` names, and of nothing else: pages are loaded when somebody goes there. */
+function firstScripts(): number {
+  const folder = fileURLToPath(new URL('../../console/', import.meta.url));
+  const page = readFileSync(join(folder, 'index.html'), 'utf8');
+  const main = readdirSync(folder).find((name) => page.includes(name) && name.endsWith('.js')) ?? '';
+  const script = readFileSync(join(folder, main));
+  const chunks = [...script.toString().matchAll(/from"\.\/(chunk-\w+\.js)"/g)].map((match) => match[1] ?? '');
+  return [main, ...chunks].reduce((sum, name) => sum + gzipSync(readFileSync(join(folder, name))).length, 0);
+}
+
+/** Of a browser that has only the session: what it shows, it has loaded. */
+async function measureFirstView(opened: Browser, kubeconfig: string): Promise<Page> {
+  const { server, token } = accessOf(kubeconfig);
+  const { page } = await visit(opened);
+  await signIn(page, server, token);
+  const times: number[] = [];
+  for (let round = 0; round < 5; round += 1) {
+    const session = await page.context().newCDPSession(page);
+    await session.send('Network.clearBrowserCache');
+    const began = performance.now();
+    await page.goto(`${server}/console/?group=site`);
+    await page.getByText(`${hosts} hosts`).waitFor();
+    // The page answers: a frame after the map was drawn comes through.
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+    times.push(performance.now() - began);
+  }
+  print(`first view of ${hosts} hosts, cold, median of 5`, `${Math.round(median(times))} ms`);
+  return page;
+}
+
+/** From the request that removes a host until the screen counts one less. */
+async function measureChanges(page: Page, api: CoordinatorApi): Promise<void> {
+  // Counted in the page: asking it from here each time would cost more than what is measured.
+  await page.evaluate(`globalThis.seen = []; new MutationObserver(() => {
+    const text = document.querySelector('fieldset legend')?.textContent;
+    if (seen.at(-1)?.text !== text) seen.push({ text, at: Date.now() });
+  }).observe(document.body, { subtree: true, childList: true, characterData: true });`);
+  const times: number[] = [];
+  for (let count = 1; count <= CHANGES; count += 1) {
+    const text = `${hosts - count} hosts`;
+    const began = Date.now();
+    await api.ask('DELETE', `/api/v1/nodes/host-${String(hosts - count).padStart(5, '0')}`);
+    await page.getByText(text, { exact: true }).waitFor();
+    const at = await page.evaluate(`seen.find((one) => one.text === '${text}').at`);
+    times.push((at as number) - began);
+  }
+  times.sort((a, b) => a - b);
+  print('a change, from request to screen, p50', `${times[CHANGES / 2]} ms`);
+  print('a change, from request to screen, p99', `${times[Math.floor(CHANGES * 0.99) - 1]} ms`);
+}
+
+async function measureFrames(page: Page, api: CoordinatorApi): Promise<void> {
+  await page.evaluate(`globalThis.frames = []; globalThis.last = performance.now(); (function frame() {
+    const now = performance.now(); frames.push(now - last); last = now; requestAnimationFrame(frame);
+  })();`);
+  const until = performance.now() + BUSY_SECONDS * 1000;
+  let count = 0;
+  while (performance.now() < until) {
+    const batch = Array.from({ length: 10 }, () => {
+      count += 1;
+      const path = `/api/v1/nodes/host-${String((count * 37) % (hosts - CHANGES)).padStart(5, '0')}`;
+      return api.ask('PATCH', path, { metadata: { labels: { beat: String(count) } } }, MERGE);
+    });
+    await Promise.all([...batch, pause(100)]);
+  }
+  const frames = ((await page.evaluate('frames')) as number[]).slice(1).sort((a, b) => a - b);
+  print(`changes a second while frames were timed`, `${Math.round(count / BUSY_SECONDS)}`);
+  print('frame, p50', `${(frames[Math.floor(frames.length / 2)] ?? 0).toFixed(1)} ms`);
+  print('frame, p99', `${(frames[Math.floor(frames.length * 0.99)] ?? 0).toFixed(1)} ms`);
+  print('frame, longest', `${(frames.at(-1) ?? 0).toFixed(1)} ms`);
+}
+
+function median(values: number[]): number {
+  return values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}

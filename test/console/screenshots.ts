@@ -1,0 +1,103 @@
+/**
+ * `npm run screenshots [DIRECTORY]`: every page of the console, in both themes, on a desk and on a phone, of a fleet in which a release
+ * has failed. They are to be looked at; the two of the README are in `console/screenshots`.
+ */
+import { mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Rollout } from '../../shared/kube/rollout.js';
+import { accessOf, DESK, PHONE, signIn, startBrowser, visit } from '../harness/browser.js';
+import { runCommand } from '../harness/simulated-actions.js';
+import { type SimulatedFleet, startSimulatedFleet } from '../harness/simulated-fleet.js';
+import { until } from '../harness/until.js';
+
+const NODES = 400;
+const SITES = ['berlin', 'bremen', 'hamburg', 'kiel', 'rostock'];
+const FLEET_API = '/apis/fleet.everynode.dev/v1/namespaces/default';
+const DAEMON_SETS = '/apis/apps/v1/namespaces/default/daemonsets';
+const MERGE = 'application/merge-patch+json';
+const LIMITS = { timeoutMs: 120_000 };
+
+const directory = resolve(process.argv[2] ?? 'screenshots');
+mkdirSync(directory, { recursive: true });
+const fleet = await startSimulatedFleet(NODES);
+const browser = await startBrowser();
+try {
+  await failARelease(fleet);
+  const pods = await fleet.api.items<{ metadata: { name: string }; status: { phase: string } }>(
+    '/api/v1/namespaces/default/pods?fieldSelector=spec.nodeName%3Dnode-2',
+  );
+  const pages: [name: string, path: string, heading: string | RegExp][] = [
+    ['fleet', '?group=site', 'Fleet'],
+    ['host', 'hosts/node-2', 'node-2'],
+    ['rollouts', 'rollouts', 'Rollouts'],
+    ['rollout', 'rollouts/default/till', 'till'],
+    ['daemonsets', 'daemonsets', 'DaemonSets'],
+    ['daemonset', 'daemonsets/default/till', 'till'],
+    ['pod', `pods/default/${pods.items[0]?.metadata.name}`, /^till-/],
+    ['audit', 'audit', 'Audit'],
+  ];
+  const { server, token } = accessOf(fleet.kubeconfig);
+  for (const theme of ['light', 'dark'] as const) {
+    for (const [size, viewport] of Object.entries({ desk: DESK, phone: PHONE })) {
+      const { page, context } = await visit(browser, viewport, theme);
+      await page.goto(`${server}/console/`);
+      await page.getByLabel('Token').waitFor();
+      await page.screenshot({ path: join(directory, `sign-in-${theme}-${size}.png`) });
+      await signIn(page, server, token);
+      for (const [name, path, heading] of pages) {
+        await page.goto(`${server}/console/${path}`);
+        await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+        await page.getByText('Loading').waitFor({ state: 'detached' });
+        await page.screenshot({ path: join(directory, `${name}-${theme}-${size}.png`) });
+      }
+      await context.close();
+    }
+  }
+  process.stdout.write(`${directory}: ${(pages.length + 1) * 4} screenshots\n`);
+} finally {
+  await browser.close();
+  await fleet.stop();
+}
+
+/** Of three waves the first is stopped by its failures; some hosts are dark. */
+async function failARelease({ api }: SimulatedFleet): Promise<void> {
+  await Promise.all(
+    Array.from({ length: NODES }, (_, index) => {
+      const labels = { site: SITES[index % SITES.length] };
+      return api.ask('PATCH', `/api/v1/nodes/node-${index + 1}`, { metadata: { labels } }, MERGE);
+    }),
+  );
+  await api.ask('POST', `${FLEET_API}/rolloutpolicies`, {
+    metadata: { name: 'gentle' },
+    spec: {
+      selector: {},
+      waves: [
+        { name: 'canary', nodes: 8, soakSeconds: 600 },
+        { name: 'tenth', nodes: '10%', approval: 'Manual' },
+      ],
+      failureBudget: { maxFailed: 2, progressDeadlineSeconds: 60 },
+    },
+  });
+  const labels = { app: 'till' };
+  const template = (image: string, annotations = {}) => ({
+    metadata: { labels, annotations },
+    spec: { containers: [{ name: 'main', image }] },
+  });
+  await api.ask('POST', DAEMON_SETS, {
+    metadata: { name: 'till' },
+    spec: { selector: { matchLabels: labels }, template: template('registry.example/till:1.4.0') },
+  });
+  const ready = async () => {
+    const found = await api.ask<{ status?: { numberReady?: number } }>('GET', `${DAEMON_SETS}/till`);
+    return found.status?.numberReady === NODES;
+  };
+  await until(ready, { ...LIMITS, what: 'all Pods ready' });
+  await runCommand(fleet, 'offline node-11,node-17,node-23,node-58,node-199');
+  const crashing = template('registry.example/till:1.5.0', { 'simulate.everynode.dev/fail': 'true' });
+  await api.ask('PATCH', `${DAEMON_SETS}/till`, { spec: { template: crashing } }, MERGE);
+  const failed = async () => {
+    const rollout = await api.send('GET', `${FLEET_API}/rollouts/till`);
+    return (rollout.body as Rollout).status?.phase === 'Failed';
+  };
+  await until(failed, { ...LIMITS, what: 'the release to fail' });
+}

@@ -1,0 +1,58 @@
+/** An API that decides by roles: its informers follow, the built-in roles are there, and anyone can be let in. */
+import type { Identities } from '../../coordinator/access/identities.js';
+import type { ApiServerOptions } from '../../coordinator/api/server.js';
+import { ensureBuiltInRoles } from '../../coordinator/controllers/built-in-roles.js';
+import { RoleAggregation } from '../../coordinator/controllers/role-aggregation.js';
+import { createInformers } from '../../coordinator/informers/create-informers.js';
+import { ALL_KINDS } from '../../coordinator/kinds/index.js';
+import { createRegistry } from '../../coordinator/registry/create-registry.js';
+import type { Registry } from '../../coordinator/registry/registry.js';
+import { MemoryStore } from '../../coordinator/store/memory-store.js';
+import type { UserInfo } from '../../shared/kube/rbac.js';
+import { systemClock } from '../../shared/process/clock.js';
+import { silentLogger } from '../../shared/process/log.js';
+import { startTestApi, type TestApi, testIdentities } from './api.js';
+import { until } from './until.js';
+
+export interface AccessBench {
+  registry: Registry;
+  identities: Identities;
+  api: TestApi;
+  /** Lets a user in: the bearer token `TOKEN:NAME` is theirs from now on. Answers it. */
+  admit(user: UserInfo): string;
+  /** Resolves when every role that is stored counts. */
+  settled(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts it on a free port. */
+export async function startAccessBench(change: Partial<ApiServerOptions> = {}): Promise<AccessBench> {
+  const parts = { clock: systemClock, log: silentLogger };
+  const store = new MemoryStore();
+  const registry = createRegistry({ store, kinds: ALL_KINDS, ...parts });
+  const informers = createInformers({ registry, ...parts });
+  const aggregation = new RoleAggregation({ registry, informers, ...parts });
+  const users = new Map<string, UserInfo>();
+  const identities = await testIdentities(registry, informers, [(token) => users.get(token)]);
+  const api = await startTestApi({ registry, identities, ...change });
+  await ensureBuiltInRoles(registry);
+  const settled = async () => informers.waitFor(await store.revision());
+  const adminHasAll = () => (informers.clusterRoles.get({ name: 'admin' })?.rules?.length ?? 0) > 12;
+  await until(adminHasAll, { timeoutMs: 10_000, what: 'the built-in roles to be gathered' });
+  return {
+    registry,
+    identities,
+    api,
+    admit: (user) => {
+      users.set(`token:${user.username}`, user);
+      return `token:${user.username}`;
+    },
+    settled,
+    stop: async () => {
+      await api.stop();
+      await aggregation.stop();
+      await informers.stop();
+      await store.close();
+    },
+  };
+}

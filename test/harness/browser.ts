@@ -1,0 +1,88 @@
+/** A real browser for tests of the console: Debian's chromium, driven by playwright. */
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { parse } from 'yaml';
+
+const CHROMIUM = '/usr/bin/chromium';
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+export const DESK = { width: 1280, height: 900 };
+export const PHONE = { width: 390, height: 844 };
+
+/** Why this machine has no browser; undefined when it has. */
+export function whyNoBrowser(): string | undefined {
+  return existsSync(CHROMIUM) ? undefined : `needs ${CHROMIUM} (see .ci/packages)`;
+}
+
+/** Starts it. Whoever started it closes it. */
+export function startBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+}
+
+/** One person at one screen. `problems` gathers what the browser complains of: errors of scripts, and what the CSP refused. */
+export interface Visit {
+  context: BrowserContext;
+  page: Page;
+  problems: string[];
+}
+
+/** Opens an empty page that trusts the test's certificate. */
+export async function visit(
+  browser: Browser,
+  viewport: { width: number; height: number } = DESK,
+  colorScheme: 'light' | 'dark' = 'light',
+): Promise<Visit> {
+  const context = await browser.newContext({ ignoreHTTPSErrors: true, viewport, colorScheme });
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on('pageerror', (error) => problems.push(error.message));
+  page.on('console', (message) => {
+    // What the API refuses is shown by the page itself.
+    if (message.type() === 'error' && !message.text().includes('Failed to load resource')) {
+      problems.push(message.text());
+    }
+  });
+  return { context, page, problems };
+}
+
+/** Server and token of a kubeconfig. */
+export function accessOf(kubeconfig: string): { server: string; token: string } {
+  const config = parse(kubeconfig) as {
+    clusters: { cluster: { server: string } }[];
+    users: { user: { token: string } }[];
+  };
+  return {
+    server: config.clusters[0]?.cluster.server ?? '',
+    token: config.users[0]?.user.token ?? '',
+  };
+}
+
+/** Types the token as a person does; resolves when the session stands. */
+export async function signIn(page: Page, server: string, token: string, path = ''): Promise<void> {
+  await page.goto(`${server}/console/${path}`);
+  await page.getByLabel('Token').fill(token);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('navigation', { name: 'Main' }).waitFor();
+}
+
+/** What axe-core finds against WCAG 2.2 AA, a line each. */
+export async function violationsOf(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  const found = (await page.evaluate(`axe.run(document, { runOnly: ${JSON.stringify(RULES)} })`)) as {
+    violations: { id: string; nodes: { html: string }[] }[];
+  };
+  return found.violations.map(
+    ({ id, nodes }) => `${page.url()} ${id}: ${nodes.map(({ html }) => html).join(' ')}`,
+  );
+}

@@ -1,0 +1,135 @@
+/** The API's port with a hub behind it, and hosts that join it as real agents do. */
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { CertificateKeeper } from '../../agent/certificate-keeper.js';
+import { type EnrolOptions, enrol } from '../../agent/enrol.js';
+import { HostIdentity } from '../../agent/host-identity.js';
+import { Link } from '../../agent/link/link.js';
+import { certificateUsers } from '../../coordinator/certificate-users.js';
+import { Hub, type HubOptions } from '../../coordinator/hub/hub.js';
+import { type JoinToken, newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
+import { Presence } from '../../coordinator/hub/presence.js';
+import { Sealer } from '../../coordinator/hub/seal.js';
+import { createInformers } from '../../coordinator/informers/create-informers.js';
+import { ALL_KINDS, certificateSigningRequestKind, secretKind } from '../../coordinator/kinds/index.js';
+import { createRegistry } from '../../coordinator/registry/create-registry.js';
+import type { Registry } from '../../coordinator/registry/registry.js';
+import { MemoryStore } from '../../coordinator/store/memory-store.js';
+import { toTimestamp } from '../../shared/kube/meta.js';
+import { LINK_PATH } from '../../shared/link/messages.js';
+import { systemChance } from '../../shared/process/chance.js';
+import { type Clock, steadyClock, systemClock } from '../../shared/process/clock.js';
+import { type Logger, silentLogger } from '../../shared/process/log.js';
+import { startTestApi, testIdentities } from './api.js';
+import { BenchAgent } from './hub-bench.js';
+import { temporaryDirectory } from './temporary-directory.js';
+import { testAuthority } from './test-authority.js';
+
+export interface EnrolmentBenchOptions extends Partial<Pick<HubOptions, 'approveNodes' | 'recordEvent'>> {
+  log?: Logger;
+}
+
+export type EnrolmentBench = Awaited<ReturnType<typeof startEnrolment>>;
+
+/** API and hub on one TLS port, and a token for it. `shiftMs` moves the coordinator's clock. */
+export async function startEnrolment(context: TestContext, change: EnrolmentBenchOptions = {}) {
+  const time = { shiftMs: 0 };
+  const clock: Clock = { ...systemClock, now: () => systemClock.now() + time.shiftMs };
+  const parts = { clock, log: change.log ?? silentLogger };
+  const store = new MemoryStore();
+  const registry = createRegistry({ store, kinds: ALL_KINDS, ...parts });
+  const informers = createInformers({ registry, ...parts });
+  const hub = new Hub({
+    registry,
+    informers,
+    presence: new Presence(systemClock, { graceMs: 40_000, returnMs: 60_000 }),
+    clusterUID: store.clusterUID(),
+    era: store.era(),
+    sealer: new Sealer(Buffer.alloc(32), { era: store.era(), pastEras: [] }),
+    authority: await testAuthority(clock),
+    recordEvent: { asNodeController: () => undefined, asAgent: () => undefined },
+    ...change,
+    ...parts,
+  });
+  const api = await startTestApi({
+    registry,
+    agentLink: hub,
+    identities: await testIdentities(registry, informers),
+    authenticateSocket: certificateUsers(hub, clock),
+    log: parts.log,
+  });
+  context.after(async () => {
+    // The port closes only when the sockets that the hub holds are gone.
+    await hub.stop();
+    await api.stop();
+    await informers.stop();
+  });
+  const token = newJoinToken();
+  await registry.create(secretKind, 'kube-system', tokenSecret(token));
+  const text = ({ id, secret }: JoinToken, hash = api.pki.caHash) => `${id}.${secret}.${hash}`;
+  const options = (more: Partial<EnrolOptions> = {}): EnrolOptions => ({
+    dataDir: temporaryDirectory(context),
+    server: api.url,
+    node: 'n1',
+    token: text(token),
+    ...more,
+  });
+  /** A host as agent/main.ts starts it, its certificates kept; it connects at once. */
+  const host = async (enrolled: EnrolOptions, labels: Record<string, string> = { zone: 'a' }) => {
+    const url = `${enrolled.server.replace('https', 'wss')}${LINK_PATH}`;
+    const identity = new HostIdentity(url, enrolled.dataDir, await enrol(enrolled));
+    const steady = steadyClock(systemClock);
+    const log = silentLogger;
+    const server = new URL(enrolled.server);
+    const keeper = new CertificateKeeper({
+      identity,
+      server,
+      clock: steady,
+      chance: systemChance,
+      log,
+      askAgainMs: 20,
+    });
+    const agent = new BenchAgent({});
+    agent.labels = labels;
+    const link = new Link({
+      target: identity,
+      certificates: keeper,
+      identity: { node: enrolled.node, bootID: 'b', instanceID: enrolled.dataDir, agentVersion: '0.1.0' },
+      agent,
+      clock: steady,
+      log,
+      random: () => 0,
+    });
+    link.start();
+    context.after(() => {
+      keeper.stop();
+      link.stop();
+    });
+    return { identity, keeper, link, agent };
+  };
+  return { store, registry, hub, api, token, text, options, host, time, informers };
+}
+
+/** As `kubectl certificate approve` or `deny`: of the one request there is, or of the one with this name. */
+export async function decide(registry: Registry, type: 'Approved' | 'Denied', name?: string): Promise<void> {
+  const { records } = await registry.list(certificateSigningRequestKind);
+  const request = records
+    .map((record) => record.object())
+    .find(({ metadata }) => !name || metadata.name === name);
+  const time = toTimestamp(Date.now());
+  const condition = { type, status: 'True', reason: 'Test', lastUpdateTime: time } as const;
+  await registry.modify(
+    certificateSigningRequestKind,
+    { name: request?.metadata.name ?? '' },
+    (each) => {
+      each.status = { ...each.status, conditions: [...(each.status?.conditions ?? []), condition] };
+      return undefined;
+    },
+    { subresource: 'approval' },
+  );
+}
+
+/** Where an agent keeps who it is. */
+export function identityFile({ dataDir }: { dataDir: string }): string {
+  return join(dataDir, 'identity.json');
+}

@@ -1,0 +1,242 @@
+/**
+ * Three hosts with systemd, two of them without Node, from nothing by the README's lines to nothing again: `npm run hosts`.
+ * It builds two releases of the agent as one file, so it takes some minutes and is no part of `npm test`.
+ */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { createHash, generateKeyPairSync, sign } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { OOM_OF_TESTS } from '../harness/host-units.js';
+import { type TestHost, TestHosts } from '../harness/hosts.js';
+import { findKubectl } from '../harness/kubectl.js';
+import { leaveOut } from '../harness/leave-out.js';
+import { untilTrue } from '../harness/until.js';
+
+const TREE = resolve('.');
+const EVERYNODE = ['/usr/local/bin/node', '/opt/everynode/dist/coordinator/cli/everynode.js'];
+const KUBECONFIG = '/var/lib/everynode/kubeconfig';
+const PATIENCE_MS = 60_000;
+/** A version on trial is given up by systemd's timer 150 s after its start. */
+const TRIAL_MS = 240_000;
+const HANGS = '#!/bin/sh\n[ "$1" = --version ] && echo 0.3.0 && exit\nexec sleep 100000\n';
+
+const DAEMON_SETS = `
+apiVersion: fleet.everynode.dev/v1
+kind: RolloutPolicy
+metadata: {name: agents, namespace: kube-system}
+spec:
+  selector: {matchLabels: {app: everynode-agent}}
+  waves: [{name: canary, nodes: 1}]
+  failureBudget: {maxFailed: 0, progressDeadlineSeconds: 300, action: RollBack}
+---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: everynode-agent, namespace: kube-system, labels: {app: everynode-agent}}
+spec:
+  selector: {matchLabels: {app: everynode-agent}}
+  template:
+    metadata: {labels: {app: everynode-agent}}
+    spec: {hostNetwork: true, containers: [{name: agent, image: "everynode.dev/agent:0.1.0"}]}
+---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: app}
+spec:
+  selector: {matchLabels: {app: app}}
+  template:
+    metadata: {labels: {app: app}}
+    spec: {containers: [{name: app, image: "app:1"}]}
+`;
+
+describe('three hosts from nothing', { concurrency: 1 }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'everynode-hosts-'));
+  const releases = join(TREE, 'dist/hosts');
+  let why: string | undefined;
+  let hosts: TestHosts;
+  let coordinator: TestHost;
+  let members: TestHost[];
+  let line = '';
+
+  before(async () => {
+    const opened = await TestHosts.open();
+    if (typeof opened === 'string') {
+      why = opened;
+      return;
+    }
+    hosts = opened;
+    makeReleases();
+    coordinator = await hosts.start('co', 'docker', TREE);
+    members = [await hosts.start('h1', 'docker'), await hosts.start('h2', 'podman')];
+    for (const host of [coordinator, ...members]) {
+      for (const [path, text] of OOM_OF_TESTS) host.write(path, text);
+    }
+    for (const host of members) host.loadImages(['app:1']);
+    coordinator.copyIn(findKubectl(), '/usr/local/bin/kubectl');
+  });
+  after(async () => {
+    if (why === undefined) await hosts.stop();
+    for (const path of [folder, releases]) rmSync(path, { recursive: true, force: true });
+  });
+
+  /** 0.1.0 and 0.2.0 are agents; 0.3.0 says its version and hangs. */
+  function makeReleases(): void {
+    const key = join(folder, 'key.pem');
+    const { privateKey } = generateKeyPairSync('ed25519');
+    writeFileSync(key, privateKey.export({ type: 'pkcs8', format: 'pem' }));
+    const architecture = process.arch === 'x64' ? 'amd64' : process.arch;
+    for (const version of ['0.1.0', '0.2.0']) {
+      const wish = ['--key', key, '--arch', architecture, '--fast', '--version', version];
+      const script = join(TREE, 'release/release.mjs');
+      execFileSync(process.execPath, [script, ...wish, '--out', join(releases, version)], {
+        stdio: 'ignore',
+      });
+    }
+    const broken = join(releases, '0.3.0');
+    const name = `everynode-agent-0.3.0-linux-${architecture}.gz`;
+    const archive = gzipSync(HANGS);
+    const sums = `${createHash('sha256').update(archive).digest('hex')}  ${name}\n`;
+    mkdirSync(broken);
+    writeFileSync(join(broken, name), archive);
+    writeFileSync(join(broken, 'SHA256SUMS'), sums);
+    writeFileSync(
+      join(broken, 'SHA256SUMS.sig'),
+      sign(null, Buffer.from(sums), privateKey).toString('base64'),
+    );
+    writeFileSync(join(broken, 'release.pub'), readFileSync(join(releases, '0.1.0/release.pub')));
+  }
+
+  const kubectl = (...args: string[]): string =>
+    coordinator.run('kubectl', '--cache-dir', '/tmp/kube-cache', '--kubeconfig', KUBECONFIG, ...args);
+  const containersOf = (host: TestHost): string[] =>
+    host.runEngine('ps', '-q', '--filter', 'label=everynode.dev/container=app').split('\n').filter(Boolean);
+  const everywhere = (): Promise<void> =>
+    untilTrue(() => {
+      for (const host of members) assert.equal(containersOf(host).length, 1, host.name);
+    }, PATIENCE_MS);
+  const versionsAre = (version: string): Promise<void> =>
+    untilTrue(() => {
+      const nodes = kubectl('get', 'nodes', '--no-headers');
+      for (const { name } of members) assert.match(nodes, new RegExp(`^${name} +Ready .* v${version}$`, 'm'));
+    }, TRIAL_MS);
+  const install = (host: TestHost, ...flags: string[]): string =>
+    host.run('sh', '-c', [line.replace('sudo ', ''), ...flags].join(' '));
+
+  const law = (rule: string, body: (say: (text: string) => void) => Promise<void>): void => {
+    test(rule, async (context) => {
+      if (why === undefined) await body((text) => context.diagnostic(text));
+      else leaveOut(context, 'three hosts with systemd', why);
+    });
+  };
+
+  law(
+    'the coordinator is installed by one command that prints the line for hosts; twice is harmless',
+    async () => {
+      const flags = ['--release', '/opt/everynode/dist/hosts/0.1.0', '--advertise', coordinator.address];
+      coordinator.run(...EVERYNODE, 'coordinator', 'install', ...flags);
+      const said = coordinator.run(...EVERYNODE, 'coordinator', 'install');
+      line = /^ *(curl .*)$/m.exec(said)?.[1] ?? '';
+      assert.match(
+        line,
+        /--pinnedpubkey 'sha256\/\/\S+' https:\S+\/install\.sh \| sudo sh -s -- --token \S+$/,
+      );
+      assert.equal(coordinator.run('systemctl', 'is-active', 'everynode-coordinator'), 'active');
+    },
+  );
+
+  law('a line with another key, a script from another and a wrong token install nothing', async () => {
+    const [host] = members;
+    assert.ok(host);
+    const wrongKey = line.replace(/sha256\/\/[^']+/, `sha256//${'A'.repeat(43)}=`);
+    host.run('sh', '-c', wrongKey.replace('sudo ', ''));
+    assert.throws(() => install(host, '--token', `aaaaaa.bbbbbbbbbbbbbbbb.${'0'.repeat(64)}`), /authority/);
+    assert.equal(
+      host.run('find', '/etc/systemd/system', '/usr/local/bin', '-name', 'everynode-agent*.service'),
+      '',
+    );
+  });
+
+  law('a bare host is a node within seconds of the typed line', async (say) => {
+    for (const host of members) {
+      const from = performance.now();
+      install(host, '--labels', 'color=green');
+      await untilTrue(
+        () => assert.match(kubectl('get', 'nodes'), new RegExp(`${host.name} +Ready`)),
+        PATIENCE_MS,
+      );
+      say(`${host.engine}: ${Math.round(performance.now() - from)} ms from the line to Ready`);
+      install(host);
+    }
+    writeFileSync(join(folder, 'daemon-sets.yaml'), DAEMON_SETS);
+    coordinator.copyIn(join(folder, 'daemon-sets.yaml'), '/root/daemon-sets.yaml');
+    kubectl('apply', '-f', '/root/daemon-sets.yaml');
+    await everywhere();
+  });
+
+  law('after a reboot, and after a power cut, of all hosts at once everything runs', async () => {
+    for (const host of members) await host.reboot();
+    await coordinator.reboot();
+    await everywhere();
+    for (const host of [coordinator, ...members]) host.cutPower();
+    for (const host of [coordinator, ...members]) await host.restorePower();
+    await everywhere();
+    await versionsAre('0.1.0');
+  });
+
+  law('agents are upgraded by their DaemonSet, and no container is touched', async () => {
+    const before = members.map(containersOf);
+    coordinator.run(...EVERYNODE, 'release', 'add', '/opt/everynode/dist/hosts/0.2.0');
+    kubectl('-n', 'kube-system', 'set', 'image', 'ds/everynode-agent', 'agent=everynode.dev/agent:0.2.0');
+    await versionsAre('0.2.0');
+    kubectl('-n', 'kube-system', 'rollout', 'status', 'ds/everynode-agent', '--timeout=60s');
+    assert.deepEqual(members.map(containersOf), before);
+  });
+
+  law('a version that hangs is put back by its host, and its rollout undone', async () => {
+    const before = members.map(containersOf);
+    coordinator.run(...EVERYNODE, 'release', 'add', '/opt/everynode/dist/hosts/0.3.0');
+    kubectl('-n', 'kube-system', 'set', 'image', 'ds/everynode-agent', 'agent=everynode.dev/agent:0.3.0');
+    await untilTrue(() => {
+      assert.match(kubectl('-n', 'kube-system', 'get', 'rollouts', '--no-headers'), /RolledBack/);
+    }, TRIAL_MS);
+    await versionsAre('0.2.0');
+    assert.deepEqual(members.map(containersOf), before);
+  });
+
+  law('a revoked host is out', async () => {
+    coordinator.run(...EVERYNODE, 'node', 'revoke', 'h2', '--data', '/var/lib/everynode');
+    await untilTrue(
+      () => assert.match(kubectl('get', 'node', 'h2', '-o', 'yaml'), /type: Connected/),
+      PATIENCE_MS,
+    );
+    await untilTrue(() => {
+      const jsonpath = '{.status.conditions[?(@.type=="Connected")].status}';
+      assert.equal(kubectl('get', 'node', 'h2', '-o', `jsonpath=${jsonpath}`), 'False');
+    }, PATIENCE_MS);
+  });
+
+  law('uninstalled, nothing is left', async () => {
+    for (const host of members) {
+      host.run('everynode-agent', 'uninstall', '--yes', '--purge');
+      assert.equal(host.runEngine('ps', '-aq'), '');
+    }
+    coordinator.run(...EVERYNODE, 'coordinator', 'uninstall', '--purge');
+    assert.throws(() => coordinator.run('id', 'everynode'));
+    for (const host of [coordinator, ...members]) {
+      const places = ['/etc', '/usr', '/var', '/root', '/run', '/dev/shm'];
+      const left = host
+        .run('find', ...places, '-xdev', '-name', '*everynode*')
+        .split('\n')
+        .sort();
+      assert.deepEqual(
+        left,
+        OOM_OF_TESTS.map(([path]) => path.replace(/\/[^/]*$/, '')).sort(),
+        "the test's own",
+      );
+      assert.doesNotMatch(host.run('ps', '-eo', 'args'), /everynode-(agent|coordinator)/);
+    }
+  });
+});

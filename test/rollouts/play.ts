@@ -1,0 +1,62 @@
+/** Plays scenarios one after another on one stage, and draws up what came of them. */
+import { isContained, type Outcome, type Scenario } from './scenario.js';
+import { BAD_RELEASES } from './scenarios/bad-releases.js';
+import { COURSES } from './scenarios/courses.js';
+import { Stage, type StageOptions } from './stage.js';
+
+export const ALL_SCENARIOS: readonly Scenario[] = [...COURSES, ...BAD_RELEASES];
+
+export interface PlayOptions extends StageOptions {
+  isMeant: (scenario: Scenario) => boolean;
+}
+
+/** What came of one scenario; `error`: the rule that was broken. */
+export interface Played {
+  scenario: Scenario;
+  seconds: number;
+  outcome?: Outcome;
+  error?: Error;
+}
+
+/** Plays those that are meant. `lines`: a table of them. */
+export async function playAll(
+  options: PlayOptions,
+): Promise<{ played: Played[]; lines: string[]; broken: number }> {
+  const stage = await Stage.start(options);
+  const played: Played[] = [];
+  try {
+    for (const scenario of ALL_SCENARIOS.filter(options.isMeant)) {
+      options.say(scenario.name);
+      played.push(await play(scenario, stage));
+    }
+  } finally {
+    await stage.stop();
+  }
+  const rows = played.map((one) => row(one, options.nodes));
+  const heading = `| release | ended | hosts that ran the bad release | seconds | over the policy's own time |`;
+  const broken = played.filter(({ error }) => error).length;
+  return { played, lines: [heading, '|---|---|---|---|---|', ...rows], broken };
+}
+
+async function play(scenario: Scenario, stage: Stage): Promise<Played> {
+  const begun = performance.now();
+  const seconds = () => (performance.now() - begun) / 1000;
+  try {
+    const outcome = await scenario.play(stage);
+    if (isContained(outcome)) return { scenario, outcome, seconds: seconds() };
+    const error = new Error(`${outcome.ranBad} hosts ran the bad release, ${outcome.mostBad} might`);
+    return { scenario, outcome, error, seconds: seconds() };
+  } catch (error) {
+    const found = error instanceof Error ? error : new Error(String(error));
+    stage.say(`BROKEN: ${found.message}`);
+    return { scenario, error: found, seconds: seconds() };
+  }
+}
+
+function row({ scenario, outcome, error, seconds }: Played, nodes: number): string {
+  const { phase = 'broken', ranBad, took } = outcome ?? {};
+  const bad = ranBad === undefined ? '–' : `${ranBad} of ${nodes}`;
+  const over = took ? `${(took.ms / 1000).toFixed(1)} s for ${(took.floorMs / 1000).toFixed(1)} s` : '–';
+  const cells = [scenario.name, error ? `BROKEN: ${error.message}` : phase, bad, seconds.toFixed(1), over];
+  return `| ${cells.join(' | ')} |`;
+}

@@ -1,0 +1,170 @@
+/** One DaemonSet under a policy on a stage: releases of it, and how far each has come. */
+import { isConditionTrue } from '../../shared/kube/conditions.js';
+import type { Pod } from '../../shared/kube/pod.js';
+import type { Rollout, RolloutStatus } from '../../shared/kube/rollout.js';
+import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
+import type { DaemonSet } from '../../shared/kube/workload.js';
+import { until } from '../harness/until.js';
+import type { Stage } from './stage.js';
+
+type PolicySpec = Omit<RolloutPolicy['spec'], 'selector'>;
+
+const PRETENCE = 'simulate.everynode.dev/';
+const MERGE = 'application/merge-patch+json';
+const PHASE_MS = 600_000;
+
+const at = (resource: string, name = '') =>
+  `/apis/fleet.everynode.dev/v1/namespaces/default/${resource}${name && `/${name}`}`;
+
+/** What Pods of a release pretend, by the annotations' names without their prefix. */
+export type Pretence = Readonly<Record<string, string>>;
+
+export class Rolled {
+  private constructor(
+    readonly stage: Stage,
+    readonly name: string,
+  ) {}
+
+  /** The first release, on every host, and the policy of the next. */
+  static async start(stage: Stage, name: string, policy: PolicySpec): Promise<Rolled> {
+    const rolled = new Rolled(stage, name);
+    const spec = { ...policy, selector: { matchLabels: { app: name } } };
+    await stage.api.ask('POST', at('rolloutpolicies'), { metadata: { name }, spec });
+    const { template } = rolled.#spec(1, {});
+    const annotations = Object.entries(template.metadata.annotations).filter(([, text]) => text !== null);
+    const metadata = { ...template.metadata, annotations: Object.fromEntries(annotations) };
+    await stage.api.ask('POST', '/apis/apps/v1/namespaces/default/daemonsets', {
+      metadata: { name, labels: { app: name } },
+      spec: {
+        selector: { matchLabels: { app: name } },
+        template: { ...template, metadata },
+        updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '25%' } },
+      },
+    });
+    await rolled.reaches('Completed');
+    const isEverywhere = async () => (await rolled.#daemonSet()).status?.numberReady === stage.reachable;
+    await until(isEverywhere, { timeoutMs: PHASE_MS, what: `${name}:1 on every host in reach` });
+    return rolled;
+  }
+
+  async release(version: number, pretence: Pretence = {}): Promise<void> {
+    this.stage.say(`${this.name}:${version}`);
+    const path = `/apis/apps/v1/namespaces/default/daemonsets/${this.name}`;
+    await this.stage.api.ask('PATCH', path, { spec: this.#spec(version, pretence) }, MERGE);
+  }
+
+  async changePolicy(spec: Partial<PolicySpec>): Promise<void> {
+    await this.stage.api.ask('PATCH', at('rolloutpolicies', this.name), { spec }, MERGE);
+  }
+
+  /** What people do: `approve`, `pause` … */
+  async steer(verb: string, value: string, reason = 'the scenario asks for it'): Promise<void> {
+    const prefix = 'fleet.everynode.dev/';
+    const annotations = { [`${prefix}${verb}`]: value, [`${prefix}reason`]: reason };
+    await this.stage.api.ask('PATCH', at('rollouts', this.name), { metadata: { annotations } }, MERGE);
+  }
+
+  async status(): Promise<RolloutStatus | undefined> {
+    const { code, body } = await this.stage.api.send('GET', at('rollouts', this.name));
+    return code === 200 ? (body as Rollout).status : undefined;
+  }
+
+  /** Waits until the rollout of the present template is in that phase, and in that wave if one is named. */
+  async reaches(phase: RolloutStatus['phase'], wave?: string): Promise<RolloutStatus> {
+    let last: RolloutStatus | undefined;
+    const isThere = async () => {
+      last = await this.status();
+      return last?.phase === phase && (wave === undefined || last.wave === wave) && (await this.#isCurrent());
+    };
+    const what = `${this.name} to be ${phase}${wave ? ` in wave ${wave}` : ''}`;
+    await until(isThere, { timeoutMs: PHASE_MS, pollMs: 20, what }).catch((error: Error) => {
+      throw new Error(`${error.message}; it is ${last?.phase} in wave ${last?.wave}: ${last?.message}`);
+    });
+    if (!last) throw new Error('unreachable');
+    this.stage.say(`${this.name}: ${last.phase} (${last.wave}) ${last.message}`);
+    return last;
+  }
+
+  /** Waits until a condition of its status holds. */
+  async until(what: string, holds: (status: RolloutStatus) => boolean): Promise<void> {
+    const isSo = async () => {
+      const status = await this.status();
+      return status !== undefined && holds(status) && (await this.#isCurrent());
+    };
+    await until(isSo, { timeoutMs: PHASE_MS, pollMs: 20, what });
+  }
+
+  /** Hosts that have ever run a version. */
+  thatRan(version: number): string[] {
+    return this.stage.thatRan(`${this.name}:${version}`);
+  }
+
+  /** Uid of the Pod on each node; those that are going are left out. */
+  async podsByNode(): Promise<Map<string, string>> {
+    const pods = (await this.#pods()).filter(({ metadata }) => !metadata.deletionTimestamp);
+    return new Map(pods.map(({ metadata, spec }) => [spec.nodeName ?? '', metadata.uid ?? '']));
+  }
+
+  /** Watches how many Pods are available from now on. */
+  async watchAvailable(): Promise<{ lowest(): number }> {
+    const path = `/apis/apps/v1/namespaces/default/daemonsets?fieldSelector=metadata.name%3D${this.name}`;
+    const { items, resourceVersion } = await this.stage.api.items<DaemonSet>(path);
+    const watch = await this.stage.api.watch(path, resourceVersion);
+    const available = (daemonSet: DaemonSet | undefined) => daemonSet?.status?.numberAvailable ?? 0;
+    return {
+      lowest: () => {
+        const seen = watch.events.map(({ object }) => available(object as unknown as DaemonSet));
+        watch.close();
+        return Math.min(available(items[0]), ...seen);
+      },
+    };
+  }
+
+  /** Waits until every host in reach has a ready Pod of the version, and none of another. */
+  async runsEverywhere(version: number): Promise<void> {
+    const image = `${this.name}:${version}`;
+    const isSo = async () => {
+      const ready = (await this.#pods()).filter(
+        ({ spec, status }) =>
+          spec.containers[0]?.image === image && isConditionTrue(status?.conditions, 'Ready'),
+      );
+      return ready.length >= this.stage.reachable;
+    };
+    await until(isSo, { timeoutMs: PHASE_MS, pollMs: 200, what: `${image} on every host in reach` });
+  }
+
+  async remove(): Promise<void> {
+    const path = `/apis/apps/v1/namespaces/default/daemonsets/${this.name}`;
+    await this.stage.api.ask('DELETE', `${path}?propagationPolicy=Background`);
+    await this.stage.api.ask('DELETE', at('rolloutpolicies', this.name));
+  }
+
+  #spec(version: number, pretence: Pretence) {
+    const annotations = Object.fromEntries(
+      Object.entries({ 'ready-after': '500ms', ...pretence }).map(([key, text]) => [PRETENCE + key, text]),
+    );
+    const container = { name: 'main', image: `${this.name}:${version}` };
+    const spec = { containers: [container], terminationGracePeriodSeconds: 1 };
+    return { template: { metadata: { labels: { app: this.name }, annotations: clean(annotations) }, spec } };
+  }
+
+  async #pods(): Promise<Pod[]> {
+    const path = `/api/v1/namespaces/default/pods?labelSelector=app%3D${this.name}`;
+    return (await this.stage.api.items<Pod>(path)).items;
+  }
+
+  #daemonSet(): Promise<DaemonSet> {
+    return this.stage.api.ask('GET', `/apis/apps/v1/namespaces/default/daemonsets/${this.name}`);
+  }
+
+  async #isCurrent(): Promise<boolean> {
+    const { metadata, status } = await this.#daemonSet();
+    return status?.observedGeneration === metadata.generation;
+  }
+}
+
+/** A merge patch keeps what it does not name: pretences of an earlier release are taken away. */
+function clean(annotations: Record<string, string>): Record<string, string | null> {
+  const all = ['fail', 'fail-on', 'fail-after', 'fail-after-reboot', 'ready-after', 'pull'];
+  return { ...Object.fromEntries(all.map((name) => [PRETENCE + name, null])), ...annotations };
+}

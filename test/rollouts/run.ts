@@ -1,0 +1,27 @@
+/**
+ * Plays rollouts on thousands of pretended hosts and shows how many of them ever ran the bad release:
+ *   npm run rollouts -- [--nodes N] [--only TEXT] [--speed N]
+ * Exit code 1 when a rule was broken.
+ */
+import { parseArgs } from 'node:util';
+import { playAll } from './play.js';
+
+const { values } = parseArgs({
+  options: {
+    nodes: { type: 'string', default: '5000' },
+    only: { type: 'string' },
+    speed: { type: 'string', default: '1200' },
+  },
+});
+
+const begun = performance.now();
+const say = (text: string) =>
+  void process.stdout.write(`${((performance.now() - begun) / 1000).toFixed(1).padStart(7)}  ${text}\n`);
+const { lines, broken } = await playAll({
+  nodes: Number(values.nodes),
+  speed: Number(values.speed),
+  say,
+  isMeant: ({ name }) => values.only === undefined || name.includes(values.only),
+});
+process.stdout.write(`${lines.join('\n')}\n`);
+process.exitCode = broken > 0 ? 1 : 0;

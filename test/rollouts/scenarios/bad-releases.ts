@@ -1,0 +1,115 @@
+/** Releases that are bad in different ways: how far each comes before it is stopped and taken back. */
+import { strict as assert } from 'node:assert';
+import { Rolled } from '../rolled.js';
+import type { Outcome, Scenario } from '../scenario.js';
+import { HARDWARE_LABEL, LAB_LABEL, type Stage } from '../stage.js';
+import { nodesOfOpenWaves, nodesOfWave, THREE_WAVES } from './policies.js';
+
+/** Every fiftieth host is one on which the release crashes; none of them is in the lab. */
+const BAD_EVERY = 50;
+const FIRST_BAD = 8;
+
+/** Rolls a bad release out and waits until it is taken back; `wave`: the last that it may reach. */
+async function play(
+  stage: Stage,
+  name: string,
+  pretence: Record<string, string>,
+  { wave, meanwhile }: { wave?: string; meanwhile?: (rolled: Rolled) => Promise<unknown> } = {},
+): Promise<Outcome> {
+  const rolled = await Rolled.start(stage, name, THREE_WAVES);
+  await rolled.release(2, pretence);
+  await meanwhile?.(rolled);
+  const status = await rolled.reaches('RolledBack');
+  if (wave) assert.equal(status.wave, wave);
+  const ran = rolled.thatRan(2);
+  await rolled.remove();
+  const mostBad = nodesOfOpenWaves(status);
+  return { phase: `${status.phase} in ${status.wave}`, ranBad: ran.length, mostBad };
+}
+
+/** Names of the hosts on which one release in fifty crashes. */
+function oneInFifty(nodes: number): string {
+  const count = Math.ceil((nodes - FIRST_BAD) / BAD_EVERY);
+  return Array.from({ length: count }, (_, index) => `host-${FIRST_BAD + index * BAD_EVERY}`).join(',');
+}
+
+const CRASHES: Scenario = {
+  name: 'crashes everywhere',
+  rows: [5],
+  isLong: true,
+  play: (stage) => play(stage, 'everywhere', { fail: 'true' }, { wave: 'lab' }),
+};
+
+const ON_TWO_PERCENT: Scenario = {
+  name: 'crashes on 2 % of the hosts, none of them in the lab',
+  play: (stage) => play(stage, 'twopercent', { 'fail-on': oneInFifty(stage.nodes) }),
+};
+
+const ON_OLD_HARDWARE: Scenario = {
+  name: 'crashes on one hardware label only',
+  play: (stage) => play(stage, 'hardware', { 'fail-on': `${HARDWARE_LABEL}=old` }, { wave: 'lab' }),
+};
+
+const AFTER_TEN_MINUTES: Scenario = {
+  name: 'crashes only after ten minutes',
+  play: (stage) => play(stage, 'later', { 'fail-after': '10m' }, { wave: 'lab' }),
+};
+
+const AFTER_REBOOT: Scenario = {
+  name: 'crashes only after a reboot',
+  play: (stage) =>
+    play(
+      stage,
+      'reboot',
+      { 'fail-after-reboot': 'true' },
+      {
+        wave: 'lab',
+        meanwhile: async (rolled) => {
+          await rolled.reaches('Soaking', 'lab');
+          const [host] = stage.select(({ labels }) => labels[LAB_LABEL] === 'yes');
+          stage.say(`${host?.name} reboots`);
+          await host?.reboot();
+        },
+      },
+    ),
+};
+
+const NO_IMAGE: Scenario = {
+  name: 'has an image that cannot be pulled',
+  isLong: true,
+  play: async (stage) => {
+    const outcome = await play(stage, 'noimage', { pull: 'fail' }, { wave: 'lab' });
+    assert.equal(outcome.ranBad, 0, 'nothing of it was ever started');
+    return outcome;
+  },
+};
+
+/** The hosts that never had it kept their Pods, to the uid: a way back that restarts the healthy is none. */
+const ONLY_THE_TOUCHED: Scenario = {
+  name: 'is taken back on the touched hosts alone',
+  rows: [5],
+  play: async (stage) => {
+    const rolled = await Rolled.start(stage, 'touched', THREE_WAVES);
+    const before = await rolled.podsByNode();
+    await rolled.release(2, { fail: 'true' });
+    const status = await rolled.reaches('RolledBack');
+    await rolled.runsEverywhere(1);
+    const after = await rolled.podsByNode();
+    const replaced = [...before].filter(([node, uid]) => after.get(node) !== uid);
+    assert.ok(replaced.length <= nodesOfWave(status, 'lab'), `${replaced.length} Pods were replaced`);
+    const ranBad = rolled.thatRan(2).length;
+    assert.equal(replaced.length, ranBad);
+    await rolled.remove();
+    return { phase: status.phase, ranBad, mostBad: nodesOfWave(status, 'lab') };
+  },
+};
+
+export const BAD_RELEASES: readonly Scenario[] = [
+  CRASHES,
+  ON_TWO_PERCENT,
+  ON_OLD_HARDWARE,
+  AFTER_TEN_MINUTES,
+  AFTER_REBOOT,
+  NO_IMAGE,
+  ONLY_THE_TOUCHED,
+];

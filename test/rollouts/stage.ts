@@ -1,0 +1,157 @@
+/** A coordinator process and pretended hosts in this one: what the scenarios of rollouts are played on. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Fleet } from '../../agent/simulate/fleet.js';
+import type { NodePlan } from '../../agent/simulate/node-plans.js';
+import type { SimulatedNode } from '../../agent/simulate/simulated-node.js';
+import { apiClientFromKubeconfig } from '../../coordinator/cli/api-client.js';
+import { createToken } from '../../coordinator/cli/token.js';
+import { isConditionTrue } from '../../shared/kube/conditions.js';
+import type { Node } from '../../shared/kube/node.js';
+import { silentLogger } from '../../shared/process/log.js';
+import { CoordinatorApi } from '../harness/coordinator-api.js';
+import { freePort } from '../harness/free-port.js';
+import { type CoordinatorProcess, startCoordinatorProcess } from '../harness/processes.js';
+import { until } from '../harness/until.js';
+
+/** Hosts of the wave `lab`, and of the hardware `old`, out of a hundred. */
+const LAB_SHARE = 4;
+const OLD_SHARE = 10;
+const SITES = 20;
+const READY_MS = 300_000;
+
+/** Names of labels that scenarios select by. */
+export const HARDWARE_LABEL = 'hardware';
+export const SITE_LABEL = 'site';
+export const LAB_LABEL = 'lab';
+
+/** `count` nodes: a few in a lab, some of old hardware, all spread over sites. */
+export function stageNodes(count: number): NodePlan[] {
+  return Array.from({ length: count }, (_, index) => ({
+    metadata: {
+      name: `host-${index + 1}`,
+      labels: {
+        [SITE_LABEL]: `site-${index % SITES}`,
+        [HARDWARE_LABEL]: (index * 37) % 100 < OLD_SHARE ? 'old' : 'new',
+        ...((index * 53) % 100 < LAB_SHARE ? { [LAB_LABEL]: 'yes' } : {}),
+      },
+    },
+  }));
+}
+
+export interface StageOptions {
+  nodes: number;
+  /** How many times faster than they say Pods pretend. */
+  speed: number;
+  /** Hears what is being done. */
+  say: (text: string) => void;
+}
+
+/** A fleet that is up. The coordinator can be killed; the hosts live in this process. */
+export class Stage {
+  readonly nodes: number;
+  readonly say: StageOptions['say'];
+  readonly hosts: Fleet;
+  readonly #folder: string;
+  readonly #port: number;
+  readonly #dark = new Set<SimulatedNode>();
+  #coordinator: CoordinatorProcess;
+
+  private constructor(
+    { nodes, say }: StageOptions,
+    readonly api: CoordinatorApi,
+    parts: { hosts: Fleet; folder: string; port: number; coordinator: CoordinatorProcess },
+  ) {
+    this.nodes = nodes;
+    this.say = say;
+    this.hosts = parts.hosts;
+    this.#folder = parts.folder;
+    this.#port = parts.port;
+    this.#coordinator = parts.coordinator;
+  }
+
+  /** Resolves when every host is Ready. */
+  static async start(options: StageOptions): Promise<Stage> {
+    const folder = mkdtempSync(join(tmpdir(), 'everynode-rollouts-'));
+    const port = await freePort();
+    const coordinator = await startCoordinator(folder, port);
+    const client = apiClientFromKubeconfig(coordinator.kubeconfigPath);
+    const { text: token } = await createToken(client, { ttlSeconds: 0, reusable: true, description: '' });
+    const plans = stageNodes(options.nodes);
+    const hosts = new Fleet({
+      ...{ server: client.server, token, plans, speed: options.speed, firstIndex: 0, log: silentLogger },
+    });
+    const stage = new Stage(options, new CoordinatorApi(coordinator.kubeconfig), {
+      ...{ hosts, folder, port, coordinator },
+    });
+    try {
+      await hosts.start();
+      await stage.#untilAllReady();
+    } catch (error) {
+      await stage.stop();
+      throw error;
+    }
+    return stage;
+  }
+
+  /** The hosts that a node query means. */
+  select(query: (host: SimulatedNode) => boolean): SimulatedNode[] {
+    return this.hosts.select((node) => query(node as SimulatedNode));
+  }
+
+  /** Ends the links of these hosts; what runs there runs on. */
+  async darken(hosts: readonly SimulatedNode[]): Promise<void> {
+    for (const host of hosts) this.#dark.add(host);
+    await Promise.all(hosts.map((host) => host.stop()));
+  }
+
+  /** Brings back all that are dark. */
+  async lighten(): Promise<void> {
+    const hosts = [...this.#dark];
+    this.#dark.clear();
+    await Promise.all(hosts.map((host) => host.start(() => undefined)));
+  }
+
+  /** Hosts that are not dark. */
+  get reachable(): number {
+    return this.nodes - this.#dark.size;
+  }
+
+  /** Names of the hosts that have ever started a container of the image. */
+  thatRan(image: string): string[] {
+    return this.select((host) => host.hasRun(image)).map(({ name }) => name);
+  }
+
+  get kubeconfigPath(): string {
+    return this.#coordinator.kubeconfigPath;
+  }
+
+  /** SIGKILL, and the same data at the same port again. */
+  async killCoordinator(): Promise<void> {
+    this.say('kill -9 of the coordinator');
+    await this.#coordinator.end('SIGKILL');
+    this.#coordinator = await startCoordinator(this.#folder, this.#port);
+  }
+
+  async stop(): Promise<void> {
+    await this.hosts.stop();
+    this.api.close();
+    await this.#coordinator.end('SIGTERM');
+    rmSync(this.#folder, { recursive: true, force: true });
+    rmSync(`${this.#folder}-coordinator.log`, { force: true });
+  }
+
+  async #untilAllReady(): Promise<void> {
+    const areReady = async () => {
+      const { items } = await this.api.items<Node>('/api/v1/nodes');
+      return items.filter(({ status }) => isConditionTrue(status?.conditions, 'Ready')).length === this.nodes;
+    };
+    await until(areReady, { timeoutMs: READY_MS, pollMs: 200, what: `${this.nodes} Ready nodes` });
+  }
+}
+
+function startCoordinator(folder: string, port: number): Promise<CoordinatorProcess> {
+  const flags = ['--port', String(port), '--client-requests-per-second', '0', '--log-level', 'warn'];
+  return startCoordinatorProcess(folder, flags);
+}

@@ -1,0 +1,127 @@
+/**
+ * The bystander's book on where each DaemonSet serves, and since when: what the rules on rollouts are judged by. Programs act on
+ * what they have seen, and see late; so what changed within the last `NEWS_MS` counts for them, not against them.
+ */
+import type { Pod } from '../../shared/kube/pod.js';
+import type { DaemonSet } from '../../shared/kube/workload.js';
+import { belongs, mayStay, maySurge, unavailableBudget } from './reference.js';
+import type { Scene } from './scene.js';
+import { Since } from './since.js';
+import { isLeaving, isReady, readySince, type TrueChange } from './truth.js';
+
+/** Longer than any news takes to become a deed: two commits, a full disk and a slow queue between them. */
+export const NEWS_MS = 30_000;
+
+/** A Pod that a rollout has told to stop while it served. */
+export interface StoppedByRollout {
+  pod: Pod;
+  daemonSet: DaemonSet;
+  node: string;
+}
+
+export class Availability {
+  /** Keys are `DaemonSet uid@node`. */
+  readonly #unavailable = new Since<string>();
+  readonly #wanted = new Since<string>();
+  readonly #misplaced = new Since<string>();
+  /** Nodes that the rollout itself emptied, until they serve again. */
+  readonly #emptied = new Set<string>();
+  readonly #ready = new Since<string>();
+  /** Budgets of the last while, by DaemonSet. */
+  readonly #budgets = new Map<string, { atMs: number; budget: number }[]>();
+
+  /** To be told of every change, before anything is asked. Time alone makes Pods available: all DaemonSets are looked at. */
+  committed(change: TrueChange, scene: Scene): void {
+    if (change.kind === 'Pod') {
+      const { uid = '' } = (change.current ?? change.previous)?.metadata ?? {};
+      this.#ready.note(uid, change.current !== undefined && isReady(change.current), scene.nowMs);
+    }
+    for (const each of scene.truth.daemonSets.values()) this.#look(each, scene);
+  }
+
+  /** The Pod that a rollout has just told to stop, if it was of use. */
+  stoppedByRollout(
+    { kind, previous, current }: TrueChange,
+    { truth, wishes, nowMs }: Scene,
+  ): StoppedByRollout | undefined {
+    if (kind !== 'Pod' || !previous || isLeaving(previous) || (current && !isLeaving(current)))
+      return undefined;
+    const { uid = '' } = previous.metadata;
+    const { nodeName: node = '' } = previous.spec;
+    const daemonSet = truth.ownerOf(previous);
+    if (!daemonSet || isLeaving(daemonSet) || wishes.deleted.has(uid) || !truth.nodes.has(node))
+      return undefined;
+    const key = `${daemonSet.metadata.uid}@${node}`;
+    if (!this.#isAvailable(previous, daemonSet, nowMs) || this.#misplaced.isWithin(key, NEWS_MS, nowMs))
+      return undefined;
+    const others = truth.podsOf(daemonSet, node).filter((pod) => pod.metadata.uid !== uid);
+    return others.some((pod) => !isLeaving(pod)) ? undefined : { pod: previous, daemonSet, node };
+  }
+
+  /** The other nodes that are without an available Pod and should have one, those included that the rollout emptied itself. */
+  without({ daemonSet, node }: StoppedByRollout, { truth, nowMs }: Scene): string[] {
+    const keyOf = (name: string) => `${daemonSet.metadata.uid}@${name}`;
+    return [...truth.nodes.keys()].filter(
+      (name) =>
+        name !== node &&
+        this.#wanted.isFor(keyOf(name), NEWS_MS, nowMs) &&
+        (this.#emptied.has(keyOf(name)) || this.#unavailable.isFor(keyOf(name), NEWS_MS, nowMs)),
+    );
+  }
+
+  /** The largest of the last while. */
+  budgetOf({ metadata }: DaemonSet): number {
+    return Math.max(...(this.#budgets.get(metadata.uid ?? '') ?? []).map((each) => each.budget));
+  }
+
+  /** From now on the node counts as emptied by the rollout. */
+  emptied({ daemonSet, node }: StoppedByRollout): void {
+    this.#emptied.add(`${daemonSet.metadata.uid}@${node}`);
+  }
+
+  /** As the bystander saw it become ready, which is some time after it did. */
+  #isAvailable(pod: Pod, { spec }: DaemonSet, nowMs: number): boolean {
+    return this.#ready.isFor(pod.metadata.uid ?? '', (spec.minReadySeconds ?? 0) * 1_000, nowMs);
+  }
+
+  #look(daemonSet: DaemonSet, scene: Scene): void {
+    const { truth, nowMs, coordinatorNowMs } = scene;
+    const { uid = '' } = daemonSet.metadata;
+    let desired = 0;
+    for (const [name, node] of truth.nodes) {
+      const key = `${uid}@${name}`;
+      const belongsThere = belongs(daemonSet, node);
+      if (belongsThere) desired += 1;
+      const serves = truth
+        .podsOf(daemonSet, name)
+        .some(
+          (pod) =>
+            !isLeaving(pod) &&
+            (this.#isAvailable(pod, daemonSet, nowMs) || mayBeAvailable(pod, daemonSet, coordinatorNowMs)),
+        );
+      this.#wanted.note(key, belongsThere, nowMs);
+      this.#misplaced.note(key, !mayStay(daemonSet, node), nowMs);
+      this.#unavailable.note(key, !serves, nowMs);
+      if (serves) this.#emptied.delete(key);
+    }
+    this.#noteBudget(daemonSet, desired, nowMs);
+  }
+
+  #noteBudget(daemonSet: DaemonSet, desired: number, nowMs: number): void {
+    const { uid = '' } = daemonSet.metadata;
+    const recent = (this.#budgets.get(uid) ?? []).filter(({ atMs }, index, all) => {
+      const next = all[index + 1];
+      return atMs >= nowMs - NEWS_MS || !next || next.atMs >= nowMs - NEWS_MS;
+    });
+    const budget = maySurge(daemonSet) ? Number.POSITIVE_INFINITY : unavailableBudget(daemonSet, desired);
+    if (recent.at(-1)?.budget !== budget) recent.push({ atMs: nowMs, budget });
+    this.#budgets.set(uid, recent);
+  }
+}
+
+/** By the time that it tells itself. */
+function mayBeAvailable(pod: Pod, { spec }: DaemonSet, coordinatorNowMs: number): boolean {
+  return (
+    (readySince(pod) ?? Number.POSITIVE_INFINITY) + (spec.minReadySeconds ?? 0) * 1_000 <= coordinatorNowMs
+  );
+}

@@ -1,0 +1,128 @@
+/** What breaks: how each fault of a history is done to the world, and how all of it ends. */
+import type { SimulatedDisk } from './disk-store.js';
+import type { Fault } from './history.js';
+import { START_MS } from './life.js';
+import type { World } from './world.js';
+
+export class Faults {
+  readonly #world: World;
+  #backup: { content: ReturnType<SimulatedDisk['copy']>; takenAt: number } | undefined;
+  #eras = 0;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** It begins now, and ends by itself. */
+  begin(fault: Fault): void {
+    const { timeline, coordinator, disk } = this.#world;
+    const host = 'node' in fault && fault.node !== null ? this.#world.hosts.get(fault.node) : undefined;
+    const later = (ms: number, action: () => void) => void timeline.after(ms, action);
+    switch (fault.kind) {
+      case 'kill agent':
+        host?.doomAgent(fault.doom);
+        later(10_000, () => {
+          host?.crashAgent();
+          if (fault.damagesCache) host?.damageCache();
+        });
+        later(10_000 + fault.downMs, () => host?.startAgent());
+        return;
+      case 'stop agent':
+        host?.stopAgent();
+        later(fault.downMs, () => {
+          host?.crashAgent();
+          host?.startAgent();
+        });
+        return;
+      case 'kill coordinator':
+        this.#world.restartAfter(fault.downMs);
+        coordinator.doom(fault.doom);
+        return;
+      case 'stop coordinator':
+        this.#world.restartAfter(fault.downMs);
+        coordinator.stop();
+        return;
+      case 'cut power':
+        host?.cutPower();
+        if (fault.damagesCache) host?.damageCache();
+        later(fault.downMs, () => host?.boot());
+        return;
+      case 'cut cable':
+        host?.cable.cut(timeline.now);
+        later(fault.forMs, () => host?.cable.mend());
+        return;
+      case 'reset connections':
+        host?.cable.reset();
+        return;
+      case 'stop engine':
+        host?.stopEngine(fault.killsContainers);
+        later(fault.forMs, () => host?.startEngine());
+        return;
+      case 'end container':
+        host?.endContainer(fault.index, fault.code);
+        return;
+      case 'jump clock':
+        (host ?? coordinator).wall.offsetMs += fault.byMs;
+        return;
+      case 'fill disk':
+        disk.isFull = true;
+        later(fault.forMs, () => {
+          disk.isFull = false;
+        });
+        return;
+      case 'fill host disk':
+        host?.fillDisk(true);
+        later(fault.forMs, () => host?.fillDisk(false));
+        return;
+      case 'press host':
+        host?.press(fault.condition, true);
+        later(fault.forMs, () => host?.press(fault.condition, false));
+        return;
+      case 'hang engine':
+        host?.hangEngine();
+        later(fault.forMs, () => host?.resumeEngine());
+        return;
+      case 'remove container':
+        host?.removeContainer(fault.index);
+        return;
+      case 'write manifest':
+        host?.writeManifest(fault.name, fault.image);
+        return;
+      case 'back up':
+        this.#backup = { content: disk.copy(), takenAt: START_MS + timeline.now + coordinator.wall.offsetMs };
+        return;
+      case 'restore backup':
+        this.#restore(fault);
+        return;
+    }
+  }
+
+  #restore({ downMs, confirmAfterMs }: Extract<Fault, { kind: 'restore backup' }>): void {
+    const { coordinator, disk, timeline } = this.#world;
+    const backup = this.#backup;
+    if (!backup) return;
+    this.#world.restartAfter(downMs);
+    coordinator.crash();
+    this.#eras += 1;
+    disk.restore(backup.content, backup.takenAt, `era-${this.#eras}`);
+    this.#world.restored();
+    timeline.after(downMs + confirmAfterMs, () => coordinator.confirmRestore());
+  }
+
+  /** What is cut is mended, what is down comes up, what is full has room. */
+  end(): void {
+    const { hosts, coordinator, disk, chronicle } = this.#world;
+    chronicle.tell('everyone', 'faults end');
+    disk.isFull = false;
+    this.#world.restartAfter(1_000);
+    coordinator.start();
+    for (const host of hosts.values()) {
+      host.cable.mend();
+      host.recover();
+      if (host.isPowered) host.startEngine();
+      host.boot();
+      host.startAgent();
+    }
+    if (disk.content.isUnconfirmed) coordinator.confirmRestore();
+  }
+}

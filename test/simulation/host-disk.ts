@@ -1,0 +1,64 @@
+/** What lies on a simulated host's disk and outlives the agent: its desired cache, and the manifests of static Pods. */
+import type { DurableFile } from '../../agent/desired/durable-file.js';
+import type { ManifestDirectory } from '../../agent/desired/manifest-directory.js';
+import type { Pod } from '../../shared/kube/pod.js';
+import type { Life } from './life.js';
+
+export class HostDisk {
+  /** The agent can write nothing. */
+  isFull = false;
+  #cache: string | undefined;
+  readonly #manifests = new Map<string, string>();
+
+  /** The desired cache is rubbish from now on: what a power cut may leave of a bad disk. */
+  damageCache(): void {
+    if (this.#cache !== undefined) this.#cache = `${this.#cache.slice(0, 40)}\u0000`;
+  }
+
+  /** Lays a static Pod's manifest down, or takes it away. */
+  writeManifest(name: string, image: string | null): void {
+    if (image === null) this.#manifests.delete(`${name}.yaml`);
+    else this.#manifests.set(`${name}.yaml`, manifest(name, image));
+  }
+
+  /** The static Pods that lie there, by the names of their manifests. */
+  staticPods(): { name: string; image: string }[] {
+    return [...this.#manifests.values()].map((text) => {
+      const { metadata, spec } = JSON.parse(text) as Pod;
+      return { name: metadata.name, image: spec.containers[0]?.image ?? '' };
+    });
+  }
+
+  /** The cache as one life of the agent reads and writes it. */
+  cacheFor(life: Life): DurableFile {
+    return {
+      read: () => life.do(() => this.#cache),
+      write: (text) =>
+        life.do(() => {
+          if (this.isFull) throw new Error('ENOSPC: no space left on device');
+          this.#cache = text;
+        }),
+      setAside: (mark) =>
+        life.do(() => {
+          this.#cache = undefined;
+          return mark;
+        }),
+    };
+  }
+
+  /** Nothing tells of changes here: they are found when the agent looks by itself. */
+  manifestsFor(life: Life): ManifestDirectory {
+    return {
+      path: '/manifests',
+      names: () => life.do(() => [...this.#manifests.keys()]),
+      text: (name) => life.do(() => this.#manifests.get(name)),
+      watch: () => undefined,
+    };
+  }
+}
+
+function manifest(name: string, image: string): string {
+  const metadata = { name, labels: { static: name } };
+  const spec = { terminationGracePeriodSeconds: 5, containers: [{ name: 'app', image }] };
+  return JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata, spec });
+}

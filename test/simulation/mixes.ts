@@ -1,0 +1,130 @@
+/** What may happen in a history, and how often: mixes that can be asked for by name. */
+import type { Fault, Step, UserStep } from './history.js';
+
+/** How often which step comes: weights, by what is to be tried. */
+export type Mix = Record<(UserStep | Fault)['kind'], number>;
+
+const USERS: Omit<Mix, Fault['kind']> = {
+  'create daemonset': 3,
+  'set image': 8,
+  'set strategy': 2,
+  'set selector': 2,
+  'delete daemonset': 1,
+  'label node': 4,
+  'taint node': 3,
+  'delete pod': 3,
+  'evict pod': 1,
+  'create pod': 1,
+  'replace pod': 1,
+  'delete node': 1,
+  'create tolerant pod': 0,
+  'cordon node': 0,
+  'set policy': 0,
+  'pause policy': 0,
+  'approve wave': 0,
+  'delete policy': 0,
+};
+
+const FAULTS: Omit<Mix, UserStep['kind']> = {
+  'kill agent': 5,
+  'stop agent': 1,
+  'kill coordinator': 5,
+  'stop coordinator': 1,
+  'cut power': 2,
+  'cut cable': 4,
+  'reset connections': 3,
+  'stop engine': 2,
+  'end container': 3,
+  'jump clock': 1,
+  'fill disk': 1,
+  'back up': 0,
+  'restore backup': 0,
+  'fill host disk': 0,
+  'press host': 0,
+  'hang engine': 0,
+  'remove container': 0,
+  'write manifest': 0,
+};
+
+/** What people do to rollouts by waves. */
+const WAVES = { 'set policy': 3, 'pause policy': 1, 'approve wave': 4, 'delete policy': 0.3 };
+
+/**
+ * What rollouts by waves are known to get wrong: an old Pod where none belongs any more stays for ever, and a revision that is
+ * held back is made on nodes where it does not belong.
+ */
+const NOT_YET_BY_WAVES = { 'taint node': 0, 'set selector': 0 };
+
+/** What goes wrong on a host by itself. */
+const TROUBLE = {
+  'fill host disk': 3,
+  'press host': 4,
+  'hang engine': 3,
+  'remove container': 3,
+  'write manifest': 4,
+  'create tolerant pod': 3,
+  'cordon node': 2,
+};
+
+/** Users' steps; all others are faults. */
+export function isUserStep(step: Step): step is Step & UserStep {
+  return step.kind in USERS;
+}
+
+const NO_FAULTS = Object.fromEntries(Object.keys(FAULTS).map((kind) => [kind, 0])) as typeof FAULTS;
+
+/** Names of the mixes that can be asked for. */
+export const MIXES = {
+  all: { ...USERS, ...FAULTS },
+  /** No fault at all: what fails here needs only bad luck with time. */
+  calm: { ...USERS, ...NO_FAULTS },
+  /** Rollouts, and agents and coordinators that die in them. */
+  rollouts: {
+    ...USERS,
+    ...NO_FAULTS,
+    'set image': 20,
+    'kill agent': 8,
+    'kill coordinator': 8,
+    'end container': 4,
+  },
+  /** Deletions of all kinds, while hosts are away. */
+  deletions: {
+    ...USERS,
+    ...FAULTS,
+    'delete pod': 14,
+    'delete daemonset': 4,
+    'replace pod': 8,
+    'delete node': 4,
+    'create daemonset': 6,
+  },
+  /** Machines without a battery behind their clock. */
+  clocks: { ...USERS, ...FAULTS, 'jump clock': 14, 'cut power': 6 },
+  /** Backups restored: what happened since must not stop a container. */
+  restores: { ...USERS, ...FAULTS, 'delete node': 0, 'back up': 4, 'restore backup': 2 },
+  /** Rollouts by a policy's waves. */
+  waves: {
+    ...USERS,
+    ...FAULTS,
+    ...WAVES,
+    ...NOT_YET_BY_WAVES,
+    'set image': 16,
+    'set strategy': 1,
+    'delete node': 0.3,
+  },
+  /** Hosts that are short of something, hang, or are worked on by hand; static Pods. */
+  hosts: { ...USERS, ...FAULTS, ...TROUBLE, 'taint node': 5 },
+  /** All of it at once. */
+  everything: {
+    ...USERS,
+    ...FAULTS,
+    ...WAVES,
+    ...TROUBLE,
+    ...NOT_YET_BY_WAVES,
+    'set image': 12,
+    'delete node': 0.5,
+    'back up': 2,
+    'restore backup': 0.7,
+  },
+} satisfies Record<string, Mix>;
+
+export type MixName = keyof typeof MIXES;

@@ -1,0 +1,75 @@
+/** People who steer rollouts: the policy of a history, and what they ask of single Rollouts. */
+import { daemonSetKind, rolloutKind, rolloutPolicyKind } from '../../coordinator/kinds/index.js';
+import type { Registry } from '../../coordinator/registry/registry.js';
+import { steeringAnnotation } from '../../shared/kube/rollout-steering.js';
+import { ApiError } from '../../shared/kube/status.js';
+import type { Policy, UserStep } from './history.js';
+import type { AcknowledgedWrite } from './invariants.js';
+import { POLICY, policySpec, setImage } from './manifests.js';
+import { changed, created, deleted, type Request, refOf, type UserParts } from './requests.js';
+
+type PolicyStep = Extract<
+  UserStep,
+  { kind: 'set policy' | 'pause policy' | 'approve wave' | 'delete policy' }
+>;
+
+export function policyRequests(step: PolicyStep, parts: UserParts): Request[] {
+  switch (step.kind) {
+    case 'set policy':
+      return [(registry) => setPolicy(registry, step.policy)];
+    case 'pause policy':
+      return [
+        (registry) =>
+          changed(registry, rolloutPolicyKind, refOf(POLICY), ({ spec }) => {
+            spec.paused = step.isPaused;
+          }),
+      ];
+    case 'approve wave':
+      return [
+        (registry) =>
+          changed(registry, rolloutKind, refOf(step.name), ({ metadata }) => {
+            metadata.annotations = { ...metadata.annotations, [steeringAnnotation('approve')]: step.wave };
+          }),
+      ];
+    case 'delete policy':
+      return [(registry) => deleted(registry, rolloutPolicyKind, refOf(POLICY), parts, {})];
+  }
+}
+
+/** Nothing of a policy holds a rollout up any more, save hosts that fail. */
+export function mendPolicy({ truth }: UserParts): Request[] {
+  if (!truth.policy) return [];
+  return [
+    (registry) =>
+      changed(registry, rolloutPolicyKind, refOf(POLICY), ({ spec }) => {
+        delete spec.paused;
+        for (const wave of spec.waves ?? []) delete wave.approval;
+      }),
+  ];
+}
+
+/** A revision that has failed is not tried again: another takes its place. */
+export function mendRollouts({ truth }: UserParts): Request[] {
+  const failed = [...truth.rollouts.values()].filter(({ status }) => status?.failure !== undefined);
+  return failed.map(
+    ({ metadata }) =>
+      (registry) =>
+        changed(registry, daemonSetKind, refOf(metadata.name), ({ spec }) => {
+          const isFirst = spec.template.spec.containers[0]?.image === 'app:1';
+          setImage(spec, isFirst ? 'app:2' : 'app:1');
+        }),
+  );
+}
+
+/** As `kubectl apply`. */
+async function setPolicy(registry: Registry, policy: Policy): Promise<AcknowledgedWrite[]> {
+  const spec = policySpec(policy);
+  try {
+    return await changed(registry, rolloutPolicyKind, refOf(POLICY), (present) => {
+      present.spec = spec;
+    });
+  } catch (error) {
+    if (!(error instanceof ApiError && error.reason === 'NotFound')) throw error;
+    return created(registry, rolloutPolicyKind, { metadata: { name: POLICY }, spec });
+  }
+}

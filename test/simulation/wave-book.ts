@@ -1,0 +1,181 @@
+/**
+ * The bystander's book on rollouts by waves: since when the policy is as it is, how far each rollout was opened, and which hosts
+ * have failed. Waves are drawn when a count begins, from labels of then; so a node is in any wave that its labels ever said.
+ */
+import { isConditionTrue } from '../../shared/kube/conditions.js';
+import type { Pod } from '../../shared/kube/pod.js';
+import type { DaemonSet } from '../../shared/kube/workload.js';
+import { NEWS_MS } from './availability.js';
+import { hasTemplateGeneration, waveIndexOf } from './reference.js';
+import type { Scene } from './scene.js';
+import { Since } from './since.js';
+import { isLeaving, type TrueChange, versionOf } from './truth.js';
+
+const WAVES = ['first', 'second', 'rest'];
+/** More restarts than this are trouble. */
+const MAX_RESTARTS = 1;
+
+/** How far a rollout was open at a time: index of its last open wave, of the revision that was on its way. */
+interface Opening {
+  atMs: number;
+  upTo: number;
+  revision: string;
+  hasFailed: boolean;
+}
+
+/** The template of a DaemonSet, by its version. */
+interface Template {
+  version: string | undefined;
+  sinceMs: number;
+  /** Of the template before; a Pod of it is old only since this one. */
+  before: string | undefined;
+  /** Which revision the Rollout named when this template came. */
+  revisionBefore: string;
+}
+
+export class WaveBook {
+  readonly #waves = new Map<string, Set<number>>();
+  #policy = { text: '', sinceMs: 0 };
+  readonly #openings = new Map<string, Opening[]>();
+  readonly #templates = new Map<string, Template>();
+  /** Keys are `DaemonSet uid@node`. */
+  readonly #trouble = new Since<string>();
+  readonly #here = new Since<string>();
+
+  /** To be told of every change, before anything is asked. */
+  committed(change: TrueChange, scene: Scene): void {
+    const { truth, nowMs } = scene;
+    const text = truth.policy ? JSON.stringify(truth.policy.spec) : '';
+    if (text !== this.#policy.text) this.#policy = { text, sinceMs: nowMs };
+    for (const [name, node] of truth.nodes) {
+      const waves = this.#waves.get(name) ?? new Set();
+      this.#waves.set(name, waves.add(waveIndexOf(node)));
+      const isHere = ['Ready', 'Connected'].every((type) => isConditionTrue(node.status?.conditions, type));
+      this.#here.note(name, isHere, nowMs);
+    }
+    if (change.kind === 'Rollout') this.#noteOpening(change, nowMs);
+    for (const daemonSet of truth.daemonSets.values()) this.#noteTemplate(daemonSet, scene);
+  }
+
+  /** Names of the waves that a node may be in. */
+  of(node: string): string[] {
+    return [...(this.#waves.get(node) ?? [])].map((wave) => WAVES[wave] ?? '');
+  }
+
+  isInOneWaveWith(node: string, other: string): boolean {
+    const both = [...(this.#waves.get(node) ?? []), ...(this.#waves.get(other) ?? [])];
+    return new Set(both).size === 1;
+  }
+
+  /** There is a policy, or was one within the last while. */
+  mayGovern({ spec }: DaemonSet, { truth, nowMs }: Scene): boolean {
+    const isRolling = spec.updateStrategy?.type === 'RollingUpdate';
+    return isRolling && (truth.policy !== undefined || this.#policy.sinceMs >= nowMs - NEWS_MS);
+  }
+
+  /** The policy is there, as it is, long enough for everybody to know; and the rollout has taken the DaemonSet up. */
+  governs(daemonSet: DaemonSet, scene: Scene): boolean {
+    const { truth, nowMs } = scene;
+    const rollout = truth.rollouts.get(daemonSet.metadata.name);
+    return (
+      this.mayGovern(daemonSet, scene) &&
+      truth.policy !== undefined &&
+      this.#policy.sinceMs < nowMs - NEWS_MS &&
+      rollout?.status !== undefined &&
+      this.#templates.has(daemonSet.metadata.uid ?? '')
+    );
+  }
+
+  isPaused({ truth }: Scene): boolean {
+    return truth.policy?.spec.paused === true;
+  }
+
+  /** Made of the template as it is, for long enough that this is known. */
+  isNewest(daemonSet: DaemonSet, pod: Pod, { nowMs }: Scene): boolean {
+    const template = this.#templates.get(daemonSet.metadata.uid ?? '');
+    if (!template || template.sinceMs >= nowMs - NEWS_MS) return false;
+    return versionOf(pod) === template.version || hasTemplateGeneration(pod, daemonSet);
+  }
+
+  /**
+   * The wave of the node may have been open when this Pod's turn was given: by the stored Rollout, within the last while. A Pod of the template
+   * before this one has its turn by this one's revision alone.
+   */
+  mayBeOpen(daemonSet: DaemonSet, pod: Pod, node: string, { nowMs }: Scene): boolean {
+    const template = this.#templates.get(daemonSet.metadata.uid ?? '');
+    const isFresh = template !== undefined && versionOf(pod) === template.before;
+    const openings = this.#recent(daemonSet, nowMs).filter(
+      ({ revision }) => !isFresh || revision !== template?.revisionBefore,
+    );
+    const lowest = Math.min(...(this.#waves.get(node) ?? []));
+    return openings.some(({ upTo }) => upTo >= lowest);
+  }
+
+  /** It is of a revision that has failed, and hosts go back from it. */
+  mayGoBack(daemonSet: DaemonSet, pod: Pod, { nowMs }: Scene): boolean {
+    const isNew = versionOf(pod) === versionOf(daemonSet.spec.template);
+    const template = this.#templates.get(daemonSet.metadata.uid ?? '');
+    const wasNew = versionOf(pod) === template?.before && nowMs - (template?.sinceMs ?? 0) < NEWS_MS;
+    return (isNew || wasNew) && this.#recent(daemonSet, nowMs).some(({ hasFailed }) => hasFailed);
+  }
+
+  /** There is a revision that hosts outside of open waves are to have. Without one, the newest is all there is. */
+  hasStable(daemonSet: DaemonSet, { truth }: Scene): boolean {
+    return truth.rollouts.get(daemonSet.metadata.name)?.status?.stableRevision !== undefined;
+  }
+
+  /** How far the rollout is open now, in words. */
+  openIn(daemonSet: DaemonSet, { truth }: Scene): string {
+    const { wave, phase } = truth.rollouts.get(daemonSet.metadata.name)?.status ?? {};
+    return `${wave || 'none'} (${phase ?? 'no rollout'})`;
+  }
+
+  /** Nodes that have the newest revision and are in trouble by what is stored, for so long that everybody knows. */
+  failed({ metadata }: DaemonSet, { truth, nowMs }: Scene): string[] {
+    return [...truth.nodes.keys()].filter((name) =>
+      this.#trouble.isFor(`${metadata.uid}@${name}`, NEWS_MS, nowMs),
+    );
+  }
+
+  /** The node uses budget of its wave: it is in contact, and has not failed. */
+  countsIn({ metadata }: DaemonSet, node: string, { nowMs }: Scene): boolean {
+    return (
+      this.#here.isFor(node, NEWS_MS, nowMs) &&
+      !this.#trouble.isWithin(`${metadata.uid}@${node}`, NEWS_MS, nowMs)
+    );
+  }
+
+  #recent({ metadata }: DaemonSet, nowMs: number): Opening[] {
+    const all = this.#openings.get(metadata.name) ?? [];
+    return all.filter((_, index) => (all[index + 1]?.atMs ?? nowMs) >= nowMs - NEWS_MS);
+  }
+
+  #noteOpening({ previous, current }: Extract<TrueChange, { kind: 'Rollout' }>, nowMs: number): void {
+    const { name = '' } = (current ?? previous)?.metadata ?? {};
+    const { wave = '', revision = '', failure } = current?.status ?? {};
+    const all = this.#openings.get(name) ?? [];
+    all.push({ atMs: nowMs, upTo: WAVES.indexOf(wave), revision, hasFailed: failure !== undefined });
+    this.#openings.set(name, all.slice(-40));
+  }
+
+  #noteTemplate(daemonSet: DaemonSet, { truth, nowMs }: Scene): void {
+    const { uid = '', name } = daemonSet.metadata;
+    const version = versionOf(daemonSet.spec.template);
+    const present = this.#templates.get(uid);
+    if (!present || present.version !== version) {
+      const revisionBefore = truth.rollouts.get(name)?.status?.revision ?? '';
+      this.#templates.set(uid, { version, sinceMs: nowMs, before: present?.version, revisionBefore });
+    }
+    for (const node of truth.nodes.keys()) {
+      const pods = truth.podsOf(daemonSet, node).filter((pod) => !isLeaving(pod));
+      const isTroubled = pods.some((pod) => versionOf(pod) === version && isInTrouble(pod));
+      this.#trouble.note(`${uid}@${node}`, isTroubled, nowMs);
+    }
+  }
+}
+
+function isInTrouble({ status }: Pod): boolean {
+  const containers = status?.containerStatuses ?? [];
+  const isStuck = containers.some(({ state }) => /BackOff|^Err/.test(state?.waiting?.reason ?? ''));
+  return status?.phase === 'Failed' || isStuck || containers.some((each) => each.restartCount > MAX_RESTARTS);
+}

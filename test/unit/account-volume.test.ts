@@ -1,0 +1,134 @@
+/** What a Pod that names an account is given, on its way into the store and on its host. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { AccountTokens, type TokenAnswer, type TokenWish } from '../../agent/pods/account-tokens.js';
+import { mountAccount } from '../../coordinator/registry/account-volume.js';
+import { TOKEN_MOUNT_PATH, tokenSources } from '../../shared/kube/account-token.js';
+import type { Pod, PodSpec } from '../../shared/kube/pod.js';
+import type { ServiceAccount } from '../../shared/kube/service.js';
+import { ManualClock } from '../../shared/process/clock.js';
+
+function pod(spec: Partial<PodSpec> = {}): Pod {
+  const containers = [{ name: 'a', image: 'i' }];
+  const metadata = { name: 'p', namespace: 'ns', uid: 'u' };
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata,
+    spec: { containers, serviceAccountName: 'robot', ...spec },
+  };
+}
+
+function account(change: Partial<ServiceAccount> = {}): ServiceAccount {
+  return { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'robot' }, ...change };
+}
+
+function mounted(given: Pod, found: ServiceAccount | undefined = account()): Pod {
+  mountAccount(
+    given,
+    () => found,
+    () => 0,
+  );
+  return given;
+}
+
+describe('a Pod that names an account', () => {
+  test('gets one volume, mounted in each container that has nothing there', () => {
+    const own = [{ name: 'mine', mountPath: TOKEN_MOUNT_PATH }];
+    const containers = [
+      { name: 'a', image: 'i' },
+      { name: 'b', image: 'i', volumeMounts: own },
+    ];
+    const { spec } = mounted(pod({ containers, initContainers: [{ name: 'i', image: 'i' }] }));
+    assert.equal(spec.volumes?.length, 1);
+    const [volume] = spec.volumes ?? [];
+    assert.match(volume?.name ?? '', /^kube-api-access-.{5}$/);
+    assert.deepEqual(spec.containers[1]?.volumeMounts, own);
+    for (const container of [spec.containers[0], spec.initContainers?.[0]]) {
+      assert.deepEqual(container?.volumeMounts, [
+        { name: volume?.name, readOnly: true, mountPath: TOKEN_MOUNT_PATH },
+      ]);
+    }
+  });
+
+  for (const [title, given, found, sources] of [
+    ['or its account does not want one', pod(), account({ automountServiceAccountToken: false }), 0],
+    [
+      'wants one though its account does not',
+      pod({ automountServiceAccountToken: true }),
+      account({ automountServiceAccountToken: false }),
+      1,
+    ],
+    ['does not want one', pod({ automountServiceAccountToken: false }), account(), 0],
+    ['that is still to come', pod(), undefined, 1],
+  ] as [string, Pod, ServiceAccount | undefined, number][]) {
+    test(title, () => {
+      mountAccount(
+        given,
+        () => found,
+        () => 0,
+      );
+      assert.equal(tokenSources(given).length, sources);
+    });
+  }
+
+  test('gets its pull secrets, unless it has some', () => {
+    const found = account({ imagePullSecrets: [{ name: 'reg' }] });
+    assert.deepEqual(mounted(pod(), found).spec.imagePullSecrets, [{ name: 'reg' }]);
+    const own = mounted(pod({ imagePullSecrets: [{ name: 'own' }] }), found);
+    assert.deepEqual(own.spec.imagePullSecrets, [{ name: 'own' }]);
+  });
+});
+
+test('a Pod that names none, and one where nobody knows accounts, stay as they are', () => {
+  const nameless = pod();
+  delete nameless.spec.serviceAccountName;
+  assert.equal(mounted(nameless).spec.volumes, undefined);
+  const unknown = pod();
+  mountAccount(unknown, undefined, () => 0);
+  assert.equal(unknown.spec.volumes, undefined);
+});
+
+describe('tokens on a host', () => {
+  const clock = new ManualClock(1_000_000);
+  const asked: TokenWish[] = [];
+  let answer: () => Promise<TokenAnswer> = async () => ({ token: `t${asked.length}` });
+  const tokens = new AccountTokens((wish) => {
+    asked.push(wish);
+    return answer();
+  }, clock);
+  const robot = mounted(pod());
+  const [source] = tokenSources(robot);
+  assert.ok(source);
+
+  test('are asked for once, and anew after four fifths of their life', async () => {
+    const renewAt = await tokens.ensure(robot);
+    assert.equal(renewAt, clock.now() + 3607 * 800);
+    assert.equal(await tokens.ensure(robot), renewAt);
+    assert.deepEqual(asked, [
+      { namespace: 'ns', serviceAccount: 'robot', pod: { name: 'p', uid: 'u' }, expirationSeconds: 3607 },
+    ]);
+    assert.equal(tokens.find('u', source), 't1');
+    clock.advance(3607 * 800);
+    await tokens.ensure(robot);
+    assert.equal(tokens.find('u', source), 't2');
+  });
+
+  test('stay while the coordinator is not in reach, and are asked for again soon', async () => {
+    clock.advance(3607 * 800);
+    answer = () => Promise.reject(new Error('connect ECONNREFUSED'));
+    assert.equal(await tokens.ensure(robot), clock.now() + 10_000);
+    assert.equal(tokens.find('u', source), 't2');
+  });
+
+  test('that are refused are told', async () => {
+    answer = async () => ({ refused: 'serviceaccounts "robot" not found' });
+    await assert.rejects(tokens.ensure(robot), /failed to fetch token: serviceaccounts "robot" not found/);
+  });
+
+  test('go with their Pod; a Pod without volumes for them needs none', async () => {
+    tokens.forget('u');
+    assert.equal(tokens.find('u', source), undefined);
+    assert.equal(await tokens.ensure(pod({ serviceAccountName: 'x' })), undefined);
+  });
+});

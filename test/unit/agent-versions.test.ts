@@ -1,0 +1,151 @@
+/** The agent's version as a container: what becomes of it over restarts, on trial and off it. */
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { Versions } from '../../agent/install/versions.js';
+import { type ContainerConfig, RuntimeError } from '../../agent/runtime/driver.js';
+import { AgentVersions, versionOf } from '../../agent/upgrade/agent-versions.js';
+import { ReleaseSource, sumOf } from '../../agent/upgrade/release-source.js';
+import { TrialFile, verdictAtStart } from '../../agent/upgrade/trial.js';
+import { fallBack } from '../../agent/upgrade/upgrades.js';
+import { temporaryDirectory } from '../harness/temporary-directory.js';
+
+const config = (version: string, podNamespace = 'kube-system', attempt = 0): ContainerConfig =>
+  ({
+    identity: { podUid: 'uid', podNamespace, podName: 'pod', container: 'agent', attempt },
+    image: `everynode.dev/agent:${version}`,
+    labels: { a: 'b' },
+  }) as unknown as ContainerConfig;
+
+/** A host with both versions on disk; `runs` is the process that runs there now. */
+function host(context: TestContext) {
+  const directory = temporaryDirectory(context);
+  const versions = new Versions(directory);
+  for (const version of ['0.1.0', '0.2.0']) {
+    mkdirSync(join(directory, version));
+    writeFileSync(versions.program(version), version);
+  }
+  versions.switchTo('0.1.0');
+  const trial = new TrialFile(join(directory, 'trial.json'));
+  const said: string[] = [];
+  const runs = (version: string, why?: string) =>
+    new AgentVersions({
+      path: join(directory, 'containers.json'),
+      version,
+      versions,
+      trial,
+      source: new ReleaseSource({ server: new URL('https://127.0.0.1:1'), ca: () => '', keyFile: '/none' }),
+      whyFixed: () => why,
+      tryProgram: async (program) => {
+        if (program.includes('broken')) throw new Error(program);
+        said.push('tried');
+      },
+      guard: async (program) => void said.push(`guarded by ${program.split('/').at(-2)}`),
+      restart: () => void said.push('restart'),
+      pause: async () => undefined,
+      newId: () => 'one-id',
+      now: () => 1000,
+      shift: () => 5,
+    });
+  return { versions, trial, said, runs };
+}
+
+const statesOf = (agents: AgentVersions) =>
+  agents.list().map(({ state, exitCode, error }) => [state, exitCode, error]);
+
+test('images of the repository are versions, all others are not; nothing but a version is accepted', () => {
+  assert.equal(versionOf('everynode.dev/agent:0.2.0'), '0.2.0');
+  assert.equal(versionOf('docker.io/library/app:1'), undefined);
+  assert.equal(versionOf('everynode.dev/agent-like:1'), undefined);
+  for (const bad of ['latest', '../../etc', '1.0.0;reboot', '', '$(x)']) {
+    assert.throws(() => versionOf(`everynode.dev/agent:${bad}`), RuntimeError);
+  }
+});
+
+test('the version that runs is running as soon as it is started', async (context) => {
+  const { runs, said } = host(context);
+  const agents = runs('0.1.0');
+  const id = await agents.create(config('0.1.0'), '0.1.0');
+  assert.deepEqual(statesOf(agents), [['created', undefined, undefined]]);
+  await agents.start(id);
+  assert.deepEqual(statesOf(agents), [['running', undefined, undefined]]);
+  assert.equal(agents.list()[0]?.startedAt, 1005);
+  assert.deepEqual(said, []);
+  assert.deepEqual(statesOf(runs('0.1.0')), [['running', undefined, undefined]], 'after a restart');
+});
+
+test('another version is tried, guarded, put on trial and switched to; only then it counts as running', async (context) => {
+  const { runs, said, trial, versions } = host(context);
+  const agents = runs('0.1.0');
+  const id = await agents.create(config('0.2.0'), '0.2.0');
+  await agents.start(id);
+  assert.deepEqual(said, ['tried', 'guarded by 0.1.0', 'restart']);
+  assert.deepEqual(statesOf(agents), [['created', undefined, undefined]], 'the old one tells no lie');
+  await agents.start(id);
+  assert.equal(said.length, 3, 'no second restart');
+  assert.deepEqual([versions.current, versions.previous], ['0.2.0', '0.1.0']);
+  assert.deepEqual(trial.read(), { id, from: '0.1.0', to: '0.2.0', starts: 0 });
+  assert.deepEqual(statesOf(runs('0.2.0')), [['running', undefined, undefined]]);
+});
+
+test('the one before that comes back tells that the new one has failed', async (context) => {
+  const { runs, trial, versions } = host(context);
+  const agents = runs('0.1.0');
+  await agents.start(await agents.create(config('0.2.0'), '0.2.0'));
+  assert.equal(fallBack(versions, trial), '0.1.0');
+  assert.deepEqual(
+    [versions.current, versions.previous],
+    ['0.1.0', '0.1.0'],
+    'recovery starts no failed one',
+  );
+  assert.equal(trial.read(), undefined);
+  assert.equal(fallBack(versions, trial), undefined, 'once');
+  const error = 'agent 0.2.0 did not reach the coordinator; 0.1.0 goes on';
+  assert.deepEqual(statesOf(runs('0.1.0')), [['exited', 1, error]]);
+});
+
+test('stopping and removing ends no agent', async (context) => {
+  const { runs, said, versions } = host(context);
+  const agents = runs('0.1.0');
+  const id = await agents.create(config('0.1.0'), '0.1.0');
+  await agents.start(id);
+  await agents.stop(id);
+  assert.deepEqual(statesOf(agents), [['exited', 0, undefined]]);
+  await agents.remove(id);
+  assert.deepEqual(agents.list(), []);
+  assert.deepEqual([said, versions.current], [[], '0.1.0']);
+});
+
+test('what may not be is refused and changes nothing', async (context) => {
+  const { runs, versions, said } = host(context);
+  const agents = runs('0.1.0', 'not installed');
+  await assert.rejects(agents.create(config('0.2.0', 'default'), '0.2.0'), /kube-system/);
+  const id = await agents.create(config('0.2.0'), '0.2.0');
+  await assert.rejects(agents.create(config('0.2.0'), '0.2.0'), { reason: 'Conflict' });
+  await assert.rejects(agents.start(id), /not installed/);
+  assert.deepEqual([versions.current, said], ['0.1.0', []]);
+});
+
+test('a version on trial has three starts', () => {
+  const trial = { id: 'x', from: '0.1.0', to: '0.2.0', starts: 0 };
+  assert.equal(verdictAtStart(undefined, '0.2.0'), 'none');
+  assert.equal(verdictAtStart(trial, '0.1.0'), 'none');
+  assert.equal(verdictAtStart(trial, '0.2.0'), 'try');
+  assert.equal(verdictAtStart({ ...trial, starts: 3 }, '0.2.0'), 'fall back');
+});
+
+test('a checksum is found by the whole name of its file', () => {
+  const sum = 'a'.repeat(64);
+  assert.equal(sumOf(`${sum}  agent-1.gz\n`, 'agent-1.gz'), sum);
+  assert.equal(sumOf(`${sum}  agent-1.gz\n`, 'agent-1'), undefined);
+  assert.equal(sumOf(`${sum} agent-1.gz\n`, 'agent-1.gz'), undefined);
+});
+
+test('a damaged trial is none', (context) => {
+  const path = join(temporaryDirectory(context), 'trial.json');
+  writeFileSync(path, '{"id":');
+  assert.equal(new TrialFile(path).read(), undefined);
+  new TrialFile(path).remove();
+  assert.equal(existsSync(path), false);
+});

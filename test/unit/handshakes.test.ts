@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import type { Socket } from 'node:net';
+import { describe, test } from 'node:test';
+import { Handshakes, MAX_HANDSHAKES, MAX_WAIT_MS, PLACE_MS } from '../../coordinator/api/handshakes.js';
+import { ManualClock } from '../../shared/process/clock.js';
+
+class FakeSocket extends EventEmitter {
+  readonly remoteAddress = '10.0.0.1';
+  readonly remoteFamily = 'IPv4';
+  destroyed = false;
+
+  constructor(readonly remotePort: number) {
+    super();
+  }
+
+  destroy(): void {
+    this.destroyed = true;
+    this.emit('close');
+  }
+}
+
+const asSocket = (socket: FakeSocket) => socket as unknown as Socket;
+
+function line(count: number) {
+  const clock = new ManualClock();
+  const begun: Socket[] = [];
+  const handshakes = new Handshakes(clock, (socket) => begun.push(socket));
+  const sockets = Array.from({ length: count }, (_, index) => new FakeSocket(index + 1));
+  for (const socket of sockets) handshakes.add(asSocket(socket));
+  const settle = () => clock.turn();
+  return { clock, begun, handshakes, sockets, settle };
+}
+
+describe('handshakes', () => {
+  test('begin in the order in which they came, so many at a time', async () => {
+    const { begun, handshakes, sockets, settle } = line(MAX_HANDSHAKES + 2);
+    await settle();
+    assert.deepEqual(begun, sockets.slice(0, MAX_HANDSHAKES));
+    handshakes.ended(asSocket(sockets[5] as FakeSocket));
+    await settle();
+    assert.deepEqual(begun, sockets.slice(0, MAX_HANDSHAKES + 1));
+  });
+
+  test('one that ends without success leaves its place, once', async () => {
+    const { begun, handshakes, sockets, settle } = line(MAX_HANDSHAKES + 3);
+    await settle();
+    sockets[0]?.destroy();
+    handshakes.ended(asSocket(sockets[0] as FakeSocket));
+    await settle();
+    assert.equal(begun.length, MAX_HANDSHAKES + 1);
+  });
+
+  test('who is slow keeps nobody out for long', async () => {
+    const { begun, clock, settle } = line(2 * MAX_HANDSHAKES);
+    await settle();
+    clock.advance(PLACE_MS);
+    await settle();
+    assert.equal(begun.length, 2 * MAX_HANDSHAKES);
+  });
+
+  test('who left while waiting is not begun with', async () => {
+    const { begun, handshakes, sockets, settle } = line(MAX_HANDSHAKES + 2);
+    await settle();
+    sockets.at(-2)?.destroy();
+    handshakes.ended(asSocket(sockets[0] as FakeSocket));
+    await settle();
+    assert.equal(begun.at(-1), sockets.at(-1));
+  });
+
+  test('who has waited too long is sent away, and whoever came later has its turn', async () => {
+    const { begun, clock, handshakes, sockets, settle } = line(10 * MAX_HANDSHAKES);
+    await settle();
+    clock.advance(MAX_WAIT_MS + 1);
+    const late = new FakeSocket(60_000);
+    handshakes.add(asSocket(late));
+    await settle();
+    assert.equal(begun.at(-1), late);
+    assert.ok(sockets.at(-1)?.destroyed);
+  });
+});

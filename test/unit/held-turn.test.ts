@@ -1,0 +1,138 @@
+/** What a host keeps of a turn, step by step. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type HeldPod, heldAfterSet, isPredecessor, podWish } from '../../agent/decisions/held-pod.js';
+import {
+  confirmationOf,
+  heldAfterClearing,
+  heldAfterConfirming,
+  heldAfterRevertBegan,
+  heldAfterTold,
+  heldAfterTurn,
+  pendingTurn,
+  podsNeededBy,
+  runs,
+} from '../../agent/decisions/held-turn.js';
+import { type HostTurn, TURN_ANNOTATION } from '../../shared/kube/host-turn.js';
+import type { Pod } from '../../shared/kube/pod.js';
+
+const NOW = 1_000;
+const REVERT = { reason: 'NotReady', message: 'not ready within 5 s' } as const;
+const seal = { era: 'e', revision: 7, mac: 'm' };
+
+const MAKER = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'web', uid: 'ds', controller: true };
+
+function podOf(uid: string, image: string, turn?: HostTurn): Pod {
+  const annotations = turn && { [TURN_ANNOTATION]: JSON.stringify(turn) };
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: `web-${uid}`,
+      namespace: 'shop',
+      uid,
+      ownerReferences: [MAKER],
+      ...(annotations && { annotations }),
+    },
+    spec: { nodeName: 'n1', containers: [{ name: 'main', image }], terminationGracePeriodSeconds: 4 },
+  };
+}
+
+const TURN: HostTurn = { successor: podOf('new', 'app:2'), confirmSeconds: 5 };
+
+function heldOf(pod: Pod, change: Partial<HeldPod> = {}): HeldPod {
+  const uid = pod.metadata.uid ?? '';
+  return { uid, digest: 'd', pod, seal, acceptedAt: 0, gone: false, ...change };
+}
+
+function begun(turn = TURN, old = heldOf(podOf('old', 'app:1', turn))) {
+  return heldAfterTurn(old, turn, { now: NOW, linkWasLive: true });
+}
+
+const imageOf = (held: HeldPod) => runs(held).pod.spec.containers[0]?.image;
+
+describe('a turn that has begun', () => {
+  test('ends the old Pod by its own grace, and the new one waits for that', () => {
+    const { old, successor } = begun();
+    assert.deepEqual(podWish(old), { kind: 'stop', deadline: NOW + 4_000 });
+    assert.deepEqual(podWish(successor), { kind: 'run' });
+    assert.equal(isPredecessor(old, successor), true);
+    assert.equal(isPredecessor({ ...old, ended: true }, successor), false);
+    assert.equal(isPredecessor(successor, old), false);
+  });
+
+  test('is not begun again, nor on a Pod that leaves', () => {
+    assert.equal(pendingTurn(begun().old), undefined);
+    const pod = podOf('old', 'app:1', TURN);
+    assert.deepEqual(pendingTurn(heldOf(pod))?.confirmSeconds, 5);
+    assert.equal(pendingTurn(heldOf(pod, { deadline: 5 })), undefined);
+    assert.equal(pendingTurn(heldOf(pod, { gone: true })), undefined);
+  });
+
+  test('stands, whatever the hub still sends of either Pod', () => {
+    const { old, successor } = begun();
+    const again = heldAfterSet(old, { uid: 'old', digest: 'x', pod: podOf('old', 'app:1'), seal }, NOW + 1);
+    assert.deepEqual([again.turnedInto, again.deadline], ['new', NOW + 4_000]);
+    const known = heldAfterSet(
+      successor,
+      { uid: 'new', digest: 'y', pod: podOf('new', 'app:2'), seal },
+      NOW + 1,
+    );
+    assert.deepEqual([known.turn?.begunAt, known.acceptedAt], [NOW, NOW]);
+  });
+
+  test('keeps what it needs to go back, and no longer', () => {
+    const { successor } = begun();
+    const images = (held: HeldPod) => podsNeededBy(held).map(({ spec }) => spec.containers[0]?.image);
+    assert.deepEqual(images(successor), ['app:2', 'app:1']);
+    assert.ok(heldAfterTold(successor).turn, 'told, not confirmed');
+    assert.ok(heldAfterConfirming(successor).turn, 'confirmed, not told');
+    const settled = heldAfterConfirming(heldAfterTold(successor));
+    assert.deepEqual([settled.turn, settled.confirmed], [undefined, true]);
+    assert.deepEqual([successor, settled].map(confirmationOf), [false, true]);
+    assert.equal(heldAfterTold(heldAfterConfirming(successor)).turn, undefined);
+  });
+
+  test('without anything to confirm is over when it is told', () => {
+    const { successor } = begun({ successor: TURN.successor });
+    assert.equal(heldAfterTold(successor).turn, undefined);
+  });
+});
+
+describe('a turn that is taken back', () => {
+  const clearing = heldAfterRevertBegan(begun().successor, REVERT, NOW + 5_000);
+  const back = heldAfterClearing(clearing);
+
+  test('first ends all that the new revision has, then runs the old one in its name', () => {
+    assert.deepEqual(podWish(clearing), { kind: 'stop', deadline: NOW + 9_000 });
+    assert.equal(imageOf(clearing), 'app:2');
+    assert.deepEqual(podWish(back), { kind: 'run' });
+    assert.equal(imageOf(back), 'app:1');
+    const { uid, name, namespace } = runs(back).pod.metadata;
+    assert.deepEqual([uid, name, namespace], ['new', 'web-new', 'shop']);
+  });
+
+  test('is not confirmed, nor taken back twice, and is kept once it is told', () => {
+    assert.equal(heldAfterConfirming(back), back);
+    assert.equal(heldAfterRevertBegan(back, REVERT, NOW + 9_000), back);
+    assert.equal(imageOf(heldAfterTold(back)), 'app:1');
+  });
+
+  test('is what the next turn goes back to', () => {
+    const bearing = { ...back, pod: podOf('new', 'app:2', { ...TURN, successor: podOf('third', 'app:3') }) };
+    const next = pendingTurn(bearing);
+    assert.ok(next);
+    const { successor } = heldAfterTurn(bearing, next, { now: NOW + 20_000, linkWasLive: true });
+    assert.equal(imageOf(heldAfterClearing(heldAfterRevertBegan(successor, REVERT, 0))), 'app:1');
+    assert.equal(successor.turn?.predecessor.pod, bearing.pod, 'the hub is shown what it gave');
+  });
+
+  test('ends like any Pod when it is deleted', () => {
+    const pod = podOf('new', 'app:2');
+    pod.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
+    const leaving = heldAfterSet(back, { uid: 'new', digest: 'z', pod }, NOW + 30_000);
+    assert.equal(podWish(leaving).kind, 'stop');
+    assert.equal(imageOf(leaving), 'app:1', 'what runs is what is stopped');
+    assert.equal(runs(leaving).pod.metadata.deletionTimestamp, '2026-01-01T00:00:00Z');
+  });
+});

@@ -1,0 +1,89 @@
+/** What the fleet's map says of a host. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { hostAtAGlance } from '../../coordinator/decisions/host-at-a-glance.js';
+import type { Condition } from '../../shared/kube/conditions.js';
+import type { HostStatus } from '../../shared/kube/host.js';
+import type { Node } from '../../shared/kube/node.js';
+import type { Pod, PodStatus } from '../../shared/kube/pod.js';
+
+const SINCE = '2026-01-02T03:04:05Z';
+const condition = (type: string, status: Condition['status'], message?: string): Condition => ({
+  ...{ type, status, lastTransitionTime: SINCE },
+  ...(message ? { message } : {}),
+});
+const node = (conditions: Condition[], spec: Node['spec'] = {}): Node => ({
+  ...{ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n', uid: 'u', labels: { site: 'kiel' } } },
+  ...{ spec, status: { conditions } },
+});
+const pod = (name: string, status: PodStatus, deletionTimestamp?: string): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name, namespace: 'default', ...(deletionTimestamp ? { deletionTimestamp } : {}) },
+  spec: { nodeName: 'n', containers: [{ name: 'main', image: 'app:1' }] },
+  status,
+});
+const READY = [condition('Ready', 'True'), condition('Connected', 'True')];
+const RUNNING: PodStatus = { phase: 'Running', conditions: [condition('Ready', 'True')] };
+const CRASHING: PodStatus = {
+  phase: 'Running',
+  containerStatuses: [
+    {
+      ...{ name: 'main', ready: false, restartCount: 3, image: 'app:1', imageID: '' },
+      state: { waiting: { reason: 'CrashLoopBackOff' } },
+    },
+  ],
+};
+
+const STATES: [what: string, conditions: Condition[], expected: Partial<HostStatus>][] = [
+  ['ready', READY, { state: 'Ready', since: SINCE }],
+  ['disconnected', [condition('Ready', 'True'), condition('Connected', 'False')], { state: 'Disconnected' }],
+  [
+    'lost',
+    [condition('Ready', 'Unknown', 'silent'), condition('Connected', 'False')],
+    { state: 'Unknown', message: 'silent' },
+  ],
+  [
+    'engine down',
+    [condition('Ready', 'False', 'no engine'), condition('Connected', 'True')],
+    { state: 'NotReady', message: 'no engine' },
+  ],
+  ['never heard', [], { state: 'NotReady' }],
+  [
+    'pressed',
+    [...READY, condition('DiskPressure', 'True'), condition('PIDPressure', 'False')],
+    { pressures: ['DiskPressure'] },
+  ],
+];
+
+for (const [what, conditions, expected] of STATES) {
+  test(`a host that is ${what}`, () => {
+    const { status } = hostAtAGlance(node(conditions), []);
+    assert.deepEqual({ ...status, ...expected }, status);
+  });
+}
+
+test('Pods are counted, and those that fail are named with their reason, three at most', () => {
+  const pods = [
+    pod('well', RUNNING),
+    pod('leaving', CRASHING, SINCE),
+    ...['a', 'b', 'c', 'd'].map((name) => pod(name, CRASHING)),
+  ];
+  const { status } = hostAtAGlance(node(READY), pods);
+  assert.deepEqual(status.pods, { total: 6, ready: 1, failing: 4 });
+  assert.deepEqual(
+    status.failing.map(({ name }) => name),
+    ['a', 'b', 'c'],
+  );
+  assert.match(status.failing[0]?.because ?? '', /CrashLoopBackOff/);
+});
+
+test('labels and cordon come along', () => {
+  const host = hostAtAGlance(
+    node(READY, { unschedulable: true, taints: [{ key: 'a', effect: 'NoSchedule' }] }),
+    [],
+  );
+  assert.deepEqual(host.metadata.labels, { site: 'kiel' });
+  assert.equal(host.status.unschedulable, true);
+  assert.equal(host.status.taints, 1);
+});

@@ -1,0 +1,118 @@
+/** What the owner of a host forbids. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { rejectionOf } from '../../agent/decisions/admission.js';
+import { hostIsolation } from '../../agent/decisions/host-isolation.js';
+import { type HostPolicy, parseHostPolicy, policyRefusal } from '../../agent/decisions/host-policy.js';
+import type { Container, Pod, PodSpec } from '../../shared/kube/pod.js';
+
+function pod(spec: Partial<PodSpec>): Pod {
+  const containers = [{ name: 'a', image: 'i' }];
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec: { containers, ...spec } };
+}
+
+function withContext(securityContext: Container['securityContext']): Pod {
+  return pod({ containers: [{ name: 'a', image: 'i', ...(securityContext ? { securityContext } : {}) }] });
+}
+
+function mounting(path: string): Pod {
+  return pod({ volumes: [{ name: 'v', hostPath: { path } }] });
+}
+
+const LOGS: HostPolicy = { hostPaths: ['/var/log', '/proc/'] };
+
+const TABLE: [title: string, given: Pod, policy: HostPolicy, refusal: string | undefined][] = [
+  ['nothing is restricted', pod({ hostNetwork: true, hostPID: true }), {}, undefined],
+  ['what is allowed by name', pod({ hostNetwork: true }), { hostNetwork: true }, undefined],
+  ['the host’s network', pod({ hostNetwork: true }), { hostNetwork: false }, 'hostNetwork is not allowed'],
+  ['the host’s processes', pod({ hostPID: true }), { hostPID: false }, 'hostPID is not allowed'],
+  ['the host’s IPC', pod({ hostIPC: true }), { hostIPC: false }, 'hostIPC is not allowed'],
+  [
+    'privilege',
+    withContext({ privileged: true }),
+    { privileged: false },
+    'container "a": privileged is not allowed',
+  ],
+  [
+    'privilege in an init container',
+    pod({ initContainers: [{ name: 'i', image: 'i', securityContext: { privileged: true } }] }),
+    { privileged: false },
+    'container "i": privileged is not allowed',
+  ],
+  ['a path that is listed', mounting('/var/log'), LOGS, undefined],
+  ['a path below it', mounting('/var/log/pods/'), LOGS, undefined],
+  ['the listed path without its slash', mounting('/proc'), LOGS, undefined],
+  [
+    'a path that only begins alike',
+    mounting('/var/logs'),
+    LOGS,
+    'volume "v": the path "/var/logs" of the host is not allowed',
+  ],
+  [
+    'a way out',
+    mounting('/var/log/../../etc'),
+    LOGS,
+    'volume "v": the path "/var/log/../../etc" of the host is not allowed',
+  ],
+  ['the root', mounting('/'), LOGS, 'volume "v": the path "/" of the host is not allowed'],
+  ['any path by the root', mounting('/etc'), { hostPaths: ['/'] }, undefined],
+  [
+    'no path at all',
+    mounting('/tmp'),
+    { hostPaths: [] },
+    'volume "v": the path "/tmp" of the host is not allowed',
+  ],
+  [
+    'a capability that is listed',
+    withContext({ capabilities: { add: ['CAP_NET_ADMIN'] } }),
+    { capabilities: ['NET_ADMIN'] },
+    undefined,
+  ],
+  [
+    'one that is not',
+    withContext({ capabilities: { add: ['ALL'] } }),
+    { capabilities: ['NET_ADMIN'] },
+    'container "a": the capability ALL is not allowed',
+  ],
+  [
+    'all of them by privilege',
+    withContext({ privileged: true }),
+    { capabilities: [] },
+    'container "a": privileged gives capabilities that are not allowed',
+  ],
+];
+
+describe('the policy of a host:', () => {
+  for (const [title, given, policy, refusal] of TABLE) {
+    test(title, () => assert.equal(policyRefusal(given, policy), refusal));
+  }
+
+  test('a Pod that it forbids ends Failed with the reason', () => {
+    const settings = { seccompRoot: '/s', allowedUnsafeSysctls: [], policy: { privileged: false } };
+    const isolation = hostIsolation({ memoryBytes: 1, missingCapabilities: [] }, undefined, settings);
+    assert.deepEqual(rejectionOf(withContext({ privileged: true }), isolation), {
+      reason: 'HostPolicy',
+      message: 'forbidden by the policy of this host: container "a": privileged is not allowed',
+    });
+    assert.equal(rejectionOf(pod({}), isolation), undefined);
+  });
+
+  test('is read whole', () => {
+    const document = { privileged: false, hostPaths: ['/a'], capabilities: ['cap_net_raw'] };
+    assert.deepEqual(parseHostPolicy(document), { ...document, capabilities: ['NET_RAW'] });
+    assert.deepEqual(parseHostPolicy(null), {});
+  });
+
+  for (const document of [
+    [],
+    'no',
+    { privileged: 'no' },
+    { hostPath: [] },
+    { hostPaths: ['a'] },
+    { hostPaths: '/' },
+    { capabilities: [1] },
+  ]) {
+    test(`is refused when it says ${JSON.stringify(document)}`, () =>
+      assert.throws(() => parseHostPolicy(document)));
+  }
+});

@@ -1,0 +1,152 @@
+/** What a policy lets hosts decide by themselves, and how a host's turn counts in a rollout. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { toDaemonPod } from '../../coordinator/decisions/daemon-node.js';
+import { hostTurnTerms, turnWindows } from '../../coordinator/decisions/host-turn-terms.js';
+import { podTrouble } from '../../coordinator/decisions/pod-trouble.js';
+import {
+  chooseReplacements,
+  SITUATIONS,
+  type Situation,
+  situationOf,
+} from '../../coordinator/decisions/rolling-update.js';
+import { laneOf, type NodeFacts } from '../../coordinator/decisions/rollout-lane.js';
+import { classifyHours } from '../../shared/calendar/node-hours.js';
+import type { ConditionStatus } from '../../shared/kube/conditions.js';
+import {
+  CONFIRMED_CONDITION,
+  REVERTED_CONDITION,
+  TURN_ANNOTATION,
+  TURN_CONDITION,
+} from '../../shared/kube/host-turn.js';
+import type { Pod } from '../../shared/kube/pod.js';
+import type { RolloutPolicySpec } from '../../shared/kube/rollout-policy.js';
+import { REVISION_HASH_LABEL } from '../../shared/kube/workload.js';
+
+const NOW = Date.parse('2026-03-01T12:00:00Z');
+const HOUR = 3_600_000;
+const NODE = { name: 'n1', labels: { zone: 'Europe.Berlin' } };
+
+function termsOf(spec: Partial<RolloutPolicySpec>, steering = {}) {
+  return hostTurnTerms({ selector: {}, ...spec }, { handled: 0, ...steering }, NOW)(NODE);
+}
+
+describe("a host's terms", () => {
+  test('are none where the policy leaves it nothing to decide', () => {
+    assert.equal(termsOf({ waves: [{ name: 'all' }] }), undefined);
+  });
+
+  test('have defaults', () => {
+    assert.deepEqual(termsOf({ confirm: {}, hostHold: {} }), { confirmSeconds: 300, maxHoldSeconds: 3600 });
+  });
+
+  test('name who overrides the host, and why', () => {
+    const requests = [
+      { id: 1, verb: 'force-hold', targets: ['n1'], reason: 'recall', user: 'ada', time: '' },
+      { id: 2, verb: 'force-hold', targets: ['n2'], user: 'bob', time: '' },
+    ];
+    const terms = termsOf({ hostHold: { maxSeconds: 60 } }, { forced: ['n1', 'n2'], requests });
+    assert.deepEqual(terms, { maxHoldSeconds: 60, forcedBy: 'ada: recall' });
+    assert.equal(termsOf({ hostHold: {} }, { forced: ['*'] })?.forcedBy, 'the rollout');
+    assert.equal(termsOf({ confirm: {} }, { forced: ['*'] })?.forcedBy, undefined);
+  });
+
+  test('name the windows of a week on the clocks of the node, and none where they are overridden', () => {
+    const windows = [{ schedule: '0 3 * * *', durationSeconds: 3600, timeZoneLabel: 'zone' }];
+    const own = termsOf({ windows })?.windows ?? [];
+    assert.equal(own.length, 7);
+    assert.deepEqual(own[0], { from: '2026-03-02T02:00:00Z', until: '2026-03-02T03:00:00Z' });
+    assert.deepEqual(termsOf({ windows }, { overridden: ['n1'] }), {});
+  });
+
+  test('leave out what a freeze period covers', () => {
+    const windows = [{ schedule: '0 3 * * *', durationSeconds: 2 * 3600 }];
+    const freezes = [{ from: '2026-03-02T04:00:00Z', to: '2026-03-05T04:00:00Z' }];
+    const hours = classifyHours({ windows, freezes })({});
+    const [first, second] = turnWindows(hours, NOW) ?? [];
+    assert.deepEqual(first, { from: '2026-03-02T03:00:00Z', until: '2026-03-02T04:00:00Z' });
+    assert.deepEqual(second, { from: '2026-03-05T04:00:00Z', until: '2026-03-05T05:00:00Z' });
+  });
+});
+
+const MAKER = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'a', uid: 'ds', controller: true };
+
+function bearing(hash: string, until?: number, waiting?: string): Pod {
+  const windows = until === undefined ? undefined : [{ from: '', until: new Date(until).toISOString() }];
+  const labels = { [REVISION_HASH_LABEL]: hash };
+  const metadata = { name: 'b', uid: 'u', labels, ownerReferences: [MAKER] };
+  const turn = { successor: { metadata, spec: { containers: [], nodeName: 'n1' } }, windows };
+  const conditions = [
+    { type: 'Ready', status: 'True' as const },
+    ...(waiting ? [{ type: TURN_CONDITION, status: 'False' as const, reason: waiting }] : []),
+  ];
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: 'a',
+      ownerReferences: [MAKER],
+      annotations: { [TURN_ANNOTATION]: JSON.stringify(turn) },
+    },
+    spec: { containers: [], nodeName: 'n1' },
+    status: { phase: 'Running', conditions },
+  };
+}
+
+function situation(pod: Pod): string | undefined {
+  const pods = [toDaemonPod(pod, { hash: 'new', templateGeneration: undefined })];
+  const node = { name: 'n1', exists: true, shouldRun: true, shouldContinueRunning: true, pods };
+  return situationOf(node, 0, NOW)?.situation;
+}
+
+describe('a host that has its turn', () => {
+  test('is one of the update from then on, and uses its budget', () => {
+    assert.equal(situation(bearing('new')), 'turned');
+    const held: Partial<Record<Situation, string>> = { turned: 'n1', oldAvailable: 'n2' };
+    const sets = SITUATIONS.map((each) => [each, new Set(held[each] ? [held[each]] : [])]);
+    const nodes = Object.fromEntries(sets) as Record<Situation, Set<string>>;
+    const one = { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } };
+    assert.deepEqual(chooseReplacements({ desired: 2, covered: 2, nodes }, one), { create: [], replace: [] });
+  });
+
+  test('has none that is for another revision, or that it cannot begin any more', () => {
+    assert.equal(situation(bearing('older')), 'oldAvailable');
+    assert.equal(situation(bearing('new', NOW)), 'oldAvailable');
+    assert.equal(situation(bearing('new', NOW + HOUR)), 'turned');
+  });
+
+  test('that goes dark has failed if it had only to begin, and is deferred if it waited', () => {
+    const facts: NodeFacts = { situation: 'turned', contact: 'lost' };
+    assert.equal(laneOf(facts, NOW, { deadlineMs: HOUR }), 'failed');
+    assert.equal(laneOf({ ...facts, waiting: 'HeldLocally' }, NOW, { deadlineMs: HOUR }), 'deferred');
+    assert.equal(laneOf({ ...facts, contact: 'here' }, NOW, { deadlineMs: HOUR }), 'turned');
+    assert.equal(laneOf(facts, NOW, {}), 'turned');
+  });
+
+  test('that does not get the image in time has failed, one that is busy has not', () => {
+    const facts: NodeFacts = { situation: 'turned', contact: 'here', waitingSince: NOW - HOUR };
+    const rules = { deadlineMs: HOUR };
+    assert.equal(laneOf({ ...facts, waiting: 'ImageNotPulled' }, NOW, rules), 'failed');
+    assert.equal(laneOf({ ...facts, waiting: 'ImageNotPulled' }, NOW - 1, rules), 'turned');
+    assert.equal(laneOf({ ...facts, waiting: 'HeldLocally' }, NOW, rules), 'turned');
+  });
+
+  test('is done when it has confirmed its new Pod, not before, and is not late meanwhile', () => {
+    const pod = bearing('older');
+    pod.metadata.labels = { [REVISION_HASH_LABEL]: 'new' };
+    const confirmed = { type: CONFIRMED_CONDITION, status: 'False' as ConditionStatus };
+    pod.status?.conditions?.push(confirmed);
+    assert.equal(situation(pod), 'newUnavailable');
+    const facts = { situation: 'newUnavailable', contact: 'here', newPodAt: 0 } as const;
+    assert.equal(laneOf({ ...facts, isConfirming: true }, NOW, { deadlineMs: HOUR }), 'newUnavailable');
+    assert.equal(laneOf(facts, NOW, { deadlineMs: HOUR }), 'failed');
+    confirmed.status = 'True';
+    assert.equal(situation(pod), 'newAvailable');
+  });
+
+  test('and has gone back has failed', () => {
+    const pod = bearing('new');
+    pod.status?.conditions?.push({ type: REVERTED_CONDITION, status: 'True', reason: 'LinkLost' });
+    assert.equal(podTrouble(pod), 'RevertedByHost');
+  });
+});

@@ -1,0 +1,70 @@
+/** Settings files that are amended, and the versions of the agent on a host. */
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { isVersion, Versions } from '../../agent/install/versions.js';
+import { ExitError } from '../../shared/process/exit-error.js';
+import { amendSettings } from '../../shared/process/settings-file.js';
+import { temporaryDirectory } from '../harness/temporary-directory.js';
+
+test('a new file begins with its comment and has what was given', () => {
+  assert.equal(
+    amendSettings(undefined, '# head\n', { server: 'https://a:1' }),
+    '# head\n\nserver: https://a:1\n',
+  );
+});
+
+test('what was given takes the place of the old; comments, order and the rest stay', () => {
+  const text = '# mine\nlabels: a=b # why\nlogLevel: debug\n';
+  assert.equal(
+    amendSettings(text, '# head\n', { labels: 'c=d' }),
+    '# mine\nlabels: c=d # why\nlogLevel: debug\n',
+  );
+  assert.equal(amendSettings(text, '# head\n', {}), text);
+});
+
+test('a file that is not YAML is told of and not written over', () => {
+  assert.throws(() => amendSettings('a: [', '', { b: 'c' }), ExitError);
+});
+
+for (const [text, is] of [
+  ['0.1.0', true],
+  ['10.20.30-rc.1', true],
+  ['..', false],
+  ['0.1.0/..', false],
+  ['1.0.0-../x', false],
+  ['1.0', false],
+  ['', false],
+] as const) {
+  test(`${JSON.stringify(text)} is ${is ? '' : 'not '}a version`, () => assert.equal(isVersion(text), is));
+}
+
+function versionsWith(context: TestContext, ...names: string[]): Versions {
+  const directory = temporaryDirectory(context);
+  for (const name of names) {
+    mkdirSync(join(directory, name));
+    writeFileSync(join(directory, name, 'everynode-agent'), name);
+  }
+  return new Versions(directory);
+}
+
+test('switching keeps the one before; the same again keeps it too', (context) => {
+  const versions = versionsWith(context, '0.1.0', '0.2.0');
+  versions.switchTo('0.1.0');
+  assert.deepEqual([versions.current, versions.previous], ['0.1.0', '0.1.0']);
+  versions.switchTo('0.2.0');
+  versions.switchTo('0.2.0');
+  assert.deepEqual([versions.current, versions.previous], ['0.2.0', '0.1.0']);
+});
+
+test('old versions go, the running, the one before and a new one stay', (context) => {
+  const versions = versionsWith(context, '0.1.0', '0.2.0', '0.3.0', '0.4.0');
+  versions.switchTo('0.2.0');
+  versions.switchTo('0.3.0');
+  versions.prune('0.4.0');
+  assert.deepEqual(
+    ['0.1.0', '0.2.0', '0.3.0', '0.4.0'].filter((name) => existsSync(versions.program(name))),
+    ['0.2.0', '0.3.0', '0.4.0'],
+  );
+});

@@ -1,0 +1,242 @@
+/** Every host of a rollout has exactly one code; counts follow each event and add up to the fleet. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { RolloutWaves } from '../../coordinator/controllers/rollout-waves.js';
+import type { Contact } from '../../coordinator/decisions/contact.js';
+import type { NodeRecord } from '../../coordinator/decisions/node-record.js';
+import { SITUATIONS, type Situation } from '../../coordinator/decisions/rolling-update.js';
+import {
+  type HostPlace,
+  ROLLOUT_CODES,
+  type RolloutStand,
+  rolloutCode,
+} from '../../coordinator/decisions/rollout-code.js';
+import { estimatedEnd } from '../../coordinator/decisions/rollout-estimate.js';
+import type { WaveCounts } from '../../coordinator/decisions/rollout-memory.js';
+import { progressOf } from '../../coordinator/decisions/rollout-progress.js';
+import type { TurnWait } from '../../shared/kube/host-turn.js';
+import type { RolloutPhase } from '../../shared/kube/rollout.js';
+
+const WAVES = 3;
+const place = (change: Partial<HostPlace>): HostPlace => ({
+  ...{ wave: 1, lane: 'oldAvailable' },
+  ...change,
+});
+const stand = (change: Partial<RolloutStand>): RolloutStand => ({
+  ...{ phase: 'Progressing', wave: 1, isHalted: false, isBarred: false, isReverting: false },
+  ...change,
+});
+const BARRED = { phase: 'Failed' as const, isBarred: true };
+
+const CASES: [rule: string, place: HostPlace | undefined, stand: RolloutStand, code: string][] = [
+  ['no part in the rollout', undefined, stand({}), 'NotEligible'],
+  ['updated and well', place({ lane: 'newAvailable' }), stand({}), 'Updated'],
+  ['its wave is watched', place({ lane: 'newAvailable' }), stand({ phase: 'Soaking' }), 'Soaking'],
+  ['a wave after it is', place({ lane: 'newAvailable', wave: 0 }), stand({ phase: 'Soaking' }), 'Updated'],
+  ['not available yet', place({ lane: 'newUnavailable' }), stand({}), 'Updating'],
+  ['ordered', place({ lane: 'underWay' }), stand({}), 'Updating'],
+  ['two Pods side by side', place({ lane: 'pairAvailable' }), stand({}), 'Updating'],
+  ['no Pod in an open wave', place({ lane: 'empty' }), stand({}), 'Updating'],
+  ['others first', place({}), stand({}), 'Budget'],
+  ['a later wave', place({ wave: 2 }), stand({}), 'WaitingForWave'],
+  [
+    'the next wave waits for a person',
+    place({ wave: 2 }),
+    stand({ phase: 'AwaitingApproval' }),
+    'WaitingForApproval',
+  ],
+  ['the one after it does not', place({ wave: 3 }), stand({ phase: 'AwaitingApproval' }), 'WaitingForWave'],
+  ['paused', place({}), stand({ phase: 'Paused' }), 'RolloutPaused'],
+  ['frozen', place({ wave: 2 }), stand({ phase: 'Frozen' }), 'Frozen'],
+  [
+    'out of contact before its turn',
+    place({ lane: 'deferred' }),
+    stand({ phase: 'Paused' }),
+    'DeferredOffline',
+  ],
+  ['took it and is not well', place({ lane: 'failed' }), stand({}), 'Failed'],
+  ['the same, and nothing is taken back', place({ lane: 'failed' }), stand(BARRED), 'Failed'],
+  ['goes back', place({ lane: 'failed' }), stand({ ...BARRED, isReverting: true }), 'RollingBack'],
+  [
+    'well, and goes back too',
+    place({ lane: 'newAvailable' }),
+    stand({ ...BARRED, isReverting: true }),
+    'RollingBack',
+  ],
+  ['has gone back', place({ remark: 'Restored' }), stand(BARRED), 'Reverted'],
+  ['outside its window', place({ lane: 'outsideAvailable' }), stand({}), 'OutsideWindow'],
+  [
+    'outside its window, and not its turn',
+    place({ lane: 'outsideAvailable', wave: 2 }),
+    stand({}),
+    'WaitingForWave',
+  ],
+  ['updated, outside its window', place({ lane: 'outsideUpdated' }), stand({}), 'Updated'],
+  ['another Pod after a retry', place({ lane: 'again' }), stand({}), 'Updating'],
+  ['taken out', place({ lane: 'skipped' }), stand({ phase: 'Paused' }), 'Skipped'],
+  [
+    'yet to follow, and paused',
+    place({}),
+    stand({ phase: 'Completed', wave: 2, isHalted: true }),
+    'RolloutPaused',
+  ],
+  ['its host has its turn', place({ lane: 'turned' }), stand({}), 'Updating'],
+  ['its host says why not', place({ lane: 'turned', remark: 'HeldLocally' }), stand({}), 'HeldLocally'],
+  ['never had it', place({}), stand(BARRED), 'RolloutFailed'],
+];
+
+describe('a host of a rollout', () => {
+  for (const [rule, at, how, code] of CASES) {
+    test(`${rule}: ${code}`, () => assert.equal(rolloutCode(at, how), code));
+  }
+});
+
+const PHASES: RolloutPhase[] = [
+  'Progressing',
+  'Soaking',
+  'AwaitingApproval',
+  'Paused',
+  'Failed',
+  'Completed',
+];
+const situation = fc.option(fc.constantFrom(...SITUATIONS), { nil: undefined });
+const contact = fc.constantFrom<Contact>('here', 'away', 'lost');
+const event = fc.record({
+  node: fc.integer({ min: 0, max: 19 }),
+  situation,
+  contact,
+  trouble: fc.boolean(),
+  oldPodAt: fc.constantFrom(0, 2_000),
+  waiting: fc.option(fc.constantFrom<TurnWait>('HeldLocally', 'OutsideWindow'), { nil: undefined }),
+});
+
+function recordOf(
+  at: Situation,
+  trouble: boolean,
+  oldPodAt: number,
+  waiting: TurnWait | undefined,
+): NodeRecord {
+  const yes = {
+    desired: true,
+    current: true,
+    misscheduled: false,
+    ready: true,
+    available: true,
+    updated: true,
+  };
+  return {
+    ...{ share: yes, place: { situation: at, covered: true }, hashes: [] },
+    newPod: { createdAt: 0, ...(trouble ? { trouble: 'CrashLoopBackOff' } : {}) },
+    oldPodAt,
+    turn: { forced: false, ...(waiting ? { waiting } : {}) },
+  };
+}
+
+test('counts by code follow any events, agree with each host, and add up to the fleet', () => {
+  const phase = fc.constantFrom(...PHASES);
+  fc.assert(
+    fc.property(
+      fc.array(event, { maxLength: 80 }),
+      phase,
+      fc.integer({ min: -1, max: 2 }),
+      (events, how, wave) => {
+        const contacts = new Map<string, Contact>();
+        const nodes = Array.from({ length: 20 }, (_, index) => `n${index}`);
+        const waves = new RolloutWaves({
+          plan: new Map(nodes.map((name, index) => [name, index % WAVES])),
+          waves: WAVES,
+          standing: (name) => ({ contact: contacts.get(name) ?? 'here' }),
+          times: {},
+          rules: { deadlineMs: 600_000 },
+          now: () => 1_000,
+        });
+        for (const { node, situation: at, contact: link, trouble, oldPodAt, waiting } of events) {
+          const name = `n${node}`;
+          contacts.set(name, link);
+          waves.put(name, at, at && recordOf(at, trouble, oldPodAt, waiting));
+        }
+        const isBarred = how === 'Failed';
+        const now: RolloutStand = { phase: how, wave, isHalted: false, isBarred, isReverting: isBarred };
+        const failure = isBarred ? { failure: 'too many failed' } : {};
+        waves.follow({ revision: 'r', wave, startedAt: 1_000, ...failure });
+        const codeOf = (at: HostPlace | undefined) => rolloutCode(at, now);
+        const { codes } = progressOf(
+          waves.places.codes(WAVES, codeOf),
+          nodes.length - waves.places.existing,
+          undefined,
+        );
+        const expected: Record<string, number> = {};
+        for (const name of nodes) {
+          const code = codeOf(waves.places.of(name));
+          expected[code] = (expected[code] ?? 0) + 1;
+        }
+        assert.deepEqual({ ...codes }, expected);
+        assert.equal(
+          Object.values(codes).reduce((sum, count) => sum + count, 0),
+          nodes.length,
+        );
+        assert.ok(Object.keys(codes).every((code) => (ROLLOUT_CODES as readonly string[]).includes(code)));
+      },
+    ),
+  );
+});
+
+describe('the estimated end', () => {
+  const NOW = 1_000_000;
+  const none = {
+    updated: 0,
+    failed: 0,
+    deferred: 0,
+    outsideWindow: 0,
+    skipped: 0,
+    old: 0,
+    touched: 0,
+    failures: 0,
+    lateFailures: 0,
+  };
+  const counts = (nodes: number, change: Partial<WaveCounts> = {}): WaveCounts => ({
+    ...none,
+    nodes,
+    ...change,
+  });
+  const input = {
+    spec: { selector: {}, waves: [{ name: 'canary', soakSeconds: 60 }] },
+    phase: 'Progressing' as const,
+    waves: [counts(2), counts(10)],
+    wave: 0,
+    budgetOf: () => 2,
+    cycleMs: 10_000,
+    now: NOW,
+  };
+  const ROWS: [
+    rule: string,
+    change: Partial<Parameters<typeof estimatedEnd>[0]>,
+    afterMs: number | undefined,
+  ][] = [
+    ['waves, budgets and soaks one after another', {}, 10_000 + 60_000 + 50_000],
+    [
+      'a soak that has begun',
+      { phase: 'Soaking', waves: [counts(2, { updated: 2 }), counts(10)], soakingSince: NOW - 20_000 },
+      40_000 + 50_000,
+    ],
+    [
+      'hosts that are deferred or skipped are not waited for',
+      { waves: [counts(2), counts(10, { deferred: 6, skipped: 4 })] },
+      70_000,
+    ],
+    [
+      'a window that is yet to open',
+      { phase: 'AwaitingWindow', nextWindowAt: NOW + 3_600_000 },
+      3_600_000 + 120_000,
+    ],
+    ['nobody knows when a person approves', { phase: 'AwaitingApproval' }, undefined],
+    ['what is over has no end to come', { phase: 'Completed' }, undefined],
+  ];
+  for (const [rule, change, afterMs] of ROWS) {
+    test(rule, () => {
+      const expected = afterMs === undefined ? undefined : NOW + afterMs;
+      assert.equal(estimatedEnd({ ...input, ...change }), expected);
+    });
+  }
+});

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { takeRequests, validateNewRequests } from '../../coordinator/kinds/rollout-requests.js';
+import type { Rollout } from '../../shared/kube/rollout.js';
+import type { SteeringRequest } from '../../shared/kube/rollout-steering.js';
+
+const NOW = Date.parse('2026-03-01T10:00:00Z');
+const CONTEXT = { now: NOW, user: 'ann' };
+const WAVES = [{ name: 'canary' }, { name: 'rest' }];
+
+function rollout(annotations: Record<string, string> = {}, spec?: Rollout['spec'], handled = 0): Rollout {
+  const status = { revision: 'r2', waves: WAVES, steering: { handled } } as unknown as NonNullable<
+    Rollout['status']
+  >;
+  const prefixed = Object.entries(annotations).map(([key, value]) => [`fleet.everynode.dev/${key}`, value]);
+  return {
+    apiVersion: 'fleet.everynode.dev/v1',
+    kind: 'Rollout',
+    metadata: { name: 'web', annotations: Object.fromEntries(prefixed) },
+    ...(spec ? { spec } : {}),
+    status,
+  };
+}
+
+const standing = (id: number): SteeringRequest => ({ id, verb: 'pause', user: 'bob', time: 't' });
+
+test('a steering annotation becomes a request with the name of its author, and is gone', () => {
+  const next = rollout({ abort: 'now', reason: 'tills hang' });
+  takeRequests(next, rollout(), CONTEXT);
+  assert.equal(next.metadata.annotations, undefined);
+  assert.deepEqual(next.spec?.requests, [
+    { id: 1, verb: 'abort', reason: 'tills hang', user: 'ann', time: '2026-03-01T10:00:00Z', revision: 'r2' },
+  ]);
+});
+
+test('nobody writes a request by hand', () => {
+  const forged = { requests: [{ ...standing(1), user: 'the boss' }] };
+  const next = rollout({}, forged);
+  takeRequests(next, rollout(), CONTEXT);
+  assert.equal(next.spec, undefined);
+});
+
+test('requests that were taken in go with the next one, others stay; ids go on', () => {
+  const current = rollout({}, { requests: [standing(4), standing(5)] }, 4);
+  const next = { ...rollout({ skip: 'a, b,' }), spec: current.spec ?? {} };
+  takeRequests(next, current, CONTEXT);
+  const found = next.spec.requests?.map(({ id, verb, targets }) => [id, verb, targets]);
+  assert.deepEqual(found, [
+    [5, 'pause', undefined],
+    [6, 'skip', ['a', 'b']],
+  ]);
+});
+
+test('where a verb names nothing its value is the reason, if it says anything', () => {
+  const reasonOf = (value: string) => {
+    const next = rollout({ abort: value });
+    takeRequests(next, rollout(), CONTEXT);
+    return next.spec?.requests?.[0]?.reason;
+  };
+  assert.equal(reasonOf('tills hang'), 'tills hang');
+  assert.equal(reasonOf('true'), undefined);
+});
+
+const MISTAKES: [Record<string, string>, string | undefined][] = [
+  [{ approve: 'rest' }, undefined],
+  [{ promote: '*' }, undefined],
+  [{ approve: 'lab' }, 'metadata.annotations[fleet.everynode.dev/approve]'],
+  [{ approve: '' }, 'metadata.annotations[fleet.everynode.dev/approve]'],
+  [{ skip: ' , ' }, 'metadata.annotations[fleet.everynode.dev/skip]'],
+  [{ pause: '' }, undefined],
+  [{ abort: '' }, 'metadata.annotations[fleet.everynode.dev/reason]'],
+  [{ 'override-windows': '*' }, 'metadata.annotations[fleet.everynode.dev/reason]'],
+  [{ 'override-windows': '*', reason: 'a hole in the lock' }, undefined],
+  [{ pause: '', reason: 'x'.repeat(1025) }, 'metadata.annotations[fleet.everynode.dev/reason]'],
+];
+
+for (const [annotations, field] of MISTAKES) {
+  test(`a request ${JSON.stringify(annotations).slice(0, 60)} is ${field ? 'refused' : 'taken'}`, () => {
+    const next = rollout(annotations);
+    takeRequests(next, rollout(), CONTEXT);
+    const errors = validateNewRequests(next, rollout());
+    assert.deepEqual(
+      errors.map((error) => error.field),
+      field ? [field] : [],
+    );
+  });
+}

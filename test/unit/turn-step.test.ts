@@ -1,0 +1,120 @@
+/** When a host may begin a turn. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { holdInAnswer, holdInFile } from '../../agent/decisions/local-hold.js';
+import { type TurnFacts, turnStep } from '../../agent/decisions/turn-step.js';
+
+const HOUR = 3_600_000;
+const NOW = Date.parse('2026-03-01T03:00:00Z');
+const WINDOW = { from: '2026-03-01T02:00:00Z', until: '2026-03-01T04:00:00Z' };
+
+function facts(change: Partial<TurnFacts> = {}): TurnFacts {
+  return { turn: {}, hubTime: NOW, missing: [], hold: undefined, heldSince: undefined, now: 0, ...change };
+}
+
+function reasonOf(change: Partial<TurnFacts>): string {
+  const step = turnStep(facts(change));
+  return step.kind === 'begin' ? 'begin' : step.reason;
+}
+
+describe('a turn', () => {
+  const cases: [string, Partial<TurnFacts>, string][] = [
+    ['begins when nothing stands against it', {}, 'begin'],
+    ['waits for a time of the coordinator, windows or not', { hubTime: undefined }, 'NoTrustedTime'],
+    ['waits for its images', { missing: [{ image: 'app:2' }] }, 'ImageNotPulled'],
+    ['begins inside its window', { turn: { windows: [WINDOW] } }, 'begin'],
+    ['begins at its first moment', { turn: { windows: [WINDOW] }, hubTime: NOW - HOUR }, 'begin'],
+    ['does not at its last', { turn: { windows: [WINDOW] }, hubTime: NOW + HOUR }, 'OutsideWindow'],
+    ['does not before', { turn: { windows: [WINDOW] }, hubTime: NOW - HOUR - 1 }, 'OutsideWindow'],
+    ['has no window at all', { turn: { windows: [] } }, 'OutsideWindow'],
+    ['waits for a busy host', { turn: { maxHoldSeconds: 60 }, hold: { reason: 'sale' } }, 'HeldLocally'],
+    [
+      'does not wait for longer than it may be held',
+      { turn: { maxHoldSeconds: 60 }, hold: { reason: 'sale' }, heldSince: 0, now: 60_000 },
+      'begin',
+    ],
+    ['is not held where the policy does not say so', { hold: { reason: 'sale' } }, 'begin'],
+    [
+      'is not held against the word of the centre',
+      { turn: { maxHoldSeconds: 60, forcedBy: 'ada: recall' }, hold: { reason: 'sale' } },
+      'begin',
+    ],
+    [
+      'is outside its window even if it is forced',
+      { turn: { maxHoldSeconds: 60, forcedBy: 'ada', windows: [WINDOW] }, hubTime: NOW + 2 * HOUR },
+      'OutsideWindow',
+    ],
+  ];
+  for (const [name, change, reason] of cases) test(name, () => assert.equal(reasonOf(change), reason));
+
+  test('says when its window opens, and looks again then', () => {
+    const step = turnStep(facts({ turn: { windows: [WINDOW] }, hubTime: NOW - 3 * HOUR }));
+    assert.deepEqual(step, {
+      kind: 'wait',
+      reason: 'OutsideWindow',
+      message: 'its window opens at 2026-03-01T02:00:00.000Z',
+      againMs: 2 * HOUR,
+    });
+  });
+
+  test('that goes on against the host says whom it overrode, and by whose word', () => {
+    const turn = { maxHoldSeconds: 60, forcedBy: 'ada: recall' };
+    const step = turnStep(facts({ turn, hold: { reason: 'sale' } }));
+    assert.deepEqual(step, { kind: 'begin', overridden: 'sale; overridden by ada: recall' });
+  });
+
+  test('never begins outside of all its windows, without a trusted time or an image', () => {
+    const time = fc.integer({ min: 0, max: 100 });
+    const window = fc.record({ from: time, length: time });
+    const at = (hours: number) => new Date(NOW + hours * HOUR).toISOString();
+    const any = fc.record({
+      windows: fc.array(window, { maxLength: 4 }),
+      hubTime: fc.option(time, { nil: undefined }),
+      isMissing: fc.boolean(),
+      hold: fc.option(fc.constant({ reason: 'sale' }), { nil: undefined }),
+      forced: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(any, ({ windows, hubTime, isMissing, hold, forced }) => {
+        const step = turnStep(
+          facts({
+            turn: {
+              windows: windows.map(({ from, length }) => ({ from: at(from), until: at(from + length) })),
+              maxHoldSeconds: 10,
+              ...(forced && { forcedBy: 'ada' }),
+            },
+            hubTime: hubTime === undefined ? undefined : NOW + hubTime * HOUR,
+            missing: isMissing ? [{ image: 'app:2' }] : [],
+            hold,
+          }),
+        );
+        const isOpen =
+          hubTime !== undefined &&
+          windows.some(({ from, length }) => from <= hubTime && hubTime < from + length);
+        assert.equal(step.kind === 'begin', isOpen && !isMissing && (!hold || forced));
+        if (step.kind === 'wait' && step.againMs !== undefined) assert.ok(step.againMs > 0);
+      }),
+    );
+  });
+});
+
+describe("a host's 'not now'", () => {
+  test('is a file, whatever stands in it', () => {
+    assert.deepEqual(holdInFile('', 0), { reason: 'held on the host' });
+    assert.deepEqual(holdInFile('  a sale\nand more', 0), { reason: 'a sale' });
+  });
+
+  test('ends by itself when it says when', () => {
+    const until = Date.parse('2026-03-01T03:00:00Z');
+    const text = 'until: 2026-03-01T03:00:00Z\na sale\n';
+    assert.deepEqual(holdInFile(text, until - 1), { reason: 'a sale', until });
+    assert.equal(holdInFile(text, until), undefined);
+    assert.deepEqual(holdInFile('a sale\nuntil: tomorrow', until), { reason: 'a sale' });
+  });
+
+  test('is any answer but none, ok and go', () => {
+    for (const go of ['', '\n', 'ok\n', 'GO']) assert.equal(holdInAnswer(go, 0), undefined, go);
+    assert.deepEqual(holdInAnswer('the arm moves\n', 0), { reason: 'the arm moves' });
+  });
+});
