@@ -16,8 +16,8 @@ const REFUSALS: Refusals = { 404: 'NotFound', 409: 'NotRunning', otherwise: 'Eng
 /** The engine hears of a start and an end by another way than the bytes: asked again after 5 ms, doubling to half a second. */
 const FIRST_LOOK_MS = 5;
 const LAST_LOOK_MS = 500;
-/** How long a process may take to be there before it is given up to be killed. */
-const KILL_MS = 5_000;
+/** How long a process may take to be there before it is given up to be sized or killed. */
+const START_MS = 5_000;
 
 /** What `GET /exec/ID/json` answers, the part that is read. */
 interface ExecAnswer {
@@ -92,8 +92,18 @@ class DockerProcess implements ExecProcess {
     this.streams.endInput();
   }
 
-  resize(size: TerminalSize): Promise<void> {
-    return this.streams.resize(size);
+  /** The first size comes with the first keys, at times before the process: an engine refuses it until then. */
+  async resize(size: TerminalSize): Promise<void> {
+    const patience = AbortSignal.any([this.signal, AbortSignal.timeout(START_MS)]);
+    let refusal: unknown;
+    for await (const { Pid } of this.#looks(patience)) {
+      refusal = await this.streams.resize(size).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      if (refusal === undefined || Pid !== 0) break;
+    }
+    if (refusal !== undefined) throw refusal;
   }
 
   close(): void {
@@ -108,7 +118,7 @@ class DockerProcess implements ExecProcess {
   }
 
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<boolean> {
-    for await (const { Running, Pid } of this.#looks(AbortSignal.timeout(KILL_MS))) {
+    for await (const { Running, Pid } of this.#looks(AbortSignal.timeout(START_MS))) {
       if (!Running) return true;
       // Its streams are there before the process is.
       if (Pid !== 0) return isInContainer(Pid, this.container) && signalled(Pid, signal);

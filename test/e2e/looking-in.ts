@@ -129,7 +129,9 @@ export function lookingIn(kind: EngineKind): void {
           kubectl,
           `${kubectl.binary} exec -it looked-at -c main -- /bin/busybox sh`,
         );
-        terminal.type('/bin/busybox stty size; echo $((6*7))\r');
+        // The size and the keys come by ways of their own, here as upstream: the first keys may be there before it.
+        const sized = 'until busybox stty size | busybox grep "33 99"; do busybox sleep 0.1; done';
+        terminal.type(`${sized}; echo $((6*7))\r`);
         await soon(
           () => /33 99\r\n42\r\n/.test(terminal.printed),
           () => `the size, not ${terminal.printed}`,
