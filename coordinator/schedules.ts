@@ -4,7 +4,7 @@ import { cronProblems, schedule } from '../shared/calendar/cron.js';
 import type { Clock } from '../shared/process/clock.js';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import type { Logger } from '../shared/process/log.js';
-import { expireEvents } from './controllers/event-expiry.js';
+import { EventExpiry } from './controllers/event-expiry.js';
 import { expireRequests } from './hub/request-expiry.js';
 import { expireTokens } from './hub/token-expiry.js';
 import type { Registry } from './registry/registry.js';
@@ -35,7 +35,6 @@ export interface SchedulesOptions {
 
 const EVERY_HOUR = '0 * * * *';
 const EVERY_FIVE_MINUTES = '*/5 * * * *';
-const EVERY_MINUTE = '* * * * *';
 const EVERY_NIGHT = '17 3 * * *';
 
 interface Job {
@@ -69,6 +68,7 @@ export function startSchedules(options: SchedulesOptions): { stop(): Promise<voi
 function jobsOf(options: SchedulesOptions): Job[] {
   const { store, registry, renewCertificate, clock, log, restore, backups } = options;
   const compaction = new Compaction(store);
+  const eventExpiry = new EventExpiry(registry, clock);
   return [
     {
       name: 'compaction',
@@ -80,9 +80,9 @@ function jobsOf(options: SchedulesOptions): Job[] {
     },
     {
       name: 'event-expiry',
-      when: EVERY_MINUTE,
+      when: EVERY_FIVE_MINUTES,
       run: async () => {
-        const events = await expireEvents(registry, clock);
+        const events = await eventExpiry.run();
         return events === 0 ? undefined : { events };
       },
     },

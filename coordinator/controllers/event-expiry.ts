@@ -1,42 +1,83 @@
 /** Events are news: they go an hour after they last happened (kube-apiserver's `--event-ttl`). */
 import type { KubeEvent } from '../../shared/kube/event.js';
+import type { ObjectRef } from '../../shared/kube/meta.js';
 import type { Clock } from '../../shared/process/clock.js';
 import { Slice } from '../../shared/process/slice.js';
 import { eventKind } from '../kinds/index.js';
-import type { Registry } from '../registry/registry.js';
+import type { ObjectRecord, Registry } from '../registry/registry.js';
 import { unlessOutdated } from './outdated.js';
 
 const EVENT_TTL_MS = 3_600_000;
 /** Deleted together, so that they share commits. */
 const WIDTH = 100;
+/** A mark stands for what happened within so long. */
+const MARK_MS = 60_000;
 
-/** Deletes expired Events; answers how many there were. */
-export async function expireEvents(
-  registry: Pick<Registry, 'list' | 'delete'>,
-  clock: Clock,
-): Promise<number> {
-  const { records } = await registry.list(eventKind);
-  const slice = new Slice(clock);
-  const expired: KubeEvent[] = [];
-  for (const record of records) {
-    const event = record.object();
-    if (clock.now() - lastHappened(event) > EVENT_TTL_MS) expired.push(event);
-    await slice.pause();
+/** What was stored up to this revision had happened by then, ms since the epoch. */
+interface Mark {
+  revision: number;
+  at: number;
+}
+
+/**
+ * An hour of rollouts in a large fleet leaves hundreds of thousands of Events. Which of them are due follows from their
+ * revisions, so they are decoded once a start and not at each run.
+ */
+export class EventExpiry {
+  readonly #registry: Pick<Registry, 'list' | 'delete'>;
+  readonly #clock: Clock;
+  /** Oldest first; both of their numbers grow. Undefined before the first run. */
+  #marks: Mark[] | undefined;
+
+  constructor(registry: Pick<Registry, 'list' | 'delete'>, clock: Clock) {
+    this.#registry = registry;
+    this.#clock = clock;
   }
-  for (let from = 0; from < expired.length; from += WIDTH) {
-    await Promise.all(
-      expired.slice(from, from + WIDTH).map(({ metadata }) =>
-        unlessOutdated(async () => {
-          // One that happened again meanwhile has moved on and stays.
-          const { resourceVersion } = metadata;
-          await registry.delete(eventKind, metadata, {
-            preconditions: resourceVersion ? { resourceVersion } : {},
-          });
-        }),
-      ),
-    );
+
+  /** Deletes Events that are due; answers how many there were. One that comes due between two runs goes with the second. */
+  async run(): Promise<number> {
+    const now = this.#clock.now();
+    const { records, resourceVersion } = await this.#registry.list(eventKind);
+    const marks = this.#marks ?? (await this.#readMarks(records));
+    this.#marks = marks;
+    marks.push({ revision: Number(resourceVersion), at: Math.max(now, marks.at(-1)?.at ?? 0) });
+    const due = marks.findLast(({ at }) => now - at > EVENT_TTL_MS);
+    if (!due) return 0;
+    marks.splice(0, marks.indexOf(due) + 1);
+    const expired = records.filter(({ revision }) => revision <= due.revision);
+    for (let from = 0; from < expired.length; from += WIDTH) {
+      await Promise.all(expired.slice(from, from + WIDTH).map((record) => this.#delete(record)));
+    }
+    return expired.length;
   }
-  return expired.length;
+
+  /** When those that are there happened, as they say themselves. */
+  async #readMarks(records: readonly ObjectRecord<KubeEvent>[]): Promise<Mark[]> {
+    const slice = new Slice(this.#clock);
+    const marks: Mark[] = [];
+    let [newest, until] = [{ revision: 0, at: 0 }, 0];
+    for (const record of records.toSorted((one, other) => one.revision - other.revision)) {
+      const at = Math.max(newest.at, lastHappened(record.object()));
+      if (at >= until) {
+        newest = { revision: 0, at };
+        until = at + MARK_MS;
+        marks.push(newest);
+      }
+      Object.assign(newest, { revision: record.revision, at });
+      await slice.pause();
+    }
+    return marks;
+  }
+
+  #delete(record: ObjectRecord<KubeEvent>): Promise<void> {
+    return unlessOutdated(async () => {
+      const { namespace, name } = record.object().metadata;
+      const ref: ObjectRef = { name, ...(namespace ? { namespace } : {}) };
+      // One that happened again meanwhile has moved on and stays.
+      const preconditions = { resourceVersion: String(record.revision) };
+      await this.#registry.delete(eventKind, ref, { preconditions });
+    });
+  }
 }
 
 function lastHappened(event: KubeEvent): number {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { expireEvents } from '../../coordinator/controllers/event-expiry.js';
+import { EventExpiry } from '../../coordinator/controllers/event-expiry.js';
 import { newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
 import { expireTokens } from '../../coordinator/hub/token-expiry.js';
 import { eventKind, namespaceKind, secretKind } from '../../coordinator/kinds/index.js';
@@ -14,7 +14,7 @@ import { Expired } from '../../coordinator/store/store.js';
 import { ManualClock } from '../../shared/process/clock.js';
 import { ExitError } from '../../shared/process/exit-error.js';
 import { silentLogger } from '../../shared/process/log.js';
-import { joinNode, withControlPlane } from '../harness/control-plane.js';
+import { type ControlPlane, joinNode, withControlPlane } from '../harness/control-plane.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
 
 describe('compaction', () => {
@@ -49,22 +49,48 @@ describe('token expiry', () => {
 });
 
 describe('event expiry', () => {
-  withControlPlane('an Event goes an hour after it last happened', async (plane) => {
+  const HALF_AN_HOUR = 1_800_000;
+  const eventsIn = async (plane: ControlPlane) => {
+    const { records } = await plane.registry.list(eventKind);
+    return records.map((event) => [event.object().reason, event.object().count]);
+  };
+  const teller = async (plane: ControlPlane) => {
     await joinNode(plane, 'n1');
     const record = plane.events.from('test');
     const node = plane.informers.nodes.get({ name: 'n1' });
     assert.ok(node);
-    record(node, 'Normal', 'Once', 'once');
-    record(node, 'Normal', 'Again', 'again');
-    await plane.advance(1_800_000);
-    record(node, 'Normal', 'Again', 'again');
-    await plane.advance(1_801_000);
-    assert.equal(await expireEvents(plane.registry, plane.clock), 1);
-    const { records } = await plane.registry.list(eventKind);
-    assert.deepEqual(
-      records.map((event) => [event.object().reason, event.object().count]),
-      [['Again', 2]],
-    );
+    return (reason: string) => record(node, 'Normal', reason, reason);
+  };
+
+  withControlPlane('an Event goes an hour after it last happened', async (plane) => {
+    const tell = await teller(plane);
+    tell('Once');
+    tell('Again');
+    await plane.advance(HALF_AN_HOUR);
+    tell('Again');
+    await plane.advance(HALF_AN_HOUR + 1_000);
+    assert.equal(await new EventExpiry(plane.registry, plane.clock).run(), 1);
+    assert.deepEqual(await eventsIn(plane), [['Again', 2]]);
+  });
+
+  withControlPlane('what is told while it runs goes by its revision, undecoded', async (plane) => {
+    const tell = await teller(plane);
+    const expiry = new EventExpiry(plane.registry, plane.clock);
+    assert.equal(await expiry.run(), 0);
+    tell('Early');
+    tell('Again');
+    await plane.advance(1_000);
+    assert.equal(await expiry.run(), 0);
+    await plane.advance(HALF_AN_HOUR);
+    tell('Again');
+    await plane.advance(HALF_AN_HOUR - 2_000);
+    assert.equal(await expiry.run(), 0);
+    await plane.advance(3_000);
+    assert.equal(await expiry.run(), 1);
+    assert.deepEqual(await eventsIn(plane), [['Again', 2]]);
+    await plane.advance(2 * HALF_AN_HOUR);
+    assert.equal(await expiry.run(), 1);
+    assert.deepEqual(await eventsIn(plane), []);
   });
 });
 
