@@ -25,6 +25,7 @@ const TOUCHED: readonly Lane[] = [
   'pairUnavailable',
   'failed',
   'again',
+  'unheard',
 ];
 
 /** Lanes of nodes that are being updated at this moment. */

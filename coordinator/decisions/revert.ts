@@ -29,7 +29,9 @@ function uselessOf({ fleet: { nodes }, failed }: RevertShare): string[] {
 
 /** Hosts that have no available Pod now, or may have none at any moment. */
 function withoutOf({ nodes, alsoUnavailable = 0 }: Fleet): number {
-  return (
-    alsoUnavailable + nodes.oldUnavailable.size + nodes.empty.size + nodes.underWay.size + nodes.turned.size
+  const { oldUnavailable, empty, underWay, turned, unheard } = nodes;
+  return [oldUnavailable, empty, underWay, turned, unheard].reduce(
+    (sum, { size }) => sum + size,
+    alsoUnavailable,
   );
 }

@@ -6,7 +6,8 @@ import { updateBudget } from './update-strategy.js';
 /**
  * Where a node stands in an update. Only live Pods count. "Retiring": an old Pod on a node that should no longer run
  * the DaemonSet. "Pair": an old and a new Pod side by side. "Under way": a replacement was ordered and is not seen yet.
- * "Turned": the host of an old Pod is to replace it by itself, and may do so at any moment.
+ * "Turned": the host of an old Pod is to replace it by itself, and may do so at any moment. "Unheard": since a restore
+ * nobody knows how its Pods do, and what the store says of them is as old as the backup.
  */
 export const SITUATIONS = [
   'excess',
@@ -21,6 +22,7 @@ export const SITUATIONS = [
   'pairUnavailable',
   'underWay',
   'turned',
+  'unheard',
 ] as const;
 
 /** One of `SITUATIONS`. */
@@ -60,6 +62,7 @@ export function situationOf(
 ): NodeSituation | undefined {
   const pods = presentPods(node);
   if (!node.shouldRun && pods.length === 0) return undefined;
+  if (node.isUnheard && pods.length > 0) return { situation: 'unheard', covered: false };
   const live = pods.filter((pod) => !pod.terminating);
   const [newPod, ...moreNew] = live.filter((pod) => pod.updated);
   const [oldPod, ...moreOld] = live.filter((pod) => !pod.updated);
@@ -112,7 +115,8 @@ function replaceInPlace({ nodes, alsoUnavailable = 0 }: Fleet, maxUnavailable: n
     nodes.pairAvailable.size +
     nodes.pairUnavailable.size +
     nodes.underWay.size +
-    nodes.turned.size;
+    nodes.turned.size +
+    nodes.unheard.size;
   const left = maxUnavailable - unavailable;
   const first = take(nodes.oldAvailable, left);
   const then = take(nodes.retiringAvailable, left - first.length);
@@ -121,7 +125,9 @@ function replaceInPlace({ nodes, alsoUnavailable = 0 }: Fleet, maxUnavailable: n
 
 /** A successor starts beside its predecessor; Pods on nodes to be left go when enough others cover for them. */
 function surge({ nodes, covered, desired }: Fleet, maxSurge: number): Replacements {
-  const surging = nodes.excess.size + nodes.pairUnavailable.size + nodes.underWay.size + nodes.turned.size;
+  const surging = [nodes.excess, nodes.pairUnavailable, nodes.underWay, nodes.turned, nodes.unheard]
+    .map(({ size }) => size)
+    .reduce((sum, size) => sum + size);
   const spare = take(nodes.retiringAvailable, covered - desired);
   return {
     create: [...nodes.oldUnavailable, ...take(nodes.oldAvailable, maxSurge - surging)],

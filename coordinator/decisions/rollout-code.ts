@@ -70,6 +70,7 @@ const OLD: ReadonlySet<Lane> = new Set<Lane>([
   'oldAvailable',
   'oldUnavailable',
   'empty',
+  'unheard',
   'outsideAvailable',
   'outsideUnavailable',
 ]);

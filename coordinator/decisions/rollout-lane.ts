@@ -59,7 +59,12 @@ export interface LaneRules {
   retriedAt?: number;
 }
 
-const BEFORE_ITS_TURN: ReadonlySet<Situation> = new Set(['oldAvailable', 'oldUnavailable', 'empty']);
+const BEFORE_ITS_TURN: ReadonlySet<Situation> = new Set([
+  'oldAvailable',
+  'oldUnavailable',
+  'empty',
+  'unheard',
+]);
 const AFTER_ITS_TURN: ReadonlySet<Situation> = new Set([
   'newAvailable',
   'newUnavailable',

@@ -119,6 +119,10 @@ export class Greeter {
   async #welcome(session: Session, hello: Hello, node: Node, offsetMs: number): Promise<void> {
     const { presence, live, conditions, informers, log } = this.#parts;
     session.send(this.#welcomeFor(node, hello));
+    this.#parts.heard.welcomed(
+      session,
+      hello.have.map(([uid]) => uid),
+    );
     const sender = new DesiredSender(
       hello.have,
       this.#sourceFor(session.node, hello),

@@ -1,9 +1,10 @@
-/** Marks the Nodes whose hosts have said, since a restore, what they run: from then on their Pods in the store may be believed. */
+/** Marks the Nodes whose hosts have said, since a restore, what they run and how it does: from then on their Pods in the store may be believed. */
 import { HEARD_IN_ERA } from '../../shared/kube/node.js';
+import type { Pod } from '../../shared/kube/pod.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
-import type { Informers } from '../informers/informer.js';
+import { type Informers, PODS_BY_NODE } from '../informers/informer.js';
 import { nodeKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
 import type { Sealer } from './seal.js';
@@ -20,23 +21,67 @@ export interface HeardHostsParts {
 
 const RETRY_MS = 1_000;
 
+/** How far a session has come. */
+interface Hearing {
+  /** What the host held at its hello. */
+  held: ReadonlySet<string>;
+  isSettled: boolean;
+  /** Uids of Pods whose status has been told and stored. */
+  told: Set<string>;
+}
+
+type HeardSession = Pick<Session, 'node' | 'phase'>;
+
 export class HeardHosts {
   readonly #parts: HeardHostsParts;
+  /** Of nodes that are unheard, until they are not. */
+  readonly #hearings = new WeakMap<HeardSession, Hearing>();
 
   constructor(parts: HeardHostsParts) {
     this.#parts = parts;
   }
 
-  /** The store has what the host of this session holds. Without a restore there is nothing to tell. */
-  settled(session: Pick<Session, 'node' | 'phase'>): void {
-    const { informers, era, sealer, clock, log } = this.#parts;
-    const { node } = session;
-    if (sealer.restoredFrom === 0 || session.phase !== 'live') return;
-    if (informers.nodes.get({ name: node })?.metadata.annotations?.[HEARD_IN_ERA] === era) return;
+  /** The host is let in, and held this at its hello. Without a restore there is nothing to hear. */
+  welcomed(session: HeardSession, held: readonly string[]): void {
+    if (this.#parts.sealer.restoredFrom === 0 || this.#isHeard(session.node)) return;
+    this.#hearings.set(session, { held: new Set(held), isSettled: false, told: new Set() });
+  }
+
+  /** The store has what the host of this session holds. */
+  settled(session: HeardSession): void {
+    const hearing = this.#hearings.get(session);
+    if (!hearing) return;
+    hearing.isSettled = true;
+    this.#judge(session, hearing);
+  }
+
+  /** The statuses of these Pods are stored as the host tells them. */
+  told(session: HeardSession, uids: Iterable<string>): void {
+    const hearing = this.#hearings.get(session);
+    if (!hearing) return;
+    for (const uid of uids) hearing.told.add(uid);
+    this.#judge(session, hearing);
+  }
+
+  /** A Pod whose status is as old as the backup, or begins anew because it was given back, would count as out of service. */
+  #judge(session: HeardSession, { held, isSettled, told }: Hearing): void {
+    const { informers, log, clock } = this.#parts;
+    const { node, phase } = session;
+    const isAwaited = ({ metadata: { uid = '' } }: Pod) => held.has(uid) && !told.has(uid);
+    if (phase !== 'live' || !isSettled || informers.pods.indexed(PODS_BY_NODE, node).some(isAwaited)) return;
+    this.#hearings.delete(session);
     this.#mark(node).catch((error: unknown) => {
       log.warn({ node, err: error }, 'host is not marked as heard, will try again');
-      clock.after(RETRY_MS, () => this.settled(session));
+      clock.after(RETRY_MS, () => {
+        this.#hearings.set(session, { held: new Set(), isSettled: true, told: new Set() });
+        this.settled(session);
+      });
     });
+  }
+
+  #isHeard(node: string): boolean {
+    const { informers, era } = this.#parts;
+    return informers.nodes.get({ name: node })?.metadata.annotations?.[HEARD_IN_ERA] === era;
   }
 
   async #mark(name: string): Promise<void> {

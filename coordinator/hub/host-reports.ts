@@ -6,6 +6,7 @@ import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { Informers } from '../informers/informer.js';
 import type { GivenBack } from './given-back.js';
+import type { HeardHosts } from './heard-hosts.js';
 import type { LiveSessions } from './live-sessions.js';
 import type { MirrorPods } from './mirror-pods.js';
 import type { Counted, RecordEvent } from './record-event.js';
@@ -20,6 +21,7 @@ export interface HostReportsParts {
   givenBack: GivenBack;
   turnedPods: TurnedPods;
   mirrors: MirrorPods;
+  heard: HeardHosts;
   /** As the agents' component. */
   recordEvent: RecordEvent;
   clock: Clock;
@@ -38,7 +40,7 @@ export class HostReports {
 
   /** Resolves when the report is committed; that of a session that is its node's no more goes unread. */
   async status(session: Session, report: StatusReport): Promise<void> {
-    const { live, statusWriter, mirrors, log } = this.#parts;
+    const { live, informers, statusWriter, mirrors, heard, log } = this.#parts;
     const entry = live.get(session.node);
     if (entry?.session !== session) return;
     try {
@@ -47,7 +49,10 @@ export class HostReports {
       await this.#takeTurns(session, report.turned ?? []);
       if (report.mirrors) await mirrors.told(session.node, report.mirrors);
       const pods = report.pods.map((pod) => mirrors.underStoredUid(session.node, pod));
+      // The status of a Pod that is yet to be given back is dropped, and comes again.
+      const stored = pods.filter(({ uid }) => informers.pods.byUid(uid)).map(({ uid }) => uid);
       await statusWriter.write({ node: session.node, offsetMs: entry.offsetMs }, { ...report, pods });
+      heard.told(session, stored);
     } catch (error) {
       log.warn({ node: session.node, err: error }, 'report could not be stored');
       throw error;

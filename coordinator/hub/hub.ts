@@ -148,12 +148,14 @@ export class Hub implements SessionEvents {
     });
     this.#mirrors = new MirrorPods(shared, (node, pods) => this.#writeStatuses(statusWriter, node, pods));
     const mirrors = this.#mirrors;
+    const heard = new HeardHosts({ ...options, log });
     this.#reports = new HostReports({
       ...shared,
       statusWriter,
       givenBack,
       turnedPods: new TurnedPods({ ...shared, sealer: options.sealer }),
       mirrors,
+      heard,
       recordEvent: recordEvent.asAgent,
     });
     const objects = new NodeObjects(informers, (node, uid) => this.#live.get(node)?.session.touch(uid));
@@ -162,7 +164,7 @@ export class Hub implements SessionEvents {
       ...shared,
       conditions: this.#conditions,
       givenBack,
-      heard: new HeardHosts({ ...options, log }),
+      heard,
       objects,
       rightsOf: (node) => this.#enrolment.rightsOf(node),
       recordEvent: recordEvent.asNodeController,

@@ -212,15 +212,37 @@ withRestored(
   [podOf('p', OLD)],
 );
 
-withRestored('a Node is marked as heard once what its host runs is stored', async (bench) => {
-  const heardIn = () => bench.plane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[HEARD_IN_ERA];
-  const marks: boolean[] = [];
-  bench.plane.informers.nodes.onChange(() => {
-    if (heardIn() !== undefined) marks.push(known(bench) !== undefined);
-  });
-  await host(bench, [given(podOf('p'), BACKUP_REVISION + 3)]);
-  await eventually(() => heardIn() === bench.plane.store.era());
-  assert.equal(marks[0], true);
+withRestored(
+  'a Node is marked as heard once what its host runs is stored, and how that does',
+  async (bench) => {
+    const heardIn = () =>
+      bench.plane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[HEARD_IN_ERA];
+    const marks: (string | undefined)[] = [];
+    bench.plane.informers.nodes.onChange(() => {
+      if (heardIn() !== undefined) marks.push(known(bench)?.status?.phase);
+    });
+    const agent = await host(bench, [given(podOf('p'), BACKUP_REVISION + 3)]);
+    await eventually(() => known(bench) !== undefined);
+    await bench.plane.settle();
+    assert.equal(heardIn(), undefined);
+    agent.link.outbox.putPod({
+      uid: 'uid-p',
+      namespace: 'default',
+      name: 'p',
+      status: { phase: 'Running' },
+    });
+    await eventually(() => heardIn() === bench.plane.store.era());
+    assert.equal(marks[0], 'Running');
+  },
+);
+
+withRestored('a host that holds nothing is heard by its hello', async (bench) => {
+  await host(bench, []);
+  await eventually(
+    () =>
+      bench.plane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[HEARD_IN_ERA] ===
+      bench.plane.store.era(),
+  );
 });
 
 withHub('without a restore no Node is marked', async (bench) => {

@@ -63,3 +63,16 @@ test('a surge deletes no Pod that is available and alone', () => {
     }),
   );
 });
+
+test('a Pod that is unheard since a restore is not replaced, and uses budget like one that is out of service', () => {
+  const nodes = ['old', 'oldUnready', 'old'].map(nodeOf);
+  const replaced = (unheard: readonly number[], rollingUpdate: DaemonSetUpdateStrategy['rollingUpdate']) => {
+    const marked = nodes.map((node, index) => ({ ...node, isUnheard: unheard.includes(index) }));
+    const spec = { updateStrategy: { type: 'RollingUpdate', ...(rollingUpdate ? { rollingUpdate } : {}) } };
+    return syncPass({ nodes: marked, spec, hash: 'new', now: 1_000 }).deletePods;
+  };
+  assert.deepEqual(replaced([0, 1, 2], { maxUnavailable: 3 }), []);
+  assert.deepEqual(replaced([1], { maxUnavailable: 1 }), []);
+  assert.deepEqual(replaced([1], { maxUnavailable: 2 }), ['p0']);
+  assert.deepEqual(replaced([2], { maxUnavailable: 1 }), ['p1']);
+});

@@ -5,6 +5,8 @@ import { failedSince, laneOf, type NodeFacts } from '../../coordinator/decisions
 const LANES: [string, Parameters<typeof laneOf>[0], string | undefined][] = [
   ['its link down before its turn', { situation: 'oldAvailable', contact: 'away' }, 'deferred'],
   ['lost before its turn', { situation: 'oldUnavailable', contact: 'lost' }, 'deferred'],
+  ['unheard since a restore holds its wave', { situation: 'unheard', contact: 'here' }, 'unheard'],
+  ['unheard since a restore, and dark', { situation: 'unheard', contact: 'lost' }, 'deferred'],
   ['its link down after its turn', { situation: 'newAvailable', contact: 'away' }, 'newAvailable'],
   ['lost before its turn, and its Pod is gone', { situation: 'empty', contact: 'lost' }, 'deferred'],
   ['lost after its turn', { situation: 'newUnavailable', contact: 'lost', newPodAt: 0 }, 'failed'],
