@@ -2,6 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import type Database from 'better-sqlite3';
+import { HistoryChanges, type HistoryRow } from './history-changes.js';
 import { type PackedCommit, unpackCommit } from './packed-commit.js';
 import { confirmRestore } from './sqlite-identity.js';
 import type { WorkerCall, WorkerReply, WorkerRequest } from './sqlite-messages.js';
@@ -12,16 +13,6 @@ import { toStoreError } from './store-error.js';
 /** History rows deleted in one transaction: commits go in between. */
 const COMPACTION_SLICE = 2_000;
 
-interface HistoryRow {
-  revision: number;
-  key: string;
-  value: Buffer | null;
-  previousRevision: number | null;
-  previousValue: Buffer | null;
-}
-
-const NEXT_OF_KEY = '(SELECT min(n.revision) FROM history n WHERE n.key = h.key AND n.revision > h.revision)';
-
 class Connection {
   readonly #database: Database.Database;
   readonly #rememberNothing;
@@ -29,13 +20,14 @@ class Connection {
   readonly #create;
   readonly #update;
   readonly #remove;
-  readonly #changes;
+  readonly #changes: HistoryChanges;
   readonly #before;
   readonly #forget;
 
   constructor(path: string) {
     const database = openDatabase(path);
     this.#database = database;
+    this.#changes = new HistoryChanges(database);
     this.#rememberNothing = database.prepare<[number, string]>(
       'INSERT INTO history (revision, key) VALUES (?, ?)',
     );
@@ -49,14 +41,6 @@ class Connection {
       'UPDATE objects SET revision = ?, value = CAST(? AS TEXT) WHERE key = ?',
     );
     this.#remove = database.prepare<string>('DELETE FROM objects WHERE key = ?');
-    this.#changes = database.prepare<{ after: number; until: number; limit: number }, HistoryRow>(
-      `SELECT revision, key, previousRevision, CAST(previousValue AS BLOB) AS previousValue, CAST(CASE
-         WHEN next IS NULL THEN (SELECT o.value FROM objects o WHERE o.key = page.key)
-         ELSE (SELECT n.previous_value FROM history n WHERE n.revision = next) END AS BLOB) AS value
-       FROM (SELECT revision, key, previous_revision AS previousRevision, previous_value AS previousValue,
-           ${NEXT_OF_KEY} AS next
-         FROM history h WHERE revision > @after AND revision <= @until ORDER BY revision LIMIT @limit) AS page`,
-    );
     // SQLite takes the bare columns from the row that holds the minimum.
     this.#before = database.prepare<
       { after: number; until: number; from: string; to: string },
@@ -78,7 +62,7 @@ class Connection {
         this.#commit(call.commit);
         return [];
       case 'changes':
-        return this.#changes.all(call).map(toChange);
+        return this.#changes.read(call).map(toChange);
       case 'before':
         return this.#before
           .all({ ...call, from: call.prefix, to: `${call.prefix}\u{10ffff}` })
