@@ -28,6 +28,7 @@ import type { LinkCertificates } from './link/link-certificates.js';
 import type { HostInfo } from './node/host-info.js';
 import { allocatableOf } from './node/node-status.js';
 import { NodeWatch } from './node/node-watch.js';
+import type { ProcessCost } from './node/process-cost.js';
 import { AccountTokens, type AskToken } from './pods/account-tokens.js';
 import type { PodFiles } from './pods/pod-files.js';
 import type { HostFacts, PodReports, PodSource, PodVolumes } from './pods/pod-host.js';
@@ -66,6 +67,8 @@ export interface AgentHost {
   heardTime?: HeardTime;
   /** Changes the status before it is told; a real host's is told as it is. */
   amendStatus?: (status: NodeStatus) => NodeStatus;
+  /** What the agent's process costs the host; absent for hosts that pretend. */
+  cost?: () => ProcessCost;
   /** Called at each welcome. */
   onLive?: () => void;
   /** A steady clock. */
@@ -154,6 +157,7 @@ export function createAgent(host: AgentHost): Agent {
     },
     agent: createAgentSide({ ...host, workers, held, node, turns }),
     ...(host.certificates ? { certificates: host.certificates } : {}),
+    ...(host.cost ? { cost: host.cost } : {}),
     clock,
     log: log.child({ component: 'link' }),
     random: host.chance.random,

@@ -32,6 +32,7 @@ import { ImageRecords } from './images/image-records.js';
 import { RegistrySettings } from './images/registry-settings.js';
 import { diskUse } from './node/disk-use.js';
 import { readHostInfo } from './node/host-info.js';
+import { processCost } from './node/process-cost.js';
 import { type EnginePlaces, openRuntime } from './open-runtime.js';
 import { FolderPodFiles } from './pods/pod-files.js';
 import { readHostPolicy } from './read-host-policy.js';
@@ -115,6 +116,7 @@ export async function startAgent(
     hold: holdAt(settings.hold, clock, systemClock),
     heardTime: await openHeardTime(dataDir, settings, log),
     onLive: () => upgrades.proven(),
+    cost: processCost,
     readHost: () => readHostInfo(dataDir, settings.nodeIp),
     clock,
     wallClock: systemClock,

@@ -74,7 +74,7 @@ export async function startCoordinator(
     hosts: new HostBoard({ informers, clock }),
     foresee: new ManifestPlanner({ registry, informers, clock }),
     metrics: metrics.page(
-      { informers, connected: () => hub.connected },
+      { informers, connected: () => hub.connected, meters: hub.meters },
       new Set(registry.kinds.map(({ resource }) => resource)),
     ),
     restore,
@@ -187,6 +187,7 @@ class ApiPart implements Part {
       ...parts,
       ...(audit ? { audit } : {}),
       streams: hub.streams,
+      meters: hub.meters,
       agentLink: hub,
       agentFiles: new AgentFiles(releaseDirectory(data), VERSION),
       settings: {

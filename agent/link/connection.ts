@@ -2,9 +2,10 @@
 import { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { createConnection, Socket } from 'node:net';
-import type { ConnectionOptions } from 'node:tls';
+import { type ConnectionOptions, TLSSocket } from 'node:tls';
 import { WebSocket } from 'ws';
 import { decodeFromHub, encodeMessage } from '../../shared/link/codec.js';
+import type { LinkMeter } from '../../shared/link/link-meter.js';
 import {
   BEAT_INTERVAL_MS,
   type FromAgent,
@@ -61,6 +62,10 @@ export class Connection {
   readonly #socket: WebSocket;
   readonly #events: ConnectionEvents;
   readonly #clock: Clock;
+  readonly #meter: LinkMeter;
+  /** When the ping went out that has no answer yet; the last one's round trip, ms. */
+  #pingedAt: number | undefined;
+  #roundTripMs: number | undefined;
   #transport: Socket | undefined;
   #silence: SilenceWatch | undefined;
   #beat: Timer | undefined;
@@ -70,9 +75,11 @@ export class Connection {
   #endReason: string | undefined;
   #refusalCode: number | undefined;
 
-  constructor(target: LinkTarget, events: ConnectionEvents, clock: Clock) {
+  /** `meter` counts what the connection carries. */
+  constructor(target: LinkTarget, events: ConnectionEvents, clock: Clock, meter: LinkMeter) {
     this.#events = events;
     this.#clock = clock;
+    this.#meter = meter;
     this.#target = target;
     const { ca, certificate } = target;
     const trusting = ca
@@ -109,6 +116,7 @@ export class Connection {
     if (this.#socket.readyState !== WebSocket.OPEN) return;
     try {
       const frame = encodeMessage(message);
+      this.#meter.message('up', message, frame.length);
       await new Promise<void>((resolve) => this.#socket.send(frame, () => resolve()));
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
@@ -128,7 +136,15 @@ export class Connection {
 
   /** The hub's answer counts as a sign of life. */
   ping(): void {
-    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.ping();
+    if (this.#socket.readyState !== WebSocket.OPEN) return;
+    this.#pingedAt ??= this.#clock.monotonic();
+    this.#meter.beat();
+    this.#socket.ping();
+  }
+
+  /** From a beat to its answer, ms; undefined before the first. */
+  get roundTripMs(): number | undefined {
+    return this.#roundTripMs;
   }
 
   /** Ends the connection at once. `closed` follows with this reason. */
@@ -146,7 +162,7 @@ export class Connection {
     });
     socket.on('open', () => this.#opened());
     socket.on('message', (data, isBinary) => this.#received(data, isBinary));
-    socket.on('pong', () => this.#silence?.heard());
+    socket.on('pong', () => this.#answered());
     socket.on('unexpected-response', (_request, response) => void this.#refused(response));
     socket.on('error', (error: NodeJS.ErrnoException) => {
       // Of several addresses that all failed there is no message, only what the first one said.
@@ -155,12 +171,27 @@ export class Connection {
     socket.on('close', (code) => this.#closed(code));
   }
 
+  #answered(): void {
+    this.#silence?.heard();
+    if (this.#pingedAt === undefined) return;
+    this.#roundTripMs = Math.round(this.#clock.monotonic() - this.#pingedAt);
+    this.#pingedAt = undefined;
+  }
+
   #opened(): void {
+    this.#meterUpgrade();
     const bytesRead = () => this.#transport?.bytesRead ?? 0;
     this.#silence = new SilenceWatch(this.#clock, bytesRead, () => this.end('silence'));
     this.#armBeat();
     this.#prove();
     this.#events.opened();
+  }
+
+  #meterUpgrade(): void {
+    const transport = this.#transport;
+    if (!transport) return;
+    const isResumed = transport instanceof TLSSocket && transport.isSessionReused();
+    this.#meter.connected(isResumed, { up: transport.bytesWritten, down: transport.bytesRead });
   }
 
   /** Before everything else, where the hub asks for it. */
@@ -172,7 +203,7 @@ export class Connection {
 
   #armBeat(): void {
     this.#beat = this.#clock.after(this.#beatIntervalMs, () => {
-      this.#socket.ping();
+      this.ping();
       this.#armBeat();
     });
   }
@@ -182,7 +213,9 @@ export class Connection {
     this.#silence?.heard();
     try {
       if (!isBinary || !Buffer.isBuffer(data)) throw new ProtocolError('frame is not binary');
-      this.#events.received(decodeFromHub(data));
+      const message = decodeFromHub(data);
+      this.#meter.message('down', message, data.length);
+      this.#events.received(message);
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
       this.#endReason = error.message;

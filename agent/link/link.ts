@@ -2,12 +2,15 @@
  * The agent's link: connects, says hello, receives, comes back after a break. Reports go out through its `outbox`;
  * what the coordinator wants comes in through the `AgentSide` it was given.
  */
-import type { Desired, FromHub, Goodbye, Welcome } from '../../shared/link/messages.js';
-import { CERTIFICATES, CHANNELS, FEATURES, HOST_TURNS } from '../../shared/link/version.js';
+
+import { LinkBytes, LinkMeter } from '../../shared/link/link-meter.js';
+import type { Desired, FromHub, Goodbye, MetersReport, Welcome } from '../../shared/link/messages.js';
+import { CERTIFICATES, CHANNELS, FEATURES, HOST_TURNS, METERS } from '../../shared/link/version.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { AgentSide } from './agent-side.js';
 import { Connection, type LinkTarget } from './connection.js';
+import { CostReports } from './cost-reports.js';
 import type { LinkCertificates } from './link-certificates.js';
 import {
   FIRST_STATE,
@@ -46,7 +49,12 @@ export interface LinkOptions {
   log: Logger;
   /** In [0, 1): spreads reconnects. */
   random: () => number;
+  /** What this process costs its host; absent for hosts that pretend. */
+  cost?: () => ProcessCost;
 }
+
+/** As the hub is told of it. */
+type ProcessCost = Omit<MetersReport, 'kind' | 'upMs' | 'roundTripMs'>;
 
 /** What exists while a connection does. */
 interface Attachment {
@@ -60,7 +68,10 @@ interface Attachment {
 
 export class Link {
   readonly outbox: Outbox;
+  /** What all connections have carried. */
+  readonly bytes = new LinkBytes();
   readonly #options: LinkOptions;
+  readonly #costs: CostReports | undefined;
   #state: LinkState = FIRST_STATE;
   #attachment: Attachment | undefined;
   #timer: Timer | undefined;
@@ -69,6 +80,8 @@ export class Link {
 
   constructor(options: LinkOptions) {
     this.#options = options;
+    const { clock, cost } = options;
+    this.#costs = cost && new CostReports(clock, () => ({ ...cost(), ...this.#roundTrip() }));
     this.outbox = new Outbox(options.clock, (uids) => options.agent.turnsTold(uids));
   }
 
@@ -91,6 +104,16 @@ export class Link {
     return this.#attachment?.connection.quietMs() ?? Number.POSITIVE_INFINITY;
   }
 
+  /** From a beat to its answer, ms; undefined before the first one of this connection. */
+  get roundTripMs(): number | undefined {
+    return this.#attachment?.connection.roundTripMs;
+  }
+
+  #roundTrip(): { roundTripMs?: number } {
+    const { roundTripMs } = this;
+    return roundTripMs === undefined ? {} : { roundTripMs };
+  }
+
   /** Has the hub answer soon, if it is there. */
   askForLife(): void {
     this.#attachment?.connection.ping();
@@ -107,6 +130,7 @@ export class Link {
     log.debug({ from: previous.phase, to: next.phase }, 'link changed state');
     if (previous.phase === 'live' && next.phase !== 'live') {
       this.outbox.close();
+      this.#costs?.stop();
       this.#options.certificates?.lost();
     }
     this.#enter(next);
@@ -159,6 +183,7 @@ export class Link {
         closed: (reason, code) => isPresent() && this.#closed(reason, code),
       },
       clock,
+      new LinkMeter(this.bytes),
     );
     const streams = new OutgoingStreams(
       connection,
@@ -256,6 +281,9 @@ export class Link {
     agent.onLive(welcome);
     const turns = welcome.features.includes(HOST_TURNS);
     this.outbox.open((message) => attachment.connection.send(message), { turns });
+    if (welcome.features.includes(METERS)) {
+      this.#costs?.begin((report) => attachment.connection.send(report));
+    }
     const ask = (csr: string) => attachment.connection.send({ kind: 'renew', csr });
     const canRenew = welcome.features.includes(CERTIFICATES);
     this.#options.certificates?.live(welcome.serverTimeMs, canRenew ? ask : undefined);

@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { countWritten } from '../../shared/process/written-bytes.js';
 import type { ContainerLife } from '../decisions/pod-view.js';
 import type { ContainerIdentity } from '../runtime/driver.js';
 
@@ -55,7 +56,9 @@ export class FolderPodFiles implements PodFiles {
   write(podUid: string, lives: Lives): void {
     const path = this.#livesPath(podUid);
     mkdirSync(join(this.#root, podUid), { recursive: true });
-    writeFileSync(`${path}.new`, JSON.stringify(lives), { mode: 0o600 });
+    const text = JSON.stringify(lives);
+    writeFileSync(`${path}.new`, text, { mode: 0o600 });
+    countWritten(text);
     renameSync(`${path}.new`, path);
   }
 

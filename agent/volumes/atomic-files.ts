@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readdir, readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
+import { countWritten } from '../../shared/process/written-bytes.js';
 import type { VolumeFile } from '../decisions/volume-files.js';
 
 const CURRENT = '..data';
@@ -45,6 +46,7 @@ async function writeNew(
   for (const [path, { content, mode }] of files) {
     await makeFolders(directory, dirname(path));
     await writeFile(join(directory, path), content);
+    countWritten(content);
     // As asked for, whatever the umask.
     await chmod(join(directory, path), mode);
   }

@@ -9,6 +9,7 @@ import { AGE_COLUMN, column, NAME_COLUMN, NONE, wideColumn } from '../kinds/tabl
 import type { Answer } from './answer.js';
 import type { ApiParts, ApiRequest } from './api-request.js';
 import type { DiscoveredResource } from './discovery.js';
+import { answerHostMeters } from './host-meters.js';
 import { goneHost, hostLine, type LineOf, watchHosts } from './host-watch.js';
 import { negotiateAnswer } from './media-type.js';
 import type { ResourceRequest } from './request-info.js';
@@ -27,7 +28,7 @@ export const HOST_RESOURCE: DiscoveredResource = {
   categories: [],
   namespaced: false,
   verbs: ['get', 'list', 'watch'],
-  subresources: {},
+  subresources: { meters: { group: FLEET_GROUP, version: 'v1', kind: 'HostMeters', verbs: ['get'] } },
 };
 
 const COLUMNS = [
@@ -61,6 +62,7 @@ export function isHostsRequest({ group, version, resource }: ResourceRequest): b
 /** Answers `get`, `list` and `watch`. Throws 404, 405. */
 export async function answerHosts(parts: ApiParts, request: ApiRequest): Promise<Answer> {
   const { verb, name, subresource } = request.info;
+  if (subresource === 'meters' && verb === 'get') return answerHostMeters(parts, request);
   if (subresource !== undefined) throw pathNotFound();
   if (verb === 'watch') return watchHosts(parts, request, isTable(request) ? tableLine(parts) : hostLine);
   if (verb === 'get' && name !== undefined) return oneHost(parts, request, name);

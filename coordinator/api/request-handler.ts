@@ -7,7 +7,7 @@ import type { ApiParts } from './api-request.js';
 import { answerRequest } from './dispatch.js';
 import type { Gate, Identity } from './gate.js';
 import { InFlight } from './in-flight.js';
-import { METRICS_PATH, type MetricsPage } from './metrics-page.js';
+import { AGENTS_METRICS_PATH, METRICS_PATH, type MetricsPage } from './metrics-page.js';
 import { createPathAnswers } from './path-answers.js';
 import { type RequestInfo, readRequest } from './request-info.js';
 import type { LoggedRequest } from './request-log.js';
@@ -149,7 +149,9 @@ export class RequestHandler {
     const accepted = accept === undefined ? {} : { accept };
     if (info.type === 'refused') throw info.reason === 'method' ? methodNotAllowed() : pathNotFound();
     if (info.type === 'path') {
-      if (info.path === METRICS_PATH && this.#options.metrics) return metricsAnswer(this.#options.metrics);
+      const { metrics } = this.#options;
+      if (info.path === METRICS_PATH && metrics) return metricsAnswer(metrics, await metrics.text());
+      if (info.path === AGENTS_METRICS_PATH && metrics) return metricsAnswer(metrics, metrics.agents());
       const ifNoneMatch = headers['if-none-match'];
       return this.#answerPath(info, { ...accepted, ...(ifNoneMatch === undefined ? {} : { ifNoneMatch }) });
     }
@@ -171,8 +173,8 @@ export class RequestHandler {
   }
 }
 
-async function metricsAnswer({ contentType, text }: MetricsPage): Promise<Answer> {
-  const bytes = Buffer.from(await text());
+function metricsAnswer({ contentType }: MetricsPage, text: string): Answer {
+  const bytes = Buffer.from(text);
   return { type: 'bytes', code: 200, bytes, headers: { 'content-type': contentType } };
 }
 

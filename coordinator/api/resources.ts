@@ -1,10 +1,13 @@
 /** HTTP to registry verbs and back: the objects themselves, their `/status` and `/approval`. */
 import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
+import type { Node } from '../../shared/kube/node.js';
 import type { Status } from '../../shared/kube/status.js';
+import { nodeKind } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
-import type { DeleteResult, Patch } from '../registry/registry.js';
+import type { DeleteResult, ObjectRecord, Patch } from '../registry/registry.js';
 import { type Answer, ok } from './answer.js';
 import type { ApiParts, ApiRequest } from './api-request.js';
+import { withMeters } from './host-meters.js';
 import { objectsToRead } from './list-size.js';
 import { negotiateAnswer, parseMediaType } from './media-type.js';
 import { listAnswer, recordAnswer, type View } from './object-answer.js';
@@ -43,7 +46,11 @@ export function refOf({ info }: ApiRequest): ObjectRef {
 
 async function getObject(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
   const view = viewOf(request, parts);
-  return recordAnswer(kind, await parts.registry.get(kind, refOf(request)), view);
+  const record = await parts.registry.get(kind, refOf(request));
+  const isNode = kind.resource === nodeKind.resource && kind.group === nodeKind.group;
+  if (!isNode || view.form === 'table') return recordAnswer(kind, record, view);
+  const meters = parts.meters.of(record.object().metadata.name);
+  return recordAnswer(kind, withMeters(record as ObjectRecord<Node>, meters), view);
 }
 
 /** Waits for a place when there is much to read; answers how to give it back before the answer ends. */

@@ -10,6 +10,7 @@ import type { Node } from '../../shared/kube/node.js';
 import {
   type Hello,
   JOIN_SEAL_HEADER,
+  type MetersReport,
   type PodReport,
   type ReportedEvent,
   type StatusReport,
@@ -43,6 +44,7 @@ import {
   secretField,
 } from './node-credentials.js';
 import { NodeLanes } from './node-lanes.js';
+import { NodeMeters } from './node-meters.js';
 import { NodeObjects } from './node-objects.js';
 import { nodeOfSubject } from './node-subject.js';
 import type { PendingRestore } from './pending-restore.js';
@@ -95,6 +97,7 @@ const REVOKED_DRAIN_MS = 500;
 
 export class Hub implements SessionEvents {
   readonly streams: PodStreams;
+  readonly meters: NodeMeters;
   readonly #options: HubOptions;
   readonly #credentials: NodeCredentials;
   readonly #enrolment: Enrolment;
@@ -114,6 +117,7 @@ export class Hub implements SessionEvents {
   constructor(options: HubOptions) {
     const { registry, informers, presence, clock, clusterUID } = options;
     this.#inbox = new Inbox(clock);
+    this.meters = new NodeMeters(clock);
     const log = options.log.child({ component: 'hub' });
     this.#options = { ...options, log };
     this.#credentials = new NodeCredentials(registry);
@@ -229,7 +233,9 @@ export class Hub implements SessionEvents {
 
   /** Takes over the WebSocket of an agent whose credential proved which node it is. */
   accept(proven: ProvenNode, socket: WebSocket, transport: Duplex): void {
-    this.#sessions.add(new Session(proven, socket, transport, this, this.#inbox, this.#options.clock));
+    const meter = this.meters.connection(proven.node);
+    const { clock } = this.#options;
+    this.#sessions.add(new Session(proven, socket, transport, this, this.#inbox, clock, meter));
   }
 
   /** Sends all agents away for a moment and resolves when they are gone. Nothing is written about it. */
@@ -261,6 +267,11 @@ export class Hub implements SessionEvents {
 
   events(session: Session, items: ReportedEvent[]): void {
     this.#reports.events(session, items);
+  }
+
+  /** The last word of a process that was replaced meanwhile does no harm. */
+  meter({ node }: Session, report: MetersReport): void {
+    this.meters.told(node, report);
   }
 
   renew({ node }: Session, csr: string): Promise<string> {
@@ -300,6 +311,7 @@ export class Hub implements SessionEvents {
     // Deleted and made anew: the news of the deletion is old.
     if (entry && entry.nodeUid !== previous.metadata.uid) return;
     presence.forget(previous.metadata.name);
+    this.meters.forget(previous.metadata.name);
     entry?.session.goodbye(nodeDeleted(clusterUID));
   }
 

@@ -4,14 +4,17 @@
  */
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { TLSSocket } from 'node:tls';
 import type { WebSocket } from 'ws';
 import { ApiError } from '../../shared/kube/status.js';
 import { decodeFromAgent, encodeMessage } from '../../shared/link/codec.js';
+import type { LinkMeter } from '../../shared/link/link-meter.js';
 import type {
   FromAgent,
   FromHub,
   Goodbye,
   Hello,
+  MetersReport,
   ReportedEvent,
   StatusReport,
   StreamRequest,
@@ -47,6 +50,8 @@ export interface SessionEvents {
   /** Resolves when the report is committed. */
   status(session: Session, report: StatusReport): Promise<void>;
   events(session: Session, items: ReportedEvent[]): void;
+  /** What its process costs the host. */
+  meter(session: Session, report: MetersReport): void;
   /** Resolves with the new certificate, PEM. Rejects with ApiError. */
   renew(session: Session, csr: string): Promise<string>;
   /** The socket is gone. Called once, whatever happened. */
@@ -79,12 +84,13 @@ export class Session {
   readonly #events: SessionEvents;
   readonly #clock: Clock;
   readonly #silence: SilenceWatch;
+  readonly #meter: LinkMeter;
   readonly #helloTimer: Timer;
   #streams: IncomingStreams | undefined;
   #state: SessionState = { phase: 'greeting' };
   #endReason: string | undefined;
 
-  /** `transport` is the socket under the WebSocket. */
+  /** `transport` is the socket under the WebSocket; `meter` counts what it carries. */
   constructor(
     { node, hash }: ProvenNode,
     socket: WebSocket,
@@ -92,6 +98,7 @@ export class Session {
     events: SessionEvents,
     inbox: Inbox,
     clock: Clock,
+    meter: LinkMeter,
   ) {
     this.node = node;
     this.credentialHash = hash;
@@ -99,13 +106,21 @@ export class Session {
     this.#socket = socket;
     this.#events = events;
     this.#clock = clock;
+    this.#meter = meter;
+    if (transport instanceof Socket) {
+      const isResumed = transport instanceof TLSSocket && transport.isSessionReused();
+      meter.connected(isResumed, { up: transport.bytesRead, down: transport.bytesWritten });
+    }
     const bytesRead = () => (transport instanceof Socket ? transport.bytesRead : 0);
     this.#silence = new SilenceWatch(clock, bytesRead, () => this.#end('silence'));
     socket.on('message', (data, isBinary) => {
       this.#silence.heard();
       inbox.add(() => this.#received(data, isBinary));
     });
-    socket.on('ping', () => this.#silence.heard());
+    socket.on('ping', () => {
+      this.#silence.heard();
+      meter.beat('up');
+    });
     socket.on('pong', () => this.#silence.heard());
     socket.on('error', (error) => {
       this.#endReason ??= error.message;
@@ -138,14 +153,20 @@ export class Session {
   /** Queues a message; after the end it goes nowhere. */
   send(message: FromHub): void {
     if (this.#state.phase === 'greeting' || this.#state.phase === 'live') {
-      this.#socket.send(encodeMessage(message));
+      this.#socket.send(this.#encoded(message));
     }
   }
 
   /** Resolves when the operating system took the message, or never will. */
   #sendDrained(message: FromHub): Promise<void> {
     if (this.#state.phase !== 'live') return Promise.resolve();
-    return new Promise((resolve) => this.#socket.send(encodeMessage(message), () => resolve()));
+    return new Promise((resolve) => this.#socket.send(this.#encoded(message), () => resolve()));
+  }
+
+  #encoded(message: FromHub): Buffer {
+    const frame = encodeMessage(message);
+    this.#meter.message('down', message, frame.length);
+    return frame;
   }
 
   /** The hello was accepted. `features` are those that both ends know. */
@@ -220,7 +241,10 @@ export class Session {
         timer.cancel();
         resolve(isAlive);
       };
-      this.#socket.once('pong', () => answer(true));
+      this.#socket.once('pong', () => {
+        this.#meter.beat('down');
+        answer(true);
+      });
       this.#socket.once('close', () => answer(false));
       this.#socket.ping();
     });
@@ -244,7 +268,9 @@ export class Session {
   #received(data: unknown, isBinary: boolean): void {
     try {
       if (!isBinary || !Buffer.isBuffer(data)) throw new ProtocolError('frame is not binary');
-      this.#dispatch(decodeFromAgent(data));
+      const message = decodeFromAgent(data);
+      this.#meter.message('up', message, data.length);
+      this.#dispatch(message);
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
       this.#violated(error.message);
@@ -283,6 +309,9 @@ export class Session {
         return;
       case 'events':
         this.#events.events(this, message.items);
+        return;
+      case 'meters':
+        this.#events.meter(this, message);
         return;
       case 'renew':
         void this.#renew(message.csr, state);

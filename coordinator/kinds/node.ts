@@ -1,5 +1,6 @@
 /** v1 Node. Created by the hub at an agent's first hello, or by a client beforehand. */
 import { findCondition } from '../../shared/kube/conditions.js';
+import { AGENT_METER_ANNOTATION, LINK_METER_ANNOTATION } from '../../shared/kube/host-meters.js';
 import { HEARD_IN_ERA, type Node, type NodeAddress } from '../../shared/kube/node.js';
 import type { Kind, WriteContext } from './kind.js';
 import { validateNode, validateNodeStatus, validateNodeUpdate } from './node-validation.js';
@@ -35,14 +36,22 @@ function setDefaults(node: Node): void {
   node.spec ??= {};
 }
 
+/** What a read has added is not to come back by a write. */
+function dropMeters({ metadata: { annotations } }: Node): void {
+  delete annotations?.[LINK_METER_ANNOTATION];
+  delete annotations?.[AGENT_METER_ANNOTATION];
+}
+
 /** Status comes from the agent; a creator may set it, as upstream lets the kubelet do. */
 function prepareForUpdate(next: Node, current: Node, context: WriteContext): void {
   keepOwnAnnotation(HEARD_IN_ERA, next, current, context);
+  dropMeters(next);
   next.status = current.status ?? {};
 }
 
 function prepareForStatusUpdate(next: Node, current: Node, context: WriteContext): void {
   keepOwnAnnotation(HEARD_IN_ERA, next, current, context);
+  dropMeters(next);
   next.spec = current.spec ?? {};
 }
 
@@ -94,7 +103,7 @@ export const nodeKind: Kind<Node> = {
   hasGeneration: false,
   nameRule: 'dnsSubdomain',
   setDefaults,
-  prepareForCreate: () => undefined,
+  prepareForCreate: dropMeters,
   prepareForUpdate,
   prepareForStatusUpdate,
   validate: validateNode,

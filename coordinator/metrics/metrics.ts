@@ -2,6 +2,7 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { MetricsPage } from '../api/metrics-page.js';
 import { addFleetMetrics, type FleetMetricsParts } from './fleet-metrics.js';
+import { addLinkMetrics, agentsPage, type LinkMeters } from './link-metrics.js';
 import { requestMetrics } from './request-metrics.js';
 import { type CommitObserver, storeMetrics } from './store-metrics.js';
 
@@ -15,11 +16,17 @@ export class Metrics {
     collectDefaultMetrics({ register: this.#registry });
   }
 
-  /** The page. `resources` are the names of all that is served. */
-  page(parts: FleetMetricsParts, resources: ReadonlySet<string>): MetricsPage {
+  /** The pages. `resources` are the names of all that is served. */
+  page(parts: FleetMetricsParts & { meters: LinkMeters }, resources: ReadonlySet<string>): MetricsPage {
     addFleetMetrics(this.#registry, parts);
+    addLinkMetrics(this.#registry, parts.meters);
     const observe = requestMetrics(this.#registry, resources);
     const { contentType } = this.#registry;
-    return { contentType, observe, text: () => this.#registry.metrics() };
+    return {
+      contentType,
+      observe,
+      text: () => this.#registry.metrics(),
+      agents: () => agentsPage(parts.meters),
+    };
   }
 }

@@ -51,6 +51,8 @@ const MAX_MIRRORS = 500;
 const uid = text(128);
 const id = integer(0);
 const timeMs = integer(-8.64e15, 8.64e15);
+/** Bytes or milliseconds since a process began. */
+const amount = integer(0);
 const durationMs = integer(0, 2 ** 31);
 const features = list(text(64), 100);
 const note = text(4_096);
@@ -140,6 +142,14 @@ const FROM_AGENT: { [K in FromAgent['kind']]: Shape<Of<K>> } = {
       }),
       1_000,
     ),
+  }),
+  meters: record<Of<'meters'>>({
+    kind: oneOf('meters'),
+    upMs: integer(0, 1e13),
+    memoryBytes: amount,
+    writtenBytes: amount,
+    storedBytes: optional(amount),
+    roundTripMs: optional(durationMs),
   }),
   renew: record<Of<'renew'>>({ kind: oneOf('renew'), csr: text(16_384) }),
   streamStarted: record<Of<'streamStarted'>>({ kind: oneOf('streamStarted'), stream: streamNumber }),

@@ -6,7 +6,7 @@
  */
 import type { Certified, Renew } from './certificate-messages.js';
 import type { Applied, Ask, Desired, HoldImages } from './desired-messages.js';
-import type { EventsReport, StatusAck, StatusReport } from './report-messages.js';
+import type { EventsReport, MetersReport, StatusAck, StatusReport } from './report-messages.js';
 import type { Goodbye, Hello, Welcome } from './session-messages.js';
 import type {
   StreamArrived,
@@ -30,6 +30,7 @@ export type FromAgent =
   | Applied
   | StatusReport
   | EventsReport
+  | MetersReport
   | Renew
   | StreamStarted
   | StreamData

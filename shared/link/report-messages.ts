@@ -75,6 +75,20 @@ export interface ReportedEvent {
   lastTimestamp: Timestamp;
 }
 
+/** Feature `meters`: what the agent's process costs its host. Said seldom, kept in memory alone, not acknowledged. */
+export interface MetersReport {
+  kind: 'meters';
+  /** How long the process has run. */
+  upMs: number;
+  memoryBytes: number;
+  /** Written into files, by its own count. */
+  writtenBytes: number;
+  /** Written to a disk, by the kernel's; absent where the kernel does not say. */
+  storedBytes?: number;
+  /** Of the last beat that was answered. */
+  roundTripMs?: number;
+}
+
 /** Not acknowledged: what a broken link swallows of these is lost. */
 export interface EventsReport {
   kind: 'events';

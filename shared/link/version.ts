@@ -19,6 +19,9 @@ export const CHANNELS = 'channels';
 /** The agent may `renew` its certificate, and the hub says what is `certified`. */
 export const CERTIFICATES = 'certificates';
 
+/** The agent tells what it costs its host (`meters`). */
+export const METERS = 'meters';
+
 /** Features this build knows beyond the plain version. A message kind added later is sent only if both ends name its feature. */
 export const FEATURES: readonly string[] = [
   'logs',
@@ -28,6 +31,7 @@ export const FEATURES: readonly string[] = [
   HOLD_IMAGES,
   HOST_TURNS,
   CERTIFICATES,
+  METERS,
 ];
 
 /** The features both ends named. */

@@ -21,8 +21,11 @@ before(async () => {
 });
 after(() => fleet.stop());
 
-async function page(headers?: Record<string, string>): Promise<{ code: number; text: string }> {
-  const request = fleet.api.requestFor('/metrics');
+async function page(
+  path = '/metrics',
+  headers?: Record<string, string>,
+): Promise<{ code: number; text: string }> {
+  const request = fleet.api.requestFor(path);
   const asked = get(request.url, { ca: request.ca, headers: headers ?? request.headers });
   const [answer] = (await once(asked, 'response')) as [IncomingMessage];
   return { code: answer.statusCode ?? 0, text: await textOf(answer) };
@@ -50,7 +53,20 @@ test('the page holds the fleet, the requests and the commits, in a form that Pro
     value('apiserver_request_total{verb="CREATE",group="apps",version="v1",resource="daemonsets"') >= 1,
   );
   assert.ok(value('everynode_store_writes_total') > NODES);
+  assert.ok(value('everynode_link_bytes_total{direction="up",cause="status"}') > 0);
   assert.ok(value('process_resident_memory_bytes') > 0);
+});
+
+test('each agent has its lines on a page of its own', async () => {
+  const { text } = await page('/metrics/agents');
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  assert.deepEqual(
+    lines.filter((line) => !LINE.test(line)),
+    [],
+  );
+  const nodes = lines.filter((line) => line.startsWith('everynode_agent_link_bytes_total{node="node-'));
+  assert.equal(nodes.length, 2 * NODES);
+  assert.ok(lines.every((line) => Number(line.split(' ').at(-1)) > 0));
 });
 
 test('names that clients invent make no labels', async () => {
@@ -60,5 +76,5 @@ test('names that clients invent make no labels', async () => {
 });
 
 test('nobody reads it without being somebody', async () => {
-  assert.equal((await page({})).code, 401);
+  assert.equal((await page('/metrics', {})).code, 401);
 });

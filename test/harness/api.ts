@@ -163,6 +163,7 @@ export async function startTestApi(change: Partial<ApiServerOptions> = {}): Prom
     streams: NO_STREAMS,
     explain: NO_DAEMON_SETS,
     hosts: NO_HOSTS,
+    meters: { of: () => undefined },
     foresee: NO_PLANS,
     restore: NOT_RESTORED,
     clock: systemClock,

@@ -56,6 +56,8 @@ export interface AgentOptions {
   /** How far it had come. */
   era?: string;
   revision?: number;
+  /** What its process costs its host; absent: it says nothing of it. */
+  cost?: { memoryBytes: number; writtenBytes: number };
   /** What it was given, by uid: with it the host can answer an `ask`. */
   given?: Map<string, DesiredObject>;
 }
@@ -259,6 +261,7 @@ function benchFor(
     credential,
     agent: async (node, options = {}) => {
       const agent = new BenchAgent(options);
+      const { cost } = options;
       agents.push(agent);
       agent.link = new Link({
         target: {
@@ -267,6 +270,7 @@ function benchFor(
         },
         identity: { node, bootID: 'b', instanceID: options.instanceID ?? node, agentVersion: '0.1.0' },
         agent,
+        ...(cost ? { cost: () => cost } : {}),
         clock: steadyClock(options.clock ?? plane.clock),
         log: silentLogger,
         random: () => 0,
