@@ -10,7 +10,7 @@ import { type ClientLimitSettings, DEFAULT_CLIENT_LIMITS } from './client-limits
 import type { Explain } from './explain.js';
 import type { Foresee } from './foresee.js';
 import type { HostFeed } from './host-feed.js';
-import type { HostMeterSource } from './host-meters.js';
+import type { HostMeterSource } from './host-meter-source.js';
 import { DEFAULT_LARGE_READS, type LargeReadSettings, type LargeReads } from './large-reads.js';
 import type { PodStreams } from './pod-streams.js';
 import type { ResourceRequest } from './request-info.js';

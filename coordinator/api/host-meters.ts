@@ -14,18 +14,10 @@ import type { Node } from '../../shared/kube/node.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { ObjectRecord } from '../registry/registry.js';
 import { type Answer, ok } from './answer.js';
-import type { ApiParts, ApiRequest } from './api-request.js';
-import { refOf } from './resources.js';
-
-/** Who counts. */
-export interface HostMeterSource {
-  /** Undefined for a host that has not connected since the coordinator's start. */
-  of(name: string): HostMeters | undefined;
-}
+import type { ApiParts } from './api-request.js';
 
 /** Throws 404. */
-export function answerHostMeters({ meters }: ApiParts, request: ApiRequest): Answer {
-  const { name } = refOf(request);
+export function answerHostMeters({ meters }: ApiParts, name: string): Answer {
   const found = meters.of(name);
   if (found) return ok(found);
   throw new ApiError('NotFound', `host "${name}" has not connected since the coordinator's start`);

@@ -62,7 +62,7 @@ export function isHostsRequest({ group, version, resource }: ResourceRequest): b
 /** Answers `get`, `list` and `watch`. Throws 404, 405. */
 export async function answerHosts(parts: ApiParts, request: ApiRequest): Promise<Answer> {
   const { verb, name, subresource } = request.info;
-  if (subresource === 'meters' && verb === 'get') return answerHostMeters(parts, request);
+  if (subresource === 'meters' && verb === 'get' && name !== undefined) return answerHostMeters(parts, name);
   if (subresource !== undefined) throw pathNotFound();
   if (verb === 'watch') return watchHosts(parts, request, isTable(request) ? tableLine(parts) : hostLine);
   if (verb === 'get' && name !== undefined) return oneHost(parts, request, name);
