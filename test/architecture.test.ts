@@ -213,7 +213,7 @@ const OWN_TIME = [
   'coordinator/api/',
   'console/',
   'agent/data-dir.ts',
-  'agent/runtime/dial-helper.ts',
+  'agent/runtime/network-dialer.ts',
   'agent/runtime/docker-events.ts',
   'agent/runtime/docker-exec.ts',
   'agent/simulate/',

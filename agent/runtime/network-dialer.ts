@@ -1,6 +1,7 @@
 /**
  * Connections from inside a container's network. Node has no call to enter one, so a small process does it, by
- * util-linux' nsenter, and passes the connected sockets back; it ends by itself when it is idle.
+ * util-linux' nsenter, and passes the connected sockets back. It is ended from here when it is idle: one that ended by
+ * itself could take a request with it.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readlinkSync } from 'node:fs';
@@ -16,6 +17,9 @@ export const DIAL_HELPER: OwnPart = {
 /** A helper holds no data: it needs little. */
 const SMALL = ['--max-old-space-size=16', '--max-semi-space-size=1'];
 
+/** How long a helper is kept that has nothing to do. */
+const IDLE_MS = 10_000;
+
 /** Where a container can be reached. */
 export interface NetworkPlace {
   /** A process in its network, as this host numbers it. */
@@ -26,6 +30,8 @@ export interface NetworkPlace {
 
 interface Helper {
   child: ChildProcess;
+  /** Ends it, when nobody has waited for it for a while. */
+  idle?: NodeJS.Timeout;
   waiting: Map<number, { resolve: (socket: Socket) => void; reject: (error: RuntimeError) => void }>;
 }
 
@@ -33,6 +39,9 @@ export class NetworkDialer {
   /** One a network, by the kernel's name of it. */
   readonly #helpers = new Map<string, Helper>();
   #lastId = 0;
+
+  /** Ends a helper that has had nothing to do for `idleMs`. */
+  constructor(private readonly idleMs = IDLE_MS) {}
 
   /** Throws `RuntimeError` when nobody listens there. */
   async dial(place: NetworkPlace, port: number): Promise<Socket> {
@@ -52,12 +61,19 @@ export class NetworkDialer {
     const helper = this.#helpers.get(network) ?? this.#start(network, pid);
     this.#lastId += 1;
     const id = this.#lastId;
+    clearTimeout(helper.idle);
     return new Promise((resolve, reject) => {
       helper.waiting.set(id, { resolve, reject });
       helper.child.send({ id, port }, (error) => {
         if (error) this.#settle(helper, id, failed(error.message));
       });
     });
+  }
+
+  /** Nobody finds it any more when it is told to end, so nobody's request goes with it. */
+  #end(network: string, helper: Helper): void {
+    if (this.#helpers.get(network) === helper) this.#helpers.delete(network);
+    helper.child.kill();
   }
 
   #start(network: string, pid: number): Helper {
@@ -69,9 +85,12 @@ export class NetworkDialer {
     );
     const helper: Helper = { child, waiting: new Map() };
     this.#helpers.set(network, helper);
-    child.on('message', ({ id, error }: { id: number; error?: string }, socket) =>
-      this.#settle(helper, id, socket instanceof Socket ? socket : failed(error ?? 'no connection')),
-    );
+    child.on('message', ({ id, error }: { id: number; error?: string }, socket) => {
+      this.#settle(helper, id, socket instanceof Socket ? socket : failed(error ?? 'no connection'));
+      if (helper.waiting.size > 0) return;
+      clearTimeout(helper.idle);
+      helper.idle = setTimeout(() => this.#end(network, helper), this.idleMs).unref();
+    });
     child.on('error', (error) => this.#gone(network, helper, error.message));
     child.on('exit', () => this.#gone(network, helper, 'the helper process ended'));
     // It may outlive whoever asked; the agent does not wait for it.
@@ -82,6 +101,7 @@ export class NetworkDialer {
 
   #gone(network: string, helper: Helper, why: string): void {
     if (this.#helpers.get(network) === helper) this.#helpers.delete(network);
+    clearTimeout(helper.idle);
     for (const id of [...helper.waiting.keys()]) this.#settle(helper, id, failed(why));
   }
 
