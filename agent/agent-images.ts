@@ -29,6 +29,8 @@ export function plainImageHandling(): ImageHandling {
 export interface AgentImages {
   images: Images;
   held: HeldImages;
+  /** Absent where nothing is collected. */
+  removeUnused?: () => Promise<void>;
   parts: Part[];
 }
 
@@ -57,12 +59,14 @@ export function createAgentImages(options: AgentImagesOptions): AgentImages {
   const images = new Images({ driver, clock, registries, pullsAtOnce, onPulled });
   const held = new HeldImages(images, clock, log);
   const parts: Part[] = [{ name: 'held images', stop: () => held.stop() }];
+  let removeUnused: AgentImages['removeUnused'];
   if (collection) {
     const pinned = (): string[] => [...held.names(), ...namesOf(options.pods())];
     const collector = new ImageCollector({ driver, records, ...collection, pinned, warn, clock, log });
+    removeUnused = () => collector.removeUnused();
     parts.push({ name: 'image collection', start: () => collector.start(), stop: () => collector.stop() });
   }
-  return { images, held, parts };
+  return { images, held, parts, ...(removeUnused ? { removeUnused } : {}) };
 }
 
 function namesOf(pods: Iterable<Pod>): string[] {

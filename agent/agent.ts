@@ -12,6 +12,7 @@ import type { Part } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
 import { VERSION } from '../shared/process/version.js';
 import { createAgentImages, type ImageHandling } from './agent-images.js';
+import { createAgentPressure, type PressureHandling } from './agent-pressure.js';
 import { createAgentSide } from './agent-side.js';
 import { createAgentTurns, isNeededByTurn } from './agent-turns.js';
 import type { HeldPod } from './decisions/held-pod.js';
@@ -58,6 +59,8 @@ export interface AgentHost {
   isolation: IsolationSettings;
   files: PodFiles;
   images: ImageHandling;
+  /** Absent for hosts that pretend: they are short of nothing. */
+  pressure?: PressureHandling;
   /** Directory of static Pods' manifests; absent for hosts that pretend. */
   manifests?: ManifestDirectory;
   readHost: () => HostInfo;
@@ -120,6 +123,7 @@ export function createAgent(host: AgentHost): Agent {
   const {
     images,
     held,
+    removeUnused,
     parts: imageParts,
   } = createAgentImages({
     driver,
@@ -147,6 +151,17 @@ export function createAgent(host: AgentHost): Agent {
     log,
   });
   const storage = new StorageWatch({ ...host, pods: host.cache, workers });
+  const pressure =
+    host.pressure &&
+    createAgentPressure({
+      ...host,
+      handling: host.pressure,
+      pods: host.cache,
+      workers,
+      node,
+      ...(removeUnused ? { removeUnusedImages: removeUnused } : {}),
+      warn: (reason, message) => about('Warning', reason, message),
+    });
   const link: Link = new Link({
     target: host.target,
     identity: {
@@ -175,6 +190,7 @@ export function createAgent(host: AgentHost): Agent {
     { name: 'link', start: () => link.start(), stop: () => link.stop() },
     ...imageParts,
     { name: 'storage limits', start: () => storage.start(), stop: () => storage.stop() },
+    ...(pressure ? [pressure] : []),
     // As a kubelet says of itself when it starts.
     { name: 'announcement', start: () => about('Normal', 'Starting', 'Starting kubelet.') },
   ];
@@ -252,7 +268,7 @@ function hostFacts(host: AgentHost, node: NodeWatch): () => HostFacts {
   let of: readonly unknown[] = [];
   let facts: HostFacts | undefined;
   return () => {
-    const now = [node.host, node.engine, node.engineUpSince];
+    const now = [node.host, node.engine, node.engineUpSince, node.pressures];
     if (facts && now.every((each, index) => each === of[index])) return facts;
     of = now;
     facts = {
@@ -263,6 +279,7 @@ function hostFacts(host: AgentHost, node: NodeWatch): () => HostFacts {
       bootMark: node.host.bootMark,
       resolver: node.host.resolver,
       engineUpSince: node.engineUpSince,
+      pressures: node.pressures,
       isolation: hostIsolation(node.host, node.engine, host.isolation),
     };
     return facts;

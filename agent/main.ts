@@ -8,6 +8,7 @@ import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import { type Running, startInOrder } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
 import { createAgent } from './agent.js';
+import { pressureHandling } from './agent-pressure.js';
 import { askTokens } from './ask-token.js';
 import { becomeNode } from './become-node.js';
 import { CertificateKeeper } from './certificate-keeper.js';
@@ -55,6 +56,7 @@ export async function startAgent(
   const { data: dataDir, nodeName } = settings;
   const clock = steadyClock(systemClock);
   checkThresholds(settings);
+  const pressure = pressureHandling(settings);
   const policy = await readHostPolicy(settings.policy ?? DEFAULT_POLICY, settings.policy !== undefined);
   prepareDataDir(dataDir);
   const lock = await lockDataDir(dataDir);
@@ -113,6 +115,7 @@ export async function startAgent(
         disk: async () => diskUse((await driver.info()).rootDir ?? dataDir),
       },
     },
+    pressure,
     hold: holdAt(settings.hold, clock, systemClock),
     heardTime: await openHeardTime(dataDir, settings, log),
     onLive: () => upgrades.proven(),

@@ -1,8 +1,10 @@
 /** Every setting of the agent: default, unit, meaning. Read once by cli.ts, frozen, passed down. */
 import { homedir, hostname, userInfo } from 'node:os';
 import { join } from 'node:path';
+import { readDuration } from '../shared/kube/go-duration.js';
 import type { Taint } from '../shared/kube/node.js';
 import {
+  checkedText,
   choiceSetting,
   integerSetting,
   optionalText,
@@ -10,6 +12,11 @@ import {
   textSetting,
 } from '../shared/process/setting-values.js';
 import type { Setting, SettingsOf } from '../shared/process/settings.js';
+import {
+  DEFAULT_EVICTION_HARD,
+  parseGracePeriods,
+  parseThresholds,
+} from './decisions/eviction-thresholds.js';
 import { parseSysctlPatterns } from './decisions/sysctls.js';
 import { parseLabels, parseNodeName, parseTaints } from './node/registration.js';
 
@@ -41,6 +48,9 @@ const allowedUnsafeSysctls: Setting<string[]> = {
   default: [],
   read: parseSysctlPatterns,
 };
+
+const THRESHOLDS = 'SIGNAL<VALUE,…';
+const PERIODS = 'SIGNAL=DURATION,…';
 
 const nodeName: Setting<string> = {
   meaning: 'name of this host as a node',
@@ -91,6 +101,45 @@ export const AGENT_SETTINGS = {
       min: 0,
       max: 100,
       default: 80,
+    },
+  ),
+  evictionHard: checkedText(
+    'thresholds from which on Pods are evicted at once; what is given takes the place of all defaults',
+    THRESHOLDS,
+    DEFAULT_EVICTION_HARD,
+    parseThresholds,
+  ),
+  evictionSoft: checkedText(
+    'thresholds from which on Pods are evicted after a grace period',
+    THRESHOLDS,
+    '',
+    parseThresholds,
+  ),
+  evictionSoftGracePeriod: checkedText(
+    'how long a soft threshold has to be met, such as memory.available=1m30s',
+    PERIODS,
+    '',
+    parseGracePeriods,
+  ),
+  evictionMinimumReclaim: checkedText(
+    'how much more than its threshold is won back, such as nodefs.available=500Mi',
+    'SIGNAL=VALUE,…',
+    '',
+    parseThresholds,
+  ),
+  evictionPressureTransitionPeriod: checkedText(
+    'how long a pressure condition lasts after its cause',
+    'DURATION',
+    '5m',
+    readDuration,
+  ),
+  evictionMaxPodGracePeriod: integerSetting(
+    'seconds that a Pod has to end when a soft threshold evicts it',
+    'SECONDS',
+    {
+      min: 0,
+      max: 86_400,
+      default: 0,
     },
   ),
   allowedUnsafeSysctls,

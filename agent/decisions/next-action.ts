@@ -1,13 +1,14 @@
 /** The one step that brings a Pod's containers nearer to what is wanted (pkg/kubelet/kuberuntime computePodActions). */
 import type { Container } from '../../shared/kube/pod.js';
 import { type ObservedContainer, SANDBOX } from '../runtime/driver.js';
-import { rejectionOf } from './admission.js';
+import { type Rejection, rejectionOf } from './admission.js';
 import { attemptsOf, endingOf, restartTimeOf } from './attempts.js';
 import { containerStep, isComingUp } from './container-step.js';
 import { initReached } from './init-progress.js';
 import { initContainersOf, isSidecar } from './pod-containers.js';
 import { activeDeadline, isOver } from './pod-over.js';
 import { EVICTED, type PodEnd, type PodView } from './pod-view.js';
+import { pressureRejection } from './pressure-admission.js';
 import { restartsAfter } from './restart-policy.js';
 import { needsSandbox } from './sandbox-need.js';
 import type { NextAction, StopReason } from './steps.js';
@@ -24,10 +25,13 @@ export function nextAction(view: PodView): NextAction {
   if (view.wish.kind === 'stop') return nextStopAction(view, view.wish.deadline);
   if (view.givenUp) return nextGivenUpAction(view, view.givenUp);
   if (view.waitsForPredecessor || isTold(view)) return superseded(view) ?? WAIT;
-  const { pod, isolation, takenPorts } = view;
-  const rejection = view.containers.length === 0 ? rejectionOf(pod, isolation, takenPorts) : undefined;
+  const rejection = view.containers.length === 0 ? refusal(view) : undefined;
   if (rejection) return { kind: 'reject', rejection };
   return isOver(view) ? nextOverAction(view) : nextRunAction(view);
+}
+
+function refusal({ pod, isolation, takenPorts, pressures = [] }: PodView): Rejection | undefined {
+  return rejectionOf(pod, isolation, takenPorts) ?? pressureRejection(pod, pressures);
 }
 
 /**

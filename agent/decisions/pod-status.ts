@@ -62,7 +62,7 @@ function podConditions(
   const contained = readyCondition(view, phase, statuses);
   const since = contained.status === 'True' ? readyAt(view) : undefined;
   const transition = since === undefined ? {} : { lastTransitionTime: toTimestamp(since) };
-  const { reverted, turnWaiting, isConfirmed } = view;
+  const { reverted, turnWaiting, isConfirmed, givenUp } = view;
   const wanted: Condition[] = [
     { type: 'PodReadyToStartContainers', ...startableCondition(view) },
     { type: 'Initialized', ...initializedCondition(view, phase, statuses) },
@@ -73,6 +73,7 @@ function podConditions(
     ...(reverted ? [{ type: REVERTED_CONDITION, status: 'True' as const, ...reverted }] : []),
     ...(isConfirmed === undefined ? [] : [confirmedCondition(isConfirmed, reverted)]),
     ...(turnWaiting ? [{ type: TURN_CONDITION, status: 'False' as const, ...turnWaiting }] : []),
+    ...(givenUp?.isDisruption ? [disruptionCondition(givenUp.message)] : []),
   ];
   return wanted.map((condition) => {
     const [merged] = withCondition(
@@ -96,6 +97,11 @@ function readyAt(view: PodView): number | undefined {
 
 /** Where a time stands, it is that of the change itself, which an agent that starts anew did not see. */
 type Verdict = Pick<Condition, 'status' | 'reason' | 'message' | 'lastTransitionTime'>;
+
+/** As a kubelet's of a Pod that it evicts to save the node (pkg/kubelet/eviction). */
+function disruptionCondition(message: string): Condition {
+  return { type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet', message };
+}
 
 function confirmedCondition(isConfirmed: boolean, reverted: PodView['reverted']): Condition {
   const type = CONFIRMED_CONDITION;

@@ -2,6 +2,7 @@
 import type { HostPort } from '../../shared/kube/host-ports.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { ObservedContainer } from '../runtime/driver.js';
+import type { Pressure } from './eviction-thresholds.js';
 import type { HostIsolation } from './host-isolation.js';
 import type { ImageFailure } from './image-backoff.js';
 
@@ -43,6 +44,8 @@ export interface PodEnd {
   message: string;
   /** When its containers must have ended, ms since the epoch by the host's clock. */
   deadline: number;
+  /** The host was short of something, and took it from this Pod: it bears the condition DisruptionTarget. */
+  isDisruption?: true;
 }
 
 /** What a container went through that no engine shows: hooks and probes. Times in ms since the epoch. An absent key: not yet. */
@@ -94,6 +97,8 @@ export interface PodView {
   takenPorts: readonly HostPort[];
   /** What the host can and may do for Pods. */
   isolation: HostIsolation;
+  /** What the host is short of: it lets in no further Pods then. Absent = nothing, or a Pod that is let in anyhow. */
+  pressures?: readonly Pressure[];
   /** Containers of a Pod that `gone` took from the same owner, or whose place it takes, still run: nothing may start yet. */
   waitsForPredecessor: boolean;
   /** Whether it has proved itself after a turn; absent: it need not. */

@@ -2,6 +2,7 @@
 import type { Container, Pod, Volume } from '../../shared/kube/pod.js';
 import { wholeUnits } from '../../shared/kube/quantity.js';
 import { canonicalQuantity } from '../../shared/kube/quantity-text.js';
+import { isCritical } from './eviction-ranking.js';
 import { allContainersOf } from './pod-containers.js';
 
 /** What a Pod takes up, in bytes. */
@@ -15,14 +16,10 @@ export interface PodStorage {
 }
 
 const RESOURCE = 'ephemeral-storage';
-/** From this priority on a Pod belongs to the system itself. */
-const CRITICAL_PRIORITY = 2_000_000_000;
-const CRITICAL_CLASSES = new Set(['system-node-critical', 'system-cluster-critical']);
 
 /** True for a Pod that has to be measured. One that the node cannot do without is never evicted. */
 export function isStorageLimited({ spec }: Pick<Pod, 'spec'>): boolean {
-  if ((spec.priority ?? 0) >= CRITICAL_PRIORITY || CRITICAL_CLASSES.has(spec.priorityClassName ?? ''))
-    return false;
+  if (isCritical({ spec }, false)) return false;
   return (
     allContainersOf({ spec }).some((container) => limitOf(container) > 0) ||
     (spec.volumes ?? []).some(hasSizeLimit)

@@ -66,6 +66,11 @@ export class ImageCollector {
     throw new Error(message);
   }
 
+  /** Removes every image that nobody uses, as a host does that is short of disk (DeleteUnusedImages). */
+  async removeUnused(): Promise<void> {
+    await this.#free(Number.POSITIVE_INFINITY, collectable(await this.#look(), this.#options.clock.now()));
+  }
+
   /** A kubelet says so only from the second failure in a row on. */
   async #round(): Promise<void> {
     try {

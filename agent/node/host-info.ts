@@ -1,5 +1,5 @@
 /** What this host is: read from the kernel and the usual files, never by starting a program. */
-import { readFileSync, statfsSync } from 'node:fs';
+import { readdirSync, readFileSync, statfsSync } from 'node:fs';
 import { arch, cpus, networkInterfaces, platform, release, totalmem } from 'node:os';
 import { parseResolvConf, type Resolver } from '../decisions/resolver.js';
 
@@ -23,6 +23,8 @@ export interface HostInfo {
   diskBytes: number;
   /** As the host resolves names. */
   resolver: Resolver;
+  /** Names of its network devices; absent where they cannot be told. */
+  devices?: string[];
   /** The address that other hosts see; absent without a network. */
   address?: string;
 }
@@ -54,8 +56,18 @@ export function readHostInfo(dataDir: string, nodeIP: string | undefined): HostI
     missingCapabilities: missingCapabilities(),
     diskBytes: disk.blocks * disk.bsize,
     resolver: hostResolver(),
+    ...networkDevices(),
     ...(address ? { address } : {}),
   };
+}
+
+function networkDevices(): Pick<HostInfo, 'devices'> {
+  try {
+    return { devices: readdirSync('/sys/class/net') };
+  } catch {
+    // No sysfs here.
+    return {};
+  }
 }
 
 /** What systemd-resolved answers on the loopback it has from the servers in a file of its own (pkg/kubelet, cmd/kubeadm resolvConf). */

@@ -3,6 +3,7 @@ import { type Condition, withCondition } from '../../shared/kube/conditions.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
 import type { NodeStatus } from '../../shared/kube/node.js';
 import type { ResourceList } from '../../shared/kube/pod.js';
+import type { Pressure } from '../decisions/eviction-thresholds.js';
 import type { EngineInfo } from '../runtime/driver.js';
 import type { HostInfo } from './host-info.js';
 
@@ -23,6 +24,10 @@ export interface NodeFacts {
   /** Of the engine when it was last up. */
   lastEngine?: EngineInfo;
   agentVersion: string;
+  /** What the host is short of; absent = nothing. */
+  pressures?: readonly Pressure[];
+  /** The device of the engine's bridge network, once it was seen here: one never seen may belong to an engine elsewhere. */
+  seenBridge?: string;
   /** ms since the epoch, by the host's steady clock. */
   now: number;
 }
@@ -76,12 +81,13 @@ function kibibytes(bytes: number): string {
   return `${Math.floor(bytes / 1024)}Ki`;
 }
 
-function conditionsOf({ engine, now }: NodeFacts, previous: NodeStatus | undefined): Condition[] {
+function conditionsOf(facts: NodeFacts, previous: NodeStatus | undefined): Condition[] {
+  const { engine, now, pressures = [] } = facts;
   const time = toTimestamp(now);
+  const network = networkCondition(facts);
   const wanted: Condition[] = [
-    pressure('MemoryPressure', 'KubeletHasSufficientMemory', 'kubelet has sufficient memory available'),
-    pressure('DiskPressure', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'),
-    pressure('PIDPressure', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'),
+    ...PRESSURES.map((words) => pressureCondition(words, pressures.includes(words.type))),
+    ...(network ? [network] : []),
     readyCondition(engine),
   ];
   return wanted.flatMap((condition) =>
@@ -93,8 +99,50 @@ function conditionsOf({ engine, now }: NodeFacts, previous: NodeStatus | undefin
   );
 }
 
-function pressure(type: string, reason: string, message: string): Condition {
-  return { type, status: 'False', reason, message };
+interface PressureWords {
+  type: Pressure;
+  there: readonly [reason: string, message: string];
+  gone: readonly [reason: string, message: string];
+}
+
+const PRESSURES: readonly PressureWords[] = [
+  {
+    type: 'MemoryPressure',
+    there: ['KubeletHasInsufficientMemory', 'kubelet has insufficient memory available'],
+    gone: ['KubeletHasSufficientMemory', 'kubelet has sufficient memory available'],
+  },
+  {
+    type: 'DiskPressure',
+    there: ['KubeletHasDiskPressure', 'kubelet has disk pressure'],
+    gone: ['KubeletHasNoDiskPressure', 'kubelet has no disk pressure'],
+  },
+  {
+    type: 'PIDPressure',
+    there: ['KubeletHasInsufficientPID', 'kubelet has insufficient PID available'],
+    gone: ['KubeletHasSufficientPID', 'kubelet has sufficient PID available'],
+  },
+];
+
+function pressureCondition({ type, there, gone }: PressureWords, isThere: boolean): Condition {
+  const [reason, message] = isThere ? there : gone;
+  return { type, status: isThere ? 'True' : 'False', reason, message };
+}
+
+/** Of the network that Pods get which do not share the host's; undefined while the engine tells nothing of it. */
+function networkCondition({ engine, lastEngine, host, seenBridge }: NodeFacts): Condition | undefined {
+  const network = engine.kind === 'up' ? engine.info.podNetwork : lastEngine?.podNetwork;
+  if (!network) return undefined;
+  const type = 'NetworkUnavailable';
+  if (!network.exists) {
+    const message = 'the engine has no bridge network: only pods with hostNetwork can run';
+    return { type, status: 'True', reason: 'NoBridgeNetwork', message };
+  }
+  const { device } = network;
+  if (device !== undefined && device === seenBridge && !host.devices?.includes(device)) {
+    const message = `the network device ${device} of the engine's bridge network is gone`;
+    return { type, status: 'True', reason: 'BridgeIsDown', message };
+  }
+  return { type, status: 'False', reason: 'BridgeIsUp', message: "the engine's bridge network is there" };
 }
 
 function readyCondition(engine: EngineHealth): Condition {

@@ -1,6 +1,7 @@
 /** Keeps the Node's status true to the host and the engine, and says so when it changes. */
 import type { NodeStatus } from '../../shared/kube/node.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
+import type { Pressure } from '../decisions/eviction-thresholds.js';
 import type { EngineInfo, RuntimeDriver, RuntimeEvent } from '../runtime/driver.js';
 import type { HostInfo } from './host-info.js';
 import { type EngineHealth, nodeStatus } from './node-status.js';
@@ -26,6 +27,8 @@ export class NodeWatch {
   #engine: EngineHealth = { kind: 'down', message: 'not asked yet' };
   #lastEngine: EngineInfo | undefined;
   #engineUpSince = 0;
+  #pressures: readonly Pressure[] = [];
+  #seenBridge: string | undefined;
   #wasDown = false;
   #status: NodeStatus | undefined;
   /** What `onChange` was last called with, without heartbeats. */
@@ -44,6 +47,17 @@ export class NodeWatch {
   /** As it was when it last answered; undefined before it first did. */
   get engine(): EngineInfo | undefined {
     return this.#lastEngine;
+  }
+
+  /** What the host is short of. */
+  get pressures(): readonly Pressure[] {
+    return this.#pressures;
+  }
+
+  /** The host is short of these from now on, and says so. */
+  setPressures(pressures: readonly Pressure[]): void {
+    this.#pressures = pressures;
+    this.#tellChange();
   }
 
   /** When the engine last came back while we watched, ms since the epoch; 0 = it never went away. */
@@ -100,12 +114,16 @@ export class NodeWatch {
 
   #compute(): NodeStatus {
     const { nodeName, agentVersion, clock } = this.#options;
+    const bridge = this.#lastEngine?.podNetwork?.device;
+    if (bridge !== undefined && this.#host.devices?.includes(bridge)) this.#seenBridge = bridge;
     const facts = {
       nodeName,
       agentVersion,
       host: this.#host,
       engine: this.#engine,
       ...(this.#lastEngine ? { lastEngine: this.#lastEngine } : {}),
+      pressures: this.#pressures,
+      ...(this.#seenBridge === undefined ? {} : { seenBridge: this.#seenBridge }),
       now: clock.now(),
     };
     const status = nodeStatus(facts, this.#status);

@@ -5,6 +5,7 @@ import type { PodReport, RemovedPod, ReportedEvent } from '../../shared/link/mes
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { FindConfig } from '../decisions/config-lookup.js';
+import type { Pressure } from '../decisions/eviction-thresholds.js';
 import type { HeldPod } from '../decisions/held-pod.js';
 import type { HostIsolation } from '../decisions/host-isolation.js';
 import type { PodEnd } from '../decisions/pod-view.js';
@@ -51,6 +52,8 @@ export interface HostFacts {
   bootMark: string;
   /** What the host and its engine can and may do for Pods. */
   isolation: HostIsolation;
+  /** What the host is short of; absent = nothing. */
+  pressures?: readonly Pressure[];
   /** The host's own resolver. */
   resolver: Resolver;
   /** When the engine last came back while we watched, ms since the epoch; 0 = it never went away. */

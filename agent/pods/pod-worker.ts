@@ -2,6 +2,7 @@
 import type { HostPort } from '../../shared/kube/host-ports.js';
 import type { Timer } from '../../shared/process/clock.js';
 import type { Rejection } from '../decisions/admission.js';
+import { isCritical } from '../decisions/eviction-ranking.js';
 import { type HeldPod, podWish } from '../decisions/held-pod.js';
 import { confirmationOf } from '../decisions/held-turn.js';
 import { nextAction } from '../decisions/next-action.js';
@@ -222,7 +223,7 @@ export class PodWorker {
   }
 
   #view(held: HeldPod, containers: readonly ObservedContainer[]): PodView {
-    const { bootMark, engineUpSince, isolation } = this.#host.facts();
+    const { bootMark, engineUpSince, isolation, pressures = [] } = this.#host.facts();
     const isNew = containers.length === 0;
     const { revert } = held.turn ?? {};
     const isConfirmed = confirmationOf(held);
@@ -236,6 +237,8 @@ export class PodWorker {
       bootMark,
       engineUpSince,
       isolation,
+      // What the host cannot do without is let in, whatever it is short of.
+      ...(isNew && !isCritical(held.pod, held.manifest !== undefined) && { pressures }),
       takenPorts: isNew ? this.#siblings.takenPorts(held) : [],
       ...(held.givenUp && { givenUp: held.givenUp }),
       waitsForPredecessor: isNew && this.#siblings.hasPredecessor(held),

@@ -16,6 +16,7 @@ import {
   toEngineImage,
 } from './docker-images.js';
 import { type InfoAnswer, readInfo, readLogDriver, toEngineInfo } from './docker-info.js';
+import { readPodNetwork } from './docker-network.js';
 import { dockerStorage } from './docker-storage.js';
 import { dockerUsage } from './docker-usage.js';
 import {
@@ -65,7 +66,9 @@ export class DockerEngine implements RuntimeDriver {
 
   async info(): Promise<EngineInfo> {
     this.#info = await readInfo(this.#api);
-    return toEngineInfo(this.#found, this.#info);
+    const info = toEngineInfo(this.#found, this.#info);
+    const podNetwork = await readPodNetwork(this.#api, info.name, info.rootless);
+    return { ...info, ...(podNetwork ? { podNetwork } : {}) };
   }
 
   list(): Promise<ObservedContainer[]> {

@@ -8,6 +8,7 @@ const LOOK: Refusals = { 404: 'NotFound', 409: 'NotRunning', otherwise: 'EngineD
 /** What `GET /containers/ID/stats` answers, the part that is read. Ended containers have no figures. */
 interface StatsAnswer {
   cpu_stats?: { cpu_usage?: { total_usage?: number } };
+  pids_stats?: { current?: number };
   memory_stats?: { usage?: number; stats?: { total_inactive_file?: number; inactive_file?: number } };
 }
 
@@ -38,7 +39,15 @@ async function usageOf(
     );
     const cpuNanos = stats.cpu_stats?.cpu_usage?.total_usage;
     if (cpuNanos === undefined) return undefined;
-    return { id, podUid, container, cpuNanos, memoryBytes: workingSet(stats) };
+    const processes = stats.pids_stats?.current;
+    return {
+      id,
+      podUid,
+      container,
+      cpuNanos,
+      memoryBytes: workingSet(stats),
+      ...(processes === undefined ? {} : { processes }),
+    };
   } catch (error) {
     if (error instanceof RuntimeError && error.reason !== 'EngineDown') return undefined;
     throw error;

@@ -143,6 +143,8 @@ export interface EngineInfo {
   seccomp: boolean;
   /** It runs as an ordinary user of the host. */
   rootless: boolean;
+  /** The network of Pods that do not share the host's, and its device where the engine keeps one; absent = not told. */
+  podNetwork?: { exists: boolean; device?: string };
   /** Where it keeps images, on its own host; absent when it does not tell. */
   rootDir?: string;
 }
@@ -221,6 +223,8 @@ export interface ContainerUsage {
   cpuNanos: number;
   /** Working set: without the pages of files that nobody has touched lately. */
   memoryBytes: number;
+  /** Processes and threads; absent where the engine does not count them. */
+  processes?: number;
 }
 
 /** What a container takes on the disk, in bytes. */

@@ -49,6 +49,20 @@ export function integerSetting(
   };
 }
 
+/** Text of a form of its own; `check` throws an Error that says what is expected. */
+export function checkedText(
+  meaning: string,
+  placeholder: string,
+  fallback: string,
+  check: (text: string) => unknown,
+): Setting<string> {
+  const read = (text: string): string => {
+    check(text);
+    return text;
+  };
+  return { meaning, placeholder, default: fallback, read };
+}
+
 /** A switch, off unless given; `true` or `false` in the environment and the file. */
 export function switchSetting(meaning: string): Setting<boolean> {
   return {

@@ -4,7 +4,7 @@ import type { HostInfo } from '../../agent/node/host-info.js';
 import { type NodeFacts, nodeStatus } from '../../agent/node/node-status.js';
 import { NodeWatch } from '../../agent/node/node-watch.js';
 import { parseLabels, parseNodeName, parseTaints, standardLabels } from '../../agent/node/registration.js';
-import { RuntimeError } from '../../agent/runtime/driver.js';
+import { type EngineInfo, RuntimeError } from '../../agent/runtime/driver.js';
 import type { NodeStatus } from '../../shared/kube/node.js';
 import { ManualClock } from '../../shared/process/clock.js';
 
@@ -75,6 +75,45 @@ describe('node status', () => {
       ['False', 'KubeletNotReady', 'container runtime is down: no socket'],
     );
     assert.equal(status.nodeInfo?.containerRuntimeVersion, 'docker://20.10.24');
+  });
+
+  const network = (podNetwork: EngineInfo['podNetwork'], changes: Partial<NodeFacts> = {}) => {
+    const info = { ...ENGINE, ...(podNetwork ? { podNetwork } : {}) };
+    const status = nodeStatus({ ...FACTS, engine: { kind: 'up', info }, ...changes }, undefined);
+    const found = status.conditions?.find(({ type }) => type === 'NetworkUnavailable');
+    return found && `${found.status} ${found.reason}`;
+  };
+  const bridged = { exists: true, device: 'docker0' };
+  const noDevices = { host: { ...HOST, devices: ['eth0'] } };
+
+  test('the network of Pods is unavailable without a bridge, and when its device went away', () => {
+    assert.equal(network(undefined), undefined, 'an engine that tells nothing');
+    assert.equal(network({ exists: false }), 'True NoBridgeNetwork');
+    assert.equal(network(bridged, { host: { ...HOST, devices: ['docker0'] } }), 'False BridgeIsUp');
+    assert.equal(network(bridged, { ...noDevices, seenBridge: 'docker0' }), 'True BridgeIsDown');
+    assert.equal(
+      network(bridged, noDevices),
+      'False BridgeIsUp',
+      'the engine has a network namespace of its own',
+    );
+    const down = {
+      engine: { kind: 'down', message: '' } as const,
+      lastEngine: { ...ENGINE, podNetwork: bridged },
+    };
+    assert.equal(network(undefined, down), 'False BridgeIsUp', 'an engine that is down tells no other');
+  });
+
+  test('pressures are told in a kubelet’s words', () => {
+    const { conditions } = nodeStatus({ ...FACTS, pressures: ['DiskPressure', 'MemoryPressure'] }, undefined);
+    assert.deepEqual(
+      conditions?.map(({ status, reason, message }) => `${status} ${reason}: ${message}`),
+      [
+        'True KubeletHasInsufficientMemory: kubelet has insufficient memory available',
+        'True KubeletHasDiskPressure: kubelet has disk pressure',
+        'False KubeletHasSufficientPID: kubelet has sufficient PID available',
+        'True KubeletReady: kubelet is posting ready status',
+      ],
+    );
   });
 
   test('keeps the time of a condition that did not change', () => {
