@@ -1,6 +1,7 @@
 /** Builds the agent and wires its parts: read it as the table of contents. */
 import { uptime } from 'node:os';
 import { join } from 'node:path';
+import { LINK_LABEL, METERED } from '../shared/kube/link-pace.js';
 import { LINK_PATH } from '../shared/link/messages.js';
 import { systemChance } from '../shared/process/chance.js';
 import { steadyClock, systemClock } from '../shared/process/clock.js';
@@ -89,7 +90,7 @@ export async function startAgent(
   const driver = upgrades.driver(engine, { server, ca: () => identity.ca });
 
   const agent = createAgent({
-    settings,
+    settings: { ...settings, labels: labelsOf(settings) },
     target: identity,
     certificates,
     driver,
@@ -160,6 +161,11 @@ function checkThresholds({ imageGcHighThreshold: high, imageGcLowThreshold: low 
   if (low <= high) return;
   const why = `--image-gc-low-threshold ${low} is above --image-gc-high-threshold ${high}`;
   throw new ExitError(EXIT_CODES.usage, `${why}: images would be removed without end.`);
+}
+
+/** What the host says of its link is a label of its Node, where a person can say it as well. */
+function labelsOf({ labels, lowData }: AgentSettings): Record<string, string> {
+  return lowData ? { ...labels, [LINK_LABEL]: METERED } : labels;
 }
 
 function linkUrl(server: URL): string {

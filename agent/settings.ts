@@ -77,6 +77,9 @@ export const AGENT_SETTINGS = {
   ...DATA_SETTING,
   ...RUNTIME_SETTING,
   ...NODE_SETTINGS,
+  lowData: switchSetting(
+    'the link of this host is paid for by the byte: show life every two minutes, tell changes together, compressed',
+  ),
   manifests: optionalText('directory of static pods; DATA/manifests when absent', 'DIR'),
   nodeIp: optionalText('address of this host, if the one found is not the right one', 'ADDRESS'),
   hold: textSetting(

@@ -1,5 +1,6 @@
 /** The coordinator without its surroundings: what stands between the store, the API and the agents' sockets, wired together. */
 import type { Lease } from '../shared/kube/event.js';
+import { linkPace, stretchedGraceMs } from '../shared/kube/link-pace.js';
 import { type Chance, systemChance } from '../shared/process/chance.js';
 import type { Clock } from '../shared/process/clock.js';
 import type { Part, Running } from '../shared/process/lifecycle.js';
@@ -52,10 +53,16 @@ const RETURN_MS = 75_000;
 /** Builds the core; informers and hub work from now on, controllers from the start of their part. */
 export function createCore(host: CoreHost): Core {
   const { store, clock, log, nodeMonitorGraceMs: graceMs, chance = systemChance } = host;
-  const presence = new Presence(clock, { graceMs, returnMs: RETURN_MS });
+  const presence = new Presence(clock, {
+    graceMs,
+    graceOf: (name) => {
+      const node = informers.nodes.get({ name });
+      return node ? stretchedGraceMs(linkPace(node.metadata), graceMs) : graceMs;
+    },
+    returnMs: RETURN_MS,
+  });
   const leases = nodeLeases({
     presence,
-    durationMs: graceMs,
     createdAt: (name) => informers.nodes.get({ name })?.metadata.creationTimestamp ?? undefined,
   });
   const registry = createRegistry({

@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { createConnection, Socket } from 'node:net';
 import { type ConnectionOptions, TLSSocket } from 'node:tls';
 import { WebSocket } from 'ws';
+import type { LinkPace } from '../../shared/kube/link-pace.js';
 import { decodeFromHub, encodeMessage } from '../../shared/link/codec.js';
 import type { LinkMeter } from '../../shared/link/link-meter.js';
 import {
@@ -70,6 +71,7 @@ export class Connection {
   #silence: SilenceWatch | undefined;
   #beat: Timer | undefined;
   #beatIntervalMs = BEAT_INTERVAL_MS;
+  #compresses = false;
   readonly #target: LinkTarget;
   #nonce: string | undefined;
   #endReason: string | undefined;
@@ -115,7 +117,7 @@ export class Connection {
   async sendDrained(message: FromAgent): Promise<void> {
     if (this.#socket.readyState !== WebSocket.OPEN) return;
     try {
-      const frame = encodeMessage(message);
+      const frame = encodeMessage(message, { compress: this.#compresses });
       this.#meter.message('up', message, frame.length);
       await new Promise<void>((resolve) => this.#socket.send(frame, () => resolve()));
     } catch (error) {
@@ -127,6 +129,17 @@ export class Connection {
   /** From the next beat on, pings come so often. */
   beatEvery(intervalMs: number): void {
     this.#beatIntervalMs = intervalMs;
+  }
+
+  /** From now on; the other end may count from its word on. */
+  keepPace({ beatMs, silenceMs, compresses }: LinkPace): void {
+    this.#compresses = compresses;
+    this.#beatIntervalMs = beatMs;
+    this.#silence?.allow(silenceMs);
+    this.#beat?.cancel();
+    if (this.#endReason !== undefined) return;
+    this.ping();
+    this.#armBeat();
   }
 
   /** How long the hub was not heard, ms. */

@@ -233,6 +233,10 @@ export class Link {
       case 'welcome':
         this.#welcomed(message, attachment);
         return;
+      case 'pace':
+        attachment.connection.keepPace(message);
+        this.outbox.mergeFor(message.mergeMs);
+        return;
       case 'desired':
         if (this.#state.phase === 'live') this.#apply(message, attachment);
         return;
@@ -280,6 +284,7 @@ export class Link {
     this.#happened({ kind: 'welcomed', reconnectSpreadMs: welcome.reconnectSpreadMs });
     agent.onLive(welcome);
     const turns = welcome.features.includes(HOST_TURNS);
+    this.outbox.mergeFor(0);
     this.outbox.open((message) => attachment.connection.send(message), { turns });
     if (welcome.features.includes(METERS)) {
       this.#costs?.begin((report) => attachment.connection.send(report));

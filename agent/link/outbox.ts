@@ -50,6 +50,7 @@ export class Outbox implements Reports {
   #lastId = 0;
   #flushQueued = false;
   #patience: Timer | undefined;
+  #mergeMs = 0;
 
   /** `clock` is the host's steady one. `onTurnsTold` hears which turns the hub has committed. */
   constructor(clock: Clock, onTurnsTold: (uids: readonly string[]) => void = () => undefined) {
@@ -104,6 +105,11 @@ export class Outbox implements Reports {
     this.#flushSoon();
   }
 
+  /** From now on everything waits so long for company; 0: only what passes does. */
+  mergeFor(mergeMs: number): void {
+    this.#mergeMs = mergeMs;
+  }
+
   /** A session began: everything is said anew, for its hub may know nothing of it. */
   open(send: Send, hub: { turns: boolean } = { turns: true }): void {
     this.#send = send;
@@ -148,11 +154,16 @@ export class Outbox implements Reports {
       this.#removed.delete(uid);
       this.#pods.delete(uid);
     }
-    this.#flush();
+    if (this.#mergeMs > 0) this.#flushSoon();
+    else this.#flush();
   }
 
   /** Changes of one turn of the event loop go out together. */
   #queueFlush(): void {
+    if (this.#mergeMs > 0) {
+      this.#flushSoon();
+      return;
+    }
     if (this.#flushQueued || !this.#send) return;
     this.#flushQueued = true;
     queueMicrotask(() => {
@@ -163,7 +174,7 @@ export class Outbox implements Reports {
 
   #flushSoon(): void {
     if (this.#patience || !this.#send) return;
-    this.#patience = this.#clock.after(PATIENCE_MS, () => this.#flush());
+    this.#patience = this.#clock.after(Math.max(PATIENCE_MS, this.#mergeMs), () => this.#flush());
   }
 
   #flush(): void {

@@ -17,6 +17,7 @@ import type { HeardHosts } from './heard-hosts.js';
 import { hostOffsetMs } from './host-time.js';
 import { tellImagesToHold } from './images-to-hold.js';
 import type { JoinRights } from './join-rights.js';
+import { tellLinkPace } from './link-paces.js';
 import type { LiveSessions } from './live-sessions.js';
 import type { NodeConditions } from './node-conditions.js';
 import { NodeLanes } from './node-lanes.js';
@@ -139,6 +140,7 @@ export class Greeter {
     if (session.knowsCertificates && isSeveral(ca)) session.send({ kind: 'certified', ca });
     // What changed since the admission read it came before there was a session to tell.
     tellImagesToHold(entry, informers.nodes.get({ name: session.node }) ?? node, informers.daemonSets);
+    tellLinkPace(entry, informers.nodes.get({ name: session.node }) ?? node);
     presence.connected(session.node, () => session.quietMs());
     log.info({ node: session.node, version: hello.agentVersion }, 'agent connected');
     await conditions.write(session.node, hello.status);

@@ -32,6 +32,7 @@ import { tellImagesToHold } from './images-to-hold.js';
 import { Inbox } from './inbox.js';
 import type { JoinCall } from './join-request.js';
 import { ENROLMENT_NAMESPACE } from './join-token.js';
+import { tellLinkPace } from './link-paces.js';
 import { claimedIn } from './link-proof.js';
 import { LiveSessions } from './live-sessions.js';
 import { MirrorPods } from './mirror-pods.js';
@@ -303,7 +304,9 @@ export class Hub implements SessionEvents {
     if (current) {
       presence.expect(current.metadata.name);
       const live = this.#live.get(current.metadata.name);
-      if (live) tellImagesToHold(live, current, this.#options.informers.daemonSets);
+      if (!live) return;
+      tellImagesToHold(live, current, this.#options.informers.daemonSets);
+      tellLinkPace(live, current);
       return;
     }
     if (!previous) return;

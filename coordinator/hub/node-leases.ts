@@ -8,14 +8,12 @@ const NAMESPACE = 'kube-node-lease';
 
 export interface NodeLeasesParts {
   presence: Presence;
-  /** The grace: how long a Lease counts after its renewal. */
-  durationMs: number;
   /** When the Node was made: a Lease is as old as its Node. */
   createdAt: (node: string) => Timestamp | undefined;
 }
 
 /** Reads the Lease of each node that was heard since the coordinator's start. */
-export function nodeLeases({ presence, durationMs, createdAt }: NodeLeasesParts): VirtualReader<Lease> {
+export function nodeLeases({ presence, createdAt }: NodeLeasesParts): VirtualReader<Lease> {
   const leaseOf = (node: string): Lease | undefined => {
     const heardMs = presence.lastHeardMs(node);
     if (heardMs === undefined) return undefined;
@@ -26,7 +24,7 @@ export function nodeLeases({ presence, durationMs, createdAt }: NodeLeasesParts)
       metadata: { name: node, namespace: NAMESPACE, ...(creationTimestamp ? { creationTimestamp } : {}) },
       spec: {
         holderIdentity: node,
-        leaseDurationSeconds: Math.ceil(durationMs / 1_000),
+        leaseDurationSeconds: Math.ceil(presence.graceMs(node) / 1_000),
         renewTime: toMicroTime(heardMs),
       },
     };

@@ -14,6 +14,8 @@ export type Contact =
 export interface PresenceSettings {
   /** How long a node may be silent before its state is unknown. */
   graceMs: number;
+  /** Of a single node, where it differs. */
+  graceOf?: (node: string) => number;
   /** How long a node that was never heard since the coordinator's start may take to come back, before the grace begins. */
   returnMs: number;
 }
@@ -59,12 +61,17 @@ export class Presence {
     }
   }
 
+  /** How long the node may be silent before its state is unknown. */
+  graceMs(node: string): number {
+    return this.#settings.graceOf?.(node) ?? this.#settings.graceMs;
+  }
+
   /** A Node exists: unless it is heard in time, it counts as lost. */
   expect(node: string): void {
     if (this.#contacts.has(node)) return;
     const sinceStart = this.#clock.monotonic() - this.#startedAt;
     const returnMs = Math.max(this.#settings.returnMs - sinceStart, 0);
-    this.#set(node, { phase: 'unheard', deadline: this.#lostAfter(node, returnMs + this.#settings.graceMs) });
+    this.#set(node, { phase: 'unheard', deadline: this.#lostAfter(node, returnMs + this.graceMs(node)) });
   }
 
   connected(node: string, quietMs: () => number): void {
@@ -76,7 +83,7 @@ export class Presence {
     const contact = this.#contacts.get(node);
     if (contact?.phase !== 'connected') return;
     const quietMs = contact.quietMs();
-    const deadline = this.#lostAfter(node, this.#settings.graceMs - quietMs);
+    const deadline = this.#lostAfter(node, this.graceMs(node) - quietMs);
     this.#set(node, { phase: 'away', lastHeardMs: this.#clock.now() - quietMs, deadline });
     this.#onChange(node);
   }

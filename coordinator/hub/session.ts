@@ -6,6 +6,7 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import type { WebSocket } from 'ws';
+import { type LinkPace, STANDARD_PACE } from '../../shared/kube/link-pace.js';
 import { ApiError } from '../../shared/kube/status.js';
 import { decodeFromAgent, encodeMessage } from '../../shared/link/codec.js';
 import type { LinkMeter } from '../../shared/link/link-meter.js';
@@ -21,7 +22,7 @@ import type {
 } from '../../shared/link/messages.js';
 import { ProtocolError } from '../../shared/link/shape.js';
 import { SilenceWatch } from '../../shared/link/silence-watch.js';
-import { CERTIFICATES, CHANNELS } from '../../shared/link/version.js';
+import { CERTIFICATES, CHANNELS, LINK_PACE } from '../../shared/link/version.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { DesiredSender } from './desired-sender.js';
 import type { Inbox } from './inbox.js';
@@ -89,6 +90,7 @@ export class Session {
   #streams: IncomingStreams | undefined;
   #state: SessionState = { phase: 'greeting' };
   #endReason: string | undefined;
+  #pace = STANDARD_PACE;
 
   /** `transport` is the socket under the WebSocket; `meter` counts what it carries. */
   constructor(
@@ -145,6 +147,19 @@ export class Session {
     return this.#state.phase === 'live' && this.#state.features.includes(CERTIFICATES);
   }
 
+  /** What was agreed with the agent. */
+  get pace(): LinkPace {
+    return this.#pace;
+  }
+
+  /** From now on the link keeps this pace, if the agent can. */
+  keepPace(pace: LinkPace): void {
+    if (this.#state.phase !== 'live' || !this.#state.features.includes(LINK_PACE)) return;
+    this.send({ kind: 'pace', ...pace });
+    this.#pace = pace;
+    this.#silence.allow(pace.silenceMs);
+  }
+
   /** Milliseconds since the agent was last heard. */
   quietMs(): number {
     return this.#silence.quietMs();
@@ -164,7 +179,7 @@ export class Session {
   }
 
   #encoded(message: FromHub): Buffer {
-    const frame = encodeMessage(message);
+    const frame = encodeMessage(message, { compress: this.#pace.compresses });
     this.#meter.message('down', message, frame.length);
     return frame;
   }

@@ -1,6 +1,7 @@
 /** v1 Node. Created by the hub at an agent's first hello, or by a client beforehand. */
 import { findCondition } from '../../shared/kube/conditions.js';
 import { AGENT_METER_ANNOTATION, LINK_METER_ANNOTATION } from '../../shared/kube/host-meters.js';
+import { BEAT_ANNOTATION, beatSeconds } from '../../shared/kube/link-pace.js';
 import { HEARD_IN_ERA, type Node, type NodeAddress } from '../../shared/kube/node.js';
 import type { Kind, WriteContext } from './kind.js';
 import { validateNode, validateNodeStatus, validateNodeUpdate } from './node-validation.js';
@@ -34,6 +35,14 @@ function addressText(type: NodeAddress['type']): (node: Node) => string {
 
 function setDefaults(node: Node): void {
   node.spec ??= {};
+}
+
+function paceWarnings({ annotations }: Node['metadata']): string[] {
+  const text = annotations?.[BEAT_ANNOTATION];
+  if (text === undefined || beatSeconds(text) !== undefined) return [];
+  return [
+    `metadata.annotations[${BEAT_ANNOTATION}]: "${text}" is not a whole number from 1 to 3600; it has no effect`,
+  ];
 }
 
 /** What a read has added is not to come back by a write. */
@@ -109,5 +118,5 @@ export const nodeKind: Kind<Node> = {
   validate: validateNode,
   validateUpdate: validateNodeUpdate,
   validateStatusUpdate: validateNodeStatus,
-  warnings: () => [],
+  warnings: ({ metadata }) => paceWarnings(metadata),
 };

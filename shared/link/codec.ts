@@ -1,4 +1,5 @@
 /** Frames to typed messages and back. Nothing decoded leaves this file unchecked. */
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { Packr } from 'msgpackr';
 import { checkStructure } from './frame-structure.js';
 import {
@@ -205,6 +206,13 @@ const FROM_HUB: { [K in FromHub['kind']]: Shape<Of<K>> } = {
       }),
     }),
   }),
+  pace: record<Of<'pace'>>({
+    kind: oneOf('pace'),
+    beatMs: integer(1, 2 ** 31),
+    silenceMs: integer(1, 2 ** 31),
+    mergeMs: durationMs,
+    compresses: flag,
+  }),
   desired: record<Of<'desired'>>({
     kind: oneOf('desired'),
     id,
@@ -246,13 +254,37 @@ const FROM_HUB: { [K in FromHub['kind']]: Shape<Of<K>> } = {
   streamClose,
 };
 
-/** The frame of a message. Throws `ProtocolError` when it would be larger than a frame may be. */
-export function encodeMessage(message: Message): Buffer {
-  const frame = packr.pack(message);
+/** First byte of a compressed frame: no msgpack begins with it. */
+const COMPRESSED = 0xc1;
+/** Below that, compressing saves less than a segment's header. */
+const LEAST_COMPRESSED_BYTES = 128;
+/** What grows more when it is unpacked was made to harm. */
+const MOST_GROWTH = 100;
+
+/** The frame of a message, compressed where that is asked for and pays. Throws `ProtocolError` when it would be larger than a frame may be. */
+export function encodeMessage(message: Message, { compress = false } = {}): Buffer {
+  const plain = packr.pack(message);
+  const frame = compress ? compressed(plain) : plain;
   if (frame.length > MAX_FRAME_BYTES) {
     throw new ProtocolError(`${message.kind} of ${frame.length} bytes, the limit is ${MAX_FRAME_BYTES}`);
   }
   return frame;
+}
+
+function compressed(frame: Buffer): Buffer {
+  if (frame.length < LEAST_COMPRESSED_BYTES || frame.length > MAX_FRAME_BYTES) return frame;
+  const smaller = Buffer.concat([Buffer.of(COMPRESSED), deflateRawSync(frame)]);
+  const grows = frame.length > smaller.length * MOST_GROWTH;
+  return smaller.length < frame.length && !grows ? smaller : frame;
+}
+
+function uncompressed(frame: Buffer): Buffer {
+  const maxOutputLength = Math.min(MAX_FRAME_BYTES, frame.length * MOST_GROWTH);
+  try {
+    return inflateRawSync(frame.subarray(1), { maxOutputLength });
+  } catch {
+    throw new ProtocolError('frame cannot be uncompressed, or is too large then');
+  }
 }
 
 /** What an agent sent. Throws `ProtocolError` for anything that is not a whole message of this version. */
@@ -275,9 +307,10 @@ function unpack(frame: Buffer): unknown {
   if (frame.length > MAX_FRAME_BYTES) {
     throw new ProtocolError(`frame of ${frame.length} bytes, the limit is ${MAX_FRAME_BYTES}`);
   }
-  checkStructure(frame);
+  const plain = frame[0] === COMPRESSED ? uncompressed(frame) : frame;
+  checkStructure(plain);
   try {
-    return packr.unpack(frame);
+    return packr.unpack(plain);
   } catch (error) {
     throw new ProtocolError(`frame is not msgpack: ${error instanceof Error ? error.message : 'unreadable'}`);
   }

@@ -1,4 +1,5 @@
 /** Names, places and limits of the agent link. */
+import { STANDARD_PACE } from '../kube/link-pace.js';
 
 export const SUBPROTOCOL = 'everynode.v1';
 export const LINK_PATH = '/link';
@@ -13,6 +14,6 @@ export const MAX_FRAME_BYTES = 4 * 1024 * 1024;
 export const STREAM_CHUNK_BYTES = 16 * 1024;
 /** Credit that a stream's reader grants at once, in bytes. */
 export const STREAM_WINDOW_BYTES = 256 * 1024;
-export const BEAT_INTERVAL_MS = 10_000;
-/** Silence after which a peer counts as gone. */
-export const SILENCE_MS = 15_000;
+export const BEAT_INTERVAL_MS = STANDARD_PACE.beatMs;
+/** Silence after which a peer counts as gone, where no other pace is kept. */
+export const SILENCE_MS = STANDARD_PACE.silenceMs;

@@ -30,6 +30,7 @@ const CAUSES: Partial<Record<Kind, LinkCause>> = {
   hello: 'connect',
   welcome: 'connect',
   goodbye: 'connect',
+  pace: 'connect',
   applied: 'desired',
   ask: 'desired',
   desired: 'desired',

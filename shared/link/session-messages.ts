@@ -1,4 +1,5 @@
 /** How a session of the link begins and ends. */
+import type { LinkPace } from '../kube/link-pace.js';
 import type { Node, NodeStatus, Taint } from '../kube/node.js';
 import type { Held } from './desired-messages.js';
 
@@ -36,6 +37,11 @@ export interface Welcome {
   serverTimeMs: number;
   /** The Node as stored, for field refs and cordon. */
   node: Pick<Node, 'metadata'>;
+}
+
+/** Feature `linkPace`: how often the agent is to show life from now on, and what it may save. */
+export interface Pace extends LinkPace {
+  kind: 'pace';
 }
 
 export type GoodbyeReason = 'superseded' | 'duplicate' | 'draining' | 'refused' | 'nodeDeleted';

@@ -6,11 +6,12 @@ export class SilenceWatch {
   readonly #clock: Clock;
   readonly #bytesRead: () => number;
   readonly #onSilence: () => void;
+  #silenceMs = SILENCE_MS;
   #heardAt: number;
   #seenBytes: number;
   #timer: Timer;
 
-  /** `bytesRead` counts what the socket took in so far; `onSilence` is called once, `SILENCE_MS` after the last byte or later. */
+  /** `bytesRead` counts what the socket took in so far; `onSilence` is called once, `SILENCE_MS` after the last byte or later, unless `allow` says otherwise. */
   constructor(clock: Clock, bytesRead: () => number, onSilence: () => void) {
     this.#clock = clock;
     this.#bytesRead = bytesRead;
@@ -31,6 +32,14 @@ export class SilenceWatch {
     return this.#clock.monotonic() - this.#heardAt;
   }
 
+  /** From now on, and counted from now, the peer may be silent for so long. */
+  allow(silenceMs: number): void {
+    this.#silenceMs = silenceMs;
+    this.heard();
+    this.#timer.cancel();
+    this.#timer = this.#arm(silenceMs);
+  }
+
   stop(): void {
     this.#timer.cancel();
   }
@@ -41,7 +50,7 @@ export class SilenceWatch {
 
   #check(): void {
     if (this.#bytesRead() !== this.#seenBytes) this.heard();
-    const leftMs = SILENCE_MS - this.quietMs();
+    const leftMs = this.#silenceMs - this.quietMs();
     if (leftMs <= 0) this.#onSilence();
     else this.#timer = this.#arm(leftMs);
   }

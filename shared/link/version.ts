@@ -22,6 +22,9 @@ export const CERTIFICATES = 'certificates';
 /** The agent tells what it costs its host (`meters`). */
 export const METERS = 'meters';
 
+/** The hub may tell the `pace` of the link; with one that compresses, messages may be. */
+export const LINK_PACE = 'linkPace';
+
 /** Features this build knows beyond the plain version. A message kind added later is sent only if both ends name its feature. */
 export const FEATURES: readonly string[] = [
   'logs',
@@ -32,6 +35,7 @@ export const FEATURES: readonly string[] = [
   HOST_TURNS,
   CERTIFICATES,
   METERS,
+  LINK_PACE,
 ];
 
 /** The features both ends named. */

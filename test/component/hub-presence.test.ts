@@ -177,7 +177,6 @@ withHub('a verdict that cannot be written is tried again', async (bench) => {
 withHub('Leases are read from presence', async (bench) => {
   const leases = nodeLeases({
     presence: bench.presence,
-    durationMs: GRACE_MS,
     createdAt: (name) => bench.plane.informers.nodes.get({ name })?.metadata.creationTimestamp ?? undefined,
   });
   assert.deepEqual(leases.list(), []);

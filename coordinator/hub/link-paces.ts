@@ -1,0 +1,14 @@
+/** Tells an agent how often to show life, when its Node asks for another pace than it has. */
+import { type LinkPace, linkPace } from '../../shared/kube/link-pace.js';
+import type { Node } from '../../shared/kube/node.js';
+import type { LiveSession } from './live-sessions.js';
+
+/** Sends the Node's pace when its agent has another one; an agent that knows none keeps the standard. */
+export function tellLinkPace({ session }: Pick<LiveSession, 'session'>, { metadata }: Node): void {
+  const pace = linkPace(metadata);
+  if (!isSame(pace, session.pace)) session.keepPace(pace);
+}
+
+function isSame(one: LinkPace, other: LinkPace): boolean {
+  return one.beatMs === other.beatMs && one.mergeMs === other.mergeMs && one.compresses === other.compresses;
+}
