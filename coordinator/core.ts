@@ -8,6 +8,7 @@ import type { Logger } from '../shared/process/log.js';
 import { EventRecorder } from './controllers/event-recorder.js';
 import { startControllers } from './controllers/index.js';
 import { RolloutBoard } from './controllers/rollout-board.js';
+import type { EvictionRates } from './decisions/zone-health.js';
 import { Hub, type HubOptions } from './hub/hub.js';
 import { nodeLeases } from './hub/node-leases.js';
 import { Presence } from './hub/presence.js';
@@ -32,6 +33,8 @@ export interface CoreHost {
   approveNodes?: boolean;
   /** How long a node may be silent before its state is unknown. */
   nodeMonitorGraceMs: number;
+  /** How fast nodes that are not ready are emptied; upstream's when absent. */
+  evictionRates?: EvictionRates;
   clock: Clock;
   chance?: Chance;
   log: Logger;
@@ -99,7 +102,13 @@ export function createCore(host: CoreHost): Core {
     {
       name: 'controllers',
       start: async () => {
-        controllers = await startControllers({ ...shared, rollouts, ...restoredEra, ...heldUntil });
+        controllers = await startControllers({
+          ...shared,
+          rollouts,
+          ...(host.evictionRates ? { rates: host.evictionRates } : {}),
+          ...restoredEra,
+          ...heldUntil,
+        });
       },
       stop: () => controllers?.stop(),
     },

@@ -33,7 +33,7 @@ import { readSupplied } from './pki/supplied.js';
 import { loadTicketKeys, SESSION_SECONDS } from './pki/ticket-keys.js';
 import { prefixOf } from './registry/keys.js';
 import { type BackupWish, startSchedules } from './schedules.js';
-import type { CoordinatorSettings } from './settings.js';
+import { type CoordinatorSettings, evictionRatesOf } from './settings.js';
 import { BACKUPS_DIRECTORY } from './store/backup.js';
 import { loadSealKeys } from './store/seal-keys.js';
 import { openSqliteStore } from './store/sqlite-store.js';
@@ -63,7 +63,15 @@ export async function startCoordinator(
   const store = await openStore(settings, log, metrics.onCommit);
   const sealKey = await loadSealKey(join(data, 'pki'));
   const authority = new CertificateAuthority(() => api.pki, clock);
-  const core = createCore({ ...settings, store, sealKey, authority, clock, log });
+  const core = createCore({
+    ...settings,
+    evictionRates: evictionRatesOf(settings),
+    store,
+    sealKey,
+    authority,
+    clock,
+    log,
+  });
   const { registry, informers, hub, restore, rollouts } = core;
   const shared = { registry, informers, clock, log };
   const api = new ApiPart(settings, {

@@ -1,9 +1,12 @@
 /** Every setting of the coordinator: default, unit, meaning. Read once, checked, frozen, passed down. */
 import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
+import { readDuration } from '../shared/kube/go-duration.js';
 import {
+  checkedText,
   choiceSetting,
   integerSetting,
+  numberSetting,
   optionalText,
   switchSetting,
   textSetting,
@@ -12,6 +15,7 @@ import type { SettingsOf } from '../shared/process/settings.js';
 import { ACCESS_SETTINGS } from './access/settings.js';
 import { DEFAULT_CLIENT_LIMITS } from './api/client-limits.js';
 import { REQUEST_LOGS } from './api/request-log.js';
+import { DEFAULT_EVICTION_RATES, type EvictionRates } from './decisions/zone-health.js';
 
 /** Prefix of the environment variables: `EVERYNODE_PORT`. */
 export const ENVIRONMENT_PREFIX = 'EVERYNODE';
@@ -34,6 +38,40 @@ export const COORDINATOR_SETTINGS = {
     min: 1000,
     max: 2 ** 31 - 1,
     default: 40_000,
+  }),
+  nodeMonitorPeriod: checkedText(
+    'how long a node that is not ready is looked at among its neighbours before its pods may be evicted',
+    'DURATION',
+    '5s',
+    readDuration,
+  ),
+  nodeEvictionRate: numberSetting(
+    'nodes per second and zone that are emptied when they are not ready',
+    'RATE',
+    {
+      min: 0,
+      max: 1_000,
+      default: DEFAULT_EVICTION_RATES.nodeEvictionRate,
+    },
+  ),
+  secondaryNodeEvictionRate: numberSetting(
+    'the same in a large zone of which a part is down; in a small one nobody is evicted then',
+    'RATE',
+    { min: 0, max: 1_000, default: DEFAULT_EVICTION_RATES.secondaryNodeEvictionRate },
+  ),
+  unhealthyZoneThreshold: numberSetting(
+    'share of nodes not ready from which on a zone counts as partly down',
+    'SHARE',
+    {
+      min: 0,
+      max: 1,
+      default: DEFAULT_EVICTION_RATES.unhealthyZoneThreshold,
+    },
+  ),
+  largeClusterSizeThreshold: integerSetting('nodes above which a zone counts as large', 'N', {
+    min: 0,
+    max: 1_000_000,
+    default: DEFAULT_EVICTION_RATES.largeClusterSizeThreshold,
   }),
   tlsCertFile: optionalText('certificate to serve with instead of our own, its chain behind it', 'FILE'),
   tlsPrivateKeyFile: optionalText('key of --tls-cert-file', 'FILE'),
@@ -87,3 +125,8 @@ const { data: _data, ...installSettings } = COORDINATOR_SETTINGS;
 export const INSTALL_SETTINGS = installSettings;
 
 export type CoordinatorSettings = SettingsOf<typeof COORDINATOR_SETTINGS>;
+
+/** How fast nodes that are not ready are emptied, by these settings. */
+export function evictionRatesOf(settings: CoordinatorSettings): EvictionRates {
+  return { ...settings, nodeMonitorPeriodMs: readDuration(settings.nodeMonitorPeriod) };
+}

@@ -1,6 +1,7 @@
 /** Which controllers run. */
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
+import type { EvictionRates } from '../decisions/zone-health.js';
 import type { Informers } from '../informers/informer.js';
 import type { Registry } from '../registry/registry.js';
 import { ensureBuiltInRoles } from './built-in-roles.js';
@@ -24,6 +25,8 @@ export interface ControllersOptions {
   rollouts?: RolloutBoard;
   /** Set once the store was restored: see `DaemonSetParts`. */
   restoredEra?: string;
+  /** How fast nodes that are not ready are emptied; upstream's when absent. */
+  rates?: EvictionRates;
   clock: Clock;
   log: Logger;
   /** Until this resolves no controller creates, replaces or deletes a Pod, nor anything else; absent = never held back. */

@@ -1,10 +1,20 @@
-/** Turns what is known of a node's health into taints and Events (pkg/controller/nodelifecycle). The verdict itself is the hub's. */
+/**
+ * Turns what is known of a node's health into taints and Events (pkg/controller/nodelifecycle). The verdict itself is the
+ * hub's; when a node is emptied, `ZoneEvictions` says.
+ */
 import { findCondition } from '../../shared/kube/conditions.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
 import type { Node } from '../../shared/kube/node.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
-import { isNodeReady, lifecycleTaints, withLifecycleTaints } from '../decisions/node-taints.js';
+import {
+  isEvicting,
+  isNodeReady,
+  isUnready,
+  lifecycleTaints,
+  withLifecycleTaints,
+} from '../decisions/node-taints.js';
+import { DEFAULT_EVICTION_RATES, type EvictionRates, zoneOf } from '../decisions/zone-health.js';
 import type { Informers, ObjectChange } from '../informers/informer.js';
 import { nodeKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
@@ -12,23 +22,30 @@ import type { RecordEvent } from './event-recorder.js';
 import { unlessOutdated } from './outdated.js';
 import { preconditionsOf } from './ownership.js';
 import { type Turn, Worker } from './worker.js';
+import { ZoneEvictions, type ZoneMember } from './zone-evictions.js';
 
 export interface NodeLifecycleParts {
   registry: Registry;
   informers: Informers;
   /** As `node-controller`. */
   recordEvent: RecordEvent;
+  /** Upstream's when absent. */
+  rates?: EvictionRates;
   clock: Clock;
   log: Logger;
+}
+
+/** A node that has never reported counts for no zone. */
+function memberOf(node: Node | undefined): ZoneMember | undefined {
+  if (!node || !findCondition(node.status?.conditions, 'Ready')) return undefined;
+  return { zone: zoneOf(node), isReady: isNodeReady(node) };
 }
 
 export class NodeLifecycle {
   readonly #parts: NodeLifecycleParts;
   readonly #worker: Worker;
   readonly #startedAt: string;
-  /** Nodes that have ever reported, and those of them that are Ready. */
-  #reporting = 0;
-  #ready = 0;
+  readonly #zones: ZoneEvictions;
 
   constructor(parts: NodeLifecycleParts) {
     this.#parts = parts;
@@ -39,32 +56,30 @@ export class NodeLifecycle {
       ...parts,
       concurrency: 4,
     });
+    this.#zones = new ZoneEvictions({
+      rates: parts.rates ?? DEFAULT_EVICTION_RATES,
+      onTurn: (name) => this.#worker.queue.add(name),
+      onAllDark: () => this.#lookAtAll(),
+      clock: parts.clock,
+      log: parts.log.child({ component: 'node-lifecycle' }),
+    });
     parts.informers.nodes.onChange((change) => this.#changed(change));
   }
 
   stop(): Promise<void> {
+    this.#zones.stop();
     return this.#worker.stop();
   }
 
-  /** Nodes have reported and not one of them is Ready. */
-  get #allDark(): boolean {
-    return this.#reporting > 0 && this.#ready === 0;
-  }
-
   #changed({ previous, current }: ObjectChange<Node>): void {
-    const wasDark = this.#allDark;
-    if (previous) this.#count(previous, -1);
-    if (current) this.#count(current, 1);
     if (current) this.#worker.queue.add(current.metadata.name);
-    if (wasDark !== this.#allDark) {
-      for (const node of this.#parts.informers.nodes.list()) this.#worker.queue.add(node.metadata.name);
-    }
+    else if (previous) this.#zones.forget(previous.metadata.name);
+    this.#zones.changed(memberOf(previous), memberOf(current));
     this.#tell(previous, current);
   }
 
-  #count(node: Node, by: 1 | -1): void {
-    if (findCondition(node.status?.conditions, 'Ready')) this.#reporting += by;
-    if (isNodeReady(node)) this.#ready += by;
+  #lookAtAll(): void {
+    for (const node of this.#parts.informers.nodes.list()) this.#worker.queue.add(node.metadata.name);
   }
 
   #tell(previous: Node | undefined, current: Node | undefined): void {
@@ -86,7 +101,10 @@ export class NodeLifecycle {
 
   async #reconcile(name: string, turn: Turn): Promise<void> {
     const node = this.#parts.informers.nodes.get({ name });
-    if (!node || !this.#taintsFor(node)) return;
+    if (!node) return;
+    if (isUnready(node) && !isEvicting(node)) this.#zones.ask(name, zoneOf(node));
+    else this.#zones.forget(name);
+    if (!this.#taintsFor(node)) return;
     await unlessOutdated(async () => {
       const record = await this.#parts.registry.modify(
         nodeKind,
@@ -107,7 +125,8 @@ export class NodeLifecycle {
   }
 
   #taintsFor(node: Node) {
-    const wanted = lifecycleTaints(node, this.#allDark);
+    const mayEvict = isEvicting(node) || this.#zones.hasTurn(node.metadata.name);
+    const wanted = lifecycleTaints(node, mayEvict && !this.#zones.allDark);
     return withLifecycleTaints(node.spec?.taints, wanted, toTimestamp(this.#parts.clock.now()));
   }
 }

@@ -33,11 +33,20 @@ function readinessKey(conditions: readonly Condition[] | undefined): string | un
   return ready.status === 'False' ? NOT_READY : UNREACHABLE;
 }
 
-/**
- * The lifecycle taints that the node should carry. `allDark`: no node at all is Ready, which says more about the
- * coordinator's network than about the nodes, so nobody is evicted.
- */
-export function lifecycleTaints(node: Pick<Node, 'spec' | 'status'>, allDark: boolean): Taint[] {
+/** True for a node that is being emptied because it is not ready. */
+export function isEvicting({ spec }: Pick<Node, 'spec'>): boolean {
+  return (spec?.taints ?? []).some(
+    ({ key, effect }) => effect === 'NoExecute' && (key === NOT_READY || key === UNREACHABLE),
+  );
+}
+
+/** Whether the node has said that it is not ready, or fallen silent: what `isEvicting` may follow from. */
+export function isUnready({ status }: Pick<Node, 'status'>): boolean {
+  return readinessKey(status?.conditions) !== undefined;
+}
+
+/** The lifecycle taints that the node should carry. `mayEvict`: it is its turn to be emptied, if it is not ready. */
+export function lifecycleTaints(node: Pick<Node, 'spec' | 'status'>, mayEvict: boolean): Taint[] {
   const conditions = node.status?.conditions;
   const readiness = readinessKey(conditions);
   const pressures = Object.entries(PRESSURE_TAINTS)
@@ -50,7 +59,7 @@ export function lifecycleTaints(node: Pick<Node, 'spec' | 'status'>, allDark: bo
   ];
   return [
     ...noSchedule.map((key) => taint(key, 'NoSchedule')),
-    ...(readiness && !allDark ? [taint(readiness, 'NoExecute')] : []),
+    ...(readiness && mayEvict ? [taint(readiness, 'NoExecute')] : []),
   ];
 }
 

@@ -49,6 +49,26 @@ export function integerSetting(
   };
 }
 
+/** A number, fractions included, between two bounds that both count. */
+export function numberSetting(
+  meaning: string,
+  placeholder: string,
+  bounds: { min: number; max: number; default: number },
+): Setting<number> {
+  return {
+    meaning,
+    placeholder,
+    default: bounds.default,
+    read: (text) => {
+      const value = Number(text);
+      if (text.trim() === '' || !(value >= bounds.min && value <= bounds.max)) {
+        throw new Error(`must be a number from ${bounds.min} to ${bounds.max}`);
+      }
+      return value;
+    },
+  };
+}
+
 /** Text of a form of its own; `check` throws an Error that says what is expected. */
 export function checkedText(
   meaning: string,

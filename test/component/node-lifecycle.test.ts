@@ -43,6 +43,8 @@ async function runPod(plane: ControlPlane, tolerations: Toleration[]): Promise<v
 
 const pod = (plane: ControlPlane) => plane.informers.pods.get({ namespace: 'default', name: 'a' });
 const isDeleted = (plane: ControlPlane) => pod(plane)?.metadata.deletionTimestamp !== undefined;
+/** A node that is not ready is looked at among its neighbours for so long. */
+const MONITOR_MS = 5_000;
 const DRAINED: Taint = { key: 'drained', effect: 'NoExecute' };
 
 describe('node lifecycle', () => {
@@ -52,16 +54,24 @@ describe('node lifecycle', () => {
 
   withNodes('Ready=False taints not-ready, Unknown unreachable, and True clears both', async (plane) => {
     await setReady(plane, 'n1', 'False');
+    assert.deepEqual(taintsOf(plane, 'n1'), ['node.kubernetes.io/not-ready:NoSchedule']);
+    await plane.advance(MONITOR_MS);
     assert.deepEqual(taintsOf(plane, 'n1'), [
       'node.kubernetes.io/not-ready:NoSchedule',
       'node.kubernetes.io/not-ready:NoExecute',
     ]);
     await setReady(plane, 'n1', 'Unknown');
-    assert.deepEqual(taintsOf(plane, 'n1'), [
-      'node.kubernetes.io/unreachable:NoSchedule',
-      'node.kubernetes.io/unreachable:NoExecute',
-    ]);
+    const swapped = ['node.kubernetes.io/unreachable:NoSchedule', 'node.kubernetes.io/unreachable:NoExecute'];
+    assert.deepEqual(taintsOf(plane, 'n1'), swapped, 'one takes the place of the other at once');
     await setReady(plane, 'n1', 'True');
+    assert.deepEqual(taintsOf(plane, 'n1'), []);
+  });
+
+  withNodes('a node that is back in time is never emptied', async (plane) => {
+    await setReady(plane, 'n1', 'Unknown');
+    await plane.advance(MONITOR_MS - 1);
+    await setReady(plane, 'n1', 'True');
+    await plane.advance(3_600_000);
     assert.deepEqual(taintsOf(plane, 'n1'), []);
   });
 
@@ -77,12 +87,18 @@ describe('node lifecycle', () => {
 
   withNodes('when all nodes are dark, no NoExecute taint is added and existing ones go', async (plane) => {
     await setReady(plane, 'n1', 'Unknown');
+    await plane.advance(MONITOR_MS);
     assert.equal(taintsOf(plane, 'n1').length, 2);
     await setReady(plane, 'n2', 'Unknown');
     const dark = ['node.kubernetes.io/unreachable:NoSchedule'];
     assert.deepEqual([taintsOf(plane, 'n1'), taintsOf(plane, 'n2')], [dark, dark]);
+    await plane.advance(3_600_000);
+    assert.deepEqual([taintsOf(plane, 'n1'), taintsOf(plane, 'n2')], [dark, dark]);
     await setReady(plane, 'n2', 'True');
-    assert.deepEqual([taintsOf(plane, 'n1').length, taintsOf(plane, 'n2').length], [2, 0]);
+    await plane.advance(9_999);
+    assert.deepEqual([taintsOf(plane, 'n1'), taintsOf(plane, 'n2')], [dark, []], 'the limiter begins empty');
+    await plane.advance(1);
+    assert.equal(taintsOf(plane, 'n1').length, 2);
   });
 
   withNodes('registration, loss of readiness and removal are told', async (plane) => {
@@ -94,6 +110,73 @@ describe('node lifecycle', () => {
       'NodeNotReady: Node n1 status is now: NodeNotReady',
       'RemovingNode: Node n1 event: Removing Node n1 from Controller',
     ]);
+  });
+});
+
+describe('zones', () => {
+  const inZone = (zone: string) => ({ labels: { 'topology.kubernetes.io/zone': zone } });
+  /** Nodes of a zone, all Ready. */
+  async function zone(plane: ControlPlane, name: string, count: number): Promise<string[]> {
+    const names = Array.from({ length: count }, (_, index) => `${name}${index}`);
+    for (const each of names) await joinNode(plane, each, inZone(name));
+    return names;
+  }
+  const emptied = (plane: ControlPlane, names: readonly string[]) =>
+    names.filter((name) => taintsOf(plane, name).some((text) => text.endsWith(':NoExecute'))).length;
+  const setAll = async (plane: ControlPlane, names: readonly string[], status: 'True' | 'Unknown') => {
+    for (const name of names) await setReady(plane, name, status);
+  };
+
+  withNodes('one node every ten seconds, in each zone by itself', async (plane) => {
+    const [a, b] = [await zone(plane, 'a', 5), await zone(plane, 'b', 5)];
+    const dark = [...a.slice(0, 2), ...b.slice(0, 2)];
+    await setAll(plane, dark, 'Unknown');
+    await plane.advance(MONITOR_MS);
+    assert.deepEqual([emptied(plane, a), emptied(plane, b)], [1, 1]);
+    await plane.advance(9_999);
+    assert.equal(emptied(plane, dark), 2);
+    await plane.advance(1);
+    assert.deepEqual([emptied(plane, a), emptied(plane, b)], [2, 2]);
+  });
+
+  withNodes('most of a small zone at once: nobody is emptied, and who was before stays so', async (plane) => {
+    const nodes = await zone(plane, 'a', 9);
+    await setAll(plane, nodes.slice(0, 1), 'Unknown');
+    await plane.advance(MONITOR_MS);
+    await setAll(plane, nodes.slice(1, 6), 'Unknown');
+    await plane.advance(3_600_000);
+    assert.equal(emptied(plane, nodes), 1);
+    await setAll(plane, nodes.slice(4, 6), 'True');
+    await plane.advance(10_000);
+    assert.equal(emptied(plane, nodes), 2, 'the zone is well again, and goes on at its rate');
+  });
+
+  withNodes('most of a large zone: a tenth of the rate', async (plane) => {
+    const nodes = await zone(plane, 'a', 51);
+    await setAll(plane, nodes.slice(0, 40), 'Unknown');
+    await plane.advance(MONITOR_MS);
+    assert.equal(emptied(plane, nodes), 1);
+    await plane.advance(99_999);
+    assert.equal(emptied(plane, nodes), 1);
+    await plane.advance(1);
+    assert.equal(emptied(plane, nodes), 2);
+  });
+
+  withNodes('a whole zone of several is emptied at the usual rate: another can take over', async (plane) => {
+    const nodes = await zone(plane, 'a', 4);
+    await setAll(plane, nodes, 'Unknown');
+    // On its way down it was partly down for a moment, and that begins the limiter anew.
+    await plane.advance(40_000);
+    assert.equal(emptied(plane, nodes), 4);
+  });
+
+  withNodes('a deleted node leaves its place in the queue', async (plane) => {
+    const nodes = await zone(plane, 'a', 9);
+    await setAll(plane, nodes.slice(0, 3), 'Unknown');
+    for (const name of nodes.slice(0, 2)) await plane.registry.delete(nodeKind, { name });
+    await plane.settle();
+    await plane.advance(MONITOR_MS);
+    assert.equal(emptied(plane, nodes.slice(2)), 1);
   });
 });
 

@@ -8,14 +8,14 @@ const NOW = '2026-01-01T00:00:00Z';
 const name = (key: string) => `node.kubernetes.io/${key}`;
 const texts = (taints: readonly Taint[]) => taints.map(({ key, effect }) => `${key}:${effect}`);
 
-const wanted = (conditions: Record<string, ConditionStatus>, allDark = false, unschedulable = false) =>
+const wanted = (conditions: Record<string, ConditionStatus>, mayEvict = true, unschedulable = false) =>
   texts(
     lifecycleTaints(
       {
         spec: { unschedulable },
         status: { conditions: Object.entries(conditions).map(([type, status]) => ({ type, status })) },
       },
-      allDark,
+      mayEvict,
     ),
   );
 
@@ -25,7 +25,7 @@ describe('lifecycle taints', () => {
     ['a node that never reported has none', wanted({}), []],
     ['Ready=False', wanted({ Ready: 'False' }), ['not-ready:NoSchedule', 'not-ready:NoExecute']],
     ['Ready=Unknown', wanted({ Ready: 'Unknown' }), ['unreachable:NoSchedule', 'unreachable:NoExecute']],
-    ['all dark: nobody is evicted', wanted({ Ready: 'Unknown' }, true), ['unreachable:NoSchedule']],
+    ['not its turn yet', wanted({ Ready: 'Unknown' }, false), ['unreachable:NoSchedule']],
     [
       'pressure only keeps new Pods away',
       wanted({ Ready: 'True', MemoryPressure: 'True', DiskPressure: 'True', PIDPressure: 'True' }),
@@ -33,7 +33,7 @@ describe('lifecycle taints', () => {
     ],
     ['pressure that is Unknown is none', wanted({ Ready: 'True', MemoryPressure: 'Unknown' }), []],
     ['network', wanted({ NetworkUnavailable: 'True' }), ['network-unavailable:NoSchedule']],
-    ['cordon', wanted({ Ready: 'True' }, false, true), ['unschedulable:NoSchedule']],
+    ['cordon', wanted({ Ready: 'True' }, true, true), ['unschedulable:NoSchedule']],
   ];
   for (const [rule, actual, expected] of cases) {
     test(rule, () => assert.deepEqual(actual, expected.map(name)));
