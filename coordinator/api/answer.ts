@@ -1,5 +1,6 @@
 /** What a handler answers, apart from how it gets onto the wire. */
 import type { ServerResponse } from 'node:http';
+import type { Piece } from './paced-writer.js';
 
 export type Answer =
   /** A small object made for this answer: a Status, a review. */
@@ -7,7 +8,7 @@ export type Answer =
   /** JSON that exists as bytes already: one stored object, a discovery document. */
   | { type: 'bytes'; code: number; bytes: Buffer; headers?: Readonly<Record<string, string>> }
   /** A JSON text in pieces, made while it is sent. */
-  | { type: 'pieces'; pieces: Iterable<Buffer | string> }
+  | { type: 'pieces'; pieces: Iterable<Piece> }
   /** Plain text, e.g. of the health checks. */
   | { type: 'text'; text: string }
   /** Nothing has changed since the client's copy. */

@@ -4,6 +4,7 @@ import { apiVersionOf, type Kind } from '../kinds/kind.js';
 import type { ObjectRecord, RecordList } from '../registry/registry.js';
 import type { Answer } from './answer.js';
 import type { AnswerForm } from './media-type.js';
+import type { Piece } from './paced-writer.js';
 import {
   columnDefinitions,
   type ObjectInRow,
@@ -34,11 +35,7 @@ export function recordAnswer(kind: Kind, record: ObjectRecord, view: View, code 
 
 const COMMA = Buffer.from(',');
 
-function* joined(
-  start: string,
-  items: Iterable<Buffer | string>,
-  end: string,
-): Generator<Buffer | string, void, undefined> {
+function* joined(start: string, items: Iterable<Piece>, end: string): Generator<Piece, void, undefined> {
   yield start;
   let first = true;
   for (const item of items) {
@@ -60,7 +57,7 @@ function tableOf(
   records: ObjectRecord[],
   metadata: object,
   { now, include }: View,
-): Iterable<Buffer | string> {
+): Iterable<Piece> {
   const rows = mapped(records, (record) => tableRow(kind, record, now, include));
   return joined(tableStart(metadata, columnDefinitions(kind)), rows, TABLE_END);
 }
@@ -69,7 +66,7 @@ function listStart(kindName: string, apiVersion: string, metadata: object): stri
   return `{"kind":"${kindName}","apiVersion":"${apiVersion}","metadata":${JSON.stringify(metadata)},"items":[`;
 }
 
-function listPieces(kind: Kind, list: RecordList<KubeObject>, view: View): Iterable<Buffer | string> {
+function listPieces(kind: Kind, list: RecordList<KubeObject>, view: View): Iterable<Piece> {
   const { records, resourceVersion, remainingItemCount } = list;
   const metadata = {
     resourceVersion,
@@ -83,7 +80,7 @@ function listPieces(kind: Kind, list: RecordList<KubeObject>, view: View): Itera
       const start = listStart(`${kind.kind}List`, apiVersionOf(kind), metadata);
       return joined(
         start,
-        mapped(records, (record) => record.bytes()),
+        mapped(records, (record) => record.piece()),
         ']}',
       );
     }

@@ -2,23 +2,27 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Slice } from '../../shared/process/slice.js';
+import type { SplicedValue } from '../registry/object-bytes.js';
 
-/** What is handed to the socket at once. */
-const CHUNK_BYTES = 64 * 1024;
+/** What is handed to the socket at once: a write costs some 50 µs beside its bytes. */
+const CHUNK_BYTES = 128 * 1024;
+
+/** A part of a body. */
+export type Piece = Buffer | string | SplicedValue;
 
 /**
  * Joins pieces into chunks of about CHUNK_BYTES. Long answers share a slice: however many there are, together they
  * take one slice of work between two turns of the event loop, and a small request waits for one of them, not for all.
  */
-export async function* inChunks(pieces: Iterable<Buffer | string>, slice: Slice): AsyncGenerator<Buffer> {
-  let waiting: Buffer[] = [];
+export async function* inChunks(pieces: Iterable<Piece>, slice: Slice): AsyncGenerator<Buffer> {
+  let waiting: Exclude<Piece, string>[] = [];
   let bytes = 0;
   for (const piece of pieces) {
-    const buffer = typeof piece === 'string' ? Buffer.from(piece) : piece;
-    waiting.push(buffer);
-    bytes += buffer.length;
+    const part = typeof piece === 'string' ? Buffer.from(piece) : piece;
+    waiting.push(part);
+    bytes += part.length;
     if (bytes >= CHUNK_BYTES) {
-      yield Buffer.concat(waiting, bytes);
+      yield joined(waiting, bytes);
       waiting = [];
       bytes = 0;
     }
@@ -26,7 +30,21 @@ export async function* inChunks(pieces: Iterable<Buffer | string>, slice: Slice)
     const pause = slice.pause();
     if (pause) await pause;
   }
-  if (bytes > 0) yield Buffer.concat(waiting, bytes);
+  if (bytes > 0) yield joined(waiting, bytes);
+}
+
+function joined(parts: readonly Exclude<Piece, string>[], bytes: number): Buffer {
+  const [only] = parts;
+  // An event goes to a hundred watchers as the same bytes.
+  if (parts.length === 1 && Buffer.isBuffer(only)) return only;
+  const chunk = Buffer.allocUnsafe(bytes);
+  let at = 0;
+  for (const part of parts) {
+    if (Buffer.isBuffer(part)) part.copy(chunk, at);
+    else part.copyTo(chunk, at);
+    at += part.length;
+  }
+  return chunk;
 }
 
 /** The reader took nothing for too long; its connection has been cut. */

@@ -1,6 +1,8 @@
 /** A map that remembers only the entries set last: a bounded memory for limits and counts. */
 export class RecentMap<Value> {
   readonly #entries = new Map<string, Value>();
+  /** Goes through the entries once for good: one from their beginning would pass the places of all that went before. */
+  readonly #oldest = this.#entries.keys();
   readonly #capacity: number;
 
   constructor(capacity: number) {
@@ -15,9 +17,7 @@ export class RecentMap<Value> {
     this.#entries.delete(key);
     this.#entries.set(key, value);
     if (this.#entries.size <= this.#capacity) return;
-    for (const oldest of this.#entries.keys()) {
-      this.#entries.delete(oldest);
-      return;
-    }
+    const oldest = this.#oldest.next();
+    if (!oldest.done) this.#entries.delete(oldest.value);
   }
 }

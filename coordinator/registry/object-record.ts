@@ -1,7 +1,7 @@
 /** A stored value as an ObjectRecord: bytes stay bytes until somebody asks for fields, and the other way round. */
 import type { KubeObject } from '../../shared/kube/meta.js';
 import type { Labels } from '../../shared/kube/selectors.js';
-import { decodeMetadata, encodeObject, spliceResourceVersion } from './object-bytes.js';
+import { decodeMetadata, encodeObject, SplicedValue, spliceResourceVersion } from './object-bytes.js';
 import type { ObjectRecord } from './registry.js';
 import { sharedObject } from './shared-objects.js';
 
@@ -19,6 +19,10 @@ export class StoredRecord<T extends KubeObject> implements ObjectRecord<T> {
   bytes(): Buffer {
     this.#bytes ??= spliceResourceVersion(this.stored, this.revision);
     return this.#bytes;
+  }
+
+  piece(): Buffer | SplicedValue {
+    return this.#bytes ?? new SplicedValue(this.stored, this.revision);
   }
 
   object(): T {
@@ -45,12 +49,9 @@ export function recordOf<T extends KubeObject>(object: T, revision: number): Obj
   if (revision === 0) delete object.metadata.resourceVersion;
   else object.metadata.resourceVersion = String(revision);
   let bytes: Buffer | undefined;
-  return {
-    revision,
-    object: () => object,
-    bytes: () => {
-      bytes ??= revision === 0 ? encodeObject(object) : spliceResourceVersion(encodeObject(object), revision);
-      return bytes;
-    },
+  const encoded = () => {
+    bytes ??= revision === 0 ? encodeObject(object) : spliceResourceVersion(encodeObject(object), revision);
+    return bytes;
   };
+  return { revision, object: () => object, bytes: encoded, piece: encoded };
 }

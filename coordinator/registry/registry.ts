@@ -6,12 +6,15 @@ import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { Status } from '../../shared/kube/status.js';
 import type { Kind } from '../kinds/kind.js';
+import type { SplicedValue } from './object-bytes.js';
 
 /** A stored object: bytes as clients get them, decoded only when someone asks. */
 export interface ObjectRecord<T extends KubeObject = KubeObject> {
   readonly revision: number;
   /** JSON with apiVersion, kind and resourceVersion in it. */
   bytes(): Buffer;
+  /** The same, for those who copy them elsewhere anyway. */
+  piece(): Buffer | SplicedValue;
   /** Decoded once and shared: do not change it. */
   object(): T;
 }

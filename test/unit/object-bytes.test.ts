@@ -6,6 +6,7 @@ import { copyJson, sameJson } from '../../coordinator/registry/json-value.js';
 import {
   decodeMetadata,
   encodeObject,
+  SplicedValue,
   spliceResourceVersion,
 } from '../../coordinator/registry/object-bytes.js';
 
@@ -15,9 +16,13 @@ const TRICKY = fc.string({ unit: fc.constantFrom('"', '\\', '{', '}', ':', 'a', 
 const OBJECT = fc.record(
   {
     apiVersion: fc.constant('v1'),
-    kind: fc.constant('ConfigMap'),
+    kind: fc.constantFrom('ConfigMap', 'Pod', 'CertificateSigningRequest'),
     metadata: fc.record(
-      { name: TRICKY, labels: fc.dictionary(TRICKY, TRICKY, { noNullPrototype: true }) },
+      {
+        uid: fc.constant('00000000-0000-0000-0000-000000000000'),
+        name: TRICKY,
+        labels: fc.dictionary(TRICKY, TRICKY, { noNullPrototype: true }),
+      },
       { noNullPrototype: true },
     ),
     data: fc.dictionary(TRICKY, TRICKY, { noNullPrototype: true }),
@@ -25,10 +30,17 @@ const OBJECT = fc.record(
   { noNullPrototype: true },
 );
 
+function copied(value: SplicedValue): Buffer {
+  const target = Buffer.alloc(value.length + 3);
+  value.copyTo(target, 3);
+  return target.subarray(3);
+}
+
 test('an object comes back from its bytes with the revision in its metadata', () => {
   fc.assert(
     fc.property(OBJECT, (object) => {
       const bytes = spliceResourceVersion(encodeObject(object), 7);
+      assert.deepEqual(copied(new SplicedValue(encodeObject(object), 7)), bytes);
       const expected = { ...object, metadata: { resourceVersion: '7', ...object.metadata } };
       assert.deepEqual(JSON.parse(bytes.toString()), JSON.parse(JSON.stringify(expected)));
     }),
