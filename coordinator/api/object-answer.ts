@@ -80,7 +80,7 @@ function listPieces(kind: Kind, list: RecordList<KubeObject>, view: View): Itera
       const start = listStart(`${kind.kind}List`, apiVersionOf(kind), metadata);
       return joined(
         start,
-        mapped(records, (record) => record.piece()),
+        mapped(records, (record) => record.piece?.() ?? record.bytes()),
         ']}',
       );
     }

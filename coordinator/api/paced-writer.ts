@@ -13,10 +13,11 @@ export type Piece = Buffer | string | SplicedValue;
 /**
  * Joins pieces into chunks of about CHUNK_BYTES. Long answers share a slice: however many there are, together they
  * take one slice of work between two turns of the event loop, and a small request waits for one of them, not for all.
+ * The first `unpaced` pieces are joined without standing in that line: a small answer is not to wait for a fan-out.
  */
-export async function* inChunks(pieces: Iterable<Piece>, slice: Slice): AsyncGenerator<Buffer> {
+export async function* inChunks(pieces: Iterable<Piece>, slice: Slice, unpaced = 0): AsyncGenerator<Buffer> {
   let waiting: Exclude<Piece, string>[] = [];
-  let bytes = 0;
+  let [bytes, count] = [0, 0];
   for (const piece of pieces) {
     const part = typeof piece === 'string' ? Buffer.from(piece) : piece;
     waiting.push(part);
@@ -27,7 +28,8 @@ export async function* inChunks(pieces: Iterable<Piece>, slice: Slice): AsyncGen
       bytes = 0;
     }
     // A list has a hundred thousand pieces: waiting for nothing would cost more than joining them.
-    const pause = slice.pause();
+    count += 1;
+    const pause = count > unpaced ? slice.pause() : undefined;
     if (pause) await pause;
   }
   if (bytes > 0) yield joined(waiting, bytes);

@@ -9,6 +9,8 @@ import { inChunks, type Piece } from './paced-writer.js';
 const JSON_TYPE = 'application/json';
 /** Upstream's threshold: what is smaller is not worth the work. */
 const GZIP_FROM_BYTES = 128 * 1024;
+/** An answer of so many pieces is small. */
+const SMALL_PIECES = 20;
 /** All warnings of an answer together (upstream truncates at 4 KiB, too). */
 const MAX_WARNING_BYTES = 4096;
 
@@ -52,7 +54,7 @@ async function writePieces(
   pieces: Iterable<Piece>,
   context: WriteContext,
 ): Promise<void> {
-  const chunks = inChunks(pieces, context.slice);
+  const chunks = inChunks(pieces, context.slice, SMALL_PIECES);
   const first = await chunks.next();
   const second = await chunks.next();
   if (first.done || second.done) {
@@ -88,7 +90,8 @@ export async function writeAnswer(reply: FastifyReply, answer: Answer, context: 
         .code(answer.code)
         .type(JSON_TYPE)
         .headers(answer.headers ?? {});
-      return writePieces(reply, [answer.bytes], context);
+      await reply.send(answer.bytes);
+      return;
     case 'pieces':
       reply.type(JSON_TYPE);
       return writePieces(reply, answer.pieces, context);

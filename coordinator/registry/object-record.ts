@@ -49,9 +49,12 @@ export function recordOf<T extends KubeObject>(object: T, revision: number): Obj
   if (revision === 0) delete object.metadata.resourceVersion;
   else object.metadata.resourceVersion = String(revision);
   let bytes: Buffer | undefined;
-  const encoded = () => {
-    bytes ??= revision === 0 ? encodeObject(object) : spliceResourceVersion(encodeObject(object), revision);
-    return bytes;
+  return {
+    revision,
+    object: () => object,
+    bytes: () => {
+      bytes ??= revision === 0 ? encodeObject(object) : spliceResourceVersion(encodeObject(object), revision);
+      return bytes;
+    },
   };
-  return { revision, object: () => object, bytes: encoded, piece: encoded };
 }

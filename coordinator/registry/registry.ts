@@ -13,8 +13,8 @@ export interface ObjectRecord<T extends KubeObject = KubeObject> {
   readonly revision: number;
   /** JSON with apiVersion, kind and resourceVersion in it. */
   bytes(): Buffer;
-  /** The same, for those who copy them elsewhere anyway. */
-  piece(): Buffer | SplicedValue;
+  /** The same for those who copy them elsewhere anyway, where that is cheaper. */
+  piece?(): Buffer | SplicedValue;
   /** Decoded once and shared: do not change it. */
   object(): T;
 }

@@ -6,9 +6,9 @@ import type { Change, StoredValue } from './store.js';
 import type { StoreError } from './store-error.js';
 import { checkWrite, valueAfter, type Write } from './write-rules.js';
 
-/** Bounds of one transaction; more waits for the next. */
-const MAX_WRITES = 2_000;
-const MAX_BYTES = 16 * 1_048_576;
+/** Bounds of one transaction; more waits for the next. Taking it up and showing what it wrote each hold the event loop: some 5 ms at most. */
+const MAX_WRITES = 500;
+const MAX_BYTES = 4 * 1_048_576;
 
 interface Request {
   write: Write;
