@@ -4,6 +4,8 @@ import { DockerApi } from '../../agent/runtime/docker-api.js';
 const REFUSALS = { otherwise: 'EngineDown' };
 const POD_NAME = 'everynode.dev/pod-name';
 const POD_UID = 'everynode.dev/pod-uid';
+const CONTAINER = 'everynode.dev/container';
+const ATTEMPT = 'everynode.dev/attempt';
 
 export interface EngineContainer {
   id: string;
@@ -13,6 +15,10 @@ export interface EngineContainer {
   /** The Pod it belongs to; absent for a container that is not Everynode's. */
   podName?: string;
   podUID?: string;
+  /** Its name in that Pod's spec; empty for what keeps a Pod's network. */
+  container?: string;
+  /** How often it was started anew: 0 the first time. */
+  attempt?: number;
 }
 
 interface ListedContainer {
@@ -41,7 +47,8 @@ export class EngineContainers {
       image: Image,
       state: State,
       ...(Labels[POD_NAME] ? { podName: Labels[POD_NAME] } : {}),
-      ...(Labels[POD_UID] ? { podUID: Labels[POD_UID] } : {}),
+      ...(Labels[POD_UID] ? { podUID: Labels[POD_UID], container: Labels[CONTAINER] ?? '' } : {}),
+      ...(Labels[ATTEMPT] ? { attempt: Number(Labels[ATTEMPT]) } : {}),
     }));
   }
 
@@ -79,6 +86,11 @@ export class EngineContainers {
 
   async remove(id: string): Promise<void> {
     await this.#api.json({ method: 'DELETE', path: `/containers/${id}`, query: { force: '1' } }, REFUSALS);
+  }
+
+  /** SIGKILL to its first process. */
+  async kill(id: string): Promise<void> {
+    await this.#api.json({ method: 'POST', path: `/containers/${id}/kill` }, REFUSALS);
   }
 
   close(): void {

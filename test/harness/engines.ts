@@ -45,6 +45,8 @@ export interface TestEngine {
   mounts(): string[];
   /** SIGKILL; containers stay as the engine leaves them. */
   kill(): Promise<void>;
+  /** Stops its process, which then takes calls and answers none, or lets it go on. */
+  hang(hangs: boolean): void;
   /** Starts it again on the same data. */
   start(): Promise<void>;
   /** Ends it with all its containers and removes what it wrote. */
@@ -156,6 +158,10 @@ class OwnEngine implements TestEngine {
 
   kill(): Promise<void> {
     return end(this.#engine, 'SIGKILL');
+  }
+
+  hang(hangs: boolean): void {
+    this.#engine?.kill(hangs ? 'SIGSTOP' : 'SIGCONT');
   }
 
   async stop(): Promise<void> {

@@ -47,6 +47,11 @@ export class TestHosts {
     return this.#outer.gateway;
   }
 
+  /** Of the Docker that they are containers of. */
+  get socketPath(): string {
+    return this.#outer.socketPath;
+  }
+
   /**
    * Boots a host; resolves when systemd has started everything. The machine's own Node is at /usr/local/bin/node there,
    * and `tree` (a checkout with its build) at /opt/everynode, both read-only; a host without a tree has neither.

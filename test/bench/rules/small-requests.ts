@@ -1,0 +1,44 @@
+/** How long small requests take while something large goes on. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { CoordinatorApi } from '../../harness/coordinator-api.js';
+import type { HollowFleet } from '../hollow/hollow-fleet.js';
+import { mainThreadMs } from '../process-memory.js';
+import { percentile } from '../result.js';
+
+const BETWEEN_REQUESTS_MS = 20;
+
+export interface SmallRequests {
+  /** 99th percentile of the times, ms. */
+  p99Ms: number;
+  /** The same with what others on this machine took of the coordinator's core taken off. */
+  ownP99Ms: number;
+  count: number;
+}
+
+/** Asks one thing after another while `work` is under way; the coordinator must stay the same process. */
+export async function duringWork(
+  { api, coordinator }: HollowFleet,
+  work: () => Promise<void>,
+): Promise<SmallRequests> {
+  const before = mainThreadMs(coordinator.pid);
+  let isDone = false;
+  const working = work().finally(() => {
+    isDone = true;
+  });
+  const [times] = await Promise.all([latencies(api, () => isDone), working]);
+  const after = mainThreadMs(coordinator.pid);
+  const slowdown = 1 + (after.waited - before.waited) / (after.ran - before.ran);
+  const p99Ms = percentile(times, 0.99);
+  return { p99Ms, ownP99Ms: p99Ms / slowdown, count: times.length };
+}
+
+async function latencies(api: CoordinatorApi, isDone: () => boolean): Promise<number[]> {
+  const times: number[] = [];
+  while (!isDone() || times.length === 0) {
+    const begun = performance.now();
+    await api.ask('GET', '/api/v1/namespaces/default');
+    times.push(performance.now() - begun);
+    await pause(BETWEEN_REQUESTS_MS);
+  }
+  return times;
+}

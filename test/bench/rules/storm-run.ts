@@ -1,0 +1,23 @@
+/** `npm run storm -- [AGENTS]`: a killed coordinator and the whole fleet that comes back, 5,000 agents if none is said. Exit code 1 when a rule is broken. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BenchDaemonSet } from '../bench-daemon-set.js';
+import { HollowFleet } from '../hollow/hollow-fleet.js';
+import { checkStorm } from './storm.js';
+
+const agents = Number(process.argv[2] ?? 5_000);
+const folder = mkdtempSync(join(tmpdir(), 'enstorm-'));
+const product = await HollowFleet.start(join(folder, 'product'), agents);
+try {
+  await product.join();
+  const daemonSet = new BenchDaemonSet(product.api);
+  await daemonSet.create();
+  await daemonSet.untilReady(agents);
+  await product.untilQuiet();
+  await checkStorm(product, (what) => process.stdout.write(`${what}\n`));
+  process.stdout.write('all rules held\n');
+} finally {
+  await product.stop();
+  rmSync(folder, { recursive: true, force: true });
+}

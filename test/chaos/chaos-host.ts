@@ -1,0 +1,66 @@
+/** A host that chaos may do anything to. What it is made of, `plain-host.ts` and `systemd-host.ts` say. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { EngineContainers } from '../harness/engine-containers.js';
+import type { Wire } from './wire.js';
+
+const COMMAND_MS = 60_000;
+const execute = promisify(execFile);
+
+export interface ChaosHost {
+  /** Of its Node, too. */
+  readonly name: string;
+  readonly wire: Wire;
+  /** The engine, asked directly; undefined while the host is off. */
+  engine(): EngineContainers | undefined;
+  killAgent(): Promise<void>;
+  /** Stops the agent's process, or lets it go on. */
+  hangAgent(hangs: boolean): Promise<void>;
+  /** As after a power cut on a bad disk: the desired state is rubbish when the agent starts again. */
+  damageCache(): Promise<void>;
+  killEngine(): Promise<void>;
+  hangEngine(hangs: boolean): Promise<void>;
+  /** Loses so many percent of the packets, each way; 100 is a cut link, 0 a good one. */
+  lose(percent: number): Promise<void>;
+  reboot(): Promise<void>;
+  cutPower(): Promise<void>;
+  /** Boots; resolves when the engine answers. */
+  restorePower(): Promise<void>;
+  /** What agent and engine have said last. */
+  lastWords(): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** Runs a command of this machine; answers what it printed. Rejects when it fails or hangs. */
+export async function runHere(command: string, ...args: string[]): Promise<string> {
+  const { stdout } = await execute(command, args, { timeout: COMMAND_MS, maxBuffer: 64 * 2 ** 20 });
+  return stdout.trim();
+}
+
+/** Packets to and from everywhere are lost by chance, in the network namespace that the words of `enter` lead into. */
+export class PacketLoss {
+  #rules: string[][] = [];
+
+  async set(enter: readonly string[], percent: number): Promise<void> {
+    for (const rule of this.#rules) await iptables(enter, '-D', rule);
+    this.#rules = [];
+    if (percent === 0) return;
+    const chance = ['-m', 'statistic', '--mode', 'random', '--probability', String(percent / 100)];
+    const drop = [...(percent < 100 ? chance : []), '-j', 'DROP'];
+    this.#rules = [
+      ['INPUT', '-i', 'eth0', ...drop],
+      ['OUTPUT', '-o', 'eth0', ...drop],
+    ];
+    for (const rule of this.#rules) await iptables(enter, '-A', rule);
+  }
+
+  /** The host has booted: its rules are gone. */
+  forget(): void {
+    this.#rules = [];
+  }
+}
+
+async function iptables(enter: readonly string[], verb: string, rule: readonly string[]): Promise<void> {
+  const [nsenter = '', ...args] = enter;
+  await runHere(nsenter, ...args, 'iptables', '-w', verb, ...rule);
+}

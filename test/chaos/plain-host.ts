@@ -1,0 +1,132 @@
+/** A host of an engine and an agent in a network namespace of their own: light, but it cannot boot. */
+import type { ChildProcess } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { EngineContainers } from '../harness/engine-containers.js';
+import { startEngine, type TestEngine } from '../harness/engines.js';
+import { loadTestImages } from '../harness/test-images.js';
+import { type ChaosHost, PacketLoss } from './chaos-host.js';
+import { IMAGES } from './plan.js';
+import { Wire } from './wire.js';
+
+const AGENT = resolve(dirname(fileURLToPath(import.meta.url)), '../../agent/everynode-agent.cjs');
+/** As systemd has it for the real one, sooner. */
+const RESTART_MS = 300;
+
+/** How a host's agent is started. */
+export interface Joining {
+  token: string;
+  dataDir: string;
+}
+
+export class PlainHost implements ChaosHost {
+  readonly #containers: EngineContainers;
+  readonly #loss = new PacketLoss();
+  #agent: ChildProcess | undefined;
+  #joining: Joining | undefined;
+  #isClosing = false;
+
+  private constructor(
+    readonly name: string,
+    readonly wire: Wire,
+    private readonly own: TestEngine,
+  ) {
+    this.#containers = new EngineContainers(own.socketPath);
+  }
+
+  /** A sentence instead where this machine lacks the engine. `port` is the coordinator's on loopback. */
+  static async open(name: string, kind: 'docker' | 'podman', port: number): Promise<PlainHost | string> {
+    const own = await startEngine(kind);
+    if (typeof own === 'string') return own;
+    await loadTestImages(own.socketPath, [...IMAGES]);
+    return new PlainHost(name, await Wire.open(own.gateway, port), own);
+  }
+
+  engine(): EngineContainers {
+    return this.#containers;
+  }
+
+  /** Starts the agent, and again whenever it ends. */
+  join(joining: Joining): void {
+    this.#joining = joining;
+    this.#start();
+  }
+
+  async killAgent(): Promise<void> {
+    this.#agent?.kill('SIGKILL');
+  }
+
+  async hangAgent(hangs: boolean): Promise<void> {
+    this.#agent?.kill(hangs ? 'SIGSTOP' : 'SIGCONT');
+  }
+
+  async damageCache(): Promise<void> {
+    const agent = this.#agent;
+    const ended = new Promise((done) => agent?.once('exit', done));
+    agent?.kill('SIGKILL');
+    await ended;
+    const path = join(this.#joining?.dataDir ?? '', 'desired.json');
+    if (existsSync(path)) writeFileSync(path, readFileSync(path).subarray(0, -7));
+  }
+
+  async killEngine(): Promise<void> {
+    await this.own.kill();
+    await this.own.start();
+  }
+
+  async hangEngine(hangs: boolean): Promise<void> {
+    this.own.hang(hangs);
+  }
+
+  lose(percent: number): Promise<void> {
+    return this.#loss.set(this.own.enter, percent);
+  }
+
+  reboot(): Promise<void> {
+    throw new Error('a plain host cannot boot');
+  }
+
+  cutPower(): Promise<void> {
+    return this.reboot();
+  }
+
+  restorePower(): Promise<void> {
+    return this.reboot();
+  }
+
+  async lastWords(): Promise<string> {
+    return readFileSync(this.#log, 'utf8').split('\n').slice(-40).join('\n');
+  }
+
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    const agent = this.#agent;
+    if (agent?.exitCode === null && agent.signalCode === null) {
+      const ended = new Promise((done) => agent.once('exit', done));
+      agent.kill('SIGKILL');
+      await ended;
+    }
+    this.wire.close();
+    this.#containers.close();
+    await this.own.stop();
+  }
+
+  get #log(): string {
+    return `${this.#joining?.dataDir}.log`;
+  }
+
+  #start(): void {
+    const { token, dataDir } = this.#joining ?? { token: '', dataDir: '' };
+    const { socketPath, gateway, kind } = this.own;
+    const words = [
+      ...[process.execPath, AGENT, '--server', `https://${gateway}:${this.wire.port}`, '--token', token],
+      ...['--data', dataDir, '--node-name', this.name, '--runtime', kind],
+    ];
+    const script = `exec "$@" >>${this.#log} 2>&1`;
+    this.#agent = this.own.spawnOnHost(
+      ...['env', `DOCKER_HOST=unix://${socketPath}`, 'sh', '-c', script, 'sh', ...words],
+    );
+    this.#agent.once('exit', () => setTimeout(() => this.#isClosing || this.#start(), RESTART_MS));
+  }
+}

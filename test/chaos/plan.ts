@@ -1,0 +1,170 @@
+/** What happens in a round: people's changes and faults, and when. Plain data, drawn from a seed and the round's number. */
+import { Seeded } from '../simulation/seeded.js';
+
+export const DAEMON_SETS = ['alpha', 'beta', 'gamma'] as const;
+export const IMAGES = ['app:1', 'app:2', 'app:3'] as const;
+export const ZONES = ['a', 'b', null] as const;
+
+export type Zone = (typeof ZONES)[number];
+
+/** What a person asks of the API. A change of a DaemonSet that is not there creates it. */
+export type UserStep =
+  | { kind: 'set daemonset'; name: string; image: string; zone: Zone; surges: boolean }
+  | { kind: 'set image'; name: string; image: string }
+  | { kind: 'delete daemonset'; name: string }
+  | { kind: 'label node'; node: number; zone: Zone }
+  | { kind: 'taint node'; node: number; isTainted: boolean }
+  | { kind: 'delete pod'; node: number; index: number };
+
+/** What goes wrong; nodes are counted from 0. */
+export type Fault =
+  | { kind: 'cut link'; node: number; forMs: number }
+  | { kind: 'flap link'; node: number; times: number }
+  | { kind: 'lose packets'; node: number; percent: number; forMs: number }
+  | { kind: 'delay link'; node: number; delayMs: number; forMs: number }
+  | { kind: 'stall link'; node: number; forMs: number }
+  | { kind: 'reset link'; node: number }
+  | { kind: 'kill agent'; node: number }
+  | { kind: 'hang agent'; node: number; forMs: number }
+  | { kind: 'damage cache'; node: number }
+  | { kind: 'kill engine'; node: number }
+  | { kind: 'hang engine'; node: number; forMs: number }
+  | { kind: 'kill container'; node: number; index: number }
+  | { kind: 'remove container'; node: number; index: number }
+  | { kind: 'kill coordinator'; downMs: number }
+  | { kind: 'hang coordinator'; forMs: number }
+  | { kind: 'reboot'; node: number }
+  | { kind: 'cut power'; node: number; offMs: number };
+
+export type FaultKind = Fault['kind'];
+export type Step = { atMs: number } & (UserStep | Fault);
+
+/** How often which fault comes: weights. */
+const FAULTS: Record<FaultKind, number> = {
+  'cut link': 4,
+  'flap link': 2,
+  'lose packets': 3,
+  'delay link': 3,
+  'stall link': 2,
+  'reset link': 2,
+  'kill agent': 4,
+  'hang agent': 2,
+  'damage cache': 2,
+  'kill engine': 3,
+  'hang engine': 2,
+  'kill container': 3,
+  'remove container': 2,
+  'kill coordinator': 4,
+  'hang coordinator': 1,
+  reboot: 3,
+  'cut power': 4,
+};
+
+const USER_STEPS: Record<UserStep['kind'], number> = {
+  'set daemonset': 3,
+  'set image': 6,
+  'delete daemonset': 1,
+  'label node': 2,
+  'taint node': 2,
+  'delete pod': 3,
+};
+
+/** Faults that only a host that boots can have. */
+export const OF_WHOLE_HOSTS: readonly FaultKind[] = ['reboot', 'cut power'];
+/** Faults that end containers, or may: on no other host does a container change for a fault. */
+export const OF_CONTAINERS: readonly FaultKind[] = [
+  ...OF_WHOLE_HOSTS,
+  'kill engine',
+  'kill container',
+  'remove container',
+];
+
+/** All of a round's steps begin within this time. */
+const LONGEST_MS = 2_500;
+
+export interface PlanOptions {
+  hosts: number;
+  /** Faults that these hosts cannot have. */
+  without: readonly FaultKind[];
+}
+
+/** The steps of a round, soonest first. The same for the same seed, number and options. */
+export function planOf(seed: string, number: number, options: PlanOptions): Step[] {
+  const chance = new Seeded(`${seed}/${number}`);
+  const faults = Object.entries(FAULTS).filter(([kind]) => !options.without.includes(kind as FaultKind));
+  // Now and then nobody changes anything: then no container may change on hosts whose engine is left alone.
+  const changes = chance.pick([0, 1, 1, 2, 3]);
+  const kinds = [
+    ...Array.from({ length: changes }, () => weighted(Object.entries(USER_STEPS), chance)),
+    ...Array.from({ length: chance.pick([1, 1, 2, 3, 4]) }, () => weighted(faults, chance)),
+  ];
+  const steps = kinds.map((kind): Step => {
+    const what = stepOf(kind as Step['kind'], chance, options.hosts);
+    return { atMs: chance.whole(0, LONGEST_MS), ...what };
+  });
+  return steps.sort((one, other) => one.atMs - other.atMs);
+}
+
+function weighted(kinds: readonly [string, number][], chance: Seeded): string {
+  const total = kinds.reduce((sum, [, weight]) => sum + weight, 0);
+  let left = chance.fraction() * total;
+  for (const [kind, weight] of kinds) {
+    left -= weight;
+    if (left < 0) return kind;
+  }
+  throw new Error('a round without faults');
+}
+
+function stepOf(kind: Step['kind'], chance: Seeded, hosts: number): UserStep | Fault {
+  const node = chance.whole(0, hosts - 1);
+  const name = chance.pick(DAEMON_SETS);
+  const index = chance.whole(0, DAEMON_SETS.length - 1);
+  const forMs = chance.pick([200, 800, 2_000, 6_000]);
+  switch (kind) {
+    case 'set daemonset':
+      return {
+        ...{ kind, name, image: chance.pick(IMAGES) },
+        ...{ zone: chance.pick(ZONES), surges: chance.happens(0.25) },
+      };
+    case 'set image':
+      return { kind, name, image: chance.pick(IMAGES) };
+    case 'delete daemonset':
+      return { kind, name };
+    case 'label node':
+      return { kind, node, zone: chance.pick(ZONES) };
+    case 'taint node':
+      return { kind, node, isTainted: chance.happens(0.3) };
+    case 'delete pod':
+    case 'kill container':
+    case 'remove container':
+      return { kind, node, index };
+    case 'cut link':
+    case 'stall link':
+    case 'hang agent':
+    case 'hang engine':
+      return { kind, node, forMs };
+    case 'flap link':
+      return { kind, node, times: chance.whole(3, 8) };
+    case 'lose packets':
+      return { kind, node, percent: chance.pick([5, 20, 50]), forMs };
+    case 'delay link':
+      return { kind, node, delayMs: chance.pick([50, 300, 1_000]), forMs };
+    case 'reset link':
+    case 'kill agent':
+    case 'damage cache':
+    case 'kill engine':
+    case 'reboot':
+      return { kind, node };
+    case 'kill coordinator':
+      return { kind, downMs: chance.pick([0, 500, 2_000]) };
+    case 'hang coordinator':
+      return { kind, forMs: Math.min(forMs, 2_000) };
+    case 'cut power':
+      return { kind, node, offMs: chance.pick([0, 500, 2_000]) };
+  }
+}
+
+/** Whether a step is a fault. */
+export function isFault(step: Step): step is { atMs: number } & Fault {
+  return step.kind in FAULTS;
+}

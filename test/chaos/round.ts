@@ -1,0 +1,137 @@
+/** One round: people's changes and faults, then everything mended, then rest; meanwhile nothing may run twice. */
+import { pause } from '../harness/until.js';
+import type { Book } from './book.js';
+import { doubles, exchanged, problemsOf, type Seen, type SeenHost } from './check.js';
+import { Faults } from './faults.js';
+import type { ChaosFleet } from './fleet.js';
+import { type Fault, type FaultKind, isFault, OF_CONTAINERS, type Step, type UserStep } from './plan.js';
+
+/** Between two looks at the engines. */
+const LOOK_MS = 250;
+/** Between two looks for rest, and how often in a row it must be found. */
+const REST_MS = 300;
+const RESTS = 2;
+
+export interface RoundOutcome {
+  /** Kinds of the faults that were done. */
+  faults: FaultKind[];
+  /** From the end of the last fault until all is as it must be, ms. */
+  restMs: number;
+  violations: string[];
+}
+
+export interface RoundParts {
+  fleet: ChaosFleet;
+  book: Book;
+  steps: readonly Step[];
+  /** What does not rest by then is broken, ms. */
+  patienceMs: number;
+}
+
+/** Plays a round to its end. */
+export async function playRound({ fleet, book, steps, patienceMs }: RoundParts): Promise<RoundOutcome> {
+  const before = await fleet.lookAtHosts();
+  const watch = new DoubleWatch(fleet, book);
+  const faults = await carryOut(fleet, book, steps);
+  const mended = performance.now();
+  const [seen, restless] = await untilRest(fleet, book, mended + patienceMs);
+  const restMs = performance.now() - mended;
+  const twice = await watch.end();
+  return {
+    faults: faults.map(({ kind }) => kind),
+    restMs,
+    violations: [
+      ...twice,
+      ...restless.map((problem) => `no rest after ${Math.round(restMs / 1_000)} s: ${problem}`),
+      ...(seen ? exchanged(before, seen, disturbed(fleet, faults)) : []),
+    ],
+  };
+}
+
+/** All at their times, people one after another; resolves with the faults that were done when everything has ended. */
+async function carryOut(
+  fleet: ChaosFleet,
+  book: Book,
+  steps: readonly Step[],
+): Promise<({ atMs: number } & Fault)[]> {
+  const begun = performance.now();
+  const harm = new Faults(fleet);
+  const done: ({ atMs: number } & Fault)[] = [];
+  const due = (step: Step) => pause(Math.max(begun + step.atMs - performance.now(), 0));
+  const people = async () => {
+    for (const step of steps.filter((each) => !isFault(each))) {
+      await due(step);
+      await book.carryOut(step as UserStep);
+    }
+  };
+  const faults = steps.filter(isFault).map(async (step) => {
+    await due(step);
+    // Also of what failed half-way a container may be the victim.
+    if (await harm.carryOut(step)) done.push(step);
+  });
+  await Promise.all([people(), ...faults]);
+  return done;
+}
+
+/** The hosts on which containers may have ended by a fault. */
+function disturbed(fleet: ChaosFleet, faults: readonly Fault[]): (host: string) => boolean {
+  const names = faults
+    .filter(({ kind }) => OF_CONTAINERS.includes(kind))
+    .map((step) => ('node' in step ? fleet.hosts[step.node]?.name : undefined));
+  return (host) => names.includes(host);
+}
+
+/** The last look, and what was still wrong then. */
+async function untilRest(
+  fleet: ChaosFleet,
+  book: Book,
+  deadline: number,
+): Promise<[Seen | undefined, string[]]> {
+  let seen: Seen | undefined;
+  let problems = ['the API does not answer'];
+  for (let rests = 0; rests < RESTS; ) {
+    try {
+      seen = await fleet.look();
+      problems = problemsOf(seen, {
+        daemonSets: [...book.daemonSets.values()],
+        belongs: (daemonSet, host) => book.belongs(daemonSet, host),
+      });
+    } catch (error) {
+      problems = [String(error)];
+    }
+    rests = problems.length === 0 ? rests + 1 : 0;
+    if (performance.now() > deadline) break;
+    if (rests < RESTS) await pause(REST_MS);
+  }
+  return [seen, problems];
+}
+
+/** Looks at every engine again and again: at no moment may a DaemonSet run twice on a host. */
+class DoubleWatch {
+  readonly #found = new Set<string>();
+  readonly #work: Promise<void>;
+  #isOver = false;
+
+  constructor(
+    private readonly fleet: ChaosFleet,
+    private readonly book: Book,
+  ) {
+    this.#work = this.#run();
+  }
+
+  async end(): Promise<string[]> {
+    this.#isOver = true;
+    await this.#work;
+    return [...this.#found];
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isOver) {
+      const hosts: SeenHost[] = await this.fleet.lookAtHosts();
+      for (const { name, containers } of hosts)
+        for (const twice of doubles(containers ?? [], this.book.surging))
+          this.#found.add(`${twice} ran twice at a time on ${name}`);
+      await pause(LOOK_MS);
+    }
+  }
+}

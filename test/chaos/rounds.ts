@@ -1,0 +1,42 @@
+/** Round after round on one fleet. */
+import { Book } from './book.js';
+import { ChaosFleet, type FleetOptions } from './fleet.js';
+import { OF_WHOLE_HOSTS, planOf } from './plan.js';
+import { playRound } from './round.js';
+import { storyOf, Tally } from './story.js';
+
+export interface RoundsOptions extends FleetOptions {
+  seed: string;
+  rounds: number;
+  /** No round begins after so long, ms. */
+  longestMs: number;
+  patienceMs: number;
+  say: (line: string) => void;
+}
+
+/** Plays all rounds, or those until the first that is broken; a sentence instead where this machine cannot have such hosts. */
+export async function playRounds(options: RoundsOptions): Promise<Tally | string> {
+  const { seed, rounds, longestMs, patienceMs, say, hosts, isPlain } = options;
+  const fleet = await ChaosFleet.open(options);
+  if (typeof fleet === 'string') return fleet;
+  const tally = new Tally();
+  try {
+    const names = fleet.hosts.map(({ name }) => name);
+    const book = new Book(fleet.api, names);
+    await book.carryOut({ kind: 'set daemonset', name: 'alpha', image: 'app:1', zone: null, surges: false });
+    const end = performance.now() + longestMs;
+    const without = isPlain ? OF_WHOLE_HOSTS : [];
+    for (let number = 1; number <= rounds && performance.now() < end; number += 1) {
+      const steps = planOf(seed, number, { hosts, without });
+      const outcome = await playRound({ fleet, book, steps, patienceMs });
+      tally.add(outcome);
+      say(storyOf(number, steps, outcome));
+      if (outcome.violations.length === 0) continue;
+      say(await fleet.lastWords());
+      break;
+    }
+    return tally;
+  } finally {
+    await fleet.close();
+  }
+}

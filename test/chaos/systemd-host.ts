@@ -1,0 +1,187 @@
+/** A host with systemd, an address and an engine of its own, and the agent as its service: it reboots and loses its power. */
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EngineContainers } from '../harness/engine-containers.js';
+import type { EngineKind } from '../harness/engines.js';
+import { OOM_OF_TESTS } from '../harness/host-units.js';
+import type { TestHost, TestHosts } from '../harness/hosts.js';
+import { type ChaosHost, PacketLoss, runHere } from './chaos-host.js';
+import { IMAGES } from './plan.js';
+import { Wire } from './wire.js';
+
+const PROGRAM = '#!/bin/sh\nexec /usr/local/bin/node /opt/everynode/dist/agent/everynode-agent.cjs "$@"\n';
+const INSTALL = ['/usr/local/bin/node', '/opt/everynode/dist/agent/everynode-agent.cjs', 'install'];
+const AGENT_UNIT = 'everynode-agent';
+const DESIRED = '/var/lib/everynode-agent/desired.json';
+const BOOT_MS = 60_000;
+
+/** Where each engine listens, and which unit it is. */
+const ENGINES: Record<EngineKind, { socket: string; unit: string }> = {
+  docker: { socket: '/run/docker.sock', unit: 'docker.service' },
+  podman: { socket: '/run/podman/podman.sock', unit: 'podman.service' },
+};
+
+export class SystemdHost implements ChaosHost {
+  readonly #loss = new PacketLoss();
+  #containers: EngineContainers | undefined;
+  /** Of the host's systemd, as this machine counts; 0 while it is off. */
+  #pid = 0;
+
+  private constructor(
+    private readonly host: TestHost,
+    private readonly outer: string,
+    private readonly gateway: string,
+    readonly wire: Wire,
+  ) {}
+
+  /** Boots it. `tree` is a checkout with its build; `port` is the coordinator's on loopback. */
+  static async open(
+    name: string,
+    kind: EngineKind,
+    all: { hosts: TestHosts; tree: string; port: number },
+  ): Promise<SystemdHost> {
+    const { hosts, tree, port } = all;
+    const host = await hosts.start(name, kind, tree);
+    const wire = await Wire.open(hosts.gateway, port);
+    const own = new SystemdHost(host, `unix://${hosts.socketPath}`, hosts.gateway, wire);
+    host.loadImages([...IMAGES]);
+    host.write('/usr/local/bin/everynode-agent', PROGRAM);
+    host.run('chmod', '+x', '/usr/local/bin/everynode-agent');
+    for (const [path, text] of OOM_OF_TESTS) host.write(path, text);
+    await own.#find();
+    return own;
+  }
+
+  get name(): string {
+    return this.host.name;
+  }
+
+  engine(): EngineContainers | undefined {
+    return this.#containers;
+  }
+
+  /** As a user does it: one command, which ends when the service is ready. */
+  async join(token: string): Promise<void> {
+    const server = `https://${this.gateway}:${this.wire.port}`;
+    await this.#run(...INSTALL, '--server', server, '--token', token);
+  }
+
+  async killAgent(): Promise<void> {
+    await this.#signal(AGENT_UNIT, 'KILL');
+  }
+
+  async hangAgent(hangs: boolean): Promise<void> {
+    await this.#signal(AGENT_UNIT, hangs ? 'STOP' : 'CONT');
+  }
+
+  async damageCache(): Promise<void> {
+    await this.#run('systemctl', 'stop', AGENT_UNIT);
+    await this.#run('sh', '-c', `[ ! -e ${DESIRED} ] || truncate -s -7 ${DESIRED}`);
+    await this.#run('systemctl', 'start', '--no-block', AGENT_UNIT);
+  }
+
+  async killEngine(): Promise<void> {
+    await this.#signal(ENGINES[this.host.engine].unit, 'KILL');
+  }
+
+  async hangEngine(hangs: boolean): Promise<void> {
+    await this.#signal(ENGINES[this.host.engine].unit, hangs ? 'STOP' : 'CONT');
+  }
+
+  async lose(percent: number): Promise<void> {
+    if (this.#pid > 0) await this.#loss.set(['nsenter', '-t', String(this.#pid), '-n', '-m'], percent);
+  }
+
+  async reboot(): Promise<void> {
+    await this.#off(['restart', this.name]);
+    await this.#find();
+  }
+
+  async cutPower(): Promise<void> {
+    await this.#off(['kill', '-s', 'KILL', this.name]);
+  }
+
+  async restorePower(): Promise<void> {
+    await this.#docker('start', this.name);
+    await this.#find();
+  }
+
+  async lastWords(): Promise<string> {
+    if (this.#pid === 0) return 'off';
+    return this.#run(
+      'journalctl',
+      '--no-pager',
+      '-n',
+      '60',
+      '-u',
+      AGENT_UNIT,
+      '-u',
+      'docker',
+      '-u',
+      'podman',
+    );
+  }
+
+  async close(): Promise<void> {
+    this.wire.close();
+    this.#containers?.close();
+  }
+
+  async #off(command: string[]): Promise<void> {
+    this.#containers?.close();
+    this.#containers = undefined;
+    this.#pid = 0;
+    this.#loss.forget();
+    await this.#docker(...command);
+  }
+
+  /** The host as it is since its last boot; resolves when its engine answers. */
+  async #find(): Promise<void> {
+    const deadline = performance.now() + BOOT_MS;
+    for (;;) {
+      const pid = Number(await this.#docker('inspect', '-f', '{{.State.Pid}}', this.name));
+      const found = pid > 0 ? await answering(pid, ENGINES[this.host.engine].socket) : undefined;
+      if (found) {
+        [this.#pid, this.#containers] = [pid, found];
+        return;
+      }
+      if (performance.now() > deadline) throw new Error(`${this.name} did not boot`);
+      await sleep(100);
+    }
+  }
+
+  async #signal(unit: string, signal: string): Promise<void> {
+    // A unit that is just being started anew has no process: then there is nobody to be hit.
+    await this.#run('systemctl', 'kill', '--kill-who=main', '-s', signal, unit).catch(() => undefined);
+  }
+
+  #run(...command: string[]): Promise<string> {
+    if (this.#pid === 0) return Promise.reject(new Error(`${this.name} is off`));
+    return runHere('nsenter', '-t', String(this.#pid), '-m', '-u', '-i', '-n', '-p', ...command);
+  }
+
+  #docker(...args: string[]): Promise<string> {
+    return runHere('docker', '-H', this.outer, ...args);
+  }
+}
+
+/** The engine below a host's root; undefined while it does not answer. */
+async function answering(pid: number, socket: string): Promise<EngineContainers | undefined> {
+  if (!isSystemd(pid)) return undefined;
+  const containers = new EngineContainers(`/proc/${pid}/root${socket}`);
+  try {
+    await containers.all();
+    return containers;
+  } catch {
+    containers.close();
+    return undefined;
+  }
+}
+
+function isSystemd(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'systemd';
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,25 @@
+/** A few rounds of chaos on two hosts of real engines, always the same ones: `npm run chaos` plays as many as are asked for. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { playRounds } from '../chaos/rounds.js';
+import { leaveOut } from '../harness/leave-out.js';
+
+const ROUNDS = 6;
+const PATIENCE_MS = 180_000;
+/** A busy machine plays fewer of them. */
+const LONGEST_MS = 45_000;
+
+test('after each round of chaos every host runs what it should, once, and the API tells the truth', async (context) => {
+  const lines: string[] = [];
+  const tally = await playRounds({
+    ...{ seed: 'short', rounds: ROUNDS, longestMs: LONGEST_MS, patienceMs: PATIENCE_MS },
+    ...{ hosts: 2, isPlain: true },
+    say: (line) => {
+      lines.push(line);
+      context.diagnostic(line);
+    },
+  });
+  if (typeof tally === 'string') return leaveOut(context, 'chaos on engines', tally);
+  assert.equal(tally.violations, 0, lines.join('\n'));
+  assert.ok(tally.rounds > 0);
+});
