@@ -10,7 +10,7 @@ import { AgentFiles } from './api/agent-files.js';
 import { type ApiParts, DEFAULT_API_SETTINGS } from './api/api-request.js';
 import { AuditFile } from './api/audit/audit-file.js';
 import { ADMIN, tokenAuthenticator } from './api/authenticate.js';
-import { loadAdminAccess } from './api/kubeconfig.js';
+import { keptAdminHash, loadAdminAccess } from './api/kubeconfig.js';
 import type { MetricsPage } from './api/metrics-page.js';
 import { type ApiServer, createApiServer, type ServingTls } from './api/server.js';
 import { servingNames } from './api/serving-names.js';
@@ -182,7 +182,8 @@ class ApiPart implements Part {
     const { clientRequestsPerSecond, clientBurst, requestLog, requestLogFile } = this.#settings;
     const { hub, informers, ...parts } = this.#parts;
     const pki = await this.#loadPki();
-    let adminHash: Buffer = Buffer.alloc(0);
+    // Known before the first request: an administrator who asks in that moment must not be refused.
+    let adminHash: Buffer = (await keptAdminHash(data)) ?? Buffer.alloc(0);
     const identities = await openIdentities({
       ...parts,
       informers,

@@ -16,6 +16,9 @@ export interface KubeconfigFields {
 export type KubeconfigUser = { token: string } | { certificate: string; key: string };
 
 const NAME = 'everynode';
+/** Below the data directory. */
+const KUBECONFIG = 'kubeconfig';
+const HASH = join('pki', 'admin-token.sha256');
 
 function base64(text: string): string {
   return Buffer.from(text).toString('base64');
@@ -65,6 +68,21 @@ export interface AdminAccessOptions {
   caCertificate: string;
 }
 
+/** Hash of the administrator's token as it was kept by an earlier start; undefined when a new one is to be made. */
+export async function keptAdminHash(dataDir: string): Promise<Buffer | undefined> {
+  const kept = await readKept(dataDir);
+  return kept.token === undefined ? undefined : tokenHash(kept.token);
+}
+
+/** The kubeconfig as it lies there, and its token if that is the one whose hash was kept. */
+async function readKept(dataDir: string): Promise<{ text: string | undefined; token?: string }> {
+  const text = await readIfPresent(join(dataDir, KUBECONFIG));
+  const known = (await readIfPresent(join(dataDir, HASH)))?.trim();
+  const token = tokenOf(text);
+  const isGood = token !== undefined && tokenHash(token).toString('hex') === known;
+  return { text, ...(isGood && { token }) };
+}
+
 /**
  * Keeps `DATA/kubeconfig` (mode 0600) true for this server and authority, and answers the hash of its token.
  * A lost or changed kubeconfig gets a new token, and the old one is good no longer.
@@ -74,16 +92,11 @@ export async function loadAdminAccess({
   server,
   caCertificate,
 }: AdminAccessOptions): Promise<Buffer> {
-  const hashPath = join(dataDir, 'pki', 'admin-token.sha256');
-  const kubeconfigPath = join(dataDir, 'kubeconfig');
-  const present = await readIfPresent(kubeconfigPath);
-  const known = (await readIfPresent(hashPath))?.trim();
-  const kept = tokenOf(present);
-  const isGood = kept !== undefined && tokenHash(kept).toString('hex') === known;
-  const token = isGood ? kept : randomBytes(32).toString('base64url');
+  const kept = await readKept(dataDir);
+  const token = kept.token ?? randomBytes(32).toString('base64url');
   const hash = tokenHash(token);
-  if (!isGood) await writePrivateFile(hashPath, `${hash.toString('hex')}\n`);
+  if (token !== kept.token) await writePrivateFile(join(dataDir, HASH), `${hash.toString('hex')}\n`);
   const text = kubeconfigText({ server, caCertificate, token });
-  if (text !== present) await writePrivateFile(kubeconfigPath, text);
+  if (text !== kept.text) await writePrivateFile(join(dataDir, KUBECONFIG), text);
   return hash;
 }

@@ -1,7 +1,8 @@
 /**
  * Breaks real hosts, round after round: npm run chaos -- [--rounds N] [--seed SEED] [--hosts N] [--minutes N] [--plain]
  * The hosts have systemd, an address and an engine of their own (root, see test/harness/hosts.ts); `--plain` leaves systemd out, and with it
- * reboots and power cuts. It ends at the first round in which something is broken; the exit code is then 1.
+ * reboots and power cuts. It ends at the first round in which something is broken, with exit code 1, and after the round that is under way on
+ * Ctrl-C.
  */
 import { parseArgs } from 'node:util';
 import { playRounds } from './rounds.js';
@@ -19,6 +20,12 @@ const { values } = parseArgs({
   },
 });
 
+let isEnough = false;
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    isEnough = true;
+  });
+
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 const tally = await playRounds({
   seed: values.seed,
@@ -27,6 +34,7 @@ const tally = await playRounds({
   longestMs: Number(values.minutes) * 60_000,
   isPlain: values.plain,
   patienceMs: PATIENCE_MS,
+  isEnough: () => isEnough,
   say,
 });
 if (typeof tally === 'string') {

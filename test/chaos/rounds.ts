@@ -11,12 +11,14 @@ export interface RoundsOptions extends FleetOptions {
   /** No round begins after so long, ms. */
   longestMs: number;
   patienceMs: number;
+  /** Whether no further round is wanted. */
+  isEnough?: () => boolean;
   say: (line: string) => void;
 }
 
 /** Plays all rounds, or those until the first that is broken; a sentence instead where this machine cannot have such hosts. */
 export async function playRounds(options: RoundsOptions): Promise<Tally | string> {
-  const { seed, rounds, longestMs, patienceMs, say, hosts, isPlain } = options;
+  const { seed, rounds, longestMs, patienceMs, say, hosts, isPlain, isEnough = () => false } = options;
   const fleet = await ChaosFleet.open(options);
   if (typeof fleet === 'string') return fleet;
   const tally = new Tally();
@@ -26,7 +28,7 @@ export async function playRounds(options: RoundsOptions): Promise<Tally | string
     await book.carryOut({ kind: 'set daemonset', name: 'alpha', image: 'app:1', zone: null, surges: false });
     const end = performance.now() + longestMs;
     const without = isPlain ? OF_WHOLE_HOSTS : [];
-    for (let number = 1; number <= rounds && performance.now() < end; number += 1) {
+    for (let number = 1; number <= rounds && performance.now() < end && !isEnough(); number += 1) {
       const steps = planOf(seed, number, { hosts, without });
       const outcome = await playRound({ fleet, book, steps, patienceMs });
       tally.add(outcome);

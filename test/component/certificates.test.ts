@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { connect } from 'node:tls';
-import { loadAdminAccess } from '../../coordinator/api/kubeconfig.js';
+import { keptAdminHash, loadAdminAccess } from '../../coordinator/api/kubeconfig.js';
 import { loadPki, renewalReason } from '../../coordinator/pki/load-pki.js';
 import { type RotationStep, rotationStep } from '../../coordinator/pki/rotation.js';
 import { readSupplied } from '../../coordinator/pki/supplied.js';
@@ -70,10 +70,13 @@ test('the kubeconfig keeps its token, and a lost one gets another', async (conte
   const dataDir = temporaryDirectory(context);
   const { ca } = await loadPki(join(dataDir, 'pki'), NAMES, NOW);
   const access = { dataDir, server: 'https://127.0.0.1:6443', caCertificate: ca.cert };
+  assert.equal(await keptAdminHash(dataDir), undefined);
   const first = await loadAdminAccess(access);
+  assert.deepEqual(await keptAdminHash(dataDir), first, 'known before the port is open');
   assert.equal(statSync(join(dataDir, 'kubeconfig')).mode & 0o777, 0o600);
   assert.deepEqual(await loadAdminAccess({ ...access, server: 'https://127.0.0.1:7443' }), first);
   rmSync(join(dataDir, 'kubeconfig'));
+  assert.equal(await keptAdminHash(dataDir), undefined);
   assert.notDeepEqual(await loadAdminAccess(access), first);
 });
 

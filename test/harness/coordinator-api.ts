@@ -52,7 +52,10 @@ export class CoordinatorApi {
   /** One request; a refusal is an answer like any other. */
   send(method: string, path: string, body?: unknown, contentType = 'application/json'): Promise<ApiAnswer> {
     return new Promise((resolve, reject) => {
-      const headers = { ...this.#headers, 'content-type': contentType };
+      const text = body === undefined ? undefined : JSON.stringify(body);
+      // Of a DELETE's body Node tells no length by itself.
+      const length = text === undefined ? {} : { 'content-length': Buffer.byteLength(text) };
+      const headers = { ...this.#headers, 'content-type': contentType, ...length };
       const outgoing = request(
         new URL(path, this.#server),
         { method, agent: this.#agent, headers },
@@ -61,13 +64,13 @@ export class CoordinatorApi {
           incoming.on('error', reject);
           incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
           incoming.on('end', () => {
-            const text = Buffer.concat(chunks).toString();
-            resolve({ code: incoming.statusCode ?? 0, body: text ? JSON.parse(text) : undefined });
+            const answer = Buffer.concat(chunks).toString();
+            resolve({ code: incoming.statusCode ?? 0, body: answer ? JSON.parse(answer) : undefined });
           });
         },
       );
       outgoing.on('error', reject);
-      outgoing.end(body === undefined ? undefined : JSON.stringify(body));
+      outgoing.end(text);
     });
   }
 
