@@ -27,6 +27,8 @@ export class Availability {
   /** Nodes that the rollout itself emptied, until they serve again. */
   readonly #emptied = new Set<string>();
   readonly #ready = new Since<string>();
+  /** Uids of Pods that were ready, and then not: whoever saw that may act on it a while after they are ready again. */
+  readonly #faltered = new Set<string>();
   /** Budgets of the last while, by DaemonSet. */
   readonly #budgets = new Map<string, { atMs: number; budget: number }[]>();
 
@@ -34,7 +36,9 @@ export class Availability {
   committed(change: TrueChange, scene: Scene): void {
     if (change.kind === 'Pod') {
       const { uid = '' } = (change.current ?? change.previous)?.metadata ?? {};
-      this.#ready.note(uid, change.current !== undefined && isReady(change.current), scene.nowMs);
+      const isNow = change.current !== undefined && isReady(change.current);
+      if (!isNow && change.previous && isReady(change.previous)) this.#faltered.add(uid);
+      this.#ready.note(uid, isNow, scene.nowMs);
     }
     for (const each of scene.truth.daemonSets.values()) this.#look(each, scene);
   }
@@ -54,6 +58,7 @@ export class Availability {
     const key = `${daemonSet.metadata.uid}@${node}`;
     if (!this.#isAvailable(previous, daemonSet, nowMs) || this.#misplaced.isWithin(key, NEWS_MS, nowMs))
       return undefined;
+    if (this.#faltered.has(uid) && !this.#ready.isFor(uid, NEWS_MS, nowMs)) return undefined;
     const others = truth.podsOf(daemonSet, node).filter((pod) => pod.metadata.uid !== uid);
     return others.some((pod) => !isLeaving(pod)) ? undefined : { pod: previous, daemonSet, node };
   }
