@@ -70,7 +70,8 @@ export class DaemonSetNodes {
     const { clock, informers, restoredEra } = this.#parts;
     const { current } = tally.subject;
     const now = clock.now();
-    const { node, claims } = viewNode(informers, daemonSet, current, nodeName, restoredEra);
+    const heldTo = tally.heldBack(nodeName)?.daemonSet;
+    const { node, claims } = viewNode(informers, daemonSet, current, nodeName, { restoredEra, heldTo });
     const backoff = tally.backoffs.get(nodeName);
     const step = nodeStep({ node, spec: daemonSet.spec, current, backoff, now });
     const record = recordNode(node, daemonSet.spec.minReadySeconds ?? 0, now);
@@ -133,7 +134,8 @@ export class DaemonSetNodes {
     else if (turn === 'revert' && newPod) await this.#deletePod(subject, newPod.name);
     else if (turn === 'withdraw' && place?.oldPod) await this.#withdrawTurn(subject, place.oldPod);
     else if (turn === 'replace' && place?.oldPod) {
-      const terms = live.length === 1 ? subject.tally.hostTurn(node.name) : undefined;
+      // Where none belongs any more there is nothing that a host could put in its place.
+      const terms = live.length === 1 && node.shouldRun ? subject.tally.hostTurn(node.name) : undefined;
       if (terms) await this.#giveHostTurn(subject, place.oldPod, terms);
       else await this.#deletePod(subject, place.oldPod);
     } else if (turn === 'create' && place?.oldPod && live.length === 1) await this.#create(subject);

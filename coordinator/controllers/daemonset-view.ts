@@ -1,6 +1,6 @@
 /** One node of a DaemonSet as the informers have it. */
 import { controllerOf } from '../../shared/kube/meta.js';
-import { HEARD_IN_ERA } from '../../shared/kube/node.js';
+import { HEARD_IN_ERA, type Node } from '../../shared/kube/node.js';
 import { type Pod, targetNodeOf } from '../../shared/kube/pod.js';
 import { compileLabelSelector, type Matcher } from '../../shared/kube/selectors.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
@@ -69,27 +69,52 @@ export interface DaemonNodeView {
   claims: ClaimedPod[];
 }
 
-/** Costs as much as there are Pods on that node. `restoredEra`: as in `DaemonSetParts`. */
+/** What else than the DaemonSet a view may go by. */
+export interface ViewOptions {
+  /** As in `DaemonSetParts`. */
+  restoredEra?: string | undefined;
+  /** What the node's Pods are made of, where that is not the current revision. */
+  heldTo?: DaemonSet | undefined;
+}
+
+/** Costs as much as there are Pods on that node. */
 export function viewNode(
   informers: PlaceReader,
   daemonSet: DaemonSet,
   current: CurrentRevision,
   name: string,
-  restoredEra?: string,
+  { restoredEra, heldTo }: ViewOptions = {},
 ): DaemonNodeView {
   const matcher = compileLabelSelector(daemonSet.spec.selector);
   const { owned, claims } = podsOnNode(informers, daemonSet, matcher, name);
   const node = informers.nodes.get({ name });
-  const placement = node && verdictOn(node, daemonSet);
   return {
     node: {
       name,
       exists: node !== undefined,
-      shouldRun: placement?.shouldRun ?? false,
-      shouldContinueRunning: placement?.shouldContinueRunning ?? false,
+      ...placeOn(node, daemonSet, heldTo),
       isUnheard: restoredEra !== undefined && node?.metadata.annotations?.[HEARD_IN_ERA] !== restoredEra,
       pods: owned.map((pod) => toDaemonPod(pod, current)),
     },
     claims,
+  };
+}
+
+/**
+ * By the current template, save that a node whose Pods are made of another revision keeps what that one lets it keep, and gets
+ * nothing that has no place there: a template that selects other nodes goes through the waves like any other.
+ */
+export function placeOn(
+  node: Node | undefined,
+  daemonSet: DaemonSet,
+  heldTo: DaemonSet | undefined,
+): Pick<DaemonNode, 'shouldRun' | 'shouldContinueRunning' | 'isWithheld'> {
+  if (!node) return { shouldRun: false, shouldContinueRunning: false };
+  const { shouldRun, shouldContinueRunning } = verdictOn(node, daemonSet);
+  const held = heldTo && verdictOn(node, heldTo);
+  return {
+    shouldRun,
+    shouldContinueRunning: shouldContinueRunning || held?.shouldContinueRunning === true,
+    ...(shouldRun && held?.shouldRun === false && { isWithheld: true }),
   };
 }

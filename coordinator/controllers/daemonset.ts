@@ -109,7 +109,7 @@ export class DaemonSetFleet {
   #giveTurns(
     daemonSet: DaemonSet,
     tally: DaemonSetTally,
-    { create, replace, revert = [], withdraw = [] }: Turns,
+    { create, replace, revert = [], withdraw = [], fill = [] }: Turns,
   ): void {
     const give = (names: readonly string[], turn: ReplacementTurn) => {
       for (const name of names) {
@@ -121,6 +121,7 @@ export class DaemonSetFleet {
     give(replace, 'replace');
     give(revert, 'revert');
     give(withdraw, 'withdraw');
+    for (const name of fill) this.#call(daemonSet, tally, name);
   }
 
   async #writeStatus(daemonSet: DaemonSet, tally: DaemonSetTally, turn: Turn): Promise<void> {

@@ -21,6 +21,9 @@ export function previousHash(revisions: readonly ControllerRevision[], hash: str
   return newest && hashOf(newest);
 }
 
+/** By the informers' objects: they are never changed, only replaced. One answer is one object, of which more is worked out. */
+const known = new WeakMap<DaemonSet, WeakMap<ControllerRevision, OtherRevision>>();
+
 /** The DaemonSet as it was with the revision of that hash; undefined where there is none, or none that can be read. */
 export function otherRevision(
   daemonSet: DaemonSet,
@@ -28,6 +31,14 @@ export function otherRevision(
   hash: string | undefined,
 ): OtherRevision | undefined {
   const revision = hash && revisions.find((one) => hashOf(one) === hash);
-  const template = revision && templateOf(revision);
-  return template ? { daemonSet: withTemplate(daemonSet, template), hash } : undefined;
+  if (!revision) return undefined;
+  const others = known.get(daemonSet) ?? new WeakMap<ControllerRevision, OtherRevision>();
+  known.set(daemonSet, others);
+  const present = others.get(revision);
+  if (present) return present;
+  const template = templateOf(revision);
+  if (!template) return undefined;
+  const other = { daemonSet: withTemplate(daemonSet, template), hash };
+  others.set(revision, other);
+  return other;
 }

@@ -13,6 +13,8 @@ export interface Turns extends Replacements {
   revert?: string[];
   /** The turn that their host has not begun is taken back. */
   withdraw?: string[];
+  /** They may have their first Pod now. */
+  fill?: string[];
 }
 
 export const NO_TURNS: Turns = { create: [], replace: [] };
@@ -42,6 +44,7 @@ export function turnsOf(
     replace: [] as string[],
     revert: [] as string[],
     withdraw: waves.turnedBeyond(openUpTo),
+    fill: [] as string[],
   };
   for (let wave = 0; wave <= openUpTo; wave += 1) {
     const strategy = strategyIn(spec.waves?.[wave], daemonSet.spec.updateStrategy);
@@ -49,6 +52,7 @@ export function turnsOf(
     turns.create.push(...create);
     turns.replace.push(...replace);
     turns.revert.push(...waves.again(wave));
+    turns.fill.push(...waves.withheld(wave));
   }
   turns.withdraw.push(...waves.turnedAndSkipped());
   return turns;
@@ -61,7 +65,13 @@ export function catchingUp(turns: Turns, { spec }: RolloutPolicy, waves: Rollout
   const nodes = waves.counts().reduce((total, wave) => total + wave.nodes, 0);
   const room = Math.max(0, amountOf(maxParallel, nodes, Math.ceil) - waves.inProgress);
   const create = turns.create.slice(0, room);
-  return { ...turns, create, replace: turns.replace.slice(0, room - create.length) };
+  const replace = turns.replace.slice(0, room - create.length);
+  return {
+    ...turns,
+    create,
+    replace,
+    fill: turns.fill?.slice(0, room - create.length - replace.length) ?? [],
+  };
 }
 
 /**

@@ -178,6 +178,11 @@ export class RolloutWaves {
     return [...this.#wave(wave).lanes.again].filter((name) => this.#mayLose(name));
   }
 
+  /** Hosts that are to have their first Pod, and have none while the wave is closed. */
+  withheld(wave: number): Iterable<string> {
+    return this.#wave(wave).lanes.withheld;
+  }
+
   /** Hosts that took the revision after completion and failed. */
   failedLate(wave: number): string[] {
     return [...this.#wave(wave).lanes.failed].filter((name) => this.#late.has(name) && this.#mayLose(name));
@@ -248,7 +253,6 @@ export class RolloutWaves {
     const isOutside = this.closedFor(name) !== undefined;
     const lane = laneOf({ ...facts, isOutside, isSkipped: this.isSkipped(name) }, now, rules);
     this.#place(name, lane);
-    if (lane === undefined) return;
     if (facts.newPodAt !== undefined) this.#took.add(name);
     this.#markLate(name, facts, lane);
     this.#schedule(name, facts, lane, rules);

@@ -8,8 +8,11 @@ export const OLD: readonly Lane[] = [
   'turned',
   'oldAvailable',
   'oldUnavailable',
+  'retiringAvailable',
+  'retiringUnavailable',
   'outsideAvailable',
   'outsideUnavailable',
+  'outsideRetiring',
   'pairAvailable',
   'pairUnavailable',
   'deferred',
@@ -40,7 +43,34 @@ const IN_PROGRESS: readonly Lane[] = [
 ];
 
 /** Lanes whose nodes are part of the wave for upstream's choice, besides those of situations. */
-const HELD: readonly Lane[] = ['again', 'outsideAvailable', 'outsideUnavailable', 'outsideUpdated'];
+const HELD: readonly Lane[] = [
+  'again',
+  'outsideAvailable',
+  'outsideUnavailable',
+  'outsideUpdated',
+  'outsideWithheld',
+];
+
+/** Lanes whose old Pod is where none belongs any more. */
+const RETIRING: readonly Lane[] = ['retiringAvailable', 'retiringUnavailable'];
+
+/** Lanes of nodes that serve. */
+const COVERED: readonly Lane[] = [
+  'newAvailable',
+  'oldAvailable',
+  'pairAvailable',
+  'retiringAvailable',
+  'outsideAvailable',
+  'outsideUpdated',
+];
+
+/** Lanes of nodes that have yet to have their turn, and wait for their window. */
+const OUTSIDE: readonly Lane[] = [
+  'outsideAvailable',
+  'outsideUnavailable',
+  'outsideRetiring',
+  'outsideWithheld',
+];
 
 type Lanes = Record<Lane, Set<string>>;
 
@@ -82,7 +112,7 @@ export class WaveLanes {
       updated: lanes.newAvailable.size + lanes.outsideUpdated.size,
       failed: lanes.failed.size,
       deferred: lanes.deferred.size,
-      outsideWindow: lanes.outsideAvailable.size + lanes.outsideUnavailable.size,
+      outsideWindow: this.#size(OUTSIDE),
       skipped: lanes.skipped.size,
       old: this.#size(OLD),
       touched: this.#size(TOUCHED),
@@ -96,12 +126,16 @@ export class WaveLanes {
     return this.#size(IN_PROGRESS);
   }
 
-  /** As upstream's choice takes it; hosts that failed, are out of reach or taken out use none of its budget. */
+  /**
+   * As upstream's choice takes it; hosts that failed, are out of reach or taken out use none of its budget. Those whose Pod is to
+   * go for good count as well: of a wave that has no others a percentage would be none.
+   */
   get fleet(): Fleet {
     const { lanes } = this;
     const desired = this.#size(SITUATIONS) + this.#size(HELD);
     const alsoUnavailable = lanes.again.size + lanes.outsideUnavailable.size;
-    return { nodes: lanes, desired, covered: desired, alsoUnavailable };
+    const covered = this.#size(COVERED) + this.#size(RETIRING);
+    return { nodes: lanes, desired, covered, alsoUnavailable };
   }
 
   #size(some: readonly Lane[]): number {

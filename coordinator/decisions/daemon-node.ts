@@ -45,6 +45,8 @@ export interface DaemonNode {
   exists: boolean;
   shouldRun: boolean;
   shouldContinueRunning: boolean;
+  /** Its Pods are made of another revision than the current one, which has no place there: none is made. */
+  isWithheld?: boolean;
   /** Since a restore nobody knows yet what its host runs. */
   isUnheard?: boolean;
   pods: readonly DaemonPod[];

@@ -58,16 +58,21 @@ export function isIdle(step: NodeStep): boolean {
 
 /**
  * What to create and delete on this node now. A terminating Pod stands in the way of its successor, save with surge. On a host
- * that is unheard since a restore nothing is created: it may run a Pod that the store has yet to be given back.
+ * that is unheard since a restore nothing is created: it may run a Pod that the store has yet to be given back. Nor is it where
+ * the revision that it would be made of has no place.
  */
 export function nodeStep(input: NodeStepInput): NodeStep {
   const { node, backoff } = input;
   const pods = presentPods(node);
   if (!node.exists) return removeUnbound(pods, backoff);
-  if (node.shouldRun && pods.length === 0) return { create: !node.isUnheard, delete: [], backoff };
+  if (node.shouldRun && pods.length === 0) return { create: mayCreate(node), delete: [], backoff };
   const live = pods.filter((pod) => !pod.terminating);
   if (!node.shouldContinueRunning) return { create: false, delete: deletions(live, 'misplaced'), backoff };
   return keepStep(input, live);
+}
+
+function mayCreate({ isUnheard, isWithheld }: DaemonNode): boolean {
+  return !isUnheard && !isWithheld;
 }
 
 /** Without its Node object, a bound Pod is left to the collector of Pods, one not bound yet has nowhere to go. */
@@ -85,7 +90,7 @@ function keepStep(input: NodeStepInput, live: readonly DaemonPod[]): NodeStep {
   const deleteFailed = failed.length > 0 && failedAt <= now;
   const surges = allowsSurge(input.spec.updateStrategy);
   return {
-    create: surges && running.length === 0 && input.node.shouldRun && !input.node.isUnheard,
+    create: surges && running.length === 0 && input.node.shouldRun && mayCreate(input.node),
     delete: [
       ...(deleteFailed ? deletions(failed, 'failed') : []),
       ...deletions(succeeded, 'succeeded'),

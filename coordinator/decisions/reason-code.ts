@@ -99,9 +99,9 @@ export function reasonFor(input: ReasonInput): Reason {
   if (!node) return { code: 'NodeNotFound', ...nameOf(first), because: 'there is no such Node' };
   const offline = contactOf(node) !== 'here';
   const placement = placementOf(offline ? withoutOfflineTaints(node) : node, daemonSet.spec.template.spec);
-  if (!placement.shouldRun) return objectionReason(placement, first);
+  if (!placement.shouldRun) return objectionReason(placement, first, input.rollout);
   if (offline) return offlineReason(node, first, input.rollout);
-  if (!first) return { code: 'Creating', because: 'the node is eligible and its Pod is due' };
+  if (!first) return dueReason(input.rollout);
   return podReason(daemonSet, first, input.rollout);
 }
 
@@ -128,9 +128,22 @@ function withoutOfflineTaints(node: Node): Node {
 function objectionReason(
   { shouldContinueRunning, rule, reason }: Extract<Placement, { shouldRun: false }>,
   first: Held | undefined,
+  rollout: RolloutStance | undefined,
 ): Reason {
-  const stays = shouldContinueRunning && first !== undefined && !first.view.terminating;
+  const isLive = first !== undefined && !first.view.terminating;
+  const stays = shouldContinueRunning && isLive;
+  const hold = rollout && holdText(rollout);
+  if (!stays && isLive && rollout && hold !== undefined && isHold(rollout.code)) {
+    return { code: rollout.code, ...nameOf(first), because: `${reason}, and ${hold}` };
+  }
   return { code: stays ? 'KeptDespiteTaint' : OBJECTIONS[rule], ...nameOf(first), because: reason };
+}
+
+/** Without a Pod where one should be. */
+function dueReason(rollout: RolloutStance | undefined): Reason {
+  const hold = rollout && holdText(rollout);
+  if (rollout && hold !== undefined && isHold(rollout.code)) return { code: rollout.code, because: hold };
+  return { code: 'Creating', because: 'the node is eligible and its Pod is due' };
 }
 
 function offlineReason(node: Node, first: Held | undefined, rollout: RolloutStance | undefined): Reason {

@@ -7,7 +7,8 @@ import { updateBudget } from './update-strategy.js';
  * Where a node stands in an update. Only live Pods count. "Retiring": an old Pod on a node that should no longer run
  * the DaemonSet. "Pair": an old and a new Pod side by side. "Under way": a replacement was ordered and is not seen yet.
  * "Turned": the host of an old Pod is to replace it by itself, and may do so at any moment. "Unheard": since a restore
- * nobody knows how its Pods do, and what the store says of them is as old as the backup.
+ * nobody knows how its Pods do, and what the store says of them is as old as the backup. "Withheld": there is no Pod, and
+ * none is made, for the revision that it would be of has no place there.
  */
 export const SITUATIONS = [
   'excess',
@@ -23,6 +24,7 @@ export const SITUATIONS = [
   'underWay',
   'turned',
   'unheard',
+  'withheld',
 ] as const;
 
 /** One of `SITUATIONS`. */
@@ -71,8 +73,8 @@ export function situationOf(
     pod !== undefined && !pod.confirming && isAvailable(pod, minReadySeconds, now);
   const covered = available(oldPod ?? newPod);
   if (!oldPod) {
-    const situation = !newPod ? 'empty' : covered ? 'newAvailable' : 'newUnavailable';
-    return { situation, covered };
+    if (!newPod) return { situation: node.isWithheld ? 'withheld' : 'empty', covered };
+    return { situation: covered ? 'newAvailable' : 'newUnavailable', covered };
   }
   const about = { covered, oldPod: oldPod.name };
   if (newPod) return { situation: available(newPod) ? 'pairAvailable' : 'pairUnavailable', ...about };
@@ -116,7 +118,8 @@ function replaceInPlace({ nodes, alsoUnavailable = 0 }: Fleet, maxUnavailable: n
     nodes.pairUnavailable.size +
     nodes.underWay.size +
     nodes.turned.size +
-    nodes.unheard.size;
+    nodes.unheard.size +
+    nodes.withheld.size;
   const left = maxUnavailable - unavailable;
   const first = take(nodes.oldAvailable, left);
   const then = take(nodes.retiringAvailable, left - first.length);

@@ -65,16 +65,25 @@ export interface RolloutStand {
   isReverting: boolean;
 }
 
-/** Lanes of hosts that keep an older Pod, or are about to get one again. */
+/** Lanes of hosts whose window is closed and that have not had their turn. */
+const OUTSIDE: ReadonlySet<Lane> = new Set<Lane>([
+  'outsideAvailable',
+  'outsideUnavailable',
+  'outsideRetiring',
+  'outsideWithheld',
+]);
+/** Lanes of hosts that keep an older Pod, or are about to get one again, or their first. */
 const OLD: ReadonlySet<Lane> = new Set<Lane>([
   'oldAvailable',
   'oldUnavailable',
+  'retiringAvailable',
+  'retiringUnavailable',
   'empty',
   'unheard',
-  'outsideAvailable',
-  'outsideUnavailable',
+  'withheld',
+  ...OUTSIDE,
 ]);
-const OUTSIDE: ReadonlySet<Lane> = new Set<Lane>(['outsideAvailable', 'outsideUnavailable']);
+const WITHOUT: ReadonlySet<Lane> = new Set<Lane>(['empty', 'withheld']);
 const DONE: ReadonlySet<Lane> = new Set<Lane>(['newAvailable', 'outsideUpdated']);
 
 /** Whether a host of the lane has yet to be given its turn. */
@@ -103,7 +112,7 @@ function holdCode({ wave, remark, lane }: HostPlace, stand: RolloutStand): Rollo
   if (phase === 'Frozen') return 'Frozen';
   if (phase === 'Paused') return 'RolloutPaused';
   const isOpen = wave <= stand.wave;
-  if (isOpen && lane === 'empty') return 'Updating';
+  if (isOpen && WITHOUT.has(lane)) return 'Updating';
   if (isOpen && phase === 'Completed' && stand.isHalted) return 'RolloutPaused';
   if (isOpen) return OUTSIDE.has(lane) ? 'OutsideWindow' : 'Budget';
   return phase === 'AwaitingApproval' && wave === stand.wave + 1 ? 'WaitingForApproval' : 'WaitingForWave';

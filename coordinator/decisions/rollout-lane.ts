@@ -6,7 +6,8 @@ import { SITUATIONS, type Situation } from './rolling-update.js';
 /**
  * A node's situation, or what keeps it from being judged by that alone: `deferred`: dark since before its turn.
  * `failed`: it took the revision and is not well. `again`: it is not well since before a retry, and gets another Pod.
- * `skipped`: a person took it out. `outside…`: its window is closed; its Pod is old (and available or not) or updated.
+ * `skipped`: a person took it out. `outside…`: its window is closed; its Pod is old (and available or not), updated, or
+ * where none belongs any more; or it is to have its first.
  */
 export const LANES = [
   ...SITUATIONS,
@@ -17,6 +18,8 @@ export const LANES = [
   'outsideAvailable',
   'outsideUnavailable',
   'outsideUpdated',
+  'outsideRetiring',
+  'outsideWithheld',
 ] as const;
 
 /** One of `LANES`. */
@@ -62,8 +65,11 @@ export interface LaneRules {
 const BEFORE_ITS_TURN: ReadonlySet<Situation> = new Set([
   'oldAvailable',
   'oldUnavailable',
+  'retiringAvailable',
+  'retiringUnavailable',
   'empty',
   'unheard',
+  'withheld',
 ]);
 const AFTER_ITS_TURN: ReadonlySet<Situation> = new Set([
   'newAvailable',
@@ -72,12 +78,13 @@ const AFTER_ITS_TURN: ReadonlySet<Situation> = new Set([
   'pairUnavailable',
 ]);
 const NOT_AVAILABLE_YET: ReadonlySet<Situation> = new Set(['newUnavailable', 'pairUnavailable']);
-/** Old Pods where the DaemonSet should no longer run: no successor is made, so they are no part of a rollout. */
-const NO_PART: ReadonlySet<Situation> = new Set(['retiringAvailable', 'retiringUnavailable']);
 const OUTSIDE: Readonly<Partial<Record<Situation, Lane>>> = {
   oldAvailable: 'outsideAvailable',
   oldUnavailable: 'outsideUnavailable',
   newAvailable: 'outsideUpdated',
+  retiringAvailable: 'outsideRetiring',
+  retiringUnavailable: 'outsideRetiring',
+  withheld: 'outsideWithheld',
 };
 
 /** When a new Pod that is not available, or a host that does not get its image, will have failed; undefined for any other node. */
@@ -107,10 +114,12 @@ export function failedSince(facts: NodeFacts, now: number, rules: LaneRules): nu
   return deadline !== undefined && deadline <= now ? deadline : undefined;
 }
 
-/** Undefined for a node that is no part of the rollout. */
-export function laneOf(facts: NodeFacts, now: number, rules: LaneRules): Lane | undefined {
+/**
+ * Old Pods where the DaemonSet should no longer run have their turn like others, as upstream's rolling update takes them: they go,
+ * and no successor comes.
+ */
+export function laneOf(facts: NodeFacts, now: number, rules: LaneRules): Lane {
   const { situation, contact, waiting, isSkipped, isOutside } = facts;
-  if (NO_PART.has(situation)) return undefined;
   // As if its turn had not come, as far as was heard.
   if (situation === 'turned' && contact !== 'here' && waiting) return 'deferred';
   if (BEFORE_ITS_TURN.has(situation)) {

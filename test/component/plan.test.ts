@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { ManifestPlanner } from '../../coordinator/controllers/plan/planner.js';
 import { daemonSetKind, nodeKind, rolloutPolicyKind } from '../../coordinator/kinds/index.js';
 import type { DaemonSetPlan, Plan, PlannedHost } from '../../shared/kube/plan.js';
+import type { PodSpec } from '../../shared/kube/pod.js';
 import type { RolloutPolicySpec } from '../../shared/kube/rollout-policy.js';
 import { DaemonFleet } from '../harness/daemon-fleet.js';
 import { eventually } from '../harness/eventually.js';
@@ -186,6 +187,44 @@ describe('with a policy', () => {
     assert.deepEqual(
       status?.waves.map(({ nodes }) => nodes),
       [2, 4, 6],
+    );
+  });
+
+  planTest('a template that selects other hosts takes and brings Pods wave by wave', async (planned) => {
+    const { fleet } = planned;
+    for (const [index, node] of NODES.entries()) await fleet.label(node, { zone: index < 8 ? 'a' : 'b' });
+    const zoneB = { name: 'b', nodeSelector: { matchLabels: { zone: 'b' } } };
+    await planned.govern({ waves: [{ name: 'canary', nodes: 2, soakSeconds: 60 }, zoneB] });
+    await planned.rollOut('app:1');
+    const template = (image: string, values: string[]) => {
+      const { template: made } = daemonSet(image).spec;
+      const nodeSelectorTerms = [{ matchExpressions: [{ key: 'zone', operator: 'In', values }] }];
+      const required = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } };
+      return { template: { ...made, spec: { ...made.spec, affinity: { nodeAffinity: required } } } };
+    };
+    const narrow = template('app:2', ['a']);
+    const narrowed = await planned.one(daemonSet('app:2', narrow));
+    const taken = named(narrowed.hosts, ({ action }) => action === 'stop');
+    assert.deepEqual(taken, ['n10', 'n11', 'n8', 'n9']);
+    assert.ok(narrowed.hosts.every(({ action }) => action === 'stop' || action === 'replace'));
+    await fleet.change('web', ({ spec }) => {
+      spec.template.spec = narrow.template.spec as PodSpec;
+    });
+    const phase = () => fleet.informers.rollouts.get(REF)?.status?.phase;
+    await eventually(() => phase() === 'Soaking' || `${phase()}`);
+    fleet.clock.advance(60_000);
+    await eventually(() => phase() === 'Completed' || `${phase()}`);
+    await fleet.settle();
+    const widened = await planned.one(daemonSet('app:3', template('app:3', ['a', 'b'])));
+    assert.deepEqual(
+      named(widened.hosts, ({ action }) => action === 'start'),
+      taken,
+    );
+    const [first] = widened.hosts.filter(({ action }) => action === 'start');
+    assert.equal(first?.code, first?.wave === 'canary' ? 'Creating' : 'WaitingForWave');
+    assert.equal(
+      widened.waves.reduce((sum, { nodes }) => sum + nodes, 0),
+      12,
     );
   });
 

@@ -49,12 +49,6 @@ const FAULTS: Omit<Mix, UserStep['kind']> = {
 /** What people do to rollouts by waves. */
 const WAVES = { 'set policy': 3, 'pause policy': 1, 'approve wave': 4, 'delete policy': 0.3 };
 
-/**
- * What rollouts by waves are known to get wrong: an old Pod where none belongs any more stays for ever, and a revision that is
- * held back is made on nodes where it does not belong.
- */
-const NOT_YET_BY_WAVES = { 'taint node': 0, 'set selector': 0 };
-
 /** What goes wrong on a host by itself. */
 const TROUBLE = {
   'fill host disk': 3,
@@ -106,7 +100,6 @@ export const MIXES = {
     ...USERS,
     ...FAULTS,
     ...WAVES,
-    ...NOT_YET_BY_WAVES,
     'set image': 16,
     'set strategy': 1,
     'delete node': 0.3,
@@ -119,7 +112,6 @@ export const MIXES = {
     ...FAULTS,
     ...WAVES,
     ...TROUBLE,
-    ...NOT_YET_BY_WAVES,
     'set image': 12,
     'delete node': 0.5,
     'back up': 2,

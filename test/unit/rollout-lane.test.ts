@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { failedSince, laneOf, type NodeFacts } from '../../coordinator/decisions/rollout-lane.js';
 
-const LANES: [string, Parameters<typeof laneOf>[0], string | undefined][] = [
+const LANES: [string, Parameters<typeof laneOf>[0], string][] = [
   ['its link down before its turn', { situation: 'oldAvailable', contact: 'away' }, 'deferred'],
   ['lost before its turn', { situation: 'oldUnavailable', contact: 'lost' }, 'deferred'],
   ['unheard since a restore holds its wave', { situation: 'unheard', contact: 'here' }, 'unheard'],
@@ -71,7 +71,28 @@ const LANES: [string, Parameters<typeof laneOf>[0], string | undefined][] = [
     { situation: 'newUnavailable', contact: 'here', trouble: 'x', isOutside: true },
     'failed',
   ],
-  ['retiring', { situation: 'retiringAvailable', contact: 'here' }, undefined],
+  [
+    'where no Pod belongs any more it has its turn, too',
+    { situation: 'retiringAvailable', contact: 'here' },
+    'retiringAvailable',
+  ],
+  [
+    'and not outside its window',
+    { situation: 'retiringUnavailable', contact: 'here', isOutside: true },
+    'outsideRetiring',
+  ],
+  ['its first Pod withheld', { situation: 'withheld', contact: 'here' }, 'withheld'],
+  ['dark, its first Pod withheld', { situation: 'withheld', contact: 'lost' }, 'deferred'],
+  [
+    'taken out, its first Pod withheld',
+    { situation: 'withheld', contact: 'here', isSkipped: true },
+    'skipped',
+  ],
+  [
+    'its first Pod comes in its window',
+    { situation: 'withheld', contact: 'here', isOutside: true },
+    'outsideWithheld',
+  ],
 ];
 
 for (const [name, facts, lane] of LANES) {

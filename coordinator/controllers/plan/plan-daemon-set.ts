@@ -18,7 +18,7 @@ import { isRollingUpdate } from '../../decisions/update-strategy.js';
 import { BY_OWNER } from '../../informers/informer.js';
 import { semanticallyEqual } from '../../kinds/semantic-equality.js';
 import { DaemonSetTally } from '../daemonset-tally.js';
-import { nodeNamesOf, viewNode } from '../daemonset-view.js';
+import { nodeNamesOf, placeOn, viewNode } from '../daemonset-view.js';
 import { governing } from '../rollout-decision.js';
 import { type Conductor, UpstreamConductor } from './conductor.js';
 import { type FirstReason, firstReason, most, plannedHosts, plannedWaves } from './plan-hosts.js';
@@ -138,6 +138,7 @@ async function hostsBefore(
     hosts.push({
       ...viewNode(places, after, current, name).node,
       contact: node ? contactOf(node) : 'here',
+      heldTo: (other) => placeOn(node, after, other),
     });
     await slice.pause();
   }

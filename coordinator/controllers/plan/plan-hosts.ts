@@ -34,7 +34,7 @@ export function firstReason(
   const old = course.pods.find((pod) => isLive(pod) && !pod.updated);
   if (isMoved && host.contact !== 'here') return OFFLINE;
   if (isMoved) return { code: had ? 'Updating' : 'Creating' };
-  if (old) return conductor.holdOf(host.name);
+  if (old || !course.pods.some(isLive)) return conductor.holdOf(host.name);
   return { code: 'Updated' };
 }
 
@@ -46,7 +46,7 @@ function actionOf({ pods: before, contact }: HostBefore, course: HostCourse, eli
   const isMoved = course.created > 0 || course.deleted > 0;
   if (isMoved && contact !== 'here') return 'wait';
   if (isMoved) return live.length === 0 ? 'stop' : had ? 'replace' : 'start';
-  if (live.some((pod) => !pod.updated) && eligible) return 'wait';
+  if (eligible && (live.length === 0 || live.some((pod) => !pod.updated))) return 'wait';
   return had ? 'keep' : 'none';
 }
 

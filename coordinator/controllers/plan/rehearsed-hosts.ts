@@ -12,6 +12,8 @@ import type { Timeline } from './timeline.js';
 /** A node as it stands before anything happens. */
 export interface HostBefore extends DaemonNode {
   contact: Contact;
+  /** Its place where its Pods are made of this revision instead of the current one (`placeOn`). */
+  heldTo(other: DaemonSet): Partial<DaemonNode>;
 }
 
 /** What becomes of a host. Times are ms since the epoch. */
@@ -62,7 +64,8 @@ export class RehearsedHosts {
     const { tally, daemonSet, current, timeline } = this.#options;
     const order = tally.takeTurn(name)?.turn;
     const { now } = timeline;
-    const node: DaemonNode = { ...host, pods: course.pods };
+    const other = tally.heldBack(name);
+    const node: DaemonNode = { ...host, ...(other && host.heldTo(other.daemonSet)), pods: course.pods };
     const backoff = this.#backoffs.get(name);
     const step = nodeStep({ node, spec: daemonSet.spec, current, backoff, now });
     const record = recordNode(node, daemonSet.spec.minReadySeconds ?? 0, now);
