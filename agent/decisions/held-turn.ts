@@ -1,5 +1,5 @@
 /** A Pod that took another's place by a turn of this host: what is kept until that is confirmed, and how it is undone. */
-import { type HostTurn, type RevertReason, turnOn } from '../../shared/kube/host-turn.js';
+import { type HostTurn, type RevertReason, turnOn, withdrawnFrom } from '../../shared/kube/host-turn.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { graceMs, type HeldPod, makerOf } from './held-pod.js';
 
@@ -99,8 +99,16 @@ function withoutSettledTurn(held: HeldPod, change: { untold?: false; confirmSeco
 
 /** The turn that the host is to carry out on this Pod; undefined when it has none, or has gone too far for it. */
 export function pendingTurn(held: HeldPod): HostTurn | undefined {
-  const isLeaving = held.deadline !== undefined || held.gone || held.turnedInto !== undefined;
-  return isLeaving ? undefined : turnOn(held.pod);
+  return isLeaving(held) ? undefined : turnOn(held.pod);
+}
+
+/** Name of the successor whose turn was taken back before this host had begun it: it can say so. */
+export function withdrawnTurn(held: HeldPod): string | undefined {
+  return isLeaving(held) ? undefined : withdrawnFrom(held.pod);
+}
+
+function isLeaving({ deadline, gone, turnedInto }: HeldPod): boolean {
+  return deadline !== undefined || gone || turnedInto !== undefined;
 }
 
 /** Whether the Pod has proved itself; undefined: it need not. */

@@ -2,14 +2,14 @@
  * Carries out the turns that stand on Pods of this host: waits until one may begin, then puts the successor in its Pod's
  * place, on disk first. Level-triggered: it can be killed at any line and looks again.
  */
-import type { HostTurn, TurnWait } from '../../shared/kube/host-turn.js';
+import { type HostTurn, type TurnWait, WITHDRAWN, withdrawnMessage } from '../../shared/kube/host-turn.js';
 import { refText } from '../../shared/kube/meta.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { FindConfig } from '../decisions/config-lookup.js';
 import type { HeldPod } from '../decisions/held-pod.js';
-import { heldAfterTurn, pendingTurn } from '../decisions/held-turn.js';
+import { heldAfterTurn, pendingTurn, withdrawnTurn } from '../decisions/held-turn.js';
 import { podImages } from '../decisions/pod-containers.js';
 import { pullSecrets } from '../decisions/pull-secrets.js';
 import type { Keyring } from '../decisions/registry-credentials.js';
@@ -19,9 +19,9 @@ import type { HeldImages } from '../images/held-images.js';
 import type { HeardTime } from './heard-time.js';
 import type { LocalHold } from './local-hold.js';
 
-/** Why a turn has not begun, for the Pod's status. */
+/** Why a turn has not begun, or that it was taken back, for the Pod's status. */
 export interface TurnWaiting {
-  reason: TurnWait;
+  reason: TurnWait | typeof WITHDRAWN;
   message: string;
 }
 
@@ -53,6 +53,8 @@ interface Pending {
 export class Turns {
   readonly #parts: TurnsParts;
   readonly #pending = new Map<string, Pending>();
+  /** By Pod: name of the successor whose turn was taken back, as it was said. */
+  readonly #withdrawn = new Map<string, string>();
   #isStopped = false;
 
   constructor(parts: TurnsParts) {
@@ -72,7 +74,12 @@ export class Turns {
   look(): void {
     if (this.#isStopped) return;
     const due = new Set<string>();
-    for (const held of this.#parts.cache.all()) if (pendingTurn(held)) due.add(held.uid);
+    for (const held of this.#parts.cache.all()) {
+      if (pendingTurn(held)) due.add(held.uid);
+      this.#noteWithdrawal(held);
+    }
+    for (const uid of [...this.#withdrawn.keys()])
+      if (!this.#parts.cache.get(uid)) this.#withdrawn.delete(uid);
     for (const uid of [...this.#pending.keys()]) if (!due.has(uid)) this.#drop(uid);
     for (const uid of due) this.#lookAt(uid);
   }
@@ -81,6 +88,20 @@ export class Turns {
     this.#pending.get(uid)?.timer?.cancel();
     this.#pending.delete(uid);
     this.#parts.images.holdFor(ownerOf(uid), [], () => undefined);
+  }
+
+  /** Said once it is on disk: an agent that starts anew must not begin what was given up by this word. */
+  #noteWithdrawal(held: HeldPod): void {
+    const { cache, onWaiting, log } = this.#parts;
+    const { uid } = held;
+    const name = withdrawnTurn(held);
+    if (name === undefined || this.#withdrawn.get(uid) === name) return;
+    this.#withdrawn.set(uid, name);
+    const say = () => onWaiting(uid, { reason: WITHDRAWN, message: withdrawnMessage(name) });
+    cache.flush().then(say, (error: unknown) => {
+      log.warn({ uid, err: error }, 'withdrawal of a turn is not kept; said at the next look');
+      this.#withdrawn.delete(uid);
+    });
   }
 
   #lookAt(uid: string): void {

@@ -33,6 +33,8 @@ export interface Look extends DaemonNodeView {
   step: NodeStep;
   place?: NodeSituation;
   busy: boolean;
+  /** Name of the old Pod whose host has said that it knows that its turn was taken back. */
+  settled?: string;
   /** Time alone changes something after so many ms. */
   againMs?: number;
 }
@@ -77,13 +79,17 @@ export class DaemonSetNodes {
     const record = recordNode(node, daemonSet.spec.minReadySeconds ?? 0, now);
     if (tally.record(nodeName, record)) this.#signals.tallyMoved(fleetKey(daemonSet));
     if (this.#writing.has(nodeKey(daemonSet, nodeName))) tally.markUnderWay(nodeName);
+    const settled = node.pods.find(
+      ({ turn, terminating }) => turn?.withdrawn === 'Heard' && !terminating,
+    )?.name;
     const times = [record.lookAgainAt, step.lookAgainAt].filter((time) => time !== undefined);
     return {
       node,
       claims,
       step,
       ...(record.place ? { place: record.place } : {}),
-      busy: claims.length > 0 || !isIdle(step),
+      busy: claims.length > 0 || !isIdle(step) || settled !== undefined,
+      ...(settled === undefined ? {} : { settled }),
       ...(times.length > 0 ? { againMs: Math.min(...times) - now } : {}),
     };
   }
@@ -115,11 +121,13 @@ export class DaemonSetNodes {
     const look = this.count(daemonSet, tally, nodeName);
     if (look.againMs !== undefined) turn.againAfter(look.againMs);
     if (!look.busy && !order) return;
-    if (order?.turn !== 'withdraw' && tally.holdsStill(nodeName)) return;
+    const isOfTurn = order?.turn === 'withdraw' || look.settled !== undefined;
+    if (!isOfTurn && tally.holdsStill(nodeName)) return;
     // Until its own writes have been seen and looked at, the node counts as under way.
     tally.markUnderWay(nodeName);
     this.#writing.add(nodeKey(daemonSet, nodeName));
-    if (look.claims.length > 0) await this.#claim(subject, look.claims);
+    if (look.settled !== undefined) await this.#endTurn(subject, look.settled, 'settle');
+    else if (look.claims.length > 0) await this.#claim(subject, look.claims);
     else if (!isIdle(look.step)) await this.#perform(subject, look.step);
     else if (order) await this.#replace(subject, look, order);
   }
@@ -130,14 +138,16 @@ export class DaemonSetNodes {
     const live = node.pods.filter((pod) => !pod.terminating);
     const [newPod] = live.filter(({ updated }) => updated);
     const isOfUseAgain = !order.wasCovered && place?.covered === true && live.length === 1;
+    // It goes whatever the budget as long as it is of no use: one that becomes ready at this moment stays.
+    const asSeen = place?.covered !== true;
     if (isOfUseAgain && (turn === 'replace' || turn === 'revert')) subject.turn.againAfter(0);
-    else if (turn === 'revert' && newPod) await this.#deletePod(subject, newPod.name);
-    else if (turn === 'withdraw' && place?.oldPod) await this.#withdrawTurn(subject, place.oldPod);
+    else if (turn === 'revert' && newPod) await this.#deletePod(subject, newPod.name, asSeen);
+    else if (turn === 'withdraw' && place?.oldPod) await this.#endTurn(subject, place.oldPod, 'withdraw');
     else if (turn === 'replace' && place?.oldPod) {
       // Where none belongs any more there is nothing that a host could put in its place.
       const terms = live.length === 1 && node.shouldRun ? subject.tally.hostTurn(node.name) : undefined;
       if (terms) await this.#giveHostTurn(subject, place.oldPod, terms);
-      else await this.#deletePod(subject, place.oldPod);
+      else await this.#deletePod(subject, place.oldPod, asSeen);
     } else if (turn === 'create' && place?.oldPod && live.length === 1) await this.#create(subject);
     else subject.turn.againAfter(0);
   }
@@ -182,13 +192,16 @@ export class DaemonSetNodes {
     }
   }
 
-  async #deletePod(subject: Subject, name: string): Promise<void> {
+  /** `asSeen`: only if nothing of it has changed since. */
+  async #deletePod(subject: Subject, name: string, asSeen = false): Promise<void> {
     const { daemonSet } = subject;
     const { registry, recordEvent } = this.#parts;
     const pod = this.#podNamed(daemonSet, name);
     if (!pod) return;
+    const { resourceVersion } = pod.metadata;
+    const preconditions = { ...preconditionsOf(pod), ...(asSeen && resourceVersion && { resourceVersion }) };
     try {
-      const result = await registry.delete(podKind, pod.metadata, { preconditions: preconditionsOf(pod) });
+      const result = await registry.delete(podKind, pod.metadata, { preconditions });
       this.#wrote(subject, 'deleted' in result ? result.deleted : result.terminating);
       recordEvent(daemonSet, 'Normal', 'SuccessfulDelete', `Deleted pod: ${name}`);
     } catch (error) {
@@ -214,11 +227,11 @@ export class DaemonSetNodes {
     }
   }
 
-  async #withdrawTurn(subject: Subject, name: string): Promise<void> {
+  async #endTurn(subject: Subject, name: string, how: 'withdraw' | 'settle'): Promise<void> {
     const old = this.#podNamed(subject.daemonSet, name);
     if (!old) return;
     try {
-      this.#wrote(subject, await this.#hostTurns.withdraw(old));
+      this.#wrote(subject, await this.#hostTurns[how](old));
     } catch (error) {
       if (!isSuperseded(error)) throw error;
     }

@@ -165,6 +165,11 @@ export class DaemonSetTally implements Fleet {
     this.#turns.set(name, { turn, wasCovered: this.#records.get(name)?.place?.covered ?? false });
   }
 
+  /** Nodes whose host has a turn that was not taken back. */
+  withdrawable(): string[] {
+    return [...this.nodes.turned].filter((name) => !this.recordOf(name)?.turn?.withdrawn);
+  }
+
   /** The turn given to the node, once. */
   takeTurn(name: string): GivenTurn | undefined {
     const given = this.#turns.get(name);

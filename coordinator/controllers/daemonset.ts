@@ -101,9 +101,10 @@ export class DaemonSetFleet {
     const policy = isRollingUpdate(daemonSet.spec.updateStrategy) && this.#rollouts.policyOf(daemonSet);
     if (policy) return this.#rollouts.step(daemonSet, policy, tally, turn);
     await this.#rollouts.dismiss(daemonSet, tally, turn);
-    return isRollingUpdate(daemonSet.spec.updateStrategy)
+    const turns = isRollingUpdate(daemonSet.spec.updateStrategy)
       ? chooseReplacements(tally, daemonSet.spec.updateStrategy)
       : NO_TURNS;
+    return { ...turns, withdraw: tally.withdrawable() };
   }
 
   #giveTurns(

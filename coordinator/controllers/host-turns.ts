@@ -1,5 +1,5 @@
 /** Writes turns on Pods for their hosts to carry out, and takes them away again (`shared/kube/host-turn.ts`). */
-import { type HostTurn, TURN_ANNOTATION, turnOn } from '../../shared/kube/host-turn.js';
+import { type HostTurn, TURN_ANNOTATION, turnOn, withdrawalText } from '../../shared/kube/host-turn.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
@@ -35,8 +35,17 @@ export class HostTurns {
     return this.#annotate(old, JSON.stringify(turn));
   }
 
-  /** Answers the Pod as written. */
+  /**
+   * Takes the turn back, which is not done with that: the host may begin until it hears of it. It says when it has
+   * (`WITHDRAWN`), and then `settle` ends it. Answers the Pod as written.
+   */
   withdraw(old: Pod): Promise<Pod> {
+    const turn = turnOn(old);
+    return this.#annotate(old, turn && withdrawalText(turn));
+  }
+
+  /** Nothing is left of the turn. Answers the Pod as written. */
+  settle(old: Pod): Promise<Pod> {
     return this.#annotate(old, undefined);
   }
 

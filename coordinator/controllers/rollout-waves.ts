@@ -66,6 +66,8 @@ export class RolloutWaves {
   readonly #agenda = new Agenda();
   /** Nodes whose host has been given its turn and is not known to have begun it. */
   readonly #turned = new Set<string>();
+  /** Those of them from whom it was not taken back. */
+  readonly #withdrawable = new Map<string, { isOutdated: boolean }>();
   /** Nodes that hold, or have held since the waves were drawn, a Pod of the revision. */
   readonly #took = new Set<string>();
   /** Nodes that have yet to follow after completion, or have done so. */
@@ -84,6 +86,10 @@ export class RolloutWaves {
   put(name: string, situation: Situation | undefined, record: NodeRecord | undefined): void {
     if (situation === 'turned') this.#turned.add(name);
     else this.#turned.delete(name);
+    const { turn } = record ?? {};
+    if (situation === 'turned' && !turn?.withdrawn)
+      this.#withdrawable.set(name, { isOutdated: turn?.isOutdated === true });
+    else this.#withdrawable.delete(name);
     if (situation === undefined) {
       this.#facts.delete(name);
       this.#zones.remove(name);
@@ -98,8 +104,10 @@ export class RolloutWaves {
       ...(troubleAt === undefined ? {} : { troubleAt }),
       ...(createdAt === undefined ? {} : { newPodAt: createdAt }),
       ...(confirming && { isConfirming: true }),
-      ...(record?.turn?.waiting && { waiting: record.turn.waiting }),
-      ...(record?.turn?.waitingSince === undefined ? {} : { waitingSince: record.turn.waitingSince }),
+      ...(turn?.waiting && { waiting: turn.waiting }),
+      ...(turn?.waitingSince === undefined ? {} : { waitingSince: turn.waitingSince }),
+      ...(turn?.withdrawn && { isWithdrawn: true }),
+      ...(turn?.isOutdated && { isOutdated: true }),
       ...(record?.oldPodAt === undefined ? {} : { oldPodAt: record.oldPodAt }),
       exists: !record || record.share.desired || record.share.misscheduled,
     });
@@ -168,9 +176,15 @@ export class RolloutWaves {
     return [...failed, ...this.again(wave)];
   }
 
-  /** Hosts of waves beyond this one that have been given their turn and may begin it, whatever else is known of them. */
+  /**
+   * Hosts that have a turn which they are not to begin, whatever else is known of them: those of waves beyond this one, and
+   * whose turn is to something that is not wanted any more.
+   */
   turnedBeyond(openUpTo: number): string[] {
-    return [...this.#turned].filter((name) => this.waveOf(name) > openUpTo);
+    const turned = [...this.#withdrawable];
+    return turned.flatMap(([name, { isOutdated }]) =>
+      isOutdated || this.waveOf(name) > openUpTo ? name : [],
+    );
   }
 
   /** Hosts whose Pod is from before a retry, and may be replaced at this hour. */
@@ -200,7 +214,7 @@ export class RolloutWaves {
     const names = skipped.includes(EVERYONE)
       ? this.#waves.flatMap(({ lanes }) => [...lanes.turned])
       : skipped.filter((name) => this.laneOf(name) === 'turned');
-    return names.filter((name) => this.isSkipped(name));
+    return names.filter((name) => this.isSkipped(name) && this.#withdrawable.has(name));
   }
 
   laneOf(name: string): Lane | undefined {
@@ -298,8 +312,8 @@ export class RolloutWaves {
   }
 
   #remarkOn(name: string, lane: Lane | undefined): HostRemark | undefined {
-    const { oldPodAt, waiting } = this.#facts.get(name) ?? {};
-    if (lane === 'turned') return waiting;
+    const { oldPodAt, waiting, isWithdrawn, isOutdated } = this.#facts.get(name) ?? {};
+    if (lane === 'turned') return isWithdrawn || isOutdated ? 'Withdrawn' : waiting;
     const { failure, startedAt } = this.#course;
     if (lane === undefined || !awaitsTurn(lane) || failure === undefined || startedAt === undefined) {
       return undefined;

@@ -126,7 +126,8 @@ export class Rollouts {
       fleetSize: this.#parts.informers.nodes.size,
       previous: previousHash(this.#revisions(daemonSet), hash),
     });
-    const { verdict, counts, progress, turns, isOpen, stanceOf, lookAgainAt, nextWindowAt } = decision;
+    const { verdict, counts, progress, isOpen, stanceOf, lookAgainAt, nextWindowAt } = decision;
+    const stillDue = whoHaveNotMoved(decision.turns, waves);
     const status = this.#withOutcome(
       daemonSet,
       statusOf(policy, verdict, counts, progress, nextWindowAt),
@@ -141,12 +142,13 @@ export class Rollouts {
     const stable = this.#revision(daemonSet, verdict.memory.stable);
     tally.heldBack = (name) => (isOpen(name) ? undefined : stable);
     const overridden = this.#letHostsDecide(policy, tally, verdict.memory.steering);
-    if (verdict.openUpTo >= 0) turns.replace.push(...overridden);
     tally.frozen = decision.isFrozen;
     const pullAt = await this.#prePulls.step({ daemonSet, policy, tally, waves, phase: verdict.phase });
     this.#parts.rollouts.post(daemonSet.metadata, { stanceOf });
     const next = earliest([lookAgainAt, pullAt]);
     if (next !== undefined) turn.againAfter(Math.max(0, next - clock.now()));
+    const turns = stillDue();
+    if (verdict.openUpTo >= 0) turns.replace.push(...overridden);
     return turns;
   }
 
@@ -173,7 +175,11 @@ export class Rollouts {
     const termsFor = hostTurnTerms(spec, steering, clock.now());
     tally.hostTurn = (name) => termsFor({ name, labels: informers.nodes.get({ name })?.metadata.labels });
     const turned = steering?.forced?.length ? [...tally.nodes.turned] : [];
-    return turned.filter((name) => isAmong(name, steering?.forced) && !tally.recordOf(name)?.turn?.forced);
+    const isToBeTold = (name: string) => {
+      const { forced, withdrawn, isOutdated } = tally.recordOf(name)?.turn ?? {};
+      return !forced && !withdrawn && !isOutdated;
+    };
+    return turned.filter((name) => isAmong(name, steering?.forced) && isToBeTold(name));
   }
 
   /** One of a DaemonSet of this name that is gone is for the garbage collector; until then ours cannot be made. */
@@ -237,6 +243,20 @@ export class Rollouts {
       if (waves.nodeChanged(current.metadata.name)) moved(key);
     }
   }
+}
+
+/**
+ * Of these turns, those of nodes that stand where they stood when it was asked for the first time: a Pod of no use that was to go
+ * whatever the budget may serve once the decision is stored. The others are decided on anew.
+ */
+function whoHaveNotMoved(turns: Turns, waves: RolloutWaves): () => Turns {
+  const named = Object.entries(turns) as [keyof Turns, string[]][];
+  const lanes = new Map(named.flatMap(([, names]) => names).map((name) => [name, waves.laneOf(name)]));
+  return () => {
+    const stands = (name: string) => waves.laneOf(name) === lanes.get(name);
+    const still = named.map(([turn, names]) => [turn, names.filter(stands)]);
+    return { create: [], replace: [], ...Object.fromEntries(still) };
+  };
 }
 
 /** What a rollout looks at of a node besides its Pods. */

@@ -1,6 +1,14 @@
 /** One node as its DaemonSet sees it: the plain data that the decisions about Pods are made from. */
 import { findCondition } from '../../shared/kube/conditions.js';
-import { CONFIRMED_CONDITION, TURN_CONDITION, type TurnWait, turnOn } from '../../shared/kube/host-turn.js';
+import {
+  CONFIRMED_CONDITION,
+  TURN_CONDITION,
+  type TurnWait,
+  turnOn,
+  WITHDRAWN,
+  withdrawnFrom,
+  withdrawnMessage,
+} from '../../shared/kube/host-turn.js';
 import { isPodTerminal, type Pod, type PodPhase } from '../../shared/kube/pod.js';
 import { REVISION_HASH_LABEL, TEMPLATE_GENERATION_LABEL } from '../../shared/kube/workload.js';
 import { podTrouble } from './pod-trouble.js';
@@ -36,6 +44,10 @@ export interface PendingTurn {
   forced: boolean;
   /** When the last of its windows closes, ms; absent: it may begin at any time. */
   until?: number;
+  /** It was taken back. `Unheard`: the host may begin it all the same, until it says that it knows. */
+  withdrawn?: 'Unheard' | 'Heard';
+  /** It brings what is not wanted there any more: it is to be taken back. */
+  isOutdated?: boolean;
 }
 
 /** A node, the verdict of `placement` on it, and the DaemonSet's Pods whose target it is. */
@@ -93,19 +105,25 @@ export function toDaemonPod(pod: Pod, current: CurrentRevision): DaemonPod {
   };
 }
 
-/** One for another revision than the current one does not count: it will be replaced by another. */
 function pendingTurnOf(pod: Pod, current: CurrentRevision): PendingTurn | undefined {
-  const turn = turnOn(pod);
-  if (!turn || !isPodUpdated(turn.successor.metadata.labels, current)) return undefined;
   const condition = findCondition(pod.status?.conditions, TURN_CONDITION);
-  const waiting = condition?.reason as TurnWait | undefined;
+  const withdrawn = withdrawnFrom(pod);
+  const isHeard =
+    withdrawn !== undefined &&
+    condition?.reason === WITHDRAWN &&
+    condition.message === withdrawnMessage(withdrawn);
+  const turn = turnOn(pod);
+  if (!turn && withdrawn === undefined) return undefined;
+  const waiting = condition?.reason === WITHDRAWN ? undefined : (condition?.reason as TurnWait | undefined);
   const waitingSince = Date.parse(condition?.lastTransitionTime ?? '');
-  const ends = turn.windows?.map(({ until }) => Date.parse(until));
+  const ends = turn?.windows?.map(({ until }) => Date.parse(until));
   return {
     ...(waiting && { waiting }),
     ...(waiting && !Number.isNaN(waitingSince) && { waitingSince }),
-    forced: turn.forcedBy !== undefined,
+    forced: turn?.forcedBy !== undefined,
     ...(ends && { until: Math.max(0, ...ends) }),
+    ...(withdrawn !== undefined && { withdrawn: isHeard ? 'Heard' : 'Unheard' }),
+    ...(turn && !isPodUpdated(turn.successor.metadata.labels, current) && { isOutdated: true }),
   };
 }
 

@@ -69,11 +69,13 @@ export function recordNode(node: DaemonNode, minReadySeconds: number, now: numbe
   const newPod = newPodOf(node);
   const oldPodAt = presentPods(node).find((pod) => !pod.updated && !pod.terminating)?.createdAt;
   const turn = presentPods(node).find((pod) => pod.turn && !pod.terminating)?.turn;
+  // A successor has no place there any more.
+  const isOutdated = turn && !node.shouldRun && turn.withdrawn === undefined;
   return {
     share: statusShare(node, minReadySeconds, now),
     ...(place ? { place } : {}),
     ...(newPod ? { newPod } : {}),
-    ...(turn && { turn }),
+    ...(turn && { turn: isOutdated ? { ...turn, isOutdated } : turn }),
     ...(oldPodAt === undefined ? {} : { oldPodAt }),
     hashes: [...new Set(node.pods.flatMap((pod) => pod.hash ?? []))],
     ...(waits.length > 0 ? { lookAgainAt: Math.min(...waits) } : {}),

@@ -1,6 +1,12 @@
 /** Which nodes get the current revision now (pkg/controller/daemon/update.go rollingUpdate). */
 import type { DaemonSetUpdateStrategy } from '../../shared/kube/workload.js';
-import { type DaemonNode, type DaemonPod, isAvailable, presentPods } from './daemon-node.js';
+import {
+  type DaemonNode,
+  type DaemonPod,
+  isAvailable,
+  type PendingTurn,
+  presentPods,
+} from './daemon-node.js';
 import { updateBudget } from './update-strategy.js';
 
 /**
@@ -79,11 +85,14 @@ export function situationOf(
   const about = { covered, oldPod: oldPod.name };
   if (newPod) return { situation: available(newPod) ? 'pairAvailable' : 'pairUnavailable', ...about };
   const { turn } = oldPod;
-  if (turn && node.shouldRun && (turn.until ?? Number.POSITIVE_INFINITY) > now) {
-    return { situation: 'turned', ...about };
-  }
+  if (turn && mayBegin(turn, now)) return { situation: 'turned', ...about };
   if (node.shouldRun) return { situation: covered ? 'oldAvailable' : 'oldUnavailable', ...about };
   return { situation: covered ? 'retiringAvailable' : 'retiringUnavailable', ...about };
+}
+
+/** Whatever was decided since: its host may have begun before it hears of that. */
+function mayBegin({ until = Number.POSITIVE_INFINITY, withdrawn }: PendingTurn, now: number): boolean {
+  return withdrawn !== 'Heard' && until > now;
 }
 
 /** The first `count` of a set; none when negative. */

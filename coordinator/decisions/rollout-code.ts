@@ -49,8 +49,11 @@ export interface HostPlace {
   remark?: HostRemark;
 }
 
-/** What sets hosts of one lane apart: given the earlier revision while this rollout ran, or why the host has not begun its turn. */
-export type HostRemark = 'Restored' | TurnWait;
+/**
+ * What sets hosts of one lane apart: given the earlier revision while this rollout ran, why the host has not begun its turn, or
+ * that it was taken back.
+ */
+export type HostRemark = 'Restored' | 'Withdrawn' | TurnWait;
 
 /** How the rollout stands, as `rolloutStep` has it. */
 export interface RolloutStand {
@@ -94,11 +97,11 @@ export function awaitsTurn(lane: Lane): boolean {
 /** Undefined: the host has no part in the rollout. The same for all hosts of one place. */
 export function rolloutCode(place: HostPlace | undefined, stand: RolloutStand): RolloutCode {
   if (!place) return 'NotEligible';
-  const { lane } = place;
+  const { lane, remark } = place;
   if (lane === 'deferred') return 'DeferredOffline';
   if (lane === 'skipped') return 'Skipped';
-  if (awaitsTurn(lane)) return holdCode(place, stand);
-  if (lane === 'turned' && place.remark && place.remark !== 'Restored') return place.remark;
+  if (awaitsTurn(lane) || remark === 'Withdrawn') return holdCode(place, stand);
+  if (lane === 'turned' && remark && remark !== 'Restored') return remark;
   if (stand.isBarred && stand.isReverting) return 'RollingBack';
   if (lane === 'failed') return 'Failed';
   if (!DONE.has(lane)) return 'Updating';

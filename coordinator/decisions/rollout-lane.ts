@@ -46,6 +46,10 @@ export interface NodeFacts {
   waiting?: TurnWait;
   /** Since when it has waited at all. */
   waitingSince?: number;
+  /** Its turn was taken back, and it has not said so far that it knows. */
+  isWithdrawn?: boolean;
+  /** Its turn is to something that is not wanted there any more. */
+  isOutdated?: boolean;
   /** No Pod may be replaced there now. */
   isOutside?: boolean;
   /** A person took it out. */
@@ -89,10 +93,11 @@ const OUTSIDE: Readonly<Partial<Record<Situation, Lane>>> = {
 
 /** When a new Pod that is not available, or a host that does not get its image, will have failed; undefined for any other node. */
 export function deadlineOf(
-  { situation, newPodAt, isConfirming, waiting, waitingSince }: NodeFacts,
+  { situation, newPodAt, isConfirming, waiting, waitingSince, isWithdrawn, isOutdated }: NodeFacts,
   { deadlineMs, retriedAt }: LaneRules,
 ): number | undefined {
-  if (situation === 'turned' && waiting === 'ImageNotPulled' && waitingSince !== undefined) {
+  const isWanted = !isWithdrawn && !isOutdated;
+  if (situation === 'turned' && isWanted && waiting === 'ImageNotPulled' && waitingSince !== undefined) {
     return deadlineMs === undefined ? undefined : waitingSince + deadlineMs;
   }
   if (isConfirming) return undefined;
@@ -119,9 +124,9 @@ export function failedSince(facts: NodeFacts, now: number, rules: LaneRules): nu
  * and no successor comes.
  */
 export function laneOf(facts: NodeFacts, now: number, rules: LaneRules): Lane {
-  const { situation, contact, waiting, isSkipped, isOutside } = facts;
+  const { situation, contact, waiting, isSkipped, isOutside, isOutdated } = facts;
   // As if its turn had not come, as far as was heard.
-  if (situation === 'turned' && contact !== 'here' && waiting) return 'deferred';
+  if (situation === 'turned' && contact !== 'here' && (waiting || isOutdated)) return 'deferred';
   if (BEFORE_ITS_TURN.has(situation)) {
     if (isSkipped) return 'skipped';
     if (contact !== 'here') return 'deferred';

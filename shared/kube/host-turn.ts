@@ -10,6 +10,8 @@ import type { Pod } from './pod.js';
  * kind refuses it to everybody else, for a successor is run as it stands there, unasked whether its writer may make it.
  */
 export const TURN_ANNOTATION = 'fleet.everynode.dev/turn';
+/** Reason of `TURN_CONDITION` by which a host says that it knows that its turn was taken back, and will not begin it. */
+export const WITHDRAWN = 'Withdrawn';
 /** Condition of such a Pod, always False: why its host has not begun the turn yet, by `TurnWait`. */
 export const TURN_CONDITION = 'fleet.everynode.dev/TurnBegun';
 /** Condition of a successor that has something to prove: False until its host has confirmed it. */
@@ -42,6 +44,12 @@ export interface HostTurn {
   maxHoldSeconds?: number;
   /** Who overrides the host's 'not now', and why. */
   forcedBy?: string;
+}
+
+/** What stands in a turn's place while it is taken back, until its host has said that it knows. */
+interface WithdrawnTurn {
+  /** Name of the successor that is not to come. */
+  withdrawn: string;
 }
 
 const turns = new WeakMap<Pod, HostTurn | undefined>();
@@ -90,4 +98,28 @@ function isSuccessorOf(old: Pod, { metadata, spec }: Pod): boolean {
 export function withSuccessor(pod: Pod): Pod[] {
   const turn = turnOn(pod);
   return turn ? [pod, turn.successor] : [pod];
+}
+
+/** The text by which a turn is taken back. It may have begun by then: until the host has spoken nobody knows. */
+export function withdrawalText({ successor }: HostTurn): string {
+  const withdrawn: WithdrawnTurn = { withdrawn: successor.metadata.name };
+  return JSON.stringify(withdrawn);
+}
+
+/** Name of the successor whose turn was taken back from this Pod's host, and stands there until that has said that it knows. */
+export function withdrawnFrom(pod: Pod): string | undefined {
+  const text = turnTextOf(pod);
+  if (text === undefined) return undefined;
+  try {
+    const { withdrawn } = JSON.parse(text) as Partial<WithdrawnTurn>;
+    return typeof withdrawn === 'string' ? withdrawn : undefined;
+  } catch {
+    // Somebody else's writing.
+    return undefined;
+  }
+}
+
+/** Message of `TURN_CONDITION` for `WITHDRAWN`: a name of its own for each turn, so that no host's word on one counts for the next. */
+export function withdrawnMessage(successor: string): string {
+  return `the turn to ${successor} was taken back`;
 }

@@ -23,9 +23,10 @@ import { nodeObject } from './objects.js';
 
 const NAMESPACE = 'default';
 
-/** What stands for the agents: which Pods become ready by themselves, and whether deleted ones stop at once. */
+/** What stands for the agents: which Pods become ready by themselves, whether deleted ones stop at once, and turns are begun. */
 export interface Agents {
   ready(pod: Pod): boolean;
+  beginsTurns: boolean;
   stops: boolean;
 }
 
@@ -55,7 +56,7 @@ export class DaemonFleet {
   private constructor(plane: ControlPlane, { agents = {}, wrap = (same) => same }: FleetOptions) {
     this.#plane = plane;
     this.#wrap = wrap;
-    this.agents = { ready: () => true, stops: true, ...agents };
+    this.agents = { ready: () => true, stops: true, beginsTurns: true, ...agents };
     this.#controller = this.#startController();
     plane.informers.pods.onChange(({ current }) => {
       if (current) this.#settled = this.#settled.then(() => this.#actAsAgent(current));
@@ -214,7 +215,7 @@ export class DaemonFleet {
       if (this.agents.stops) await this.registry.confirmStopped({ namespace, name }, uid);
       return;
     }
-    if (turnOn(pod)) await this.#takeTurn(pod).catch(ignoreGone);
+    if (turnOn(pod) && this.agents.beginsTurns) await this.#takeTurn(pod).catch(ignoreGone);
     else if (!pod.status?.conditions && pod.spec.nodeName && this.agents.ready(pod)) {
       await this.setPod(pod, 'Running', true).catch(ignoreGone);
     }

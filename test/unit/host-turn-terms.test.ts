@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { toDaemonPod } from '../../coordinator/decisions/daemon-node.js';
 import { hostTurnTerms, turnWindows } from '../../coordinator/decisions/host-turn-terms.js';
+import { recordNode } from '../../coordinator/decisions/node-record.js';
 import { podTrouble } from '../../coordinator/decisions/pod-trouble.js';
 import {
   chooseReplacements,
@@ -15,13 +16,20 @@ import { classifyHours } from '../../shared/calendar/node-hours.js';
 import type { ConditionStatus } from '../../shared/kube/conditions.js';
 import {
   CONFIRMED_CONDITION,
+  type HostTurn,
   REVERTED_CONDITION,
   TURN_ANNOTATION,
   TURN_CONDITION,
+  turnOn,
+  WITHDRAWN,
+  withdrawalText,
+  withdrawnFrom,
+  withdrawnMessage,
 } from '../../shared/kube/host-turn.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { RolloutPolicySpec } from '../../shared/kube/rollout-policy.js';
 import { REVISION_HASH_LABEL } from '../../shared/kube/workload.js';
+import { daemonNodeView } from '../harness/daemon-builders.js';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 const HOUR = 3_600_000;
@@ -69,6 +77,7 @@ describe("a host's terms", () => {
   });
 });
 
+const CURRENT = { hash: 'new', templateGeneration: undefined };
 const MAKER = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'a', uid: 'ds', controller: true };
 
 function bearing(hash: string, until?: number, waiting?: string): Pod {
@@ -94,7 +103,7 @@ function bearing(hash: string, until?: number, waiting?: string): Pod {
 }
 
 function situation(pod: Pod): string | undefined {
-  const pods = [toDaemonPod(pod, { hash: 'new', templateGeneration: undefined })];
+  const pods = [toDaemonPod(pod, CURRENT)];
   const node = { name: 'n1', exists: true, shouldRun: true, shouldContinueRunning: true, pods };
   return situationOf(node, 0, NOW)?.situation;
 }
@@ -109,10 +118,43 @@ describe('a host that has its turn', () => {
     assert.deepEqual(chooseReplacements({ desired: 2, covered: 2, nodes }, one), { create: [], replace: [] });
   });
 
-  test('has none that is for another revision, or that it cannot begin any more', () => {
-    assert.equal(situation(bearing('older')), 'oldAvailable');
+  test('has none that it cannot begin any more', () => {
     assert.equal(situation(bearing('new', NOW)), 'oldAvailable');
     assert.equal(situation(bearing('new', NOW + HOUR)), 'turned');
+  });
+
+  test('that was taken back counts until the host has said that it knows, of this very turn', () => {
+    const pod = bearing('new');
+    const text = withdrawalText(turnOn(pod) as HostTurn);
+    pod.metadata.annotations = { [TURN_ANNOTATION]: text };
+    assert.equal(withdrawnFrom(pod), 'b');
+    assert.equal(turnOn({ ...pod }), undefined, 'nobody can begin it any more');
+    assert.equal(situation({ ...pod }), 'turned');
+    const said = (message: string) => {
+      const condition = { type: TURN_CONDITION, status: 'False' as const, reason: WITHDRAWN, message };
+      const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== TURN_CONDITION);
+      return situation({ ...pod, status: { ...pod.status, conditions: [...others, condition] } });
+    };
+    assert.equal(said(withdrawnMessage('earlier')), 'turned', 'an earlier one');
+    assert.equal(said(withdrawnMessage('b')), 'oldAvailable');
+  });
+
+  test('to something that is not wanted there any more uses budget, and is to be taken back', () => {
+    assert.equal(situation(bearing('older')), 'turned');
+    const record = (pod: Pod, shouldRun: boolean) =>
+      recordNode(daemonNodeView([toDaemonPod(pod, CURRENT)], { shouldRun }), 0, NOW).turn?.isOutdated ===
+      true;
+    assert.deepEqual([record(bearing('older'), true), record(bearing('new'), true)], [true, false]);
+    assert.equal(record(bearing('new'), false), true, 'tainted since');
+    const facts: NodeFacts = { situation: 'turned', contact: 'lost', isOutdated: true };
+    assert.equal(laneOf(facts, NOW, { deadlineMs: HOUR }), 'deferred');
+    const image: NodeFacts = {
+      situation: 'turned',
+      contact: 'here',
+      waiting: 'ImageNotPulled',
+      waitingSince: 0,
+    };
+    assert.equal(laneOf({ ...image, isWithdrawn: true }, NOW, { deadlineMs: HOUR }), 'turned');
   });
 
   test('that goes dark has failed if it had only to begin, and is deferred if it waited', () => {

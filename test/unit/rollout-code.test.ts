@@ -83,6 +83,17 @@ const CASES: [rule: string, place: HostPlace | undefined, stand: RolloutStand, c
   ],
   ['its host has its turn', place({ lane: 'turned' }), stand({}), 'Updating'],
   ['its host says why not', place({ lane: 'turned', remark: 'HeldLocally' }), stand({}), 'HeldLocally'],
+  ['its turn was taken back', place({ lane: 'turned', remark: 'Withdrawn' }), stand(BARRED), 'RolloutFailed'],
+  [
+    'the same, in a wave that is closed by now',
+    place({ lane: 'turned', remark: 'Withdrawn', wave: 2 }),
+    stand({}),
+    'WaitingForWave',
+  ],
+  ['its first Pod, in a wave that is open', place({ lane: 'withheld' }), stand({}), 'Updating'],
+  ['its first Pod, in a later wave', place({ lane: 'withheld', wave: 2 }), stand({}), 'WaitingForWave'],
+  ['its first Pod, outside its window', place({ lane: 'outsideWithheld' }), stand({}), 'OutsideWindow'],
+  ['where no Pod belongs any more', place({ lane: 'retiringAvailable' }), stand({}), 'Budget'],
   ['never had it', place({}), stand(BARRED), 'RolloutFailed'],
 ];
 
