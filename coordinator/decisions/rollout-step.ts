@@ -123,7 +123,8 @@ function holdOf(open: RolloutMemory, name: string, { spec, waves, now }: Rollout
     return { memory, verdict: { memory, openUpTo: wave, phase, message } };
   }
   if (isNamed(open.steering?.promoted, name)) return { memory: open };
-  const soakingSince = open.soakingSince ?? now;
+  // One that lies in the future is from before the clock was set back.
+  const soakingSince = Math.min(open.soakingSince ?? now, now);
   const memory = { ...open, soakingSince };
   const soakedAt = soakingSince + (spec.waves?.[wave]?.soakSeconds ?? 0) * 1000;
   if (now >= soakedAt) return { memory };

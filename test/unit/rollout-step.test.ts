@@ -416,6 +416,12 @@ test('who asked and why stands in the record and in the message; what was taken 
   assert.equal(retried.memory.steering?.handled, 8);
 });
 
+test('a soak that lies in the future, for the clock was set back, begins now', () => {
+  const ahead = memory({ soakingSince: NOW + 99 * 60_000 });
+  const { memory: next, lookAgainAt } = step({ memory: ahead, waves: [DONE, OUTSTANDING, OUTSTANDING] });
+  assert.deepEqual([next.soakingSince, lookAgainAt], [NOW, NOW + 60_000]);
+});
+
 test('a host that falls ill while a wave soaks begins the soak anew', () => {
   const ill = step({
     memory: memory({ soakingSince: NOW - 59_000 }),
