@@ -15,6 +15,9 @@ const DaemonSetPage = lazy(async () => ({
 const DaemonSetsPage = lazy(async () => ({
   default: (await import('./daemonsets/daemonsets-page.js')).DaemonSetsPage,
 }));
+const NewDaemonSetPage = lazy(async () => ({
+  default: (await import('./daemonsets/new-daemonset-page.js')).NewDaemonSetPage,
+}));
 const HostPage = lazy(async () => ({ default: (await import('./host/host-page.js')).HostPage }));
 const PodPage = lazy(async () => ({ default: (await import('./pods/pod-page.js')).PodPage }));
 const RolloutPage = lazy(async () => ({ default: (await import('./rollouts/rollout-page.js')).RolloutPage }));
@@ -33,6 +36,7 @@ function Console() {
             <Route path="/rollouts" component={RolloutsPage} />
             <Route path="/rollouts/:namespace/:name" component={RolloutPage} />
             <Route path="/daemonsets" component={DaemonSetsPage} />
+            <Route path="/daemonsets/new" component={NewDaemonSetPage} />
             <Route path="/daemonsets/:namespace/:name" component={DaemonSetPage} />
             <Route path="/pods/:namespace/:name" component={PodPage} />
             <Route path="/audit" component={AuditPage} />

@@ -1,5 +1,5 @@
 /** One request on the coordinator's API. The session's cookie goes with it; errors are the API's own `Status`. */
-import type { Status } from '../../shared/kube/status.js';
+import type { Status, StatusCause } from '../../shared/kube/status.js';
 
 /** The API said no, or nobody answered (`code` 0). */
 export class CallError extends Error {
@@ -7,6 +7,8 @@ export class CallError extends Error {
     readonly code: number,
     readonly reason: string,
     message: string,
+    /** What is wrong with which field, where the API says it. */
+    readonly causes: readonly StatusCause[] = [],
   ) {
     super(message);
     this.name = 'CallError';
@@ -21,6 +23,8 @@ export interface Call {
   contentType?: string;
   /** A credential that is not the session's. */
   authorization?: string;
+  /** Nothing of the answer is needed but whether it succeeds: spares the coordinator a rehearsal. */
+  isMinimal?: boolean;
   signal?: AbortSignal;
 }
 
@@ -29,12 +33,13 @@ const OWN_PAGE = { 'x-everynode-console': '1' };
 
 /** The raw answer. Rejects with `CallError` for every answer but 2xx. */
 export async function request(path: string, call: Call = {}): Promise<Response> {
-  const { method = 'GET', body, contentType = 'application/json', authorization, signal } = call;
+  const { method = 'GET', body, contentType = 'application/json', authorization, isMinimal, signal } = call;
   const headers = {
     ...OWN_PAGE,
     accept: 'application/json',
     ...(body === undefined ? {} : { 'content-type': contentType }),
     ...(authorization ? { authorization } : {}),
+    ...(isMinimal ? { prefer: 'return=minimal' } : {}),
   };
   const response = await fetch(path, {
     method,
@@ -56,6 +61,6 @@ export async function call<T>(path: string, options: Call = {}): Promise<T> {
 
 async function refusal(response: Response): Promise<CallError> {
   const status = (await response.json().catch(() => ({}))) as Partial<Status>;
-  const { reason = 'Unknown', message = `the coordinator answered ${response.status}` } = status;
-  return new CallError(response.status, reason, message);
+  const { reason = 'Unknown', message = `the coordinator answered ${response.status}`, details } = status;
+  return new CallError(response.status, reason, message, details?.causes);
 }

@@ -1,7 +1,6 @@
 /** One DaemonSet: where it runs, where not and why, its manifest and its revisions. */
 import { useEffect, useState } from 'react';
 import { Link, useParams } from 'wouter';
-import { stringify } from 'yaml';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { call } from '../api/call.js';
 import { useLiveList } from '../api/live-list.js';
@@ -9,8 +8,11 @@ import { Command } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { ScrolledText } from '../layout/scrolled-text.js';
 import { Shell } from '../layout/shell.js';
+import { useQuery } from '../layout/use-query.js';
 import { EventList } from '../pods/event-list.js';
 import classes from './daemonset-page.module.css';
+import { ManifestEditor } from './manifest-editor.js';
+import { manifestText } from './manifest-text.js';
 import { Revisions } from './revisions.js';
 
 interface Reasons {
@@ -83,17 +85,31 @@ function Where({ daemonSet }: { daemonSet: DaemonSet }) {
 
 const MOST_NAMES = 200;
 
+/** Whether it is edited stands in the URL. */
 function Manifest({ daemonSet }: { daemonSet: DaemonSet }) {
-  const { metadata, spec } = daemonSet;
-  const { name, namespace, labels, annotations } = metadata;
-  const manifest = {
-    ...{ apiVersion: 'apps/v1', kind: 'DaemonSet' },
-    ...{ metadata: { name, namespace, labels, annotations }, spec },
+  const [query, setQuery] = useQuery();
+  const [isWritten, setWritten] = useState(false);
+  const isEdited = query.has('edit');
+  const { namespace, name } = daemonSet.metadata;
+  const leave = (written?: DaemonSet) => {
+    setWritten(written !== undefined);
+    setQuery('edit', '');
   };
   return (
     <section className={controls.card} aria-label="Manifest">
       <h2>Manifest</h2>
-      <ScrolledText label="Manifest as YAML" text={stringify(manifest)} />
+      {isEdited ? (
+        <ManifestEditor base={daemonSet} firstText={manifestText(daemonSet)} onDone={leave} />
+      ) : (
+        <>
+          {isWritten && <p role="status">It is stored, and on its way to the hosts.</p>}
+          <ScrolledText label="Manifest as YAML" text={manifestText(daemonSet)} />
+          <button type="button" className={controls.button} onClick={() => setQuery('edit', 'manifest')}>
+            Edit the manifest
+          </button>
+          <Command text={`kubectl -n ${namespace} get daemonset ${name} -o yaml`} />
+        </>
+      )}
     </section>
   );
 }

@@ -18,9 +18,12 @@ export function DaemonSetsPage() {
       {phase === 'refused' && <p role="alert">You may not see DaemonSets: {error?.message}</p>}
       {phase === 'live' && sorted.length === 0 && (
         <p className={controls.card}>
-          None yet. <code>kubectl apply -f</code> a manifest, and it appears here.
+          None yet. Create one here, or <code>kubectl apply -f</code> a manifest, and it appears.
         </p>
       )}
+      <p>
+        <Link href="/daemonsets/new">Create a DaemonSet</Link>
+      </p>
       {sorted.length > 0 && (
         <ListTable label="DaemonSets" columns={COLUMNS}>
           {sorted.map((daemonSet) => (

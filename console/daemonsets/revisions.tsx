@@ -7,7 +7,9 @@ import { Command } from '../layout/command.js';
 import { ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
 import table from '../layout/table.module.css';
+import { TableCard } from '../layout/table-card.js';
 import { TimeText } from '../layout/time-text.js';
+import { CompareRevisions } from './compare-revisions.js';
 
 const CHANGE_CAUSE = 'kubernetes.io/change-cause';
 
@@ -24,7 +26,7 @@ export function Revisions({ daemonSet }: { daemonSet: DaemonSet }) {
   const undo = (revision: number) =>
     `kubectl -n ${namespace} rollout undo daemonset/${name} --to-revision=${revision}`;
   return (
-    <section className={`${controls.card} ${table.frame}`} aria-label="Revisions">
+    <TableCard label="Revisions">
       <h2>Revisions</h2>
       <table className={table.table}>
         <tbody>
@@ -48,6 +50,7 @@ export function Revisions({ daemonSet }: { daemonSet: DaemonSet }) {
           ))}
         </tbody>
       </table>
+      {own.length > 1 && <CompareRevisions namespace={namespace} name={name} revisions={own} />}
       {asked && (
         <ConfirmDialog
           question={{
@@ -68,7 +71,7 @@ export function Revisions({ daemonSet }: { daemonSet: DaemonSet }) {
           onClose={() => setAsked(undefined)}
         />
       )}
-    </section>
+    </TableCard>
   );
 }
 

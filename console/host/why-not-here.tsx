@@ -4,8 +4,8 @@ import { Link } from 'wouter';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { call } from '../api/call.js';
 import { useLiveList } from '../api/live-list.js';
-import controls from '../layout/controls.module.css';
 import table from '../layout/table.module.css';
+import { TableCard } from '../layout/table-card.js';
 
 interface Reason {
   code: string;
@@ -16,7 +16,7 @@ export function WhyNotHere({ node }: { node: string }) {
   const { objects, phase } = useLiveList<DaemonSet>('/apis/apps/v1/daemonsets');
   if (phase === 'refused' || objects.length === 0) return null;
   return (
-    <section className={`${controls.card} ${table.frame}`} aria-label="DaemonSets">
+    <TableCard label="DaemonSets">
       <h2>DaemonSets, and why they are here or not</h2>
       <table className={table.table}>
         <tbody>
@@ -25,7 +25,7 @@ export function WhyNotHere({ node }: { node: string }) {
           ))}
         </tbody>
       </table>
-    </section>
+    </TableCard>
   );
 }
 

@@ -1,7 +1,7 @@
 /** A list as a table within a card, which a phone scrolls sideways. */
 import type { ReactNode } from 'react';
-import controls from './controls.module.css';
 import table from './table.module.css';
+import { TableCard } from './table-card.js';
 
 interface ListTableProps {
   /** What it lists. */
@@ -14,7 +14,7 @@ interface ListTableProps {
 
 export function ListTable({ label, columns, children }: ListTableProps) {
   return (
-    <section className={`${controls.card} ${table.frame}`} aria-label={label}>
+    <TableCard label={label}>
       <table className={table.table}>
         <thead>
           <tr>
@@ -27,6 +27,6 @@ export function ListTable({ label, columns, children }: ListTableProps) {
         </thead>
         <tbody>{children}</tbody>
       </table>
-    </section>
+    </TableCard>
   );
 }

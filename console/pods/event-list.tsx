@@ -1,8 +1,8 @@
 /** What happened to an object, the newest first. */
 import type { KubeEvent } from '../../shared/kube/event.js';
 import { useLiveList } from '../api/live-list.js';
-import controls from '../layout/controls.module.css';
 import table from '../layout/table.module.css';
+import { TableCard } from '../layout/table-card.js';
 import { TimeText } from '../layout/time-text.js';
 
 const MOST = 50;
@@ -14,7 +14,7 @@ export function EventList({ about, namespace }: { about: string; namespace?: str
   const events = [...objects].sort((a, b) => (timeOf(a) < timeOf(b) ? 1 : -1)).slice(0, MOST);
   if (phase === 'refused') return null;
   return (
-    <section className={`${controls.card} ${table.frame}`} aria-label="Events">
+    <TableCard label="Events">
       <h2>Events</h2>
       {phase === 'live' && events.length === 0 && <p>None in the last hour.</p>}
       <table className={table.table}>
@@ -33,7 +33,7 @@ export function EventList({ about, namespace }: { about: string; namespace?: str
           ))}
         </tbody>
       </table>
-    </section>
+    </TableCard>
   );
 }
 

@@ -1,15 +1,15 @@
 /** One Pod: its containers, why they restarted, its events, and its log as it is written. */
 import { useState } from 'react';
 import { Link, useParams } from 'wouter';
-import type { ContainerStatus, Pod } from '../../shared/kube/pod.js';
+import type { Pod } from '../../shared/kube/pod.js';
 import { useLiveList } from '../api/live-list.js';
 import { Command } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { Shell } from '../layout/shell.js';
-import table from '../layout/table.module.css';
-import { TimeText } from '../layout/time-text.js';
+import { ContainerState } from './container-state.js';
 import { EventList } from './event-list.js';
 import { PodLog } from './pod-log.js';
+import { PodTerminal } from './pod-terminal.js';
 import { podWord } from './pod-word.js';
 
 export function PodPage() {
@@ -45,21 +45,25 @@ function Details({ pod }: { pod: Pod }) {
   );
   const [container, setContainer] = useState(pod.spec.containers[0]?.name ?? '');
   const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
+  const running = statuses.flatMap(({ name: container, state }) => (state?.running ? [container] : []));
   return (
     <>
-      <section className={`${controls.card} ${table.frame}`} aria-label="Containers">
+      <section className={controls.card} aria-label="Containers">
         <h2>{podWord(pod)}</h2>
-        <table className={table.table}>
-          <tbody>
-            {statuses.map((status) => (
-              <Container key={status.name} status={status} />
-            ))}
-          </tbody>
-        </table>
+        {(pod.status?.message ?? '') !== '' && <p>{pod.status?.message}</p>}
+        {statuses.length === 0 && <p>Its host has not told of its containers yet.</p>}
+        {statuses.map((status) => (
+          <ContainerState
+            key={status.name}
+            status={status}
+            restartPolicy={pod.spec.restartPolicy ?? 'Always'}
+          />
+        ))}
       </section>
       <section className={controls.card} aria-label="Log">
+        <h2>Log</h2>
         <label>
-          Log of{' '}
+          Of{' '}
           <select
             className={controls.input}
             value={container}
@@ -73,32 +77,9 @@ function Details({ pod }: { pod: Pod }) {
         <PodLog key={container} namespace={namespace} pod={name} container={container} />
         <Command text={`kubectl -n ${namespace} logs -f ${name} -c ${container}`} />
       </section>
+      <PodTerminal namespace={namespace} pod={name} containers={running} />
       <EventList namespace={namespace} about={`involvedObject.name=${name}`} />
+      <Command text={`kubectl -n ${namespace} describe pod ${name}`} />
     </>
-  );
-}
-
-function Container({ status }: { status: ContainerStatus }) {
-  const { state, lastState, restartCount } = status;
-  const last = lastState?.terminated;
-  return (
-    <tr>
-      <th scope="row">{status.name}</th>
-      <td>{status.image}</td>
-      <td>
-        {state?.running && 'running'}
-        {state?.waiting && `${state.waiting.reason}: ${state.waiting.message ?? ''}`}
-        {state?.terminated && `ended with ${state.terminated.exitCode}`}
-      </td>
-      <td>
-        {restartCount > 0 && `${restartCount} restarts`}
-        {last && (
-          <>
-            , last ended with exit code {last.exitCode} ({last.reason}){' '}
-            {last.finishedAt && <TimeText at={last.finishedAt} />}
-          </>
-        )}
-      </td>
-    </tr>
   );
 }

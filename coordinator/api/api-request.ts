@@ -67,7 +67,7 @@ export interface ApiParts {
 export interface ApiRequest {
   info: ResourceRequest;
   user: UserInfo;
-  headers: { accept?: string; contentType?: string; userAgent?: string };
+  headers: { accept?: string; contentType?: string; userAgent?: string; prefer?: string };
   /** Undecoded; absent when the request has none. */
   body?: Buffer;
   /** Aborts when the client goes. */

@@ -31,13 +31,22 @@ export function isPlanRequest({ group, version, resource, name }: ResourceReques
 export async function answerPlan({ foresee }: ApiParts, request: ApiRequest): Promise<Answer> {
   if (request.info.verb !== 'create') throw methodNotAllowed();
   const body = requiredBody(request) as Partial<PlanRequest> | null;
-  const { manifests, namespace } = body ?? {};
+  const { manifests, namespace, mode } = body ?? {};
   if (!Array.isArray(manifests)) throw badRequest('manifests: a list of objects is required');
   if (manifests.length > MOST_MANIFESTS) throw badRequest(`manifests: at most ${MOST_MANIFESTS}`);
   if (namespace !== undefined && typeof namespace !== 'string') {
     throw badRequest('namespace: must be a string');
   }
-  return ok(await foresee.planManifests({ manifests, ...(namespace ? { namespace } : {}) }));
+  if (mode !== undefined && mode !== 'apply' && mode !== 'replace') {
+    throw badRequest('mode: must be "apply" or "replace"');
+  }
+  return ok(
+    await foresee.planManifests({
+      manifests,
+      ...(namespace ? { namespace } : {}),
+      ...(mode ? { mode } : {}),
+    }),
+  );
 }
 
 /** Before the write: the DaemonSet as it is stored, if this request is a dry run of one. */
@@ -57,15 +66,18 @@ export async function beforeDryRun(
   }
 }
 
-/** Warns of what a dry run's DaemonSet would do: a line in short, one for each thing that would keep it from its end. */
+/**
+ * Warns of what a dry run's DaemonSet would do: a line in short, one for each thing that would keep it from its end. Who prefers
+ * a minimal answer (RFC 7240) is not warned: an editor that asks at every pause of typing.
+ */
 export async function warnOfPlan(
   { foresee }: ApiParts,
   kind: Kind,
   record: ObjectRecord<KubeObject>,
   before: DaemonSet | undefined,
-  warn: (text: string) => void,
+  { warn, headers }: Pick<ApiRequest, 'warn' | 'headers'>,
 ): Promise<void> {
-  if (kind.resource !== daemonSetKind.resource) return;
+  if (kind.resource !== daemonSetKind.resource || headers.prefer === 'return=minimal') return;
   const plan = await foresee.planDaemonSet(record.object() as DaemonSet, before);
   if (!CHANGING_ACTIONS.some((action) => plan.counts[action] > 0)) return;
   warn(`plan: ${plan.sentence}`);

@@ -145,7 +145,7 @@ export class RequestHandler {
     warn: (text: string) => void,
   ): Promise<Answer> {
     const { info, identity, closing } = admission;
-    const { accept, 'user-agent': userAgent, 'content-type': contentType } = headers;
+    const { accept, 'user-agent': userAgent, 'content-type': contentType, prefer } = headers;
     const accepted = accept === undefined ? {} : { accept };
     if (info.type === 'refused') throw info.reason === 'method' ? methodNotAllowed() : pathNotFound();
     if (info.type === 'path') {
@@ -159,7 +159,12 @@ export class RequestHandler {
     const answer = answerRequest(this.#options, {
       info,
       user: identity.user,
-      headers: { ...accepted, ...(contentType ? { contentType } : {}), ...(userAgent ? { userAgent } : {}) },
+      headers: {
+        ...accepted,
+        ...(contentType ? { contentType } : {}),
+        ...(userAgent ? { userAgent } : {}),
+        ...(typeof prefer === 'string' ? { prefer } : {}),
+      },
       ...(Buffer.isBuffer(body) ? { body } : {}),
       signal: closing.signal,
       warn,

@@ -108,7 +108,7 @@ async function createObject(parts: ApiParts, kind: Kind, request: ApiRequest): P
   const view = viewOf(request, parts);
   const { body, options } = readWrite(parts, request);
   const record = await parts.registry.create(kind, request.info.namespace, body, options);
-  if (options.dryRun) await warnOfPlan(parts, kind, record, undefined, request.warn);
+  if (options.dryRun) await warnOfPlan(parts, kind, record, undefined, request);
   request.created(record.object().metadata.name);
   return recordAnswer(kind, record, view, 201);
 }
@@ -118,7 +118,7 @@ async function updateObject(parts: ApiParts, kind: Kind, request: ApiRequest): P
   const { body, options } = readWrite(parts, request);
   const before = options.dryRun ? await beforeDryRun(parts, kind, request) : undefined;
   const record = await parts.registry.update(kind, refOf(request), body, options);
-  if (options.dryRun) await warnOfPlan(parts, kind, record, before, request.warn);
+  if (options.dryRun) await warnOfPlan(parts, kind, record, before, request);
   return recordAnswer(kind, record, view);
 }
 
@@ -137,7 +137,7 @@ async function patchObject(parts: ApiParts, kind: Kind, request: ApiRequest): Pr
   const patch = { type, body, force: isSwitchedOn(request.info.query, 'force') };
   const before = options.dryRun ? await beforeDryRun(parts, kind, request) : undefined;
   const { record, created } = await parts.registry.patch(kind, refOf(request), patch, options);
-  if (options.dryRun) await warnOfPlan(parts, kind, record, before, request.warn);
+  if (options.dryRun) await warnOfPlan(parts, kind, record, before, request);
   return recordAnswer(kind, record, view, created ? 201 : 200);
 }
 

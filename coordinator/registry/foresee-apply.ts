@@ -1,4 +1,4 @@
-/** What `kubectl apply` of a manifest would make of an object, with nothing stored. */
+/** What `kubectl apply` or `kubectl replace` of a manifest would make of an object, with nothing stored. */
 import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { Kind } from '../kinds/kind.js';
@@ -32,10 +32,7 @@ export async function foreseeApply<T extends KubeObject>(
   manifest: JsonMap,
   { warn }: Pick<WriteOptions, 'warn'>,
 ): Promise<Foreseen<T>> {
-  const options: WriteOptions = {
-    ...{ dryRun: true, fieldValidation: 'Strict', fieldManager: 'kubectl' },
-    ...(warn ? { warn } : {}),
-  };
+  const options = dryRun(warn);
   const before = await presentObject(registry, kind, ref);
   if (!before) return { after: (await registry.create(kind, ref.namespace, manifest, options)).object() };
   const last = lastApplied(before);
@@ -45,6 +42,27 @@ export async function foreseeApply<T extends KubeObject>(
   }
   const body = threeWayMerge(kind, copyJson(before) as T & JsonMap, last, manifest);
   return { before, after: (await registry.update(kind, ref, body, options)).object() };
+}
+
+/** The same of `kubectl replace`, and of `kubectl create` where there is none. A resourceVersion of before is a 409. */
+export async function foreseeReplace<T extends KubeObject>(
+  registry: Verbs,
+  kind: Kind<T>,
+  ref: ObjectRef,
+  manifest: JsonMap,
+  { warn }: Pick<WriteOptions, 'warn'>,
+): Promise<Foreseen<T>> {
+  const before = await presentObject(registry, kind, ref);
+  if (!before)
+    return { after: (await registry.create(kind, ref.namespace, manifest, dryRun(warn))).object() };
+  return { before, after: (await registry.update(kind, ref, manifest, dryRun(warn))).object() };
+}
+
+function dryRun(warn: WriteOptions['warn']): WriteOptions {
+  return {
+    ...{ dryRun: true, fieldValidation: 'Strict', fieldManager: 'kubectl' },
+    ...(warn ? { warn } : {}),
+  };
 }
 
 async function presentObject<T extends KubeObject>(

@@ -90,4 +90,6 @@ export interface PlanRequest {
   manifests: unknown[];
   /** Where a manifest names no namespace. */
   namespace?: string;
+  /** `replace`: as `kubectl replace` would, so what a manifest does not name goes. Absent: `apply`. */
+  mode?: 'apply' | 'replace';
 }

@@ -107,6 +107,32 @@ describe('without a policy', () => {
     );
   });
 
+  planTest(
+    'a replace takes out what it does not name, and is refused when it comes too late',
+    async (planned) => {
+      const { planner, fleet } = planned;
+      await planned.rollOut('app:1');
+      const stored = (await fleet.registry.get(daemonSetKind, REF)).object();
+      const selective = { ...stored.spec.template.spec, nodeSelector: { disk: 'ssd' } };
+      const narrowed = {
+        ...stored,
+        spec: { ...stored.spec, template: { ...stored.spec.template, spec: selective } },
+      };
+      await fleet.registry.update(daemonSetKind, REF, narrowed);
+      await fleet.settle();
+      const current = (await fleet.registry.get(daemonSetKind, REF)).object();
+      const back = {
+        ...stored,
+        metadata: { ...stored.metadata, resourceVersion: current.metadata.resourceVersion },
+      };
+      const plan = await planner.planManifests({ manifests: [back], mode: 'replace' });
+      assert.deepEqual([plan.verdict, plan.daemonSets[0]?.counts.start], ['Changes', NODES.length]);
+      const late = await planner.planManifests({ manifests: [stored], mode: 'replace' });
+      assert.equal(late.verdict, 'Blocked');
+      assert.match(late.refused[0]?.message ?? '', /the object has been modified/);
+    },
+  );
+
   planTest('a new template replaces as many at once as the budget lets', async (planned) => {
     await planned.rollOut('app:1');
     assert.equal((await planned.plan(daemonSet('app:1'))).verdict, 'NoChange');

@@ -86,9 +86,14 @@ class Client {
   }
 
   /** Resolves when it is open, or refused. */
-  static async open(api: TestApi, query: string, protocols = ['v5.channel.k8s.io', 'v4.channel.k8s.io']) {
+  static async open(
+    api: TestApi,
+    query: string,
+    protocols = ['v5.channel.k8s.io', 'v4.channel.k8s.io'],
+    origin = '',
+  ) {
     const url = `${api.url.replace('https', 'wss')}/api/v1/namespaces/default/pods/p/${query}`;
-    const headers = { authorization: `Bearer ${TEST_TOKEN}` };
+    const headers = { authorization: `Bearer ${TEST_TOKEN}`, ...(origin ? { origin } : {}) };
     const client = new Client(new WebSocket(url, protocols, { headers, ca: api.pki.ca.cert }));
     await new Promise<void>((resolve) => {
       client.socket.once('open', resolve);
@@ -124,6 +129,18 @@ withPod('input, its end, output and status pass through', async ({ api, open }) 
   assert.deepEqual(client.status, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' });
   await eventually(() => open.size === 0);
 });
+
+withPod(
+  'a page of our own hears on its status channel why it was refused; any other by HTTP',
+  async ({ api }) => {
+    const without = 'exec?command=cat&container=none&stdin=true';
+    const own = await Client.open(api, without, undefined, api.url);
+    await own.closed;
+    assert.match((own.status as { message: string }).message, /container none is not valid for pod p/);
+    const foreign = await Client.open(api, without, undefined, 'https://elsewhere.example');
+    assert.match(foreign.refusal, /^400 .*container none is not valid/);
+  },
+);
 
 withPod('an exit code is a Status; stderr has a channel of its own', async ({ api }) => {
   const failing = await Client.open(api, 'exec?command=exit&command=7&stdout=true');

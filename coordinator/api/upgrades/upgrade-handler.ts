@@ -64,7 +64,7 @@ export class UpgradeHandler {
       const serve = await this.#prepare(upgrade);
       await serve().catch((error: unknown) => this.#cut(socket, error));
     } catch (error) {
-      code = this.#refuse(socket, error);
+      code = await this.#refuse({ request, socket, head }, error);
     } finally {
       closing.abort();
       this.#open.delete(closing);
@@ -117,19 +117,20 @@ export class UpgradeHandler {
     }
   }
 
-  #refuse(socket: Duplex, error: unknown): number {
-    if (!(error instanceof ApiError)) {
-      this.#parts.log.error({ err: error }, 'an upgrade failed unexpectedly');
-      refuseSocket(
-        socket,
-        new ApiError('InternalError', 'Internal error occurred: see the log of the coordinator'),
-      );
-      return 500;
-    }
+  async #refuse(refused: Omit<Upgrade, 'info' | 'signal'>, error: unknown): Promise<number> {
+    const told = this.#toldOf(error);
+    if (await this.#sockets.refuseOwnPage(refused, told)) return told.code;
     // What a host says goes out as the kubelet's own words.
-    if (error.reason === 'InternalError') refuseSocketInText(socket, error.code, error.message);
-    else refuseSocket(socket, error);
-    return error.code;
+    const isHosts = told === error && told.reason === 'InternalError';
+    if (isHosts) refuseSocketInText(refused.socket, told.code, told.message);
+    else refuseSocket(refused.socket, told);
+    return told.code;
+  }
+
+  #toldOf(error: unknown): ApiError {
+    if (error instanceof ApiError) return error;
+    this.#parts.log.error({ err: error }, 'an upgrade failed unexpectedly');
+    return new ApiError('InternalError', 'Internal error occurred: see the log of the coordinator');
   }
 
   #logLine(request: IncomingMessage, info: RequestInfo) {

@@ -2,7 +2,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { createWebSocketStream, type WebSocket, WebSocketServer } from 'ws';
-import { badRequest } from '../../../shared/kube/status.js';
+import { type ApiError, badRequest } from '../../../shared/kube/status.js';
+import { statusFrame } from '../../../shared/link/channel.js';
+import { closeSocket, sendMessage } from './frame-queue.js';
 import type { Upgrade } from './upgrade.js';
 
 /** Newest first. Version 5 adds the end of the input; without it, the input ends with the connection. */
@@ -33,14 +35,31 @@ export class UpgradedSockets {
   /** Throws 400 when the client offers no protocol of ours. */
   processProtocol({ request }: Upgrade): 'spdy' | 'channels' {
     if (offersSpdy(request, PROCESS_PROTOCOL)) return 'spdy';
-    const offered = protocolsOf(request);
-    if (isWebSocket(request) && CHANNEL_PROTOCOLS.some((known) => offered.includes(known))) return 'channels';
+    if (offersChannels(request)) return 'channels';
     throw badRequest(`only WebSocket and SPDY/3.1 with ${CHANNEL_PROTOCOLS.join(' or ')} are served here`);
   }
 
   /** After one of the above has said so. */
-  acceptChannels({ request, socket, head }: Upgrade): Promise<WebSocket> {
+  acceptChannels({ request, socket, head }: Omit<Upgrade, 'info' | 'signal'>): Promise<WebSocket> {
     return new Promise((resolve) => this.#channels.handleUpgrade(request, socket, head, resolve));
+  }
+
+  /**
+   * A browser tells its page nothing of a refused upgrade. That of our own pages is opened, and ends with the Status on its channel.
+   * False for every other client: it can read an HTTP answer.
+   */
+  async refuseOwnPage(
+    { request, socket, head }: Omit<Upgrade, 'info' | 'signal'>,
+    error: ApiError,
+  ): Promise<boolean> {
+    const { origin, host } = request.headers;
+    const isOwnPage = origin !== undefined && origin === `https://${host}`;
+    if (!isOwnPage || !socket.writable || !offersChannels(request)) return false;
+    const opened = await this.acceptChannels({ request, socket, head });
+    opened.on('error', () => opened.terminate());
+    await sendMessage(opened, statusFrame(error.toStatus()));
+    await closeSocket(opened);
+    return true;
   }
 
   /** Throws 400 when the client offers no protocol of ours. */
@@ -76,6 +95,11 @@ export class UpgradedSockets {
 
 function isWebSocket({ headers }: IncomingMessage): boolean {
   return headers.upgrade?.toLowerCase() === 'websocket';
+}
+
+function offersChannels(request: IncomingMessage): boolean {
+  const offered = protocolsOf(request);
+  return isWebSocket(request) && CHANNEL_PROTOCOLS.some((known) => offered.includes(known));
 }
 
 function offersSpdy({ headers }: IncomingMessage, protocol: string): boolean {

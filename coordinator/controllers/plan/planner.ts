@@ -15,7 +15,7 @@ import type { DaemonSet } from '../../../shared/kube/workload.js';
 import type { Clock } from '../../../shared/process/clock.js';
 import { daemonSetKind, nodeKind, rolloutPolicyKind } from '../../kinds/index.js';
 import { apiVersionOf, type Kind } from '../../kinds/kind.js';
-import { type Foreseen, foreseeApply } from '../../registry/foresee-apply.js';
+import { type Foreseen, foreseeApply, foreseeReplace } from '../../registry/foresee-apply.js';
 import type { Registry } from '../../registry/registry.js';
 import { planDaemonSet } from './plan-daemon-set.js';
 import { type PlanInformers, PlannedWorld } from './world.js';
@@ -27,6 +27,9 @@ export interface PlannerParts {
 }
 
 type Manifest = Record<string, unknown> & { metadata?: { name?: unknown; namespace?: unknown } };
+
+/** Where a manifest goes that names no namespace, and by which verb. */
+type Way = Required<Omit<PlanRequest, 'manifests'>>;
 
 /** What the applies would make, by kind. */
 interface Applied {
@@ -43,13 +46,13 @@ export class ManifestPlanner {
   }
 
   /** The plan of all manifests together. What the API would refuse is named in the plan, and left out of it. */
-  async planManifests({ manifests, namespace = 'default' }: PlanRequest): Promise<Plan> {
+  async planManifests({ manifests, namespace = 'default', mode = 'apply' }: PlanRequest): Promise<Plan> {
     const notes = new Set<string>();
     const refused: Plan['refused'] = [];
     const applied: Applied = { daemonSets: [], policies: [], nodes: [] };
     for (const manifest of manifests.flatMap(itemsOf)) {
       try {
-        await this.#apply(manifest, namespace, applied, notes);
+        await this.#apply(manifest, { namespace, mode }, applied, notes);
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         refused.push({ ...namesOf(manifest), message: error.message });
@@ -71,8 +74,8 @@ export class ManifestPlanner {
     return planDaemonSet({ before, after, world, informers, clock });
   }
 
-  async #apply(manifest: Manifest, namespace: string, applied: Applied, notes: Set<string>): Promise<void> {
-    const foresee = <T extends KubeObject>(kind: Kind<T>) => this.#foresee(kind, manifest, namespace, notes);
+  async #apply(manifest: Manifest, way: Way, applied: Applied, notes: Set<string>): Promise<void> {
+    const foresee = <T extends KubeObject>(kind: Kind<T>) => this.#foresee(kind, manifest, way, notes);
     switch (`${manifest.apiVersion}/${manifest.kind}`) {
       case `${apiVersionOf(daemonSetKind)}/DaemonSet`:
         applied.daemonSets.push(await foresee(daemonSetKind));
@@ -93,7 +96,7 @@ export class ManifestPlanner {
   #foresee<T extends KubeObject>(
     kind: Kind<T>,
     manifest: Manifest,
-    namespace: string,
+    { namespace, mode }: Way,
     notes: Set<string>,
   ): Promise<Foreseen<T>> {
     const { name } = namesOf(manifest);
@@ -101,7 +104,8 @@ export class ManifestPlanner {
     const ref = kind.namespaced
       ? { name, namespace: typeof own === 'string' && own ? own : namespace }
       : { name };
-    return foreseeApply(this.#parts.registry, kind, ref, manifest, { warn: (text) => notes.add(text) });
+    const foresee = mode === 'replace' ? foreseeReplace : foreseeApply;
+    return foresee(this.#parts.registry, kind, ref, manifest, { warn: (text) => notes.add(text) });
   }
 
   /** Of the DaemonSets that are applied, and of those that applied policies or nodes concern; by namespace and name. */

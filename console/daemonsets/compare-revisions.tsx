@@ -1,0 +1,62 @@
+/** Two revisions of a DaemonSet side by side: the lines of their templates that differ. Which two stands in the URL. */
+import { stringify } from 'yaml';
+import type { ControllerRevision } from '../../shared/kube/workload.js';
+import { Command } from '../layout/command.js';
+import controls from '../layout/controls.module.css';
+import { TextDifference } from '../layout/text-difference.js';
+import { useQuery } from '../layout/use-query.js';
+
+interface CompareRevisionsProps {
+  namespace: string;
+  name: string;
+  /** The newest first; at least two. */
+  revisions: readonly ControllerRevision[];
+}
+
+export function CompareRevisions({ namespace, name, revisions }: CompareRevisionsProps) {
+  const [query, setQuery] = useQuery();
+  const [newest, previous] = revisions;
+  const find = (number: string | null) => revisions.find(({ revision }) => String(revision) === number);
+  const before = find(query.get('from')) ?? previous;
+  const after = find(query.get('to')) ?? newest;
+  if (!before || !after) return null;
+  const choice = (key: 'from' | 'to', label: string, { revision }: ControllerRevision) => (
+    <label>
+      {label}{' '}
+      <select
+        className={controls.input}
+        value={revision}
+        onChange={(event) => setQuery(key, event.target.value)}
+      >
+        {revisions.map((each) => (
+          <option key={each.revision}>{each.revision}</option>
+        ))}
+      </select>
+    </label>
+  );
+  return (
+    <details open={query.has('from') || query.has('to')}>
+      <summary>Compare revisions</summary>
+      <div className={controls.row}>
+        {choice('from', 'From', before)}
+        {choice('to', 'to', after)}
+      </div>
+      <TextDifference
+        label={`From revision ${before.revision} to ${after.revision}`}
+        before={templateText(before)}
+        after={templateText(after)}
+        context={4}
+      />
+      <Command
+        text={`kubectl -n ${namespace} rollout history daemonset/${name} --revision=${after.revision}`}
+      />
+    </details>
+  );
+}
+
+/** A revision holds a patch of the template (`pkg/controller/daemon/update.go` getPatch). */
+function templateText({ data }: ControllerRevision): string {
+  const { spec } = (data ?? {}) as { spec?: { template?: Record<string, unknown> } };
+  const { $patch: _, ...template } = spec?.template ?? {};
+  return stringify(template, { lineWidth: 0 });
+}

@@ -1,0 +1,73 @@
+/** A DaemonSet as the text that a person edits, and back. Pure. */
+import { isMap, parseDocument, stringify } from 'yaml';
+import type { StatusCause } from '../../shared/kube/status.js';
+import type { DaemonSet } from '../../shared/kube/workload.js';
+import { type Place, placeOfField } from './field-place.js';
+
+/** Something that is wrong with the text, where it is. `line` counts from 1. */
+export interface Problem extends Place {
+  line: number;
+  message: string;
+}
+
+/** What was refused, as the API says it. */
+export interface Refusal {
+  message: string;
+  causes: readonly StatusCause[];
+}
+
+/** Kept by clients for themselves: nobody edits it. */
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** What of it is a person's to write: no status, nothing that the coordinator fills in. */
+export function manifestText({ metadata, spec }: Pick<DaemonSet, 'metadata' | 'spec'>): string {
+  const { name, namespace, labels, annotations = {} } = metadata;
+  const { [LAST_APPLIED]: _, ...own } = annotations;
+  const shown = { name, namespace, labels, ...(Object.keys(own).length > 0 ? { annotations: own } : {}) };
+  return stringify({ apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: shown, spec }, { lineWidth: 0 });
+}
+
+/** The object that the text is, or why it is none. */
+export function readManifest(text: string): { manifest: Record<string, unknown> } | { problems: Problem[] } {
+  const document = parseDocument(text, { version: '1.1', prettyErrors: false });
+  const problems = document.errors.map(({ message, pos: [from, to] }) =>
+    problemAt(text, { from, to }, message),
+  );
+  if (problems.length > 0) return { problems };
+  if (isMap(document.contents)) return { manifest: document.toJS() as Record<string, unknown> };
+  return { problems: [problemAt(text, { from: 0, to: text.length }, 'A DaemonSet is a mapping of fields.')] };
+}
+
+/**
+ * What a write is sent of an edited text: the object as it was loaded with the text's own parts in their place, so that nothing
+ * goes that the text does not show.
+ */
+export function replacementOf(base: DaemonSet, manifest: Record<string, unknown>): Record<string, unknown> {
+  const edited = (manifest.metadata ?? {}) as DaemonSet['metadata'];
+  const { managedFields: _, labels: __, annotations, ...kept } = base.metadata;
+  const lastApplied = annotations?.[LAST_APPLIED];
+  const own = { ...(lastApplied ? { [LAST_APPLIED]: lastApplied } : {}), ...edited.annotations };
+  return { ...manifest, metadata: { ...kept, ...edited, annotations: own } };
+}
+
+/** What the API refused, at the lines that it speaks of. */
+export function problemsOf(text: string, { message, causes }: Refusal): Problem[] {
+  const document = parseDocument(text, { version: '1.1', prettyErrors: false });
+  const at = (field: string, words: string) => problemAt(text, placeOfField(document, field), words);
+  const found = causes.flatMap((cause) =>
+    cause.field ? [at(cause.field, `${cause.field}: ${cause.message ?? ''}`)] : [],
+  );
+  if (found.length > 0) return found;
+  const unknown = [...message.matchAll(/unknown field "([^"]+)"/g)].map(([words, field = '']) =>
+    at(field, words),
+  );
+  if (unknown.length > 0) return unknown;
+  const [, field, wanted] = /Go struct field \w+\.(\S+) of type (\S+)/.exec(message) ?? [];
+  if (field) return [at(field, `${field}: must be of type ${wanted}`)];
+  return [problemAt(text, { from: 0, to: 0 }, message)];
+}
+
+function problemAt(text: string, { from, to }: Place, message: string): Problem {
+  const line = text.slice(0, from).split('\n').length;
+  return { from: Math.min(from, text.length), to: Math.min(to, text.length), line, message };
+}

@@ -1,0 +1,47 @@
+/** Making a DaemonSet: the same editor as for one that is there, with something to begin with. */
+import { Link, useLocation } from 'wouter';
+import controls from '../layout/controls.module.css';
+import { Shell } from '../layout/shell.js';
+import { ManifestEditor } from './manifest-editor.js';
+
+const BEGINNING = `apiVersion: apps/v1
+kind: DaemonSet
+metadata:
+  name: my-daemon
+  namespace: default
+spec:
+  selector:
+    matchLabels:
+      app: my-daemon
+  template:
+    metadata:
+      labels:
+        app: my-daemon
+    spec:
+      containers:
+        - name: main
+          image: registry.example/my-daemon:1.0.0
+          resources:
+            limits:
+              memory: 64Mi
+`;
+
+export function NewDaemonSetPage() {
+  const [, go] = useLocation();
+  return (
+    <Shell>
+      <p>
+        <Link href="/daemonsets">DaemonSets</Link>
+      </p>
+      <h1>A new DaemonSet</h1>
+      <section className={controls.card} aria-label="Manifest">
+        <ManifestEditor
+          firstText={BEGINNING}
+          onDone={(written) =>
+            go(written ? `/daemonsets/${written.metadata.namespace}/${written.metadata.name}` : '/daemonsets')
+          }
+        />
+      </section>
+    </Shell>
+  );
+}

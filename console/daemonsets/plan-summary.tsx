@@ -1,0 +1,121 @@
+/** What a change would do to hosts, as `everynode plan` says it: in one line, by wave, and host by host. */
+import { Link } from 'wouter';
+import { CHANGING_ACTIONS, type DaemonSetPlan, type Plan } from '../../shared/kube/plan.js';
+import controls from '../layout/controls.module.css';
+import table from '../layout/table.module.css';
+
+/** More on a page help nobody. */
+const MOST_HOSTS = 200;
+
+/** Hosts that change, now or when they are let. */
+export function changingHosts({ daemonSets }: Plan): number {
+  const counts = daemonSets.flatMap((plan) => CHANGING_ACTIONS.map((action) => plan.counts[action]));
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+export function PlanSummary({ plan }: { plan: Plan }) {
+  return (
+    <section aria-label="Plan">
+      {plan.refused.map(({ name, message }) => (
+        <p key={name} role="alert" className={controls.problem}>
+          {message}
+        </p>
+      ))}
+      {plan.notes.map((note) => (
+        <p key={note}>{note}</p>
+      ))}
+      {plan.daemonSets.map((each) => (
+        <OfDaemonSet key={`${each.namespace}/${each.name}`} plan={each} />
+      ))}
+    </section>
+  );
+}
+
+function OfDaemonSet({ plan }: { plan: DaemonSetPlan }) {
+  const { sentence, waves, suppositions, blockedBy, hosts, policy } = plan;
+  const changing = hosts.filter(({ action }) => CHANGING_ACTIONS.includes(action));
+  return (
+    <>
+      <p>
+        <strong>{sentence}</strong>
+      </p>
+      {blockedBy && (
+        <p role="alert" className={controls.problem}>
+          It would not come to its end by itself: {blockedBy}
+        </p>
+      )}
+      {policy && <p className={controls.dim}>By policy {policy}.</p>}
+      {suppositions.length > 0 && <p className={controls.dim}>Supposing that {suppositions.join('; ')}.</p>}
+      {waves.length > 0 && (
+        <div className={table.frame}>
+          <table className={table.table}>
+            <thead>
+              <tr>
+                <th scope="col">Wave</th>
+                <th scope="col">Hosts</th>
+                <th scope="col">Change</th>
+                <th scope="col">From</th>
+                <th scope="col">Until</th>
+              </tr>
+            </thead>
+            <tbody>
+              {waves.map((wave) => (
+                <tr key={wave.name}>
+                  <th scope="row">{wave.name}</th>
+                  <td>{wave.nodes}</td>
+                  <td>{wave.changes}</td>
+                  <td>
+                    {after(wave.startSeconds)}
+                    {wave.needsApproval && ', when approved'}
+                  </td>
+                  <td>{after(wave.endSeconds)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {changing.length > 0 && (
+        <details>
+          <summary>
+            <strong>{changing.length}</strong> hosts that change
+          </summary>
+          <div className={table.frame}>
+            <table className={table.table}>
+              <tbody>
+                {changing.slice(0, MOST_HOSTS).map(({ node, action, wave, startSeconds, because }) => (
+                  <tr key={node}>
+                    <th scope="row">
+                      <Link href={`/hosts/${node}`}>{node}</Link>
+                    </th>
+                    <td>{action}</td>
+                    <td>{wave}</td>
+                    <td>{after(startSeconds)}</td>
+                    <td>{because}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+          {changing.length > MOST_HOSTS && (
+            <p>and {changing.length - MOST_HOSTS} more: everynode plan --hosts all</p>
+          )}
+        </details>
+      )}
+    </>
+  );
+}
+
+/** `undefined` → `–`, 0 → `at once`, 4000 → `after 1 h 7 min`. */
+function after(seconds: number | undefined): string {
+  if (seconds === undefined) return '–';
+  if (seconds < 1) return 'at once';
+  const parts: [number, string][] = [
+    [Math.floor(seconds / 86_400), 'd'],
+    [Math.floor(seconds / 3_600) % 24, 'h'],
+    [Math.floor(seconds / 60) % 60, 'min'],
+    [Math.round(seconds % 60), 's'],
+  ];
+  const shown = parts.filter(([count]) => count > 0).slice(0, 2);
+  return `after ${shown.map(([count, unit]) => `${count} ${unit}`).join(' ')}`;
+}

@@ -1,0 +1,48 @@
+/** Two texts as the lines that differ, with a few around them; added and removed are told by sign as well as by colour. */
+import { structuredPatch } from 'diff';
+import classes from './text-difference.module.css';
+
+interface TextDifferenceProps {
+  /** What is compared, for those who hear it. */
+  label: string;
+  before: string;
+  after: string;
+  /** Lines around each change that are shown as well. */
+  context?: number;
+}
+
+const SIGNS: Readonly<Record<string, { part: string; word: string }>> = {
+  '+': { part: 'added', word: 'added' },
+  '-': { part: 'removed', word: 'removed' },
+};
+
+/** Says so where nothing differs. */
+export function TextDifference({ label, before, after, context = 3 }: TextDifferenceProps) {
+  const { hunks } = structuredPatch('', '', before, after, '', '', { context });
+  if (hunks.length === 0) return <p>Nothing differs.</p>;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1)
+    <section className={classes.frame} aria-label={label} tabIndex={0}>
+      {hunks.map(({ oldStart, newStart, lines }) => (
+        <div key={`${oldStart}:${newStart}`} className={classes.hunk}>
+          {numbered(lines.filter((line) => !line.startsWith('\\'))).map(({ number, line }) => {
+            const sign = SIGNS[line.charAt(0)];
+            return (
+              <div key={number} className={classes.line} data-part={sign?.part}>
+                <span className={classes.sign}>
+                  {sign ? line.charAt(0) : ' '}
+                  {sign && <span className={classes.heard}>{sign.word}: </span>}
+                </span>
+                {line.slice(1)}
+              </div>
+            );
+          })}
+        </div>
+      ))}
+    </section>
+  );
+}
+
+function numbered(lines: readonly string[]): { number: number; line: string }[] {
+  return lines.map((line, number) => ({ number, line }));
+}

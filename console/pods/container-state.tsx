@@ -1,0 +1,70 @@
+/** One container: what it does now, why it ended the last time, and when it is started again. */
+import type { ContainerStateTerminated, ContainerStatus } from '../../shared/kube/pod.js';
+import controls from '../layout/controls.module.css';
+import { ScrolledText } from '../layout/scrolled-text.js';
+import { TimeText } from '../layout/time-text.js';
+import { explainEnd, nextStart } from './explain-end.js';
+
+interface ContainerStateProps {
+  status: ContainerStatus;
+  restartPolicy: string;
+}
+
+export function ContainerState({ status, restartPolicy }: ContainerStateProps) {
+  const { name, image, state, lastState, restartCount, ready } = status;
+  const next = nextStart(status);
+  return (
+    <section aria-label={`Container ${name}`}>
+      <h3>{name}</h3>
+      <p className={controls.dim}>{image}</p>
+      {state?.running && (
+        <p>
+          Running{ready ? '' : ', and not ready yet'}
+          {state.running.startedAt && (
+            <>
+              , started <TimeText at={state.running.startedAt} />
+            </>
+          )}
+          .
+        </p>
+      )}
+      {state?.waiting && (
+        <p>
+          <strong>{state.waiting.reason}</strong>
+          {state.waiting.message ? `: ${state.waiting.message}` : ''}
+        </p>
+      )}
+      {next && (
+        <p>
+          The next start is due <TimeText at={next} />. Each failure doubles the pause, from 10 seconds up to
+          5 minutes; ten minutes of running make it short again.
+        </p>
+      )}
+      {state?.terminated && <Ended words="It ended" end={state.terminated} />}
+      {restartCount > 0 && (
+        <p>
+          Restarted {restartCount === 1 ? 'once' : `${restartCount} times`}, by restart policy {restartPolicy}
+          .
+        </p>
+      )}
+      {lastState?.terminated && <Ended words="Before that it ended" end={lastState.terminated} />}
+    </section>
+  );
+}
+
+function Ended({ words, end }: { words: string; end: ContainerStateTerminated }) {
+  return (
+    <>
+      <p>
+        {words} with {explainEnd(end)}
+        {end.finishedAt && (
+          <>
+            , <TimeText at={end.finishedAt} />
+          </>
+        )}
+        .
+      </p>
+      {end.message && <ScrolledText label="What it said last" text={end.message} wraps />}
+    </>
+  );
+}

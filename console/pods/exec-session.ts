@@ -1,0 +1,101 @@
+/**
+ * A command in a container, over the WebSocket that kubectl uses (`v5.channel.k8s.io`): frames that begin with the number of
+ * their channel.
+ */
+import type { Status } from '../../shared/kube/status.js';
+
+const PROTOCOL = 'v5.channel.k8s.io';
+const CHANNEL = { stdin: 0, stdout: 1, stderr: 2, status: 3, resize: 4 } as const;
+/** The hub takes frames of 64 KiB; a paste may be longer. */
+const MOST_BYTES = 32_768;
+
+export interface ExecTarget {
+  namespace: string;
+  pod: string;
+  container: string;
+  command: readonly string[];
+}
+
+export interface ExecEvents {
+  opened(): void;
+  output(bytes: Uint8Array): void;
+  /** Called once, whatever happened: how the command ended, or why there is no telling. */
+  ended(how: string): void;
+}
+
+/** One command with a terminal. It is hung up when the session is closed. */
+export class ExecSession {
+  readonly #socket: WebSocket;
+  readonly #events: ExecEvents;
+  #outcome: string | undefined;
+  #wasOpen = false;
+
+  constructor(target: ExecTarget, events: ExecEvents) {
+    this.#events = events;
+    this.#socket = new WebSocket(urlOf(target), PROTOCOL);
+    this.#socket.binaryType = 'arraybuffer';
+    this.#socket.onopen = () => {
+      this.#wasOpen = true;
+      events.opened();
+    };
+    this.#socket.onmessage = ({ data }) => this.#received(new Uint8Array(data as ArrayBuffer));
+    this.#socket.onclose = () => events.ended(this.#outcome ?? this.#brokenOff());
+  }
+
+  /** What is typed; dropped when the session is over. */
+  write(text: string): void {
+    const bytes = new TextEncoder().encode(text);
+    for (let at = 0; at < bytes.length; at += MOST_BYTES) {
+      this.#send(CHANNEL.stdin, bytes.subarray(at, at + MOST_BYTES));
+    }
+  }
+
+  resize(columns: number, rows: number): void {
+    this.#send(CHANNEL.resize, new TextEncoder().encode(JSON.stringify({ Width: columns, Height: rows })));
+  }
+
+  /** Leaves without a word: nobody is told of the end. */
+  close(): void {
+    this.#socket.onclose = null;
+    this.#socket.onmessage = null;
+    this.#socket.close();
+  }
+
+  #send(channel: number, bytes: Uint8Array): void {
+    if (this.#socket.readyState !== WebSocket.OPEN) return;
+    const frame = new Uint8Array(bytes.length + 1);
+    frame[0] = channel;
+    frame.set(bytes, 1);
+    this.#socket.send(frame);
+  }
+
+  #received(frame: Uint8Array): void {
+    const [channel] = frame;
+    const bytes = frame.subarray(1);
+    if (channel === CHANNEL.status) this.#outcome = outcomeOf(new TextDecoder().decode(bytes));
+    else if (channel === CHANNEL.stdout || channel === CHANNEL.stderr) this.#events.output(bytes);
+  }
+
+  /** No status came: the host, or the way to it, is gone. */
+  #brokenOff(): string {
+    return this.#wasOpen
+      ? 'The connection broke off: the host, or the way to it, is gone. What the command does there is unknown.'
+      : 'The coordinator did not open a connection.';
+  }
+}
+
+/** Whoever opens a page for the user's session is at the coordinator itself. */
+function urlOf({ namespace, pod, container, command }: ExecTarget): string {
+  const query = new URLSearchParams({ container, stdin: 'true', stdout: 'true', tty: 'true' });
+  for (const part of command) query.append('command', part);
+  return `wss://${location.host}/api/v1/namespaces/${namespace}/pods/${pod}/exec?${query}`;
+}
+
+/** The Status at the end of a command, in a sentence. */
+function outcomeOf(json: string): string {
+  const { status, reason, message, details } = JSON.parse(json) as Status;
+  if (status === 'Success') return 'The command ended with exit code 0.';
+  const code = details?.causes?.find((cause) => cause.reason === 'ExitCode')?.message;
+  if (reason === 'NonZeroExitCode' && code) return `The command ended with exit code ${code}.`;
+  return message ?? 'The command failed, and nothing says why.';
+}

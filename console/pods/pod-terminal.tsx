@@ -1,0 +1,114 @@
+/** The place of a terminal on a Pod's page: which container, which command; how it ended, and once more. */
+import { type FormEvent, lazy, Suspense, useCallback, useState } from 'react';
+import { Command } from '../layout/command.js';
+import controls from '../layout/controls.module.css';
+import { wordsOf } from './command-words.js';
+
+const Terminal = lazy(async () => ({ default: (await import('./terminal.js')).Terminal }));
+
+/** The shell of the image: bash where there is one. */
+const SHELL = 'sh -c "exec $(command -v bash || echo sh)"';
+
+interface PodTerminalProps {
+  namespace: string;
+  pod: string;
+  /** Those that run. */
+  containers: readonly string[];
+}
+
+/** `refused`: ended with nothing on its screen. */
+type Phase = 'closed' | 'opening' | 'open' | 'ended' | 'refused';
+
+export function PodTerminal({ namespace, pod, containers }: PodTerminalProps) {
+  const [chosen, setChosen] = useState('');
+  const [command, setCommand] = useState(SHELL);
+  const [phase, setPhase] = useState<Phase>('closed');
+  const [outcome, setOutcome] = useState('');
+  const [count, setCount] = useState(0);
+  const container = containers.includes(chosen) ? chosen : (containers[0] ?? '');
+  const words = wordsOf(command);
+
+  const open = (event: FormEvent) => {
+    event.preventDefault();
+    setOutcome('');
+    setPhase('opening');
+    setCount(count + 1);
+  };
+  const opened = useCallback(() => setPhase('open'), []);
+  const ended = useCallback((how: string, hasPrinted: boolean) => {
+    setPhase(hasPrinted ? 'ended' : 'refused');
+    setOutcome(how);
+  }, []);
+  const isRunning = phase === 'opening' || phase === 'open';
+  return (
+    <section className={controls.card} aria-label="Terminal">
+      <h2>Terminal</h2>
+      {containers.length === 0 && !isRunning && (
+        <p>No container runs, so there is nothing to run a command in.</p>
+      )}
+      <form className={controls.row} onSubmit={open}>
+        <label>
+          In{' '}
+          <select
+            className={controls.input}
+            value={container}
+            disabled={isRunning}
+            onChange={(event) => setChosen(event.target.value)}
+          >
+            {containers.map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          run{' '}
+          <input
+            className={controls.input}
+            value={command}
+            size={32}
+            disabled={isRunning}
+            onChange={(event) => setCommand(event.target.value)}
+          />
+        </label>
+        {isRunning ? (
+          // Keys: the same button under the same finger would submit.
+          <button
+            key="end"
+            type="button"
+            className={controls.button}
+            onClick={() => ended('It was hung up from here.', true)}
+          >
+            Hang up
+          </button>
+        ) : (
+          <button
+            key="begin"
+            type="submit"
+            className={controls.button}
+            disabled={containers.length === 0 || words.length === 0}
+          >
+            {phase === 'closed' ? 'Open a terminal' : 'Open another'}
+          </button>
+        )}
+      </form>
+      <p role="status">
+        {phase === 'opening' && 'Opening…'}
+        {phase === 'open' &&
+          `Open in ${container}. Ctrl-C goes to the command; Shift-Tab leaves the terminal.`}
+        {!isRunning && outcome}
+      </p>
+      {phase !== 'closed' && phase !== 'refused' && (
+        <Suspense fallback={<p role="status">Loading the terminal…</p>}>
+          <Terminal
+            key={count}
+            target={{ namespace, pod, container, command: words }}
+            isHungUp={phase === 'ended'}
+            onOpened={opened}
+            onEnded={ended}
+          />
+        </Suspense>
+      )}
+      <Command text={`kubectl -n ${namespace} exec -it ${pod} -c ${container} -- ${command}`} />
+    </section>
+  );
+}

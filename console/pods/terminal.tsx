@@ -1,0 +1,90 @@
+/** A terminal in a container: xterm.js over `ExecSession`. Loaded when somebody opens one. */
+import { FitAddon } from '@xterm/addon-fit';
+import { type ITheme, Terminal as Xterm } from '@xterm/xterm';
+import '@xterm/xterm/css/xterm.css';
+import { useEffect, useRef } from 'react';
+import { ExecSession, type ExecTarget } from './exec-session.js';
+import { withStrictStyles } from './strict-styles.js';
+import classes from './terminal.module.css';
+
+/** Lines that can be scrolled back to. */
+const SCROLLBACK = 5_000;
+
+export interface TerminalProps {
+  target: ExecTarget;
+  /** Ended from outside. */
+  isHungUp: boolean;
+  onOpened: () => void;
+  /** Called once with how it ended, and whether there is anything to read on the screen. */
+  onEnded: (how: string, hasPrinted: boolean) => void;
+}
+
+/** One session; another one is another component (`key`). */
+export function Terminal({ target, isHungUp, onOpened, onEnded }: TerminalProps) {
+  const frame = useRef<HTMLElement>(null);
+  const session = useRef<ExecSession>(null);
+  const first = useRef({ target, onOpened, onEnded });
+
+  useEffect(() => {
+    const host = frame.current;
+    if (!host) return;
+    const terminal = new Xterm({
+      theme: themeOf(host),
+      fontFamily: 'ui-monospace, "Cascadia Mono", "DejaVu Sans Mono", monospace',
+      fontSize: 13,
+      scrollback: SCROLLBACK,
+      screenReaderMode: true,
+      cursorBlink: false,
+    });
+    const fit = new FitAddon();
+    terminal.loadAddon(fit);
+    withStrictStyles(() => terminal.open(host));
+    fit.fit();
+    const { target: about, ...tell } = first.current;
+    let hasPrinted = false;
+    const opened = new ExecSession(about, {
+      opened: () => {
+        opened.resize(terminal.cols, terminal.rows);
+        terminal.focus();
+        // xterm draws nothing while it is out of sight.
+        host.scrollIntoView({ block: 'nearest' });
+        tell.onOpened();
+      },
+      output: (bytes) => {
+        hasPrinted = true;
+        terminal.write(bytes);
+      },
+      ended: (how) => {
+        terminal.options.disableStdin = true;
+        tell.onEnded(how, hasPrinted);
+      },
+    });
+    session.current = opened;
+    terminal.onData((text) => opened.write(text));
+    terminal.onResize(({ cols, rows }) => opened.resize(cols, rows));
+    const watched = new ResizeObserver(() => fit.fit());
+    watched.observe(host);
+    return () => {
+      watched.disconnect();
+      opened.close();
+      terminal.dispose();
+    };
+  }, []);
+  useEffect(() => {
+    if (isHungUp) session.current?.close();
+  }, [isHungUp]);
+
+  return <section ref={frame} className={classes.terminal} aria-label="Screen of the terminal" />;
+}
+
+/** The console's own colours, as they are now. */
+function themeOf(element: HTMLElement): ITheme {
+  const style = getComputedStyle(element);
+  return {
+    background: style.backgroundColor,
+    foreground: style.color,
+    cursor: style.color,
+    cursorAccent: style.backgroundColor,
+    selectionBackground: style.outlineColor,
+  };
+}

@@ -1,0 +1,251 @@
+/** Manifests edited and terminals opened in a real browser, against a real coordinator and hollow hosts. */
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, test } from 'node:test';
+import type { Browser, Locator, Page } from 'playwright-core';
+import type { DaemonSet } from '../../shared/kube/workload.js';
+import {
+  accessOf,
+  DESK,
+  PHONE,
+  signIn,
+  startBrowser,
+  type Visit,
+  violationsOf,
+  visit,
+  whyNoBrowser,
+} from '../harness/browser.js';
+import { leaveOut } from '../harness/leave-out.js';
+import { numberReady, runCommand } from '../harness/simulated-actions.js';
+import { type SimulatedFleet, startSimulatedFleet } from '../harness/simulated-fleet.js';
+import { until } from '../harness/until.js';
+
+const NODES = 6;
+const DAEMON_SETS = '/apis/apps/v1/namespaces/default/daemonsets';
+const TILL = `${DAEMON_SETS}/till`;
+const MERGE = 'application/merge-patch+json';
+const LIMITS = { timeoutMs: 60_000 };
+
+const why = whyNoBrowser();
+if (why !== undefined)
+  test('manifests in a browser', (context) => leaveOut(context, 'manifests in a browser', why));
+else describe('manifests and terminals', suite);
+
+/** Puts other text in place of the editor's, as a paste over all of it does. */
+async function rewrite(editor: Locator, change: (text: string) => string): Promise<void> {
+  const text = await textOf(editor);
+  await editor.focus();
+  await editor.press('ControlOrMeta+A');
+  await editor.evaluate(PASTE, change(text));
+}
+
+/** Runs in the page. Typed in one go, the browser would make it paragraphs. */
+const PASTE = new Function(
+  'element',
+  'text',
+  `const data = new DataTransfer();
+   data.setData('text/plain', text);
+   element.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));`,
+) as (element: unknown, text: string) => void;
+
+/** What a person copies who chooses all: lines that are out of sight are not in the page. */
+async function textOf(editor: Locator): Promise<string> {
+  await editor.focus();
+  await editor.press('ControlOrMeta+A');
+  return editor.evaluate(COPY);
+}
+
+const COPY = new Function(
+  'element',
+  `const data = new DataTransfer();
+   element.dispatchEvent(new ClipboardEvent('copy', { clipboardData: data, bubbles: true, cancelable: true }));
+   return data.getData('text/plain');`,
+) as (element: unknown) => string;
+
+function suite(): void {
+  let fleet: SimulatedFleet;
+  let browser: Browser;
+  let server: string;
+  let token: string;
+  const visits: Visit[] = [];
+
+  before(async () => {
+    fleet = await startSimulatedFleet(NODES);
+    browser = await startBrowser();
+    ({ server, token } = accessOf(fleet.kubeconfig));
+    const labels = { app: 'till' };
+    await fleet.api.ask('POST', DAEMON_SETS, {
+      metadata: { name: 'till' },
+      spec: {
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'till:1' }] } },
+      },
+    });
+    await allReady('till');
+  });
+  after(async () => {
+    await browser?.close();
+    await fleet?.stop();
+  });
+  afterEach(async () => {
+    for (const { context, problems } of visits.splice(0)) {
+      assert.deepEqual(problems, []);
+      await context.close();
+    }
+  });
+  const open = async (path: string, viewport = DESK, as = token): Promise<Page> => {
+    const opened = await visit(browser, viewport);
+    visits.push(opened);
+    opened.page.setDefaultTimeout(LIMITS.timeoutMs);
+    await signIn(opened.page, server, as, path);
+    return opened.page;
+  };
+  const till = () => fleet.api.ask<DaemonSet>('GET', TILL);
+  const allReady = (name: string) =>
+    until(async () => (await numberReady(fleet, name)) === NODES, { ...LIMITS, what: `${name} ready` });
+  const anyPod = async () => {
+    const { items } = await fleet.api.items<{ metadata: { name: string }; spec: { nodeName: string } }>(
+      '/api/v1/namespaces/default/pods?labelSelector=app%3Dtill',
+    );
+    assert.ok(items[0]);
+    return { pod: items[0].metadata.name, node: items[0].spec.nodeName };
+  };
+
+  test('a mistake is marked at its line as it is typed; what is right is planned, confirmed and stored', async () => {
+    const page = await open('daemonsets/default/till?edit=manifest');
+    const editor = page.getByRole('textbox', { name: 'Manifest as YAML' });
+    await page.getByText('The coordinator would take it.').waitFor();
+    await rewrite(editor, (text) => text.replace('image: till:1', 'imag: till:1'));
+    const problems = page.getByRole('alert', { name: 'Problems' });
+    const line = (await textOf(editor)).split('\n').findIndex((each) => each.includes('imag: till:1')) + 1;
+    await problems.getByText(`Line ${line}: unknown field "spec.template.spec.containers[0].imag"`).waitFor();
+    assert.ok(await page.getByRole('button', { name: 'Show what would change' }).isDisabled());
+    await rewrite(editor, (text) => text.replace('imag: till:1', 'image: till:2'));
+    await page.getByText('The coordinator would take it.').waitFor();
+    await page.getByRole('button', { name: 'Show what would change' }).click();
+    await page.getByLabel('Differences of the manifest').getByText('added: ').waitFor();
+    await page.getByText(`default/till on ${NODES} hosts: ${NODES} are replaced`).waitFor();
+    assert.deepEqual(await violationsOf(page), []);
+    assert.equal((await till()).spec.template.spec.containers[0]?.image, 'till:1', 'nothing is stored yet');
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await page.getByRole('dialog').getByText(`${NODES} hosts change`).waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Apply' }).click();
+    await page.getByText('It is stored, and on its way to the hosts.').waitFor();
+    assert.equal((await till()).spec.template.spec.containers[0]?.image, 'till:2');
+  });
+
+  test('revisions are compared, and going back says how many hosts it touches', async () => {
+    const page = await open('daemonsets/default/till?from=1&to=2');
+    const difference = page.getByLabel('From revision 1 to 2');
+    await difference.getByText('till:1').waitFor();
+    await difference.getByText('till:2').waitFor();
+    await page.getByRole('button', { name: 'Go back to 1' }).click();
+    await page.getByRole('dialog').getByText(`${NODES} hosts`).waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Go back to 1' }).click();
+    await until(async () => (await till()).spec.template.spec.containers[0]?.image === 'till:1', {
+      ...LIMITS,
+      what: 'the first revision again',
+    });
+  });
+
+  test('two who edit at once lose nothing: the later one sees what the other did, and takes both', async () => {
+    const page = await open('daemonsets/default/till?edit=manifest');
+    const editor = page.getByRole('textbox', { name: 'Manifest as YAML' });
+    await page.getByText('The coordinator would take it.').waitFor();
+    await rewrite(editor, (text) => text.replace(/^spec:$/m, 'spec:\n  minReadySeconds: 1'));
+    await fleet.api.ask('PATCH', TILL, { spec: { revisionHistoryLimit: 7 } }, MERGE);
+    await page.getByRole('button', { name: 'Show what would change' }).click();
+    const conflict = page.getByRole('alert', { name: 'Conflict' });
+    await conflict.getByText('revisionHistoryLimit: 7').waitFor();
+    await conflict.getByRole('button', { name: 'Take both changes' }).click();
+    await page.getByText('The coordinator would take it.').waitFor();
+    await page.getByRole('button', { name: 'Show what would change' }).click();
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Apply' }).click();
+    await page.getByText('It is stored').waitFor();
+    const { spec } = await till();
+    assert.deepEqual([spec.minReadySeconds, spec.revisionHistoryLimit], [1, 7]);
+  });
+
+  test('a DaemonSet is made from a phone', async () => {
+    const page = await open('daemonsets/new', PHONE);
+    const editor = page.getByRole('textbox', { name: 'Manifest as YAML' });
+    await page.getByText('The coordinator would take it.').waitFor();
+    await rewrite(editor, (text) => text.replaceAll('my-daemon', 'lamp'));
+    await page.getByRole('button', { name: 'Show what would change' }).click();
+    await page.getByText(`${NODES} start`).waitFor();
+    assert.deepEqual(await violationsOf(page), []);
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('heading', { level: 1, name: 'lamp' }).waitFor();
+    await allReady('lamp');
+    const width = (await page.evaluate('document.documentElement.scrollWidth')) as number;
+    assert.ok(width <= PHONE.width, `the page is ${width} px wide on a phone`);
+  });
+
+  test('a terminal follows the size of its place, says how it ended, and opens again', async () => {
+    const { pod } = await anyPod();
+    const page = await open(`pods/default/${pod}`, PHONE);
+    const run = async (command: string) => {
+      await page.getByLabel('run').fill(command);
+      await page.getByRole('button', { name: /^Open/ }).click();
+    };
+    const screen = page.locator('.xterm-rows');
+    await run('size');
+    await page.getByText('Open in main').waitFor();
+    await page.keyboard.press('Enter');
+    const lines = page.locator('.xterm-rows > div').filter({ hasText: /\d+ \d+/ });
+    const sizeShown = async () =>
+      (await lines.count()) === 0
+        ? undefined
+        : /\d+ (\d+)/.exec((await lines.last().textContent()) ?? '')?.[1];
+    await until(async () => (await sizeShown()) !== undefined, { ...LIMITS, what: 'a size' });
+    const narrow = Number(await sizeShown());
+    await page.setViewportSize(DESK);
+    await until(
+      async () => {
+        await page.keyboard.press('Enter');
+        return Number(await sizeShown()) > narrow;
+      },
+      { ...LIMITS, what: 'a wider terminal' },
+    );
+    assert.deepEqual(await violationsOf(page), []);
+    await page.getByRole('button', { name: 'Hang up' }).click();
+    await run('nothing-of-this-name');
+    await page.getByText('The command ended with exit code 127.').waitFor();
+    // A colour of its own is a style that the policy would refuse as an attribute.
+    await run(`echo "\u001b[38;2;255;100;0mwarm\u001b[0m"`);
+    const warm = screen.getByText('warm');
+    await warm.waitFor();
+    assert.equal(
+      await warm.evaluate('getComputedStyle(document.querySelector(".xterm-rows span[style]")).color'),
+      'rgb(255, 100, 0)',
+    );
+  });
+
+  test('a terminal whose host is gone says so, and so does one that is not allowed', async () => {
+    const { pod, node } = await anyPod();
+    const page = await open(`pods/default/${pod}`);
+    await page.getByLabel('run').fill('cat');
+    await page.getByRole('button', { name: 'Open a terminal' }).click();
+    await page.getByText('Open in main').waitFor();
+    await runCommand(fleet, `offline ${node}`);
+    await page.getByText('The connection broke off').waitFor();
+    await page.getByRole('button', { name: 'Open another' }).click();
+    await page.getByText(`node ${node}`).or(page.getByText('not connected')).first().waitFor();
+    await runCommand(fleet, `online ${node}`);
+
+    const path = '/api/v1/namespaces/default/serviceaccounts';
+    await fleet.api.ask('POST', path, { metadata: { name: 'looker' } });
+    await fleet.api.ask('POST', '/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings', {
+      metadata: { name: 'looker' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' },
+      subjects: [{ kind: 'ServiceAccount', name: 'looker', namespace: 'default' }],
+    });
+    const { status } = await fleet.api.ask<{ status: { token: string } }>('POST', `${path}/looker/token`, {
+      spec: {},
+    });
+    const other = await open(`pods/default/${pod}`, DESK, status.token);
+    await other.getByRole('button', { name: 'Open a terminal' }).click();
+    await other.getByText('cannot get resource "pods/exec"').waitFor();
+  });
+}
