@@ -22,6 +22,8 @@ export interface Occurrence {
 }
 
 const CACHE_SIZE = 4_096;
+/** Of an Event's name, 253 characters, the part that is its object's. */
+const MAX_NAME_PART = 236;
 /** From the tenth different message on, within ten minutes, similar Events become one. */
 const SIMILAR_LIMIT = 10;
 const SIMILAR_INTERVAL_MS = 600_000;
@@ -71,7 +73,10 @@ export class EventCorrelator {
     return {
       apiVersion: 'v1',
       kind: 'Event',
-      metadata: { name: `${about.name}.${moment.toString(16)}`, namespace: about.namespace ?? 'default' },
+      metadata: {
+        name: `${(about.name ?? '').slice(0, MAX_NAME_PART)}.${moment.toString(16)}`,
+        namespace: about.namespace ?? 'default',
+      },
       involvedObject: about,
       reason,
       message,

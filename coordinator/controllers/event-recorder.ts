@@ -18,7 +18,7 @@ export type RecordEvent = (
 ) => void;
 
 export interface EventRecorderParts {
-  registry: Pick<Registry, 'create' | 'modify'>;
+  registry: Pick<Registry, 'createOwn' | 'modify'>;
   clock: Clock;
   log: Logger;
 }
@@ -147,7 +147,7 @@ export class EventRecorder {
         if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error;
       }
     }
-    await registry.create(eventKind, namespace, event);
+    await registry.createOwn(eventKind, { ...event, metadata: { namespace, name } });
   }
 }
 

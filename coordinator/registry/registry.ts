@@ -168,6 +168,11 @@ export interface Registry {
     options?: WriteOptions,
   ): Promise<ObjectRecord<T>>;
   /**
+   * Stores an object that a part of ours has made whole, in its namespace and under its name: it is given away, and neither
+   * defaulted nor checked. It gets its uid and time here. Throws 403 and 404 (namespace), 409 and 413.
+   */
+  createOwn<T extends KubeObject>(kind: Kind<T>, object: T): Promise<void>;
+  /**
    * The model of many objects: `body`, as `fit` makes it for the example `text`, is admitted and encoded here, once.
    * Throws what its create would.
    */

@@ -74,8 +74,14 @@ export function refText(ref: ObjectRef): string {
 
 /** Formats milliseconds since the epoch as a `Timestamp` (whole seconds, as upstream serialises `metav1.Time`). */
 export function toTimestamp(epochMs: number): Timestamp {
-  return `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
+  const second = Math.floor(epochMs / 1000);
+  if (second !== lastSecond.at)
+    lastSecond = { at: second, text: `${new Date(epochMs).toISOString().slice(0, 19)}Z` };
+  return lastSecond.text;
 }
+
+/** Nearly all times that are written are those of now: a text costs a microsecond, and once kept it is kept once. */
+let lastSecond = { at: Number.NaN, text: '' };
 
 /** Formats milliseconds since the epoch as a `MicroTime`. */
 export function toMicroTime(epochMs: number): MicroTime {
