@@ -17,18 +17,20 @@ interface Applied {
   requestMs: number;
 }
 
+/** `whileApplied` is called once, when every agent has its first Pod and both servers have come to rest. */
 export async function measureApply(
   { report }: Bench,
   floor: FloorFleet,
   product: HollowFleet,
   rounds: number,
+  whileApplied: () => Promise<void> = async () => undefined,
 ): Promise<void> {
   const { agents } = product;
   const bare: { cpuMs: number; wallMs: number }[] = [];
   const ours: Applied[] = [];
   for (let round = 0; round <= rounds; round += 1) {
     bare.push(await applyBare(floor));
-    ours.push(await apply(product));
+    ours.push(await apply(product, round === 0 ? whileApplied : undefined));
   }
   // The first of each warms up.
   const [floors, products] = [bare.slice(1), ours.slice(1)];
@@ -60,7 +62,7 @@ async function applyBare(floor: FloorFleet): Promise<{ cpuMs: number; wallMs: nu
   return { cpuMs, wallMs: performance.now() - begun };
 }
 
-async function apply(product: HollowFleet): Promise<Applied> {
+async function apply(product: HollowFleet, whileApplied?: () => Promise<void>): Promise<Applied> {
   const { api, cost, agents } = product;
   const daemonSet = new BenchDaemonSet(api);
   let [cpuMs, loopDelayMs, isDone] = [0, 0, false];
@@ -82,6 +84,8 @@ async function apply(product: HollowFleet): Promise<Applied> {
   // A crowd's reports must not drown the beats.
   if (product.live !== agents)
     throw new Error(`only ${product.live} of ${agents} agents are still connected`);
+  if (whileApplied) await product.untilQuiet();
+  await whileApplied?.();
   await daemonSet.remove();
   await product.untilQuiet();
   return { cpuMs, wallMs, loopDelayMs, requestMs: percentile(requests, 0.99) };
