@@ -4,11 +4,15 @@ import { createRoot } from 'react-dom/client';
 import { Route, Router, Switch } from 'wouter';
 import { FleetPage } from './fleet/fleet-page.js';
 import { NotFoundPage } from './layout/not-found-page.js';
+import { Keyboard } from './palette/keyboard.js';
 import { SignedIn } from './sign-in/signed-in.js';
 import './theme.css';
 
 /** Loaded when somebody goes there: the fleet is what is looked at first. */
 const AuditPage = lazy(async () => ({ default: (await import('./audit/audit-page.js')).AuditPage }));
+const CalendarPage = lazy(async () => ({
+  default: (await import('./calendar/calendar-page.js')).CalendarPage,
+}));
 const DaemonSetPage = lazy(async () => ({
   default: (await import('./daemonsets/daemonset-page.js')).DaemonSetPage,
 }));
@@ -19,6 +23,9 @@ const NewDaemonSetPage = lazy(async () => ({
   default: (await import('./daemonsets/new-daemonset-page.js')).NewDaemonSetPage,
 }));
 const HostPage = lazy(async () => ({ default: (await import('./host/host-page.js')).HostPage }));
+const OnboardingPage = lazy(async () => ({
+  default: (await import('./onboarding/onboarding-page.js')).OnboardingPage,
+}));
 const PodPage = lazy(async () => ({ default: (await import('./pods/pod-page.js')).PodPage }));
 const RolloutPage = lazy(async () => ({ default: (await import('./rollouts/rollout-page.js')).RolloutPage }));
 const RolloutsPage = lazy(async () => ({
@@ -39,10 +46,13 @@ function Console() {
             <Route path="/daemonsets/new" component={NewDaemonSetPage} />
             <Route path="/daemonsets/:namespace/:name" component={DaemonSetPage} />
             <Route path="/pods/:namespace/:name" component={PodPage} />
+            <Route path="/calendar" component={CalendarPage} />
+            <Route path="/onboarding" component={OnboardingPage} />
             <Route path="/audit" component={AuditPage} />
             <Route component={NotFoundPage} />
           </Switch>
         </Suspense>
+        <Keyboard />
       </SignedIn>
     </Router>
   );

@@ -10,13 +10,17 @@ import { AgentFiles } from './api/agent-files.js';
 import { type ApiParts, DEFAULT_API_SETTINGS } from './api/api-request.js';
 import { AuditFile } from './api/audit/audit-file.js';
 import { ADMIN, tokenAuthenticator } from './api/authenticate.js';
+import type { JoinFacts } from './api/join-facts.js';
 import { keptAdminHash, loadAdminAccess } from './api/kubeconfig.js';
 import type { MetricsPage } from './api/metrics-page.js';
 import { type ApiServer, createApiServer, type ServingTls } from './api/server.js';
 import { servingNames } from './api/serving-names.js';
 import { certificateUsers } from './certificate-users.js';
+import { reachableServer } from './cli/reachable-server.js';
+import { ChangeCalendars } from './controllers/change-calendars.js';
 import { DaemonSetExplainer } from './controllers/daemonset-explain.js';
 import { HostBoard } from './controllers/host-board.js';
+import { HostEffects } from './controllers/host-effects.js';
 import { ManifestPlanner } from './controllers/plan/planner.js';
 import { createCore } from './core.js';
 import { pidPath, releaseDirectory, secretsKeyPath } from './data-dir.js';
@@ -25,7 +29,7 @@ import { loadSealKey } from './hub/seal.js';
 import type { Informers } from './informers/informer.js';
 import { secretKind } from './kinds/index.js';
 import { Metrics } from './metrics/metrics.js';
-import { openIdentities } from './open-identities.js';
+import { openIdentities, openSignIn } from './open-identities.js';
 import { forOperator } from './operator-error.js';
 import { CertificateAuthority } from './pki/certificate-authority.js';
 import { loadPki, type Pki } from './pki/load-pki.js';
@@ -81,6 +85,8 @@ export async function startCoordinator(
     explain: new DaemonSetExplainer({ informers, clock, rollouts }),
     hosts: new HostBoard({ informers, clock }),
     foresee: new ManifestPlanner({ registry, informers, clock }),
+    effects: new HostEffects({ informers, clock }),
+    calendars: new ChangeCalendars({ informers, clock }),
     metrics: metrics.page(
       { informers, connected: () => hub.connected, meters: hub.meters },
       new Set(registry.kinds.map(({ resource }) => resource)),
@@ -150,7 +156,10 @@ function stoppable(name: string, start: () => Promise<Running> | Running): Part 
 }
 
 interface ApiPartParts
-  extends Pick<ApiParts, 'registry' | 'explain' | 'foresee' | 'hosts' | 'restore' | 'clock' | 'log'> {
+  extends Pick<
+    ApiParts,
+    'registry' | 'explain' | 'foresee' | 'effects' | 'calendars' | 'hosts' | 'restore' | 'clock' | 'log'
+  > {
   hub: Hub;
   informers: Informers;
   metrics: MetricsPage;
@@ -190,6 +199,8 @@ class ApiPart implements Part {
       settings: this.#settings,
       admin: (token) => tokenAuthenticator(adminHash, ADMIN)(token),
     });
+    const oidcSignIn = openSignIn({ settings: this.#settings, log: this.#parts.log });
+    const agentFiles = new AgentFiles(releaseDirectory(data), VERSION);
     const audit = openAudit(this.#settings, this.#parts.log);
     this.#audit = audit;
     this.#api = createApiServer({
@@ -198,7 +209,9 @@ class ApiPart implements Part {
       streams: hub.streams,
       meters: hub.meters,
       agentLink: hub,
-      agentFiles: new AgentFiles(releaseDirectory(data), VERSION),
+      agentFiles,
+      joining: () => this.#joinFacts(agentFiles),
+      ...(oidcSignIn ? { oidcSignIn } : {}),
       settings: {
         ...DEFAULT_API_SETTINGS,
         requestLog,
@@ -231,6 +244,16 @@ class ApiPart implements Part {
   async #tls({ serving, authorities }: Pki): Promise<ServingTls> {
     const keys = await loadTicketKeys(join(this.#settings.data, 'ticket-keys'), this.#parts.clock.now());
     return { ...serving, clientAuthorities: authorities, tickets: { keys, seconds: SESSION_SECONDS } };
+  }
+
+  async #joinFacts(files: AgentFiles): Promise<JoinFacts> {
+    const { advertise, approveNodes } = this.#settings;
+    const { trust, serving } = this.pki;
+    return {
+      server: await reachableServer(this.server, advertise),
+      ...{ authority: trust, serving: serving.cert },
+      ...{ hasRelease: files.hasRelease, approval: approveNodes },
+    };
   }
 
   async #loadPki(): Promise<Pki> {

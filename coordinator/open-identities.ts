@@ -8,7 +8,8 @@ import type { Logger } from '../shared/process/log.js';
 import { type Authenticator, createIdentities, type Identities } from './access/identities.js';
 import { issuerFetch } from './access/issuer-fetch.js';
 import { NodeAuthorizer } from './access/node-authorizer.js';
-import { OidcAuthenticator } from './access/oidc.js';
+import { type Fetch, OidcAuthenticator } from './access/oidc.js';
+import { OidcSignIn } from './access/oidc-sign-in.js';
 import { RbacAuthorizer } from './access/rbac-authorizer.js';
 import { ISSUER, ServiceAccountTokens } from './access/service-account-tokens.js';
 import { loadSigningKeys } from './access/signing-keys.js';
@@ -44,7 +45,7 @@ function tokenFile({ tokenAuthFile: path }: CoordinatorSettings): Authenticator[
 }
 
 function oidc({ settings, clock, log }: IdentitySources): Authenticator[] {
-  const { oidcIssuerUrl: issuer, oidcClientId: clientId, oidcCaFile, oidcUsernamePrefix } = settings;
+  const { oidcIssuerUrl: issuer, oidcClientId: clientId, oidcUsernamePrefix } = settings;
   if (issuer === undefined && clientId === undefined) return [];
   if (issuer === undefined || clientId === undefined) {
     throw new ExitError(EXIT_CODES.usage, '--oidc-issuer-url and --oidc-client-id need each other.');
@@ -63,13 +64,28 @@ function oidc({ settings, clock, log }: IdentitySources): Authenticator[] {
       requiredClaims: settings.oidcRequiredClaims,
       signingAlgorithms: settings.oidcSigningAlgs,
     },
-    {
-      fetch: issuerFetch(oidcCaFile === undefined ? undefined : readText(oidcCaFile, '--oidc-ca-file')),
-      clock,
-      log,
-    },
+    { fetch: fetchOf(settings), clock, log },
   );
   return [(token) => authenticator.authenticate(token)];
+}
+
+/** Signing in to the console at the issuer; undefined where none is configured. Throws `ExitError` as `openIdentities`. */
+export function openSignIn({
+  settings,
+  log,
+}: Pick<IdentitySources, 'settings' | 'log'>): OidcSignIn | undefined {
+  const { oidcIssuerUrl: issuer, oidcClientId: clientId, oidcClientSecretFile, oidcScopes } = settings;
+  if (issuer === undefined || clientId === undefined) return undefined;
+  const scopes = oidcScopes.split(',').filter(Boolean);
+  const secret =
+    oidcClientSecretFile === undefined
+      ? {}
+      : { clientSecret: readText(oidcClientSecretFile, '--oidc-client-secret-file').trim() };
+  return new OidcSignIn({ issuer, clientId, scopes, ...secret }, { fetch: fetchOf(settings), log });
+}
+
+function fetchOf({ oidcCaFile }: CoordinatorSettings): Fetch {
+  return issuerFetch(oidcCaFile === undefined ? undefined : readText(oidcCaFile, '--oidc-ca-file'));
 }
 
 function readText(path: string, flag: string): string {

@@ -1,16 +1,24 @@
 /** The fleet: what needs attention, every host on the map, and the same as a table. What is chosen stands in the URL. */
-import { useDeferredValue, useMemo } from 'react';
+import { useDeferredValue, useMemo, useState } from 'react';
+import { Link } from 'wouter';
 import type { Host } from '../../shared/kube/host.js';
 import { useLiveList } from '../api/live-list.js';
+import { MAY, useMay } from '../api/rights.js';
 import controls from '../layout/controls.module.css';
 import { Shell } from '../layout/shell.js';
 import { useQuery } from '../layout/use-query.js';
+import { hasTrouble, type Surroundings, TROUBLES, type Trouble } from './attention.js';
+import { AttentionList, useSurroundings } from './attention-list.js';
+import { BulkBar } from './bulk-bar.js';
 import { FleetCounts } from './fleet-counts.js';
+import { FleetFilter } from './fleet-filter.js';
 import { FleetMap } from './fleet-map.js';
 import { groupHosts, groupingLabels } from './group-hosts.js';
+import { columnsOf, sortOf } from './host-columns.js';
 import { conditionOf, HOST_CONDITIONS, type HostCondition } from './host-condition.js';
 import { HostTable } from './host-table.js';
 import { hostFilter } from './label-filter.js';
+import { TableSettings } from './table-settings.js';
 
 const HOSTS = '/apis/fleet.everynode.dev/v1/hosts';
 
@@ -18,73 +26,94 @@ export function FleetPage() {
   const { objects, phase, error } = useLiveList<Host>(HOSTS);
   // What a person does goes before what the fleet does.
   const hosts = useDeferredValue(objects);
-  const [params, set] = useQuery();
-  const filterText = params.get('filter') ?? '';
-  const label = params.get('group') ?? '';
-  const chosen = HOST_CONDITIONS.find((condition) => condition === params.get('condition'));
-
-  const filter = useMemo(() => hostFilter(filterText), [filterText]);
-  const filtered = useMemo(() => hosts.filter(filter.matches), [hosts, filter]);
-  const shown = useMemo(() => ofCondition(filtered, chosen), [filtered, chosen]);
-  const groups = useMemo(() => groupHosts(shown, label), [shown, label]);
-  const labels = useMemo(() => groupingLabels(hosts), [hosts]);
-
   return (
     <Shell phase={phase}>
       <h1>Fleet</h1>
       {phase === 'refused' && <p role="alert">You may not see hosts: {error?.message}</p>}
       {phase === 'loading' && <p role="status">Loading hosts…</p>}
       {phase !== 'loading' && phase !== 'refused' && hosts.length === 0 && <NoHosts />}
-      {hosts.length > 0 && (
-        <>
-          <FleetCounts
-            hosts={filtered}
-            chosen={chosen}
-            onChoose={(condition) => set('condition', condition ?? '')}
-          />
-          <div className={controls.row}>
-            <label>
-              Filter{' '}
-              <input
-                className={controls.input}
-                type="search"
-                value={filterText}
-                placeholder="site=hamburg, or a name"
-                aria-invalid={filter.problem !== undefined}
-                onChange={(event) => set('filter', event.target.value)}
-              />
-            </label>
-            <label>
-              Group by{' '}
-              <select
-                className={controls.input}
-                value={label}
-                onChange={(event) => set('group', event.target.value)}
-              >
-                <option value="">nothing</option>
-                {labels.map((key) => (
-                  <option key={key}>{key}</option>
-                ))}
-              </select>
-            </label>
-            {filter.problem && (
-              <p role="alert" className={controls.problem}>
-                {filter.problem}
-              </p>
-            )}
-          </div>
-          <section className={controls.card} aria-label="Map">
-            <FleetMap groups={groups} />
-          </section>
-          <HostTable hosts={shown} />
-        </>
-      )}
+      {hosts.length > 0 && <Fleet hosts={hosts} />}
     </Shell>
   );
 }
 
-function ofCondition(hosts: readonly Host[], condition: HostCondition | undefined): readonly Host[] {
-  return condition === undefined ? hosts : hosts.filter((host) => conditionOf(host) === condition);
+function Fleet({ hosts }: { hosts: readonly Host[] }) {
+  const [params, set] = useQuery();
+  const filterText = params.get('filter') ?? '';
+  const label = params.get('group') ?? '';
+  const condition = HOST_CONDITIONS.find((each) => each === params.get('condition'));
+  const trouble = TROUBLES.find((each) => each === params.get('trouble'));
+  const columnNames = params.get('columns');
+  const surroundings = useSurroundings();
+
+  const filter = useMemo(() => hostFilter(filterText), [filterText]);
+  const filtered = useMemo(() => hosts.filter(filter.matches), [hosts, filter]);
+  const shown = useMemo(
+    () => withThese(filtered, condition, trouble, surroundings),
+    [filtered, condition, trouble, surroundings],
+  );
+  const groups = useMemo(() => groupHosts(shown, label), [shown, label]);
+  const labels = useMemo(() => groupingLabels(hosts), [hosts]);
+  const columns = useMemo(() => columnsOf(columnNames), [columnNames]);
+  const sort = useMemo(() => sortOf(params.get('sort')), [params]);
+  const { chosen, names, hidden, choose } = useChosen(hosts, shown);
+
+  return (
+    <>
+      <AttentionList
+        hosts={filtered}
+        surroundings={surroundings}
+        chosen={trouble}
+        onChoose={(each) => set('trouble', each ?? '')}
+      />
+      <FleetCounts hosts={filtered} chosen={condition} onChoose={(each) => set('condition', each ?? '')} />
+      <FleetFilter
+        {...{ filterText, label, labels }}
+        {...(filter.problem ? { problem: filter.problem } : {})}
+        onChange={set}
+      />
+      <section className={controls.card} aria-label="Map">
+        <FleetMap groups={groups} />
+      </section>
+      <TableSettings columns={columns} labels={labels} onColumns={(text) => set('columns', text)} />
+      <HostTable
+        {...{ columns, sort, chosen }}
+        hosts={shown}
+        onSort={(text) => set('sort', text)}
+        onChoose={choose}
+      />
+      <BulkBar names={names} hidden={hidden} onClear={() => choose(new Set())} />
+    </>
+  );
+}
+
+/** Chosen hosts, as far as they are still there. */
+function useChosen(hosts: readonly Host[], shown: readonly Host[]) {
+  const [chosen, choose] = useState<ReadonlySet<string>>(new Set());
+  const mayChange = useMay(MAY.changeNodes);
+  const mayRevoke = useMay(MAY.revoke);
+  const names = useMemo(
+    () =>
+      chosen.size === 0 ? [] : hosts.map(({ metadata }) => metadata.name).filter((name) => chosen.has(name)),
+    [hosts, chosen],
+  );
+  const visible = shown.filter(({ metadata }) => chosen.has(metadata.name)).length;
+  const isOffered = mayChange || mayRevoke;
+  return { chosen: isOffered ? chosen : undefined, names, hidden: names.length - visible, choose };
+}
+
+function withThese(
+  hosts: readonly Host[],
+  condition: HostCondition | undefined,
+  trouble: Trouble | undefined,
+  surroundings: Surroundings,
+): readonly Host[] {
+  if (condition === undefined && trouble === undefined) return hosts;
+  return hosts.filter(
+    (host) =>
+      (condition === undefined || conditionOf(host) === condition) &&
+      (trouble === undefined || hasTrouble(host, trouble, surroundings)),
+  );
 }
 
 function NoHosts() {
@@ -92,8 +121,8 @@ function NoHosts() {
     <section className={controls.card}>
       <h2>No hosts yet</h2>
       <p>
-        Make a token on the coordinator with <code>everynode token create</code>; the line that it prints
-        joins a host, and the host appears here by itself.
+        <Link href="/onboarding">Make a join line</Link>, type it on a host, and the host appears here by
+        itself. <code>everynode token create</code> prints one as well.
       </p>
     </section>
   );

@@ -1,48 +1,28 @@
-/** Hosts in rows, sortable; only the rows on the screen exist. */
+/** Hosts in rows, sortable and choosable; only the rows on the screen exist. While somebody points at them, they keep their places. */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import type { Host } from '../../shared/kube/host.js';
-import { CONDITION_NAMES, conditionOf, HOST_CONDITIONS } from './host-condition.js';
+import { useHeld } from '../layout/use-held.js';
+import { type HostColumn, pressed, type Sort, sortedHosts } from './host-columns.js';
 import classes from './host-table.module.css';
-
-interface HostColumn {
-  name: string;
-  /** What rows are ordered by. */
-  order: (host: Host) => string | number;
-  text: (host: Host) => string;
-}
-
-const COLUMNS: readonly HostColumn[] = [
-  { name: 'Name', order: ({ metadata }) => metadata.name, text: ({ metadata }) => metadata.name },
-  {
-    name: 'Condition',
-    order: (host) => HOST_CONDITIONS.indexOf(conditionOf(host)),
-    text: (host) => CONDITION_NAMES[conditionOf(host)],
-  },
-  {
-    name: 'Since',
-    order: ({ status }) => status.since ?? '',
-    text: ({ status }) => (status.since ? new Date(status.since).toLocaleString() : ''),
-  },
-  {
-    name: 'Pods ready',
-    order: ({ status }) => status.pods.ready - status.pods.total,
-    text: ({ status }) => `${status.pods.ready}/${status.pods.total}`,
-  },
-  {
-    name: 'Trouble',
-    order: ({ status }) => status.failing[0]?.because ?? status.message ?? '',
-    text: ({ status }) => status.failing[0]?.because ?? status.pressures[0] ?? status.message ?? '',
-  },
-];
 
 const ROW_PX = 40;
 
-export function HostTable({ hosts }: { hosts: readonly Host[] }) {
+interface HostTableProps {
+  hosts: readonly Host[];
+  columns: readonly HostColumn[];
+  sort: Sort;
+  onSort: (sort: string) => void;
+  /** Names of those that are chosen; absent: nothing can be done with them, so none can be. */
+  chosen?: ReadonlySet<string> | undefined;
+  onChoose: (names: ReadonlySet<string>) => void;
+}
+
+export function HostTable({ hosts, columns, sort, onSort, chosen, onChoose }: HostTableProps) {
   const frame = useRef<HTMLDivElement>(null);
-  const [sort, setSort] = useState({ column: 'Condition', down: false });
-  const rows = useMemo(() => sorted(hosts, sort), [hosts, sort]);
+  const [isPointedAt, setPointedAt] = useState(false);
+  const rows = useRows(hosts, columns, sort, isPointedAt);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => frame.current,
@@ -52,15 +32,40 @@ export function HostTable({ hosts }: { hosts: readonly Host[] }) {
   const shown = virtual.getVirtualItems();
   const above = shown[0]?.start ?? 0;
   const below = virtual.getTotalSize() - (shown.at(-1)?.end ?? 0);
+  const width = columns.length + (chosen ? 1 : 0);
+  const all =
+    chosen !== undefined && rows.length > 0 && rows.every(({ metadata }) => chosen.has(metadata.name));
+  const toggle = (name: string) => {
+    const next = new Set(chosen);
+    if (!next.delete(name)) next.add(name);
+    onChoose(next);
+  };
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1)
-    <section ref={frame} className={classes.frame} tabIndex={0} aria-label="Hosts">
+    <section
+      ref={frame}
+      className={classes.frame}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1)
+      tabIndex={0}
+      aria-label="Hosts"
+      onPointerEnter={() => setPointedAt(true)}
+      onPointerLeave={() => setPointedAt(false)}
+    >
       <table className={classes.table} aria-rowcount={rows.length + 1}>
         <thead>
           <tr>
-            {COLUMNS.map(({ name }) => (
-              <th key={name} scope="col" aria-sort={ariaSort(sort, name)}>
-                <button type="button" onClick={() => setSort(next(sort, name))}>
+            {chosen && (
+              <th scope="col" className={classes.check}>
+                <input
+                  type="checkbox"
+                  aria-label={`Choose all ${rows.length}`}
+                  checked={all}
+                  onChange={() => onChoose(new Set(all ? [] : rows.map(({ metadata }) => metadata.name)))}
+                />
+              </th>
+            )}
+            {columns.map(({ id, name }) => (
+              <th key={id} scope="col" aria-sort={ariaSort(sort, id)}>
+                <button type="button" onClick={() => onSort(pressed(sort, id))}>
                   {name}
                 </button>
               </th>
@@ -68,58 +73,88 @@ export function HostTable({ hosts }: { hosts: readonly Host[] }) {
           </tr>
         </thead>
         <tbody>
-          {above > 0 && <Spacer height={above} />}
+          {above > 0 && <Spacer height={above} columns={width} />}
           {shown.map(({ index }) => {
             const host = rows[index];
-            return host && <Row key={host.metadata.name} host={host} index={index} />;
+            if (!host) return null;
+            const { name } = host.metadata;
+            const isChosen = chosen?.has(name);
+            return (
+              <Row
+                key={name}
+                {...{ host, columns, index }}
+                {...(isChosen === undefined ? {} : { isChosen, onToggle: toggle })}
+              />
+            );
           })}
-          {below > 0 && <Spacer height={below} />}
+          {below > 0 && <Spacer height={below} columns={width} />}
         </tbody>
       </table>
     </section>
   );
 }
 
-function Row({ host, index }: { host: Host; index: number }) {
+/** Sorted; while `isHeld` in the order of before, with those that are gone left out and new ones at the end. */
+function useRows(
+  hosts: readonly Host[],
+  columns: readonly HostColumn[],
+  sort: Sort,
+  isHeld: boolean,
+): readonly Host[] {
+  const sorted = useMemo(() => sortedHosts(hosts, columns, sort), [hosts, columns, sort]);
+  const heldSort = `${sort.column} ${sort.down}`;
+  const last = useHeld({ sort: heldSort, hosts: sorted }, isHeld);
+  return useMemo(() => {
+    if (last.hosts === sorted || last.sort !== heldSort) return sorted;
+    const left = new Map(sorted.map((host) => [host.metadata.name, host]));
+    const kept: Host[] = [];
+    for (const { metadata } of last.hosts) {
+      const host = left.get(metadata.name);
+      if (host) kept.push(host);
+      left.delete(metadata.name);
+    }
+    return [...kept, ...left.values()];
+  }, [last, sorted, heldSort]);
+}
+
+interface RowProps {
+  host: Host;
+  columns: readonly HostColumn[];
+  index: number;
+  isChosen?: boolean;
+  onToggle?: (name: string) => void;
+}
+
+function Row({ host, columns, index, isChosen = false, onToggle }: RowProps) {
+  const { name } = host.metadata;
   return (
     <tr aria-rowindex={index + 2}>
-      {COLUMNS.map(({ name, text }) => (
-        <td key={name}>
-          {name === 'Name' ? <Link href={`/hosts/${host.metadata.name}`}>{text(host)}</Link> : text(host)}
+      {onToggle && (
+        <td className={classes.check}>
+          <input
+            type="checkbox"
+            aria-label={`Choose ${name}`}
+            checked={isChosen}
+            onChange={() => onToggle(name)}
+          />
         </td>
+      )}
+      {columns.map(({ id, text }) => (
+        <td key={id}>{id === 'name' ? <Link href={`/hosts/${name}`}>{name}</Link> : text(host)}</td>
       ))}
     </tr>
   );
 }
 
-function Spacer({ height }: { height: number }) {
+function Spacer({ height, columns }: { height: number; columns: number }) {
   return (
     <tr>
-      <td colSpan={COLUMNS.length} style={{ height }} />
+      <td colSpan={columns} style={{ height }} />
     </tr>
   );
 }
 
-interface Sort {
-  column: string;
-  down: boolean;
-}
-
-function next(sort: Sort, column: string): Sort {
-  return { column, down: sort.column === column && !sort.down };
-}
-
-function ariaSort(sort: Sort, column: string): 'ascending' | 'descending' | 'none' {
-  if (sort.column !== column) return 'none';
-  return sort.down ? 'descending' : 'ascending';
-}
-
-function sorted(hosts: readonly Host[], { column, down }: Sort): Host[] {
-  const order = COLUMNS.find(({ name }) => name === column)?.order ?? (() => 0);
-  const sign = down ? -1 : 1;
-  return [...hosts].sort((a, b) => {
-    const [x, y] = [order(a), order(b)];
-    // Equal ones stay in order of their names.
-    return x === y ? 0 : x < y ? -sign : sign;
-  });
+function ariaSort({ column, down }: Sort, id: string): 'ascending' | 'descending' | 'none' {
+  if (column !== id) return 'none';
+  return down ? 'descending' : 'ascending';
 }

@@ -1,19 +1,17 @@
 /** One host: what it says of itself, its Pods, what happened on it, and why a DaemonSet is not on it. */
-import { useState } from 'react';
 import { Link, useParams } from 'wouter';
 import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
-import { request } from '../api/call.js';
 import { useLiveList } from '../api/live-list.js';
 import { Command } from '../layout/command.js';
-import { ConfirmDialog, type Question } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
 import { Shell } from '../layout/shell.js';
 import table from '../layout/table.module.css';
 import { TimeText } from '../layout/time-text.js';
 import { EventList } from '../pods/event-list.js';
 import { podWord } from '../pods/pod-word.js';
-import { Labels } from './labels.js';
+import { HostActions } from './host-actions.js';
+import { NodeChanges } from './node-changes.js';
 import { WhyNotHere } from './why-not-here.js';
 
 export function HostPage() {
@@ -32,8 +30,8 @@ export function HostPage() {
       {nodes.phase === 'live' && !node && <p>There is no host of this name. It may have been removed.</p>}
       {node && (
         <>
-          <Facts node={node} />
-          <Labels node={node} />
+          <Facts node={node} pods={pods.objects} />
+          <NodeChanges node={node} />
           <Conditions node={node} />
           <Pods pods={pods.objects} />
           <WhyNotHere node={name} />
@@ -45,11 +43,9 @@ export function HostPage() {
   );
 }
 
-function Facts({ node }: { node: Node }) {
-  const [question, setQuestion] = useState<Question>();
+function Facts({ node, pods }: { node: Node; pods: readonly Pod[] }) {
   const info = node.status?.nodeInfo;
   const address = node.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address;
-  const isCordoned = node.spec?.unschedulable === true;
   const facts = [
     ['System', info?.osImage],
     ['Kernel', info?.kernelVersion],
@@ -68,40 +64,9 @@ function Facts({ node }: { node: Node }) {
           </div>
         ))}
       </dl>
-      <button
-        type="button"
-        className={controls.button}
-        onClick={() => setQuestion(cordonQuestion(node, !isCordoned))}
-      >
-        {isCordoned ? 'Uncordon' : 'Cordon'}
-      </button>
-      {question && <ConfirmDialog question={question} onClose={() => setQuestion(undefined)} />}
+      <HostActions node={node} pods={pods} />
     </section>
   );
-}
-
-function cordonQuestion({ metadata: { name } }: Node, unschedulable: boolean): Question {
-  const verb = unschedulable ? 'Cordon' : 'Uncordon';
-  const text = unschedulable
-    ? 'Pods that are there stay, and those of DaemonSets are made all the same; others are not scheduled to it.'
-    : 'Pods may be scheduled to it again.';
-  return {
-    title: `${verb} ${name}?`,
-    text: (
-      <>
-        <p>{text}</p>
-        <Command text={`kubectl ${verb.toLowerCase()} ${name}`} />
-      </>
-    ),
-    act: verb,
-    reason: 'none',
-    perform: async () => {
-      const contentType = 'application/merge-patch+json';
-      // As kubectl: what is not so is not said.
-      const body = { spec: { unschedulable: unschedulable || null } };
-      await request(`/api/v1/nodes/${name}`, { method: 'PATCH', contentType, body });
-    },
-  };
 }
 
 function Conditions({ node }: { node: Node }) {

@@ -1,37 +1,39 @@
-/** What is about the person: the theme of this browser, and leaving. */
+/** What is about the person: who one is, the theme of this browser, and leaving. */
 import { useEffect, useState } from 'react';
 import { request } from '../api/call.js';
+import { userName } from '../api/user.js';
 import controls from './controls.module.css';
 import classes from './person.module.css';
-
-const THEMES = ['as the system', 'light', 'dark'] as const;
-const STORED_AS = 'everynode-theme';
+import { THEMES } from './theme-names.js';
+import { applyTheme, storedTheme } from './themes.js';
 
 export function Person() {
-  const [theme, setTheme] = useState(() => localStorage.getItem(STORED_AS) ?? THEMES[0]);
-  useEffect(() => {
-    localStorage.setItem(STORED_AS, theme);
-    document.documentElement.dataset.theme = theme;
-  }, [theme]);
-  const leave = async () => {
-    await request('/console/session', { method: 'DELETE' });
-    location.assign('/console/');
-  };
+  const [theme, setTheme] = useState(storedTheme);
+  useEffect(() => applyTheme(theme), [theme]);
   return (
     <div className={classes.person}>
+      <p className={classes.name} title="Signed in as">
+        {userName()}
+      </p>
       <select
         className={controls.input}
         aria-label="Theme"
         value={theme}
-        onChange={(event) => setTheme(event.target.value)}
+        onChange={(event) => setTheme(THEMES.find((each) => each === event.target.value) ?? THEMES[0])}
       >
         {THEMES.map((name) => (
           <option key={name}>{name}</option>
         ))}
       </select>
-      <button type="button" className={controls.button} onClick={() => void leave()}>
+      <button type="button" className={controls.button} onClick={() => void signOut()}>
         Sign out
       </button>
     </div>
   );
+}
+
+/** Ends the session. Whom the browser shows a certificate for stays signed in: that is the browser's to end. */
+export async function signOut(): Promise<void> {
+  await request('/console/session', { method: 'DELETE' });
+  location.assign('/console/');
 }

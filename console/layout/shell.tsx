@@ -3,17 +3,13 @@ import type { ReactNode } from 'react';
 import { Link, useRoute } from 'wouter';
 import type { WatchPhase } from '../api/watch.js';
 import { Person } from './person.js';
+import { PLACES, type Place as PlaceOf } from './places.js';
 import classes from './shell.module.css';
 
-/** Places that are always offered, in this order. */
-const PLACES = [
-  { path: '/', name: 'Fleet' },
-  { path: '/rollouts', name: 'Rollouts' },
-  { path: '/daemonsets', name: 'DaemonSets' },
-  { path: '/audit', name: 'Audit' },
-] as const;
+/** Told to the window by whoever wants the command palette open. */
+export const OPEN_PALETTE = 'everynode-palette';
 
-function Place({ path, name }: { path: string; name: string }) {
+function Place({ place: { path, name } }: { place: PlaceOf }) {
   const [isHere] = useRoute(path);
   return (
     <li>
@@ -43,9 +39,17 @@ export function Shell({ phase, children }: { phase?: WatchPhase; children: React
           </Link>
           <ul className={classes.links}>
             {PLACES.map((place) => (
-              <Place key={place.path} {...place} />
+              <Place key={place.path} place={place} />
             ))}
           </ul>
+          <button
+            type="button"
+            className={classes.palette}
+            aria-keyshortcuts="Control+K Meta+K"
+            onClick={() => dispatchEvent(new CustomEvent(OPEN_PALETTE))}
+          >
+            Go to… <kbd>Ctrl K</kbd>
+          </button>
           <Person />
         </nav>
         <main className={classes.main} id="main" tabIndex={-1}>

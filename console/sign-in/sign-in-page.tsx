@@ -1,14 +1,16 @@
-/** Signing in with a token that the API takes. */
-import { type FormEvent, useId, useState } from 'react';
-import { CallError, request } from '../api/call.js';
+/** Signing in: with a token that the API takes, or at the issuer that the coordinator trusts. */
+import { type FormEvent, useEffect, useId, useState } from 'react';
+import { CallError, call, request } from '../api/call.js';
 import controls from '../layout/controls.module.css';
+import { rememberWhereOneIs } from './return-path.js';
 import classes from './sign-in-page.module.css';
 
 /** `onSignedIn` is called when the session stands. */
 export function SignInPage({ onSignedIn }: { onSignedIn: () => void }) {
   const id = useId();
   const [token, setToken] = useState('');
-  const [problem, setProblem] = useState('');
+  const [problem, setProblem] = useState(refusal);
+  const hasIssuer = useHasIssuer();
   const [isBusy, setBusy] = useState(false);
 
   const submit = async (event: FormEvent) => {
@@ -53,7 +55,36 @@ export function SignInPage({ onSignedIn }: { onSignedIn: () => void }) {
         <button type="submit" className={controls.button} data-main disabled={isBusy}>
           {isBusy ? 'Signing in…' : 'Sign in'}
         </button>
+        {hasIssuer && (
+          // Not a link of this program: the coordinator answers it, and sends the browser to the issuer.
+          <a className={controls.button} href="/console/sign-in/oidc" onClick={rememberWhereOneIs}>
+            Sign in with your organisation
+          </a>
+        )}
+        <p className={controls.dim}>
+          With a client certificate in your browser you are signed in by it, and see no such page.
+        </p>
       </form>
     </main>
   );
+}
+
+/** What the coordinator said when it sent the browser back from the issuer without a session. */
+function refusal(): string {
+  const why = new URLSearchParams(location.search).get('refused');
+  return why ? `You were not signed in: ${why}.` : '';
+}
+
+/** Whether there is an issuer to sign in at. */
+function useHasIssuer(): boolean {
+  const [hasIssuer, setHasIssuer] = useState(false);
+  useEffect(() => {
+    const leave = new AbortController();
+    call<{ oidc: boolean }>('/console/sign-in', { signal: leave.signal }).then(
+      ({ oidc }) => setHasIssuer(oidc),
+      () => undefined,
+    );
+    return () => leave.abort();
+  }, []);
+  return hasIssuer;
 }

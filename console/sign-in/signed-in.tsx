@@ -1,11 +1,10 @@
 /** Asks who one is, and for a token when nobody is signed in. */
 import { type ReactNode, useCallback, useEffect, useState } from 'react';
-import { CallError, call } from '../api/call.js';
+import { CallError } from '../api/call.js';
+import { askWhoIAm } from '../api/user.js';
 import controls from '../layout/controls.module.css';
+import { goBackToWhereOneWas } from './return-path.js';
 import { SignInPage } from './sign-in-page.js';
-
-const WHO_AM_I = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
-const REVIEW = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
 
 type Standing = 'asking' | 'in' | 'out' | 'unreachable';
 
@@ -14,7 +13,8 @@ export function SignedIn({ children }: { children: ReactNode }) {
   const [standing, setStanding] = useState<Standing>('asking');
   const ask = useCallback(async () => {
     try {
-      await call(WHO_AM_I, { method: 'POST', body: REVIEW });
+      await askWhoIAm();
+      goBackToWhereOneWas();
       setStanding('in');
     } catch (error) {
       const isNobody = error instanceof CallError && error.code === 401;
@@ -29,7 +29,7 @@ export function SignedIn({ children }: { children: ReactNode }) {
     case 'in':
       return children;
     case 'out':
-      return <SignInPage onSignedIn={() => setStanding('in')} />;
+      return <SignInPage onSignedIn={() => void ask()} />;
     case 'unreachable':
       return (
         <main>

@@ -1,15 +1,21 @@
-/** GETs from an OpenID Connect issuer, over HTTPS alone, with a bound on time and size. */
-import { get } from 'node:https';
+/** Requests to an OpenID Connect issuer, over HTTPS alone, with a bound on time and size. */
+import { request as send } from 'node:https';
 import type { Fetch } from './oidc.js';
 
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 1_048_576;
+const FORM = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' };
 
 /** `ca`: PEM of the authorities that the issuer is trusted by; absent = those of the system. */
 export function issuerFetch(ca?: string): Fetch {
-  return (url) =>
+  return (url, form) =>
     new Promise((resolve, reject) => {
-      const request = get(url, { ...(ca === undefined ? {} : { ca }), timeout: TIMEOUT_MS }, (answer) => {
+      const options = {
+        ...(ca === undefined ? {} : { ca }),
+        ...(form === undefined ? {} : { method: 'POST', headers: FORM }),
+        timeout: TIMEOUT_MS,
+      };
+      const request = send(url, options, (answer) => {
         const chunks: Buffer[] = [];
         let bytes = 0;
         answer.on('data', (chunk: Buffer) => {
@@ -24,5 +30,6 @@ export function issuerFetch(ca?: string): Fetch {
       });
       request.on('timeout', () => request.destroy(new Error('the issuer does not answer')));
       request.on('error', reject);
+      request.end(form);
     });
 }

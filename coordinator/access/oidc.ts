@@ -23,8 +23,8 @@ export interface OidcSettings {
   signingAlgorithms: readonly string[];
 }
 
-/** Fetches from the issuer; a fleet may trust it by an authority of its own. */
-export type Fetch = (url: string) => Promise<Response>;
+/** Fetches from the issuer; a fleet may trust it by an authority of its own. `form`: URL-encoded, to POST instead. */
+export type Fetch = (url: string, form?: string) => Promise<Response>;
 
 type KeySet = ReturnType<typeof createRemoteJWKSet>;
 

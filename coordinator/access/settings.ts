@@ -35,6 +35,11 @@ export const ACCESS_SETTINGS = {
   tokenAuthFile: optionalText('static tokens: lines of TOKEN,USER,UID,"GROUP,…"', 'FILE'),
   oidcIssuerUrl: optionalText('OpenID Connect issuer whose ID tokens are accepted', 'URL'),
   oidcClientId: optionalText('client (audience) that these tokens must be for', 'ID'),
+  oidcClientSecretFile: optionalText(
+    'secret of this client, for issuers that ask the console for one besides PKCE',
+    'FILE',
+  ),
+  oidcScopes: textSetting('scopes that the console asks for', 'SCOPE,…', 'openid,email,profile'),
   oidcUsernameClaim: textSetting('claim that names the user', 'CLAIM', 'sub'),
   oidcUsernamePrefix: optionalText(
     'put before user names; absent: ISSUER#, for email none; - = none',

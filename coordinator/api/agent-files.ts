@@ -1,5 +1,5 @@
 /** The agent for hosts that have none: the script that a person pipes into a shell, and the files that it fetches. */
-import { createReadStream, readFileSync } from 'node:fs';
+import { createReadStream, existsSync, readFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -57,6 +57,11 @@ export class AgentFiles {
       RELEASE_KEY: key,
     };
     return this.#template.replace(/@([A-Z_]+)@/g, (_, name: string) => values[name] ?? '');
+  }
+
+  /** Whether there is an agent for new hosts. Looked for each time, as by `script`. */
+  get hasRelease(): boolean {
+    return existsSync(join(this.#directory, this.#version, 'SHA256SUMS'));
   }
 
   /** A file of a release. Throws ApiError 404 when there is none. */

@@ -8,9 +8,10 @@ import type { Registry } from '../registry/registry.js';
 import type { AuditLog } from './audit/audit-file.js';
 import { type ClientLimitSettings, DEFAULT_CLIENT_LIMITS } from './client-limits.js';
 import type { Explain } from './explain.js';
-import type { Foresee } from './foresee.js';
+import type { Calendars, Foresee, ForeseeHosts } from './foresee.js';
 import type { HostFeed } from './host-feed.js';
 import type { HostMeterSource } from './host-meter-source.js';
+import type { JoinFacts } from './join-facts.js';
 import { DEFAULT_LARGE_READS, type LargeReadSettings, type LargeReads } from './large-reads.js';
 import type { PodStreams } from './pod-streams.js';
 import type { ResourceRequest } from './request-info.js';
@@ -51,6 +52,10 @@ export interface ApiParts {
   hosts: HostFeed;
   meters: HostMeterSource;
   foresee: Foresee;
+  effects: ForeseeHosts;
+  calendars: Calendars;
+  /** What hosts that are to join must know. */
+  joining: () => Promise<JoinFacts>;
   restore: RestoreControl;
   identities: Identities;
   /** Absent: nothing is audited. */

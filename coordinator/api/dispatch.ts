@@ -4,7 +4,10 @@ import type { Kind } from '../kinds/kind.js';
 import type { Answer } from './answer.js';
 import type { ApiParts, ApiRequest } from './api-request.js';
 import { answerAudit, isAuditRequest } from './audit/audit-list.js';
+import { answerCalendar } from './change-calendar.js';
+import { answerHostEffect, isHostEffectRequest } from './host-effects.js';
 import { answerHosts, isHostsRequest } from './hosts.js';
+import { answerJoinAddress, isJoinAddressRequest } from './join-address.js';
 import { answerMetrics, isMetricsRequest } from './metrics.js';
 import { answerPlan, isPlanRequest } from './plan.js';
 import { answerPodLog } from './pod-log.js';
@@ -28,6 +31,7 @@ const SUBRESOURCES: Readonly<Record<string, Handler>> = {
   'pods/eviction': answerEviction,
   'pods/binding': answerBinding,
   'serviceaccounts/token': answerTokenRequest,
+  'rolloutpolicies/calendar': answerCalendar,
   'rollouts/hosts': answerRolloutHosts,
 };
 
@@ -63,6 +67,8 @@ async function answerOther(parts: ApiParts, request: ApiRequest): Promise<Answer
   if (isMetricsRequest(request.info)) return answerMetrics(parts, request);
   if (isAuditRequest(request.info)) return answerAudit(parts, request);
   if (isWhyRequest(request.info)) return answerWhy(parts, request);
+  if (isHostEffectRequest(request.info)) return answerHostEffect(parts, request);
+  if (isJoinAddressRequest(request.info)) return answerJoinAddress(parts, request);
   if (isPlanRequest(request.info)) return answerPlan(parts, request);
   if (isRestoreRequest(request.info)) return answerRestore(parts, request);
   return answerReview(parts, request);

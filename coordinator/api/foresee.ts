@@ -1,4 +1,7 @@
-/** What the API asks of whoever foresees what manifests would do. A reader of the informers fits it. */
+/** What the API asks of those who foresee what manifests, changes of hosts and time would do. Readers of the informers fit it. */
+import type { ChangeCalendar } from '../../shared/kube/change-calendar.js';
+import type { HostEffect, HostEffectRequest } from '../../shared/kube/host-effect.js';
+import type { ObjectRef } from '../../shared/kube/meta.js';
 import type { DaemonSetPlan, Plan, PlanRequest } from '../../shared/kube/plan.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 
@@ -7,4 +10,13 @@ export interface Foresee {
   planManifests(request: PlanRequest): Promise<Plan>;
   /** Of a DaemonSet as a dry run has made it; `before`: as it is stored. */
   planDaemonSet(after: DaemonSet, before: DaemonSet | undefined): Promise<DaemonSetPlan>;
+}
+
+export interface ForeseeHosts {
+  effectOf(request: HostEffectRequest): Promise<HostEffect>;
+}
+
+export interface Calendars {
+  /** Throws ApiError 404 for an unknown policy. */
+  calendarOf(policy: ObjectRef, days: number): Promise<ChangeCalendar>;
 }

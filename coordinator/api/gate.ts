@@ -9,7 +9,7 @@ import type { AccessDecision } from '../access/rbac-authorizer.js';
 import { bearerTokenOf } from './authenticate.js';
 import { authorize, isPublic, requireAccess } from './authorize.js';
 import { type ClientLimitSettings, ClientLimits } from './client-limits.js';
-import type { ConsoleSessions } from './console/sessions.js';
+import { type ConsoleSessions, refuseForeignPage } from './console/sessions.js';
 import type { RequestInfo } from './request-info.js';
 
 /** Who a request is from, and as whom they act when that is someone else. */
@@ -71,10 +71,20 @@ export class Gate {
     this.#clients.take(addressOf(caller));
   }
 
+  /** Whose token it is, for signing in; undefined for nobody's, which costs the address as a guess does. Throws 429. */
+  async userOfToken(token: string, caller: Caller): Promise<UserInfo | undefined> {
+    const user = await this.#options.identities.authenticate(token);
+    if (!user) this.#clients.take(addressOf(caller));
+    return user;
+  }
+
   /** A certificate goes before a token. Who fails to say it pays by address: guessing tokens is slow. */
   async #userOf(caller: Caller): Promise<UserInfo> {
     const known = this.#options.authenticateSocket?.(caller.socket);
-    if (known) return known;
+    if (known) {
+      refuseForeignPage(caller);
+      return known;
+    }
     const token = bearerTokenOf(this.#options.sessions.authorizationOf(caller));
     const user = token === undefined ? undefined : await this.#options.identities.authenticate(token);
     if (user) return user;

@@ -8,6 +8,7 @@ import { LINK_PATH } from '../../shared/link/messages.js';
 import type { Clock } from '../../shared/process/clock.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { Slice } from '../../shared/process/slice.js';
+import type { OidcSignIn } from '../access/oidc-sign-in.js';
 import { type AgentFiles, SCRIPT_PATH } from './agent-files.js';
 import type { AgentLink } from './agent-link.js';
 import { addConsole } from './console/routes.js';
@@ -41,6 +42,8 @@ export interface ApiServerOptions
   authenticateSocket?: GateOptions['authenticateSocket'];
   agentLink: AgentLink;
   agentFiles: AgentFiles;
+  /** Signs people in to the console at an issuer; absent: none is configured. */
+  oidcSignIn?: OidcSignIn;
   /** Tests may wait less. */
   limits?: Partial<ConnectionLimits>;
 }
@@ -190,7 +193,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const parts = { ...options, slice, largeReads, gate };
   const handler = new RequestHandler({ ...parts, maxInFlight: limits.maxInFlight });
   const upgrades = new UpgradeHandler(parts);
-  addConsole(app, { gate, sessions });
+  const { oidcSignIn: oidc } = options;
+  addConsole(app, { gate, sessions, ...(oidc ? { oidc } : {}) });
   addRoutes(app, options, handler, gate);
   paceHandshakes(app.server, options.clock);
   app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {

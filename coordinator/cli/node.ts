@@ -5,12 +5,13 @@ import {
   KUBELET_CLIENT_SIGNER,
   REQUESTED_NODE_ANNOTATION,
   requestPhase,
+  withDecision,
 } from '../../shared/kube/certificate-signing-request.js';
 import type { Secret } from '../../shared/kube/config.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
+import { credentialSecretName, revokedData } from '../../shared/kube/node-credential.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { kubeconfigPath } from '../data-dir.js';
-import { credentialSecretName, revokedData } from '../hub/node-credentials.js';
 import { defaultDataDir } from '../settings.js';
 import { type ApiClient, apiClientFromKubeconfig } from './api-client.js';
 
@@ -79,20 +80,8 @@ async function waitingRequests(
 }
 
 async function decide(api: ApiClient, request: CertificateSigningRequest, type: Decision): Promise<void> {
-  const time = toTimestamp(Date.now());
-  const condition = {
-    type,
-    status: 'True' as const,
-    reason: `EverynodeNode${type}`,
-    message: `This CSR was ${type.toLowerCase()} by everynode node.`,
-    lastUpdateTime: time,
-    lastTransitionTime: time,
-  };
-  const status = { ...request.status, conditions: [...(request.status?.conditions ?? []), condition] };
-  await api.request('PUT', `${REQUESTS}/${encodeURIComponent(request.metadata.name)}/approval`, {
-    ...request,
-    status,
-  });
+  const decided = withDecision(request, type, 'everynode node', toTimestamp(Date.now()));
+  await api.request('PUT', `${REQUESTS}/${encodeURIComponent(request.metadata.name)}/approval`, decided);
 }
 
 function isOf(request: CertificateSigningRequest, name: string): boolean {

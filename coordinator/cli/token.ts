@@ -2,18 +2,23 @@
 import { X509Certificate } from 'node:crypto';
 import type { Command } from 'commander';
 import type { Secret } from '../../shared/kube/config.js';
+import {
+  DESCRIPTION_ANNOTATION,
+  TOKEN_SECRET_PREFIX,
+  TOKEN_SECRET_TYPE,
+  tokenFacts,
+} from '../../shared/kube/join-token.js';
 import { isLabelKey, isLabelValue } from '../../shared/kube/label-syntax.js';
 import { publicKeyHash } from '../../shared/link/public-key-hash.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { kubeconfigPath } from '../data-dir.js';
-import { newJoinToken, TOKEN_SECRET_PREFIX, TOKEN_SECRET_TYPE, tokenSecret } from '../hub/join-token.js';
+import { newJoinToken, tokenSecret } from '../hub/join-token.js';
 import { defaultDataDir } from '../settings.js';
 import { type ApiClient, apiClientFromKubeconfig } from './api-client.js';
 import { durationSeconds } from './duration.js';
 import { joinLines } from './join-lines.js';
 
 const SECRETS = '/api/v1/namespaces/kube-system/secrets';
-const DESCRIPTION_ANNOTATION = 'everynode.dev/description';
 /** Of the columns but the last. */
 const WIDTHS = [9, 23, 6, 20];
 
@@ -106,24 +111,20 @@ async function list(options: { data: string }): Promise<void> {
   const api = apiClientFromKubeconfig(kubeconfigPath(options.data));
   const query = `?fieldSelector=${encodeURIComponent(`type=${TOKEN_SECRET_TYPE}`)}`;
   const { items } = await api.request<{ items: Secret[] }>('GET', SECRETS + query);
-  const rows = items.map(({ data = {}, metadata: { annotations = {} } }) => [
-    decode(data['token-id']),
-    decode(data.expiration) || '<never>',
-    usesOf(data),
-    decode(data.nodes) || '*',
-    annotations[DESCRIPTION_ANNOTATION] || '<none>',
-  ]);
+  const rows = items
+    .map(tokenFacts)
+    .map(({ id, expires, uses, nodes, description }) => [
+      id,
+      expires || '<never>',
+      uses,
+      nodes,
+      description || '<none>',
+    ]);
   const header = ['ID', 'EXPIRES', 'USES', 'NODES', 'DESCRIPTION'];
   for (const row of [header, ...rows]) {
     const cells = row.map((cell, column) => cell.padEnd(WIDTHS[column] ?? 0));
     process.stdout.write(`${cells.join('').trimEnd()}\n`);
   }
-}
-
-/** How many hosts it still joins. */
-function usesOf(data: Record<string, string>): string {
-  if (decode(data['single-use']) !== 'true') return 'any';
-  return data['spent-for'] === undefined ? '1' : '0';
 }
 
 function labelsFrom(text: string): Record<string, string> {
@@ -143,8 +144,4 @@ async function remove(id: string, options: { data: string }): Promise<void> {
   const api = apiClientFromKubeconfig(kubeconfigPath(options.data));
   await api.request('DELETE', `${SECRETS}/${encodeURIComponent(TOKEN_SECRET_PREFIX + id)}`);
   process.stdout.write(`token ${id} revoked\n`);
-}
-
-function decode(base64: string | undefined): string {
-  return Buffer.from(base64 ?? '', 'base64').toString();
 }

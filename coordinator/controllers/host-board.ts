@@ -3,6 +3,11 @@
  * looked at together, and what comes out is encoded once for all who watch.
  */
 import type { Host } from '../../shared/kube/host.js';
+import {
+  credentialSecretName,
+  ENROLMENT_NAMESPACE,
+  nodeOfCredential,
+} from '../../shared/kube/node-credential.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import { Slice } from '../../shared/process/slice.js';
 import { hostAtAGlance } from '../decisions/host-at-a-glance.js';
@@ -35,11 +40,15 @@ export class HostBoard {
   constructor(parts: HostBoardParts) {
     this.#parts = parts;
     this.#slice = new Slice(parts.clock);
-    const { nodes, pods } = parts.informers;
+    const { nodes, pods, secrets } = parts.informers;
     nodes.onChange(({ previous, current }) => this.#mark((current ?? previous)?.metadata.name));
     pods.onChange(({ previous, current }) => {
       this.#mark(current?.spec.nodeName);
       if (previous?.spec.nodeName !== current?.spec.nodeName) this.#mark(previous?.spec.nodeName);
+    });
+    secrets.onChange(({ previous, current }) => {
+      const changed = current ?? previous;
+      this.#mark(changed && nodeOfCredential(changed.metadata));
     });
   }
 
@@ -109,11 +118,17 @@ export class HostBoard {
       this.#texts.delete(name);
       return known && { name, json: undefined };
     }
-    const host = hostAtAGlance(node, pods.indexed(PODS_BY_NODE, name));
+    const host = hostAtAGlance(node, pods.indexed(PODS_BY_NODE, name), this.#certificateEnd(name));
     const json = JSON.stringify(host);
     if (known?.json === json) return undefined;
     this.#texts.set(name, { host, json });
     return { name, json };
+  }
+
+  #certificateEnd(name: string): string | undefined {
+    const ref = { namespace: ENROLMENT_NAMESPACE, name: credentialSecretName(name) };
+    const end = this.#parts.informers.secrets.get(ref)?.data?.['not-after'];
+    return end === undefined ? undefined : Buffer.from(end, 'base64').toString();
   }
 }
 

@@ -1,11 +1,6 @@
 /** Every rule of placement with its outcome, for a person who asks why. */
-import {
-  PLACEMENT_RULES,
-  type PlacementNode,
-  type PlacementRule,
-  type PlacementSpec,
-  taintText,
-} from './placement.js';
+import { taintText } from '../../shared/kube/node-change.js';
+import { PLACEMENT_RULES, type PlacementNode, type PlacementRule, type PlacementSpec } from './placement.js';
 
 /** One rule's outcome; `detail` says in words what it looked at. */
 export interface RuleResult {

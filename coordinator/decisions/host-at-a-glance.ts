@@ -16,8 +16,8 @@ const PRESSURES: ReadonlySet<string> = new Set([
   'NetworkUnavailable',
 ]);
 
-/** Pods that are being deleted are counted and judge nothing. */
-export function hostAtAGlance(node: Node, pods: readonly Pod[]): Host {
+/** Pods that are being deleted are counted and judge nothing. `certificateEnds`: of the newest certificate of its agent, RFC 3339. */
+export function hostAtAGlance(node: Node, pods: readonly Pod[], certificateEnds?: string): Host {
   const { name, uid, labels, creationTimestamp } = node.metadata;
   return {
     kind: 'Host',
@@ -28,7 +28,12 @@ export function hostAtAGlance(node: Node, pods: readonly Pod[]): Host {
       ...(labels ? { labels } : {}),
       ...(creationTimestamp ? { creationTimestamp } : {}),
     },
-    status: { ...contactStatus(node), ...nodeFacts(node), ...podFacts(pods) },
+    status: {
+      ...contactStatus(node),
+      ...nodeFacts(node),
+      ...podFacts(pods),
+      ...(certificateEnds ? { certificateEnds } : {}),
+    },
   };
 }
 
@@ -37,11 +42,16 @@ type ContactStatus = Pick<HostStatus, 'state' | 'since' | 'message'>;
 function contactStatus(node: Node): ContactStatus {
   const conditions = node.status?.conditions;
   const ready = findCondition(conditions, 'Ready');
+  const connected = findCondition(conditions, CONNECTED);
   switch (contactOf(node)) {
-    case 'lost':
-      return stated('Unknown', ready);
+    case 'lost': {
+      const lost = stated('Unknown', ready);
+      // Nobody knows its state since the grace period's end; it has been silent since the link was lost.
+      const since = connected?.status === 'False' && connected.lastTransitionTime;
+      return since ? { ...lost, since } : lost;
+    }
     case 'away':
-      return stated('Disconnected', findCondition(conditions, CONNECTED));
+      return stated('Disconnected', connected);
     case 'here':
       return stated(ready?.status === 'True' ? 'Ready' : 'NotReady', ready);
   }

@@ -1,5 +1,6 @@
 /** May this node run a DaemonSet's Pod, and may it keep one? (pkg/controller/daemon NodeShouldRunDaemonPod) */
-import type { Node, Taint } from '../../shared/kube/node.js';
+import type { Node } from '../../shared/kube/node.js';
+import { taintText } from '../../shared/kube/node-change.js';
 import type { PodSpec } from '../../shared/kube/pod.js';
 import { daemonTolerations } from './daemon-pod.js';
 import {
@@ -85,11 +86,6 @@ export function compilePlacement(spec: PlacementSpec): (node: PlacementNode) => 
     if (taints.length === 0 || !findUntoleratedTaint(taints, tolerations, REPELLING)) return RUNS;
     return findUntoleratedTaint(taints, tolerations, EVICTING) ? GOES : STAYS;
   };
-}
-
-/** `gpu=yes:NoSchedule`, as kubectl writes taints. */
-export function taintText({ key, value, effect }: Taint): string {
-  return `${key}${value ? `=${value}` : ''}:${effect}`;
 }
 
 function nodeNameObjection({ metadata }: PlacementNode, { nodeName }: PlacementSpec): Objection | undefined {

@@ -8,6 +8,11 @@ import type { WebSocket } from 'ws';
 import type { Secret } from '../../shared/kube/config.js';
 import type { Node } from '../../shared/kube/node.js';
 import {
+  credentialSecretName,
+  ENROLMENT_NAMESPACE,
+  nodeOfCredential,
+} from '../../shared/kube/node-credential.js';
+import {
   type Hello,
   JOIN_SEAL_HEADER,
   type MetersReport,
@@ -31,19 +36,12 @@ import { HostReports } from './host-reports.js';
 import { tellImagesToHold } from './images-to-hold.js';
 import { Inbox } from './inbox.js';
 import type { JoinCall } from './join-request.js';
-import { ENROLMENT_NAMESPACE } from './join-token.js';
 import { tellLinkPace } from './link-paces.js';
 import { claimedIn } from './link-proof.js';
 import { LiveSessions } from './live-sessions.js';
 import { MirrorPods } from './mirror-pods.js';
 import { NodeConditions } from './node-conditions.js';
-import {
-  credentialSecretName,
-  isSameHash,
-  NodeCredentials,
-  nodeOfCredential,
-  secretField,
-} from './node-credentials.js';
+import { isSameHash, NodeCredentials, secretField } from './node-credentials.js';
 import { NodeLanes } from './node-lanes.js';
 import { NodeMeters } from './node-meters.js';
 import { NodeObjects } from './node-objects.js';

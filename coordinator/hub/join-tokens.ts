@@ -1,12 +1,13 @@
 /** Join tokens as they are checked and spent: Secrets in kube-system, of whose secret half only the hash is stored. */
 import type { Secret } from '../../shared/kube/config.js';
+import { TOKEN_SECRET_PREFIX, TOKEN_SECRET_TYPE } from '../../shared/kube/join-token.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { Clock } from '../../shared/process/clock.js';
 import { matchesPattern } from '../decisions/name-pattern.js';
 import { secretKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
 import { type JoinRights, rightsIn } from './join-rights.js';
-import { base64, sha256, TOKEN_SECRET_PREFIX, TOKEN_SECRET_TYPE } from './join-token.js';
+import { base64, sha256 } from './join-token.js';
 import { isSameHash, readSecret, secretField } from './node-credentials.js';
 import { unauthorized } from './unauthorized.js';
 

@@ -5,15 +5,14 @@
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { Secret } from '../../shared/kube/config.js';
-import { type ObjectMeta, toTimestamp } from '../../shared/kube/meta.js';
+import { toTimestamp } from '../../shared/kube/meta.js';
+import { credentialSecretName, ENROLMENT_NAMESPACE, revokedIn } from '../../shared/kube/node-credential.js';
 import { ApiError } from '../../shared/kube/status.js';
 import { secretKind } from '../kinds/index.js';
 import { CREDENTIAL_SECRET_TYPE } from '../kinds/secret.js';
 import type { Registry } from '../registry/registry.js';
 import { type JoinRights, NO_RIGHTS, rightsData, rightsIn } from './join-rights.js';
-import { base64, ENROLMENT_NAMESPACE } from './join-token.js';
-
-const CREDENTIAL_SECRET_PREFIX = 'node-credential-';
+import { base64 } from './join-token.js';
 
 /** SHA-256 in lower-case hex of a public key (SubjectPublicKeyInfo DER), or of a bearer credential. */
 export interface CredentialHash {
@@ -44,7 +43,7 @@ export class NodeCredentials {
 
   /** That of a node; undefined when it has none. */
   async get(node: string): Promise<StoredCredential | undefined> {
-    const secret = await readSecret(this.#registry, `${CREDENTIAL_SECRET_PREFIX}${node}`);
+    const secret = await readSecret(this.#registry, credentialSecretName(node));
     return secret && credentialIn(secret);
   }
 
@@ -56,7 +55,7 @@ export class NodeCredentials {
     const secret: Secret = {
       apiVersion: 'v1',
       kind: 'Secret',
-      metadata: { name: `${CREDENTIAL_SECRET_PREFIX}${node}`, namespace: ENROLMENT_NAMESPACE },
+      metadata: { name: credentialSecretName(node), namespace: ENROLMENT_NAMESPACE },
       type: CREDENTIAL_SECRET_TYPE,
       data: dataOf(credential),
     };
@@ -72,15 +71,15 @@ export class NodeCredentials {
 
   /** True when this credential was revoked for the node. */
   async isRevoked(node: string, { hash }: CredentialHash): Promise<boolean> {
-    const secret = await readSecret(this.#registry, `${CREDENTIAL_SECRET_PREFIX}${node}`);
-    return secret !== undefined && revokedIn(secret).includes(hash);
+    const secret = await readSecret(this.#registry, credentialSecretName(node));
+    return secret !== undefined && revokedIn(secret.data).includes(hash);
   }
 
   /** Of a revoked node the Secret is there and names no credential. */
   async #fill(node: string, credential: NodeCredential): Promise<void> {
     await this.#modify(node, (secret) => {
       if (credentialIn(secret)) return false;
-      if (revokedIn(secret).includes(credential.hash)) throw keyRevoked(node);
+      if (revokedIn(secret.data).includes(credential.hash)) throw keyRevoked(node);
       secret.data = { ...secret.data, ...dataOf(credential) };
       return undefined;
     });
@@ -89,7 +88,7 @@ export class NodeCredentials {
   /** False when there is no such Secret. */
   async #modify(node: string, change: (secret: Secret) => undefined | false): Promise<boolean> {
     try {
-      const name = `${CREDENTIAL_SECRET_PREFIX}${node}`;
+      const name = credentialSecretName(node);
       await this.#registry.modify(secretKind, { namespace: ENROLMENT_NAMESPACE, name }, change);
       return true;
     } catch (error) {
@@ -104,37 +103,13 @@ export class NodeCredentials {
     await this.#modify(node, (secret) => {
       isReplaced = !expected || isSameCredential(credentialIn(secret), expected);
       if (!isReplaced) return false;
-      if (revokedIn(secret).includes(credential.hash)) throw keyRevoked(node);
+      if (revokedIn(secret.data).includes(credential.hash)) throw keyRevoked(node);
       const { hash: _hash, key: _key, 'not-after': _end, ...others } = secret.data ?? {};
       secret.data = { ...others, ...dataOf(credential) };
       return undefined;
     });
     return isReplaced;
   }
-}
-
-/** What a Secret without this credential holds: the node's name is free, the credential barred. */
-export function revokedData(data: Record<string, string>): Record<string, string> {
-  const { hash, key, 'not-after': _end, labels: _labels, 'any-labels': _any, ...others } = data;
-  const barred = [...listIn(data.revoked), ...[key, hash].map(decoded).filter((each) => each !== '')];
-  return { ...others, revoked: base64([...new Set(barred)].join(',')) };
-}
-
-/** The name of the Secret that holds a node's credential. */
-export function credentialSecretName(node: string): string {
-  return `${CREDENTIAL_SECRET_PREFIX}${node}`;
-}
-
-function revokedIn(secret: Secret): string[] {
-  return listIn(secret.data?.revoked);
-}
-
-function listIn(value: string | undefined): string[] {
-  return decoded(value).split(',').filter(Boolean);
-}
-
-function decoded(value: string | undefined): string {
-  return Buffer.from(value ?? '', 'base64').toString('utf8');
 }
 
 function keyRevoked(node: string): ApiError {
@@ -147,15 +122,6 @@ function keyRevoked(node: string): ApiError {
 /** How a person frees the name of a node. */
 export function removalOf(node: string): string {
   return `everynode node revoke ${node}`;
-}
-
-/** The node whose credential this Secret is; undefined for any other Secret. */
-export function nodeOfCredential({
-  namespace,
-  name,
-}: Pick<ObjectMeta, 'namespace' | 'name'>): string | undefined {
-  const isCredential = namespace === ENROLMENT_NAMESPACE && name.startsWith(CREDENTIAL_SECRET_PREFIX);
-  return isCredential ? name.slice(CREDENTIAL_SECRET_PREFIX.length) : undefined;
 }
 
 /** Compares without telling by its time where two hashes differ. */

@@ -1,10 +1,11 @@
 /** Join tokens that join nobody any more go (pkg/controller/bootstrap TokenCleaner). */
 import type { Secret } from '../../shared/kube/config.js';
+import { TOKEN_SECRET_TYPE } from '../../shared/kube/join-token.js';
+import { ENROLMENT_NAMESPACE } from '../../shared/kube/node-credential.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { Clock } from '../../shared/process/clock.js';
 import { secretKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
-import { ENROLMENT_NAMESPACE, TOKEN_SECRET_TYPE } from './join-token.js';
 
 /** Deletes expired tokens; answers how many there were. Throws ApiError. */
 export async function expireTokens(

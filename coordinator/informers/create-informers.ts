@@ -68,7 +68,9 @@ function metadataOnly({ apiVersion, kind, metadata }: KubeObject): KubeObject {
 function withoutCredential(secret: Secret): Secret {
   if (secret.type !== CREDENTIAL_SECRET_TYPE) return secret;
   const { data, ...rest } = secret;
-  return data?.key === undefined ? rest : { ...rest, data: { key: data.key } };
+  if (data?.key === undefined) return rest;
+  const { key, 'not-after': end } = data;
+  return { ...rest, data: { key, ...(end === undefined ? {} : { 'not-after': end }) } };
 }
 
 class FollowingInformers implements Informers {

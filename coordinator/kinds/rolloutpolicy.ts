@@ -22,7 +22,9 @@ export const rolloutPolicyKind: Kind<RolloutPolicy> = {
   namespaced: true,
   verbs: STANDARD_VERBS,
   schema: 'dev.everynode.fleet.v1.RolloutPolicy',
-  subresources: {},
+  subresources: {
+    calendar: { group: FLEET_GROUP, version: 'v1', kind: 'ChangeCalendar', verbs: ['get'] },
+  },
   columns: [
     NAME_COLUMN,
     column('Waves', 'string', 'Names of the waves, in order.', (policy) => waveNamesOf(policy) || REST_WAVE),

@@ -22,6 +22,8 @@ export interface Hours {
   until?: number;
   /** What forbids it, in words; "" when nothing does. */
   why: string;
+  /** A freeze period forbids it, not merely a window that is closed. */
+  frozen?: true;
 }
 
 /** The hours of all nodes with the same zones, which `key` stands for. */
@@ -148,6 +150,7 @@ function hoursOf(
     create: !frozen.some(({ everything }) => everything),
     ...(until === undefined ? {} : { until }),
     why: whyNot(frozen, isOpen, windows.length),
+    ...(frozen.length > 0 ? { frozen: true } : {}),
   };
 }
 

@@ -61,3 +61,22 @@ export function requestPhase({ status }: Pick<CertificateSigningRequest, 'status
   if (status?.certificate) return 'issued';
   return has('Approved') ? 'approved' : 'pending';
 }
+
+/** A person's word on a request, as `PUT …/approval` takes it. `by`: who says so; `time`: when. */
+export function withDecision(
+  request: CertificateSigningRequest,
+  type: 'Approved' | 'Denied',
+  by: string,
+  time: Timestamp,
+): CertificateSigningRequest {
+  const condition = {
+    type,
+    status: 'True' as const,
+    reason: `EverynodeNode${type}`,
+    message: `This CSR was ${type.toLowerCase()} by ${by}.`,
+    lastUpdateTime: time,
+    lastTransitionTime: time,
+  };
+  const conditions = [...(request.status?.conditions ?? []), condition];
+  return { ...request, status: { ...request.status, conditions } };
+}

@@ -28,6 +28,8 @@ export interface HostStatus {
   /** At most three of those that fail. */
   failing: FailingPod[];
   agentVersion: string;
+  /** When the newest certificate of its agent ends; absent where it has none. Agents renew theirs long before. */
+  certificateEnds?: Timestamp;
 }
 
 /** `fleet.everynode.dev/v1` Host; its metadata is the Node's name, uid, labels and creation. */

@@ -8,9 +8,10 @@ import { certificateRequest, newHostKey } from '../../agent/certificate-request.
 import { type EnrolOptions, enrol, refuseOtherCoordinator } from '../../agent/enrol.js';
 import { Enrolment } from '../../coordinator/hub/enrolment.js';
 import { newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
-import { credentialSecretName, NodeCredentials } from '../../coordinator/hub/node-credentials.js';
+import { NodeCredentials } from '../../coordinator/hub/node-credentials.js';
 import { Sealer } from '../../coordinator/hub/seal.js';
 import { secretKind } from '../../coordinator/kinds/index.js';
+import { credentialSecretName } from '../../shared/kube/node-credential.js';
 import { systemClock } from '../../shared/process/clock.js';
 import { EXIT_CODES, type ExitError } from '../../shared/process/exit-error.js';
 import { type EnrolmentBench, startEnrolment } from '../harness/enrolment-bench.js';

@@ -5,8 +5,9 @@ import fc from 'fast-check';
 import { enrol } from '../../agent/enrol.js';
 import { matchesPattern } from '../../coordinator/decisions/name-pattern.js';
 import { labelsNodesMayNotSet } from '../../coordinator/decisions/node-label-restriction.js';
-import { newJoinToken, type TokenGrant, tokenSecret } from '../../coordinator/hub/join-token.js';
+import { newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
 import { nodeKind, secretKind } from '../../coordinator/kinds/index.js';
+import type { TokenGrant } from '../../shared/kube/join-token.js';
 import { type EnrolmentBench, startEnrolment } from '../harness/enrolment-bench.js';
 import { eventually } from '../harness/eventually.js';
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { enrol } from '../../agent/enrol.js';
-import { credentialSecretName } from '../../coordinator/hub/node-credentials.js';
 import { configMapKind, nodeKind, podKind, secretKind } from '../../coordinator/kinds/index.js';
 import type { Node } from '../../shared/kube/node.js';
+import { credentialSecretName } from '../../shared/kube/node-credential.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { startEnrolment } from '../harness/enrolment-bench.js';
 import { type CallOptions, call } from '../harness/https-call.js';

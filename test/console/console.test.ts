@@ -108,11 +108,11 @@ function suite(): void {
     await page.getByText(`${NODES} hosts`).waitFor();
     await page.getByRole('button', { name: `${NODES} Well` }).waitFor();
     await runCommand(fleet, 'offline node-7');
-    await page.getByRole('button', { name: '1 Dark' }).click();
+    await page.getByRole('button', { name: '1 Dark', exact: true }).click();
     await page.getByRole('link', { name: 'node-7', exact: true }).waitFor();
     assert.match(page.url(), /condition=dark/);
     await runCommand(fleet, 'online node-7');
-    await page.getByRole('button', { name: '0 Dark' }).waitFor();
+    await page.getByRole('button', { name: '0 Dark', exact: true }).waitFor();
     await page.goto(`${server}/console/?filter=kubernetes.io/hostname%20in%20(node-3,node-4)`);
     await page.getByText('2 hosts').waitFor();
   });
@@ -122,6 +122,9 @@ function suite(): void {
     await signIn(page, server, token, 'hosts/node-3');
     await page.getByLabel('New label').fill('site=hamburg');
     await page.getByRole('button', { name: 'Set label' }).click();
+    await page.getByText('No Pod comes or goes.').waitFor();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Save' }).waitFor({ state: 'detached' });
     await page.getByText('site=hamburg', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Cordon' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cordon', exact: true }).click();
@@ -198,12 +201,14 @@ function suite(): void {
         ['daemonsets/default/till', 'till'],
         [`pods/default/${pods.items[0]?.metadata.name}`, /^till-/],
         ['audit', 'Audit'],
+        ['calendar', 'Calendar'],
+        ['onboarding', 'Onboarding'],
         ['nowhere', 'Nothing is here'],
       ];
       for (const [path, name] of pages) {
         await page.goto(`${server}/console/${path}`);
         await page.getByRole('heading', { level: 1, name }).waitFor();
-        await page.getByText('Loading').waitFor({ state: 'detached' });
+        await page.getByText('Loading').first().waitFor({ state: 'detached' });
         violations.push(...(await violationsOf(page)));
       }
       assert.deepEqual(violations, []);

@@ -1,5 +1,5 @@
 /**
- * `npm run screenshots [DIRECTORY]`: every page of the console, in both themes, on a desk and on a phone, of a fleet in which a release
+ * `npm run screenshots [DIRECTORY [HOSTS]]`: every page of the console, in both themes, on a desk and on a phone, of a fleet in which a release
  * has failed. They are to be looked at; the two of the README are in `console/screenshots`.
  */
 import { mkdirSync } from 'node:fs';
@@ -10,8 +10,10 @@ import { runCommand } from '../harness/simulated-actions.js';
 import { type SimulatedFleet, startSimulatedFleet } from '../harness/simulated-fleet.js';
 import { until } from '../harness/until.js';
 
-const NODES = 400;
+const NODES = Number(process.argv[3] ?? 400);
 const SITES = ['berlin', 'bremen', 'hamburg', 'kiel', 'rostock'];
+const ZONES = ['Europe.Berlin', 'Europe.Lisbon', 'America.New_York'];
+const DAY_MS = 86_400_000;
 const FLEET_API = '/apis/fleet.everynode.dev/v1/namespaces/default';
 const DAEMON_SETS = '/apis/apps/v1/namespaces/default/daemonsets';
 const MERGE = 'application/merge-patch+json';
@@ -34,6 +36,8 @@ try {
     ['daemonsets', 'daemonsets', 'DaemonSets'],
     ['daemonset', 'daemonsets/default/till', 'till'],
     ['pod', `pods/default/${pods.items[0]?.metadata.name}`, /^till-/],
+    ['calendar', 'calendar', 'Calendar'],
+    ['onboarding', 'onboarding', 'Onboarding'],
     ['audit', 'audit', 'Audit'],
   ];
   const { server, token } = accessOf(fleet.kubeconfig);
@@ -47,7 +51,7 @@ try {
       for (const [name, path, heading] of pages) {
         await page.goto(`${server}/console/${path}`);
         await page.getByRole('heading', { level: 1, name: heading }).waitFor();
-        await page.getByText('Loading').waitFor({ state: 'detached' });
+        await page.getByText('Loading').first().waitFor({ state: 'detached' });
         await page.screenshot({ path: join(directory, `${name}-${theme}-${size}.png`) });
       }
       await context.close();
@@ -63,7 +67,7 @@ try {
 async function failARelease({ api }: SimulatedFleet): Promise<void> {
   await Promise.all(
     Array.from({ length: NODES }, (_, index) => {
-      const labels = { site: SITES[index % SITES.length] };
+      const labels = { site: SITES[index % SITES.length], tz: ZONES[index % ZONES.length] };
       return api.ask('PATCH', `/api/v1/nodes/node-${index + 1}`, { metadata: { labels } }, MERGE);
     }),
   );
@@ -76,6 +80,16 @@ async function failARelease({ api }: SimulatedFleet): Promise<void> {
         { name: 'tenth', nodes: '10%', approval: 'Manual' },
       ],
       failureBudget: { maxFailed: 2, progressDeadlineSeconds: 60 },
+    },
+  });
+  await api.ask('POST', `${FLEET_API}/rolloutpolicies`, {
+    metadata: { name: 'at-night' },
+    spec: {
+      selector: { matchLabels: { when: 'at-night' } },
+      windows: [
+        { schedule: '0 3 * * *', durationSeconds: 7200, timeZoneLabel: 'tz', timeZone: 'Europe/Berlin' },
+      ],
+      freezes: [{ ...freezeInThreeDays(), timeZone: 'Europe/Berlin', reason: 'Christmas sales' }],
     },
   });
   const labels = { app: 'till' };
@@ -92,7 +106,7 @@ async function failARelease({ api }: SimulatedFleet): Promise<void> {
     return found.status?.numberReady === NODES;
   };
   await until(ready, { ...LIMITS, what: 'all Pods ready' });
-  await runCommand(fleet, 'offline node-11,node-17,node-23,node-58,node-199');
+  await runCommand(fleet, 'offline node-11,node-17,node-23,node-31,node-37');
   const crashing = template('registry.example/till:1.5.0', { 'simulate.everynode.dev/fail': 'true' });
   await api.ask('PATCH', `${DAEMON_SETS}/till`, { spec: { template: crashing } }, MERGE);
   const failed = async () => {
@@ -100,4 +114,9 @@ async function failARelease({ api }: SimulatedFleet): Promise<void> {
     return (rollout.body as Rollout).status?.phase === 'Failed';
   };
   await until(failed, { ...LIMITS, what: 'the release to fail' });
+}
+
+function freezeInThreeDays(): { from: string; to: string } {
+  const day = (ahead: number) => new Date(Date.now() + ahead * DAY_MS).toISOString().slice(0, 10);
+  return { from: day(3), to: day(5) };
 }

@@ -1,4 +1,5 @@
 /** Starts the API on a free port over a memory store, as tests need it. */
+import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -77,6 +78,11 @@ const NO_ROLES = {
   roleBindings: NOTHING as unknown as RbacInformers['roleBindings'],
   clusterRoleBindings: NOTHING as unknown as RbacInformers['clusterRoleBindings'],
 };
+
+/** Nothing of what needs a fleet is asked of a test's API. */
+const unasked = async () => assert.fail('not served here');
+const NO_EFFECTS = { effectOf: unasked };
+const NO_CALENDARS = { calendarOf: unasked };
 
 /** Foresees that nothing changes. */
 const NO_PLANS: Foresee = {
@@ -165,6 +171,9 @@ export async function startTestApi(change: Partial<ApiServerOptions> = {}): Prom
     hosts: NO_HOSTS,
     meters: { of: () => undefined },
     foresee: NO_PLANS,
+    effects: NO_EFFECTS,
+    calendars: NO_CALENDARS,
+    joining: unasked,
     restore: NOT_RESTORED,
     clock: systemClock,
     log,

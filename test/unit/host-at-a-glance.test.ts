@@ -48,6 +48,14 @@ const STATES: [what: string, conditions: Condition[], expected: Partial<HostStat
     [condition('Ready', 'False', 'no engine'), condition('Connected', 'True')],
     { state: 'NotReady', message: 'no engine' },
   ],
+  [
+    'lost, silent since its link broke and not since the grace period ended',
+    [
+      { ...condition('Ready', 'Unknown'), lastTransitionTime: '2026-01-02T03:04:45Z' },
+      condition('Connected', 'False'),
+    ],
+    { state: 'Unknown', since: SINCE },
+  ],
   ['never heard', [], { state: 'NotReady' }],
   [
     'pressed',
@@ -86,4 +94,9 @@ test('labels and cordon come along', () => {
   assert.deepEqual(host.metadata.labels, { site: 'kiel' });
   assert.equal(host.status.unschedulable, true);
   assert.equal(host.status.taints, 1);
+});
+
+test('the end of its certificate is told where it is known', () => {
+  assert.equal(hostAtAGlance(node(READY), []).status.certificateEnds, undefined);
+  assert.equal(hostAtAGlance(node(READY), [], SINCE).status.certificateEnds, SINCE);
 });

@@ -5,9 +5,8 @@ import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../../../shared/kube/status.js';
-import type { Gate } from '../gate.js';
 import { readRequest } from '../request-info.js';
-import type { ConsoleSessions } from './sessions.js';
+import { addSignIn, type SignInParts } from './sign-in-routes.js';
 
 /** Where the pages are, and where a browser that asks for `/` is sent. */
 export const CONSOLE_PATH = '/console/';
@@ -38,14 +37,10 @@ const PAGE_HEADERS = {
   'strict-transport-security': 'max-age=31536000',
 };
 
-export interface ConsoleParts {
-  gate: Gate;
-  sessions: ConsoleSessions;
-}
-
 /** Adds the routes; without built pages, `/console/` says how to build them. */
-export function addConsole(app: FastifyInstance<Server>, parts: ConsoleParts): void {
+export function addConsole(app: FastifyInstance<Server>, parts: SignInParts): void {
   addSession(app, parts);
+  addSignIn(app, parts);
   app.addHook('onRequest', async (request, reply) => {
     // A person's browser is shown the console; a client of the API hears what it heard before.
     const isBrowser = request.headers.accept?.includes('text/html');
@@ -72,7 +67,7 @@ export function addConsole(app: FastifyInstance<Server>, parts: ConsoleParts): v
   app.get(`${CONSOLE_PATH}*`, (_request, reply) => reply.sendFile('index.html'));
 }
 
-function addSession(app: FastifyInstance<Server>, { gate, sessions }: ConsoleParts): void {
+function addSession(app: FastifyInstance<Server>, { gate, sessions }: SignInParts): void {
   // As any request on the API: a wrong token costs its address, and is answered with 401.
   const whoAmI = readRequest('POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews');
   app.post(SESSION_PATH, async (request, reply) => {

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { ApiError } from '../../../shared/kube/status.js';
 import type { Clock } from '../../../shared/process/clock.js';
+import { cookieOf } from './cookies.js';
 
 /** `__Host-`: browsers take it over TLS alone, for this host alone. */
 const COOKIE = '__Host-everynode-session';
@@ -42,7 +43,7 @@ export class ConsoleSessions {
 
   /** Ends that of the request, if any; answers the value of `Set-Cookie`. */
   end(headers: IncomingHttpHeaders): string {
-    const id = sessionIdOf(headers);
+    const id = cookieOf(headers, COOKIE);
     if (id !== undefined) this.#sessions.delete(id);
     return `${COOKIE}=; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=0`;
   }
@@ -64,7 +65,7 @@ export class ConsoleSessions {
   }
 
   #sessionOf(headers: IncomingHttpHeaders): Session | undefined {
-    const id = sessionIdOf(headers);
+    const id = cookieOf(headers, COOKIE);
     const session = id === undefined ? undefined : this.#sessions.get(id);
     if (!session || id === undefined) return undefined;
     if (this.#clock.monotonic() - session.usedAt <= IDLE_MS) return session;
@@ -84,13 +85,19 @@ export class ConsoleSessions {
   }
 }
 
-function sessionIdOf({ cookie = '' }: IncomingHttpHeaders): string | undefined {
-  const found = cookie.split(/; */).find((part) => part.startsWith(`${COOKIE}=`));
-  return found?.slice(COOKIE.length + 1) || undefined;
-}
-
 /** A browser sets no header of its own on a WebSocket, but says where it comes from. */
 function isOwnPage({ upgrade, origin, host, ...headers }: IncomingHttpHeaders): boolean {
   if (upgrade !== undefined) return host !== undefined && origin === `https://${host}`;
   return headers[REQUESTED_BY] !== undefined;
+}
+
+/**
+ * Refuses a change that a page of somebody else had a browser send: a client certificate comes along by itself, as a cookie would.
+ * Browsers say with each request where it comes from (`Sec-Fetch-Site`); other clients do not, and are let through. Throws 403.
+ */
+export function refuseForeignPage({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): void {
+  const site = headers['sec-fetch-site'];
+  const changes = (method !== 'GET' && method !== 'HEAD') || headers.upgrade !== undefined;
+  if (!changes || site === undefined || site === 'same-origin' || isOwnPage(headers)) return;
+  throw new ApiError('Forbidden', "a certificate counts for requests of the console's own pages alone");
 }

@@ -86,7 +86,16 @@ const VIEW_RULES = [
   // Within a namespace that means this namespace.
   rule(READ, CORE, 'namespaces'),
   rule(READ, APPS, 'controllerrevisions', 'daemonsets', 'daemonsets/status'),
-  rule(READ, FLEET_GROUP, 'daemonsets/why', 'rolloutpolicies', 'rollouts', 'rollouts/status'),
+  rule(
+    READ,
+    FLEET_GROUP,
+    'daemonsets/why',
+    'rolloutpolicies',
+    'rolloutpolicies/calendar',
+    'rollouts',
+    'rollouts/hosts',
+    'rollouts/status',
+  ),
   rule(READ, METRICS, 'pods', 'nodes'),
 ];
 

@@ -1,0 +1,75 @@
+/** Changing a Node, or barring its key. */
+import type { Secret } from '../../shared/kube/config.js';
+import type { HostEffect } from '../../shared/kube/host-effect.js';
+import type { Node } from '../../shared/kube/node.js';
+import { inverseOf, type NodeChange, taintsAfter } from '../../shared/kube/node-change.js';
+import { credentialSecretName, ENROLMENT_NAMESPACE, revokedData } from '../../shared/kube/node-credential.js';
+import { CallError, call, request } from './call.js';
+
+const MERGE = 'application/merge-patch+json';
+/** Others may write the same Node at the same time: its taints are a list, and a list is written whole. */
+const MOST_TRIES = 6;
+
+/** Changes one; answers the change that undoes it. Rejects with `CallError`. */
+export async function changeNode(name: string, change: NodeChange): Promise<NodeChange> {
+  for (let tries = 1; ; tries += 1) {
+    const node = await call<Node>(nodePath(name));
+    try {
+      await request(nodePath(name), { method: 'PATCH', contentType: MERGE, body: patchOf(node, change) });
+      return inverseOf(node, change);
+    } catch (error) {
+      if (!(error instanceof CallError && error.code === 409) || tries >= MOST_TRIES) throw error;
+    }
+  }
+}
+
+function patchOf(node: Node, change: NodeChange): object {
+  const { labels, taints, unschedulable } = change;
+  return {
+    metadata: {
+      ...(labels ? { labels } : {}),
+      // Another's taint must not be lost: of what has changed meanwhile nothing is written.
+      ...(taints ? { resourceVersion: node.metadata.resourceVersion } : {}),
+    },
+    spec: {
+      ...(taints ? { taints: taintsAfter(node.spec?.taints, change) } : {}),
+      // As kubectl: what is not so is not said.
+      ...(unschedulable === undefined ? {} : { unschedulable: unschedulable || null }),
+    },
+  };
+}
+
+/** Which Pods would come and go. */
+export function effectOf(
+  hosts: readonly string[],
+  change: NodeChange,
+  signal?: AbortSignal,
+): Promise<HostEffect> {
+  return call<HostEffect>('/apis/fleet.everynode.dev/v1/hosteffects', {
+    method: 'POST',
+    body: { hosts, change },
+    ...(signal ? { signal } : {}),
+  });
+}
+
+/** Closes the link of a host and lets its key in never again, as `everynode node revoke`. Rejects with 404 where it has none. */
+export async function revokeNode(name: string): Promise<void> {
+  const path = `/api/v1/namespaces/${ENROLMENT_NAMESPACE}/secrets/${credentialSecretName(name)}`;
+  const { data = {}, metadata } = await call<Secret>(path);
+  const revoked = revokedData(data);
+  const gone = Object.keys(data).filter((key) => !(key in revoked));
+  const body = {
+    metadata: { resourceVersion: metadata.resourceVersion },
+    data: { ...revoked, ...Object.fromEntries(gone.map((key) => [key, null])) },
+  };
+  await request(path, { method: 'PATCH', contentType: MERGE, body });
+}
+
+/** Takes the Node away. */
+export async function deleteNode(name: string): Promise<void> {
+  await request(nodePath(name), { method: 'DELETE' });
+}
+
+function nodePath(name: string): string {
+  return `/api/v1/nodes/${encodeURIComponent(name)}`;
+}

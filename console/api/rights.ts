@@ -1,0 +1,110 @@
+/**
+ * What the person may do: what they may not is not offered. Asked once for each namespace (SelfSubjectRulesReview), and once for each
+ * thing at the cluster's scope (SelfSubjectAccessReview), for rules of a namespace do not say what holds outside of it.
+ */
+import { useEffect, useReducer } from 'react';
+import { call } from './call.js';
+import { allows, type ResourceRule, type Wish } from './rules.js';
+
+const REVIEWS = '/apis/authorization.k8s.io/v1';
+const API_VERSION = 'authorization.k8s.io/v1';
+
+const asked = new Map<string, Promise<boolean>>();
+const known = new Map<string, boolean>();
+const rulesOf = new Map<string, Promise<RulesStatus>>();
+
+interface RulesStatus {
+  resourceRules: readonly ResourceRule[];
+  /** Some roles could not be read: what is not among the rules may be allowed all the same. */
+  incomplete: boolean;
+}
+
+/** False until it is known. */
+export function useMay(wish: Wish): boolean {
+  const key = keyOf(wish);
+  const [, renew] = useReducer((count: number) => count + 1, 0);
+  useEffect(() => {
+    if (known.has(key)) return;
+    let isHere = true;
+    void may(wishOf(key)).then(() => isHere && renew());
+    return () => {
+      isHere = false;
+    };
+  }, [key]);
+  return known.get(key) ?? false;
+}
+
+/** The same outside of a page. A review that fails allows nothing, and is asked again the next time. */
+export function may(wish: Wish): Promise<boolean> {
+  const key = keyOf(wish);
+  const present = asked.get(key);
+  if (present) return present;
+  const answer = (wish.namespace ? inNamespace(wish, wish.namespace) : review(wish)).then(
+    (isAllowed) => {
+      known.set(key, isAllowed);
+      return isAllowed;
+    },
+    () => {
+      asked.delete(key);
+      return false;
+    },
+  );
+  asked.set(key, answer);
+  return answer;
+}
+
+function keyOf({ verb, group = '', resource, subresource = '', namespace = '' }: Wish): string {
+  return JSON.stringify([verb, group, resource, subresource, namespace]);
+}
+
+function wishOf(key: string): Wish {
+  const [verb = '', group = '', resource = '', subresource = '', namespace = ''] = JSON.parse(
+    key,
+  ) as string[];
+  return { verb, group, resource, subresource, namespace };
+}
+
+async function inNamespace(wish: Wish, namespace: string): Promise<boolean> {
+  const present = rulesOf.get(namespace) ?? rulesIn(namespace);
+  rulesOf.set(namespace, present);
+  const { resourceRules, incomplete } = await present.catch((error: unknown) => {
+    rulesOf.delete(namespace);
+    throw error;
+  });
+  return allows(resourceRules, wish) || (incomplete && (await review(wish)));
+}
+
+async function rulesIn(namespace: string): Promise<RulesStatus> {
+  const body = { apiVersion: API_VERSION, kind: 'SelfSubjectRulesReview', spec: { namespace } };
+  const { status } = await call<{ status: RulesStatus }>(`${REVIEWS}/selfsubjectrulesreviews`, {
+    method: 'POST',
+    body,
+  });
+  return status;
+}
+
+async function review({ verb, group, resource, subresource, namespace }: Wish): Promise<boolean> {
+  const resourceAttributes = { verb, group, resource, subresource, namespace };
+  const body = { apiVersion: API_VERSION, kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } };
+  const { status } = await call<{ status: { allowed: boolean } }>(`${REVIEWS}/selfsubjectaccessreviews`, {
+    method: 'POST',
+    body,
+  });
+  return status.allowed;
+}
+
+/** What several pages ask for. */
+export const MAY = {
+  changeNodes: { verb: 'patch', resource: 'nodes' },
+  deleteNodes: { verb: 'delete', resource: 'nodes' },
+  evict: { verb: 'create', resource: 'pods', subresource: 'eviction', namespace: '' },
+  readSecrets: { verb: 'list', resource: 'secrets', namespace: 'kube-system' },
+  revoke: { verb: 'patch', resource: 'secrets', namespace: 'kube-system' },
+  makeTokens: { verb: 'create', resource: 'secrets', namespace: 'kube-system' },
+  deleteTokens: { verb: 'delete', resource: 'secrets', namespace: 'kube-system' },
+  approve: {
+    ...{ verb: 'update', group: 'certificates.k8s.io' },
+    ...{ resource: 'certificatesigningrequests', subresource: 'approval' },
+  },
+  foresee: { verb: 'create', group: 'fleet.everynode.dev', resource: 'hosteffects' },
+} as const satisfies Record<string, Wish>;

@@ -1,0 +1,121 @@
+/** What may change where in the next days: windows and freezes of all policies, by the time zones of their hosts. */
+import { useCallback, useEffect, useState } from 'react';
+import type { ChangeCalendar } from '../../shared/kube/change-calendar.js';
+import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
+import { call } from '../api/call.js';
+import { useEvery, useLiveList } from '../api/live-list.js';
+import { Command } from '../layout/command.js';
+import controls from '../layout/controls.module.css';
+import { Shell } from '../layout/shell.js';
+import { useQuery } from '../layout/use-query.js';
+import classes from './calendar-page.module.css';
+import { LOOKS, type SpanLook } from './spans.js';
+import { ZoneRow } from './zone-row.js';
+
+const POLICIES = '/apis/fleet.everynode.dev/v1';
+const DAYS = ['3', '7', '14', '30'];
+const USUAL_DAYS = '7';
+/** Time passes, and what was ahead is here. */
+const RENEW_MS = 60_000;
+
+export function CalendarPage() {
+  const { objects, phase, error } = useLiveList<RolloutPolicy>(`${POLICIES}/rolloutpolicies`);
+  const [params, set] = useQuery();
+  const days = DAYS.find((each) => each === params.get('days')) ?? USUAL_DAYS;
+  return (
+    <Shell phase={phase}>
+      <h1>Calendar</h1>
+      {phase === 'loading' && <p role="status">Loading policies…</p>}
+      {phase === 'refused' && <p role="alert">You may not see policies: {error?.message}</p>}
+      {phase === 'live' && objects.length === 0 && (
+        <p className={controls.card}>
+          No policies: everything may change at any time. A <code>RolloutPolicy</code> with{' '}
+          <code>windows</code> or <code>freezes</code> says when it may.
+        </p>
+      )}
+      {objects.length > 0 && (
+        <div className={controls.row}>
+          <label>
+            Days{' '}
+            <select
+              className={controls.input}
+              value={days}
+              onChange={(event) => set('days', event.target.value === USUAL_DAYS ? '' : event.target.value)}
+            >
+              {DAYS.map((each) => (
+                <option key={each}>{each}</option>
+              ))}
+            </select>
+          </label>
+          <ul className={classes.legend} aria-label="Colours">
+            {(Object.keys(LOOKS) as SpanLook[]).map((look) => (
+              <li key={look}>
+                <span className={classes.swatch} data-look={look} /> {LOOKS[look]}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {objects.map((policy) => (
+        <Policy key={policy.metadata.uid} policy={policy} days={days} />
+      ))}
+      {objects.length > 0 && <Command text="kubectl get rolloutpolicies -A" />}
+    </Shell>
+  );
+}
+
+function Policy({ policy: { metadata }, days }: { policy: RolloutPolicy; days: string }) {
+  const { namespace = '', name, resourceVersion } = metadata;
+  const { calendar, problem } = useCalendar(
+    `${POLICIES}/namespaces/${namespace}/rolloutpolicies/${name}/calendar?days=${days}`,
+    resourceVersion,
+  );
+  return (
+    <section className={controls.card} aria-label={`Policy ${namespace}/${name}`}>
+      <h2>
+        {namespace}/{name}
+      </h2>
+      {problem && <p role="alert">{problem}</p>}
+      {!calendar && !problem && <p role="status">Loading…</p>}
+      {calendar && (
+        <>
+          <p className={controls.dim}>
+            {calendar.daemonSets.length === 0
+              ? 'It governs no DaemonSet at present.'
+              : `Governs ${calendar.daemonSets.join(', ')}.`}
+          </p>
+          {calendar.held && (
+            <p role="status">
+              <strong>The policy is {calendar.held}:</strong> nothing changes, whatever its windows say.
+            </p>
+          )}
+          {calendar.zones.map((zone) => (
+            <ZoneRow key={zone.zones.join()} zone={zone} from={calendar.from} to={calendar.to} />
+          ))}
+        </>
+      )}
+    </section>
+  );
+}
+
+/** Asked anew when the policy changes, and as time passes. */
+function useCalendar(path: string, revision: string | undefined) {
+  const [answer, setAnswer] = useState<{ calendar?: ChangeCalendar; problem: string }>({ problem: '' });
+  const [turn, setTurn] = useState(0);
+  useEvery(
+    RENEW_MS,
+    useCallback(() => setTurn((count) => count + 1), []),
+  );
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another revision, or another minute, is another answer
+  useEffect(() => {
+    const leave = new AbortController();
+    call<ChangeCalendar>(path, { signal: leave.signal }).then(
+      (calendar) => setAnswer({ calendar, problem: '' }),
+      (error: unknown) => {
+        if (!leave.signal.aborted) setAnswer({ problem: String(error) });
+      },
+    );
+    return () => leave.abort();
+  }, [path, revision, turn]);
+  return answer;
+}

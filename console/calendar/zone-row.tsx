@@ -1,0 +1,96 @@
+/** Hosts of the same zones: a line of time, and the same in words. */
+import type { CalendarSpan, CalendarZone } from '../../shared/kube/change-calendar.js';
+import controls from '../layout/controls.module.css';
+import { TimeText } from '../layout/time-text.js';
+import classes from './calendar-page.module.css';
+import { LOOKS, lookOf, midnightsBetween, placeOf, wallText } from './spans.js';
+
+/** Windows of each minute would be a book. */
+const MOST_LISTED = 100;
+
+interface ZoneRowProps {
+  zone: CalendarZone;
+  from: string;
+  to: string;
+}
+
+export function ZoneRow({ zone: { zones, hosts, spans }, from, to }: ZoneRowProps) {
+  const names = zones.join(', ') || 'any zone';
+  // Windows' zones come before those of freezes.
+  const [own] = zones;
+  const [now, next] = spans;
+  return (
+    <div className={classes.zone}>
+      <h3>
+        {names} · {hosts === 1 ? '1 host' : `${hosts} hosts`}
+      </h3>
+      <div className={classes.track} aria-hidden="true">
+        {spans.map((span) => {
+          const { left, width } = placeOf(span, from, to);
+          return (
+            <span
+              key={span.from}
+              className={classes.span}
+              data-look={lookOf(span)}
+              title={`${wallText(span.from, own)} to ${wallText(span.to, own)}: ${LOOKS[lookOf(span)]}`}
+              style={{ left: percent(left), width: percent(width) }}
+            />
+          );
+        })}
+        {midnightsBetween(from, to).map((day) => (
+          <span
+            key={day.getTime()}
+            className={classes.day}
+            style={{ left: percent(placeOf({ from: day.toISOString(), to, may: 'nothing' }, from, to).left) }}
+          >
+            {day.toLocaleDateString(undefined, { weekday: 'short', day: 'numeric' })}
+          </span>
+        ))}
+      </div>
+      {now && (
+        <p>
+          Now: {LOOKS[lookOf(now)]}
+          {now.why && ` (${now.why})`}
+          {next && (
+            <>
+              , until {wallText(now.to, own)}
+              {own && ` ${own}`} (<TimeText at={now.to} />)
+            </>
+          )}
+          .
+        </p>
+      )}
+      <Changes spans={spans} zone={own} />
+    </div>
+  );
+}
+
+/** What may be read aloud, and on a phone: each time something may change, in the hosts' zone and the viewer's. */
+function Changes({ spans, zone }: { spans: readonly CalendarSpan[]; zone: string | undefined }) {
+  const told = spans.filter((span) => lookOf(span) !== 'closed');
+  if (told.length === 0 || spans.length === 1) return null;
+  return (
+    <details>
+      <summary>{told.length} times in all</summary>
+      <ul>
+        {told.slice(0, MOST_LISTED).map((span) => (
+          <li key={span.from}>
+            {wallText(span.from, zone)} to {wallText(span.to, zone)}
+            {zone && ` ${zone}`}: {LOOKS[lookOf(span)]}
+            {zone && (
+              <span className={controls.dim}>
+                {' '}
+                · for you {wallText(span.from)} to {wallText(span.to)}
+              </span>
+            )}
+          </li>
+        ))}
+      </ul>
+      {told.length > MOST_LISTED && <p>and {told.length - MOST_LISTED} more</p>}
+    </details>
+  );
+}
+
+function percent(part: number): string {
+  return `${(part * 100).toFixed(3)}%`;
+}

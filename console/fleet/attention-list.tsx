@@ -1,0 +1,88 @@
+/** What needs a person first, with how many; a press shows those hosts, or the rollouts. */
+import { useCallback, useEffect, useState } from 'react';
+import { Link } from 'wouter';
+import type { Host } from '../../shared/kube/host.js';
+import type { Rollout } from '../../shared/kube/rollout.js';
+import { call } from '../api/call.js';
+import { useEvery, useLiveList } from '../api/live-list.js';
+import controls from '../layout/controls.module.css';
+import { useHeld } from '../layout/use-held.js';
+import {
+  coordinatorVersion,
+  countTroubles,
+  type Surroundings,
+  TROUBLE_NAMES,
+  TROUBLES,
+  type Trouble,
+} from './attention.js';
+import classes from './attention-list.module.css';
+
+const ROLLOUTS = '/apis/fleet.everynode.dev/v1/rollouts';
+const MINUTE_MS = 60_000;
+
+interface AttentionListProps {
+  hosts: readonly Host[];
+  surroundings: Surroundings;
+  chosen: Trouble | undefined;
+  onChoose: (trouble: Trouble | undefined) => void;
+}
+
+export function AttentionList({ hosts, surroundings, chosen, onChoose }: AttentionListProps) {
+  const { objects: rollouts } = useLiveList<Rollout>(ROLLOUTS);
+  const [isPointedAt, setPointedAt] = useState(false);
+  const counts = countTroubles(hosts, rollouts, surroundings);
+  const present = TROUBLES.filter((trouble) => counts[trouble] > 0 || trouble === chosen);
+  // What is about to be pressed stays where it is.
+  const shown = useHeld(present, isPointedAt);
+  return (
+    <section
+      className={controls.card}
+      aria-label="Needs attention"
+      onPointerEnter={() => setPointedAt(true)}
+      onPointerLeave={() => setPointedAt(false)}
+    >
+      <h2>Needs attention</h2>
+      {shown.length === 0 && <p className={controls.dim}>Nothing. All hosts do what they should.</p>}
+      <ul className={classes.list}>
+        {shown.map((trouble) => (
+          <li key={trouble}>
+            {trouble === 'rollouts' ? (
+              <Link href="/rollouts" className={classes.item} data-trouble={trouble}>
+                <strong>{counts[trouble]}</strong> {TROUBLE_NAMES[trouble]}
+              </Link>
+            ) : (
+              <button
+                type="button"
+                className={classes.item}
+                data-trouble={trouble}
+                aria-pressed={trouble === chosen}
+                onClick={() => onChoose(trouble === chosen ? undefined : trouble)}
+              >
+                <strong>{counts[trouble]}</strong> {TROUBLE_NAMES[trouble]}
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** The time, each minute anew, and the coordinator's version. */
+export function useSurroundings(): Surroundings {
+  const [now, setNow] = useState(Date.now);
+  const [version, setVersion] = useState('');
+  useEvery(
+    MINUTE_MS,
+    useCallback(() => setNow(Date.now()), []),
+  );
+  useEffect(() => {
+    const leave = new AbortController();
+    void call<{ gitVersion?: string }>('/version', { signal: leave.signal }).then(
+      ({ gitVersion = '' }) => setVersion(coordinatorVersion(gitVersion)),
+      () => undefined,
+    );
+    return () => leave.abort();
+  }, []);
+  return { now, version };
+}

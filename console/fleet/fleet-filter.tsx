@@ -1,0 +1,50 @@
+/** Which hosts are shown, and by which label the map groups them. */
+import controls from '../layout/controls.module.css';
+
+interface FleetFilterProps {
+  filterText: string;
+  /** What is wrong with it. */
+  problem?: string;
+  label: string;
+  /** Those that hosts can be grouped by. */
+  labels: readonly string[];
+  /** A name of the URL's query, and its new value. */
+  onChange: (name: 'filter' | 'group', value: string) => void;
+}
+
+export function FleetFilter({ filterText, problem, label, labels, onChange }: FleetFilterProps) {
+  return (
+    <div className={controls.row}>
+      <label>
+        Filter{' '}
+        <input
+          className={controls.input}
+          type="search"
+          value={filterText}
+          placeholder="site=hamburg, or a name"
+          aria-invalid={problem !== undefined}
+          data-shortcut="/"
+          onChange={(event) => onChange('filter', event.target.value)}
+        />
+      </label>
+      <label>
+        Group by{' '}
+        <select
+          className={controls.input}
+          value={label}
+          onChange={(event) => onChange('group', event.target.value)}
+        >
+          <option value="">nothing</option>
+          {labels.map((key) => (
+            <option key={key}>{key}</option>
+          ))}
+        </select>
+      </label>
+      {problem && (
+        <p role="alert" className={controls.problem}>
+          {problem}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,75 @@
+/** What a change of hosts would do to Pods, in words: asked before anything is saved. */
+import { useEffect, useState } from 'react';
+import type { DaemonSetEffect, HostEffect } from '../../shared/kube/host-effect.js';
+import type { NodeChange } from '../../shared/kube/node-change.js';
+import { effectOf } from '../api/node-writes.js';
+import { MAY, useMay } from '../api/rights.js';
+import controls from './controls.module.css';
+
+interface EffectTextProps {
+  hosts: readonly string[];
+  change: NodeChange;
+}
+
+/** Asks anew for each other change. Says so where the person may not ask. */
+export function EffectText({ hosts, change }: EffectTextProps) {
+  const mayAsk = useMay(MAY.foresee);
+  const asked = JSON.stringify({ hosts, change });
+  const [answer, setAnswer] = useState<{ asked: string; effect?: HostEffect; problem?: string }>();
+  useEffect(() => {
+    if (!mayAsk) return;
+    const leave = new AbortController();
+    const wish = JSON.parse(asked) as EffectTextProps;
+    effectOf(wish.hosts, wish.change, leave.signal).then(
+      (effect) => setAnswer({ asked, effect }),
+      (error: unknown) => {
+        if (!leave.signal.aborted) setAnswer({ asked, problem: String(error) });
+      },
+    );
+    return () => leave.abort();
+  }, [asked, mayAsk]);
+  if (!mayAsk) return <p className={controls.dim}>You may not ask which Pods would come and go.</p>;
+  if (answer?.asked !== asked) return <p role="status">Looking which Pods would come and go…</p>;
+  if (!answer.effect) return <p role="alert">{answer.problem}</p>;
+  return <Effect effect={answer.effect} />;
+}
+
+function Effect({ effect: { daemonSets, evicted, missing } }: { effect: HostEffect }) {
+  const changes = daemonSets.length > 0 || evicted > 0;
+  return (
+    <div role="status" aria-label="Effect">
+      {!changes && <p>No Pod comes or goes.</p>}
+      {changes && (
+        <ul>
+          {daemonSets.map((each) => (
+            <li key={`${each.namespace}/${each.name}`}>
+              <strong>
+                {each.namespace}/{each.name}
+              </strong>
+              : {countsOf(each)}
+            </li>
+          ))}
+          {evicted > 0 && <li>{pods(evicted)} of no DaemonSet are driven out.</li>}
+        </ul>
+      )}
+      {missing.length > 0 && <p>{missing.length} of the hosts are there no more.</p>}
+    </div>
+  );
+}
+
+function countsOf({ starts, startsOn, stops, stopsOn }: DaemonSetEffect): string {
+  const parts = [
+    starts > 0 && `${pods(starts)} come (${namesOf(startsOn, starts)})`,
+    stops > 0 && `${pods(stops)} go (${namesOf(stopsOn, stops)})`,
+  ];
+  return parts.filter(Boolean).join(', ');
+}
+
+function namesOf(names: readonly string[], count: number): string {
+  const more = count - names.length;
+  return names.join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
+
+function pods(count: number): string {
+  return count === 1 ? '1 Pod' : `${count} Pods`;
+}

@@ -1,0 +1,17 @@
+/** Where one can go, in the order in which it is offered. */
+
+export interface Place {
+  path: string;
+  name: string;
+  /** Pressed after `g`. */
+  key: string;
+}
+
+export const PLACES: readonly Place[] = [
+  { path: '/', name: 'Fleet', key: 'f' },
+  { path: '/rollouts', name: 'Rollouts', key: 'r' },
+  { path: '/daemonsets', name: 'DaemonSets', key: 'd' },
+  { path: '/calendar', name: 'Calendar', key: 'c' },
+  { path: '/onboarding', name: 'Onboarding', key: 'o' },
+  { path: '/audit', name: 'Audit', key: 'a' },
+];

@@ -1,0 +1,59 @@
+/** Hosts as they join, the newest first. */
+import { useState } from 'react';
+import { Link } from 'wouter';
+import type { Host } from '../../shared/kube/host.js';
+import { useLiveList } from '../api/live-list.js';
+import { ListTable } from '../layout/list-table.js';
+import { TimeText } from '../layout/time-text.js';
+import classes from './onboarding.module.css';
+
+const HOSTS = '/apis/fleet.everynode.dev/v1/hosts';
+const MOST = 20;
+
+export function JoinedHosts() {
+  const { objects, phase, error } = useLiveList<Host>(HOSTS);
+  const [openedAt] = useState(Date.now);
+  const newest = objects
+    .filter(({ metadata }) => metadata.creationTimestamp)
+    .sort((a, b) => joinedAt(b) - joinedAt(a) || (a.metadata.name < b.metadata.name ? -1 : 1))
+    .slice(0, MOST);
+  const since = objects.filter((host) => joinedAt(host) >= openedAt).length;
+  return (
+    <section className={classes.part} aria-label="Joined hosts">
+      <h2>Hosts as they join</h2>
+      {phase === 'refused' && <p role="alert">You may not see hosts: {error?.message}</p>}
+      {phase === 'live' && (
+        <p role="status">
+          {objects.length === 1 ? '1 host' : `${objects.length} hosts`} in the fleet, {since} joined since you
+          opened this page.
+        </p>
+      )}
+      {newest.length > 0 && (
+        <ListTable label="Newest hosts" columns={['Host', 'Joined', 'State', 'Labels']}>
+          {newest.map(({ metadata, status }) => (
+            <tr key={metadata.name}>
+              <th scope="row">
+                <Link href={`/hosts/${metadata.name}`}>{metadata.name}</Link>
+              </th>
+              <td>{metadata.creationTimestamp && <TimeText at={metadata.creationTimestamp} />}</td>
+              <td>{status.state}</td>
+              <td>{ownLabels(metadata.labels)}</td>
+            </tr>
+          ))}
+        </ListTable>
+      )}
+    </section>
+  );
+}
+
+function joinedAt({ metadata }: Host): number {
+  return Date.parse(metadata.creationTimestamp ?? '');
+}
+
+/** Without those that every host has. */
+function ownLabels(labels: Readonly<Record<string, string>> = {}): string {
+  return Object.entries(labels)
+    .filter(([key]) => !key.includes('kubernetes.io/'))
+    .map(([key, value]) => `${key}=${value}`)
+    .join(', ');
+}

@@ -1,0 +1,47 @@
+/** Bringing hosts in: a line for them to type, those that wait for a person's word, and those that have joined. */
+import { useEffect, useState } from 'react';
+import type { JoinAddress } from '../../shared/kube/join-address.js';
+import { call } from '../api/call.js';
+import { MAY, useMay } from '../api/rights.js';
+import controls from '../layout/controls.module.css';
+import { Shell } from '../layout/shell.js';
+import { JoinForm } from './join-form.js';
+import { JoinedHosts } from './joined-hosts.js';
+import { TokenList } from './token-list.js';
+import { WaitingRoom } from './waiting-room.js';
+
+const JOIN_ADDRESS = '/apis/fleet.everynode.dev/v1/joinaddress';
+
+export function OnboardingPage() {
+  const mayMake = useMay(MAY.makeTokens);
+  const mayRead = useMay(MAY.readSecrets);
+  const { address, problem } = useJoinAddress();
+  return (
+    <Shell>
+      <h1>Onboarding</h1>
+      {problem && <p role="alert">{problem}</p>}
+      {mayMake && address && <JoinForm address={address} />}
+      {!mayMake && (
+        <p className={controls.card}>
+          You may not make join lines: that takes the right to create Secrets in <code>kube-system</code>.
+        </p>
+      )}
+      <WaitingRoom isAsked={address?.approval ?? false} />
+      <JoinedHosts />
+      {mayRead && <TokenList />}
+    </Shell>
+  );
+}
+
+function useJoinAddress(): { address: JoinAddress | undefined; problem: string } {
+  const [address, setAddress] = useState<JoinAddress>();
+  const [problem, setProblem] = useState('');
+  useEffect(() => {
+    const leave = new AbortController();
+    call<JoinAddress>(JOIN_ADDRESS, { signal: leave.signal }).then(setAddress, (error: unknown) => {
+      if (!leave.signal.aborted) setProblem(error instanceof Error ? error.message : String(error));
+    });
+    return () => leave.abort();
+  }, []);
+  return { address, problem };
+}

@@ -1,0 +1,82 @@
+/** Tokens by which hosts may still join, without their secrets. */
+import { useState } from 'react';
+import type { Secret } from '../../shared/kube/config.js';
+import {
+  TOKEN_SECRET_PREFIX,
+  TOKEN_SECRET_TYPE,
+  type TokenFacts,
+  tokenFacts,
+} from '../../shared/kube/join-token.js';
+import { request } from '../api/call.js';
+import { useLiveList } from '../api/live-list.js';
+import { MAY, useMay } from '../api/rights.js';
+import { Command } from '../layout/command.js';
+import { ConfirmDialog } from '../layout/confirm-dialog.js';
+import controls from '../layout/controls.module.css';
+import { ListTable } from '../layout/list-table.js';
+import { TimeText } from '../layout/time-text.js';
+import { TOKENS } from './make-token.js';
+import classes from './onboarding.module.css';
+
+const PATH = `${TOKENS}?fieldSelector=${encodeURIComponent(`type=${TOKEN_SECRET_TYPE}`)}`;
+
+export function TokenList() {
+  const { objects, phase } = useLiveList<Secret>(PATH);
+  const mayDelete = useMay(MAY.deleteTokens);
+  const [revoked, setRevoked] = useState<TokenFacts>();
+  const tokens = objects.map(tokenFacts);
+  return (
+    <section className={classes.part} aria-label="Tokens">
+      <h2>Tokens</h2>
+      {phase === 'live' && tokens.length === 0 && <p>None: nobody can join.</p>}
+      {tokens.length > 0 && (
+        <ListTable label="List of tokens" columns={['Token', 'Ends', 'Hosts', 'Names', 'For', '']}>
+          {tokens.map((token) => (
+            <tr key={token.id}>
+              <th scope="row">
+                <code>{token.id}</code>
+              </th>
+              <td>{token.expires ? <TimeText at={token.expires} /> : 'never'}</td>
+              <td>{USES[token.uses]}</td>
+              <td>{token.nodes === '*' ? 'any' : token.nodes}</td>
+              <td>{token.description}</td>
+              <td>
+                {mayDelete && (
+                  <button
+                    type="button"
+                    className={controls.button}
+                    aria-label={`Revoke token ${token.id}`}
+                    onClick={() => setRevoked(token)}
+                  >
+                    Revoke
+                  </button>
+                )}
+              </td>
+            </tr>
+          ))}
+        </ListTable>
+      )}
+      {revoked && (
+        <ConfirmDialog
+          question={{
+            title: `Revoke token ${revoked.id}?`,
+            text: (
+              <>
+                <p>Nobody joins by it any more. Hosts that have joined stay.</p>
+                <Command text={`everynode token revoke ${revoked.id}`} />
+              </>
+            ),
+            act: 'Revoke',
+            reason: 'none',
+            perform: async () => {
+              await request(`${TOKENS}/${TOKEN_SECRET_PREFIX}${revoked.id}`, { method: 'DELETE' });
+            },
+          }}
+          onClose={() => setRevoked(undefined)}
+        />
+      )}
+    </section>
+  );
+}
+
+const USES: Readonly<Record<TokenFacts['uses'], string>> = { any: 'any number', 1: 'one', 0: 'used up' };

@@ -1,0 +1,102 @@
+/** Ctrl-K: one field to go anywhere and do what is about the person. A combobox as ARIA's practices have it. */
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { useLocation } from 'wouter';
+import type { KubeObject } from '../../shared/kube/meta.js';
+import { call } from '../api/call.js';
+import { signOut } from '../layout/person.js';
+import { applyTheme } from '../layout/themes.js';
+import classes from './command-palette.module.css';
+import { type PaletteItem, type PaletteObjects, paletteItems } from './palette-items.js';
+
+const NOTHING: PaletteObjects = { daemonSets: [], rollouts: [] };
+
+interface CommandPaletteProps {
+  onClose: () => void;
+  onHelp: () => void;
+}
+
+export function CommandPalette({ onClose, onHelp }: CommandPaletteProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  const [typed, setTyped] = useState('');
+  const [at, setAt] = useState(0);
+  const [, navigate] = useLocation();
+  const items = paletteItems(typed, useObjects());
+  const chosen = Math.min(at, items.length - 1);
+  useEffect(() => dialog.current?.showModal(), []);
+
+  const perform = (item: PaletteItem | undefined) => {
+    if (!item) return;
+    dialog.current?.close();
+    if ('go' in item) navigate(item.go);
+    else if ('theme' in item) applyTheme(item.theme);
+    else if (item.act === 'help') onHelp();
+    else void signOut();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
+    if (step !== 0) {
+      event.preventDefault();
+      setAt((chosen + step + items.length) % items.length);
+    }
+    if (event.key === 'Enter') perform(items[chosen]);
+  };
+  return (
+    <dialog ref={dialog} className={classes.palette} aria-label="Go to" onClose={onClose}>
+      <input
+        className={classes.field}
+        role="combobox"
+        aria-label="Go to a page, a host, a DaemonSet, a rollout"
+        aria-expanded="true"
+        aria-controls={`${id}-list`}
+        aria-activedescendant={items[chosen] ? `${id}-${chosen}` : undefined}
+        placeholder="Page, host, DaemonSet, rollout…"
+        autoComplete="off"
+        spellCheck={false}
+        value={typed}
+        onChange={(event) => {
+          setTyped(event.target.value);
+          setAt(0);
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <div className={classes.list} id={`${id}-list`} role="listbox" aria-label="Where to">
+        {items.map((item, index) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: keys are heard by the field, which has the focus
+          <div
+            key={item.id}
+            id={`${id}-${index}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === chosen}
+            className={classes.item}
+            onPointerMove={() => setAt(index)}
+            onClick={() => perform(item)}
+          >
+            {item.text} <span>{item.hint}</span>
+          </div>
+        ))}
+      </div>
+    </dialog>
+  );
+}
+
+/** Asked once, when it opens. What one may not see is not offered. */
+function useObjects(): PaletteObjects {
+  const [objects, setObjects] = useState(NOTHING);
+  useEffect(() => {
+    const leave = new AbortController();
+    const list = (path: string) =>
+      call<{ items: KubeObject[] }>(path, { signal: leave.signal }).then(
+        ({ items }) => items,
+        () => [],
+      );
+    void Promise.all([list('/apis/apps/v1/daemonsets'), list('/apis/fleet.everynode.dev/v1/rollouts')]).then(
+      ([daemonSets, rollouts]) => {
+        if (!leave.signal.aborted) setObjects({ daemonSets, rollouts });
+      },
+    );
+    return () => leave.abort();
+  }, []);
+  return objects;
+}

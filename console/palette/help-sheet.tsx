@@ -1,0 +1,55 @@
+/** The sheet of shortcuts. */
+import { useEffect, useRef, useState } from 'react';
+import controls from '../layout/controls.module.css';
+import { PLACES } from '../layout/places.js';
+import table from '../layout/table.module.css';
+import classes from './help-sheet.module.css';
+import { hasSingleKeys, setSingleKeys } from './single-keys.js';
+
+const KEYS: readonly [keys: string, what: string][] = [
+  ['Ctrl K, ⌘ K', 'Go to a page, a host, a DaemonSet, a rollout'],
+  ['?', 'This sheet'],
+  ['/', 'The filter of the fleet'],
+  ...PLACES.map(({ key, name }): [string, string] => [`g ${key}`, name]),
+  ['Tab, Shift Tab', 'From one control to the next, and back'],
+  ['Escape', 'Close what asks'],
+];
+
+export function HelpSheet({ onClose }: { onClose: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [isOn, setOn] = useState(hasSingleKeys);
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog ref={dialog} className={classes.sheet} aria-label="Keyboard shortcuts" onClose={onClose}>
+      <h2>Keyboard shortcuts</h2>
+      <table className={table.table}>
+        <tbody>
+          {KEYS.map(([keys, what]) => (
+            <tr key={keys}>
+              <th scope="row">
+                <kbd>{keys}</kbd>
+              </th>
+              <td>{what}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <label className={controls.row}>
+        <input
+          type="checkbox"
+          checked={isOn}
+          onChange={(event) => {
+            setOn(event.target.checked);
+            setSingleKeys(event.target.checked);
+          }}
+        />
+        Shortcuts of single keys (?, /, g …)
+      </label>
+      <div className={controls.row}>
+        <button type="button" className={controls.button} onClick={() => dialog.current?.close()}>
+          Close
+        </button>
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,67 @@
+/** What the command palette offers for what was typed. Pure. */
+import type { KubeObject } from '../../shared/kube/meta.js';
+import { PLACES } from '../layout/places.js';
+import { THEMES, type Theme } from '../layout/theme-names.js';
+
+export type PaletteItem = { id: string; text: string; hint: string } & (
+  | { go: string }
+  | { theme: Theme }
+  | { act: 'sign-out' | 'help' }
+);
+
+/** What is there to go to. */
+export interface PaletteObjects {
+  daemonSets: readonly KubeObject[];
+  rollouts: readonly KubeObject[];
+}
+
+const MOST = 12;
+/** What may be a host's name. */
+const HOST_NAME = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/;
+
+/** Those that fit what was typed, best first. */
+export function paletteItems(typed: string, objects: PaletteObjects): PaletteItem[] {
+  const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
+  const fits = ({ text, hint }: PaletteItem) => {
+    const whole = `${text} ${hint}`.toLowerCase();
+    return words.every((word) => whole.includes(word));
+  };
+  const begins = ({ text }: PaletteItem) => text.toLowerCase().startsWith(words[0] ?? '');
+  const found = everything(objects).filter(fits);
+  const ordered = [...found.filter(begins), ...found.filter((item) => !begins(item))];
+  return [...ordered.slice(0, MOST), ...hostItems(typed.trim())];
+}
+
+function everything({ daemonSets, rollouts }: PaletteObjects): PaletteItem[] {
+  return [
+    ...PLACES.map(({ path, name, key }) => ({ id: path, text: name, hint: `page · g ${key}`, go: path })),
+    ...daemonSets.map((each) => objectItem('DaemonSet', '/daemonsets', each)),
+    ...rollouts.map((each) => objectItem('rollout', '/rollouts', each)),
+    ...THEMES.map((theme) => ({
+      id: `theme ${theme}`,
+      text: `Theme: ${theme}`,
+      hint: 'this browser',
+      theme,
+    })),
+    { id: 'help', text: 'Keyboard shortcuts', hint: '?', act: 'help' },
+    { id: 'sign-out', text: 'Sign out', hint: '', act: 'sign-out' },
+  ];
+}
+
+function objectItem(what: string, place: string, { metadata }: KubeObject): PaletteItem {
+  const { namespace = '', name } = metadata;
+  const go = `${place}/${namespace}/${name}`;
+  return { id: go, text: `${namespace}/${name}`, hint: what, go };
+}
+
+/** Hosts are too many to list: what was typed may be one, or a filter of them. */
+function hostItems(typed: string): PaletteItem[] {
+  if (typed === '') return [];
+  const filter = `/?filter=${encodeURIComponent(typed)}`;
+  return [
+    ...(HOST_NAME.test(typed)
+      ? [{ id: 'host', text: `Host ${typed}`, hint: 'go to it', go: `/hosts/${typed}` }]
+      : []),
+    { id: 'filter', text: `Hosts that fit “${typed}”`, hint: 'fleet, filtered', go: filter },
+  ];
+}

@@ -1,0 +1,160 @@
+/**
+ * Signing a person in at an OpenID Connect issuer: authorization code with PKCE (RFC 6749, 7636; OpenID Connect Core 3.1). Nothing of
+ * an attempt is kept here: what has to be remembered until the person is back goes along in a cookie of their own browser.
+ */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { decodeJwt, errors } from 'jose';
+import type { Logger } from '../../shared/process/log.js';
+import type { Fetch } from './oidc.js';
+
+export interface OidcClient {
+  issuer: string;
+  clientId: string;
+  /** Absent: a public client, which PKCE alone proves. */
+  clientSecret?: string;
+  scopes: readonly string[];
+}
+
+/** What is asked of the browser: to go to `url`, and to bring `attempt` along when it comes back. */
+export interface SignInBegun {
+  url: string;
+  attempt: string;
+}
+
+/** What the browser keeps of its attempt. */
+interface Attempt {
+  state: string;
+  nonce: string;
+  verifier: string;
+}
+
+interface Endpoints {
+  authorization: URL;
+  token: string;
+}
+
+/** The issuer, or who speaks for it, did not let the person in. The message is for them. */
+export class SignInRefused extends Error {
+  override name = 'SignInRefused';
+}
+
+export class OidcSignIn {
+  readonly #client: OidcClient;
+  readonly #fetch: Fetch;
+  readonly #log: Logger;
+
+  constructor(client: OidcClient, { fetch, log }: { fetch: Fetch; log: Logger }) {
+    this.#client = client;
+    this.#fetch = fetch;
+    this.#log = log.child({ component: 'oidc' });
+  }
+
+  /** `redirectUri`: where the issuer is to send the browser back to. Throws SignInRefused when the issuer cannot be reached. */
+  async begin(redirectUri: string): Promise<SignInBegun> {
+    const { authorization } = await this.#discover();
+    const attempt: Attempt = { state: randomText(), nonce: randomText(), verifier: randomText() };
+    const query = {
+      response_type: 'code',
+      client_id: this.#client.clientId,
+      redirect_uri: redirectUri,
+      scope: this.#client.scopes.join(' '),
+      state: attempt.state,
+      nonce: attempt.nonce,
+      code_challenge: createHash('sha256').update(attempt.verifier).digest('base64url'),
+      code_challenge_method: 'S256',
+    };
+    for (const [name, value] of Object.entries(query)) authorization.searchParams.set(name, value);
+    return {
+      url: authorization.href,
+      attempt: Buffer.from(JSON.stringify(attempt)).toString('base64url'),
+    };
+  }
+
+  /** The ID token for what the issuer sent the browser back with, not verified yet but for its nonce. Throws SignInRefused. */
+  async finish(attempt: string | undefined, query: URLSearchParams, redirectUri: string): Promise<string> {
+    const { state, nonce, verifier } = attemptIn(attempt);
+    const [code, refusal] = [query.get('code'), query.get('error')];
+    if (!isSame(query.get('state') ?? '', state))
+      throw refused('this sign-in was not begun here, or is over');
+    if (refusal !== null) throw refused(`the issuer said ${JSON.stringify(refusal.slice(0, 80))}`);
+    if (code === null) throw refused('the issuer sent no code');
+    const token = await this.#exchange(code, verifier, redirectUri);
+    if (!isSame(String(nonceOf(token) ?? ''), nonce)) throw refused('the ID token is for another sign-in');
+    return token;
+  }
+
+  async #exchange(code: string, verifier: string, redirectUri: string): Promise<string> {
+    const { clientId, clientSecret } = this.#client;
+    const { token: endpoint } = await this.#discover();
+    const body = new URLSearchParams({
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: redirectUri,
+      client_id: clientId,
+      code_verifier: verifier,
+      ...(clientSecret === undefined ? {} : { client_secret: clientSecret }),
+    });
+    const answer = await this.#ask(endpoint, body.toString());
+    const { id_token: token } = answer;
+    if (typeof token !== 'string') throw refused('the issuer gave no ID token: is the scope openid missing?');
+    return token;
+  }
+
+  /** Asked each time: signing in is rare, and an issuer may move its endpoints. */
+  async #discover(): Promise<Endpoints> {
+    const { issuer } = this.#client;
+    const found = await this.#ask(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
+    const { issuer: named, authorization_endpoint: authorization, token_endpoint: token } = found;
+    if (named !== issuer || typeof authorization !== 'string' || typeof token !== 'string') {
+      throw refused('the issuer does not say where to sign in');
+    }
+    return { authorization: new URL(authorization), token };
+  }
+
+  async #ask(url: string, form?: string): Promise<Record<string, unknown>> {
+    try {
+      const answer = await this.#fetch(url, form);
+      if (answer.ok) return (await answer.json()) as Record<string, unknown>;
+      this.#log.warn({ code: answer.status }, 'the issuer refused a sign-in');
+      throw refused(`the issuer answered ${answer.status}`);
+    } catch (error) {
+      if (error instanceof SignInRefused) throw error;
+      this.#log.warn({ reason: String(error) }, 'the issuer could not be asked');
+      throw refused('the issuer cannot be reached');
+    }
+  }
+}
+
+function refused(message: string): SignInRefused {
+  return new SignInRefused(message);
+}
+
+function randomText(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+function attemptIn(text: string | undefined): Attempt {
+  try {
+    const { state, nonce, verifier } = JSON.parse(Buffer.from(text ?? '', 'base64url').toString());
+    if ([state, nonce, verifier].every((value) => typeof value === 'string' && value !== '')) {
+      return { state, nonce, verifier };
+    }
+  } catch {
+    // Whatever the browser sent: told below.
+  }
+  throw refused('this sign-in was not begun here, or is over');
+}
+
+function nonceOf(token: string): unknown {
+  try {
+    return decodeJwt(token).nonce;
+  } catch (error) {
+    if (error instanceof errors.JWTInvalid || error instanceof TypeError) return undefined;
+    throw error;
+  }
+}
+
+function isSame(given: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

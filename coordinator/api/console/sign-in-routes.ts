@@ -1,0 +1,66 @@
+/** Ways into the console besides a token: which there are, and the way over an OpenID Connect issuer and back. */
+import type { Server } from 'node:https';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { type OidcSignIn, SignInRefused } from '../../access/oidc-sign-in.js';
+import type { Gate } from '../gate.js';
+import { cookieOf } from './cookies.js';
+import type { ConsoleSessions } from './sessions.js';
+
+const WAYS_PATH = '/console/sign-in';
+const BEGIN_PATH = '/console/sign-in/oidc';
+const CALLBACK_PATH = '/console/sign-in/oidc/callback';
+const ATTEMPT_COOKIE = '__Host-everynode-attempt';
+/** Lax: it has to come along when the issuer sends the browser back. */
+const ATTEMPT_FLAGS = 'Path=/; Secure; HttpOnly; SameSite=Lax';
+const ATTEMPT_SECONDS = 600;
+/** `HOST:PORT` as browsers send it; anything else gets no redirect made of it. */
+const HOST_PATTERN = /^(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
+
+export interface SignInParts {
+  gate: Gate;
+  sessions: ConsoleSessions;
+  /** Absent: no issuer is configured. */
+  oidc?: OidcSignIn;
+}
+
+/** Adds the routes. */
+export function addSignIn(app: FastifyInstance<Server>, { gate, sessions, oidc }: SignInParts): void {
+  const onRequest = async ({ raw }: FastifyRequest) => gate.passAnybody(raw);
+  app.get(WAYS_PATH, { onRequest }, async () => ({ oidc: oidc !== undefined }));
+  if (!oidc) return;
+  app.get(BEGIN_PATH, { onRequest }, async (request, reply) => {
+    try {
+      const { url, attempt } = await oidc.begin(redirectUri(request));
+      const cookie = `${ATTEMPT_COOKIE}=${attempt}; ${ATTEMPT_FLAGS}; Max-Age=${ATTEMPT_SECONDS}`;
+      return reply.header('set-cookie', cookie).redirect(url);
+    } catch (error) {
+      return reply.redirect(pageThatTells(error));
+    }
+  });
+  app.get(CALLBACK_PATH, { onRequest }, async (request, reply) => {
+    const over = `${ATTEMPT_COOKIE}=; ${ATTEMPT_FLAGS}; Max-Age=0`;
+    try {
+      const query = new URL(request.url, 'https://here').searchParams;
+      const attempt = cookieOf(request.headers, ATTEMPT_COOKIE);
+      const token = await oidc.finish(attempt, query, redirectUri(request));
+      const user = await gate.userOfToken(token, request.raw);
+      if (!user) throw new SignInRefused('the coordinator does not accept the ID token: its log says why');
+      const session = sessions.begin(user.username, `Bearer ${token}`);
+      return reply.header('set-cookie', [over, session]).redirect('/console/');
+    } catch (error) {
+      return reply.header('set-cookie', over).redirect(pageThatTells(error));
+    }
+  });
+}
+
+/** By the name that the person knows the coordinator by; the issuer compares it with those that it was told of. */
+function redirectUri({ headers: { host = '' } }: FastifyRequest): string {
+  if (!HOST_PATTERN.test(host)) throw new SignInRefused('the Host header is not of the form HOST:PORT');
+  return `https://${host}${CALLBACK_PATH}`;
+}
+
+/** Throws what is nobody's refusal. */
+function pageThatTells(error: unknown): string {
+  if (!(error instanceof SignInRefused)) throw error;
+  return `/console/?refused=${encodeURIComponent(error.message)}`;
+}

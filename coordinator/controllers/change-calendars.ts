@@ -1,0 +1,89 @@
+/** Answers when a RolloutPolicy lets hosts be changed in the next days: by the same hours as its rollouts, of the present Nodes. */
+import { classifyHours, type HoursClass } from '../../shared/calendar/node-hours.js';
+import type { CalendarSpan, CalendarZone, ChangeCalendar } from '../../shared/kube/change-calendar.js';
+import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
+import { type ObjectRef, toTimestamp } from '../../shared/kube/meta.js';
+import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
+import type { Labels } from '../../shared/kube/selectors.js';
+import { notFound } from '../../shared/kube/status.js';
+import type { Clock } from '../../shared/process/clock.js';
+import { Slice } from '../../shared/process/slice.js';
+import { calendarSpans } from '../decisions/change-calendar.js';
+import { BY_NAMESPACE, type Informers } from '../informers/informer.js';
+import { rolloutPolicyKind } from '../kinds/index.js';
+import { governing } from './rollout-decision.js';
+
+const DAY_MS = 86_400_000;
+
+export interface ChangeCalendarParts {
+  informers: Pick<Informers, 'nodes' | 'daemonSets' | 'rolloutPolicies'>;
+  clock: Clock;
+}
+
+export class ChangeCalendars {
+  readonly #parts: ChangeCalendarParts;
+
+  constructor(parts: ChangeCalendarParts) {
+    this.#parts = parts;
+  }
+
+  /** From now on, for so many days. Visits all Nodes, in slices. Throws 404. */
+  async calendarOf(ref: ObjectRef, days: number): Promise<ChangeCalendar> {
+    const { informers, clock } = this.#parts;
+    const policy = informers.rolloutPolicies.get(ref);
+    if (!policy) throw notFound(rolloutPolicyKind, ref.name);
+    const { namespace = '', name } = policy.metadata;
+    const { paused, frozen } = policy.spec;
+    const from = clock.now();
+    const to = from + days * DAY_MS;
+    const slice = new Slice(clock);
+    const zones: CalendarZone[] = [];
+    for (const [own, hosts] of await this.#classes(policy)) {
+      const spans: CalendarSpan[] = [];
+      for (const span of calendarSpans(own, from, to)) {
+        spans.push(span);
+        await slice.pause();
+      }
+      zones.push({ zones: zonesOf(own), hosts, spans });
+    }
+    return {
+      ...{ kind: 'ChangeCalendar', apiVersion: `${FLEET_GROUP}/v1`, policy: { namespace, name } },
+      daemonSets: this.#governed(policy),
+      ...{ from: toTimestamp(from), to: toTimestamp(to) },
+      ...(frozen ? { held: 'frozen' } : paused ? { held: 'paused' } : {}),
+      zones: zones.sort((a, b) => b.hosts - a.hosts),
+    };
+  }
+
+  /** Hosts by the hours that they share. A policy without hosts has the hours of one without labels. */
+  async #classes({ spec }: RolloutPolicy): Promise<Map<HoursClass, number>> {
+    const slice = new Slice(this.#parts.clock);
+    const classOf = classifyHours(spec);
+    const counts = new Map<HoursClass, number>();
+    // Labels are shared and never change: most hosts have been classified before.
+    const known = new WeakMap<Labels, HoursClass>();
+    for (const { metadata } of this.#parts.informers.nodes.list()) {
+      const { labels = {} } = metadata;
+      const own = known.get(labels) ?? classOf(labels);
+      known.set(labels, own);
+      counts.set(own, (counts.get(own) ?? 0) + 1);
+      await slice.pause();
+    }
+    return counts.size > 0 ? counts : new Map([[classOf({}), 0]]);
+  }
+
+  #governed({ metadata }: RolloutPolicy): string[] {
+    const { daemonSets, rolloutPolicies } = this.#parts.informers;
+    const namespace = metadata.namespace ?? '';
+    const policies = rolloutPolicies.indexed(BY_NAMESPACE, namespace);
+    return daemonSets
+      .indexed(BY_NAMESPACE, namespace)
+      .filter((daemonSet) => governing(daemonSet, policies)?.metadata.name === metadata.name)
+      .map((daemonSet) => daemonSet.metadata.name)
+      .sort();
+  }
+}
+
+function zonesOf({ key }: HoursClass): string[] {
+  return [...new Set(key.split(','))].filter((name) => name !== '' && name !== '-');
+}

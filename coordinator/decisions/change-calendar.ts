@@ -1,0 +1,42 @@
+/** When what a policy governs may be replaced, as a calendar: spans of time, alike for all hosts of the same zones. */
+import type { Hours, HoursClass } from '../../shared/calendar/node-hours.js';
+import type { CalendarSpan } from '../../shared/kube/change-calendar.js';
+import { toTimestamp } from '../../shared/kube/meta.js';
+
+/** Of windows that open each minute there are more than a screen can show: what follows is left out. */
+const MOST_SPANS = 200;
+
+/** From `from` to `to`, ms since the epoch, without a gap; each yielded when the next begins, for looking for it takes its time. */
+export function* calendarSpans(
+  hours: Pick<HoursClass, 'at'>,
+  from: number,
+  to: number,
+): Generator<CalendarSpan> {
+  let begun: { at: number; hours: Hours } | undefined;
+  let at = from;
+  for (let spans = 0; at < to && spans < MOST_SPANS; ) {
+    const now = hours.at(at);
+    if (begun && !isAlike(begun.hours, now)) {
+      yield spanOf(begun.hours, begun.at, at);
+      spans += 1;
+      begun = undefined;
+    }
+    begun ??= { at, hours: now };
+    at = Math.min(now.until ?? to, to);
+  }
+  if (begun) yield spanOf(begun.hours, begun.at, at);
+}
+
+function spanOf({ replace, create, why, frozen }: Hours, from: number, to: number): CalendarSpan {
+  return {
+    from: toTimestamp(from),
+    to: toTimestamp(to),
+    may: replace ? 'replace' : create ? 'create' : 'nothing',
+    ...(frozen ? { frozen } : {}),
+    ...(why ? { why } : {}),
+  };
+}
+
+function isAlike(a: Hours, b: Hours): boolean {
+  return a.replace === b.replace && a.create === b.create && a.why === b.why;
+}
