@@ -5,7 +5,7 @@ import type { ConfigMap, Secret } from '../../shared/kube/config.js';
 import { type ConfigReference, configKey, configReferenceTo } from '../../shared/kube/config-reference.js';
 import type { DesiredObject, Held } from '../../shared/link/messages.js';
 import type { Logger } from '../../shared/process/log.js';
-import { writePrivateFile } from '../../shared/process/private-file.js';
+import { removePrivateFile, writePrivateFile } from '../../shared/process/private-file.js';
 import { decodeConfigFile, encodeConfigFile, type HeldConfig } from './config-file.js';
 import type { SecretBox } from './secret-box.js';
 
@@ -151,12 +151,12 @@ export class ConfigCache {
     if (!place) return;
     for (const held of given) {
       if (isKept(held)) await writePrivateFile(pathOf(place, held), encodeConfigFile(held, place.box));
-      else await rm(pathOf(place, held), { force: true });
+      else await removePrivateFile(pathOf(place, held));
       // Another version may have come meanwhile, and waits behind this one.
       if (this.#byUid.get(held.uid) === held) this.#unwritten.delete(held.uid);
     }
     for (const held of dropped) {
-      await rm(pathOf(place, held), { force: true });
+      await removePrivateFile(pathOf(place, held));
       this.#unwritten.delete(held.uid);
     }
   }

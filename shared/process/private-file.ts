@@ -1,6 +1,6 @@
 /** Files that only their owner reads, and that are whole or not there: whatever happens while they are written. */
 import { existsSync, mkdirSync } from 'node:fs';
-import { open, readFile, rename } from 'node:fs/promises';
+import { open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { countWritten } from './written-bytes.js';
 
@@ -35,6 +35,12 @@ export async function writePrivateFile(path: string, content: string | Uint8Arra
     await file.close();
   }
   await rename(temporary, path);
+  await syncDirectory(dirname(path));
+}
+
+/** Removes the file durably: a power cut does not bring it back. One that is not there is no error. */
+export async function removePrivateFile(path: string): Promise<void> {
+  await rm(path, { force: true });
   await syncDirectory(dirname(path));
 }
 

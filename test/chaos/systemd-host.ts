@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EngineContainers } from '../harness/engine-containers.js';
-import type { EngineKind } from '../harness/engines.js';
+import { CLEAN_CGROUPS, type EngineKind } from '../harness/engines.js';
 import { OOM_OF_TESTS } from '../harness/host-units.js';
 import type { TestHost, TestHosts } from '../harness/hosts.js';
 import { type ChaosHost, PacketLoss, runHere } from './chaos-host.js';
@@ -20,6 +20,28 @@ const ENGINES: Record<EngineKind, { socket: string; unit: string }> = {
   docker: { socket: '/run/docker.sock', unit: 'docker.service' },
   podman: { socket: '/run/podman/podman.sock', unit: 'podman.service' },
 };
+
+/**
+ * In test hosts Podman has mounts of its own, in which it keeps its containers' networks: held by a unit of their own they outlive
+ * Podman's death, as on a host where it has none.
+ */
+const PODMAN_MOUNTS: readonly (readonly [string, string])[] = [
+  ['/etc/engine-mounts', `${CLEAN_CGROUPS}echo $$ >/run/engine-mounts.pid\nexec sleep infinity\n`],
+  [
+    '/etc/systemd/system/engine-mounts.service',
+    '[Service]\nExecStart=/usr/bin/unshare -m sh /etc/engine-mounts\n',
+  ],
+  [
+    '/etc/systemd/system/podman.service.d/z-mounts.conf',
+    `[Unit]
+Requires=engine-mounts.service
+After=engine-mounts.service
+[Service]
+ExecStart=
+ExecStart=/bin/sh -c 'until [ -s /run/engine-mounts.pid ]; do sleep 0.05; done; exec nsenter -m -t $(cat /run/engine-mounts.pid) podman system service --time=0'
+`,
+  ],
+];
 
 export class SystemdHost implements ChaosHost {
   readonly #loss = new PacketLoss();
@@ -43,6 +65,11 @@ export class SystemdHost implements ChaosHost {
     const { hosts, tree, port } = all;
     const host = await hosts.start(name, kind, tree);
     const wire = await Wire.open(hosts.gateway, port);
+    if (kind === 'podman') {
+      for (const [path, text] of PODMAN_MOUNTS) host.write(path, text);
+      host.run('systemctl', 'daemon-reload');
+      host.run('systemctl', 'restart', 'podman.service');
+    }
     const own = new SystemdHost(host, `unix://${hosts.socketPath}`, hosts.gateway, wire);
     host.loadImages([...IMAGES]);
     host.write('/usr/local/bin/everynode-agent', PROGRAM);

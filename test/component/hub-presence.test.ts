@@ -146,6 +146,35 @@ withHub('a link that comes and goes is told disconnected at most once in 10 s', 
   assert.equal(writes, 2, 'the last word is true');
 });
 
+withHub('a node that flaps does not flap its Pods', async (bench) => {
+  const { metadata } = await bench.boundPod('p', 'n1');
+  const { uid = '' } = metadata;
+  const ready = { phase: 'Running' as const, conditions: [{ type: 'Ready', status: 'True' as const }] };
+  const taints: unknown[] = [];
+  let podWrites = 0;
+  const held = new Map<string, string>();
+  for (let round = 0; round < 12; round++) {
+    const agent = await bench.agent('n1', { held });
+    // As after each hello: the whole status again.
+    agent.link.outbox.putPod({ uid, namespace: 'default', name: 'p', status: ready });
+    await connected(bench, agent, 'n1');
+    await eventually(() => bench.plane.informers.pods.byUid(uid)?.status?.phase === 'Running');
+    if (round === 0)
+      bench.plane.informers.pods.onChange(({ previous }) => {
+        // Who begins to listen is first told what there is.
+        if (previous) podWrites += 1;
+      });
+    agent.link.stop();
+    await eventually(() => bench.presence.of('n1')?.phase === 'away');
+    await bench.plane.settle();
+    taints.push(...(bench.plane.informers.nodes.get({ name: 'n1' })?.spec?.taints ?? []));
+    await bench.plane.advance(GRACE_MS / 2);
+  }
+  assert.deepEqual(taints, []);
+  assert.equal(podWrites, 0);
+  assert.equal(condition(bench, 'n1', 'Ready'), 'True KubeletReady');
+});
+
 withHub('after a start nodes that were not heard yet get the time to come back', async (bench) => {
   await bench.plane.registry.create(nodeKind, undefined, nodeObject('old'));
   await bench.plane.settle();
