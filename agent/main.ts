@@ -44,9 +44,6 @@ import { holdAt } from './turns/local-hold.js';
 import { Upgrades } from './upgrade/upgrades.js';
 import { Volumes } from './volumes/volumes.js';
 
-/** Where the host's owner says what no Pod may do here. */
-const DEFAULT_POLICY = '/etc/everynode/policy.yaml';
-
 /** Starts the agent; stopping it touches no container. `onWaiting` hears that a person has to let this host in first. Throws `ExitError` for what a person can mend. */
 export async function startAgent(
   settings: AgentSettings,
@@ -58,7 +55,7 @@ export async function startAgent(
   const clock = steadyClock(systemClock);
   checkThresholds(settings);
   const pressure = pressureHandling(settings);
-  const policy = await readHostPolicy(settings.policy ?? DEFAULT_POLICY, settings.policy !== undefined);
+  const policy = await readHostPolicy(settings);
   prepareDataDir(dataDir);
   const lock = await lockDataDir(dataDir);
   // Before all that may fail or wait: a version on trial is counted by its starts.

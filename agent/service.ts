@@ -5,6 +5,7 @@ import type { ServiceManager } from '../shared/process/service-manager.js';
 import { VERSION } from '../shared/process/version.js';
 import { startAgent } from './main.js';
 import type { EnginePlaces } from './open-runtime.js';
+import { readHostPolicy } from './read-host-policy.js';
 import type { AgentSettings } from './settings.js';
 
 export interface ServiceParts {
@@ -34,7 +35,7 @@ export async function runService({
   const failed = new Promise<never>((_, reject) => {
     if (!readAgain) return;
     const reload = async (): Promise<void> => {
-      const next = await readOrExplain(readAgain, log);
+      const next = await readOrExplain(() => readWhole(readAgain), log);
       if (!next) return;
       await agent.stop();
       log = loggerOf(next);
@@ -51,6 +52,13 @@ export async function runService({
   manager.stopping();
   await turn;
   await agent.stop();
+}
+
+/** Settings whose policy can be used: looked at while the agent still runs. */
+async function readWhole(read: () => Promise<AgentSettings>): Promise<AgentSettings> {
+  const settings = await read();
+  await readHostPolicy(settings);
+  return settings;
 }
 
 /** Wrong settings change nothing: the agent goes on with those it has. */

@@ -17,10 +17,8 @@ export function rejectionOf(
   isolation: HostIsolation,
   takenPorts: readonly HostPort[] = [],
 ): Rejection | undefined {
-  const forbidden = isolation.policy && policyRefusal(pod, isolation.policy);
-  if (forbidden) {
-    return { reason: 'HostPolicy', message: `forbidden by the policy of this host: ${forbidden}` };
-  }
+  const forbidden = policyRejection(pod, isolation);
+  if (forbidden) return forbidden;
   if (hostPorts(pod.spec).some((port) => takenPorts.some((taken) => portsConflict(port, taken)))) {
     const why = "node(s) didn't have free ports for the requested pod ports";
     return { reason: 'NodePorts', message: `Predicate NodePorts failed: ${why}` };
@@ -34,6 +32,13 @@ export function rejectionOf(
     return { reason: 'AppArmor', message };
   }
   return undefined;
+}
+
+/** What the host's owner forbids, of a Pod that runs as well: a policy counts from the moment it is read. */
+export function policyRejection(pod: Pod, { policy }: Pick<HostIsolation, 'policy'>): Rejection | undefined {
+  const forbidden = policy && policyRefusal(pod, policy);
+  if (!forbidden) return undefined;
+  return { reason: 'HostPolicy', message: `forbidden by the policy of this host: ${forbidden}` };
 }
 
 /** True when a profile is asked for by name; none at all means the engine's own where it has one. */

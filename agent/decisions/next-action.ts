@@ -1,7 +1,7 @@
 /** The one step that brings a Pod's containers nearer to what is wanted (pkg/kubelet/kuberuntime computePodActions). */
 import type { Container } from '../../shared/kube/pod.js';
 import { type ObservedContainer, SANDBOX } from '../runtime/driver.js';
-import { type Rejection, rejectionOf } from './admission.js';
+import { policyRejection, type Rejection, rejectionOf } from './admission.js';
 import { attemptsOf, endingOf, restartTimeOf } from './attempts.js';
 import { containerStep, isComingUp } from './container-step.js';
 import { initReached } from './init-progress.js';
@@ -25,7 +25,8 @@ export function nextAction(view: PodView): NextAction {
   if (view.wish.kind === 'stop') return nextStopAction(view, view.wish.deadline);
   if (view.givenUp) return nextGivenUpAction(view, view.givenUp);
   if (view.waitsForPredecessor || isTold(view)) return superseded(view) ?? WAIT;
-  const rejection = view.containers.length === 0 ? refusal(view) : undefined;
+  const isNew = view.containers.length === 0;
+  const rejection = isNew ? refusal(view) : policyRejection(view.pod, view.isolation);
   if (rejection) return { kind: 'reject', rejection };
   return isOver(view) ? nextOverAction(view) : nextRunAction(view);
 }

@@ -4,7 +4,9 @@ import { describe, test } from 'node:test';
 import { rejectionOf } from '../../agent/decisions/admission.js';
 import { hostIsolation } from '../../agent/decisions/host-isolation.js';
 import { type HostPolicy, parseHostPolicy, policyRefusal } from '../../agent/decisions/host-policy.js';
+import { nextAction } from '../../agent/decisions/next-action.js';
 import type { Container, Pod, PodSpec } from '../../shared/kube/pod.js';
+import { attempt, viewOf } from '../harness/pod-views.js';
 
 function pod(spec: Partial<PodSpec>): Pod {
   const containers = [{ name: 'a', image: 'i' }];
@@ -95,6 +97,15 @@ describe('the policy of a host:', () => {
       message: 'forbidden by the policy of this host: container "a": privileged is not allowed',
     });
     assert.equal(rejectionOf(pod({}), isolation), undefined);
+  });
+
+  test('counts for a Pod that runs already', () => {
+    const running = { spec: { hostNetwork: true }, containers: [attempt({})] };
+    assert.equal(nextAction(viewOf(running)).kind, 'wait');
+    const isolation = { policy: { hostNetwork: false } };
+    assert.equal(nextAction(viewOf({ ...running, isolation })).kind, 'reject');
+    const givenUp = { reason: 'HostPolicy', message: 'no', deadline: 0 };
+    assert.equal(nextAction(viewOf({ ...running, isolation, givenUp })).kind, 'stop-containers');
   });
 
   test('is read whole', () => {
