@@ -395,6 +395,16 @@ test('nobody makes a mirror, nor makes one of a Pod or a Pod of one', async () =
       'pods "marked" is forbidden: pod has "kubernetes.io/config.mirror" annotation, only nodes can create mirror pods',
     ],
   );
+  const template = { metadata: { labels: { a: 'b' }, annotations: mirror }, spec: podObject('any').spec };
+  const spec = { selector: { matchLabels: { a: 'b' } }, template };
+  const set = await call(bench.api, 'POST /apis/apps/v1/namespaces/default/daemonsets', {
+    body: { metadata: { name: 'marked' }, spec },
+  });
+  assert.equal(set.code, 422);
+  assert.equal(
+    message(set),
+    'DaemonSet.apps "marked" is invalid: spec.template.annotations[kubernetes.io/config.mirror]: Invalid value: "x": must set spec.nodeName if mirror pod annotation is set',
+  );
   assert.equal((await as(eve, `POST ${pods}`, podObject('plain'))).code, 201);
   const patch = { 'content-type': 'application/merge-patch+json' };
   for (const path of [`${pods}/plain`, `${pods}/plain/status`]) {

@@ -1,6 +1,7 @@
 /** A whole PodSpec, as in Pods and in templates (`pkg/apis/core/validation/validation.go`, ValidatePodSpec). */
+import { MIRROR_ANNOTATION } from '../../../shared/kube/mirror-pod.js';
 import type { PodSpec, PodTemplateSpec } from '../../../shared/kube/pod.js';
-import { forbidden, notSupported, required } from '../field-error.js';
+import { forbidden, invalidValue, notSupported, required } from '../field-error.js';
 import type { FieldError } from '../kind.js';
 import { dnsLabelProblems, dnsSubdomainProblems } from '../name-rules.js';
 import { invalidFor, validateAnnotations, validateLabels } from '../object-meta.js';
@@ -82,9 +83,25 @@ export function validatePodTemplate(template: PodTemplateSpec, field: string): F
   return [
     ...validateLabels(template.metadata?.labels, `${field}.labels`),
     ...validateAnnotations(template.metadata?.annotations, `${field}.annotations`),
+    ...validateNoMirror(template, `${field}.annotations`),
     ...validatePodSpec(template.spec, `${field}.spec`),
     ...(ephemeral > 0
       ? [forbidden(`${field}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template')]
       : []),
   ];
+}
+
+/**
+ * A mirror shows a Pod that is on a host already, so no template makes one (`ValidatePodSpecificAnnotations`; upstream
+ * lets those be that name a node).
+ */
+function validateNoMirror(
+  { metadata, spec }: Pick<PodTemplateSpec, 'metadata' | 'spec'>,
+  field: string,
+): FieldError[] {
+  const value = metadata?.annotations?.[MIRROR_ANNOTATION];
+  if (value === undefined) return [];
+  const path = `${field}[${MIRROR_ANNOTATION}]`;
+  if (spec.nodeName) return [forbidden(path, 'only nodes can create mirror pods')];
+  return [invalidValue(path, value, 'must set spec.nodeName if mirror pod annotation is set')];
 }
