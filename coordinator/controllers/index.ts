@@ -6,6 +6,7 @@ import type { Informers } from '../informers/informer.js';
 import type { Registry } from '../registry/registry.js';
 import { ensureBuiltInRoles } from './built-in-roles.js';
 import { startDaemonSetController } from './daemonset-controller.js';
+import { DefaultAccounts } from './default-accounts.js';
 import type { EventRecorder } from './event-recorder.js';
 import { GarbageCollector } from './garbage-collector.js';
 import { NamespaceController } from './namespace.js';
@@ -49,7 +50,12 @@ export async function startControllers(options: ControllersOptions): Promise<{ s
   const startOthers = async () => {
     if (isStopped) return;
     const namespaces = new NamespaceController(options);
-    running.push(namespaces, new RoleAggregation(options), ...startActors(options));
+    running.push(
+      namespaces,
+      new DefaultAccounts(options),
+      new RoleAggregation(options),
+      ...startActors(options),
+    );
     await Promise.all([namespaces.start(), ensureBuiltInRoles(options.registry)]);
   };
   if (heldUntil) {

@@ -1,5 +1,5 @@
-/** The ServiceAccount admission plugin: a Pod that names an account gets its token where programs look for it. */
-import { ROOT_CA_CONFIG_MAP, TOKEN_MOUNT_PATH } from '../../shared/kube/account-token.js';
+/** The ServiceAccount admission plugin: a Pod is of an account, and gets its token where programs look for it. */
+import { DEFAULT_ACCOUNT, ROOT_CA_CONFIG_MAP, TOKEN_MOUNT_PATH } from '../../shared/kube/account-token.js';
 import type { KubeObject } from '../../shared/kube/meta.js';
 import { mirroredUid } from '../../shared/kube/mirror-pod.js';
 import type { Container, Pod } from '../../shared/kube/pod.js';
@@ -16,19 +16,21 @@ export type FindAccount = (ref: { namespace: string; name: string }) => ServiceA
 
 /**
  * Adds volume and mounts to a new Pod, in place, unless it or its account does not want them, and the account's pull
- * secrets where the Pod has none. `find` absent: nobody knows accounts here.
+ * secrets where the Pod has none. A Pod that names no account is of its namespace's `default`. `find` absent: nobody
+ * knows accounts here.
  */
 export function mountAccount(object: KubeObject, find: FindAccount | undefined, random: () => number): void {
   if (!find || !isPod(object) || mirroredUid(object) !== undefined) return;
   const { spec, metadata } = object;
-  const name = spec.serviceAccountName;
-  if (!name) return;
+  const name = spec.serviceAccountName || DEFAULT_ACCOUNT;
+  Object.assign(spec, { serviceAccountName: name, serviceAccount: name });
   const account = find({ namespace: metadata.namespace ?? '', name });
   if (!spec.imagePullSecrets?.length && account?.imagePullSecrets?.length) {
     spec.imagePullSecrets = account.imagePullSecrets.map((secret) => ({ ...secret }));
   }
-  if (spec.automountServiceAccountToken ?? account?.automountServiceAccountToken ?? true)
-    mount(object, random);
+  // The default account of a namespace that is being set up will not want it.
+  const byAccount = account ? account.automountServiceAccountToken : name !== DEFAULT_ACCOUNT;
+  if (spec.automountServiceAccountToken ?? byAccount ?? true) mount(object, random);
 }
 
 function isPod(object: KubeObject): object is Pod {

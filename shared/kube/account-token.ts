@@ -8,6 +8,8 @@ export type TokenSource = NonNullable<VolumeProjection['serviceAccountToken']>;
 export const TOKEN_MOUNT_PATH = '/var/run/secrets/kubernetes.io/serviceaccount';
 /** The ConfigMap by which Pods name the authority that the API is trusted by. */
 export const ROOT_CA_CONFIG_MAP = 'kube-root-ca.crt';
+/** The account of Pods that name none; each namespace has it. */
+export const DEFAULT_ACCOUNT = 'default';
 /** Upstream's default. */
 export const DEFAULT_TOKEN_SECONDS = 3600;
 

@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { AccountTokens, type TokenAnswer, type TokenWish } from '../../agent/pods/account-tokens.js';
 import { mountAccount } from '../../coordinator/registry/account-volume.js';
 import { TOKEN_MOUNT_PATH, tokenSources } from '../../shared/kube/account-token.js';
+import { MIRROR_ANNOTATION } from '../../shared/kube/mirror-pod.js';
 import type { Pod, PodSpec } from '../../shared/kube/pod.js';
 import type { ServiceAccount } from '../../shared/kube/service.js';
 import { ManualClock } from '../../shared/process/clock.js';
@@ -80,13 +81,39 @@ describe('a Pod that names an account', () => {
   });
 });
 
-test('a Pod that names none, and one where nobody knows accounts, stay as they are', () => {
-  const nameless = pod();
-  delete nameless.spec.serviceAccountName;
-  assert.equal(mounted(nameless).spec.volumes, undefined);
-  const unknown = pod();
-  mountAccount(unknown, undefined, () => 0);
-  assert.equal(unknown.spec.volumes, undefined);
+describe('a Pod that names no account', () => {
+  const nameless = (spec: Partial<PodSpec> = {}) => {
+    const given = pod(spec);
+    delete given.spec.serviceAccountName;
+    return given;
+  };
+  const metadata = { name: 'default' };
+
+  for (const [title, given, found, sources] of [
+    ['while there is none', nameless(), undefined, 0],
+    ['as it is made', nameless(), account({ metadata, automountServiceAccountToken: false }), 0],
+    ['that was told to give tokens', nameless(), account({ metadata }), 1],
+    ['that does not, against its word', nameless({ automountServiceAccountToken: true }), undefined, 1],
+  ] as [string, Pod, ServiceAccount | undefined, number][]) {
+    test(`is of its namespace's default account, ${title}`, () => {
+      const { spec } = given;
+      mountAccount(
+        given,
+        () => found,
+        () => 0,
+      );
+      assert.deepEqual([spec.serviceAccountName, spec.serviceAccount], ['default', 'default']);
+      assert.equal(tokenSources(given).length, sources);
+    });
+  }
+
+  test('stays as it is where nobody knows accounts, and as a mirror', () => {
+    const unknown = nameless();
+    mountAccount(unknown, undefined, () => 0);
+    const mirror = nameless();
+    mirror.metadata.annotations = { [MIRROR_ANNOTATION]: 'x' };
+    for (const { spec } of [unknown, mounted(mirror)]) assert.deepEqual(spec, nameless().spec);
+  });
 });
 
 describe('tokens on a host', () => {
