@@ -8,6 +8,17 @@ const OWN_URL = 'const BUNDLE_URL = require("node:url").pathToFileURL(__filename
 /** Asked for by few starts, half a megabyte of text: the npm package has them beside the bundle. */
 const SELDOM = ['yaml', '@peculiar/x509', 'reflect-metadata'];
 
+/** A simulation is asked for by name: the npm package has its modules beside the bundle. */
+const SIMULATION_APART = {
+  name: 'simulation-apart',
+  setup(build) {
+    build.onResolve({ filter: /^\.\/simulate\/(simulate|hosts-process)\.js$/ }, ({ path }) => ({
+      path,
+      external: true,
+    }));
+  },
+};
+
 /** Writes the file. `root` is the checkout, compiled; `version` goes into it. With a path `alone` it is written there and needs no packages. Rejects with what esbuild said. */
 export async function bundleAgent(root, version, alone) {
   const { build } = await import('esbuild');
@@ -15,6 +26,7 @@ export async function bundleAgent(root, version, alone) {
     entryPoints: [join(root, 'dist/agent/program.js')],
     outfile: alone ?? join(root, 'dist/agent/bundle.cjs'),
     external: alone ? [] : SELDOM,
+    plugins: alone ? [] : [SIMULATION_APART],
     bundle: true,
     platform: 'node',
     format: 'cjs',
