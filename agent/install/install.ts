@@ -58,7 +58,8 @@ export async function install({ settings, given, releaseKey, places, say }: Inst
   const versions = new Versions(VERSIONS_DIR);
   versions.addSelf(VERSION);
   versions.switchTo(VERSION);
-  installLink(COMMAND_LINK, `${VERSIONS_DIR}/current/everynode-agent`);
+  versions.trust(VERSION);
+  installLink(COMMAND_LINK, `${VERSIONS_DIR}/proven/everynode-agent`);
   for (const unit of [SERVICE, RECOVERY]) installFile(`${UNIT_DIR}/${unit}`, unitText(unit));
   runOnHost('systemctl', 'daemon-reload');
   runOnHost('systemctl', 'enable', '--quiet', SERVICE);

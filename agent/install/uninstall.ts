@@ -29,12 +29,12 @@ export async function uninstall({ yes, purge, say }: UninstallWish): Promise<voi
   requireSystemd('everynode-agent uninstall');
   const pods = await countPods(DATA_DIR);
   if (pods > 0 && !yes) await askForPods(pods);
+  // Of an upgrade that is on trial: it would start the agent again.
+  succeedsOnHost('systemctl', 'stop', 'everynode-agent-trial-*.timer', 'everynode-agent-trial-*.service');
   for (const unit of [SERVICE, RECOVERY]) {
     succeedsOnHost('systemctl', 'disable', '--quiet', '--now', unit);
     rmSync(`${UNIT_DIR}/${unit}`, { force: true });
   }
-  // Of an upgrade that is on trial.
-  succeedsOnHost('systemctl', 'stop', 'everynode-agent-trial-*.timer');
   runOnHost('systemctl', 'daemon-reload');
   succeedsOnHost('systemctl', 'reset-failed', SERVICE, RECOVERY);
   const containers = existsSync(DATA_DIR) ? await removeContainers(DATA_DIR) : 0;

@@ -58,6 +58,11 @@ export class Versions {
     if (this.previous === undefined) installLink(join(this.directory, 'previous'), version);
   }
 
+  /** `version` has reached the coordinator, or was chosen by a person: people's commands are its own. One on trial may hang. */
+  trust(version: string): void {
+    if (this.#linked('proven') !== version) installLink(join(this.directory, 'proven'), version);
+  }
+
   /** `version` runs from the next start on, and is what a recovery starts too: the one that runs now has failed. */
   fallBackTo(version: string): void {
     for (const name of ['current', 'previous']) installLink(join(this.directory, name), version);

@@ -44,6 +44,8 @@ interface Record {
   startedAt?: number;
   finishedAt?: number;
   error?: string;
+  /** The Pod has tried this version here before, in vain: it is not tried again for the same Pod. */
+  isBarred?: boolean;
 }
 
 export interface AgentVersionsOptions {
@@ -129,7 +131,11 @@ export class AgentVersions {
     }
     const id = this.#options.newId().replaceAll('-', '');
     const createdAt = this.#options.now();
-    this.#records.push({ id, identity, image, version, labels, state: 'created', createdAt });
+    const isBarred = this.#records.some(
+      (record) => record.isBarred && record.identity.podUid === identity.podUid && record.version === version,
+    );
+    const created: Record = { id, identity, image, version, labels, state: 'created', createdAt };
+    this.#records.push({ ...created, ...(isBarred ? { isBarred } : {}) });
     await this.#save(this.#records);
     return id;
   }
@@ -146,7 +152,10 @@ export class AgentVersions {
       this.#records = [...others, started];
       return this.#save(this.#records);
     }
-    const why = whyFixed();
+    // Each try may cut the host off for minutes.
+    const failedBefore =
+      record.isBarred && `agent ${record.version} has failed here; another Pod may try it again`;
+    const why = failedBefore || whyFixed();
     if (why !== undefined) throw new RuntimeError('RunContainerError', why, false);
     await tryProgram(versions.program(record.version), record.version);
     await guard(versions.program(own), id);
@@ -176,7 +185,7 @@ export class AgentVersions {
     const { version, now } = this.#options;
     if (record.state !== 'running' || record.version === version) return record;
     const error = `agent ${record.version} did not reach the coordinator; ${version} goes on`;
-    return { ...record, state: 'exited', finishedAt: now(), error };
+    return { ...record, state: 'exited', finishedAt: now(), error, isBarred: true };
   }
 
   #record(id: string): Record {

@@ -86,6 +86,7 @@ export class Upgrades {
     this.#timer?.cancel();
     if (this.#trial.read()?.to !== VERSION) return;
     this.#trial.remove();
+    this.#versions.trust(VERSION);
     this.#versions.prune(VERSION);
     this.#options.log.info({ version: VERSION }, 'upgraded');
   }

@@ -29,7 +29,7 @@ function host(context: TestContext) {
   versions.switchTo('0.1.0');
   const trial = new TrialFile(join(directory, 'trial.json'));
   const said: string[] = [];
-  const runs = (version: string, why?: string) =>
+  const runs = (version: string, why?: string, newId = 'one-id') =>
     new AgentVersions({
       path: join(directory, 'containers.json'),
       version,
@@ -44,7 +44,7 @@ function host(context: TestContext) {
       guard: async (program) => void said.push(`guarded by ${program.split('/').at(-2)}`),
       restart: () => void said.push('restart'),
       pause: async () => undefined,
-      newId: () => 'one-id',
+      newId: () => newId,
       now: () => 1000,
       shift: () => 5,
     });
@@ -103,6 +103,29 @@ test('the one before that comes back tells that the new one has failed', async (
   assert.equal(fallBack(versions, trial), undefined, 'once');
   const error = 'agent 0.2.0 did not reach the coordinator; 0.1.0 goes on';
   assert.deepEqual(statesOf(runs('0.1.0')), [['exited', 1, error]]);
+});
+
+test('a Pod tries a version once, whatever is left of its tries; another Pod may try again', async (context) => {
+  const { runs, trial, versions, said } = host(context);
+  const before = runs('0.1.0');
+  await before.start(await before.create(config('0.2.0'), '0.2.0'));
+  fallBack(versions, trial);
+  said.length = 0;
+  let id = 'one-id';
+  for (const attempt of [1, 2, 3]) {
+    const agents = runs('0.1.0', undefined, `id-${attempt}`);
+    const next = await agents.create(config('0.2.0', 'kube-system', attempt), '0.2.0');
+    await agents.remove(id);
+    await assert.rejects(agents.start(next), { reason: 'RunContainerError', message: /has failed here/ });
+    id = next;
+  }
+  assert.deepEqual([said, versions.current], [[], '0.1.0']);
+  const agents = runs('0.1.0', undefined, 'of-another');
+  const other = config('0.2.0');
+  await agents.start(
+    await agents.create({ ...other, identity: { ...other.identity, podUid: 'other' } }, '0.2.0'),
+  );
+  assert.equal(versions.current, '0.2.0');
 });
 
 test('stopping and removing ends no agent', async (context) => {

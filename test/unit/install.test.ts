@@ -1,6 +1,6 @@
 /** Settings files that are amended, and the versions of the agent on a host. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { isVersion, Versions } from '../../agent/install/versions.js';
@@ -67,4 +67,15 @@ test('old versions go, the running, the one before and a new one stay', (context
     ['0.1.0', '0.2.0', '0.3.0', '0.4.0'].filter((name) => existsSync(versions.program(name))),
     ['0.2.0', '0.3.0', '0.4.0'],
   );
+});
+
+test('people command the version that has proved itself, whichever runs', (context) => {
+  const versions = versionsWith(context, '0.1.0', '0.2.0');
+  const commanded = () => readlinkSync(join(versions.directory, 'proven'));
+  versions.switchTo('0.1.0');
+  versions.trust('0.1.0');
+  versions.switchTo('0.2.0');
+  assert.equal(commanded(), '0.1.0', 'on trial');
+  versions.trust('0.2.0');
+  assert.equal(commanded(), '0.2.0');
 });
