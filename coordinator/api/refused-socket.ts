@@ -6,22 +6,35 @@ import { rawStatusAnswer } from './status-response.js';
 /** All headers of a request together. */
 export const MAX_HEADER_BYTES = 32 * 1024;
 
-/** Answers what Node gave up on, by its error code, in a form that a client can read, and closes the connection. */
-export function refuseBrokenRequest(code: string, socket: Duplex): void {
+/**
+ * Answers what Node gave up on, by its error code, in a form that a client can read, and closes the connection. Answers the
+ * status and why; undefined where there was nobody to be told.
+ */
+export function refuseBrokenRequest(
+  code: string,
+  socket: Duplex,
+): { code: number; reason: string } | undefined {
+  const refused = refusalOf(code);
+  // Reset, or TLS was never set up: an answer would wait for a handshake that does not come, and hold the socket.
+  if (!refused) socket.destroy();
+  else refuseSocket(socket, refused.error, refused.status);
+  return refused && { code: refused.status, reason: code };
+}
+
+function refusalOf(code: string): { status: number; error: ApiError } | undefined {
   switch (code) {
     case 'HPE_INVALID_EOF_STATE':
-      socket.destroy();
-      return;
+      return undefined;
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      refuseSocket(socket, new ApiError('Timeout', 'the request took too long to arrive'), 408);
-      return;
-    case 'HPE_HEADER_OVERFLOW':
-      refuseSocket(socket, badRequest(`the headers of the request exceed ${MAX_HEADER_BYTES} bytes`), 431);
-      return;
+      return { status: 408, error: new ApiError('Timeout', 'the request took too long to arrive') };
+    case 'HPE_HEADER_OVERFLOW': {
+      const error = badRequest(`the headers of the request exceed ${MAX_HEADER_BYTES} bytes`);
+      return { status: 431, error };
+    }
     default:
-      if (code.startsWith('HPE_')) refuseSocket(socket, badRequest('the request is not HTTP'));
-      // Reset, or TLS was never set up: an answer would wait for a handshake that does not come, and hold the socket.
-      else socket.destroy();
+      return code.startsWith('HPE_')
+        ? { status: 400, error: badRequest('the request is not HTTP') }
+        : undefined;
   }
 }
 

@@ -23,6 +23,8 @@ export interface LoggedRequest {
   identity?: Identity;
   /** By what it was allowed; absent when it was not, or nobody was asked. */
   decision?: AccessDecision;
+  /** Somebody signs in to the console. */
+  isSignIn?: boolean;
   /** The name that a created object was given. */
   createdName?: string;
   remoteAddress: string;
@@ -36,8 +38,8 @@ const READING: ReadonlySet<Verb> = new Set(['get', 'list', 'watch']);
 /** Texts that clients choose are cut off here. */
 const MAX_TEXT = 256;
 
-function isOfInterest({ info, code }: LoggedRequest): boolean {
-  if (code === 401 || code === 403 || code === 429) return true;
+function isOfInterest({ info, code, isSignIn }: LoggedRequest): boolean {
+  if (code === 401 || code === 403 || code === 429 || isSignIn) return true;
   return info?.type === 'resource' && !READING.has(info.verb);
 }
 

@@ -18,9 +18,11 @@ import { paceHandshakes } from './handshakes.js';
 import { MAX_IN_FLIGHT } from './in-flight.js';
 import { addJoinRoutes } from './join-routes.js';
 import { LargeReads } from './large-reads.js';
+import { RefusedPeers } from './refused-peers.js';
 import { MAX_HEADER_BYTES, refuseBrokenRequest } from './refused-socket.js';
 import { MAX_BODY_BYTES } from './request-body.js';
 import { RequestHandler, type RequestHandlerOptions } from './request-handler.js';
+import { requestRecorder } from './request-recorder.js';
 import { pathNotFound, statusOf } from './status-response.js';
 import { UpgradeHandler } from './upgrades/upgrade-handler.js';
 
@@ -108,7 +110,7 @@ function serverOptions(tls: ServingTls, limits: ConnectionLimits): ServerOptions
   };
 }
 
-function createApp({ tls, log }: ApiServerOptions, limits: ConnectionLimits): App {
+function createApp({ tls, log }: ApiServerOptions, limits: ConnectionLimits, peers: RefusedPeers): App {
   const app = fastify<Server>({
     https: serverOptions(tls, limits),
     logger: false,
@@ -118,7 +120,11 @@ function createApp({ tls, log }: ApiServerOptions, limits: ConnectionLimits): Ap
     forceCloseConnections: true,
     routerOptions: { maxParamLength: MAX_HEADER_BYTES },
     frameworkErrors: (error, _request, reply) => void sendError(reply, error),
-    clientErrorHandler: (error, socket) => refuseBrokenRequest(error.code, socket),
+    clientErrorHandler: (error, socket) => {
+      const { remoteAddress = '' } = socket;
+      const refused = refuseBrokenRequest(error.code, socket);
+      if (refused) peers.tell({ path: '', remoteAddress, ...refused });
+    },
   });
   const sendError = (reply: FastifyReply, error: unknown) => {
     const status = statusOf(error, log);
@@ -185,7 +191,8 @@ function atMost(work: Promise<void>, limitMs: number, clock: Clock): Promise<voi
 /** Builds the server; nothing listens yet. */
 export function createApiServer(options: ApiServerOptions): ApiServer {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  const app = createApp(options, limits);
+  const peers = new RefusedPeers(options);
+  const app = createApp(options, limits, peers);
   const slice = new Slice(options.clock);
   const largeReads = new LargeReads(options.settings.largeReads, options.clock);
   const sessions = new ConsoleSessions(options.clock);
@@ -193,13 +200,17 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const parts = { ...options, slice, largeReads, gate };
   const handler = new RequestHandler({ ...parts, maxInFlight: limits.maxInFlight });
   const upgrades = new UpgradeHandler(parts);
+  const { settings, log, requestLog = log.child({ component: 'requests' }), audit, clock } = options;
+  const record = requestRecorder({ level: settings.requestLog, log: requestLog, audit, clock });
   const { oidcSignIn: oidc } = options;
-  addConsole(app, { gate, sessions, ...(oidc ? { oidc } : {}) });
+  addConsole(app, { gate, sessions, clock, record, ...(oidc ? { oidc } : {}) });
   addRoutes(app, options, handler, gate);
   paceHandshakes(app.server, options.clock);
   app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     if ((request.url ?? '').split('?', 1)[0] === LINK_PATH) {
-      options.agentLink.handleUpgrade(request, socket, head);
+      options.agentLink.handleUpgrade(request, socket, head, (refusal) =>
+        peers.tell({ path: LINK_PATH, ...refusal }),
+      );
     } else {
       void upgrades.handle(request, socket, head);
     }

@@ -54,7 +54,7 @@ import type { Sealer } from './seal.js';
 import { type ProvenNode, Session, type SessionEvents } from './session.js';
 import { StatusWriter } from './status-writer.js';
 import { TurnedPods } from './turned-pods.js';
-import { type LinkClaim, Upgrader } from './upgrade.js';
+import { type LinkClaim, type OnRefused, Upgrader } from './upgrade.js';
 
 export interface HubOptions {
   registry: Registry;
@@ -105,6 +105,8 @@ export class Hub implements SessionEvents {
   readonly #live = new LiveSessions();
   /** All sessions with an open socket, live or not. */
   readonly #sessions = new Set<Session>();
+  /** Who hears that a session was sent away. */
+  readonly #onRefused = new WeakMap<Session, OnRefused>();
   readonly #inbox: Inbox;
   readonly #conditions: NodeConditions;
   readonly #greeter: Greeter;
@@ -135,7 +137,7 @@ export class Hub implements SessionEvents {
       authenticate: (request) => this.#authenticate(request),
       clusterUID,
       clock,
-      accept: (proven, socket, transport) => this.accept(proven, socket, transport),
+      accept: (proven, socket, transport, onRefused) => this.accept(proven, socket, transport, onRefused),
       log,
     });
     const lanes = new NodeLanes(informers);
@@ -226,15 +228,22 @@ export class Hub implements SessionEvents {
   }
 
   /** Takes over the socket of an upgrade at LINK_PATH: an agent's link, or a refusal with a Status. */
-  handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    void this.#upgrader.upgrade(request, socket, head);
+  handleUpgrade(
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    onRefused: OnRefused = () => undefined,
+  ): void {
+    void this.#upgrader.upgrade(request, socket, head, onRefused);
   }
 
   /** Takes over the WebSocket of an agent whose credential proved which node it is. */
-  accept(proven: ProvenNode, socket: WebSocket, transport: Duplex): void {
+  accept(proven: ProvenNode, socket: WebSocket, transport: Duplex, onRefused?: OnRefused): void {
     const meter = this.meters.connection(proven.node);
     const { clock } = this.#options;
-    this.#sessions.add(new Session(proven, socket, transport, this, this.#inbox, clock, meter));
+    const session = new Session(proven, socket, transport, this, this.#inbox, clock, meter);
+    this.#sessions.add(session);
+    if (onRefused) this.#onRefused.set(session, onRefused);
   }
 
   /** Sends all agents away for a moment and resolves when they are gone. Nothing is written about it. */
@@ -290,6 +299,8 @@ export class Hub implements SessionEvents {
 
   closed(session: Session, reason: string): void {
     this.#sessions.delete(session);
+    const { node, remoteAddress, refusal } = session;
+    if (refusal) this.#onRefused.get(session)?.({ node, remoteAddress, ...refusal });
     const wasLive = this.#live.release(session);
     if (wasLive) this.#mirrors.forget(session.node);
     this.#options.log[wasLive ? 'info' : 'debug']({ node: session.node, reason }, 'agent disconnected');

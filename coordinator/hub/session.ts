@@ -87,10 +87,12 @@ export class Session {
   readonly #silence: SilenceWatch;
   readonly #meter: LinkMeter;
   readonly #helloTimer: Timer;
+  #brokenTimer: Timer | undefined;
   #streams: IncomingStreams | undefined;
   #state: SessionState = { phase: 'greeting' };
   #endReason: string | undefined;
   #pace = STANDARD_PACE;
+  #refusal: { code: number; reason: string } | undefined;
 
   /** `transport` is the socket under the WebSocket; `meter` counts what it carries. */
   constructor(
@@ -124,8 +126,12 @@ export class Session {
       meter.beat('up');
     });
     socket.on('pong', () => this.#silence.heard());
-    socket.on('error', (error) => {
+    socket.on('error', (error: Error & { code?: string }) => {
       this.#endReason ??= error.message;
+      if (!error.code?.startsWith('WS_ERR_')) return;
+      this.#refusal ??= { code: 400, reason: error.message };
+      // Its close frame is on the way; what comes after a broken one is no answer to it.
+      this.#brokenTimer = clock.after(DRAIN_MS, () => socket.terminate());
     });
     socket.on('close', (code) => this.#closed(code));
     this.#helloTimer = clock.after(HELLO_TIMEOUT_MS, () => {
@@ -135,6 +141,11 @@ export class Session {
 
   get phase(): SessionState['phase'] {
     return this.#state.phase;
+  }
+
+  /** Why it was ended against its will: a frame that breaks the rules, or a goodbye that refuses; undefined otherwise. */
+  get refusal(): { code: number; reason: string } | undefined {
+    return this.#refusal;
   }
 
   /** Of the agent process on the other end; undefined unless live. */
@@ -270,6 +281,7 @@ export class Session {
     if (this.#state.phase !== 'greeting' && this.#state.phase !== 'live') return;
     this.send({ kind: 'goodbye', ...goodbye });
     this.#endReason ??= `goodbye: ${goodbye.reason}`;
+    if (goodbye.reason === 'refused') this.#refusal ??= { code: 403, reason: goodbye.message };
     const deadline = this.#clock.after(drainMs, () => this.#socket.terminate());
     this.#state = { phase: 'draining', deadline };
     this.#socket.close(CLOSE_NORMAL);
@@ -377,6 +389,7 @@ export class Session {
     this.#state = { phase: 'closed' };
     this.#silence.stop();
     this.#helloTimer.cancel();
+    this.#brokenTimer?.cancel();
     this.#streams?.closeAll();
     this.#events.closed(this, this.#endReason ?? `closed with ${code}`);
   }

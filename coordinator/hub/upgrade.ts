@@ -1,6 +1,7 @@
 /** From an HTTP upgrade to a WebSocket of a proven node, or to a refusal that says why. */
 import type { KeyObject } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { ApiError } from '../../shared/kube/status.js';
@@ -17,9 +18,17 @@ export interface UpgraderOptions {
   authenticate: (request: IncomingMessage) => Promise<LinkClaim>;
   clusterUID: string;
   clock: Clock;
-  accept: (proven: ProvenNode, socket: WebSocket, transport: Duplex) => void;
+  accept: (proven: ProvenNode, socket: WebSocket, transport: Duplex, onRefused: OnRefused) => void;
   log: Logger;
 }
+
+/** Hears that somebody was sent away, and why; `code` is the HTTP status that says it. */
+export type OnRefused = (refusal: {
+  remoteAddress: string;
+  node?: string;
+  code: number;
+  reason: string;
+}) => void;
 
 /** Which node it is; with `key` only once that has signed a challenge. */
 export interface LinkClaim extends ProvenNode {
@@ -55,7 +64,7 @@ export class Upgrader {
   }
 
   /** Takes over the socket: it is accepted, or answered with a Status and closed. */
-  async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+  async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, onRefused: OnRefused): Promise<void> {
     const destroy = () => socket.destroy();
     socket.on('error', destroy);
     try {
@@ -65,24 +74,38 @@ export class Upgrader {
       if (nonce !== undefined) this.#nonces.set(request, nonce);
       this.#server.handleUpgrade(request, socket, head, (webSocket) => {
         if (claim.key && nonce !== undefined)
-          this.#challenge(webSocket, socket, { ...claim, key: claim.key, nonce });
-        else this.#options.accept(claim, webSocket, socket);
+          this.#challenge(webSocket, socket, { ...claim, key: claim.key, nonce }, onRefused);
+        else this.#options.accept(claim, webSocket, socket, onRefused);
       });
     } catch (error) {
       const { log } = this.#options;
-      const { remoteAddress } = request.socket;
+      const { remoteAddress = '' } = request.socket;
       if (!(error instanceof ApiError)) log.error({ err: error }, 'upgrade failed');
-      else log.warn({ remoteAddress, reason: error.reason, message: error.message }, 'link refused');
+      else {
+        log.warn({ remoteAddress, reason: error.reason, message: error.message }, 'link refused');
+        onRefused({ remoteAddress, code: error.code, reason: error.reason });
+      }
       refuse(socket, error instanceof ApiError ? error : new ApiError('InternalError', 'try again later'));
     }
   }
 
-  #challenge(webSocket: WebSocket, socket: Duplex, claim: Required<LinkClaim> & { nonce: string }): void {
+  #challenge(
+    webSocket: WebSocket,
+    socket: Duplex,
+    claim: Required<LinkClaim> & { nonce: string },
+    onRefused: OnRefused,
+  ): void {
     const { node, hash, key, nonce } = claim;
     const { clusterUID, clock, accept, log } = this.#options;
+    const { remoteAddress = '' } = socket as Partial<Socket>;
+    const reason = 'the proof of its key is wrong';
     awaitProof(webSocket, { key: key as KeyObject, clusterUID, node, nonce }, clock, {
-      proven: () => accept({ node, hash }, webSocket, socket),
-      refused: () => log.warn({ node, reason: 'the proof of its key is wrong' }, 'link refused'),
+      proven: () => accept({ node, hash }, webSocket, socket, onRefused),
+      refused: () => {
+        log.warn({ node, reason }, 'link refused');
+        // Whose name it said: it is not known to be that node.
+        onRefused({ remoteAddress, code: 401, reason });
+      },
     });
   }
 

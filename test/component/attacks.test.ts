@@ -1,22 +1,27 @@
 /**
- * What a hostile network does to the coordinator's port: each is refused with the right status, a line in the log says
- * so, and the next honest request is answered. `EVERYNODE_HALF_OPEN=10000` opens as many connections as that.
+ * What a hostile network does to the coordinator's port: each is refused with the right status, a line in the log and one in
+ * the audit log say so, and the next honest request is answered. `EVERYNODE_HALF_OPEN=10000` opens as many connections as that.
  */
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { deflateRawSync, gzipSync } from 'node:zlib';
 import { WebSocket } from 'ws';
 import { certificateRequest, newHostKey } from '../../agent/certificate-request.js';
 import { enrol } from '../../agent/enrol.js';
 import { newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
 import { podKind, secretKind } from '../../coordinator/kinds/index.js';
+import { loadPki } from '../../coordinator/pki/load-pki.js';
+import type { AuditEvent } from '../../shared/kube/audit.js';
 import { TURN_ANNOTATION } from '../../shared/kube/host-turn.js';
 import { JOIN_PATH, LINK_PATH, SUBPROTOCOL } from '../../shared/link/messages.js';
 import type { Logger } from '../../shared/process/log.js';
+import { TEST_TOKEN } from '../harness/api.js';
 import { type EnrolmentBench, startEnrolment } from '../harness/enrolment-bench.js';
 import { eventually } from '../harness/eventually.js';
 import { call } from '../harness/https-call.js';
 import { rawConnection } from '../harness/raw-connection.js';
+import { temporaryDirectory } from '../harness/temporary-directory.js';
 
 const HALF_OPEN = Number(process.env.EVERYNODE_HALF_OPEN ?? 300);
 
@@ -37,11 +42,25 @@ function keptLog(lines: string[]): Logger {
 
 async function target(context: TestContext) {
   const lines: string[] = [];
-  const bench = await startEnrolment(context, { log: keptLog(lines) });
+  const events: AuditEvent[] = [];
+  const audit = {
+    path: '/none',
+    newId: () => 'id',
+    record: (event: AuditEvent) => void events.push(event),
+    flush: async () => undefined,
+  };
+  const bench = await startEnrolment(context, { log: keptLog(lines), audit });
+  /** What the audit log says of such requests: who, from where, with what result. */
+  const audited = (verb: string) =>
+    events
+      .filter((event) => event.verb === verb)
+      .map(({ user, sourceIPs, responseStatus: { code, reason } }) =>
+        [code, reason, user.username, ...sourceIPs].join(' '),
+      );
   const csr = async (node: string) => certificateRequest(await newHostKey(), node);
   const join = async (token: string | null, node = 'n1') =>
     call(bench.api, `POST ${JOIN_PATH}`, { token, body: { node, csr: await csr(node) } });
-  return { ...bench, lines, join };
+  return { ...bench, lines, audited, join };
 }
 
 /** The port still serves. */
@@ -66,7 +85,30 @@ test('no token, a wrong, an expired or a spent one: 401, a line in the log, and 
   const log = bench.lines.join('\n');
   assert.equal(bench.lines.filter((line) => line.includes('host refused')).length, tokens.length);
   assert.match(log, /"remoteAddress":"127.0.0.1","node":"n1","reason":"Unauthorized"/);
-  for (const { secret } of [bench.token, expired, spent]) assert.ok(!log.includes(secret));
+  const audited = bench.audited('join');
+  assert.deepEqual(audited.slice(1), [
+    '401 Unauthorized  127.0.0.1',
+    '401 Unauthorized system:bootstrap:abcdef 127.0.0.1',
+    ...[bench.token, expired, spent].map(({ id }) => `401 Unauthorized system:bootstrap:${id} 127.0.0.1`),
+  ]);
+  for (const { secret } of [bench.token, expired, spent]) {
+    assert.ok(!log.includes(secret) && !audited.join().includes(secret));
+  }
+});
+
+test('whoever guesses passwords of the console waits; who comes in is told of as well, by name', async (context) => {
+  const bench = await target(context);
+  const signIn = (token: string) => call(bench.api, 'POST /console/session', { token });
+  const entered = await signIn(TEST_TOKEN);
+  assert.equal(entered.code, 204, entered.text);
+  assert.match(String(entered.headers['set-cookie']), /^__Host-.*; Secure; HttpOnly; SameSite=Strict$/);
+  const codes = new Set<number>();
+  for (let attempt = 0; attempt < 40 && !codes.has(429); attempt += 1)
+    codes.add((await signIn('guess')).code);
+  assert.deepEqual([...codes], [401, 429]);
+  const told = bench.audited('post');
+  assert.equal(told[0], '204  everynode-admin 127.0.0.1');
+  assert.equal(told[1], '401 Unauthorized  127.0.0.1');
 });
 
 test('whoever is refused too often waits, and says so', async (context) => {
@@ -117,31 +159,72 @@ test('connections that never shake hands take nobody’s place', async (context)
   }
 });
 
-test('a frame that says it holds a gigabyte ends its link at once, and none of it is kept', async (context) => {
-  const bench = await target(context);
-  const { certificate = '', key = '' } = await enrol(bench.options());
-  const socket = new WebSocket(`wss://127.0.0.1:${bench.api.port}${LINK_PATH}`, SUBPROTOCOL, {
-    ca: bench.api.pki.ca.cert,
-    cert: certificate,
-    key,
+/** An upgraded connection of a host that has proved its name, and the code that it was closed with. */
+async function openLink({ api }: Pick<EnrolmentBench, 'api'>, client: { cert: string; key: string }) {
+  const socket = new WebSocket(`wss://127.0.0.1:${api.port}${LINK_PATH}`, SUBPROTOCOL, {
+    ca: api.pki.ca.cert,
+    ...client,
   });
-  let closed: number | undefined;
-  socket.on('close', (code) => {
-    closed = code;
+  let code: number | undefined;
+  socket.on('close', (closed) => {
+    code = closed;
   });
   socket.on('error', () => undefined);
   const wire = await new Promise<Socket>((resolve) =>
     socket.once('upgrade', (response) => resolve(response.socket)),
   );
   await eventually(() => socket.readyState === WebSocket.OPEN);
+  return { socket, wire, closed: () => code };
+}
+
+test('a frame that says it holds a gigabyte ends its link at once, and none of it is kept', async (context) => {
+  const bench = await target(context);
+  const { certificate = '', key = '' } = await enrol(bench.options());
+  const { wire, closed } = await openLink(bench, { cert: certificate, key });
   const head = Buffer.alloc(14);
   head.writeUInt8(0x82, 0);
   head.writeUInt8(0xff, 1);
   head.writeBigUInt64BE(BigInt(2 ** 30), 2);
   wire.write(head);
   // RFC 6455, 7.4.1: too big.
-  await eventually(() => closed === 1009);
+  await eventually(() => closed() === 1009);
+  await eventually(() => bench.audited('connect').length === 1, 30_000);
+  assert.equal(bench.audited('connect')[0], '400 Max payload size exceeded system:node:n1 127.0.0.1');
   await isWell(bench);
+});
+
+test('a link takes no compressed frame: nothing on it can swell', async (context) => {
+  const bench = await target(context);
+  const { certificate = '', key = '' } = await enrol(bench.options());
+  const { socket, wire, closed } = await openLink(bench, { cert: certificate, key });
+  assert.equal(socket.extensions, '');
+  const bomb = deflateRawSync(Buffer.alloc(2 ** 20));
+  // Final, compressed (RSV1), binary; masked by zeros.
+  const head = Buffer.from([0xc2, 0xfe, bomb.length >> 8, bomb.length & 255, 0, 0, 0, 0]);
+  wire.write(Buffer.concat([head, bomb]));
+  await eventually(() => closed() === 1002);
+  await eventually(() => bench.audited('connect').length === 1, 30_000);
+  assert.match(bench.audited('connect')[0] ?? '', /^400 .*RSV1.* system:node:n1 127\.0\.0\.1$/);
+  await isWell(bench);
+});
+
+test('who shows no certificate, or one of another fleet, gets no link: 401, in the audit log too', async (context) => {
+  const bench = await target(context);
+  const other = await loadPki(temporaryDirectory(context), ['x'], Date.now());
+  for (const client of [{}, { cert: other.serving.cert, key: other.serving.key }]) {
+    const socket = new WebSocket(`wss://127.0.0.1:${bench.api.port}${LINK_PATH}`, SUBPROTOCOL, {
+      ca: bench.api.pki.ca.cert,
+      ...client,
+    });
+    socket.on('error', () => undefined);
+    const code = await new Promise((resolve) =>
+      socket.once('unexpected-response', (_request, { statusCode }) => resolve(statusCode)),
+    );
+    assert.equal(code, 401);
+  }
+  // Alike, and of one address: told once.
+  assert.deepEqual(bench.audited('connect'), ['401 Unauthorized  127.0.0.1']);
+  assert.equal(bench.lines.filter((line) => line.includes('"peer refused"')).length, 1);
 });
 
 const SMUGGLED: [string, string[]][] = [
@@ -159,6 +242,11 @@ test('headers that two readers would read differently are 400, and the connectio
     const { closed } = await rawConnection(bench.api, lines.join('\r\n'));
     assert.match(await closed, /^HTTP\/1\.1 400 /, what);
   }
+  const told = bench.audited('connect');
+  assert.ok(
+    told.length > 1 && told.every((line) => /^400 HPE_[A-Z_]+ {2}127\.0\.0\.1$/.test(line)),
+    String(told),
+  );
   await isWell(bench);
 });
 
@@ -202,11 +290,16 @@ test('bombs are refused before they go off', async (context) => {
   assert.equal(laughs.code, 400, laughs.text.slice(0, 200));
   const nested = await call(bench.api, line, { body: Buffer.from(`{"a":`.repeat(100_000)) });
   assert.equal(nested.code, 400);
+  // Nothing that a client has packed is unpacked.
   const packed = await call(bench.api, line, {
-    body: Buffer.alloc(1_000),
+    body: gzipSync(Buffer.alloc(2 ** 25)),
     headers: { 'content-encoding': 'gzip' },
   });
-  assert.ok(packed.code === 400 || packed.code === 415, packed.text);
+  assert.equal(packed.code, 400, packed.text);
+  assert.deepEqual(
+    bench.audited('create').map((told) => told.slice(0, 3)),
+    ['400', '400', '400'],
+  );
   assert.ok(performance.now() - began < 5_000);
   await isWell(bench);
 });

@@ -5,6 +5,7 @@ import { CertificateKeeper } from '../../agent/certificate-keeper.js';
 import { type EnrolOptions, enrol } from '../../agent/enrol.js';
 import { HostIdentity } from '../../agent/host-identity.js';
 import { Link } from '../../agent/link/link.js';
+import type { AuditLog } from '../../coordinator/api/audit/audit-file.js';
 import { certificateUsers } from '../../coordinator/certificate-users.js';
 import { Hub, type HubOptions } from '../../coordinator/hub/hub.js';
 import { type JoinToken, newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
@@ -27,6 +28,7 @@ import { testAuthority } from './test-authority.js';
 
 export interface EnrolmentBenchOptions extends Partial<Pick<HubOptions, 'approveNodes' | 'recordEvent'>> {
   log?: Logger;
+  audit?: AuditLog;
 }
 
 export type EnrolmentBench = Awaited<ReturnType<typeof startEnrolment>>;
@@ -57,6 +59,7 @@ export async function startEnrolment(context: TestContext, change: EnrolmentBenc
     identities: await testIdentities(registry, informers),
     authenticateSocket: certificateUsers(hub, clock),
     log: parts.log,
+    ...(change.audit ? { audit: change.audit } : {}),
   });
   context.after(async () => {
     // The port closes only when the sockets that the hub holds are gone.

@@ -25,8 +25,8 @@ export interface AuditedRequest extends LoggedRequest {
   answeredAt: number;
 }
 
-function isOfInterest({ info, code }: LoggedRequest): boolean {
-  if (code === 401 || code === 403) return true;
+function isOfInterest({ info, code, isSignIn }: LoggedRequest): boolean {
+  if (code === 401 || code === 403 || isSignIn) return true;
   if (info?.type !== 'resource') return false;
   if (REVIEW_GROUPS.has(info.group)) return false;
   // Whoever reads a Secret has it.
@@ -121,6 +121,44 @@ export function joinEvent({ auditID, path, node, tokenId, remoteAddress, code, a
     sourceIPs: [remoteAddress],
     objectRef: { resource: 'nodes', apiVersion: 'v1', ...(node ? { name: node } : {}) },
     responseStatus: { metadata: {}, code, ...(REASONS[code] ? { reason: REASONS[code] } : {}) },
+    requestReceivedTimestamp: time,
+    stageTimestamp: time,
+  };
+}
+
+/** Somebody who was sent away before a request or a link of theirs came to anything. */
+export interface RefusalAudit {
+  auditID: string;
+  path: string;
+  node?: string;
+  remoteAddress: string;
+  code: number;
+  reason: string;
+  at: number;
+}
+
+/** The event of such a refusal. */
+export function refusalEvent({
+  auditID,
+  path,
+  node,
+  remoteAddress,
+  code,
+  reason,
+  at,
+}: RefusalAudit): AuditEvent {
+  const time = toTimestamp(at);
+  return {
+    kind: 'Event',
+    apiVersion: 'audit.k8s.io/v1',
+    level: 'Metadata',
+    auditID,
+    stage: 'ResponseComplete',
+    requestURI: path.slice(0, MAX_TEXT),
+    verb: 'connect',
+    user: { username: node ? `system:node:${node}` : '', groups: node ? ['system:nodes'] : [] },
+    sourceIPs: [remoteAddress],
+    responseStatus: { metadata: {}, code, reason: reason.slice(0, MAX_TEXT) },
     requestReceivedTimestamp: time,
     stageTimestamp: time,
   };

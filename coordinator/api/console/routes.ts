@@ -5,7 +5,10 @@ import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../../../shared/kube/status.js';
+import type { Clock } from '../../../shared/process/clock.js';
+import { ClientLimits } from '../client-limits.js';
 import { readRequest } from '../request-info.js';
+import { tellSignIn } from './sign-in-records.js';
 import { addSignIn, type SignInParts } from './sign-in-routes.js';
 
 /** Where the pages are, and where a browser that asks for `/` is sent. */
@@ -37,8 +40,15 @@ const PAGE_HEADERS = {
   'strict-transport-security': 'max-age=31536000',
 };
 
+/** What one address may try in vain: a mistyped token is put right, a guessed one never is. As with joins. */
+const REFUSALS = { requestsPerSecond: 1, burst: 30 };
+
+export interface ConsoleParts extends SignInParts {
+  clock: Clock;
+}
+
 /** Adds the routes; without built pages, `/console/` says how to build them. */
-export function addConsole(app: FastifyInstance<Server>, parts: SignInParts): void {
+export function addConsole(app: FastifyInstance<Server>, parts: ConsoleParts): void {
   addSession(app, parts);
   addSignIn(app, parts);
   app.addHook('onRequest', async (request, reply) => {
@@ -67,16 +77,25 @@ export function addConsole(app: FastifyInstance<Server>, parts: SignInParts): vo
   app.get(`${CONSOLE_PATH}*`, (_request, reply) => reply.sendFile('index.html'));
 }
 
-function addSession(app: FastifyInstance<Server>, { gate, sessions }: SignInParts): void {
+function addSession(app: FastifyInstance<Server>, { gate, sessions, clock, record }: ConsoleParts): void {
   // As any request on the API: a wrong token costs its address, and is answered with 401.
   const whoAmI = readRequest('POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews');
+  const refusals = new ClientLimits(REFUSALS, clock);
   app.post(SESSION_PATH, async (request, reply) => {
+    refusals.refuseSpent(request.ip);
     const { authorization } = request.headers;
-    const identity = await gate.identify(whoAmI, request.raw);
+    const identity = await gate.identify(whoAmI, request.raw).catch((error: unknown) => {
+      if (error instanceof ApiError) {
+        if (error.reason === 'Unauthorized') refusals.take(request.ip);
+        tellSignIn(record, request, error.code);
+      }
+      throw error;
+    });
     if (!identity) throw new ApiError('Unauthorized', 'Unauthorized');
     gate.pass(identity, whoAmI, request.raw);
     if (authorization !== undefined) {
       reply.header('set-cookie', sessions.begin(identity.user.username, authorization));
+      tellSignIn(record, request, 204, identity.user);
     }
     return reply.code(204).send();
   });

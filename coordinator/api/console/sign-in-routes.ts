@@ -5,6 +5,7 @@ import { type OidcSignIn, SignInRefused } from '../../access/oidc-sign-in.js';
 import type { Gate } from '../gate.js';
 import { cookieOf } from './cookies.js';
 import type { ConsoleSessions } from './sessions.js';
+import { type SignInRecord, tellSignIn } from './sign-in-records.js';
 
 const WAYS_PATH = '/console/sign-in';
 const BEGIN_PATH = '/console/sign-in/oidc';
@@ -21,10 +22,12 @@ export interface SignInParts {
   sessions: ConsoleSessions;
   /** Absent: no issuer is configured. */
   oidc?: OidcSignIn;
+  /** Told of everybody who signs in or fails to. */
+  record: SignInRecord;
 }
 
 /** Adds the routes. */
-export function addSignIn(app: FastifyInstance<Server>, { gate, sessions, oidc }: SignInParts): void {
+export function addSignIn(app: FastifyInstance<Server>, { gate, sessions, oidc, record }: SignInParts): void {
   const onRequest = async ({ raw }: FastifyRequest) => gate.passAnybody(raw);
   app.get(WAYS_PATH, { onRequest }, async () => ({ oidc: oidc !== undefined }));
   if (!oidc) return;
@@ -46,8 +49,10 @@ export function addSignIn(app: FastifyInstance<Server>, { gate, sessions, oidc }
       const user = await gate.userOfToken(token, request.raw);
       if (!user) throw new SignInRefused('the coordinator does not accept the ID token: its log says why');
       const session = sessions.begin(user.username, `Bearer ${token}`);
+      tellSignIn(record, request, 302, user);
       return reply.header('set-cookie', [over, session]).redirect('/console/');
     } catch (error) {
+      tellSignIn(record, request, 401);
       return reply.header('set-cookie', over).redirect(pageThatTells(error));
     }
   });
