@@ -1,11 +1,12 @@
 /** Many pretended hosts in one process: they join, connect, and leave together. */
-import { createHash, createHmac } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { Agent as HttpsAgent } from 'node:https';
 import { createSecureContext } from 'node:tls';
 import { JOIN_PATH, type JoinRequest, LINK_PATH } from '../../shared/link/messages.js';
 import { steadyClock, systemClock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { Slice } from '../../shared/process/slice.js';
+import { certificateRequest } from '../certificate-request.js';
 import {
   askForCertificate,
   EnrolError,
@@ -13,10 +14,12 @@ import {
   type TrustedCoordinator,
 } from '../coordinator-call.js';
 import { trustCoordinator } from '../enrol.js';
+import type { LinkTarget } from '../link/connection.js';
 import { ResumingTls } from '../link/resuming-tls.js';
 import type { NodeQuery } from './label-query.js';
 import { HostNetwork } from './network.js';
 import type { NodePlan } from './node-plans.js';
+import { pretendedCredential, pretendedKey } from './pretended-key.js';
 import { type NodeCounts, SimulatedNode } from './simulated-node.js';
 
 /** Hosts on their way in at a time: enough to keep a coordinator busy, few enough that no handshake times out. */
@@ -36,6 +39,8 @@ export interface FleetOptions {
   plans: readonly NodePlan[];
   /** How many times faster than they say Pods pretend. */
   speed: number;
+  /** Each host has a key and a certificate of its own; else a credential. */
+  certificates?: boolean;
   /** Of the first plan among all of the simulation; tells apart the addresses of several processes. */
   firstIndex: number;
   log: Logger;
@@ -108,20 +113,23 @@ export class Fleet {
 
   async #letIn(plan: NodePlan, index: number, { coordinator, tls, connections }: Common): Promise<void> {
     const { server, bearer } = coordinator;
-    const { firstIndex, speed, log } = this.#options;
+    const { firstIndex, speed, certificates, log } = this.#options;
     const node = plan.metadata.name;
-    const credential = credentialOf(bearer, node);
-    const credentialHash = createHash('sha256').update(credential).digest('hex');
-    const request = { node, credentialHash };
-    const { clusterUID } = await this.#join(() => register(coordinator, request, connections));
+    const { identity, request } = await (certificates ? certified : credited)(bearer, node);
+    const { clusterUID, certificate } = await this.#join(() => register(coordinator, request, connections));
     const url = new URL(LINK_PATH, server);
     url.protocol = 'wss:';
     const host = new SimulatedNode({
       plan,
       url: url.href,
-      credential,
+      identity: certificates ? { ...identity, certificate, ca: coordinator.ca } : identity,
       clusterUID,
-      network: new HostNetwork(tls, this.#clock, localAddress(server, firstIndex + index)),
+      // A session is of the host whose certificate made it.
+      network: new HostNetwork(
+        certificates ? new ResumingTls() : tls,
+        this.#clock,
+        localAddress(server, firstIndex + index),
+      ),
       address: addressOf(firstIndex + index),
       speed,
       connectTurn: () => this.#connects.pause(),
@@ -169,9 +177,21 @@ async function register(
   throw new EnrolError(answer.message, false);
 }
 
-/** Follows from token and name: a simulation that is started again with its token is the same hosts again, with nothing on disk. */
-function credentialOf(bearer: string, node: string): string {
-  return `${createHmac('sha256', bearer).update(node).digest('base64url')}.${node}`;
+/** What a host joins with, and what it then shows. */
+interface Joining {
+  identity: Pick<LinkTarget, 'credential' | 'key'>;
+  request: JoinRequest;
+}
+
+async function credited(bearer: string, node: string): Promise<Joining> {
+  const credential = pretendedCredential(bearer, node);
+  const credentialHash = createHash('sha256').update(credential).digest('hex');
+  return { identity: { credential }, request: { node, credentialHash } };
+}
+
+async function certified(bearer: string, node: string): Promise<Joining> {
+  const key = pretendedKey(bearer, node);
+  return { identity: { key }, request: { node, csr: await certificateRequest(key, node) } };
 }
 
 /** On loopback, hosts take turns over its many addresses; elsewhere the kernel chooses. */

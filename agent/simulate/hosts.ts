@@ -43,6 +43,7 @@ export class Hosts {
         plans: plans.slice(firstIndex, firstIndex + share),
         firstIndex,
         speed: settings.speed,
+        certificates: settings.certificates,
         logLevel: settings.logLevel,
       }),
     );

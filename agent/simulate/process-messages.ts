@@ -11,6 +11,7 @@ export type ToHosts =
       plans: NodePlan[];
       firstIndex: number;
       speed: number;
+      certificates: boolean;
       logLevel: 'debug' | 'info' | 'warn' | 'error';
     }
   | { kind: 'command'; line: string };

@@ -11,6 +11,7 @@ import { podsNeededBy, runs } from '../decisions/held-turn.js';
 import { fullImageName } from '../decisions/image-name.js';
 import { ConfigCache } from '../desired/config-cache.js';
 import { DesiredCache } from '../desired/desired-cache.js';
+import type { LinkTarget } from '../link/connection.js';
 import { FakeDriver } from '../runtime/fake.js';
 import { FakeEngine } from '../runtime/fake-engine.js';
 import { hollowHost, hollowParts } from './hollow-host.js';
@@ -27,7 +28,7 @@ export interface SimulatedNodeOptions {
   plan: NodePlan;
   /** `wss://HOST:PORT/link`. */
   url: string;
-  credential: string;
+  identity: Pick<LinkTarget, 'credential' | 'ca' | 'key' | 'certificate'>;
   clusterUID: string;
   network: HostNetwork;
   address: string;
@@ -90,14 +91,16 @@ export class SimulatedNode implements QueriedNode {
 
   /** Starts the agent; `onLive` is called at each welcome. Resolves before the first. */
   async start(onLive: () => void): Promise<void> {
-    const { plan, url, credential, clock, log } = this.#options;
+    const { plan, url, identity, clusterUID, clock, log } = this.#options;
     const conditions = this.#conditions;
     this.#agent = createAgent({
       ...hollowParts(),
       settings: { nodeName: this.name, labels: this.labels, taints: plan.spec?.taints ?? [] },
       target: {
         url,
-        credential,
+        ...identity,
+        node: this.name,
+        clusterUID,
         connect: (options) => this.network.connect(options),
         turn: this.#options.connectTurn,
       },

@@ -1,6 +1,6 @@
 /**
  * Measures what the product adds to what must be done, floor and product by turns in one run:
- *   npm run bench -- [real|hollow|parts …] [--quick] [--swarm] [--json FILE] [--readme]
+ *   npm run bench -- [real|hollow|links|parts …] [--quick] [--swarm] [--json FILE] [--readme]
  * Exit code 1 when a goal that was measured is not met.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -9,6 +9,7 @@ import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { measureHollow } from './hollow/hollow.js';
+import { measureLinks } from './links/links.js';
 import { measureParts } from './parts/parts.js';
 import { measureReal } from './real/real.js';
 import { judge, type Result, type Section } from './result.js';
@@ -20,6 +21,7 @@ const README = resolve(dirname(fileURLToPath(import.meta.url)), '../../../README
 const SECTIONS: Record<Section, (bench: Bench) => Promise<void>> = {
   real: measureReal,
   hollow: measureHollow,
+  links: measureLinks,
   parts: measureParts,
 };
 

@@ -6,7 +6,7 @@ export type Goal =
   | { kind: 'difference'; most: number }
   | { kind: 'product'; most: number };
 
-export type Section = 'real' | 'hollow' | 'parts';
+export type Section = 'real' | 'hollow' | 'links' | 'parts';
 
 /** Floor and product by turns on the same machine at the same time: the nth of one belongs to the nth of the other. */
 export interface Result {

@@ -47,18 +47,18 @@ export class HollowFleet {
 
   /** Enrols and connects all hosts; resolves when the coordinator has come to rest. */
   async join(): Promise<void> {
-    const client = apiClientFromKubeconfig(this.coordinator.kubeconfigPath);
-    const { text: token } = await createToken(client, {
-      ttlSeconds: 0,
-      description: '',
-      reusable: true,
-      anyLabels: true,
-    });
-    const flags = { server: client.server, token, nodes: this.agents };
+    const flags = { ...(await this.reusableToken()), nodes: this.agents };
     const settings = await loadSettings(SIMULATE_SETTINGS, { flags, environment: {}, environmentPrefix: '' });
     this.#hosts = new Hosts(settings, numberedNodes('node', this.agents));
     await this.untilAllLive();
     await this.untilQuiet();
+  }
+
+  /** What any number of hosts may join with. */
+  async reusableToken(): Promise<{ server: string; token: string }> {
+    const client = apiClientFromKubeconfig(this.coordinator.kubeconfigPath);
+    const wish = { ttlSeconds: 0, description: '', reusable: true, anyLabels: true };
+    return { server: client.server, token: (await createToken(client, wish)).text };
   }
 
   get live(): number {

@@ -1,0 +1,89 @@
+/**
+ * Hosts that connect with a certificate each and leave at once, again and again: with the ticket of the last time, or
+ * without one. A process of its own, told over IPC, ended with the channel.
+ */
+import { WebSocket } from 'ws';
+import { ResumingTls } from '../../../agent/link/resuming-tls.js';
+import { HostNetwork } from '../../../agent/simulate/network.js';
+import { LINK_PATH, SUBPROTOCOL } from '../../../shared/link/messages.js';
+import { systemClock } from '../../../shared/process/clock.js';
+
+/** What a host shows in its handshake. */
+export interface HostCertificate {
+  key: string;
+  certificate: string;
+}
+
+export type ClientsOrder =
+  | { kind: 'hosts'; hosts: readonly HostCertificate[] }
+  /** All connect once; `withTickets`: those who have one of that port show it. */
+  | { kind: 'visit'; port: number; ca: string; withTickets: boolean };
+
+/** How it went. */
+export interface Visit {
+  ms: number;
+  resumed: number;
+}
+
+const CONNECTING_AT_ONCE = 32;
+const SOCKETS_AN_ADDRESS = 400;
+
+let hosts: readonly HostCertificate[] = [];
+/** By port, and then by host. */
+const sessions = new Map<number, ResumingTls[]>();
+
+async function visitAll({ port, ca, withTickets }: ClientsOrder & { kind: 'visit' }): Promise<Visit> {
+  if (!withTickets || !sessions.has(port))
+    sessions.set(
+      port,
+      hosts.map(() => new ResumingTls()),
+    );
+  const tls = sessions.get(port) ?? [];
+  const left = hosts.entries();
+  let resumed = 0;
+  const visit = async (): Promise<void> => {
+    for (const [index, host] of left) {
+      if (await visitOnce(port, ca, host, tls[index] ?? new ResumingTls(), index)) resumed += 1;
+    }
+  };
+  const begun = performance.now();
+  await Promise.all(Array.from({ length: CONNECTING_AT_ONCE }, visit));
+  return { ms: performance.now() - begun, resumed };
+}
+
+/** Resolves when the server has let the host in and the host has left; answers whether the session was resumed. */
+function visitOnce(
+  port: number,
+  ca: string,
+  { key, certificate }: HostCertificate,
+  tls: ResumingTls,
+  index: number,
+): Promise<boolean> {
+  const address = `127.3.0.${Math.floor(index / SOCKETS_AN_ADDRESS) + 1}`;
+  const network = new HostNetwork(tls, systemClock, address);
+  let isResumed = false;
+  const socket = new WebSocket(`wss://127.0.0.1:${port}${LINK_PATH}`, SUBPROTOCOL, {
+    ...{ ca, key, cert: certificate },
+    createConnection: ((options: object) => {
+      const connection = network.connect(options);
+      connection.once('secureConnect', () => {
+        isResumed = (connection as unknown as { isSessionReused(): boolean }).isSessionReused();
+      });
+      return connection;
+    }) as never,
+    perMessageDeflate: false,
+  });
+  return new Promise((resolve, reject) => {
+    socket.on('error', reject);
+    socket.on('open', () => socket.close());
+    socket.on('close', () => resolve(isResumed));
+  });
+}
+
+process.on('message', (order: ClientsOrder) => {
+  if (order.kind === 'hosts') {
+    hosts = order.hosts;
+    process.send?.({ ms: 0, resumed: 0 } satisfies Visit);
+  } else void visitAll(order).then((visit) => process.send?.(visit));
+});
+process.on('disconnect', () => process.exit(0));
