@@ -31,12 +31,16 @@ export interface AgentTurnsOptions {
   putTurned: (turned: TurnedPod) => void;
   /** Objects that a Pod needed may not be needed any more. */
   onSettled: () => void;
+  /** Of the boot that this process runs in. */
+  bootMark: string;
   clock: Clock;
   log: Logger;
 }
 
 /** What the rest of the agent tells of and asks for. */
 export interface AgentTurns {
+  /** To be started before Pods are. */
+  bootPart: Part;
   part: Part;
   /** Pods of the host changed. */
   podsChanged(): void;
@@ -49,7 +53,7 @@ export interface AgentTurns {
 }
 
 export function createAgentTurns(options: AgentTurnsOptions): AgentTurns {
-  const { cache, time, workers, putTurned, clock } = options;
+  const { cache, time, workers, putTurned, bootMark, clock } = options;
   const log = options.log.child({ component: 'turns' });
   const changed = (uid: string): void => {
     workers().update([uid], []);
@@ -59,6 +63,7 @@ export function createAgentTurns(options: AgentTurnsOptions): AgentTurns {
     workers().say(pod.metadata.uid ?? '', { type: 'Warning', reason, message });
   const confirmations = new Confirmations({
     cache,
+    bootMark,
     quietMs: () => options.link().quietMs(),
     askForLife: () => options.link().askForLife(),
     engineUpSince: options.engineUpSince,
@@ -73,6 +78,7 @@ export function createAgentTurns(options: AgentTurnsOptions): AgentTurns {
     findConfig: options.findConfig,
     hold: options.hold,
     time,
+    bootMark,
     linkIsLive: () => confirmations.linkIsLive,
     onWaiting: (uid, waiting) => workers().turnWaits(uid, waiting),
     onBegun: (oldUid, successor) => {
@@ -86,6 +92,7 @@ export function createAgentTurns(options: AgentTurnsOptions): AgentTurns {
     log,
   });
   return {
+    bootPart: { name: 'turns of earlier boots', start: () => confirmations.noteBoot() },
     part: {
       name: 'turns',
       start: () => {

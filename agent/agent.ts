@@ -99,7 +99,7 @@ export function createAgent(host: AgentHost): Agent {
     driver,
     readHost: host.readHost,
     amend: (status) => {
-      const images = held.here()?.map((name) => ({ names: [name] }));
+      const images = held.here()?.map(({ image, ...size }) => ({ names: [image], ...size }));
       const told = images ? { ...status, images } : status;
       return host.amendStatus?.(told) ?? told;
     },
@@ -147,6 +147,7 @@ export function createAgent(host: AgentHost): Agent {
     link: () => link,
     putTurned: (turned) => link.outbox.putTurned(turned),
     onSettled: () => host.config.dropOverdue(isNeededByTurn(host.cache)),
+    bootMark: node.host.bootMark,
     clock,
     log,
   });
@@ -182,6 +183,7 @@ export function createAgent(host: AgentHost): Agent {
   const watch = watchRuntime(driver, listeners, clock, log.child({ component: 'runtime' }));
   const parts: Part[] = [
     { name: 'node', start: () => node.start(), stop: () => node.stop() },
+    turns.bootPart,
     { name: 'static pods', start: () => statics?.start(), stop: () => statics?.stop() },
     { name: 'pods', start: () => workers.start(), stop: () => workers.stop() },
     // The hello is to tell of containers that only the engine knows: it waits for the first look.

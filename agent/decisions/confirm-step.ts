@@ -11,6 +11,12 @@ export type LinkEvidence =
   | { state: 'live'; heardAt: number }
   | { state: 'lost'; since: number; lastTry: 'answered' | 'refused' | 'unreachable' };
 
+/** The process stood still for so many ms until then: it was stopped, or the host had no time for it. */
+export interface Stall {
+  until: number;
+  ms: number;
+}
+
 /** What the decision reads. Times in ms by the host's clock. */
 export interface ConfirmFacts {
   turn: Pick<HeldTurn, 'begunAt' | 'linkWasLive'> & { confirmSeconds: number };
@@ -18,6 +24,8 @@ export interface ConfirmFacts {
   link: LinkEvidence;
   /** Since when this agent and its engine have been up: a Pod is not judged for the time before. */
   upSince: number;
+  /** When this process stood still, oldest first: what was to happen meanwhile has its time after that. */
+  stalls: readonly Stall[];
   /** When the coordinator was first asked for a sign of life on this Pod's behalf; absent: not on this link. */
   askedAt?: number | undefined;
   now: number;
@@ -43,10 +51,12 @@ const REFUSED_PATIENCE = 3;
  * while that answers and does not want us, nothing is decided. Pods that are confirmed are not asked again, whatever the
  * link does.
  */
-export function confirmStep({ turn, isReady, link, upSince, askedAt, now }: ConfirmFacts): ConfirmStep {
+export function confirmStep(facts: ConfirmFacts): ConfirmStep {
+  const { turn, isReady, link, upSince, stalls, now } = facts;
   const confirmMs = turn.confirmSeconds * 1000;
   // A clock that was set back makes the turn one of the future: its time then counts from the agent's start.
-  const end = (turn.begunAt > now ? upSince : Math.max(turn.begunAt, upSince)) + confirmMs;
+  const from = turn.begunAt > now ? upSince : Math.max(turn.begunAt, upSince);
+  const end = awakeUntil(stalls, from, confirmMs);
   if (now < end) return { kind: 'wait', until: end };
   if (!isReady) {
     const message = `not ready within ${turn.confirmSeconds} s`;
@@ -54,21 +64,29 @@ export function confirmStep({ turn, isReady, link, upSince, askedAt, now }: Conf
   }
   if (!turn.linkWasLive) return { kind: 'confirm' };
   if (link.state === 'lost') return lostStep(link, end, confirmMs, now);
-  return liveStep(link.heardAt, askedAt, end, confirmMs, now);
+  return liveStep(link.heardAt, facts, end, confirmMs);
+}
+
+/** When this process will have been awake for so many ms since then, or has been. */
+function awakeUntil(stalls: readonly Stall[], since: number, ms: number): number {
+  return stalls.reduce((end, stall) => {
+    const isOver = stall.until - stall.ms >= end || stall.until <= since;
+    return isOver ? end : end + Math.min(stall.ms, stall.until - since);
+  }, since + ms);
 }
 
 /** An answer has its time from when it was asked for: this process may have stood still over the end, and long after it. */
 function liveStep(
   heardAt: number,
-  askedAt: number | undefined,
+  { askedAt, stalls, now }: Pick<ConfirmFacts, 'askedAt' | 'stalls' | 'now'>,
   end: number,
   confirmMs: number,
-  now: number,
 ): ConfirmStep {
   if (heardAt >= end) return { kind: 'confirm' };
   // What was asked before the end, or by a clock that was set back since, says nothing.
   const asked = askedAt !== undefined && askedAt >= end && askedAt <= now ? askedAt : now;
-  if (now < asked + ANSWER_MS) return { kind: 'wait', until: now + LOOK_AGAIN_MS, askedAt: asked };
+  if (now < awakeUntil(stalls, asked, ANSWER_MS))
+    return { kind: 'wait', until: now + LOOK_AGAIN_MS, askedAt: asked };
   return lostStep({ since: heardAt, lastTry: 'unreachable' }, end, confirmMs, now);
 }
 

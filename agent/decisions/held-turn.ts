@@ -7,7 +7,7 @@ import { graceMs, type HeldPod, makerOf } from './held-pod.js';
 export function heldAfterTurn(
   old: HeldPod,
   turn: HostTurn,
-  { now, linkWasLive }: { now: number; linkWasLive: boolean },
+  { now, linkWasLive, bootMark }: { now: number; linkWasLive: boolean; bootMark: string },
 ): { old: HeldPod; successor: HeldPod } {
   const { successor: pod, confirmSeconds } = turn;
   const uid = pod.metadata.uid ?? '';
@@ -30,6 +30,7 @@ export function heldAfterTurn(
         },
         begunAt: now,
         linkWasLive,
+        boot: { mark: bootMark, reboots: 0 },
         ...(confirmSeconds !== undefined && { confirmSeconds }),
         untold: true,
       },
@@ -55,6 +56,23 @@ export function runs(held: HeldPod): HeldPod {
     ...(deletionGracePeriodSeconds !== undefined && { deletionGracePeriodSeconds }),
   };
   return { ...held, pod: { ...held.pod, metadata, spec: ran.spec } };
+}
+
+/** So often a host may reboot before its Pod is confirmed: a power cut is no fault of the release, a loop of boots is. */
+const MAX_REBOOTS = 2;
+
+/**
+ * The Pod as an agent is to hold it that starts in this boot. One that was to be confirmed and in whose time the host has
+ * rebooted again and again goes back, before anything of it starts once more.
+ */
+export function heldAfterBoot(held: HeldPod, bootMark: string, now: number): HeldPod {
+  const { turn } = held;
+  if (turn?.confirmSeconds === undefined || turn.revert || turn.boot.mark === bootMark) return held;
+  const reboots = turn.boot.reboots + 1;
+  const counted = { ...held, turn: { ...turn, boot: { mark: bootMark, reboots } } };
+  if (reboots <= MAX_REBOOTS || held.deadline !== undefined || held.gone) return counted;
+  const message = `the host rebooted ${reboots} times before it was confirmed`;
+  return heldAfterRevertBegan(counted, { reason: 'HostRebooted', message }, now);
 }
 
 /** The Pod after the decision to go back; what is decided already stands. */

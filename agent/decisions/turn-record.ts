@@ -9,6 +9,8 @@ export interface HeldTurn {
   begunAt: number;
   /** Whether the coordinator was in reach when it began: only what was there can have been cut. */
   linkWasLive: boolean;
+  /** In which boot of the host this was written, and how often that has rebooted since the turn began. */
+  boot: { mark: string; reboots: number };
   /** Absent: nothing is to be confirmed. */
   confirmSeconds?: number;
   /** The coordinator does not know of it yet. */

@@ -23,6 +23,7 @@ interface Holding extends WantedImage {
   abort: AbortController;
   timer?: Timer;
   isHere: boolean;
+  sizeBytes?: number;
   failure?: string;
   /** Who wants it, and hears when that changes. */
   owners: Map<string, () => void>;
@@ -82,11 +83,11 @@ export class HeldImages {
     }
   }
 
-  /** Those of the coordinator's list that are here; undefined when it never sent one. */
-  here(): string[] | undefined {
+  /** Those of the coordinator's list that are here, and how much they take; undefined when it never sent one. */
+  here(): { image: string; sizeBytes?: number }[] | undefined {
     if (!this.#isAsked) return undefined;
     const held = [...this.#held.values()].filter(({ owners, isHere }) => owners.has(NODE) && isHere);
-    return held.map(({ image }) => image);
+    return held.map(({ image, sizeBytes }) => ({ image, ...(sizeBytes && { sizeBytes }) }));
   }
 
   /** What `owner` wants and does not have yet. */
@@ -106,11 +107,12 @@ export class HeldImages {
     const { image, secrets, abort } = holding;
     try {
       const request = { image, pullPolicy: 'IfNotPresent', ...(secrets && { secrets }) } as const;
-      await this.#images.ensure(request, abort.signal, () =>
+      const ensured = await this.#images.ensure(request, abort.signal, () =>
         this.#log.info({ image }, 'pulling an image ahead of its pods'),
       );
       if (abort.signal.aborted) return;
       holding.isHere = true;
+      holding.sizeBytes = ensured.image.sizeBytes;
       delete holding.failure;
     } catch (error) {
       if (abort.signal.aborted) return;

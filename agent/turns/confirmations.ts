@@ -4,13 +4,20 @@ import { refText } from '../../shared/kube/meta.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
-import { confirmStep, evidenceOf, type LinkEvidence } from '../decisions/confirm-step.js';
+import { confirmStep, evidenceOf, type LinkEvidence, type Stall } from '../decisions/confirm-step.js';
 import type { HeldPod } from '../decisions/held-pod.js';
-import { heldAfterConfirming, heldAfterRevertBegan } from '../decisions/held-turn.js';
+import { heldAfterBoot, heldAfterConfirming, heldAfterRevertBegan } from '../decisions/held-turn.js';
 import type { DesiredCache } from '../desired/desired-cache.js';
+
+/** While something is to be confirmed this process looks whether it has stood still. */
+const BEAT_MS = 5_000;
+/** A beat that is later than this stood still; less is a busy host. */
+const LATE_MS = 1_000;
 
 export interface ConfirmationsParts {
   cache: DesiredCache;
+  /** Of the boot that this process runs in. */
+  bootMark: string;
   /** How long the coordinator was not heard on a link that stands, ms; and to have it give a sign of life. */
   quietMs: () => number;
   askForLife: () => void;
@@ -28,9 +35,14 @@ export class Confirmations {
   readonly #parts: ConfirmationsParts;
   readonly #startedAt: number;
   readonly #ready = new Set<string>();
+  /** To be told once there is somebody to tell. */
+  readonly #reverted: (() => void)[] = [];
   readonly #deciding = new Set<string>();
   /** When a sign of life was first asked for on this link, by Pod. */
   readonly #askedAt = new Map<string, number>();
+  readonly #stalls: Stall[] = [];
+  /** When the timer that runs is to fire. */
+  #dueAt: number | undefined;
   #link: { state: 'live' } | (LinkEvidence & { state: 'lost' });
   #timer: Timer | undefined;
   #isStopped = false;
@@ -45,7 +57,26 @@ export class Confirmations {
     return this.#link.state === 'live';
   }
 
+  /** To be called before any Pod's worker starts: one that has the host reboot again and again must not start once more. */
+  async noteBoot(): Promise<void> {
+    const { cache, bootMark, clock, onRevert, log } = this.#parts;
+    for (const held of [...cache.all()]) {
+      const noted = heldAfterBoot(held, bootMark, clock.now());
+      if (noted === held) continue;
+      const { revert, boot } = noted.turn ?? {};
+      const { uid, pod } = held;
+      log.warn(
+        { uid, pod: refText(pod.metadata), ...boot, ...(revert && { revert }) },
+        'host has rebooted in a turn',
+      );
+      // A disk that takes no writes must not keep the host from its Pods; what was counted is in memory.
+      await cache.put(noted).catch((error: unknown) => log.warn({ uid, err: error }, 'reboot is not kept'));
+      if (revert) this.#reverted.push(() => onRevert(pod, revert.message));
+    }
+  }
+
   start(): void {
+    for (const tell of this.#reverted.splice(0)) tell();
     this.look();
   }
 
@@ -84,13 +115,33 @@ export class Confirmations {
   look(): void {
     this.#timer?.cancel();
     if (this.#isStopped) return;
+    this.#noteStall();
     let next = Number.POSITIVE_INFINITY;
     for (const held of this.#parts.cache.all()) {
       if (isUnconfirmed(held)) next = Math.min(next, this.#decide(held));
     }
-    if (!Number.isFinite(next)) return;
-    const delayMs = Math.max(next - this.#parts.clock.now(), 0);
-    this.#timer = this.#parts.clock.after(delayMs, () => this.look());
+    const { clock } = this.#parts;
+    const now = clock.now();
+    const beats = [...this.#parts.cache.all()].some(isUnconfirmed);
+    if (!beats) {
+      this.#stalls.length = 0;
+      this.#dueAt = undefined;
+      return;
+    }
+    this.#dueAt = Math.min(Math.max(next, now), now + BEAT_MS);
+    this.#timer = clock.after(this.#dueAt - now, () => this.look());
+  }
+
+  #noteStall(): void {
+    const now = this.#parts.clock.now();
+    const lateMs = now - (this.#dueAt ?? now);
+    this.#dueAt = undefined;
+    if (lateMs <= LATE_MS) return;
+    this.#stalls.push({ until: now, ms: lateMs });
+    this.#parts.log.warn(
+      { lateMs },
+      'agent has stood still; what is to be confirmed has its time after that',
+    );
   }
 
   /** Answers when time alone may change the decision. */
@@ -101,6 +152,7 @@ export class Confirmations {
       turn: held.turn,
       isReady: this.#ready.has(held.uid),
       link: this.#evidence(now),
+      stalls: this.#stalls,
       upSince: Math.max(this.#startedAt, engineUpSince()),
       askedAt: this.#askedAt.get(held.uid),
       now,

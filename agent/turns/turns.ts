@@ -31,6 +31,8 @@ export interface TurnsParts {
   findConfig: FindConfig;
   hold: LocalHold;
   time: Pick<HeardTime, 'now'>;
+  /** Of the boot that this process runs in. */
+  bootMark: string;
   linkIsLive: () => boolean;
   /** Hears why a Pod's turn waits. */
   onWaiting: (uid: string, waiting: TurnWaiting) => void;
@@ -186,8 +188,9 @@ export class Turns {
   }
 
   async #begin(held: HeldPod, turn: HostTurn, overridden: string | undefined): Promise<void> {
-    const { cache, clock, log, linkIsLive, onBegun, onOverridden } = this.#parts;
-    const { old, successor } = heldAfterTurn(held, turn, { now: clock.now(), linkWasLive: linkIsLive() });
+    const { cache, clock, log, linkIsLive, bootMark, onBegun, onOverridden } = this.#parts;
+    const how = { now: clock.now(), linkWasLive: linkIsLive(), bootMark };
+    const { old, successor } = heldAfterTurn(held, turn, how);
     if (overridden !== undefined) onOverridden(held.pod, overridden);
     // Before it is on disk nothing stops: an agent that dies now finds the Pod as it was.
     await cache.put(old, successor);

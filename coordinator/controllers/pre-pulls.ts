@@ -12,7 +12,7 @@ import { ApiError } from '../../shared/kube/status.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { Slice } from '../../shared/process/slice.js';
 import { contactOf } from '../decisions/contact.js';
-import { holdsImages, type PullQueued, prePullStep } from '../decisions/pre-pull.js';
+import { bytesOf, holdsImages, type PullLine, type PullQueued, prePullStep } from '../decisions/pre-pull.js';
 import { amountOf } from '../decisions/wave-plan.js';
 import type { ObjectChange } from '../informers/informer.js';
 import { nodeKind } from '../kinds/index.js';
@@ -32,17 +32,25 @@ const UNDER_WAY: ReadonlySet<RolloutPhase> = new Set([
   'AwaitingWindow',
 ]);
 
+/** One site's hosts; all are one where no site has limits of its own. */
+interface Site extends PullLine {
+  queue: PullQueued[];
+}
+
 /** How far one revision of a DaemonSet has come. */
 interface Fetching {
   tally: DaemonSetTally;
   policy: string;
   images: string[];
+  /** What these take together, once a host has said it. */
+  imageBytes?: number | undefined;
   nodes: number;
-  queue: PullQueued[];
+  sites: Site[];
   /** Out of contact when their time had come. */
-  dark: Map<string, PullQueued>;
+  dark: Map<string, { queued: PullQueued; site: Site }>;
   /** By node: until when it may take. */
-  running: Map<string, number>;
+  running: Map<string, { deadline: number; site: Site }>;
+  lastStartAt?: number | undefined;
 }
 
 /** A rollout at one look. */
@@ -82,18 +90,32 @@ export class PrePulls {
     }
     const fetching = await this.#begin(key, view);
     const now = this.#parts.clock.now();
-    const { queue, running, nodes } = fetching;
+    const { sites, running, nodes, imageBytes, lastStartAt } = fetching;
     // Deadlines were set in order: the first that is to come ends the look.
-    for (const [name, deadline] of running) {
+    for (const [name, { deadline }] of running) {
       if (deadline > now) break;
-      running.delete(name);
+      end(fetching, name);
     }
-    const [firstDeadline] = running.values();
-    const maxParallel = amountOf(prePull.maxParallel ?? DEFAULT_PARALLEL, nodes, Math.ceil);
-    const input = { queue, running: running.size, firstDeadline, maxParallel, now };
-    const { start, lookAgainAt } = prePullStep(input);
+    const [first] = running.values();
+    const { maxParallel = DEFAULT_PARALLEL, bytesPerSecond, perSite } = prePull;
+    const { start, lookAgainAt } = prePullStep({
+      ...{
+        sites,
+        fleet: { running: running.size, lastStartAt },
+        imageBytes,
+        firstDeadline: first?.deadline,
+        now,
+      },
+      limit: { maxParallel: amountOf(maxParallel, nodes, Math.ceil), bytesPerSecond },
+      siteLimit: perSite ?? {},
+    });
     const deadline = now + deadlineMs(policy);
-    await Promise.all(queue.splice(0, start).map((queued) => this.#start(view, fetching, queued, deadline)));
+    const begun = start.flatMap(({ site: index }) => {
+      const site = sites[index];
+      const queued = site?.queue.shift();
+      return site && queued ? { site, queued } : [];
+    });
+    await Promise.all(begun.map(({ site, queued }) => this.#start(view, fetching, site, queued, deadline)));
     return lookAgainAt;
   }
 
@@ -106,26 +128,40 @@ export class PrePulls {
     const { containers, initContainers = [] } = daemonSet.spec.template.spec;
     const images = [...new Set([...initContainers, ...containers].map(({ image }) => image))];
     const dueAt = this.#dueTimes(policy);
-    const byWave: PullQueued[][] = [];
-    const running = new Map<string, number>();
+    const byWave: { name: string; dueAt: number; site: Site }[][] = [];
+    const running: Fetching['running'] = new Map();
+    const sites = new Map<string, Site>();
+    let imageBytes: number | undefined;
     const annotation = prePullAnnotation(daemonSet.metadata.uid ?? '');
     let nodes = 0;
     const slice = new Slice(clock);
     for (const name of tally.names()) {
       nodes += 1;
       const node = informers.nodes.get({ name });
+      imageBytes ??= node && bytesOf(node, images);
       if (node && !waves.hasTaken(name) && !holdsImages(node, images)) {
         const wave = waves.waveOf(name);
         byWave[wave] ??= [];
+        const site = siteOf(policy, node, sites);
         if (node.metadata.annotations?.[annotation] !== images.join()) {
-          byWave[wave].push({ name, dueAt: dueAt(node) });
-        } else running.set(name, clock.now() + deadlineMs(policy));
+          byWave[wave].push({ name, dueAt: dueAt(node), site });
+        } else {
+          running.set(name, { deadline: clock.now() + deadlineMs(policy), site });
+          site.running += 1;
+          // Nobody remembers when it began.
+          site.lastStartAt = clock.now();
+        }
       }
       await slice.pause();
     }
+    for (const [order, { site, ...host }] of byWave.flat().entries()) site.queue.push({ ...host, order });
     // A sort keeps the order of waves among those that are due together.
-    const queue = byWave.flat().sort((a, b) => a.dueAt - b.dueAt);
-    const fetching = { tally, policy: version, images, nodes, queue, dark: new Map(), running };
+    for (const { queue } of sites.values()) queue.sort((a, b) => a.dueAt - b.dueAt);
+    const fetching: Fetching = {
+      ...{ tally, policy: version, images, imageBytes, nodes, dark: new Map(), running },
+      sites: [...sites.values()],
+      ...(running.size > 0 && { lastStartAt: clock.now() }),
+    };
     this.#fetching.set(key, fetching);
     return fetching;
   }
@@ -143,6 +179,7 @@ export class PrePulls {
   async #start(
     { daemonSet, waves }: PrePullView,
     fetching: Fetching,
+    site: Site,
     queued: PullQueued,
     deadline: number,
   ): Promise<void> {
@@ -151,10 +188,13 @@ export class PrePulls {
     const node = informers.nodes.get({ name });
     if (!node || waves.hasTaken(name)) return;
     if (contactOf(node) !== 'here') {
-      fetching.dark.set(name, queued);
+      fetching.dark.set(name, { queued, site });
       return;
     }
-    fetching.running.set(name, deadline);
+    fetching.running.set(name, { deadline, site });
+    site.running += 1;
+    site.lastStartAt = this.#parts.clock.now();
+    fetching.lastStartAt = site.lastStartAt;
     const annotation = prePullAnnotation(daemonSet.metadata.uid ?? '');
     const value = fetching.images.join();
     if (node.metadata.annotations?.[annotation] === value) return;
@@ -164,22 +204,38 @@ export class PrePulls {
       });
     } catch (error) {
       if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error;
-      fetching.running.delete(name);
+      end(fetching, name);
     }
   }
 
   /** A host that has its images, or is back, makes way or comes next. */
   #nodeChanged({ previous, current }: ObjectChange<Node>, moved: (fleetKey: string) => void): void {
     const name = (current ?? previous)?.metadata.name ?? '';
-    for (const [key, { running, dark, queue, images }] of this.#fetching) {
+    for (const [key, fetching] of this.#fetching) {
+      const { running, dark, images } = fetching;
       const isDone = running.has(name) && (!current || holdsImages(current, images));
-      if (isDone) running.delete(name);
-      const queued = current && contactOf(current) === 'here' ? dark.get(name) : undefined;
-      if (queued) queue.unshift(queued);
-      if (queued) dark.delete(name);
-      if (isDone || queued) moved(key);
+      if (isDone) end(fetching, name);
+      if (isDone && current) fetching.imageBytes ??= bytesOf(current, images);
+      const back = current && contactOf(current) === 'here' ? dark.get(name) : undefined;
+      back?.site.queue.unshift(back.queued);
+      if (back) dark.delete(name);
+      if (isDone || back) moved(key);
     }
   }
+}
+
+/** The host fetches no more, or has had its time. */
+function end({ running }: Fetching, name: string): void {
+  const present = running.get(name);
+  if (present) present.site.running -= 1;
+  running.delete(name);
+}
+
+function siteOf({ spec }: RolloutPolicy, { metadata }: Node, sites: Map<string, Site>): Site {
+  const name = spec.prePull?.perSite && spec.spreadBy ? (metadata.labels?.[spec.spreadBy] ?? '') : '';
+  const site = sites.get(name) ?? { queue: [], running: 0 };
+  sites.set(name, site);
+  return site;
 }
 
 function deadlineMs({ spec }: RolloutPolicy): number {

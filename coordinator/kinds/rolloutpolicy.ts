@@ -56,8 +56,5 @@ export const rolloutPolicyKind: Kind<RolloutPolicy> = {
   },
   validate: validateRolloutPolicy,
   validateUpdate: () => [],
-  warnings: ({ spec }) =>
-    spec.prePull?.bytesPerSecond === undefined
-      ? []
-      : ['spec.prePull.bytesPerSecond is stored, and has no effect: no engine bounds the speed of a pull'],
+  warnings: () => [],
 };

@@ -25,7 +25,7 @@ export const REVERTED_BY_HOST = 'RevertedByHost';
 export type TurnWait = 'HeldLocally' | 'OutsideWindow' | 'ImageNotPulled' | 'NoTrustedTime';
 
 /** Why a host went back. */
-export type RevertReason = 'NotReady' | 'LinkLost';
+export type RevertReason = 'NotReady' | 'LinkLost' | 'HostRebooted';
 
 /** From when until when, by the hub's time. The end does not belong to it. */
 export interface TurnWindow {

@@ -72,8 +72,10 @@ export interface PrePull {
   aheadSeconds?: number;
   /** Hosts that fetch at once: a number, or a percentage of the eligible nodes, rounded up. 10 when not given. */
   maxParallel?: IntOrString;
-  /** Of each host; absent: as fast as it goes. */
+  /** What all hosts together take, on average: each that begins is followed by the time for its bytes. Absent: as fast as it goes. */
   bytesPerSecond?: number;
+  /** The same of the hosts of each site, by the label `spreadBy`. */
+  perSite?: { maxParallel?: number; bytesPerSecond?: number };
 }
 
 export interface RolloutPolicySpec {

@@ -127,6 +127,27 @@ test('a release that does not become ready is taken back by its host alone, coun
   );
 });
 
+test('a release that has its host reboot again and again is taken back by that host', async () => {
+  const app = new Governed('reboots');
+  await app.start({ confirm: { deadlineSeconds: 600 }, failureBudget: { maxFailed: 0 } });
+  await app.release('app:reboots');
+  const isNew = (pod: Pod) => imageRun(pod).endsWith('app:reboots') && isReady(pod);
+  const pods = await app.until('the first host to run it', (all) => all.some(isNew));
+  const node = pods.find(isNew)?.spec.nodeName ?? '';
+  const [host] = simulated.hosts.select(({ name }) => name === node);
+  assert.ok(host);
+  for (let boot = 0; boot < 3; boot += 1) await host.reboot();
+  const back = await app.until('what ran before to run again', (all) =>
+    all.some((pod) => pod.spec.nodeName === node && isReverted(pod) && imageRun(pod).endsWith('app:1')),
+  );
+  const reverted = back.filter(isReverted);
+  assert.deepEqual(nodesOf(reverted), [node]);
+  const condition = findCondition(reverted[0]?.status?.conditions, REVERTED_CONDITION);
+  assert.equal(condition?.reason, 'HostRebooted');
+  const isFailed = async () => (await app.rollout()).status?.phase === 'Failed';
+  await until(isFailed, { timeoutMs: TIMEOUT_MS, what: 'the rollout to fail' });
+});
+
 test('a host that is cut off goes on with its turn, and tells of it when it is back', async () => {
   const app = new Governed('dark');
   await app.start({ confirm: { deadlineSeconds: 1 } });

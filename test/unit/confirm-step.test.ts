@@ -27,6 +27,7 @@ function facts(change: Partial<ConfirmFacts> = {}): ConfirmFacts {
     isReady: true,
     link: { state: 'live', heardAt: END },
     upSince: 0,
+    stalls: [],
     now: END,
     ...change,
   };
@@ -63,6 +64,41 @@ describe('a Pod that took another one’s place', () => {
       'and goes back when none comes then',
       { link: silent(BEGUN), askedAt: END + CONFIRM_MS, now: END + CONFIRM_MS + ANSWER_MS },
       'LinkLost',
+    ],
+    [
+      'is given the time again for which the agent stood still while it waited for the answer',
+      {
+        link: silent(BEGUN),
+        askedAt: END,
+        now: END + 60_000,
+        stalls: [{ until: END + 60_000, ms: 59_000 }],
+      },
+      'wait',
+    ],
+    [
+      'and goes back when none comes in the time that is left',
+      {
+        link: silent(BEGUN),
+        askedAt: END,
+        now: END + 59_000 + ANSWER_MS,
+        stalls: [{ until: END + 59_500, ms: 59_000 }],
+      },
+      'LinkLost',
+    ],
+    [
+      'is not judged for a time in which nobody could see it',
+      { isReady: false, stalls: [{ until: END, ms: 200_000 }], now: END + 199_999 },
+      'wait',
+    ],
+    [
+      'but for the rest',
+      { isReady: false, stalls: [{ until: END, ms: 200_000 }], now: END + 200_000 },
+      'NotReady',
+    ],
+    [
+      'a stall that began before it counts as far as it reaches',
+      { isReady: false, stalls: [{ until: BEGUN + 1_000, ms: 90_000 }], now: END + 1_000 },
+      'NotReady',
     ],
     [
       'asks again when it asked before the end was put off',
@@ -130,6 +166,10 @@ describe('a Pod that took another one’s place', () => {
     isReady: fc.boolean(),
     link: anyLink,
     upSince: fc.integer({ min: 0, max: 2 * END }),
+    stalls: fc.array(
+      fc.record({ until: fc.integer({ min: 0, max: 5 * END }), ms: fc.integer({ min: 0, max: END }) }),
+      { maxLength: 3 },
+    ),
     askedAt: fc.option(fc.integer({ min: 0, max: 5 * END }), { nil: undefined }),
     now: fc.integer({ min: 2 * END, max: 5 * END }),
   });

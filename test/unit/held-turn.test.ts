@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { type HeldPod, heldAfterSet, isPredecessor, podWish } from '../../agent/decisions/held-pod.js';
 import {
   confirmationOf,
+  heldAfterBoot,
   heldAfterClearing,
   heldAfterConfirming,
   heldAfterRevertBegan,
@@ -46,7 +47,7 @@ function heldOf(pod: Pod, change: Partial<HeldPod> = {}): HeldPod {
 }
 
 function begun(turn = TURN, old = heldOf(podOf('old', 'app:1', turn))) {
-  return heldAfterTurn(old, turn, { now: NOW, linkWasLive: true });
+  return heldAfterTurn(old, turn, { now: NOW, linkWasLive: true, bootMark: 'boot-1' });
 }
 
 const imageOf = (held: HeldPod) => runs(held).pod.spec.containers[0]?.image;
@@ -122,7 +123,11 @@ describe('a turn that is taken back', () => {
     const bearing = { ...back, pod: podOf('new', 'app:2', { ...TURN, successor: podOf('third', 'app:3') }) };
     const next = pendingTurn(bearing);
     assert.ok(next);
-    const { successor } = heldAfterTurn(bearing, next, { now: NOW + 20_000, linkWasLive: true });
+    const { successor } = heldAfterTurn(bearing, next, {
+      now: NOW + 20_000,
+      linkWasLive: true,
+      bootMark: 'boot-1',
+    });
     assert.equal(imageOf(heldAfterClearing(heldAfterRevertBegan(successor, REVERT, 0))), 'app:1');
     assert.equal(successor.turn?.predecessor.pod, bearing.pod, 'the hub is shown what it gave');
   });
@@ -134,5 +139,37 @@ describe('a turn that is taken back', () => {
     assert.equal(podWish(leaving).kind, 'stop');
     assert.equal(imageOf(leaving), 'app:1', 'what runs is what is stopped');
     assert.equal(runs(leaving).pod.metadata.deletionTimestamp, '2026-01-01T00:00:00Z');
+  });
+});
+
+describe('a host that reboots before its new Pod is confirmed', () => {
+  const boots = (held: HeldPod, ...marks: string[]) =>
+    marks.reduce((each, mark) => heldAfterBoot(each, mark, NOW), held);
+
+  test('counts its boots, not the starts of its agent', () => {
+    const { successor } = begun();
+    assert.equal(boots(successor, 'boot-1'), successor);
+    const once = boots(successor, 'boot-2', 'boot-2', 'boot-2');
+    assert.deepEqual(once.turn?.boot, { mark: 'boot-2', reboots: 1 });
+  });
+
+  test('keeps it after a power cut or two, and goes back at the third before it starts once more', () => {
+    const { successor } = begun();
+    const twice = boots(successor, 'boot-2', 'boot-3');
+    assert.deepEqual(podWish(twice), { kind: 'run' });
+    const third = boots(twice, 'boot-4');
+    assert.deepEqual(podWish(third), { kind: 'stop', deadline: NOW + 4_000 });
+    assert.equal(third.turn?.revert?.reason, 'HostRebooted');
+    assert.match(third.turn?.revert?.message ?? '', /rebooted 3 times before it was confirmed/);
+    assert.equal(imageOf(heldAfterClearing(third)), 'app:1');
+    assert.equal(boots(third, 'boot-5'), third, 'decided once');
+  });
+
+  test('has nothing to count where nothing is to be confirmed, or all is', () => {
+    const { confirmSeconds: _, ...plain } = TURN;
+    const { successor } = begun(plain);
+    assert.equal(boots(successor, 'boot-2'), successor);
+    const confirmed = heldAfterConfirming(begun().successor);
+    assert.equal(boots(confirmed, 'boot-2'), confirmed);
   });
 });
