@@ -18,7 +18,7 @@ import { progressOf, type RolloutProgress } from '../decisions/rollout-progress.
 import { memoryOf } from '../decisions/rollout-status.js';
 import { type RolloutVerdict, rolloutStep } from '../decisions/rollout-step.js';
 import { updateBudget } from '../decisions/update-strategy.js';
-import { assignWaves, type PlannedNode, waveNames } from '../decisions/wave-plan.js';
+import { drawingOfWaves, type PlannedNode, waveNames } from '../decisions/wave-plan.js';
 import { earliest } from './node-zones.js';
 import {
   catchingUp,
@@ -56,16 +56,28 @@ export interface Draw {
   now: () => number;
 }
 
-/** The waves of a policy over these nodes, still empty: the tally tells them where each node stands. */
-export function drawWaves(
+/**
+ * The waves of a policy over these nodes, still empty: the tally tells them where each node stands. Pauses on the way, as
+ * `drawingOfWaves`.
+ */
+export function* drawingWaves(
   { metadata, spec }: RolloutPolicy,
   draw: Draw,
-): { waves: RolloutWaves; order: string[] } {
+): Generator<undefined, { waves: RolloutWaves; order: string[] }, undefined> {
   const { nodes, revision, standing, now } = draw;
   const { waves = [], spreadBy } = spec;
-  const plan = assignWaves(nodes, waves, { seed: metadata.uid ?? '', revision, spreadBy });
+  const plan = yield* drawingOfWaves(nodes, waves, { seed: metadata.uid ?? '', revision, spreadBy });
   const options = { plan, waves: waves.length + 1, standing, times: spec, rules: rulesIn(spec), now };
   return { waves: new RolloutWaves(options), order: [...plan.keys()] };
+}
+
+/** The same in one go. */
+export function drawWaves(policy: RolloutPolicy, draw: Draw): { waves: RolloutWaves; order: string[] } {
+  const drawing = drawingWaves(policy, draw);
+  for (;;) {
+    const step = drawing.next();
+    if (step.done) return step.value;
+  }
 }
 
 /** What a look is taken at. */

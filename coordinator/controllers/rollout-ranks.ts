@@ -25,7 +25,7 @@ export interface Ranking {
 export async function rankedNodes(ranking: Ranking): Promise<PlannedNode[]> {
   const { tally, nodeOf, pods, now, slice } = ranking;
   const revision = revisionIn(ranking);
-  const restarts = lastRestarts(pods);
+  const restarts = await lastRestarts(pods, slice);
   const nodes: PlannedNode[] = [];
   for (const name of [...tally.names()]) {
     const node = nodeOf(name);
@@ -46,11 +46,12 @@ function revisionIn({ tally, status, previous }: Ranking): RankedRevision {
   return { hash, stable, startedAt: status.retryTime ? 0 : Date.parse(status.startTime) };
 }
 
-function lastRestarts(pods: readonly Pod[]): Map<string, number> {
+async function lastRestarts(pods: readonly Pod[], slice: Slice): Promise<Map<string, number>> {
   const restarts = new Map<string, number>();
   for (const pod of pods) {
     const at = lastRestartOf(pod);
     if (at !== undefined && pod.spec.nodeName) restarts.set(pod.spec.nodeName, at);
+    await slice.pause();
   }
   return restarts;
 }

@@ -9,7 +9,7 @@ import type { Node } from '../../shared/kube/node.js';
 import type { Rollout, RolloutStatus, SteeringStatus } from '../../shared/kube/rollout.js';
 import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/workload.js';
-import { Slice } from '../../shared/process/slice.js';
+import { inSlices, Slice } from '../../shared/process/slice.js';
 import { contactOf, lostSince } from '../decisions/contact.js';
 import { hostTurnTerms, isAmong } from '../decisions/host-turn-terms.js';
 import { type PodPace, podPace } from '../decisions/pod-pace.js';
@@ -31,7 +31,7 @@ import {
 import { earliest } from './node-zones.js';
 import { preconditionsOf } from './ownership.js';
 import { PrePulls } from './pre-pulls.js';
-import { decideRollout, drawWaves, governing } from './rollout-decision.js';
+import { decideRollout, drawingWaves, governing } from './rollout-decision.js';
 import { newFailures } from './rollout-failures.js';
 import { RolloutHistory } from './rollout-history.js';
 import { rankedNodes } from './rollout-ranks.js';
@@ -208,9 +208,9 @@ export class Rollouts {
     const standing = (name: string) => standingOf(informers.nodes.get({ name }));
     const nodes = await this.#ranked(daemonSet, tally);
     const draw = { nodes, revision: tally.subject.current.hash, standing, now: () => clock.now() };
-    const { waves, order } = drawWaves(policy, draw);
-    tally.follow((name, situation, record) => waves.put(name, situation, record));
     const slice = new Slice(clock);
+    const { waves, order } = await inSlices(drawingWaves(policy, draw), slice);
+    tally.follow((name, situation, record) => waves.put(name, situation, record));
     // The sets keep this order: it is that of the turns.
     for (const name of order) {
       tally.tell(name);

@@ -7,7 +7,7 @@ import { compileLabelSelector, type Labels } from '../../shared/kube/selectors.j
 export interface PlannedNode {
   name: string;
   labels?: Labels | undefined;
-  /** The lower the sooner: those that have the revision already, then the healthiest. Absent: 0. */
+  /** A small whole number, the lower the sooner: those that have the revision already, then the healthiest. Absent: 0. */
   rank?: number;
 }
 
@@ -78,59 +78,129 @@ export function waveNames(waves: readonly RolloutWave[]): string[] {
   return [...waves.map(({ name }) => name), REST_WAVE];
 }
 
-interface Lot extends PlannedNode {
-  lot: number;
+/** A walk over a fleet, which pauses now and then for whoever has other work. */
+type Walk<T> = Generator<undefined, T, undefined>;
+
+/** So many nodes are looked at between two pauses: well below a millisecond. */
+const STRIDE = 500;
+
+function* strides<T>(items: Iterable<T>): Generator<T | undefined, void, undefined> {
+  let count = 0;
+  for (const item of items) {
+    count += 1;
+    yield item;
+    if (count % STRIDE === 0) yield undefined;
+  }
 }
 
-function drawn(nodes: readonly PlannedNode[], seed: string): Lot[] {
+const LOTS = 2 ** 32;
+
+/** By rank, then by the second number, below `LOTS`: as one number, which engines sort without asking anybody. */
+class Ordered {
+  readonly #groups = new Map<number, PlannedNode[]>();
+
+  put(node: PlannedNode, second: number): void {
+    const key = (node.rank ?? 0) * LOTS + second;
+    const group = this.#groups.get(key);
+    if (group) group.push(node);
+    else this.#groups.set(key, [node]);
+  }
+
+  /** Nodes of one place stay in the order in which they came, or are put in that of their names. */
+  *inOrder(byName: boolean): Walk<PlannedNode[]> {
+    const keys = Float64Array.from(this.#groups.keys()).sort();
+    yield;
+    const nodes: PlannedNode[] = [];
+    for (const key of strides(keys)) {
+      if (key === undefined) {
+        yield;
+        continue;
+      }
+      const group = this.#groups.get(key) ?? [];
+      if (byName && group.length > 1) group.sort((a, b) => (a.name < b.name ? -1 : 1));
+      for (const node of group) nodes.push(node);
+    }
+    return nodes;
+  }
+}
+
+function* drawn(nodes: readonly PlannedNode[], seed: string): Walk<readonly PlannedNode[]> {
   const start = mixed(FNV_OFFSET, seed);
-  const rankOf = ({ rank = 0 }: PlannedNode) => rank;
-  return nodes
-    .map((node) => ({ ...node, lot: lot(start, node.name) }))
-    .sort((a, b) => rankOf(a) - rankOf(b) || a.lot - b.lot || (a.name < b.name ? -1 : 1));
+  const ordered = new Ordered();
+  for (const node of strides(nodes)) {
+    if (node) ordered.put(node, lot(start, node.name));
+    else yield;
+  }
+  return yield* ordered.inOrder(true);
 }
 
 /** Of each rank first one node of each site, then the second of each; otherwise in the order given. */
-function spread(nodes: readonly Lot[], spreadBy: string | undefined): readonly Lot[] {
+function* spread(nodes: readonly PlannedNode[], spreadBy: string | undefined): Walk<readonly PlannedNode[]> {
   if (spreadBy === undefined) return nodes;
   const taken = new Map<string, number>();
-  const rounds = new Map<number, Map<number, Lot[]>>();
-  for (const node of nodes) {
-    const { rank = 0 } = node;
+  const ordered = new Ordered();
+  for (const node of strides(nodes)) {
+    if (!node) {
+      yield;
+      continue;
+    }
     const site = node.labels?.[spreadBy] ?? '';
     const round = taken.get(site) ?? 0;
     taken.set(site, round + 1);
-    const ofRank = rounds.get(rank) ?? new Map<number, Lot[]>();
-    rounds.set(rank, ofRank);
-    const ofRound = ofRank.get(round);
-    if (ofRound) ofRound.push(node);
-    else ofRank.set(round, [node]);
+    ordered.put(node, round);
   }
-  return [...rounds.values()].flatMap((ofRank) =>
-    [...ofRank].sort(([a], [b]) => a - b).flatMap(([, ofRound]) => ofRound),
-  );
+  return yield* ordered.inOrder(false);
+}
+
+function* chosen(
+  nodes: readonly PlannedNode[],
+  isMeant: (node: PlannedNode) => boolean,
+): Walk<readonly PlannedNode[]> {
+  const found: PlannedNode[] = [];
+  for (const node of strides(nodes)) {
+    if (!node) yield;
+    else if (isMeant(node)) found.push(node);
+  }
+  return found;
 }
 
 /**
  * The wave of each node, by index into `waveNames`, in the order in which a wave's nodes should have their turns. Where a
  * wave takes a part, it takes the lowest ranks, spread over the sites, and among equals by lot: a node that joins or leaves
- * moves at most one other.
+ * moves at most one other. Pauses on the way: tens of thousands of nodes take the better part of a second.
  */
-export function assignWaves(
+export function* drawingOfWaves(
   nodes: readonly PlannedNode[],
   waves: readonly RolloutWave[],
   { seed, revision = '', spreadBy }: DrawOptions,
-): Map<string, number> {
+): Walk<Map<string, number>> {
   const assigned = new Map<string, number>();
-  let left = drawn(nodes, seed);
+  let left = yield* drawn(nodes, seed);
   for (const [index, wave] of waves.entries()) {
     const { matches } = compileLabelSelector(wave.nodeSelector ?? {});
     const room = wave.nodes === undefined ? left.length : amountOf(wave.nodes, nodes.length, Math.ceil);
-    const matching = left.filter(({ labels }) => matches(labels));
-    const ordered = wave.draw === 'Anew' ? drawn(matching, `${seed}/${revision}`) : matching;
-    for (const { name } of spread(ordered, spreadBy).slice(0, room)) assigned.set(name, index);
-    left = left.filter(({ name }) => !assigned.has(name));
+    const matching = yield* chosen(left, ({ labels }) => matches(labels));
+    const ordered = wave.draw === 'Anew' ? yield* drawn(matching, `${seed}/${revision}`) : matching;
+    const all = yield* spread(ordered, spreadBy);
+    for (const node of strides(all.slice(0, room))) {
+      if (node) assigned.set(node.name, index);
+      else yield;
+    }
+    left = yield* chosen(left, ({ name }) => !assigned.has(name));
   }
-  for (const { name } of spread(left, spreadBy)) assigned.set(name, waves.length);
+  const rest = yield* spread(left, spreadBy);
+  for (const node of strides(rest)) {
+    if (node) assigned.set(node.name, waves.length);
+    else yield;
+  }
   return assigned;
+}
+
+/** The same in one go. */
+export function assignWaves(...draw: Parameters<typeof drawingOfWaves>): Map<string, number> {
+  const walk = drawingOfWaves(...draw);
+  for (;;) {
+    const step = walk.next();
+    if (step.done) return step.value;
+  }
 }

@@ -54,6 +54,15 @@ function timeOf(clock: Clock): SharedTime {
   return time;
 }
 
+/** Goes through work that pauses by itself, and answers what comes of it. */
+export async function inSlices<T>(work: Generator<undefined, T, undefined>, slice: Slice): Promise<T> {
+  for (;;) {
+    const step = work.next();
+    if (step.done) return step.value;
+    await slice.pause();
+  }
+}
+
 /**
  * Work in slices: `await slice.pause()` between two items lets others run once the slice is used up. All loops by one
  * clock share its time, or ten of them would hold the event loop ten times as long: they stop together, and go on in

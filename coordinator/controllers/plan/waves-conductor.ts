@@ -4,14 +4,14 @@ import type { Pod } from '../../../shared/kube/pod.js';
 import type { Rollout } from '../../../shared/kube/rollout.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollout-policy.js';
 import type { ControllerRevision, DaemonSet } from '../../../shared/kube/workload.js';
-import type { Slice } from '../../../shared/process/slice.js';
+import { inSlices, type Slice } from '../../../shared/process/slice.js';
 import type { PodPace } from '../../decisions/pod-pace.js';
 import { holdText, type ReasonCode } from '../../decisions/reason-code.js';
 import type { RolloutCode } from '../../decisions/rollout-code.js';
 import { statusOf } from '../../decisions/rollout-status.js';
 import { waveNames } from '../../decisions/wave-plan.js';
 import type { DaemonSetTally } from '../daemonset-tally.js';
-import { decideRollout, drawWaves, type RolloutDecision } from '../rollout-decision.js';
+import { decideRollout, drawingWaves, type RolloutDecision } from '../rollout-decision.js';
 import { rankedNodes } from '../rollout-ranks.js';
 import { isDone, otherRevision, previousHash, stableIn } from '../rollout-revisions.js';
 import type { Turns } from '../rollout-turns.js';
@@ -66,7 +66,8 @@ export class WavesConductor implements Conductor {
     const previous = previousHash(revisions, hash);
     const nodes = await rankedNodes({ tally, nodeOf, pods, status, previous, now: timeline.now, slice });
     const standing = (name: string) => standingOf(nodeOf(name));
-    const drawn = drawWaves(policy, { nodes, revision: hash, standing, now: () => timeline.now });
+    const draw = { nodes, revision: hash, standing, now: () => timeline.now };
+    const drawn = await inSlices(drawingWaves(policy, draw), slice);
     this.#waves = drawn.waves;
     tally.follow((name, situation, record) => drawn.waves.put(name, situation, record));
     for (const name of drawn.order) {
