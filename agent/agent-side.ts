@@ -32,6 +32,8 @@ export interface AgentParts {
   clock: Clock;
   /** The engine's wall clock. */
   wallClock: Clock;
+  /** Tells an Event of the Node. */
+  warn: (reason: string, message: string) => void;
   /** Called at each welcome. */
   onLive?: () => void;
   log: Logger;
@@ -66,7 +68,7 @@ export function createAgentSide(parts: AgentParts): AgentSide {
       );
       workers.configChanged(given.changed);
       turns.podsChanged();
-      await durable;
+      await durable.catch((error: unknown) => notKept(parts, error));
     },
     holdImages: (images) => {
       held.hold(images, () => node.refresh());
@@ -94,6 +96,21 @@ export function createAgentSide(parts: AgentParts): AgentSide {
     onEnded: (reason) =>
       log.error({ reason }, 'the coordinator will not be asked again until this agent restarts'),
   };
+}
+
+/**
+ * A disk that is full or read-only costs what was given its place on it, not the link: by that comes what helps. In memory it is in
+ * force; the caches write it as soon as they can. Throws what is no error of the disk.
+ */
+function notKept({ config, clock, warn, log }: AgentParts, error: unknown): void {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === undefined) throw error;
+  log.error({ code }, 'what this host was given is in memory alone: the disk takes no writes');
+  warn(
+    'DesiredStateNotKept',
+    `What this node was given would not survive a reboot: the disk answers ${code}`,
+  );
+  config.writeLater(clock);
 }
 
 /** Opens what a reader asks for. Throws `StreamError`. */

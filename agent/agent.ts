@@ -171,7 +171,10 @@ export function createAgent(host: AgentHost): Agent {
       instanceID: host.chance.uuid(),
       agentVersion: VERSION,
     },
-    agent: createAgentSide({ ...host, workers, held, node, turns }),
+    agent: createAgentSide({
+      ...{ ...host, workers, held, node, turns },
+      warn: (reason, message) => about('Warning', reason, message),
+    }),
     ...(host.certificates ? { certificates: host.certificates } : {}),
     ...(host.cost ? { cost: host.cost } : {}),
     clock,

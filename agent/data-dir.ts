@@ -28,6 +28,11 @@ export function heardTimePath(dataDir: string): string {
   return join(dataDir, 'heard-time.json');
 }
 
+/** Room that the agent keeps for itself. */
+export function reservePath(dataDir: string): string {
+  return join(dataDir, 'reserve');
+}
+
 /** What Secrets on disk are sealed with. */
 export function hostKeyPath(dataDir: string): string {
   return join(dataDir, 'host.key');

@@ -21,9 +21,11 @@ import {
   lockDataDir,
   makeManifestDirectory,
   prepareDataDir,
+  reservePath,
 } from './data-dir.js';
 import { ConfigCache } from './desired/config-cache.js';
 import { DesiredCache } from './desired/desired-cache.js';
+import { DiskReserve } from './desired/disk-reserve.js';
 import { durableFile } from './desired/durable-file.js';
 import { loadHostKey } from './desired/host-key.js';
 import { manifestDirectory } from './desired/manifest-directory.js';
@@ -77,8 +79,10 @@ export async function startAgent(
     chance: systemChance,
     log: log.child({ component: 'certificates' }),
   });
+  const reserve = new DiskReserve(reservePath(dataDir), clock, log.child({ component: 'desired' }));
+  await reserve.take();
   const cache = await DesiredCache.open(
-    durableFile(cachePath(dataDir)),
+    reserve.protect(durableFile(cachePath(dataDir))),
     clock,
     log.child({ component: 'desired' }),
   );
@@ -131,6 +135,7 @@ export async function startAgent(
       { name: 'upgrades', stop: () => upgrades.stop() },
       { name: 'runtime', stop: () => runtime.close() },
       { name: 'driver', stop: () => driver.close() },
+      { name: 'reserve', stop: () => reserve.stop() },
       { name: 'cache', stop: () => cache.flush() },
       { name: 'config', stop: () => config.flush() },
       { name: 'certificates', stop: () => certificates.stop() },

@@ -64,7 +64,7 @@ export async function startCoordinator(
   const clock = systemClock;
   const { data } = settings;
   const metrics = new Metrics();
-  const store = await openStore(settings, log, metrics.onCommit);
+  const store = await openStore(settings, log, metrics);
   const sealKey = await loadSealKey(join(data, 'pki'));
   const authority = new CertificateAuthority(() => api.pki, clock);
   const core = createCore({
@@ -122,7 +122,7 @@ export async function startCoordinator(
 function openStore(
   settings: CoordinatorSettings,
   log: Logger,
-  onCommit: Metrics['onCommit'],
+  { onCommit, onFull }: Pick<Metrics, 'onCommit' | 'onFull'>,
 ): Promise<Store> {
   const { data: dataDir } = settings;
   // Only a new start can tell what a failed disk really holds.
@@ -130,7 +130,7 @@ function openStore(
   return forOperator(async () => {
     const keys = await loadSealKeys(secretsKeyPath(settings, process.env));
     const seal = new ValueSeal(ENCRYPTED_PREFIXES, keys);
-    return openSqliteStore({ dataDir, clock: systemClock, log, onFailed, onCommit, seal });
+    return openSqliteStore({ dataDir, clock: systemClock, log, onFailed, onCommit, onFull, seal });
   });
 }
 

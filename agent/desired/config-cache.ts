@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { ConfigMap, Secret } from '../../shared/kube/config.js';
 import { type ConfigReference, configKey, configReferenceTo } from '../../shared/kube/config-reference.js';
 import type { DesiredObject, Held } from '../../shared/link/messages.js';
+import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { removePrivateFile, writePrivateFile } from '../../shared/process/private-file.js';
 import { decodeConfigFile, encodeConfigFile, type HeldConfig } from './config-file.js';
@@ -13,6 +14,8 @@ import type { SecretBox } from './secret-box.js';
 export const OFFLINE_ANNOTATION = 'everynode.dev/offline';
 
 const SUFFIX = '.object';
+/** After a write that failed. */
+const RETRY_MS = 10_000;
 
 /** Where the files are, and what seals the Secrets among them. */
 export interface ConfigPlace {
@@ -39,6 +42,7 @@ export class ConfigCache {
   /** Uids that the hub has let go of, and a Pod of this host may still need. */
   readonly #overdue = new Set<string>();
   #writing: Promise<void> = Promise.resolve();
+  #retry: Timer | undefined;
 
   private constructor(place: ConfigPlace | undefined, log: Logger) {
     this.#place = place;
@@ -95,6 +99,17 @@ export class ConfigCache {
   /** Lets go of what was kept for longer than the hub said, unless it still `isNeeded`. */
   dropOverdue(isNeeded: IsNeeded): void {
     if (this.#overdue.size > 0) this.apply({ set: [], gone: [...this.#overdue] }, isNeeded);
+  }
+
+  /** What is not on disk is written as soon as it can be. */
+  writeLater(clock: Pick<Clock, 'after'>): void {
+    if (this.#unwritten.size === 0) return;
+    this.#retry ??= clock.after(RETRY_MS, () => {
+      this.#retry = undefined;
+      const unwritten = [...this.#unwritten].flatMap((uid) => this.#byUid.get(uid) ?? []);
+      this.#writing = this.#writing.catch(() => undefined).then(() => this.#write(unwritten, []));
+      this.#writing.catch(() => this.writeLater(clock));
+    });
   }
 
   /** Resolves when everything so far is on disk, or cannot be. */

@@ -55,11 +55,16 @@ export class FolderPodFiles implements PodFiles {
   /** In one step, for the agent's death; a host's death takes the containers along. */
   write(podUid: string, lives: Lives): void {
     const path = this.#livesPath(podUid);
-    mkdirSync(join(this.#root, podUid), { recursive: true });
     const text = JSON.stringify(lives);
-    writeFileSync(`${path}.new`, text, { mode: 0o600 });
-    countWritten(text);
-    renameSync(`${path}.new`, path);
+    try {
+      mkdirSync(join(this.#root, podUid), { recursive: true });
+      writeFileSync(`${path}.new`, text, { mode: 0o600 });
+      countWritten(text);
+      renameSync(`${path}.new`, path);
+    } catch (error) {
+      // A Pod is not stopped for it: the agent's next life may know less of this one.
+      if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    }
   }
 
   makeMessage(identity: ContainerIdentity): string {

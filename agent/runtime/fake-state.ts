@@ -33,9 +33,16 @@ export function loadFakeState(path: string): FakeState {
   }
 }
 
-/** Replaces the file in one step, so that a killed process leaves the old state or the new one. */
+/**
+ * Replaces the file in one step, so that a killed process leaves the old state or the new one. Where there is no room, what the
+ * engine pretends ends with the process.
+ */
 export function saveFakeState(path: string, state: FakeState): void {
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(`${path}.new`, JSON.stringify(state));
-  renameSync(`${path}.new`, path);
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(`${path}.new`, JSON.stringify(state));
+    renameSync(`${path}.new`, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+  }
 }

@@ -27,6 +27,7 @@ import type { Presence } from './presence.js';
 import type { RecordEvent } from './record-event.js';
 import type { Sealer } from './seal.js';
 import type { Session } from './session.js';
+import { isOutOfRoom, whenRoom } from './when-room.js';
 
 export interface GreeterParts {
   registry: Registry;
@@ -118,7 +119,7 @@ export class Greeter {
   }
 
   async #welcome(session: Session, hello: Hello, node: Node, offsetMs: number): Promise<void> {
-    const { presence, live, conditions, informers, log } = this.#parts;
+    const { presence, live, conditions, informers, clock, log } = this.#parts;
     session.send(this.#welcomeFor(node, hello));
     this.#parts.heard.welcomed(
       session,
@@ -143,7 +144,14 @@ export class Greeter {
     tellLinkPace(entry, informers.nodes.get({ name: session.node }) ?? node);
     presence.connected(session.node, () => session.quietMs());
     log.info({ node: session.node, version: hello.agentVersion }, 'agent connected');
-    await conditions.write(session.node, hello.status);
+    const write = () => conditions.write(session.node, hello.status);
+    await write().catch((error: unknown) => {
+      if (!isOutOfRoom(error)) throw error;
+      // Others of this node need not wait for it.
+      void whenRoom(write, () => session.phase === 'live', clock).catch((why: unknown) =>
+        log.debug({ node: session.node, err: why }, 'status of the hello not written'),
+      );
+    });
   }
 
   #welcomeFor({ metadata }: Node, hello: Hello): Welcome {

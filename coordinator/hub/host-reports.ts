@@ -13,6 +13,7 @@ import type { Counted, RecordEvent } from './record-event.js';
 import type { Session } from './session.js';
 import type { StatusWriter } from './status-writer.js';
 import type { TurnedPods } from './turned-pods.js';
+import { whenRoom } from './when-room.js';
 
 export interface HostReportsParts {
   live: LiveSessions;
@@ -40,23 +41,30 @@ export class HostReports {
 
   /** Resolves when the report is committed; that of a session that is its node's no more goes unread. */
   async status(session: Session, report: StatusReport): Promise<void> {
-    const { live, informers, statusWriter, mirrors, heard, log } = this.#parts;
+    const { live, clock, log } = this.#parts;
     const entry = live.get(session.node);
     if (entry?.session !== session) return;
     try {
-      await this.#takeBack(session, report.returned ?? []);
-      if (report.found) session.found(report.found);
-      await this.#takeTurns(session, report.turned ?? []);
-      if (report.mirrors) await mirrors.told(session.node, report.mirrors);
-      const pods = report.pods.map((pod) => mirrors.underStoredUid(session.node, pod));
-      // The status of a Pod that is yet to be given back is dropped, and comes again.
-      const stored = pods.filter(({ uid }) => informers.pods.byUid(uid)).map(({ uid }) => uid);
-      await statusWriter.write({ node: session.node, offsetMs: entry.offsetMs }, { ...report, pods });
-      heard.told(session, stored);
+      const store = () => this.#store(session, report, entry.offsetMs);
+      await whenRoom(store, () => live.get(session.node)?.session === session, clock);
     } catch (error) {
       log.warn({ node: session.node, err: error }, 'report could not be stored');
       throw error;
     }
+  }
+
+  /** Done twice, it ends in the same place. */
+  async #store(session: Session, report: StatusReport, offsetMs: number): Promise<void> {
+    const { statusWriter, mirrors, informers, heard } = this.#parts;
+    await this.#takeBack(session, report.returned ?? []);
+    if (report.found) session.found(report.found);
+    await this.#takeTurns(session, report.turned ?? []);
+    if (report.mirrors) await mirrors.told(session.node, report.mirrors);
+    const pods = report.pods.map((pod) => mirrors.underStoredUid(session.node, pod));
+    // The status of a Pod that is yet to be given back is dropped, and comes again.
+    const stored = pods.filter(({ uid }) => informers.pods.byUid(uid)).map(({ uid }) => uid);
+    await statusWriter.write({ node: session.node, offsetMs }, { ...report, pods });
+    heard.told(session, stored);
   }
 
   events(session: Session, items: readonly ReportedEvent[]): void {

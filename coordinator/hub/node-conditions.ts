@@ -23,6 +23,7 @@ import type { Registry } from '../registry/registry.js';
 import type { NodeLanes } from './node-lanes.js';
 import type { Presence } from './presence.js';
 import type { RecordEvent } from './record-event.js';
+import { isOutOfRoom } from './when-room.js';
 
 export interface NodeConditionsParts {
   registry: Registry;
@@ -70,7 +71,8 @@ export class NodeConditions {
       return;
     this.#rest(node, FLAP_MS);
     this.write(node).catch((error: unknown) => {
-      log.warn({ node, err: error }, 'node status not written, will try again');
+      // The store has said that it is full, for all nodes at once.
+      if (!isOutOfRoom(error)) log.warn({ node, err: error }, 'node status not written, will try again');
       this.#rest(node, RETRY_MS);
     });
   }

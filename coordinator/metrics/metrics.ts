@@ -4,12 +4,13 @@ import type { MetricsPage } from '../api/metrics-page.js';
 import { addFleetMetrics, type FleetMetricsParts } from './fleet-metrics.js';
 import { addLinkMetrics, agentsPage, type LinkMeters } from './link-metrics.js';
 import { requestMetrics } from './request-metrics.js';
-import { type CommitObserver, storeMetrics } from './store-metrics.js';
+import { type CommitObserver, refusedWrites, storeMetrics } from './store-metrics.js';
 
 /** The store is there before the fleet: it is told where to count first. */
 export class Metrics {
   readonly #registry = new Registry();
   readonly onCommit: CommitObserver = storeMetrics(this.#registry);
+  readonly onFull = refusedWrites(this.#registry);
 
   constructor() {
     // The process: CPU, memory, open files, the event loop's delay; upstream's names where Node's are the same.

@@ -7,6 +7,15 @@ const BUCKETS = [0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 
 /** What the store tells of each commit. */
 export type CommitObserver = (commit: { writes: number; durationMs: number }) => void;
 
+/** Answers who is to be told of writes that found no room. */
+export function refusedWrites(registry: Registry): (writes: number) => void {
+  const refused = new Counter({
+    ...{ name: 'everynode_store_refused_writes_total', help: 'Writes that found no room on the disk.' },
+    registers: [registry],
+  });
+  return (writes) => refused.inc(writes);
+}
+
 /** Answers who is to be told of each commit. */
 export function storeMetrics(registry: Registry): CommitObserver {
   const registers = [registry];

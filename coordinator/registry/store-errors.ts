@@ -30,8 +30,12 @@ export function writeError(error: unknown, kind: Kind, name: string): unknown {
   return error instanceof StoreError ? storeFailure(error) : error;
 }
 
+/** What a client hears; the coordinator's log names the place. */
+const DISK_FULL =
+  'the disk of the coordinator is full: nothing was written. Reads go on, and writes do as soon as there is room';
+
 /** The path and the engine's words are the operator's; a client hears whether to come again. */
 function storeFailure({ code }: StoreError): ApiError {
-  const reason = code === 'full' ? 'ServiceUnavailable' : 'InternalError';
-  return new ApiError(reason, `the store cannot write: ${code}`);
+  if (code !== 'full') return new ApiError('InternalError', `the store cannot write: ${code}`);
+  return new ApiError('ServiceUnavailable', DISK_FULL);
 }

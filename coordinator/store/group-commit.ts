@@ -31,6 +31,8 @@ export interface CommitTarget {
   persist(commit: PackedCommit): Promise<void>;
   /** The changes are durable: show them to readers. */
   publish(changes: Change[]): void;
+  /** There is no room for these writes; later ones may find some. */
+  full?(writes: number, error: StoreError): void;
   /** No write will be taken any more. */
   failed(error: StoreError): void;
   readonly clock: Clock;
@@ -140,7 +142,10 @@ export class GroupCommit {
   /** A full disk may have room later. After any other error nobody knows what the file holds: no more writes. */
   #refuse(accepted: Accepted[], error: StoreError): void {
     for (const { request } of accepted) request.reject(error);
-    if (error.code === 'full') return;
+    if (error.code === 'full') {
+      this.#target.full?.(accepted.length, error);
+      return;
+    }
     this.#broken = error;
     for (const request of this.#waiting) request.reject(error);
     this.#waiting = [];

@@ -48,6 +48,8 @@ export interface SqliteStoreOptions {
    * what is really there. A full disk is not that: its writes are rejected, and later ones may work.
    */
   onFailed?(error: StoreError): void;
+  /** Told of writes that found no room. */
+  onFull?(writes: number): void;
   /** Told of each commit that is durable, for those who count. */
   onCommit?(commit: { writes: number; durationMs: number }): void;
   progressMs?: number;
@@ -146,6 +148,7 @@ class SqliteStore implements Store {
   readonly #lock: DataLock;
   readonly #identity: Identity;
   readonly #seal: ValueSeal | undefined;
+  #isFull = false;
   #compacted: number;
   #closing: Promise<void> | undefined;
 
@@ -175,6 +178,14 @@ class SqliteStore implements Store {
         const writes = commit.keyLengths.length;
         await this.#worker.ask({ kind: 'commit', commit }, [commit.values.buffer]);
         options.onCommit?.({ writes, durationMs: clock.monotonic() - began });
+        if (this.#isFull) options.log.info('there is room again: writes are taken');
+        this.#isFull = false;
+      },
+      full: (writes, error) => {
+        if (!this.#isFull)
+          options.log.error({ err: error }, 'no room: writes are refused until there is some');
+        this.#isFull = true;
+        options.onFull?.(writes);
       },
       publish: (changes) => this.#publish(changes),
       clock,

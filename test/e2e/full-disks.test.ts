@@ -1,0 +1,161 @@
+/** Disks that fill up under real programs: nothing that was acknowledged is lost, what can go on goes on, and room is all it takes. */
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { type ApiClient, apiClientFromKubeconfig } from '../../coordinator/cli/api-client.js';
+import { createToken } from '../../coordinator/cli/token.js';
+import type { KubeEvent } from '../../shared/kube/event.js';
+import type { Host } from '../../shared/kube/host.js';
+import type { Pod } from '../../shared/kube/pod.js';
+import { ApiError } from '../../shared/kube/status.js';
+import { leaveOut } from '../harness/leave-out.js';
+import { type RunningProgram, startAgentProcess, startCoordinatorProcess } from '../harness/processes.js';
+import { mountSmallDisk, type SmallDisk } from '../harness/small-disk.js';
+import { until } from '../harness/until.js';
+
+interface List<T> {
+  items: T[];
+}
+
+const PATIENCE = { timeoutMs: 60_000 };
+const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
+const PODS = '/api/v1/namespaces/default/pods';
+const HOST = '/apis/fleet.everynode.dev/v1/hosts/n1';
+
+const configMap = (name: string, data = 'x') => ({ metadata: { name }, data: { data } });
+const pod = (name: string) => ({
+  metadata: { name },
+  spec: { nodeName: 'n1', containers: [{ name: 'main', image: 'app:1' }] },
+});
+
+async function phaseOf(api: ApiClient, name: string): Promise<string | undefined> {
+  return (await api.request<Pod>('GET', `${PODS}/${name}`)).status?.phase;
+}
+
+async function refusal(write: Promise<unknown>): Promise<ApiError> {
+  const error = await write.then(
+    () => undefined,
+    (why: unknown) => why,
+  );
+  assert.ok(error instanceof ApiError, String(error));
+  return error;
+}
+
+/** What the host holds, as it lies on its disk. */
+function keptPods(dataDir: string): string[] {
+  const path = join(dataDir, 'desired.json');
+  if (!existsSync(path)) return [];
+  const { pods } = JSON.parse(readFileSync(path, 'utf8').split('\n')[1] ?? '{}') as { pods: { pod: Pod }[] };
+  return pods.map(({ pod: { metadata } }) => metadata.name);
+}
+
+test('a coordinator and a host whose disks are full go on, say so, and recover by themselves', async (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'everynode-disks-'));
+  const disks: SmallDisk[] = [];
+  const running: RunningProgram[] = [];
+  context.after(async () => {
+    for (const program of running.reverse()) await program.end('SIGKILL');
+    for (const disk of disks) disk.unmount();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  for (const [name, size] of [
+    ['coordinator', 24],
+    ['host', 8],
+  ] as const) {
+    const disk = mountSmallDisk(join(folder, name), size);
+    if (typeof disk === 'string') return leaveOut(context, 'full disks', disk);
+    disks.push(disk);
+  }
+  const [ofCoordinator, ofHost] = disks as [SmallDisk, SmallDisk];
+  const data = join(ofCoordinator.path, 'data');
+  const coordinator = await startCoordinatorProcess(data);
+  running.push(coordinator);
+  const api = apiClientFromKubeconfig(coordinator.kubeconfigPath);
+  const { text: token } = await createToken(api, { ttlSeconds: 0, description: 'disks', reusable: true });
+  const hostData = join(ofHost.path, 'data');
+  const agent = startAgentProcess({
+    ...{ node: 'n1', server: api.server, token, dataDir: hostData },
+    // Else the Pods would go before the disk is really full.
+    args: ['--eviction-hard', 'memory.available<1Mi'],
+  });
+  running.push(agent);
+  const isReady = async () =>
+    (await api.request<Host>('GET', HOST).catch(() => undefined))?.status.state === 'Ready';
+  await until(isReady, { ...PATIENCE, what: 'the host' });
+
+  await context.test(
+    'the host: what it is given runs, is told to be in memory alone, and is kept when there is room',
+    async () => {
+      ofHost.fill();
+      // The reserve is for the first; so many more find no room at all.
+      for (let at = 0; at < 3; at += 1) {
+        await api.request('POST', PODS, pod(`p${at}`));
+        await until(async () => (await phaseOf(api, `p${at}`)) === 'Running', {
+          ...PATIENCE,
+          what: `p${at}`,
+        });
+        ofHost.fill();
+      }
+      const told = async () => {
+        const { items } = await api.request<List<KubeEvent>>('GET', '/api/v1/namespaces/default/events');
+        return items.some(({ reason }) => reason === 'DesiredStateNotKept');
+      };
+      await until(told, { ...PATIENCE, what: 'the event' });
+      assert.equal(await isReady(), true);
+      // What empties a disk has to get through.
+      await api.request('DELETE', `${PODS}/p0?gracePeriodSeconds=0`);
+      await api.request('POST', PODS, pod('last'));
+      await until(async () => (await phaseOf(api, 'last')) === 'Running', { ...PATIENCE, what: 'last' });
+      ofHost.free();
+      const isKept = () => ['p1', 'p2', 'last'].every((name) => keptPods(hostData).includes(name));
+      await until(isKept, { ...PATIENCE, what: 'all Pods on the disk' });
+    },
+  );
+
+  await context.test(
+    'the coordinator: writes are refused clearly, reads and links go on, room is all it takes',
+    async () => {
+      const before = (await api.request<List<object>>('GET', CONFIG_MAPS)).items.length;
+      ofCoordinator.fill();
+      // What is left in a page of the log may still take a small write or two.
+      let written = 0;
+      let refused: ApiError | undefined;
+      for (let at = 0; at < 20 && !refused; at += 1) {
+        const write = api.request('POST', CONFIG_MAPS, configMap(`c${at}`, 'x'.repeat(30_000)));
+        refused = await write.then(
+          () => {
+            written += 1;
+            return undefined;
+          },
+          (error: unknown) => error as ApiError,
+        );
+      }
+      assert.ok(refused instanceof ApiError);
+      assert.deepEqual([refused.code, refused.reason], [503, 'ServiceUnavailable']);
+      assert.match(refused.message, /disk of the coordinator is full: nothing was written/);
+      const listed = await api.request<List<object>>('GET', CONFIG_MAPS);
+      assert.equal(listed.items.length, before + written);
+      assert.equal((await refusal(api.request('DELETE', `${PODS}/p1`))).code, 503);
+      assert.equal(await isReady(), true);
+      ofCoordinator.free();
+      await api.request('POST', CONFIG_MAPS, configMap('after'));
+      await api.request('POST', PODS, pod('after'));
+      await until(async () => (await phaseOf(api, 'after')) === 'Running', { ...PATIENCE, what: 'after' });
+      assert.equal(await isReady(), true);
+    },
+  );
+
+  await context.test('nothing that was acknowledged is lost with the process', async () => {
+    const names = async (client: ApiClient) =>
+      (await client.request<List<{ metadata: { name: string } }>>('GET', CONFIG_MAPS)).items
+        .map(({ metadata }) => metadata.name)
+        .sort();
+    const before = await names(api);
+    await coordinator.end('SIGKILL');
+    const again = await startCoordinatorProcess(data);
+    running.push(again);
+    assert.deepEqual(await names(apiClientFromKubeconfig(again.kubeconfigPath)), before);
+  });
+});
