@@ -26,6 +26,7 @@ import type { Images } from './images/images.js';
 import type { LinkTarget } from './link/connection.js';
 import { Link } from './link/link.js';
 import type { LinkCertificates } from './link/link-certificates.js';
+import type { PodCounts } from './metrics/pod-counts.js';
 import type { HostInfo } from './node/host-info.js';
 import { allocatableOf } from './node/node-status.js';
 import { NodeWatch } from './node/node-watch.js';
@@ -70,6 +71,8 @@ export interface AgentHost {
   heardTime?: HeardTime;
   /** Changes the status before it is told; a real host's is told as it is. */
   amendStatus?: (status: NodeStatus) => NodeStatus;
+  /** Counts Pods by what is told of them; absent: nobody asks. */
+  podCounts?: Pick<PodCounts, 'reported' | 'removed'>;
   /** What the agent's process costs the host; absent for hosts that pretend. */
   cost?: () => ProcessCost;
   /** Called at each welcome. */
@@ -109,9 +112,11 @@ export function createAgent(host: AgentHost): Agent {
   const reports: PodReports = {
     putPod: (report) => {
       turns.reported(report);
+      host.podCounts?.reported(report);
       link.outbox.putPod(report);
     },
     putRemoved: (pod) => {
+      host.podCounts?.removed(pod.uid);
       const tell = () => link.outbox.putRemoved(pod);
       // Told before its deletion is on disk, an agent killed now would start it again. A disk that fails keeps nobody waiting.
       host.cache.flush().then(tell, tell);

@@ -6,9 +6,9 @@ import { LINK_PATH } from '../shared/link/messages.js';
 import { systemChance } from '../shared/process/chance.js';
 import { steadyClock, systemClock } from '../shared/process/clock.js';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
-import { type Running, startInOrder } from '../shared/process/lifecycle.js';
+import { type Part, type Running, startInOrder } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
-import { createAgent } from './agent.js';
+import { type Agent, createAgent } from './agent.js';
 import { pressureHandling } from './agent-pressure.js';
 import { askTokens } from './ask-token.js';
 import { becomeNode } from './become-node.js';
@@ -34,6 +34,9 @@ import { findTpmSealer } from './desired/tpm-sealer.js';
 import { HostIdentity } from './host-identity.js';
 import { ImageRecords } from './images/image-records.js';
 import { RegistrySettings } from './images/registry-settings.js';
+import { type AgentFacts, AgentMetrics } from './metrics/agent-metrics.js';
+import { MetricsServer, parseMetricsAddress } from './metrics/metrics-server.js';
+import { metricsText } from './metrics/metrics-text.js';
 import { diskUse } from './node/disk-use.js';
 import { readHostInfo } from './node/host-info.js';
 import { processCost } from './node/process-cost.js';
@@ -88,7 +91,8 @@ export async function startAgent(
   );
   const config = await openConfigCache(dataDir, log);
   const engine = runtime.driverFor({ clusterUID: enrolment.clusterUID, nodeName });
-  const driver = upgrades.driver(engine, { server, ca: () => identity.ca });
+  const metrics = new AgentMetrics(systemClock.now());
+  const driver = metrics.operations.counted(upgrades.driver(engine, { server, ca: () => identity.ca }));
 
   const agent = createAgent({
     settings: { ...settings, labels: labelsOf(settings) },
@@ -121,6 +125,7 @@ export async function startAgent(
     hold: holdAt(settings.hold, clock, systemClock),
     heardTime: await openHeardTime(dataDir, settings, log),
     onLive: () => upgrades.proven(),
+    podCounts: metrics.pods,
     cost: processCost,
     readHost: () => readHostInfo(dataDir, settings.nodeIp),
     clock,
@@ -128,6 +133,8 @@ export async function startAgent(
     chance: systemChance,
     log,
   });
+
+  const page = () => metricsText(metrics.numbers(agentFacts(agent, settings.nodeName, cache.size)));
 
   return startInOrder(
     [
@@ -139,6 +146,7 @@ export async function startAgent(
       { name: 'cache', stop: () => cache.flush() },
       { name: 'config', stop: () => config.flush() },
       { name: 'certificates', stop: () => certificates.stop() },
+      ...metricsPart(settings, page),
       ...agent.parts,
     ],
     log,
@@ -163,6 +171,27 @@ function checkThresholds({ imageGcHighThreshold: high, imageGcLowThreshold: low 
   if (low <= high) return;
   const why = `--image-gc-low-threshold ${low} is above --image-gc-high-threshold ${high}`;
   throw new ExitError(EXIT_CODES.usage, `${why}: images would be removed without end.`);
+}
+
+function metricsPart({ metricsAddress }: AgentSettings, page: () => string): Part[] {
+  const address = parseMetricsAddress(metricsAddress);
+  if (!address) return [];
+  const server = new MetricsServer(address, page);
+  const start = async () => void (await server.start());
+  return [{ name: 'metrics', start, stop: () => server.stop() }];
+}
+
+function agentFacts({ node, link }: Agent, nodeName: string, desiredPods: number): AgentFacts {
+  const { roundTripMs } = link;
+  return {
+    ...processCost(),
+    node: nodeName,
+    isConnected: link.phase === 'live',
+    isEngineUp: node.isEngineUp,
+    ...(roundTripMs === undefined ? {} : { roundTripMs }),
+    desiredPods,
+    linkBytes: (direction, cause) => link.bytes.of(direction, cause),
+  };
 }
 
 /** What the host says of its link is a label of its Node, where a person can say it as well. */

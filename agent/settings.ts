@@ -18,6 +18,7 @@ import {
   parseThresholds,
 } from './decisions/eviction-thresholds.js';
 import { parseSysctlPatterns } from './decisions/sysctls.js';
+import { parseMetricsAddress } from './metrics/metrics-server.js';
 import { parseLabels, parseNodeName, parseTaints } from './node/registration.js';
 
 /** Prefix of the environment variables: `EVERYNODE_AGENT_SERVER`. */
@@ -147,6 +148,12 @@ export const AGENT_SETTINGS = {
   ),
   allowedUnsafeSysctls,
   policy: optionalText('what no pod may do on this host; /etc/everynode/policy.yaml when absent', 'FILE'),
+  metricsAddress: checkedText(
+    'where this agent shows its own metrics and /healthz: off, HOST:PORT or the path of a unix socket',
+    'ADDRESS',
+    'off',
+    parseMetricsAddress,
+  ),
   podMaxPids: integerSetting('processes that each container may have; 0 = any number', 'N', {
     min: 0,
     max: 4_194_304,

@@ -101,6 +101,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'shared/kube',
     'shared/process',
   ],
+  'agent/metrics': ['agent/runtime/driver.ts', 'shared/kube', 'shared/link', 'shared/process'],
   'agent/install': ['agent', 'shared/process'],
   'agent/upgrade': ['agent/install', 'agent/runtime/driver.ts', 'shared/process'],
   // A second main.ts beside the first: it wires the agent over pretended hosts.

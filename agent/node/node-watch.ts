@@ -60,6 +60,10 @@ export class NodeWatch {
     this.#tellChange();
   }
 
+  get isEngineUp(): boolean {
+    return this.#engine.kind === 'up';
+  }
+
   /** When the engine last came back while we watched, ms since the epoch; 0 = it never went away. */
   get engineUpSince(): number {
     return this.#engineUpSince;

@@ -10,6 +10,14 @@ import { jsonLines } from './json-lines.js';
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 1000;
 
+/** How often a sign of life is asked for, and how long it may take: an engine on a slow disk is slow. */
+export interface Pulse {
+  everyMs: number;
+  patienceMs: number;
+}
+
+const PULSE: Pulse = { everyMs: 15_000, patienceMs: 30_000 };
+
 /** An event as the engine sends it, the part that is read. */
 interface EngineEvent {
   Type: string;
@@ -25,9 +33,10 @@ export async function* dockerEvents(
   api: DockerApi,
   owner: ContainerOwner,
   signal: AbortSignal,
+  pulse: Pulse = PULSE,
 ): AsyncGenerator<RuntimeEvent, void> {
   const queue = new EventQueue();
-  const feeding = feed(api, owner, queue, signal);
+  const feeding = feed(api, owner, queue, signal, pulse);
   yield* queue.read(signal);
   await feeding;
 }
@@ -37,12 +46,13 @@ async function feed(
   owner: ContainerOwner,
   queue: EventQueue,
   signal: AbortSignal,
+  pulse: Pulse,
 ): Promise<void> {
   let retryMs = FIRST_RETRY_MS;
   let up = true;
   while (!signal.aborted) {
     try {
-      for await (const event of connect(api, owner, signal)) {
+      for await (const event of connect(api, owner, signal, pulse)) {
         queue.push(event);
         retryMs = FIRST_RETRY_MS;
         up = true;
@@ -59,8 +69,49 @@ async function feed(
   }
 }
 
-/** One connection: `resync` once the engine listens to us, for what happened before is unknown. */
+/** One connection, for as long as the engine answers beside it: one that hangs closes nothing. */
 async function* connect(
+  api: DockerApi,
+  owner: ContainerOwner,
+  signal: AbortSignal,
+  pulse: Pulse,
+): AsyncGenerator<RuntimeEvent, void> {
+  const over = new AbortController();
+  const feeling = feelPulse(api, over, pulse);
+  try {
+    yield* listen(api, owner, AbortSignal.any([signal, over.signal]));
+  } catch (error) {
+    throw over.signal.aborted ? over.signal.reason : error;
+  } finally {
+    over.abort();
+    await feeling;
+  }
+}
+
+/** Asks for a sign of life now and then; without one in time, `over` aborts with the reason. */
+async function feelPulse(
+  api: DockerApi,
+  over: AbortController,
+  { everyMs, patienceMs }: Pulse,
+): Promise<void> {
+  const { signal } = over;
+  const silent = `the container engine hangs: it has not answered for ${patienceMs / 1000} s`;
+  for (;;) {
+    await sleep(everyMs, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return;
+    const patience = AbortSignal.timeout(patienceMs);
+    const call = { method: 'GET', path: '/_ping', signal: AbortSignal.any([signal, patience]) } as const;
+    try {
+      for await (const _ of await api.stream(call, { otherwise: 'Refused' }));
+    } catch {
+      // An engine that refuses has heard; one that is gone has closed the stream of events as well.
+      if (patience.aborted && !signal.aborted) over.abort(new RuntimeError('EngineDown', silent, true));
+    }
+  }
+}
+
+/** `resync` once the engine listens to us, for what happened before is unknown. */
+async function* listen(
   api: DockerApi,
   owner: ContainerOwner,
   signal: AbortSignal,

@@ -97,7 +97,10 @@ test('a full store is a 503, a broken one a 500, and neither tells a path', asyn
     store.update = () => Promise.reject(new StoreError(code, 'no space left for /var/lib/secret'));
     const error = await refusal(registry.update(configMapKind, REF, configMapManifest('a', { k: 'v' })));
     assert.equal(error.code, status);
-    const words = { full: /^the disk of the coordinator is full/, failed: /^the store cannot write: failed$/ };
+    const words = {
+      full: /^the disk of the coordinator is full/,
+      failed: /^the store cannot write: failed$/,
+    };
     assert.match(error.message, words[code]);
   }
 });

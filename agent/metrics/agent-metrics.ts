@@ -1,0 +1,33 @@
+/** What is counted of an agent, put together when somebody asks. */
+import type { AgentNumbers } from './metrics-text.js';
+import { OperationCounts } from './operation-counts.js';
+import { PodCounts } from './pod-counts.js';
+
+/** What the rest of the agent knows of itself. */
+export type AgentFacts = Omit<
+  AgentNumbers,
+  'runningPods' | 'containers' | 'operations' | 'cpuSeconds' | 'startTime'
+>;
+
+export class AgentMetrics {
+  readonly pods = new PodCounts();
+  readonly operations = new OperationCounts();
+  readonly #startTime: number;
+
+  /** `nowMs`: the wall clock's, when the process began so long ago as `process.uptime()` says. */
+  constructor(nowMs: number) {
+    this.#startTime = nowMs / 1000 - process.uptime();
+  }
+
+  numbers(facts: AgentFacts): AgentNumbers {
+    const { user, system } = process.cpuUsage();
+    return {
+      ...facts,
+      runningPods: this.pods.runningPods,
+      containers: this.pods.containers(),
+      operations: this.operations.all(),
+      cpuSeconds: (user + system) / 1e6,
+      startTime: this.#startTime,
+    };
+  }
+}

@@ -1,0 +1,31 @@
+/** How many Pods and containers run, by what was last said of them. */
+import type { PodReport } from '../../shared/link/messages.js';
+
+/** A kubelet's words for the state of a container (`kubelet_running_containers`). */
+export type CountedState = 'created' | 'running' | 'exited';
+
+export class PodCounts {
+  readonly #byUid = new Map<string, PodReport['status']>();
+
+  reported({ uid, status }: PodReport): void {
+    this.#byUid.set(uid, status);
+  }
+
+  removed(uid: string): void {
+    this.#byUid.delete(uid);
+  }
+
+  get runningPods(): number {
+    return [...this.#byUid.values()].filter(({ phase }) => phase === 'Running').length;
+  }
+
+  containers(): Record<CountedState, number> {
+    const counts = { created: 0, running: 0, exited: 0 };
+    for (const { initContainerStatuses = [], containerStatuses = [] } of this.#byUid.values()) {
+      for (const { state } of [...initContainerStatuses, ...containerStatuses]) {
+        counts[state?.running ? 'running' : state?.terminated ? 'exited' : 'created'] += 1;
+      }
+    }
+    return counts;
+  }
+}
