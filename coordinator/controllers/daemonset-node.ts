@@ -16,6 +16,7 @@ import type { DaemonSetParts } from './daemonset-parts.js';
 import type { DaemonSetTallies } from './daemonset-tallies.js';
 import type { DaemonSetTally, GivenTurn } from './daemonset-tally.js';
 import { type DaemonNodeView, viewNode } from './daemonset-view.js';
+import { HostRoom, ROOM_RECHECK_MS } from './host-room.js';
 import { HostTurns } from './host-turns.js';
 import { adopt, preconditionsOf, release } from './ownership.js';
 import type { Turn } from './worker.js';
@@ -58,10 +59,12 @@ export class DaemonSetNodes {
 
   readonly #models: DaemonPodModels;
   readonly #hostTurns: HostTurns;
+  readonly #room: HostRoom;
 
   constructor(parts: DaemonSetParts, tallies: DaemonSetTallies, signals: NodeSignals) {
     this.#models = new DaemonPodModels(parts.registry);
     this.#hostTurns = new HostTurns(parts.registry, this.#models);
+    this.#room = new HostRoom(parts, this.#hostTurns);
     this.#parts = parts;
     this.#tallies = tallies;
     this.#signals = signals;
@@ -73,7 +76,9 @@ export class DaemonSetNodes {
     const { current } = tally.subject;
     const now = clock.now();
     const heldTo = tally.heldBack(nodeName)?.daemonSet;
-    const { node, claims } = viewNode(informers, daemonSet, current, nodeName, { restoredEra, heldTo });
+    const view = viewNode(informers, daemonSet, current, nodeName, { restoredEra, heldTo });
+    const { claims } = view;
+    const node = this.#room.judge(daemonSet, tally, view.node);
     const backoff = tally.backoffs.get(nodeName);
     const step = nodeStep({ node, spec: daemonSet.spec, current, backoff, now });
     const record = recordNode(node, daemonSet.spec.minReadySeconds ?? 0, now);
@@ -82,7 +87,8 @@ export class DaemonSetNodes {
     const settled = node.pods.find(
       ({ turn, terminating }) => turn?.withdrawn === 'Heard' && !terminating,
     )?.name;
-    const times = [record.lookAgainAt, step.lookAgainAt].filter((time) => time !== undefined);
+    const roomAt = tally.noRoom.has(nodeName) ? now + ROOM_RECHECK_MS : undefined;
+    const times = [record.lookAgainAt, step.lookAgainAt, roomAt].filter((time) => time !== undefined);
     return {
       node,
       claims,
@@ -215,6 +221,14 @@ export class DaemonSetNodes {
     const { daemonSet, nodeName, tally } = subject;
     const old = this.#podNamed(daemonSet, name);
     if (!old) return;
+    const refusals = this.#room.refusals(daemonSet, tally, old);
+    if (refusals.length > 0) {
+      tally.noRoom.set(nodeName, this.#parts.clock.now());
+      const text = `failed to place pod on "${nodeName}": ${refusals.join(', ')}`;
+      this.#parts.recordEvent(daemonSet, 'Warning', 'FailedPlacement', text);
+      subject.turn.againAfter(0);
+      return;
+    }
     try {
       const { hash } = tally.subject.current;
       this.#wrote(subject, await this.#hostTurns.give({ daemonSet, hash }, old, terms));
@@ -228,6 +242,10 @@ export class DaemonSetNodes {
   }
 
   async #endTurn(subject: Subject, name: string, how: 'withdraw' | 'settle'): Promise<void> {
+    if (subject.tally.noRoom.delete(subject.nodeName)) {
+      subject.turn.againAfter(0);
+      return;
+    }
     const old = this.#podNamed(subject.daemonSet, name);
     if (!old) return;
     try {

@@ -66,6 +66,8 @@ export class DaemonSetTally implements Fleet {
   readonly backoffs = new Map<string, FailedPodBackoff>();
   /** The revision that a node's Pod is made of where that is not the current one: its wave is not open. */
   heldBack: HeldBack = NOT_HELD_BACK;
+  /** Since when nodes have no room for the Pod that their host was to put in the old one's place, ms. */
+  readonly noRoom = new Map<string, number>();
   /** What the host may decide about its turn; undefined: its Pod is replaced from here. */
   hostTurn: (nodeName: string) => HostTurnTerms | undefined = NO_HOST_TURNS;
   /** Whether Pods of the node are neither made nor deleted. */

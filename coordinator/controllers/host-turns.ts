@@ -30,7 +30,7 @@ export class HostTurns {
   ): Promise<Pod> {
     const present = turnOn(old)?.successor;
     const isSame = present?.metadata.labels?.[REVISION_HASH_LABEL] === hash;
-    const successor = present && isSame ? present : this.#successor(daemonSet, hash, old.spec.nodeName ?? '');
+    const successor = present && isSame ? present : this.successor(daemonSet, hash, old.spec.nodeName ?? '');
     const turn: HostTurn = { successor, ...terms };
     return this.#annotate(old, JSON.stringify(turn));
   }
@@ -49,8 +49,8 @@ export class HostTurns {
     return this.#annotate(old, undefined);
   }
 
-  /** Without the time of its making: that is when the host begins. */
-  #successor(daemonSet: DaemonSet, hash: string, nodeName: string): Pod {
+  /** What would take the place of the node's Pod. Without the time of its making: that is when the host begins. */
+  successor(daemonSet: DaemonSet, hash: string, nodeName: string): Pod {
     const made = daemonPod(daemonSet, nodeName, hash);
     made.spec.nodeName = nodeName;
     const { object } = this.#models.of(daemonSet, made).like(nodeName);

@@ -1,4 +1,5 @@
 /** Who has which room on which node, writes in flight included: two keys never take the same. */
+import { turnOn } from '../../shared/kube/host-turn.js';
 import type { KubeObject } from '../../shared/kube/meta.js';
 import { isPodTerminal, type Pod } from '../../shared/kube/pod.js';
 import { DEFAULT_SCHEDULER, fitRefusals } from '../decisions/fit.js';
@@ -12,6 +13,8 @@ export type Reservation = { bound: true; settle(written?: Pod): void } | { bound
 /** What creators of Pods need: may this Pod be written with `spec.nodeName` already set? */
 export interface PodReservations {
   tryReserve(pod: Pod, nodeName: string): Reservation;
+  /** Why the node has no room for the Pod once this one has left, in the scheduler's words; [] = it has. */
+  refusals(pod: Pod, nodeName: string, inPlaceOf: Pod): string[];
 }
 
 export interface NodeLedgerParts {
@@ -28,10 +31,21 @@ export class NodeLedger implements PodReservations {
     this.#parts = parts;
   }
 
-  /** Taken on a node now: every Pod bound to it that has not ended, and the reservations. */
-  roomTaken(nodeName: string): Room {
-    const bound = this.#parts.informers.pods.indexed(PODS_BY_NODE, nodeName);
-    return roomOf([...bound.filter((pod) => !isPodTerminal(pod)), ...(this.#inFlight.get(nodeName) ?? [])]);
+  /**
+   * Taken on a node now: every Pod bound to it that has not ended, what its host may put in a Pod's place at any moment, and
+   * the reservations.
+   */
+  roomTaken(nodeName: string, without?: Pod): Room {
+    const bound = this.#parts.informers.pods
+      .indexed(PODS_BY_NODE, nodeName)
+      .filter((pod) => !isPodTerminal(pod) && pod.metadata.uid !== without?.metadata.uid)
+      .map((pod) => ({ spec: pod.spec, next: turnOn(pod)?.successor.spec }));
+    return roomOf([...bound, ...(this.#inFlight.get(nodeName) ?? [])]);
+  }
+
+  refusals(pod: Pod, nodeName: string, inPlaceOf: Pod): string[] {
+    const node = this.#parts.informers.nodes.get({ name: nodeName });
+    return node ? fitRefusals(pod, node, this.roomTaken(nodeName, inPlaceOf)) : [];
   }
 
   tryReserve(pod: Pod, nodeName: string): Reservation {

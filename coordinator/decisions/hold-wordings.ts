@@ -40,6 +40,11 @@ export const HOLD_WORDINGS: Readonly<Record<HoldCode, Wording>> = {
     does: 'waits for the time on',
     advice: () => 'it goes on once its agent has been connected since the boot',
   },
+  NoRoom: {
+    does: 'keeps its old Pod, for want of room for the next, on',
+    advice: ({ node }) =>
+      `free what is short (kubectl describe node ${node}), or lower the template's requests or host ports`,
+  },
   RolloutPaused: {
     does: 'keeps its old Pod on',
     advice: (subject) =>

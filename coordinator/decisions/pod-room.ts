@@ -1,6 +1,6 @@
 /** What Pods take up on a node: requests, host ports, places. */
 import { type HostPort, hostPorts } from '../../shared/kube/host-ports.js';
-import type { Container, Pod, PodSpec, ResourceList } from '../../shared/kube/pod.js';
+import type { Container, PodSpec, ResourceList } from '../../shared/kube/pod.js';
 import { milliCpu, wholeUnits } from '../../shared/kube/quantity.js';
 
 /** Amounts by resource name: `cpu` in millicores, all else in whole units (bytes for memory). */
@@ -61,14 +61,21 @@ export function podRequests(spec: PodSpec): Amounts {
   return sum(max(running, starting), amounts(spec.overhead));
 }
 
-/** What Pods take together. */
-export function roomOf(pods: Iterable<Pick<Pod, 'spec'>>): Room {
+/** A Pod, and what is to take its place on the same host at any moment. */
+export interface RoomTaker {
+  spec: PodSpec;
+  next?: PodSpec | undefined;
+}
+
+/** What Pods take together: of a Pod and its successor the one that takes more. */
+export function roomOf(pods: Iterable<RoomTaker>): Room {
   let requests: Amounts = {};
   const ports: HostPort[] = [];
   let count = 0;
-  for (const { spec } of pods) {
-    requests = sum(requests, podRequests(spec));
-    ports.push(...hostPorts(spec));
+  for (const { spec, next } of pods) {
+    const own = podRequests(spec);
+    requests = sum(requests, next ? max(own, podRequests(next)) : own);
+    ports.push(...hostPorts(spec), ...(next ? hostPorts(next) : []));
     count += 1;
   }
   return { requests, ports, pods: count };

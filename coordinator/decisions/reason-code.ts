@@ -182,6 +182,7 @@ const HOLDS: Readonly<Record<HoldCode, (stance: RolloutStance) => string>> = {
   HeldLocally: () => "the host says 'not now'",
   ImageNotPulled: () => 'the host has not fetched the next image yet',
   NoTrustedTime: () => 'the host has heard no time since it booted',
+  NoRoom: () => 'the node has no room for what the next Pod requests, in the place of this one',
   RolloutPaused: ({ message }) => message,
   Frozen: ({ message }) => message,
   RolloutFailed: ({ message }) => `the newest template is barred: ${message}`,

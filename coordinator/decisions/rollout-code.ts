@@ -13,6 +13,7 @@ export const HOLD_CODES = [
   'HeldLocally',
   'ImageNotPulled',
   'NoTrustedTime',
+  'NoRoom',
   'RolloutPaused',
   'Frozen',
   'RolloutFailed',

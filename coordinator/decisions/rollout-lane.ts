@@ -97,7 +97,8 @@ export function deadlineOf(
   { deadlineMs, retriedAt }: LaneRules,
 ): number | undefined {
   const isWanted = !isWithdrawn && !isOutdated;
-  if (situation === 'turned' && isWanted && waiting === 'ImageNotPulled' && waitingSince !== undefined) {
+  const isStuck = waiting === 'ImageNotPulled' || waiting === 'NoRoom';
+  if (situation === 'turned' && isWanted && isStuck && waitingSince !== undefined) {
     return deadlineMs === undefined ? undefined : waitingSince + deadlineMs;
   }
   if (isConfirming) return undefined;

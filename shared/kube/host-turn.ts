@@ -21,8 +21,8 @@ export const REVERTED_CONDITION = 'fleet.everynode.dev/Reverted';
 /** Reason of its Ready=False, and what a rollout calls it. */
 export const REVERTED_BY_HOST = 'RevertedByHost';
 
-/** Why a host waits with a turn: a reason of `TURN_CONDITION`. */
-export type TurnWait = 'HeldLocally' | 'OutsideWindow' | 'ImageNotPulled' | 'NoTrustedTime';
+/** Why a host waits with a turn: a reason of `TURN_CONDITION`. `NoRoom`: it was not even given one, and no condition says so. */
+export type TurnWait = 'HeldLocally' | 'OutsideWindow' | 'ImageNotPulled' | 'NoTrustedTime' | 'NoRoom';
 
 /** Why a host went back. */
 export type RevertReason = 'NotReady' | 'LinkLost' | 'HostRebooted';

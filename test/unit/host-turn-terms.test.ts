@@ -171,6 +171,8 @@ describe('a host that has its turn', () => {
     assert.equal(laneOf({ ...facts, waiting: 'ImageNotPulled' }, NOW, rules), 'failed');
     assert.equal(laneOf({ ...facts, waiting: 'ImageNotPulled' }, NOW - 1, rules), 'turned');
     assert.equal(laneOf({ ...facts, waiting: 'HeldLocally' }, NOW, rules), 'turned');
+    assert.equal(laneOf({ ...facts, waiting: 'NoRoom' }, NOW, rules), 'failed');
+    assert.equal(laneOf({ ...facts, waiting: 'NoRoom' }, NOW - 1, rules), 'turned');
   });
 
   test('is done when it has confirmed its new Pod, not before, and is not late meanwhile', () => {

@@ -166,6 +166,7 @@ const CASES: [rule: string, over: Partial<ReasonInput>, code: string, because: R
     'ImageNotPulled',
     /next image/,
   ],
+  ['no room', { pods: [pod(OLD)], rollout: stance({ code: 'NoRoom' }) }, 'NoRoom', /no room for what/],
   ['no time', { pods: [pod(OLD)], rollout: stance({ code: 'NoTrustedTime' }) }, 'NoTrustedTime', /no time/],
   ['frozen', { pods: [pod(OLD)], rollout: stance({ code: 'Frozen' }) }, 'Frozen', /soaks/],
   ['taken out', { pods: [pod(OLD)], rollout: stance({ code: 'Skipped' }) }, 'Skipped', /took it out/],

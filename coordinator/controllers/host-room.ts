@@ -1,0 +1,46 @@
+/** Whether nodes have room for the Pods that their hosts are to put in the old ones' places. */
+import type { Pod } from '../../shared/kube/pod.js';
+import type { DaemonSet } from '../../shared/kube/workload.js';
+import type { DaemonNode } from '../decisions/daemon-node.js';
+import type { DaemonSetParts } from './daemonset-parts.js';
+import type { DaemonSetTally } from './daemonset-tally.js';
+import type { HostTurns } from './host-turns.js';
+
+/** How often a node that has no room for its next Pod is looked at again, without an event. */
+export const ROOM_RECHECK_MS = 10_000;
+
+export class HostRoom {
+  readonly #parts: Pick<DaemonSetParts, 'informers' | 'reservations'>;
+  readonly #hostTurns: Pick<HostTurns, 'successor'>;
+
+  constructor(
+    parts: Pick<DaemonSetParts, 'informers' | 'reservations'>,
+    hostTurns: Pick<HostTurns, 'successor'>,
+  ) {
+    this.#parts = parts;
+    this.#hostTurns = hostTurns;
+  }
+
+  /** Why the Pod's node has no room for what is to take its place, in the scheduler's words; [] = it has. */
+  refusals(daemonSet: DaemonSet, { subject }: DaemonSetTally, old: Pod): string[] {
+    const { nodeName = '' } = old.spec;
+    const successor = this.#hostTurns.successor(daemonSet, subject.current.hash, nodeName);
+    return this.#parts.reservations.refusals(successor, nodeName, old);
+  }
+
+  /** A node that had no room, and has none still, counts as one that waits with its turn. */
+  judge(daemonSet: DaemonSet, tally: DaemonSetTally, node: DaemonNode): DaemonNode {
+    const since = tally.noRoom.get(node.name);
+    if (since === undefined) return node;
+    const old = node.pods.find(({ updated, terminating, turn }) => !updated && !terminating && !turn);
+    const { namespace } = daemonSet.metadata;
+    const pod =
+      old && this.#parts.informers.pods.get({ ...(namespace ? { namespace } : {}), name: old.name });
+    if (!old || !pod || this.refusals(daemonSet, tally, pod).length === 0) {
+      tally.noRoom.delete(node.name);
+      return node;
+    }
+    const turn = { waiting: 'NoRoom', waitingSince: since, forced: false } as const;
+    return { ...node, pods: node.pods.map((each) => (each === old ? { ...old, turn } : each)) };
+  }
+}
