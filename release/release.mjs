@@ -1,8 +1,8 @@
 /**
  * Everything that a fleet is installed from, in dist/release/:
  *   node release/release.mjs [--key FILE] [--arch ARCH,…] [--fast] [--version VERSION] [--out DIR]
- * The agent as one executable for each architecture, in two compressions; the coordinator as an npm package; checksums of
- * all, signed. `--key` is the Ed25519 key of the releases, made where there is none: hosts pin it when they are installed.
+ * The agent as one executable for each architecture, in two compressions; the coordinator as an npm package; the list of what
+ * is in it (CycloneDX); checksums of all, signed. `--key` is the Ed25519 key of the releases, made where there is none: hosts pin it when they are installed.
  * `--fast` compresses quickly and `--version` gives the agents another one, for tests.
  */
 import { execFileSync } from 'node:child_process';
@@ -26,6 +26,8 @@ import { ARCHITECTURES } from './node-binary.mjs';
 import { makeExecutable } from './single-executable.mjs';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
+
+const TEXT = { encoding: 'utf8', maxBuffer: 64 * 2 ** 20, stdio: ['ignore', 'pipe', 'ignore'] };
 
 function say(text) {
   process.stderr.write(`· ${text}\n`);
@@ -79,6 +81,11 @@ async function release({ key, arch, fast, version, out }) {
   }
   rmSync(folder, { recursive: true });
   execFileSync('npm', ['pack', '--silent', '--pack-destination', out], { cwd: ROOT, stdio: 'ignore' });
+  const list = execFileSync('npm', ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev'], {
+    cwd: ROOT,
+    ...TEXT,
+  });
+  writeFileSync(join(out, `everynode-${version}.cdx.json`), list);
   const sums = checksums(out);
   writeFileSync(join(out, 'SHA256SUMS'), sums);
   writeFileSync(

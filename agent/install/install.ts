@@ -1,6 +1,12 @@
 /** `everynode-agent install`: makes this host a node of a fleet, by systemd. Killed at any line, a repetition ends in the same place. */
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { installFile, installLink, requireSystemd, runOnHost } from '../../shared/process/host-service.js';
+import {
+  installFile,
+  installLink,
+  isOurs,
+  requireSystemd,
+  runOnHost,
+} from '../../shared/process/host-service.js';
 import { makePrivateDirectory, writePrivateFile } from '../../shared/process/private-file.js';
 import { amendSettings } from '../../shared/process/settings-file.js';
 import { VERSION } from '../../shared/process/version.js';
@@ -59,7 +65,8 @@ export async function install({ settings, given, releaseKey, places, say }: Inst
   versions.addSelf(VERSION);
   versions.switchTo(VERSION);
   versions.trust(VERSION);
-  installLink(COMMAND_LINK, `${VERSIONS_DIR}/proven/everynode-agent`);
+  // npm may have put its own there.
+  if (isOurs(COMMAND_LINK, VERSIONS_DIR)) installLink(COMMAND_LINK, `${VERSIONS_DIR}/proven/everynode-agent`);
   for (const unit of [SERVICE, RECOVERY]) installFile(`${UNIT_DIR}/${unit}`, unitText(unit));
   runOnHost('systemctl', 'daemon-reload');
   runOnHost('systemctl', 'enable', '--quiet', SERVICE);

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
-import { requireSystemd, runOnHost, succeedsOnHost } from '../../shared/process/host-service.js';
+import { isOurs, requireSystemd, runOnHost, succeedsOnHost } from '../../shared/process/host-service.js';
 import { countPods, removeContainers } from '../remove-containers.js';
 import {
   COMMAND_LINK,
@@ -39,7 +39,7 @@ export async function uninstall({ yes, purge, say }: UninstallWish): Promise<voi
   succeedsOnHost('systemctl', 'reset-failed', SERVICE, RECOVERY);
   const containers = existsSync(DATA_DIR) ? await removeContainers(DATA_DIR) : 0;
   if (containers > 0) say(`${containers} containers removed`);
-  rmSync(COMMAND_LINK, { force: true });
+  if (isOurs(COMMAND_LINK, VERSIONS_DIR)) rmSync(COMMAND_LINK, { force: true });
   rmSync(VERSIONS_DIR, { recursive: true, force: true });
   if (!purge) {
     say(`kept, for another installation: ${DATA_DIR}, ${CONFIG_FILE} (--purge removes them)`);

@@ -1,5 +1,14 @@
 /** The versions of the program that a host holds, and which of them runs. */
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readlinkSync, renameSync, rmSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { installFile, installLink } from '../../shared/process/host-service.js';
 import { isSingleExecutable } from '../../shared/process/own-program.js';
@@ -45,7 +54,9 @@ export class Versions {
       copyFileSync(process.execPath, `${target}.new`);
       renameSync(`${target}.new`, target);
     } else {
-      const command = [process.execPath, ...SMALL_HEAP_FLAGS, process.argv[1] ?? ''].map(quoted).join(' ');
+      // Where the program really is: the name it was called by may become a link to this very file.
+      const script = realpathSync(process.argv[1] ?? '');
+      const command = [process.execPath, ...SMALL_HEAP_FLAGS, script].map(quoted).join(' ');
       installFile(target, `#!/bin/sh\nexec ${command} "$@"\n`, 0o755);
     }
   }

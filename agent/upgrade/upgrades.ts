@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Chance } from '../../shared/process/chance.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
+import { isSingleExecutable } from '../../shared/process/own-program.js';
 import { VERSION } from '../../shared/process/version.js';
 import { RELEASE_KEY_FILE } from '../install/places.js';
 import { Versions } from '../install/versions.js';
@@ -106,6 +107,7 @@ export class Upgrades {
     if (this.#versions.current !== VERSION || !process.env.INVOCATION_ID) {
       return 'this agent was not installed as a service: everynode-agent install';
     }
+    if (!isSingleExecutable()) return 'this agent came by npm and is upgraded there: npm install -g';
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
 /** Puts a backup into a data directory and begins a new era there. */
 import { existsSync } from 'node:fs';
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { lchown, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makePrivateDirectory } from '../../shared/process/private-file.js';
 import { type BackupManifest, syncDirectory, unpackBackup } from './backup-file.js';
@@ -49,6 +49,7 @@ export async function restoreBackup(wish: RestoreWish): Promise<Restored> {
     prepareDatabase(join(scratch, DATABASE_FILE), manifest);
     const movedTo = await moveAside(dataDir, join(dataDir, `replaced-${now}`));
     await install(scratch, dataDir);
+    await giveToOwner(dataDir);
     return { manifest, ...(movedTo ? { movedTo } : {}) };
   } catch (error) {
     throw toStoreError(error, dataDir);
@@ -82,6 +83,13 @@ async function moveAside(dataDir: string, target: string): Promise<string | unde
   for (const name of present) await rename(join(dataDir, name), join(target, name));
   await syncDirectory(target);
   return target;
+}
+
+/** Root restores what a service's user is to read: all in the directory is that of the directory's owner. */
+async function giveToOwner(dataDir: string): Promise<void> {
+  const { uid, gid } = await stat(dataDir);
+  if (process.getuid?.() !== 0 || uid === 0) return;
+  for (const name of await readdir(dataDir, { recursive: true })) await lchown(join(dataDir, name), uid, gid);
 }
 
 async function install(scratch: string, dataDir: string): Promise<void> {

@@ -5,6 +5,7 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -51,4 +52,13 @@ export function installLink(path: string, target: string): void {
   rmSync(`${path}.new`, { force: true });
   symlinkSync(target, `${path}.new`);
   renameSync(`${path}.new`, path);
+}
+
+/** Whether nothing is at `path`, or a link to something in `folder`: what others put there is theirs. */
+export function isOurs(path: string, folder: string): boolean {
+  try {
+    return readlinkSync(path).startsWith(`${folder}/`);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT';
+  }
 }

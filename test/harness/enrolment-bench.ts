@@ -26,7 +26,8 @@ import { BenchAgent } from './hub-bench.js';
 import { temporaryDirectory } from './temporary-directory.js';
 import { testAuthority } from './test-authority.js';
 
-export interface EnrolmentBenchOptions extends Partial<Pick<HubOptions, 'approveNodes' | 'recordEvent'>> {
+export interface EnrolmentBenchOptions
+  extends Partial<Pick<HubOptions, 'approveNodes' | 'recordEvent' | 'authority'>> {
   log?: Logger;
   audit?: AuditLog;
 }

@@ -253,6 +253,64 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
     assert.deepEqual(members.map(containersOf), before);
   });
 
+  law('a program that hangs is ended by systemd and begun anew; containers go on', async () => {
+    const before = members.map(containersOf);
+    const [member] = members;
+    assert.ok(member);
+    for (const [host, unit] of [
+      [member, 'everynode-agent'],
+      [coordinator, 'everynode-coordinator'],
+    ] as const) {
+      const dropIn = `/etc/systemd/system/${unit}.service.d/watchdog.conf`;
+      host.write(dropIn, '[Service]\nWatchdogSec=20\nTimeoutAbortSec=5\n');
+      host.run('systemctl', 'daemon-reload');
+      host.run('systemctl', 'restart', unit);
+      const pid = () => host.run('systemctl', 'show', '-P', 'MainPID', unit);
+      const hung = pid();
+      // As good as a loop that never ends: it says nothing any more.
+      host.run('kill', '-STOP', hung);
+      await untilTrue(() => {
+        assert.notEqual(pid(), hung);
+        assert.equal(host.run('systemctl', 'is-active', unit), 'active');
+      }, TRIAL_MS);
+      assert.match(host.run('journalctl', '-u', unit, '-n', '100', '--no-pager'), /Watchdog timeout/);
+      host.run('rm', dropIn);
+      host.run('systemctl', 'daemon-reload');
+      host.run('systemctl', 'restart', unit);
+    }
+    await everywhere();
+    await versionsAre('0.2.0');
+    assert.deepEqual(members.map(containersOf), before);
+  });
+
+  law(
+    'a newer coordinator that changed the database is undone by its backup, as the README says',
+    async () => {
+      const data = '/var/lib/everynode';
+      kubectl('create', 'configmap', 'before', '--from-literal=a=1');
+      const said = coordinator.run(...EVERYNODE, 'coordinator', 'install');
+      const backup = /backup: (\S+)/.exec(said)?.[1] ?? '';
+      kubectl('create', 'configmap', 'later', '--from-literal=a=1');
+      const containers = members.map(containersOf);
+      coordinator.run('systemctl', 'stop', 'everynode-coordinator');
+      // What only a later version can read.
+      const script = `require('/opt/everynode/node_modules/better-sqlite3')('${data}/everynode.db').pragma('user_version = 999')`;
+      coordinator.run('runuser', '-u', 'everynode', '--', '/usr/local/bin/node', '-e', script);
+      assert.throws(() => coordinator.run(...EVERYNODE, 'coordinator', 'install'), /use a newer everynode/);
+      coordinator.run(...EVERYNODE, 'restore', backup, '--data', data, '--replace');
+      coordinator.run(...EVERYNODE, 'coordinator', 'install');
+      await untilTrue(() => {
+        assert.equal(kubectl('get', 'configmap', 'before', '-o', 'name'), 'configmap/before');
+        assert.match(kubectl('get', 'nodes', '--no-headers'), /^h1 +Ready .*\nh2 +Ready /);
+      }, TRIAL_MS);
+      assert.throws(() => kubectl('get', 'configmap', 'later'), /NotFound/);
+      coordinator.run(...EVERYNODE, 'confirm-restore', '--data', data);
+      await everywhere();
+      await versionsAre('0.2.0');
+      assert.deepEqual(members.map(containersOf), containers);
+    },
+  );
+
   law('a revoked host is out', async () => {
     coordinator.run(...EVERYNODE, 'node', 'revoke', 'h2', '--data', '/var/lib/everynode');
     await untilTrue(

@@ -1,10 +1,11 @@
 /** Settings files that are amended, and the versions of the agent on a host. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { isVersion, Versions } from '../../agent/install/versions.js';
 import { ExitError } from '../../shared/process/exit-error.js';
+import { isOurs } from '../../shared/process/host-service.js';
 import { amendSettings } from '../../shared/process/settings-file.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
 
@@ -78,4 +79,18 @@ test('people command the version that has proved itself, whichever runs', (conte
   assert.equal(commanded(), '0.1.0', 'on trial');
   versions.trust('0.2.0');
   assert.equal(commanded(), '0.2.0');
+});
+
+test('a command that others put there is theirs; a link of ours, though it leads nowhere, is ours', (context) => {
+  const folder = temporaryDirectory(context);
+  const [ours, npms, file] = ['ours', 'npms', 'file'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  symlinkSync('/versions/proven/everynode-agent', ours);
+  symlinkSync('../lib/node_modules/everynode/dist/agent/everynode-agent.cjs', npms);
+  writeFileSync(file, '');
+  const are = [ours, npms, file, join(folder, 'none')].map((path) => isOurs(path, '/versions'));
+  assert.deepEqual(are, [true, false, false, true]);
 });
