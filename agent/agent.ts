@@ -5,6 +5,7 @@ import type { ConfigMap } from '../shared/kube/config.js';
 import type { ConfigReference } from '../shared/kube/config-reference.js';
 import { toTimestamp } from '../shared/kube/meta.js';
 import type { NodeStatus } from '../shared/kube/node.js';
+import type { BeatReading } from '../shared/link/beat-reading.js';
 import type { ReportedEvent } from '../shared/link/messages.js';
 import type { Chance } from '../shared/process/chance.js';
 import type { Clock } from '../shared/process/clock.js';
@@ -75,6 +76,8 @@ export interface AgentHost {
   podCounts?: Pick<PodCounts, 'reported' | 'removed'>;
   /** What the agent's process costs the host; absent for hosts that pretend. */
   cost?: () => ProcessCost;
+  /** How busy the host is, for its beats. */
+  load?: () => BeatReading;
   /** Called at each welcome. */
   onLive?: () => void;
   /** A steady clock. */
@@ -182,6 +185,7 @@ export function createAgent(host: AgentHost): Agent {
     }),
     ...(host.certificates ? { certificates: host.certificates } : {}),
     ...(host.cost ? { cost: host.cost } : {}),
+    ...(host.load ? { load: host.load } : {}),
     clock,
     log: log.child({ component: 'link' }),
     random: host.chance.random,

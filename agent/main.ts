@@ -1,5 +1,5 @@
 /** Builds the agent and wires its parts: read it as the table of contents. */
-import { uptime } from 'node:os';
+import { cpus, totalmem, uptime } from 'node:os';
 import { join } from 'node:path';
 import { LINK_LABEL, METERED } from '../shared/kube/link-pace.js';
 import { LINK_PATH } from '../shared/link/messages.js';
@@ -37,8 +37,10 @@ import { RegistrySettings } from './images/registry-settings.js';
 import { type AgentFacts, AgentMetrics } from './metrics/agent-metrics.js';
 import { MetricsServer, parseMetricsAddress } from './metrics/metrics-server.js';
 import { metricsText } from './metrics/metrics-text.js';
-import { diskUse } from './node/disk-use.js';
+import { diskUse, usedPart } from './node/disk-use.js';
 import { readHostInfo } from './node/host-info.js';
+import { HostLoad } from './node/host-load.js';
+import { readHostUsage } from './node/node-usage.js';
 import { processCost } from './node/process-cost.js';
 import { type EnginePlaces, openRuntime } from './open-runtime.js';
 import { FolderPodFiles } from './pods/pod-files.js';
@@ -94,6 +96,13 @@ export async function startAgent(
   const metrics = new AgentMetrics(systemClock.now());
   const driver = metrics.operations.counted(upgrades.driver(engine, { server, ca: () => identity.ca }));
 
+  const load = new HostLoad({
+    counters: readHostUsage,
+    cpus: cpus().length,
+    memoryBytes: totalmem(),
+    diskUse: async () => usedPart(await diskUse(dataDir)),
+    clock,
+  });
   const agent = createAgent({
     settings: { ...settings, labels: labelsOf(settings) },
     target: identity,
@@ -127,6 +136,7 @@ export async function startAgent(
     onLive: () => upgrades.proven(),
     podCounts: metrics.pods,
     cost: processCost,
+    load: () => load.read(),
     readHost: () => readHostInfo(dataDir, settings.nodeIp),
     clock,
     wallClock: systemClock,

@@ -18,6 +18,7 @@ import { servingNames } from './api/serving-names.js';
 import { certificateUsers } from './certificate-users.js';
 import { reachableServer } from './cli/reachable-server.js';
 import { ChangeCalendars } from './controllers/change-calendars.js';
+import { ConditionHistory } from './controllers/condition-history.js';
 import { DaemonSetExplainer } from './controllers/daemonset-explain.js';
 import { HostBoard } from './controllers/host-board.js';
 import { HostEffects } from './controllers/host-effects.js';
@@ -78,12 +79,14 @@ export async function startCoordinator(
   });
   const { registry, informers, hub, restore, rollouts } = core;
   const shared = { registry, informers, clock, log };
+  const conditions = new ConditionHistory({ informers, clock });
   const api = new ApiPart(settings, {
     registry,
     informers,
     hub,
     explain: new DaemonSetExplainer({ informers, clock, rollouts }),
     hosts: new HostBoard({ informers, clock }),
+    readings: { of: (name) => ({ ...hub.readings.of(name), changes: conditions.of(name) }) },
     foresee: new ManifestPlanner({ registry, informers, clock }),
     effects: new HostEffects({ informers, clock }),
     calendars: new ChangeCalendars({ informers, clock }),
@@ -158,7 +161,16 @@ function stoppable(name: string, start: () => Promise<Running> | Running): Part 
 interface ApiPartParts
   extends Pick<
     ApiParts,
-    'registry' | 'explain' | 'foresee' | 'effects' | 'calendars' | 'hosts' | 'restore' | 'clock' | 'log'
+    | 'registry'
+    | 'explain'
+    | 'foresee'
+    | 'effects'
+    | 'calendars'
+    | 'hosts'
+    | 'readings'
+    | 'restore'
+    | 'clock'
+    | 'log'
   > {
   hub: Hub;
   informers: Informers;

@@ -116,7 +116,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'console/onboarding': ['console/api', 'console/layout', 'shared/kube'],
   'console/palette': ['console/api', 'console/layout', 'shared/kube'],
   'console/pods': ['console/api', 'console/layout', 'shared/kube'],
-  'console/host': ['console/api', 'console/layout', 'console/pods', 'shared/kube'],
+  'console/charts': [],
+  'console/host': ['console/api', 'console/charts', 'console/layout', 'console/pods', 'shared/kube'],
   'console/rollouts': ['console/api', 'console/layout', 'shared/kube'],
   'console/daemonsets': ['console/api', 'console/layout', 'console/pods', 'shared/kube'],
   'agent/node': [

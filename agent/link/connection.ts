@@ -5,6 +5,7 @@ import type { createConnection, Socket } from 'node:net';
 import { type ConnectionOptions, TLSSocket } from 'node:tls';
 import { WebSocket } from 'ws';
 import type { LinkPace } from '../../shared/kube/link-pace.js';
+import { BEATS_A_READING, type BeatReading, encodeBeatReading } from '../../shared/link/beat-reading.js';
 import { decodeFromHub, encodeMessage } from '../../shared/link/codec.js';
 import type { LinkMeter } from '../../shared/link/link-meter.js';
 import {
@@ -57,6 +58,8 @@ export interface ConnectionEvents {
   received(message: FromHub): void;
   /** Called once, whatever happened; nothing follows it. `reason` is for the log; `code` that of an upgrade that was refused. */
   closed(reason: string, code?: number): void;
+  /** What a beat may carry of how busy the host is; absent: nothing is told. */
+  reading?(): BeatReading;
 }
 
 export class Connection {
@@ -71,6 +74,7 @@ export class Connection {
   #silence: SilenceWatch | undefined;
   #beat: Timer | undefined;
   #beatIntervalMs = BEAT_INTERVAL_MS;
+  #beats = 0;
   #compresses = false;
   readonly #target: LinkTarget;
   #nonce: string | undefined;
@@ -148,11 +152,11 @@ export class Connection {
   }
 
   /** The hub's answer counts as a sign of life. */
-  ping(): void {
+  ping(payload?: Uint8Array): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return;
     this.#pingedAt ??= this.#clock.monotonic();
-    this.#meter.beat();
-    this.#socket.ping();
+    this.#meter.beat('up', payload?.length);
+    this.#socket.ping(payload);
   }
 
   /** From a beat to its answer, ms; undefined before the first. */
@@ -216,9 +220,19 @@ export class Connection {
 
   #armBeat(): void {
     this.#beat = this.#clock.after(this.#beatIntervalMs, () => {
-      this.ping();
+      this.ping(this.#reading());
       this.#armBeat();
     });
+  }
+
+  /** Of one beat in so many, the first included. */
+  #reading(): Uint8Array | undefined {
+    const isDue = this.#beats % BEATS_A_READING === 0;
+    this.#beats += 1;
+    const reading = isDue ? this.#events.reading?.() : undefined;
+    if (!reading) return undefined;
+    const roundTripMs = this.#roundTripMs;
+    return encodeBeatReading({ ...reading, ...(roundTripMs === undefined ? {} : { roundTripMs }) });
   }
 
   #received(data: unknown, isBinary: boolean): void {

@@ -3,6 +3,7 @@
  * what the coordinator wants comes in through the `AgentSide` it was given.
  */
 
+import type { BeatReading } from '../../shared/link/beat-reading.js';
 import { LinkBytes, LinkMeter } from '../../shared/link/link-meter.js';
 import type { Desired, FromHub, Goodbye, MetersReport, Welcome } from '../../shared/link/messages.js';
 import { CERTIFICATES, CHANNELS, FEATURES, HOST_TURNS, METERS } from '../../shared/link/version.js';
@@ -51,6 +52,8 @@ export interface LinkOptions {
   random: () => number;
   /** What this process costs its host; absent for hosts that pretend. */
   cost?: () => ProcessCost;
+  /** How busy the host is, for its beats; absent: they tell nothing. */
+  load?: () => BeatReading;
 }
 
 /** As the hub is told of it. */
@@ -173,7 +176,7 @@ export class Link {
   }
 
   #connect(): Attachment {
-    const { target, clock, agent } = this.#options;
+    const { target, clock, agent, load } = this.#options;
     const isPresent = () => this.#attachment?.connection === connection;
     const connection: Connection = new Connection(
       target,
@@ -181,6 +184,7 @@ export class Link {
         opened: () => isPresent() && this.#happened({ kind: 'opened' }),
         received: (message) => isPresent() && this.#received(message),
         closed: (reason, code) => isPresent() && this.#closed(reason, code),
+        ...(load ? { reading: load } : {}),
       },
       clock,
       new LinkMeter(this.bytes),

@@ -7,3 +7,8 @@ export async function diskUse(path: string): Promise<DiskUse> {
   const { blocks, bavail, bsize } = await statfs(path);
   return { capacityBytes: blocks * bsize, availableBytes: bavail * bsize };
 }
+
+/** In [0, 1]. */
+export function usedPart({ capacityBytes, availableBytes }: DiskUse): number {
+  return capacityBytes > 0 ? 1 - availableBytes / capacityBytes : 0;
+}

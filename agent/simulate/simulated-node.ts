@@ -19,6 +19,7 @@ import type { QueriedNode } from './label-query.js';
 import type { HostNetwork } from './network.js';
 import { type NodePlan, plannedStatus } from './node-plans.js';
 import { podPretence } from './pod-pretence.js';
+import { pretendedLoad } from './pretended-load.js';
 
 /** Exit code of a process that a power cut ended. */
 const KILLED = 137;
@@ -109,6 +110,7 @@ export class SimulatedNode implements QueriedNode {
       config: this.#config,
       readHost: () => hollowHost(this.name, this.#boots, this.#options.address),
       amendStatus: (status) => plannedStatus(status, plan, [...conditions.values()]),
+      load: pretendedLoad(this.name, clock),
       onLive,
       clock,
       wallClock: clock,

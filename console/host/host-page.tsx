@@ -7,11 +7,16 @@ import { Command } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { Shell } from '../layout/shell.js';
 import table from '../layout/table.module.css';
+import { TableCard } from '../layout/table-card.js';
 import { TimeText } from '../layout/time-text.js';
 import { EventList } from '../pods/event-list.js';
 import { podWord } from '../pods/pod-word.js';
+import { Conditions } from './conditions.js';
 import { HostActions } from './host-actions.js';
+import { LinkQuality } from './link-quality.js';
+import { LoadCharts } from './load-charts.js';
 import { NodeChanges } from './node-changes.js';
+import { useReadings } from './use-readings.js';
 import { WhyNotHere } from './why-not-here.js';
 
 export function HostPage() {
@@ -19,6 +24,7 @@ export function HostPage() {
   const nodes = useLiveList<Node>(`/api/v1/nodes?fieldSelector=metadata.name%3D${name}`);
   const pods = useLiveList<Pod>(`/api/v1/pods?fieldSelector=spec.nodeName%3D${name}`);
   const [node] = nodes.objects;
+  const { readings, meters, problem } = useReadings(name);
   return (
     <Shell phase={nodes.phase}>
       <p>
@@ -32,7 +38,10 @@ export function HostPage() {
         <>
           <Facts node={node} pods={pods.objects} />
           <NodeChanges node={node} />
-          <Conditions node={node} />
+          <LinkQuality node={node} readings={readings} meters={meters} />
+          {problem && <p>Load and link cannot be shown: {problem}</p>}
+          {!problem && <LoadCharts readings={readings} />}
+          <Conditions node={node} changes={readings?.changes ?? []} />
           <Pods pods={pods.objects} />
           <WhyNotHere node={name} />
           <EventList about={`involvedObject.kind=Node,involvedObject.name=${name}`} />
@@ -69,31 +78,10 @@ function Facts({ node, pods }: { node: Node; pods: readonly Pod[] }) {
   );
 }
 
-function Conditions({ node }: { node: Node }) {
-  return (
-    <section className={`${controls.card} ${table.frame}`} aria-label="Conditions">
-      <h2>Conditions</h2>
-      <table className={table.table}>
-        <tbody>
-          {(node.status?.conditions ?? []).map(({ type, status, reason, message, lastTransitionTime }) => (
-            <tr key={type}>
-              <th scope="row">{type}</th>
-              <td>{status}</td>
-              <td>{reason}</td>
-              <td>{message}</td>
-              <td>{lastTransitionTime && <TimeText at={lastTransitionTime} />}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
-  );
-}
-
 function Pods({ pods }: { pods: readonly Pod[] }) {
   const sorted = [...pods].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
   return (
-    <section className={`${controls.card} ${table.frame}`} aria-label="Pods">
+    <TableCard label="Pods">
       <h2>Pods</h2>
       {sorted.length === 0 && <p>None are bound to this host.</p>}
       <table className={table.table}>
@@ -109,6 +97,6 @@ function Pods({ pods }: { pods: readonly Pod[] }) {
           ))}
         </tbody>
       </table>
-    </section>
+    </TableCard>
   );
 }

@@ -11,6 +11,7 @@ import type { Explain } from './explain.js';
 import type { Calendars, Foresee, ForeseeHosts } from './foresee.js';
 import type { HostFeed } from './host-feed.js';
 import type { HostMeterSource } from './host-meter-source.js';
+import type { HostReadingSource } from './host-reading-source.js';
 import type { JoinFacts } from './join-facts.js';
 import { DEFAULT_LARGE_READS, type LargeReadSettings, type LargeReads } from './large-reads.js';
 import type { PodStreams } from './pod-streams.js';
@@ -51,6 +52,7 @@ export interface ApiParts {
   explain: Explain;
   hosts: HostFeed;
   meters: HostMeterSource;
+  readings: HostReadingSource;
   foresee: Foresee;
   effects: ForeseeHosts;
   calendars: Calendars;

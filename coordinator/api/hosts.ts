@@ -4,12 +4,13 @@
  */
 import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
 import type { Host } from '../../shared/kube/host.js';
-import { ApiError } from '../../shared/kube/status.js';
 import { AGE_COLUMN, column, NAME_COLUMN, NONE, wideColumn } from '../kinds/table-column.js';
 import type { Answer } from './answer.js';
 import type { ApiParts, ApiRequest } from './api-request.js';
 import type { DiscoveredResource } from './discovery.js';
 import { answerHostMeters } from './host-meters.js';
+import { hostNotFound } from './host-not-found.js';
+import { answerHostReadings } from './host-readings.js';
 import { goneHost, hostLine, type LineOf, watchHosts } from './host-watch.js';
 import { negotiateAnswer } from './media-type.js';
 import type { ResourceRequest } from './request-info.js';
@@ -28,7 +29,10 @@ export const HOST_RESOURCE: DiscoveredResource = {
   categories: [],
   namespaced: false,
   verbs: ['get', 'list', 'watch'],
-  subresources: { meters: { group: FLEET_GROUP, version: 'v1', kind: 'HostMeters', verbs: ['get'] } },
+  subresources: {
+    meters: { group: FLEET_GROUP, version: 'v1', kind: 'HostMeters', verbs: ['get'] },
+    readings: { group: FLEET_GROUP, version: 'v1', kind: 'HostReadings', verbs: ['get'] },
+  },
 };
 
 const COLUMNS = [
@@ -63,6 +67,8 @@ export function isHostsRequest({ group, version, resource }: ResourceRequest): b
 export async function answerHosts(parts: ApiParts, request: ApiRequest): Promise<Answer> {
   const { verb, name, subresource } = request.info;
   if (subresource === 'meters' && verb === 'get' && name !== undefined) return answerHostMeters(parts, name);
+  if (subresource === 'readings' && verb === 'get' && name !== undefined)
+    return answerHostReadings(parts, name);
   if (subresource !== undefined) throw pathNotFound();
   if (verb === 'watch') return watchHosts(parts, request, isTable(request) ? tableLine(parts) : hostLine);
   if (verb === 'get' && name !== undefined) return oneHost(parts, request, name);
@@ -72,10 +78,7 @@ export async function answerHosts(parts: ApiParts, request: ApiRequest): Promise
 
 async function oneHost(parts: ApiParts, request: ApiRequest, name: string): Promise<Answer> {
   const host = await parts.hosts.get(name);
-  if (!host) {
-    const details = { group: FLEET_GROUP, kind: 'hosts', name };
-    throw new ApiError('NotFound', `hosts.${FLEET_GROUP} "${name}" not found`, details);
-  }
+  if (!host) throw hostNotFound(name);
   return { type: 'value', code: 200, value: isTable(request) ? hostTable([host], parts.clock.now()) : host };
 }
 

@@ -45,6 +45,7 @@ import { isSameHash, NodeCredentials, secretField } from './node-credentials.js'
 import { NodeLanes } from './node-lanes.js';
 import { NodeMeters } from './node-meters.js';
 import { NodeObjects } from './node-objects.js';
+import { NodeReadings } from './node-readings.js';
 import { nodeOfSubject } from './node-subject.js';
 import type { PendingRestore } from './pending-restore.js';
 import { PodStreams } from './pod-streams.js';
@@ -97,6 +98,7 @@ const REVOKED_DRAIN_MS = 500;
 export class Hub implements SessionEvents {
   readonly streams: PodStreams;
   readonly meters: NodeMeters;
+  readonly readings: NodeReadings;
   readonly #options: HubOptions;
   readonly #credentials: NodeCredentials;
   readonly #enrolment: Enrolment;
@@ -119,6 +121,7 @@ export class Hub implements SessionEvents {
     const { registry, informers, presence, clock, clusterUID } = options;
     this.#inbox = new Inbox(clock);
     this.meters = new NodeMeters(clock);
+    this.readings = new NodeReadings(clock, presence);
     const log = options.log.child({ component: 'hub' });
     this.#options = { ...options, log };
     this.#credentials = new NodeCredentials(registry);
@@ -282,6 +285,10 @@ export class Hub implements SessionEvents {
     this.meters.told(node, report);
   }
 
+  reading({ node }: Session, payload: Uint8Array): void {
+    this.readings.told(node, payload);
+  }
+
   renew({ node }: Session, csr: string): Promise<string> {
     return this.#enrolment.renew(node, csr);
   }
@@ -324,6 +331,7 @@ export class Hub implements SessionEvents {
     if (entry && entry.nodeUid !== previous.metadata.uid) return;
     presence.forget(previous.metadata.name);
     this.meters.forget(previous.metadata.name);
+    this.readings.forget(previous.metadata.name);
     entry?.session.goodbye(nodeDeleted(clusterUID));
   }
 

@@ -53,6 +53,8 @@ export interface SessionEvents {
   events(session: Session, items: ReportedEvent[]): void;
   /** What its process costs the host. */
   meter(session: Session, report: MetersReport): void;
+  /** What a beat carried. */
+  reading(session: Session, payload: Uint8Array): void;
   /** Resolves with the new certificate, PEM. Rejects with ApiError. */
   renew(session: Session, csr: string): Promise<string>;
   /** The socket is gone. Called once, whatever happened. */
@@ -121,9 +123,10 @@ export class Session {
       this.#silence.heard();
       inbox.add(() => this.#received(data, isBinary));
     });
-    socket.on('ping', () => {
+    socket.on('ping', (payload?: Buffer) => {
       this.#silence.heard();
-      meter.beat('up');
+      meter.beat('up', payload?.length);
+      if (payload?.length) this.#events.reading(this, payload);
     });
     socket.on('pong', () => this.#silence.heard());
     socket.on('error', (error: Error & { code?: string }) => {

@@ -128,11 +128,11 @@ export class LinkMeter {
     this.#add(direction === 'up' ? 'down' : 'up', cause, acknowledgementBytes(wire));
   }
 
-  /** A ping crosses it, and its answer. */
-  beat(from: LinkDirection = 'up'): void {
+  /** A ping crosses it, and its answer, which brings the payload back. */
+  beat(from: LinkDirection = 'up', payloadBytes = 0): void {
     const back = from === 'up' ? 'down' : 'up';
-    const answer = wireBytes(0, back);
-    this.#add(from, 'beats', wireBytes(0, from) + acknowledgementBytes(answer));
+    const answer = wireBytes(payloadBytes, back);
+    this.#add(from, 'beats', wireBytes(payloadBytes, from) + acknowledgementBytes(answer));
     this.#add(back, 'beats', answer);
   }
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import type { Browser, Locator, Page } from 'playwright-core';
+import type { HostReadings } from '../../shared/kube/host-readings.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import {
   accessOf,
@@ -247,5 +248,23 @@ function suite(): void {
     const other = await open(`pods/default/${pod}`, DESK, status.token);
     await other.getByRole('button', { name: 'Open a terminal' }).click();
     await other.getByText('cannot get resource "pods/exec"').waitFor();
+  });
+
+  test('a host shows how busy it was, how its link does, and how its conditions changed', async () => {
+    const node = '/api/v1/nodes/node-6';
+    const everySecond = { metadata: { annotations: { 'fleet.everynode.dev/beat-seconds': '1' } } };
+    await fleet.api.ask('PATCH', node, everySecond, MERGE);
+    const page = await open('hosts/node-6');
+    const readings = '/apis/fleet.everynode.dev/v1/hosts/node-6/readings';
+    const told = async () => (await fleet.api.ask<HostReadings>('GET', readings)).recent.times.length > 0;
+    await until(told, { ...LIMITS, what: 'a reading' });
+    await page.getByRole('img', { name: /^Processors \d+ %, at most \d+ %; Memory \d+ %/ }).waitFor();
+    await page.getByRole('button', { name: 'The last day' }).click();
+    await page.getByText('Each point is the highest of 10 minutes.').waitFor();
+    await page.getByText('connected, since').waitFor();
+    await page.getByText(/^For .*connect \d/).waitFor();
+    await page.getByText(/changes?, the newest first/).click();
+    await page.getByRole('listitem').getByText('Connected became True').first().waitFor();
+    assert.deepEqual(await violationsOf(page), []);
   });
 }

@@ -63,6 +63,8 @@ const NO_HOSTS: HostFeed = {
   watch: async () => ({ first: [], leave: () => undefined }),
 };
 
+const NO_READINGS = { stepSeconds: 60, times: [], cpu: [], memory: [], disk: [], roundTripMs: [] };
+
 const NO_DAEMON_SETS: Explain = {
   explainNode: ({ name }) => {
     throw notFound(daemonSetKind, name);
@@ -170,6 +172,7 @@ export async function startTestApi(change: Partial<ApiServerOptions> = {}): Prom
     explain: NO_DAEMON_SETS,
     hosts: NO_HOSTS,
     meters: { of: () => undefined },
+    readings: { of: () => ({ recent: NO_READINGS, day: NO_READINGS, changes: [] }) },
     foresee: NO_PLANS,
     effects: NO_EFFECTS,
     calendars: NO_CALENDARS,

@@ -1,0 +1,120 @@
+/** Lines over time on a canvas, by uPlot. Loaded by the pages that show one. What it shows is also told in words. */
+import { useEffect, useRef, useState } from 'react';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import classes from './line-chart.module.css';
+
+export interface Line {
+  name: string;
+  values: readonly (number | null)[];
+}
+
+export interface LineChartProps {
+  /** All that it says, for those who do not see it. */
+  label: string;
+  /** Seconds since the epoch. */
+  times: readonly number[];
+  lines: readonly Line[];
+  /** A value as people read it. */
+  format: (value: number) => string;
+  /** How much time is shown at least, seconds. */
+  span: number;
+  /** Least and greatest value; absent: as the values are. */
+  range?: readonly [number, number];
+  /** An IANA zone for the times; absent: the viewer's. */
+  timeZone?: string;
+}
+
+/** Colours of the lines, in their order. */
+const COLOURS = ['--chart-first', '--chart-second', '--chart-third'] as const;
+const HEIGHT = 180;
+const FONT = '12px system-ui, sans-serif';
+
+export function LineChart({ label, times, lines, format, span, range, timeZone }: LineChartProps) {
+  const frame = useRef<HTMLDivElement>(null);
+  const chart = useRef<uPlot>(null);
+  const theme = useTheme();
+  const data = dataOf(times, lines, span);
+  const latest = useRef({ data, lines, format, range });
+  latest.current = { data, lines, format, range };
+  const names = lines.map(({ name }) => name).join();
+
+  // Another theme, zone or set of lines is another chart; values are put into the one that is there.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what it is drawn of stands in `latest`
+  useEffect(() => {
+    const host = frame.current;
+    if (!host) return;
+    const drawn = new uPlot(optionsOf(host, latest.current, timeZone), latest.current.data, host);
+    chart.current = drawn;
+    const watched = new ResizeObserver(() => drawn.setSize({ width: host.clientWidth, height: HEIGHT }));
+    watched.observe(host);
+    return () => {
+      watched.disconnect();
+      drawn.destroy();
+    };
+  }, [theme, timeZone, names, span]);
+  useEffect(() => chart.current?.setData(data), [data]);
+
+  return <div ref={frame} className={classes.chart} role="img" aria-label={label} />;
+}
+
+function optionsOf(
+  host: HTMLElement,
+  { lines, format, range }: Pick<LineChartProps, 'lines' | 'format' | 'range'>,
+  timeZone: string | undefined,
+): uPlot.Options {
+  const style = getComputedStyle(host);
+  const colour = (name: string) => style.getPropertyValue(name).trim();
+  const axis = {
+    stroke: colour('--chart-text'),
+    font: FONT,
+    grid: { stroke: colour('--chart-line'), width: 1 },
+  };
+  return {
+    width: host.clientWidth,
+    height: HEIGHT,
+    ...(timeZone ? { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1000), timeZone) } : {}),
+    scales: {
+      x: { time: true },
+      y: range ? { range: [range[0], range[1]] } : { range: fromNought },
+    },
+    axes: [axis, { ...axis, size: 64, values: (_chart, ticks) => ticks.map(format) }],
+    series: [
+      {},
+      ...lines.map(({ name }, index) => ({
+        label: name,
+        stroke: colour(COLOURS[index % COLOURS.length] ?? '--chart-first'),
+        width: 2,
+        value: (_chart: uPlot, value: number | null) => (value === null ? '–' : format(value)),
+      })),
+    ],
+  };
+}
+
+/** A chart of a few points is as long as one of many: it begins with one that tells nothing. */
+function dataOf(times: readonly number[], lines: readonly Line[], span: number): uPlot.AlignedData {
+  const beginning = (times.at(-1) ?? 0) - span;
+  if ((times[0] ?? 0) <= beginning) return [[...times], ...lines.map(({ values }) => [...values])];
+  return [[beginning, ...times], ...lines.map(({ values }) => [null, ...values])];
+}
+
+function fromNought(_chart: uPlot, _least: number, most: number): [number, number] {
+  return [0, Math.max(most * 1.1, 1)];
+}
+
+/** Changes when the page's colours do. */
+function useTheme(): string {
+  const [theme, setTheme] = useState('');
+  useEffect(() => {
+    const system = matchMedia('(prefers-color-scheme: dark)');
+    const look = () => setTheme(`${document.documentElement.dataset.theme} ${system.matches}`);
+    const observer = new MutationObserver(look);
+    observer.observe(document.documentElement, { attributeFilter: ['data-theme'] });
+    system.addEventListener('change', look);
+    return () => {
+      observer.disconnect();
+      system.removeEventListener('change', look);
+    };
+  }, []);
+  return theme;
+}

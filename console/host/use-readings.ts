@@ -1,0 +1,48 @@
+/** How a host has done of late, asked anew while the page is looked at. */
+import { useCallback, useEffect, useState } from 'react';
+import type { HostMeters } from '../../shared/kube/host-meters.js';
+import type { HostReadings } from '../../shared/kube/host-readings.js';
+import { CallError, call } from '../api/call.js';
+import { useEvery } from '../api/live-list.js';
+
+/** A reading comes about every minute. */
+const ASK_AGAIN_MS = 15_000;
+
+export interface Readings {
+  readings?: HostReadings;
+  /** Absent for a host that has not connected since the coordinator's start. */
+  meters?: HostMeters;
+  /** Why nothing is shown, in the coordinator's words. */
+  problem?: string;
+}
+
+export function useReadings(name: string): Readings {
+  const [shown, setShown] = useState<Readings>({});
+  const ask = useCallback(
+    async (signal?: AbortSignal) => {
+      if (document.hidden) return;
+      const path = `/apis/fleet.everynode.dev/v1/hosts/${name}`;
+      const options = signal ? { signal } : {};
+      try {
+        const readings = await call<HostReadings>(`${path}/readings`, options);
+        const meters = await call<HostMeters>(`${path}/meters`, options).catch(() => undefined);
+        setShown({ readings, ...(meters ? { meters } : {}) });
+      } catch (error) {
+        // The page's own watch tells of a coordinator that is away; what was shown stays.
+        const isRefusal = error instanceof CallError && error.code !== 0;
+        if (isRefusal) setShown({ problem: error.message });
+      }
+    },
+    [name],
+  );
+  useEffect(() => {
+    const leave = new AbortController();
+    void ask(leave.signal);
+    return () => leave.abort();
+  }, [ask]);
+  useEvery(
+    ASK_AGAIN_MS,
+    useCallback(() => void ask(), [ask]),
+  );
+  return shown;
+}

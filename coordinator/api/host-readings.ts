@@ -1,0 +1,18 @@
+/** `hosts/NAME/readings` of `fleet.everynode.dev/v1`: how a host has done of late. */
+import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
+import type { HostReadings } from '../../shared/kube/host-readings.js';
+import { type Answer, ok } from './answer.js';
+import type { ApiParts } from './api-request.js';
+import { hostNotFound } from './host-not-found.js';
+
+/** Throws 404 where there is no such Node. */
+export async function answerHostReadings({ hosts, readings }: ApiParts, name: string): Promise<Answer> {
+  const host = await hosts.get(name);
+  if (!host) throw hostNotFound(name);
+  return ok({
+    kind: 'HostReadings',
+    apiVersion: `${FLEET_GROUP}/v1`,
+    metadata: { name },
+    ...readings.of(name),
+  } satisfies HostReadings);
+}
