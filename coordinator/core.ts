@@ -8,6 +8,7 @@ import type { Logger } from '../shared/process/log.js';
 import { EventRecorder } from './controllers/event-recorder.js';
 import { startControllers } from './controllers/index.js';
 import { RolloutBoard } from './controllers/rollout-board.js';
+import type { QueueMeter } from './controllers/worker.js';
 import type { EvictionRates } from './decisions/zone-health.js';
 import { Hub, type HubOptions } from './hub/hub.js';
 import { nodeLeases } from './hub/node-leases.js';
@@ -37,6 +38,8 @@ export interface CoreHost {
   evictionRates?: EvictionRates;
   clock: Clock;
   chance?: Chance;
+  /** Told of the controllers' queues. */
+  queueMeter?: QueueMeter;
   log: Logger;
 }
 
@@ -103,6 +106,7 @@ export function createCore(host: CoreHost): Core {
       name: 'controllers',
       start: async () => {
         controllers = await startControllers({
+          ...(host.queueMeter ? { queueMeter: host.queueMeter } : {}),
           ...shared,
           rollouts,
           ...(host.evictionRates ? { rates: host.evictionRates } : {}),

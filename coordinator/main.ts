@@ -69,6 +69,7 @@ export async function startCoordinator(
   const sealKey = await loadSealKey(join(data, 'pki'));
   const authority = new CertificateAuthority(() => api.pki, clock);
   const core = createCore({
+    queueMeter: metrics.queues,
     ...settings,
     evictionRates: evictionRatesOf(settings),
     store,

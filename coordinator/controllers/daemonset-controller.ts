@@ -13,7 +13,8 @@ const NODES_AT_ONCE = 64;
 
 /** Runs until `stop()`. To be called once the informers have synced. */
 export function startDaemonSetController(parts: DaemonSetParts): { stop(): Promise<void> } {
-  const { informers, clock, log } = parts;
+  const { informers, clock, log, queueMeter } = parts;
+  const worker = { informers, clock, log, ...(queueMeter ? { queueMeter } : {}) };
   const tallies = new DaemonSetTallies();
   const nodes = new DaemonSetNodes(parts, tallies, {
     tallyMoved: (key) => fleetWorker.queue.add(key),
@@ -22,9 +23,7 @@ export function startDaemonSetController(parts: DaemonSetParts): { stop(): Promi
   const nodeWorker = new Worker({
     name: 'daemonset-node',
     reconcile: (key, turn) => nodes.reconcile(key, turn),
-    informers,
-    clock,
-    log,
+    ...worker,
     concurrency: NODES_AT_ONCE,
   });
   const callFleet = (key: string) => fleetWorker.queue.add(key);
@@ -32,9 +31,7 @@ export function startDaemonSetController(parts: DaemonSetParts): { stop(): Promi
   const fleetWorker = new Worker({
     name: 'daemonset',
     reconcile: (key, turn) => fleet.reconcile(key, turn),
-    informers,
-    clock,
-    log,
+    ...worker,
   });
   listenForDaemonSets(informers, {
     fleet: (daemonSet) => fleetWorker.queue.add(fleetKey(daemonSet)),

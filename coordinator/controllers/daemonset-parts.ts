@@ -6,6 +6,7 @@ import type { Registry } from '../registry/registry.js';
 import type { RecordEvent } from './event-recorder.js';
 import type { PodReservations } from './node-ledger.js';
 import type { RolloutBoard } from './rollout-board.js';
+import type { QueueMeter } from './worker.js';
 
 /** Their collaborators. */
 export interface DaemonSetParts {
@@ -19,6 +20,8 @@ export interface DaemonSetParts {
   rollouts: RolloutBoard;
   /** The store's era, when it was restored: Pods are made on those nodes only whose hosts were heard in it (`HEARD_IN_ERA`). */
   restoredEra?: string;
+  /** Absent: nobody counts. */
+  queueMeter?: QueueMeter;
   clock: Clock;
   log: Logger;
   /** As component `daemonset-controller`. */

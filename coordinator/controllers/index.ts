@@ -17,6 +17,7 @@ import { RoleAggregation } from './role-aggregation.js';
 import { RolloutBoard } from './rollout-board.js';
 import { Scheduler } from './scheduler.js';
 import { TaintEviction } from './taint-eviction.js';
+import type { QueueMeter } from './worker.js';
 
 export interface ControllersOptions {
   registry: Registry;
@@ -28,6 +29,8 @@ export interface ControllersOptions {
   restoredEra?: string;
   /** How fast nodes that are not ready are emptied; upstream's when absent. */
   rates?: EvictionRates;
+  /** Told of each worker's queue; absent: nobody counts. */
+  queueMeter?: QueueMeter;
   clock: Clock;
   log: Logger;
   /** Until this resolves no controller creates, replaces or deletes a Pod, nor anything else; absent = never held back. */

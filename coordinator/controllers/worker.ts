@@ -22,6 +22,14 @@ export interface Turn {
 /** Makes the world match the key's object, once. Throwing means: again, later. */
 export type Reconcile = (key: string, turn: Turn) => Promise<void>;
 
+/** Who counts what workers do. */
+export interface QueueMeter {
+  /** A queue is there; `depth` answers how many keys wait in it. */
+  began(name: string, depth: () => number): void;
+  worked(name: string, durationMs: number): void;
+  retried(name: string): void;
+}
+
 export interface WorkerOptions {
   /** Names the controller in log lines. */
   name: string;
@@ -29,6 +37,8 @@ export interface WorkerOptions {
   informers: Pick<Informers, 'waitFor'>;
   clock: Clock;
   log: Logger;
+  /** Absent: nobody counts. */
+  queueMeter?: QueueMeter;
   /** Keys at once; upstream's DaemonSet controller takes 2. */
   concurrency?: number;
 }
@@ -47,6 +57,7 @@ export class Worker {
     this.#options = options;
     this.#log = options.log.child({ component: options.name });
     this.#slice = new Slice(options.clock);
+    options.queueMeter?.began(options.name, () => this.queue.size);
     this.#loops = Array.from({ length: options.concurrency ?? 2 }, () => this.#loop());
   }
 
@@ -72,12 +83,16 @@ export class Worker {
       },
       againAfter: (delayMs) => this.queue.addAfter(key, delayMs),
     };
+    const { clock, queueMeter, name } = this.#options;
+    const began = clock.monotonic();
     try {
       await this.#options.reconcile(key, turn);
       this.#failures.delete(key);
     } catch (error) {
       this.#retry(key, error);
+      queueMeter?.retried(name);
     }
+    queueMeter?.worked(name, clock.monotonic() - began);
     if (revision > 0) await this.#options.informers.waitFor(revision);
   }
 

@@ -3,6 +3,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { MetricsPage } from '../api/metrics-page.js';
 import { addFleetMetrics, type FleetMetricsParts } from './fleet-metrics.js';
 import { addLinkMetrics, agentsPage, type LinkMeters } from './link-metrics.js';
+import { type QueueMetrics, queueMetrics } from './queue-metrics.js';
 import { requestMetrics } from './request-metrics.js';
 import { type CommitObserver, refusedWrites, storeMetrics } from './store-metrics.js';
 
@@ -10,6 +11,7 @@ import { type CommitObserver, refusedWrites, storeMetrics } from './store-metric
 export class Metrics {
   readonly #registry = new Registry();
   readonly onCommit: CommitObserver = storeMetrics(this.#registry);
+  readonly queues: QueueMetrics = queueMetrics(this.#registry);
   readonly onFull = refusedWrites(this.#registry);
 
   constructor() {

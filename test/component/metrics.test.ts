@@ -54,6 +54,8 @@ test('the page holds the fleet, the requests and the commits, in a form that Pro
   );
   assert.ok(value('everynode_store_writes_total') > NODES);
   assert.ok(value('everynode_link_bytes_total{direction="up",cause="status"}') > 0);
+  assert.equal(value('workqueue_depth{name="daemonset"}'), 0);
+  assert.ok(value('workqueue_work_duration_seconds_count{name="daemonset-node"}') >= NODES);
   assert.ok(value('process_resident_memory_bytes') > 0);
 });
 
