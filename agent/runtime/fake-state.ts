@@ -33,6 +33,9 @@ export function loadFakeState(path: string): FakeState {
   }
 }
 
+/** What a disk says that takes no writes now. */
+const NO_ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EROFS']);
+
 /**
  * Replaces the file in one step, so that a killed process leaves the old state or the new one. Where there is no room, what the
  * engine pretends ends with the process.
@@ -43,6 +46,6 @@ export function saveFakeState(path: string, state: FakeState): void {
     writeFileSync(`${path}.new`, JSON.stringify(state));
     renameSync(`${path}.new`, path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+    if (!NO_ROOM.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
   }
 }

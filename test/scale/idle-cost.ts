@@ -35,9 +35,9 @@ interface Cost {
 
 /** Of the agent's connection to `port` and of its process, so far. */
 function costOf(port: number, pid: number): Cost {
-  const text = execFileSync('ss', ['-tinH', 'state', 'established', `( dport = :${port} )`], {
-    encoding: 'utf8',
-  });
+  const filter = ['state', 'established', `( dport = :${port} )`];
+  const lines = execFileSync('ss', ['-tinHpO', ...filter], { encoding: 'utf8' }).split('\n');
+  const text = lines.filter((line) => line.includes(`pid=${pid},`)).join('\n');
   const sum = (pattern: RegExp) =>
     [...text.matchAll(pattern)].reduce((all, [, count]) => all + Number(count), 0);
   const io = readFileSync(`/proc/${pid}/io`, 'utf8');
