@@ -46,8 +46,10 @@ function isReadableExpression({ key, operator, values = [] }: NodeSelectorRequir
 
 type LabelTest = (labels: Labels) => boolean;
 
+/** What every object inherits is no text: asking for that is cheaper than asking whose it is. */
 function labelOf(labels: Labels, key: string): string | undefined {
-  return Object.hasOwn(labels, key) ? labels[key] : undefined;
+  const value: unknown = labels[key];
+  return typeof value === 'string' ? value : undefined;
 }
 
 function compileExpression({ key, operator, values }: NodeSelectorRequirement): LabelTest {
@@ -102,8 +104,9 @@ function compileTerm(term: NodeSelectorTerm): NodeTest {
   return ({ metadata: { name, labels } }) => {
     const present = labels ?? {};
     // A node without a name has no fields to compare, and upstream then passes over matchFields.
-    if (name && !fields.every((field) => meetsField(field, name))) return false;
-    return tests.every((test) => test(present));
+    if (name && fields.length > 0 && !fields.every((field) => meetsField(field, name))) return false;
+    for (const test of tests) if (!test(present)) return false;
+    return true;
   };
 }
 
@@ -131,7 +134,10 @@ export function compileRequiredAffinity(affinity: PodSpec['affinity']): NodeTest
   const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   if (!required) return () => true;
   const terms = (required.nodeSelectorTerms ?? []).map((term) => compileTerm(term ?? {}));
-  return (node) => terms.some((matches) => matches(node));
+  return (node) => {
+    for (const matches of terms) if (matches(node)) return true;
+    return false;
+  };
 }
 
 /** The same, of one node. */

@@ -79,11 +79,11 @@ export function compilePlacement(spec: PlacementSpec): (node: PlacementNode) => 
     if (nodeName && nodeName !== node.metadata.name) return GOES;
     const labels = node.metadata.labels ?? {};
     for (const [key, value] of selected) {
-      if (!Object.hasOwn(labels, key) || labels[key] !== value) return GOES;
+      if (labels[key] !== value) return GOES;
     }
     if (!matchesAffinity(node)) return GOES;
-    const taints = node.spec?.taints ?? [];
-    if (taints.length === 0 || !findUntoleratedTaint(taints, tolerations, REPELLING)) return RUNS;
+    const taints = node.spec?.taints;
+    if (!taints || taints.length === 0 || !findUntoleratedTaint(taints, tolerations, REPELLING)) return RUNS;
     return findUntoleratedTaint(taints, tolerations, EVICTING) ? GOES : STAYS;
   };
 }
