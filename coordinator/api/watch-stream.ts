@@ -12,14 +12,9 @@ import type { View } from './object-answer.js';
 import { inChunks, ReaderStalled, writePaced } from './paced-writer.js';
 import { statusOf } from './status-response.js';
 import { columnDefinitions, partialObject, TABLE_END, tableRow, tableStart } from './table.js';
+import { WatcherRest } from './watcher-rest.js';
 
 const BOOKMARK_INTERVAL_MS = 60_000;
-/**
- * After a small batch a watcher rests, and what comes meanwhile goes out in one write: on a busy fleet a hundred watchers
- * would else cost a hundred writes for each commit. What comes after a pause goes out at once.
- */
-const REST_MS = 5;
-const SMALL_BATCH = 50;
 /** meta/v1 `InitialEventsAnnotationKey`. */
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
@@ -139,6 +134,7 @@ export async function streamWatch(
   const { kind, view, startRevision, bookmarks, timeoutMs, stallMs, slice, clock, log } = options;
   const encoder = new LineEncoder(kind, view, clock);
   let progress = startRevision;
+  const rest = new WatcherRest(clock);
   const close = () => watch.close();
   signal.addEventListener('abort', close);
   if (signal.aborted) close();
@@ -154,8 +150,7 @@ export async function streamWatch(
       }
       progress = progressAfter(batch, progress);
       if (batch.some((event) => event.type === 'BOOKMARK')) options.onInitialEnd();
-      if (batch.length < SMALL_BATCH)
-        await new Promise<void>((resolve) => void clock.after(REST_MS, resolve));
+      await rest.after(batch.length);
     }
   } catch (error) {
     if (error instanceof ReaderStalled)
