@@ -16,7 +16,12 @@ export function argumentsOf({ name, module }: OwnPart): string[] {
   return isSingleExecutable() ? [name] : [process.argv[1] ?? '', name];
 }
 
-/** Node and the program are one executable file: it takes every argument for the program's own. */
+/** What Node itself knows of it; releases of before single executables do not have it. */
+interface WithSea {
+  getBuiltinModule?(name: 'node:sea'): { isSea(): boolean } | undefined;
+}
+
+/** Node and the program are one executable file: it takes every argument for the program's own, whatever link it was called by. */
 export function isSingleExecutable(): boolean {
-  return process.argv[1] === process.execPath;
+  return (process as unknown as WithSea).getBuiltinModule?.('node:sea')?.isSea() ?? false;
 }
