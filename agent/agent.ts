@@ -39,6 +39,7 @@ import { PodWorkers } from './pods/pod-workers.js';
 import { watchRuntime } from './pods/runtime-watch.js';
 import { StorageWatch } from './pods/storage-watch.js';
 import { ContainerHandlers } from './probes/handlers.js';
+import type { LastEnd } from './run-marker.js';
 import type { RuntimeDriver } from './runtime/driver.js';
 import type { AgentSettings } from './settings.js';
 import { HeardTime } from './turns/heard-time.js';
@@ -78,6 +79,8 @@ export interface AgentHost {
   cost?: () => ProcessCost;
   /** How busy the host is, for its beats. */
   load?: () => BeatReading;
+  /** How the agent before this one came to its end; absent: it was stopped. */
+  lastEnd?: LastEnd;
   /** Called at each welcome. */
   onLive?: () => void;
   /** A steady clock. */
@@ -189,6 +192,7 @@ export function createAgent(host: AgentHost): Agent {
     clock,
     log: log.child({ component: 'link' }),
     random: host.chance.random,
+    wallNow: () => host.wallClock.now(),
   });
   const statics = createStaticPods(host, workers, link);
   const listeners = [node.onRuntimeEvent.bind(node), workers.onRuntimeEvent.bind(workers)];
@@ -205,10 +209,17 @@ export function createAgent(host: AgentHost): Agent {
     ...imageParts,
     { name: 'storage limits', start: () => storage.start(), stop: () => storage.stop() },
     ...(pressure ? [pressure] : []),
-    // As a kubelet says of itself when it starts.
-    { name: 'announcement', start: () => about('Normal', 'Starting', 'Starting kubelet.') },
+    { name: 'announcement', start: () => announce(about, host.lastEnd) },
   ];
   return { parts, node, link };
+}
+
+/** As a kubelet says of itself when it starts, and what became of the agent before. */
+function announce(about: ReturnType<typeof nodeEvents>, lastEnd: LastEnd = 'stopped'): void {
+  if (lastEnd === 'crashed') {
+    about('Warning', 'AgentCrashed', 'The agent crashed or was killed, and was started again; pods ran on.');
+  }
+  about('Normal', 'Starting', 'Starting kubelet.');
 }
 
 function createStaticPods(host: AgentHost, workers: PodWorkers, link: Link): StaticPods | undefined {

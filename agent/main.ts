@@ -45,6 +45,7 @@ import { processCost } from './node/process-cost.js';
 import { type EnginePlaces, openRuntime } from './open-runtime.js';
 import { FolderPodFiles } from './pods/pod-files.js';
 import { readHostPolicy } from './read-host-policy.js';
+import { RunMarker } from './run-marker.js';
 import type { AgentSettings } from './settings.js';
 import { HeardTime } from './turns/heard-time.js';
 import { holdAt } from './turns/local-hold.js';
@@ -71,6 +72,8 @@ export async function startAgent(
     const sentence = 'This version of the agent did not stay up; the one before it comes back.';
     throw new ExitError(EXIT_CODES.environment, sentence);
   }
+  const marker = new RunMarker(dataDir, log);
+  const { bootMark } = readHostInfo(dataDir, settings.nodeIp);
   const runtime = await openRuntime(settings.runtime, places, dataDir, clock);
   const { enrolment, server } = await becomeNode(settings, (message) => {
     log.warn(message);
@@ -132,7 +135,8 @@ export async function startAgent(
     },
     pressure,
     hold: holdAt(settings.hold, clock, systemClock),
-    heardTime: await openHeardTime(dataDir, settings, log),
+    heardTime: await openHeardTime(dataDir, bootMark, log),
+    lastEnd: await marker.begin(bootMark),
     onLive: () => upgrades.proven(),
     podCounts: metrics.pods,
     cost: processCost,
@@ -149,6 +153,7 @@ export async function startAgent(
   return startInOrder(
     [
       { name: 'lock', stop: () => lock.release() },
+      { name: 'run marker', stop: () => marker.end() },
       { name: 'upgrades', stop: () => upgrades.stop() },
       { name: 'runtime', stop: () => runtime.close() },
       { name: 'driver', stop: () => driver.close() },
@@ -164,8 +169,7 @@ export async function startAgent(
 }
 
 /** The boot is this one's: what an agent before a reboot heard is worth nothing. */
-function openHeardTime(dataDir: string, { nodeIp }: AgentSettings, log: Logger): Promise<HeardTime> {
-  const { bootMark } = readHostInfo(dataDir, nodeIp);
+function openHeardTime(dataDir: string, bootMark: string, log: Logger): Promise<HeardTime> {
   const boot = { bootMark, uptimeMs: () => uptime() * 1000 };
   return HeardTime.open(boot, durableFile(heardTimePath(dataDir)), log);
 }

@@ -1,6 +1,6 @@
 /** The coordinator without its surroundings: what stands between the store, the API and the agents' sockets, wired together. */
 import type { Lease } from '../shared/kube/event.js';
-import { linkPace, stretchedGraceMs } from '../shared/kube/link-pace.js';
+import { nodeGraceMs } from '../shared/kube/node-grace.js';
 import { type Chance, systemChance } from '../shared/process/chance.js';
 import type { Clock } from '../shared/process/clock.js';
 import type { Part, Running } from '../shared/process/lifecycle.js';
@@ -34,6 +34,8 @@ export interface CoreHost {
   approveNodes?: boolean;
   /** How long a node may be silent before its state is unknown. */
   nodeMonitorGraceMs: number;
+  /** How long after our own start nodes may take to come back before the grace begins; 75 s when absent. */
+  nodeStartupGraceMs?: number;
   /** How fast nodes that are not ready are emptied; upstream's when absent. */
   evictionRates?: EvictionRates;
   clock: Clock;
@@ -63,9 +65,9 @@ export function createCore(host: CoreHost): Core {
     graceMs,
     graceOf: (name) => {
       const node = informers.nodes.get({ name });
-      return node ? stretchedGraceMs(linkPace(node.metadata), graceMs) : graceMs;
+      return node ? nodeGraceMs(node.metadata, graceMs) : graceMs;
     },
-    returnMs: RETURN_MS,
+    returnMs: host.nodeStartupGraceMs ?? RETURN_MS,
   });
   const leases = nodeLeases({
     presence,

@@ -38,7 +38,7 @@ import { readSupplied } from './pki/supplied.js';
 import { loadTicketKeys, SESSION_SECONDS } from './pki/ticket-keys.js';
 import { prefixOf } from './registry/keys.js';
 import { type BackupWish, startSchedules } from './schedules.js';
-import { type CoordinatorSettings, evictionRatesOf } from './settings.js';
+import { type CoordinatorSettings, evictionRatesOf, gracesOf } from './settings.js';
 import { BACKUPS_DIRECTORY } from './store/backup.js';
 import { loadSealKeys } from './store/seal-keys.js';
 import { openSqliteStore } from './store/sqlite-store.js';
@@ -71,6 +71,7 @@ export async function startCoordinator(
   const core = createCore({
     queueMeter: metrics.queues,
     ...settings,
+    ...gracesOf(settings),
     evictionRates: evictionRatesOf(settings),
     store,
     sealKey,

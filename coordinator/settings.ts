@@ -11,7 +11,7 @@ import {
   switchSetting,
   textSetting,
 } from '../shared/process/setting-values.js';
-import type { SettingsOf } from '../shared/process/settings.js';
+import type { Setting, SettingsOf } from '../shared/process/settings.js';
 import { ACCESS_SETTINGS } from './access/settings.js';
 import { DEFAULT_CLIENT_LIMITS } from './api/client-limits.js';
 import { REQUEST_LOGS } from './api/request-log.js';
@@ -34,11 +34,26 @@ export const COORDINATOR_SETTINGS = {
   }),
   host: textSetting('address to listen on', 'ADDRESS', '0.0.0.0'),
   advertise: optionalText('host name or address that agents and kubectl are told to use', 'HOST'),
-  nodeMonitorGraceMs: integerSetting('silence after which a node is NotReady, in ms', 'MS', {
-    min: 1000,
-    max: 2 ** 31 - 1,
-    default: 40_000,
-  }),
+  nodeMonitorGracePeriod: checkedText(
+    'silence after which a node is NotReady; a node may have its own, and its Lease lasts as long',
+    'DURATION',
+    '40s',
+    (text) => readDuration(text, 1_000),
+  ),
+  nodeMonitorGraceMs: {
+    ...integerSetting('the same in ms, from before it was a duration', 'MS', {
+      min: 1000,
+      max: 2 ** 31 - 1,
+      default: 40_000,
+    }),
+    default: undefined,
+  } as Setting<number | undefined>,
+  nodeStartupGracePeriod: checkedText(
+    "how long after the coordinator's start nodes may take to come back before that counts",
+    'DURATION',
+    '75s',
+    readDuration,
+  ),
   nodeMonitorPeriod: checkedText(
     'how long a node that is not ready is looked at among its neighbours before its pods may be evicted',
     'DURATION',
@@ -125,6 +140,18 @@ const { data: _data, ...installSettings } = COORDINATOR_SETTINGS;
 export const INSTALL_SETTINGS = installSettings;
 
 export type CoordinatorSettings = SettingsOf<typeof COORDINATOR_SETTINGS>;
+
+/** How long nodes may be silent, by these settings; ms. */
+export function gracesOf(settings: CoordinatorSettings): {
+  nodeMonitorGraceMs: number;
+  nodeStartupGraceMs: number;
+} {
+  const { nodeMonitorGraceMs, nodeMonitorGracePeriod, nodeStartupGracePeriod } = settings;
+  return {
+    nodeMonitorGraceMs: nodeMonitorGraceMs ?? readDuration(nodeMonitorGracePeriod),
+    nodeStartupGraceMs: readDuration(nodeStartupGracePeriod),
+  };
+}
 
 /** How fast nodes that are not ready are emptied, by these settings. */
 export function evictionRatesOf(settings: CoordinatorSettings): EvictionRates {

@@ -28,6 +28,9 @@ const HANDSHAKE_TIMEOUT_MS = 15_000;
 const MAX_REFUSAL_BYTES = 4_096;
 /** WebSocket close codes (RFC 6455, 7.4.1). */
 const CLOSE_PROTOCOL_ERROR = 1002;
+const CLOSE_GOING_AWAY = 1001;
+/** How long a goodbye of our own may take to be delivered. */
+const LEAVE_MS = 1_000;
 
 /** Where to connect and as whom; read at each connect. */
 export interface LinkTarget {
@@ -168,6 +171,17 @@ export class Connection {
   end(reason: string): void {
     this.#endReason ??= reason;
     this.#socket.terminate();
+  }
+
+  /** Says that this agent stops, and ends the connection: at once when nobody listens, else when the hub has heard it. */
+  leave(): void {
+    this.#endReason ??= 'left';
+    if (this.#socket.readyState !== WebSocket.OPEN) {
+      this.#socket.terminate();
+      return;
+    }
+    this.#socket.close(CLOSE_GOING_AWAY);
+    this.#clock.after(LEAVE_MS, () => this.#socket.terminate());
   }
 
   #listen(): void {

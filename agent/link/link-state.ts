@@ -31,6 +31,9 @@ export type LinkEvent =
   | { kind: 'dismissed'; reason: GoodbyeReason; message: string; retryMs: number | undefined; chance: number }
   | { kind: 'stopped' };
 
+/** Reason of a link that its own program has stopped. */
+export const STOPPED = 'stopped';
+
 /** Where a link begins: it connects at once. */
 export const FIRST_STATE: LinkState = { phase: 'waiting', delayMs: 0, failures: 0, spreadMs: 0 };
 
@@ -55,7 +58,7 @@ export function nextLinkState(state: LinkState, event: LinkEvent): LinkState {
       if (event.retryMs === undefined) return { phase: 'ended', reason: `${event.reason}: ${event.message}` };
       return retry(state, event.retryMs, event.chance);
     case 'stopped':
-      return { phase: 'ended', reason: 'stopped' };
+      return { phase: 'ended', reason: STOPPED };
   }
 }
 

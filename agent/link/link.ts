@@ -19,6 +19,7 @@ import {
   type LinkState,
   MAX_RECONNECT_MS,
   nextLinkState,
+  STOPPED,
 } from './link-state.js';
 import { Outbox } from './outbox.js';
 import { OutgoingStreams } from './outgoing-streams.js';
@@ -54,6 +55,8 @@ export interface LinkOptions {
   cost?: () => ProcessCost;
   /** How busy the host is, for its beats; absent: they tell nothing. */
   load?: () => BeatReading;
+  /** The host's wall clock, ms since the epoch, right or wrong; absent: it is not told. */
+  wallNow?: () => number;
 }
 
 /** As the hub is told of it. */
@@ -85,7 +88,11 @@ export class Link {
     this.#options = options;
     const { clock, cost } = options;
     this.#costs = cost && new CostReports(clock, () => ({ ...cost(), ...this.#roundTrip() }));
-    this.outbox = new Outbox(options.clock, (uids) => options.agent.turnsTold(uids));
+    this.outbox = new Outbox(
+      options.clock,
+      (uids) => options.agent.turnsTold(uids),
+      () => this.#wallTime(),
+    );
   }
 
   get phase(): LinkState['phase'] {
@@ -110,6 +117,11 @@ export class Link {
   /** From a beat to its answer, ms; undefined before the first one of this connection. */
   get roundTripMs(): number | undefined {
     return this.#attachment?.connection.roundTripMs;
+  }
+
+  #wallTime(): { wallTimeMs?: number } {
+    const { wallNow } = this.#options;
+    return wallNow ? { wallTimeMs: Math.max(Math.round(wallNow()), 0) } : {};
   }
 
   #roundTrip(): { roundTripMs?: number } {
@@ -160,7 +172,7 @@ export class Link {
         if (state.failures > 0) this.#after(SETTLED_MS, { kind: 'settled' });
         return;
       case 'ended':
-        this.#detach();
+        this.#detach(state.reason === STOPPED);
         return;
     }
   }
@@ -197,11 +209,13 @@ export class Link {
     return { connection, streams, applying: Promise.resolve(), clusterUID: '', era: '' };
   }
 
-  #detach(): void {
+  /** `isStop`: the hub is to know that it was no crash. */
+  #detach(isStop = false): void {
     const attachment = this.#attachment;
     this.#attachment = undefined;
     attachment?.streams.closeAll();
-    attachment?.connection.end('left');
+    if (isStop) attachment?.connection.leave();
+    else attachment?.connection.end('left');
   }
 
   #break(reason: string): void {
@@ -227,6 +241,7 @@ export class Link {
       register: agent.registration(),
       status: agent.nodeStatus(),
       hostTimeMs: clock.now(),
+      ...this.#wallTime(),
     });
   }
 

@@ -43,6 +43,7 @@ export class Outbox implements Reports {
   readonly #events = new EventBacklog();
   readonly #clock: Clock;
   readonly #onTurnsTold: (uids: readonly string[]) => void;
+  readonly #wallTime: () => { wallTimeMs?: number };
   #wasUnready = false;
   #tellsTurns = true;
   #send: Send | undefined;
@@ -52,10 +53,15 @@ export class Outbox implements Reports {
   #patience: Timer | undefined;
   #mergeMs = 0;
 
-  /** `clock` is the host's steady one. `onTurnsTold` hears which turns the hub has committed. */
-  constructor(clock: Clock, onTurnsTold: (uids: readonly string[]) => void = () => undefined) {
+  /** `clock` is the host's steady one; `wallTime` says what its wall clock says, right or wrong. `onTurnsTold` hears which turns the hub has committed. */
+  constructor(
+    clock: Clock,
+    onTurnsTold: (uids: readonly string[]) => void = () => undefined,
+    wallTime: () => { wallTimeMs?: number } = () => ({}),
+  ) {
     this.#clock = clock;
     this.#onTurnsTold = onTurnsTold;
+    this.#wallTime = wallTime;
   }
 
   putPod(report: PodReport): void {
@@ -202,6 +208,7 @@ export class Outbox implements Reports {
     this.#inFlight = this.#lastId;
     const hostTimeMs = this.#clock.now();
     const optional = {
+      ...this.#wallTime(),
       ...(node && { node }),
       ...(mirrors && { mirrors }),
       ...(returned.length > 0 && { returned }),

@@ -45,7 +45,7 @@ export function readHostInfo(dataDir: string, nodeIP: string | undefined): HostI
   return {
     machineID: firstLine('/etc/machine-id') || firstLine('/var/lib/dbus/machine-id'),
     systemUUID: firstLine('/sys/class/dmi/id/product_uuid') || firstLine('/etc/machine-id'),
-    bootID,
+    bootID: ownBootId(bootID, firstProcessStart()),
     bootMark: `${bootID}.${firstProcessStart()}`,
     kernelVersion: release(),
     osImage: prettyName(),
@@ -96,6 +96,14 @@ function firstProcessStart(): string {
   const stat = readOrEmpty('/proc/1/stat');
   // Fields are counted behind the name, which may hold spaces; the start time is the 22nd of all.
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+}
+
+/** Ticks of a hundredth of a second: the first process of a whole host begins right after its kernel. */
+const FIRST_PROCESS_TICKS = 6_000;
+
+/** A host that is itself a container boots anew under the kernel's old id: then its own first process tells the boots apart. */
+function ownBootId(kernels: string, firstProcess: string): string {
+  return Number(firstProcess) > FIRST_PROCESS_TICKS ? `${kernels}.${firstProcess}` : kernels;
 }
 
 /** Those outside the bounding set: what root could at most have counts, for the agent itself need not be root. */

@@ -44,17 +44,20 @@ function contactStatus(node: Node): ContactStatus {
   const ready = findCondition(conditions, 'Ready');
   const connected = findCondition(conditions, CONNECTED);
   switch (contactOf(node)) {
-    case 'lost': {
-      const lost = stated('Unknown', ready);
-      // Nobody knows its state since the grace period's end; it has been silent since the link was lost.
-      const since = connected?.status === 'False' && connected.lastTransitionTime;
-      return since ? { ...lost, since } : lost;
-    }
+    case 'lost':
+      return { ...stated('Unknown', ready), ...offline(connected) };
     case 'away':
       return stated('Disconnected', connected);
     case 'here':
       return stated(ready?.status === 'True' ? 'Ready' : 'NotReady', ready);
   }
+}
+
+/** Nobody knows its state since the grace period's end; it has been silent since the link was lost, and that says why. */
+function offline(connected: Condition | undefined): Pick<HostStatus, 'since' | 'message'> {
+  if (connected?.status !== 'False') return {};
+  const { message, lastTransitionTime: since } = connected;
+  return { ...(message ? { message } : {}), ...(since ? { since } : {}) };
 }
 
 function stated(state: HostState, condition: Condition | undefined): ContactStatus {

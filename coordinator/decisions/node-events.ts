@@ -1,5 +1,6 @@
 /** What a kubelet tells of its node when a condition changes (`pkg/kubelet/nodestatus/setters.go`). */
 import { type Condition, findCondition } from '../../shared/kube/conditions.js';
+import type { NodeSystemInfo } from '../../shared/kube/node.js';
 
 /** Reasons of the Events on a condition that is a pressure: when it comes, and when it is known not to be there. */
 const PRESSURES: readonly (readonly [type: string, there: string, gone: string])[] = [
@@ -7,6 +8,16 @@ const PRESSURES: readonly (readonly [type: string, there: string, gone: string])
   ['DiskPressure', 'NodeHasDiskPressure', 'NodeHasNoDiskPressure'],
   ['PIDPressure', 'NodeHasInsufficientPID', 'NodeHasSufficientPID'],
 ];
+
+/** The message of the Event `Rebooted` (Warning) when the host has booted since it was last heard; upstream's words. */
+export function rebootMessage(
+  name: string,
+  before: NodeSystemInfo | undefined,
+  after: NodeSystemInfo | undefined,
+): string | undefined {
+  const hasBooted = before?.bootID && after?.bootID && before.bootID !== after.bootID;
+  return hasBooted ? `Node ${name} has been rebooted, boot id: ${after.bootID}` : undefined;
+}
 
 /** The reasons of the Events (Normal, `Node NAME status is now: REASON`) that lead from one status to the next. */
 export function nodeStatusEvents(

@@ -7,6 +7,9 @@ import type { Timestamp } from '../../shared/kube/meta.js';
 import type { NodeStatus } from '../../shared/kube/node.js';
 import type { PodStatus } from '../../shared/kube/pod.js';
 
+import { CLOCK_SKEWED, clockCondition } from './clock-skew.js';
+import { type LinkEnd, linkDown } from './link-end.js';
+
 /** Whether the link to the node's agent stands: the hub's own condition. */
 export const CONNECTED = 'Connected';
 
@@ -60,7 +63,7 @@ export function mergeNodeStatus(
   reported: NodeStatus,
   now: Timestamp,
 ): NodeStatus {
-  const own = (reported.conditions ?? []).filter(({ type }) => type !== CONNECTED);
+  const own = (reported.conditions ?? []).filter(({ type }) => type !== CONNECTED && type !== CLOCK_SKEWED);
   const conditions = own.reduce(
     (merged, condition) => withCondition(merged, nodeCondition(merged, condition, now), now),
     stored?.conditions ?? [],
@@ -104,13 +107,13 @@ export function silentNodeConditions(stored: readonly Condition[] | undefined, n
 const STOPPED = { reason: 'NodeStatusUnknown', message: 'Kubelet stopped posting node status.' };
 const NEVER = { reason: 'NodeStatusNeverUpdated', message: 'Kubelet never posted node status.' };
 
-/** The conditions with the hub's word on the link; unchanged while that is what they say. */
+/** The conditions with the hub's word on the link; unchanged while that is what they say. `end`: why it is down, absent = it is up. */
 export function withConnected(
   stored: readonly Condition[] | undefined,
-  isConnected: boolean,
+  end: LinkEnd | undefined,
   now: Timestamp,
 ): Condition[] {
-  const next = isConnected ? LINK_UP : LINK_DOWN;
+  const next = end === undefined ? LINK_UP : linkDown(CONNECTED, end);
   if (findCondition(stored, CONNECTED)?.status === next.status) return [...(stored ?? [])];
   return withCondition(stored, { ...next, lastHeartbeatTime: now }, now);
 }
@@ -121,9 +124,16 @@ const LINK_UP: Condition = {
   reason: 'LinkUp',
   message: 'The agent is connected.',
 };
-const LINK_DOWN: Condition = {
-  type: CONNECTED,
-  status: 'False',
-  reason: 'LinkDown',
-  message: 'The agent is not connected.',
-};
+
+/** The conditions with the hub's word on the host's clock; the very same while it says so already. */
+export function withClock(
+  stored: readonly Condition[] | undefined,
+  skewMs: number,
+  now: Timestamp,
+): Condition[] {
+  const conditions = [...(stored ?? [])];
+  const next = clockCondition(conditions, skewMs);
+  const present = findCondition(conditions, CLOCK_SKEWED);
+  if (present && present.status === next.status && present.message === next.message) return conditions;
+  return withCondition(conditions, { ...next, lastHeartbeatTime: now }, now);
+}

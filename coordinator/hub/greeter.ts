@@ -55,6 +55,12 @@ export interface GreeterParts {
 const SPREAD_MS_A_NODE = 4;
 const RETRY_MS = 5_000;
 
+/** How the host's clocks differ from ours, as its hello arrived, ms: what to add to its steady one, and how wrong its wall clock is. */
+interface HostTimes {
+  offsetMs: number;
+  skewMs: number | undefined;
+}
+
 export class Greeter {
   readonly #parts: GreeterParts;
   /** One hello a node is decided at a time. */
@@ -70,10 +76,11 @@ export class Greeter {
   hello(session: Session, hello: Hello): void {
     const { log, clock, presence, live } = this.#parts;
     const offsetMs = hostOffsetMs(clock.now(), hello.hostTimeMs);
+    const skewMs = hello.wallTimeMs === undefined ? undefined : hello.wallTimeMs - clock.now();
     const { node } = session;
     this.#lanes
       .run(node, async () => {
-        await this.#decide(session, hello, offsetMs);
+        await this.#decide(session, hello, { offsetMs, skewMs });
         return 0;
       })
       .catch((error: unknown) => {
@@ -86,7 +93,7 @@ export class Greeter {
       });
   }
 
-  async #decide(session: Session, hello: Hello, offsetMs: number): Promise<void> {
+  async #decide(session: Session, hello: Hello, times: HostTimes): Promise<void> {
     const { registry, informers, clusterUID, era, recordEvent, sealer, live, givenBack, log } = this.#parts;
     // Before the caches are full, what they lack would look like deleted.
     await Promise.all([informers.pods.synced(), informers.nodes.synced()]);
@@ -108,7 +115,7 @@ export class Greeter {
     }
     if (session.phase !== 'greeting') return;
     if ('welcome' in verdict) {
-      await this.#welcome(session, hello, verdict.welcome, offsetMs);
+      await this.#welcome(session, hello, verdict.welcome, times);
       return;
     }
     const node = informers.nodes.get({ name: session.node });
@@ -118,7 +125,8 @@ export class Greeter {
     session.goodbye(verdict.goodbye);
   }
 
-  async #welcome(session: Session, hello: Hello, node: Node, offsetMs: number): Promise<void> {
+  async #welcome(session: Session, hello: Hello, node: Node, times: HostTimes): Promise<void> {
+    const { offsetMs, skewMs } = times;
     const { presence, live, conditions, informers, clock, log } = this.#parts;
     session.send(this.#welcomeFor(node, hello));
     this.#parts.heard.welcomed(
@@ -144,6 +152,7 @@ export class Greeter {
     tellLinkPace(entry, informers.nodes.get({ name: session.node }) ?? node);
     presence.connected(session.node, () => session.quietMs());
     log.info({ node: session.node, version: hello.agentVersion }, 'agent connected');
+    if (skewMs !== undefined) conditions.setClock(session.node, skewMs);
     const write = () => conditions.write(session.node, hello.status);
     await write().catch((error: unknown) => {
       if (!isOutOfRoom(error)) throw error;

@@ -22,6 +22,8 @@ export interface HostReportsParts {
   givenBack: GivenBack;
   turnedPods: TurnedPods;
   mirrors: MirrorPods;
+  /** The host's wall clock less ours, ms, as just heard. */
+  noteClock: (node: string, skewMs: number) => void;
   heard: HeardHosts;
   /** As the agents' component. */
   recordEvent: RecordEvent;
@@ -44,6 +46,8 @@ export class HostReports {
     const { live, clock, log } = this.#parts;
     const entry = live.get(session.node);
     if (entry?.session !== session) return;
+    if (report.wallTimeMs !== undefined)
+      this.#parts.noteClock(session.node, report.wallTimeMs - this.#parts.clock.now());
     try {
       const store = () => this.#store(session, report, entry.offsetMs);
       await whenRoom(store, () => live.get(session.node)?.session === session, clock);

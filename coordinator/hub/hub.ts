@@ -12,6 +12,7 @@ import {
   ENROLMENT_NAMESPACE,
   nodeOfCredential,
 } from '../../shared/kube/node-credential.js';
+import { ownGraceMs } from '../../shared/kube/node-grace.js';
 import {
   type Hello,
   JOIN_SEAL_HEADER,
@@ -23,6 +24,7 @@ import {
 import { CERTIFICATE_HEADER } from '../../shared/link/proof.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
+import type { LinkEnd } from '../decisions/link-end.js';
 import type { Informers, ObjectChange } from '../informers/informer.js';
 import { type PeerCertificate, peerCertificateOf } from '../pki/peer-certificate.js';
 import type { Registry } from '../registry/registry.js';
@@ -164,6 +166,7 @@ export class Hub implements SessionEvents {
       turnedPods: new TurnedPods({ ...shared, sealer: options.sealer }),
       mirrors,
       heard,
+      noteClock: (node, skewMs) => this.#conditions.noteClock(node, skewMs),
       recordEvent: recordEvent.asAgent,
     });
     const objects = new NodeObjects(informers, (node, uid) => this.#live.get(node)?.session.touch(uid));
@@ -304,14 +307,14 @@ export class Hub implements SessionEvents {
     for (const { session } of this.#live.all()) session.reconsider();
   }
 
-  closed(session: Session, reason: string): void {
+  closed(session: Session, reason: string, end: LinkEnd): void {
     this.#sessions.delete(session);
     const { node, remoteAddress, refusal } = session;
     if (refusal) this.#onRefused.get(session)?.({ node, remoteAddress, ...refusal });
     const wasLive = this.#live.release(session);
     if (wasLive) this.#mirrors.forget(session.node);
     this.#options.log[wasLive ? 'info' : 'debug']({ node: session.node, reason }, 'agent disconnected');
-    if (wasLive && !this.#isStopping) this.#options.presence.disconnected(session.node);
+    if (wasLive && !this.#isStopping) this.#options.presence.disconnected(session.node, end);
     if (this.#sessions.size === 0) this.#whenEmpty();
   }
 
@@ -319,6 +322,8 @@ export class Hub implements SessionEvents {
     const { presence, clusterUID } = this.#options;
     if (current) {
       presence.expect(current.metadata.name);
+      if (previous && ownGraceMs(previous.metadata) !== ownGraceMs(current.metadata))
+        presence.regrace(current.metadata.name);
       const live = this.#live.get(current.metadata.name);
       if (!live) return;
       tellImagesToHold(live, current, this.#options.informers.daemonSets);
@@ -330,6 +335,7 @@ export class Hub implements SessionEvents {
     // Deleted and made anew: the news of the deletion is old.
     if (entry && entry.nodeUid !== previous.metadata.uid) return;
     presence.forget(previous.metadata.name);
+    this.#conditions.forget(previous.metadata.name);
     this.meters.forget(previous.metadata.name);
     this.readings.forget(previous.metadata.name);
     entry?.session.goodbye(nodeDeleted(clusterUID));

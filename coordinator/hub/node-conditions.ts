@@ -9,11 +9,12 @@ import type { Pod, PodStatus } from '../../shared/kube/pod.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
-import { nodeStatusEvents } from '../decisions/node-events.js';
+import { nodeStatusEvents, rebootMessage } from '../decisions/node-events.js';
 import {
   CONNECTED,
   mergeNodeStatus,
   silentNodeConditions,
+  withClock,
   withConnected,
 } from '../decisions/reported-status.js';
 import { type Informers, PODS_BY_NODE } from '../informers/informer.js';
@@ -53,6 +54,8 @@ export class NodeConditions {
   readonly #parts: NodeConditionsParts;
   /** Nodes of which enough was written for now; when the timer fires they are looked at again. */
   readonly #resting = new Map<string, Timer>();
+  /** By node: its host's wall clock less ours, ms, as last heard. */
+  readonly #skews = new Map<string, number>();
 
   constructor(parts: NodeConditionsParts) {
     this.#parts = parts;
@@ -95,10 +98,34 @@ export class NodeConditions {
 
   /** What a kubelet would say of its node. */
   #tell({ node, before }: Written): void {
-    for (const reason of nodeStatusEvents(before?.conditions, node.status?.conditions)) {
+    // A Node that was never connected was made with what its agent said first: of that nobody has told yet.
+    const isFirst = !findCondition(before?.conditions, CONNECTED);
+    const known = isFirst ? undefined : before?.conditions;
+    for (const reason of nodeStatusEvents(known, node.status?.conditions)) {
       const text = `Node ${node.metadata.name} status is now: ${reason}`;
       this.#parts.recordEvent.asAgent(node, 'Normal', reason, text);
     }
+    const reboot = rebootMessage(node.metadata.name, before?.nodeInfo, node.status?.nodeInfo);
+    if (reboot) this.#parts.recordEvent.asAgent(node, 'Warning', 'Rebooted', reboot);
+  }
+
+  /** The host's wall clock differs by so many ms from ours: told with the next write. */
+  setClock(node: string, skewMs: number): void {
+    this.#skews.set(node, skewMs);
+  }
+
+  /** The same, told at once when it is news. */
+  noteClock(node: string, skewMs: number): void {
+    this.setClock(node, skewMs);
+    const { informers, log } = this.#parts;
+    const stored = informers.nodes.get({ name: node })?.status?.conditions;
+    if (!stored || withClock(stored, skewMs, '').every((each, index) => each === stored[index])) return;
+    this.write(node).catch((error: unknown) => log.warn({ node, err: error }, 'clock of a host not told'));
+  }
+
+  /** The Node is no more. */
+  forget(node: string): void {
+    this.#skews.delete(node);
   }
 
   #isToldConnected(node: string): boolean {
@@ -141,11 +168,15 @@ export class NodeConditions {
 
   #statusOf(node: string, stored: NodeStatus | undefined, reported: NodeStatus | undefined): NodeStatus {
     const now = toTimestamp(this.#parts.clock.now());
-    const phase = this.#parts.presence.of(node)?.phase;
+    const contact = this.#parts.presence.of(node);
+    const phase = contact?.phase;
     const merged = reported ? mergeNodeStatus(stored, reported, now) : { ...stored };
     if (phase === undefined || phase === 'unheard') return merged;
     const conditions = phase === 'lost' ? silentNodeConditions(merged.conditions, now) : merged.conditions;
-    return { ...merged, conditions: withConnected(conditions, phase === 'connected', now) };
+    const skewMs = this.#skews.get(node);
+    const clocked = skewMs === undefined ? conditions : withClock(conditions, skewMs, now);
+    const end = contact?.phase === 'away' || contact?.phase === 'lost' ? contact.end : undefined;
+    return { ...merged, conditions: withConnected(clocked, end, now) };
   }
 
   /** Nobody knows whether the Pods of a node that is lost or not ready serve (`nodeutil.MarkPodsNotReady`). Their phase stays. */

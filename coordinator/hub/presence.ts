@@ -3,13 +3,14 @@
  * takes the grace period, and longer after the coordinator's own start, for then the silence may be its own doing.
  */
 import type { Clock, Timer } from '../../shared/process/clock.js';
+import type { LinkEnd } from '../decisions/link-end.js';
 
 /** `quietMs` is how long ago a connected node was heard. `lastHeardMs` is wall-clock time. */
 export type Contact =
   | { phase: 'unheard'; deadline: Timer }
   | { phase: 'connected'; quietMs: () => number }
-  | { phase: 'away'; lastHeardMs: number; deadline: Timer }
-  | { phase: 'lost'; lastHeardMs?: number };
+  | { phase: 'away'; lastHeardMs: number; end: LinkEnd; deadline: Timer }
+  | { phase: 'lost'; lastHeardMs?: number; end: LinkEnd };
 
 export interface PresenceSettings {
   /** How long a node may be silent before its state is unknown. */
@@ -79,13 +80,22 @@ export class Presence {
     this.#onChange(node);
   }
 
-  disconnected(node: string): void {
+  /** `end`: why, as far as that can be told. */
+  disconnected(node: string, end: LinkEnd = 'unknown'): void {
     const contact = this.#contacts.get(node);
     if (contact?.phase !== 'connected') return;
     const quietMs = contact.quietMs();
     const deadline = this.#lostAfter(node, this.graceMs(node) - quietMs);
-    this.#set(node, { phase: 'away', lastHeardMs: this.#clock.now() - quietMs, deadline });
+    this.#set(node, { phase: 'away', lastHeardMs: this.#clock.now() - quietMs, end, deadline });
     this.#onChange(node);
+  }
+
+  /** The node's grace is another now: one that is away is judged by it from its last sign of life on. */
+  regrace(node: string): void {
+    const contact = this.#contacts.get(node);
+    if (contact?.phase !== 'away') return;
+    const awayMs = this.#clock.now() - contact.lastHeardMs;
+    this.#set(node, { ...contact, deadline: this.#lostAfter(node, this.graceMs(node) - awayMs) });
   }
 
   /** The Node is no more. */
@@ -112,7 +122,9 @@ export class Presence {
   #lostAfter(node: string, delayMs: number): Timer {
     return this.#clock.after(delayMs, () => {
       const lastHeardMs = this.lastHeardMs(node);
-      this.#contacts.set(node, { phase: 'lost', ...(lastHeardMs === undefined ? {} : { lastHeardMs }) });
+      const contact = this.#contacts.get(node);
+      const end = contact?.phase === 'away' ? contact.end : 'unknown';
+      this.#contacts.set(node, { phase: 'lost', end, ...(lastHeardMs === undefined ? {} : { lastHeardMs }) });
       this.#onChange(node);
     });
   }

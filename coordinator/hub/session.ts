@@ -24,6 +24,7 @@ import { ProtocolError } from '../../shared/link/shape.js';
 import { SilenceWatch } from '../../shared/link/silence-watch.js';
 import { CERTIFICATES, CHANNELS, LINK_PACE } from '../../shared/link/version.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
+import { type LinkEnd, linkEnd } from '../decisions/link-end.js';
 import type { DesiredSender } from './desired-sender.js';
 import type { Inbox } from './inbox.js';
 import { IncomingStreams } from './incoming-streams.js';
@@ -58,7 +59,7 @@ export interface SessionEvents {
   /** Resolves with the new certificate, PEM. Rejects with ApiError. */
   renew(session: Session, csr: string): Promise<string>;
   /** The socket is gone. Called once, whatever happened. */
-  closed(session: Session, reason: string): void;
+  closed(session: Session, reason: string, end: LinkEnd): void;
 }
 
 /** From the end of the upgrade to the hello. */
@@ -71,6 +72,8 @@ const PROBE_MS = 5_000;
 const VIOLATION_RETRY_MS = 10_000;
 /** WebSocket close code (RFC 6455, 7.4.1). */
 const CLOSE_NORMAL = 1000;
+/** Why a session ended that was heard no more. */
+const SILENCE = 'silence';
 
 /** Which node an agent proved to be, and the hash of what it proved it by. */
 export interface ProvenNode {
@@ -118,7 +121,7 @@ export class Session {
       meter.connected(isResumed, { up: transport.bytesRead, down: transport.bytesWritten });
     }
     const bytesRead = () => (transport instanceof Socket ? transport.bytesRead : 0);
-    this.#silence = new SilenceWatch(clock, bytesRead, () => this.#end('silence'));
+    this.#silence = new SilenceWatch(clock, bytesRead, () => this.#end(SILENCE));
     socket.on('message', (data, isBinary) => {
       this.#silence.heard();
       inbox.add(() => this.#received(data, isBinary));
@@ -388,12 +391,14 @@ export class Session {
 
   #closed(code: number): void {
     if (this.#state.phase === 'closed') return;
+    const wasDismissed = this.#state.phase === 'draining';
     if (this.#state.phase === 'draining') this.#state.deadline.cancel();
     this.#state = { phase: 'closed' };
     this.#silence.stop();
     this.#helloTimer.cancel();
     this.#brokenTimer?.cancel();
     this.#streams?.closeAll();
-    this.#events.closed(this, this.#endReason ?? `closed with ${code}`);
+    const end = linkEnd(code, { wasSilent: this.#endReason === SILENCE, wasDismissed });
+    this.#events.closed(this, this.#endReason ?? `closed with ${code}`, end);
   }
 }

@@ -1,6 +1,7 @@
 /** Validation of Nodes (`pkg/apis/core/validation/validation.go`, ValidateNode and ValidateNodeUpdate). */
 import { isIP } from 'node:net';
 import type { Node, NodeSpec, Taint } from '../../shared/kube/node.js';
+import { GRACE_KEY, graceProblem } from '../../shared/kube/node-grace.js';
 import { parseQuantity } from '../../shared/kube/quantity.js';
 import { duplicate, forbidden, invalidValue } from './field-error.js';
 import type { FieldError } from './kind.js';
@@ -46,9 +47,22 @@ function validateCidrs(cidrs: readonly string[] | undefined): FieldError[] {
   );
 }
 
+/** A grace that cannot be would silently be the fleet's. */
+function validateGrace({ metadata }: Node): FieldError[] {
+  return (['labels', 'annotations'] as const).flatMap((map) => {
+    const text = metadata[map]?.[GRACE_KEY];
+    const problem = text === undefined ? undefined : graceProblem(text);
+    return problem ? [invalidValue(`metadata.${map}[${GRACE_KEY}]`, text ?? '', problem)] : [];
+  });
+}
+
 /** Every mistake of a Node's spec. */
 export function validateNode(node: Node): FieldError[] {
-  return [...validateTaints(node.spec?.taints, 'spec.taints'), ...validateCidrs(node.spec?.podCIDRs)];
+  return [
+    ...validateTaints(node.spec?.taints, 'spec.taints'),
+    ...validateCidrs(node.spec?.podCIDRs),
+    ...validateGrace(node),
+  ];
 }
 
 function validateSetOnce(

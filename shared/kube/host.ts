@@ -18,7 +18,7 @@ export interface HostStatus {
   state: HostState;
   /** Since when. */
   since?: Timestamp;
-  /** What its agent says of it while it is not ready. */
+  /** What its agent says of it while it is not ready; while it is not heard, why. */
   message?: string;
   /** Conditions such as `DiskPressure` that are True. */
   pressures: string[];

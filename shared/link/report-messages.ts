@@ -43,6 +43,8 @@ export interface StatusReport {
   kind: 'status';
   id: number;
   hostTimeMs: number;
+  /** The host's wall clock now, ms. */
+  wallTimeMs?: number;
   node?: NodeStatus;
   pods: PodReport[];
   removed: RemovedPod[];

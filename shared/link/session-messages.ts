@@ -24,6 +24,8 @@ export interface Hello {
   status: NodeStatus;
   /** The host's steady clock now, ms: the hub measures its offset to the hub's own time. */
   hostTimeMs: number;
+  /** The host's wall clock now, ms: how wrong it is, is told to people and counts for nothing else. */
+  wallTimeMs?: number;
 }
 
 export interface Welcome {

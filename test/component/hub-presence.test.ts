@@ -14,6 +14,18 @@ function condition(bench: HubBench, node: string, type: string): string | undefi
   return found && `${found.status} ${found.reason}`;
 }
 
+const NODE_INFO = {
+  machineID: 'm',
+  systemUUID: 's',
+  kernelVersion: '6.1',
+  osImage: 'Debian',
+  containerRuntimeVersion: 'docker://20',
+  kubeletVersion: 'v0.1.0',
+  kubeProxyVersion: '',
+  operatingSystem: 'linux',
+  architecture: 'amd64',
+};
+
 async function connected(bench: HubBench, agent: BenchAgent, node: string): Promise<void> {
   await eventually(() => agent.link.phase === 'live');
   await eventually(() => condition(bench, node, 'Connected') === 'True LinkUp');
@@ -24,7 +36,7 @@ withHub('a closed link shows at once, and Ready stays for the grace', async (ben
   const agent = await bench.agent('n1');
   await connected(bench, agent, 'n1');
   agent.link.stop();
-  await eventually(() => condition(bench, 'n1', 'Connected') === 'False LinkDown');
+  await eventually(() => condition(bench, 'n1', 'Connected') === 'False AgentStopped');
   await bench.plane.advance(GRACE_MS - 1);
   assert.equal(condition(bench, 'n1', 'Ready'), 'True KubeletReady');
 });
@@ -115,7 +127,7 @@ withHub('a link cut without a word is noticed by its silence', async (bench) => 
   await bench.plane.advance(14_999);
   assert.equal(bench.presence.of('n1')?.phase, 'connected');
   await bench.plane.advance(1);
-  await eventually(() => condition(bench, 'n1', 'Connected') === 'False LinkDown');
+  await eventually(() => condition(bench, 'n1', 'Connected') === 'False LinkSilent');
   await bench.plane.advance(GRACE_MS - 15_000 - 1);
   assert.equal(
     condition(bench, 'n1', 'Ready'),
@@ -192,7 +204,7 @@ withHub('a verdict that cannot be written is tried again', async (bench) => {
   const agent = await bench.agent('n1');
   await connected(bench, agent, 'n1');
   agent.link.stop();
-  await eventually(() => condition(bench, 'n1', 'Connected') === 'False LinkDown');
+  await eventually(() => condition(bench, 'n1', 'Connected') === 'False AgentStopped');
   const { registry } = bench.plane;
   const writeStatus = registry.writeStatus;
   registry.writeStatus = () => Promise.reject(new Error('disk full'));
@@ -201,6 +213,83 @@ withHub('a verdict that cannot be written is tried again', async (bench) => {
   registry.writeStatus = writeStatus;
   await bench.plane.advance(1_000);
   assert.equal(condition(bench, 'n1', 'Ready'), 'Unknown NodeStatusUnknown');
+});
+
+withHub('a process that dies is told from one that stops', async (bench) => {
+  const agent = await rawAgent(bench, 'n1');
+  agent.say(helloOf('n1'));
+  await agent.heard('welcome');
+  await eventually(() => condition(bench, 'n1', 'Connected') === 'True LinkUp');
+  agent.socket.terminate();
+  await eventually(() => condition(bench, 'n1', 'Connected') === 'False LinkBroken');
+  await bench.plane.advance(GRACE_MS);
+  assert.equal(condition(bench, 'n1', 'Ready'), 'Unknown NodeStatusUnknown');
+  assert.equal(condition(bench, 'n1', 'Connected'), 'False LinkBroken', 'why it is offline stays to be read');
+});
+
+withHub('a host that has booted since is told of, once, also when nobody saw it go', async (bench) => {
+  const boots = async (bootID: string, instanceID: string) => {
+    const agent = await rawAgent(bench, 'n1');
+    const conditions = [{ type: 'Ready', status: 'True' } as const];
+    const nodeInfo = { ...NODE_INFO, bootID };
+    agent.say(helloOf('n1', { instanceID, status: { conditions, nodeInfo } }));
+    await agent.heard('welcome');
+    await eventually(
+      () => bench.plane.informers.nodes.get({ name: 'n1' })?.status?.nodeInfo?.bootID === bootID,
+    );
+    agent.socket.terminate();
+    await eventually(() => bench.presence.of('n1')?.phase === 'away');
+    await bench.plane.settle();
+  };
+  await boots('first', 'a');
+  await boots('first', 'b');
+  await boots('second', 'c');
+  const told = (await bench.plane.eventsAbout('n1')).filter((event) => event.startsWith('Rebooted'));
+  assert.deepEqual(told, ['Rebooted: Node n1 has been rebooted, boot id: second']);
+});
+
+withHub('a node has a grace of its own, which also counts for one that is away already', async (bench) => {
+  const grace = (text: string | undefined) =>
+    bench.plane.registry.modify(nodeKind, { name: 'n1' }, ({ metadata }) => {
+      metadata.annotations = { ...metadata.annotations, 'fleet.everynode.dev/grace-period': text ?? '' };
+      if (text === undefined) delete metadata.annotations['fleet.everynode.dev/grace-period'];
+      return undefined;
+    });
+  const agent = await bench.agent('n1');
+  await connected(bench, agent, 'n1');
+  await assert.rejects(grace('a while'), /must be a duration from 1s to 576h, such as 90s or 36h/);
+  await grace('36h');
+  await bench.plane.settle();
+  agent.link.stop();
+  await eventually(() => bench.presence.of('n1')?.phase === 'away');
+  await bench.plane.advance(36 * 3_600_000 - 1);
+  assert.equal(condition(bench, 'n1', 'Ready'), 'True KubeletReady');
+  assert.equal(
+    nodeLeases({ presence: bench.presence, createdAt: () => undefined }).get('n1')?.spec
+      ?.leaseDurationSeconds,
+    129_600,
+  );
+  await grace('48h');
+  await bench.plane.settle();
+  await bench.plane.advance(12 * 3_600_000);
+  assert.equal(condition(bench, 'n1', 'Ready'), 'True KubeletReady');
+  await grace(undefined);
+  await bench.plane.settle();
+  await bench.plane.advance(1);
+  await eventually(() => condition(bench, 'n1', 'Ready') === 'Unknown NodeStatusUnknown');
+});
+
+withHub('a wrong clock is told, and counts for nothing', async (bench) => {
+  const { clock } = bench.plane;
+  const agent = await rawAgent(bench, 'n1');
+  agent.say(helloOf('n1', { hostTimeMs: 0, wallTimeMs: 0 }));
+  await agent.heard('welcome');
+  await eventually(() => condition(bench, 'n1', 'ClockSkewed') === 'True ClockSkew');
+  const report = (wallTimeMs: number, id: number) =>
+    agent.say({ kind: 'status', id, hostTimeMs: 0, wallTimeMs, pods: [], removed: [] });
+  report(clock.now() + 1_000, 1);
+  await eventually(() => condition(bench, 'n1', 'ClockSkewed') === 'False ClockInSync');
+  assert.equal(condition(bench, 'n1', 'Ready'), 'True undefined');
 });
 
 withHub('Leases are read from presence', async (bench) => {

@@ -12,8 +12,8 @@ import { namespaceKind, nodeKind, podKind, secretKind } from '../../coordinator/
 import { CREDENTIAL_SECRET_TYPE } from '../../coordinator/kinds/secret.js';
 import { RestoreState } from '../../coordinator/restore-state.js';
 import type { PastEra, Store } from '../../coordinator/store/store.js';
-import { linkPace, stretchedGraceMs } from '../../shared/kube/link-pace.js';
 import type { Node, NodeStatus } from '../../shared/kube/node.js';
+import { nodeGraceMs } from '../../shared/kube/node-grace.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import {
   type DesiredObject,
@@ -206,8 +206,7 @@ export function withHub(
     await registry.create(namespaceKind, undefined, { metadata: { name: 'kube-system' } });
     for (const pod of restored?.pods ?? []) await registry.putBack(podKind, pod);
     const restore = new RestoreState(store, silentLogger);
-    const graceOf = (name: string) =>
-      stretchedGraceMs(linkPace(informers.nodes.get({ name })?.metadata ?? {}), GRACE_MS);
+    const graceOf = (name: string) => nodeGraceMs(informers.nodes.get({ name })?.metadata ?? {}, GRACE_MS);
     const presence = new Presence(clock, { graceMs: GRACE_MS, graceOf, returnMs: RETURN_MS });
     const hub = new Hub({
       registry,
