@@ -25,6 +25,7 @@ import type { ManifestDirectory } from './desired/manifest-directory.js';
 import { StaticPods } from './desired/static-pods.js';
 import type { Images } from './images/images.js';
 import type { LinkTarget } from './link/connection.js';
+import type { Journal } from './link/journal.js';
 import { Link } from './link/link.js';
 import type { LinkCertificates } from './link/link-certificates.js';
 import type { PodCounts } from './metrics/pod-counts.js';
@@ -79,6 +80,8 @@ export interface AgentHost {
   cost?: () => ProcessCost;
   /** How busy the host is, for its beats. */
   load?: () => BeatReading;
+  /** Keeps what happens while nobody can be told; absent for hosts that pretend. */
+  journal?: Journal;
   /** How the agent before this one came to its end; absent: it was stopped. */
   lastEnd?: LastEnd;
   /** Called at each welcome. */
@@ -193,6 +196,7 @@ export function createAgent(host: AgentHost): Agent {
     log: log.child({ component: 'link' }),
     random: host.chance.random,
     wallNow: () => host.wallClock.now(),
+    ...(host.journal ? { journal: host.journal } : {}),
   });
   const statics = createStaticPods(host, workers, link);
   const listeners = [node.onRuntimeEvent.bind(node), workers.onRuntimeEvent.bind(workers)];

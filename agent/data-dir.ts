@@ -33,6 +33,11 @@ export function reservePath(dataDir: string): string {
   return join(dataDir, 'reserve');
 }
 
+/** What happened while nobody could be told. */
+export function journalPath(dataDir: string): string {
+  return join(dataDir, 'journal.jsonl');
+}
+
 /** What Secrets on disk are sealed with. */
 export function hostKeyPath(dataDir: string): string {
   return join(dataDir, 'host.key');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { LINK_LABEL, METERED } from '../shared/kube/link-pace.js';
 import { LINK_PATH } from '../shared/link/messages.js';
 import { systemChance } from '../shared/process/chance.js';
-import { steadyClock, systemClock } from '../shared/process/clock.js';
+import { type Clock, steadyClock, systemClock } from '../shared/process/clock.js';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import { type Part, type Running, startInOrder } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
@@ -18,6 +18,7 @@ import {
   configDirectory,
   heardTimePath,
   hostKeyPath,
+  journalPath,
   lockDataDir,
   makeManifestDirectory,
   prepareDataDir,
@@ -34,6 +35,8 @@ import { findTpmSealer } from './desired/tpm-sealer.js';
 import { HostIdentity } from './host-identity.js';
 import { ImageRecords } from './images/image-records.js';
 import { RegistrySettings } from './images/registry-settings.js';
+import { Journal } from './link/journal.js';
+import { journalFile } from './link/journal-file.js';
 import { type AgentFacts, AgentMetrics } from './metrics/agent-metrics.js';
 import { MetricsServer, parseMetricsAddress } from './metrics/metrics-server.js';
 import { metricsText } from './metrics/metrics-text.js';
@@ -47,7 +50,7 @@ import { FolderPodFiles } from './pods/pod-files.js';
 import { readHostPolicy } from './read-host-policy.js';
 import { RunMarker } from './run-marker.js';
 import type { AgentSettings } from './settings.js';
-import { HeardTime } from './turns/heard-time.js';
+import { type BootClock, HeardTime } from './turns/heard-time.js';
 import { holdAt } from './turns/local-hold.js';
 import { Upgrades } from './upgrade/upgrades.js';
 import { Volumes } from './volumes/volumes.js';
@@ -106,6 +109,9 @@ export async function startAgent(
     diskUse: async () => usedPart(await diskUse(dataDir)),
     clock,
   });
+  const boot = { bootMark, uptimeMs: () => uptime() * 1000 };
+  const heardTime = await HeardTime.open(boot, durableFile(heardTimePath(dataDir)), log);
+  const journal = await openJournal(dataDir, boot, heardTime, clock, log);
   const agent = createAgent({
     settings: { ...settings, labels: labelsOf(settings) },
     target: identity,
@@ -135,7 +141,8 @@ export async function startAgent(
     },
     pressure,
     hold: holdAt(settings.hold, clock, systemClock),
-    heardTime: await openHeardTime(dataDir, bootMark, log),
+    heardTime,
+    journal,
     lastEnd: await marker.begin(bootMark),
     onLive: () => upgrades.proven(),
     podCounts: metrics.pods,
@@ -159,6 +166,7 @@ export async function startAgent(
       { name: 'driver', stop: () => driver.close() },
       { name: 'reserve', stop: () => reserve.stop() },
       { name: 'cache', stop: () => cache.flush() },
+      { name: 'journal', stop: () => journal.flush() },
       { name: 'config', stop: () => config.flush() },
       { name: 'certificates', stop: () => certificates.stop() },
       ...metricsPart(settings, page),
@@ -168,10 +176,20 @@ export async function startAgent(
   );
 }
 
-/** The boot is this one's: what an agent before a reboot heard is worth nothing. */
-function openHeardTime(dataDir: string, bootMark: string, log: Logger): Promise<HeardTime> {
-  const boot = { bootMark, uptimeMs: () => uptime() * 1000 };
-  return HeardTime.open(boot, durableFile(heardTimePath(dataDir)), log);
+/** Moments of this boot, by the coordinator's time where it has been heard: what an agent before a reboot heard is worth nothing. */
+function openJournal(
+  dataDir: string,
+  { bootMark, uptimeMs }: BootClock,
+  heardTime: HeardTime,
+  clock: Clock,
+  log: Logger,
+): Promise<Journal> {
+  const moment = () => {
+    const hubMs = heardTime.now();
+    const here = { boot: bootMark, uptimeMs: uptimeMs(), wallMs: systemClock.now() };
+    return { ...here, ...(hubMs === undefined ? {} : { hubMs }) };
+  };
+  return Journal.open({ file: journalFile(journalPath(dataDir)), moment, clock, log });
 }
 
 /** Its Secrets are sealed under the host's key. */

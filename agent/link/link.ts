@@ -12,6 +12,7 @@ import type { Logger } from '../../shared/process/log.js';
 import type { AgentSide } from './agent-side.js';
 import { Connection, type LinkTarget } from './connection.js';
 import { CostReports } from './cost-reports.js';
+import type { Journal } from './journal.js';
 import type { LinkCertificates } from './link-certificates.js';
 import {
   FIRST_STATE,
@@ -55,6 +56,8 @@ export interface LinkOptions {
   cost?: () => ProcessCost;
   /** How busy the host is, for its beats; absent: they tell nothing. */
   load?: () => BeatReading;
+  /** Keeps what happens while nobody can be told; absent for hosts that pretend. */
+  journal?: Journal;
   /** The host's wall clock, ms since the epoch, right or wrong; absent: it is not told. */
   wallNow?: () => number;
 }
@@ -92,6 +95,7 @@ export class Link {
       options.clock,
       (uids) => options.agent.turnsTold(uids),
       () => this.#wallTime(),
+      options.journal,
     );
   }
 

@@ -19,6 +19,7 @@ import type { Clock, Timer } from '../../shared/process/clock.js';
 import { isPassing } from '../decisions/passing-status.js';
 import type { Reports } from './agent-side.js';
 import { EventBacklog } from './event-backlog.js';
+import type { Journal } from './journal.js';
 import { LatestValues } from './latest-values.js';
 
 /** Pods in one report: far below the frame limit even when each carries long messages. */
@@ -43,6 +44,11 @@ export class Outbox implements Reports {
   readonly #events = new EventBacklog();
   readonly #clock: Clock;
   readonly #onTurnsTold: (uids: readonly string[]) => void;
+  readonly #journal: Pick<Journal, 'add' | 'due' | 'told'> | undefined;
+  /** Behind this report what was missed is told: without it a Pod of that time may not be known. */
+  #missedAfter: number | undefined;
+  /** The report whose acknowledgement says that it has been heard. */
+  #missedBefore: number | undefined;
   readonly #wallTime: () => { wallTimeMs?: number };
   #wasUnready = false;
   #tellsTurns = true;
@@ -53,12 +59,14 @@ export class Outbox implements Reports {
   #patience: Timer | undefined;
   #mergeMs = 0;
 
-  /** `clock` is the host's steady one; `wallTime` says what its wall clock says, right or wrong. `onTurnsTold` hears which turns the hub has committed. */
+  /** `clock` is the host's steady one; `wallTime` says what its wall clock says, right or wrong. `onTurnsTold` hears which turns the hub has committed. `journal` keeps the Events that nobody can be told of; absent: as many as fit stay in memory. */
   constructor(
     clock: Clock,
     onTurnsTold: (uids: readonly string[]) => void = () => undefined,
     wallTime: () => { wallTimeMs?: number } = () => ({}),
+    journal?: Pick<Journal, 'add' | 'due' | 'told'>,
   ) {
+    this.#journal = journal;
     this.#clock = clock;
     this.#onTurnsTold = onTurnsTold;
     this.#wallTime = wallTime;
@@ -107,6 +115,10 @@ export class Outbox implements Reports {
   }
 
   putEvent(event: ReportedEvent): void {
+    if (this.#journal && !this.#send) {
+      this.#journal.add(event);
+      return;
+    }
     this.#events.put(event);
     this.#flushSoon();
   }
@@ -126,12 +138,16 @@ export class Outbox implements Reports {
     for (const values of [this.#pods, this.#removed, this.#node, this.#mirrors, this.#turned]) {
       values.forgetDelivery();
     }
+    this.#missedAfter = this.#lastId + 1;
     this.#flush();
   }
 
   /** The session ended: what was under way may not have arrived. */
   close(): void {
     this.#send = undefined;
+    this.#missedAfter = undefined;
+    this.#missedBefore = undefined;
+    if (this.#journal) for (const event of this.#events.drain()) this.#journal.add(event);
     this.#inFlight = undefined;
     this.#patience?.cancel();
     this.#patience = undefined;
@@ -160,8 +176,18 @@ export class Outbox implements Reports {
       this.#removed.delete(uid);
       this.#pods.delete(uid);
     }
+    this.#tellMissed(id);
     if (this.#mergeMs > 0) this.#flushSoon();
     else this.#flush();
+  }
+
+  #tellMissed(acknowledged: number): void {
+    if (acknowledged === this.#missedBefore) this.#journal?.told();
+    if (acknowledged !== this.#missedAfter) return;
+    const items = this.#journal?.due() ?? [];
+    if (items.length === 0) return;
+    this.#send?.({ kind: 'events', items });
+    this.#missedBefore = this.#lastId + 1;
   }
 
   /** Changes of one turn of the event loop go out together. */
@@ -203,7 +229,8 @@ export class Outbox implements Reports {
     const found = this.#found.take(MAX_PODS_A_REPORT);
     const [turned] = this.#turned.take(this.#tellsTurns ? 1 : 0);
     const count = pods.length + removed.length + returned.length + found.length;
-    if (!node && !mirrors && !turned && count === 0) return;
+    const isEmpty = !node && !mirrors && !turned && count === 0;
+    if (isEmpty && this.#missedBefore !== this.#lastId + 1) return;
     this.#lastId += 1;
     this.#inFlight = this.#lastId;
     const hostTimeMs = this.#clock.now();
