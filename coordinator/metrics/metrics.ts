@@ -1,6 +1,7 @@
 /** All that Prometheus may read of a coordinator, on one page. */
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { MetricsPage } from '../api/metrics-page.js';
+import { addClockMetrics } from './clock-metrics.js';
 import { addFleetMetrics, type FleetMetricsParts } from './fleet-metrics.js';
 import { addLinkMetrics, agentsPage, type LinkMeters } from './link-metrics.js';
 import { type QueueMetrics, queueMetrics } from './queue-metrics.js';
@@ -22,6 +23,7 @@ export class Metrics {
   /** The pages. `resources` are the names of all that is served. */
   page(parts: FleetMetricsParts & { meters: LinkMeters }, resources: ReadonlySet<string>): MetricsPage {
     addFleetMetrics(this.#registry, parts);
+    addClockMetrics(this.#registry, parts.informers);
     addLinkMetrics(this.#registry, parts.meters);
     const observe = requestMetrics(this.#registry, resources);
     const { contentType } = this.#registry;

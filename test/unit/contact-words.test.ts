@@ -1,11 +1,14 @@
 /** What is told of a host that is out of contact, or whose clock is wrong. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { Registry } from 'prom-client';
 import { lastEnd, RunMarker } from '../../agent/run-marker.js';
 import { CLOCK_SKEWED, clockCondition, skewOf } from '../../coordinator/decisions/clock-skew.js';
 import { linkDown, linkEnd } from '../../coordinator/decisions/link-end.js';
 import { rebootMessage } from '../../coordinator/decisions/node-events.js';
+import { addClockMetrics } from '../../coordinator/metrics/clock-metrics.js';
 import type { Condition } from '../../shared/kube/conditions.js';
+import type { Node } from '../../shared/kube/node.js';
 import { graceProblem, nodeGraceMs, ownGraceMs } from '../../shared/kube/node-grace.js';
 import { silentLogger } from '../../shared/process/log.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
@@ -64,6 +67,20 @@ describe('a clock', () => {
     assert.equal(skewOf(clockCondition(undefined, -90_400)), -90_000);
     assert.equal(skewOf(right), undefined);
   });
+});
+
+test('a wrong clock has a line for Prometheus, a right one has none', async () => {
+  const registry = new Registry();
+  const node = (name: string, skewMs: number): Node => ({
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name },
+    status: { conditions: [clockCondition(undefined, skewMs)] },
+  });
+  const list = () => [node('ship', -3_600_000), node('shop', 1_000)];
+  addClockMetrics(registry, { nodes: { list } } as never);
+  const lines = (await registry.metrics()).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  assert.deepEqual(lines, ['everynode_node_clock_skew_seconds{node="ship"} -3600']);
 });
 
 test('a boot is told when the id changed, and only then', () => {

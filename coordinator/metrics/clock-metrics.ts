@@ -1,0 +1,22 @@
+/** Hosts whose clock is wrong, as Prometheus sees them: one line each, none for those whose clock is right. */
+import { Gauge, type Registry } from 'prom-client';
+import { findCondition } from '../../shared/kube/conditions.js';
+import { CLOCK_SKEWED, skewOf } from '../decisions/clock-skew.js';
+import type { Informers } from '../informers/informer.js';
+
+/** Adds the gauge. */
+export function addClockMetrics(registry: Registry, informers: Pick<Informers, 'nodes'>): void {
+  new Gauge({
+    name: 'everynode_node_clock_skew_seconds',
+    help: "The host's wall clock less the coordinator's, where it is wrong by half a minute or more.",
+    registers: [registry],
+    labelNames: ['node'],
+    collect() {
+      this.reset();
+      for (const { metadata, status } of informers.nodes.list()) {
+        const skewMs = skewOf(findCondition(status?.conditions, CLOCK_SKEWED));
+        if (skewMs !== undefined) this.set({ node: metadata.name }, skewMs / 1_000);
+      }
+    },
+  });
+}
