@@ -8,7 +8,7 @@ const PODS = '/api/v1/namespaces/default/pods';
 const MERGE = 'application/merge-patch+json';
 const TAINT = { key: 'busy', effect: 'NoExecute' };
 /** A person gives up on a coordinator that is away for so long. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 180_000;
 const AGAIN_MS = 250;
 
 /** A DaemonSet as it was asked for last. */

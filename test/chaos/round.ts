@@ -69,7 +69,9 @@ async function carryOut(
     // Also of what failed half-way a container may be the victim.
     if (await harm.carryOut(step)) done.push(step);
   });
-  await Promise.all([people(), ...faults]);
+  // What fails ends the run, and nothing may go on behind it.
+  const ends = await Promise.allSettled([people(), ...faults]);
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
   return done;
 }
 

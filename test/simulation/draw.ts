@@ -132,6 +132,11 @@ function stepOf(kind: keyof Mix, chance: Seeded, nodes: number): UserStep | Faul
       };
     case 'cut cable':
       return { kind, node: node(), forMs: forMs() };
+    case 'cut zone':
+      return {
+        ...{ kind, zone: chance.pick(['east', 'west', null] as const) },
+        forMs: chance.pick([8_000, 70_000, 150_000]),
+      };
     case 'reset connections':
       return { kind, node: node() };
     case 'stop engine':

@@ -51,6 +51,9 @@ export class Faults {
         host?.cable.cut(timeline.now);
         later(fault.forMs, () => host?.cable.mend());
         return;
+      case 'cut zone':
+        this.#cutZone(fault);
+        return;
       case 'reset connections':
         host?.cable.reset();
         return;
@@ -95,6 +98,15 @@ export class Faults {
         this.#restore(fault);
         return;
     }
+  }
+
+  #cutZone({ zone, forMs }: Extract<Fault, { kind: 'cut zone' }>): void {
+    const { hosts, timeline } = this.#world;
+    const cut = [...hosts.values()].filter(({ domain }) => zone === null || domain === zone);
+    for (const { cable } of cut) cable.cut(timeline.now);
+    timeline.after(forMs, () => {
+      for (const { cable } of cut) cable.mend();
+    });
   }
 
   #restore({ downMs, confirmAfterMs }: Extract<Fault, { kind: 'restore backup' }>): void {

@@ -43,6 +43,7 @@ export type Fault =
   | { kind: 'stop coordinator'; downMs: number }
   | { kind: 'cut power'; node: string; downMs: number; damagesCache: boolean }
   | { kind: 'cut cable'; node: string; forMs: number }
+  | { kind: 'cut zone'; zone: Domain | null; forMs: number }
   | { kind: 'reset connections'; node: string }
   | { kind: 'stop engine'; node: string; forMs: number; killsContainers: boolean }
   | { kind: 'end container'; node: string; index: number; code: number }
@@ -57,6 +58,8 @@ export type Fault =
   | { kind: 'write manifest'; node: string; name: string; image: string | null };
 
 export type Zone = 'a' | 'b';
+/** Failure domains, by `topology.kubernetes.io/zone`: hosts of odd numbers, and of even ones. */
+export type Domain = 'east' | 'west';
 export type Wave = 'first' | 'second';
 export type Pressure = 'MemoryPressure' | 'DiskPressure';
 
@@ -79,6 +82,11 @@ export interface History {
   /** How slow everything outside of memory is, as a factor. */
   pace: number;
   steps: Step[];
+}
+
+/** The failure domain of a host, counted from 1. */
+export function domainOf(index: number): Domain {
+  return index % 2 === 1 ? 'east' : 'west';
 }
 
 export function nodeName(index: number): string {

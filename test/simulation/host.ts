@@ -10,7 +10,7 @@ import type { NodeStatus } from '../../shared/kube/node.js';
 import { steadyClock } from '../../shared/process/clock.js';
 import { type Running, startInOrder } from '../../shared/process/lifecycle.js';
 import type { Chronicle } from './chronicle.js';
-import type { Pressure } from './history.js';
+import type { Domain, Pressure } from './history.js';
 import { HostDisk } from './host-disk.js';
 import { type HostContainer, HostEngine } from './host-engine.js';
 import { type Doom, Life, type Pace, START_MS, type WallClock } from './life.js';
@@ -21,6 +21,7 @@ import type { Timeline } from './timeline.js';
 export interface HostParts {
   name: string;
   labels: Record<string, string>;
+  domain: Domain;
   clusterUID: string;
   timeline: Timeline;
   chance: Seeded;
@@ -62,6 +63,10 @@ export class SimulatedHost {
 
   get name(): string {
     return this.#parts.name;
+  }
+
+  get domain(): Domain {
+    return this.#parts.domain;
   }
 
   get isAgentUp(): boolean {

@@ -1,21 +1,13 @@
-/**
- * What must hold, whatever happens. Each invariant is held against the bystander's view (`Scene`): what is on the disk
- * and which containers run, never against what the programs believe. Programs act on what they have seen, and see late;
- * so where a rule is about a decision, what changed within the last `NEWS_MS` counts for the programs, not against them.
- */
 import { controllerOf } from '../../shared/kube/meta.js';
-import type { Node, Taint } from '../../shared/kube/node.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { Availability, NEWS_MS } from './availability.js';
+import { darknessEmptiesNobody, taintsWait } from './evictions.js';
 import { FigureBook } from './figures.js';
-import { maySurge, toleratesFor } from './reference.js';
+import { maySurge } from './reference.js';
 import type { Scene } from './scene.js';
 import { Since } from './since.js';
 import { isLeaving, type TrueChange } from './truth.js';
 import { WaveBook } from './wave-book.js';
-
-/** Stored times are whole seconds. */
-const WHOLE_SECONDS_MS = 2_000;
 
 /** A sentence that says what was broken, and by what. */
 export type Violation = string;
@@ -59,6 +51,7 @@ export function invariants(): Invariant[] {
     stoppedStaysStopped(),
     nothingVanishes(),
     taintsWait(),
+    darknessEmptiesNobody(),
     statusIsTrue(),
   ];
 }
@@ -251,50 +244,6 @@ function nothingVanishes(): Invariant {
       return `${kind} ${previous.metadata.name} is gone, and nobody asked for that`;
     },
   };
-}
-
-/** By the coordinator's clock or the true one, whichever says longer: the first may have been set. */
-function taintsWait(): Invariant {
-  /** Keys are node and taint. */
-  const tainted = new Since<string>();
-  const lastFreedMs = new Map<string, number>();
-
-  const note = ({ previous, current }: Extract<TrueChange, { kind: 'Node' }>, nowMs: number): void => {
-    const { name = '' } = (current ?? previous)?.metadata ?? {};
-    const now = new Set(noExecuteTaints(current).map(({ key }) => key));
-    for (const key of now) tainted.note(`${name} ${key}`, true, nowMs);
-    for (const { key } of noExecuteTaints(previous)) {
-      if (now.has(key)) continue;
-      tainted.note(`${name} ${key}`, false, nowMs);
-      lastFreedMs.set(name, nowMs);
-    }
-  };
-
-  return {
-    rule: 'a taint drives no Pod out for as long as that tolerates it',
-    committed: (change, { truth, wishes, nowMs, coordinatorNowMs }) => {
-      if (change.kind === 'Node') note(change, nowMs);
-      const { kind, previous, current } = change;
-      if (kind !== 'Pod' || !previous || isLeaving(previous) || !current || !isLeaving(current))
-        return undefined;
-      const { uid = '', name } = previous.metadata;
-      const node = truth.nodes.get(previous.spec.nodeName ?? '');
-      const isMade = truth.ever.get(uid)?.maker ?? controllerOf(previous.metadata);
-      if (!node || isMade || wishes.deleted.has(uid)) return undefined;
-      const where = node.metadata.name;
-      const isDue = noExecuteTaints(node).some((taint) => {
-        const waitMs = toleratesFor(previous, taint) * 1_000 - WHOLE_SECONDS_MS;
-        const byItsClock = coordinatorNowMs - Date.parse(taint.timeAdded ?? '');
-        return byItsClock >= waitMs || tainted.isFor(`${where} ${taint.key}`, waitMs, nowMs);
-      });
-      const isLate = (lastFreedMs.get(where) ?? Number.NEGATIVE_INFINITY) >= nowMs - NEWS_MS;
-      return isDue || isLate ? undefined : `${name} is driven from ${where} before its time`;
-    },
-  };
-}
-
-function noExecuteTaints(node: Node | undefined): Taint[] {
-  return (node?.spec?.taints ?? []).filter(({ effect }) => effect === 'NoExecute');
 }
 
 function statusIsTrue(): Invariant {

@@ -64,9 +64,10 @@ export function barePod({ name, node, image }: { name: string; node: string; ima
 
 export function tolerantPod(step: Extract<UserStep, { kind: 'create tolerant pod' }>): object {
   const pod = barePod(step);
-  const tolerations = [
-    { key: 'busy', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: step.seconds },
-  ];
+  const keys = ['busy', 'node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
+  const tolerations = keys.map((key) => ({
+    ...{ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: step.seconds },
+  }));
   return { ...pod, spec: { ...pod.spec, tolerations } };
 }
 

@@ -32,6 +32,7 @@ const FAULTS: Omit<Mix, UserStep['kind']> = {
   'stop coordinator': 1,
   'cut power': 2,
   'cut cable': 4,
+  'cut zone': 0,
   'reset connections': 3,
   'stop engine': 2,
   'end container': 3,
@@ -106,6 +107,16 @@ export const MIXES = {
   },
   /** Hosts that are short of something, hang, or are worked on by hand; static Pods. */
   hosts: { ...USERS, ...FAULTS, ...TROUBLE, 'taint node': 5 },
+  /** Failure domains that go dark, alone or all at once, and Pods that tolerate this for a while. */
+  zones: {
+    ...USERS,
+    ...FAULTS,
+    'cut zone': 8,
+    'cut cable': 8,
+    'create tolerant pod': 10,
+    'cordon node': 1,
+    'kill coordinator': 3,
+  },
   /** All of it at once. */
   everything: {
     ...USERS,
@@ -114,6 +125,7 @@ export const MIXES = {
     ...TROUBLE,
     'set image': 12,
     'delete node': 0.5,
+    'cut zone': 1.5,
     'back up': 2,
     'restore backup': 0.7,
   },

@@ -5,6 +5,7 @@ import { LatestValues } from '../../agent/link/latest-values.js';
 import { PodWorkers } from '../../agent/pods/pod-workers.js';
 import { DaemonSetTallies } from '../../coordinator/controllers/daemonset-tallies.js';
 import { DaemonSetTally } from '../../coordinator/controllers/daemonset-tally.js';
+import { ZoneEvictions } from '../../coordinator/controllers/zone-evictions.js';
 import type { Core } from '../../coordinator/core.js';
 import { historyOf } from './draw.js';
 import type { History } from './history.js';
@@ -14,13 +15,14 @@ import { story } from './story.js';
 import type { Sabotage } from './world.js';
 
 const SHARES: Partial<Record<MixName, number>> = {
-  all: 35,
+  all: 30,
   rollouts: 15,
   deletions: 15,
   clocks: 5,
   restores: 5,
   waves: 10,
   hosts: 10,
+  zones: 5,
   calm: 5,
 };
 
@@ -121,6 +123,20 @@ describe('a product that is broken on purpose is found out', () => {
   test('an agent that takes a report for received as soon as it is sent', async () => {
     await broken(LatestValues.prototype, { forgetDelivery: () => undefined }, async () => {
       assert.match((await firstBroken('all', 40)) ?? '', /no rest when faults have ended/);
+    });
+  });
+
+  test('a coordinator that empties silent hosts although it hears nobody', async () => {
+    const { changed } = ZoneEvictions.prototype;
+    const told = new WeakSet<ZoneEvictions>();
+    const hopeful: ZoneEvictions['changed'] = function (this: ZoneEvictions, previous, current) {
+      // Somewhere there is always a node that is well.
+      if (!told.has(this)) changed.call(this, undefined, { zone: 'nowhere', isReady: true });
+      told.add(this);
+      changed.call(this, previous, current);
+    };
+    await broken(ZoneEvictions.prototype, { changed: hopeful }, async () => {
+      assert.match((await firstBroken('zones', 30)) ?? '', /none is emptied for its silence/);
     });
   });
 

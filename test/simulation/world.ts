@@ -4,7 +4,7 @@ import type { Change } from '../../coordinator/store/store.js';
 import { Chronicle } from './chronicle.js';
 import { SimulatedCoordinator } from './coordinator.js';
 import { SimulatedDisk } from './disk-store.js';
-import { type History, nodeName } from './history.js';
+import { domainOf, type History, nodeName } from './history.js';
 import { SimulatedHost } from './host.js';
 import { type AcknowledgedWrite, type Invariant, invariants } from './invariants.js';
 import { type Life, type Pace, START_MS } from './life.js';
@@ -108,7 +108,11 @@ export class World implements Scene {
     const { timeline, chronicle, pace } = this;
     const host = new SimulatedHost({
       name,
-      labels: index % 2 === 1 ? { zone: 'a' } : { zone: 'b' },
+      labels: {
+        zone: index % 2 === 1 ? 'a' : 'b',
+        'topology.kubernetes.io/zone': domainOf(index),
+      },
+      domain: domainOf(index),
       clusterUID: this.disk.clusterUID,
       timeline,
       chance: this.#chance.stream(name),

@@ -1,0 +1,83 @@
+/** Rules on who is driven out of a node by its taints, and when. */
+import { findCondition, isConditionTrue } from '../../shared/kube/conditions.js';
+import { controllerOf } from '../../shared/kube/meta.js';
+import type { Node, Taint } from '../../shared/kube/node.js';
+import { NEWS_MS } from './availability.js';
+import type { Invariant } from './invariants.js';
+import { toleratesFor } from './reference.js';
+import { Since } from './since.js';
+import { isLeaving, type TrueChange } from './truth.js';
+
+/** Stored times are whole seconds. */
+const WHOLE_SECONDS_MS = 2_000;
+
+/** By the coordinator's clock or the true one, whichever says longer: the first may have been set. */
+export function taintsWait(): Invariant {
+  /** Keys are node and taint. */
+  const tainted = new Since<string>();
+  const lastFreedMs = new Map<string, number>();
+
+  const note = ({ previous, current }: Extract<TrueChange, { kind: 'Node' }>, nowMs: number): void => {
+    const { name = '' } = (current ?? previous)?.metadata ?? {};
+    const now = new Set(noExecuteTaints(current).map(({ key }) => key));
+    for (const key of now) tainted.note(`${name} ${key}`, true, nowMs);
+    for (const { key } of noExecuteTaints(previous)) {
+      if (now.has(key)) continue;
+      tainted.note(`${name} ${key}`, false, nowMs);
+      lastFreedMs.set(name, nowMs);
+    }
+  };
+
+  return {
+    rule: 'a taint drives no Pod out for as long as that tolerates it',
+    committed: (change, { truth, wishes, nowMs, coordinatorNowMs }) => {
+      if (change.kind === 'Node') note(change, nowMs);
+      const { kind, previous, current } = change;
+      if (kind !== 'Pod' || !previous || isLeaving(previous) || !current || !isLeaving(current))
+        return undefined;
+      const { uid = '', name } = previous.metadata;
+      const node = truth.nodes.get(previous.spec.nodeName ?? '');
+      const isMade = truth.ever.get(uid)?.maker ?? controllerOf(previous.metadata);
+      if (!node || isMade || wishes.deleted.has(uid)) return undefined;
+      const where = node.metadata.name;
+      const isDue = noExecuteTaints(node).some((taint) => {
+        const waitMs = toleratesFor(previous, taint) * 1_000 - WHOLE_SECONDS_MS;
+        const byItsClock = coordinatorNowMs - Date.parse(taint.timeAdded ?? '');
+        return byItsClock >= waitMs || tainted.isFor(`${where} ${taint.key}`, waitMs, nowMs);
+      });
+      const isLate = (lastFreedMs.get(where) ?? Number.NEGATIVE_INFINITY) >= nowMs - NEWS_MS;
+      return isDue || isLate ? undefined : `${name} is driven from ${where} before its time`;
+    },
+  };
+}
+
+/** When not one node is heard, it is the network that is cut, or we are. */
+export function darknessEmptiesNobody(): Invariant {
+  const isReady = (node: Node) => isConditionTrue(node.status?.conditions, 'Ready');
+  const dark = new Since<string>();
+  return {
+    rule: 'while no node at all is Ready, none is emptied for its silence',
+    committed: ({ kind, previous, current }, { truth, wishes, nowMs }) => {
+      if (kind === 'Node') {
+        const reported = [...truth.nodes.values()].filter(({ status }) =>
+          findCondition(status?.conditions, 'Ready'),
+        );
+        dark.note('all', reported.length > 0 && !reported.some(isReady), nowMs);
+      }
+      if (kind !== 'Pod' || !previous || isLeaving(previous) || !current || !isLeaving(current))
+        return undefined;
+      const { uid = '', name } = previous.metadata;
+      const node = truth.nodes.get(previous.spec.nodeName ?? '');
+      const isMade = truth.ever.get(uid)?.maker ?? controllerOf(previous.metadata);
+      if (!node || isMade || wishes.deleted.has(uid) || !dark.isFor('all', NEWS_MS, nowMs)) return undefined;
+      const others = noExecuteTaints(node).filter(({ key }) => !key.startsWith('node.kubernetes.io/'));
+      return others.length > 0
+        ? undefined
+        : `${name} is driven from ${node.metadata.name}, and nobody is heard`;
+    },
+  };
+}
+
+function noExecuteTaints(node: Node | undefined): Taint[] {
+  return (node?.spec?.taints ?? []).filter(({ effect }) => effect === 'NoExecute');
+}
