@@ -25,8 +25,13 @@ export interface Call {
   authorization?: string;
   /** Nothing of the answer is needed but whether it succeeds: spares the coordinator a rehearsal. */
   isMinimal?: boolean;
+  /** A POST that changes nothing, such as a review. */
+  isQuestion?: boolean;
   signal?: AbortSignal;
 }
+
+const MOST_TRIES = 3;
+const RETRY_MS = 500;
 
 /** A cookie alone may come from any page; this header cannot. */
 const OWN_PAGE = { 'x-everynode-console': '1' };
@@ -54,9 +59,18 @@ export async function request(path: string, call: Call = {}): Promise<Response> 
   return response;
 }
 
-/** The answer as JSON. Rejects with `CallError`. */
+/** The answer as JSON. What changes nothing is asked again where nobody answered: a network that comes and goes. Rejects with `CallError`. */
 export async function call<T>(path: string, options: Call = {}): Promise<T> {
-  return (await request(path, options)).json() as Promise<T>;
+  const { method = 'GET', isQuestion = method === 'GET', signal } = options;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return (await (await request(path, options)).json()) as T;
+    } catch (error) {
+      const isUnheard = error instanceof CallError && error.code === 0;
+      if (!isUnheard || !isQuestion || tries >= MOST_TRIES || signal?.aborted) throw error;
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  }
 }
 
 async function refusal(response: Response): Promise<CallError> {

@@ -48,6 +48,7 @@ export function effectOf(
   return call<HostEffect>('/apis/fleet.everynode.dev/v1/hosteffects', {
     method: 'POST',
     body: { hosts, change },
+    isQuestion: true,
     ...(signal ? { signal } : {}),
   });
 }

@@ -79,6 +79,7 @@ async function rulesIn(namespace: string): Promise<RulesStatus> {
   const { status } = await call<{ status: RulesStatus }>(`${REVIEWS}/selfsubjectrulesreviews`, {
     method: 'POST',
     body,
+    isQuestion: true,
   });
   return status;
 }
@@ -89,6 +90,7 @@ async function review({ verb, group, resource, subresource, namespace }: Wish): 
   const { status } = await call<{ status: { allowed: boolean } }>(`${REVIEWS}/selfsubjectaccessreviews`, {
     method: 'POST',
     body,
+    isQuestion: true,
   });
   return status.allowed;
 }

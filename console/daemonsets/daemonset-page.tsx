@@ -4,6 +4,7 @@ import { Link, useParams } from 'wouter';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { call } from '../api/call.js';
 import { useLiveList } from '../api/live-list.js';
+import { useMay } from '../api/rights.js';
 import { Command } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { ScrolledText } from '../layout/scrolled-text.js';
@@ -90,7 +91,8 @@ function Manifest({ daemonSet }: { daemonSet: DaemonSet }) {
   const [query, setQuery] = useQuery();
   const [isWritten, setWritten] = useState(false);
   const isEdited = query.has('edit');
-  const { namespace, name } = daemonSet.metadata;
+  const { namespace = '', name } = daemonSet.metadata;
+  const mayEdit = useMay({ verb: 'update', group: 'apps', resource: 'daemonsets', namespace });
   const leave = (written?: DaemonSet) => {
     setWritten(written !== undefined);
     setQuery('edit', '');
@@ -104,9 +106,11 @@ function Manifest({ daemonSet }: { daemonSet: DaemonSet }) {
         <>
           {isWritten && <p role="status">It is stored, and on its way to the hosts.</p>}
           <ScrolledText label="Manifest as YAML" text={manifestText(daemonSet)} />
-          <button type="button" className={controls.button} onClick={() => setQuery('edit', 'manifest')}>
-            Edit the manifest
-          </button>
+          {mayEdit && (
+            <button type="button" className={controls.button} onClick={() => setQuery('edit', 'manifest')}>
+              Edit the manifest
+            </button>
+          )}
           <Command text={`kubectl -n ${namespace} get daemonset ${name} -o yaml`} />
         </>
       )}

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/workload.js';
 import { request } from '../api/call.js';
 import { useLiveList } from '../api/live-list.js';
+import { useMay } from '../api/rights.js';
 import { Command } from '../layout/command.js';
 import { ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
@@ -19,6 +20,7 @@ export function Revisions({ daemonSet }: { daemonSet: DaemonSet }) {
     `/apis/apps/v1/namespaces/${namespace}/controllerrevisions`,
   );
   const [asked, setAsked] = useState<ControllerRevision>();
+  const mayGoBack = useMay({ verb: 'patch', group: 'apps', resource: 'daemonsets', namespace });
   const own = objects
     .filter(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid))
     .sort((a, b) => b.revision - a.revision);
@@ -38,13 +40,13 @@ export function Revisions({ daemonSet }: { daemonSet: DaemonSet }) {
                 {revision.metadata.creationTimestamp && <TimeText at={revision.metadata.creationTimestamp} />}
               </td>
               <td>
-                {index === 0 ? (
-                  'current'
-                ) : (
-                  <button type="button" className={controls.button} onClick={() => setAsked(revision)}>
-                    Go back to {revision.revision}
-                  </button>
-                )}
+                {index === 0
+                  ? 'current'
+                  : mayGoBack && (
+                      <button type="button" className={controls.button} onClick={() => setAsked(revision)}>
+                        Go back to {revision.revision}
+                      </button>
+                    )}
               </td>
             </tr>
           ))}

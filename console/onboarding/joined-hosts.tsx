@@ -1,5 +1,5 @@
 /** Hosts as they join, the newest first. */
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import type { Host } from '../../shared/kube/host.js';
 import { useLiveList } from '../api/live-list.js';
@@ -12,12 +12,16 @@ const MOST = 20;
 
 export function JoinedHosts() {
   const { objects, phase, error } = useLiveList<Host>(HOSTS);
-  const [openedAt] = useState(Date.now);
+  // Clocks differ, and the API's times are whole seconds: what was there first is known by name.
+  const [present, setPresent] = useState<ReadonlySet<string>>();
+  useEffect(() => {
+    if (phase === 'live') setPresent((before) => before ?? new Set(objects.map(nameOf)));
+  }, [phase, objects]);
   const newest = objects
     .filter(({ metadata }) => metadata.creationTimestamp)
     .sort((a, b) => joinedAt(b) - joinedAt(a) || (a.metadata.name < b.metadata.name ? -1 : 1))
     .slice(0, MOST);
-  const since = objects.filter((host) => joinedAt(host) >= openedAt).length;
+  const since = present ? objects.filter((host) => !present.has(nameOf(host))).length : 0;
   return (
     <section className={classes.part} aria-label="Joined hosts">
       <h2>Hosts as they join</h2>
@@ -44,6 +48,11 @@ export function JoinedHosts() {
       )}
     </section>
   );
+}
+
+/** The uid too: a name may be joined anew. */
+function nameOf({ metadata }: Host): string {
+  return `${metadata.name} ${metadata.uid ?? ''}`;
 }
 
 function joinedAt({ metadata }: Host): number {

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { Link, useParams } from 'wouter';
 import type { Pod } from '../../shared/kube/pod.js';
 import { useLiveList } from '../api/live-list.js';
+import { useMay } from '../api/rights.js';
 import { Command } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { Shell } from '../layout/shell.js';
@@ -43,6 +44,7 @@ function Details({ pod }: { pod: Pod }) {
   const containers = [...(pod.spec.initContainers ?? []), ...pod.spec.containers].map(
     (container) => container.name,
   );
+  const mayRun = useMay({ verb: 'create', resource: 'pods', subresource: 'exec', namespace });
   const [container, setContainer] = useState(pod.spec.containers[0]?.name ?? '');
   const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
   const running = statuses.flatMap(({ name: container, state }) => (state?.running ? [container] : []));
@@ -77,7 +79,7 @@ function Details({ pod }: { pod: Pod }) {
         <PodLog key={container} namespace={namespace} pod={name} container={container} />
         <Command text={`kubectl -n ${namespace} logs -f ${name} -c ${container}`} />
       </section>
-      <PodTerminal namespace={namespace} pod={name} containers={running} />
+      {mayRun && <PodTerminal namespace={namespace} pod={name} containers={running} />}
       <EventList namespace={namespace} about={`involvedObject.name=${name}`} />
       <Command text={`kubectl -n ${namespace} describe pod ${name}`} />
     </>

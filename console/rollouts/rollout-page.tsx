@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { Link, useParams } from 'wouter';
 import type { Rollout, RolloutStatus } from '../../shared/kube/rollout.js';
 import { useLiveList } from '../api/live-list.js';
+import { useMay } from '../api/rights.js';
 import { Command } from '../layout/command.js';
 import { ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
@@ -86,8 +87,14 @@ function Standing({ rollout, status }: { rollout: Rollout; status: RolloutStatus
   );
 }
 
+/** In the rollout's namespace. */
+const STEER = { verb: 'patch', group: 'fleet.everynode.dev', resource: 'rollouts' } as const;
+
 function Actions({ rollout, offers }: { rollout: Rollout; offers: readonly Offer[] }) {
   const [asked, setAsked] = useState<Offer>();
+  const { namespace = '' } = rollout.metadata;
+  const maySteer = useMay({ ...STEER, namespace });
+  if (!maySteer) return null;
   return (
     <div className={controls.row}>
       {offers.map((offer) => (

@@ -103,6 +103,7 @@ function nodeFlags({ runtime, nodeName, labels, taints }: UpSettings): string[] 
 
 async function announceReady(settings: UpSettings, api: ApiClient, progress: Progress): Promise<void> {
   progress.say(`  API         ${api.server}`);
+  progress.say(`  console     ${api.server}/console/`);
   progress.say(`  kubeconfig  ${kubeconfigPath(settings.data)}`);
   await progress.step('waiting for the node to be Ready', () => untilReady(settings.nodeName, api, progress));
   progress.say(`Node ${settings.nodeName} is Ready. In another terminal:`);

@@ -1,7 +1,13 @@
 /** A real browser for tests of the console: Debian's chromium, driven by playwright. */
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+} from 'playwright-core';
 import { parse } from 'yaml';
 
 const CHROMIUM = '/usr/bin/chromium';
@@ -42,9 +48,11 @@ export async function visit(
   browser: Browser,
   viewport: { width: number; height: number } = DESK,
   colorScheme: 'light' | 'dark' = 'light',
+  options: BrowserContextOptions = {},
 ): Promise<Visit> {
-  const context = await browser.newContext({ ignoreHTTPSErrors: true, viewport, colorScheme });
+  const context = await browser.newContext({ ignoreHTTPSErrors: true, viewport, colorScheme, ...options });
   const page = await context.newPage();
+  goDespiteOtherNetworks(page);
   const problems: string[] = [];
   page.on('pageerror', (error) => problems.push(error.message));
   page.on('console', (message) => {
@@ -85,4 +93,20 @@ export async function violationsOf(page: Page): Promise<string[]> {
   return found.violations.map(
     ({ id, nodes }) => `${page.url()} ${id}: ${nodes.map(({ html }) => html).join(' ')}`,
   );
+}
+
+const MOST_TRIES = 10;
+
+/** Tests beside this one make networks of their own, and Chromium gives up what it loads whenever this machine gets another address. */
+function goDespiteOtherNetworks(page: Page): void {
+  const go = page.goto.bind(page);
+  page.goto = async (...where) => {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await go(...where);
+      } catch (error) {
+        if (!String(error).includes('ERR_NETWORK_CHANGED') || tries >= MOST_TRIES) throw error;
+      }
+    }
+  };
 }

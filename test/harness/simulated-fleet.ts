@@ -25,11 +25,18 @@ export interface SimulatedFleet {
   stop(): Promise<void>;
 }
 
-/** Starts them; resolves when every node (`node-1` …) is Ready. `speed`: how much shorter pretended times are. */
-export async function startSimulatedFleet(nodes: number, speed = 1): Promise<SimulatedFleet> {
+/**
+ * Starts them; resolves when every node (`node-1` …) is Ready. `speed`: how much shorter pretended times are. `flags`: of the
+ * coordinator, besides its place.
+ */
+export async function startSimulatedFleet(
+  nodes: number,
+  speed = 1,
+  flags: Readonly<Record<string, unknown>> = {},
+): Promise<SimulatedFleet> {
   const data = mkdtempSync(join(tmpdir(), 'everynode-fleet-'));
   const settings = await loadSettings(COORDINATOR_SETTINGS, {
-    flags: { data, host: '127.0.0.1', port: 0 },
+    flags: { data, host: '127.0.0.1', port: 0, ...flags },
     environment: {},
     environmentPrefix: '',
   });
