@@ -29,6 +29,8 @@ const DEFAULT_IMAGES: readonly ImageRow[] = [
     pattern: '*:non-existent',
     pull: { error: { reason: 'ErrImagePull', message: 'manifest unknown: manifest unknown' } },
   },
+  // For images that are fetched before any Pod of theirs is there to pretend something.
+  { pattern: '*/slow-to-pull:*', pull: { afterMs: 500 } },
 ];
 
 /** The first row that matches, then the defaults, then an image that is ready at once and runs until stopped. */

@@ -15,6 +15,7 @@ export interface FakePullsOptions {
 export class FakePulls {
   readonly #options: FakePullsOptions;
   readonly #images: Set<string>;
+  readonly #pulling = new Set<string>();
 
   constructor(options: FakePullsOptions) {
     this.#options = options;
@@ -30,10 +31,17 @@ export class FakePulls {
     return this.#images.has(image);
   }
 
+  /** Whether the image is on its way at this moment. */
+  isPulling(image: string): boolean {
+    return this.#pulling.has(image);
+  }
+
   /** Takes as long as the table says, or until aborted. */
   async pull(image: string, signal: AbortSignal): Promise<void> {
     const { afterMs = 0, error } = this.#options.behaviourOf(image).pull ?? {};
+    this.#pulling.add(image);
     if (afterMs > 0) await this.#wait(afterMs, signal);
+    this.#pulling.delete(image);
     if (signal.aborted) throw new RuntimeError('ErrImagePull', 'the pull was cancelled', true);
     if (error) throw new RuntimeError(error.reason, `${image}: ${error.message}`, false);
     this.add(image);

@@ -58,6 +58,7 @@ export class SimulatedNode implements QueriedNode {
   /** Uids of Pods that a reboot has ended. */
   readonly #rebooted = new Set<string>();
   #boots = 0;
+  #holdUp: string | undefined;
   #agent: Agent | undefined;
   #running: Running | undefined;
 
@@ -111,6 +112,7 @@ export class SimulatedNode implements QueriedNode {
       readHost: () => hollowHost(this.name, this.#boots, this.#options.address),
       amendStatus: (status) => plannedStatus(status, plan, [...conditions.values()]),
       load: pretendedLoad(this.name, clock),
+      hold: { ask: async () => (this.#holdUp === undefined ? undefined : { reason: this.#holdUp }) },
       onLive,
       clock,
       wallClock: clock,
@@ -140,6 +142,29 @@ export class SimulatedNode implements QueriedNode {
   /** Whether a container of this image was ever started here; by the name that the manifest has. */
   hasRun(image: string): boolean {
     return this.#engine.hasStarted(fullImageName(image));
+  }
+
+  /** Whether a container of this image runs at this moment. */
+  isRunning(image: string): boolean {
+    const name = fullImageName(image);
+    return this.#engine
+      .ownedBy(this.#owner)
+      .some(({ state, config }) => state === 'running' && fullImageName(config.image) === name);
+  }
+
+  /** Whether the image is there. */
+  hasImage(image: string): boolean {
+    return this.#engine.pulls.has(fullImageName(image));
+  }
+
+  /** Whether the image is being pulled at this moment. */
+  isPulling(image: string): boolean {
+    return this.#engine.pulls.isPulling(fullImageName(image));
+  }
+
+  /** From now on somebody on the host says 'not now', for this reason; undefined: nobody does. */
+  holdUp(reason: string | undefined): void {
+    this.#holdUp = reason;
   }
 
   /** The condition holds from now on. */

@@ -127,7 +127,7 @@ test('a release that does not become ready is taken back by its host alone, coun
   );
 });
 
-test('a release that has its host reboot again and again is taken back by that host', async () => {
+test('a release that has its host reboot again and again is taken back by that host (row 22)', async () => {
   const app = new Governed('reboots');
   await app.start({ confirm: { deadlineSeconds: 600 }, failureBudget: { maxFailed: 0 } });
   await app.release('app:reboots');

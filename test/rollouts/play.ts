@@ -2,9 +2,10 @@
 import { isContained, type Outcome, type Scenario } from './scenario.js';
 import { BAD_RELEASES } from './scenarios/bad-releases.js';
 import { COURSES } from './scenarios/courses.js';
+import { ON_HOSTS } from './scenarios/on-hosts.js';
 import { Stage, type StageOptions } from './stage.js';
 
-export const ALL_SCENARIOS: readonly Scenario[] = [...COURSES, ...BAD_RELEASES];
+export const ALL_SCENARIOS: readonly Scenario[] = [...COURSES, ...ON_HOSTS, ...BAD_RELEASES];
 
 export interface PlayOptions extends StageOptions {
   isMeant: (scenario: Scenario) => boolean;

@@ -124,13 +124,22 @@ export class Rolled {
   async runsEverywhere(version: number): Promise<void> {
     const image = `${this.name}:${version}`;
     const isSo = async () => {
+      // Cheap first: lists of all Pods would take most of the machine.
+      if (this.stage.select((host) => host.isRunning(image)).length < this.stage.reachable) return false;
       const ready = (await this.#pods()).filter(
         ({ spec, status }) =>
           spec.containers[0]?.image === image && isConditionTrue(status?.conditions, 'Ready'),
       );
       return ready.length >= this.stage.reachable;
     };
-    await until(isSo, { timeoutMs: PHASE_MS, pollMs: 200, what: `${image} on every host in reach` });
+    await until(isSo, { timeoutMs: PHASE_MS, pollMs: 500, what: `${image} on every host in reach` });
+  }
+
+  /** Waits until every host in reach has the image of the version. */
+  async haveFetched(version: number): Promise<void> {
+    const image = `${this.name}:${version}`;
+    const isSo = () => this.stage.select((host) => host.hasImage(image)).length >= this.stage.reachable;
+    await until(isSo, { timeoutMs: PHASE_MS, pollMs: 50, what: `${image} to be fetched by every host` });
   }
 
   async remove(): Promise<void> {

@@ -25,6 +25,7 @@ const READY_MS = 300_000;
 export const HARDWARE_LABEL = 'hardware';
 export const SITE_LABEL = 'site';
 export const LAB_LABEL = 'lab';
+export const ZONE_LABEL = 'tz';
 
 /** `count` nodes: a few in a lab, some of old hardware, all spread over sites. */
 export function stageNodes(count: number): NodePlan[] {
@@ -33,6 +34,7 @@ export function stageNodes(count: number): NodePlan[] {
       name: `host-${index + 1}`,
       labels: {
         [SITE_LABEL]: `site-${index % SITES}`,
+        [ZONE_LABEL]: index % 2 === 0 ? 'Europe.Berlin' : 'Asia.Tokyo',
         [HARDWARE_LABEL]: (index * 37) % 100 < OLD_SHARE ? 'old' : 'new',
         ...((index * 53) % 100 < LAB_SHARE ? { [LAB_LABEL]: 'yes' } : {}),
       },
@@ -144,10 +146,11 @@ export class Stage {
 
   async #untilAllReady(): Promise<void> {
     const areReady = async () => {
+      if (this.select((host) => host.counts().live === 1).length < this.nodes) return false;
       const { items } = await this.api.items<Node>('/api/v1/nodes');
       return items.filter(({ status }) => isConditionTrue(status?.conditions, 'Ready')).length === this.nodes;
     };
-    await until(areReady, { timeoutMs: READY_MS, pollMs: 200, what: `${this.nodes} Ready nodes` });
+    await until(areReady, { timeoutMs: READY_MS, pollMs: 500, what: `${this.nodes} Ready nodes` });
   }
 }
 
