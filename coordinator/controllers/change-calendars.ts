@@ -41,7 +41,7 @@ export class ChangeCalendars {
     for (const [own, hosts] of await this.#classes(policy)) {
       const spans: CalendarSpan[] = [];
       for (const span of calendarSpans(own, from, to)) {
-        spans.push(span);
+        if (span) spans.push(span);
         await slice.pause();
       }
       zones.push({ zones: zonesOf(own), hosts, spans });

@@ -3,24 +3,26 @@ import type { Hours, HoursClass } from '../../shared/calendar/node-hours.js';
 import type { CalendarSpan } from '../../shared/kube/change-calendar.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
 
-/** Of windows that open each minute there are more than a screen can show: what follows is left out. */
-const MOST_SPANS = 200;
+/**
+ * Of windows that open each minute there are more than a screen can show: what follows is left out. Looks are counted, not
+ * spans: windows that overlap are one span, and each look for its end takes some milliseconds.
+ */
+const MOST_LOOKS = 200;
 
-/** From `from` to `to`, ms since the epoch, without a gap; each yielded when the next begins, for looking for it takes its time. */
+/** From `from` to `to`, ms since the epoch, without a gap. `undefined` comes after a look that ended no span: a place to let others go on. */
 export function* calendarSpans(
   hours: Pick<HoursClass, 'at'>,
   from: number,
   to: number,
-): Generator<CalendarSpan> {
+): Generator<CalendarSpan | undefined> {
   let begun: { at: number; hours: Hours } | undefined;
   let at = from;
-  for (let spans = 0; at < to && spans < MOST_SPANS; ) {
+  for (let looks = 0; at < to && looks < MOST_LOOKS; looks += 1) {
     const now = hours.at(at);
     if (begun && !isAlike(begun.hours, now)) {
       yield spanOf(begun.hours, begun.at, at);
-      spans += 1;
       begun = undefined;
-    }
+    } else yield undefined;
     begun ??= { at, hours: now };
     at = Math.min(now.until ?? to, to);
   }

@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { calendarSpans } from '../../coordinator/decisions/change-calendar.js';
-import { classifyHours, type TimesSpec } from '../../shared/calendar/node-hours.js';
+import { classifyHours, type HoursClass, type TimesSpec } from '../../shared/calendar/node-hours.js';
 
 const at = (text: string) => Date.parse(text);
+const found = (own: HoursClass, from: string, to: string) =>
+  [...calendarSpans(own, at(from), at(to))].filter((span) => span !== undefined);
 const spans = (times: TimesSpec, from: string, to: string, labels: Record<string, string> = {}) =>
-  [...calendarSpans(classifyHours(times)(labels), at(from), at(to))].map(
+  found(classifyHours(times)(labels), from, to).map(
     (span) => `${span.from.slice(5, 16)} ${span.to.slice(5, 16)} ${span.may}${span.frozen ? ' frozen' : ''}`,
   );
 const NIGHTLY = { schedule: '0 3 * * *', durationSeconds: 7200, timeZoneLabel: 'tz', timeZone: 'UTC' };
@@ -57,9 +59,27 @@ test('the hour that autumn shows twice makes the night of the change longer, not
 test('spans follow each other without a gap, and no more of them than a screen can show', () => {
   const windows = [{ schedule: '*/7 * * * *', durationSeconds: 60 }];
   const own = classifyHours({ windows })({});
-  const found = [...calendarSpans(own, at('2026-11-22T00:00:00Z'), at('2026-11-29T00:00:00Z'))];
-  assert.ok(found.length > 100 && found.length <= 201, String(found.length));
-  for (const [index, span] of found.entries()) {
-    if (index > 0) assert.equal(span.from, found[index - 1]?.to);
+  const week = found(own, '2026-11-22T00:00:00Z', '2026-11-29T00:00:00Z');
+  assert.ok(week.length > 100 && week.length <= 201, String(week.length));
+  for (const [index, span] of week.entries()) {
+    if (index > 0) assert.equal(span.from, week[index - 1]?.to);
   }
+});
+
+test('windows that overlap for ever are one span that ends early, with places to let others go on', () => {
+  const own = classifyHours({ windows: [{ schedule: '* * * * *', durationSeconds: 120 }] })({});
+  let looks = 0;
+  const counted = {
+    at: (now: number) => {
+      looks += 1;
+      return own.at(now);
+    },
+  };
+  const all = [...calendarSpans(counted, at('2026-11-22T00:00:00Z'), at('2026-12-22T00:00:00Z'))];
+  assert.ok(looks <= 200, String(looks));
+  assert.equal(all.length, looks + 1);
+  assert.deepEqual(
+    all.filter((span) => span !== undefined).map(({ may }) => may),
+    ['replace'],
+  );
 });
