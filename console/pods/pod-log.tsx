@@ -11,10 +11,12 @@ interface PodLogProps {
   namespace: string;
   pod: string;
   container: string;
+  /** Of the attempt before, which has ended. */
+  isPrevious: boolean;
 }
 
-export function PodLog({ namespace, pod, container }: PodLogProps) {
-  const path = `/api/v1/namespaces/${namespace}/pods/${pod}/log?container=${container}`;
+export function PodLog({ namespace, pod, container, isPrevious }: PodLogProps) {
+  const path = `/api/v1/namespaces/${namespace}/pods/${pod}/log?container=${container}${isPrevious ? '&previous=true' : ''}`;
   const [lines, setLines] = useState<readonly string[]>([]);
   const [problem, setProblem] = useState('');
   const [search, setSearch] = useState('');
@@ -24,11 +26,14 @@ export function PodLog({ namespace, pod, container }: PodLogProps) {
   useEffect(() => {
     const leave = new AbortController();
     const add = (more: string[]) => setLines((before) => [...before, ...more].slice(-MOST_LINES));
-    follow(`${path}&follow=true&tailLines=${MOST_LINES}`, add, leave.signal).catch((error: unknown) => {
-      if (!leave.signal.aborted) setProblem(error instanceof CallError ? error.message : 'the log broke off');
-    });
+    follow(`${path}&follow=${!isPrevious}&tailLines=${MOST_LINES}`, add, leave.signal).catch(
+      (error: unknown) => {
+        if (!leave.signal.aborted)
+          setProblem(error instanceof CallError ? error.message : 'the log broke off');
+      },
+    );
     return () => leave.abort();
-  }, [path]);
+  }, [path, isPrevious]);
 
   const shown = search === '' ? lines : lines.filter((line) => line.includes(search));
   // biome-ignore lint/correctness/useExhaustiveDependencies: each new line is to be seen

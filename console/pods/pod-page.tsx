@@ -47,6 +47,9 @@ function Details({ pod }: { pod: Pod }) {
   const mayRun = useMay({ verb: 'create', resource: 'pods', subresource: 'exec', namespace });
   const [container, setContainer] = useState(pod.spec.containers[0]?.name ?? '');
   const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
+  const [wantsPrevious, setPrevious] = useState(false);
+  const hasPrevious = statuses.some((each) => each.name === container && each.lastState?.terminated);
+  const isPrevious = wantsPrevious && hasPrevious;
   const running = statuses.flatMap(({ name: container, state }) => (state?.running ? [container] : []));
   return (
     <>
@@ -76,8 +79,26 @@ function Details({ pod }: { pod: Pod }) {
             ))}
           </select>
         </label>
-        <PodLog key={container} namespace={namespace} pod={name} container={container} />
-        <Command text={`kubectl -n ${namespace} logs -f ${name} -c ${container}`} />
+        {hasPrevious && (
+          <label>
+            <input
+              type="checkbox"
+              checked={isPrevious}
+              onChange={(event) => setPrevious(event.target.checked)}
+            />{' '}
+            Of the attempt before
+          </label>
+        )}
+        <PodLog
+          key={`${container} ${isPrevious}`}
+          namespace={namespace}
+          pod={name}
+          container={container}
+          isPrevious={isPrevious}
+        />
+        <Command
+          text={`kubectl -n ${namespace} logs ${isPrevious ? '--previous' : '-f'} ${name} -c ${container}`}
+        />
       </section>
       {mayRun && <PodTerminal namespace={namespace} pod={name} containers={running} />}
       <EventList namespace={namespace} about={`involvedObject.name=${name}`} />

@@ -1,7 +1,8 @@
 /** One rollout: where each wave stands, what fails and why, and what a person can do about it now. */
 import { useState } from 'react';
 import { Link, useParams } from 'wouter';
-import type { Rollout, RolloutStatus } from '../../shared/kube/rollout.js';
+import { PAST_ROLLOUT_LABEL, type Rollout, type RolloutStatus } from '../../shared/kube/rollout.js';
+import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
 import { useLiveList } from '../api/live-list.js';
 import { useMay } from '../api/rights.js';
 import { Command } from '../layout/command.js';
@@ -10,8 +11,12 @@ import controls from '../layout/controls.module.css';
 import { Shell } from '../layout/shell.js';
 import table from '../layout/table.module.css';
 import { TimeText } from '../layout/time-text.js';
+import { FailedHosts } from './failed-hosts.js';
 import { HostsByCode } from './hosts-by-code.js';
-import { type Offer, offersOf, rolloutPath, steer, steerCommand } from './steering.js';
+import { NextWindows } from './next-windows.js';
+import { PastRollouts } from './past-rollouts.js';
+import { Soak } from './soak.js';
+import { type Offer, offersOf, policiesPath, rolloutPath, steer, steerCommand } from './steering.js';
 import { WaveBar } from './wave-bar.js';
 
 export function RolloutPage() {
@@ -28,15 +33,26 @@ export function RolloutPage() {
       {phase === 'loading' && <p role="status">Loading…</p>}
       {phase === 'refused' && <p role="alert">You may not see this: {error?.message}</p>}
       {phase === 'live' && !rollout && <p>There is no rollout of this DaemonSet.</p>}
+      {rollout && !rollout.status && <p>The controller has not looked at it yet.</p>}
       {rollout?.status && <Standing rollout={rollout} status={rollout.status} />}
     </Shell>
   );
 }
 
 function Standing({ rollout, status }: { rollout: Rollout; status: RolloutStatus }) {
-  const { namespace = '', name } = rollout.metadata;
+  const { namespace = '', name, labels } = rollout.metadata;
+  const past = labels?.[PAST_ROLLOUT_LABEL];
+  const { objects } = useLiveList<RolloutPolicy>(
+    `${policiesPath(namespace)}?fieldSelector=metadata.name%3D${status.policy}`,
+  );
+  const [policy] = objects;
   return (
     <>
+      {past && (
+        <p>
+          This one is over: <Link href={`/rollouts/${namespace}/${past}`}>the present one of {past}</Link>
+        </p>
+      )}
       <section className={controls.card} aria-label="State" data-phase={status.phase}>
         <h2>{status.phase}</h2>
         <p role="status">{status.message}</p>
@@ -53,7 +69,7 @@ function Standing({ rollout, status }: { rollout: Rollout; status: RolloutStatus
             </>
           )}
         </p>
-        <Actions rollout={rollout} offers={offersOf(status)} />
+        {!past && <Actions rollout={rollout} offers={offersOf(status)} />}
       </section>
       <section className={controls.card} aria-label="Waves">
         <h2>Waves</h2>
@@ -74,14 +90,19 @@ function Standing({ rollout, status }: { rollout: Rollout; status: RolloutStatus
             </tbody>
           </table>
         </div>
-        {status.soakingSince && (
-          <p>
-            Watched since <TimeText at={status.soakingSince} />.
-          </p>
-        )}
+        {!past && status.phase === 'Soaking' && <Soak status={status} policy={policy} />}
       </section>
-      <HostsByCode path={rolloutPath(namespace, name)} codes={status.codes ?? {}} />
+      <FailedHosts namespace={namespace} daemonSet={past ?? name} failures={status.failures ?? []} />
+      {!past && <HostsByCode path={rolloutPath(namespace, name)} codes={status.codes ?? {}} />}
+      {!past && !status.completionTime && (
+        <NextWindows
+          namespace={namespace}
+          policy={status.policy}
+          version={`${policy?.metadata.resourceVersion} ${status.wave} ${status.phase}`}
+        />
+      )}
       <Requests status={status} />
+      {!past && <PastRollouts namespace={namespace} name={name} />}
       <Command text={`kubectl -n ${namespace} describe rollout ${name}`} />
     </>
   );

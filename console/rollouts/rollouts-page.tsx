@@ -1,7 +1,8 @@
 /** All rollouts: those that need somebody first. */
 import { Link } from 'wouter';
-import type { Rollout, RolloutPhase } from '../../shared/kube/rollout.js';
+import { PAST_ROLLOUT_LABEL, type Rollout, type RolloutPhase } from '../../shared/kube/rollout.js';
 import { useLiveList } from '../api/live-list.js';
+import { Command } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
 import { Shell } from '../layout/shell.js';
@@ -24,7 +25,9 @@ const ORDER: readonly RolloutPhase[] = [
 
 export function RolloutsPage() {
   const { objects, phase, error } = useLiveList<Rollout>(ROLLOUTS);
-  const rollouts = [...objects].sort((a, b) => rank(a) - rank(b) || (nameOf(a) < nameOf(b) ? -1 : 1));
+  // Past ones stand on the page of their DaemonSet.
+  const present = objects.filter(({ metadata }) => metadata.labels?.[PAST_ROLLOUT_LABEL] === undefined);
+  const rollouts = present.sort((a, b) => rank(a) - rank(b) || (nameOf(a) < nameOf(b) ? -1 : 1));
   return (
     <Shell phase={phase}>
       <h1>Rollouts</h1>
@@ -43,6 +46,7 @@ export function RolloutsPage() {
           ))}
         </ListTable>
       )}
+      <Command text="kubectl get rollouts -A" />
     </Shell>
   );
 }

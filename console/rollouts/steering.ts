@@ -27,6 +27,11 @@ export function rolloutPath(namespace: string, name: string): string {
   return `/apis/fleet.everynode.dev/v1/namespaces/${namespace}/rollouts/${name}`;
 }
 
+/** The path of the policies of a namespace. */
+export function policiesPath(namespace: string): string {
+  return `/apis/fleet.everynode.dev/v1/namespaces/${namespace}/rolloutpolicies`;
+}
+
 const OVER: ReadonlySet<RolloutPhase> = new Set(['Completed', 'RolledBack']);
 
 /** What is offered in a rollout's present state, the likeliest first. Pure. */

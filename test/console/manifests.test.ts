@@ -267,4 +267,42 @@ function suite(): void {
     await page.getByRole('listitem').getByText('Connected became True').first().waitFor();
     assert.deepEqual(await violationsOf(page), []);
   });
+
+  test('a rollout counts its soak down, tells windows by zone, and shows what failed first and what went before', async () => {
+    const site = { site: 'tokyo' };
+    await fleet.api.ask('PATCH', '/api/v1/nodes/node-5', { metadata: { labels: site } }, MERGE);
+    const elsewhere = { matchExpressions: [{ key: 'site', operator: 'DoesNotExist' }] };
+    const always = { schedule: '0 0 * * *', durationSeconds: 90_000 };
+    await fleet.api.ask('POST', '/apis/fleet.everynode.dev/v1/namespaces/default/rolloutpolicies', {
+      metadata: { name: 'gentle' },
+      spec: {
+        selector: {},
+        waves: [{ name: 'canary', nodes: 1, nodeSelector: elsewhere, soakSeconds: 3600 }],
+        failureBudget: { maxFailed: 0 },
+        windows: [
+          { ...always, timeZone: 'Europe/Berlin', nodeSelector: elsewhere },
+          { ...always, timeZone: 'Asia/Tokyo', schedule: '0 3 1 1 *', nodeSelector: { matchLabels: site } },
+        ],
+      },
+    });
+    const release = (image: string, annotations = {}) => ({
+      metadata: { annotations },
+      spec: { containers: [{ name: 'main', image }] },
+    });
+    await fleet.api.ask('PATCH', TILL, { spec: { template: release('till:3') } }, MERGE);
+    const page = await open('rollouts/default/till', PHONE);
+    await page.getByText(/\d+:\d\d to go\./).waitFor();
+    await page.getByRole('row', { name: /^Asia\/Tokyo 1 / }).waitFor();
+    const bad = release('till:4', { 'simulate.everynode.dev/fail': 'true' });
+    await fleet.api.ask('PATCH', TILL, { spec: { template: bad } }, MERGE);
+    const failed = page.getByRole('region', { name: 'Failed hosts' });
+    await failed.getByText('CrashLoopBackOff').first().waitFor();
+    await failed.getByLabel(/^Last lines of till-/).waitFor();
+    const past = page.getByRole('region', { name: 'Past rollouts' });
+    await past.getByText('Superseded').waitFor();
+    assert.deepEqual(await violationsOf(page), []);
+    await past.getByRole('link').first().click();
+    await page.getByText('This one is over').waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Abort' }).count(), 0, 'what is over is not steered');
+  });
 }

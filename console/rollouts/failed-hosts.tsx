@@ -1,0 +1,125 @@
+/** The hosts that failed first: why, and what their Pod said last. */
+import { useEffect, useState } from 'react';
+import { Link } from 'wouter';
+import type { Pod } from '../../shared/kube/pod.js';
+import type { HostFailure } from '../../shared/kube/rollout.js';
+import { CallError, call, request } from '../api/call.js';
+import { Command } from '../layout/command.js';
+import controls from '../layout/controls.module.css';
+import { ScrolledText } from '../layout/scrolled-text.js';
+import { TimeText } from '../layout/time-text.js';
+
+/** Whose last lines are asked for at once; others when somebody opens them. */
+const OPEN_AT_FIRST = 2;
+const LINES = 20;
+
+interface FailedHostsProps {
+  namespace: string;
+  daemonSet: string;
+  failures: readonly HostFailure[];
+}
+
+export function FailedHosts({ namespace, daemonSet, failures }: FailedHostsProps) {
+  if (failures.length === 0) return null;
+  return (
+    <section className={controls.card} aria-label="Failed hosts">
+      <h2>What failed first</h2>
+      {failures.map(({ node, reason, message, time }, index) => (
+        <article key={node}>
+          <h3>
+            <Link href={`/hosts/${node}`}>{node}</Link> {reason}
+          </h3>
+          <p>
+            <TimeText at={time} />
+            {message && `: ${message}`}
+          </p>
+          <LastLines
+            namespace={namespace}
+            daemonSet={daemonSet}
+            node={node}
+            isOpenAtFirst={index < OPEN_AT_FIRST}
+          />
+        </article>
+      ))}
+    </section>
+  );
+}
+
+interface LastLinesProps {
+  namespace: string;
+  daemonSet: string;
+  node: string;
+  isOpenAtFirst: boolean;
+}
+
+function LastLines({ namespace, daemonSet, node, isOpenAtFirst }: LastLinesProps) {
+  const [isOpen, setOpen] = useState(isOpenAtFirst);
+  return (
+    <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Last lines of its log</summary>
+      {isOpen && <Lines namespace={namespace} daemonSet={daemonSet} node={node} />}
+    </details>
+  );
+}
+
+/** The end of a log, and whose it is. */
+interface LogEnd {
+  pod: string;
+  container: string;
+  isPrevious: boolean;
+  text: string;
+}
+
+function Lines({ namespace, daemonSet, node }: Omit<LastLinesProps, 'isOpenAtFirst'>) {
+  const [end, setEnd] = useState<LogEnd>();
+  const [problem, setProblem] = useState('');
+  useEffect(() => {
+    const leave = new AbortController();
+    logEndOf(namespace, daemonSet, node, leave.signal).then(setEnd, (error: unknown) => {
+      if (!leave.signal.aborted) setProblem(error instanceof Error ? error.message : String(error));
+    });
+    return () => leave.abort();
+  }, [namespace, daemonSet, node]);
+  if (problem) return <p role="status">{problem}</p>;
+  if (!end) return <p role="status">Loading…</p>;
+  const { pod, container, isPrevious, text } = end;
+  return (
+    <>
+      <ScrolledText label={`Last lines of ${pod}`} text={text || 'It has printed nothing.'} wraps />
+      <p>
+        <Link href={`/pods/${namespace}/${pod}`}>{pod}</Link>
+      </p>
+      <Command
+        text={`kubectl -n ${namespace} logs ${pod} -c ${container} --tail=${LINES}${isPrevious ? ' --previous' : ''}`}
+      />
+    </>
+  );
+}
+
+/** Of the container that does worst: of its ended attempt where the present one waits. Rejects with what a person can read. */
+async function logEndOf(
+  namespace: string,
+  daemonSet: string,
+  node: string,
+  signal: AbortSignal,
+): Promise<LogEnd> {
+  const pods = `/api/v1/namespaces/${namespace}/pods`;
+  const { items } = await call<{ items: Pod[] }>(`${pods}?fieldSelector=spec.nodeName%3D${node}`, { signal });
+  const own = items.find(({ metadata }) =>
+    metadata.ownerReferences?.some(({ kind, name }) => kind === 'DaemonSet' && name === daemonSet),
+  );
+  if (!own) throw new Error('It has no Pod there now.');
+  const statuses = [...(own.status?.initContainerStatuses ?? []), ...(own.status?.containerStatuses ?? [])];
+  const worst = statuses.find(({ ready, state }) => !ready && !state?.terminated) ?? statuses.at(-1);
+  const container = worst?.name ?? own.spec.containers[0]?.name ?? '';
+  const pod = own.metadata.name;
+  const path = `${pods}/${pod}/log?container=${container}&tailLines=${LINES}`;
+  const isPrevious = worst?.state?.waiting !== undefined && worst.lastState?.terminated !== undefined;
+  try {
+    const text = await (await request(isPrevious ? `${path}&previous=true` : path, { signal })).text();
+    return { pod, container, isPrevious, text };
+  } catch (error) {
+    if (error instanceof CallError) throw new Error(`Its log cannot be read: ${error.message}`);
+    throw error;
+  }
+}

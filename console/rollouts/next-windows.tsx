@@ -1,0 +1,94 @@
+/** When hosts may be changed next, by their time zones: on the viewer's clock, and on theirs. */
+import { useEffect, useState } from 'react';
+import { Link } from 'wouter';
+import type { CalendarZone, ChangeCalendar } from '../../shared/kube/change-calendar.js';
+import { call } from '../api/call.js';
+import table from '../layout/table.module.css';
+import { TableCard } from '../layout/table-card.js';
+import { TimeText } from '../layout/time-text.js';
+
+const DAYS = 14;
+
+interface NextWindowsProps {
+  namespace: string;
+  policy: string;
+  /** Asked anew when it changes. */
+  version: string;
+}
+
+/** Nothing where the policy lets everything be changed at any time, or may not be read. */
+export function NextWindows({ namespace, policy, version }: NextWindowsProps) {
+  const [calendar, setCalendar] = useState<ChangeCalendar>();
+  useEffect(() => {
+    const leave = new AbortController();
+    const path = `/apis/fleet.everynode.dev/v1/namespaces/${namespace}/rolloutpolicies/${policy}/calendar`;
+    if (version) {
+      call<ChangeCalendar>(`${path}?days=${DAYS}`, { signal: leave.signal }).then(
+        setCalendar,
+        () => undefined,
+      );
+    }
+    return () => leave.abort();
+  }, [namespace, policy, version]);
+  const zones = (calendar?.zones ?? []).filter(({ hosts }) => hosts > 0);
+  if (zones.every(({ spans }) => spans.every(({ may }) => may === 'replace'))) return null;
+  return (
+    <TableCard label="Windows">
+      <h2>Windows</h2>
+      <table className={table.table}>
+        <thead>
+          <tr>
+            <th scope="col">Zone</th>
+            <th scope="col">Hosts</th>
+            <th scope="col">Now</th>
+            <th scope="col">Next</th>
+          </tr>
+        </thead>
+        <tbody>
+          {zones.map((zone) => (
+            <Zone key={zone.zones.join()} zone={zone} />
+          ))}
+        </tbody>
+      </table>
+      <p>
+        <Link href="/calendar">All in the calendar</Link>
+      </p>
+    </TableCard>
+  );
+}
+
+function Zone({ zone: { zones, hosts, spans } }: { zone: CalendarZone }) {
+  const now = Date.now();
+  const present = spans.find(({ from, to }) => Date.parse(from) <= now && now < Date.parse(to)) ?? spans[0];
+  const next = spans.find(({ from, may }) => Date.parse(from) > now && may === 'replace');
+  const isOpen = present?.may === 'replace';
+  return (
+    <tr>
+      <th scope="row">{zones.join(', ') || 'any'}</th>
+      <td>{hosts}</td>
+      <td>
+        {isOpen ? 'open' : (present?.why ?? 'closed')}
+        {isOpen && present && (
+          <>
+            , closes <Moment at={present.to} zone={zones[0]} />
+          </>
+        )}
+      </td>
+      <td>{next ? <Moment at={next.from} zone={zones[0]} /> : `none within ${DAYS} days`}</td>
+    </tr>
+  );
+}
+
+/** `in 3 hours (22:00 Europe/Berlin)`. */
+function Moment({ at, zone }: { at: string; zone: string | undefined }) {
+  const wall = (timeZone?: string) =>
+    new Date(at).toLocaleString(undefined, {
+      ...{ weekday: 'short', hour: '2-digit', minute: '2-digit' },
+      ...(timeZone ? { timeZone } : {}),
+    });
+  return (
+    <>
+      <TimeText at={at} />: {wall()} here{zone && `, ${wall(zone)} there`}
+    </>
+  );
+}

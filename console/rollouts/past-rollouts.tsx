@@ -1,0 +1,74 @@
+/** The rollouts of a DaemonSet before this one: how each ended, how long it took, and why it failed. */
+import { Link } from 'wouter';
+import { PAST_ROLLOUT_LABEL, type Rollout } from '../../shared/kube/rollout.js';
+import { useLiveList } from '../api/live-list.js';
+import { Command } from '../layout/command.js';
+import table from '../layout/table.module.css';
+import { TableCard } from '../layout/table-card.js';
+import { TimeText } from '../layout/time-text.js';
+
+export function PastRollouts({ namespace, name }: { namespace: string; name: string }) {
+  const selector = encodeURIComponent(`${PAST_ROLLOUT_LABEL}=${name}`);
+  const { objects, phase } = useLiveList<Rollout>(
+    `/apis/fleet.everynode.dev/v1/namespaces/${namespace}/rollouts?labelSelector=${selector}`,
+  );
+  const past = [...objects].sort((a, b) => (b.status?.revisionNumber ?? 0) - (a.status?.revisionNumber ?? 0));
+  if (phase === 'refused') return null;
+  return (
+    <TableCard label="Past rollouts">
+      <h2>Past rollouts</h2>
+      {phase === 'live' && past.length === 0 && <p>None: this is the first that a policy governs.</p>}
+      {past.length > 0 && (
+        <table className={table.table}>
+          <thead>
+            <tr>
+              <th scope="col">Revision</th>
+              <th scope="col">Outcome</th>
+              <th scope="col">Begun</th>
+              <th scope="col">Took</th>
+              <th scope="col">Hosts</th>
+              <th scope="col">Why</th>
+            </tr>
+          </thead>
+          <tbody>
+            {past.map((rollout) => (
+              <Row key={rollout.metadata.uid} rollout={rollout} />
+            ))}
+          </tbody>
+        </table>
+      )}
+      <Command text={`everynode rollout history ds/${name} -n ${namespace}`} />
+    </TableCard>
+  );
+}
+
+function Row({ rollout: { metadata, status } }: { rollout: Rollout }) {
+  if (!status) return null;
+  const end = status.endTime ?? status.completionTime;
+  return (
+    <tr>
+      <th scope="row">
+        <Link href={`/rollouts/${metadata.namespace}/${metadata.name}`}>
+          {status.revisionNumber ?? status.revision}
+        </Link>
+      </th>
+      <td>{status.phase}</td>
+      <td>
+        <TimeText at={status.startTime} />
+      </td>
+      <td>{end ? duration(Date.parse(end) - Date.parse(status.startTime)) : ''}</td>
+      <td>
+        {status.updated} of {status.nodes}
+        {status.failed > 0 && `, ${status.failed} failed`}
+      </td>
+      <td>{status.failure ?? ''}</td>
+    </tr>
+  );
+}
+
+/** `4 min`, `3 h 20 min`. */
+function duration(ms: number): string {
+  const minutes = Math.round(ms / 60_000);
+  if (minutes < 1) return `${Math.max(Math.round(ms / 1000), 0)} s`;
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
