@@ -7,7 +7,7 @@ import { leaveOut } from '../harness/leave-out.js';
 const ROUNDS = 5;
 const PATIENCE_MS = 180_000;
 /** A busy machine plays fewer of them. */
-const LONGEST_MS = 30_000;
+const LONGEST_MS = 20_000;
 
 test('after each round of chaos every host runs what it should, once, and the API tells the truth', async (context) => {
   const lines: string[] = [];
