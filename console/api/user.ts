@@ -11,6 +11,7 @@ export async function askWhoIAm(): Promise<void> {
   const { status } = await call<{ status: { userInfo: { username?: string } } }>(WHO_AM_I, {
     method: 'POST',
     body: REVIEW,
+    isQuestion: true,
   });
   name = status.userInfo.username ?? '';
 }

@@ -96,16 +96,24 @@ export async function violationsOf(page: Page): Promise<string[]> {
 }
 
 const MOST_TRIES = 10;
+const CUT = 'ERR_NETWORK_CHANGED';
+const PARTS: ReadonlySet<string> = new Set(['script', 'stylesheet']);
 
 /** Tests beside this one make networks of their own, and Chromium gives up what it loads whenever this machine gets another address. */
 function goDespiteOtherNetworks(page: Page): void {
   const go = page.goto.bind(page);
+  let isCut = false;
+  page.on('requestfailed', (request) => {
+    isCut ||= PARTS.has(request.resourceType()) && (request.failure()?.errorText.includes(CUT) ?? false);
+  });
   page.goto = async (...where) => {
     for (let tries = 1; ; tries += 1) {
+      isCut = false;
       try {
-        return await go(...where);
+        const answered = await go(...where);
+        if (!isCut || tries >= MOST_TRIES) return answered;
       } catch (error) {
-        if (!String(error).includes('ERR_NETWORK_CHANGED') || tries >= MOST_TRIES) throw error;
+        if (!String(error).includes(CUT) || tries >= MOST_TRIES) throw error;
       }
     }
   };
