@@ -328,7 +328,8 @@ describe('two hosts', { concurrency: 1 }, () => {
         '-name',
         '*everynode*',
       );
-      assert.equal(left, '/etc/systemd/system/everynode-agent.service.d', "the test's own");
+      const own = '/etc/systemd/system/everynode-agent.service.d\n/usr/local/bin/everynode-agent';
+      assert.equal(left, own, "the test's own");
       assert.equal(host.run('systemctl', 'list-units', '--all', '--plain', '--no-legend', 'everynode*'), '');
     }
   });
