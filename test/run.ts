@@ -11,8 +11,11 @@ import { fileURLToPath } from 'node:url';
 import { LEFT_OUT_PREFIX } from './harness/leave-out.js';
 
 const ROOT = dirname(fileURLToPath(import.meta.url));
-/** One step after another; the suites of a step run beside each other. Benchmarks want the machine for themselves. */
-const STEPS = [['.'], ['unit'], ['component'], ['simulation'], ['e2e', 'clients', 'console'], ['bench']];
+/**
+ * One step after another; the suites of a step run beside each other. Benchmarks want the machine for themselves, and a
+ * browser drops what it loads (`ERR_NETWORK_CHANGED`) when a suite beside it makes networks.
+ */
+const STEPS = [['.'], ['unit'], ['component'], ['simulation', 'console'], ['e2e', 'clients'], ['bench']];
 /** Suites whose files run one after another: they share engines or processor time with each other. */
 const SERIAL = new Set(['e2e', 'clients', 'console', 'bench']);
 
