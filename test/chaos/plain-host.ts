@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { AMPLE_HOST_WORDS } from '../harness/ample-host.js';
 import { EngineContainers } from '../harness/engine-containers.js';
 import { startEngine, type TestEngine } from '../harness/engines.js';
 import { loadTestImages } from '../harness/test-images.js';
@@ -125,7 +126,7 @@ export class PlainHost implements ChaosHost {
     ];
     const script = `exec "$@" >>${this.#log} 2>&1`;
     this.#agent = this.own.spawnOnHost(
-      ...['env', `DOCKER_HOST=unix://${socketPath}`, 'sh', '-c', script, 'sh', ...words],
+      ...['env', `DOCKER_HOST=unix://${socketPath}`, ...AMPLE_HOST_WORDS, 'sh', '-c', script, 'sh', ...words],
     );
     this.#agent.once('exit', () => setTimeout(() => this.#isClosing || this.#start(), RESTART_MS));
   }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EngineContainers } from '../harness/engine-containers.js';
 import { CLEAN_CGROUPS, type EngineKind } from '../harness/engines.js';
-import { OOM_OF_TESTS } from '../harness/host-units.js';
+import { UNITS_OF_TESTS } from '../harness/host-units.js';
 import type { TestHost, TestHosts } from '../harness/hosts.js';
 import { type ChaosHost, PacketLoss, runHere } from './chaos-host.js';
 import { IMAGES } from './plan.js';
@@ -74,7 +74,7 @@ export class SystemdHost implements ChaosHost {
     host.loadImages([...IMAGES]);
     host.write('/usr/local/bin/everynode-agent', PROGRAM);
     host.run('chmod', '+x', '/usr/local/bin/everynode-agent');
-    for (const [path, text] of OOM_OF_TESTS) host.write(path, text);
+    for (const [path, text] of UNITS_OF_TESTS) host.write(path, text);
     await own.#find();
     return own;
   }

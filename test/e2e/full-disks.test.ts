@@ -1,6 +1,6 @@
 /** Disks that fill up under real programs: nothing that was acknowledged is lost, what can go on goes on, and room is all it takes. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -62,7 +62,7 @@ test('a coordinator and a host whose disks are full go on, say so, and recover b
   });
   for (const [name, size] of [
     ['coordinator', 24],
-    ['host', 8],
+    ['host', 64],
   ] as const) {
     const disk = mountSmallDisk(join(folder, name), size);
     if (typeof disk === 'string') return leaveOut(context, 'full disks', disk);
@@ -75,11 +75,9 @@ test('a coordinator and a host whose disks are full go on, say so, and recover b
   const api = apiClientFromKubeconfig(coordinator.kubeconfigPath);
   const { text: token } = await createToken(api, { ttlSeconds: 0, description: 'disks', reusable: true });
   const hostData = join(ofHost.path, 'data');
-  const agent = startAgentProcess({
-    ...{ node: 'n1', server: api.server, token, dataDir: hostData },
-    // Else the Pods would go before the disk is really full.
-    args: ['--eviction-hard', 'memory.available<1Mi'],
-  });
+  // Short by an agent's defaults from its start on: no test's Pods may go for how full a disk is, unless it says so.
+  writeFileSync(join(ofHost.path, 'ballast'), Buffer.alloc(60 * 2 ** 20));
+  const agent = startAgentProcess({ node: 'n1', server: api.server, token, dataDir: hostData });
   running.push(agent);
   const isReady = async () =>
     (await api.request<Host>('GET', HOST).catch(() => undefined))?.status.state === 'Ready';

@@ -35,7 +35,6 @@ describe('a host short of memory', { concurrency: 1 }, () => {
     bench = await TourBench.open('docker', { images: ['app:1'] });
   });
   after(async () => {
-    delete process.env.EVERYNODE_AGENT_EVICTION_HARD;
     if (typeof bench !== 'string') await bench.close();
   });
 
@@ -57,8 +56,7 @@ describe('a host short of memory', { concurrency: 1 }, () => {
     const first = await kubectl.ok('get pods -l app=web -o jsonpath={.items[0].metadata.name}');
 
     await bench.up.end('SIGTERM');
-    process.env.EVERYNODE_AGENT_EVICTION_HARD = SHORT;
-    await bench.startUp();
+    await bench.startUp({ EVERYNODE_AGENT_EVICTION_HARD: SHORT });
     await untilTrue(async () =>
       assert.equal(await kubectl.ok(condition('reason')), 'KubeletHasInsufficientMemory'),
     );

@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Node } from '../../shared/kube/node.js';
+import { AMPLE_HOST_WORDS } from '../harness/ample-host.js';
 import { freePort } from '../harness/free-port.js';
+import { UNITS_OF_TESTS } from '../harness/host-units.js';
 import { type TestHost, TestHosts } from '../harness/hosts.js';
 import { createKubectl, type Kubectl } from '../harness/kubectl.js';
 import { leaveOut } from '../harness/leave-out.js';
@@ -110,12 +112,13 @@ class TwoHosts {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** The program by hand, and what this machine cannot give to units: CAP_SYS_RESOURCE. */
+  /** The program by hand, and what units of test hosts are told. */
   #prepare(host: TestHost): void {
     host.loadImages(['app:1']);
     host.write('/usr/local/bin/everynode-agent', PROGRAM);
     host.run('chmod', '+x', '/usr/local/bin/everynode-agent');
-    host.write('/etc/systemd/system/everynode-agent.service.d/test.conf', '[Service]\nOOMScoreAdjust=0\n');
+    for (const [path, text] of UNITS_OF_TESTS.filter(([path]) => path.includes('agent')))
+      host.write(path, text);
   }
 }
 
@@ -188,7 +191,7 @@ describe('two hosts', { concurrency: 1 }, () => {
   law('a second host joins by the line of token create and gets its copy', async (all) => {
     const line = await all.joinLine();
     assert.match(line, /^everynode-agent --server https:\/\/[\d.]+:\d+ --token \w+\.\w+\.[0-9a-f]{64}$/);
-    all.two.runDetached('sh', '-c', line);
+    all.two.runDetached('env', ...AMPLE_HOST_WORDS, 'sh', '-c', line);
     await untilTrue(() => runsOn(all.two, 'app'));
     await untilTrue(async () => {
       const nodes = await all.kubectl.ok('get nodes -o wide');

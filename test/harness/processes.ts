@@ -3,6 +3,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { AMPLE_HOST } from './ample-host.js';
 import { until } from './until.js';
 
 const DIST = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
@@ -19,7 +20,7 @@ export interface RunningProgram {
   end(signal: NodeJS.Signals): Promise<void>;
 }
 
-/** Starts a compiled program; what it prints goes to `logFile`. */
+/** Starts a compiled program; what it prints goes to `logFile`. Its host is short of nothing unless `environment` says so. */
 export function startProgram(
   module: string,
   args: readonly string[],
@@ -30,7 +31,7 @@ export function startProgram(
   const log = openSync(logFile, 'a');
   const child: ChildProcess = spawn(process.execPath, [join(DIST, module), ...args], {
     stdio: ['ignore', log, log],
-    env: { ...process.env, ...environment },
+    env: { ...process.env, ...AMPLE_HOST, ...environment },
   });
   closeSync(log);
   const ended = new Promise<void>((done) => child.on('exit', () => done()));

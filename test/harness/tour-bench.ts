@@ -91,12 +91,15 @@ export class TourBench {
     return createKubectl(readFileSync(join(this.dataDir, 'kubeconfig'), 'utf8'), binary, environment);
   }
 
-  /** `everynode up`, once more on the same data; resolves when it says that the node is Ready. */
-  async startUp(): Promise<void> {
+  /** `everynode up`, once more on the same data and with these variables; resolves when it says that the node is Ready. */
+  async startUp(environment: Readonly<Record<string, string>> = {}): Promise<void> {
     const before = this.printed.length;
     const args = ['up', '--data', this.dataDir, '--port', String(this.#port), '--node-name', NODE];
     args.push('--runtime', this.engine.kind, ...this.#args);
-    const up = startProgram('coordinator/cli/everynode.js', args, this.#log, this.environment);
+    const up = startProgram('coordinator/cli/everynode.js', args, this.#log, {
+      ...this.environment,
+      ...environment,
+    });
     this.#up = up;
     await until(
       () => {

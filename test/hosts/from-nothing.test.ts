@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { OOM_OF_TESTS } from '../harness/host-units.js';
+import { UNITS_OF_TESTS } from '../harness/host-units.js';
 import { type TestHost, TestHosts } from '../harness/hosts.js';
 import { findKubectl } from '../harness/kubectl.js';
 import { leaveOut } from '../harness/leave-out.js';
@@ -109,7 +109,7 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
     coordinator = await hosts.start('co', 'docker', TREE);
     members = [await hosts.start('h1', 'docker'), await hosts.start('h2', 'podman')];
     for (const host of [coordinator, ...members]) {
-      for (const [path, text] of OOM_OF_TESTS) host.write(path, text);
+      for (const [path, text] of UNITS_OF_TESTS) host.write(path, text);
     }
     for (const host of members) host.loadImages(['app:1']);
     coordinator.copyIn(findKubectl(), '/usr/local/bin/kubectl');

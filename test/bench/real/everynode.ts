@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { apiClientFromKubeconfig } from '../../../coordinator/cli/api-client.js';
 import { createToken } from '../../../coordinator/cli/token.js';
 import type { Node } from '../../../shared/kube/node.js';
+import { AMPLE_HOST_WORDS } from '../../harness/ample-host.js';
 import { CoordinatorApi, type RecordedWatch } from '../../harness/coordinator-api.js';
 import { freePort } from '../../harness/free-port.js';
 import { type CoordinatorProcess, startCoordinatorProcess } from '../../harness/processes.js';
@@ -61,6 +62,7 @@ export class EverynodeHosts {
     const { engine } = this.engines[index] ?? {};
     if (!engine) throw new Error(`there is no engine ${index}`);
     const environment = ['env', `DOCKER_HOST=unix://${engine.socketPath}`, `PATH=${process.env.PATH}`];
+    environment.push(...AMPLE_HOST_WORDS);
     const flags = ['--server', `https://${engine.gateway}:${this.port}`, '--token', this.token];
     const data = join(this.folder, this.nodeName(index));
     flags.push(
