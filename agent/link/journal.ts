@@ -3,6 +3,7 @@
  * with their true times when the coordinator is there again. Bounded in number, and in bytes a day.
  */
 import { toTimestamp } from '../../shared/kube/meta.js';
+import { cutText, MOST_EVENT_MESSAGE, wholeEvent } from '../../shared/link/event-shape.js';
 import type { ReportedEvent } from '../../shared/link/messages.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
@@ -15,13 +16,18 @@ const MOST_EVENTS = 200;
 const PATIENCE_MS = 5_000;
 /** An Event that repeats is written again so seldom. */
 const REPEAT_MS = 10 * 60_000;
+/** With so much of it, the newest: the rest is room for what comes. */
+const MOST_REWRITTEN_BYTES = 96 * 1024;
 /** Beyond that, what happens on a day is known to this process alone. */
 const MOST_BYTES_A_DAY = 512 * 1024;
 /** A file that has grown so long is written anew with what still counts. */
 const MOST_FILE_BYTES = 128 * 1024;
 const DAY_MS = 86_400_000;
 /** Mark of an Event of an earlier boot in which nobody said what time it was. */
-const ESTIMATED = 'time estimated: the host had not heard what time it was';
+const ESTIMATED = ' (time estimated: the host had not heard what time it was)';
+const MOST_COUNT = 2 ** 31;
+/** Past the year 9000 nothing is a time any more, ms. */
+const MOST_MS = 2.3e14;
 
 /** One Event, as often as it happened. */
 export interface JournalEntry {
@@ -61,7 +67,7 @@ export class Journal {
     const journal = new Journal(parts);
     try {
       const text = (await parts.file?.read()) ?? '';
-      journal.#fileBytes = text.length;
+      journal.#fileBytes = Buffer.byteLength(text);
       for (const line of text.split('\n')) journal.#take(line);
     } catch (error) {
       parts.log.warn({ err: error }, 'what happened before cannot be read');
@@ -99,16 +105,17 @@ export class Journal {
       entries.map(({ last }) => last),
       now,
     );
-    return entries.map(({ event, count, first, last }, index) => {
+    const events = entries.map(({ event, count, first, last }, index) => {
       const told = lasts[index] ?? { ms: now.hubMs, isEstimate: true };
       return {
         ...event,
-        message: told.isEstimate ? `${event.message} (${ESTIMATED})` : event.message,
-        count,
+        message: told.isEstimate ? estimated(event.message) : event.message,
+        count: Math.min(count, MOST_COUNT),
         firstTimestamp: inSteady(firstTime(first, last, told, now)),
         lastTimestamp: inSteady(told.ms),
       };
     });
+    return events.map(wholeEvent).filter((event) => event !== undefined);
   }
 
   /** The coordinator has heard all of it. */
@@ -136,14 +143,27 @@ export class Journal {
       lines.push(`${JSON.stringify(entry)}\n`);
     }
     const text = lines.join('');
-    if (text === '' || !this.#mayWrite(text.length, now)) return this.#writing;
-    if (this.#fileBytes + text.length > MOST_FILE_BYTES) {
-      const all = [...this.#entries.values()].map((entry) => `${JSON.stringify(entry)}\n`).join('');
-      this.#fileBytes = all.length;
-      return this.#write(() => this.#parts.file?.replace(all));
+    if (text === '') return this.#writing;
+    const isFull = this.#fileBytes + Buffer.byteLength(text) > MOST_FILE_BYTES;
+    const written = isFull ? this.#newest() : text;
+    const bytes = Buffer.byteLength(written);
+    if (!this.#mayWrite(bytes, now)) return this.#writing;
+    this.#fileBytes = isFull ? bytes : this.#fileBytes + bytes;
+    const { file } = this.#parts;
+    return this.#write(() => (isFull ? file?.replace(written) : file?.append(written)));
+  }
+
+  /** The lines of a file that is written anew, oldest first. */
+  #newest(): string {
+    const lines: string[] = [];
+    let bytes = 0;
+    for (const entry of [...this.#entries.values()].reverse()) {
+      const line = `${JSON.stringify(entry)}\n`;
+      bytes += Buffer.byteLength(line);
+      if (bytes > MOST_REWRITTEN_BYTES) break;
+      lines.unshift(line);
     }
-    this.#fileBytes += text.length;
-    return this.#write(() => this.#parts.file?.append(text));
+    return lines.join('');
   }
 
   #mayWrite(bytes: number, now: number): boolean {
@@ -172,6 +192,8 @@ export class Journal {
     if (this.#entries.size <= MOST_EVENTS) return;
     for (const oldest of this.#entries.keys()) {
       this.#entries.delete(oldest);
+      this.#unwritten.delete(oldest);
+      this.#writtenAt.delete(oldest);
       return;
     }
   }
@@ -181,27 +203,34 @@ function keyOf({ involvedObject: { kind, uid, name }, reason, message }: Journal
   return JSON.stringify([kind, uid ?? name, reason, message]);
 }
 
-/** A line that was cut off by a power cut, or was never ours, counts as none. */
+/** The message with the mark of its time, which no length may cost it. */
+function estimated(message: string): string {
+  return `${cutText(message, MOST_EVENT_MESSAGE - ESTIMATED.length)}${ESTIMATED}`;
+}
+
+/** A line that was cut off by a power cut, that was never ours, or that the hub would not take counts as none. */
 function decode(line: string): JournalEntry | undefined {
   try {
-    const entry = JSON.parse(line) as Partial<JournalEntry>;
-    const isWhole =
-      typeof entry.event?.reason === 'string' &&
-      typeof entry.event.message === 'string' &&
-      typeof entry.event.involvedObject === 'object' &&
-      Number.isSafeInteger(entry.count) &&
-      isMoment(entry.first) &&
-      isMoment(entry.last);
-    return isWhole ? (entry as JournalEntry) : undefined;
+    const { event, count, first, last } = JSON.parse(line) as Partial<JournalEntry>;
+    const someTime = toTimestamp(0);
+    const whole = wholeEvent({ ...event, count, firstTimestamp: someTime, lastTimestamp: someTime });
+    if (!whole || !isMoment(first) || !isMoment(last)) return undefined;
+    const { firstTimestamp: _, lastTimestamp: __, count: ___, ...kept } = whole;
+    return { event: kept, count: whole.count, first, last };
   } catch {
     return undefined;
   }
 }
 
-function isMoment(moment: Partial<Moment> | undefined): boolean {
+function isMoment(moment: Partial<Moment> | undefined): moment is Moment {
   return (
     typeof moment?.boot === 'string' &&
-    typeof moment.uptimeMs === 'number' &&
-    typeof moment.wallMs === 'number'
+    isTime(moment.uptimeMs) &&
+    isTime(moment.wallMs) &&
+    (moment.hubMs === undefined || isTime(moment.hubMs))
   );
+}
+
+function isTime(ms: unknown): boolean {
+  return typeof ms === 'number' && Math.abs(ms) <= MOST_MS;
 }

@@ -5,6 +5,7 @@
  */
 import { isConditionTrue } from '../../shared/kube/conditions.js';
 import type { NodeStatus } from '../../shared/kube/node.js';
+import { wholeEvent } from '../../shared/link/event-shape.js';
 import type {
   EventsReport,
   MirrorPod,
@@ -114,7 +115,10 @@ export class Outbox implements Reports {
     this.#queueFlush();
   }
 
-  putEvent(event: ReportedEvent): void {
+  /** Cut to what the hub takes, before anything counts or keeps it. */
+  putEvent(reported: ReportedEvent): void {
+    const event = wholeEvent(reported);
+    if (!event) return;
     if (this.#journal && !this.#send) {
       this.#journal.add(event);
       return;

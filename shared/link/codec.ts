@@ -1,6 +1,7 @@
 /** Frames to typed messages and back. Nothing decoded leaves this file unchecked. */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { Packr } from 'msgpackr';
+import { wholeEvents } from './event-shape.js';
 import { checkStructure } from './frame-structure.js';
 import {
   type AttachStreamRequest,
@@ -125,26 +126,7 @@ const FROM_AGENT: { [K in FromAgent['kind']]: Shape<Of<K>> } = {
   }),
   events: record<Of<'events'>>({
     kind: oneOf('events'),
-    items: list(
-      record<Of<'events'>['items'][number]>({
-        involvedObject: record<Of<'events'>['items'][number]['involvedObject']>({
-          kind: optional(name),
-          namespace: optional(name),
-          name: optional(name),
-          uid: optional(uid),
-          apiVersion: optional(name),
-          resourceVersion: optional(name),
-          fieldPath: optional(text(1_024)),
-        }),
-        type: oneOf('Normal', 'Warning'),
-        reason: text(128),
-        message: note,
-        count: integer(1, 2 ** 31),
-        firstTimestamp: timestamp,
-        lastTimestamp: timestamp,
-      }),
-      1_000,
-    ),
+    items: wholeEvents,
   }),
   meters: record<Of<'meters'>>({
     kind: oneOf('meters'),

@@ -8,6 +8,7 @@ import { Journal } from '../../agent/link/journal.js';
 import { journalFile } from '../../agent/link/journal-file.js';
 import { Outbox } from '../../agent/link/outbox.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
+import { decodeFromAgent, encodeMessage } from '../../shared/link/codec.js';
 import type { EventsReport, ReportedEvent, StatusReport } from '../../shared/link/messages.js';
 import { ManualClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
@@ -80,14 +81,14 @@ class Host {
     this.hubMs = undefined;
   }
 
-  open(): Promise<Journal> {
+  open(file = journalFile(this.path)): Promise<Journal> {
     const moment = (): Moment => ({
       boot: this.boot,
       uptimeMs: this.clock.monotonic() - this.#bootedAt,
       wallMs: 7,
       ...(this.hubMs === undefined ? {} : { hubMs: this.hubMs + this.clock.monotonic() - 1_000_000 }),
     });
-    return Journal.open({ file: journalFile(this.path), moment, clock: this.clock, log: silentLogger });
+    return Journal.open({ file, moment, clock: this.clock, log: silentLogger });
   }
 }
 
@@ -184,6 +185,58 @@ describe('the journal', () => {
     assert.equal((await host.open()).size, 0);
   });
 
+  test('a line that the hub would not take costs itself alone, whatever is wrong in it', async (context) => {
+    const host = new Host(join(temporaryDirectory(context), 'journal'));
+    const journal = await host.open();
+    journal.add(eventOf('First'));
+    await journal.flush();
+    const line = JSON.parse(readFileSync(host.path, 'utf8')) as Record<string, Record<string, unknown>>;
+    const withEvent = (part: object) => ({ ...line, event: { ...line.event, ...part } });
+    const wrong = [
+      withEvent({ involvedObject: null }),
+      withEvent({ involvedObject: { kind: 7 } }),
+      withEvent({ type: 'Odd' }),
+      { ...line, count: 0 },
+      { ...line, event: null },
+      { ...line, first: { ...line.first, uptimeMs: 1e300 } },
+      { ...line, last: { ...line.last, hubMs: 'noon' } },
+    ];
+    for (const each of [...wrong, withEvent({ reason: 'Last' })])
+      appendFileSync(host.path, `${JSON.stringify(each)}\n`);
+    const next = await host.open();
+    assert.deepEqual(
+      told(next).map(({ reason }) => reason),
+      ['First', 'Last'],
+    );
+  });
+
+  test('long messages: the file stays bounded, with the newest, and what is rewritten counts for the day', async (context) => {
+    const host = new Host(join(temporaryDirectory(context), 'journal'));
+    let bytes = 0;
+    const file = journalFile(host.path);
+    const counting: typeof file = {
+      ...file,
+      append: (text) => {
+        bytes += text.length;
+        return file.append(text);
+      },
+      replace: (text) => {
+        bytes += text.length;
+        return file.replace(text);
+      },
+    };
+    const journal = await host.open(counting);
+    for (let number = 0; number < 600; number += 1) {
+      const event = eventOf('Unhealthy', `pod-${number}`);
+      journal.add({ ...event, message: 'x'.repeat(1_000) });
+      if (number % 10 === 0) await journal.flush();
+    }
+    await journal.flush();
+    assert.ok(readFileSync(host.path).length <= 128 * 1024);
+    assert.ok(bytes <= 512 * 1024, `${bytes} bytes were written on one day`);
+    assert.ok((await host.open()).size > 50);
+  });
+
   test('is bounded: two hundred Events, 128 KiB of file, half a mebibyte a day', async (context) => {
     const host = new Host(join(temporaryDirectory(context), 'journal'));
     const journal = await host.open();
@@ -229,4 +282,32 @@ test('the outbox tells what was missed behind its first report, and again until 
   outbox.open(send);
   outbox.acknowledge(7);
   assert.deepEqual(reasons().slice(9), ['status']);
+});
+
+test('what a probe shouted while nobody could be told is told cut, taken by the hub, and forgotten', async () => {
+  const clock = new ManualClock(1_000_000);
+  let boot = 'before';
+  const moment = (): Moment => ({
+    ...{ boot, uptimeMs: clock.monotonic(), wallMs: 0 },
+    ...(boot === 'after' && { hubMs: clock.now() }),
+  });
+  const journal = await Journal.open({ moment, clock, log: silentLogger });
+  const outbox = new Outbox(clock, undefined, undefined, journal);
+  const sent: (StatusReport | EventsReport)[] = [];
+  outbox.putNode({});
+  const shout = '\u{1F525}'.repeat(5_120);
+  outbox.putEvent({ ...eventOf('R'.repeat(500)), message: shout });
+  outbox.putEvent({ ...eventOf('Short'), message: 'y'.repeat(1_000) });
+  boot = 'after';
+  outbox.open((message) => void sent.push(message));
+  outbox.acknowledge(1);
+  const report = sent.find(({ kind }) => kind === 'events') as EventsReport;
+  assert.deepEqual(decodeFromAgent(encodeMessage(report)), report, 'the hub has nothing to cut');
+  assert.equal(report.items.length, 2);
+  for (const { message } of report.items) {
+    assert.ok(message.length <= 1_024, `${message.length} characters`);
+    assert.match(message, / \.\.\. \(time estimated: [a-z ]+\)$/);
+  }
+  outbox.acknowledge(2);
+  assert.equal(journal.size, 0);
 });

@@ -125,3 +125,29 @@ test('random bytes never get past the codec, and never break it', () => {
     if (message?.kind === 'hello') assert.equal(typeof message.node, 'string');
   }
 });
+
+test('an Event too long is cut, and what is no Event costs neither the others nor the session', () => {
+  const time = '2026-01-01T00:00:00Z';
+  const event = {
+    ...{ involvedObject: { kind: 'Pod', name: 'p' }, type: 'Warning', reason: 'Unhealthy', message: 'no' },
+    ...{ count: 1, firstTimestamp: time, lastTimestamp: time },
+  };
+  const items = [
+    { ...event, message: 'x'.repeat(10_240) },
+    { ...event, involvedObject: null },
+    { ...event, count: 0 },
+    'rubbish',
+    { ...event, reason: 'R'.repeat(129) },
+    event,
+  ];
+  const decoded = decodeFromAgent(plain({ kind: 'events', items }));
+  assert.deepEqual(decoded, {
+    kind: 'events',
+    items: [
+      { ...event, message: `${'x'.repeat(1_020)} ...` },
+      { ...event, reason: `${'R'.repeat(124)} ...` },
+      event,
+    ],
+  });
+  assert.throws(() => decodeFromAgent(plain({ kind: 'events', items: {} })), ProtocolError);
+});
