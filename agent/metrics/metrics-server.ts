@@ -1,5 +1,5 @@
 /** Serves the agent's own numbers on this host alone: `/metrics` for Prometheus, `/healthz` for whoever looks whether it lives. */
-import { chmodSync, rmSync } from 'node:fs';
+import { lstatSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 
@@ -36,16 +36,15 @@ export class MetricsServer {
   /** Answers the port; 0 of a socket. Throws `ExitError` when the address cannot be had. */
   async start(): Promise<number> {
     const address = this.#address;
-    // Left by a predecessor that was killed: the data directory's lock says that none lives.
-    if ('path' in address) rmSync(address.path, { force: true });
+    if ('path' in address) removeLeftover(address.path);
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', (error) => {
         const where = 'path' in address ? address.path : `${address.host}:${address.port}`;
-        reject(new ExitError(EXIT_CODES.environment, `Cannot serve metrics at ${where}: ${error.message}.`));
+        reject(cannotServe(where, error.message));
       });
-      this.#server.listen(address, resolve);
+      if ('path' in address) privately(() => this.#server.listen(address, resolve));
+      else this.#server.listen(address, resolve);
     });
-    if ('path' in address) chmodSync(address.path, 0o600);
     const bound = this.#server.address();
     return typeof bound === 'object' && bound ? bound.port : 0;
   }
@@ -53,5 +52,28 @@ export class MetricsServer {
   async stop(): Promise<void> {
     this.#server.closeAllConnections();
     await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  }
+}
+
+function cannotServe(where: string, why: string): ExitError {
+  return new ExitError(EXIT_CODES.environment, `Cannot serve metrics at ${where}: ${why}.`);
+}
+
+/** A predecessor that was killed left its socket: the data directory's lock says that none lives. Anything else is not ours to remove. */
+function removeLeftover(path: string): void {
+  const there = lstatSync(path, { throwIfNoEntry: false });
+  if (!there) return;
+  if (!there.isSocket())
+    throw cannotServe(path, 'what is there is no socket; remove it, or name another path');
+  rmSync(path);
+}
+
+/** What `make` makes before it returns, this user alone can open: there is no moment at which others could. */
+function privately(make: () => void): void {
+  const before = process.umask(0o177);
+  try {
+    make();
+  } finally {
+    process.umask(before);
   }
 }

@@ -1,6 +1,8 @@
 /** What the agent shows of itself on its own host. */
 import assert from 'node:assert/strict';
+import { readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
@@ -103,4 +105,29 @@ test('it is served on this host alone, by a port or a socket; what is taken is t
     await socket.stop();
     await port.stop();
   }
+});
+
+test('of what lies at its path only a socket is removed, and nobody else can open the new one', async (context) => {
+  const folder = temporaryDirectory(context);
+  const taken = join(folder, 'kept');
+  writeFileSync(taken, 'mine');
+  await assert.rejects(new MetricsServer({ path: taken }, () => '').start(), /what is there is no socket/);
+  assert.equal(readFileSync(taken, 'utf8'), 'mine');
+  const link = join(folder, 'link');
+  symlinkSync(taken, link);
+  await assert.rejects(new MetricsServer({ path: link }, () => '').start(), ExitError);
+  const nowhere = new MetricsServer({ path: join(folder, 'no', 'a.sock') }, () => '');
+  await assert.rejects(nowhere.start(), ExitError);
+
+  const path = join(folder, 'a.sock');
+  const killed = createServer();
+  await new Promise<void>((done) => killed.listen(path, done));
+  const server = new MetricsServer({ path }, () => '');
+  const umask = process.umask();
+  const starting = server.start();
+  assert.equal(statSync(path).mode & 0o777, 0o600, 'from its first moment on');
+  assert.equal(process.umask(), umask);
+  await starting;
+  await server.stop();
+  await new Promise((done) => killed.close(done));
 });
