@@ -2,8 +2,9 @@
  * The structured logger: one JSON line an event, `msg` constant text, values as fields. Written here and not taken from a
  * library, for one that can do more is a seventh of the agent's code and a tenth of its start.
  */
-import { mkdirSync, openSync, writeSync } from 'node:fs';
+import { mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { lineWriter } from './line-writer.js';
 
 /** With fields or without. An Error stands in the field `err`. */
 export interface LogLine {
@@ -36,19 +37,16 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'stringData',
 ]);
 
-/** A reader of our output that is behind is given so long before the next try, ms. */
-const FULL_PIPE_PAUSE_MS = 10;
-
 /** A logger for one program; components take `log.child({ component })`. Writes to stderr. */
 export function createLogger(level: LogLevel): Logger {
-  return loggerOf(level, (line) => writeWhole(2, line), '');
+  return loggerOf(level, lineWriter(2), '');
 }
 
 /** Appends to a file that only its owner can read; made with its directory when it is missing. */
 export function createFileLogger(path: string): Logger {
   mkdirSync(dirname(path), { recursive: true });
   const file = openSync(path, 'a', 0o600);
-  return loggerOf('info', (line) => writeWhole(file, line), '');
+  return loggerOf('info', lineWriter(file), '');
 }
 
 /** Swallows everything: for tests and for tools that print results instead. */
@@ -103,17 +101,4 @@ function toldError(error: Error): Record<string, unknown> {
   const { code, reason } = error as { code?: unknown; reason?: unknown };
   const why = cause instanceof Error ? cause.message : cause;
   return { type: name, message, code, reason, ...(why === undefined ? {} : { cause: String(why) }), stack };
-}
-
-/** Waits for a reader that is behind; a line that nobody can take any more is lost, and the program goes on. */
-function writeWhole(file: number, line: string): void {
-  let rest = Buffer.from(line);
-  while (rest.length > 0) {
-    try {
-      rest = rest.subarray(writeSync(file, rest));
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, FULL_PIPE_PAUSE_MS);
-    }
-  }
 }
