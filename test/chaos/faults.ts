@@ -117,8 +117,13 @@ export class Faults {
     const first = all?.filter(({ state, attempt }) => state === 'running' && attempt === 0) ?? [];
     const victim = first[index % Math.max(first.length, 1)];
     if (!engine || !victim) return;
-    if (kind === 'remove container') return engine.remove(victim.id);
-    return engine.kill(victim.id);
+    try {
+      await (kind === 'remove container' ? engine.remove(victim.id) : engine.kill(victim.id));
+    } catch (error) {
+      // It ended by itself, or its engine did, since it was chosen: then there was nothing to hit any more.
+      const now = await engine.all().catch(() => []);
+      if (now.some(({ id, state }) => id === victim.id && state === 'running')) throw error;
+    }
   }
 
   async #lose(host: ChaosHost, percent: number, forMs: number): Promise<void> {
