@@ -9,12 +9,14 @@ import { FakeEngine } from '../../agent/runtime/fake-engine.js';
 import { openPort } from '../../agent/streams/ports.js';
 import { openProcess } from '../../agent/streams/processes.js';
 import { podKind } from '../../coordinator/kinds/index.js';
+import type { AuditEvent } from '../../shared/kube/audit.js';
 import { StreamError } from '../../shared/link/byte-stream.js';
 import { CHANNEL, closeFrame } from '../../shared/link/channel.js';
 import { STREAM_WINDOW_BYTES } from '../../shared/link/messages.js';
 import { systemClock } from '../../shared/process/clock.js';
 import { startTestApi, TEST_TOKEN, type TestApi } from '../harness/api.js';
 import { eventually } from '../harness/eventually.js';
+import { call } from '../harness/https-call.js';
 import { type BenchAgent, type HubBench, withHub } from '../harness/hub-bench.js';
 import { config } from '../laws/driver-fixture.js';
 
@@ -23,12 +25,19 @@ interface Bench extends HubBench {
   agent1: BenchAgent;
   /** Commands that were started and whose streams are open. */
   open: Set<ExecProcess>;
+  /** Status codes of what was audited. */
+  audited: number[];
 }
 
 /** A Pod `p` with a container `c` on a host `n1`. */
 function withPod(rule: string, check: (bench: Bench) => Promise<void>): void {
   withHub(rule, async (hub) => {
-    const api = await startTestApi({ streams: hub.hub.streams });
+    const audited: number[] = [];
+    const record = ({ verb, responseStatus }: AuditEvent) => {
+      if (verb === 'create') audited.push(responseStatus.code ?? 0);
+    };
+    const audit = { path: '', newId: () => 'id', record, flush: async () => undefined };
+    const api = await startTestApi({ streams: hub.hub.streams, audit });
     const spec = { containers: [{ name: 'c', image: 'app:1' }], nodeName: 'n1' };
     const pod = await api.registry.create(podKind, 'default', { metadata: { name: 'p' }, spec });
     const driver = new FakeDriver(new FakeEngine({ clock: systemClock }), {
@@ -50,7 +59,7 @@ function withPod(rule: string, check: (bench: Bench) => Promise<void>): void {
     };
     await eventually(() => agent1.link.phase === 'live' && hub.hub.connected === 1);
     try {
-      await check({ ...hub, api, agent1, open });
+      await check({ ...hub, api, agent1, open, audited });
     } finally {
       await api.stop();
     }
@@ -141,6 +150,44 @@ withPod(
     assert.match(foreign.refusal, /^400 .*container none is not valid/);
   },
 );
+
+withPod('what is no handshake starts nothing, and is answered and audited once', async (bench) => {
+  const { api, open, audited } = bench;
+  const path = '/api/v1/namespaces/default/pods/p/';
+  const good = {
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+    'sec-websocket-protocol': 'v5.channel.k8s.io',
+  };
+  const faults: [string, Record<string, string>][] = [
+    [`GET ${path}${CAT}`, { 'sec-websocket-key': 'bad' }],
+    [`GET ${path}${CAT}`, { 'sec-websocket-version': '12' }],
+    [`GET ${path}${CAT}`, { 'sec-websocket-protocol': 'v5.channel.k8s.io, v5.channel.k8s.io' }],
+    [`POST ${path}${CAT}`, {}],
+    [
+      `GET ${path}portforward?ports=80`,
+      { 'sec-websocket-protocol': 'SPDY/3.1+portforward.k8s.io', 'sec-websocket-key': 'bad' },
+    ],
+  ];
+  let asked = 0;
+  for (const [line, fault] of faults) {
+    for (const [token, code] of [
+      [TEST_TOKEN, 400],
+      [null, 401],
+    ] as const) {
+      for (const origin of [{}, { origin: api.url }] as Record<string, string>[]) {
+        const answer = await call(api, line, { token, headers: { ...good, ...fault, ...origin } });
+        asked += 1;
+        assert.deepEqual([answer.code, answer.json().kind], [code, 'Status'], JSON.stringify(fault));
+        await eventually(() => audited.length === asked || JSON.stringify([audited, line, fault]));
+        assert.equal(audited.at(-1), code);
+      }
+    }
+  }
+  assert.equal(open.size, 0);
+});
 
 withPod('an exit code is a Status; stderr has a channel of its own', async ({ api }) => {
   const failing = await Client.open(api, 'exec?command=exit&command=7&stdout=true');

@@ -62,7 +62,7 @@ export class UpgradeHandler {
       line.identity = await this.#admit(request, info);
       const upgrade = { request, socket, head, info: podRequest(info), signal: closing.signal };
       const serve = await this.#prepare(upgrade);
-      await serve().catch((error: unknown) => this.#cut(socket, error));
+      await serve().catch((error: unknown) => this.#cut(upgrade, error));
     } catch (error) {
       code = await this.#refuse({ request, socket, head }, error);
     } finally {
@@ -72,9 +72,9 @@ export class UpgradeHandler {
     }
   }
 
-  /** There is no way left to say it to the client. */
-  #cut(socket: Duplex, error: unknown): void {
-    this.#parts.log.error({ err: error }, 'a connection failed unexpectedly');
+  /** There is no way left to say it to the client, which may have gone itself. */
+  #cut({ socket, signal }: Pick<Upgrade, 'socket' | 'signal'>, error: unknown): void {
+    if (!signal.aborted) this.#parts.log.error({ err: error }, 'a connection failed unexpectedly');
     socket.destroy();
   }
 

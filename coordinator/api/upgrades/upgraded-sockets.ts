@@ -5,6 +5,7 @@ import { createWebSocketStream, type WebSocket, WebSocketServer } from 'ws';
 import { type ApiError, badRequest } from '../../../shared/kube/status.js';
 import { statusFrame } from '../../../shared/link/channel.js';
 import { closeSocket, sendMessage } from './frame-queue.js';
+import { handshakeFault, protocolsFault, protocolsOf } from './handshake.js';
 import type { Upgrade } from './upgrade.js';
 
 /** Newest first. Version 5 adds the end of the input; without it, the input ends with the connection. */
@@ -32,51 +33,55 @@ export class UpgradedSockets {
     });
   }
 
-  /** Throws 400 when the client offers no protocol of ours. */
+  /** Throws 400 when the client offers no protocol of ours, or what is no handshake. */
   processProtocol({ request }: Upgrade): 'spdy' | 'channels' {
     if (offersSpdy(request, PROCESS_PROTOCOL)) return 'spdy';
-    if (offersChannels(request)) return 'channels';
+    if (offersChannels(request)) {
+      refuseFault(handshakeFault(request) ?? protocolsFault(request));
+      return 'channels';
+    }
     throw badRequest(`only WebSocket and SPDY/3.1 with ${CHANNEL_PROTOCOLS.join(' or ')} are served here`);
   }
 
-  /** After one of the above has said so. */
-  acceptChannels({ request, socket, head }: Omit<Upgrade, 'info' | 'signal'>): Promise<WebSocket> {
-    return new Promise((resolve) => this.#channels.handleUpgrade(request, socket, head, resolve));
+  /** After one of the above has said so. Rejects when the connection closes before it is open. */
+  acceptChannels(upgrade: Omit<Upgrade, 'info' | 'signal'>): Promise<WebSocket> {
+    return opened(this.#channels, upgrade);
   }
 
   /**
    * A browser tells its page nothing of a refused upgrade. That of our own pages is opened, and ends with the Status on its channel.
    * False for every other client: it can read an HTTP answer.
    */
-  async refuseOwnPage(
-    { request, socket, head }: Omit<Upgrade, 'info' | 'signal'>,
-    error: ApiError,
-  ): Promise<boolean> {
+  async refuseOwnPage(upgrade: Omit<Upgrade, 'info' | 'signal'>, error: ApiError): Promise<boolean> {
+    const { request, socket } = upgrade;
     const { origin, host } = request.headers;
     const isOwnPage = origin !== undefined && origin === `https://${host}`;
     if (!isOwnPage || !socket.writable || !offersChannels(request)) return false;
-    const opened = await this.acceptChannels({ request, socket, head });
-    opened.on('error', () => opened.terminate());
-    await sendMessage(opened, statusFrame(error.toStatus()));
-    await closeSocket(opened);
+    if (handshakeFault(request) ?? protocolsFault(request)) return false;
+    // Gone meanwhile: there is nobody left to be told.
+    const page = await this.acceptChannels(upgrade).catch(() => undefined);
+    if (!page) return true;
+    page.on('error', () => page.terminate());
+    await sendMessage(page, statusFrame(error.toStatus()));
+    await closeSocket(page);
     return true;
   }
 
-  /** Throws 400 when the client offers no protocol of ours. */
+  /** Throws 400 when the client offers no protocol of ours, or what is no handshake. */
   portForwardProtocol(upgrade: Upgrade): 'tunnel' | 'spdy' | 'channels' {
     const { request } = upgrade;
-    if (isWebSocket(request) && protocolsOf(request).includes(TUNNEL_PROTOCOL)) return 'tunnel';
+    if (isWebSocket(request) && protocolsOf(request).includes(TUNNEL_PROTOCOL)) {
+      refuseFault(handshakeFault(request));
+      return 'tunnel';
+    }
     return offersSpdy(request, PORT_FORWARD_PROTOCOL) ? 'spdy' : this.processProtocol(upgrade);
   }
 
-  /** The bytes of SPDY out of a WebSocket's messages. */
-  async acceptTunnel({ request, socket, head }: Upgrade): Promise<Duplex> {
+  /** The bytes of SPDY out of a WebSocket's messages. Rejects when the connection closes before it is open. */
+  async acceptTunnel(upgrade: Upgrade): Promise<Duplex> {
     // The library takes "/" for no part of a name, as RFC 6455 has it; kubectl uses it all the same.
-    delete request.headers['sec-websocket-protocol'];
-    const tunnel = await new Promise<WebSocket>((resolve) =>
-      this.#tunnels.handleUpgrade(request, socket, head, resolve),
-    );
-    return createWebSocketStream(tunnel);
+    delete upgrade.request.headers['sec-websocket-protocol'];
+    return createWebSocketStream(await opened(this.#tunnels, upgrade));
   }
 
   /** SPDY on the connection itself. */
@@ -93,6 +98,28 @@ export class UpgradedSockets {
   }
 }
 
+/** The library never calls back for what it refuses: it closes the connection. */
+function opened(
+  server: WebSocketServer,
+  { request, socket, head }: Omit<Upgrade, 'info' | 'signal'>,
+): Promise<WebSocket> {
+  return new Promise((resolve, reject) => {
+    const gone = () => reject(new Error('the connection closed before it was open'));
+    socket.once('close', gone);
+    if (socket.destroyed) gone();
+    else {
+      server.handleUpgrade(request, socket, head, (connection) => {
+        socket.off('close', gone);
+        resolve(connection);
+      });
+    }
+  });
+}
+
+function refuseFault(fault: string | undefined): void {
+  if (fault !== undefined) throw badRequest(fault);
+}
+
 function isWebSocket({ headers }: IncomingMessage): boolean {
   return headers.upgrade?.toLowerCase() === 'websocket';
 }
@@ -105,8 +132,4 @@ function offersChannels(request: IncomingMessage): boolean {
 function offersSpdy({ headers }: IncomingMessage, protocol: string): boolean {
   const versions = String(headers['x-stream-protocol-version'] ?? '').split(/\s*,\s*/);
   return headers.upgrade?.toLowerCase() === 'spdy/3.1' && versions.includes(protocol);
-}
-
-function protocolsOf({ headers }: IncomingMessage): string[] {
-  return (headers['sec-websocket-protocol'] ?? '').split(/\s*,\s*/);
 }
