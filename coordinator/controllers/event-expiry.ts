@@ -38,9 +38,11 @@ export class EventExpiry {
   async run(): Promise<number> {
     const now = this.#clock.now();
     const { records, resourceVersion } = await this.#registry.list(eventKind);
-    const marks = this.#marks ?? (await this.#readMarks(records));
+    const marks = this.#marks ?? (await this.#readMarks(records, now));
     this.#marks = marks;
-    marks.push({ revision: Number(resourceVersion), at: Math.max(now, marks.at(-1)?.at ?? 0) });
+    // The clock was ahead: what is stored has happened by now at the latest.
+    for (const mark of marks) mark.at = Math.min(mark.at, now);
+    marks.push({ revision: Number(resourceVersion), at: now });
     const due = marks.findLast(({ at }) => now - at > EVENT_TTL_MS);
     if (!due) return 0;
     marks.splice(0, marks.indexOf(due) + 1);
@@ -51,13 +53,13 @@ export class EventExpiry {
     return expired.length;
   }
 
-  /** When those that are there happened, as they say themselves. */
-  async #readMarks(records: readonly ObjectRecord<KubeEvent>[]): Promise<Mark[]> {
+  /** When those that are there happened, as they say themselves; but none in the future, whatever its writer says. */
+  async #readMarks(records: readonly ObjectRecord<KubeEvent>[], now: number): Promise<Mark[]> {
     const slice = new Slice(this.#clock);
     const marks: Mark[] = [];
     let [newest, until] = [{ revision: 0, at: 0 }, 0];
     for (const record of records.toSorted((one, other) => one.revision - other.revision)) {
-      const at = Math.max(newest.at, lastHappened(record.object()));
+      const at = Math.max(newest.at, Math.min(now, lastHappened(record.object())));
       if (at >= until) {
         newest = { revision: 0, at };
         until = at + MARK_MS;

@@ -11,7 +11,7 @@ import { Compaction } from '../../coordinator/store/compaction.js';
 import { MemoryStore } from '../../coordinator/store/memory-store.js';
 import { openSqliteStore } from '../../coordinator/store/sqlite-store.js';
 import { Expired } from '../../coordinator/store/store.js';
-import { ManualClock } from '../../shared/process/clock.js';
+import { type Clock, ManualClock } from '../../shared/process/clock.js';
 import { ExitError } from '../../shared/process/exit-error.js';
 import { silentLogger } from '../../shared/process/log.js';
 import { type ControlPlane, joinNode, withControlPlane } from '../harness/control-plane.js';
@@ -89,6 +89,42 @@ describe('event expiry', () => {
     assert.equal(await expiry.run(), 1);
     assert.deepEqual(await eventsIn(plane), [['Again', 2]]);
     await plane.advance(2 * HALF_AN_HOUR);
+    assert.equal(await expiry.run(), 1);
+    assert.deepEqual(await eventsIn(plane), []);
+  });
+
+  withControlPlane('one that says that it happens in the future holds up none', async (plane) => {
+    const tell = await teller(plane);
+    const involvedObject = { kind: 'Node', name: 'n1' };
+    const future = { metadata: { name: 'later' }, involvedObject, lastTimestamp: '2999-01-01T00:00:00Z' };
+    await plane.registry.create(eventKind, 'default', future);
+    const expiry = new EventExpiry(plane.registry, plane.clock);
+    assert.equal(await expiry.run(), 0);
+    tell('After');
+    await plane.advance(1_000);
+    assert.equal(await expiry.run(), 0);
+    await plane.advance(2 * HALF_AN_HOUR + 1_000);
+    assert.equal(await expiry.run(), 2);
+    assert.deepEqual(await eventsIn(plane), []);
+  });
+
+  withControlPlane('a clock that was ahead for a while holds up none', async (plane) => {
+    const tell = await teller(plane);
+    let ahead = 365 * 86_400_000;
+    const { clock: right } = plane;
+    const clock: Clock = {
+      now: () => right.now() + ahead,
+      monotonic: () => right.monotonic(),
+      after: (delayMs, action) => right.after(delayMs, action),
+      turn: () => right.turn(),
+    };
+    const expiry = new EventExpiry(plane.registry, clock);
+    assert.equal(await expiry.run(), 0);
+    ahead = 0;
+    tell('After');
+    await plane.advance(1_000);
+    assert.equal(await expiry.run(), 0);
+    await plane.advance(2 * HALF_AN_HOUR + 1_000);
     assert.equal(await expiry.run(), 1);
     assert.deepEqual(await eventsIn(plane), []);
   });
