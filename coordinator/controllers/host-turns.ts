@@ -1,5 +1,11 @@
 /** Writes turns on Pods for their hosts to carry out, and takes them away again (`shared/kube/host-turn.ts`). */
-import { type HostTurn, TURN_ANNOTATION, turnOn, withdrawalText } from '../../shared/kube/host-turn.js';
+import {
+  type HostTurn,
+  TURN_ANNOTATION,
+  turnOn,
+  withdrawalText,
+  withdrawnFrom,
+} from '../../shared/kube/host-turn.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
@@ -9,6 +15,9 @@ import type { HostTurnTerms } from '../decisions/host-turn-terms.js';
 import { podKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
 import type { DaemonPodModels } from './daemon-pod-models.js';
+
+/** What stands there is left as it is. */
+const UNCHANGED = Symbol('unchanged');
 
 export class HostTurns {
   readonly #registry: Pick<Registry, 'modify'>;
@@ -32,21 +41,25 @@ export class HostTurns {
     const isSame = present?.metadata.labels?.[REVISION_HASH_LABEL] === hash;
     const successor = present && isSame ? present : this.successor(daemonSet, hash, old.spec.nodeName ?? '');
     const turn: HostTurn = { successor, ...terms };
-    return this.#annotate(old, JSON.stringify(turn));
+    return this.#annotate(old, () => JSON.stringify(turn));
   }
 
   /**
    * Takes the turn back, which is not done with that: the host may begin until it hears of it. It says when it has
-   * (`WITHDRAWN`), and then `settle` ends it. Answers the Pod as written.
+   * (`WITHDRAWN`), and then `settle` ends it: one that is taken back already stays so. Answers the Pod as written.
    */
   withdraw(old: Pod): Promise<Pod> {
-    const turn = turnOn(old);
-    return this.#annotate(old, turn && withdrawalText(turn));
+    return this.#annotate(old, (stored) => {
+      if (withdrawnFrom(stored) !== undefined) return UNCHANGED;
+      // Of a copy: what is parsed is kept by its object, and this one changes.
+      const turn = turnOn({ ...stored });
+      return turn && withdrawalText(turn);
+    });
   }
 
   /** Nothing is left of the turn. Answers the Pod as written. */
   settle(old: Pod): Promise<Pod> {
-    return this.#annotate(old, undefined);
+    return this.#annotate(old, () => undefined);
   }
 
   /** What would take the place of the node's Pod. Without the time of its making: that is when the host begins. */
@@ -59,12 +72,19 @@ export class HostTurns {
     return { ...pod, metadata };
   }
 
-  async #annotate({ metadata }: Pod, text: string | undefined): Promise<Pod> {
-    const record = await this.#registry.modify(podKind, metadata, (stored): undefined => {
+  /** `textOf` answers what is to stand on the Pod as it is stored; undefined: nothing. */
+  async #annotate(
+    { metadata }: Pod,
+    textOf: (stored: Pod) => string | typeof UNCHANGED | undefined,
+  ): Promise<Pod> {
+    const record = await this.#registry.modify(podKind, metadata, (stored): undefined | false => {
       if (stored.metadata.uid !== metadata.uid)
         throw new ApiError('Conflict', 'the Pod is another one by now');
+      const text = textOf(stored);
+      if (text === UNCHANGED) return false;
       const { [TURN_ANNOTATION]: _, ...others } = stored.metadata.annotations ?? {};
       stored.metadata.annotations = text === undefined ? others : { ...others, [TURN_ANNOTATION]: text };
+      return undefined;
     });
     return record.object();
   }

@@ -1,0 +1,38 @@
+/** A turn that is taken back stands on its Pod until its host has spoken, however often it is taken back. */
+import assert from 'node:assert/strict';
+import { DaemonPodModels } from '../../coordinator/controllers/daemon-pod-models.js';
+import { HostTurns } from '../../coordinator/controllers/host-turns.js';
+import { daemonSetKind, podKind } from '../../coordinator/kinds/index.js';
+import { turnOn, turnTextOf, withdrawnFrom } from '../../shared/kube/host-turn.js';
+import { joinNode, withControlPlane } from '../harness/control-plane.js';
+
+withControlPlane(
+  'a second withdrawal, of a Pod as old or as new as may be, leaves the first',
+  async (plane) => {
+    await joinNode(plane, 'n1');
+    const matchLabels = { app: 'web' };
+    const containers = [{ name: 'main', image: 'app:1' }];
+    const made = await plane.registry.create(daemonSetKind, 'default', {
+      metadata: { name: 'web' },
+      spec: {
+        selector: { matchLabels },
+        template: { metadata: { labels: matchLabels }, spec: { containers } },
+      },
+    });
+    const daemonSet = made.object();
+    const turns = new HostTurns(plane.registry, new DaemonPodModels(plane.registry));
+    const first = turns.successor(daemonSet, 'one', 'n1');
+    const old = (await plane.registry.create(podKind, 'default', first)).object();
+    assert.equal(withdrawnFrom(await turns.withdraw(old)), undefined, 'there was none');
+    const given = await turns.give({ daemonSet, hash: 'two' }, old, {});
+    const successor = turnOn(given)?.successor.metadata.name;
+    assert.ok(successor);
+    // Of one who has not seen the turn yet: what is stored counts.
+    const withdrawn = await turns.withdraw(old);
+    assert.equal(withdrawnFrom(withdrawn), successor);
+    for (const seen of [old, given, withdrawn]) {
+      assert.equal(withdrawnFrom(await turns.withdraw(seen)), successor);
+    }
+    assert.equal(turnTextOf(await turns.settle(withdrawn)), undefined);
+  },
+);
