@@ -1,7 +1,7 @@
 /** Sessions of the console: a cookie stands for a credential, and not for whoever can make a browser send it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ConsoleSessions } from '../../coordinator/api/console/sessions.js';
+import { ConsoleSessions, refuseForeignPage } from '../../coordinator/api/console/sessions.js';
 import { ApiError } from '../../shared/kube/status.js';
 import { ManualClock } from '../../shared/process/clock.js';
 
@@ -82,3 +82,27 @@ test("a user's least used session goes when there are too many, and nobody else'
   signIn('ann', 20);
   assert.equal(sessions.authorizationOf(request), undefined);
 });
+
+const CALLERS: [string, boolean, Record<string, string>][] = [
+  ['kubectl', true, {}],
+  ['a page of the console', true, { 'sec-fetch-site': 'same-origin', origin: 'https://c:6443' }],
+  ['its own, in a browser that does not say so', true, { origin: 'https://c:6443' }],
+  ['a page of another site', false, { 'sec-fetch-site': 'cross-site', origin: 'https://evil' }],
+  ['one that was navigated to', false, { 'sec-fetch-site': 'same-site' }],
+  ['a page of another site, in a browser that says its origin alone', false, { origin: 'https://evil' }],
+  ['a page of no origin', false, { origin: 'null' }],
+  ['a page over plain HTTP', false, { origin: 'http://c:6443' }],
+];
+for (const [who, may, headers] of CALLERS) {
+  test(`a certificate ${may ? 'counts' : 'does not count'} for a change by ${who}`, () => {
+    const changes = [
+      { method: 'POST', headers: { host: 'c:6443', ...headers } },
+      { method: 'GET', headers: { host: 'c:6443', upgrade: 'websocket', ...headers } },
+    ];
+    for (const change of changes) {
+      if (may) refuseForeignPage(change);
+      else assert.throws(() => refuseForeignPage(change), ApiError);
+    }
+    refuseForeignPage({ method: 'GET', headers: { host: 'c:6443', ...headers } });
+  });
+}

@@ -93,11 +93,14 @@ function isOwnPage({ upgrade, origin, host, ...headers }: IncomingHttpHeaders): 
 
 /**
  * Refuses a change that a page of somebody else had a browser send: a client certificate comes along by itself, as a cookie would.
- * Browsers say with each request where it comes from (`Sec-Fetch-Site`); other clients do not, and are let through. Throws 403.
+ * Browsers say with each request where it comes from (`Sec-Fetch-Site`, older ones `Origin` alone); other clients do not, and are let
+ * through. Throws 403.
  */
 export function refuseForeignPage({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): void {
-  const site = headers['sec-fetch-site'];
-  const changes = (method !== 'GET' && method !== 'HEAD') || headers.upgrade !== undefined;
-  if (!changes || site === undefined || site === 'same-origin' || isOwnPage(headers)) return;
+  const { 'sec-fetch-site': site, origin, host, upgrade } = headers;
+  const changes = (method !== 'GET' && method !== 'HEAD') || upgrade !== undefined;
+  const isForeign =
+    (site !== undefined && site !== 'same-origin') || (origin !== undefined && origin !== `https://${host}`);
+  if (!changes || !isForeign || isOwnPage(headers)) return;
   throw new ApiError('Forbidden', "a certificate counts for requests of the console's own pages alone");
 }
