@@ -23,6 +23,7 @@ const RETRY_MS = 1_000;
 
 /** How far a session has come. */
 interface Hearing {
+  session: HeardSession;
   /** What the host held at its hello. */
   held: ReadonlySet<string>;
   isSettled: boolean;
@@ -34,47 +35,61 @@ type HeardSession = Pick<Session, 'node' | 'phase'>;
 
 export class HeardHosts {
   readonly #parts: HeardHostsParts;
-  /** Of nodes that are unheard, until they are not. */
-  readonly #hearings = new WeakMap<HeardSession, Hearing>();
+  /** By the names of nodes that are unheard, until they are not: of each its last session. */
+  readonly #hearings = new Map<string, Hearing>();
 
   constructor(parts: HeardHostsParts) {
     this.#parts = parts;
+    parts.informers.pods.onChange(({ previous, current }) => {
+      // Nobody tells of a Pod that is gone.
+      if (!current && previous?.spec.nodeName) this.#judge(previous.spec.nodeName);
+    });
   }
 
   /** The host is let in, and held this at its hello. Without a restore there is nothing to hear. */
   welcomed(session: HeardSession, held: readonly string[]): void {
     if (this.#parts.sealer.restoredFrom === 0 || this.#isHeard(session.node)) return;
-    this.#hearings.set(session, { held: new Set(held), isSettled: false, told: new Set() });
+    this.#hearings.set(session.node, { session, held: new Set(held), isSettled: false, told: new Set() });
   }
 
   /** The store has what the host of this session holds. */
   settled(session: HeardSession): void {
-    const hearing = this.#hearings.get(session);
+    const hearing = this.#hearingOf(session);
     if (!hearing) return;
     hearing.isSettled = true;
-    this.#judge(session, hearing);
+    this.#judge(session.node);
   }
 
   /** The statuses of these Pods are stored as the host tells them. */
   told(session: HeardSession, uids: Iterable<string>): void {
-    const hearing = this.#hearings.get(session);
+    const hearing = this.#hearingOf(session);
     if (!hearing) return;
     for (const uid of uids) hearing.told.add(uid);
-    this.#judge(session, hearing);
+    this.#judge(session.node);
+  }
+
+  #hearingOf(session: HeardSession): Hearing | undefined {
+    const hearing = this.#hearings.get(session.node);
+    return hearing?.session === session ? hearing : undefined;
   }
 
   /** A Pod whose status is as old as the backup, or begins anew because it was given back, would count as out of service. */
-  #judge(session: HeardSession, { held, isSettled, told }: Hearing): void {
+  #judge(node: string): void {
+    const hearing = this.#hearings.get(node);
+    if (!hearing) return;
     const { informers, log, clock } = this.#parts;
-    const { node, phase } = session;
+    const { session, held, isSettled, told } = hearing;
     const isAwaited = ({ metadata: { uid = '' } }: Pod) => held.has(uid) && !told.has(uid);
-    if (phase !== 'live' || !isSettled || informers.pods.indexed(PODS_BY_NODE, node).some(isAwaited)) return;
-    this.#hearings.delete(session);
+    if (session.phase !== 'live' || !isSettled) return;
+    if (informers.pods.indexed(PODS_BY_NODE, node).some(isAwaited)) return;
+    this.#hearings.delete(node);
     this.#mark(node).catch((error: unknown) => {
       log.warn({ node, err: error }, 'host is not marked as heard, will try again');
       clock.after(RETRY_MS, () => {
-        this.#hearings.set(session, { held: new Set(), isSettled: true, told: new Set() });
-        this.settled(session);
+        // A later session speaks for itself.
+        if (this.#hearings.has(node)) return;
+        this.#hearings.set(node, { ...hearing, held: new Set() });
+        this.#judge(node);
       });
     });
   }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { encodeConfig, encodeDesired } from '../../coordinator/hub/desired-object.js';
 import { Sealer } from '../../coordinator/hub/seal.js';
-import { namespaceKind } from '../../coordinator/kinds/index.js';
+import { namespaceKind, podKind } from '../../coordinator/kinds/index.js';
 import { HEARD_IN_ERA } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { DesiredObject } from '../../shared/link/messages.js';
@@ -233,6 +233,21 @@ withRestored(
     });
     await eventually(() => heardIn() === bench.plane.store.era());
     assert.equal(marks[0], 'Running');
+  },
+);
+
+withRestored(
+  'a host is heard as well when the Pod that it was to tell of leaves the store',
+  async (bench) => {
+    const heardIn = () =>
+      bench.plane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[HEARD_IN_ERA];
+    await host(bench, [given(podOf('p'), BACKUP_REVISION + 3)]);
+    await eventually(() => known(bench) !== undefined);
+    await bench.plane.settle();
+    assert.equal(heardIn(), undefined);
+    const ref = { namespace: 'default', name: 'p' };
+    await bench.plane.registry.delete(podKind, ref, { gracePeriodSeconds: 0 });
+    await eventually(() => heardIn() === bench.plane.store.era());
   },
 );
 
