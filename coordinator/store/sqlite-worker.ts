@@ -21,13 +21,14 @@ class Connection {
   readonly #update;
   readonly #remove;
   readonly #changes: HistoryChanges;
+  readonly #reads = new Set<Promise<unknown>>();
   readonly #before;
   readonly #forget;
 
   constructor(path: string) {
     const database = openDatabase(path);
     this.#database = database;
-    this.#changes = new HistoryChanges(database);
+    this.#changes = new HistoryChanges(database, nextTurn);
     this.#rememberNothing = database.prepare<[number, string]>(
       'INSERT INTO history (revision, key) VALUES (?, ?)',
     );
@@ -62,7 +63,7 @@ class Connection {
         this.#commit(call.commit);
         return [];
       case 'changes':
-        return this.#changes.read(call).map(toChange);
+        return (await this.#read(this.#changes.read(call))).map(toChange);
       case 'before':
         return this.#before
           .all({ ...call, from: call.prefix, to: `${call.prefix}\u{10ffff}` })
@@ -89,7 +90,26 @@ class Connection {
     })();
   }
 
+  async #read<T>(reading: Promise<T>): Promise<T> {
+    this.#reads.add(reading);
+    try {
+      return await reading;
+    } finally {
+      this.#reads.delete(reading);
+    }
+  }
+
   async #compact(revision: number): Promise<void> {
+    // Who asked before this may still be shown what goes now.
+    await Promise.allSettled(this.#reads);
+    try {
+      await this.#deleteUntil(revision);
+    } finally {
+      this.#changes.forget();
+    }
+  }
+
+  async #deleteUntil(revision: number): Promise<void> {
     this.#database.prepare('UPDATE compaction SET revision = max(revision, ?)').run(revision);
     while (this.#database.open) {
       if (this.#forget.run({ revision, limit: COMPACTION_SLICE }).changes < COMPACTION_SLICE) return;

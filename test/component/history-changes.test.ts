@@ -44,12 +44,12 @@ async function write(dataDir: string, numbers: readonly number[]): Promise<Writt
   return written;
 }
 
-function readInPages(dataDir: string, limit: number): Written[] {
+async function readInPages(dataDir: string, limit: number): Promise<Written[]> {
   const database = file(dataDir);
-  const changes = new HistoryChanges(database);
+  const changes = new HistoryChanges(database, systemClock.turn);
   const read: Written[] = [];
   for (let after = 0; ; after = read.at(-1)?.revision ?? 0) {
-    const rows = changes.read({ after, until: Number.MAX_SAFE_INTEGER, limit });
+    const rows = await changes.read({ after, until: Number.MAX_SAFE_INTEGER, limit });
     if (rows.length === 0) break;
     for (const { revision, key, value, previousValue } of rows) {
       read.push({ revision, key, value: value?.toString(), previous: previousValue?.toString() });
@@ -65,10 +65,44 @@ test('every change is read back with the value after it and before it, in pages 
     fc.asyncProperty(numbers, fc.integer({ min: 1, max: 7 }), async (keys, limit) => {
       const dataDir = temporaryDirectory(context);
       const written = await write(dataDir, keys);
-      assert.deepEqual(readInPages(dataDir, limit), written);
+      assert.deepEqual(await readInPages(dataDir, limit), written);
     }),
     { numRuns: 12 },
   );
+});
+
+test('however many pages tell of keys that went, history is looked through once', async (context) => {
+  const dataDir = temporaryDirectory(context);
+  // Of each key: made, and deleted for good.
+  const store = await open(dataDir);
+  const keys = Array.from({ length: 200 }, (_, index) => `/${index}`);
+  for (const key of keys) await store.create(key, Buffer.from('"a"'));
+  for (const key of keys) await store.delete(key);
+  await store.close();
+  const database = file(dataDir);
+  let read = 0;
+  const counted = {
+    prepare: (sql: string) => {
+      const statement = database.prepare(sql);
+      const all = statement.all.bind(statement);
+      return Object.assign(statement, {
+        all: (...given: unknown[]) => {
+          const rows = all(...given);
+          read += rows.length;
+          return rows;
+        },
+        iterate: () => assert.fail('rows that nobody counts'),
+      });
+    },
+  };
+  const changes = new HistoryChanges(counted as unknown as typeof database, systemClock.turn);
+  for (let after = 0; after < 400; after += 10) {
+    const rows = await changes.read({ after, until: 400, limit: 10 });
+    assert.equal(rows.length, 10);
+    assert.ok(rows.every(({ value, revision }) => (value === null) === revision > 200));
+  }
+  database.close();
+  assert.ok(read <= 2 * 400, `${read} rows were read`);
 });
 
 test('a file of before loses the index that nobody asks any more', async (context) => {
