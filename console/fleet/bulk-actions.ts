@@ -78,6 +78,8 @@ export const REVOKE: BulkAction = {
 function labelChange(text: string): NodeChange | undefined {
   const [, key = '', sign, value = ''] = /^([^=\s]+?)(?:(=)(.*)|-)?$/.exec(text.trim()) ?? [];
   const takesAway = sign === undefined && text.trim().endsWith('-');
+  // As kubectl: an empty value is said by `=`.
+  if (sign === undefined && !takesAway) return undefined;
   if (!isLabelKey(key) || !isLabelValue(value)) return undefined;
   return { labels: { [key]: takesAway ? null : value } };
 }

@@ -178,7 +178,8 @@ describe('what is typed for many hosts', () => {
     actions.NODE_ACTIONS.find((action) => action.id === id)?.change?.(text);
   const TABLE: [id: string, text: string, expected: object | undefined][] = [
     ['label', 'site=kiel', { labels: { site: 'kiel' } }],
-    ['label', 'gpu', { labels: { gpu: '' } }],
+    ['label', 'gpu=', { labels: { gpu: '' } }],
+    ['label', 'gpu', undefined],
     ['label', 'site-', { labels: { site: null } }],
     ['label', 'a.b/site-', { labels: { 'a.b/site': null } }],
     ['label', 'ti-me=x', { labels: { 'ti-me': 'x' } }],
