@@ -213,7 +213,7 @@ class ApiPart implements Part {
       settings: this.#settings,
       admin: (token) => tokenAuthenticator(adminHash, ADMIN)(token),
     });
-    const oidcSignIn = openSignIn({ settings: this.#settings, log: this.#parts.log });
+    const oidcSignIn = openSignIn({ settings: this.#settings, ...this.#parts });
     const agentFiles = new AgentFiles(releaseDirectory(data), VERSION);
     const audit = openAudit(this.#settings, this.#parts.log);
     this.#audit = audit;

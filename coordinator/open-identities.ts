@@ -72,8 +72,9 @@ function oidc({ settings, clock, log }: IdentitySources): Authenticator[] {
 /** Signing in to the console at the issuer; undefined where none is configured. Throws `ExitError` as `openIdentities`. */
 export function openSignIn({
   settings,
+  clock,
   log,
-}: Pick<IdentitySources, 'settings' | 'log'>): OidcSignIn | undefined {
+}: Pick<IdentitySources, 'settings' | 'clock' | 'log'>): OidcSignIn | undefined {
   const { oidcIssuerUrl: issuer, oidcClientId: clientId, oidcClientSecretFile, oidcScopes } = settings;
   if (issuer === undefined || clientId === undefined) return undefined;
   const scopes = oidcScopes.split(',').filter(Boolean);
@@ -81,7 +82,7 @@ export function openSignIn({
     oidcClientSecretFile === undefined
       ? {}
       : { clientSecret: readText(oidcClientSecretFile, '--oidc-client-secret-file').trim() };
-  return new OidcSignIn({ issuer, clientId, scopes, ...secret }, { fetch: fetchOf(settings), log });
+  return new OidcSignIn({ issuer, clientId, scopes, ...secret }, { fetch: fetchOf(settings), clock, log });
 }
 
 function fetchOf({ oidcCaFile }: CoordinatorSettings): Fetch {

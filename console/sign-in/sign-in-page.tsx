@@ -1,5 +1,6 @@
 /** Signing in: with a token that the API takes, or at the issuer that the coordinator trusts. */
 import { type FormEvent, useEffect, useId, useState } from 'react';
+import { signInRefusalText } from '../../shared/kube/sign-in-refusal.js';
 import { CallError, call, request } from '../api/call.js';
 import controls from '../layout/controls.module.css';
 import { rememberWhereOneIs } from './return-path.js';
@@ -69,10 +70,9 @@ export function SignInPage({ onSignedIn }: { onSignedIn: () => void }) {
   );
 }
 
-/** What the coordinator said when it sent the browser back from the issuer without a session. */
+/** Why the coordinator sent the browser back from the issuer without a session. */
 function refusal(): string {
-  const why = new URLSearchParams(location.search).get('refused');
-  return why ? `You were not signed in: ${why}.` : '';
+  return signInRefusalText(new URLSearchParams(location.search).get('refused'));
 }
 
 /** Whether there is an issuer to sign in at. */

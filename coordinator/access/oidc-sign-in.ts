@@ -4,6 +4,8 @@
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { decodeJwt, errors } from 'jose';
+import { SIGN_IN_REFUSALS, type SignInRefusal } from '../../shared/kube/sign-in-refusal.js';
+import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { Fetch } from './oidc.js';
 
@@ -29,29 +31,42 @@ interface Attempt {
 }
 
 interface Endpoints {
-  authorization: URL;
+  authorization: string;
   token: string;
 }
 
-/** The issuer, or who speaks for it, did not let the person in. The message is for them. */
+/** An issuer may move its endpoints. */
+const DISCOVERED_MS = 60_000;
+/** Anybody may have the issuer asked: requests to it that are under way at once. */
+const MAX_ASKED = 16;
+
+/** The issuer, or who speaks for it, did not let the person in. */
 export class SignInRefused extends Error {
   override name = 'SignInRefused';
+
+  constructor(readonly reason: SignInRefusal) {
+    super(SIGN_IN_REFUSALS[reason]);
+  }
 }
 
 export class OidcSignIn {
   readonly #client: OidcClient;
   readonly #fetch: Fetch;
+  readonly #clock: Clock;
   readonly #log: Logger;
+  #discovered: { endpoints: Promise<Endpoints>; at: number } | undefined;
+  #asked = 0;
 
-  constructor(client: OidcClient, { fetch, log }: { fetch: Fetch; log: Logger }) {
+  constructor(client: OidcClient, { fetch, clock, log }: { fetch: Fetch; clock: Clock; log: Logger }) {
     this.#client = client;
     this.#fetch = fetch;
+    this.#clock = clock;
     this.#log = log.child({ component: 'oidc' });
   }
 
   /** `redirectUri`: where the issuer is to send the browser back to. Throws SignInRefused when the issuer cannot be reached. */
   async begin(redirectUri: string): Promise<SignInBegun> {
-    const { authorization } = await this.#discover();
+    const authorization = new URL((await this.#endpoints()).authorization);
     const attempt: Attempt = { state: randomText(), nonce: randomText(), verifier: randomText() };
     const query = {
       response_type: 'code',
@@ -74,18 +89,20 @@ export class OidcSignIn {
   async finish(attempt: string | undefined, query: URLSearchParams, redirectUri: string): Promise<string> {
     const { state, nonce, verifier } = attemptIn(attempt);
     const [code, refusal] = [query.get('code'), query.get('error')];
-    if (!isSame(query.get('state') ?? '', state))
-      throw refused('this sign-in was not begun here, or is over');
-    if (refusal !== null) throw refused(`the issuer said ${JSON.stringify(refusal.slice(0, 80))}`);
-    if (code === null) throw refused('the issuer sent no code');
+    if (!isSame(query.get('state') ?? '', state)) throw new SignInRefused('NotBegun');
+    if (refusal !== null) {
+      this.#log.warn({ error: refusal.slice(0, 80) }, 'the issuer refused a sign-in');
+      throw new SignInRefused('Issuer');
+    }
+    if (code === null) throw new SignInRefused('NoCode');
     const token = await this.#exchange(code, verifier, redirectUri);
-    if (!isSame(String(nonceOf(token) ?? ''), nonce)) throw refused('the ID token is for another sign-in');
+    if (!isSame(String(nonceOf(token) ?? ''), nonce)) throw new SignInRefused('OtherSignIn');
     return token;
   }
 
   async #exchange(code: string, verifier: string, redirectUri: string): Promise<string> {
     const { clientId, clientSecret } = this.#client;
-    const { token: endpoint } = await this.#discover();
+    const { token: endpoint } = await this.#endpoints();
     const body = new URLSearchParams({
       grant_type: 'authorization_code',
       code,
@@ -96,37 +113,55 @@ export class OidcSignIn {
     });
     const answer = await this.#ask(endpoint, body.toString());
     const { id_token: token } = answer;
-    if (typeof token !== 'string') throw refused('the issuer gave no ID token: is the scope openid missing?');
+    if (typeof token !== 'string') throw new SignInRefused('NoToken');
     return token;
   }
 
-  /** Asked each time: signing in is rare, and an issuer may move its endpoints. */
+  /** As last asked, within a minute; what fails is asked again. */
+  #endpoints(): Promise<Endpoints> {
+    const now = this.#clock.monotonic();
+    const present = this.#discovered;
+    if (present && now - present.at < DISCOVERED_MS) return present.endpoints;
+    const endpoints = this.#discover();
+    const discovered = { endpoints, at: now };
+    this.#discovered = discovered;
+    endpoints.catch(() => {
+      if (this.#discovered === discovered) this.#discovered = undefined;
+    });
+    return endpoints;
+  }
+
   async #discover(): Promise<Endpoints> {
     const { issuer } = this.#client;
     const found = await this.#ask(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
     const { issuer: named, authorization_endpoint: authorization, token_endpoint: token } = found;
-    if (named !== issuer || typeof authorization !== 'string' || typeof token !== 'string') {
-      throw refused('the issuer does not say where to sign in');
+    if (
+      named !== issuer ||
+      typeof authorization !== 'string' ||
+      !URL.canParse(authorization) ||
+      typeof token !== 'string'
+    ) {
+      throw new SignInRefused('Undiscovered');
     }
-    return { authorization: new URL(authorization), token };
+    return { authorization, token };
   }
 
   async #ask(url: string, form?: string): Promise<Record<string, unknown>> {
+    if (this.#asked >= MAX_ASKED) throw new SignInRefused('Busy');
+    this.#asked += 1;
     try {
       const answer = await this.#fetch(url, form);
       if (answer.ok) return (await answer.json()) as Record<string, unknown>;
       this.#log.warn({ code: answer.status }, 'the issuer refused a sign-in');
-      throw refused(`the issuer answered ${answer.status}`);
+      throw new SignInRefused('Issuer');
     } catch (error) {
       if (error instanceof SignInRefused) throw error;
       this.#log.warn({ reason: String(error) }, 'the issuer could not be asked');
-      throw refused('the issuer cannot be reached');
+      throw new SignInRefused('Unreachable');
+    } finally {
+      this.#asked -= 1;
     }
   }
-}
-
-function refused(message: string): SignInRefused {
-  return new SignInRefused(message);
 }
 
 function randomText(): string {
@@ -142,7 +177,7 @@ function attemptIn(text: string | undefined): Attempt {
   } catch {
     // Whatever the browser sent: told below.
   }
-  throw refused('this sign-in was not begun here, or is over');
+  throw new SignInRefused('NotBegun');
 }
 
 function nonceOf(token: string): unknown {

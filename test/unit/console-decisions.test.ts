@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import type { Host, HostStatus } from '../../shared/kube/host.js';
 import type { Node } from '../../shared/kube/node.js';
 import type { Rollout } from '../../shared/kube/rollout.js';
+import { signInRefusalText } from '../../shared/kube/sign-in-refusal.js';
 import { consoleModule } from '../harness/console-module.js';
 
 const { allows } = await consoleModule<typeof import('../../console/api/rules.js')>('api/rules.ts');
@@ -243,4 +244,12 @@ describe('the command palette', () => {
     assert.ok(texts('site=kiel').includes('/?filter=site%3Dkiel'));
     assert.ok(!texts('site=kiel').some((path) => path.startsWith('/hosts/')));
   });
+});
+
+test('the sign-in page says nothing that its address made up', () => {
+  assert.equal(signInRefusalText(null), '');
+  assert.match(signInRefusalText('Issuer'), /^You were not signed in: the issuer refused it/);
+  for (const word of ['call 555-1234', 'toString', '']) {
+    assert.equal(signInRefusalText(word), 'You were not signed in.');
+  }
 });

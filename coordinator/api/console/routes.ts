@@ -49,8 +49,9 @@ export interface ConsoleParts extends SignInParts {
 
 /** Adds the routes; without built pages, `/console/` says how to build them. */
 export function addConsole(app: FastifyInstance<Server>, parts: ConsoleParts): void {
-  addSession(app, parts);
-  addSignIn(app, parts);
+  const refusals = new ClientLimits(REFUSALS, parts.clock);
+  addSession(app, parts, refusals);
+  addSignIn(app, parts, refusals);
   app.addHook('onRequest', async (request, reply) => {
     // A person's browser is shown the console; a client of the API hears what it heard before.
     const isBrowser = request.headers.accept?.includes('text/html');
@@ -77,10 +78,13 @@ export function addConsole(app: FastifyInstance<Server>, parts: ConsoleParts): v
   app.get(`${CONSOLE_PATH}*`, (_request, reply) => reply.sendFile('index.html'));
 }
 
-function addSession(app: FastifyInstance<Server>, { gate, sessions, clock, record }: ConsoleParts): void {
+function addSession(
+  app: FastifyInstance<Server>,
+  { gate, sessions, record }: ConsoleParts,
+  refusals: ClientLimits,
+): void {
   // As any request on the API: a wrong token costs its address, and is answered with 401.
   const whoAmI = readRequest('POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews');
-  const refusals = new ClientLimits(REFUSALS, clock);
   app.post(SESSION_PATH, async (request, reply) => {
     refusals.refuseSpent(request.ip);
     const { authorization } = request.headers;

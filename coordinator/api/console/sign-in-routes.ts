@@ -2,6 +2,7 @@
 import type { Server } from 'node:https';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type OidcSignIn, SignInRefused } from '../../access/oidc-sign-in.js';
+import type { ClientLimits } from '../client-limits.js';
 import type { Gate } from '../gate.js';
 import { cookieOf } from './cookies.js';
 import type { ConsoleSessions } from './sessions.js';
@@ -26,17 +27,26 @@ export interface SignInParts {
   record: SignInRecord;
 }
 
-/** Adds the routes. */
-export function addSignIn(app: FastifyInstance<Server>, { gate, sessions, oidc, record }: SignInParts): void {
-  const onRequest = async ({ raw }: FastifyRequest) => gate.passAnybody(raw);
-  app.get(WAYS_PATH, { onRequest }, async () => ({ oidc: oidc !== undefined }));
+/** Adds the routes. `refusals`: what an address may try in vain, by any way in. */
+export function addSignIn(
+  app: FastifyInstance<Server>,
+  { gate, sessions, oidc, record }: SignInParts,
+  refusals: ClientLimits,
+): void {
+  const passAnybody = async ({ raw }: FastifyRequest) => gate.passAnybody(raw);
+  app.get(WAYS_PATH, { onRequest: passAnybody }, async () => ({ oidc: oidc !== undefined }));
   if (!oidc) return;
+  const onRequest = async ({ raw, ip }: FastifyRequest) => {
+    gate.passAnybody(raw);
+    refusals.refuseSpent(ip);
+  };
   app.get(BEGIN_PATH, { onRequest }, async (request, reply) => {
     try {
       const { url, attempt } = await oidc.begin(redirectUri(request));
       const cookie = `${ATTEMPT_COOKIE}=${attempt}; ${ATTEMPT_FLAGS}; Max-Age=${ATTEMPT_SECONDS}`;
       return reply.header('set-cookie', cookie).redirect(url);
     } catch (error) {
+      refusals.take(request.ip);
       return reply.redirect(pageThatTells(error));
     }
   });
@@ -47,11 +57,13 @@ export function addSignIn(app: FastifyInstance<Server>, { gate, sessions, oidc, 
       const attempt = cookieOf(request.headers, ATTEMPT_COOKIE);
       const token = await oidc.finish(attempt, query, redirectUri(request));
       const user = await gate.userOfToken(token, request.raw);
-      if (!user) throw new SignInRefused('the coordinator does not accept the ID token: its log says why');
+      if (!user) throw new SignInRefused('NotAccepted');
       const session = sessions.begin(user.username, `Bearer ${token}`);
       tellSignIn(record, request, 302, user);
       return reply.header('set-cookie', [over, session]).redirect('/console/');
     } catch (error) {
+      // Of many at once those beyond the limit are told to nobody either.
+      refusals.take(request.ip);
       tellSignIn(record, request, 401);
       return reply.header('set-cookie', over).redirect(pageThatTells(error));
     }
@@ -60,12 +72,12 @@ export function addSignIn(app: FastifyInstance<Server>, { gate, sessions, oidc, 
 
 /** By the name that the person knows the coordinator by; the issuer compares it with those that it was told of. */
 function redirectUri({ headers: { host = '' } }: FastifyRequest): string {
-  if (!HOST_PATTERN.test(host)) throw new SignInRefused('the Host header is not of the form HOST:PORT');
+  if (!HOST_PATTERN.test(host)) throw new SignInRefused('Host');
   return `https://${host}${CALLBACK_PATH}`;
 }
 
 /** Throws what is nobody's refusal. */
 function pageThatTells(error: unknown): string {
   if (!(error instanceof SignInRefused)) throw error;
-  return `/console/?refused=${encodeURIComponent(error.message)}`;
+  return `/console/?refused=${error.reason}`;
 }

@@ -1,0 +1,24 @@
+/** Why somebody was not signed in to the console at the issuer: a word in the address, and what the page says for it. */
+
+/** For the person. What the issuer itself said is in the coordinator's log: an address can be made up by anybody. */
+export const SIGN_IN_REFUSALS = {
+  NotBegun: 'this sign-in was not begun here, or is over',
+  Host: 'the Host header is not of the form HOST:PORT',
+  Unreachable: 'the issuer cannot be reached',
+  Busy: 'too many people are signing in at this moment: try again',
+  Undiscovered: 'the issuer does not say where to sign in',
+  Issuer: 'the issuer refused it: the log of the coordinator says how',
+  NoCode: 'the issuer sent no code',
+  NoToken: 'the issuer gave no ID token: is the scope openid missing?',
+  OtherSignIn: 'the ID token is for another sign-in',
+  NotAccepted: 'the coordinator does not accept the ID token: its log says why',
+} as const;
+
+export type SignInRefusal = keyof typeof SIGN_IN_REFUSALS;
+
+/** What the page says for the word of its address; nothing of a word that is none of ours. */
+export function signInRefusalText(word: string | null): string {
+  if (word === null) return '';
+  const known = Object.entries(SIGN_IN_REFUSALS).find(([reason]) => reason === word);
+  return known ? `You were not signed in: ${known[1]}.` : 'You were not signed in.';
+}
