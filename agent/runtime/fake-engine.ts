@@ -45,6 +45,8 @@ type OutcomeOf = (container: ContainerIdentity, command: readonly string[]) => F
 export interface Pretence {
   ofPod(podUid: string): ImageBehaviour | undefined;
   ofImage(image: string): ImageBehaviour | undefined;
+  /** Hears at once that a container is otherwise, before anybody else does. */
+  onChange?(): void;
 }
 
 /** All times are those of the given clock. */
@@ -287,6 +289,7 @@ export class FakeEngine {
 
   #changed(container: FakeContainer): void {
     this.#save();
+    this.#pretence?.onChange?.();
     this.#listeners.publish({ kind: 'container', podUid: container.identity.podUid }, container.owner);
   }
 

@@ -12,6 +12,7 @@ export class HostNetwork {
   readonly #localAddress: string | undefined;
   #socket: TLSSocket | undefined;
   #isCut = false;
+  #isBlocked = false;
   #delayMs = 0;
 
   /** `tls` is all hosts'. `localAddress`: where its connections come from; absent = the kernel's choice. */
@@ -23,7 +24,7 @@ export class HostNetwork {
 
   /** In the place of `tls.connect`. */
   connect(options: ConnectionOptions): Socket {
-    if (this.#isCut) return unreachable();
+    if (this.#isCut || this.#isBlocked) return unreachable();
     const local = this.#localAddress ? { ...options, localAddress: this.#localAddress } : options;
     this.#socket = this.#tls.connect(this.#delayMs > 0 ? this.#delayed(local) : local);
     return this.#socket;
@@ -43,6 +44,12 @@ export class HostNetwork {
     this.#isCut = false;
     this.#socket?.uncork();
     this.#socket?.resume();
+  }
+
+  /** While blocked, the host has no connection and gets none: something on it sees to that. The present one breaks. */
+  block(isBlocked: boolean): void {
+    if (isBlocked && !this.#isBlocked) this.#socket?.destroy();
+    this.#isBlocked = isBlocked;
   }
 
   /** From now on each byte takes so long in each direction; the present connection ends. */

@@ -37,6 +37,11 @@ export function podPretence(pod: Pod, { node, speed, isRebooted }: Stage): Image
   };
 }
 
+/** Whether the Pod asks that its host is cut off as long as a container of it runs. */
+export function cutsLink({ metadata }: Pod): boolean {
+  return metadata.annotations?.[`${PREFIX}cut-link`] === 'true';
+}
+
 /** `1h2m3.5s`, `500ms`, as milliseconds; undefined for anything else. */
 export function durationMs(text: string | undefined): number | undefined {
   if (text === undefined || !/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(text)) return undefined;

@@ -12,13 +12,14 @@ import { fullImageName } from '../decisions/image-name.js';
 import { ConfigCache } from '../desired/config-cache.js';
 import { DesiredCache } from '../desired/desired-cache.js';
 import type { LinkTarget } from '../link/connection.js';
+import { SANDBOX } from '../runtime/driver.js';
 import { FakeDriver } from '../runtime/fake.js';
 import { FakeEngine } from '../runtime/fake-engine.js';
 import { hollowHost, hollowParts } from './hollow-host.js';
 import type { QueriedNode } from './label-query.js';
 import type { HostNetwork } from './network.js';
 import { type NodePlan, plannedStatus } from './node-plans.js';
-import { podPretence } from './pod-pretence.js';
+import { cutsLink, podPretence } from './pod-pretence.js';
 import { pretendedLoad } from './pretended-load.js';
 
 /** Exit code of a process that a power cut ended. */
@@ -79,6 +80,7 @@ export class SimulatedNode implements QueriedNode {
       pretence: {
         ofPod: (uid) => ofPod(this.#runs(uid)),
         ofImage: (image) => ofPod(this.#podWithImage(image)),
+        onChange: () => this.network.block(this.#isCutOff()),
       },
     });
   }
@@ -186,6 +188,13 @@ export class SimulatedNode implements QueriedNode {
 
   get #owner(): { clusterUID: string; nodeName: string } {
     return { clusterUID: this.#options.clusterUID, nodeName: this.name };
+  }
+
+  #isCutOff(): boolean {
+    return this.#engine.ownedBy(this.#owner).some(({ state, identity: { podUid, container } }) => {
+      const pod = state === 'running' && container !== SANDBOX && this.#runs(podUid);
+      return pod && cutsLink(pod);
+    });
   }
 
   #runs(uid: string): Pod | undefined {

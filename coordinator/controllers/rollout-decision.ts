@@ -3,6 +3,7 @@ import type { Rollout } from '../../shared/kube/rollout.js';
 import type { RolloutPolicy, RolloutPolicySpec } from '../../shared/kube/rollout-policy.js';
 import { compileLabelSelector } from '../../shared/kube/selectors.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
+import type { NodeStanding } from '../decisions/node-facts.js';
 import type { PodPace } from '../decisions/pod-pace.js';
 import type { RolloutStance } from '../decisions/reason-code.js';
 import { type RolloutStand, rolloutCode } from '../decisions/rollout-code.js';
@@ -29,7 +30,7 @@ import {
   type Turns,
   turnsOf,
 } from './rollout-turns.js';
-import { type NodeStanding, RolloutWaves } from './rollout-waves.js';
+import { RolloutWaves } from './rollout-waves.js';
 
 const DEFAULT_DEADLINE_SECONDS = 600;
 /** A verdict changes what is counted twice at most: by a request, and by a rollout that ends through it. */

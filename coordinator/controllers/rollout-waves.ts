@@ -1,8 +1,7 @@
 /** The waves of one rollout as sets of nodes, kept up by the tally: no event costs more than its own node. */
 import type { TimesSpec } from '../../shared/calendar/node-hours.js';
 import { EVERYONE } from '../../shared/kube/rollout-steering.js';
-import type { Labels } from '../../shared/kube/selectors.js';
-import type { Contact } from '../decisions/contact.js';
+import { inContact, type NodeStanding, nodeFacts, withoutTimesAhead } from '../decisions/node-facts.js';
 import type { NodeRecord } from '../decisions/node-record.js';
 import type { Fleet, Situation } from '../decisions/rolling-update.js';
 import { awaitsTurn, type HostRemark } from '../decisions/rollout-code.js';
@@ -23,14 +22,6 @@ import { OLD, WaveLanes } from './wave-lanes.js';
 
 /** Lanes whose nodes a new turn in the rollout's course may place elsewhere. */
 const NOT_DONE: readonly Lane[] = [...OLD, 'failed', 'again'];
-
-/** What is known of a node besides its Pods. */
-export interface NodeStanding {
-  contact: Contact;
-  /** Since when nobody knows its state, ms since the epoch. */
-  lostAt?: number;
-  labels?: Labels | undefined;
-}
 
 export interface RolloutWavesOptions {
   /** The wave of each node. One that is not named joins the last. */
@@ -73,6 +64,8 @@ export class RolloutWaves {
   /** Nodes that have yet to follow after completion, or have done so. */
   readonly #late = new Set<string>();
   #course = AT_THE_START;
+  /** ms since the epoch. */
+  #lookedAt = Number.NEGATIVE_INFINITY;
   /** For the counts by code. */
   readonly places = new RolloutPlaces();
 
@@ -96,22 +89,7 @@ export class RolloutWaves {
       this.#place(name, undefined);
       return;
     }
-    const { trouble, troubleAt, createdAt, confirming } = record?.newPod ?? {};
-    this.#facts.set(name, {
-      situation,
-      ...this.#standingOf(name),
-      ...(trouble === undefined ? {} : { trouble }),
-      ...(troubleAt === undefined ? {} : { troubleAt }),
-      ...(createdAt === undefined ? {} : { newPodAt: createdAt }),
-      ...(confirming && { isConfirming: true }),
-      ...(turn?.waiting && { waiting: turn.waiting }),
-      ...(turn?.waitingSince === undefined ? {} : { waitingSince: turn.waitingSince }),
-      ...(turn?.withdrawn && { isWithdrawn: true }),
-      ...(turn?.isOutdated && { isOutdated: true }),
-      ...(record?.oldPodAt === undefined ? {} : { oldPodAt: record.oldPodAt }),
-      exists: !record || record.share.desired || record.share.misscheduled,
-    });
-    this.#judge(name);
+    this.#keep(name, nodeFacts(situation, record, this.#standingOf(name)));
   }
 
   /** A node went out of contact or came back, or has other labels. True when that moved it. */
@@ -119,9 +97,7 @@ export class RolloutWaves {
     const facts = this.#facts.get(name);
     if (!facts) return false;
     const before = this.#placed.get(name)?.lane;
-    const { lostAt: _, ...rest } = facts;
-    this.#facts.set(name, { ...rest, ...this.#standingOf(name) });
-    this.#judge(name);
+    this.#keep(name, inContact(facts, this.#standingOf(name)));
     return this.#placed.get(name)?.lane !== before;
   }
 
@@ -146,6 +122,9 @@ export class RolloutWaves {
   /** Moves nodes whose time is up; answers when the next one's is, ms since the epoch. */
   expire(): number | undefined {
     const now = this.#options.now();
+    // The clock was set back: what is kept may lie ahead now.
+    if (now < this.#lookedAt) for (const [name, facts] of this.#facts) this.#keep(name, facts);
+    this.#lookedAt = now;
     for (const name of this.#zones.turn(now)) this.#judge(name);
     for (const name of this.#agenda.takeDue(now)) this.#judge(name);
     return earliest([this.#agenda.next, this.#zones.next]);
@@ -252,10 +231,15 @@ export class RolloutWaves {
     return this.#waves[index] ?? new WaveLanes();
   }
 
-  #standingOf(name: string): Pick<NodeFacts, 'contact' | 'lostAt'> {
-    const { contact, lostAt, labels } = this.#options.standing(name);
-    this.#zones.put(name, labels, this.#options.now());
-    return { contact, ...(lostAt === undefined ? {} : { lostAt }) };
+  #standingOf(name: string): NodeStanding {
+    const standing = this.#options.standing(name);
+    this.#zones.put(name, standing.labels, this.#options.now());
+    return standing;
+  }
+
+  #keep(name: string, facts: NodeFacts): void {
+    this.#facts.set(name, withoutTimesAhead(facts, this.#facts.get(name), this.#options.now()));
+    this.#judge(name);
   }
 
   #judge(name: string): void {

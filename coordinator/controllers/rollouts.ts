@@ -12,6 +12,7 @@ import type { ControllerRevision, DaemonSet } from '../../shared/kube/workload.j
 import { inSlices, Slice } from '../../shared/process/slice.js';
 import { contactOf, lostSince } from '../decisions/contact.js';
 import { hostTurnTerms, isAmong } from '../decisions/host-turn-terms.js';
+import type { NodeStanding } from '../decisions/node-facts.js';
 import { type PodPace, podPace } from '../decisions/pod-pace.js';
 import { hashOf } from '../decisions/revision.js';
 import { withOutcome } from '../decisions/rollout-outcome.js';
@@ -38,7 +39,7 @@ import { rankedNodes } from './rollout-ranks.js';
 import { RolloutRecord } from './rollout-record.js';
 import { isDone, otherRevision, previousHash, stableIn } from './rollout-revisions.js';
 import type { Turns } from './rollout-turns.js';
-import type { NodeStanding, RolloutWaves } from './rollout-waves.js';
+import type { RolloutWaves } from './rollout-waves.js';
 import type { Turn } from './worker.js';
 
 /** The waves of one DaemonSet, and for which count and policy they were drawn. */

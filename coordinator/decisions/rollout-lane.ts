@@ -125,9 +125,8 @@ export function failedSince(facts: NodeFacts, now: number, rules: LaneRules): nu
  * and no successor comes.
  */
 export function laneOf(facts: NodeFacts, now: number, rules: LaneRules): Lane {
-  const { situation, contact, waiting, isSkipped, isOutside, isOutdated } = facts;
-  // As if its turn had not come, as far as was heard.
-  if (situation === 'turned' && contact !== 'here' && (waiting || isOutdated)) return 'deferred';
+  const { situation, contact, isSkipped, isOutside } = facts;
+  if (situation === 'turned' && contact !== 'here' && isStillToWait(facts)) return 'deferred';
   if (BEFORE_ITS_TURN.has(situation)) {
     if (isSkipped) return 'skipped';
     if (contact !== 'here') return 'deferred';
@@ -135,6 +134,14 @@ export function laneOf(facts: NodeFacts, now: number, rules: LaneRules): Lane {
   const since = failedSince(facts, now, rules);
   if (since !== undefined) return failedLane(facts, since, rules);
   return (isOutside ? OUTSIDE[situation] : undefined) ?? situation;
+}
+
+/**
+ * As if its turn had not come, as far as was heard. Not so one that lacked the image alone: it begins in the moment in which it has
+ * that, and may have cut itself off by it before its word arrived.
+ */
+function isStillToWait({ waiting, isOutdated }: NodeFacts): boolean {
+  return isOutdated === true || (waiting !== undefined && waiting !== 'ImageNotPulled');
 }
 
 function failedLane(facts: NodeFacts, since: number, { retriedAt }: LaneRules): Lane {

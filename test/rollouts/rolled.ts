@@ -174,6 +174,15 @@ export class Rolled {
 
 /** A merge patch keeps what it does not name: pretences of an earlier release are taken away. */
 function clean(annotations: Record<string, string>): Record<string, string | null> {
-  const all = ['fail', 'fail-on', 'fail-after', 'fail-after-reboot', 'ready-after', 'pull'];
+  const all = [
+    'fail',
+    'fail-on',
+    'fail-after',
+    'fail-after-reboot',
+    'ready-after',
+    'pull',
+    'pull-time',
+    'cut-link',
+  ];
   return { ...Object.fromEntries(all.map((name) => [PRETENCE + name, null])), ...annotations };
 }

@@ -7,6 +7,7 @@ import type { NodePlan } from '../../agent/simulate/node-plans.js';
 import type { SimulatedNode } from '../../agent/simulate/simulated-node.js';
 import { apiClientFromKubeconfig } from '../../coordinator/cli/api-client.js';
 import { createToken } from '../../coordinator/cli/token.js';
+import { contactOf } from '../../coordinator/decisions/contact.js';
 import { isConditionTrue } from '../../shared/kube/conditions.js';
 import type { Node } from '../../shared/kube/node.js';
 import { silentLogger } from '../../shared/process/log.js';
@@ -113,6 +114,22 @@ export class Stage {
     const hosts = [...this.#dark];
     this.#dark.clear();
     await Promise.all(hosts.map((host) => host.start(() => undefined)));
+  }
+
+  /** From now on a word to or from these hosts is on its way for so long; resolves when they are connected again. */
+  async slow(hosts: readonly SimulatedNode[], delayMs: number): Promise<void> {
+    const connected = hosts.map(async (host) => {
+      // A link that is only broken looks live for a moment, and who is out of contact is left out by a rollout.
+      await host.stop();
+      host.network.slow(delayMs);
+      await new Promise<void>((resolve, reject) => void host.start(resolve).catch(reject));
+    });
+    await Promise.all(connected);
+    const areHeard = async () => {
+      const { items } = await this.api.items<Node>('/api/v1/nodes');
+      return items.filter((node) => contactOf(node) === 'here').length === this.reachable;
+    };
+    await until(areHeard, { timeoutMs: READY_MS, what: 'all hosts in reach to be heard' });
   }
 
   /** Hosts that are not dark. */

@@ -165,6 +165,35 @@ describe('a host that has its turn', () => {
     assert.equal(laneOf(facts, NOW, {}), 'turned');
   });
 
+  test('that lacked the image alone may have begun in the dark: it uses budget, and has failed when it is lost', () => {
+    const facts: NodeFacts = {
+      situation: 'turned',
+      contact: 'away',
+      waiting: 'ImageNotPulled',
+      waitingSince: NOW,
+    };
+    const rules = { deadlineMs: HOUR };
+    const cases: [Partial<NodeFacts>, string][] = [
+      [{}, 'turned'],
+      [{ contact: 'lost', lostAt: NOW }, 'failed'],
+      [{ contact: 'lost', lostAt: NOW, isWithdrawn: true }, 'failed'],
+      [{ contact: 'lost', lostAt: NOW, isSkipped: true }, 'skipped'],
+      [{ contact: 'lost', isOutdated: true }, 'deferred'],
+      [{ contact: 'away', waiting: 'HeldLocally' }, 'deferred'],
+      [{ contact: 'lost', waiting: 'OutsideWindow' }, 'deferred'],
+      [{ contact: 'lost', waiting: 'NoRoom' }, 'deferred'],
+      [{ contact: 'here' }, 'turned'],
+    ];
+    for (const [change, lane] of cases) {
+      assert.equal(laneOf({ ...facts, ...change }, NOW, rules), lane, JSON.stringify(change));
+    }
+    assert.equal(
+      laneOf({ ...facts, contact: 'lost' }, NOW, {}),
+      'turned',
+      'without a budget it holds its wave',
+    );
+  });
+
   test('that does not get the image in time has failed, one that is busy has not', () => {
     const facts: NodeFacts = { situation: 'turned', contact: 'here', waitingSince: NOW - HOUR };
     const rules = { deadlineMs: HOUR };

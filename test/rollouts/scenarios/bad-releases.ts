@@ -8,6 +8,12 @@ import { nodesOfOpenWaves, nodesOfWave, THREE_WAVES } from './policies.js';
 /** Every fiftieth host is one on which the release crashes; none of them is in the lab. */
 const BAD_EVERY = 50;
 const FIRST_BAD = 8;
+/** Of the hosts of a wave that says nothing else: what `Rolled` gives its DaemonSets. */
+const MAX_UNAVAILABLE = 0.25;
+/** How long a word of a host in the lab is on its way. */
+const WORD_MS = 500;
+/** Long enough for the waves to have gone on past hosts that are out of contact. */
+const CONFIRM_SECONDS = 8;
 
 /** Rolls a bad release out and waits until it is taken back; `wave`: the last that it may reach. */
 async function play(
@@ -84,6 +90,30 @@ const NO_IMAGE: Scenario = {
   },
 };
 
+/**
+ * The hosts put back what ran before by themselves, and come back. The link breaks in the moment of the start, while the word of it is on its way: what the
+ * coordinator heard of a host last is that it waits for the image.
+ */
+const CUTS_OFF: Scenario = {
+  name: 'cuts its hosts off from the coordinator',
+  rows: [22],
+  play: async (stage) => {
+    const confirm = { deadlineSeconds: CONFIRM_SECONDS };
+    const rolled = await Rolled.start(stage, 'cuts', { ...THREE_WAVES, confirm });
+    const lab = stage.select(({ labels }) => labels[LAB_LABEL] === 'yes');
+    await stage.slow(lab, WORD_MS);
+    await rolled.release(2, { 'cut-link': 'true', 'pull-time': '30m' });
+    const status = await rolled.reaches('RolledBack');
+    assert.equal(status.wave, 'lab');
+    await stage.slow(lab, 0);
+    await rolled.runsEverywhere(1);
+    const ranBad = rolled.thatRan(2).length;
+    await rolled.remove();
+    const mostBad = Math.ceil(nodesOfWave(status, 'lab') * MAX_UNAVAILABLE);
+    return { phase: `${status.phase} in ${status.wave}`, ranBad, mostBad };
+  },
+};
+
 /** The hosts that never had it kept their Pods, to the uid: a way back that restarts the healthy is none. */
 const ONLY_THE_TOUCHED: Scenario = {
   name: 'is taken back on the touched hosts alone',
@@ -111,5 +141,6 @@ export const BAD_RELEASES: readonly Scenario[] = [
   AFTER_TEN_MINUTES,
   AFTER_REBOOT,
   NO_IMAGE,
+  CUTS_OFF,
   ONLY_THE_TOUCHED,
 ];

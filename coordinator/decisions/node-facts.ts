@@ -1,0 +1,60 @@
+/** What a rollout by waves is to know of one node, from its record and its standing. Times are ms since the epoch. */
+import type { Labels } from '../../shared/kube/selectors.js';
+import type { Contact } from './contact.js';
+import type { NodeRecord } from './node-record.js';
+import type { Situation } from './rolling-update.js';
+import type { NodeFacts } from './rollout-lane.js';
+
+/** What is known of a node besides its Pods. */
+export interface NodeStanding {
+  contact: Contact;
+  /** Since when nobody knows its state. */
+  lostAt?: number;
+  labels?: Labels | undefined;
+}
+
+/** Times from which deadlines count. */
+const COUNTED_FROM = ['lostAt', 'troubleAt', 'newPodAt', 'waitingSince'] as const;
+
+/** The facts of a node that stands so. */
+export function nodeFacts(
+  situation: Situation,
+  record: NodeRecord | undefined,
+  standing: NodeStanding,
+): NodeFacts {
+  const { trouble, troubleAt, createdAt, confirming } = record?.newPod ?? {};
+  const { turn } = record ?? {};
+  return {
+    situation,
+    ...contactFacts(standing),
+    ...(trouble === undefined ? {} : { trouble }),
+    ...(troubleAt === undefined ? {} : { troubleAt }),
+    ...(createdAt === undefined ? {} : { newPodAt: createdAt }),
+    ...(confirming && { isConfirming: true }),
+    ...(turn?.waiting && { waiting: turn.waiting }),
+    ...(turn?.waitingSince === undefined ? {} : { waitingSince: turn.waitingSince }),
+    ...(turn?.withdrawn && { isWithdrawn: true }),
+    ...(turn?.isOutdated && { isOutdated: true }),
+    ...(record?.oldPodAt === undefined ? {} : { oldPodAt: record.oldPodAt }),
+    exists: !record || record.share.desired || record.share.misscheduled,
+  };
+}
+
+/** The same node, in contact as it is now. */
+export function inContact({ lostAt: _, ...facts }: NodeFacts, standing: NodeStanding): NodeFacts {
+  return { ...facts, ...contactFacts(standing) };
+}
+
+function contactFacts({ contact, lostAt }: NodeStanding): Pick<NodeFacts, 'contact' | 'lostAt'> {
+  return { contact, ...(lostAt === undefined ? {} : { lostAt }) };
+}
+
+/**
+ * The facts without times that lie ahead, as they do after the clock was set back: such a one counts from when that was seen
+ * first, else a deadline could be years away. `before`: what this answered for the node last.
+ */
+export function withoutTimesAhead(facts: NodeFacts, before: NodeFacts | undefined, now: number): NodeFacts {
+  const ahead = COUNTED_FROM.filter((key) => (facts[key] ?? now) > now);
+  if (ahead.length === 0) return facts;
+  return { ...facts, ...Object.fromEntries(ahead.map((key) => [key, Math.min(before?.[key] ?? now, now)])) };
+}

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { inContact, nodeFacts, withoutTimesAhead } from '../../coordinator/decisions/node-facts.js';
+import { deadlineOf, type NodeFacts } from '../../coordinator/decisions/rollout-lane.js';
+
+const NOW = 1_000_000;
+const YEAR = 365 * 86_400_000;
+const RULES = { deadlineMs: 600 };
+const MADE_AHEAD: NodeFacts = { situation: 'newUnavailable', contact: 'here', newPodAt: NOW + YEAR };
+
+test('a new Pod that lies in the future, for the clock was set back, has its time from now, and no more at each look', () => {
+  const first = withoutTimesAhead(MADE_AHEAD, undefined, NOW);
+  assert.equal(deadlineOf(first, RULES), NOW + 600);
+  const later = withoutTimesAhead(MADE_AHEAD, first, NOW + 500);
+  assert.equal(deadlineOf(later, RULES), NOW + 600);
+  const again = withoutTimesAhead(MADE_AHEAD, later, NOW - YEAR);
+  assert.equal(deadlineOf(again, RULES), NOW - YEAR + 600, 'set back once more');
+});
+
+const AHEAD: [string, NodeFacts][] = [
+  ['lostAt', { situation: 'newAvailable', contact: 'lost', lostAt: NOW + YEAR }],
+  ['troubleAt', { situation: 'newUnavailable', contact: 'here', trouble: 'x', troubleAt: NOW + YEAR }],
+  ['waitingSince', { situation: 'turned', contact: 'here', waiting: 'NoRoom', waitingSince: NOW + YEAR }],
+];
+
+for (const [key, facts] of AHEAD) {
+  test(`${key} that lies in the future counts from now`, () =>
+    assert.deepEqual(withoutTimesAhead(facts, undefined, NOW), { ...facts, [key]: NOW }));
+}
+
+test('times that have come stay as they are', () => {
+  const facts: NodeFacts = { ...MADE_AHEAD, newPodAt: NOW, troubleAt: NOW - 1 };
+  assert.equal(withoutTimesAhead(facts, { ...facts, newPodAt: 1 }, NOW), facts);
+});
+
+test('a node that is back in contact is no longer lost, and is otherwise what it was', () => {
+  const lost = nodeFacts('oldAvailable', undefined, { contact: 'lost', lostAt: 5 });
+  assert.deepEqual(lost, { situation: 'oldAvailable', contact: 'lost', lostAt: 5, exists: true });
+  assert.deepEqual(inContact(lost, { contact: 'here' }), {
+    situation: 'oldAvailable',
+    contact: 'here',
+    exists: true,
+  });
+});
