@@ -1,0 +1,225 @@
+/** What is written for one DaemonSet on one node: Pods made and deleted, adopted and let go, turns given and taken back. */
+import type { KubeObject } from '../../shared/kube/meta.js';
+import type { Pod } from '../../shared/kube/pod.js';
+import { ApiError } from '../../shared/kube/status.js';
+import type { DaemonSet } from '../../shared/kube/workload.js';
+import { daemonPod } from '../decisions/daemon-pod.js';
+import type { HostTurnTerms } from '../decisions/host-turn-terms.js';
+import type { PodDeletion } from '../decisions/node-step.js';
+import { podKind } from '../kinds/index.js';
+import { CreateGate } from './create-gate.js';
+import type { DaemonPodModels } from './daemon-pod-models.js';
+import { fleetKey, nodeKey } from './daemonset-keys.js';
+import type { DaemonSetParts } from './daemonset-parts.js';
+import type { DaemonSetTally } from './daemonset-tally.js';
+import type { DaemonNodeView } from './daemonset-view.js';
+import type { HostRoom } from './host-room.js';
+import type { HostTurns } from './host-turns.js';
+import { adopt, preconditionsOf, release } from './ownership.js';
+import type { Turn } from './worker.js';
+
+/** Whom a write is for, and the look that waits for it. */
+export interface NodeSubject {
+  daemonSet: DaemonSet;
+  tally: DaemonSetTally;
+  nodeName: string;
+  turn: Turn;
+}
+
+interface Makers {
+  models: DaemonPodModels;
+  hostTurns: HostTurns;
+  room: HostRoom;
+}
+
+/** Each write tells the key what it wrote, and records its event. What another has overtaken is left out in silence. */
+export class DaemonPodWrites {
+  readonly #parts: DaemonSetParts;
+  readonly #models: DaemonPodModels;
+  readonly #hostTurns: HostTurns;
+  readonly #room: HostRoom;
+  readonly #wakeNode: (nodeKey: string) => void;
+  /** By uid of the DaemonSet; only those whose creates were asked for. */
+  readonly #gates = new Map<string, CreateGate>();
+
+  constructor(
+    parts: DaemonSetParts,
+    { models, hostTurns, room }: Makers,
+    wakeNode: (nodeKey: string) => void,
+  ) {
+    this.#parts = parts;
+    this.#models = models;
+    this.#hostTurns = hostTurns;
+    this.#room = room;
+    this.#wakeNode = wakeNode;
+  }
+
+  /** Forgets what is kept in memory of a DaemonSet that is gone. */
+  forget(uid: string): void {
+    this.#gates.delete(uid);
+  }
+
+  /** Wakes keys whose creates were held back. To be called whenever one was looked at. */
+  wakeWaiting(uid: string): void {
+    this.#gates.get(uid)?.wakeWaiting();
+  }
+
+  /** The key is kept until the write is seen, and then looks again. */
+  #wrote({ turn }: NodeSubject, object: KubeObject): void {
+    turn.wrote(object);
+    turn.againAfter(0);
+  }
+
+  /** Adopts and lets go. Throws ApiError. */
+  async claim(subject: NodeSubject, claims: DaemonNodeView['claims']): Promise<void> {
+    const { registry } = this.#parts;
+    for (const { pod, claim } of claims) {
+      const take = claim === 'adopt' ? adopt : release;
+      try {
+        const stored = await take(registry, subject.daemonSet, podKind, pod);
+        if (stored) this.#wrote(subject, stored);
+      } catch (error) {
+        if (!isSuperseded(error)) throw error;
+      }
+    }
+  }
+
+  /** Why a Pod goes that has ended. */
+  tellReason({ daemonSet, nodeName }: NodeSubject, { name, reason }: PodDeletion): void {
+    const pod = `${daemonSet.metadata.namespace}/${name}`;
+    if (reason === 'failed') {
+      const text = `Found failed daemon pod ${pod} on node ${nodeName}, will try to kill it`;
+      this.#parts.recordEvent(daemonSet, 'Warning', 'FailedDaemonPod', text);
+    } else if (reason === 'succeeded') {
+      const text = `Found succeeded daemon pod ${pod} on node ${nodeName}, will try to delete it`;
+      this.#parts.recordEvent(daemonSet, 'Normal', 'SucceededDaemonPod', text);
+    }
+  }
+
+  /** `asSeen`: only if nothing of it has changed since. Throws ApiError. */
+  async delete(subject: NodeSubject, name: string, asSeen = false): Promise<void> {
+    const { daemonSet } = subject;
+    const { registry, recordEvent } = this.#parts;
+    const pod = this.#podNamed(daemonSet, name);
+    if (!pod) return;
+    const { resourceVersion } = pod.metadata;
+    const preconditions = { ...preconditionsOf(pod), ...(asSeen && resourceVersion && { resourceVersion }) };
+    try {
+      const result = await registry.delete(podKind, pod.metadata, { preconditions });
+      this.#wrote(subject, 'deleted' in result ? result.deleted : result.terminating);
+      recordEvent(daemonSet, 'Normal', 'SuccessfulDelete', `Deleted pod: ${name}`);
+    } catch (error) {
+      if (isSuperseded(error)) return;
+      recordEvent(daemonSet, 'Warning', 'FailedDelete', `Error deleting: ${textOf(error)}`);
+      throw error;
+    }
+  }
+
+  /** Has the host replace the Pod by itself, if it has room for both. Throws ApiError. */
+  async giveHostTurn(subject: NodeSubject, name: string, terms: HostTurnTerms): Promise<void> {
+    const { daemonSet, nodeName, tally } = subject;
+    const old = this.#podNamed(daemonSet, name);
+    if (!old) return;
+    const refusals = this.#room.refusals(daemonSet, tally, old);
+    if (refusals.length > 0) {
+      tally.noRoom.set(nodeName, this.#parts.clock.now());
+      const text = `failed to place pod on "${nodeName}": ${refusals.join(', ')}`;
+      this.#parts.recordEvent(daemonSet, 'Warning', 'FailedPlacement', text);
+      subject.turn.againAfter(0);
+      return;
+    }
+    try {
+      const { hash } = tally.subject.current;
+      this.#wrote(subject, await this.#hostTurns.give({ daemonSet, hash }, old, terms));
+      const text = `Gave node ${nodeName} its turn to replace pod: ${name}`;
+      this.#parts.recordEvent(daemonSet, 'Normal', 'TurnGiven', text);
+    } catch (error) {
+      if (isSuperseded(error)) return;
+      this.#parts.recordEvent(daemonSet, 'Warning', 'FailedCreate', `Error creating: ${textOf(error)}`);
+      throw error;
+    }
+  }
+
+  /** Takes back the turn that stands on the Pod, or clears away what is left of it. Throws ApiError. */
+  async endTurn(subject: NodeSubject, name: string, how: 'withdraw' | 'settle'): Promise<void> {
+    if (subject.tally.noRoom.delete(subject.nodeName)) {
+      subject.turn.againAfter(0);
+      return;
+    }
+    const old = this.#podNamed(subject.daemonSet, name);
+    if (!old) return;
+    try {
+      this.#wrote(subject, await this.#hostTurns[how](old));
+    } catch (error) {
+      if (!isSuperseded(error)) throw error;
+    }
+  }
+
+  #podNamed({ metadata: { namespace } }: DaemonSet, name: string): Pod | undefined {
+    return this.#parts.informers.pods.get({ ...(namespace ? { namespace } : {}), name });
+  }
+
+  /** Makes the node's Pod, when creates of the DaemonSet are not held back. */
+  async create(subject: NodeSubject): Promise<void> {
+    const { daemonSet, nodeName, tally } = subject;
+    const key = nodeKey(daemonSet, nodeName);
+    const gate = this.#gateOf(tally.subject.uid);
+    if (!gate.enter(key)) return;
+    const { recordEvent, log } = this.#parts;
+    try {
+      const created = await this.#writePod(subject);
+      gate.created();
+      this.#wrote(subject, created);
+      recordEvent(daemonSet, 'Normal', 'SuccessfulCreate', `Created pod: ${created.metadata.name}`);
+    } catch (error) {
+      gate.refused(key);
+      if (isNamespaceEnding(error)) return;
+      recordEvent(daemonSet, 'Warning', 'FailedCreate', `Error creating: ${textOf(error)}`);
+      log.warn({ err: error, node: nodeName, daemonSet: fleetKey(daemonSet) }, 'could not create a Pod');
+    }
+  }
+
+  /** Bound by the same write when there is room, else left to the scheduler. */
+  async #writePod({ daemonSet, nodeName, tally }: NodeSubject): Promise<Pod> {
+    const { registry, reservations } = this.#parts;
+    const current = { daemonSet, hash: tally.subject.current.hash };
+    const made = tally.heldBack(nodeName) ?? current;
+    const pod = daemonPod(made.daemonSet, nodeName, made.hash);
+    const reservation = pod.spec.nodeName ? undefined : reservations.tryReserve(pod, nodeName);
+    if (reservation?.bound) pod.spec.nodeName = nodeName;
+    let written: Pod | undefined;
+    try {
+      const record = reservation?.bound
+        ? await registry.createLike(this.#models.of(daemonSet, pod), nodeName)
+        : await registry.create(podKind, daemonSet.metadata.namespace, pod);
+      written = record.object();
+      return written;
+    } finally {
+      if (reservation?.bound) reservation.settle(written);
+    }
+  }
+
+  #gateOf(uid: string): CreateGate {
+    const present = this.#gates.get(uid);
+    if (present) return present;
+    const gate = new CreateGate(this.#parts.clock, (key) => this.#wakeNode(key));
+    this.#gates.set(uid, gate);
+    return gate;
+  }
+}
+
+/** The object is gone or another by now: there is nothing left to do to it. */
+function isSuperseded(error: unknown): boolean {
+  return error instanceof ApiError && (error.reason === 'NotFound' || error.reason === 'Conflict');
+}
+
+function isNamespaceEnding(error: unknown): boolean {
+  return (
+    error instanceof ApiError &&
+    (error.details?.causes ?? []).some((cause) => cause.reason === 'NamespaceTerminating')
+  );
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
