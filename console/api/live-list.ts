@@ -18,6 +18,8 @@ export class LiveList<T extends KubeObject> {
   #order: string[] | undefined;
   readonly #listeners = new Set<() => void>();
   #live: Live<T> = { objects: [], phase: 'loading' };
+  /** What the next picture says; shown with its objects, never before them. */
+  #phase: Pick<Live<T>, 'phase' | 'error'> = { phase: 'loading' };
   #changed = false;
   #frame = 0;
   #leave: AbortController | undefined;
@@ -60,7 +62,7 @@ export class LiveList<T extends KubeObject> {
         this.#tellSoon();
       },
       onPhase: (phase: WatchPhase, error?: CallError) => {
-        this.#live = { ...this.#live, phase, error };
+        this.#phase = { phase, error };
         this.#tellSoon();
       },
     };
@@ -72,7 +74,7 @@ export class LiveList<T extends KubeObject> {
     if (this.#frame !== 0) return;
     this.#frame = requestAnimationFrame(() => {
       this.#frame = 0;
-      if (this.#changed) this.#live = { ...this.#live, objects: this.#inOrder() };
+      this.#live = { objects: this.#changed ? this.#inOrder() : this.#live.objects, ...this.#phase };
       this.#changed = false;
       for (const listener of this.#listeners) listener();
     });

@@ -1,0 +1,44 @@
+/** A watched list on the screen: its phase and its objects come as one picture. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { consoleModule } from '../harness/console-module.js';
+import { until } from '../harness/until.js';
+
+/** What is looked at of `console/api/live-list.ts`, whose own types need a browser's. */
+interface List {
+  snapshot(): { phase: string; objects: { metadata: { name: string } }[] };
+  subscribe(listener: () => void): () => void;
+}
+
+const { LiveList } = await consoleModule<{ LiveList: new (path: string) => List }>('api/live-list.ts');
+
+const EVENTS = [
+  { type: 'ADDED', object: { metadata: { name: 'a' } } },
+  { type: 'ADDED', object: { metadata: { name: 'b' } } },
+  { type: 'BOOKMARK', object: { metadata: { annotations: { 'k8s.io/initial-events-end': 'true' } } } },
+];
+
+test('a list that is live has its objects, whoever looks between two frames', {
+  timeout: 60_000,
+}, async (context) => {
+  const frames: (() => void)[] = [];
+  Object.assign(globalThis, { requestAnimationFrame: (draw: () => void) => frames.push(draw) });
+  context.mock.method(globalThis, 'fetch', async () => new Response(openBody()));
+  const list = new LiveList('/api/v1/nodes');
+  const leave = list.subscribe(() => undefined);
+  try {
+    await until(() => frames.length > 0, { timeoutMs: 30_000, what: 'a frame to be asked for' });
+    assert.deepEqual(list.snapshot(), { objects: [], phase: 'loading' });
+    frames.shift()?.();
+    const { objects, phase } = list.snapshot();
+    assert.deepEqual([phase, objects.map(({ metadata }) => metadata.name)], ['live', ['a', 'b']]);
+  } finally {
+    leave();
+  }
+});
+
+/** As a watch's: it does not end. */
+function openBody(): ReadableStream<Uint8Array> {
+  const lines = EVENTS.map((event) => `${JSON.stringify(event)}\n`).join('');
+  return new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from(lines)) });
+}
