@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Server, TLSSocket } from 'node:tls';
 import type { Clock } from '../../shared/process/clock.js';
 import { Slice } from '../../shared/process/slice.js';
+import { SilentSockets } from './silent-sockets.js';
 
 /** Under way at once. Enough that those far away (half a second there and back) still come in by hundreds a second. */
 export const MAX_HANDSHAKES = 128;
@@ -13,33 +14,47 @@ export const MAX_WAIT_MS = 5_000;
 
 interface Waiting {
   socket: Socket;
+  address: string;
   since: number;
 }
 
-/** The line before a TLS server. Waiting costs a socket; the cryptography comes with the turn. */
+/** Somebody who was sent away before TLS began, and why; `code` is the HTTP status that says the same. */
+export interface HandshakeRefusal {
+  remoteAddress: string;
+  code: number;
+  reason: string;
+}
+
+type OnRefused = (refusal: HandshakeRefusal) => void;
+
+/** The line before a TLS server, with turns by address. Waiting costs a socket; the cryptography comes with the turn. */
 export class Handshakes {
   readonly #clock: Clock;
   readonly #begin: (socket: Socket) => void;
   readonly #slice: Slice;
-  readonly #line = new Set<Waiting>();
+  readonly #onRefused: OnRefused;
+  /** Who waits, by address: whoever comes a thousand times from one waits for itself. */
+  readonly #lines = new Map<string, Set<Waiting>>();
   /** What gives a place back, by peer. */
   readonly #underWay = new Map<string, () => void>();
   #isRunning = false;
 
   /** `begin` starts a handshake; when it is over, however it ended, `ended` is to be called. */
-  constructor(clock: Clock, begin: (socket: Socket) => void) {
+  constructor(clock: Clock, begin: (socket: Socket) => void, onRefused: OnRefused = () => undefined) {
     this.#clock = clock;
     this.#begin = begin;
+    this.#onRefused = onRefused;
     this.#slice = new Slice(clock);
   }
 
-  /** A connection has come. */
+  /** A connection wants its turn. */
   add(socket: Socket): void {
-    const waiting = { socket, since: this.#clock.monotonic() };
-    this.#line.add(waiting);
+    const waiting = { socket, address: socket.remoteAddress ?? '', since: this.#clock.monotonic() };
+    const line = this.#lines.get(waiting.address) ?? new Set();
+    this.#lines.set(waiting.address, line.add(waiting));
     socket.on('error', ignore);
     socket.once('close', () => {
-      this.#line.delete(waiting);
+      this.#remove(waiting);
       this.ended(socket);
     });
     void this.#run();
@@ -50,22 +65,45 @@ export class Handshakes {
     this.#underWay.get(peerOf(socket))?.();
   }
 
+  /** Sends all away who wait. */
+  close(): void {
+    for (const line of this.#lines.values()) for (const { socket } of line) socket.destroy();
+  }
+
   async #run(): Promise<void> {
     if (this.#isRunning) return;
     this.#isRunning = true;
-    for (const waiting of this.#line) {
-      if (this.#underWay.size >= MAX_HANDSHAKES) break;
-      this.#line.delete(waiting);
+    while (this.#underWay.size < MAX_HANDSHAKES) {
+      const waiting = this.#takeNext();
+      if (!waiting) break;
       this.#admit(waiting);
       await this.#slice.pause();
     }
     this.#isRunning = false;
   }
 
-  #admit({ socket, since }: Waiting): void {
+  #takeNext(): Waiting | undefined {
+    const [first] = this.#lines;
+    if (!first) return undefined;
+    const [address, line] = first;
+    const [waiting] = line;
+    if (waiting) this.#remove(waiting);
+    // The next turn is another address's.
+    if (this.#lines.delete(address)) this.#lines.set(address, line);
+    return waiting;
+  }
+
+  #remove(waiting: Waiting): void {
+    const line = this.#lines.get(waiting.address);
+    line?.delete(waiting);
+    if (line?.size === 0) this.#lines.delete(waiting.address);
+  }
+
+  #admit({ socket, address, since }: Waiting): void {
     if (socket.destroyed) return;
     if (this.#clock.monotonic() - since > MAX_WAIT_MS) {
       socket.destroy();
+      this.#onRefused({ remoteAddress: address, code: 503, reason: 'its turn to begin TLS came too late' });
       return;
     }
     const peer = peerOf(socket);
@@ -80,15 +118,23 @@ export class Handshakes {
   }
 }
 
-/** Puts the line before the server's own listener. */
-export function paceHandshakes(server: Server, clock: Clock): void {
+/** Puts the line before the server's own listener. `close` ends what has not begun TLS: a server closes behind the last socket. */
+export function paceHandshakes(server: Server, clock: Clock, onRefused: OnRefused): { close: () => void } {
   const [listener] = server.listeners('connection');
   if (!listener) throw new Error('the server listens for no connections');
   server.removeAllListeners('connection');
-  const handshakes = new Handshakes(clock, (socket) => listener.call(server, socket));
-  server.on('connection', (socket: Socket) => handshakes.add(socket));
+  const handshakes = new Handshakes(clock, (socket) => listener.call(server, socket), onRefused);
+  const spoken = (socket: Socket) => handshakes.add(socket);
+  const silent = new SilentSockets({ clock, spoken, refused: onRefused });
+  server.on('connection', (socket: Socket) => silent.add(socket));
   server.on('secureConnection', (socket: TLSSocket) => handshakes.ended(socket));
   server.on('tlsClientError', (_error, socket) => handshakes.ended(socket));
+  return {
+    close: () => {
+      silent.close();
+      handshakes.close();
+    },
+  };
 }
 
 /** The same for a connection and for the TLS over it. */

@@ -205,7 +205,9 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const { oidcSignIn: oidc } = options;
   addConsole(app, { gate, sessions, clock, record, ...(oidc ? { oidc } : {}) });
   addRoutes(app, options, handler, gate);
-  paceHandshakes(app.server, options.clock);
+  const handshakes = paceHandshakes(app.server, options.clock, (refusal) =>
+    peers.tell({ path: '', ...refusal }),
+  );
   app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     if ((request.url ?? '').split('?', 1)[0] === LINK_PATH) {
       options.agentLink.handleUpgrade(request, socket, head, (refusal) =>
@@ -229,7 +231,9 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     close: async () => {
       upgrades.close();
       await atMost(handler.drain(), options.settings.drainMs, options.clock);
-      await app.close();
+      const closed = app.close();
+      handshakes.close();
+      await closed;
     },
   };
 }

@@ -6,11 +6,13 @@ import { Handshakes, MAX_HANDSHAKES, MAX_WAIT_MS, PLACE_MS } from '../../coordin
 import { ManualClock } from '../../shared/process/clock.js';
 
 class FakeSocket extends EventEmitter {
-  readonly remoteAddress = '10.0.0.1';
   readonly remoteFamily = 'IPv4';
   destroyed = false;
 
-  constructor(readonly remotePort: number) {
+  constructor(
+    readonly remotePort: number,
+    readonly remoteAddress = '10.0.0.1',
+  ) {
     super();
   }
 
@@ -25,11 +27,16 @@ const asSocket = (socket: FakeSocket) => socket as unknown as Socket;
 function line(count: number) {
   const clock = new ManualClock();
   const begun: Socket[] = [];
-  const handshakes = new Handshakes(clock, (socket) => begun.push(socket));
+  const refused: string[] = [];
+  const handshakes = new Handshakes(
+    clock,
+    (socket) => begun.push(socket),
+    ({ remoteAddress, code }) => refused.push(`${code} ${remoteAddress}`),
+  );
   const sockets = Array.from({ length: count }, (_, index) => new FakeSocket(index + 1));
   for (const socket of sockets) handshakes.add(asSocket(socket));
   const settle = () => clock.turn();
-  return { clock, begun, handshakes, sockets, settle };
+  return { clock, begun, refused, handshakes, sockets, settle };
 }
 
 describe('handshakes', () => {
@@ -69,7 +76,7 @@ describe('handshakes', () => {
   });
 
   test('who has waited too long is sent away, and whoever came later has its turn', async () => {
-    const { begun, clock, handshakes, sockets, settle } = line(10 * MAX_HANDSHAKES);
+    const { begun, refused, clock, handshakes, sockets, settle } = line(10 * MAX_HANDSHAKES);
     await settle();
     clock.advance(MAX_WAIT_MS + 1);
     const late = new FakeSocket(60_000);
@@ -77,5 +84,27 @@ describe('handshakes', () => {
     await settle();
     assert.equal(begun.at(-1), late);
     assert.ok(sockets.at(-1)?.destroyed);
+    assert.deepEqual(new Set(refused), new Set(['503 10.0.0.1']));
+  });
+
+  test('a crowd of one address waits for itself: another is next', async () => {
+    const { begun, handshakes, sockets, settle } = line(10 * MAX_HANDSHAKES);
+    const others = ['10.0.0.2', '10.0.0.3'].map((address) => new FakeSocket(60_000, address));
+    await settle();
+    for (const other of others) handshakes.add(asSocket(other));
+    for (const socket of sockets.slice(0, 4)) handshakes.ended(asSocket(socket));
+    await settle();
+    const next = sockets.slice(MAX_HANDSHAKES, MAX_HANDSHAKES + 2);
+    assert.deepEqual(begun.slice(MAX_HANDSHAKES), [next[0], ...others, next[1]]);
+  });
+
+  test('closed, all who wait are sent away', async () => {
+    const { handshakes, sockets, settle } = line(MAX_HANDSHAKES + 2);
+    await settle();
+    handshakes.close();
+    assert.deepEqual(
+      sockets.map(({ destroyed }) => destroyed),
+      sockets.map((_, at) => at >= MAX_HANDSHAKES),
+    );
   });
 });

@@ -1,0 +1,173 @@
+/**
+ * Connections that have yet to begin TLS. One takes a turn in the line of handshakes only with its first record whole
+ * (the ClientHello): until then it costs a socket, there are only so many, of one address too, and they are closed in time.
+ */
+import type { Socket } from 'node:net';
+import type { Clock, Timer } from '../../shared/process/clock.js';
+
+/** Of all addresses together. Above this the oldest are closed: who means to speak does so at once. */
+export const MAX_SILENT = 4_096;
+/** Of one address: as many hosts behind one router may come at the same moment. */
+export const MAX_SILENT_AN_ADDRESS = 1_024;
+/** From the connection to the end of its first record. */
+export const SILENT_MS = 10_000;
+
+/** RFC 8446, 5.1: type (22 = handshake), version, length. */
+const HEADER_BYTES = 5;
+const HANDSHAKE_TYPE = 22;
+const LENGTH_OFFSET = 3;
+/** TLSPlaintext of 2^14 bytes, and what encryption may add. */
+const MAX_RECORD_BYTES = 2 ** 14 + 256;
+
+/** Why one was closed, as HTTP would say it. */
+export interface SilentRefusal {
+  remoteAddress: string;
+  code: 408 | 429;
+  reason: string;
+}
+
+export interface SilentSocketsOptions {
+  clock: Clock;
+  /** It has spoken: what it said is there to be read again. */
+  spoken: (socket: Socket) => void;
+  refused: (refusal: SilentRefusal) => void;
+}
+
+interface Silent {
+  socket: Socket;
+  address: string;
+  since: number;
+  heard: Buffer[];
+  bytes: number;
+  /** Below so many there is nothing to decide. */
+  wanted: number;
+  hear: () => void;
+  forget: () => void;
+}
+
+/** The oldest of a set, which keeps the order in which they came. */
+const oldestOf = (sockets: ReadonlySet<Silent>): Silent | undefined => sockets.values().next().value;
+
+export class SilentSockets {
+  readonly #options: SilentSocketsOptions;
+  readonly #all = new Set<Silent>();
+  readonly #byAddress = new Map<string, Set<Silent>>();
+  #timer: Timer | undefined;
+  #isThinning = false;
+  #isClosed = false;
+
+  constructor(options: SilentSocketsOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#all.size;
+  }
+
+  /** A connection has come. */
+  add(socket: Socket): void {
+    if (this.#isClosed) {
+      socket.destroy();
+      return;
+    }
+    const address = socket.remoteAddress ?? '';
+    const silent: Silent = {
+      ...{ socket, address, since: this.#options.clock.monotonic() },
+      ...{ heard: [], bytes: 0, wanted: HEADER_BYTES },
+      hear: () => this.#hear(silent),
+      forget: () => this.#forget(silent),
+    };
+    this.#all.add(silent);
+    const ofAddress = this.#byAddress.get(address) ?? new Set();
+    this.#byAddress.set(address, ofAddress.add(silent));
+    socket.on('error', ignore);
+    socket.once('close', silent.forget);
+    socket.on('readable', silent.hear);
+    if (this.#isTooMany(ofAddress)) void this.#thin();
+    this.#timer ??= this.#options.clock.after(SILENT_MS, () => this.#closeOverdue());
+  }
+
+  /** Closes all, those that are yet to come as well, and tells nobody. */
+  close(): void {
+    this.#isClosed = true;
+    this.#timer?.cancel();
+    for (const { socket } of this.#all) socket.destroy();
+  }
+
+  #hear(silent: Silent): void {
+    const { socket, heard } = silent;
+    for (let chunk = socket.read() as Buffer | null; chunk; chunk = socket.read() as Buffer | null) {
+      heard.push(chunk);
+      silent.bytes += chunk.length;
+    }
+    if (silent.bytes < silent.wanted) return;
+    const said = Buffer.concat(heard);
+    silent.heard = [said];
+    silent.wanted = firstRecordBytes(said);
+    if (said.length < silent.wanted) return;
+    this.#forget(silent);
+    socket.unshift(said);
+    this.#options.spoken(socket);
+  }
+
+  #forget(silent: Silent): void {
+    const { socket, address, hear, forget } = silent;
+    this.#all.delete(silent);
+    const ofAddress = this.#byAddress.get(address);
+    ofAddress?.delete(silent);
+    if (ofAddress?.size === 0) this.#byAddress.delete(address);
+    socket.off('readable', hear);
+    socket.off('close', forget);
+    if (!socket.destroyed) socket.off('error', ignore);
+  }
+
+  #isTooMany(ofAddress: ReadonlySet<Silent>): boolean {
+    return this.#all.size > MAX_SILENT || ofAddress.size > MAX_SILENT_AN_ADDRESS;
+  }
+
+  /** What has arrived from those that were let in this turn is read in the next: only then is it known who is silent. */
+  async #thin(): Promise<void> {
+    if (this.#isThinning) return;
+    this.#isThinning = true;
+    const { clock } = this.#options;
+    await clock.turn();
+    await clock.turn();
+    this.#isThinning = false;
+    for (const ofAddress of this.#byAddress.values()) {
+      while (ofAddress.size > MAX_SILENT_AN_ADDRESS)
+        this.#refuse(oldestOf(ofAddress), 429, 'too many connections of this address do not begin TLS');
+    }
+    while (this.#all.size > MAX_SILENT)
+      this.#refuse(oldestOf(this.#all), 429, 'too many connections do not begin TLS');
+  }
+
+  #closeOverdue(): void {
+    const { clock } = this.#options;
+    const overdue = clock.monotonic() - SILENT_MS;
+    for (const silent of this.#all) {
+      if (silent.since > overdue) break;
+      this.#refuse(silent, 408, 'the connection did not begin TLS');
+    }
+    const oldest = oldestOf(this.#all);
+    this.#timer = oldest && clock.after(oldest.since - overdue, () => this.#closeOverdue());
+  }
+
+  #refuse(silent: Silent | undefined, code: SilentRefusal['code'], reason: string): void {
+    if (!silent) return;
+    const { socket, address } = silent;
+    socket.destroy();
+    this.#forget(silent);
+    this.#options.refused({ remoteAddress: address, code, reason });
+  }
+}
+
+/** How many bytes the first record has in all; for what is no TLS as many as are there: TLS itself refuses it. */
+export function firstRecordBytes(said: Buffer): number {
+  const length = said.readUInt16BE(LENGTH_OFFSET);
+  const isTls = said[0] === HANDSHAKE_TYPE && length <= MAX_RECORD_BYTES;
+  return isTls ? HEADER_BYTES + length : said.length;
+}
+
+function ignore(): void {
+  // Its close says the same.
+}
