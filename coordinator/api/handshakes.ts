@@ -127,7 +127,10 @@ export function paceHandshakes(server: Server, clock: Clock, onRefused: OnRefuse
   const spoken = (socket: Socket) => handshakes.add(socket);
   const silent = new SilentSockets({ clock, spoken, refused: onRefused });
   server.on('connection', (socket: Socket) => silent.add(socket));
-  server.on('secureConnection', (socket: TLSSocket) => handshakes.ended(socket));
+  server.on('secureConnection', (socket: TLSSocket) => {
+    clearVerifyErrors(socket);
+    handshakes.ended(socket);
+  });
   server.on('tlsClientError', (_error, socket) => handshakes.ended(socket));
   return {
     close: () => {
@@ -135,6 +138,16 @@ export function paceHandshakes(server: Server, clock: Clock, onRefused: OnRefuse
       handshakes.close();
     },
   };
+}
+
+/**
+ * What OpenSSL queued of a signature that was wrong is taken for an error of the connection's next read, if the request comes in
+ * a packet of its own: it would end without the 401 that says why. Asking who issued a certificate empties the queue.
+ */
+function clearVerifyErrors(socket: TLSSocket): void {
+  if (socket.authorized) return;
+  const certificate = socket.getPeerX509Certificate();
+  certificate?.checkIssued(certificate);
 }
 
 /** The same for a connection and for the TLS over it. */

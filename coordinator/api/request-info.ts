@@ -27,10 +27,13 @@ export interface PathRequest {
   query: URLSearchParams;
 }
 
-/** A method that no resource takes at this depth, e.g. PUT on a collection. */
+/**
+ * What nobody serves: a method that no resource takes at this depth, e.g. PUT on a collection; a path that is none; and one
+ * that would leave its place, which no client of ours sends.
+ */
 export interface RefusedRequest {
   type: 'refused';
-  reason: 'method' | 'path';
+  reason: 'method' | 'path' | 'traversal';
 }
 
 export type RequestInfo = ResourceRequest | PathRequest | RefusedRequest;
@@ -89,17 +92,21 @@ function readVerb(method: string, path: ResourcePath, query: URLSearchParams): V
   }
 }
 
-/** Splits and decodes a path; undefined when a `%` sequence is broken or a segment is empty or would leave its place. */
-function segmentsOf(path: string): string[] | undefined {
+/** A segment that would leave its place. */
+function isTraversal(part: string): boolean {
+  return part === '.' || part === '..' || part.includes('/');
+}
+
+/** Splits and decodes a path; why not, when a `%` sequence is broken or a segment is empty or would leave its place. */
+function segmentsOf(path: string): string[] | 'path' | 'traversal' {
   const trimmed = path.replace(/^\/+|\/+$/g, '');
   if (trimmed === '') return [];
   try {
     const parts = trimmed.split('/').map(decodeURIComponent);
-    return parts.some((part) => part === '' || part === '.' || part === '..' || part.includes('/'))
-      ? undefined
-      : parts;
+    if (parts.some(isTraversal)) return 'traversal';
+    return parts.includes('') ? 'path' : parts;
   } catch (error) {
-    if (error instanceof URIError) return undefined;
+    if (error instanceof URIError) return 'path';
     throw error;
   }
 }
@@ -120,7 +127,7 @@ export function readRequest(method: string, target: string): RequestInfo {
   const [rawPath = '', ...rawQuery] = target.split('?');
   const query = new URLSearchParams(rawQuery.join('?'));
   const parts = segmentsOf(rawPath);
-  if (!parts) return { type: 'refused', reason: 'path' };
+  if (typeof parts === 'string') return { type: 'refused', reason: parts };
   const groupVersion = groupVersionOf(parts);
   if (!groupVersion) return { type: 'path', method, path: `/${parts.join('/')}`, query };
   const path = readResourcePath(groupVersion.rest);

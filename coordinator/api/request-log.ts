@@ -40,6 +40,7 @@ const MAX_TEXT = 256;
 
 function isOfInterest({ info, code, isSignIn }: LoggedRequest): boolean {
   if (code === 401 || code === 403 || code === 429 || isSignIn) return true;
+  if (info?.type === 'refused') return info.reason === 'traversal';
   return info?.type === 'resource' && !READING.has(info.verb);
 }
 

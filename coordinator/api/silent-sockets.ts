@@ -95,13 +95,14 @@ export class SilentSockets {
   }
 
   #hear(silent: Silent): void {
-    const { socket, heard } = silent;
+    const { socket } = silent;
     for (let chunk = socket.read() as Buffer | null; chunk; chunk = socket.read() as Buffer | null) {
-      heard.push(chunk);
+      silent.heard.push(chunk);
       silent.bytes += chunk.length;
     }
     if (silent.bytes < silent.wanted) return;
-    const said = Buffer.concat(heard);
+    const { heard } = silent;
+    const said = heard.length === 1 && heard[0] ? heard[0] : Buffer.concat(heard);
     silent.heard = [said];
     silent.wanted = firstRecordBytes(said);
     if (said.length < silent.wanted) return;

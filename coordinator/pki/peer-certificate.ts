@@ -25,14 +25,31 @@ export function peerCertificateOf(socket: unknown, now: number): PeerCertificate
 
 /** Whose certificate it is; who signed it, and when it ends, was looked at before. */
 export function subjectOf(certificate: X509Certificate): PeerCertificate | undefined {
-  const { subject } = certificate.toLegacyObject();
-  const commonNames = listOf(subject?.CN);
+  const { CN, O } = plainSubject(certificate.subject) ?? certificate.toLegacyObject().subject ?? {};
+  const commonNames = listOf(CN);
   if (commonNames.length !== 1 || !commonNames[0]) return undefined;
   return {
     commonName: commonNames[0],
-    organizations: listOf(subject?.O),
+    organizations: listOf(O),
     keyHash: publicKeyHash(certificate),
   };
+}
+
+/** A line of nothing that Node would escape or join: letters of names. */
+const PLAIN_LINE = /^(CN|O)=([A-Za-z0-9:._-]+)$/;
+
+/**
+ * The subject as the legacy object has it, at a thirtieth of the cost, which each link pays; undefined for one that is
+ * not plain: a value of its own lines, or one that could be read in two ways, is OpenSSL's to take apart.
+ */
+export function plainSubject(subject: string): { CN: string[]; O: string[] } | undefined {
+  const parts = { CN: [] as string[], O: [] as string[] };
+  for (const line of subject.split('\n')) {
+    const [, name, value] = PLAIN_LINE.exec(line) ?? [];
+    if (value === undefined || (name !== 'CN' && name !== 'O')) return undefined;
+    parts[name].push(value);
+  }
+  return parts;
 }
 
 /** True between the certificate's two ends. */

@@ -64,7 +64,7 @@ async function target(context: TestContext) {
   const csr = async (node: string) => certificateRequest(await newHostKey(), node);
   const join = async (token: string | null, node = 'n1') =>
     call(bench.api, `POST ${JOIN_PATH}`, { token, body: { node, csr: await csr(node) } });
-  return { ...bench, lines, audited, join };
+  return { ...bench, lines, events, audited, join };
 }
 
 /** The port still serves. */
@@ -260,8 +260,9 @@ const PATHS = [
   '/install/..%2f..%2fpki%2fca.key',
   '/console/assets/..%2f..%2f..%2fpki%2fca.key',
 ];
-test('paths that would leave their place find nothing', async (context) => {
+test('paths that would leave their place find nothing, and are audited', async (context) => {
   const bench = await target(context);
+  const { events } = bench;
   for (const path of PATHS) {
     const { closed } = await rawConnection(
       bench.api,
@@ -273,6 +274,26 @@ test('paths that would leave their place find nothing', async (context) => {
     assert.match(answer, refused, path);
     assert.ok(!answer.includes('PRIVATE KEY') && !answer.includes('root:'), path);
   }
+  const outside = PATHS.filter((path) => !path.startsWith('/console/'));
+  await eventually(() => events.length >= outside.length, 30_000);
+  assert.deepEqual(
+    events.map(({ requestURI, verb, user }) => [requestURI, verb, user.username]),
+    outside.map((path) => [path, 'get', 'everynode-admin']),
+  );
+});
+
+test('an exec whose path would leave its place is 404, and audited', async (context) => {
+  const bench = await target(context);
+  const path = '/api/v1/namespaces/default/pods/%2e%2e/exec';
+  const head = [`GET ${path}?command=sh HTTP/1.1`, 'Host: x', 'Authorization: Bearer test-token'];
+  const upgrade = ['Connection: Upgrade', 'Upgrade: SPDY/3.1', '', ''];
+  const { closed } = await rawConnection(bench.api, [...head, ...upgrade].join('\r\n'));
+  assert.match(await closed, /^HTTP\/1\.1 404 /);
+  await eventually(() => bench.events.length > 0, 30_000);
+  assert.deepEqual(
+    bench.events.map(({ requestURI, user, responseStatus: { code } }) => [requestURI, user.username, code]),
+    [[path, 'everynode-admin', 404]],
+  );
 });
 
 /** Nine names that each stand for nine of the one before. */

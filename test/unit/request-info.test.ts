@@ -57,9 +57,10 @@ const REFUSED: [string, string, string][] = [
   ['OPTIONS', '/api/v1/pods', 'method'],
   ['GET', '/api/v1/namespaces/a/pods/p/log/more', 'path'],
   ['GET', '/api/v1/namespaces/%zz/pods', 'path'],
-  ['GET', '/api/v1/namespaces/a%2Fb/pods', 'path'],
+  ['GET', '/api/v1/namespaces/a%2Fb/pods', 'traversal'],
   ['GET', '/api/v1//pods', 'path'],
-  ['GET', '/api/v1/namespaces/../pods', 'path'],
+  ['GET', '/api/v1/namespaces/../pods', 'traversal'],
+  ['GET', '/api/v1/namespaces/a/pods/%2e%2e/log', 'traversal'],
 ];
 
 for (const [method, target, reason] of REFUSED) {

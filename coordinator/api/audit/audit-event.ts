@@ -27,6 +27,7 @@ export interface AuditedRequest extends LoggedRequest {
 
 function isOfInterest({ info, code, isSignIn }: LoggedRequest): boolean {
   if (code === 401 || code === 403 || isSignIn) return true;
+  if (info?.type === 'refused') return info.reason === 'traversal';
   if (info?.type !== 'resource') return false;
   if (REVIEW_GROUPS.has(info.group)) return false;
   // Whoever reads a Secret has it.
