@@ -246,7 +246,11 @@ function suite(): void {
       spec: {},
     });
     const other = await open(`pods/default/${pod}`, DESK, status.token);
+    const rights = other.waitForResponse((answer) => answer.url().endsWith('/selfsubjectrulesreviews'));
+    await other.reload();
+    await (await rights).finished();
     await other.getByRole('heading', { name: 'Log' }).waitFor();
+    await other.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
     assert.equal(await other.getByRole('button', { name: 'Open a terminal' }).count(), 0);
   });
 
