@@ -55,7 +55,7 @@ function podsText({ status: { pods } }: Host): string {
 function troubleText({ status }: Host): string {
   const [failing] = status.failing;
   if (failing) return `${failing.name}: ${failing.because}`;
-  return status.pressures[0] ?? status.message ?? NONE;
+  return status.pressures[0] ?? status.message ?? status.clockSkew ?? NONE;
 }
 
 /** Whether a request is about hosts. */

@@ -4,6 +4,7 @@ import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
 import type { FailingPod, Host, HostState, HostStatus } from '../../shared/kube/host.js';
 import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
+import { CLOCK_SKEWED } from './clock-skew.js';
 import { contactOf } from './contact.js';
 import { podProgress } from './pod-progress.js';
 import { CONNECTED } from './reported-status.js';
@@ -69,7 +70,8 @@ function stated(state: HostState, condition: Condition | undefined): ContactStat
 function nodeFacts({
   spec,
   status,
-}: Node): Pick<HostStatus, 'pressures' | 'unschedulable' | 'taints' | 'agentVersion'> {
+}: Node): Pick<HostStatus, 'pressures' | 'unschedulable' | 'taints' | 'agentVersion' | 'clockSkew'> {
+  const clock = findCondition(status?.conditions, CLOCK_SKEWED);
   return {
     pressures: (status?.conditions ?? [])
       .filter((condition) => PRESSURES.has(condition.type) && condition.status === 'True')
@@ -77,6 +79,7 @@ function nodeFacts({
     unschedulable: spec?.unschedulable === true,
     taints: spec?.taints?.length ?? 0,
     agentVersion: status?.nodeInfo?.kubeletVersion ?? '',
+    ...(clock?.status === 'True' ? { clockSkew: clock.message ?? clock.type } : {}),
   };
 }
 

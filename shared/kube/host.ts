@@ -30,6 +30,8 @@ export interface HostStatus {
   agentVersion: string;
   /** When the newest certificate of its agent ends; absent where it has none. Agents renew theirs long before. */
   certificateEnds?: Timestamp;
+  /** How wrong its clock is, in one sentence (condition `ClockSkewed`); absent while it is right. */
+  clockSkew?: string;
 }
 
 /** `fleet.everynode.dev/v1` Host; its metadata is the Node's name, uid, labels and creation. */

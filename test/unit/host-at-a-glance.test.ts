@@ -100,3 +100,10 @@ test('the end of its certificate is told where it is known', () => {
   assert.equal(hostAtAGlance(node(READY), []).status.certificateEnds, undefined);
   assert.equal(hostAtAGlance(node(READY), [], SINCE).status.certificateEnds, SINCE);
 });
+
+test('a wrong clock is told in the words of its condition', () => {
+  const skewed = hostAtAGlance(node([...READY, condition('ClockSkewed', 'True', 'an hour ahead')]), []);
+  assert.equal(skewed.status.clockSkew, 'an hour ahead');
+  const right = hostAtAGlance(node([...READY, condition('ClockSkewed', 'False', 'in sync')]), []);
+  assert.equal('clockSkew' in right.status, false);
+});
