@@ -21,17 +21,24 @@ interface RulesStatus {
 
 /** False until it is known. */
 export function useMay(wish: Wish): boolean {
-  const key = keyOf(wish);
+  return useMayInOne(wish, [wish.namespace ?? '']);
+}
+
+/** Whether they may do it in one of these namespaces at least; false until it is known. */
+export function useMayInOne(wish: Wish, namespaces: readonly string[]): boolean {
+  const keys = namespaces.map((namespace) => keyOf({ ...wish, namespace }));
+  const together = JSON.stringify(keys);
   const [, renew] = useReducer((count: number) => count + 1, 0);
   useEffect(() => {
-    if (known.has(key)) return;
     let isHere = true;
-    void may(wishOf(key)).then(() => isHere && renew());
+    for (const key of JSON.parse(together) as string[]) {
+      if (!known.has(key)) void may(wishOf(key)).then(() => isHere && renew());
+    }
     return () => {
       isHere = false;
     };
-  }, [key]);
-  return known.get(key) ?? false;
+  }, [together]);
+  return keys.some((key) => known.get(key) ?? false);
 }
 
 /** The same outside of a page. A review that fails allows nothing, and is asked again the next time. */

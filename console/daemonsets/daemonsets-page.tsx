@@ -2,6 +2,7 @@
 import { Link } from 'wouter';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { useLiveList } from '../api/live-list.js';
+import { useMayInOne } from '../api/rights.js';
 import { Command } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
@@ -9,9 +10,14 @@ import { Shell } from '../layout/shell.js';
 
 const COLUMNS = ['Namespace', 'Name', 'Desired', 'Ready', 'Up to date', 'Available', 'Misscheduled'] as const;
 
+const CREATE = { verb: 'create', group: 'apps', resource: 'daemonsets' };
+/** Where a new one goes unless its manifest says otherwise. */
+const FIRST_NAMESPACE = 'default';
+
 export function DaemonSetsPage() {
   const { objects, phase, error } = useLiveList<DaemonSet>('/apis/apps/v1/daemonsets');
   const sorted = [...objects].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  const mayCreate = useMayInOne(CREATE, namespacesOf(objects));
   return (
     <Shell phase={phase}>
       <h1>DaemonSets</h1>
@@ -19,12 +25,15 @@ export function DaemonSetsPage() {
       {phase === 'refused' && <p role="alert">You may not see DaemonSets: {error?.message}</p>}
       {phase === 'live' && sorted.length === 0 && (
         <p className={controls.card}>
-          None yet. Create one here, or <code>kubectl apply -f</code> a manifest, and it appears.
+          None yet. {mayCreate && 'Create one here, or '}
+          <code>kubectl apply -f</code> a manifest, and it appears.
         </p>
       )}
-      <p>
-        <Link href="/daemonsets/new">Create a DaemonSet</Link>
-      </p>
+      {mayCreate && (
+        <p>
+          <Link href="/daemonsets/new">Create a DaemonSet</Link>
+        </p>
+      )}
       {sorted.length > 0 && (
         <ListTable label="DaemonSets" columns={COLUMNS}>
           {sorted.map((daemonSet) => (
@@ -57,6 +66,13 @@ function Row({ daemonSet: { metadata, status } }: { daemonSet: DaemonSet }) {
       ))}
     </tr>
   );
+}
+
+/** Where one may be made: those in which there are some, and the first. Who may everywhere may in each. */
+function namespacesOf(daemonSets: readonly DaemonSet[]): string[] {
+  return [
+    ...new Set([FIRST_NAMESPACE, ...daemonSets.map(({ metadata }) => metadata.namespace ?? '')]),
+  ].sort();
 }
 
 function keyOf({ metadata }: DaemonSet): string {

@@ -1,7 +1,7 @@
 /** What is about the person: who one is, the theme of this browser, and leaving. */
 import { useEffect, useState } from 'react';
 import { request } from '../api/call.js';
-import { userName } from '../api/user.js';
+import { isByCertificate, userName } from '../api/user.js';
 import controls from './controls.module.css';
 import classes from './person.module.css';
 import { THEMES } from './theme-names.js';
@@ -25,14 +25,20 @@ export function Person() {
           <option key={name}>{name}</option>
         ))}
       </select>
-      <button type="button" className={controls.button} onClick={() => void signOut()}>
-        Sign out
-      </button>
+      {isByCertificate() ? (
+        <p className={classes.certified}>
+          Signed in by this browser’s certificate: closing the browser ends it.
+        </p>
+      ) : (
+        <button type="button" className={controls.button} onClick={() => void signOut()}>
+          Sign out
+        </button>
+      )}
     </div>
   );
 }
 
-/** Ends the session. Whom the browser shows a certificate for stays signed in: that is the browser's to end. */
+/** Ends the session. Not for whom the browser shows a certificate: they would be signed in by it again. */
 export async function signOut(): Promise<void> {
   await request('/console/session', { method: 'DELETE' });
   location.assign('/console/');

@@ -3,12 +3,15 @@ import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { KubeObject } from '../../shared/kube/meta.js';
 import { call } from '../api/call.js';
+import { isByCertificate } from '../api/user.js';
 import { signOut } from '../layout/person.js';
 import { applyTheme } from '../layout/themes.js';
 import classes from './command-palette.module.css';
 import { type PaletteItem, type PaletteObjects, paletteItems } from './palette-items.js';
 
-const NOTHING: PaletteObjects = { daemonSets: [], rollouts: [] };
+type Objects = Pick<PaletteObjects, 'daemonSets' | 'rollouts'>;
+
+const NOTHING: Objects = { daemonSets: [], rollouts: [] };
 
 interface CommandPaletteProps {
   onClose: () => void;
@@ -21,7 +24,7 @@ export function CommandPalette({ onClose, onHelp }: CommandPaletteProps) {
   const [typed, setTyped] = useState('');
   const [at, setAt] = useState(0);
   const [, navigate] = useLocation();
-  const items = paletteItems(typed, useObjects());
+  const items = paletteItems(typed, { ...useObjects(), maySignOut: !isByCertificate() });
   const chosen = Math.min(at, items.length - 1);
   useEffect(() => dialog.current?.showModal(), []);
 
@@ -82,7 +85,7 @@ export function CommandPalette({ onClose, onHelp }: CommandPaletteProps) {
 }
 
 /** Asked once, when it opens. What one may not see is not offered. */
-function useObjects(): PaletteObjects {
+function useObjects(): Objects {
   const [objects, setObjects] = useState(NOTHING);
   useEffect(() => {
     const leave = new AbortController();

@@ -13,6 +13,8 @@ export type PaletteItem = { id: string; text: string; hint: string } & (
 export interface PaletteObjects {
   daemonSets: readonly KubeObject[];
   rollouts: readonly KubeObject[];
+  /** A certificate's session cannot be ended from here. */
+  maySignOut: boolean;
 }
 
 const MOST = 12;
@@ -32,7 +34,7 @@ export function paletteItems(typed: string, objects: PaletteObjects): PaletteIte
   return [...ordered.slice(0, MOST), ...hostItems(typed.trim())];
 }
 
-function everything({ daemonSets, rollouts }: PaletteObjects): PaletteItem[] {
+function everything({ daemonSets, rollouts, maySignOut }: PaletteObjects): PaletteItem[] {
   return [
     ...PLACES.map(({ path, name, key }) => ({ id: path, text: name, hint: `page · g ${key}`, go: path })),
     ...daemonSets.map((each) => objectItem('DaemonSet', '/daemonsets', each)),
@@ -44,7 +46,7 @@ function everything({ daemonSets, rollouts }: PaletteObjects): PaletteItem[] {
       theme,
     })),
     { id: 'help', text: 'Keyboard shortcuts', hint: '?', act: 'help' },
-    { id: 'sign-out', text: 'Sign out', hint: '', act: 'sign-out' },
+    ...(maySignOut ? [{ id: 'sign-out', text: 'Sign out', hint: '', act: 'sign-out' as const }] : []),
   ];
 }
 

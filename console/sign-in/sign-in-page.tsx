@@ -1,7 +1,8 @@
 /** Signing in: with a token that the API takes, or at the issuer that the coordinator trusts. */
 import { type FormEvent, useEffect, useId, useState } from 'react';
 import { signInRefusalText } from '../../shared/kube/sign-in-refusal.js';
-import { CallError, call, request } from '../api/call.js';
+import { CallError, request } from '../api/call.js';
+import { askWaysIn } from '../api/user.js';
 import controls from '../layout/controls.module.css';
 import { rememberWhereOneIs } from './return-path.js';
 import classes from './sign-in-page.module.css';
@@ -80,7 +81,7 @@ function useHasIssuer(): boolean {
   const [hasIssuer, setHasIssuer] = useState(false);
   useEffect(() => {
     const leave = new AbortController();
-    call<{ oidc: boolean }>('/console/sign-in', { signal: leave.signal }).then(
+    askWaysIn(leave.signal).then(
       ({ oidc }) => setHasIssuer(oidc),
       () => undefined,
     );

@@ -78,6 +78,11 @@ export class Gate {
     return user;
   }
 
+  /** Whether who is there is known by a client certificate: a session of the console ends, a certificate does not. */
+  isByCertificate({ socket }: Pick<Caller, 'socket'>): boolean {
+    return this.#options.authenticateSocket?.(socket) !== undefined;
+  }
+
   /** A certificate goes before a token. Who fails to say it pays by address: guessing tokens is slow. */
   async #userOf(caller: Caller): Promise<UserInfo> {
     const known = this.#options.authenticateSocket?.(caller.socket);

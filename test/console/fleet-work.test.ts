@@ -211,6 +211,7 @@ function suite(): void {
     const rules = [
       { apiGroups: [''], resources: ['nodes', 'pods', 'events'], verbs: ['get', 'list', 'watch'] },
       { apiGroups: ['fleet.everynode.dev'], resources: ['hosts'], verbs: ['get', 'list', 'watch'] },
+      { apiGroups: ['apps'], resources: ['daemonsets'], verbs: ['get', 'list', 'watch'] },
     ];
     await fleet.api.ask('POST', `${RBAC}/clusterroles`, { metadata: { name: 'looker' }, rules });
     await fleet.api.ask('POST', `${RBAC}/clusterrolebindings`, {
@@ -233,11 +234,20 @@ function suite(): void {
     for (const name of ['Cordon', 'Drain', 'Maintenance', 'Remove', 'Set label', 'Set taint']) {
       assert.equal(await page.getByRole('button', { name, exact: true }).count(), 0, name);
     }
+    const areRules = (response: { url(): string }) => response.url().includes('selfsubjectrulesreviews');
+    answered = page.waitForResponse(areRules);
+    await page.goto(`${server}/console/daemonsets`);
+    await answered;
+    await page.getByRole('link', { name: 'till', exact: true }).waitFor();
+    assert.equal(await page.getByRole('link', { name: 'Create a DaemonSet' }).count(), 0);
     await page.goto(`${server}/console/onboarding`);
     await page.getByText('You may not make join lines').waitFor();
     assert.equal(await page.getByRole('region', { name: 'Tokens' }).count(), 0);
     await page.goto(`${server}/console/calendar`);
     await page.getByText('You may not see policies').waitFor();
+    const admin = await open();
+    await signIn(admin, server, token, 'daemonsets');
+    await admin.getByRole('link', { name: 'Create a DaemonSet' }).waitFor();
     const nobody = await accountToken(fleet, 'nobody-at-all');
     const other = await open();
     await signIn(other, server, nobody, 'hosts/node-1');
@@ -363,6 +373,8 @@ function suite(): void {
     const page = await open(DESK, { clientCertificates });
     await page.goto(`${server}/console/`);
     await page.getByText('berta', { exact: true }).waitFor();
+    await page.getByText('Signed in by this browser’s certificate').waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Sign out' }).count(), 0, 'it would end nothing');
     await page.getByRole('link', { name: 'node-1', exact: true }).waitFor();
     const foreign = await page.evaluate(`fetch('/api/v1/namespaces/default/configmaps', {
       method: 'POST', headers: { 'content-type': 'application/json' },

@@ -232,12 +232,21 @@ describe('the command palette', () => {
   const object = (namespace: string, name: string) => ({
     ...{ apiVersion: 'v1', kind: 'X', metadata: { namespace, name } },
   });
-  const objects = { daemonSets: [object('default', 'till')], rollouts: [object('default', 'till')] };
+  const objects = {
+    daemonSets: [object('default', 'till')],
+    rollouts: [object('default', 'till')],
+    maySignOut: true,
+  };
   const texts = (typed: string) =>
     palette.paletteItems(typed, objects).map((item) => ('go' in item ? item.go : item.id));
   test('it finds pages, DaemonSets and rollouts, those first that begin so', () => {
     assert.equal(texts('aud')[0], '/audit');
     assert.deepEqual(texts('till').slice(0, 2), ['/daemonsets/default/till', '/rollouts/default/till']);
+  });
+  test('signing out is offered to whom it serves', () => {
+    assert.deepEqual(texts('sign out')[0], 'sign-out');
+    const items = palette.paletteItems('sign out', { ...objects, maySignOut: false });
+    assert.ok(!items.some(({ id }) => id === 'sign-out'));
   });
   test('what was typed may be a host, or a filter of hosts', () => {
     assert.ok(texts('node-7').includes('/hosts/node-7'));

@@ -34,7 +34,10 @@ export function addSignIn(
   refusals: ClientLimits,
 ): void {
   const passAnybody = async ({ raw }: FastifyRequest) => gate.passAnybody(raw);
-  app.get(WAYS_PATH, { onRequest: passAnybody }, async () => ({ oidc: oidc !== undefined }));
+  app.get(WAYS_PATH, { onRequest: passAnybody }, async ({ raw }) => ({
+    oidc: oidc !== undefined,
+    certificate: gate.isByCertificate(raw),
+  }));
   if (!oidc) return;
   const onRequest = async ({ raw, ip }: FastifyRequest) => {
     gate.passAnybody(raw);
