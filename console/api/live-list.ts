@@ -13,9 +13,9 @@ export interface Live<T> {
 
 export class LiveList<T extends KubeObject> {
   readonly #path: string;
-  readonly #byKey = new Map<string, T>();
-  /** Keys in order; absent when one has come or gone since. Sorting ten thousand names takes longer than a frame has. */
-  #order: string[] | undefined;
+  /** In order, and what they stand for: sorting ten thousand names takes longer than a frame has, so each finds its place. */
+  #keys: string[] = [];
+  #objects: T[] = [];
   readonly #listeners = new Set<() => void>();
   #live: Live<T> = { objects: [], phase: 'loading' };
   /** What the next picture says; shown with its objects, never before them. */
@@ -46,18 +46,13 @@ export class LiveList<T extends KubeObject> {
     this.#leave = new AbortController();
     const reader = {
       onReset: (objects: T[]) => {
-        this.#byKey.clear();
-        this.#order = undefined;
-        for (const object of objects) this.#byKey.set(keyOf(object), object);
+        const byKey = new Map(objects.map((object) => [keyOf(object), object]));
+        this.#keys = [...byKey.keys()].sort();
+        this.#objects = this.#keys.flatMap((key) => byKey.get(key) ?? []);
         this.#changed = true;
       },
       onEvents: (events: WatchEvent<T>[]) => {
-        for (const { type, object } of events) {
-          const key = keyOf(object);
-          if (this.#byKey.has(key) === (type === 'DELETED')) this.#order = undefined;
-          if (type === 'DELETED') this.#byKey.delete(key);
-          else this.#byKey.set(key, object);
-        }
+        for (const event of events) this.#apply(event);
         this.#changed = true;
         this.#tellSoon();
       },
@@ -74,16 +69,32 @@ export class LiveList<T extends KubeObject> {
     if (this.#frame !== 0) return;
     this.#frame = requestAnimationFrame(() => {
       this.#frame = 0;
-      this.#live = { objects: this.#changed ? this.#inOrder() : this.#live.objects, ...this.#phase };
+      this.#live = { objects: this.#changed ? [...this.#objects] : this.#live.objects, ...this.#phase };
       this.#changed = false;
       for (const listener of this.#listeners) listener();
     });
   }
 
-  #inOrder(): T[] {
-    this.#order ??= [...this.#byKey.keys()].sort();
-    return this.#order.flatMap((key) => this.#byKey.get(key) ?? []);
+  #apply({ type, object }: WatchEvent<T>): void {
+    const key = keyOf(object);
+    const at = placeOf(this.#keys, key);
+    const known = this.#keys[at] === key ? 1 : 0;
+    const isGone = type === 'DELETED';
+    this.#keys.splice(at, known, ...(isGone ? [] : [key]));
+    this.#objects.splice(at, known, ...(isGone ? [] : [object]));
   }
+}
+
+/** Where `key` is among `keys`, which are in order, or would be. */
+function placeOf(keys: readonly string[], key: string): number {
+  let from = 0;
+  let to = keys.length;
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if ((keys[middle] ?? '') < key) from = middle + 1;
+    else to = middle;
+  }
+  return from;
 }
 
 function keyOf({ metadata }: KubeObject): string {

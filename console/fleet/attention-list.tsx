@@ -1,7 +1,6 @@
 /** What needs a person first, with how many; a press shows those hosts, or the rollouts. */
-import { useCallback, useEffect, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import { Link } from 'wouter';
-import type { Host } from '../../shared/kube/host.js';
 import type { Rollout } from '../../shared/kube/rollout.js';
 import { call } from '../api/call.js';
 import { useEvery, useLiveList } from '../api/live-list.js';
@@ -9,8 +8,8 @@ import controls from '../layout/controls.module.css';
 import { useHeld } from '../layout/use-held.js';
 import {
   coordinatorVersion,
-  countTroubles,
   type Surroundings,
+  standingStill,
   TROUBLE_NAMES,
   TROUBLES,
   type Trouble,
@@ -21,16 +20,16 @@ const ROLLOUTS = '/apis/fleet.everynode.dev/v1/rollouts';
 const MINUTE_MS = 60_000;
 
 interface AttentionListProps {
-  hosts: readonly Host[];
-  surroundings: Surroundings;
+  /** Of hosts. */
+  counts: Readonly<Record<Trouble, number>>;
   chosen: Trouble | undefined;
   onChoose: (trouble: Trouble | undefined) => void;
 }
 
-export function AttentionList({ hosts, surroundings, chosen, onChoose }: AttentionListProps) {
+export function AttentionList({ counts: ofHosts, chosen, onChoose }: AttentionListProps) {
   const { objects: rollouts } = useLiveList<Rollout>(ROLLOUTS);
   const [isPointedAt, setPointedAt] = useState(false);
-  const counts = countTroubles(hosts, rollouts, surroundings);
+  const counts = { ...ofHosts, rollouts: standingStill(rollouts).length };
   const present = TROUBLES.filter((trouble) => counts[trouble] > 0 || trouble === chosen);
   // What is about to be pressed stays where it is.
   const shown = useHeld(present, isPointedAt);
@@ -84,5 +83,5 @@ export function useSurroundings(): Surroundings {
     );
     return () => leave.abort();
   }, []);
-  return { now, version };
+  return useMemo(() => ({ now, version }), [now, version]);
 }

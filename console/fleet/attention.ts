@@ -1,7 +1,7 @@
 /** What of the fleet needs a person first: counts by kind of trouble, each with where to look. Pure. */
 import type { Host } from '../../shared/kube/host.js';
 import type { Rollout, RolloutPhase } from '../../shared/kube/rollout.js';
-import { conditionOf, type HostCondition } from './host-condition.js';
+import { conditionOf } from './host-condition.js';
 
 /** Kinds of trouble, the worst first. */
 export const TROUBLES = [
@@ -12,6 +12,7 @@ export const TROUBLES = [
   'disk',
   'pressure',
   'certificates',
+  'clock',
   'skew',
 ] as const;
 
@@ -26,6 +27,7 @@ export const TROUBLE_NAMES: Readonly<Record<Trouble, string>> = {
   disk: 'short of disk',
   pressure: 'short of memory or processes',
   certificates: 'whose certificate ends soon',
+  clock: 'whose clock is wrong',
   skew: 'with another version than the coordinator',
 };
 
@@ -42,44 +44,24 @@ export interface Surroundings {
   version: string;
 }
 
-/** Whether a host has this trouble. One that is dark may have others, and nobody knows. */
-export function hasTrouble(host: Host, trouble: Trouble, { now, version }: Surroundings): boolean {
-  const { pressures, agentVersion, certificateEnds } = host.status;
-  switch (trouble) {
-    case 'failing':
-    case 'notReady':
-    case 'dark':
-      return conditionOf(host) === (trouble satisfies HostCondition);
-    case 'disk':
-      return pressures.includes('DiskPressure');
-    case 'pressure':
-      return pressures.some((pressure) => pressure !== 'DiskPressure');
-    case 'certificates':
-      return certificateEnds !== undefined && Date.parse(certificateEnds) - now < ENDS_SOON_MS;
-    case 'skew':
-      return version !== '' && agentVersion !== '' && agentVersion !== version;
-    case 'rollouts':
-      return false;
-  }
+/** What a host suffers from, the worst first. One that is dark may have more, and nobody knows. */
+export function troublesOf(host: Host, { now, version }: Surroundings): Trouble[] {
+  const { pressures, agentVersion, certificateEnds, clockSkew } = host.status;
+  const condition = conditionOf(host);
+  const found: Trouble[] = [];
+  if (condition === 'failing' || condition === 'notReady' || condition === 'dark') found.push(condition);
+  if (pressures.includes('DiskPressure')) found.push('disk');
+  if (pressures.some((pressure) => pressure !== 'DiskPressure')) found.push('pressure');
+  if (certificateEnds !== undefined && Date.parse(certificateEnds) - now < ENDS_SOON_MS)
+    found.push('certificates');
+  if (clockSkew !== undefined) found.push('clock');
+  if (version !== '' && agentVersion !== '' && agentVersion !== version) found.push('skew');
+  return found;
 }
 
 /** Those that wait for a person. */
 export function standingStill(rollouts: readonly Rollout[]): Rollout[] {
   return rollouts.filter(({ status }) => status && STANDS_STILL.has(status.phase));
-}
-
-/** How many hosts, or rollouts, have each trouble. */
-export function countTroubles(
-  hosts: readonly Host[],
-  rollouts: readonly Rollout[],
-  surroundings: Surroundings,
-): Record<Trouble, number> {
-  const counts = Object.fromEntries(TROUBLES.map((trouble) => [trouble, 0])) as Record<Trouble, number>;
-  for (const host of hosts) {
-    for (const trouble of TROUBLES) if (hasTrouble(host, trouble, surroundings)) counts[trouble] += 1;
-  }
-  counts.rollouts = standingStill(rollouts).length;
-  return counts;
 }
 
 /** `v1.35.0+everynode.0.1.0` → `v0.1.0`; "" for anything else. */

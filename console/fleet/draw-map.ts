@@ -1,6 +1,6 @@
 /** Draws the map of the fleet. */
 import type { Host } from '../../shared/kube/host.js';
-import type { MapPlan } from './fleet-map-plan.js';
+import { hasSamePlaces, type MapPlan } from './fleet-map-plan.js';
 import { conditionOf, type HostCondition } from './host-condition.js';
 import type { MapColours } from './map-colours.js';
 
@@ -9,33 +9,67 @@ const TITLE_BASE_PX = 16;
 /** Those who do not tell red from green see a mark in what needs them. */
 const MARKED: ReadonlySet<HostCondition> = new Set(['failing', 'notReady', 'dark']);
 
-/** Draws all of it, `width` px wide, sharp on any screen. */
-export function drawMap(
-  canvas: HTMLCanvasElement,
-  plan: MapPlan<Host>,
-  width: number,
-  colours: MapColours,
-): void {
+/** All that a picture depends on. */
+export interface DrawnMap {
+  plan: MapPlan<Host>;
+  /** px */
+  width: number;
+  colours: MapColours;
+  /** Of the screen's pixels to those of the page. */
+  ratio: number;
+}
+
+/** Makes of the picture `before` the one of `wanted`: draws the cells whose colour is another, or everything when places are others. */
+export function drawMap(canvas: HTMLCanvasElement, wanted: DrawnMap, before?: DrawnMap): void {
   const context = canvas.getContext('2d');
   if (!context) return;
-  canvas.width = width * devicePixelRatio;
-  canvas.height = plan.height * devicePixelRatio;
-  canvas.style.height = `${plan.height}px`;
-  context.scale(devicePixelRatio, devicePixelRatio);
-  context.font = '600 13px system-ui, sans-serif';
-  const side = plan.pitch - GAP_PX;
-  for (const { name, hosts, top, cellsTop } of plan.groups) {
-    context.fillStyle = colours.text;
-    context.fillText(`${name} · ${hosts.length}`, 0, top + TITLE_BASE_PX);
+  const { plan, width, colours, ratio } = wanted;
+  const isSame = before?.width === width && before.colours === colours && before.ratio === ratio;
+  const kept = isSame && hasSamePlaces(before.plan, plan) ? before.plan : undefined;
+  if (!kept) begin(canvas, context, wanted);
+  for (const [at, { name, hosts, top, cellsTop }] of plan.groups.entries()) {
+    if (!kept) {
+      context.fillStyle = colours.text;
+      context.fillText(`${name} · ${hosts.length}`, 0, top + TITLE_BASE_PX);
+    }
+    const past = kept?.groups[at]?.hosts;
     for (const [index, host] of hosts.entries()) {
+      const old = past?.[index];
+      if (old === host) continue;
       const condition = conditionOf(host);
+      if (old && conditionOf(old) === condition) continue;
       const x = (index % plan.columns) * plan.pitch;
       const y = cellsTop + Math.floor(index / plan.columns) * plan.pitch;
-      context.fillStyle = colours[condition];
-      context.fillRect(x, y, side, side);
-      if (!MARKED.has(condition)) continue;
-      context.fillStyle = colours.page;
-      context.fillRect(x + side / 2 - 1, y + side / 4, 2, side / 2);
+      drawCell(context, { x, y, side: plan.pitch - GAP_PX, condition, colours });
     }
   }
+}
+
+/** Empties it, `width` px wide, sharp on any screen. */
+function begin(
+  canvas: HTMLCanvasElement,
+  context: CanvasRenderingContext2D,
+  { plan, width, ratio }: DrawnMap,
+): void {
+  canvas.width = width * ratio;
+  canvas.height = plan.height * ratio;
+  canvas.style.height = `${plan.height}px`;
+  context.scale(ratio, ratio);
+  context.font = '600 13px system-ui, sans-serif';
+}
+
+interface Cell {
+  x: number;
+  y: number;
+  side: number;
+  condition: HostCondition;
+  colours: MapColours;
+}
+
+function drawCell(context: CanvasRenderingContext2D, { x, y, side, condition, colours }: Cell): void {
+  context.fillStyle = colours[condition];
+  context.fillRect(x, y, side, side);
+  if (!MARKED.has(condition)) return;
+  context.fillStyle = colours.page;
+  context.fillRect(x + side / 2 - 1, y + side / 4, 2, side / 2);
 }

@@ -45,6 +45,15 @@ export function planMap<T>(groups: readonly MapGroup<T>[], width: number): MapPl
   return { groups: placed, columns, pitch, height: top };
 }
 
+/** Whether each cell and each title stands where it stood. Pure. */
+export function hasSamePlaces<T>(a: MapPlan<T>, b: MapPlan<T>): boolean {
+  if (a.columns !== b.columns || a.pitch !== b.pitch || a.groups.length !== b.groups.length) return false;
+  return a.groups.every(({ name, hosts }, index) => {
+    const other = b.groups[index];
+    return other?.name === name && other.hosts.length === hosts.length;
+  });
+}
+
 /** The host at a point of the map; undefined between cells' rows and groups. */
 export function hostAt<T>({ groups, columns, pitch }: MapPlan<T>, x: number, y: number): T | undefined {
   const group = groups.findLast(({ cellsTop }) => y >= cellsTop);

@@ -2,7 +2,7 @@
 import { type MouseEvent, useEffect, useMemo, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Host } from '../../shared/kube/host.js';
-import { drawMap } from './draw-map.js';
+import { type DrawnMap, drawMap } from './draw-map.js';
 import classes from './fleet-map.module.css';
 import { hostAt, type MapGroup, planMap } from './fleet-map-plan.js';
 import { CONDITION_NAMES, conditionOf } from './host-condition.js';
@@ -18,9 +18,13 @@ export function FleetMap({ groups }: { groups: readonly MapGroup<Host>[] }) {
   const plan = useMemo(() => planMap(groups, width), [groups, width]);
 
   const colours = useMapColours();
+  const drawn = useRef<DrawnMap>(undefined);
 
   useEffect(() => {
-    if (canvas.current && width > 0) drawMap(canvas.current, plan, width, colours);
+    if (!canvas.current || width === 0) return;
+    const wanted = { plan, width, colours, ratio: devicePixelRatio };
+    drawMap(canvas.current, wanted, drawn.current);
+    drawn.current = wanted;
   }, [plan, width, colours]);
 
   const under = ({ nativeEvent: { offsetX, offsetY } }: MouseEvent) => hostAt(plan, offsetX, offsetY);

@@ -1,5 +1,5 @@
 /** The fleet: what needs attention, every host on the map, and the same as a table. What is chosen stands in the URL. */
-import { useDeferredValue, useMemo, useState } from 'react';
+import { memo, useDeferredValue, useMemo, useState } from 'react';
 import { Link } from 'wouter';
 import type { Host } from '../../shared/kube/host.js';
 import { useLiveList } from '../api/live-list.js';
@@ -7,17 +7,19 @@ import { MAY, useMay } from '../api/rights.js';
 import controls from '../layout/controls.module.css';
 import { Shell } from '../layout/shell.js';
 import { useQuery } from '../layout/use-query.js';
-import { hasTrouble, type Surroundings, TROUBLES, type Trouble } from './attention.js';
+import { type Surroundings, TROUBLES, type Trouble, troublesOf } from './attention.js';
 import { AttentionList, useSurroundings } from './attention-list.js';
 import { BulkBar } from './bulk-bar.js';
 import { FleetCounts } from './fleet-counts.js';
 import { FleetFilter } from './fleet-filter.js';
 import { FleetMap } from './fleet-map.js';
-import { groupHosts, groupingLabels } from './group-hosts.js';
+import { FleetTally } from './fleet-tally.js';
+import { groupHosts } from './group-hosts.js';
 import { columnsOf, sortOf } from './host-columns.js';
 import { conditionOf, HOST_CONDITIONS, type HostCondition } from './host-condition.js';
 import { HostTable } from './host-table.js';
 import { hostFilter } from './label-filter.js';
+import { LabelTally } from './label-tally.js';
 import { TableSettings } from './table-settings.js';
 
 const HOSTS = '/apis/fleet.everynode.dev/v1/hosts';
@@ -37,7 +39,8 @@ export function FleetPage() {
   );
 }
 
-function Fleet({ hosts }: { hosts: readonly Host[] }) {
+/** Drawn anew when hosts changed, and not when the page is told that they are about to. */
+const Fleet = memo(function Fleet({ hosts }: { hosts: readonly Host[] }) {
   const [params, set] = useQuery();
   const filterText = params.get('filter') ?? '';
   const label = params.get('group') ?? '';
@@ -53,7 +56,10 @@ function Fleet({ hosts }: { hosts: readonly Host[] }) {
     [filtered, condition, trouble, surroundings],
   );
   const groups = useMemo(() => groupHosts(shown, label), [shown, label]);
-  const labels = useMemo(() => groupingLabels(hosts), [hosts]);
+  const [labelTally] = useState(() => new LabelTally());
+  const labels = useMemo(() => labelTally.of(hosts), [labelTally, hosts]);
+  const [tally] = useState(() => new FleetTally());
+  const counts = useMemo(() => tally.of(filtered, surroundings), [tally, filtered, surroundings]);
   const columns = useMemo(() => columnsOf(columnNames), [columnNames]);
   const sort = useMemo(() => sortOf(params.get('sort')), [params]);
   const { chosen, names, hidden, choose } = useChosen(hosts, shown);
@@ -61,12 +67,16 @@ function Fleet({ hosts }: { hosts: readonly Host[] }) {
   return (
     <>
       <AttentionList
-        hosts={filtered}
-        surroundings={surroundings}
+        counts={counts.troubles}
         chosen={trouble}
         onChoose={(each) => set('trouble', each ?? '')}
       />
-      <FleetCounts hosts={filtered} chosen={condition} onChoose={(each) => set('condition', each ?? '')} />
+      <FleetCounts
+        total={filtered.length}
+        counts={counts.conditions}
+        chosen={condition}
+        onChoose={(each) => set('condition', each ?? '')}
+      />
       <FleetFilter
         {...{ filterText, label, labels }}
         {...(filter.problem ? { problem: filter.problem } : {})}
@@ -85,7 +95,7 @@ function Fleet({ hosts }: { hosts: readonly Host[] }) {
       <BulkBar names={names} hidden={hidden} onClear={() => choose(new Set())} />
     </>
   );
-}
+});
 
 /** Chosen hosts, as far as they are still there. */
 function useChosen(hosts: readonly Host[], shown: readonly Host[]) {
@@ -112,7 +122,7 @@ function withThese(
   return hosts.filter(
     (host) =>
       (condition === undefined || conditionOf(host) === condition) &&
-      (trouble === undefined || hasTrouble(host, trouble, surroundings)),
+      (trouble === undefined || troublesOf(host, surroundings).includes(trouble)),
   );
 }
 

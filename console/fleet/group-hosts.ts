@@ -19,22 +19,6 @@ export function groupHosts(hosts: readonly Host[], label: string): MapGroup<Host
     .map(([value, members]) => ({ name: value ?? WITHOUT, hosts: members }));
 }
 
-/** Label keys that tell hosts apart: with more than one value, and fewer values than hosts. */
-export function groupingLabels(hosts: readonly Host[]): string[] {
-  const values = new Map<string, Set<string>>();
-  for (const { metadata } of hosts) {
-    for (const [key, value] of Object.entries(metadata.labels ?? {})) {
-      const known = values.get(key);
-      if (known) known.add(value);
-      else values.set(key, new Set([value]));
-    }
-  }
-  return [...values]
-    .filter(([, { size }]) => size > 1 && size < Math.max(hosts.length, 2))
-    .map(([key]) => key)
-    .sort(compare);
-}
-
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

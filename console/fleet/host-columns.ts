@@ -114,22 +114,8 @@ export function pressed({ column, down }: Sort, id: string): string {
   return column === id && !down ? `-${id}` : id;
 }
 
-/** Equal ones stay in the order of their names, in which they are given. Pure. */
-export function sortedHosts(
-  hosts: readonly Host[],
-  columns: readonly HostColumn[],
-  { column, down }: Sort,
-): readonly Host[] {
-  const order = [...columns, ...COLUMNS].find(({ id }) => id === column)?.order;
-  if (!order) return hosts;
-  const sign = down ? -1 : 1;
-  const keyed = hosts.map((host) => ({ host, key: order(host) }));
-  keyed.sort((a, b) => (a.key === b.key ? 0 : a.key < b.key ? -sign : sign));
-  return keyed.map(({ host }) => host);
-}
-
 function troubleOf({ status }: Host): string {
-  return status.failing[0]?.because ?? status.pressures[0] ?? status.message ?? '';
+  return status.failing[0]?.because ?? status.pressures[0] ?? status.message ?? status.clockSkew ?? '';
 }
 
 /** With the day where it is not today's. */

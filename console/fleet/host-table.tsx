@@ -4,7 +4,8 @@ import { useMemo, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import type { Host } from '../../shared/kube/host.js';
 import { useHeld } from '../layout/use-held.js';
-import { type HostColumn, pressed, type Sort, sortedHosts } from './host-columns.js';
+import { type HostColumn, pressed, type Sort } from './host-columns.js';
+import { HostOrder } from './host-order.js';
 import classes from './host-table.module.css';
 
 const ROW_PX = 40;
@@ -101,7 +102,8 @@ function useRows(
   sort: Sort,
   isHeld: boolean,
 ): readonly Host[] {
-  const sorted = useMemo(() => sortedHosts(hosts, columns, sort), [hosts, columns, sort]);
+  const [order] = useState(() => new HostOrder());
+  const sorted = useMemo(() => order.of(hosts, columns, sort), [order, hosts, columns, sort]);
   const heldSort = `${sort.column} ${sort.down}`;
   const last = useHeld({ sort: heldSort, hosts: sorted }, isHeld);
   return useMemo(() => {

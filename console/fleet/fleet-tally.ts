@@ -1,0 +1,46 @@
+/** The fleet's counts, kept up with what changes: each host is looked at when it changes, and not with every picture of the fleet. */
+import type { Host } from '../../shared/kube/host.js';
+import { type Surroundings, TROUBLES, type Trouble, troublesOf } from './attention.js';
+import { conditionOf, HOST_CONDITIONS, type HostCondition } from './host-condition.js';
+import { hostDifference } from './host-difference.js';
+
+export interface FleetCount {
+  /** Adds up to the number of hosts. */
+  conditions: Readonly<Record<HostCondition, number>>;
+  /** A host may have several. `rollouts` is 0: they are no hosts. */
+  troubles: Readonly<Record<Trouble, number>>;
+}
+
+/** Remembers the last picture; what it answers depends on its arguments alone. */
+export class FleetTally {
+  #hosts: readonly Host[] = [];
+  #surroundings: Surroundings | undefined;
+  #conditions = nothingOf(HOST_CONDITIONS);
+  #troubles = nothingOf(TROUBLES);
+
+  /** `hosts` in order of their names. */
+  of(hosts: readonly Host[], surroundings: Surroundings): FleetCount {
+    if (this.#surroundings !== surroundings) this.#forget(surroundings);
+    const { gone, come } = hostDifference(this.#hosts, hosts);
+    for (const host of gone) this.#count(host, surroundings, -1);
+    for (const host of come) this.#count(host, surroundings, 1);
+    this.#hosts = hosts;
+    return { conditions: { ...this.#conditions }, troubles: { ...this.#troubles } };
+  }
+
+  #forget(surroundings: Surroundings): void {
+    this.#hosts = [];
+    this.#surroundings = surroundings;
+    this.#conditions = nothingOf(HOST_CONDITIONS);
+    this.#troubles = nothingOf(TROUBLES);
+  }
+
+  #count(host: Host, surroundings: Surroundings, by: 1 | -1): void {
+    this.#conditions[conditionOf(host)] += by;
+    for (const trouble of troublesOf(host, surroundings)) this.#troubles[trouble] += by;
+  }
+}
+
+function nothingOf<T extends string>(kinds: readonly T[]): Record<T, number> {
+  return Object.fromEntries(kinds.map((kind) => [kind, 0])) as Record<T, number>;
+}
