@@ -1,23 +1,29 @@
 /**
  * `npm run measure-console [HOSTS]`: what the console costs a person with a large fleet. Hosts are Nodes without agents: the screen
- * cannot tell. Prints the first view from a cold load, a change's way to the screen, and frames while 100 hosts change a second.
+ * cannot tell. Checks what the console shows of them; prints the first view from a cold load, a change's way to the screen, frames while
+ * 100 hosts change a second, and what an open console costs the coordinator.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
+import { cpuMsOf } from '../bench/process-memory.js';
 import { accessOf, signIn, startBrowser, visit } from '../harness/browser.js';
 import { CoordinatorApi } from '../harness/coordinator-api.js';
 import { type CoordinatorProcess, startCoordinatorProcess } from '../harness/processes.js';
-import { pause } from '../harness/until.js';
+import { pause, until } from '../harness/until.js';
+import { lookThrough } from './large-fleet.js';
 
 const MERGE = 'application/merge-patch+json';
 const SITES = 40;
 const CHANGES = 100;
 const BUSY_SECONDS = 10;
 const AT_ONCE = 50;
+/** Consoles besides that of the browser: what is theirs of the coordinator's work is a share of it. */
+const MORE = 10;
+const HOSTS_PATH = '/apis/fleet.everynode.dev/v1/hosts';
 
 const hosts = Number(process.argv[2] ?? 10_000);
 const directory = mkdtempSync(join(tmpdir(), 'everynode-console-'));
@@ -34,6 +40,11 @@ try {
   const page = await measureFirstView(browser, coordinator.kubeconfig);
   await measureChanges(page, api);
   await measureFrames(page, api);
+  await measureConsoles(page, api, coordinator.pid);
+  await page.goto(`${accessOf(coordinator.kubeconfig).server}/console/?sort=name`);
+  await lookThrough(page, whatIsLeft());
+  print('counts, filter, table and host page', 'as they should be');
+  print('load of the machine, 1 minute', (loadavg()[0] ?? 0).toFixed(1));
   api.close();
 } finally {
   await browser?.close();
@@ -112,21 +123,60 @@ async function measureFrames(page: Page, api: CoordinatorApi): Promise<void> {
   await page.evaluate(`globalThis.frames = []; globalThis.last = performance.now(); (function frame() {
     const now = performance.now(); frames.push(now - last); last = now; requestAnimationFrame(frame);
   })();`);
-  const until = performance.now() + BUSY_SECONDS * 1000;
-  let count = 0;
-  while (performance.now() < until) {
-    const batch = Array.from({ length: 10 }, () => {
-      count += 1;
-      const path = `/api/v1/nodes/host-${String((count * 37) % (hosts - CHANGES)).padStart(5, '0')}`;
-      return api.ask('PATCH', path, { metadata: { labels: { beat: String(count) } } }, MERGE);
-    });
-    await Promise.all([...batch, pause(100)]);
-  }
+  const count = await changeHosts(api);
   const frames = ((await page.evaluate('frames')) as number[]).slice(1).sort((a, b) => a - b);
   print(`changes a second while frames were timed`, `${Math.round(count / BUSY_SECONDS)}`);
   print('frame, p50', `${(frames[Math.floor(frames.length / 2)] ?? 0).toFixed(1)} ms`);
   print('frame, p99', `${(frames[Math.floor(frames.length * 0.99)] ?? 0).toFixed(1)} ms`);
   print('frame, longest', `${(frames.at(-1) ?? 0).toFixed(1)} ms`);
+}
+
+/** About 100 hosts a second; answers how many. */
+async function changeHosts(api: CoordinatorApi): Promise<number> {
+  const end = performance.now() + BUSY_SECONDS * 1000;
+  let count = 0;
+  while (performance.now() < end) {
+    const batch = Array.from({ length: 10 }, () => {
+      count += 1;
+      const path = `/api/v1/nodes/host-${String((count * 37) % (hosts - CHANGES)).padStart(5, '0')}`;
+      return api.ask('PATCH', path, { metadata: { labels: { beat: `${end}-${count}` } } }, MERGE);
+    });
+    await Promise.all([...batch, pause(100)]);
+  }
+  return count;
+}
+
+/** The coordinator's work for the same changes with no console open, with one, and with more: readers of the same watch. */
+async function measureConsoles(page: Page, api: CoordinatorApi, pid: number): Promise<void> {
+  print(
+    'CPU of the coordinator, one console, no change',
+    await shareOf(pid, () => pause(BUSY_SECONDS * 1000)),
+  );
+  print('CPU of the coordinator, one console, changes', await shareOf(pid, () => changeHosts(api)));
+  const watches = await Promise.all(Array.from({ length: MORE }, () => api.watch(HOSTS_PATH, '')));
+  const haveBegun = () => watches.every(({ events }) => events.some(({ type }) => type === 'BOOKMARK'));
+  await until(haveBegun, { timeoutMs: 120_000, what: 'all watches to have begun' });
+  print(`CPU of the coordinator, ${MORE + 1} consoles, changes`, await shareOf(pid, () => changeHosts(api)));
+  for (const watch of watches) watch.close();
+  await page.goto('about:blank');
+  print('CPU of the coordinator, no console, changes', await shareOf(pid, () => changeHosts(api)));
+}
+
+/** Of one core, while `work` is done. */
+async function shareOf(pid: number, work: () => Promise<unknown>): Promise<string> {
+  const [cpu, began] = [cpuMsOf(pid), performance.now()];
+  await work();
+  return `${((100 * (cpuMsOf(pid) - cpu)) / (performance.now() - began)).toFixed(1)} %`;
+}
+
+/** The last ones were removed to see the screen count them. */
+function whatIsLeft() {
+  const left = hosts - CHANGES;
+  const selected = Array.from({ length: left }, (_, index) => index % SITES).filter(
+    (site) => site === 3,
+  ).length;
+  const last = `host-${String(left - 1).padStart(5, '0')}`;
+  return { hosts: left, selector: 'site=site-3', selected, last };
 }
 
 function median(values: number[]): number {

@@ -1,0 +1,55 @@
+/** A thousand hosts in the console, in a real browser: pretended hosts, each with the agent's own code and a link of its own. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { accessOf, signIn, startBrowser, visit, whyNoBrowser } from '../harness/browser.js';
+import { leaveOut } from '../harness/leave-out.js';
+import { runCommand } from '../harness/simulated-actions.js';
+import { startSimulatedFleet } from '../harness/simulated-fleet.js';
+import { until } from '../harness/until.js';
+import { lookThrough } from './large-fleet.js';
+
+const NODES = 1_000;
+const IN_KIEL = 20;
+const MERGE = 'application/merge-patch+json';
+const LIMIT_MS = 60_000;
+
+test('a thousand hosts: counts add up, few rows are drawn, filters select, what changes shows, a host opens', async (context) => {
+  const why = whyNoBrowser();
+  if (why !== undefined) return leaveOut(context, 'a thousand hosts in a browser', why);
+  const fleet = await startSimulatedFleet(NODES);
+  const browser = await startBrowser();
+  try {
+    for (let index = 1; index <= IN_KIEL; index += 1) {
+      const body = { metadata: { labels: { site: 'kiel' } } };
+      await fleet.api.ask('PATCH', `/api/v1/nodes/node-${index}`, body, MERGE);
+    }
+    const { server, token } = accessOf(fleet.kubeconfig);
+    const { page, problems } = await visit(browser);
+    page.setDefaultTimeout(LIMIT_MS);
+    await signIn(page, server, token, '?sort=name');
+    await page.getByRole('button', { name: `${NODES} Well` }).waitFor();
+    const map = () => page.evaluate<string>('document.querySelector("canvas").toDataURL()');
+    const allWell = await map();
+    await runCommand(fleet, 'offline node-7');
+    await page.getByRole('button', { name: '1 Dark', exact: true }).waitFor();
+    await page.getByRole('button', { name: `${NODES - 1} Well` }).waitFor();
+    await until(async () => (await map()) !== allWell, { timeoutMs: LIMIT_MS, what: 'its cell to be drawn' });
+    const withOneDark = await map();
+    await page.reload();
+    const isSame = async () => (await map().catch(() => '')) === withOneDark;
+    await until(isSame, { timeoutMs: LIMIT_MS, what: 'the map, drawn anew, to be the same' });
+    await page
+      .getByRole('region', { name: 'Needs attention' })
+      .getByRole('button', { name: '1 dark' })
+      .click();
+    await page.getByRole('link', { name: 'node-7', exact: true }).waitFor();
+    await runCommand(fleet, 'online node-7');
+    await page.getByRole('button', { name: `${NODES} Well` }).waitFor();
+    await page.goto(`${server}/console/?sort=name`);
+    await lookThrough(page, { hosts: NODES, selector: 'site=kiel', selected: IN_KIEL, last: 'node-999' });
+    assert.deepEqual(problems, []);
+  } finally {
+    await browser.close();
+    await fleet.stop();
+  }
+});

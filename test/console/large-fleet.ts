@@ -1,0 +1,55 @@
+/** What a person does with a fleet that is too large to read, held against its size. */
+import assert from 'node:assert/strict';
+import type { Page } from 'playwright-core';
+
+/** So many rows are in the page at most, however many hosts there are: those on the screen and some around. */
+const MOST_ROWS = 80;
+
+export interface LargeFleet {
+  hosts: number;
+  /** A label selector, and how many hosts it takes. */
+  selector: string;
+  selected: number;
+  /** The last one by name. */
+  last: string;
+}
+
+/** Of a page that shows the fleet sorted by name: counts add up, the table scrolls, the filter selects, the last host opens. */
+export async function lookThrough(page: Page, fleet: LargeFleet): Promise<void> {
+  const { hosts, selector, selected, last } = fleet;
+  await page.getByText(`${hosts} hosts`, { exact: true }).waitFor();
+  assert.equal(await countedHosts(page), hosts);
+  assert.equal(await announcedRows(page), hosts);
+  const table = page.getByRole('region', { name: 'Hosts', exact: true });
+  await table.getByRole('link').first().waitFor();
+  assert.ok((await rows(page)) <= MOST_ROWS, 'rows at the beginning');
+  await table.evaluate((region) => region.scrollTo(0, region.scrollHeight));
+  await table.getByRole('link', { name: last, exact: true }).waitFor();
+  assert.ok((await rows(page)) <= MOST_ROWS, 'rows at the end');
+
+  const filter = page.getByRole('searchbox', { name: 'Filter' });
+  await filter.fill(selector);
+  await page.getByText(`${selected} hosts`, { exact: true }).waitFor();
+  assert.equal(await countedHosts(page), selected);
+  assert.equal(await announcedRows(page), selected);
+  await filter.fill(last);
+  await page.getByText('1 host', { exact: true }).waitFor();
+  await table.getByRole('link', { name: last, exact: true }).click();
+  await page.getByRole('heading', { level: 1, name: last }).waitFor();
+}
+
+/** All conditions' counts together. */
+async function countedHosts(page: Page): Promise<number> {
+  const counts = await page.locator('fieldset button[data-condition] strong').allTextContents();
+  return counts.reduce((sum, count) => sum + Number(count), 0);
+}
+
+/** What the table tells a screen reader, without its head. */
+async function announcedRows(page: Page): Promise<number> {
+  const table = page.getByRole('region', { name: 'Hosts', exact: true }).getByRole('table');
+  return Number(await table.getAttribute('aria-rowcount')) - 1;
+}
+
+function rows(page: Page): Promise<number> {
+  return page.getByRole('region', { name: 'Hosts', exact: true }).getByRole('row').count();
+}
