@@ -10,9 +10,9 @@ import {
   coordinatorVersion,
   type Surroundings,
   standingStill,
-  TROUBLE_NAMES,
   TROUBLES,
   type Trouble,
+  troubleName,
 } from './attention.js';
 import classes from './attention-list.module.css';
 
@@ -47,7 +47,7 @@ export function AttentionList({ counts: ofHosts, chosen, onChoose }: AttentionLi
           <li key={trouble}>
             {trouble === 'rollouts' ? (
               <Link href="/rollouts" className={classes.item} data-trouble={trouble}>
-                <strong>{counts[trouble]}</strong> {TROUBLE_NAMES[trouble]}
+                <strong>{counts[trouble]}</strong> {troubleName(trouble, counts[trouble])}
               </Link>
             ) : (
               <button
@@ -57,7 +57,7 @@ export function AttentionList({ counts: ofHosts, chosen, onChoose }: AttentionLi
                 aria-pressed={trouble === chosen}
                 onClick={() => onChoose(trouble === chosen ? undefined : trouble)}
               >
-                <strong>{counts[trouble]}</strong> {TROUBLE_NAMES[trouble]}
+                <strong>{counts[trouble]}</strong> {troubleName(trouble, counts[trouble])}
               </button>
             )}
           </li>

@@ -19,7 +19,7 @@ export const TROUBLES = [
 export type Trouble = (typeof TROUBLES)[number];
 
 /** As people read them; the number stands before. */
-export const TROUBLE_NAMES: Readonly<Record<Trouble, string>> = {
+const TROUBLE_NAMES: Readonly<Record<Trouble, string>> = {
   failing: 'with failing Pods',
   notReady: 'not ready',
   dark: 'dark',
@@ -30,6 +30,11 @@ export const TROUBLE_NAMES: Readonly<Record<Trouble, string>> = {
   clock: 'whose clock is wrong',
   skew: 'with another version than the coordinator',
 };
+
+/** What stands behind the number. */
+export function troubleName(trouble: Trouble, count: number): string {
+  return trouble === 'rollouts' && count === 1 ? 'rollout that stands still' : TROUBLE_NAMES[trouble];
+}
 
 /** Agents renew theirs long before: what is this near its end has not been renewed. */
 const ENDS_SOON_MS = 14 * 24 * 3_600_000;

@@ -21,7 +21,7 @@ export function FleetFilter({ filterText, problem, label, labels, onChange }: Fl
           className={controls.input}
           type="search"
           value={filterText}
-          placeholder="site=hamburg, or a name"
+          placeholder="site=kiel or a name"
           aria-invalid={problem !== undefined}
           data-shortcut="/"
           onChange={(event) => onChange('filter', event.target.value)}

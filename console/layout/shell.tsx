@@ -1,5 +1,5 @@
 /** What stands around every page: where one can go, and whether the coordinator is there. */
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { Link, useRoute } from 'wouter';
 import type { WatchPhase } from '../api/watch.js';
 import { Person } from './person.js';
@@ -11,8 +11,13 @@ export const OPEN_PALETTE = 'everynode-palette';
 
 function Place({ place: { path, name } }: { place: PlaceOf }) {
   const [isHere] = useRoute(path);
+  const item = useRef<HTMLLIElement>(null);
+  // A phone shows some of the places at a time.
+  useEffect(() => {
+    if (isHere) item.current?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [isHere]);
   return (
-    <li>
+    <li ref={item}>
       <Link href={path} aria-current={isHere ? 'page' : undefined}>
         {name}
       </Link>

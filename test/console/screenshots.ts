@@ -35,6 +35,7 @@ try {
     ['rollout', 'rollouts/default/till', 'till'],
     ['daemonsets', 'daemonsets', 'DaemonSets'],
     ['daemonset', 'daemonsets/default/till', 'till'],
+    ['new-daemonset', 'daemonsets/new', 'A new DaemonSet'],
     ['pod', `pods/default/${pods.items[0]?.metadata.name}`, /^till-/],
     ['calendar', 'calendar', 'Calendar'],
     ['onboarding', 'onboarding', 'Onboarding'],
