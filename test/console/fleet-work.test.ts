@@ -235,7 +235,7 @@ function suite(): void {
       assert.equal(await page.getByRole('button', { name, exact: true }).count(), 0, name);
     }
     const areRules = (response: { url(): string }) => response.url().includes('selfsubjectrulesreviews');
-    answered = page.waitForResponse(areRules);
+    const answered = page.waitForResponse(areRules);
     await page.goto(`${server}/console/daemonsets`);
     await answered;
     await page.getByRole('link', { name: 'till', exact: true }).waitFor();
