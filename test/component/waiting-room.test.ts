@@ -50,7 +50,7 @@ test('a host that was denied is told so, once and for all', async (context) => {
   const joining = enrol(bench.options({ askAgainMs: 20 }));
   joining.catch(() => undefined);
   await until(async () => (await requests(bench)).length === 1, {
-    timeoutMs: 5_000,
+    timeoutMs: 30_000,
     what: 'a request',
     pollMs: 5,
   });
@@ -66,7 +66,7 @@ test('a host back after its certificate expired asks by its old key and is one a
   bench.time.shiftMs = 0;
   const { link } = await bench.host(enrolled);
   await until(async () => (await requests(bench)).length === 1, {
-    timeoutMs: 5_000,
+    timeoutMs: 30_000,
     what: 'a request',
     pollMs: 5,
   });
@@ -164,7 +164,7 @@ test('signing requests go an hour after their decision, or a day after nobody de
   const bench = await startEnrolment(context, { approveNodes: true });
   const joining = enrol(bench.options({ askAgainMs: 20 }));
   await until(async () => (await requests(bench)).length === 1, {
-    timeoutMs: 5_000,
+    timeoutMs: 30_000,
     what: 'a request',
     pollMs: 5,
   });

@@ -152,7 +152,7 @@ export class PodHostBench implements PodSource {
   }
 
   /** Resolves once `seen` holds; fails after so much real time with what is there instead. */
-  async until(what: string, seen: () => boolean | Promise<boolean>, withinMs = 2000): Promise<void> {
+  async until(what: string, seen: () => boolean | Promise<boolean>, withinMs = 30_000): Promise<void> {
     const end = Date.now() + withinMs;
     while (!(await seen())) {
       if (Date.now() > end) {
