@@ -70,7 +70,7 @@ export class Greeter {
   constructor(parts: GreeterParts) {
     this.#parts = parts;
     this.#lanes = new NodeLanes(parts.informers);
-    this.#fanOut = new FanOut(parts.clock, (session) => session.flush());
+    this.#fanOut = new FanOut(parts.clock, (session) => session.sender?.flush());
   }
 
   hello(session: Session, hello: Hello): void {

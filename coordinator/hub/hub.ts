@@ -169,7 +169,9 @@ export class Hub implements SessionEvents {
       noteClock: (node, skewMs) => this.#conditions.noteClock(node, skewMs),
       recordEvent: recordEvent.asAgent,
     });
-    const objects = new NodeObjects(informers, (node, uid) => this.#live.get(node)?.session.touch(uid));
+    const objects = new NodeObjects(informers, (node, uid) =>
+      this.#live.get(node)?.session.sender?.touch(uid),
+    );
     this.#greeter = new Greeter({
       ...options,
       ...shared,
@@ -304,7 +306,7 @@ export class Hub implements SessionEvents {
   }
 
   #reconsider(): void {
-    for (const { session } of this.#live.all()) session.reconsider();
+    for (const { session } of this.#live.all()) session.sender?.reconsider();
   }
 
   closed(session: Session, reason: string, end: LinkEnd): void {

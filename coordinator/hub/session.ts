@@ -208,39 +208,9 @@ export class Session {
     }
   }
 
-  /** An object of the node changed. */
-  touch(uid: string): void {
-    if (this.#state.phase === 'live') this.#state.sender.touch(uid);
-  }
-
-  /** True for a uid that the agent was asked to give back and has not answered yet. */
-  isAsked(uid: string): boolean {
-    return this.#state.phase === 'live' && this.#state.sender.isAsked(uid);
-  }
-
-  /** What the agent gave back has been dealt with. */
-  answered(uids: readonly string[]): void {
-    if (this.#state.phase === 'live') this.#state.sender.answered(uids);
-  }
-
-  /** Containers of these Pods came to light since the hello. */
-  found(uids: readonly string[]): void {
-    if (this.#state.phase === 'live') this.#state.sender.found(uids);
-  }
-
-  /** The agent holds a Pod that it may not: it is to end. */
-  refuse(uid: string): void {
-    if (this.#state.phase === 'live') this.#state.sender.refuse(uid);
-  }
-
-  /** What the store does not know of the host may be treated otherwise now. */
-  reconsider(): void {
-    if (this.#state.phase === 'live') this.#state.sender.reconsider();
-  }
-
-  /** Sends what is due. */
-  flush(): void {
-    if (this.#state.phase === 'live') this.#state.sender.flush();
+  /** What its agent is to hold; undefined unless live. */
+  get sender(): DesiredSender | undefined {
+    return this.#state.phase === 'live' ? this.#state.sender : undefined;
   }
 
   /** Opens a stream on the host. Rejects with ApiError when the host refuses. */
