@@ -29,44 +29,38 @@ export function choiceSetting<const Choice extends string>(
   };
 }
 
+/** What a number may be, both ends included, and what it is unless given. */
+interface Bounds {
+  min: number;
+  max: number;
+  default: number;
+}
+
 /** A whole number between two bounds, both included. */
-export function integerSetting(
-  meaning: string,
-  placeholder: string,
-  bounds: { min: number; max: number; default: number },
-): Setting<number> {
-  return {
-    meaning,
-    placeholder,
-    default: bounds.default,
-    read: (text) => {
-      const value = Number(text);
-      if (text.trim() === '' || !Number.isInteger(value) || value < bounds.min || value > bounds.max) {
-        throw new Error(`must be a whole number from ${bounds.min} to ${bounds.max}`);
-      }
-      return value;
-    },
-  };
+export function integerSetting(meaning: string, placeholder: string, bounds: Bounds): Setting<number> {
+  return boundedSetting(meaning, placeholder, bounds, 'a whole number', Number.isInteger);
 }
 
 /** A number, fractions included, between two bounds that both count. */
-export function numberSetting(
+export function numberSetting(meaning: string, placeholder: string, bounds: Bounds): Setting<number> {
+  return boundedSetting(meaning, placeholder, bounds, 'a number', (value) => !Number.isNaN(value));
+}
+
+function boundedSetting(
   meaning: string,
   placeholder: string,
-  bounds: { min: number; max: number; default: number },
+  { min, max, default: fallback }: Bounds,
+  kind: string,
+  isOfKind: (value: number) => boolean,
 ): Setting<number> {
-  return {
-    meaning,
-    placeholder,
-    default: bounds.default,
-    read: (text) => {
-      const value = Number(text);
-      if (text.trim() === '' || !(value >= bounds.min && value <= bounds.max)) {
-        throw new Error(`must be a number from ${bounds.min} to ${bounds.max}`);
-      }
-      return value;
-    },
+  const read = (text: string): number => {
+    const value = Number(text);
+    if (text.trim() === '' || !isOfKind(value) || value < min || value > max) {
+      throw new Error(`must be ${kind} from ${min} to ${max}`);
+    }
+    return value;
   };
+  return { meaning, placeholder, default: fallback, read };
 }
 
 /** Text of a form of its own; `check` throws an Error that says what is expected. */
