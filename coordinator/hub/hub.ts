@@ -354,6 +354,7 @@ export class Hub implements SessionEvents {
   /** Ends every session of a node that was begun by another credential than this one. */
   #cutOff(node: string, hash: string | undefined): void {
     if (hash !== undefined && this.#live.get(node)?.session.credentialHash === hash) return;
+    if (hash === undefined) this.#options.presence.shutOut(node);
     for (const session of this.#sessions) {
       if (session.node !== node || session.credentialHash === hash) continue;
       const goodbye = hash === undefined ? REVOKED : REPLACED;

@@ -90,6 +90,15 @@ export class Presence {
     this.#onChange(node);
   }
 
+  /** The node may not come back as who it was: whom nobody has heard since our start is not waited for any longer. */
+  shutOut(node: string): void {
+    if (this.#contacts.get(node)?.phase !== 'unheard') return;
+    const lastHeardMs = this.#clock.now() - (this.#clock.monotonic() - this.#startedAt);
+    const deadline = this.#lostAfter(node, this.graceMs(node));
+    this.#set(node, { phase: 'away', lastHeardMs, end: 'unknown', deadline });
+    this.#onChange(node);
+  }
+
   /** The node's grace is another now: one that is away is judged by it from its last sign of life on. */
   regrace(node: string): void {
     const contact = this.#contacts.get(node);

@@ -1,7 +1,7 @@
 /** Which nodes are there: told at once, judged after the grace, and not judged for the coordinator's own absence. */
 import assert from 'node:assert/strict';
 import { nodeLeases } from '../../coordinator/hub/node-leases.js';
-import { nodeKind } from '../../coordinator/kinds/index.js';
+import { nodeKind, secretKind } from '../../coordinator/kinds/index.js';
 import { findCondition } from '../../shared/kube/conditions.js';
 import { eventually } from '../harness/eventually.js';
 import { type BenchAgent, GRACE_MS, type HubBench, RETURN_MS, withHub } from '../harness/hub-bench.js';
@@ -307,4 +307,18 @@ withHub('Leases are read from presence', async (bench) => {
   assert.equal(leases.list().length, 1);
   assert.equal(leases.get('n2'), undefined);
   assert.equal(leases.namespace, 'kube-node-lease');
+});
+
+withHub('a node that is revoked before it was heard is not waited for', async (bench) => {
+  const old = nodeObject('old');
+  const conditions = [...(old.status?.conditions ?? []), { type: 'Connected', status: 'True' } as const];
+  await bench.plane.registry.create(nodeKind, undefined, { ...old, status: { ...old.status, conditions } });
+  await bench.credential('old');
+  await bench.plane.settle();
+  await bench.plane.registry.delete(secretKind, { namespace: 'kube-system', name: 'node-credential-old' });
+  await eventually(() => condition(bench, 'old', 'Connected') === 'False LinkDown');
+  await bench.plane.advance(GRACE_MS - 1);
+  assert.equal(condition(bench, 'old', 'Ready'), 'True undefined');
+  await bench.plane.advance(1);
+  assert.equal(condition(bench, 'old', 'Ready'), 'Unknown NodeStatusUnknown');
 });
