@@ -9,7 +9,8 @@ import { publicKeyHash } from '../shared/link/public-key-hash.js';
 import type { Chance } from '../shared/process/chance.js';
 import type { Clock, Timer } from '../shared/process/clock.js';
 import type { Logger } from '../shared/process/log.js';
-import { certificateRequest, newHostKey, publicKeyHashOf } from './certificate-request.js';
+import { newKey } from '../shared/process/private-key.js';
+import { certificateRequest, publicKeyHashOf } from './certificate-request.js';
 import { askForCertificate } from './coordinator-call.js';
 import { renewalTimeMs } from './decisions/certificate-renewal.js';
 import type { HostIdentity } from './host-identity.js';
@@ -121,7 +122,7 @@ export class CertificateKeeper implements LinkCertificates {
     this.#isAsking = true;
     try {
       const { identity } = this.#options;
-      if (identity.key === undefined) await identity.change({ key: await newHostKey() });
+      if (identity.key === undefined) await identity.change({ key: await newKey() });
       await this.#askUntilDecided();
       again();
     } catch (error) {

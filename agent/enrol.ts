@@ -6,7 +6,8 @@ import { X509Certificate } from 'node:crypto';
 import { JOIN_PATH } from '../shared/link/messages.js';
 import { publicKeyHash } from '../shared/link/public-key-hash.js';
 import { pause } from '../shared/process/pause.js';
-import { certificateRequest, newHostKey } from './certificate-request.js';
+import { newKey } from '../shared/process/private-key.js';
+import { certificateRequest } from './certificate-request.js';
 import {
   askForCertificate,
   EnrolError,
@@ -55,7 +56,7 @@ export async function enrol(options: EnrolOptions): Promise<Enrolment> {
   const { ca } = coordinator;
   // A join under another name was refused, or nobody waited for its answer: the host may still choose its name.
   const pending = stored?.node === node ? stored.key : undefined;
-  const identity = { node, key: pending ?? (await newHostKey()), ca };
+  const identity = { node, key: pending ?? (await newKey()), ca };
   // Kept before it is registered: a join whose answer is lost is repeated with the same key.
   await writeIdentity(dataDir, identity);
   const enrolment = { ...identity, ...(await join(coordinator, identity.key, options)) };

@@ -11,7 +11,8 @@ import {
   Pkcs10CertificateRequestGenerator,
   X509CertificateGenerator,
 } from '@peculiar/x509';
-import { importKey, type KeyPair, SIGNING, serialNumber, validity } from './key-pair.js';
+import { importKey, SIGNING } from '../../shared/process/private-key.js';
+import { type KeyPair, serialNumber, validity } from './key-pair.js';
 
 /** A request is a few hundred bytes; a subject may hold many groups. */
 const MAX_REQUEST_CHARACTERS = 16_384;

@@ -17,8 +17,9 @@ import {
 import { publicKeyHash } from '../../shared/link/public-key-hash.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { readIfPresent, writePrivateFile } from '../../shared/process/private-file.js';
+import { importKey, newKey, SIGNING } from '../../shared/process/private-key.js';
 import { issuerName } from './client-certificates.js';
-import { days, importKey, type KeyPair, newKey, SIGNING, serialNumber, validity } from './key-pair.js';
+import { days, type KeyPair, serialNumber, validity } from './key-pair.js';
 import { rotate } from './rotation.js';
 import type { Supplied } from './supplied.js';
 

@@ -1,8 +1,9 @@
 /** Signing requests as people decide on them: kubectl certificate approve and deny, kubectl get csr. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { certificateRequest, newHostKey } from '../../agent/certificate-request.js';
+import { certificateRequest } from '../../agent/certificate-request.js';
 import { certificateSigningRequestKind } from '../../coordinator/kinds/index.js';
+import { newKey } from '../../shared/process/private-key.js';
 import { forEachKubectl } from '../harness/each-kubectl.js';
 
 forEachKubectl('signing requests', (bench) => {
@@ -12,7 +13,7 @@ forEachKubectl('signing requests', (bench) => {
   ] as const) {
     test(`certificate ${verb}`, async () => {
       const name = `csr-${verb}`;
-      const csr = await certificateRequest(await newHostKey(), 'n1');
+      const csr = await certificateRequest(await newKey(), 'n1');
       await bench.api.registry.create(certificateSigningRequestKind, undefined, {
         metadata: { name },
         spec: {

@@ -1,9 +1,10 @@
 /** Who may do what, over HTTPS: roles, reviews, tokens, acting as others, and what nobody may give away. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { certificateRequest, newHostKey } from '../../agent/certificate-request.js';
+import { certificateRequest } from '../../agent/certificate-request.js';
 import type { PolicyRule, UserInfo } from '../../shared/kube/rbac.js';
 import type { Status } from '../../shared/kube/status.js';
+import { newKey } from '../../shared/process/private-key.js';
 import { type AccessBench, startAccessBench } from '../harness/access-bench.js';
 import { type CallAnswer, call } from '../harness/https-call.js';
 import { podObject } from '../harness/objects.js';
@@ -436,7 +437,7 @@ test('who approves or signs needs the signer as well', async () => {
   await give(other, [writes, signers('approve', 'example.com/other'), signers('approve', 'b.example.com/*')]);
   await give(exact, [writes, signers('approve', 'example.com/one')]);
   await give(domain, [writes, signers('approve', 'example.com/*'), signers('sign', 'example.com/*')]);
-  const request = Buffer.from(await certificateRequest(await newHostKey(), 'n1')).toString('base64');
+  const request = Buffer.from(await certificateRequest(await newKey(), 'n1')).toString('base64');
   const file = (name: string) =>
     asAdmin(`POST ${requests}`, {
       metadata: { name },

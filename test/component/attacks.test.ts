@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { deflateRawSync, gzipSync } from 'node:zlib';
 import { WebSocket } from 'ws';
-import { certificateRequest, newHostKey } from '../../agent/certificate-request.js';
+import { certificateRequest } from '../../agent/certificate-request.js';
 import { enrol } from '../../agent/enrol.js';
 import { MAX_SILENT_AN_ADDRESS } from '../../coordinator/api/silent-sockets.js';
 import { newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
@@ -17,6 +17,7 @@ import type { AuditEvent } from '../../shared/kube/audit.js';
 import { TURN_ANNOTATION } from '../../shared/kube/host-turn.js';
 import { JOIN_PATH, LINK_PATH, SUBPROTOCOL } from '../../shared/link/messages.js';
 import type { Logger } from '../../shared/process/log.js';
+import { newKey } from '../../shared/process/private-key.js';
 import { TEST_TOKEN } from '../harness/api.js';
 import { type EnrolmentBench, startEnrolment } from '../harness/enrolment-bench.js';
 import { eventually } from '../harness/eventually.js';
@@ -61,7 +62,7 @@ async function target(context: TestContext) {
       .map(({ user, sourceIPs, responseStatus: { code, reason } }) =>
         [code, reason, user.username, ...sourceIPs].join(' '),
       );
-  const csr = async (node: string) => certificateRequest(await newHostKey(), node);
+  const csr = async (node: string) => certificateRequest(await newKey(), node);
   const join = async (token: string | null, node = 'n1') =>
     call(bench.api, `POST ${JOIN_PATH}`, { token, body: { node, csr: await csr(node) } });
   return { ...bench, lines, events, audited, join };
@@ -129,7 +130,7 @@ test('whoever is refused too often waits, and says so', async (context) => {
 
 test('a request for somebody else, for more than a name, or with another signature is 400', async (context) => {
   const { api, token } = await target(context);
-  const csr = await certificateRequest(await newHostKey(), 'n2');
+  const csr = await certificateRequest(await newKey(), 'n2');
   const forged = csr.replace(/.{8}\n(?=-----END)/, 'AAAAAAA=\n');
   for (const body of [
     { node: 'n1', csr },

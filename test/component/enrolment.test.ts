@@ -4,7 +4,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { certificateRequest, newHostKey } from '../../agent/certificate-request.js';
+import { certificateRequest } from '../../agent/certificate-request.js';
 import { type EnrolOptions, enrol, refuseOtherCoordinator } from '../../agent/enrol.js';
 import { Enrolment } from '../../coordinator/hub/enrolment.js';
 import { newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
@@ -14,6 +14,7 @@ import { secretKind } from '../../coordinator/kinds/index.js';
 import { credentialSecretName } from '../../shared/kube/node-credential.js';
 import { systemClock } from '../../shared/process/clock.js';
 import { EXIT_CODES, type ExitError } from '../../shared/process/exit-error.js';
+import { newKey } from '../../shared/process/private-key.js';
 import { type EnrolmentBench, startEnrolment } from '../harness/enrolment-bench.js';
 import { eventually } from '../harness/eventually.js';
 import { testAuthority } from '../harness/test-authority.js';
@@ -176,7 +177,7 @@ test('a host that is revoked while its certificate is made is not registered aga
       },
     },
   });
-  const csr = await certificateRequest(await newHostKey(), 'n1');
+  const csr = await certificateRequest(await newKey(), 'n1');
   const { keyHash } = await authority.read(csr);
   await credentials.register('n1', { form: 'key', hash: keyHash, notAfterMs: Date.now() + 3_600_000 });
   const call = { body: { node: 'n1', csr } };

@@ -8,11 +8,11 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { Fleet } from '../../agent/simulate/fleet.js';
 import { numberedNodes } from '../../agent/simulate/node-plans.js';
 import { makeSigningRequest } from '../../coordinator/pki/client-certificates.js';
-import { newKey } from '../../coordinator/pki/key-pair.js';
 import type { CertificateSigningRequest } from '../../shared/kube/certificate-signing-request.js';
 import { withDecision } from '../../shared/kube/certificate-signing-request.js';
 import type { Node } from '../../shared/kube/node.js';
 import { silentLogger } from '../../shared/process/log.js';
+import { newKey } from '../../shared/process/private-key.js';
 import {
   accessOf,
   DESK,
