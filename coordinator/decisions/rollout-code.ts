@@ -1,7 +1,7 @@
 /** The one reason code of a host in a rollout by waves: how it has fared, or what it waits for. */
 import type { TurnWait } from '../../shared/kube/host-turn.js';
 import type { RolloutPhase } from '../../shared/kube/rollout.js';
-import type { Lane } from './rollout-lane.js';
+import { BEFORE_ITS_TURN, type Lane } from './rollout-lane.js';
 
 /** Why a host keeps an older Pod: `why` names these, too. `RolloutPaused` and `RolloutFailed` are its first names for them. */
 export const HOLD_CODES = [
@@ -76,17 +76,8 @@ const OUTSIDE: ReadonlySet<Lane> = new Set<Lane>([
   'outsideRetiring',
   'outsideWithheld',
 ]);
-/** Lanes of hosts that keep an older Pod, or are about to get one again, or their first. */
-const OLD: ReadonlySet<Lane> = new Set<Lane>([
-  'oldAvailable',
-  'oldUnavailable',
-  'retiringAvailable',
-  'retiringUnavailable',
-  'empty',
-  'unheard',
-  'withheld',
-  ...OUTSIDE,
-]);
+/** Lanes of hosts that have not had their turn, whatever keeps them. */
+const OLD: ReadonlySet<Lane> = new Set<Lane>([...BEFORE_ITS_TURN, ...OUTSIDE]);
 const WITHOUT: ReadonlySet<Lane> = new Set<Lane>(['empty', 'withheld']);
 const DONE: ReadonlySet<Lane> = new Set<Lane>(['newAvailable', 'outsideUpdated']);
 

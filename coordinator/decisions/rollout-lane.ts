@@ -66,7 +66,8 @@ export interface LaneRules {
   retriedAt?: number;
 }
 
-const BEFORE_ITS_TURN: ReadonlySet<Situation> = new Set([
+/** Situations of nodes that keep an older Pod, or are about to get one again, or their first. */
+export const BEFORE_ITS_TURN: ReadonlySet<Situation> = new Set([
   'oldAvailable',
   'oldUnavailable',
   'retiringAvailable',

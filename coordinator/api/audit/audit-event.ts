@@ -68,27 +68,18 @@ function annotationsOf({ code, decision, identity }: LoggedRequest): Record<stri
 /** The event, undefined for a request that nobody needs to answer for. */
 export function auditEvent(request: AuditedRequest): AuditEvent | undefined {
   if (!isOfInterest(request)) return undefined;
-  const { info, identity, code, remoteAddress, userAgent, method, path } = request;
+  const { info, identity, userAgent, method } = request;
   const { impersonator } = identity ?? {};
   const user = impersonator ?? identity?.user;
   const annotations = annotationsOf(request);
-  const reason = REASONS[code];
   return {
-    kind: 'Event',
-    apiVersion: 'audit.k8s.io/v1',
-    level: 'Metadata',
-    auditID: request.auditID,
-    stage: 'ResponseComplete',
-    requestURI: path.slice(0, MAX_TEXT),
+    ...whatAllSay({ ...request, at: request.answeredAt }),
     verb: verbOf(info, method),
     user: user ? shown(user) : { username: '', groups: [] },
     ...(impersonator && identity ? { impersonatedUser: shown(identity.user) } : {}),
-    sourceIPs: [remoteAddress],
     ...(userAgent ? { userAgent: userAgent.slice(0, MAX_TEXT) } : {}),
     ...(info?.type === 'resource' ? { objectRef: objectRefOf(info, request.createdName) } : {}),
-    responseStatus: { metadata: {}, code, ...(reason ? { reason } : {}) },
     requestReceivedTimestamp: toTimestamp(request.receivedAt),
-    stageTimestamp: toTimestamp(request.answeredAt),
     ...(annotations ? { annotations } : {}),
   };
 }
@@ -107,23 +98,14 @@ export interface JoinAudit {
 }
 
 /** The event of a join. */
-export function joinEvent({ auditID, path, node, tokenId, remoteAddress, code, at }: JoinAudit): AuditEvent {
-  const time = toTimestamp(at);
+export function joinEvent(join: JoinAudit): AuditEvent {
+  const { node, tokenId } = join;
   const username = tokenId ? `system:bootstrap:${tokenId}` : '';
   return {
-    kind: 'Event',
-    apiVersion: 'audit.k8s.io/v1',
-    level: 'Metadata',
-    auditID,
-    stage: 'ResponseComplete',
-    requestURI: path,
+    ...whatAllSay(join),
     verb: 'join',
     user: { username, groups: username ? ['system:bootstrappers'] : [] },
-    sourceIPs: [remoteAddress],
     objectRef: { resource: 'nodes', apiVersion: 'v1', ...(node ? { name: node } : {}) },
-    responseStatus: { metadata: {}, code, ...(REASONS[code] ? { reason: REASONS[code] } : {}) },
-    requestReceivedTimestamp: time,
-    stageTimestamp: time,
   };
 }
 
@@ -139,15 +121,33 @@ export interface RefusalAudit {
 }
 
 /** The event of such a refusal. */
-export function refusalEvent({
+export function refusalEvent(refusal: RefusalAudit): AuditEvent {
+  const { node } = refusal;
+  return {
+    ...whatAllSay(refusal),
+    verb: 'connect',
+    user: { username: node ? `system:node:${node}` : '', groups: node ? ['system:nodes'] : [] },
+  };
+}
+
+/** `at` is when it was over, ms since the epoch; `reason` where the code alone does not say it. */
+interface Outcome {
+  auditID: string;
+  path: string;
+  remoteAddress: string;
+  code: number;
+  reason?: string;
+  at: number;
+}
+
+function whatAllSay({
   auditID,
   path,
-  node,
   remoteAddress,
   code,
-  reason,
+  reason = REASONS[code],
   at,
-}: RefusalAudit): AuditEvent {
+}: Outcome): Omit<AuditEvent, 'verb' | 'user'> {
   const time = toTimestamp(at);
   return {
     kind: 'Event',
@@ -156,10 +156,8 @@ export function refusalEvent({
     auditID,
     stage: 'ResponseComplete',
     requestURI: path.slice(0, MAX_TEXT),
-    verb: 'connect',
-    user: { username: node ? `system:node:${node}` : '', groups: node ? ['system:nodes'] : [] },
     sourceIPs: [remoteAddress],
-    responseStatus: { metadata: {}, code, reason: reason.slice(0, MAX_TEXT) },
+    responseStatus: { metadata: {}, code, ...(reason ? { reason: reason.slice(0, MAX_TEXT) } : {}) },
     requestReceivedTimestamp: time,
     stageTimestamp: time,
   };
