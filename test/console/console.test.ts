@@ -1,23 +1,12 @@
 /** The web console in a real browser, against a real coordinator and a hollow fleet. */
 import assert from 'node:assert/strict';
-import { after, afterEach, before, describe, test } from 'node:test';
-import type { Browser } from 'playwright-core';
+import { before, test } from 'node:test';
 import type { Node } from '../../shared/kube/node.js';
 import type { Rollout } from '../../shared/kube/rollout.js';
-import {
-  accessOf,
-  DESK,
-  PHONE,
-  signIn,
-  startBrowser,
-  type Visit,
-  violationsOf,
-  visit,
-  whyNoBrowser,
-} from '../harness/browser.js';
-import { leaveOut } from '../harness/leave-out.js';
+import { DESK, PHONE, signIn, violationsOf } from '../harness/browser.js';
+import { ConsoleBench, describeInBrowser } from '../harness/console-bench.js';
 import { applyEverywhere, numberReady, runCommand } from '../harness/simulated-actions.js';
-import { type SimulatedFleet, startSimulatedFleet } from '../harness/simulated-fleet.js';
+import type { SimulatedFleet } from '../harness/simulated-fleet.js';
 import { slowWire } from '../harness/slow-wire.js';
 import { until } from '../harness/until.js';
 
@@ -28,22 +17,17 @@ const DAEMON_SET = '/apis/apps/v1/namespaces/default/daemonsets/till';
 const MERGE = 'application/merge-patch+json';
 const LIMITS = { timeoutMs: 30_000 };
 
-const why = whyNoBrowser();
-if (why !== undefined)
-  test('the console in a browser', (context) => leaveOut(context, 'the console in a browser', why));
-else describe('the console', suite);
+describeInBrowser('the console', suite);
 
 function suite(): void {
+  const bench = new ConsoleBench(NODES);
   let fleet: SimulatedFleet;
-  let browser: Browser;
   let server: string;
   let token: string;
-  const visits: Visit[] = [];
 
   before(async () => {
-    fleet = await startSimulatedFleet(NODES);
-    browser = await startBrowser();
-    ({ server, token } = accessOf(fleet.kubeconfig));
+    fleet = bench.fleet;
+    ({ server, token } = bench.access);
     await fleet.api.ask('POST', POLICIES, {
       metadata: { name: 'gentle' },
       // The DaemonSet has no labels: an empty selector takes it.
@@ -59,20 +43,9 @@ function suite(): void {
       what: 'all Pods ready',
     });
   });
-  after(async () => {
-    await browser?.close();
-    await fleet?.stop();
-  });
-  afterEach(async () => {
-    for (const { context, problems } of visits.splice(0)) {
-      assert.deepEqual(problems, []);
-      await context.close();
-    }
-  });
   const open = async (...options: [viewport?: typeof DESK, theme?: 'light' | 'dark']) => {
-    const opened = await visit(browser, ...options);
-    visits.push(opened);
-    return opened.page;
+    const { page } = await bench.visit(...options);
+    return page;
   };
   const rollout = () => fleet.api.ask<Rollout>('GET', ROLLOUT);
 

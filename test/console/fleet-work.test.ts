@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, afterEach, before, describe, test } from 'node:test';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { after, before, test } from 'node:test';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { Fleet } from '../../agent/simulate/fleet.js';
 import { numberedNodes } from '../../agent/simulate/node-plans.js';
 import { makeSigningRequest } from '../../coordinator/pki/client-certificates.js';
@@ -13,17 +13,8 @@ import { withDecision } from '../../shared/kube/certificate-signing-request.js';
 import type { Node } from '../../shared/kube/node.js';
 import { silentLogger } from '../../shared/process/log.js';
 import { newKey } from '../../shared/process/private-key.js';
-import {
-  accessOf,
-  DESK,
-  PHONE,
-  signIn,
-  startBrowser,
-  type Visit,
-  visit,
-  whyNoBrowser,
-} from '../harness/browser.js';
-import { leaveOut } from '../harness/leave-out.js';
+import { accessOf, DESK, PHONE, signIn } from '../harness/browser.js';
+import { ConsoleBench, describeInBrowser } from '../harness/console-bench.js';
 import { type SimulatedFleet, startSimulatedFleet } from '../harness/simulated-fleet.js';
 import { startTestIssuer, type TestIssuer } from '../harness/test-issuer.js';
 import { until } from '../harness/until.js';
@@ -34,29 +25,26 @@ const MERGE = 'application/merge-patch+json';
 const REQUESTS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 
-const why = whyNoBrowser();
-if (why !== undefined)
-  test('work with a fleet in a browser', (context) =>
-    leaveOut(context, 'work with a fleet in a browser', why));
-else describe('work with a fleet', suite);
+describeInBrowser('work with a fleet', suite);
 
 function suite(): void {
   const directory = mkdtempSync(join(tmpdir(), 'everynode-issuer-'));
   let fleet: SimulatedFleet;
   let issuer: TestIssuer;
-  let browser: Browser;
   let server: string;
   let token: string;
-  const visits: Visit[] = [];
 
-  before(async () => {
+  const bench = new ConsoleBench(NODES, async () => {
     issuer = await startTestIssuer(directory, 'everynode');
-    fleet = await startSimulatedFleet(NODES, 1, {
+    return {
       ...{ oidcIssuerUrl: issuer.issuer, oidcClientId: 'everynode' },
       ...{ oidcCaFile: issuer.caFile, oidcUsernamePrefix: 'oidc:' },
-    });
-    browser = await startBrowser();
-    ({ server, token } = accessOf(fleet.kubeconfig));
+    };
+  });
+
+  before(async () => {
+    fleet = bench.fleet;
+    ({ server, token } = bench.access);
     await fleet.api.ask('POST', '/apis/apps/v1/namespaces/default/daemonsets', {
       metadata: { name: 'till' },
       spec: {
@@ -69,22 +57,13 @@ function suite(): void {
     });
   });
   after(async () => {
-    await browser?.close();
-    await fleet?.stop();
     issuer?.close();
     rmSync(directory, { recursive: true, force: true });
   });
-  afterEach(async () => {
-    for (const { context, problems } of visits.splice(0)) {
-      assert.deepEqual(problems, []);
-      await context.close();
-    }
-  });
   const open = async (viewport = DESK, options: BrowserContextOptions = {}) => {
-    const opened = await visit(browser, viewport, 'light', options);
-    visits.push(opened);
-    opened.page.setDefaultTimeout(LIMITS.timeoutMs);
-    return opened.page;
+    const { page } = await bench.visit(viewport, 'light', options);
+    page.setDefaultTimeout(LIMITS.timeoutMs);
+    return page;
   };
   const node = (name: string) => fleet.api.ask<Node>('GET', `/api/v1/nodes/${name}`);
   const choose = async (page: Page, ...names: string[]) => {

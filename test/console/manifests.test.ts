@@ -1,23 +1,13 @@
 /** Manifests edited and terminals opened in a real browser, against a real coordinator and hollow hosts. */
 import assert from 'node:assert/strict';
-import { after, afterEach, before, describe, test } from 'node:test';
-import type { Browser, Locator, Page } from 'playwright-core';
+import { before, test } from 'node:test';
+import type { Locator, Page } from 'playwright-core';
 import type { HostReadings } from '../../shared/kube/host-readings.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
-import {
-  accessOf,
-  DESK,
-  PHONE,
-  signIn,
-  startBrowser,
-  type Visit,
-  violationsOf,
-  visit,
-  whyNoBrowser,
-} from '../harness/browser.js';
-import { leaveOut } from '../harness/leave-out.js';
+import { DESK, PHONE, signIn, violationsOf } from '../harness/browser.js';
+import { ConsoleBench, describeInBrowser } from '../harness/console-bench.js';
 import { numberReady, runCommand } from '../harness/simulated-actions.js';
-import { type SimulatedFleet, startSimulatedFleet } from '../harness/simulated-fleet.js';
+import type { SimulatedFleet } from '../harness/simulated-fleet.js';
 import { until } from '../harness/until.js';
 
 const NODES = 6;
@@ -26,10 +16,7 @@ const TILL = `${DAEMON_SETS}/till`;
 const MERGE = 'application/merge-patch+json';
 const LIMITS = { timeoutMs: 60_000 };
 
-const why = whyNoBrowser();
-if (why !== undefined)
-  test('manifests in a browser', (context) => leaveOut(context, 'manifests in a browser', why));
-else describe('manifests and terminals', suite);
+describeInBrowser('manifests and terminals', suite);
 
 /** Puts other text in place of the editor's, as a paste over all of it does. */
 async function rewrite(editor: Locator, change: (text: string) => string): Promise<void> {
@@ -63,16 +50,14 @@ const COPY = new Function(
 ) as (element: unknown) => string;
 
 function suite(): void {
+  const bench = new ConsoleBench(NODES);
   let fleet: SimulatedFleet;
-  let browser: Browser;
   let server: string;
   let token: string;
-  const visits: Visit[] = [];
 
   before(async () => {
-    fleet = await startSimulatedFleet(NODES);
-    browser = await startBrowser();
-    ({ server, token } = accessOf(fleet.kubeconfig));
+    fleet = bench.fleet;
+    ({ server, token } = bench.access);
     const labels = { app: 'till' };
     await fleet.api.ask('POST', DAEMON_SETS, {
       metadata: { name: 'till' },
@@ -83,22 +68,11 @@ function suite(): void {
     });
     await allReady('till');
   });
-  after(async () => {
-    await browser?.close();
-    await fleet?.stop();
-  });
-  afterEach(async () => {
-    for (const { context, problems } of visits.splice(0)) {
-      assert.deepEqual(problems, []);
-      await context.close();
-    }
-  });
   const open = async (path: string, viewport = DESK, as = token): Promise<Page> => {
-    const opened = await visit(browser, viewport);
-    visits.push(opened);
-    opened.page.setDefaultTimeout(LIMITS.timeoutMs);
-    await signIn(opened.page, server, as, path);
-    return opened.page;
+    const { page } = await bench.visit(viewport);
+    page.setDefaultTimeout(LIMITS.timeoutMs);
+    await signIn(page, server, as, path);
+    return page;
   };
   const till = () => fleet.api.ask<DaemonSet>('GET', TILL);
   const allReady = (name: string) =>

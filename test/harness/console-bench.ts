@@ -1,0 +1,60 @@
+/** What tests of the console stand on: a hollow fleet, a browser, and its visits, each of which has to end without complaint. */
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, test } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { accessOf, startBrowser, type Visit, visit, whyNoBrowser } from './browser.js';
+import { leaveOut } from './leave-out.js';
+import { type SimulatedFleet, startSimulatedFleet } from './simulated-fleet.js';
+
+type Flags = Readonly<Record<string, unknown>>;
+
+/** A file's tests in a browser; without one they are left out by `name`. */
+export function describeInBrowser(name: string, suite: () => void): void {
+  const why = whyNoBrowser();
+  if (why === undefined) describe(name, suite);
+  else test(`${name} in a browser`, (context) => leaveOut(context, `${name} in a browser`, why));
+}
+
+export class ConsoleBench {
+  #fleet: SimulatedFleet | undefined;
+  #browser: Browser | undefined;
+  readonly #visits: Visit[] = [];
+
+  /** Stands while the tests of this `describe` run. `flags`: of the coordinator; made before it starts. */
+  constructor(nodes: number, flags: () => Promise<Flags> = async () => ({})) {
+    before(async () => {
+      this.#fleet = await startSimulatedFleet(nodes, 1, await flags());
+      this.#browser = await startBrowser();
+    });
+    after(async () => {
+      await this.#browser?.close();
+      await this.#fleet?.stop();
+    });
+    afterEach(async () => {
+      for (const { context, problems } of this.#visits.splice(0)) {
+        assert.deepEqual(problems, []);
+        await context.close();
+      }
+    });
+  }
+
+  get fleet(): SimulatedFleet {
+    assert.ok(this.#fleet, 'the fleet has started');
+    return this.#fleet;
+  }
+
+  /** Where the coordinator serves, and the administrator's token. */
+  get access(): { server: string; token: string } {
+    return accessOf(this.fleet.kubeconfig);
+  }
+
+  /** An empty page, closed after its test. */
+  async visit(...[viewport, theme, options]: VisitOptions): Promise<Visit> {
+    assert.ok(this.#browser, 'the browser has started');
+    const opened = await visit(this.#browser, viewport, theme, options);
+    this.#visits.push(opened);
+    return opened;
+  }
+}
+
+type VisitOptions = Parameters<typeof visit> extends [Browser, ...infer Rest] ? Rest : never;
