@@ -127,12 +127,19 @@ function withThese(
 }
 
 function NoHosts() {
+  const mayMake = useMay(MAY.makeTokens);
   return (
     <section className={controls.card}>
       <h2>No hosts yet</h2>
       <p>
-        <Link href="/onboarding">Make a join line</Link>, type it on a host, and the host appears here by
-        itself. <code>everynode token create</code> prints one as well.
+        {mayMake ? (
+          <>
+            <Link href="/onboarding">Make a join line</Link>, type it on a host, and the host appears here by
+            itself. <code>everynode token create</code> prints one as well.
+          </>
+        ) : (
+          'A host appears here by itself once it has joined; whoever may create Secrets in kube-system can make the line for that.'
+        )}
       </p>
     </section>
   );
