@@ -3,6 +3,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import type { Host } from '../../shared/kube/host.js';
+import { ScrollFrame } from '../layout/scroll-frame.js';
 import { useHeld } from '../layout/use-held.js';
 import { type HostColumn, pressed, type Sort } from './host-columns.js';
 import { HostOrder } from './host-order.js';
@@ -42,12 +43,10 @@ export function HostTable({ hosts, columns, sort, onSort, chosen, onChoose }: Ho
     onChoose(next);
   };
   return (
-    <section
+    <ScrollFrame
       ref={frame}
       className={classes.frame}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1)
-      tabIndex={0}
-      aria-label="Hosts"
+      label="Hosts"
       onPointerEnter={() => setPointedAt(true)}
       onPointerLeave={() => setPointedAt(false)}
     >
@@ -91,7 +90,7 @@ export function HostTable({ hosts, columns, sort, onSort, chosen, onChoose }: Ho
           {below > 0 && <Spacer height={below} columns={width} />}
         </tbody>
       </table>
-    </section>
+    </ScrollFrame>
   );
 }
 

@@ -1,5 +1,6 @@
-/** Text that scrolls within its own frame, by mouse and by keyboard (WCAG 2.1.1). */
+/** Text that scrolls within its own frame. */
 import type { RefObject } from 'react';
+import { ScrollFrame } from './scroll-frame.js';
 import classes from './scrolled-text.module.css';
 
 interface ScrolledTextProps {
@@ -13,9 +14,8 @@ interface ScrolledTextProps {
 
 export function ScrolledText({ label, text, wraps = false, frame }: ScrolledTextProps) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1)
-    <section ref={frame} className={classes.frame} tabIndex={0} aria-label={label} data-wraps={wraps}>
+    <ScrollFrame ref={frame} className={classes.frame} label={label} data-wraps={wraps}>
       <pre>{text}</pre>
-    </section>
+    </ScrollFrame>
   );
 }

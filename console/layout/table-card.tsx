@@ -1,6 +1,7 @@
-/** A card around a table that may be wider than the screen: it scrolls sideways, by keyboard too (WCAG 2.1.1). */
+/** A card around a table that may be wider than the screen: it scrolls sideways. */
 import type { ReactNode } from 'react';
 import controls from './controls.module.css';
+import { ScrollFrame } from './scroll-frame.js';
 import table from './table.module.css';
 
 interface TableCardProps {
@@ -11,9 +12,8 @@ interface TableCardProps {
 
 export function TableCard({ label, children }: TableCardProps) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1)
-    <section className={`${controls.card} ${table.frame}`} aria-label={label} tabIndex={0}>
+    <ScrollFrame className={`${controls.card} ${table.frame}`} label={label}>
       {children}
-    </section>
+    </ScrollFrame>
   );
 }

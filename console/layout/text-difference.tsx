@@ -1,5 +1,6 @@
 /** Two texts as the lines that differ, with a few around them; added and removed are told by sign as well as by colour. */
 import { structuredPatch } from 'diff';
+import { ScrollFrame } from './scroll-frame.js';
 import classes from './text-difference.module.css';
 
 interface TextDifferenceProps {
@@ -21,8 +22,7 @@ export function TextDifference({ label, before, after, context = 3 }: TextDiffer
   const { hunks } = structuredPatch('', '', before, after, '', '', { context });
   if (hunks.length === 0) return <p>Nothing differs.</p>;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1)
-    <section className={classes.frame} aria-label={label} tabIndex={0}>
+    <ScrollFrame className={classes.frame} label={label}>
       {hunks.map(({ oldStart, newStart, lines }) => (
         <div key={`${oldStart}:${newStart}`} className={classes.hunk}>
           {numbered(lines.filter((line) => !line.startsWith('\\'))).map(({ number, line }) => {
@@ -39,7 +39,7 @@ export function TextDifference({ label, before, after, context = 3 }: TextDiffer
           })}
         </div>
       ))}
-    </section>
+    </ScrollFrame>
   );
 }
 

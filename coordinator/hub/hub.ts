@@ -5,14 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import type { Secret } from '../../shared/kube/config.js';
-import type { Node } from '../../shared/kube/node.js';
-import {
-  credentialSecretName,
-  ENROLMENT_NAMESPACE,
-  nodeOfCredential,
-} from '../../shared/kube/node-credential.js';
-import { ownGraceMs } from '../../shared/kube/node-grace.js';
+import { credentialSecretName, ENROLMENT_NAMESPACE } from '../../shared/kube/node-credential.js';
 import {
   type Hello,
   JOIN_SEAL_HEADER,
@@ -25,7 +18,7 @@ import { CERTIFICATE_HEADER } from '../../shared/link/proof.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { LinkEnd } from '../decisions/link-end.js';
-import type { Informers, ObjectChange } from '../informers/informer.js';
+import type { Informers } from '../informers/informer.js';
 import { type PeerCertificate, peerCertificateOf } from '../pki/peer-certificate.js';
 import type { Registry } from '../registry/registry.js';
 import { nodeDeleted } from './admission.js';
@@ -35,13 +28,12 @@ import { GivenBack } from './given-back.js';
 import { Greeter } from './greeter.js';
 import { HeardHosts } from './heard-hosts.js';
 import { HostReports } from './host-reports.js';
-import { tellImagesToHold } from './images-to-hold.js';
 import { Inbox } from './inbox.js';
 import type { JoinCall } from './join-request.js';
-import { tellLinkPace } from './link-paces.js';
 import { claimedIn } from './link-proof.js';
 import { LiveSessions } from './live-sessions.js';
 import { MirrorPods } from './mirror-pods.js';
+import { NodeChanges } from './node-changes.js';
 import { NodeConditions } from './node-conditions.js';
 import { isSameHash, NodeCredentials, secretField } from './node-credentials.js';
 import { NodeLanes } from './node-lanes.js';
@@ -82,20 +74,6 @@ export interface HubOptions {
 }
 
 const DRAIN_RETRY_MS = 1_000;
-/** A revoked host may have been given a new credential by its next try. */
-const REVOKED = {
-  reason: 'refused',
-  message: 'the credential of this node was revoked',
-  retryMs: 10_000,
-} as const;
-/** Of a host that has changed to another credential itself. */
-const REPLACED = {
-  reason: 'refused',
-  message: 'another credential of this node took the place of the one that was shown',
-  retryMs: 500,
-} as const;
-/** The socket is closed within a second, whether the host listens or not. */
-const REVOKED_DRAIN_MS = 500;
 
 export class Hub implements SessionEvents {
   readonly streams: PodStreams;
@@ -188,8 +166,13 @@ export class Hub implements SessionEvents {
       (uid) => mirrors.hostUid(uid),
     );
     presence.onChange((node) => this.#conditions.outOfContact(node));
-    informers.nodes.onChange((change) => this.#nodeChanged(change));
-    informers.secrets.onChange((change) => this.#secretChanged(change));
+    new NodeChanges({
+      ...shared,
+      clusterUID,
+      credentials: this.#credentials,
+      sessions: this.#sessions,
+      forgetters: [this.#conditions, this.meters, this.readings],
+    }).follow();
   }
 
   /** How many agents are connected. */
@@ -318,48 +301,5 @@ export class Hub implements SessionEvents {
     this.#options.log[wasLive ? 'info' : 'debug']({ node: session.node, reason }, 'agent disconnected');
     if (wasLive && !this.#isStopping) this.#options.presence.disconnected(session.node, end);
     if (this.#sessions.size === 0) this.#whenEmpty();
-  }
-
-  #nodeChanged({ previous, current }: ObjectChange<Node>): void {
-    const { presence, clusterUID } = this.#options;
-    if (current) {
-      presence.expect(current.metadata.name);
-      if (previous && ownGraceMs(previous.metadata) !== ownGraceMs(current.metadata))
-        presence.regrace(current.metadata.name);
-      const live = this.#live.get(current.metadata.name);
-      if (!live) return;
-      tellImagesToHold(live, current, this.#options.informers.daemonSets);
-      tellLinkPace(live, current);
-      return;
-    }
-    if (!previous) return;
-    const entry = this.#live.get(previous.metadata.name);
-    // Deleted and made anew: the news of the deletion is old.
-    if (entry && entry.nodeUid !== previous.metadata.uid) return;
-    presence.forget(previous.metadata.name);
-    this.#conditions.forget(previous.metadata.name);
-    this.meters.forget(previous.metadata.name);
-    this.readings.forget(previous.metadata.name);
-    entry?.session.goodbye(nodeDeleted(clusterUID));
-  }
-
-  /** Who is connected by a credential that is its node's no more has to prove itself anew. */
-  #secretChanged({ previous, current }: ObjectChange<Secret>): void {
-    const node = previous && nodeOfCredential(previous.metadata);
-    if (node === undefined) return;
-    if (!current) this.#cutOff(node, undefined);
-    else void this.#credentials.get(node).then((stored) => this.#cutOff(node, stored?.hash));
-  }
-
-  /** Ends every session of a node that was begun by another credential than this one. */
-  #cutOff(node: string, hash: string | undefined): void {
-    if (hash !== undefined && this.#live.get(node)?.session.credentialHash === hash) return;
-    if (hash === undefined) this.#options.presence.shutOut(node);
-    for (const session of this.#sessions) {
-      if (session.node !== node || session.credentialHash === hash) continue;
-      const goodbye = hash === undefined ? REVOKED : REPLACED;
-      this.#options.log.warn({ node, reason: goodbye.message }, 'link closed');
-      session.goodbye(goodbye, REVOKED_DRAIN_MS);
-    }
   }
 }

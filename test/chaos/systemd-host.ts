@@ -1,10 +1,10 @@
 /** A host with systemd, an address and an engine of its own, and the agent as its service: it reboots and loses its power. */
 import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { EngineContainers } from '../harness/engine-containers.js';
 import { CLEAN_CGROUPS, type EngineKind } from '../harness/engines.js';
 import { UNITS_OF_TESTS } from '../harness/host-units.js';
 import type { TestHost, TestHosts } from '../harness/hosts.js';
+import { until } from '../harness/until.js';
 import { type ChaosHost, PacketLoss, runHere } from './chaos-host.js';
 import { IMAGES } from './plan.js';
 import { Wire } from './wire.js';
@@ -164,17 +164,13 @@ export class SystemdHost implements ChaosHost {
 
   /** The host as it is since its last boot; resolves when its engine answers. */
   async #find(): Promise<void> {
-    const deadline = performance.now() + BOOT_MS;
-    for (;;) {
+    const isThere = async () => {
       const pid = Number(await this.#docker('inspect', '-f', '{{.State.Pid}}', this.name));
       const found = pid > 0 ? await answering(pid, ENGINES[this.host.engine].socket) : undefined;
-      if (found) {
-        [this.#pid, this.#containers] = [pid, found];
-        return;
-      }
-      if (performance.now() > deadline) throw new Error(`${this.name} did not boot`);
-      await sleep(100);
-    }
+      if (found) [this.#pid, this.#containers] = [pid, found];
+      return found !== undefined;
+    };
+    await until(isThere, { timeoutMs: BOOT_MS, what: `${this.name} to boot` });
   }
 
   async #signal(unit: string, signal: string): Promise<void> {

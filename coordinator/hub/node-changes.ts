@@ -1,0 +1,101 @@
+/** What changes of Nodes and of their credentials mean for the links: who is expected, told anew, or sent away. */
+import type { Secret } from '../../shared/kube/config.js';
+import type { Node } from '../../shared/kube/node.js';
+import { nodeOfCredential } from '../../shared/kube/node-credential.js';
+import { ownGraceMs } from '../../shared/kube/node-grace.js';
+import type { Logger } from '../../shared/process/log.js';
+import type { Informers, ObjectChange } from '../informers/informer.js';
+import { nodeDeleted } from './admission.js';
+import { tellImagesToHold } from './images-to-hold.js';
+import { tellLinkPace } from './link-paces.js';
+import type { LiveSessions } from './live-sessions.js';
+import type { NodeCredentials } from './node-credentials.js';
+import type { Presence } from './presence.js';
+import type { Session } from './session.js';
+
+export interface NodeChangesParts {
+  informers: Informers;
+  presence: Presence;
+  live: LiveSessions;
+  /** All with an open socket, live or not. */
+  sessions: Iterable<Session>;
+  credentials: NodeCredentials;
+  /** Who keeps something of each node, besides its presence. */
+  forgetters: readonly { forget(node: string): void }[];
+  clusterUID: string;
+  log: Logger;
+}
+
+/** A revoked host may have been given a new credential by its next try. */
+const REVOKED = {
+  reason: 'refused',
+  message: 'the credential of this node was revoked',
+  retryMs: 10_000,
+} as const;
+/** Of a host that has changed to another credential itself. */
+const REPLACED = {
+  reason: 'refused',
+  message: 'another credential of this node took the place of the one that was shown',
+  retryMs: 500,
+} as const;
+/** The socket is closed within a second, whether the host listens or not. */
+const REVOKED_DRAIN_MS = 500;
+
+export class NodeChanges {
+  readonly #parts: NodeChangesParts;
+
+  constructor(parts: NodeChangesParts) {
+    this.#parts = parts;
+  }
+
+  /** Hears of every change from now on. */
+  follow(): void {
+    const { informers } = this.#parts;
+    informers.nodes.onChange((change) => this.#nodeChanged(change));
+    informers.secrets.onChange((change) => this.#secretChanged(change));
+  }
+
+  #nodeChanged({ previous, current }: ObjectChange<Node>): void {
+    const { presence, live, informers } = this.#parts;
+    if (current) {
+      presence.expect(current.metadata.name);
+      if (previous && ownGraceMs(previous.metadata) !== ownGraceMs(current.metadata))
+        presence.regrace(current.metadata.name);
+      const session = live.get(current.metadata.name);
+      if (!session) return;
+      tellImagesToHold(session, current, informers.daemonSets);
+      tellLinkPace(session, current);
+    } else if (previous) this.#nodeGone(previous);
+  }
+
+  #nodeGone({ metadata: { name, uid } }: Node): void {
+    const { presence, live, forgetters, clusterUID } = this.#parts;
+    const entry = live.get(name);
+    // Deleted and made anew: the news of the deletion is old.
+    if (entry && entry.nodeUid !== uid) return;
+    presence.forget(name);
+    for (const each of forgetters) each.forget(name);
+    entry?.session.goodbye(nodeDeleted(clusterUID));
+  }
+
+  /** Who is connected by a credential that is its node's no more has to prove itself anew. */
+  #secretChanged({ previous, current }: ObjectChange<Secret>): void {
+    const node = previous && nodeOfCredential(previous.metadata);
+    if (node === undefined) return;
+    if (!current) this.#cutOff(node, undefined);
+    else void this.#parts.credentials.get(node).then((stored) => this.#cutOff(node, stored?.hash));
+  }
+
+  /** Ends every session of a node that was begun by another credential than this one. */
+  #cutOff(node: string, hash: string | undefined): void {
+    const { live, presence, sessions, log } = this.#parts;
+    if (hash !== undefined && live.get(node)?.session.credentialHash === hash) return;
+    if (hash === undefined) presence.shutOut(node);
+    for (const session of sessions) {
+      if (session.node !== node || session.credentialHash === hash) continue;
+      const goodbye = hash === undefined ? REVOKED : REPLACED;
+      log.warn({ node, reason: goodbye.message }, 'link closed');
+      session.goodbye(goodbye, REVOKED_DRAIN_MS);
+    }
+  }
+}
