@@ -10,6 +10,7 @@ import { bearerTokenOf } from './authenticate.js';
 import { authorize, isPublic, requireAccess } from './authorize.js';
 import { type ClientLimitSettings, ClientLimits } from './client-limits.js';
 import { type ConsoleSessions, refuseForeignPage } from './console/sessions.js';
+import { networkOf } from './origin.js';
 import type { RequestInfo } from './request-info.js';
 
 /** Who a request is from, and as whom they act when that is someone else. */
@@ -66,15 +67,15 @@ export class Gate {
     return authorize(this.#options.identities.authorizer, user, info);
   }
 
-  /** Lets anybody in who asks for what is for everybody. Throws 429 when this address asks for too much. */
+  /** Lets anybody in who asks for what is for everybody. Throws 429 when this network asks for too much. */
   passAnybody(caller: Caller): void {
-    this.#clients.take(addressOf(caller));
+    this.#clients.take(networkOfCaller(caller));
   }
 
-  /** Whose token it is, for signing in; undefined for nobody's, which costs the address as a guess does. Throws 429. */
+  /** Whose token it is, for signing in; undefined for nobody's, which costs the network as a guess does. Throws 429. */
   async userOfToken(token: string, caller: Caller): Promise<UserInfo | undefined> {
     const user = await this.#options.identities.authenticate(token);
-    if (!user) this.#clients.take(addressOf(caller));
+    if (!user) this.#clients.take(networkOfCaller(caller));
     return user;
   }
 
@@ -83,7 +84,7 @@ export class Gate {
     return this.#options.authenticateSocket?.(socket) !== undefined;
   }
 
-  /** A certificate goes before a token. Who fails to say it pays by address: guessing tokens is slow. */
+  /** A certificate goes before a token. Who fails to say it pays by network: guessing tokens is slow. */
   async #userOf(caller: Caller): Promise<UserInfo> {
     const known = this.#options.authenticateSocket?.(caller.socket);
     if (known) {
@@ -93,11 +94,15 @@ export class Gate {
     const token = bearerTokenOf(this.#options.sessions.authorizationOf(caller));
     const user = token === undefined ? undefined : await this.#options.identities.authenticate(token);
     if (user) return user;
-    this.#clients.take(addressOf(caller));
+    this.#clients.take(networkOfCaller(caller));
     throw new ApiError('Unauthorized', 'Unauthorized');
   }
 }
 
 function addressOf({ socket }: Caller): string {
   return socket.remoteAddress ?? '';
+}
+
+function networkOfCaller(caller: Caller): string {
+  return networkOf(addressOf(caller));
 }

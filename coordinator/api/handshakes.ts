@@ -3,7 +3,9 @@ import type { Socket } from 'node:net';
 import type { Server, TLSSocket } from 'node:tls';
 import type { Clock } from '../../shared/process/clock.js';
 import { Slice } from '../../shared/process/slice.js';
+import { originOf } from './origin.js';
 import { SilentSockets } from './silent-sockets.js';
+import { Turns } from './turns.js';
 
 /** Under way at once. Enough that those far away (half a second there and back) still come in by hundreds a second. */
 export const MAX_HANDSHAKES = 128;
@@ -15,6 +17,7 @@ export const MAX_WAIT_MS = 5_000;
 interface Waiting {
   socket: Socket;
   address: string;
+  origin: readonly string[];
   since: number;
 }
 
@@ -27,14 +30,16 @@ export interface HandshakeRefusal {
 
 type OnRefused = (refusal: HandshakeRefusal) => void;
 
-/** The line before a TLS server, with turns by address. Waiting costs a socket; the cryptography comes with the turn. */
+/**
+ * The line before a TLS server, with turns by where peers come from: whoever comes a thousand times from one place waits for
+ * itself. Waiting costs a socket; the cryptography comes with the turn.
+ */
 export class Handshakes {
   readonly #clock: Clock;
   readonly #begin: (socket: Socket) => void;
   readonly #slice: Slice;
   readonly #onRefused: OnRefused;
-  /** Who waits, by address: whoever comes a thousand times from one waits for itself. */
-  readonly #lines = new Map<string, Set<Waiting>>();
+  readonly #turns = new Turns<Waiting>();
   /** What gives a place back, by peer. */
   readonly #underWay = new Map<string, () => void>();
   #isRunning = false;
@@ -49,12 +54,12 @@ export class Handshakes {
 
   /** A connection wants its turn. */
   add(socket: Socket): void {
-    const waiting = { socket, address: socket.remoteAddress ?? '', since: this.#clock.monotonic() };
-    const line = this.#lines.get(waiting.address) ?? new Set();
-    this.#lines.set(waiting.address, line.add(waiting));
+    const { remoteAddress: address = '' } = socket;
+    const waiting = { socket, address, origin: originOf(address), since: this.#clock.monotonic() };
+    this.#turns.add(waiting.origin, waiting);
     socket.on('error', ignore);
     socket.once('close', () => {
-      this.#remove(waiting);
+      this.#turns.delete(waiting.origin, waiting);
       this.ended(socket);
     });
     void this.#run();
@@ -67,36 +72,19 @@ export class Handshakes {
 
   /** Sends all away who wait. */
   close(): void {
-    for (const line of this.#lines.values()) for (const { socket } of line) socket.destroy();
+    for (const { socket } of [...this.#turns]) socket.destroy();
   }
 
   async #run(): Promise<void> {
     if (this.#isRunning) return;
     this.#isRunning = true;
     while (this.#underWay.size < MAX_HANDSHAKES) {
-      const waiting = this.#takeNext();
+      const waiting = this.#turns.take();
       if (!waiting) break;
       this.#admit(waiting);
       await this.#slice.pause();
     }
     this.#isRunning = false;
-  }
-
-  #takeNext(): Waiting | undefined {
-    const [first] = this.#lines;
-    if (!first) return undefined;
-    const [address, line] = first;
-    const [waiting] = line;
-    if (waiting) this.#remove(waiting);
-    // The next turn is another address's.
-    if (this.#lines.delete(address)) this.#lines.set(address, line);
-    return waiting;
-  }
-
-  #remove(waiting: Waiting): void {
-    const line = this.#lines.get(waiting.address);
-    line?.delete(waiting);
-    if (line?.size === 0) this.#lines.delete(waiting.address);
   }
 
   #admit({ socket, address, since }: Waiting): void {

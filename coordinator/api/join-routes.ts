@@ -9,10 +9,11 @@ import type { AgentLink, JoinCall, JoinOutcome } from './agent-link.js';
 import { joinEvent } from './audit/audit-event.js';
 import type { AuditSink } from './audit/audit-file.js';
 import { ClientLimits } from './client-limits.js';
+import { networkOf } from './origin.js';
 import { decodeBody } from './request-body.js';
 
 const MAX_JOIN_BYTES = 32 * 1024;
-/** What one address may try in vain: a mistyped token is put right, a guessed one never is. */
+/** What one network may try in vain: a mistyped token is put right, a guessed one never is. */
 const REFUSALS = { requestsPerSecond: 1, burst: 30 };
 /** Of all hosts together: a fleet joins in minutes, and the rest of the coordinator goes on. */
 const OVERALL = { requestsPerSecond: 200, burst: 2_000 };
@@ -47,7 +48,7 @@ export function addJoinRoutes(
     reply: FastifyReply,
     ask: (call: JoinCall) => Promise<JoinOutcome>,
   ): Promise<FastifyReply> => {
-    refusals.refuseSpent(request.ip);
+    refusals.refuseSpent(networkOf(request.ip));
     overall.take(EVERYBODY);
     try {
       const outcome = await ask(callOf(request));
@@ -61,7 +62,7 @@ export function addJoinRoutes(
         .send(JSON.stringify(body));
     } catch (error) {
       if (error instanceof ApiError && error.code < 500) {
-        refusals.take(request.ip);
+        refusals.take(networkOf(request.ip));
         record(request, error.code);
         const { reason, message } = error;
         audit.warn({ ...lineOf(request), node: nodeIn(request), reason, message }, 'host refused');

@@ -1,5 +1,5 @@
 /**
- * Who was sent away before a request or a link of theirs came to anything, in the log and in the audit log. Each address and
+ * Who was sent away before a request or a link of theirs came to anything, in the log and in the audit log. Each network and
  * kind is told at once and then once a minute with a count: whoever knocks a thousand times a second pushes nothing out.
  */
 import type { Clock } from '../../shared/process/clock.js';
@@ -7,6 +7,7 @@ import type { Logger } from '../../shared/process/log.js';
 import type { LinkRefusal } from './agent-link.js';
 import { refusalEvent } from './audit/audit-event.js';
 import type { AuditSink } from './audit/audit-file.js';
+import { networkOf } from './origin.js';
 
 const REPEAT_MS = 60_000;
 /** Beyond so many the oldest are forgotten, and told anew. */
@@ -33,7 +34,8 @@ export class RefusedPeers {
 
   tell(refusal: Refusal): void {
     const { clock, log, audit } = this.#parts;
-    const key = JSON.stringify([refusal.remoteAddress, refusal.node, refusal.code, refusal.reason]);
+    const { remoteAddress, node, code, reason } = refusal;
+    const key = JSON.stringify([networkOf(remoteAddress), node, code, reason]);
     const now = clock.monotonic();
     const told = this.#told.get(key);
     if (told && now < told.untilMs) {

@@ -1,14 +1,15 @@
 /**
  * Connections that have yet to begin TLS. One takes a turn in the line of handshakes only with its first record whole
- * (the ClientHello): until then it costs a socket, there are only so many, of one address too, and they are closed in time.
+ * (the ClientHello): until then it costs a socket, there are only so many, of one network too, and they are closed in time.
  */
 import type { Socket } from 'node:net';
 import type { Clock, Timer } from '../../shared/process/clock.js';
+import { networkOf } from './origin.js';
 
-/** Of all addresses together. Above this the oldest are closed: who means to speak does so at once. */
+/** Of all together. Above this the oldest are closed: who means to speak does so at once. */
 export const MAX_SILENT = 4_096;
-/** Of one address: as many hosts behind one router may come at the same moment. */
-export const MAX_SILENT_AN_ADDRESS = 1_024;
+/** Of one address of IPv4, or one /64 of IPv6: as many hosts behind one router may come at the same moment. */
+export const MAX_SILENT_A_NETWORK = 1_024;
 /** From the connection to the end of its first record. */
 export const SILENT_MS = 10_000;
 
@@ -36,6 +37,7 @@ export interface SilentSocketsOptions {
 interface Silent {
   socket: Socket;
   address: string;
+  network: string;
   since: number;
   heard: Buffer[];
   bytes: number;
@@ -51,7 +53,7 @@ const oldestOf = (sockets: ReadonlySet<Silent>): Silent | undefined => sockets.v
 export class SilentSockets {
   readonly #options: SilentSocketsOptions;
   readonly #all = new Set<Silent>();
-  readonly #byAddress = new Map<string, Set<Silent>>();
+  readonly #byNetwork = new Map<string, Set<Silent>>();
   #timer: Timer | undefined;
   #isThinning = false;
   #isClosed = false;
@@ -72,18 +74,18 @@ export class SilentSockets {
     }
     const address = socket.remoteAddress ?? '';
     const silent: Silent = {
-      ...{ socket, address, since: this.#options.clock.monotonic() },
+      ...{ socket, address, network: networkOf(address), since: this.#options.clock.monotonic() },
       ...{ heard: [], bytes: 0, wanted: HEADER_BYTES },
       hear: () => this.#hear(silent),
       forget: () => this.#forget(silent),
     };
     this.#all.add(silent);
-    const ofAddress = this.#byAddress.get(address) ?? new Set();
-    this.#byAddress.set(address, ofAddress.add(silent));
+    const ofNetwork = this.#byNetwork.get(silent.network) ?? new Set();
+    this.#byNetwork.set(silent.network, ofNetwork.add(silent));
     socket.on('error', ignore);
     socket.once('close', silent.forget);
     socket.on('readable', silent.hear);
-    if (this.#isTooMany(ofAddress)) void this.#thin();
+    if (this.#isTooMany(ofNetwork)) void this.#thin();
     this.#timer ??= this.#options.clock.after(SILENT_MS, () => this.#closeOverdue());
   }
 
@@ -112,18 +114,18 @@ export class SilentSockets {
   }
 
   #forget(silent: Silent): void {
-    const { socket, address, hear, forget } = silent;
+    const { socket, network, hear, forget } = silent;
     this.#all.delete(silent);
-    const ofAddress = this.#byAddress.get(address);
-    ofAddress?.delete(silent);
-    if (ofAddress?.size === 0) this.#byAddress.delete(address);
+    const ofNetwork = this.#byNetwork.get(network);
+    ofNetwork?.delete(silent);
+    if (ofNetwork?.size === 0) this.#byNetwork.delete(network);
     socket.off('readable', hear);
     socket.off('close', forget);
     if (!socket.destroyed) socket.off('error', ignore);
   }
 
-  #isTooMany(ofAddress: ReadonlySet<Silent>): boolean {
-    return this.#all.size > MAX_SILENT || ofAddress.size > MAX_SILENT_AN_ADDRESS;
+  #isTooMany(ofNetwork: ReadonlySet<Silent>): boolean {
+    return this.#all.size > MAX_SILENT || ofNetwork.size > MAX_SILENT_A_NETWORK;
   }
 
   /** What has arrived from those that were let in this turn is read in the next: only then is it known who is silent. */
@@ -134,9 +136,9 @@ export class SilentSockets {
     await clock.turn();
     await clock.turn();
     this.#isThinning = false;
-    for (const ofAddress of this.#byAddress.values()) {
-      while (ofAddress.size > MAX_SILENT_AN_ADDRESS)
-        this.#refuse(oldestOf(ofAddress), 429, 'too many connections of this address do not begin TLS');
+    for (const ofNetwork of this.#byNetwork.values()) {
+      while (ofNetwork.size > MAX_SILENT_A_NETWORK)
+        this.#refuse(oldestOf(ofNetwork), 429, 'too many connections of this network do not begin TLS');
     }
     while (this.#all.size > MAX_SILENT)
       this.#refuse(oldestOf(this.#all), 429, 'too many connections do not begin TLS');

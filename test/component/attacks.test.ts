@@ -9,7 +9,7 @@ import { deflateRawSync, gzipSync } from 'node:zlib';
 import { WebSocket } from 'ws';
 import { certificateRequest } from '../../agent/certificate-request.js';
 import { enrol } from '../../agent/enrol.js';
-import { MAX_SILENT_AN_ADDRESS } from '../../coordinator/api/silent-sockets.js';
+import { MAX_SILENT_A_NETWORK } from '../../coordinator/api/silent-sockets.js';
 import { newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
 import { podKind, secretKind } from '../../coordinator/kinds/index.js';
 import { loadPki } from '../../coordinator/pki/load-pki.js';
@@ -152,8 +152,8 @@ test('10,000 connections that never shake hands take nobody’s place: a host jo
   }
   assert.equal((await enrol(bench.options())).node, 'n1');
   await isWell(bench);
-  await eventually(() => crowd.open() <= HALF_OPEN_FROM.length * MAX_SILENT_AN_ADDRESS, 60_000);
-  const reason = 'too many connections of this address do not begin TLS';
+  await eventually(() => crowd.open() <= HALF_OPEN_FROM.length * MAX_SILENT_A_NETWORK, 60_000);
+  const reason = 'too many connections of this network do not begin TLS';
   // Thousands from each, told once.
   const told = bench.audited('connect').filter((line) => line.startsWith('429'));
   assert.deepEqual(new Set(told), new Set(HALF_OPEN_FROM.map((address) => `429 ${reason}  ${address}`)));

@@ -98,6 +98,22 @@ describe('handshakes', () => {
     assert.deepEqual(begun.slice(MAX_HANDSHAKES), [next[0], ...others, next[1]]);
   });
 
+  test('so does a crowd of one IPv6 prefix, however many addresses it has', async () => {
+    const { begun, handshakes, settle } = line(0);
+    const crowd = Array.from(
+      { length: MAX_HANDSHAKES + 10 },
+      (_, at) => new FakeSocket(at + 1, `2001:db8:1:${at.toString(16)}::${at.toString(16)}`),
+    );
+    for (const socket of crowd) handshakes.add(asSocket(socket));
+    await settle();
+    const others = ['2001:db8:2::1', '2001:db8:1:ffff::1'].map((address) => new FakeSocket(60_000, address));
+    for (const other of others) handshakes.add(asSocket(other));
+    for (const socket of crowd.slice(0, 2)) handshakes.ended(asSocket(socket));
+    await settle();
+    // The second of the others is of the crowd's site: it stands behind it.
+    assert.deepEqual(begun.slice(MAX_HANDSHAKES), [crowd[MAX_HANDSHAKES], others[0]]);
+  });
+
   test('closed, all who wait are sent away', async () => {
     const { handshakes, sockets, settle } = line(MAX_HANDSHAKES + 2);
     await settle();

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import {
   firstRecordBytes,
   MAX_SILENT,
-  MAX_SILENT_AN_ADDRESS,
+  MAX_SILENT_A_NETWORK,
   SILENT_MS,
   SilentSockets,
 } from '../../coordinator/api/silent-sockets.js';
@@ -77,10 +77,10 @@ describe('silent sockets', () => {
     assert.equal(silent.size, 0);
   });
 
-  test('above the limit of an address its oldest are closed; those that speak, and others, stay', async () => {
+  test('above the limit of a network its oldest are closed; those that speak, and others, stay', async () => {
     const { refused, come, settle } = room();
     const other = come('b');
-    const crowd = Array.from({ length: MAX_SILENT_AN_ADDRESS + 10 }, () => come('a'));
+    const crowd = Array.from({ length: MAX_SILENT_A_NETWORK + 10 }, () => come('a'));
     crowd[0]?.write(HELLO);
     await settle();
     assert.deepEqual(refused, Array(9).fill('429 a'));
@@ -88,6 +88,15 @@ describe('silent sockets', () => {
       crowd.map(({ destroyed }) => destroyed),
       crowd.map((_, at) => at >= 1 && at <= 9),
     );
+    assert.ok(!other.destroyed);
+  });
+
+  test('of IPv6 the limit is that of a prefix: more addresses are not more room', async () => {
+    const { refused, come, settle } = room();
+    const other = come('2001:db8:0:2::1');
+    for (let at = 0; at <= MAX_SILENT_A_NETWORK; at += 1) come(`2001:db8:0:1::${at.toString(16)}`);
+    await settle();
+    assert.deepEqual(refused, ['429 2001:db8:0:1::0']);
     assert.ok(!other.destroyed);
   });
 

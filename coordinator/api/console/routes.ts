@@ -7,6 +7,7 @@ import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../../../shared/kube/status.js';
 import type { Clock } from '../../../shared/process/clock.js';
 import { ClientLimits } from '../client-limits.js';
+import { networkOf } from '../origin.js';
 import { readRequest } from '../request-info.js';
 import { tellSignIn } from './sign-in-records.js';
 import { addSignIn, type SignInParts } from './sign-in-routes.js';
@@ -40,7 +41,7 @@ const PAGE_HEADERS = {
   'strict-transport-security': 'max-age=31536000',
 };
 
-/** What one address may try in vain: a mistyped token is put right, a guessed one never is. As with joins. */
+/** What one network may try in vain: a mistyped token is put right, a guessed one never is. As with joins. */
 const REFUSALS = { requestsPerSecond: 1, burst: 30 };
 
 export interface ConsoleParts extends SignInParts {
@@ -83,14 +84,14 @@ function addSession(
   { gate, sessions, record }: ConsoleParts,
   refusals: ClientLimits,
 ): void {
-  // As any request on the API: a wrong token costs its address, and is answered with 401.
+  // As any request on the API: a wrong token costs its network, and is answered with 401.
   const whoAmI = readRequest('POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews');
   app.post(SESSION_PATH, async (request, reply) => {
-    refusals.refuseSpent(request.ip);
+    refusals.refuseSpent(networkOf(request.ip));
     const { authorization } = request.headers;
     const identity = await gate.identify(whoAmI, request.raw).catch((error: unknown) => {
       if (error instanceof ApiError) {
-        if (error.reason === 'Unauthorized') refusals.take(request.ip);
+        if (error.reason === 'Unauthorized') refusals.take(networkOf(request.ip));
         tellSignIn(record, request, error.code);
       }
       throw error;

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type OidcSignIn, SignInRefused } from '../../access/oidc-sign-in.js';
 import type { ClientLimits } from '../client-limits.js';
 import type { Gate } from '../gate.js';
+import { networkOf } from '../origin.js';
 import { cookieOf } from './cookies.js';
 import type { ConsoleSessions } from './sessions.js';
 import { type SignInRecord, tellSignIn } from './sign-in-records.js';
@@ -27,7 +28,7 @@ export interface SignInParts {
   record: SignInRecord;
 }
 
-/** Adds the routes. `refusals`: what an address may try in vain, by any way in. */
+/** Adds the routes. `refusals`: what a network may try in vain, by any way in. */
 export function addSignIn(
   app: FastifyInstance<Server>,
   { gate, sessions, oidc, record }: SignInParts,
@@ -41,7 +42,7 @@ export function addSignIn(
   if (!oidc) return;
   const onRequest = async ({ raw, ip }: FastifyRequest) => {
     gate.passAnybody(raw);
-    refusals.refuseSpent(ip);
+    refusals.refuseSpent(networkOf(ip));
   };
   app.get(BEGIN_PATH, { onRequest }, async (request, reply) => {
     try {
@@ -49,7 +50,7 @@ export function addSignIn(
       const cookie = `${ATTEMPT_COOKIE}=${attempt}; ${ATTEMPT_FLAGS}; Max-Age=${ATTEMPT_SECONDS}`;
       return reply.header('set-cookie', cookie).redirect(url);
     } catch (error) {
-      refusals.take(request.ip);
+      refusals.take(networkOf(request.ip));
       return reply.redirect(pageThatTells(error));
     }
   });
@@ -66,7 +67,7 @@ export function addSignIn(
       return reply.header('set-cookie', [over, session]).redirect('/console/');
     } catch (error) {
       // Of many at once those beyond the limit are told to nobody either.
-      refusals.take(request.ip);
+      refusals.take(networkOf(request.ip));
       tellSignIn(record, request, 401);
       return reply.header('set-cookie', over).redirect(pageThatTells(error));
     }
