@@ -22,7 +22,7 @@ interface Count {
 /** Passed and failed tests by client. */
 async function runClients(): Promise<Map<string, Count>> {
   const counts = new Map<string, Count>(CLIENT_NAMES.map((name) => [name, { passed: 0, failed: 0 }]));
-  const files = FILES.map((name) => join(DIST, 'e2e', `${name}.test.js`));
+  const files = FILES.map((name) => join(DIST, 'clients', `${name}.test.js`));
   /** Names of the groups around the test that is reported next, outermost first. */
   const groups: string[] = [];
   const count = (event: { name: string; nesting: number; details: { type?: string } }, key: keyof Count) => {

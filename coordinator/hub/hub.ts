@@ -118,6 +118,7 @@ export class Hub implements SessionEvents {
     this.#signer = new CertificateSigner({ ...options, credentials: this.#credentials, log });
     this.#upgrader = new Upgrader({
       authenticate: (request) => this.#authenticate(request),
+      nameOf: ({ socket }) => nodeOfPeer(peerCertificateOf(socket, clock.now())),
       clusterUID,
       clock,
       accept: (proven, socket, transport, onRefused) => this.accept(proven, socket, transport, onRefused),
@@ -302,4 +303,9 @@ export class Hub implements SessionEvents {
     if (wasLive && !this.#isStopping) this.#options.presence.disconnected(session.node, end);
     if (this.#sessions.size === 0) this.#whenEmpty();
   }
+}
+
+/** The node that a certificate names. */
+function nodeOfPeer(peer: PeerCertificate | undefined): string | undefined {
+  return peer && nodeOfSubject(peer);
 }

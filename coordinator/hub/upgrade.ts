@@ -16,6 +16,8 @@ import type { ProvenNode } from './session.js';
 export interface UpgraderOptions {
   /** The node that the request and its connection prove to be. Rejects with ApiError. */
   authenticate: (request: IncomingMessage) => Promise<LinkClaim>;
+  /** The node that the connection's own certificate names, let in or not: for telling who was refused. */
+  nameOf: (request: IncomingMessage) => string | undefined;
   clusterUID: string;
   clock: Clock;
   accept: (proven: ProvenNode, socket: WebSocket, transport: Duplex, onRefused: OnRefused) => void;
@@ -78,12 +80,13 @@ export class Upgrader {
         else this.#options.accept(claim, webSocket, socket, onRefused);
       });
     } catch (error) {
-      const { log } = this.#options;
+      const { log, nameOf } = this.#options;
       const { remoteAddress = '' } = request.socket;
       if (!(error instanceof ApiError)) log.error({ err: error }, 'upgrade failed');
       else {
         log.warn({ remoteAddress, reason: error.reason, message: error.message }, 'link refused');
-        onRefused({ remoteAddress, code: error.code, reason: error.reason });
+        const node = nameOf(request);
+        onRefused({ remoteAddress, ...(node ? { node } : {}), code: error.code, reason: error.reason });
       }
       refuse(socket, error instanceof ApiError ? error : new ApiError('InternalError', 'try again later'));
     }

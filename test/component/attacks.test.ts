@@ -15,6 +15,7 @@ import { podKind, secretKind } from '../../coordinator/kinds/index.js';
 import { loadPki } from '../../coordinator/pki/load-pki.js';
 import type { AuditEvent } from '../../shared/kube/audit.js';
 import { TURN_ANNOTATION } from '../../shared/kube/host-turn.js';
+import { credentialSecretName, revokedData } from '../../shared/kube/node-credential.js';
 import { JOIN_PATH, LINK_PATH, SUBPROTOCOL } from '../../shared/link/messages.js';
 import type { Logger } from '../../shared/process/log.js';
 import { newKey } from '../../shared/process/private-key.js';
@@ -209,23 +210,39 @@ test('a link takes no compressed frame: nothing on it can swell', async (context
   await isWell(bench);
 });
 
+/** The HTTP status that a link is refused with. */
+function refusedLink({ api }: Pick<EnrolmentBench, 'api'>, client: { cert?: string; key?: string }) {
+  const socket = new WebSocket(`wss://127.0.0.1:${api.port}${LINK_PATH}`, SUBPROTOCOL, {
+    ca: api.pki.ca.cert,
+    ...client,
+  });
+  socket.on('error', () => undefined);
+  return new Promise((resolve) =>
+    socket.once('unexpected-response', (_request, { statusCode }) => resolve(statusCode)),
+  );
+}
+
 test('who shows no certificate, or one of another fleet, gets no link: 401, in the audit log too', async (context) => {
   const bench = await target(context);
   const other = await loadPki(temporaryDirectory(context), ['x'], Date.now());
-  for (const client of [{}, { cert: other.serving.cert, key: other.serving.key }]) {
-    const socket = new WebSocket(`wss://127.0.0.1:${bench.api.port}${LINK_PATH}`, SUBPROTOCOL, {
-      ca: bench.api.pki.ca.cert,
-      ...client,
-    });
-    socket.on('error', () => undefined);
-    const code = await new Promise((resolve) =>
-      socket.once('unexpected-response', (_request, { statusCode }) => resolve(statusCode)),
-    );
-    assert.equal(code, 401);
-  }
+  for (const client of [{}, { cert: other.serving.cert, key: other.serving.key }])
+    assert.equal(await refusedLink(bench, client), 401);
   // Alike, and of one address: told once.
   assert.deepEqual(bench.audited('connect'), ['401 Unauthorized  127.0.0.1']);
   assert.equal(bench.lines.filter((line) => line.includes('"peer refused"')).length, 1);
+});
+
+test('the host of a revoked node gets no link: 401, and the audit log says which it is', async (context) => {
+  const bench = await target(context);
+  const { certificate = '', key = '' } = await enrol(bench.options());
+  const ref = { namespace: 'kube-system', name: credentialSecretName('n1') };
+  await bench.registry.modify(secretKind, ref, (credential) => {
+    credential.data = revokedData(credential.data ?? {});
+    return undefined;
+  });
+  assert.equal(await refusedLink(bench, { cert: certificate, key }), 401);
+  assert.deepEqual(bench.audited('connect'), ['401 Unauthorized system:node:n1 127.0.0.1']);
+  await isWell(bench);
 });
 
 const SMUGGLED: [string, string[]][] = [
