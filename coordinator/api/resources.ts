@@ -87,6 +87,7 @@ async function watchObjects(parts: ApiParts, kind: Kind, request: ApiRequest): P
     timeoutMs: watchTimeoutMs(parts, query),
     stallMs: parts.settings.stallMs,
     slice: parts.slice,
+    rest: parts.watchersRest,
     clock: parts.clock,
     log: parts.log,
     onInitialEnd: leave,

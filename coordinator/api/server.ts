@@ -25,6 +25,7 @@ import { RequestHandler, type RequestHandlerOptions } from './request-handler.js
 import { requestRecorder } from './request-recorder.js';
 import { pathNotFound, statusOf } from './status-response.js';
 import { UpgradeHandler } from './upgrades/upgrade-handler.js';
+import { WatchersRest } from './watchers-rest.js';
 
 /** What the port proves itself by and whom it believes, PEM texts. */
 export interface ServingTls {
@@ -38,7 +39,7 @@ export interface ServingTls {
 }
 
 export interface ApiServerOptions
-  extends Omit<RequestHandlerOptions, 'slice' | 'largeReads' | 'maxInFlight' | 'gate'> {
+  extends Omit<RequestHandlerOptions, 'slice' | 'watchersRest' | 'largeReads' | 'maxInFlight' | 'gate'> {
   tls: ServingTls;
   /** The user of the client certificate that came with a connection; absent: no certificate counts. */
   authenticateSocket?: GateOptions['authenticateSocket'];
@@ -194,10 +195,11 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const peers = new RefusedPeers(options);
   const app = createApp(options, limits, peers);
   const slice = new Slice(options.clock);
+  const watchersRest = new WatchersRest(options.clock);
   const largeReads = new LargeReads(options.settings.largeReads, options.clock);
   const sessions = new ConsoleSessions(options.clock);
   const gate = new Gate({ ...options, sessions, clientLimits: options.settings.clientLimits });
-  const parts = { ...options, slice, largeReads, gate };
+  const parts = { ...options, slice, watchersRest, largeReads, gate };
   const handler = new RequestHandler({ ...parts, maxInFlight: limits.maxInFlight });
   const upgrades = new UpgradeHandler(parts);
   const { settings, log, requestLog = log.child({ component: 'requests' }), audit, clock } = options;

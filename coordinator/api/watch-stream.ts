@@ -12,7 +12,7 @@ import type { View } from './object-answer.js';
 import { inChunks, ReaderStalled, writePaced } from './paced-writer.js';
 import { statusOf } from './status-response.js';
 import { columnDefinitions, partialObject, TABLE_END, tableRow, tableStart } from './table.js';
-import { WatcherRest } from './watcher-rest.js';
+import type { WatchersRest } from './watchers-rest.js';
 
 const BOOKMARK_INTERVAL_MS = 60_000;
 /** meta/v1 `InitialEventsAnnotationKey`. */
@@ -94,6 +94,8 @@ export interface WatchStreamOptions {
   stallMs: number;
   /** Shared by all long answers. */
   slice: Slice;
+  /** Shared by all watches. */
+  rest: WatchersRest;
   clock: Clock;
   log: Logger;
   /** Called once what was there at the beginning has been written. */
@@ -131,10 +133,9 @@ export async function streamWatch(
   signal: AbortSignal,
   options: WatchStreamOptions,
 ): Promise<void> {
-  const { kind, view, startRevision, bookmarks, timeoutMs, stallMs, slice, clock, log } = options;
+  const { kind, view, startRevision, bookmarks, timeoutMs, stallMs, slice, rest, clock, log } = options;
   const encoder = new LineEncoder(kind, view, clock);
   let progress = startRevision;
-  const rest = new WatcherRest(clock);
   const close = () => watch.close();
   signal.addEventListener('abort', close);
   if (signal.aborted) close();
