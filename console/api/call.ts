@@ -55,7 +55,10 @@ export async function request(path: string, call: Call = {}): Promise<Response> 
     if (signal?.aborted) throw error;
     throw new CallError(0, 'Unreachable', 'the coordinator does not answer');
   });
-  if (!response.ok) throw await refusal(response);
+  if (!response.ok) {
+    const status = (await response.json().catch(() => ({}))) as Partial<Status>;
+    throw refusalOf({ ...status, code: response.status });
+  }
   return response;
 }
 
@@ -73,8 +76,16 @@ export async function call<T>(path: string, options: Call = {}): Promise<T> {
   }
 }
 
-async function refusal(response: Response): Promise<CallError> {
-  const status = (await response.json().catch(() => ({}))) as Partial<Status>;
-  const { reason = 'Unknown', message = `the coordinator answered ${response.status}`, details } = status;
-  return new CallError(response.status, reason, message, details?.causes);
+/** Told to the window when the session is over: it was ended elsewhere, or the coordinator began anew. */
+export const SIGNED_OUT = 'everynode-signed-out';
+
+/** What the API said no with. */
+export function refusalOf({ code = 0, reason, message, details }: Partial<Status>): CallError {
+  if (code === 401) dispatchEvent(new CustomEvent(SIGNED_OUT));
+  return new CallError(
+    code,
+    reason ?? 'Unknown',
+    message ?? `the coordinator answered ${code}`,
+    details?.causes,
+  );
 }

@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import type { KubeObject } from '../../shared/kube/meta.js';
 import type { CallError } from './call.js';
+import { tellContact } from './contact.js';
 import { type WatchEvent, type WatchPhase, watch } from './watch.js';
 
 export interface Live<T> {
@@ -39,6 +40,7 @@ export class LiveList<T extends KubeObject> {
       if (this.#listeners.size > 0) return;
       this.#leave?.abort();
       this.#leave = undefined;
+      tellContact(this, false);
     };
   };
 
@@ -58,6 +60,7 @@ export class LiveList<T extends KubeObject> {
       },
       onPhase: (phase: WatchPhase, error?: CallError) => {
         this.#phase = { phase, error };
+        tellContact(this, phase === 'lost');
         this.#tellSoon();
       },
     };

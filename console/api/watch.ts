@@ -1,6 +1,7 @@
 /** A list and all that changes in it, kept up over lost links: what informers do, for the screen. */
 import type { KubeObject } from '../../shared/kube/meta.js';
-import { CallError, request } from './call.js';
+import { CallError } from './call.js';
+import { linesOf } from './stream.js';
 
 export interface WatchEvent<T> {
   type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
@@ -48,12 +49,11 @@ async function readOnce<T extends KubeObject>(
   reader: WatchReader<T>,
   signal: AbortSignal,
 ): Promise<void> {
-  const query =
-    'watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
-  const response = await request(`${path}${path.includes('?') ? '&' : '?'}${query}`, { signal });
-  if (!response.body) throw new CallError(0, 'Unreachable', 'the answer has no body');
+  const query = 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
+  const asked = `${path}${path.includes('?') ? '&' : '?'}watch=true&${query}`;
   let beginning: T[] | undefined = [];
-  for await (const events of linesOf<WatchEvent<T>>(response.body)) {
+  for await (const lines of linesOf(asked, signal)) {
+    const events = lines.map((line) => JSON.parse(line) as WatchEvent<T>);
     const failed = events.find(({ type }) => type === 'ERROR');
     if (failed) throw new CallError(410, 'Expired', 'the watch has to begin anew');
     const endsAt: number = beginning ? events.findIndex(isInitialEnd) : -1;
@@ -73,25 +73,6 @@ async function readOnce<T extends KubeObject>(
 
 function isInitialEnd<T extends KubeObject>({ type, object }: WatchEvent<T>): boolean {
   return type === 'BOOKMARK' && object.metadata.annotations?.['k8s.io/initial-events-end'] === 'true';
-}
-
-/** Lines of JSON, as many at a time as have arrived. */
-async function* linesOf<T>(body: ReadableStream<Uint8Array>): AsyncGenerator<T[]> {
-  const reader = body
-    .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)
-    .getReader();
-  let rest = '';
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      const lines = (rest + value).split('\n');
-      rest = lines.pop() ?? '';
-      if (lines.length > 0) yield lines.map((line) => JSON.parse(line) as T);
-    }
-  } finally {
-    await reader.cancel().catch(() => undefined);
-  }
 }
 
 function wait(delayMs: number, signal: AbortSignal): Promise<void> {

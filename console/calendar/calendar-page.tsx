@@ -23,7 +23,7 @@ export function CalendarPage() {
   const [params, set] = useQuery();
   const days = DAYS.find((each) => each === params.get('days')) ?? USUAL_DAYS;
   return (
-    <Shell phase={phase}>
+    <Shell>
       <h1>Calendar</h1>
       {phase === 'loading' && <p role="status">Loading policies…</p>}
       {phase === 'refused' && <p role="alert">You may not see policies: {error?.message}</p>}

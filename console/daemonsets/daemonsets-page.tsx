@@ -19,7 +19,7 @@ export function DaemonSetsPage() {
   const sorted = [...objects].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   const mayCreate = useMayInOne(CREATE, namespacesOf(objects));
   return (
-    <Shell phase={phase}>
+    <Shell>
       <h1>DaemonSets</h1>
       {phase === 'loading' && <p role="status">Loading…</p>}
       {phase === 'refused' && <p role="alert">You may not see DaemonSets: {error?.message}</p>}

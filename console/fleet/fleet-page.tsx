@@ -29,7 +29,7 @@ export function FleetPage() {
   // What a person does goes before what the fleet does.
   const hosts = useDeferredValue(objects);
   return (
-    <Shell phase={phase}>
+    <Shell>
       <h1>Fleet</h1>
       {phase === 'refused' && <p role="alert">You may not see hosts: {error?.message}</p>}
       {phase === 'loading' && <p role="status">Loading hosts…</p>}

@@ -1,7 +1,7 @@
 /** What stands around every page: where one can go, and whether the coordinator is there. */
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Link, useRoute } from 'wouter';
-import type { WatchPhase } from '../api/watch.js';
+import { useIsLost } from '../api/contact.js';
 import { Person } from './person.js';
 import { PLACES, type Place as PlaceOf } from './places.js';
 import classes from './shell.module.css';
@@ -25,14 +25,15 @@ function Place({ place: { path, name } }: { place: PlaceOf }) {
   );
 }
 
-/** `phase` is that of what the page lives by: its loss is told at the top, and heals by itself. */
-export function Shell({ phase, children }: { phase?: WatchPhase; children: ReactNode }) {
+/** A coordinator that is lost is told at the top, and comes back by itself. */
+export function Shell({ children }: { children: ReactNode }) {
+  const isLost = useIsLost();
   return (
     <>
       <a className={classes.skip} href="#main">
         Skip to content
       </a>
-      {phase === 'lost' && (
+      {isLost && (
         <div className={classes.banner} role="alert">
           The coordinator does not answer. Hosts run on; what is shown here may be old. Trying again…
         </div>

@@ -1,6 +1,7 @@
 /** A container's log as it is written: the last lines, searched, followed, downloaded. */
 import { useEffect, useRef, useState } from 'react';
-import { CallError, request } from '../api/call.js';
+import { CallError } from '../api/call.js';
+import { linesOf } from '../api/stream.js';
 import controls from '../layout/controls.module.css';
 import { ScrolledText } from '../layout/scrolled-text.js';
 
@@ -80,18 +81,5 @@ export function PodLog({ namespace, pod, container, isPrevious }: PodLogProps) {
 }
 
 async function follow(path: string, add: (lines: string[]) => void, signal: AbortSignal): Promise<void> {
-  const { body } = await request(path, { signal });
-  if (!body) return;
-  const reader = body
-    .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)
-    .getReader();
-  let rest = '';
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    const lines = (rest + value).split('\n');
-    rest = lines.pop() ?? '';
-    if (lines.length > 0) add(lines);
-  }
-  if (rest !== '') add([rest]);
+  for await (const lines of linesOf(path, signal)) add(lines);
 }

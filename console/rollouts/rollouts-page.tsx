@@ -29,7 +29,7 @@ export function RolloutsPage() {
   const present = objects.filter(({ metadata }) => metadata.labels?.[PAST_ROLLOUT_LABEL] === undefined);
   const rollouts = present.sort((a, b) => rank(a) - rank(b) || (nameOf(a) < nameOf(b) ? -1 : 1));
   return (
-    <Shell phase={phase}>
+    <Shell>
       <h1>Rollouts</h1>
       {phase === 'loading' && <p role="status">Loading rollouts…</p>}
       {phase === 'refused' && <p role="alert">You may not see rollouts: {error?.message}</p>}

@@ -1,6 +1,6 @@
 /** Asks who one is, and for a token when nobody is signed in. */
 import { type ReactNode, useCallback, useEffect, useState } from 'react';
-import { CallError } from '../api/call.js';
+import { CallError, SIGNED_OUT } from '../api/call.js';
 import { askWhoIAm } from '../api/user.js';
 import controls from '../layout/controls.module.css';
 import { goBackToWhereOneWas } from './return-path.js';
@@ -22,6 +22,11 @@ export function SignedIn({ children }: { children: ReactNode }) {
     }
   }, []);
   useEffect(() => void ask(), [ask]);
+  useEffect(() => {
+    const leave = () => setStanding('out');
+    addEventListener(SIGNED_OUT, leave);
+    return () => removeEventListener(SIGNED_OUT, leave);
+  }, []);
 
   switch (standing) {
     case 'asking':

@@ -1,5 +1,5 @@
 /** What a handler answers, apart from how it gets onto the wire. */
-import type { ServerResponse } from 'node:http';
+import type { Writable } from 'node:stream';
 import type { Piece } from './paced-writer.js';
 
 export type Answer =
@@ -14,7 +14,7 @@ export type Answer =
   /** Nothing has changed since the client's copy. */
   | { type: 'notModified'; etag: string }
   /** A body that is made while it is sent. `write` ends early when the client goes. */
-  | { type: 'stream'; contentType: string; write: (response: ServerResponse) => Promise<void> };
+  | { type: 'stream'; contentType: string; write: (response: Writable) => Promise<void> };
 
 /** 200 with a small object. */
 export function ok(value: unknown): Answer {

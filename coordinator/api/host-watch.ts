@@ -1,5 +1,5 @@
 /** The watch of hosts: lines of JSON, made of what the board of hosts tells. */
-import type { ServerResponse } from 'node:http';
+import type { Writable } from 'node:stream';
 import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
 import type { Host } from '../../shared/kube/host.js';
 import type { Answer } from './answer.js';
@@ -50,7 +50,7 @@ class HostReader {
     private readonly lineOf: LineOf,
   ) {}
 
-  async run(response: ServerResponse): Promise<void> {
+  async run(response: Writable): Promise<void> {
     const { hosts, clock, settings } = this.parts;
     const { first, leave } = await hosts.watch((changed) => {
       for (const text of changed) this.#waiting.set(text.name, text);
@@ -91,7 +91,7 @@ class HostReader {
     });
   }
 
-  async #write(response: ServerResponse, lines: Iterable<string>): Promise<void> {
+  async #write(response: Writable, lines: Iterable<string>): Promise<void> {
     const { clock, slice, settings } = this.parts;
     for await (const chunk of inChunks(lines, slice)) {
       await writePaced(response, chunk, clock, settings.stallMs);

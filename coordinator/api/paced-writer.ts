@@ -1,5 +1,5 @@
 /** Writes long bodies at the pace of their reader, and leaves readers that have stopped reading. */
-import type { ServerResponse } from 'node:http';
+import type { Writable } from 'node:stream';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Slice } from '../../shared/process/slice.js';
 import type { SplicedValue } from '../registry/object-bytes.js';
@@ -57,7 +57,7 @@ export class ReaderStalled extends Error {}
  * tells. Throws `ReaderStalled` after `stallMs` without progress, having cut the connection.
  */
 export async function writePaced(
-  response: ServerResponse,
+  response: Writable,
   chunk: Buffer | string | Uint8Array,
   clock: Clock,
   stallMs: number,

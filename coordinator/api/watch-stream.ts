@@ -1,5 +1,5 @@
 /** A watch over chunked HTTP: one JSON line an event, each encoded once however many watch. */
-import type { ServerResponse } from 'node:http';
+import type { Writable } from 'node:stream';
 import type { KubeObject } from '../../shared/kube/meta.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { Clock } from '../../shared/process/clock.js';
@@ -128,7 +128,7 @@ function progressAfter(batch: readonly WatchEvent<KubeObject>[], before: number)
  * error (410 Expired) is told as an ERROR event. Never throws; the caller ends the response.
  */
 export async function streamWatch(
-  response: ServerResponse,
+  response: Writable,
   watch: RegistryWatch<KubeObject>,
   signal: AbortSignal,
   options: WatchStreamOptions,

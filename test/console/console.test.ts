@@ -108,6 +108,19 @@ function suite(): void {
     assert.equal(node.spec?.unschedulable, true);
   });
 
+  test('a host a tab: however many are open, each lives', async () => {
+    const first = await open();
+    await signIn(first, server, token, 'hosts/node-1');
+    for (let number = 2; number <= 5; number += 1) {
+      const page = await first.context().newPage();
+      await page.goto(`${server}/console/hosts/node-${number}`);
+      await page.getByRole('region', { name: 'Pods' }).getByRole('cell', { name: 'Running' }).waitFor();
+    }
+    await first.getByRole('button', { name: 'Cordon' }).click();
+    await first.getByRole('dialog').getByRole('button', { name: 'Cordon', exact: true }).click();
+    await first.getByRole('button', { name: 'Uncordon' }).waitFor();
+  });
+
   test('a link that is lost is told at the top, and heals by itself', async (context) => {
     const wire = await slowWire(Number(new URL(server).port), 10_000_000);
     context.after(() => wire.close());
@@ -151,8 +164,13 @@ function suite(): void {
     const page = await open();
     await signIn(page, server, token, 'audit?resource=serviceaccounts&verb=create');
     await page.getByRole('cell', { name: 'serviceaccounts/default/nobody', exact: true }).waitFor();
+    const other = await page.context().newPage();
+    await other.goto(`${server}/console/audit?verb=create`);
+    await other.getByRole('heading', { level: 1, name: 'Audit' }).waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('Token').waitFor();
+    // As of a coordinator that began anew, which knows no session.
+    await other.getByLabel('Token').waitFor();
     await page.goto(`${server}/console/audit`);
     await page.getByLabel('Token').waitFor();
   });

@@ -20,10 +20,10 @@ const EVENTS = [
 
 test('a list that is live has its objects, whoever looks between two frames', {
   timeout: 60_000,
-}, async (context) => {
+}, async () => {
   const frames: (() => void)[] = [];
   Object.assign(globalThis, { requestAnimationFrame: (draw: () => void) => frames.push(draw) });
-  context.mock.method(globalThis, 'fetch', async () => new Response(openBody()));
+  Object.assign(globalThis, { location: { host: 'here' }, WebSocket: OpenSocket });
   const list = new LiveList('/api/v1/nodes');
   const leave = list.subscribe(() => undefined);
   try {
@@ -38,7 +38,13 @@ test('a list that is live has its objects, whoever looks between two frames', {
 });
 
 /** As a watch's: it does not end. */
-function openBody(): ReadableStream<Uint8Array> {
-  const lines = EVENTS.map((event) => `${JSON.stringify(event)}\n`).join('');
-  return new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from(lines)) });
+class OpenSocket {
+  constructor() {
+    const lines = EVENTS.map((event) => `${JSON.stringify(event)}\n`).join('');
+    setImmediate(() => this.onmessage({ data: new TextEncoder().encode(lines) }));
+  }
+
+  onmessage: (message: { data: Uint8Array }) => void = () => undefined;
+
+  close = (): void => undefined;
 }

@@ -49,8 +49,8 @@ export class FrameQueue {
 }
 
 /** Resolves when the operating system took the message, or never will. */
-export function sendMessage(socket: WebSocket, bytes: Uint8Array): Promise<void> {
-  return new Promise((resolve) => socket.send(bytes, () => resolve()));
+export function sendMessage(socket: WebSocket, message: Uint8Array | string): Promise<void> {
+  return new Promise((resolve) => socket.send(message, () => resolve()));
 }
 
 /** Resolves when the connection has ended. */

@@ -1,4 +1,4 @@
-/** Requests that become a connection of their own: exec, attach and port-forward, by WebSocket and by SPDY. */
+/** Requests that become a connection of their own: exec, attach and port-forward, by WebSocket and by SPDY; and a browser's streams. */
 import type { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -15,11 +15,11 @@ import { portsIn, servePortChannels } from './port-channels.js';
 import type { PortTarget } from './port-connection.js';
 import { forwardPorts } from './port-forward.js';
 import { readProcessRequest, serveProcess } from './process.js';
+import { serveStream } from './streamed-answer.js';
 import type { Upgrade } from './upgrade.js';
 import { UpgradedSockets } from './upgraded-sockets.js';
 
-export interface UpgradeParts
-  extends Pick<ApiParts, 'registry' | 'streams' | 'clock' | 'log' | 'settings' | 'audit'> {
+export interface UpgradeParts extends ApiParts {
   gate: Gate;
   /** Where the request log goes; absent: to `log`. */
   requestLog?: ApiParts['log'];
@@ -60,9 +60,12 @@ export class UpgradeHandler {
     let code = SWITCHING;
     try {
       line.identity = await this.#admit(request, info);
-      const upgrade = { request, socket, head, info: podRequest(info), signal: closing.signal };
-      const serve = await this.#prepare(upgrade);
-      await serve().catch((error: unknown) => this.#cut(upgrade, error));
+      const serve = await this.#prepare(
+        { request, socket, head, signal: closing.signal },
+        info,
+        line.identity,
+      );
+      await serve().catch((error: unknown) => this.#cut({ socket, signal: closing.signal }, error));
     } catch (error) {
       code = await this.#refuse({ request, socket, head }, error);
     } finally {
@@ -88,13 +91,24 @@ export class UpgradeHandler {
   }
 
   /** Everything that may be refused; what it answers serves the connection to its end. */
-  async #prepare(upgrade: Upgrade): Promise<() => Promise<void>> {
-    const { info, socket } = upgrade;
-    const { namespace = '', name = '', subresource, query } = info;
+  #prepare(
+    upgrade: Omit<Upgrade, 'info'>,
+    info: RequestInfo,
+    { user }: Identity,
+  ): Promise<() => Promise<void>> {
+    const { socket } = upgrade;
+    if (socket instanceof Socket) socket.setKeepAlive(true, KEEP_ALIVE_MS).setTimeout(0);
+    if (info.type === 'resource' && this.#sockets.wantsStream(upgrade)) {
+      return serveStream(this.#parts, this.#sockets, { ...upgrade, info }, user);
+    }
+    return this.#preparePod({ ...upgrade, info: podRequest(info) });
+  }
+
+  async #preparePod(upgrade: Upgrade): Promise<() => Promise<void>> {
+    const { namespace = '', name = '', subresource, query } = upgrade.info;
     const pod = (await this.#parts.registry.get(podKind, { namespace, name })).object();
     const node = nodeOf(pod);
     const podUid = pod.metadata.uid ?? '';
-    if (socket instanceof Socket) socket.setKeepAlive(true, KEEP_ALIVE_MS).setTimeout(0);
     if (subresource === 'portforward') {
       return this.#portForward(upgrade, { node, podUid, podName: name, streams: this.#parts.streams });
     }
@@ -138,14 +152,19 @@ export class UpgradeHandler {
     return {
       ...line,
       began: this.#parts.clock.monotonic(),
-      // Whoever runs a command may change anything, whatever the method is called.
-      info: info.type === 'resource' ? { ...info, verb: 'create' as const } : info,
+      info: told(info),
       method: request.method ?? '',
       path: (request.url ?? '').split('?', 1)[0] ?? '',
       remoteAddress: request.socket.remoteAddress ?? '',
       userAgent: request.headers['user-agent'] ?? '',
     };
   }
+}
+
+/** Whoever runs a command may change anything, whatever the method is called. */
+function told(info: RequestInfo): RequestInfo {
+  const isRun = info.type === 'resource' && SUBRESOURCES.has(info.subresource ?? '');
+  return isRun ? { ...info, verb: 'create' } : info;
 }
 
 const SUBRESOURCES = new Set(['exec', 'attach', 'portforward']);

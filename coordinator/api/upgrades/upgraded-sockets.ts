@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { createWebSocketStream, type WebSocket, WebSocketServer } from 'ws';
 import { type ApiError, badRequest } from '../../../shared/kube/status.js';
+import { STREAM_PROTOCOL } from '../../../shared/kube/stream-protocol.js';
 import { statusFrame } from '../../../shared/link/channel.js';
 import { closeSocket, sendMessage } from './frame-queue.js';
 import { handshakeFault, protocolsFault, protocolsOf } from './handshake.js';
@@ -16,6 +17,8 @@ const PORT_FORWARD_PROTOCOL = 'portforward.k8s.io';
 const PROCESS_PROTOCOL = 'v4.channel.k8s.io';
 /** kubectl sends 32 KiB at once; other clients what they have read from a file. */
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
+/** Of a stream that is only read. */
+const MAX_WORD_BYTES = 1024;
 
 const COMMON = { noServer: true, clientTracking: false, perMessageDeflate: false, skipUTF8Validation: true };
 
@@ -26,6 +29,7 @@ export class UpgradedSockets {
     handleProtocols: (offered) => CHANNEL_PROTOCOLS.find((known) => offered.has(known)) ?? false,
   });
   readonly #tunnels = new WebSocketServer({ ...COMMON, maxPayload: MAX_MESSAGE_BYTES });
+  readonly #streams = new WebSocketServer({ ...COMMON, maxPayload: MAX_WORD_BYTES });
 
   constructor() {
     this.#tunnels.on('headers', (headers) => {
@@ -48,21 +52,37 @@ export class UpgradedSockets {
     return opened(this.#channels, upgrade);
   }
 
+  /** Whether what is asked for is an answer that goes on. Throws 400 for what is no handshake. */
+  wantsStream({ request }: Pick<Upgrade, 'request'>): boolean {
+    if (!offersStream(request)) return false;
+    refuseFault(handshakeFault(request) ?? protocolsFault(request));
+    return true;
+  }
+
+  /** Its bytes go out as they are. Rejects when the connection closes before it is open. */
+  async acceptStream(upgrade: Omit<Upgrade, 'info' | 'signal'>): Promise<Duplex> {
+    const stream = createWebSocketStream(await opened(this.#streams, upgrade));
+    stream.on('error', () => stream.destroy()).resume();
+    return stream;
+  }
+
   /**
-   * A browser tells its page nothing of a refused upgrade. That of our own pages is opened, and ends with the Status on its channel.
+   * A browser tells its page nothing of a refused upgrade. That of our own pages is opened, and ends with the Status: on its channel, or as
+   * the one message of text of a stream.
    * False for every other client: it can read an HTTP answer.
    */
   async refuseOwnPage(upgrade: Omit<Upgrade, 'info' | 'signal'>, error: ApiError): Promise<boolean> {
     const { request, socket } = upgrade;
     const { origin, host } = request.headers;
     const isOwnPage = origin !== undefined && origin === `https://${host}`;
-    if (!isOwnPage || !socket.writable || !offersChannels(request)) return false;
+    const isStream = offersStream(request);
+    if (!isOwnPage || !socket.writable || !(isStream || offersChannels(request))) return false;
     if (handshakeFault(request) ?? protocolsFault(request)) return false;
     // Gone meanwhile: there is nobody left to be told.
-    const page = await this.acceptChannels(upgrade).catch(() => undefined);
+    const page = await opened(isStream ? this.#streams : this.#channels, upgrade).catch(() => undefined);
     if (!page) return true;
     page.on('error', () => page.terminate());
-    await sendMessage(page, statusFrame(error.toStatus()));
+    await sendMessage(page, isStream ? JSON.stringify(error.toStatus()) : statusFrame(error.toStatus()));
     await closeSocket(page);
     return true;
   }
@@ -127,6 +147,10 @@ function isWebSocket({ headers }: IncomingMessage): boolean {
 function offersChannels(request: IncomingMessage): boolean {
   const offered = protocolsOf(request);
   return isWebSocket(request) && CHANNEL_PROTOCOLS.some((known) => offered.includes(known));
+}
+
+function offersStream(request: IncomingMessage): boolean {
+  return isWebSocket(request) && protocolsOf(request).includes(STREAM_PROTOCOL);
 }
 
 function offersSpdy({ headers }: IncomingMessage, protocol: string): boolean {

@@ -1,0 +1,52 @@
+/** What the API tells on and on, a watch or a log, over a WebSocket: `STREAM_PROTOCOL` says why. */
+import type { Status } from '../../shared/kube/status.js';
+import { STREAM_PROTOCOL } from '../../shared/kube/stream-protocol.js';
+import { CallError, refusalOf } from './call.js';
+import { heardNothing } from './contact.js';
+
+/** Ends as the answer does. Fails with `CallError` when it is refused or breaks off. Leaves when `signal` aborts. */
+export function streamOf(path: string, signal: AbortSignal): ReadableStream<string> {
+  const decoder = new TextDecoder();
+  const leave = AbortSignal.any([signal, heardNothing()]);
+  let close = (): void => undefined;
+  return new ReadableStream<string>({
+    start: (controller) => {
+      const socket = new WebSocket(`wss://${location.host}${path}`, STREAM_PROTOCOL);
+      socket.binaryType = 'arraybuffer';
+      let end = (error?: CallError) => {
+        end = () => undefined;
+        if (error) controller.error(error);
+        else controller.close();
+        socket.close();
+      };
+      const gone = new CallError(0, 'Unreachable', 'the coordinator does not answer');
+      socket.onmessage = ({ data }) => {
+        if (typeof data === 'string') end(refusalOf(JSON.parse(data) as Status));
+        else if (!leave.aborted) controller.enqueue(decoder.decode(data as ArrayBuffer, { stream: true }));
+      };
+      socket.onclose = ({ wasClean }) => end(wasClean ? undefined : gone);
+      leave.addEventListener('abort', () => end(gone));
+      if (leave.aborted) end(gone);
+      close = () => socket.close();
+    },
+    cancel: () => close(),
+  });
+}
+
+/** Its lines, as many at a time as have arrived; a last one that has no end comes at the end. */
+export async function* linesOf(path: string, signal: AbortSignal): AsyncGenerator<string[]> {
+  const reader = streamOf(path, signal).getReader();
+  let rest = '';
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      const lines = (rest + value).split('\n');
+      rest = lines.pop() ?? '';
+      if (lines.length > 0) yield lines;
+    }
+    if (rest !== '') yield [rest];
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
+}

@@ -1,0 +1,44 @@
+/** Answers that go on, watches and logs, over a WebSocket instead of as a body: see `STREAM_PROTOCOL`. */
+import { PassThrough } from 'node:stream';
+import type { UserInfo } from '../../../shared/kube/rbac.js';
+import { badRequest } from '../../../shared/kube/status.js';
+import type { Answer } from '../answer.js';
+import type { ApiParts } from '../api-request.js';
+import { answerRequest } from '../dispatch.js';
+import type { Upgrade } from './upgrade.js';
+import type { UpgradedSockets } from './upgraded-sockets.js';
+
+/** Resolves with what serves the connection to its end. Throws what the same GET would be refused with, and 400 for one that ends by itself. */
+export async function serveStream(
+  parts: ApiParts,
+  sockets: UpgradedSockets,
+  upgrade: Upgrade,
+  user: UserInfo,
+): Promise<() => Promise<void>> {
+  const ignore = () => undefined;
+  const { info, signal } = upgrade;
+  const answer = await answerRequest(parts, {
+    info,
+    user,
+    headers: {},
+    signal,
+    warn: ignore,
+    created: ignore,
+  });
+  const write = writerOf(answer);
+  return async () => {
+    // What has begun must be read to its end, also for nobody.
+    const stream = await sockets.acceptStream(upgrade).catch(() => new PassThrough().destroy());
+    await write(stream);
+    stream.end();
+  };
+}
+
+type Write = Extract<Answer, { type: 'stream' }>['write'];
+
+function writerOf(answer: Answer): Write {
+  if (answer.type === 'stream') return answer.write;
+  // The log of a Pod that has no node yet.
+  if (answer.type === 'text') return async (stream) => void stream.write(answer.text);
+  throw badRequest('only watches and logs are served so');
+}
