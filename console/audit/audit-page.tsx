@@ -1,21 +1,28 @@
 /** Who did what, from where, and what came of it: the newest first. What is asked for stands in the URL. */
-import { useEffect, useState } from 'react';
+import { useCallback, useEffect, useState } from 'react';
 import type { AuditEvent } from '../../shared/kube/audit.js';
 import { CallError, call } from '../api/call.js';
+import { useEvery } from '../api/live-list.js';
 import { Command } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { ListTable } from '../layout/list-table.js';
 import { Shell } from '../layout/shell.js';
 import { TimeText } from '../layout/time-text.js';
+import { useHeld } from '../layout/use-held.js';
 import { useQuery } from '../layout/use-query.js';
 
 /** As the API takes them. */
 const FILTERS = ['user', 'verb', 'resource', 'namespace', 'name', 'code'] as const;
 const MOST = 200;
+/** It is a file, which nobody watches. */
+const ASK_AGAIN_MS = 5_000;
 
 export function AuditPage() {
   const [params, set] = useQuery();
-  const { events, problem } = useAudit(params.toString());
+  const [isPointedAt, setPointedAt] = useState(false);
+  const { events: newest, problem } = useAudit(params.toString());
+  // The newest come in at the top: not while somebody reads.
+  const events = useHeld(newest, isPointedAt);
   const flags = FILTERS.filter((name) => params.get(name)).map((name) => `--${name} ${params.get(name)}`);
   return (
     <Shell>
@@ -37,21 +44,29 @@ export function AuditPage() {
       {!events && !problem && <p role="status">Loading…</p>}
       {events?.length === 0 && <p>Nothing fits.</p>}
       {events && events.length > 0 && (
-        <ListTable label="Audit events" columns={['When', 'Who', 'Did', 'To', 'From', 'Result']}>
-          {events.map((event) => (
-            <Row key={event.auditID} event={event} />
-          ))}
-        </ListTable>
+        <div onPointerEnter={() => setPointedAt(true)} onPointerLeave={() => setPointedAt(false)}>
+          <ListTable label="Audit events" columns={['When', 'Who', 'Did', 'To', 'From', 'Result']}>
+            {events.map((event) => (
+              <Row key={event.auditID} event={event} />
+            ))}
+          </ListTable>
+        </div>
       )}
       <Command text={['everynode audit', ...flags].join(' ')} />
     </Shell>
   );
 }
 
-/** Asks anew whenever the query changes. */
+/** Asks anew whenever the query changes, and as time passes. */
 function useAudit(query: string): { events: readonly AuditEvent[] | undefined; problem: string } {
   const [events, setEvents] = useState<readonly AuditEvent[]>();
   const [problem, setProblem] = useState('');
+  const [turn, setTurn] = useState(0);
+  useEvery(
+    ASK_AGAIN_MS,
+    useCallback(() => setTurn((count) => (document.hidden ? count : count + 1)), []),
+  );
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another turn is another answer
   useEffect(() => {
     const leave = new AbortController();
     const path = `/apis/fleet.everynode.dev/v1/auditevents?limit=${MOST}&${query}`;
@@ -65,7 +80,7 @@ function useAudit(query: string): { events: readonly AuditEvent[] | undefined; p
       },
     );
     return () => leave.abort();
-  }, [query]);
+  }, [query, turn]);
   return { events, problem };
 }
 

@@ -28,7 +28,7 @@ export function DaemonSetPage() {
   );
   const [daemonSet] = objects;
   return (
-    <Shell phase={phase}>
+    <Shell>
       <p>
         <Link href="/daemonsets">DaemonSets</Link> / {namespace}
       </p>
@@ -64,6 +64,7 @@ function Where({ daemonSet }: { daemonSet: DaemonSet }) {
   return (
     <section className={controls.card} aria-label="Where it runs">
       <h2>Where it runs, and where not</h2>
+      <Counts status={daemonSet.status} />
       <p role="status">{answer?.sentence ?? 'Loading…'}</p>
       {answer?.reasons.map(({ code, count, nodes }) => (
         <details key={code}>
@@ -81,6 +82,29 @@ function Where({ daemonSet }: { daemonSet: DaemonSet }) {
         </details>
       ))}
     </section>
+  );
+}
+
+/** As kubectl names them. */
+const COUNTS = [
+  ['Desired', 'desiredNumberScheduled'],
+  ['Current', 'currentNumberScheduled'],
+  ['Ready', 'numberReady'],
+  ['Up to date', 'updatedNumberScheduled'],
+  ['Available', 'numberAvailable'],
+  ['Misscheduled', 'numberMisscheduled'],
+] as const;
+
+function Counts({ status }: Pick<DaemonSet, 'status'>) {
+  return (
+    <dl className={controls.row}>
+      {COUNTS.map(([name, field]) => (
+        <div key={field}>
+          <dt className={controls.dim}>{name}</dt>
+          <dd>{status?.[field] ?? 0}</dd>
+        </div>
+      ))}
+    </dl>
   );
 }
 

@@ -5,6 +5,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import { useLiveList } from '../api/live-list.js';
 import { Command } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
+import { HostTimes } from '../layout/host-times.js';
 import { Shell } from '../layout/shell.js';
 import table from '../layout/table.module.css';
 import { TableCard } from '../layout/table-card.js';
@@ -26,7 +27,7 @@ export function HostPage() {
   const [node] = nodes.objects;
   const { readings, meters, problem } = useReadings(name);
   return (
-    <Shell phase={nodes.phase}>
+    <Shell>
       <p>
         <Link href="/">Fleet</Link>
       </p>
@@ -35,7 +36,7 @@ export function HostPage() {
       {nodes.phase === 'refused' && <p role="alert">You may not see this host: {nodes.error?.message}</p>}
       {nodes.phase === 'live' && !node && <p>There is no host of this name. It may have been removed.</p>}
       {node && (
-        <>
+        <HostTimes {...(node.metadata.labels ? { labels: node.metadata.labels } : {})}>
           <Facts node={node} pods={pods.objects} />
           <NodeChanges node={node} />
           <LinkQuality node={node} readings={readings} meters={meters} />
@@ -43,10 +44,10 @@ export function HostPage() {
           {!problem && <LoadCharts readings={readings} />}
           <Conditions node={node} changes={readings?.changes ?? []} />
           <Pods pods={pods.objects} />
-          <WhyNotHere node={name} />
+          <WhyNotHere node={name} version={node.metadata.resourceVersion ?? ''} />
           <EventList about={`involvedObject.kind=Node,involvedObject.name=${name}`} />
           <Command text={`kubectl describe node ${name}`} />
-        </>
+        </HostTimes>
       )}
     </Shell>
   );

@@ -5,6 +5,7 @@ import type { HostReadings } from '../../shared/kube/host-readings.js';
 import type { Node } from '../../shared/kube/node.js';
 import { Command } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
+import { useHostZone } from '../layout/host-times.js';
 import { TimeText } from '../layout/time-text.js';
 
 const LineChart = lazy(async () => ({ default: (await import('../charts/line-chart.js')).LineChart }));
@@ -16,6 +17,7 @@ interface LinkQualityProps {
 }
 
 export function LinkQuality({ node, readings, meters }: LinkQualityProps) {
+  const { zone, isTold } = useHostZone();
   const connected = node.status?.conditions?.find(({ type }) => type === 'Connected');
   const isUp = connected?.status === 'True';
   const trips = readings?.recent.roundTripMs.filter((value) => value !== null) ?? [];
@@ -63,6 +65,7 @@ export function LinkQuality({ node, readings, meters }: LinkQualityProps) {
       {readings && trips.length > 1 && (
         <Suspense fallback={<p role="status">Loading the chart…</p>}>
           <LineChart
+            {...(isTold && zone ? { timeZone: zone } : {})}
             label={`Round trip ${last} ms, at most ${Math.max(...trips)} ms in the last hour.`}
             times={readings.recent.times}
             lines={[{ name: 'Round trip', values: readings.recent.roundTripMs }]}

@@ -2,6 +2,7 @@
 import { lazy, Suspense } from 'react';
 import type { HostReadings, ReadingSeries } from '../../shared/kube/host-readings.js';
 import controls from '../layout/controls.module.css';
+import { useHostZone } from '../layout/host-times.js';
 import { useQuery } from '../layout/use-query.js';
 
 const LineChart = lazy(async () => ({ default: (await import('../charts/line-chart.js')).LineChart }));
@@ -18,6 +19,7 @@ const CHANNELS = [
 
 /** Which span stands in the URL. */
 export function LoadCharts({ readings }: { readings: HostReadings | undefined }) {
+  const { zone, isTold } = useHostZone();
   const [query, setQuery] = useQuery();
   const span = query.get('span') === 'day' ? 'day' : 'hour';
   const series = span === 'day' ? readings?.day : readings?.recent;
@@ -48,6 +50,7 @@ export function LoadCharts({ readings }: { readings: HostReadings | undefined })
       {series && series.times.length > 0 && (
         <Suspense fallback={<p role="status">Loading the chart…</p>}>
           <LineChart
+            {...(isTold && zone ? { timeZone: zone } : {})}
             label={`${CHANNELS.map(([channel, name]) => wordsOf(name, series[channel])).join('; ')}.`}
             times={series.times}
             lines={CHANNELS.map(([channel, name]) => ({ name, values: series[channel] }))}

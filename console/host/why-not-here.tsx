@@ -12,7 +12,8 @@ interface Reason {
   sentence: string;
 }
 
-export function WhyNotHere({ node }: { node: string }) {
+/** `version`: of the Node. Another one may have other reasons. */
+export function WhyNotHere({ node, version }: { node: string; version: string }) {
   const { objects, phase } = useLiveList<DaemonSet>('/apis/apps/v1/daemonsets');
   if (phase === 'refused' || objects.length === 0) return null;
   return (
@@ -21,7 +22,7 @@ export function WhyNotHere({ node }: { node: string }) {
       <table className={table.table}>
         <tbody>
           {objects.map((daemonSet) => (
-            <Row key={daemonSet.metadata.uid} daemonSet={daemonSet} node={node} />
+            <Row key={daemonSet.metadata.uid} daemonSet={daemonSet} node={node} version={version} />
           ))}
         </tbody>
       </table>
@@ -29,17 +30,18 @@ export function WhyNotHere({ node }: { node: string }) {
   );
 }
 
-function Row({ daemonSet, node }: { daemonSet: DaemonSet; node: string }) {
+function Row({ daemonSet, node, version }: { daemonSet: DaemonSet; node: string; version: string }) {
   const { namespace = '', name } = daemonSet.metadata;
   const [reason, setReason] = useState<Reason>();
-  // A DaemonSet that changed may have another reason.
+  // One that changed may have another reason, too.
   const { resourceVersion } = daemonSet.metadata;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: asked anew for another version
   useEffect(() => {
     const leave = new AbortController();
     const path = `/apis/fleet.everynode.dev/v1/namespaces/${namespace}/daemonsets/${name}/why?node=${node}`;
     if (resourceVersion) void call<Reason>(path, { signal: leave.signal }).then(setReason, () => undefined);
     return () => leave.abort();
-  }, [namespace, name, node, resourceVersion]);
+  }, [namespace, name, node, version, resourceVersion]);
   return (
     <tr>
       <th scope="row">

@@ -1,6 +1,8 @@
-/** A moment as `4 minutes ago`, with the exact time in the viewer's zone behind it. */
+/** A moment as `4 minutes ago`, with the exact time in the viewer's zone behind it; or as the clocks of a host tell it. */
 import { useCallback, useState } from 'react';
 import { useEvery } from '../api/live-list.js';
+import { useHostZone } from './host-times.js';
+import { exactText } from './host-zone.js';
 
 const UNITS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ['day', 86_400],
@@ -21,13 +23,14 @@ export function relativeText(differenceMs: number): string {
 /** Renews itself each second while it is on the screen. */
 export function TimeText({ at }: { at: string }) {
   const [now, setNow] = useState(Date.now);
+  const { zone, isTold } = useHostZone();
   useEvery(
     TICK_MS,
     useCallback(() => setNow(Date.now()), []),
   );
   return (
-    <time dateTime={at} title={new Date(at).toLocaleString(undefined, { timeZoneName: 'short' })}>
-      {relativeText(Date.parse(at) - now)}
+    <time dateTime={at} title={exactText(at) + (zone ? `; there ${exactText(at, zone)}` : '')}>
+      {isTold ? exactText(at, zone) : relativeText(Date.parse(at) - now)}
     </time>
   );
 }

@@ -1,11 +1,13 @@
 /** One Pod: its containers, why they restarted, its events, and its log as it is written. */
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Link, useParams } from 'wouter';
+import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { useLiveList } from '../api/live-list.js';
 import { useMay } from '../api/rights.js';
 import { Command } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
+import { HostTimes } from '../layout/host-times.js';
 import { Shell } from '../layout/shell.js';
 import { ContainerState } from './container-state.js';
 import { EventList } from './event-list.js';
@@ -20,7 +22,7 @@ export function PodPage() {
   );
   const [pod] = objects;
   return (
-    <Shell phase={phase}>
+    <Shell>
       <p>
         {namespace}
         {pod?.spec.nodeName && (
@@ -34,9 +36,19 @@ export function PodPage() {
       {phase === 'loading' && <p role="status">Loading…</p>}
       {phase === 'refused' && <p role="alert">You may not see this Pod: {error?.message}</p>}
       {phase === 'live' && !pod && <p>There is no such Pod any more. Its DaemonSet may have made another.</p>}
-      {pod && <Details pod={pod} />}
+      {pod && (
+        <OnItsHost node={pod.spec.nodeName ?? ''}>
+          <Details pod={pod} />
+        </OnItsHost>
+      )}
     </Shell>
   );
+}
+
+function OnItsHost({ node, children }: { node: string; children: ReactNode }) {
+  const { objects } = useLiveList<Node>(`/api/v1/nodes?fieldSelector=metadata.name%3D${node}`);
+  const labels = objects[0]?.metadata.labels;
+  return <HostTimes {...(labels ? { labels } : {})}>{children}</HostTimes>;
 }
 
 function Details({ pod }: { pod: Pod }) {

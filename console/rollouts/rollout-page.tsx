@@ -25,7 +25,7 @@ export function RolloutPage() {
   const { objects, phase, error } = useLiveList<Rollout>(path);
   const [rollout] = objects;
   return (
-    <Shell phase={phase}>
+    <Shell>
       <p>
         <Link href="/rollouts">Rollouts</Link> / {namespace}
       </p>
@@ -70,6 +70,10 @@ function Standing({ rollout, status }: { rollout: Rollout; status: RolloutStatus
           )}
         </p>
         {!past && <Actions rollout={rollout} offers={offersOf(status)} />}
+        <p>
+          <Link href={`/daemonsets/${namespace}/${past ?? name}`}>Its DaemonSet</Link>, with its revisions:
+          any of them can be rolled back to.
+        </p>
       </section>
       <section className={controls.card} aria-label="Waves">
         <h2>Waves</h2>

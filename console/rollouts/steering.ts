@@ -42,13 +42,7 @@ export function offersOf(status: RolloutStatus): Offer[] {
   const have = status.updated + status.failed;
   const offers: (Offer | false)[] = [
     phase === 'AwaitingApproval' && approval(status),
-    phase === 'Soaking' &&
-      offer(
-        'promote',
-        status.wave,
-        `Promote ${status.wave}`,
-        `Wave ${status.wave} is watched no longer; the next may open.`,
-      ),
+    phase === 'Soaking' && promotion(status),
     isHeld && offer('resume', 'true', 'Resume', `${hosts(left)} may be replaced again, wave by wave.`),
     !isHeld &&
       !OVER.has(phase) &&
@@ -86,8 +80,14 @@ export function offersOf(status: RolloutStatus): Offer[] {
   return offers.filter((each) => each !== false);
 }
 
-function approval({ waves, wave }: RolloutStatus): Offer | false {
-  const next = waves[waves.findIndex(({ name }) => name === wave) + 1];
+function promotion({ waves, wave }: RolloutStatus): Offer {
+  const next = nextWave({ waves, wave });
+  const then = next ? `wave ${next.name} may open: ${hosts(next.nodes)} are updated.` : 'no wave is left.';
+  return offer('promote', wave, `Promote ${wave}`, `Wave ${wave} is watched no longer; ${then}`);
+}
+
+function approval(status: RolloutStatus): Offer | false {
+  const next = nextWave(status);
   if (!next) return false;
   return offer(
     'approve',
@@ -95,6 +95,10 @@ function approval({ waves, wave }: RolloutStatus): Offer | false {
     `Approve ${next.name}`,
     `Wave ${next.name} opens: ${hosts(next.nodes)} are updated.`,
   );
+}
+
+function nextWave({ waves, wave }: Pick<RolloutStatus, 'waves' | 'wave'>) {
+  return waves[waves.findIndex(({ name }) => name === wave) + 1];
 }
 
 function offer(verb: SteeringVerb, value: string, label: string, consequence: string): Offer {
