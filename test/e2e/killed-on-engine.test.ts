@@ -6,6 +6,7 @@ import { EngineBench } from '../harness/engine-bench.js';
 import type { EngineKind } from '../harness/engines.js';
 import { leaveOut } from '../harness/leave-out.js';
 import { shell } from '../harness/test-images.js';
+import { engineUpgraded } from './engine-upgraded.js';
 
 /** A container that runs a shell script and then waits for SIGTERM. */
 function container(name: string, script: string, overrides: Partial<Container> = {}): Container {
@@ -128,6 +129,10 @@ for (const kind of ['docker', 'podman'] as const satisfies EngineKind[]) {
       await bench.delete('engine-pair');
       assert.deepEqual(await bench.driver.list(), []);
     });
+
+    check('an upgrade of the engine leaves each container running once, and told as it is', () =>
+      engineUpgraded(bench),
+    );
   });
 }
 

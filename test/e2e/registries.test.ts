@@ -17,16 +17,20 @@ import type { Secret } from '../../shared/kube/config.js';
 import { systemClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
 import { startEngine, type TestEngine } from '../harness/engines.js';
+import { hurriedClock } from '../harness/hurried-clock.js';
 import { leaveOut } from '../harness/leave-out.js';
 import { BENCH_OWNER, PodHostBench, podOf } from '../harness/pod-host-bench.js';
 import { REGISTRY, type RegistryOptions, TestRegistry } from '../harness/registry.js';
 import { config } from '../laws/driver-fixture.js';
+import { imageGone } from './image-gone.js';
 
 const LOGIN = {
   user: 'robot',
   password: 'secret',
   bcrypt: '$2b$04$EzdfdcLR4EII2F6CpH1xj.gp1qs6i0ejtom2MigZ0G.MZkO15ou3S',
 };
+/** Back-offs of ten seconds take one. */
+const HURRY = 10;
 const never = new AbortController().signal;
 
 for (const kind of ['docker', 'podman'] as const) {
@@ -103,7 +107,7 @@ for (const kind of ['docker', 'podman'] as const) {
       'a Pod brings its own login; without it, it waits with the reason and pulls once the Secret is there',
       { login: LOGIN },
       async (registry) => {
-        const bench = new PodHostBench(driver, systemClock, kind);
+        const bench = new PodHostBench(driver, hurriedClock(HURRY), kind);
         const image = registry.push('own:1');
         const text = JSON.stringify({
           auths: { [REGISTRY]: { username: LOGIN.user, password: LOGIN.password } },
@@ -132,6 +136,19 @@ for (const kind of ['docker', 'podman'] as const) {
             async () => (await driver.inspectPod('uid-q')).length === 0,
             60_000,
           );
+        } finally {
+          await bench.close();
+        }
+      },
+    );
+
+    check(
+      'an image is taken away under running containers: they run on, and start anew as their policies say',
+      {},
+      async (registry, host) => {
+        const bench = new PodHostBench(driver, hurriedClock(HURRY), kind);
+        try {
+          await imageGone(bench, host, registry);
         } finally {
           await bench.close();
         }
@@ -177,7 +194,7 @@ for (const kind of ['docker', 'podman'] as const) {
       'a registry that dies in the middle of a pull: the Pod runs once it is back',
       {},
       async (registry, host) => {
-        const bench = new PodHostBench(driver, systemClock, kind);
+        const bench = new PodHostBench(driver, hurriedClock(HURRY), kind);
         // 24 MB at 2 MB/s: two seconds later it is in the middle, whatever else the machine does.
         const image = registry.push('large:1', 24_000_000);
         host.onHost(

@@ -11,7 +11,7 @@ import { askEngine } from '../../agent/runtime/find-engine.js';
 import { removeMemory } from '../../agent/volumes/pod-folders.js';
 import type { Pod, PodSpec, PodStatus } from '../../shared/kube/pod.js';
 import { type FromAgent, OWNER, type ToAgent } from './engine-agent.js';
-import { type EngineKind, startEngine, type TestEngine } from './engines.js';
+import { type EngineKind, type EngineOptions, startEngine, type TestEngine } from './engines.js';
 import { loadTestImages } from './test-images.js';
 
 const PROGRAM = join(dirname(fileURLToPath(import.meta.url)), 'engine-agent.js');
@@ -31,8 +31,8 @@ export class EngineBench {
   ) {}
 
   /** With the image `app:1` in the engine; a sentence instead where there is no engine. */
-  static async open(kind: EngineKind): Promise<EngineBench | string> {
-    const engine = await startEngine(kind);
+  static async open(kind: EngineKind, options?: EngineOptions): Promise<EngineBench | string> {
+    const engine = await startEngine(kind, options);
     if (typeof engine === 'string') return engine;
     const { socketPath } = engine;
     await loadTestImages(socketPath, ['app:1']);
@@ -57,6 +57,8 @@ export class EngineBench {
   async delete(name: string): Promise<void> {
     const pod = this.#pods.get(name);
     if (!pod) throw new Error(`no Pod ${name} was given`);
+    // Another of this name may have been there before.
+    this.removed.delete(name);
     this.give(name, pod.spec, {
       deletionTimestamp: new Date().toISOString(),
       deletionGracePeriodSeconds: pod.spec.terminationGracePeriodSeconds ?? 30,

@@ -88,6 +88,16 @@ export class EngineContainers {
     await this.#api.json({ method: 'DELETE', path: `/containers/${id}`, query: { force: '1' } }, REFUSALS);
   }
 
+  /**
+   * Takes the image's name away from under its containers, as `docker rmi -f`. Podman's own would remove them as well: the image
+   * has another name before.
+   */
+  async takeImage(name: string): Promise<void> {
+    const query = { repo: 'taken', tag: String(Date.now()) };
+    await this.#api.json({ method: 'POST', path: `/images/${name}/tag`, query }, REFUSALS);
+    await this.#api.json({ method: 'DELETE', path: `/images/${name}` }, REFUSALS);
+  }
+
   /** SIGKILL to its first process. */
   async kill(id: string): Promise<void> {
     await this.#api.json({ method: 'POST', path: `/containers/${id}/kill` }, REFUSALS);

@@ -45,6 +45,13 @@ export interface TestEngine {
   mounts(): string[];
   /** SIGKILL; containers stay as the engine leaves them. */
   kill(): Promise<void>;
+  /**
+   * Ends it in order and starts it again, as a service manager does; an upgrade of the package takes containerd along.
+   * Docker takes its containers down with it, unless it is told to let them live.
+   */
+  restart(as: 'restart' | 'upgrade'): Promise<void>;
+  /** Whether containers outlive the engine. */
+  readonly keepsContainers: boolean;
   /** Stops its process, which then takes calls and answers none, or lets it go on. */
   hang(hangs: boolean): void;
   /** Starts it again on the same data. */
@@ -69,14 +76,22 @@ export function whyNoEngine(kind: EngineKind): string | undefined {
   return missing.length > 0 ? `needs ${missing.join(', ')} (see .ci/packages)` : undefined;
 }
 
+export interface EngineOptions {
+  /** Docker's own setting: its containers run on while it is away. Podman's always do. */
+  liveRestore?: boolean;
+}
+
 /** A fresh engine without images; a sentence instead where it cannot be had. */
-export async function startEngine(kind: EngineKind): Promise<TestEngine | string> {
+export async function startEngine(
+  kind: EngineKind,
+  { liveRestore = false }: EngineOptions = {},
+): Promise<TestEngine | string> {
   const why = whyNoEngine(kind);
   if (why !== undefined) return why;
   count += 1;
   const folder = mkdtempSync(join(tmpdir(), `everynode-${kind}-`));
   const network = makeNetwork(`en${process.pid}-${count}`);
-  const engine = new OwnEngine(kind, folder, network);
+  const engine = new OwnEngine(kind, folder, network, liveRestore);
   try {
     await engine.start();
   } catch (error) {
@@ -100,6 +115,7 @@ class OwnEngine implements TestEngine {
     readonly kind: EngineKind,
     private readonly folder: string,
     private readonly network: Network,
+    private readonly liveRestore: boolean,
   ) {
     this.socketPath = join(folder, 'engine.sock');
     this.address = network.address;
@@ -135,7 +151,9 @@ class OwnEngine implements TestEngine {
       this.#containerd = this.#spawnInside(containerdCommand(this.folder));
     }
     const child = this.#spawnInside(
-      this.kind === 'docker' ? dockerCommand(this.folder, this.network) : podmanCommand(this.folder),
+      this.kind === 'docker'
+        ? [...dockerCommand(this.folder, this.network), ...(this.liveRestore ? ['--live-restore'] : [])]
+        : podmanCommand(this.folder),
     );
     this.#engine = child;
     const deadline = Date.now() + START_MS;
@@ -156,8 +174,18 @@ class OwnEngine implements TestEngine {
     return readIfThere(`/proc/${this.#mounts?.pid}/mounts`).trim().split('\n');
   }
 
+  get keepsContainers(): boolean {
+    return this.kind === 'podman' || this.liveRestore;
+  }
+
   kill(): Promise<void> {
     return end(this.#engine, 'SIGKILL');
+  }
+
+  async restart(as: 'restart' | 'upgrade'): Promise<void> {
+    await end(this.#engine, 'SIGTERM');
+    if (as === 'upgrade') await end(this.#containerd, 'SIGTERM');
+    await this.start();
   }
 
   hang(hangs: boolean): void {
