@@ -8,8 +8,9 @@ import {
   heldFromContainers,
   isPredecessor,
   keepsPortFrom,
+  makerOf,
 } from '../decisions/held-pod.js';
-import { leftoverPods } from '../decisions/leftovers.js';
+import { leftoverPods, runsForMaker } from '../decisions/leftovers.js';
 import type { PodEvent } from '../decisions/pod-events.js';
 import { DEADLINE_EXCEEDED } from '../decisions/pod-over.js';
 import type { PodEnd } from '../decisions/pod-view.js';
@@ -43,6 +44,7 @@ export class PodWorkers {
 
   /** The Pods of these uids changed in the source; those in `gone` are to end even if only the engine knows them. */
   update(set: readonly string[], gone: readonly string[]): void {
+    const unknown = this.#leftovers.size;
     for (const uid of set) {
       this.#leftovers.delete(uid);
       const held = this.#source.get(uid);
@@ -52,6 +54,8 @@ export class PodWorkers {
       const held = this.#source.get(uid) ?? this.#leavingLeftover(uid);
       if (held) this.#assign(held);
     }
+    // Whoever waited for one of them has its answer.
+    if (this.#leftovers.size < unknown) this.#lookAgain();
   }
 
   /** Gives the Pod up for good and says so by the event. One that is over, or leaves anyway, stays as it is. */
@@ -90,15 +94,22 @@ export class PodWorkers {
     switch (event.kind) {
       case 'container':
         this.#workers.get(event.podUid)?.lookAgain();
+        if (!this.#leftovers.has(event.podUid)) return;
+        await this.findLeftovers();
+        this.#lookAgain();
         return;
       case 'resync':
         await this.findLeftovers();
-        for (const worker of this.#workers.values()) worker.lookAgain();
+        this.#lookAgain();
         return;
       case 'down':
         // Nothing can be seen or done until `resync`.
         return;
     }
+  }
+
+  #lookAgain(): void {
+    for (const worker of this.#workers.values()) worker.lookAgain();
   }
 
   /** Looks for Pods that only the engine knows. */
@@ -190,6 +201,7 @@ export class PodWorkers {
   }
 
   #hasPredecessor(held: HeldPod): boolean {
+    if (runsForMaker([...this.#leftovers.values()].flat(), makerOf(held))) return true;
     const all = [...this.#workers.values()];
     return all.some((worker) => isPredecessor(this.#source.get(worker.held.uid) ?? worker.held, held));
   }

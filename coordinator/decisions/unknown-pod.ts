@@ -22,6 +22,16 @@ export function isBeyondBackup(era: string, past: readonly KnownEra[], position:
   return known === undefined || position.revision > known.revision;
 }
 
+/**
+ * Up to which revision of this log a host that is beyond the backup has heard everything: what was created for it by then and it does
+ * not hold has ended since. Later eras, through which it was away, are news to it. An era that this log never knew is taken for one that
+ * began with the same backup, which was then restored again.
+ */
+export function heardUpTo(past: readonly KnownEra[], { era }: EraPosition): number {
+  const left = past.find((each) => each.era === era) ?? past.at(-1);
+  return left?.revision ?? 0;
+}
+
 /** `gone`: it was deleted, stop it. `ask`: the host is to give it back. `wait`: nothing happens to it until a person confirms the restore. */
 export type UnknownPodVerdict = 'gone' | 'ask' | 'wait';
 

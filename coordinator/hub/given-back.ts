@@ -29,22 +29,30 @@ export class GivenBack {
   }
 
   /**
-   * A host beyond the backup was given everything that the backup has for it: a Pod made before `takenAt` (ms) that it does not
-   * hold has ended since, and leaves the store. Resolves when the informers show it.
+   * A host beyond the backup has heard everything up to the revision `heardUpTo`: a Pod created by then that it does not hold has
+   * ended since, and leaves the store. Resolves when the informers show it.
    */
-  async dropUnheld(node: string, have: readonly Held[], takenAt: number): Promise<void> {
+  async dropUnheld(node: string, have: readonly Held[], heardUpTo: number): Promise<void> {
     const { informers, log } = this.#parts;
     const held = new Set(have.map(([uid]) => uid));
     const unheld = informers.pods
       .indexed(PODS_BY_NODE, node)
-      .filter(({ metadata }) => !held.has(metadata.uid ?? '') && isMadeBefore(metadata, takenAt));
-    if (unheld.length === 0) return;
+      .filter(({ metadata }) => !held.has(metadata.uid ?? ''));
+    const ended = await this.#createdBy(heardUpTo, unheld);
+    if (ended.length === 0) return;
     log.info(
-      { node, pods: unheld.map(({ metadata }) => metadata.name) },
+      { node, pods: ended.map(({ metadata }) => metadata.name) },
       'restored Pods that have ended since',
     );
-    const revisions = await Promise.all(unheld.map((pod) => this.#drop(pod)));
+    const revisions = await Promise.all(ended.map((pod) => this.#drop(pod)));
     await informers.waitFor(Math.max(0, ...revisions));
+  }
+
+  /** Judged by the log's own order: creation times are those of a clock that may have been set back since. */
+  async #createdBy(revision: number, pods: readonly Pod[]): Promise<Pod[]> {
+    const { registry } = this.#parts;
+    const created = await Promise.all(pods.map(({ metadata }) => registry.createdAt(podKind, metadata)));
+    return pods.filter((_, index) => (created[index] ?? Number.POSITIVE_INFINITY) <= revision);
   }
 
   /**
@@ -54,7 +62,7 @@ export class GivenBack {
   async dropEnded(node: string, pod: Pod): Promise<void> {
     const { sealer, log } = this.#parts;
     const { uid, namespace, name } = pod.metadata;
-    if (sealer.restoredFrom === 0) {
+    if (!sealer.isRestored) {
       log.warn({ node, uid, namespace, name }, 'agent removed a Pod that nobody deleted');
       return;
     }
@@ -115,8 +123,4 @@ export class GivenBack {
       throw error;
     }
   }
-}
-
-function isMadeBefore({ creationTimestamp }: Pod['metadata'], time: number): boolean {
-  return Date.parse(creationTimestamp ?? '') <= time;
 }

@@ -111,7 +111,7 @@ export class Greeter {
       hello,
     );
     if ('welcome' in verdict && sealer.isBeyond(hello)) {
-      await givenBack.dropUnheld(session.node, hello.have, sealer.restoredFrom);
+      await givenBack.dropUnheld(session.node, hello.have, sealer.heardUpTo(hello));
     }
     if (session.phase !== 'greeting') return;
     if ('welcome' in verdict) {

@@ -48,7 +48,7 @@ export class HeardHosts {
 
   /** The host is let in, and held this at its hello. Without a restore there is nothing to hear. */
   welcomed(session: HeardSession, held: readonly string[]): void {
-    if (this.#parts.sealer.restoredFrom === 0 || this.#isHeard(session.node)) return;
+    if (!this.#parts.sealer.isRestored || this.#isHeard(session.node)) return;
     this.#hearings.set(session.node, { session, held: new Set(held), isSettled: false, told: new Set() });
   }
 

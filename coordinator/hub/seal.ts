@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DesiredObject, Seal } from '../../shared/link/messages.js';
 import { readIfPresent, writePrivateFile } from '../../shared/process/private-file.js';
-import { type EraPosition, isBeyondBackup, type KnownEra } from '../decisions/unknown-pod.js';
+import { type EraPosition, heardUpTo, isBeyondBackup, type KnownEra } from '../decisions/unknown-pod.js';
 
 const KEY_BYTES = 32;
 const KEY_FILE = 'seal.key';
@@ -23,7 +23,7 @@ export async function loadSealKey(directory: string): Promise<Buffer> {
 /** Which log the store holds now, and which it comes from. */
 export interface EraHistory {
   era: string;
-  pastEras: readonly (KnownEra & { takenAt: number })[];
+  pastEras: readonly KnownEra[];
 }
 
 /** Makes and checks seals in the store's present era. */
@@ -36,9 +36,9 @@ export class Sealer {
     this.#history = history;
   }
 
-  /** When the last backup was taken that was restored, ms since the epoch; 0 = never restored. */
-  get restoredFrom(): number {
-    return this.#history.pastEras.at(-1)?.takenAt ?? 0;
+  /** True when this store comes from a backup. */
+  get isRestored(): boolean {
+    return this.#history.pastEras.length > 0;
   }
 
   /** The seal of an object as it was at `revision`, for this node alone. */
@@ -61,6 +61,11 @@ export class Sealer {
   /** True when a host or a seal of this position knows more than the store. */
   isBeyond(position: EraPosition): boolean {
     return isBeyondBackup(this.#history.era, this.#history.pastEras, position);
+  }
+
+  /** Up to which revision a host of this position, which is beyond the backup, has heard everything. */
+  heardUpTo(position: EraPosition): number {
+    return heardUpTo(this.#history.pastEras, position);
   }
 
   #mac(node: string, uid: string, object: Uint8Array, { era, revision }: Omit<Seal, 'mac'>): string {

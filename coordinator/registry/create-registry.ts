@@ -8,6 +8,7 @@ import type { FindAccount } from './account-volume.js';
 import { create, createLike, createOwn } from './create.js';
 import { remove, removeCollection } from './delete.js';
 import { follow } from './follow.js';
+import { keyOf } from './keys.js';
 import { AdmittedModel } from './object-model.js';
 import { patch } from './patch.js';
 import { bind, confirmStopped, evict } from './pod-verbs.js';
@@ -35,6 +36,7 @@ export function createRegistry({ chance = systemChance, ...options }: RegistryOp
   return {
     kinds: options.kinds,
     get: (kind, ref) => get(parts, kind, ref),
+    createdAt: (kind, ref) => options.store.createdAt(keyOf(kind, ref)),
     list: (kind, request) => list(parts, kind, request),
     watch: (kind, request) => watch(parts, kind, request),
     follow: (kinds, revision) => follow(parts, kinds, revision),

@@ -157,6 +157,8 @@ export interface ObjectModel<T extends KubeObject> {
 export interface Registry {
   readonly kinds: readonly Kind[];
   get<T extends KubeObject>(kind: Kind<T>, ref: ObjectRef): Promise<ObjectRecord<T>>;
+  /** The revision at which the object was created; 0 = before this was kept, undefined = there is none. */
+  createdAt(kind: Kind, ref: ObjectRef): Promise<number | undefined>;
   list<T extends KubeObject>(kind: Kind<T>, request?: ListRequest): Promise<RecordList<T>>;
   watch<T extends KubeObject>(kind: Kind<T>, request?: WatchRequest): Promise<RegistryWatch<T>>;
   /** Every change of these kinds after `revision`, all together in one order: what informers follow. */

@@ -27,6 +27,8 @@ export interface MemoryStoreOptions {
 
 export class MemoryStore implements Store {
   readonly #values = new PresentValues();
+  /** By key: the revision of the write that created it. */
+  readonly #created = new Map<string, number>();
   readonly #log: ChangeLog;
   readonly #fanout: WatchFanout;
   readonly #clusterUID = randomUUID();
@@ -44,6 +46,10 @@ export class MemoryStore implements Store {
 
   async get(key: string): Promise<StoredValue | undefined> {
     return this.#values.get(key);
+  }
+
+  async createdAt(key: string): Promise<number | undefined> {
+    return this.#created.get(key);
   }
 
   async list(prefix: string, { limit, continue: from }: ListOptions = {}): Promise<StoredList> {
@@ -107,6 +113,8 @@ export class MemoryStore implements Store {
     const next = valueAfter(write, revision);
     const previous = this.#values.get(write.key);
     this.#values.set(write.key, next);
+    if (!next) this.#created.delete(write.key);
+    else if (!previous) this.#created.set(write.key, revision);
     const changes = [
       { key: write.key, revision, ...(next && { value: next.value }), ...(previous && { previous }) },
     ];

@@ -9,6 +9,8 @@ export type WorkerCall =
   | { kind: 'changes'; after: number; until: number; limit: number }
   /** For each key of the prefix changed in `after < revision <= until`: its value before the first of these changes. */
   | { kind: 'before'; after: number; until: number; prefix: string }
+  /** The change that created what the key has now, without its value; none when it has nothing. */
+  | { kind: 'creation'; key: string }
   | { kind: 'compact'; revision: number }
   | { kind: 'confirmRestore' }
   | { kind: 'close' };

@@ -15,7 +15,12 @@ const SCHEMA_VERSION = 1;
  */
 const TABLES = `
   CREATE TABLE identity (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
-  CREATE TABLE objects (key TEXT PRIMARY KEY, revision INTEGER NOT NULL, value TEXT NOT NULL) STRICT;
+  CREATE TABLE objects (
+    key TEXT PRIMARY KEY,
+    revision INTEGER NOT NULL,
+    value TEXT NOT NULL,
+    created INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
   CREATE TABLE history (
     revision INTEGER PRIMARY KEY,
     key TEXT NOT NULL,
@@ -52,6 +57,7 @@ export function prepareSchema(database: Database.Database): void {
     if (version === 0 && isEmpty(database)) create(database);
     else check(database, Number(version));
     database.exec(`DROP INDEX IF EXISTS ${UNUSED_INDEX}`);
+    addCreated(database);
   } catch (error) {
     throw toStoreError(error, database.name);
   }
@@ -59,6 +65,12 @@ export function prepareSchema(database: Database.Database): void {
 
 /** An index that files of before had: it cost a tenth of each write. Programs of then do without it, too. */
 const UNUSED_INDEX = 'history_by_key';
+
+/** Files of before lack the column. Programs of then do without it, too: what they create counts as of before. */
+function addCreated(database: Database.Database): void {
+  const has = database.prepare("SELECT 1 FROM pragma_table_info('objects') WHERE name = 'created'").get();
+  if (has === undefined) database.exec('ALTER TABLE objects ADD COLUMN created INTEGER NOT NULL DEFAULT 0');
+}
 
 /** The revision of the last commit: nothing ever goes below it. */
 export function lastRevision(database: Database.Database): number {

@@ -200,6 +200,11 @@ class SqliteStore implements Store {
     return this.#values.get(key);
   }
 
+  async createdAt(key: string): Promise<number | undefined> {
+    const [creation] = await this.#worker.ask({ kind: 'creation', key });
+    return creation?.revision;
+  }
+
   async list(prefix: string, { limit, continue: from }: ListOptions = {}): Promise<StoredList> {
     if (!from) return { ...this.#values.list(prefix, undefined, limit), revision: this.#log.end };
     const values = await this.#valuesAt(from.revision, prefix);

@@ -20,6 +20,7 @@ class Connection {
   readonly #create;
   readonly #update;
   readonly #remove;
+  readonly #creation;
   readonly #changes: HistoryChanges;
   readonly #reads = new Set<Promise<unknown>>();
   readonly #before;
@@ -35,13 +36,16 @@ class Connection {
     this.#remember = database.prepare<[number, string]>(
       'INSERT INTO history SELECT ?, key, revision, value FROM objects WHERE key = ?',
     );
-    this.#create = database.prepare<[number, Buffer, string]>(
-      'INSERT INTO objects (revision, value, key) VALUES (?, CAST(? AS TEXT), ?)',
+    this.#create = database.prepare<[number, number, Buffer, string]>(
+      'INSERT INTO objects (revision, created, value, key) VALUES (?, ?, CAST(? AS TEXT), ?)',
     );
     this.#update = database.prepare<[number, Buffer, string]>(
       'UPDATE objects SET revision = ?, value = CAST(? AS TEXT) WHERE key = ?',
     );
     this.#remove = database.prepare<string>('DELETE FROM objects WHERE key = ?');
+    this.#creation = database.prepare<string, Pick<Change, 'key' | 'revision'>>(
+      'SELECT key, created AS revision FROM objects WHERE key = ?',
+    );
     // SQLite takes the bare columns from the row that holds the minimum.
     this.#before = database.prepare<
       { after: number; until: number; from: string; to: string },
@@ -68,6 +72,8 @@ class Connection {
         return this.#before
           .all({ ...call, from: call.prefix, to: `${call.prefix}\u{10ffff}` })
           .map((row) => toChange({ ...row, value: null }));
+      case 'creation':
+        return this.#creation.all(call.key);
       case 'compact':
         await this.#compact(call.revision);
         return [];
@@ -84,8 +90,9 @@ class Connection {
     this.#database.transaction(() => {
       for (const { key, revision, value, isNew } of unpackCommit(commit)) {
         (isNew ? this.#rememberNothing : this.#remember).run(revision, key);
-        if (value) (isNew ? this.#create : this.#update).run(revision, value, key);
-        else this.#remove.run(key);
+        if (!value) this.#remove.run(key);
+        else if (isNew) this.#create.run(revision, revision, value, key);
+        else this.#update.run(revision, value, key);
       }
     })();
   }

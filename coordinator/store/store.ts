@@ -68,6 +68,8 @@ export interface PastEra {
 export interface Store {
   /** The present value, or undefined. */
   get(key: string): Promise<StoredValue | undefined>;
+  /** The revision of the write that created what this key has now; 0 = one of before this was kept, undefined = it has nothing. */
+  createdAt(key: string): Promise<number | undefined>;
   /** Values whose key starts with `prefix`, in key order. Throws `Expired` for a page whose revision was compacted. */
   list(prefix: string, options?: ListOptions): Promise<StoredList>;
   /** Resolves with the new revision once it is durable. Throws `KeyExists`, `ValueTooLarge`, `RevisionMismatch` (guard). */

@@ -80,9 +80,10 @@ describe('backup', () => {
 
 describe('restore', () => {
   test('what the backup held is there, and nothing later', async (context) => {
-    const { back, target } = await restored(context);
+    const { back, known, target } = await restored(context);
     assert.equal(String((await back.get('/a'))?.value), '"kept"');
     assert.equal(await back.get('/lost'), undefined);
+    assert.equal(await back.createdAt('/a'), known);
     assert.equal(readFileSync(join(target, 'pki', 'ca.key'), 'utf8'), 'the key');
     assert.equal(readFileSync(join(target, 'kubeconfig'), 'utf8'), 'the token');
   });

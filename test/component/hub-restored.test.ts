@@ -12,15 +12,17 @@ import { type HubBench, sealerOf, withHub } from '../harness/hub-bench.js';
 import { podObject } from '../harness/objects.js';
 import { helloOf, rawAgent } from '../harness/raw-agent.js';
 
-const BACKUP_REVISION = 10;
-/** The bench's clock begins after this. */
-const TAKEN_AT = Date.parse('2025-12-31T00:00:00Z');
-const PAST = { era: 'before', revision: BACKUP_REVISION, takenAt: TAKEN_AT };
+/** What the bench stores before its hub begins: two namespaces and one Pod. */
+const BACKUP_REVISION = 3;
+const PAST = { era: 'before', revision: BACKUP_REVISION, takenAt: Date.parse('2025-12-31T00:00:00Z') };
 /** Of the coordinator that was lost. */
 const BEFORE = sealerOf({ era: () => PAST.era, pastEras: () => [] });
 
-function podOf(name: string, more: { namespace?: string; creationTimestamp?: string } = {}): Pod {
-  const pod = podObject(name, { nodeName: 'n1' });
+function podOf(
+  name: string,
+  { nodeName = 'n1', ...more }: { namespace?: string; nodeName?: string } = {},
+): Pod {
+  const pod = podObject(name, { nodeName });
   const creationTimestamp = '2026-01-01T00:00:00Z';
   pod.metadata = { ...pod.metadata, uid: `uid-${name}`, creationTimestamp, ...more };
   return pod;
@@ -43,8 +45,11 @@ function host(bench: HubBench, objects: readonly DesiredObject[], revision = BAC
   });
 }
 
-const withRestored = (rule: string, check: (bench: HubBench) => Promise<void>, pods: readonly Pod[] = []) =>
-  withHub(rule, check, { pastEras: [PAST], pods });
+const withRestored = (
+  rule: string,
+  check: (bench: HubBench) => Promise<void>,
+  pod = podOf('elsewhere', { nodeName: 'n2' }),
+) => withHub(rule, check, { pastEras: [PAST], pods: [pod] });
 
 /** The Pod p as the store has it. */
 const known = (bench: HubBench) => bench.plane.informers.pods.byUid('uid-p');
@@ -135,8 +140,6 @@ withRestored('after the confirmation a host that was dark is still asked', async
   assert.deepEqual(agent.changes, []);
 });
 
-const OLD = { creationTimestamp: '2025-12-30T00:00:00Z' };
-
 withRestored(
   'a restored Pod that its host no longer holds leaves the store, one made since stays',
   async (bench) => {
@@ -146,7 +149,7 @@ withRestored(
     assert.equal(await bench.pod('ended'), undefined);
     assert.deepEqual([...agent.held.keys()], [later.metadata.uid]);
   },
-  [podOf('ended', OLD)],
+  podOf('ended'),
 );
 
 withRestored(
@@ -155,7 +158,7 @@ withRestored(
     const agent = await host(bench, [], BACKUP_REVISION - 2);
     await eventually(() => agent.held.has('uid-waiting'));
   },
-  [podOf('waiting', OLD)],
+  podOf('waiting'),
 );
 
 withRestored('an agent that cannot give back is not asked, and stops nothing', async (bench) => {
@@ -202,14 +205,14 @@ withRestored('until it has answered, a host is sent nothing', async (bench) => {
 withRestored(
   'a Pod whose deletion was lost and is gone through with by its host leaves the store',
   async (bench) => {
-    const pod = podOf('p', OLD);
+    const pod = podOf('p');
     const agent = await host(bench, [given(pod, BACKUP_REVISION + 3)]);
     await eventually(() => agent.link.phase === 'live');
     agent.link.outbox.putRemoved({ uid: 'uid-p', namespace: 'default', name: 'p' });
     await eventually(() => gone(agent).includes('uid-p'));
     assert.equal(await bench.pod('p'), undefined);
   },
-  [podOf('p', OLD)],
+  podOf('p'),
 );
 
 withRestored(

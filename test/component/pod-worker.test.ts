@@ -280,6 +280,20 @@ describe('a restarted agent', () => {
     bench.takeAway('uid-a');
     await bench.until('ended', async () => (await bench.driver.inspectPod('uid-a')).length === 0);
   });
+
+  test('starts no second copy beside one that only the engine knows, until that is known or has ended', async () => {
+    open().give(podOf('stranger', {}, OWNED));
+    await running('stranger');
+    bench.held.clear();
+    await bench.restartAgent();
+    await bench.until('found', () => bench.leftovers().includes('uid-stranger'));
+    bench.give(podOf('old', {}, OWNED));
+    bench.give(podOf('other'));
+    await running('other');
+    assert.deepEqual(await bench.driver.inspectPod('uid-old'), []);
+    bench.engine.command({ command: 'exit', podUid: 'uid-stranger', code: 0 });
+    await running('old');
+  });
 });
 
 test('Pods wait while the engine is down and go on when it is back', async () => {

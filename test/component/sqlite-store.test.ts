@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import Database from 'better-sqlite3';
+import { DATABASE_FILE } from '../../coordinator/store/private-files.js';
 import { openSqliteStore } from '../../coordinator/store/sqlite-store.js';
 import { Expired, type Store } from '../../coordinator/store/store.js';
 import { StoreError } from '../../coordinator/store/store-error.js';
@@ -113,6 +114,24 @@ describe('sqlite store: reopening', () => {
       ['/b "old"', '/c "old"'],
     );
     await second.close();
+  });
+
+  test('when a value was created is kept, and that of a file of before counts as before all', async (context) => {
+    const dataDir = temporaryDirectory(context);
+    const first = await open(dataDir);
+    const created = await first.create('/a', Buffer.from('1'));
+    await first.update('/a', Buffer.from('2'));
+    await first.close();
+    const second = await open(dataDir);
+    assert.equal(await second.createdAt('/a'), created);
+    await second.close();
+    const file = new Database(join(dataDir, DATABASE_FILE));
+    file.exec('ALTER TABLE objects DROP COLUMN created');
+    file.close();
+    const third = await open(dataDir);
+    const later = await third.create('/b', Buffer.from('1'));
+    assert.deepEqual([await third.createdAt('/a'), await third.createdAt('/b')], [0, later]);
+    await third.close();
   });
 
   test('a compaction is remembered', async (context) => {

@@ -57,6 +57,19 @@ export function storeLaws(name: string, open: OpenStore): void {
     law('an absent key reads as undefined', async (store) => {
       assert.equal(await store.get('/a'), undefined);
     });
+    law(
+      'a value is told apart from an earlier one of its key by the revision of its creation',
+      async (store) => {
+        assert.equal(await store.createdAt('/a'), undefined);
+        const first = await store.create('/a', bytes('1'));
+        await store.update('/a', bytes('2'));
+        assert.equal(await store.createdAt('/a'), first);
+        await store.delete('/a');
+        assert.equal(await store.createdAt('/a'), undefined);
+        const second = await store.create('/a', bytes('3'));
+        assert.equal(await store.createdAt('/a'), second);
+      },
+    );
     law('revisions rise with each write and the store names the last', async (store) => {
       const revisions = [
         await store.create('/a', bytes('1')),

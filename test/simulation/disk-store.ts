@@ -27,6 +27,8 @@ const CHANGES_KEPT = 400;
 /** What is on the disk. */
 interface Content {
   values: Map<string, StoredValue>;
+  /** By key: the revision of the write that created it. */
+  created: Map<string, number>;
   revision: number;
   era: string;
   pastEras: readonly PastEra[];
@@ -46,7 +48,14 @@ export class SimulatedDisk {
 
   constructor(clusterUID: string, era: string, listener: CommitListener) {
     this.clusterUID = clusterUID;
-    this.#content = { values: new Map(), revision: 0, era, pastEras: [], isUnconfirmed: false };
+    this.#content = {
+      values: new Map(),
+      created: new Map(),
+      revision: 0,
+      era,
+      pastEras: [],
+      isUnconfirmed: false,
+    };
     this.#listener = listener;
   }
 
@@ -65,6 +74,8 @@ export class SimulatedDisk {
       const value = view && Buffer.from(view);
       if (value) this.#content.values.set(key, { key, value, revision });
       else this.#content.values.delete(key);
+      if (!value) this.#content.created.delete(key);
+      else if (!previous) this.#content.created.set(key, revision);
       this.#content.revision = revision;
       this.#listener({ key, revision, ...(value && { value }), ...(previous && { previous }) });
     }
@@ -72,7 +83,8 @@ export class SimulatedDisk {
 
   /** A backup. */
   copy(): Content {
-    return { ...this.#content, values: new Map(this.#content.values) };
+    const { values, created } = this.#content;
+    return { ...this.#content, values: new Map(values), created: new Map(created) };
   }
 
   /** Puts a backup in the place of what is there, and begins a new era. */
@@ -80,7 +92,8 @@ export class SimulatedDisk {
     const { revision } = backup;
     const pastEras = [...backup.pastEras, { era: backup.era, revision, takenAt }];
     const values = new Map(backup.values);
-    this.#content = { values, revision: revision + ERA_STRIDE, era, pastEras, isUnconfirmed: true };
+    const created = new Map(backup.created);
+    this.#content = { values, created, revision: revision + ERA_STRIDE, era, pastEras, isUnconfirmed: true };
   }
 }
 
@@ -115,6 +128,7 @@ export function openDiskStore(disk: SimulatedDisk, life: Life, onFailed: () => v
   const write = (each: Write) => commits.write(each);
   return {
     get: async (key) => values.get(key),
+    createdAt: (key) => life.do(() => content.created.get(key)),
     list: async (prefix, options = {}) => listAt(values, log, prefix, options),
     create: (key, value, condition) => write({ kind: 'create', key, value, ...condition }),
     update: (key, value, condition) => write({ kind: 'update', key, value, ...condition }),

@@ -257,6 +257,31 @@ describe('the simulation found', () => {
       10,
     ));
 
+  test('a Pod made after a restore, by a clock that was set back, was dropped as one that had ended before its host heard of it', () =>
+    unbroken(
+      1,
+      [
+        after(1, daemonSet('app:1')),
+        after(20, { kind: 'back up' }),
+        after(1, { kind: 'jump clock', node: null, byMs: -3_600 * SECOND }),
+        after(1, setImage('app:2')),
+        after(20, { kind: 'cut cable', node: 'host-1', forMs: 60 * SECOND }),
+        after(1, { kind: 'restore backup', downMs: SECOND, confirmAfterMs: 5 * SECOND }),
+        after(20, { kind: 'create pod', name: 'bare-1', node: 'host-1', image: 'app:1' }),
+      ],
+      3,
+    ));
+
+  test('a Pod that a restore had brought back started beside its successor, of whom its host knew the containers alone', () =>
+    unbroken(1, [
+      after(1, daemonSet('app:1')),
+      after(20, { kind: 'back up' }),
+      after(1, setImage('app:2')),
+      after(30, { kind: 'stop coordinator', downMs: 60 * SECOND }),
+      after(1, { kind: 'kill agent', node: 'host-1', doom: KILLED, downMs: SECOND, damagesCache: true }),
+      after(20, { kind: 'restore backup', downMs: SECOND, confirmAfterMs: 60 * SECOND }),
+    ]));
+
   test('a copy that was orphaned before its host heard of it started beside the one it was made for', () =>
     unbroken(1, [
       after(1, daemonSet('app:stubborn', { graceSeconds: 30 })),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { isBeyondBackup, unknownPodVerdict } from '../../coordinator/decisions/unknown-pod.js';
+import { heardUpTo, isBeyondBackup, unknownPodVerdict } from '../../coordinator/decisions/unknown-pod.js';
 
 const PAST = [
   { era: 'first', revision: 100 },
@@ -19,6 +19,17 @@ describe('beyond the backup', () => {
   ];
   for (const [rule, era, revision, expected] of cases) {
     test(rule, () => assert.equal(isBeyondBackup('third', PAST, { era, revision }), expected));
+  }
+});
+
+describe('a host beyond the backup has heard', () => {
+  const cases: [string, string, number][] = [
+    ['what the last backup held, when it was there', 'second', 1_000],
+    ['nothing of a later era that it was away for', 'first', 100],
+    ['what the last backup held, in an era that began with it and was lost', 'elsewhere', 1_000],
+  ];
+  for (const [rule, era, expected] of cases) {
+    test(rule, () => assert.equal(heardUpTo(PAST, { era, revision: 2_000 }), expected));
   }
 });
 
