@@ -8,8 +8,11 @@ import type { AskToken, TokenAnswer, TokenWish } from './pods/account-tokens.js'
 const TIMEOUT_MS = 5_000;
 const MAX_ANSWER_BYTES = 262_144;
 
-/** `server`: the coordinator's address. */
-export function askTokens(server: URL, identity: Pick<HostIdentity, 'ca' | 'key' | 'certificate'>): AskToken {
+/** `server`: the coordinator's address. Behind a proxy that ends TLS the host is known by its link's bearer. */
+export function askTokens(
+  server: URL,
+  identity: Pick<HostIdentity, 'ca' | 'key' | 'certificate' | 'bearer'>,
+): AskToken {
   return (wish) =>
     new Promise((resolve, reject) => {
       const { namespace, serviceAccount } = wish;
@@ -20,7 +23,11 @@ export function askTokens(server: URL, identity: Pick<HostIdentity, 'ca' | 'key'
         new URL(`/${path}`, server),
         {
           method: 'POST',
-          headers: { 'content-type': 'application/json', connection: 'close' },
+          headers: {
+            'content-type': 'application/json',
+            connection: 'close',
+            ...(identity.bearer === undefined ? {} : { authorization: `Bearer ${identity.bearer}` }),
+          },
           timeout: TIMEOUT_MS,
           ...proofOf(identity),
           createConnection: (options) => connectTrusting(options as ConnectionOptions, identity),

@@ -131,7 +131,7 @@ async function pinAuthority(server: URL, caHash: string): Promise<string> {
   }
   if (authority) return authority;
   throw new EnrolError(
-    `${server.host} does not present the certificate authority that the token names`,
+    `${server.host} does not present the certificate authority that the token names (a proxy has to send it in its chain)`,
     false,
   );
 }

@@ -12,6 +12,7 @@ export class HostIdentity implements LinkTarget {
   readonly #dataDir: string;
   readonly #tls = new ResumingTls(undefined, (options) => connectTrusting(options, this));
   #enrolment: Enrolment;
+  #bearer: string | undefined;
 
   /** `url`: `wss://HOST:PORT/link`. */
   constructor(url: string, dataDir: string, enrolment: Enrolment) {
@@ -52,6 +53,15 @@ export class HostIdentity implements LinkTarget {
 
   get joinSeal(): string | undefined {
     return this.#enrolment.seal;
+  }
+
+  /** What this link was given to be known by over HTTPS; undefined where the certificate is seen. */
+  get bearer(): string | undefined {
+    return this.#bearer;
+  }
+
+  welcomed(bearer: string | undefined): void {
+    this.#bearer = bearer;
   }
 
   /** Resolves when the change is on disk. Rejects with the system's error, and nothing has changed. */

@@ -1,8 +1,9 @@
-/** Whom the API takes the other end of a TLS connection for. */
+/** Whom the API takes the other end of a TLS connection for; and a host that a proxy hides, by what its link was given. */
 
 import type { UserInfo } from '../shared/kube/rbac.js';
 import type { Clock } from '../shared/process/clock.js';
 import { certificateUser } from './access/groups.js';
+import type { Authenticator } from './access/identities.js';
 import type { Hub } from './hub/hub.js';
 import { NODE_USER_PREFIX, NODES_GROUP } from './hub/node-subject.js';
 import { peerCertificateOf } from './pki/peer-certificate.js';
@@ -17,5 +18,14 @@ export function certificateUsers(
     if (!peer) return undefined;
     const saysNode = peer.organizations.includes(NODES_GROUP) || peer.commonName.startsWith(NODE_USER_PREFIX);
     return saysNode && !hub.knows(peer) ? undefined : certificateUser(peer);
+  };
+}
+
+/** Knows hosts by the bearers of their links. */
+export function linkUsers(hub: Pick<Hub, 'nodeOfBearer'>): Authenticator {
+  return (bearer) => {
+    const node = hub.nodeOfBearer(bearer);
+    if (node === undefined) return undefined;
+    return certificateUser({ commonName: `${NODE_USER_PREFIX}${node}`, organizations: [NODES_GROUP] });
   };
 }

@@ -15,7 +15,7 @@ import { keptAdminHash, loadAdminAccess } from './api/kubeconfig.js';
 import type { MetricsPage } from './api/metrics-page.js';
 import { type ApiServer, createApiServer, type ServingTls } from './api/server.js';
 import { servingNames } from './api/serving-names.js';
-import { certificateUsers } from './certificate-users.js';
+import { certificateUsers, linkUsers } from './certificate-users.js';
 import { reachableServer } from './cli/reachable-server.js';
 import { ChangeCalendars } from './controllers/change-calendars.js';
 import { ConditionHistory } from './controllers/condition-history.js';
@@ -212,6 +212,7 @@ class ApiPart implements Part {
       informers,
       settings: this.#settings,
       admin: (token) => tokenAuthenticator(adminHash, ADMIN)(token),
+      hosts: linkUsers(hub),
     });
     const oidcSignIn = openSignIn({ settings: this.#settings, ...this.#parts });
     const agentFiles = new AgentFiles(releaseDirectory(data), VERSION);

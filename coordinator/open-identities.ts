@@ -24,18 +24,20 @@ export interface IdentitySources {
   informers: Informers;
   /** Knows the administrator's token. */
   admin: Authenticator;
+  /** Knows hosts whose links a proxy carries. */
+  hosts: Authenticator;
   clock: Clock;
   log: Logger;
 }
 
 /** Throws `ExitError` when a file that the settings name cannot be used. */
 export async function openIdentities(sources: IdentitySources): Promise<Identities> {
-  const { settings, registry, informers, admin, clock } = sources;
+  const { settings, registry, informers, admin, hosts, clock } = sources;
   const keys = await loadSigningKeys(join(settings.data, 'pki'));
   return createIdentities({
     authorizer: new NodeAuthorizer(new RbacAuthorizer(informers), informers),
     tokens: new ServiceAccountTokens({ keys, registry, clock, chance: systemChance }),
-    others: [admin, ...tokenFile(settings), ...oidc(sources)],
+    others: [admin, hosts, ...tokenFile(settings), ...oidc(sources)],
     audience: ISSUER,
   });
 }

@@ -48,7 +48,9 @@ export async function uninstall({ yes, purge, say }: UninstallWish): Promise<voi
   rmSync(DATA_DIR, { recursive: true, force: true });
   for (const file of [CONFIG_FILE, RELEASE_KEY_FILE]) rmSync(file, { force: true });
   if (existsSync(CONFIG_DIR) && readdirSync(CONFIG_DIR).length === 0) rmdirSync(CONFIG_DIR);
-  say('nothing of the agent is left; its node goes with: kubectl delete node NAME');
+  say(
+    'nothing of the agent is left; its node goes, and its name is free, with: everynode node revoke NAME && kubectl delete node NAME',
+  );
 }
 
 async function askForPods(pods: number): Promise<void> {

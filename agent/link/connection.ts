@@ -48,6 +48,8 @@ export interface LinkTarget {
   node?: string | undefined;
   /** Of the join, if it was sealed. */
   joinSeal?: string | undefined;
+  /** Told at each welcome by what the host is known over HTTPS, where its certificate is not seen. */
+  welcomed?: (bearer: string | undefined) => void;
   /** Opens the socket in place of `tls.connect`: for hosts that share what TLS costs, or whose network is pretended. */
   connect?: (options: ConnectionOptions) => Socket;
   /** Waited for before a further connect, nothing = now: for thousands of hosts that share a machine. */

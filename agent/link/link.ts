@@ -304,6 +304,7 @@ export class Link {
     attachment.connection.beatEvery(welcome.beatIntervalMs);
     if (welcome.features.includes(CHANNELS)) attachment.streams.pace();
     this.#nodeUid = welcome.node.metadata.uid;
+    this.#options.target.welcomed?.(welcome.bearer);
     this.#happened({ kind: 'welcomed', reconnectSpreadMs: welcome.reconnectSpreadMs });
     agent.onLive(welcome);
     const turns = welcome.features.includes(HOST_TURNS);

@@ -128,7 +128,7 @@ export class Greeter {
   async #welcome(session: Session, hello: Hello, node: Node, times: HostTimes): Promise<void> {
     const { offsetMs, skewMs } = times;
     const { presence, live, conditions, informers, clock, log } = this.#parts;
-    session.send(this.#welcomeFor(node, hello));
+    session.send({ ...this.#welcomeFor(node, hello), ...(session.bearer ? { bearer: session.bearer } : {}) });
     this.#parts.heard.welcomed(
       session,
       hello.have.map(([uid]) => uid),

@@ -211,6 +211,11 @@ export class Hub implements SessionEvents {
     return secret !== undefined && isSameHash(secretField(secret, 'key'), peer.keyHash);
   }
 
+  /** The node whose link was given this bearer, and stands. */
+  nodeOfBearer(bearer: string): string | undefined {
+    return this.#live.nodeOfBearer(bearer);
+  }
+
   /** The authorities by which the coordinator is known have changed: all agents hear it before they are needed. */
   tellTrust(): void {
     const ca = this.#options.authority.trust();

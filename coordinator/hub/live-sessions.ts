@@ -12,6 +12,8 @@ export interface LiveSession {
 
 export class LiveSessions {
   readonly #byNode = new Map<string, LiveSession>();
+  /** Of those that were given one. */
+  readonly #byBearer = new Map<string, Session>();
 
   get size(): number {
     return this.#byNode.size;
@@ -19,6 +21,8 @@ export class LiveSessions {
 
   set(node: string, live: LiveSession): void {
     this.#byNode.set(node, live);
+    const { bearer } = live.session;
+    if (bearer !== undefined) this.#byBearer.set(bearer, live.session);
   }
 
   has(node: string): boolean {
@@ -39,8 +43,15 @@ export class LiveSessions {
     return session?.phase === 'live' ? session : undefined;
   }
 
+  /** Whose bearer it is; undefined once the session has ended, or is being sent away. */
+  nodeOfBearer(bearer: string): string | undefined {
+    const session = this.#byBearer.get(bearer);
+    return session && this.sessionOf(session.node) === session ? session.node : undefined;
+  }
+
   /** True when the session was its node's. */
   release(session: Session): boolean {
+    if (session.bearer !== undefined) this.#byBearer.delete(session.bearer);
     if (this.#byNode.get(session.node)?.session !== session) return false;
     return this.#byNode.delete(session.node);
   }

@@ -79,11 +79,14 @@ const SILENCE = 'silence';
 export interface ProvenNode {
   node: string;
   hash: string;
+  /** By which it is known over HTTPS while the link stands, where a proxy hides its certificate. */
+  bearer?: string;
 }
 
 export class Session {
   readonly node: string;
   readonly credentialHash: string;
+  readonly bearer: string | undefined;
   /** Where the agent connects from; "" when there is no telling. */
   readonly remoteAddress: string;
   readonly #socket: WebSocket;
@@ -101,7 +104,7 @@ export class Session {
 
   /** `transport` is the socket under the WebSocket; `meter` counts what it carries. */
   constructor(
-    { node, hash }: ProvenNode,
+    { node, hash, bearer }: ProvenNode,
     socket: WebSocket,
     transport: Duplex,
     events: SessionEvents,
@@ -111,6 +114,7 @@ export class Session {
   ) {
     this.node = node;
     this.credentialHash = hash;
+    this.bearer = bearer;
     this.remoteAddress = transport instanceof Socket ? (transport.remoteAddress ?? '') : '';
     this.#socket = socket;
     this.#events = events;

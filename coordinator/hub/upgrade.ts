@@ -95,15 +95,15 @@ export class Upgrader {
   #challenge(
     webSocket: WebSocket,
     socket: Duplex,
-    claim: Required<LinkClaim> & { nonce: string },
+    claim: ProvenNode & { key: KeyObject; nonce: string },
     onRefused: OnRefused,
   ): void {
     const { node, hash, key, nonce } = claim;
     const { clusterUID, clock, accept, log } = this.#options;
     const { remoteAddress = '' } = socket as Partial<Socket>;
     const reason = 'the proof of its key is wrong';
-    awaitProof(webSocket, { key: key as KeyObject, clusterUID, node, nonce }, clock, {
-      proven: () => accept({ node, hash }, webSocket, socket, onRefused),
+    awaitProof(webSocket, { key, clusterUID, node, nonce }, clock, {
+      proven: () => accept({ node, hash, bearer: newNonce() }, webSocket, socket, onRefused),
       refused: () => {
         log.warn({ node, reason }, 'link refused');
         // Whose name it said: it is not known to be that node.

@@ -189,6 +189,7 @@ const FROM_HUB: { [K in FromHub['kind']]: Shape<Of<K>> } = {
         annotations: optional(mapOf(text(262_144))),
       }),
     }),
+    bearer: optional(text(128)),
   }),
   pace: record<Of<'pace'>>({
     kind: oneOf('pace'),

@@ -39,6 +39,8 @@ export interface Welcome {
   serverTimeMs: number;
   /** The Node as stored, for field refs and cordon. */
   node: Pick<Node, 'metadata'>;
+  /** To be known by over HTTPS as long as this link stands: behind a proxy that ends TLS, where no certificate is seen. */
+  bearer?: string;
 }
 
 /** Feature `linkPace`: how often the agent is to show life from now on, and what it may save. */

@@ -4,19 +4,28 @@ import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { WebSocket } from 'ws';
+import { askTokens } from '../../agent/ask-token.js';
 import { askForCertificate } from '../../agent/coordinator-call.js';
 import { enrol } from '../../agent/enrol.js';
 import { refusalBeyondTime } from '../../agent/link/server-trust.js';
+import { newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
+import { podKind, secretKind, serviceAccountKind } from '../../coordinator/kinds/index.js';
 import { loadPki } from '../../coordinator/pki/load-pki.js';
 import { JOIN_PATH, LINK_PATH, SUBPROTOCOL } from '../../shared/link/messages.js';
 import { CERTIFICATE_HEADER, CHALLENGE_HEADER, proofOf } from '../../shared/link/proof.js';
 import { startEnrolment } from '../harness/enrolment-bench.js';
 import { eventually } from '../harness/eventually.js';
+import { podObject } from '../harness/objects.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
 import { tlsProxy } from '../harness/tls-proxy.js';
 
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
 const NAMES = ['localhost', '127.0.0.1'];
+/** As admission adds it. */
+const TOKEN_VOLUME = {
+  name: 'kube-api-access',
+  projected: { sources: [{ serviceAccountToken: { path: 'token', expirationSeconds: 3607 } }] },
+};
 
 test('behind a proxy that ends TLS a host joins, proves its key in the handshake, and is let in', async (context) => {
   const bench = await startEnrolment(context);
@@ -26,6 +35,38 @@ test('behind a proxy that ends TLS a host joins, proves its key in the handshake
   const { link } = await bench.host(bench.options({ server }));
   await eventually(() => link.phase === 'live' && bench.hub.connected === 1);
   assert.match(proxy.heard(), new RegExp(CERTIFICATE_HEADER, 'i'));
+});
+
+test('behind such a proxy a host has the tokens of its own Pods, as long as its link stands; without one it needs no bearer', async (context) => {
+  const bench = await startEnrolment(context);
+  const { serving, ca } = bench.api.pki;
+  const proxy = await tlsProxy(context, serving, { port: bench.api.port, ca: ca.cert });
+  const direct = await bench.host(bench.options({ node: 'n2' }));
+  await eventually(() => direct.link.phase === 'live');
+  assert.equal(direct.identity.bearer, undefined);
+  const server = `https://127.0.0.1:${proxy.port}`;
+  const token = newJoinToken();
+  await bench.registry.create(secretKind, 'kube-system', tokenSecret(token));
+  const { link, identity } = await bench.host(bench.options({ server, token: bench.text(token) }));
+  await eventually(() => link.phase === 'live');
+  await bench.registry.create(serviceAccountKind, 'default', { metadata: { name: 'robot' } });
+  const made = async (name: string, nodeName: string) => {
+    const record = await bench.registry.create(
+      podKind,
+      'default',
+      podObject(name, { nodeName, serviceAccountName: 'robot', volumes: [TOKEN_VOLUME] }),
+    );
+    await bench.informers.waitFor(record.revision);
+    const { uid = '' } = record.object().metadata;
+    return { namespace: 'default', serviceAccount: 'robot', pod: { name, uid }, expirationSeconds: 3607 };
+  };
+  const [mine, theirs] = [await made('mine', 'n1'), await made('theirs', 'n2')];
+  const ask = askTokens(new URL(server), identity);
+  assert.ok('token' in (await ask(mine)));
+  assert.ok('refused' in (await ask(theirs)));
+  link.stop();
+  await eventually(() => bench.hub.connected === 1);
+  assert.deepEqual(await ask(mine), { refused: 'Unauthorized' });
 });
 
 /** A link without TLS of its own to show: what comes after the upgrade is up to the test. */

@@ -6,7 +6,7 @@ import { type EnrolOptions, enrol } from '../../agent/enrol.js';
 import { HostIdentity } from '../../agent/host-identity.js';
 import { Link } from '../../agent/link/link.js';
 import type { AuditLog } from '../../coordinator/api/audit/audit-file.js';
-import { certificateUsers } from '../../coordinator/certificate-users.js';
+import { certificateUsers, linkUsers } from '../../coordinator/certificate-users.js';
 import { Hub, type HubOptions } from '../../coordinator/hub/hub.js';
 import { type JoinToken, newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
 import { Presence } from '../../coordinator/hub/presence.js';
@@ -57,7 +57,7 @@ export async function startEnrolment(context: TestContext, change: EnrolmentBenc
   const api = await startTestApi({
     registry,
     agentLink: hub,
-    identities: await testIdentities(registry, informers),
+    identities: await testIdentities(registry, informers, [linkUsers(hub)]),
     authenticateSocket: certificateUsers(hub, clock),
     log: parts.log,
     ...(change.audit ? { audit: change.audit } : {}),

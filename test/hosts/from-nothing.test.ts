@@ -214,6 +214,23 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
     await everywhere();
   });
 
+  law('the units are clean, and as tight as they say', async () => {
+    const [member] = members;
+    assert.ok(member);
+    for (const [host, unit] of [
+      [member, 'everynode-agent'],
+      [coordinator, 'everynode-coordinator'],
+    ] as const) {
+      const path = `/etc/systemd/system/${unit}.service`;
+      assert.equal(host.run('sh', '-c', `systemd-analyze verify ${path} 2>&1`), '');
+      const exposure = /before, ([\d.]+) with/.exec(host.run('cat', path))?.[1];
+      assert.match(
+        host.run('systemd-analyze', 'security', '--no-pager', unit),
+        new RegExp(`exposure level for ${unit}.service: ${exposure} `),
+      );
+    }
+  });
+
   law('after a reboot, and after a power cut, of all hosts at once everything runs', async () => {
     for (const host of members) await host.reboot();
     await coordinator.reboot();
