@@ -62,6 +62,8 @@ export class CertificateKeeper implements LinkCertificates {
   }
 
   certified({ certificate, ca }: Certified): void {
+    // Said at each welcome while there are two authorities: what is known costs no write.
+    if (certificate === undefined && ca === this.#options.identity.ca) return;
     const change = {
       ...(certificate === undefined ? {} : { certificate }),
       ...(ca === undefined ? {} : { ca }),

@@ -29,10 +29,10 @@ function sentenceOf(error: CommanderError, program: Command): string {
       // A command without the subcommand it needs has printed its help already.
       return '';
     case 'commander.excessArguments': {
-      const nearest = closest(
-        program.args[0] ?? '',
-        program.commands.map((command) => command.name()),
-      );
+      const names = program.commands.map((command) => command.name());
+      // It is the command's own argument that is too much.
+      if (names.includes(program.args[0] ?? '')) return withSuggestion(error.message);
+      const nearest = closest(program.args[0] ?? '', names);
       return `Unknown command '${program.args[0]}'${nearest ? `, did you mean ${nearest}?` : '.'}`;
     }
     default:
@@ -43,5 +43,5 @@ function sentenceOf(error: CommanderError, program: Command): string {
 function withSuggestion(message: string): string {
   const [what = '', hint = ''] = message.replace(/^error: /, '').split('\n');
   const nearest = hint.replace(/^\(Did you mean (.*)\?\)$/, ', did you mean $1?');
-  return `${what.charAt(0).toUpperCase()}${what.slice(1)}${nearest || '.'}`;
+  return `${what.charAt(0).toUpperCase()}${what.slice(1)}${nearest || (what.endsWith('.') ? '' : '.')}`;
 }

@@ -107,6 +107,14 @@ describe('command line', () => {
     });
   });
 
+  test('a word too much is refused by the command that it was given to', async () => {
+    const commands = program();
+    commands.command('check-engine').action(() => undefined);
+    await assert.rejects(runCommandLine(commands, ['check-engine', 'now']), {
+      sentence: "Too many arguments for 'check-engine'. Expected 0 arguments but got 1.",
+    });
+  });
+
   test('a flag without its value is refused', async () => {
     await assert.rejects(runCommandLine(program(), ['--port']), {
       sentence: "Option '--port <N>' argument missing.",
