@@ -13,7 +13,6 @@ import { MAX_SILENT_A_NETWORK } from '../../coordinator/api/silent-sockets.js';
 import { newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
 import { podKind, secretKind } from '../../coordinator/kinds/index.js';
 import { loadPki } from '../../coordinator/pki/load-pki.js';
-import type { AuditEvent } from '../../shared/kube/audit.js';
 import { TURN_ANNOTATION } from '../../shared/kube/host-turn.js';
 import { credentialSecretName, revokedData } from '../../shared/kube/node-credential.js';
 import { JOIN_PATH, LINK_PATH, SUBPROTOCOL } from '../../shared/link/messages.js';
@@ -23,6 +22,7 @@ import { TEST_TOKEN } from '../harness/api.js';
 import { type EnrolmentBench, startEnrolment } from '../harness/enrolment-bench.js';
 import { eventually } from '../harness/eventually.js';
 import { call } from '../harness/https-call.js';
+import { KeptAudit } from '../harness/kept-audit.js';
 import { rawConnection } from '../harness/raw-connection.js';
 import { silentCrowd } from '../harness/silent-crowd.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
@@ -48,21 +48,10 @@ function keptLog(lines: string[]): Logger {
 
 async function target(context: TestContext) {
   const lines: string[] = [];
-  const events: AuditEvent[] = [];
-  const audit = {
-    path: '/none',
-    newId: () => 'id',
-    record: (event: AuditEvent) => void events.push(event),
-    flush: async () => undefined,
-  };
+  const audit = new KeptAudit();
   const bench = await startEnrolment(context, { log: keptLog(lines), audit });
-  /** What the audit log says of such requests: who, from where, with what result. */
-  const audited = (verb: string) =>
-    events
-      .filter((event) => event.verb === verb)
-      .map(({ user, sourceIPs, responseStatus: { code, reason } }) =>
-        [code, reason, user.username, ...sourceIPs].join(' '),
-      );
+  const audited = (verb: string) => audit.told(verb);
+  const { events } = audit;
   const csr = async (node: string) => certificateRequest(await newKey(), node);
   const join = async (token: string | null, node = 'n1') =>
     call(bench.api, `POST ${JOIN_PATH}`, { token, body: { node, csr: await csr(node) } });
@@ -130,7 +119,7 @@ test('whoever is refused too often waits, and says so', async (context) => {
 });
 
 test('a request for somebody else, for more than a name, or with another signature is 400', async (context) => {
-  const { api, token } = await target(context);
+  const { api, token, audited } = await target(context);
   const csr = await certificateRequest(await newKey(), 'n2');
   const forged = csr.replace(/.{8}\n(?=-----END)/, 'AAAAAAA=\n');
   for (const body of [
@@ -142,6 +131,7 @@ test('a request for somebody else, for more than a name, or with another signatu
     const answer = await call(api, `POST ${JOIN_PATH}`, { token: `${token.id}.${token.secret}`, body });
     assert.equal(answer.code, 400, answer.text);
   }
+  assert.deepEqual(audited('join'), Array(4).fill(`400  system:bootstrap:${token.id} 127.0.0.1`));
 });
 
 test('10,000 connections that never shake hands take nobody’s place: a host joins, and they are told of', async (context) => {

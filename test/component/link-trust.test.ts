@@ -15,6 +15,7 @@ import { JOIN_PATH, LINK_PATH, SUBPROTOCOL } from '../../shared/link/messages.js
 import { CERTIFICATE_HEADER, CHALLENGE_HEADER, proofOf } from '../../shared/link/proof.js';
 import { startEnrolment } from '../harness/enrolment-bench.js';
 import { eventually } from '../harness/eventually.js';
+import { KeptAudit } from '../harness/kept-audit.js';
 import { podObject } from '../harness/objects.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
 import { tlsProxy } from '../harness/tls-proxy.js';
@@ -71,7 +72,8 @@ test('behind such a proxy a host has the tokens of its own Pods, as long as its 
 
 /** A link without TLS of its own to show: what comes after the upgrade is up to the test. */
 async function unprovenLink(context: TestContext) {
-  const bench = await startEnrolment(context);
+  const audit = new KeptAudit();
+  const bench = await startEnrolment(context, { audit });
   const enrolled = bench.options();
   const { certificate = '', key = '', clusterUID } = await enrol(enrolled);
   const open = async () => {
@@ -91,11 +93,11 @@ async function unprovenLink(context: TestContext) {
     await eventually(() => socket.readyState === WebSocket.OPEN);
     return { socket, nonce, code: () => code };
   };
-  return { bench, enrolled, key, clusterUID, open };
+  return { bench, audit, enrolled, key, clusterUID, open };
 }
 
 test('a proof by another key, for another node or fleet, or of another connection is none', async (context) => {
-  const { open, key, clusterUID } = await unprovenLink(context);
+  const { audit, open, key, clusterUID } = await unprovenLink(context);
   const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({
     type: 'pkcs8',
     format: 'pem',
@@ -115,10 +117,13 @@ test('a proof by another key, for another node or fleet, or of another connectio
     socket.send(proof);
     await eventually(() => code() === 1008);
   }
+  // Alike, and of one address: told once.
+  assert.deepEqual(audit.told('connect'), ['401 the proof of its key is wrong  127.0.0.1']);
 });
 
 test('a certificate that is not of this fleet is refused before the upgrade', async (context) => {
-  const bench = await startEnrolment(context);
+  const audit = new KeptAudit();
+  const bench = await startEnrolment(context, { audit });
   const { ca } = await loadPki(temporaryDirectory(context), NAMES, Date.now());
   for (const header of [new X509Certificate(ca.cert).raw.toString('base64'), 'rubbish', 'A'.repeat(9_000)]) {
     const socket = new WebSocket(`wss://127.0.0.1:${bench.api.port}${LINK_PATH}`, SUBPROTOCOL, {
@@ -131,6 +136,7 @@ test('a certificate that is not of this fleet is refused before the upgrade', as
     });
     assert.equal(code, 401);
   }
+  assert.deepEqual(audit.told('connect'), ['401 Unauthorized  127.0.0.1']);
 });
 
 test('a server of another authority gets not a byte of what the host has to say', async (context) => {

@@ -7,7 +7,9 @@ import type { Node } from '../../shared/kube/node.js';
 import { credentialSecretName } from '../../shared/kube/node-credential.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { startEnrolment } from '../harness/enrolment-bench.js';
+import { eventually } from '../harness/eventually.js';
 import { type CallOptions, call } from '../harness/https-call.js';
+import { KeptAudit } from '../harness/kept-audit.js';
 import { nodeObject, podObject } from '../harness/objects.js';
 import { until } from '../harness/until.js';
 
@@ -15,7 +17,8 @@ const POD = '/api/v1/namespaces/default/pods';
 
 /** Two nodes with a Pod each; that of n1 names a Secret and a ConfigMap, and its own credential. */
 async function fleet(context: TestContext) {
-  const bench = await startEnrolment(context);
+  const audit = new KeptAudit();
+  const bench = await startEnrolment(context, { audit });
   const { registry, informers, api } = bench;
   const { certificate = '', key = '' } = await enrol(bench.options());
   for (const name of ['n1', 'n2']) await registry.create(nodeKind, undefined, nodeObject(name));
@@ -34,7 +37,7 @@ async function fleet(context: TestContext) {
   const client = { cert: certificate, key };
   const ask = (line: string, options: CallOptions = {}) =>
     call(api, line, { token: null, client, ...options });
-  return { ...bench, ask };
+  return { ...bench, audit, ask };
 }
 
 test('a node reads and writes its own', async (context) => {
@@ -75,13 +78,17 @@ const REFUSED: [what: string, line: string, body?: object][] = [
   ['a signing request', 'POST /apis/certificates.k8s.io/v1/certificatesigningrequests', {}],
   ['its own approval', 'PUT /apis/certificates.k8s.io/v1/certificatesigningrequests/x/approval', {}],
 ];
-test('a node is refused everything else with 403', async (context) => {
-  const { ask } = await fleet(context);
+test('a node is refused everything else with 403, and each is audited', async (context) => {
+  const { ask, audit } = await fleet(context);
   for (const [what, line, body] of REFUSED) {
     const { code, text } = await ask(line, body ? { body } : {});
     assert.equal(code, 403, `${what}: ${text}`);
     assert.match(text, /User \\"system:node:n1\\" cannot/, what);
   }
+  const refusals = () => audit.events.filter(({ responseStatus }) => responseStatus.code === 403);
+  await eventually(() => refusals().length === REFUSED.length, 30_000);
+  for (const { user, sourceIPs } of refusals())
+    assert.deepEqual([user.username, ...sourceIPs], ['system:node:n1', '127.0.0.1']);
 });
 
 test('a status carries no labels, taints or annotations', async (context) => {
