@@ -1,11 +1,13 @@
 /** What people have asked for and were told is so: what everything else is held against. */
+import type { DaemonSet } from '../../shared/kube/workload.js';
 import type { ApiAnswer, CoordinatorApi } from '../harness/coordinator-api.js';
 import { pause } from '../harness/until.js';
-import type { UserStep, Zone } from './plan.js';
+import { DAEMON_SETS as DAEMON_SET_NAMES, type UserStep, type Zone } from './plan.js';
 
 const DAEMON_SETS = '/apis/apps/v1/namespaces/default/daemonsets';
 const PODS = '/api/v1/namespaces/default/pods';
 const MERGE = 'application/merge-patch+json';
+const BACKGROUND = { propagationPolicy: 'Background' };
 const TAINT = { key: 'busy', effect: 'NoExecute' };
 /** A person gives up on a coordinator that is away for so long. */
 const PATIENCE_MS = 180_000;
@@ -34,6 +36,8 @@ export class Book {
   /** Containers of DaemonSets that may have two Pods on a node while they are updated, whenever that was asked for. */
   readonly surging = new Set<string>();
   #writes = 0;
+  /** What is being asked for now, and all that waits behind it. */
+  #turn: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly api: CoordinatorApi,
@@ -48,8 +52,43 @@ export class Book {
     return node !== undefined && !node.isTainted && (zone === null || zone === node.zone);
   }
 
-  /** Asks until it is told that it is so. */
-  async carryOut(step: UserStep): Promise<void> {
+  /** Asks until it is told that it is so; one after another. */
+  carryOut(step: UserStep): Promise<void> {
+    return this.alone(() => this.#carryOut(step));
+  }
+
+  /** Nobody asks for anything while this is done. */
+  alone<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(work);
+    this.#turn = done.then(
+      () => undefined,
+      () => undefined,
+    );
+    return done;
+  }
+
+  /**
+   * Asks for all of it again, as people do whose coordinator has forgotten things. What was forgotten, or is there again though it was
+   * deleted, is made anew under another container's name: Pods of the old one may still run. Within `alone`.
+   */
+  async askAgain(): Promise<void> {
+    for (const name of DAEMON_SET_NAMES) await this.#setAgain(name, this.daemonSets.get(name));
+    for (const [index] of this.hosts.entries()) await this.#setNode(index, {});
+  }
+
+  async #setAgain(name: string, wanted: WantedDaemonSet | undefined): Promise<void> {
+    const path = `${DAEMON_SETS}/${name}`;
+    const { code, body } = await this.#ask('GET', path);
+    const there = code < 300 ? (body as DaemonSet).spec.template.spec.containers[0]?.name : undefined;
+    this.#writes += 1;
+    const version = `v${this.#writes}`;
+    if (there !== undefined && there !== wanted?.container) await this.#ask('DELETE', path, BACKGROUND);
+    if (!wanted) return;
+    if (there !== wanted.container) this.daemonSets.delete(name);
+    await this.#put({ ...wanted, version });
+  }
+
+  async #carryOut(step: UserStep): Promise<void> {
     this.#writes += 1;
     const version = `v${this.#writes}`;
     switch (step.kind) {
@@ -61,7 +100,7 @@ export class Book {
       }
       case 'delete daemonset':
         this.daemonSets.delete(step.name);
-        await this.#ask('DELETE', `${DAEMON_SETS}/${step.name}`, { propagationPolicy: 'Background' });
+        await this.#ask('DELETE', `${DAEMON_SETS}/${step.name}`, BACKGROUND);
         return;
       case 'label node':
         return this.#setNode(step.node, { zone: step.zone });

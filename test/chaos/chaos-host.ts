@@ -2,10 +2,23 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { EngineContainers } from '../harness/engine-containers.js';
+import type { EngineKind } from '../harness/engines.js';
+import type { SmallDisk } from '../harness/small-disk.js';
 import type { Wire } from './wire.js';
 
 const COMMAND_MS = 60_000;
 const execute = promisify(execFile);
+
+/** What a host is made of. */
+export interface HostOptions {
+  kind: EngineKind;
+  /** Of Docker: its containers go on while it is away. */
+  liveRestore: boolean;
+  /** The coordinator's, on loopback. */
+  port: number;
+  /** For the agent's data. */
+  disk: SmallDisk;
+}
 
 export interface ChaosHost {
   /** Of its Node, too. */
@@ -13,6 +26,8 @@ export interface ChaosHost {
   readonly wire: Wire;
   /** The engine, asked directly; undefined while the host is off. */
   engine(): EngineContainers | undefined;
+  /** Whether containers go on while the engine is away. */
+  readonly keepsContainers: boolean;
   killAgent(): Promise<void>;
   /** Stops the agent's process, or lets it go on. */
   hangAgent(hangs: boolean): Promise<void>;
@@ -20,6 +35,10 @@ export interface ChaosHost {
   damageCache(): Promise<void>;
   killEngine(): Promise<void>;
   hangEngine(hangs: boolean): Promise<void>;
+  /** In order, as a person or a package does it. */
+  restartEngine(as: 'restart' | 'upgrade'): Promise<void>;
+  /** The disk with the agent's data: leaves no byte free, or frees what was taken. */
+  fillDisk(fills: boolean): void;
   /** Loses so many percent of the packets, each way; 100 is a cut link, 0 a good one. */
   lose(percent: number): Promise<void>;
   reboot(): Promise<void>;

@@ -135,7 +135,7 @@ function podProblems(pod: Pod, { hosts }: Seen): string[] {
   const truths: [string, unknown, unknown][] = [
     ['phase', pod.status?.phase, 'Running'],
     ['Ready', findCondition(pod.status?.conditions, 'Ready')?.status, 'True'],
-    ['image', container?.image.endsWith(`/${image}`), true],
+    ['image', container?.image.endsWith(image), true],
     ['containerID', status?.containerID?.replace(/^\w+:\/\//, ''), container?.id],
     ['restartCount', status?.restartCount, container?.attempt],
     ['startedAt', isNear(since, container?.startedAt) || `${since}, not ${container?.startedAt}`, true],
@@ -165,6 +165,26 @@ export function exchanged(
         ({ podName }) =>
           `the container of ${podName} on ${name} was exchanged, and nothing had happened to it`,
       );
+  });
+}
+
+/**
+ * Containers that ended between two looks though their Pods were `kept`: what a coordinator that was restored, and that nobody has
+ * confirmed, must never lead to.
+ */
+export function endedUnasked(
+  before: readonly SeenHost[],
+  after: readonly SeenHost[],
+  { kept, isDisturbed }: { kept: readonly Pod[]; isDisturbed: (host: string) => boolean },
+): string[] {
+  const uids = new Set(kept.map(({ metadata }) => metadata.uid));
+  return before.flatMap(({ name, containers = [] }) => {
+    const now = after.find((host) => host.name === name)?.containers;
+    if (isDisturbed(name) || !now) return [];
+    return containers
+      .filter(({ state, podUID }) => state === 'running' && uids.has(podUID))
+      .filter(({ id }) => !now.some((each) => each.id === id && each.state === 'running'))
+      .map(({ podName }) => `the container of ${podName} on ${name} ended before the restore was confirmed`);
   });
 }
 

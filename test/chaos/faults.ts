@@ -1,10 +1,14 @@
 /** How each fault is done to the fleet. Each ends by itself: the promise resolves when it has. */
-import { pause } from '../harness/until.js';
+import { pause, until } from '../harness/until.js';
+import type { Book } from './book.js';
 import type { ChaosHost } from './chaos-host.js';
 import type { ChaosFleet } from './fleet.js';
-import type { Fault } from './plan.js';
+import { type Fault, IMAGES } from './plan.js';
+import { loseAndRestore } from './restore.js';
 
 const FLAP_MS = 150;
+/** An engine that was hit meanwhile answers again by then. */
+const GIVE_BACK_MS = 60_000;
 
 export class Faults {
   /** What one fault has in its hands, no other takes. */
@@ -12,17 +16,19 @@ export class Faults {
   /** Hosts that are off or booting: nothing else can be done to them. */
   readonly #off = new Set<string>();
 
-  constructor(private readonly fleet: ChaosFleet) {}
+  /** What must not have happened while a fault was done. */
+  readonly violations: string[] = [];
+
+  /** `isDisturbed`: containers of this host may end by a fault of the round. */
+  constructor(
+    private readonly fleet: ChaosFleet,
+    private readonly book: Book,
+    private readonly isDisturbed: (host: string) => boolean,
+  ) {}
 
   /** Resolves with false when it could not be done, for another fault of the round was there before it. */
   async carryOut(fault: Fault): Promise<boolean> {
-    if (fault.kind === 'kill coordinator') return this.#restartCoordinator(fault.downMs);
-    if (fault.kind === 'hang coordinator') {
-      this.fleet.hangCoordinator(true);
-      await pause(fault.forMs);
-      this.fleet.hangCoordinator(false);
-      return true;
-    }
+    if (!('node' in fault)) return this.#harmCoordinator(fault);
     const host = this.fleet.hosts[fault.node];
     if (!host || this.#off.has(host.name)) return false;
     try {
@@ -35,15 +41,38 @@ export class Faults {
     }
   }
 
-  async #restartCoordinator(downMs: number): Promise<boolean> {
-    return this.#whileHeld('coordinator', {
-      begin: () => this.fleet.killCoordinator(),
-      forMs: downMs,
-      end: () => this.fleet.startCoordinator(),
-    });
+  async #harmCoordinator(fault: Exclude<Fault, { node: number }>): Promise<boolean> {
+    const { fleet, book, isDisturbed } = this;
+    switch (fault.kind) {
+      case 'kill coordinator': {
+        const end = () => fleet.startCoordinator();
+        return this.#whileHeld('coordinator', {
+          begin: () => fleet.killCoordinator(),
+          forMs: fault.downMs,
+          end,
+        });
+      }
+      case 'hang coordinator':
+        fleet.hangCoordinator(true);
+        await pause(fault.forMs);
+        fleet.hangCoordinator(false);
+        return true;
+      case 'fill coordinator': {
+        const end = () => fleet.fillCoordinator(false);
+        const parts = { begin: () => fleet.fillCoordinator(true), forMs: fault.forMs, end };
+        return this.#whileHeld('coordinator disk', parts);
+      }
+      case 'restore coordinator': {
+        // A full disk takes no restore, and says so.
+        const begin = async () => {
+          this.violations.push(...(await loseAndRestore(fault, { fleet, book, isDisturbed })));
+        };
+        return this.#whileHeld(['coordinator', 'coordinator disk'], { begin });
+      }
+    }
   }
 
-  async #harm(host: ChaosHost, fault: Exclude<Fault, { kind: `${string} coordinator` }>): Promise<void> {
+  async #harm(host: ChaosHost, fault: Extract<Fault, { node: number }>): Promise<void> {
     const { name, wire } = host;
     switch (fault.kind) {
       case 'cut link':
@@ -78,7 +107,18 @@ export class Faults {
       case 'damage cache':
         return host.damageCache();
       case 'kill engine':
-        return host.killEngine();
+        await this.#whileHeld(`engine ${name}`, { begin: () => host.killEngine() });
+        return;
+      case 'restart engine':
+        await this.#whileHeld(`engine ${name}`, { begin: () => host.restartEngine(fault.as) });
+        return;
+      case 'take images':
+        return this.#takeImages(host, fault);
+      case 'fill disk': {
+        const end = () => host.fillDisk(false);
+        await this.#whileHeld(`disk ${name}`, { begin: () => host.fillDisk(true), forMs: fault.forMs, end });
+        return;
+      }
       case 'hang engine':
         await host.hangEngine(true);
         await pause(fault.forMs);
@@ -126,6 +166,27 @@ export class Faults {
     }
   }
 
+  /** All of them, and one container, which then cannot start anew until they are back. */
+  async #takeImages(host: ChaosHost, { index, forMs }: { index: number; forMs: number }): Promise<void> {
+    await this.#whileHeld(`images ${host.name}`, {
+      begin: async () => {
+        // An engine that is being hit as well may have taken any part of them.
+        for (const name of IMAGES)
+          await host
+            .engine()
+            ?.takeImage(name)
+            .catch(() => undefined);
+        await this.#hitContainer(host, index, 'remove container');
+      },
+      forMs,
+      end: () =>
+        until(async () => (await giveBack(host)) !== undefined, {
+          timeoutMs: GIVE_BACK_MS,
+          what: `the images of ${host.name} to be back`,
+        }),
+    });
+  }
+
   async #lose(host: ChaosHost, percent: number, forMs: number): Promise<void> {
     await this.#whileHeld(`loss ${host.name}`, {
       begin: () => host.lose(percent),
@@ -136,18 +197,34 @@ export class Faults {
 
   /** Resolves with false, and nothing done, when another fault has it. */
   async #whileHeld(
-    thing: string,
-    { begin, forMs, end }: { begin: () => unknown; forMs: number; end: () => unknown },
+    things: string | readonly string[],
+    { begin, forMs = 0, end }: { begin: () => unknown; forMs?: number; end?: () => unknown },
   ): Promise<boolean> {
-    if (this.#held.has(thing)) return false;
-    this.#held.add(thing);
+    const all = [things].flat();
+    if (all.some((thing) => this.#held.has(thing))) return false;
+    for (const thing of all) this.#held.add(thing);
     try {
-      await begin();
-      await pause(forMs);
-      await end();
+      try {
+        await begin();
+        await pause(forMs);
+      } finally {
+        await end?.();
+      }
       return true;
     } finally {
-      this.#held.delete(thing);
+      for (const thing of all) this.#held.delete(thing);
     }
+  }
+}
+
+/** Undefined while the host's engine cannot be asked. */
+async function giveBack(host: ChaosHost): Promise<true | undefined> {
+  const engine = host.engine();
+  if (!engine) return undefined;
+  try {
+    for (const name of IMAGES) await engine.giveImageBack(name);
+    return true;
+  } catch {
+    return undefined;
   }
 }

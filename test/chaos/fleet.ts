@@ -1,9 +1,12 @@
 /** The coordinator as a process, its hosts, and what is seen of both. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import Database from 'better-sqlite3';
 import { apiClientFromKubeconfig } from '../../coordinator/cli/api-client.js';
 import { createToken } from '../../coordinator/cli/token.js';
+import { podKind } from '../../coordinator/kinds/index.js';
+import { prefixOf } from '../../coordinator/registry/keys.js';
 import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
@@ -12,18 +15,24 @@ import type { EngineContainers } from '../harness/engine-containers.js';
 import type { EngineKind } from '../harness/engines.js';
 import { freePort } from '../harness/free-port.js';
 import { TestHosts } from '../harness/hosts.js';
-import { type CoordinatorProcess, startCoordinatorProcess } from '../harness/processes.js';
+import { type CoordinatorProcess, runEverynode, startCoordinatorProcess } from '../harness/processes.js';
+import { mountSmallDisk, type SmallDisk } from '../harness/small-disk.js';
 import { pause, until } from '../harness/until.js';
-import type { ChaosHost } from './chaos-host.js';
+import type { ChaosHost, HostOptions } from './chaos-host.js';
 import type { Seen, SeenContainer, SeenHost } from './check.js';
 import { PlainHost } from './plain-host.js';
+import { IMAGES } from './plan.js';
 import { SystemdHost } from './systemd-host.js';
 
 /** Silence after which a Node is NotReady: short, so that rounds pass it. */
 const GRACE_MS = 5_000;
+const POD_KEYS = prefixOf(podKind);
 const JOIN_MS = 120_000;
 /** An engine that does not answer by then is taken for hung. */
 const ANSWER_MS = 5_000;
+/** Of disks that are filled, MiB: enough for what is kept there, little enough for the machine's memory. */
+const COORDINATOR_DISK = 128;
+const HOST_DISK = 32;
 
 export interface FleetOptions {
   hosts: number;
@@ -31,13 +40,17 @@ export interface FleetOptions {
   isPlain: boolean;
 }
 
-/** Every third host has Podman, so that both engines are there from three hosts on. */
-const engineOf = (index: number): EngineKind => (index % 3 === 2 ? 'podman' : 'docker');
+/** Docker, Docker whose containers outlive it, Podman, and so on. */
+const engineOf = (index: number): { kind: EngineKind; liveRestore: boolean } => ({
+  kind: index % 3 === 2 ? 'podman' : 'docker',
+  liveRestore: index % 3 === 1,
+});
 
 export class ChaosFleet {
   readonly hosts: ChaosHost[] = [];
   readonly #folder = mkdtempSync(join(tmpdir(), 'everynode-chaos-'));
   readonly #bystanders = new Map<string, string>();
+  readonly #disks: SmallDisk[] = [];
   #machines: TestHosts | undefined;
   #port = 0;
   #coordinator: CoordinatorProcess | undefined;
@@ -74,6 +87,42 @@ export class ChaosFleet {
       ...flags,
       ...['--client-requests-per-second', '0'],
     ]);
+  }
+
+  /** Of the coordinator's data: leaves no byte free, or frees what was taken. */
+  fillCoordinator(fills: boolean): void {
+    const [disk] = this.#disks;
+    if (fills) disk?.fill();
+    else disk?.free();
+  }
+
+  /** As a person takes it; answers where it is. */
+  async backUp(): Promise<string> {
+    const path = join(this.#folder, 'backup.tar.gz');
+    await this.#everynode('backup', '--data', this.#data, '--to', path);
+    return path;
+  }
+
+  /** Of a coordinator that is not running: its data are the backup's from now on. */
+  async restore(backup: string): Promise<void> {
+    await this.#everynode('restore', backup, '--data', this.#data, '--replace');
+    for (const name of readdirSync(this.#data))
+      if (name.startsWith('replaced-')) rmSync(join(this.#data, name), { recursive: true });
+  }
+
+  confirmRestore(): Promise<void> {
+    return this.#everynode('confirm-restore', '--data', this.#data);
+  }
+
+  /** Pods as they lie on the disk of a coordinator that is not running. */
+  storedPods(): Pod[] {
+    const database = new Database(join(this.#data, 'everynode.db'), { readonly: true });
+    try {
+      const values = database.prepare(`SELECT value FROM objects WHERE key LIKE '${POD_KEYS}%'`).pluck();
+      return (values.all() as string[]).map((value) => JSON.parse(value) as Pod);
+    } finally {
+      database.close();
+    }
   }
 
   hangCoordinator(hangs: boolean): void {
@@ -120,6 +169,7 @@ export class ChaosFleet {
     await this.#coordinator?.end('SIGTERM');
     this.#api?.close();
     await this.#machines?.stop();
+    for (const disk of this.#disks) disk.unmount();
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
@@ -127,15 +177,27 @@ export class ChaosFleet {
     return join(this.#folder, 'data');
   }
 
+  async #everynode(...args: string[]): Promise<void> {
+    const { code, stderr } = await runEverynode(args);
+    if (code !== 0) throw new Error(`everynode ${args.join(' ')}: ${stderr}`);
+  }
+
   async #start({ hosts, isPlain }: FleetOptions): Promise<string | undefined> {
     this.#port = await freePort();
+    // Before any host is there: what is mounted later, its engine does not see.
+    const sizes = [COORDINATOR_DISK, ...Array.from({ length: hosts }, () => HOST_DISK)];
+    for (const [index, size] of sizes.entries()) {
+      const disk = mountSmallDisk(index === 0 ? this.#data : join(this.#folder, `host-${index}`), size);
+      if (typeof disk === 'string') return disk;
+      this.#disks.push(disk);
+    }
     const plain: PlainHost[] = [];
     const whole: SystemdHost[] = [];
     for (let index = 0; index < hosts; index += 1) {
       const name = `host-${index + 1}`;
-      const host = isPlain
-        ? await PlainHost.open(name, engineOf(index), this.#port)
-        : await this.#startWhole(name, engineOf(index));
+      const disk = this.#disks[index + 1] as SmallDisk;
+      const options = { ...engineOf(index), port: this.#port, disk };
+      const host = isPlain ? await PlainHost.open(name, options) : await this.#startWhole(name, options);
       if (typeof host === 'string') return host;
       if (host instanceof PlainHost) plain.push(host);
       else whole.push(host);
@@ -145,21 +207,21 @@ export class ChaosFleet {
     await this.startCoordinator();
     this.#api = new CoordinatorApi(this.#coordinator?.kubeconfig ?? '');
     const token = await this.#token();
-    for (const host of plain) host.join({ token, dataDir: join(this.#folder, host.name) });
+    for (const host of plain) host.join(token);
     for (const host of whole) await host.join(token);
     for (const host of this.hosts) {
-      this.#bystanders.set(host.name, (await host.engine()?.run('docker.io/library/app:1')) ?? '');
+      this.#bystanders.set(host.name, (await host.engine()?.run(IMAGES[0])) ?? '');
     }
     const isThere = async () => (await this.api.items<Node>('/api/v1/nodes')).items.length === hosts;
     await until(isThere, { timeoutMs: JOIN_MS, what: 'all hosts to join' });
     return undefined;
   }
 
-  async #startWhole(name: string, kind: EngineKind): Promise<SystemdHost | string> {
+  async #startWhole(name: string, options: HostOptions): Promise<SystemdHost | string> {
     const machines = this.#machines ?? (await TestHosts.open());
     if (typeof machines === 'string') return machines;
     this.#machines = machines;
-    return SystemdHost.open(name, kind, { hosts: machines, tree: resolve('.'), port: this.#port });
+    return SystemdHost.open(name, { ...options, hosts: machines, tree: resolve('.') });
   }
 
   async #token(): Promise<string> {

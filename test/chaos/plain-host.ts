@@ -6,8 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { AMPLE_HOST_WORDS } from '../harness/ample-host.js';
 import { EngineContainers } from '../harness/engine-containers.js';
 import { startEngine, type TestEngine } from '../harness/engines.js';
+import type { SmallDisk } from '../harness/small-disk.js';
 import { loadTestImages } from '../harness/test-images.js';
-import { type ChaosHost, PacketLoss } from './chaos-host.js';
+import { type ChaosHost, type HostOptions, PacketLoss } from './chaos-host.js';
 import { IMAGES } from './plan.js';
 import { Wire } from './wire.js';
 
@@ -15,33 +16,35 @@ const AGENT = resolve(dirname(fileURLToPath(import.meta.url)), '../../agent/ever
 /** As systemd has it for the real one, sooner. */
 const RESTART_MS = 300;
 
-/** How a host's agent is started. */
-export interface Joining {
-  token: string;
-  dataDir: string;
-}
-
 export class PlainHost implements ChaosHost {
   readonly #containers: EngineContainers;
   readonly #loss = new PacketLoss();
   #agent: ChildProcess | undefined;
-  #joining: Joining | undefined;
+  #token = '';
   #isClosing = false;
 
   private constructor(
     readonly name: string,
     readonly wire: Wire,
     private readonly own: TestEngine,
+    private readonly disk: SmallDisk,
   ) {
     this.#containers = new EngineContainers(own.socketPath);
   }
 
-  /** A sentence instead where this machine lacks the engine. `port` is the coordinator's on loopback. */
-  static async open(name: string, kind: 'docker' | 'podman', port: number): Promise<PlainHost | string> {
-    const own = await startEngine(kind);
+  /** A sentence instead where this machine lacks the engine. */
+  static async open(
+    name: string,
+    { kind, liveRestore, port, disk }: HostOptions,
+  ): Promise<PlainHost | string> {
+    const own = await startEngine(kind, { liveRestore });
     if (typeof own === 'string') return own;
     await loadTestImages(own.socketPath, [...IMAGES]);
-    return new PlainHost(name, await Wire.open(own.gateway, port), own);
+    return new PlainHost(name, await Wire.open(own.gateway, port), own, disk);
+  }
+
+  get keepsContainers(): boolean {
+    return this.own.keepsContainers;
   }
 
   engine(): EngineContainers {
@@ -49,8 +52,8 @@ export class PlainHost implements ChaosHost {
   }
 
   /** Starts the agent, and again whenever it ends. */
-  join(joining: Joining): void {
-    this.#joining = joining;
+  join(token: string): void {
+    this.#token = token;
     this.#start();
   }
 
@@ -67,7 +70,7 @@ export class PlainHost implements ChaosHost {
     const ended = new Promise((done) => agent?.once('exit', done));
     agent?.kill('SIGKILL');
     await ended;
-    const path = join(this.#joining?.dataDir ?? '', 'desired.json');
+    const path = join(this.disk.path, 'desired.json');
     if (existsSync(path)) writeFileSync(path, readFileSync(path).subarray(0, -7));
   }
 
@@ -78,6 +81,15 @@ export class PlainHost implements ChaosHost {
 
   async hangEngine(hangs: boolean): Promise<void> {
     this.own.hang(hangs);
+  }
+
+  restartEngine(as: 'restart' | 'upgrade'): Promise<void> {
+    return this.own.restart(as);
+  }
+
+  fillDisk(fills: boolean): void {
+    if (fills) this.disk.fill();
+    else this.disk.free();
   }
 
   lose(percent: number): Promise<void> {
@@ -114,15 +126,21 @@ export class PlainHost implements ChaosHost {
   }
 
   get #log(): string {
-    return `${this.#joining?.dataDir}.log`;
+    return `${this.disk.path}.log`;
   }
 
   #start(): void {
-    const { token, dataDir } = this.#joining ?? { token: '', dataDir: '' };
     const { socketPath, gateway, kind } = this.own;
     const words = [
-      ...[process.execPath, AGENT, '--server', `https://${gateway}:${this.wire.port}`, '--token', token],
-      ...['--data', dataDir, '--node-name', this.name, '--runtime', kind],
+      ...[
+        process.execPath,
+        AGENT,
+        '--server',
+        `https://${gateway}:${this.wire.port}`,
+        '--token',
+        this.#token,
+      ],
+      ...['--data', this.disk.path, '--node-name', this.name, '--runtime', kind],
     ];
     const script = `exec "$@" >>${this.#log} 2>&1`;
     this.#agent = this.own.spawnOnHost(

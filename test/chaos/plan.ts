@@ -2,7 +2,8 @@
 import { Seeded } from '../simulation/seeded.js';
 
 export const DAEMON_SETS = ['alpha', 'beta', 'gamma'] as const;
-export const IMAGES = ['app:1', 'app:2', 'app:3'] as const;
+/** Of a registry that nobody runs: what an engine lacks, it is refused at once. */
+export const IMAGES = ['127.0.0.1:5000/app:1', '127.0.0.1:5000/app:2', '127.0.0.1:5000/app:3'] as const;
 export const ZONES = ['a', 'b', null] as const;
 
 export type Zone = (typeof ZONES)[number];
@@ -29,10 +30,15 @@ export type Fault =
   | { kind: 'damage cache'; node: number }
   | { kind: 'kill engine'; node: number }
   | { kind: 'hang engine'; node: number; forMs: number }
+  | { kind: 'restart engine'; node: number; as: 'restart' | 'upgrade' }
+  | { kind: 'take images'; node: number; index: number; forMs: number }
+  | { kind: 'fill disk'; node: number; forMs: number }
   | { kind: 'kill container'; node: number; index: number }
   | { kind: 'remove container'; node: number; index: number }
   | { kind: 'kill coordinator'; downMs: number }
   | { kind: 'hang coordinator'; forMs: number }
+  | { kind: 'fill coordinator'; forMs: number }
+  | { kind: 'restore coordinator'; backupAgeMs: number; unconfirmedMs: number; repeatsFirst: boolean }
   | { kind: 'reboot'; node: number }
   | { kind: 'cut power'; node: number; offMs: number };
 
@@ -52,10 +58,15 @@ const FAULTS: Record<FaultKind, number> = {
   'damage cache': 2,
   'kill engine': 3,
   'hang engine': 2,
+  'restart engine': 3,
+  'take images': 2,
+  'fill disk': 2,
   'kill container': 3,
   'remove container': 2,
   'kill coordinator': 4,
   'hang coordinator': 1,
+  'fill coordinator': 2,
+  'restore coordinator': 2,
   reboot: 3,
   'cut power': 4,
 };
@@ -71,10 +82,12 @@ const USER_STEPS: Record<UserStep['kind'], number> = {
 
 /** Faults that only a host that boots can have. */
 export const OF_WHOLE_HOSTS: readonly FaultKind[] = ['reboot', 'cut power'];
+/** Faults that end containers where these do not outlive their engine. */
+export const OF_ENGINES: readonly FaultKind[] = ['kill engine', 'restart engine'];
 /** Faults that end containers, or may: on no other host does a container change for a fault. */
 export const OF_CONTAINERS: readonly FaultKind[] = [
   ...OF_WHOLE_HOSTS,
-  'kill engine',
+  'take images',
   'kill container',
   'remove container',
 ];
@@ -142,7 +155,19 @@ function stepOf(kind: Step['kind'], chance: Seeded, hosts: number): UserStep | F
     case 'stall link':
     case 'hang agent':
     case 'hang engine':
+    case 'fill disk':
       return { kind, node, forMs };
+    case 'take images':
+      return { kind, node, index, forMs };
+    case 'restart engine':
+      return { kind, node, as: chance.pick(['restart', 'upgrade']) };
+    case 'fill coordinator':
+      return { kind, forMs };
+    case 'restore coordinator':
+      return {
+        ...{ kind, backupAgeMs: chance.pick([0, 800, 2_000]), unconfirmedMs: chance.pick([0, 1_000, 4_000]) },
+        repeatsFirst: chance.happens(0.5),
+      };
     case 'flap link':
       return { kind, node, times: chance.whole(3, 8) };
     case 'lose packets':

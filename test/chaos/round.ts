@@ -4,7 +4,15 @@ import type { Book } from './book.js';
 import { doubles, exchanged, problemsOf, type Seen, type SeenHost } from './check.js';
 import { Faults } from './faults.js';
 import type { ChaosFleet } from './fleet.js';
-import { type Fault, type FaultKind, isFault, OF_CONTAINERS, type Step, type UserStep } from './plan.js';
+import {
+  type Fault,
+  type FaultKind,
+  isFault,
+  OF_CONTAINERS,
+  OF_ENGINES,
+  type Step,
+  type UserStep,
+} from './plan.js';
 
 /** Between two looks at the engines. */
 const LOOK_MS = 250;
@@ -32,7 +40,9 @@ export interface RoundParts {
 export async function playRound({ fleet, book, steps, patienceMs }: RoundParts): Promise<RoundOutcome> {
   const before = await fleet.lookAtHosts();
   const watch = new DoubleWatch(fleet, book);
-  const faults = await carryOut(fleet, book, steps);
+  const isDisturbed = disturbed(fleet, steps.filter(isFault));
+  const harm = new Faults(fleet, book, isDisturbed);
+  const faults = await carryOut(harm, book, steps);
   const mended = performance.now();
   const [seen, restless] = await untilRest(fleet, book, mended + patienceMs);
   const restMs = performance.now() - mended;
@@ -42,20 +52,20 @@ export async function playRound({ fleet, book, steps, patienceMs }: RoundParts):
     restMs,
     violations: [
       ...twice,
+      ...harm.violations,
       ...restless.map((problem) => `no rest after ${Math.round(restMs / 1_000)} s: ${problem}`),
-      ...(seen ? exchanged(before, seen, disturbed(fleet, faults)) : []),
+      ...(seen ? exchanged(before, seen, isDisturbed) : []),
     ],
   };
 }
 
 /** All at their times, people one after another; resolves with the faults that were done when everything has ended. */
 async function carryOut(
-  fleet: ChaosFleet,
+  harm: Faults,
   book: Book,
   steps: readonly Step[],
 ): Promise<({ atMs: number } & Fault)[]> {
   const begun = performance.now();
-  const harm = new Faults(fleet);
   const done: ({ atMs: number } & Fault)[] = [];
   const due = (step: Step) => pause(Math.max(begun + step.atMs - performance.now(), 0));
   const people = async () => {
@@ -75,11 +85,14 @@ async function carryOut(
   return done;
 }
 
-/** The hosts on which containers may have ended by a fault. */
+/** The hosts on which containers may end by a fault. */
 function disturbed(fleet: ChaosFleet, faults: readonly Fault[]): (host: string) => boolean {
-  const names = faults
-    .filter(({ kind }) => OF_CONTAINERS.includes(kind))
-    .map((step) => ('node' in step ? fleet.hosts[step.node]?.name : undefined));
+  const names = faults.map((fault) => {
+    const host = 'node' in fault ? fleet.hosts[fault.node] : undefined;
+    const isHit =
+      OF_CONTAINERS.includes(fault.kind) || (OF_ENGINES.includes(fault.kind) && !host?.keepsContainers);
+    return isHit ? host?.name : undefined;
+  });
   return (host) => names.includes(host);
 }
 

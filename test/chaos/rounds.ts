@@ -1,7 +1,7 @@
 /** Round after round on one fleet. */
 import { Book } from './book.js';
 import { ChaosFleet, type FleetOptions } from './fleet.js';
-import { OF_WHOLE_HOSTS, planOf } from './plan.js';
+import { IMAGES, OF_WHOLE_HOSTS, planOf } from './plan.js';
 import { playRound } from './round.js';
 import { storyOf, Tally } from './story.js';
 
@@ -25,7 +25,13 @@ export async function playRounds(options: RoundsOptions): Promise<Tally | string
   try {
     const names = fleet.hosts.map(({ name }) => name);
     const book = new Book(fleet.api, names);
-    await book.carryOut({ kind: 'set daemonset', name: 'alpha', image: 'app:1', zone: null, surges: false });
+    await book.carryOut({
+      kind: 'set daemonset',
+      name: 'alpha',
+      image: IMAGES[0],
+      zone: null,
+      surges: false,
+    });
     const end = performance.now() + longestMs;
     const without = isPlain ? OF_WHOLE_HOSTS : [];
     for (let number = 1; number <= rounds && performance.now() < end && !isEnough(); number += 1) {

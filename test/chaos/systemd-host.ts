@@ -5,14 +5,15 @@ import { CLEAN_CGROUPS, type EngineKind } from '../harness/engines.js';
 import { UNITS_OF_TESTS } from '../harness/host-units.js';
 import type { TestHost, TestHosts } from '../harness/hosts.js';
 import { until } from '../harness/until.js';
-import { type ChaosHost, PacketLoss, runHere } from './chaos-host.js';
+import { type ChaosHost, type HostOptions, PacketLoss, runHere } from './chaos-host.js';
 import { IMAGES } from './plan.js';
 import { Wire } from './wire.js';
 
 const PROGRAM = '#!/bin/sh\nexec /usr/local/bin/node /opt/everynode/dist/agent/everynode-agent.cjs "$@"\n';
 const INSTALL = ['/usr/local/bin/node', '/opt/everynode/dist/agent/everynode-agent.cjs', 'install'];
 const AGENT_UNIT = 'everynode-agent';
-const DESIRED = '/var/lib/everynode-agent/desired.json';
+const AGENT_DATA = '/var/lib/everynode-agent';
+const DESIRED = `${AGENT_DATA}/desired.json`;
 const BOOT_MS = 60_000;
 
 /** Where each engine listens, and which unit it is. */
@@ -54,23 +55,27 @@ export class SystemdHost implements ChaosHost {
     private readonly outer: string,
     private readonly gateway: string,
     readonly wire: Wire,
+    private readonly options: HostOptions,
   ) {}
 
   /** Boots it. `tree` is a checkout with its build; `port` is the coordinator's on loopback. */
   static async open(
     name: string,
-    kind: EngineKind,
-    all: { hosts: TestHosts; tree: string; port: number },
+    options: HostOptions & { hosts: TestHosts; tree: string },
   ): Promise<SystemdHost> {
-    const { hosts, tree, port } = all;
-    const host = await hosts.start(name, kind, tree);
+    const { kind, liveRestore, hosts, tree, port, disk } = options;
+    const host = await hosts.start(name, kind, tree, [`${disk.path}:${AGENT_DATA}`]);
     const wire = await Wire.open(hosts.gateway, port);
+    if (liveRestore) {
+      host.write('/etc/docker/daemon.json', '{"live-restore": true}');
+      host.run('systemctl', 'restart', 'docker.service');
+    }
     if (kind === 'podman') {
       for (const [path, text] of PODMAN_MOUNTS) host.write(path, text);
       host.run('systemctl', 'daemon-reload');
       host.run('systemctl', 'restart', 'podman.service');
     }
-    const own = new SystemdHost(host, `unix://${hosts.socketPath}`, hosts.gateway, wire);
+    const own = new SystemdHost(host, `unix://${hosts.socketPath}`, hosts.gateway, wire, options);
     host.loadImages([...IMAGES]);
     host.write('/usr/local/bin/everynode-agent', PROGRAM);
     host.run('chmod', '+x', '/usr/local/bin/everynode-agent');
@@ -85,6 +90,10 @@ export class SystemdHost implements ChaosHost {
 
   engine(): EngineContainers | undefined {
     return this.#containers;
+  }
+
+  get keepsContainers(): boolean {
+    return this.options.kind === 'podman' || this.options.liveRestore;
   }
 
   /** As a user does it: one command, which ends when the service is ready. */
@@ -113,6 +122,17 @@ export class SystemdHost implements ChaosHost {
 
   async hangEngine(hangs: boolean): Promise<void> {
     await this.#signal(ENGINES[this.host.engine].unit, hangs ? 'STOP' : 'CONT');
+  }
+
+  async restartEngine(as: 'restart' | 'upgrade'): Promise<void> {
+    const { unit } = ENGINES[this.host.engine];
+    const others = as === 'upgrade' && this.host.engine === 'docker' ? ['containerd.service'] : [];
+    await this.#run('systemctl', 'restart', ...others, unit);
+  }
+
+  fillDisk(fills: boolean): void {
+    if (fills) this.options.disk.fill();
+    else this.options.disk.free();
   }
 
   async lose(percent: number): Promise<void> {

@@ -1,7 +1,9 @@
 /** What really is in an engine, asked of the engine and not of the agent. */
 import { DockerApi } from '../../agent/runtime/docker-api.js';
+import { RuntimeError } from '../../agent/runtime/driver.js';
 
 const REFUSALS = { otherwise: 'EngineDown' };
+const MISSING = { 404: 'NotFound', otherwise: 'EngineDown' };
 const POD_NAME = 'everynode.dev/pod-name';
 const POD_UID = 'everynode.dev/pod-uid';
 const CONTAINER = 'everynode.dev/container';
@@ -19,6 +21,11 @@ export interface EngineContainer {
   container?: string;
   /** How often it was started anew: 0 the first time. */
   attempt?: number;
+}
+
+/** Where it is meanwhile, by its tag. */
+function takenName(name: string): string {
+  return `localhost/taken:${name.slice(name.lastIndexOf(':') + 1)}`;
 }
 
 interface ListedContainer {
@@ -93,9 +100,23 @@ export class EngineContainers {
    * has another name before.
    */
   async takeImage(name: string): Promise<void> {
-    const query = { repo: 'taken', tag: String(Date.now()) };
-    await this.#api.json({ method: 'POST', path: `/images/${name}/tag`, query }, REFUSALS);
-    await this.#api.json({ method: 'DELETE', path: `/images/${name}` }, REFUSALS);
+    await this.#rename(name, takenName(name));
+  }
+
+  /** Undoes it; without effect where nothing was taken. */
+  async giveImageBack(name: string): Promise<void> {
+    await this.#rename(takenName(name), name);
+  }
+
+  async #rename(from: string, to: string): Promise<void> {
+    const colon = to.lastIndexOf(':');
+    const query = { repo: to.slice(0, colon), tag: to.slice(colon + 1) };
+    try {
+      await this.#api.json({ method: 'POST', path: `/images/${from}/tag`, query }, MISSING);
+      await this.#api.json({ method: 'DELETE', path: `/images/${from}` }, MISSING);
+    } catch (error) {
+      if (!(error instanceof RuntimeError && error.reason === 'NotFound')) throw error;
+    }
   }
 
   /** SIGKILL to its first process. */

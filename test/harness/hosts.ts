@@ -55,8 +55,14 @@ export class TestHosts {
   /**
    * Boots a host; resolves when systemd has started everything. The machine's own Node is at /usr/local/bin/node there,
    * and `tree` (a checkout with its build) at /opt/everynode, both read-only; a host without a tree has neither.
+   * `volumes` are folders of this machine, `HERE:THERE`.
    */
-  async start(name: string, kind: EngineKind, tree?: string): Promise<TestHost> {
+  async start(
+    name: string,
+    kind: EngineKind,
+    tree?: string,
+    volumes: readonly string[] = [],
+  ): Promise<TestHost> {
     const image = `everynode-host-${kind}`;
     if (!this.#images.has(kind)) {
       this.#docker(['import', '-c', 'CMD ["/sbin/init"]', hostImage(kind), image]);
@@ -66,7 +72,8 @@ export class TestHosts {
       tree === undefined
         ? []
         : ['-v', `${process.execPath}:/usr/local/bin/node:ro`, '-v', `${tree}:/opt/everynode:ro`];
-    this.#docker(['run', '-d', '--name', name, '--hostname', name, ...AS_A_HOST, ...mounts, image]);
+    const more = volumes.flatMap((volume) => ['-v', volume]);
+    this.#docker(['run', '-d', '--name', name, '--hostname', name, ...AS_A_HOST, ...mounts, ...more, image]);
     const host = new TestHost(name, kind, (args, input) => this.#docker(args, input));
     await host.booted();
     return host;

@@ -11,6 +11,17 @@ export interface SmallDisk {
   unmount(): void;
 }
 
+/** The large one fills it soon, the small one to the last page. */
+const BLOCKS = [Buffer.alloc(2 ** 20, 1), Buffer.alloc(4_096, 1)];
+
+function writeUntilFull(file: number, block: Buffer): void {
+  try {
+    for (;;) writeSync(file, block);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+  }
+}
+
 /** Mounts it at a new folder; a sentence where that is not possible. */
 export function mountSmallDisk(path: string, mebibytes: number): SmallDisk | string {
   mkdirSync(path, { recursive: true });
@@ -25,9 +36,7 @@ export function mountSmallDisk(path: string, mebibytes: number): SmallDisk | str
     fill: () => {
       const file = openSync(filler, 'a');
       try {
-        for (;;) writeSync(file, Buffer.alloc(4_096, 1));
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+        for (const block of BLOCKS) writeUntilFull(file, block);
       } finally {
         closeSync(file);
       }

@@ -1,6 +1,7 @@
 /** Faults that come too late: a container may end by itself before it is hit. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Book } from '../chaos/book.js';
 import type { ChaosHost } from '../chaos/chaos-host.js';
 import { Faults } from '../chaos/faults.js';
 import type { ChaosFleet } from '../chaos/fleet.js';
@@ -17,7 +18,7 @@ function faultsOn(after: () => object[]): Faults {
     name: 'h',
     engine: () => ({ all, kill: refuse, remove: refuse }) as never,
   };
-  return new Faults({ hosts: [host] } as unknown as ChaosFleet);
+  return new Faults({ hosts: [host] } as unknown as ChaosFleet, {} as Book, () => false);
 }
 
 for (const kind of ['kill container', 'remove container'] as const) {

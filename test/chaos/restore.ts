@@ -1,0 +1,34 @@
+/** A coordinator that is lost and restored from an older backup: until a person confirms, no host may end anything. */
+import { pause } from '../harness/until.js';
+import type { Book } from './book.js';
+import { endedUnasked } from './check.js';
+import type { ChaosFleet } from './fleet.js';
+import type { Fault } from './plan.js';
+
+type Restore = Extract<Fault, { kind: 'restore coordinator' }>;
+
+/**
+ * Plays it to the end: backup, loss, restore, confirmation, and people who ask for everything again. Answers what ended in between
+ * though nobody had asked for it; on hosts that are disturbed in this round nobody can tell.
+ */
+export async function loseAndRestore(
+  { backupAgeMs, unconfirmedMs, repeatsFirst }: Restore,
+  { fleet, book, isDisturbed }: { fleet: ChaosFleet; book: Book; isDisturbed: (host: string) => boolean },
+): Promise<string[]> {
+  const backup = await fleet.backUp();
+  await pause(backupAgeMs);
+  return book.alone(async () => {
+    await fleet.killCoordinator();
+    // What this one had deleted may end at any time, and what it had not, at none.
+    const kept = fleet.storedPods().filter(({ metadata }) => !metadata.deletionTimestamp);
+    const before = await fleet.lookAtHosts();
+    await fleet.restore(backup);
+    await fleet.startCoordinator();
+    await pause(unconfirmedMs);
+    if (repeatsFirst) await book.askAgain();
+    const ended = endedUnasked(before, await fleet.lookAtHosts(), { kept, isDisturbed });
+    await fleet.confirmRestore();
+    if (!repeatsFirst) await book.askAgain();
+    return ended;
+  });
+}
