@@ -74,9 +74,18 @@ export function apiClientFromKubeconfig(path: string): ApiClient {
   };
 }
 
-function send<T>(url: URL, options: object, body: unknown): Promise<T> {
+interface CallOptions {
+  agent: Agent;
+  method: string;
+  headers: Record<string, string>;
+}
+
+function send<T>(url: URL, { headers, ...options }: CallOptions, body: unknown): Promise<T> {
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  // Node tells no length of a DELETE's body by itself: what follows its head would be taken for another request.
+  const length = text === undefined ? {} : { 'content-length': Buffer.byteLength(text) };
   return new Promise((resolve, reject) => {
-    const outgoing = request(url, options, (incoming) => {
+    const outgoing = request(url, { ...options, headers: { ...headers, ...length } }, (incoming) => {
       const chunks: Buffer[] = [];
       incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
       incoming.on('error', reject);
@@ -87,6 +96,6 @@ function send<T>(url: URL, options: object, body: unknown): Promise<T> {
       });
     });
     outgoing.on('error', reject);
-    outgoing.end(body === undefined ? undefined : JSON.stringify(body));
+    outgoing.end(text);
   });
 }

@@ -48,6 +48,18 @@ test('an object is created, read, replaced and deleted', async () => {
   assert.equal(gone.json<{ message: string }>().message, 'configmaps "one" not found');
 });
 
+test('a DELETE may bring its options in pieces, without a length', async () => {
+  const metadata = { name: 'pieces' };
+  await call(api, `POST ${CONFIG_MAPS}`, { body: { metadata } });
+  const inPieces = (preconditions: object) =>
+    call(api, `DELETE ${CONFIG_MAPS}/pieces`, { body: { preconditions }, inPieces: true });
+  const refused = await inPieces({ uid: 'another' });
+  assert.equal(refused.code, 409, refused.text);
+  const { uid } = (await call(api, `GET ${CONFIG_MAPS}/pieces`)).json<{ metadata: { uid: string } }>()
+    .metadata;
+  assert.equal((await inPieces({ uid })).code, 200);
+});
+
 const APPLY = 'application/apply-patch+yaml';
 
 test('server-side apply over the wire: YAML, 201 and then 200, manager and force from the query', async () => {

@@ -9,6 +9,8 @@ export interface CallOptions {
   body?: unknown;
   headers?: Record<string, string>;
   token?: string | null;
+  /** The body is sent chunked, and no length is told. */
+  inPieces?: boolean;
   /** Client certificate and its key, PEM. */
   client?: { cert: string; key: string };
 }
@@ -25,12 +27,13 @@ export interface CallAnswer {
 export function call(
   api: Pick<TestApi, 'port' | 'pki'>,
   line: string,
-  { body, headers = {}, token = TEST_TOKEN, client = undefined }: CallOptions = {},
+  { body, headers = {}, token = TEST_TOKEN, client = undefined, inPieces = false }: CallOptions = {},
 ): Promise<CallAnswer> {
   const [method, path] = line.split(' ', 2);
   const bytes = body === undefined || Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
   const authorization = token === null ? {} : { authorization: `Bearer ${token}` };
-  const type = bytes ? { 'content-type': 'application/json', 'content-length': String(bytes.length) } : {};
+  const length = inPieces ? { 'transfer-encoding': 'chunked' } : { 'content-length': String(bytes?.length) };
+  const type = bytes ? { 'content-type': 'application/json', ...length } : {};
   return new Promise((resolve, reject) => {
     const request = httpsRequest(
       {
