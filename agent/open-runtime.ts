@@ -1,5 +1,7 @@
 /** The container engine of this host, found now or remembered from the last time it answered. */
+
 import { readFile, rename, writeFile } from 'node:fs/promises';
+import { uptime } from 'node:os';
 import { join } from 'node:path';
 import { type Clock, systemClock } from '../shared/process/clock.js';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
@@ -57,7 +59,8 @@ async function openEngine(engine: Remembered, dataDir: string, clock: Clock): Pr
   }
   return {
     name,
-    driverFor: (owner) => new SteadyTimes(new DockerEngine(engine, owner), clock, systemClock),
+    driverFor: (owner) =>
+      new SteadyTimes(new DockerEngine(engine, owner), clock, systemClock, () => uptime() * 1000),
     close: () => undefined,
   };
 }

@@ -29,16 +29,24 @@ export class SteadyTimes implements RuntimeDriver {
   readonly #driver: RuntimeDriver;
   readonly #steady: Clock;
   readonly #wall: Clock;
+  readonly #uptimeMs: () => number;
+  /** By container: each time that the engine told, and what it is here. The wall clock may have been set since. */
+  #told = new Map<string, Map<number, number>>();
   #offsetMs = 0;
 
-  constructor(driver: RuntimeDriver, steady: Clock, wall: Clock) {
+  /** `uptimeMs`: since the host's boot, which nothing that runs is older than. */
+  constructor(driver: RuntimeDriver, steady: Clock, wall: Clock, uptimeMs = () => Number.POSITIVE_INFINITY) {
     this.#driver = driver;
     this.#steady = steady;
     this.#wall = wall;
+    this.#uptimeMs = uptimeMs;
   }
 
   async list(): Promise<ObservedContainer[]> {
-    return this.#shifted(await this.#driver.list());
+    const containers = await this.#driver.list();
+    const ids = new Set(containers.map(({ id }) => id));
+    this.#told = new Map([...this.#told].filter(([id]) => ids.has(id)));
+    return this.#shifted(containers);
   }
 
   async inspectPod(podUid: string): Promise<ObservedContainer[]> {
@@ -125,13 +133,31 @@ export class SteadyTimes implements RuntimeDriver {
   #shifted(containers: ObservedContainer[]): ObservedContainer[] {
     const offsetMs = this.#steady.now() - this.#wall.now();
     if (Math.abs(offsetMs - this.#offsetMs) >= STEP_MS) this.#offsetMs = offsetMs;
-    const shift = this.#offsetMs;
-    if (shift === 0) return containers;
-    return containers.map((container) => ({
+    return containers.map((container) => this.#timed(container));
+  }
+
+  #timed(container: ObservedContainer): ObservedContainer {
+    const { id, state, createdAt, startedAt, finishedAt } = container;
+    const told = this.#told.get(id) ?? new Map<number, number>();
+    this.#told.set(id, told);
+    const oldest = state === 'running' ? this.#steady.now() - this.#uptimeMs() : Number.NEGATIVE_INFINITY;
+    const time = (raw: number, earliest: number): number => {
+      const known = told.get(raw) ?? this.#firstTold(raw, earliest);
+      told.set(raw, known);
+      return known;
+    };
+    return {
       ...container,
-      createdAt: container.createdAt + shift,
-      ...(container.startedAt === undefined ? {} : { startedAt: container.startedAt + shift }),
-      ...(container.finishedAt === undefined ? {} : { finishedAt: container.finishedAt + shift }),
-    }));
+      createdAt: time(createdAt, oldest),
+      ...(startedAt === undefined ? {} : { startedAt: time(startedAt, oldest) }),
+      ...(finishedAt === undefined ? {} : { finishedAt: time(finishedAt, Number.NEGATIVE_INFINITY) }),
+    };
+  }
+
+  /** Of a time before the wall clock was set nobody can tell more than that it has passed, and what cannot be earlier. */
+  #firstTold(raw: number, earliest: number): number {
+    const now = this.#steady.now();
+    const time = Math.max(raw + this.#offsetMs, earliest);
+    return time > now + STEP_MS ? now : time;
   }
 }
