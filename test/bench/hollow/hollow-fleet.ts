@@ -70,6 +70,12 @@ export class HollowFleet {
     return this.#hosts?.counts().running ?? 0;
   }
 
+  /** Does it to pretended hosts: see `COMMANDS_HELP`. */
+  async command(line: string): Promise<void> {
+    const meant = await this.#hosts?.command(line);
+    if (!meant) throw new Error(`${line}: no host was meant`);
+  }
+
   async untilAllLive(): Promise<void> {
     const all = until(() => this.live === this.agents, { timeoutMs: FLEET_MS, what: 'all hosts to be live' });
     await Promise.race([all, this.#hosts?.failed]);

@@ -1,9 +1,10 @@
-/** `npm run storm -- [AGENTS]`: a killed coordinator and the whole fleet that comes back, 5,000 agents if none is said. Exit code 1 when a rule is broken. */
+/** `npm run storm -- [AGENTS]`: a killed coordinator and the whole fleet that comes back, and how soon lost hosts are shown; 5,000 agents if none is said. Exit code 1 when a rule is broken. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BenchDaemonSet } from '../bench-daemon-set.js';
 import { HollowFleet } from '../hollow/hollow-fleet.js';
+import { checkDetection } from './detection.js';
 import { checkStorm } from './storm.js';
 
 const agents = Number(process.argv[2] ?? 5_000);
@@ -15,7 +16,9 @@ try {
   await daemonSet.create();
   await daemonSet.untilReady(agents);
   await product.untilQuiet();
-  await checkStorm(product, (what) => process.stdout.write(`${what}\n`));
+  const tell = (what: string) => void process.stdout.write(`${what}\n`);
+  await checkDetection(product, tell);
+  await checkStorm(product, tell);
   process.stdout.write('all rules held\n');
 } finally {
   await product.stop();
