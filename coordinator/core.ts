@@ -42,6 +42,8 @@ export interface CoreHost {
   chance?: Chance;
   /** Told of the controllers' queues. */
   queueMeter?: QueueMeter;
+  /** Told of a node that is being emptied, by its zone. */
+  onEviction?: (zone: string) => void;
   log: Logger;
 }
 
@@ -109,6 +111,7 @@ export function createCore(host: CoreHost): Core {
       start: async () => {
         controllers = await startControllers({
           ...(host.queueMeter ? { queueMeter: host.queueMeter } : {}),
+          ...(host.onEviction ? { onEviction: host.onEviction } : {}),
           ...shared,
           rollouts,
           ...(host.evictionRates ? { rates: host.evictionRates } : {}),

@@ -70,6 +70,7 @@ export async function startCoordinator(
   const authority = new CertificateAuthority(() => api.pki, clock);
   const core = createCore({
     queueMeter: metrics.queues,
+    onEviction: metrics.onEviction,
     ...settings,
     ...gracesOf(settings),
     evictionRates: evictionRatesOf(settings),

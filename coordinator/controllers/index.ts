@@ -31,6 +31,8 @@ export interface ControllersOptions {
   rates?: EvictionRates;
   /** Told of each worker's queue; absent: nobody counts. */
   queueMeter?: QueueMeter;
+  /** Told of a node that is being emptied, by its zone. */
+  onEviction?: (zone: string) => void;
   clock: Clock;
   log: Logger;
   /** Until this resolves no controller creates, replaces or deletes a Pod, nor anything else; absent = never held back. */

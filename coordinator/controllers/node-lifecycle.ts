@@ -31,6 +31,8 @@ export interface NodeLifecycleParts {
   recordEvent: RecordEvent;
   /** Upstream's when absent. */
   rates?: EvictionRates;
+  /** Told of a node that is being emptied, by its zone. */
+  onEviction?: (zone: string) => void;
   clock: Clock;
   log: Logger;
 }
@@ -58,7 +60,10 @@ export class NodeLifecycle {
     });
     this.#zones = new ZoneEvictions({
       rates: parts.rates ?? DEFAULT_EVICTION_RATES,
-      onTurn: (name) => this.#worker.queue.add(name),
+      onTurn: (name, zone) => {
+        parts.onEviction?.(zone);
+        this.#worker.queue.add(name);
+      },
       onAllDark: () => this.#lookAtAll(),
       clock: parts.clock,
       log: parts.log.child({ component: 'node-lifecycle' }),

@@ -6,24 +6,36 @@ interface Delayed {
   timer: Timer;
 }
 
+/** Who counts what goes through a queue. */
+export interface QueueObserver {
+  /** A key was added that did not wait already. */
+  added(): void;
+  /** A key was taken after so long. */
+  waited(durationMs: number): void;
+}
+
 /**
  * A key added while it waits is there once; added while it is processed, it comes again afterwards.
  * Between `take` and `done` nobody else gets the key.
  */
 export class WorkQueue {
   readonly #clock: Clock;
-  readonly #waiting = new Set<string>();
+  readonly #observer: QueueObserver | undefined;
+  /** Since when. */
+  readonly #waiting = new Map<string, number>();
   /** Goes through `#waiting` once for good: one from its beginning would pass the places of all keys taken before. */
-  #oldest = this.#waiting.values();
-  readonly #processing = new Set<string>();
+  #oldest = this.#waiting.keys();
+  /** Since when. */
+  readonly #processing = new Map<string, number>();
   /** Added while being processed. */
   readonly #again = new Set<string>();
   readonly #delayed = new Map<string, Delayed>();
   readonly #takers: ((key: string | undefined) => void)[] = [];
   #closed = false;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, observer?: QueueObserver) {
     this.#clock = clock;
+    this.#observer = observer;
   }
 
   /** Keys that wait now, delayed ones and those in work not counted. */
@@ -31,18 +43,26 @@ export class WorkQueue {
     return this.#waiting.size;
   }
 
+  /** How long keys have been worked on that are not done yet, ms. */
+  unfinished(): number[] {
+    const now = this.#clock.monotonic();
+    return [...this.#processing.values()].map((since) => now - since);
+  }
+
   add(key: string): void {
-    if (this.#closed) return;
+    if (this.#closed || this.#waiting.has(key) || this.#again.has(key)) return;
+    this.#observer?.added();
     if (this.#processing.has(key)) {
       this.#again.add(key);
       return;
     }
+    const now = this.#clock.monotonic();
     const taker = this.#takers.shift();
     if (!taker) {
-      this.#waiting.add(key);
+      this.#waiting.set(key, now);
       return;
     }
-    this.#processing.add(key);
+    this.#begin(key, now);
     taker(key);
   }
 
@@ -75,9 +95,16 @@ export class WorkQueue {
     if (this.#closed) return Promise.resolve(undefined);
     const key = this.#first();
     if (key === undefined) return new Promise((resolve) => this.#takers.push(resolve));
+    const since = this.#waiting.get(key);
     this.#waiting.delete(key);
-    this.#processing.add(key);
+    this.#begin(key, since);
     return Promise.resolve(key);
+  }
+
+  #begin(key: string, waitingSince: number | undefined): void {
+    const now = this.#clock.monotonic();
+    this.#processing.set(key, now);
+    this.#observer?.waited(now - (waitingSince ?? now));
   }
 
   /** The key that waited longest. An iterator that has once ended stays at its end. */
@@ -85,14 +112,20 @@ export class WorkQueue {
     if (this.#waiting.size === 0) return undefined;
     const next = this.#oldest.next();
     if (!next.done) return next.value;
-    this.#oldest = this.#waiting.values();
+    this.#oldest = this.#waiting.keys();
     return this.#oldest.next().value;
   }
 
   /** Gives a taken key back. */
   done(key: string): void {
     this.#processing.delete(key);
-    if (this.#again.delete(key)) this.add(key);
+    if (!this.#again.delete(key)) return;
+    // It was counted when it was added, and waits from now on.
+    const taker = this.#takers.shift();
+    if (taker) {
+      this.#begin(key, undefined);
+      taker(key);
+    } else if (!this.#closed) this.#waiting.set(key, this.#clock.monotonic());
   }
 
   close(): void {

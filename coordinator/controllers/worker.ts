@@ -5,7 +5,7 @@ import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { Slice } from '../../shared/process/slice.js';
 import type { Informers } from '../informers/informer.js';
-import { WorkQueue } from './work-queue.js';
+import { type QueueObserver, WorkQueue } from './work-queue.js';
 
 /** client-go's default per-item back-off: 5 ms doubling up to 1000 s. */
 const RETRY_BASE_MS = 5;
@@ -24,8 +24,10 @@ export type Reconcile = (key: string, turn: Turn) => Promise<void>;
 
 /** Who counts what workers do. */
 export interface QueueMeter {
-  /** A queue is there; `depth` answers how many keys wait in it. */
-  began(name: string, depth: () => number): void;
+  /** Who counts what goes through the queue of this name. */
+  observer(name: string): QueueObserver;
+  /** The queue is there, and can be looked at. */
+  began(name: string, queue: Pick<WorkQueue, 'size' | 'unfinished'>): void;
   worked(name: string, durationMs: number): void;
   retried(name: string): void;
 }
@@ -53,11 +55,11 @@ export class Worker {
   readonly #loops: Promise<void>[];
 
   constructor(options: WorkerOptions) {
-    this.queue = new WorkQueue(options.clock);
+    this.queue = new WorkQueue(options.clock, options.queueMeter?.observer(options.name));
+    options.queueMeter?.began(options.name, this.queue);
     this.#options = options;
     this.#log = options.log.child({ component: options.name });
     this.#slice = new Slice(options.clock);
-    options.queueMeter?.began(options.name, () => this.queue.size);
     this.#loops = Array.from({ length: options.concurrency ?? 2 }, () => this.#loop());
   }
 

@@ -21,8 +21,8 @@ export interface ZoneMember {
 
 export interface ZoneEvictionsParts {
   rates: EvictionRates;
-  /** This node may be emptied now. */
-  onTurn: (node: string) => void;
+  /** This node of this zone may be emptied now. */
+  onTurn: (node: string, zone: string) => void;
   /** All zones went down, or no longer are. */
   onAllDark: () => void;
   clock: Clock;
@@ -184,7 +184,7 @@ export class ZoneEvictions {
       zone.bucket = afterTaking(zone.bucket, now);
       this.forget(node);
       this.#turns.add(node);
-      this.#parts.onTurn(node);
+      this.#parts.onTurn(node, name);
     }
     this.#arm(name);
   }

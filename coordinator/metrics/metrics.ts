@@ -7,12 +7,14 @@ import { addLinkMetrics, agentsPage, type LinkMeters } from './link-metrics.js';
 import { type QueueMetrics, queueMetrics } from './queue-metrics.js';
 import { requestMetrics } from './request-metrics.js';
 import { type CommitObserver, refusedWrites, storeMetrics } from './store-metrics.js';
+import { addZoneMetrics, type EvictionObserver, evictionMetrics } from './zone-metrics.js';
 
 /** The store is there before the fleet: it is told where to count first. */
 export class Metrics {
   readonly #registry = new Registry();
   readonly onCommit: CommitObserver = storeMetrics(this.#registry);
   readonly queues: QueueMetrics = queueMetrics(this.#registry);
+  readonly onEviction: EvictionObserver = evictionMetrics(this.#registry);
   readonly onFull = refusedWrites(this.#registry);
 
   constructor() {
@@ -23,6 +25,7 @@ export class Metrics {
   /** The pages. `resources` are the names of all that is served. */
   page(parts: FleetMetricsParts & { meters: LinkMeters }, resources: ReadonlySet<string>): MetricsPage {
     addFleetMetrics(this.#registry, parts);
+    addZoneMetrics(this.#registry, parts.informers);
     addClockMetrics(this.#registry, parts.informers);
     addLinkMetrics(this.#registry, parts.meters);
     const observe = requestMetrics(this.#registry, resources);

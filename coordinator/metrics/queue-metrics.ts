@@ -4,10 +4,20 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 /** Seconds. */
 const BUCKETS = [0.0001, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
 
+/** A queue as it is now. */
+interface Queue {
+  /** Keys that wait. */
+  readonly size: number;
+  /** How long keys have been worked on that are not done yet, ms. */
+  unfinished(): number[];
+}
+
 /** What the workers tell of their queues. */
 export interface QueueMetrics {
-  /** A queue is there; `depth` answers how many keys wait in it. */
-  began(name: string, depth: () => number): void;
+  /** Who counts what goes through the queue of this name. */
+  observer(name: string): { added(): void; waited(durationMs: number): void };
+  /** A queue is there. */
+  began(name: string, queue: Queue): void;
   worked(name: string, durationMs: number): void;
   retried(name: string): void;
 }
@@ -16,28 +26,39 @@ export interface QueueMetrics {
 export function queueMetrics(registry: Registry): QueueMetrics {
   const registers = [registry];
   const labelNames = ['name'];
-  const depths = new Map<string, () => number>();
-  new Gauge({
-    ...{ name: 'workqueue_depth', help: 'Keys that wait in a queue.', labelNames, registers },
-    collect() {
-      for (const [name, depth] of depths) this.set({ name }, depth());
-    },
-  });
-  const duration = new Histogram({
-    ...{ name: 'workqueue_work_duration_seconds', help: 'How long looking at one key took.' },
-    ...{ labelNames, buckets: BUCKETS, registers },
-  });
-  const retries = new Counter({
-    ...{
-      name: 'workqueue_retries_total',
-      help: 'Looks that failed and are to be done again.',
-      labelNames,
-      registers,
-    },
-  });
+  const queues = new Map<string, Queue>();
+  const gauge = (name: string, help: string, value: (queue: Queue) => number) =>
+    new Gauge({
+      ...{ name, help, labelNames, registers },
+      collect() {
+        for (const [queue, state] of queues) this.set({ name: queue }, value(state));
+      },
+    });
+  const counter = (name: string, help: string) => new Counter({ name, help, labelNames, registers });
+  const histogram = (name: string, help: string) =>
+    new Histogram({ name, help, labelNames, buckets: BUCKETS, registers });
+  gauge('workqueue_depth', 'Keys that wait in a queue.', ({ size }) => size);
+  gauge(
+    'workqueue_unfinished_work_seconds',
+    'How long all keys together have been looked at that are not done.',
+    (queue) => queue.unfinished().reduce((sum, ms) => sum + ms / 1000, 0),
+  );
+  gauge(
+    'workqueue_longest_running_processor_seconds',
+    'How long the oldest look that is not done has taken.',
+    (queue) => Math.max(0, ...queue.unfinished()) / 1000,
+  );
+  const adds = counter('workqueue_adds_total', 'Keys that were added to a queue.');
+  const retries = counter('workqueue_retries_total', 'Looks that failed and are to be done again.');
+  const waits = histogram('workqueue_queue_duration_seconds', 'How long a key waited in a queue.');
+  const works = histogram('workqueue_work_duration_seconds', 'How long looking at one key took.');
   return {
-    began: (name, depth) => void depths.set(name, depth),
-    worked: (name, durationMs) => duration.observe({ name }, durationMs / 1000),
+    observer: (name) => ({
+      added: () => adds.inc({ name }),
+      waited: (durationMs) => waits.observe({ name }, durationMs / 1000),
+    }),
+    began: (name, queue) => void queues.set(name, queue),
+    worked: (name, durationMs) => works.observe({ name }, durationMs / 1000),
     retried: (name) => retries.inc({ name }),
   };
 }

@@ -54,7 +54,13 @@ test('the page holds the fleet, the requests and the commits, in a form that Pro
   );
   assert.ok(value('everynode_store_writes_total') > NODES);
   assert.ok(value('everynode_link_bytes_total{direction="up",cause="status"}') > 0);
-  assert.ok(value('workqueue_work_duration_seconds_count{name="daemonset-node"}') >= NODES);
+  for (const name of ['adds_total', 'queue_duration_seconds_count', 'work_duration_seconds_count'])
+    assert.ok(value(`workqueue_${name}{name="daemonset-node"}`) >= NODES, name);
+  for (const name of ['unfinished_work_seconds', 'longest_running_processor_seconds'])
+    assert.ok(value(`workqueue_${name}{name="daemonset-node"}`) < 60, name);
+  assert.equal(value('node_collector_zone_size{zone=""}'), NODES);
+  assert.equal(value('node_collector_zone_health{zone=""}'), 100);
+  assert.equal(value('node_collector_unhealthy_nodes_in_zone{zone=""}'), 0);
   assert.ok(value('process_resident_memory_bytes') > 0);
 });
 
