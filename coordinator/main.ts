@@ -42,6 +42,7 @@ import { type CoordinatorSettings, evictionRatesOf, gracesOf } from './settings.
 import { BACKUPS_DIRECTORY } from './store/backup.js';
 import { loadSealKeys } from './store/seal-keys.js';
 import { openSqliteStore } from './store/sqlite-store.js';
+import { roomToStart, StartReserve } from './store/start-room.js';
 import type { Store } from './store/store.js';
 import { ValueSeal } from './store/value-seal.js';
 
@@ -65,6 +66,7 @@ export async function startCoordinator(
   const clock = systemClock;
   const { data } = settings;
   const metrics = new Metrics();
+  await roomToStart({ dataDir: data, clock, log });
   const store = await openStore(settings, log, metrics);
   const sealKey = await loadSealKey(join(data, 'pki'));
   const authority = new CertificateAuthority(() => api.pki, clock);
@@ -115,6 +117,7 @@ export async function startCoordinator(
         }),
       ),
       api,
+      new StartReserve({ dataDir: data, clock, log }),
       // Stopped first: the port closes only when the sockets that the hub holds are gone.
       { name: 'hub', stop: () => hub.stop() },
     ],

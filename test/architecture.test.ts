@@ -214,6 +214,7 @@ const OWN_TIME = [
   'coordinator/cli/',
   'coordinator/hub/join-token.ts',
   'coordinator/store/sqlite-',
+  'coordinator/store/start-room.ts',
   'coordinator/store/memory-store.ts',
   'coordinator/api/',
   'console/',

@@ -78,7 +78,8 @@ test('a coordinator and a host whose disks are full go on, say so, and recover b
     disks.push(disk);
   }
   const [ofCoordinator, ofHost] = disks as [SmallDisk, SmallDisk];
-  const data = join(ofCoordinator.path, 'data');
+  // Its log is beside it, on another disk.
+  const data = ofCoordinator.path;
   const coordinator = await startCoordinatorProcess(data);
   running.push(coordinator);
   const api = apiClientFromKubeconfig(coordinator.kubeconfigPath);
@@ -112,7 +113,7 @@ test('a coordinator and a host whose disks are full go on, say so, and recover b
       await until(told, { ...PATIENCE, what: 'the event' });
       assert.equal(await isReady(), true);
       // What empties a disk has to get through.
-      await api.request('DELETE', `${PODS}/p0?gracePeriodSeconds=0`);
+      await api.request('DELETE', `${PODS}/p0`, { gracePeriodSeconds: 0 });
       await api.request('POST', PODS, pod('last'));
       await until(async () => (await phaseOf(api, 'last')) === 'Running', { ...PATIENCE, what: 'last' });
       ofHost.free();
@@ -160,5 +161,38 @@ test('a coordinator and a host whose disks are full go on, say so, and recover b
     const again = await startCoordinatorProcess(data);
     running.push(again);
     assert.deepEqual(await names(apiClientFromKubeconfig(again.kubeconfigPath)), before);
+    await again.end('SIGTERM');
+  });
+
+  await context.test('a coordinator that starts on a full disk serves what is stored', async () => {
+    await until(() => existsSync(join(data, 'reserve')), { ...PATIENCE, what: 'the reserve' });
+    ofCoordinator.fill();
+    const started = await startCoordinatorProcess(data);
+    running.push(started);
+    const client = apiClientFromKubeconfig(started.kubeconfigPath);
+    assert.ok((await client.request<List<object>>('GET', CONFIG_MAPS)).items.length > 0);
+    let written = 0;
+    const refused = await untilRefused(ofCoordinator, async () => {
+      await client.request('POST', CONFIG_MAPS, configMap(`full-${written}`, 'x'.repeat(30_000)));
+      written += 1;
+    });
+    assert.equal(refused.code, 503);
+    ofCoordinator.free();
+    await client.request('POST', CONFIG_MAPS, configMap('room'));
+    await started.end('SIGTERM');
+  });
+
+  await context.test('without its reserve it says what it lacks, and serves when there is room', async () => {
+    rmSync(join(data, 'reserve'), { force: true });
+    ofCoordinator.fill();
+    const log = `${data}-coordinator.log`;
+    rmSync(log);
+    const starting = startCoordinatorProcess(data);
+    const isWaiting = () => existsSync(log) && readFileSync(log, 'utf8').includes('waiting for room');
+    await until(isWaiting, { ...PATIENCE, what: 'its word' });
+    ofCoordinator.free();
+    const started = await starting;
+    running.push(started);
+    await started.end('SIGTERM');
   });
 });

@@ -1,0 +1,85 @@
+/**
+ * Room in which a coordinator can start on a disk that others have filled: a file that is given up then. So what is stored can be read,
+ * and hosts keep their links, while writes are refused.
+ */
+import { rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock, Timer } from '../../shared/process/clock.js';
+import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
+import type { Logger } from '../../shared/process/log.js';
+
+/** SQLite's shared memory, a first piece of its log, and the small files that a start may write anew. */
+const NEEDED_BYTES = 2 ** 20;
+const RESERVE_BYTES = 2 * NEEDED_BYTES;
+/** Until the reserve is taken back, or tried to be. */
+const REFILL_MS = 60_000;
+/** How often room is looked for, and for how long: a service manager that starts us anew at once would soon give up. */
+const LOOK_MS = 1_000;
+const PATIENCE_MS = 60_000;
+
+export interface StartRoomParts {
+  /** Need not be there yet. */
+  dataDir: string;
+  clock: Clock;
+  log: Logger;
+}
+
+const reserveOf = (dataDir: string): string => join(dataDir, 'reserve');
+
+/**
+ * Resolves when there is room to start, given by the reserve or by those who filled the disk. Throws ExitError with one sentence when there
+ * is none for a minute.
+ */
+export async function roomToStart({ dataDir, clock, log }: StartRoomParts): Promise<void> {
+  if (await hasRoom(dataDir)) return;
+  await rm(reserveOf(dataDir), { force: true });
+  if (await hasRoom(dataDir)) {
+    log.error({ dataDir }, 'the disk is full: the reserve is used, so that what is stored can be read');
+    return;
+  }
+  log.error({ dataDir, neededBytes: NEEDED_BYTES }, 'the disk is full: waiting for room to start in');
+  const deadline = clock.monotonic() + PATIENCE_MS;
+  while (!(await hasRoom(dataDir))) {
+    if (clock.monotonic() > deadline) {
+      const text = `The disk of ${dataDir} is full: the coordinator needs ${NEEDED_BYTES / 2 ** 20} MiB there to start.`;
+      throw new ExitError(EXIT_CODES.environment, text);
+    }
+    await sleep(LOOK_MS);
+  }
+}
+
+/** Keeps the room while the coordinator runs. */
+export class StartReserve {
+  readonly name = 'start reserve';
+  readonly #parts: StartRoomParts;
+  #timer: Timer | undefined;
+
+  constructor(parts: StartRoomParts) {
+    this.#parts = parts;
+  }
+
+  /** Takes it, if it is not there; where there is no room it is tried again. */
+  async start(): Promise<void> {
+    const path = reserveOf(this.#parts.dataDir);
+    try {
+      if ((await stat(path).catch(() => undefined))?.size === RESERVE_BYTES) return;
+      // Written, not only made long: a hole takes no room.
+      await writeFile(path, Buffer.alloc(RESERVE_BYTES, 1), { mode: 0o600 });
+    } catch (error) {
+      this.#parts.log.debug({ err: error }, 'no room for the reserve');
+      await rm(path, { force: true }).catch(() => undefined);
+      this.#timer = this.#parts.clock.after(REFILL_MS, () => void this.start());
+    }
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+  }
+}
+
+/** A directory that is not there is for others to judge. */
+async function hasRoom(dataDir: string): Promise<boolean> {
+  const disk = await statfs(dataDir).catch(() => undefined);
+  return disk === undefined || disk.bavail * disk.bsize >= NEEDED_BYTES;
+}
