@@ -27,7 +27,12 @@ const MAX_ERROR_RETRY_MS = 30_000;
 
 /** What the workers of all Pods answer one of them. */
 export interface PodSiblings {
-  /** Containers of a Pod that `gone` took from the same owner still run. */
+  /**
+   * Resolves when the engine has told of the Pods that it alone knows: a cache that could not be written holds Pods whose successors
+   * may be among them. Rejects as the driver does.
+   */
+  leftoversKnown(): Promise<void>;
+  /** Containers of another Pod of the same owner still run, which `gone` took or which the engine alone knows. */
   hasPredecessor(held: HeldPod): boolean;
   /** Host ports of the Pods that were here before it and still run. */
   takenPorts(held: HeldPod): HostPort[];
@@ -211,6 +216,7 @@ export class PodWorker {
       messages[container.id] = await lastWordsOf(this.#host, held.pod, container);
     }
     this.#memory.prune(containers);
+    if (containers.length === 0) await this.#siblings.leftoversKnown();
     return containers;
   }
 

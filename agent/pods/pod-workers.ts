@@ -31,6 +31,8 @@ export class PodWorkers {
   readonly #workers = new Map<string, PodWorker>();
   /** Pods that only the engine knows, by uid. */
   #leftovers = new Map<string, ObservedContainer[]>();
+  /** That the engine has told of them in this life of the agent. */
+  #firstLook: Promise<void> | undefined;
 
   constructor(source: PodSource, host: PodHost) {
     this.#source = source;
@@ -132,6 +134,15 @@ export class PodWorkers {
     await this.#sweep((uid) => isKnown(uid) || this.#leftovers.has(uid));
   }
 
+  /** One that fails is tried again by who asks again. */
+  #leftoversKnown(): Promise<void> {
+    this.#firstLook ??= this.findLeftovers().catch((error: unknown) => {
+      this.#firstLook = undefined;
+      throw error;
+    });
+    return this.#firstLook;
+  }
+
   /** Folders of Pods without containers that nobody knows: an agent that died between two steps left them. */
   async #sweep(isKnown: (uid: string) => boolean): Promise<void> {
     const { volumes, log } = this.#host;
@@ -167,6 +178,7 @@ export class PodWorkers {
       return;
     }
     const worker = new PodWorker(held, this.#host, {
+      leftoversKnown: () => this.#leftoversKnown(),
       hasPredecessor: (own) => this.#hasPredecessor(own),
       takenPorts: (own) => this.#takenPorts(own),
       onFinished: (own) => this.#onFinished(own),

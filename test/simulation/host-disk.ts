@@ -35,7 +35,7 @@ export class HostDisk {
       read: () => life.do(() => this.#cache),
       write: (text) =>
         life.do(() => {
-          if (this.isFull) throw new Error('ENOSPC: no space left on device');
+          if (this.isFull) throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
           this.#cache = text;
         }),
       setAside: (mark) =>

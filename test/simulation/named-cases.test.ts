@@ -301,6 +301,15 @@ describe('the simulation found', () => {
       3,
     ));
 
+  test('a host whose disk had been full for long started a Pod of before beside its successor, of whom the engine alone knew', () =>
+    unbroken(1, [
+      after(1, daemonSet('app:1')),
+      after(9, { kind: 'fill host disk', node: 'host-1', forMs: 90 * SECOND }),
+      after(1, setImage('app:2')),
+      after(20, { kind: 'kill agent', node: 'host-1', doom: KILLED, downMs: SECOND, damagesCache: false }),
+      after(9, { kind: 'cut cable', node: 'host-1', forMs: 60 * SECOND }),
+    ]));
+
   test('a host whose disk had been full started a Pod again that it had ended: what it held was never written', () =>
     unbroken(1, [
       after(1, daemonSet('app:1')),
