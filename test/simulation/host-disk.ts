@@ -35,7 +35,8 @@ export class HostDisk {
       read: () => life.do(() => this.#cache),
       write: (text) =>
         life.do(() => {
-          if (this.isFull) throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+          if (this.isFull)
+            throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
           this.#cache = text;
         }),
       setAside: (mark) =>
