@@ -21,6 +21,7 @@ export interface Occurrence {
   counted?: Counted;
 }
 
+/** Subjects that are remembered, upstream's size of each of its caches. */
 const CACHE_SIZE = 4_096;
 /** Of an Event's name, 253 characters, the part that is its object's. */
 const MAX_NAME_PART = 236;
@@ -30,37 +31,49 @@ const SIMILAR_INTERVAL_MS = 600_000;
 /** Events about one object by one component: 25 at once, then one in 5 minutes. */
 const BURST = 25;
 const REFILL_MS = 300_000;
+/** Kept of one subject: a host may send any reason. */
+const MOST_REASONS = 32;
+const MOST_EVENTS = 2 * SIMILAR_LIMIT;
 
+/** Events of one type and reason about one subject. */
 interface Similar {
-  messages: Set<string>;
+  type: string;
+  reason: string;
+  /** Different ones, of late. */
+  messages: string[];
   lastAt: number;
+  /** The newest state of each, oldest first; those that were combined are one. */
+  events: KubeEvent[];
+  combined?: KubeEvent;
 }
 
-interface Bucket {
+/** What one component has said about one object. Lists, not maps: nearly all of them are of one or two. */
+interface Subject {
   tokens: number;
   filledAt: number;
+  reasons: Similar[];
 }
 
 export class EventCorrelator {
-  readonly #similar = new RecentMap<Similar>(CACHE_SIZE);
-  readonly #counted = new RecentMap<KubeEvent>(CACHE_SIZE);
-  readonly #buckets = new RecentMap<Bucket>(CACHE_SIZE);
+  readonly #subjects = new RecentMap<Subject>(CACHE_SIZE);
   #serial = 0;
 
   /** The Event to store: a new one with count 1, or an earlier one counted up. Undefined: too many, say nothing. `now` in ms. */
   correlate(occurrence: Occurrence, now: number): KubeEvent | undefined {
-    const source = `${occurrence.component}/${subjectOf(occurrence.about)}`;
-    const similarKey = `${source}/${occurrence.type}/${occurrence.reason}`;
-    const combined = this.#isOneOfMany(similarKey, occurrence.message, now);
+    const key = subjectOf(occurrence);
+    const subject = this.#subjects.get(key) ?? { tokens: BURST, filledAt: now, reasons: [] };
+    this.#subjects.set(key, subject);
+    const similar = similarOf(subject, occurrence, now);
+    const combined = isOneOfMany(similar, occurrence.message, now);
     const message = combined ? `(combined from similar events): ${occurrence.message}` : occurrence.message;
-    const key = combined ? similarKey : `${similarKey}/${message}`;
-    const earlier = this.#counted.get(key);
+    const earlier = combined ? similar.combined : similar.events.find((event) => event.message === message);
     const counted = occurrence.counted ?? { count: 1, firstAt: now, lastAt: now };
     const event = earlier
       ? countUp(earlier, message, counted)
       : this.#newEvent({ ...occurrence, message, counted }, now);
-    this.#counted.set(key, event);
-    return this.#mayPass(source, now) ? event : undefined;
+    if (combined) similar.combined = event;
+    else remember(similar.events, earlier, event, MOST_EVENTS);
+    return mayPass(subject, now) ? event : undefined;
   }
 
   #newEvent(
@@ -90,30 +103,42 @@ export class EventCorrelator {
       reportingInstance: '',
     };
   }
-
-  #isOneOfMany(key: string, message: string, now: number): boolean {
-    const known = this.#similar.get(key);
-    const fresh = !known || now - known.lastAt > SIMILAR_INTERVAL_MS;
-    const similar = fresh ? { messages: new Set<string>(), lastAt: now } : known;
-    similar.lastAt = now;
-    const isMany = !similar.messages.has(message) && similar.messages.size >= SIMILAR_LIMIT - 1;
-    if (!isMany) similar.messages.add(message);
-    this.#similar.set(key, similar);
-    return isMany;
-  }
-
-  #mayPass(source: string, now: number): boolean {
-    const bucket = this.#buckets.get(source) ?? { tokens: BURST, filledAt: now };
-    const tokens = Math.min(BURST, bucket.tokens + (now - bucket.filledAt) / REFILL_MS);
-    const passes = tokens >= 1;
-    this.#buckets.set(source, { tokens: passes ? tokens - 1 : tokens, filledAt: now });
-    return passes;
-  }
 }
 
-/** Names the object, or the part of one, that an Event is about. */
-function subjectOf({ kind, namespace, name, uid, fieldPath }: ObjectReference): string {
-  return `${kind}/${namespace}/${name}/${uid}/${fieldPath}`;
+/** Names the object, or the part of one, that an Event is about, and who tells of it. */
+function subjectOf({ component, about: { kind, namespace, name, uid, fieldPath } }: Occurrence): string {
+  return `${component}/${kind}/${namespace}/${name}/${uid}/${fieldPath}`;
+}
+
+function similarOf({ reasons }: Subject, { type, reason }: Occurrence, now: number): Similar {
+  const known = reasons.find((similar) => similar.reason === reason && similar.type === type);
+  if (known) return known;
+  const similar: Similar = { type, reason, messages: [], lastAt: now, events: [] };
+  remember(reasons, undefined, similar, MOST_REASONS);
+  return similar;
+}
+
+/** Puts an entry in the place of an earlier one, or behind all others, of which the first goes when they are too many. */
+function remember<T>(entries: T[], earlier: T | undefined, entry: T, most: number): void {
+  if (earlier !== undefined) entries[entries.indexOf(earlier)] = entry;
+  else if (entries.push(entry) > most) entries.shift();
+}
+
+function isOneOfMany(similar: Similar, message: string, now: number): boolean {
+  if (now - similar.lastAt > SIMILAR_INTERVAL_MS) similar.messages = [];
+  similar.lastAt = now;
+  if (similar.messages.includes(message)) return false;
+  if (similar.messages.length >= SIMILAR_LIMIT - 1) return true;
+  similar.messages.push(message);
+  return false;
+}
+
+function mayPass(subject: Subject, now: number): boolean {
+  const tokens = Math.min(BURST, subject.tokens + (now - subject.filledAt) / REFILL_MS);
+  const passes = tokens >= 1;
+  subject.tokens = passes ? tokens - 1 : tokens;
+  subject.filledAt = now;
+  return passes;
 }
 
 function countUp(earlier: KubeEvent, message: string, { count, lastAt }: Counted): KubeEvent {

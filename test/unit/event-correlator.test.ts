@@ -10,6 +10,7 @@ const occurrence = (message: string, name = 'web'): Occurrence => ({
   message,
 });
 const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 
 describe('event correlator', () => {
   let correlator: EventCorrelator;
@@ -59,6 +60,16 @@ describe('event correlator', () => {
     assert.equal(Array.from({ length: 40 }, told).filter(Boolean).length, 25);
     now = 5 * MINUTE;
     assert.deepEqual([told(), told()], [true, false]);
+  });
+
+  test('of one object only the reasons of late are remembered', () => {
+    const told = (reason: string) => correlator.correlate({ ...occurrence('a'), reason }, 0)?.metadata.name;
+    const first = told('Reason0');
+    const names = Array.from({ length: 20 }, () => told('Reason0'));
+    assert.deepEqual(new Set(names), new Set([first]));
+    for (let index = 1; index <= 100; index++) told(`Reason${index}`);
+    const later = correlator.correlate({ ...occurrence('a'), reason: 'Reason0' }, HOUR);
+    assert.deepEqual([later?.metadata.name === first, later?.count], [false, 1]);
   });
 
   test('an event about a cluster-scoped object lies in the namespace default', () => {
