@@ -17,14 +17,24 @@ function goEscape(character: string): string {
 /** Where the status begins in values that were encoded here. */
 const statusOffsets = new WeakMap<Buffer, number>();
 
-const asGoWrites = (json: string): string => json.replace(ESCAPED_BY_GO, goEscape);
+/** Few texts have any of them, and looking for each is ten times as fast as the pattern. */
+function asGoWrites(json: string): string {
+  const isPlain =
+    !json.includes('<') &&
+    !json.includes('>') &&
+    !json.includes('&') &&
+    !json.includes('\u2028') &&
+    !json.includes('\u2029');
+  return isPlain ? json : json.replace(ESCAPED_BY_GO, goEscape);
+}
 
 /**
  * Compact JSON that begins with apiVersion, kind and metadata, without resourceVersion, and ends with the status: the
  * form of a stored value.
  */
 export function encodeObject(object: KubeObject & { status?: unknown }): Buffer {
-  return join(headOf(object), tailOf(object));
+  // Events have no status, and they are most of what is written in a fan-out.
+  return object.status === undefined ? ownBytes(wholeOf(object)) : join(headOf(object), tailOf(object));
 }
 
 /** `object`, which differs from the one stored in nothing but its status: only that is encoded. */
@@ -39,23 +49,32 @@ export function encodeNewStatus(stored: Buffer, object: KubeObject & { status?: 
   return encoded;
 }
 
-/** All but the status and the closing brace. */
-function headOf(object: KubeObject & { status?: unknown }): string {
+/** All but the status. */
+function wholeOf(object: KubeObject & { status?: unknown }): string {
   const { apiVersion, kind, metadata, status: _status, ...rest } = object;
   const { resourceVersion: _known, ...stored } = metadata;
-  return asGoWrites(JSON.stringify({ apiVersion, kind, metadata: stored, ...rest })).slice(0, -1);
+  return asGoWrites(JSON.stringify({ apiVersion, kind, metadata: stored, ...rest }));
+}
+
+/** All but the status and the closing brace. */
+function headOf(object: KubeObject & { status?: unknown }): string {
+  return wholeOf(object).slice(0, -1);
 }
 
 function tailOf({ status }: { status?: unknown }): string {
   return status === undefined ? '}' : `,"status":${asGoWrites(JSON.stringify(status))}}`;
 }
 
-/** In memory of its own: a value lives for long, and in a pool it would keep 8 KiB of its short-lived neighbours. */
 function join(head: string, tail: string): Buffer {
-  const text = head + tail;
+  const encoded = ownBytes(head + tail);
+  statusOffsets.set(encoded, encoded.length - Buffer.byteLength(tail));
+  return encoded;
+}
+
+/** In memory of its own: a value lives for long, and in a pool it would keep 8 KiB of its short-lived neighbours. */
+function ownBytes(text: string): Buffer {
   const encoded = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
   encoded.write(text);
-  statusOffsets.set(encoded, encoded.length - Buffer.byteLength(tail));
   return encoded;
 }
 

@@ -59,6 +59,20 @@ test('what Go escapes is escaped, and reads the same', () => {
   assert.deepEqual(JSON.parse(bytes.toString()), object);
 });
 
+test('each of the characters that Go escapes is escaped where it stands alone', () => {
+  for (const character of ['<', '>', '&', '\u2028', '\u2029']) {
+    const object = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'a' },
+      data: { text: character },
+    };
+    const bytes = encodeObject(object);
+    assert.ok(!bytes.includes(character), JSON.stringify(character));
+    assert.deepEqual(JSON.parse(bytes.toString()), object);
+  }
+});
+
 test('metadata read alone is the metadata of the whole', () => {
   fc.assert(
     fc.property(OBJECT, (object) => {
