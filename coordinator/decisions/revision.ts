@@ -108,12 +108,23 @@ export function revisionHash(template: PodTemplateSpec, collisionCount: number |
   return digits.replace(/[0-9]/g, (digit) => SAFE_DIGITS[Number(digit)] ?? '');
 }
 
-/** The revisions that hold exactly this template. */
+/** Texts of templates: each look at a DaemonSet asks, and its template is another object when it changes. */
+const dataTexts = new WeakMap<PodTemplateSpec, string>();
+
+function dataText(template: PodTemplateSpec): string {
+  const known = dataTexts.get(template);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(revisionData(template));
+  dataTexts.set(template, text);
+  return text;
+}
+
+/** The revisions that hold exactly this template, which is not to change any more. */
 export function holdingTemplate(
   revisions: readonly ControllerRevision[],
   template: PodTemplateSpec,
 ): ControllerRevision[] {
-  const data = JSON.stringify(revisionData(template));
+  const data = dataText(template);
   return revisions.filter((revision) => JSON.stringify(revision.data) === data);
 }
 
