@@ -114,6 +114,7 @@ export function createCore(host: CoreHost): Core {
           ...(host.onEviction ? { onEviction: host.onEviction } : {}),
           ...shared,
           rollouts,
+          heard: hub.heard,
           ...(host.evictionRates ? { rates: host.evictionRates } : {}),
           ...restoredEra,
           ...heldUntil,

@@ -30,7 +30,7 @@ const GREETING_TIMEOUT_MS = 45_000;
 /** Status of an upgrade that was refused for want of a proof. */
 const UNAUTHORIZED = 401;
 /** A link that lived so long counts as a success: the next break starts with the shortest wait. */
-const SETTLED_MS = 30_000;
+const SETTLED_MS = 10_000;
 
 /** Who this agent process is. */
 export interface AgentIdentity {

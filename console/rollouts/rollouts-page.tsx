@@ -19,6 +19,7 @@ const ORDER: readonly RolloutPhase[] = [
   'Progressing',
   'Soaking',
   'AwaitingWindow',
+  'AwaitingHosts',
   'RolledBack',
   'Completed',
 ];

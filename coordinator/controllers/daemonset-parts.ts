@@ -4,6 +4,7 @@ import type { Logger } from '../../shared/process/log.js';
 import type { Informers } from '../informers/informer.js';
 import type { Registry } from '../registry/registry.js';
 import type { RecordEvent } from './event-recorder.js';
+import type { HeardSinceStart } from './heard-since-start.js';
 import type { PodReservations } from './node-ledger.js';
 import type { RolloutBoard } from './rollout-board.js';
 import type { QueueMeter } from './worker.js';
@@ -20,6 +21,8 @@ export interface DaemonSetParts {
   rollouts: RolloutBoard;
   /** The store's era, when it was restored: Pods are made on those nodes only whose hosts were heard in it (`HEARD_IN_ERA`). */
   restoredEra?: string;
+  /** Absent: all hosts were heard. */
+  heard?: HeardSinceStart;
   /** Absent: nobody counts. */
   queueMeter?: QueueMeter;
   clock: Clock;

@@ -30,6 +30,7 @@ const UNDER_WAY: ReadonlySet<RolloutPhase> = new Set([
   'Soaking',
   'AwaitingApproval',
   'AwaitingWindow',
+  'AwaitingHosts',
 ]);
 
 /** One site's hosts; all are one where no site has limits of its own. */

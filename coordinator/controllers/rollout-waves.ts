@@ -11,6 +11,7 @@ import {
   type Lane,
   type LaneRules,
   laneOf,
+  mayHaveBegunAt,
   type NodeFacts,
 } from '../decisions/rollout-lane.js';
 import type { RolloutMemory, WaveCounts } from '../decisions/rollout-memory.js';
@@ -268,7 +269,8 @@ export class RolloutWaves {
     const wave = this.#placed.get(name)?.wave;
     wave?.forgive(name);
     if (lane !== 'failed') {
-      this.#agenda.set(name, deadlineOf(facts, rules));
+      const at = lane === 'deferred' ? mayHaveBegunAt(facts) : deadlineOf(facts, rules);
+      this.#agenda.set(name, at);
       return;
     }
     const { withinMs } = rules;

@@ -10,7 +10,7 @@ import type { Rollout, RolloutStatus, SteeringStatus } from '../../shared/kube/r
 import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/workload.js';
 import { inSlices, Slice } from '../../shared/process/slice.js';
-import { contactOf, lostSince } from '../decisions/contact.js';
+import { awaySince, contactOf, lostSince } from '../decisions/contact.js';
 import { hostTurnTerms, isAmong } from '../decisions/host-turn-terms.js';
 import type { NodeStanding } from '../decisions/node-facts.js';
 import { type PodPace, podPace } from '../decisions/pod-pace.js';
@@ -66,6 +66,7 @@ export class Rollouts {
     this.#prePulls = new PrePulls(parts, moved);
     this.#history = new RolloutHistory(parts);
     parts.informers.nodes.onChange((change) => this.#nodeChanged(change, moved));
+    parts.heard?.onHeard((name) => this.#standsElse(name, moved));
   }
 
   /** The first by name, of those of the namespace that select the DaemonSet. */
@@ -206,7 +207,10 @@ export class Rollouts {
     if (present?.tally === tally && present.policy === `${uid}/${generation}`) return present;
     this.forget(daemonSet);
     const { informers, clock } = this.#parts;
-    const standing = (name: string) => standingOf(informers.nodes.get({ name }));
+    const standing = (name: string) => ({
+      ...standingOf(informers.nodes.get({ name })),
+      ...this.#hearing(name),
+    });
     const nodes = await this.#ranked(daemonSet, tally);
     const draw = { nodes, revision: tally.subject.current.hash, standing, now: () => clock.now() };
     const slice = new Slice(clock);
@@ -240,9 +244,19 @@ export class Rollouts {
 
   #nodeChanged({ previous, current }: ObjectChange<Node>, moved: (fleetKey: string) => void): void {
     if (!previous || !current || isSameStanding(previous, current)) return;
-    for (const { waves, key } of this.#drawn.values()) {
-      if (waves.nodeChanged(current.metadata.name)) moved(key);
-    }
+    this.#standsElse(current.metadata.name, moved);
+  }
+
+  #standsElse(name: string, moved: (fleetKey: string) => void): void {
+    for (const { waves, key } of this.#drawn.values()) if (waves.nodeChanged(name)) moved(key);
+  }
+
+  /** What is known of a host since the coordinator's start. */
+  #hearing(name: string): Pick<NodeStanding, 'isAwaited' | 'heardAt'> {
+    const { heard } = this.#parts;
+    const heardAt = heard?.heardAt(name);
+    if (heardAt !== undefined) return { heardAt };
+    return heard?.isAwaited(name) ? { isAwaited: true } : {};
   }
 }
 
@@ -264,9 +278,11 @@ function whoHaveNotMoved(turns: Turns, waves: RolloutWaves): () => Turns {
 export function standingOf(node: Node | undefined): NodeStanding {
   if (!node) return { contact: 'here' };
   const lostAt = lostSince(node);
+  const downSince = awaySince(node);
   return {
     contact: contactOf(node),
     labels: node.metadata.labels,
+    ...(downSince === undefined ? {} : { awaySince: downSince }),
     ...(lostAt === undefined ? {} : { lostAt }),
   };
 }

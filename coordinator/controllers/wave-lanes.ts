@@ -10,18 +10,22 @@ export const OLD: readonly Lane[] = [
   'oldUnavailable',
   'retiringAvailable',
   'retiringUnavailable',
+  'awaitedAvailable',
+  'awaitedUnavailable',
   'outsideAvailable',
   'outsideUnavailable',
   'outsideRetiring',
   'pairAvailable',
   'pairUnavailable',
   'deferred',
+  'deferredTurned',
   'skipped',
 ];
 
 /** Lanes whose nodes hold one of the revision. */
 const TOUCHED: readonly Lane[] = [
   'newAvailable',
+  'awaitedUpdated',
   'outsideUpdated',
   'newUnavailable',
   'pairAvailable',
@@ -45,11 +49,18 @@ const IN_PROGRESS: readonly Lane[] = [
 /** Lanes whose nodes are part of the wave for upstream's choice, besides those of situations. */
 const HELD: readonly Lane[] = [
   'again',
+  'deferredTurned',
+  'awaitedAvailable',
+  'awaitedUnavailable',
+  'awaitedUpdated',
   'outsideAvailable',
   'outsideUnavailable',
   'outsideUpdated',
   'outsideWithheld',
 ];
+
+/** Lanes of `HELD` whose nodes have no available Pod, or may have none at any moment. */
+const UNAVAILABLE: readonly Lane[] = ['again', 'deferredTurned', 'awaitedUnavailable', 'outsideUnavailable'];
 
 /** Lanes whose old Pod is where none belongs any more. */
 const RETIRING: readonly Lane[] = ['retiringAvailable', 'retiringUnavailable'];
@@ -60,6 +71,8 @@ const COVERED: readonly Lane[] = [
   'oldAvailable',
   'pairAvailable',
   'retiringAvailable',
+  'awaitedAvailable',
+  'awaitedUpdated',
   'outsideAvailable',
   'outsideUpdated',
 ];
@@ -109,11 +122,13 @@ export class WaveLanes {
     const { lanes } = this;
     return {
       nodes: this.#size(LANES),
-      updated: lanes.newAvailable.size + lanes.outsideUpdated.size,
+      updated: lanes.newAvailable.size + lanes.outsideUpdated.size + lanes.awaitedUpdated.size,
       failed: lanes.failed.size,
-      deferred: lanes.deferred.size,
+      deferred: lanes.deferred.size + lanes.deferredTurned.size,
       outsideWindow: this.#size(OUTSIDE),
       skipped: lanes.skipped.size,
+      awaited: lanes.awaitedAvailable.size + lanes.awaitedUnavailable.size,
+      awaitedUpdated: lanes.awaitedUpdated.size,
       old: this.#size(OLD),
       touched: this.#size(TOUCHED),
       failures: this.#failures.size,
@@ -133,7 +148,7 @@ export class WaveLanes {
   get fleet(): Fleet {
     const { lanes } = this;
     const desired = this.#size(SITUATIONS) + this.#size(HELD);
-    const alsoUnavailable = lanes.again.size + lanes.outsideUnavailable.size;
+    const alsoUnavailable = this.#size(UNAVAILABLE);
     const covered = this.#size(COVERED) + this.#size(RETIRING);
     return { nodes: lanes, desired, covered, alsoUnavailable };
   }

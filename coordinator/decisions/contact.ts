@@ -13,6 +13,13 @@ export function lostSince({ status }: Pick<Node, 'status'>): number | undefined 
   return Date.parse(ready.lastTransitionTime);
 }
 
+/** Since when the link to its agent is down, ms since the epoch; undefined while it is up. */
+export function awaySince({ status }: Pick<Node, 'status'>): number | undefined {
+  const connected = findCondition(status?.conditions, CONNECTED);
+  if (connected?.status !== 'False' || !connected.lastTransitionTime) return undefined;
+  return Date.parse(connected.lastTransitionTime);
+}
+
 export function contactOf({ status }: Pick<Node, 'status'>): Contact {
   if (findCondition(status?.conditions, 'Ready')?.status === 'Unknown') return 'lost';
   return findCondition(status?.conditions, CONNECTED)?.status === 'False' ? 'away' : 'here';

@@ -42,6 +42,10 @@ export interface PendingTurn {
   waiting?: TurnWait;
   waitingSince?: number;
   forced: boolean;
+  /** When it may begin, ms; absent: at any time. */
+  windows?: readonly { from: number; until: number }[];
+  /** When the host's 'not now' holds no longer, ms; absent: it says nothing of the kind. */
+  holdEndsAt?: number;
   /** When the last of its windows closes, ms; absent: it may begin at any time. */
   until?: number;
   /** It was taken back. `Unheard`: the host may begin it all the same, until it says that it knows. */
@@ -116,12 +120,19 @@ function pendingTurnOf(pod: Pod, current: CurrentRevision): PendingTurn | undefi
   if (!turn && withdrawn === undefined) return undefined;
   const waiting = condition?.reason === WITHDRAWN ? undefined : (condition?.reason as TurnWait | undefined);
   const waitingSince = Date.parse(condition?.lastTransitionTime ?? '');
-  const ends = turn?.windows?.map(({ until }) => Date.parse(until));
+  const windows = turn?.windows?.map(({ from, until }) => ({
+    from: Date.parse(from),
+    until: Date.parse(until),
+  }));
+  const forced = turn?.forcedBy !== undefined;
+  const holdMs = forced ? 0 : (turn?.maxHoldSeconds ?? 0) * 1000;
+  const isHeld = waiting === 'HeldLocally' && !Number.isNaN(waitingSince);
   return {
     ...(waiting && { waiting }),
     ...(waiting && !Number.isNaN(waitingSince) && { waitingSince }),
-    forced: turn?.forcedBy !== undefined,
-    ...(ends && { until: Math.max(0, ...ends) }),
+    forced,
+    ...(windows && { windows, until: Math.max(0, ...windows.map(({ until }) => until)) }),
+    ...(isHeld && { holdEndsAt: waitingSince + holdMs }),
     ...(withdrawn !== undefined && { withdrawn: isHeard ? 'Heard' : 'Unheard' }),
     ...(turn && !isPodUpdated(turn.successor.metadata.labels, current) && { isOutdated: true }),
   };

@@ -27,6 +27,10 @@ export const HOLD_WORDINGS: Readonly<Record<HoldCode, Wording>> = {
     advice: (subject) =>
       `if it cannot wait: ${steer('override-windows', ` ${subject.node} --reason WHY`)(subject)}`,
   },
+  NotHeardYet: {
+    does: 'waits with its old Pod on',
+    advice: () => 'it goes on once its host is heard, or is deferred when that takes too long',
+  },
   HeldLocally: {
     does: 'is held back by its host on',
     advice: (subject) =>

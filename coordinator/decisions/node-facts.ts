@@ -8,13 +8,19 @@ import type { NodeFacts } from './rollout-lane.js';
 /** What is known of a node besides its Pods. */
 export interface NodeStanding {
   contact: Contact;
+  /** Since when the link to its agent is down. */
+  awaySince?: number;
   /** Since when nobody knows its state. */
   lostAt?: number;
   labels?: Labels | undefined;
+  /** The coordinator has started, and has yet to hear of it. */
+  isAwaited?: boolean;
+  /** When it was heard first after that. */
+  heardAt?: number;
 }
 
 /** Times from which deadlines count. */
-const COUNTED_FROM = ['lostAt', 'troubleAt', 'newPodAt', 'waitingSince'] as const;
+const COUNTED_FROM = ['lostAt', 'heardAt', 'troubleAt', 'newPodAt', 'waitingSince'] as const;
 
 /** The facts of a node that stands so. */
 export function nodeFacts(
@@ -33,6 +39,8 @@ export function nodeFacts(
     ...(confirming && { isConfirming: true }),
     ...(turn?.waiting && { waiting: turn.waiting }),
     ...(turn?.waitingSince === undefined ? {} : { waitingSince: turn.waitingSince }),
+    ...(turn?.windows && { turnWindows: turn.windows }),
+    ...(turn?.holdEndsAt === undefined ? {} : { holdEndsAt: turn.holdEndsAt }),
     ...(turn?.withdrawn && { isWithdrawn: true }),
     ...(turn?.isOutdated && { isOutdated: true }),
     ...(record?.oldPodAt === undefined ? {} : { oldPodAt: record.oldPodAt }),
@@ -41,12 +49,25 @@ export function nodeFacts(
 }
 
 /** The same node, in contact as it is now. */
-export function inContact({ lostAt: _, ...facts }: NodeFacts, standing: NodeStanding): NodeFacts {
-  return { ...facts, ...contactFacts(standing) };
+export function inContact(facts: NodeFacts, standing: NodeStanding): NodeFacts {
+  const { awaySince: _, lostAt: __, isAwaited: ___, heardAt: ____, ...others } = facts;
+  return { ...others, ...contactFacts(standing) };
 }
 
-function contactFacts({ contact, lostAt }: NodeStanding): Pick<NodeFacts, 'contact' | 'lostAt'> {
-  return { contact, ...(lostAt === undefined ? {} : { lostAt }) };
+function contactFacts({
+  contact,
+  awaySince,
+  lostAt,
+  isAwaited,
+  heardAt,
+}: NodeStanding): Pick<NodeFacts, 'contact' | 'awaySince' | 'lostAt' | 'isAwaited' | 'heardAt'> {
+  return {
+    contact,
+    ...(awaySince === undefined ? {} : { awaySince }),
+    ...(lostAt === undefined ? {} : { lostAt }),
+    ...(isAwaited && { isAwaited }),
+    ...(heardAt === undefined ? {} : { heardAt }),
+  };
 }
 
 /**

@@ -179,6 +179,7 @@ const HOLDS: Readonly<Record<HoldCode, (stance: RolloutStance) => string>> = {
   WaitingForWave: ({ wave, message }) => `its wave ${wave} is not open yet: ${message}`,
   WaitingForApproval: ({ wave }) => `its wave ${wave} opens when somebody approves it`,
   OutsideWindow: ({ message }) => `its maintenance window is not open: ${message}`,
+  NotHeardYet: () => "the host has not been heard since the coordinator's start",
   HeldLocally: () => "the host says 'not now'",
   ImageNotPulled: () => 'the host has not fetched the next image yet',
   NoTrustedTime: () => 'the host has heard no time since it booted',

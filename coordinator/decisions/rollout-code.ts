@@ -10,6 +10,7 @@ export const HOLD_CODES = [
   'WaitingForApproval',
   'WaitingForWave',
   'OutsideWindow',
+  'NotHeardYet',
   'HeldLocally',
   'ImageNotPulled',
   'NoTrustedTime',
@@ -76,10 +77,11 @@ const OUTSIDE: ReadonlySet<Lane> = new Set<Lane>([
   'outsideRetiring',
   'outsideWithheld',
 ]);
+const AWAITED: ReadonlySet<Lane> = new Set<Lane>(['awaitedAvailable', 'awaitedUnavailable']);
 /** Lanes of hosts that have not had their turn, whatever keeps them. */
-const OLD: ReadonlySet<Lane> = new Set<Lane>([...BEFORE_ITS_TURN, ...OUTSIDE]);
+const OLD: ReadonlySet<Lane> = new Set<Lane>([...BEFORE_ITS_TURN, ...OUTSIDE, ...AWAITED]);
 const WITHOUT: ReadonlySet<Lane> = new Set<Lane>(['empty', 'withheld']);
-const DONE: ReadonlySet<Lane> = new Set<Lane>(['newAvailable', 'outsideUpdated']);
+const DONE: ReadonlySet<Lane> = new Set<Lane>(['newAvailable', 'outsideUpdated', 'awaitedUpdated']);
 
 /** Whether a host of the lane has yet to be given its turn. */
 export function awaitsTurn(lane: Lane): boolean {
@@ -90,7 +92,7 @@ export function awaitsTurn(lane: Lane): boolean {
 export function rolloutCode(place: HostPlace | undefined, stand: RolloutStand): RolloutCode {
   if (!place) return 'NotEligible';
   const { lane, remark } = place;
-  if (lane === 'deferred') return 'DeferredOffline';
+  if (lane === 'deferred' || lane === 'deferredTurned') return 'DeferredOffline';
   if (lane === 'skipped') return 'Skipped';
   if (awaitsTurn(lane) || remark === 'Withdrawn') return holdCode(place, stand);
   if (lane === 'turned' && remark && remark !== 'Restored') return remark;
@@ -109,6 +111,7 @@ function holdCode({ wave, remark, lane }: HostPlace, stand: RolloutStand): Rollo
   const isOpen = wave <= stand.wave;
   if (isOpen && WITHOUT.has(lane)) return 'Updating';
   if (isOpen && phase === 'Completed' && stand.isHalted) return 'RolloutPaused';
+  if (isOpen && AWAITED.has(lane)) return 'NotHeardYet';
   if (isOpen) return OUTSIDE.has(lane) ? 'OutsideWindow' : 'Budget';
   return phase === 'AwaitingApproval' && wave === stand.wave + 1 ? 'WaitingForApproval' : 'WaitingForWave';
 }

@@ -22,9 +22,10 @@ export interface EstimateInput {
   now: number;
 }
 
-/** In these phases somebody must act, or all is over. */
+/** In these phases somebody must act, or hosts come back, or all is over. */
 const WITHOUT_END: ReadonlySet<RolloutPhase> = new Set([
   'AwaitingApproval',
+  'AwaitingHosts',
   'Paused',
   'Frozen',
   'Failed',

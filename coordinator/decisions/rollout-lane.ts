@@ -4,17 +4,23 @@ import type { Contact } from './contact.js';
 import { SITUATIONS, type Situation } from './rolling-update.js';
 
 /**
- * A node's situation, or what keeps it from being judged by that alone: `deferred`: dark since before its turn.
+ * A node's situation, or what keeps it from being judged by that alone: `deferred`: dark since before its turn. `deferredTurned`:
+ * the same, though it may have begun its turn, where no host counts as failed.
  * `failed`: it took the revision and is not well. `again`: it is not well since before a retry, and gets another Pod.
- * `skipped`: a person took it out. `outside…`: its window is closed; its Pod is old (and available or not), updated, or
+ * `skipped`: a person took it out. `awaited…`: since the coordinator's start it has not been heard; its Pod is old (and available or
+ * not) or updated, as far as is known. `outside…`: its window is closed; its Pod is old (and available or not), updated, or
  * where none belongs any more; or it is to have its first.
  */
 export const LANES = [
   ...SITUATIONS,
   'deferred',
+  'deferredTurned',
   'failed',
   'again',
   'skipped',
+  'awaitedAvailable',
+  'awaitedUnavailable',
+  'awaitedUpdated',
   'outsideAvailable',
   'outsideUnavailable',
   'outsideUpdated',
@@ -29,8 +35,14 @@ export type Lane = (typeof LANES)[number];
 export interface NodeFacts {
   situation: Situation;
   contact: Contact;
+  /** Since when the link to its agent is down. */
+  awaySince?: number;
   /** Since when nobody knows the node's state. */
   lostAt?: number;
+  /** The coordinator has started, and has yet to hear of it. */
+  isAwaited?: boolean;
+  /** When it was heard first after that: no time of its own counts from before. */
+  heardAt?: number;
   /** What is wrong with the Pod of the current revision, and since when. */
   trouble?: string;
   troubleAt?: number;
@@ -46,6 +58,10 @@ export interface NodeFacts {
   waiting?: TurnWait;
   /** Since when it has waited at all. */
   waitingSince?: number;
+  /** When its turn may begin; absent: at any time. */
+  turnWindows?: readonly { from: number; until: number }[];
+  /** When its 'not now' holds no longer. */
+  holdEndsAt?: number;
   /** Its turn was taken back, and it has not said so far that it knows. */
   isWithdrawn?: boolean;
   /** Its turn is to something that is not wanted there any more. */
@@ -92,21 +108,30 @@ const OUTSIDE: Readonly<Partial<Record<Situation, Lane>>> = {
   withheld: 'outsideWithheld',
 };
 
+const AWAITED: Readonly<Partial<Record<Situation, Lane>>> = {
+  oldAvailable: 'awaitedAvailable',
+  oldUnavailable: 'awaitedUnavailable',
+  newAvailable: 'awaitedUpdated',
+};
+
 /** When a new Pod that is not available, or a host that does not get its image, will have failed; undefined for any other node. */
-export function deadlineOf(
-  { situation, newPodAt, isConfirming, waiting, waitingSince, isWithdrawn, isOutdated }: NodeFacts,
-  { deadlineMs, retriedAt }: LaneRules,
-): number | undefined {
+export function deadlineOf(facts: NodeFacts, { deadlineMs, retriedAt }: LaneRules): number | undefined {
+  const { situation, newPodAt, isConfirming, waiting, waitingSince, isWithdrawn, isOutdated } = facts;
+  const { isAwaited, heardAt = Number.NEGATIVE_INFINITY } = facts;
+  // Nobody knows how it has done while there was no coordinator, or whether it was told at all.
+  if (isAwaited) return undefined;
   const isWanted = !isWithdrawn && !isOutdated;
   const isStuck = waiting === 'ImageNotPulled' || waiting === 'NoRoom';
   if (situation === 'turned' && isWanted && isStuck && waitingSince !== undefined) {
-    return deadlineMs === undefined ? undefined : waitingSince + deadlineMs;
+    return deadlineMs === undefined ? undefined : Math.max(waitingSince, heardAt) + deadlineMs;
   }
   if (isConfirming) return undefined;
   if (deadlineMs === undefined || newPodAt === undefined || !NOT_AVAILABLE_YET.has(situation))
     return undefined;
   // A Pod from before a retry is on its way out.
-  return newPodAt <= (retriedAt ?? Number.NEGATIVE_INFINITY) ? undefined : newPodAt + deadlineMs;
+  return newPodAt <= (retriedAt ?? Number.NEGATIVE_INFINITY)
+    ? undefined
+    : Math.max(newPodAt, heardAt) + deadlineMs;
 }
 
 /** Since when a node has failed; undefined: it has not. */
@@ -116,7 +141,7 @@ export function failedSince(facts: NodeFacts, now: number, rules: LaneRules): nu
   const mayHaveIt = AFTER_ITS_TURN.has(situation) || situation === 'turned';
   if (!mayHaveIt || rules.deadlineMs === undefined) return undefined;
   if (trouble !== undefined) return troubleAt ?? newPodAt ?? now;
-  if (contact === 'lost') return lostAt ?? now;
+  if (contact === 'lost') return Math.max(lostAt ?? now, mayHaveBegunAt(facts) ?? 0);
   const deadline = deadlineOf(facts, { deadlineMs: rules.deadlineMs });
   return deadline !== undefined && deadline <= now ? deadline : undefined;
 }
@@ -126,23 +151,34 @@ export function failedSince(facts: NodeFacts, now: number, rules: LaneRules): nu
  * and no successor comes.
  */
 export function laneOf(facts: NodeFacts, now: number, rules: LaneRules): Lane {
-  const { situation, contact, isSkipped, isOutside } = facts;
-  if (situation === 'turned' && contact !== 'here' && isStillToWait(facts)) return 'deferred';
+  const { situation, contact, isSkipped, isOutside, isAwaited } = facts;
+  if (situation === 'turned' && contact !== 'here') {
+    if ((mayHaveBegunAt(facts) ?? Number.POSITIVE_INFINITY) > now) return 'deferred';
+    if (rules.deadlineMs === undefined) return 'deferredTurned';
+  }
   if (BEFORE_ITS_TURN.has(situation)) {
     if (isSkipped) return 'skipped';
     if (contact !== 'here') return 'deferred';
   }
   const since = failedSince(facts, now, rules);
   if (since !== undefined) return failedLane(facts, since, rules);
-  return (isOutside ? OUTSIDE[situation] : undefined) ?? situation;
+  const awaited = isAwaited ? AWAITED[situation] : undefined;
+  return awaited ?? (isOutside ? OUTSIDE[situation] : undefined) ?? situation;
 }
 
 /**
- * As if its turn had not come, as far as was heard. Not so one that lacked the image alone: it begins in the moment in which it has
- * that, and may have cut itself off by it before its word arrived.
+ * From when on a host out of contact may have begun the turn that it has, as far as was heard; undefined: it cannot. One that
+ * lacked the image alone begins in the moment in which it has that, and may have cut itself off by it before its word arrived; so does one of
+ * which nothing was heard. One outside its window begins in the next, and who said 'not now' when that holds no longer.
  */
-function isStillToWait({ waiting, isOutdated }: NodeFacts): boolean {
-  return isOutdated === true || (waiting !== undefined && waiting !== 'ImageNotPulled');
+export function mayHaveBegunAt(facts: NodeFacts): number | undefined {
+  const { situation, waiting, isOutdated, awaySince = 0, holdEndsAt = awaySince, turnWindows } = facts;
+  if (situation !== 'turned' || isOutdated || waiting === 'NoTrustedTime') return undefined;
+  if (waiting === undefined || waiting === 'ImageNotPulled') return awaySince;
+  const from = Math.max(awaySince, waiting === 'HeldLocally' ? holdEndsAt : awaySince);
+  if (!turnWindows) return from;
+  const starts = turnWindows.filter(({ until }) => until > from).map((window) => Math.max(window.from, from));
+  return starts.length > 0 ? Math.min(...starts) : undefined;
 }
 
 function failedLane(facts: NodeFacts, since: number, { retriedAt }: LaneRules): Lane {

@@ -37,6 +37,9 @@ export interface WaveCounts extends RolloutCounts {
   old: number;
   /** Nodes that hold one of this revision. */
   touched: number;
+  /** Of the old and of the updated ones: nodes that have not been heard since the coordinator's start. */
+  awaited: number;
+  awaitedUpdated: number;
   /** Failed nodes that the budget counts. */
   failures: number;
   /** Those of them that took the revision after completion. */

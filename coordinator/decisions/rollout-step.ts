@@ -1,7 +1,14 @@
 /** How far a rollout by waves may go: which wave is open, and why no more. Pure; the controller performs it. */
 import type { RolloutPhase } from '../../shared/kube/rollout.js';
 import { overspent } from './failure-budget.js';
-import { outstanding, type RolloutInput, type RolloutMemory, rememberNow, sum } from './rollout-memory.js';
+import {
+  outstanding,
+  type RolloutInput,
+  type RolloutMemory,
+  rememberNow,
+  sum,
+  type WaveCounts,
+} from './rollout-memory.js';
 import { isNamed, lastWord, NO_STEERING } from './rollout-steering.js';
 import { waveNames } from './wave-plan.js';
 
@@ -93,6 +100,8 @@ function advance(begun: RolloutMemory, input: RolloutInput): RolloutVerdict {
     const held: Hold = wave < 0 ? { memory } : holdOf(memory, name, input);
     if (held.verdict) return held.verdict;
     memory = held.memory;
+    const unheard = isNamed(promoted, name) ? undefined : unheardOf(memory, name, waves);
+    if (wave === last && unheard) return unheard;
     if (wave === last) return completed({ ...withoutSoak(memory), completedAt: input.now }, input);
     const next = names[wave + 1] ?? '';
     const mayOpen = isNamed(approved, next) || isNamed(promoted, name);
@@ -100,6 +109,7 @@ function advance(begun: RolloutMemory, input: RolloutInput): RolloutVerdict {
       const message = `wave ${next} waits for approval`;
       return { memory, openUpTo: wave, phase: 'AwaitingApproval', message };
     }
+    if (unheard) return unheard;
     memory = { ...withoutSoak(memory), wave: wave + 1 };
   }
 }
@@ -118,11 +128,20 @@ function holdOf(open: RolloutMemory, name: string, { spec, waves, now }: Rollout
     const memory = withoutSoak(open);
     const outside = sum(begun, 'outsideWindow');
     const phase = outside === missing ? 'AwaitingWindow' : 'Progressing';
-    const rest = outside > 0 ? `, ${outside} of them outside their window` : '';
-    const message = `wave ${name}: ${missing} nodes to go${rest}`;
+    const rest = [
+      ...counted(outside, 'of them outside their window'),
+      ...counted(sum(begun, 'awaited'), `of them ${UNHEARD}`),
+    ];
+    const message = [`wave ${name}: ${missing} nodes to go`, ...rest].join(', ');
     return { memory, verdict: { memory, openUpTo: wave, phase, message } };
   }
   if (isNamed(open.steering?.promoted, name)) return { memory: open };
+  const untried = untriedIn(waves[wave], wave === waves.length - 1);
+  if (untried) {
+    const memory = withoutSoak(open);
+    const message = `wave ${name} has updated nobody: ${untried}; the next wave opens when one of them is, or the wave is promoted`;
+    return { memory, verdict: { memory, openUpTo: wave, phase: 'AwaitingHosts', message } };
+  }
   // One that lies in the future is from before the clock was set back.
   const soakingSince = Math.min(open.soakingSince ?? now, now);
   const memory = { ...open, soakingSince };
@@ -130,6 +149,34 @@ function holdOf(open: RolloutMemory, name: string, { spec, waves, now }: Rollout
   if (now >= soakedAt) return { memory };
   const message = `wave ${name} is updated and watched`;
   return { memory, verdict: { memory, openUpTo: wave, phase: 'Soaking', message, lookAgainAt: soakedAt } };
+}
+
+/** What happened to updated nodes while there was no coordinator is to be known before the rollout goes on from them. */
+function unheardOf(
+  memory: RolloutMemory,
+  name: string,
+  waves: readonly WaveCounts[],
+): RolloutVerdict | undefined {
+  const { wave } = memory;
+  const unheard = counted(sum(waves.slice(0, wave + 1), 'awaitedUpdated'), `of its nodes ${UNHEARD}`);
+  if (unheard.length === 0) return undefined;
+  const message = [`wave ${name} is updated and watched`, ...unheard].join(', ');
+  return { memory, openUpTo: wave, phase: 'Soaking', message };
+}
+
+/** Who is left in a wave in which nobody has shown how the revision does; undefined: some have, or none need to. */
+function untriedIn(counts: WaveCounts | undefined, isLast: boolean): string | undefined {
+  if (!counts || isLast || counts.updated > 0) return undefined;
+  const { deferred, failed } = counts;
+  const left = [...counted(deferred, 'out of contact'), ...counted(failed, 'failed')];
+  return left.length > 0 ? left.join(', ') : undefined;
+}
+
+const UNHEARD = "not heard since the coordinator's start";
+
+/** None, where there is nothing to say. */
+function counted(count: number, what: string): string[] {
+  return count > 0 ? [`${count} ${what}`] : [];
 }
 
 function withoutSoak({ soakingSince: _, ...memory }: RolloutMemory): RolloutMemory {

@@ -1,12 +1,16 @@
-/** Marks the Nodes whose hosts have said, since a restore, what they run and how it does: from then on their Pods in the store may be believed. */
+/**
+ * Which hosts have said what they run and how it does: from then on their Pods in the store may be believed. Since this
+ * coordinator's start that is known in memory; since a restore it is marked on the Node.
+ */
 import { HEARD_IN_ERA } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { ApiError } from '../../shared/kube/status.js';
-import type { Clock } from '../../shared/process/clock.js';
+import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { type Informers, PODS_BY_NODE } from '../informers/informer.js';
 import { nodeKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
+import type { Presence } from './presence.js';
 import type { Sealer } from './seal.js';
 import type { Session } from './session.js';
 
@@ -15,11 +19,14 @@ export interface HeardHostsParts {
   informers: Informers;
   era: string;
   sealer: Sealer;
+  presence: Pick<Presence, 'of'>;
   clock: Clock;
   log: Logger;
 }
 
 const RETRY_MS = 1_000;
+/** One that is connected for so long has told enough: nobody waits for a Pod that it never tells of. */
+const PATIENCE_MS = 60_000;
 
 /** How far a session has come. */
 interface Hearing {
@@ -29,6 +36,7 @@ interface Hearing {
   isSettled: boolean;
   /** Uids of Pods whose status has been told and stored. */
   told: Set<string>;
+  patience: Timer;
 }
 
 type HeardSession = Pick<Session, 'node' | 'phase'>;
@@ -37,6 +45,9 @@ export class HeardHosts {
   readonly #parts: HeardHostsParts;
   /** By the names of nodes that are unheard, until they are not: of each its last session. */
   readonly #hearings = new Map<string, Hearing>();
+  /** When each was heard for the first time since this start, ms since the epoch. */
+  readonly #heardAt = new Map<string, number>();
+  readonly #handlers: ((node: string) => void)[] = [];
 
   constructor(parts: HeardHostsParts) {
     this.#parts = parts;
@@ -46,10 +57,44 @@ export class HeardHosts {
     });
   }
 
-  /** The host is let in, and held this at its hello. Without a restore there is nothing to hear. */
+  /** Hears of each host that was heard for the first time since this start. */
+  onHeard(handler: (node: string) => void): void {
+    this.#handlers.push(handler);
+  }
+
+  /** Since when the host has been heard, in the life of this process; ms since the epoch. */
+  heardAt(node: string): number | undefined {
+    return this.#heardAt.get(node);
+  }
+
+  /** What the store says of the host's Pods is as old as the last end of a coordinator, and the host may soon tell more. */
+  isAwaited(node: string): boolean {
+    const phase = this.#parts.presence.of(node)?.phase;
+    return !this.#heardAt.has(node) && (phase === 'unheard' || phase === 'connected');
+  }
+
+  /** The host is let in, and held this at its hello. */
   welcomed(session: HeardSession, held: readonly string[]): void {
-    if (!this.#parts.sealer.isRestored || this.#isHeard(session.node)) return;
-    this.#hearings.set(session.node, { session, held: new Set(held), isSettled: false, told: new Set() });
+    const { node } = session;
+    if (this.#heardAt.has(node) && !this.#isToBeMarked(node)) return;
+    this.#hearings.get(node)?.patience.cancel();
+    const patience = this.#parts.clock.after(PATIENCE_MS, () => {
+      if (session.phase === 'live' && this.#hearingOf(session)) this.#noteHeard(node);
+    });
+    const hearing = { session, held: new Set(held), isSettled: false, told: new Set<string>(), patience };
+    this.#hearings.set(node, hearing);
+  }
+
+  /** The Node is no more. */
+  forget(node: string): void {
+    this.#heardAt.delete(node);
+    this.#hearings.get(node)?.patience.cancel();
+    this.#hearings.delete(node);
+  }
+
+  /** Waits for nobody any more. */
+  stop(): void {
+    for (const { patience } of this.#hearings.values()) patience.cancel();
   }
 
   /** The store has what the host of this session holds. */
@@ -82,7 +127,10 @@ export class HeardHosts {
     const isAwaited = ({ metadata: { uid = '' } }: Pod) => held.has(uid) && !told.has(uid);
     if (session.phase !== 'live' || !isSettled) return;
     if (informers.pods.indexed(PODS_BY_NODE, node).some(isAwaited)) return;
+    hearing.patience.cancel();
     this.#hearings.delete(node);
+    this.#noteHeard(node);
+    if (!this.#isToBeMarked(node)) return;
     this.#mark(node).catch((error: unknown) => {
       log.warn({ node, err: error }, 'host is not marked as heard, will try again');
       clock.after(RETRY_MS, () => {
@@ -94,9 +142,18 @@ export class HeardHosts {
     });
   }
 
-  #isHeard(node: string): boolean {
-    const { informers, era } = this.#parts;
-    return informers.nodes.get({ name: node })?.metadata.annotations?.[HEARD_IN_ERA] === era;
+  #noteHeard(node: string): void {
+    const { clock } = this.#parts;
+    if (this.#heardAt.has(node)) return;
+    this.#heardAt.set(node, clock.now());
+    for (const handler of this.#handlers) handler(node);
+  }
+
+  /** Without a restore there is nothing to mark. */
+  #isToBeMarked(name: string): boolean {
+    const { informers, era, sealer } = this.#parts;
+    const node = informers.nodes.get({ name });
+    return sealer.isRestored && node?.metadata.annotations?.[HEARD_IN_ERA] !== era;
   }
 
   async #mark(name: string): Promise<void> {

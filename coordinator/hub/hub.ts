@@ -79,6 +79,8 @@ export class Hub implements SessionEvents {
   readonly streams: PodStreams;
   readonly meters: NodeMeters;
   readonly readings: NodeReadings;
+  /** Whom this coordinator has heard since its start. */
+  readonly heard: HeardHosts;
   readonly #options: HubOptions;
   readonly #credentials: NodeCredentials;
   readonly #enrolment: Enrolment;
@@ -137,7 +139,8 @@ export class Hub implements SessionEvents {
     });
     this.#mirrors = new MirrorPods(shared, (node, pods) => this.#writeStatuses(statusWriter, node, pods));
     const mirrors = this.#mirrors;
-    const heard = new HeardHosts({ ...options, log });
+    this.heard = new HeardHosts({ ...options, log });
+    const { heard } = this;
     this.#reports = new HostReports({
       ...shared,
       statusWriter,
@@ -172,7 +175,7 @@ export class Hub implements SessionEvents {
       clusterUID,
       credentials: this.#credentials,
       sessions: this.#sessions,
-      forgetters: [this.#conditions, this.meters, this.readings],
+      forgetters: [this.#conditions, this.meters, this.readings, heard],
     }).follow();
   }
 
@@ -249,6 +252,7 @@ export class Hub implements SessionEvents {
     this.#upgrader.close();
     this.#options.presence.stop();
     this.#conditions.stop();
+    this.heard.stop();
     this.#signer.stop();
     const goodbye = {
       reason: 'draining',

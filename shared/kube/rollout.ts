@@ -8,6 +8,7 @@ export type RolloutPhase =
   | 'Soaking'
   | 'AwaitingApproval'
   | 'AwaitingWindow'
+  | 'AwaitingHosts'
   | 'Paused'
   | 'Frozen'
   | 'Failed'

@@ -200,6 +200,30 @@ withHub('after a start nodes that were not heard yet get the time to come back',
   assert.equal(condition(bench, 'made-by-hand', 'Ready'), 'Unknown NodeStatusNeverUpdated');
 });
 
+withHub(
+  'a host is awaited after a start until it has told of all that it held, or counts as lost',
+  async (bench) => {
+    const { heard } = bench.hub;
+    const news: string[] = [];
+    heard.onHeard((node) => void news.push(node));
+    await bench.plane.registry.create(nodeKind, undefined, nodeObject('silent'));
+    await bench.plane.settle();
+    assert.ok(heard.isAwaited('silent'));
+    const { metadata } = await bench.boundPod('p', 'n1');
+    const { uid = '' } = metadata;
+    const agent = await bench.agent('n1', { held: new Map([[uid, 'as it was']]) });
+    await connected(bench, agent, 'n1');
+    assert.ok(heard.isAwaited('n1'), 'its Pod is yet to be told of');
+    agent.link.outbox.putPod({ uid, namespace: 'default', name: 'p', status: { phase: 'Running' } });
+    await eventually(() => !heard.isAwaited('n1'));
+    assert.equal(heard.heardAt('n1'), bench.plane.clock.now());
+    await bench.plane.advance(RETURN_MS + GRACE_MS);
+    assert.ok(!heard.isAwaited('silent'), 'it is lost');
+    assert.equal(heard.heardAt('silent'), undefined);
+    assert.deepEqual(news, ['n1']);
+  },
+);
+
 withHub('a verdict that cannot be written is tried again', async (bench) => {
   const agent = await bench.agent('n1');
   await connected(bench, agent, 'n1');

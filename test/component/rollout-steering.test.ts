@@ -143,7 +143,7 @@ describe('hosts taken out', () => {
       await rolling.steer('skip', first.spec.nodeName ?? '');
       assert.equal(rolling.status?.failed, 0);
       await rolling.crash(second);
-      assert.equal(rolling.status?.phase, 'Progressing', 'one may');
+      assert.equal(rolling.status?.phase, 'AwaitingHosts', 'one may');
     },
   );
 });

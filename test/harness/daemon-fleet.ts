@@ -2,6 +2,7 @@
 import { startDaemonSetController } from '../../coordinator/controllers/daemonset-controller.js';
 import type { DaemonSetParts } from '../../coordinator/controllers/daemonset-parts.js';
 import type { RecordEvent } from '../../coordinator/controllers/event-recorder.js';
+import type { HeardSinceStart } from '../../coordinator/controllers/heard-since-start.js';
 import { NodeLedger } from '../../coordinator/controllers/node-ledger.js';
 import { RolloutBoard } from '../../coordinator/controllers/rollout-board.js';
 import type { Informers } from '../../coordinator/informers/informer.js';
@@ -32,6 +33,8 @@ export interface Agents {
 
 /** `wrap` puts something between the controller and the registry, say one that refuses. */
 export interface FleetOptions {
+  /** Absent: all hosts were heard. */
+  heard?: HeardSinceStart;
   agents?: Partial<Agents>;
   wrap?: (registry: Registry) => DaemonSetParts['registry'];
 }
@@ -45,6 +48,7 @@ export class DaemonFleet {
   readonly #plane: ControlPlane;
   #controller: { stop(): Promise<void> };
   readonly #wrap: NonNullable<FleetOptions['wrap']>;
+  readonly #heard: HeardSinceStart | undefined;
   #settled = Promise.resolve();
 
   static async start(nodeNames: string[], options: FleetOptions = {}): Promise<DaemonFleet> {
@@ -53,8 +57,9 @@ export class DaemonFleet {
     return new DaemonFleet(plane, options);
   }
 
-  private constructor(plane: ControlPlane, { agents = {}, wrap = (same) => same }: FleetOptions) {
+  private constructor(plane: ControlPlane, { agents = {}, wrap = (same) => same, heard }: FleetOptions) {
     this.#plane = plane;
+    this.#heard = heard;
     this.#wrap = wrap;
     this.agents = { ready: () => true, stops: true, beginsTurns: true, ...agents };
     this.#controller = this.#startController();
@@ -74,6 +79,7 @@ export class DaemonFleet {
       recordEvent: record,
       recordRollout: record,
       rollouts: this.rollouts,
+      ...(this.#heard ? { heard: this.#heard } : {}),
       reservations: new NodeLedger({ informers, recordEvent: events.from('default-scheduler') }),
     });
   }

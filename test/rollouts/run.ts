@@ -1,6 +1,6 @@
 /**
  * Plays rollouts on thousands of pretended hosts and shows how many of them ever ran the bad release:
- *   npm run rollouts -- [--nodes N] [--only TEXT] [--speed N]
+ *   npm run rollouts -- [--nodes N] [--only TEXT …] [--speed N]
  * Exit code 1 when a rule was broken.
  */
 import { parseArgs } from 'node:util';
@@ -9,7 +9,7 @@ import { playAll } from './play.js';
 const { values } = parseArgs({
   options: {
     nodes: { type: 'string', default: '5000' },
-    only: { type: 'string' },
+    only: { type: 'string', multiple: true },
     speed: { type: 'string', default: '1200' },
   },
 });
@@ -21,7 +21,7 @@ const { lines, broken } = await playAll({
   nodes: Number(values.nodes),
   speed: Number(values.speed),
   say,
-  isMeant: ({ name }) => values.only === undefined || name.includes(values.only),
+  isMeant: ({ name }) => values.only === undefined || values.only.some((text) => name.includes(text)),
 });
 process.stdout.write(`${lines.join('\n')}\n`);
 process.exitCode = broken > 0 ? 1 : 0;

@@ -34,8 +34,14 @@ test('times that have come stay as they are', () => {
 });
 
 test('a node that is back in contact is no longer lost, and is otherwise what it was', () => {
-  const lost = nodeFacts('oldAvailable', undefined, { contact: 'lost', lostAt: 5 });
-  assert.deepEqual(lost, { situation: 'oldAvailable', contact: 'lost', lostAt: 5, exists: true });
+  const lost = nodeFacts('oldAvailable', undefined, { contact: 'lost', awaySince: 4, lostAt: 5 });
+  assert.deepEqual(lost, {
+    situation: 'oldAvailable',
+    contact: 'lost',
+    awaySince: 4,
+    lostAt: 5,
+    exists: true,
+  });
   assert.deepEqual(inContact(lost, { contact: 'here' }), {
     situation: 'oldAvailable',
     contact: 'here',

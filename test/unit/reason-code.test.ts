@@ -167,6 +167,12 @@ const CASES: [rule: string, over: Partial<ReasonInput>, code: string, because: R
     /next image/,
   ],
   ['no room', { pods: [pod(OLD)], rollout: stance({ code: 'NoRoom' }) }, 'NoRoom', /no room for what/],
+  [
+    'not heard since the start',
+    { pods: [pod(OLD)], rollout: stance({ code: 'NotHeardYet' }) },
+    'NotHeardYet',
+    /not been heard since/,
+  ],
   ['no time', { pods: [pod(OLD)], rollout: stance({ code: 'NoTrustedTime' }) }, 'NoTrustedTime', /no time/],
   ['frozen', { pods: [pod(OLD)], rollout: stance({ code: 'Frozen' }) }, 'Frozen', /soaks/],
   ['taken out', { pods: [pod(OLD)], rollout: stance({ code: 'Skipped' }) }, 'Skipped', /took it out/],

@@ -65,6 +65,20 @@ const CASES: [rule: string, place: HostPlace | undefined, stand: RolloutStand, c
     'RollingBack',
   ],
   ['has gone back', place({ remark: 'Restored' }), stand(BARRED), 'Reverted'],
+  ['not heard since the start', place({ lane: 'awaitedAvailable' }), stand({}), 'NotHeardYet'],
+  [
+    'not heard since the start, before its wave is open',
+    place({ lane: 'awaitedAvailable', wave: 2 }),
+    stand({}),
+    'WaitingForWave',
+  ],
+  ['updated, and not heard since the start', place({ lane: 'awaitedUpdated' }), stand({}), 'Updated'],
+  [
+    'dark, with a turn that it may have begun',
+    place({ lane: 'deferredTurned' }),
+    stand({}),
+    'DeferredOffline',
+  ],
   ['outside its window', place({ lane: 'outsideAvailable' }), stand({}), 'OutsideWindow'],
   [
     'outside its window, and not its turn',
@@ -205,6 +219,8 @@ describe('the estimated end', () => {
     touched: 0,
     failures: 0,
     lateFailures: 0,
+    awaited: 0,
+    awaitedUpdated: 0,
   };
   const counts = (nodes: number, change: Partial<WaveCounts> = {}): WaveCounts => ({
     ...none,

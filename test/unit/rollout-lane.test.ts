@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { failedSince, laneOf, type NodeFacts } from '../../coordinator/decisions/rollout-lane.js';
 
+const OLD = { situation: 'oldAvailable', contact: 'here' } as const;
 const LANES: [string, Parameters<typeof laneOf>[0], string][] = [
   ['its link down before its turn', { situation: 'oldAvailable', contact: 'away' }, 'deferred'],
   ['lost before its turn', { situation: 'oldUnavailable', contact: 'lost' }, 'deferred'],
@@ -93,6 +94,40 @@ const LANES: [string, Parameters<typeof laneOf>[0], string][] = [
     { situation: 'withheld', contact: 'here', isOutside: true },
     'outsideWithheld',
   ],
+  ['not heard since the start, its Pod old', { ...OLD, isAwaited: true }, 'awaitedAvailable'],
+  [
+    'not heard since the start, its Pod old and broken',
+    { ...OLD, situation: 'oldUnavailable', isAwaited: true },
+    'awaitedUnavailable',
+  ],
+  [
+    'not heard since the start, updated',
+    { ...OLD, situation: 'newAvailable', isAwaited: true },
+    'awaitedUpdated',
+  ],
+  [
+    'not heard since the start, its window closed',
+    { ...OLD, isAwaited: true, isOutside: true },
+    'awaitedAvailable',
+  ],
+  ['not heard since the start, and dark before', { ...OLD, contact: 'away', isAwaited: true }, 'deferred'],
+  ['not heard since the start, taken out', { ...OLD, isAwaited: true, isSkipped: true }, 'skipped'],
+  [
+    'its time ran out while there was no coordinator',
+    { situation: 'newUnavailable', contact: 'here', newPodAt: 0, isAwaited: true },
+    'newUnavailable',
+  ],
+  [
+    'and begins anew when it is heard',
+    { situation: 'newUnavailable', contact: 'here', newPodAt: 0, heardAt: 1 },
+    'newUnavailable',
+  ],
+  ['to run out then', { situation: 'newUnavailable', contact: 'here', newPodAt: -600, heardAt: 0 }, 'failed'],
+  [
+    'a crash loop that was known before the start',
+    { situation: 'newUnavailable', contact: 'here', trouble: 'x', isAwaited: true },
+    'failed',
+  ],
 ];
 
 for (const [name, facts, lane] of LANES) {
@@ -107,6 +142,88 @@ test('without a budget no node has failed: it holds its wave, as upstream', () =
     newPodAt: 0,
   } as const;
   assert.equal(laneOf(facts, 600, {}), 'newUnavailable');
+});
+
+/** Now is 600. */
+const DARK_WITH_A_TURN: [string, Partial<NodeFacts>, lane: string, withoutBudget?: string][] = [
+  ['lost, nothing was heard of its turn', {}, 'failed', 'deferredTurned'],
+  ['lost, it lacked the image', { waiting: 'ImageNotPulled' }, 'failed', 'deferredTurned'],
+  [
+    'its link down, it lacked the image',
+    { waiting: 'ImageNotPulled', contact: 'away' },
+    'turned',
+    'deferredTurned',
+  ],
+  ['it has heard no time', { waiting: 'NoTrustedTime' }, 'deferred'],
+  ['its turn is to be taken back', { waiting: 'ImageNotPulled', isOutdated: true }, 'deferred'],
+  ['outside its window, and no other is named', { waiting: 'OutsideWindow', turnWindows: [] }, 'deferred'],
+  [
+    'outside its window, the next is to come',
+    { waiting: 'OutsideWindow', turnWindows: [{ from: 601, until: 900 }] },
+    'deferred',
+  ],
+  [
+    'outside its window, the next has opened since',
+    { waiting: 'OutsideWindow', turnWindows: [{ from: 600, until: 900 }] },
+    'failed',
+    'deferredTurned',
+  ],
+  [
+    'the same, its link down only now',
+    { waiting: 'OutsideWindow', contact: 'away', turnWindows: [{ from: 600, until: 900 }] },
+    'turned',
+    'deferredTurned',
+  ],
+  [
+    'outside its window, one has opened and closed since',
+    { waiting: 'OutsideWindow', turnWindows: [{ from: 510, until: 520 }] },
+    'failed',
+    'deferredTurned',
+  ],
+  [
+    'outside its window, all of them were over before it went dark',
+    { waiting: 'OutsideWindow', turnWindows: [{ from: 100, until: 500 }] },
+    'deferred',
+  ],
+  ['it said ‘not now’, and may for longer', { waiting: 'HeldLocally', holdEndsAt: 601 }, 'deferred'],
+  [
+    'it said ‘not now’ for as long as it may',
+    { waiting: 'HeldLocally', holdEndsAt: 600 },
+    'failed',
+    'deferredTurned',
+  ],
+  [
+    'the same, its window closed by then',
+    { waiting: 'HeldLocally', holdEndsAt: 600, turnWindows: [{ from: 400, until: 600 }] },
+    'deferred',
+  ],
+  [
+    'the same, in a later window',
+    {
+      waiting: 'HeldLocally',
+      holdEndsAt: 550,
+      turnWindows: [
+        { from: 400, until: 540 },
+        { from: 590, until: 700 },
+      ],
+    },
+    'failed',
+    'deferredTurned',
+  ],
+];
+
+for (const [name, facts, lane, withoutBudget = lane] of DARK_WITH_A_TURN) {
+  const whole: NodeFacts = { situation: 'turned', contact: 'lost', awaySince: 500, lostAt: 540, ...facts };
+  test(`a host that went dark with its turn: ${name}`, () => {
+    assert.equal(laneOf(whole, 600, { deadlineMs: 1_000 }), lane);
+    assert.equal(laneOf(whole, 600, {}), withoutBudget);
+  });
+}
+
+test('a host that may have begun in the dark has failed since it may have', () => {
+  const turnWindows = [{ from: 590, until: 700 }];
+  const facts = { situation: 'turned', contact: 'lost', waiting: 'OutsideWindow', turnWindows } as const;
+  assert.equal(failedSince({ ...facts, awaySince: 500, lostAt: 540 }, 600, { deadlineMs: 1_000 }), 590);
 });
 
 const RETRIES: [string, NodeFacts, string][] = [

@@ -19,6 +19,8 @@ const SPEC: RolloutPolicySpec = {
 const wave = (change: Partial<WaveCounts>): WaveCounts => ({
   failures: change.failed ?? 0,
   lateFailures: 0,
+  awaited: 0,
+  awaitedUpdated: 0,
   nodes: 2,
   updated: 0,
   failed: 0,
@@ -101,6 +103,100 @@ const CASES: [string, Partial<RolloutInput>, string, number, number?][] = [
     },
     'AwaitingApproval',
     0,
+  ],
+  [
+    'hosts not heard since the start of the coordinator hold a wave: they may yet come',
+    { memory: memory({}), waves: [wave({ updated: 1, old: 1, awaited: 1 }), OUTSTANDING, OUTSTANDING] },
+    'Progressing',
+    0,
+  ],
+  [
+    'a soak that is over, with hosts of which nobody knows how they do since then',
+    {
+      memory: memory({ soakingSince: NOW - 60_000 }),
+      waves: [wave({ updated: 2, awaitedUpdated: 1 }), OUTSTANDING, OUTSTANDING],
+      requests: [approval('half')],
+    },
+    'Soaking',
+    0,
+  ],
+  [
+    'before a person has approved the next wave, that is what is waited for',
+    {
+      memory: memory({ soakingSince: NOW - 60_000 }),
+      waves: [wave({ updated: 2, awaitedUpdated: 1 }), OUTSTANDING, OUTSTANDING],
+    },
+    'AwaitingApproval',
+    0,
+  ],
+  [
+    'nor is a rollout completed before its hosts were heard',
+    { memory: memory({ wave: 2 }), waves: [DONE, DONE, wave({ updated: 2, awaitedUpdated: 2 })] },
+    'Soaking',
+    2,
+  ],
+  [
+    'a soak that is not over, with such hosts',
+    { memory: memory({ soakingSince: NOW }), waves: [wave({ updated: 2, awaitedUpdated: 2 }), DONE, DONE] },
+    'Soaking',
+    0,
+    NOW + 60_000,
+  ],
+  [
+    'a wave whose hosts are all dark proves nothing',
+    {
+      memory: memory({ soakingSince: NOW - 60_000 }),
+      waves: [wave({ deferred: 2, old: 2 }), OUTSTANDING, OUTSTANDING],
+      requests: [approval('half')],
+    },
+    'AwaitingHosts',
+    0,
+  ],
+  [
+    'nor one whose hosts have all failed, within the budget',
+    {
+      memory: memory({}),
+      waves: [wave({ nodes: 1, failed: 1, touched: 1 }), OUTSTANDING, OUTSTANDING],
+      requests: [approval('half')],
+    },
+    'AwaitingHosts',
+    0,
+  ],
+  [
+    'it is promoted all the same',
+    {
+      memory: memory({}),
+      waves: [wave({ deferred: 2, old: 2 }), OUTSTANDING, OUTSTANDING],
+      requests: [request(1, 'promote', { targets: ['canary'] })],
+    },
+    'Progressing',
+    1,
+  ],
+  [
+    'a wave partly dark goes on',
+    {
+      memory: memory({ soakingSince: NOW - 60_000 }),
+      waves: [wave({ updated: 1, deferred: 1 }), OUTSTANDING, OUTSTANDING],
+      requests: [approval('half')],
+    },
+    'Progressing',
+    1,
+  ],
+  [
+    'a wave without hosts, or whose hosts a person took out, holds nobody up',
+    {
+      memory: memory({ soakingSince: NOW - 60_000 }),
+      waves: [wave({ nodes: 0 }), wave({ skipped: 2, old: 2 }), OUTSTANDING],
+      requests: [approval('half')],
+    },
+    'Progressing',
+    2,
+  ],
+  [
+    'the last wave all dark',
+    { memory: memory({ wave: 2 }), waves: [DONE, DONE, wave({ deferred: 2, old: 2 })] },
+    'Completed',
+    2,
   ],
   ['all done', { memory: memory({ wave: 2 }), waves: [DONE, DONE, DONE] }, 'Completed', 2],
   [
@@ -321,7 +417,10 @@ const CASES: [string, Partial<RolloutInput>, string, number, number?][] = [
   ],
   [
     'failures so long ago that they count no more',
-    { memory: memory({ wave: 1 }), waves: [DONE, wave({ failed: 2, failures: 0 }), DONE] },
+    {
+      memory: memory({ wave: 1 }),
+      waves: [DONE, wave({ nodes: 3, updated: 1, failed: 2, failures: 0 }), DONE],
+    },
     'Completed',
     2,
   ],
@@ -442,6 +541,8 @@ describe('whatever happens', () => {
       failed,
       failures: failed,
       lateFailures: 0,
+      awaited: 0,
+      awaitedUpdated: 0,
       deferred,
       outsideWindow: 0,
       skipped: 0,

@@ -1,0 +1,104 @@
+/** A coordinator that has started anew goes on with the hosts that it hears, and judges nobody whom it has yet to hear. */
+import assert from 'node:assert/strict';
+import { describe } from 'node:test';
+import { NODES, type Rolling, SOAK_MS, withPolicy } from '../harness/rolling.js';
+
+/** Hosts that were heard since the start; none is away. */
+class Hearing {
+  readonly #handlers: ((node: string) => void)[] = [];
+  readonly #heard = new Map<string, number>();
+
+  isAwaited = (node: string) => !this.#heard.has(node);
+  heardAt = (node: string) => this.#heard.get(node);
+  onHeard = (handler: (node: string) => void) => void this.#handlers.push(handler);
+
+  /** Nobody is heard any more, as after a start. */
+  forgetAll(): void {
+    this.#heard.clear();
+  }
+
+  async hear(rolling: Rolling, nodes: readonly string[]): Promise<void> {
+    for (const node of nodes) {
+      this.#heard.set(node, rolling.fleet.clock.now());
+      for (const handler of this.#handlers) handler(node);
+    }
+    await rolling.fleet.settle();
+  }
+}
+
+describe('after a start of the coordinator', () => {
+  const hearing = new Hearing();
+  const restart = async (rolling: Rolling) => {
+    hearing.forgetAll();
+    await rolling.fleet.restartController();
+    await rolling.fleet.settle();
+  };
+  const lab = { name: 'lab', nodes: 2, soakSeconds: SOAK_MS / 1000 };
+
+  withPolicy(
+    'hosts have their turn as they are heard, and the others hold the wave',
+    { waves: [{ name: 'lab', nodes: 4, approval: 'Manual' }] },
+    async (rolling) => {
+      await hearing.hear(rolling, NODES);
+      await rolling.fleet.setImage('web', 'app:2');
+      await rolling.stands('AwaitingApproval', '', 0);
+      await restart(rolling);
+      await rolling.approve('lab');
+      await rolling.stands('Progressing', 'lab', 0);
+      assert.equal(rolling.status?.codes?.NotHeardYet, 4);
+      assert.equal(rolling.status?.deferred, 0);
+      assert.match(
+        rolling.status?.message ?? '',
+        /4 nodes to go, 4 of them not heard since the coordinator's start/,
+      );
+      await hearing.hear(rolling, NODES.slice(0, 9));
+      const last = NODES[9] ?? '';
+      const isInLab =
+        rolling.fleet.rollouts.stanceOf({ namespace: 'default', name: 'web' }, last)?.wave === 'lab';
+      await rolling.stands(isInLab ? 'Progressing' : 'Soaking', isInLab ? 'lab' : 'rest', isInLab ? 3 : 9);
+      await hearing.hear(rolling, [last]);
+      await rolling.stands('Completed', 'rest', 10);
+    },
+    { heard: hearing },
+  );
+
+  withPolicy(
+    'a soak that has ended meanwhile opens the next wave once its hosts are heard, and does not begin anew',
+    { waves: [lab] },
+    async (rolling) => {
+      await hearing.hear(rolling, NODES);
+      await rolling.fleet.setImage('web', 'app:2');
+      await rolling.stands('Soaking', 'lab', 2);
+      await rolling.fleet.stopController();
+      rolling.fleet.clock.advance(SOAK_MS);
+      hearing.forgetAll();
+      rolling.fleet.startController();
+      await rolling.stands('Soaking', 'lab', 2);
+      assert.match(rolling.status?.message ?? '', /2 of its nodes not heard/);
+      await hearing.hear(rolling, NODES);
+      await rolling.stands('Completed', 'rest', 10);
+    },
+    { heard: hearing },
+  );
+
+  withPolicy(
+    'a new Pod whose time ran out meanwhile is no failure before its host is heard, and has its time from then on',
+    { waves: [lab], failureBudget: { maxFailed: 0, progressDeadlineSeconds: 60 } },
+    async (rolling) => {
+      await hearing.hear(rolling, NODES);
+      rolling.fleet.agents.ready = (pod) => pod.spec.containers[0]?.image !== 'app:2';
+      await rolling.fleet.setImage('web', 'app:2');
+      await rolling.stands('Progressing', 'lab', 2);
+      await rolling.fleet.stopController();
+      rolling.fleet.clock.advance(600_000);
+      hearing.forgetAll();
+      rolling.fleet.startController();
+      await rolling.stands('Progressing', 'lab', 2);
+      await rolling.makeNewReady();
+      await hearing.hear(rolling, NODES);
+      await rolling.stands('Soaking', 'lab', 2);
+      assert.equal(rolling.status?.failed, 0);
+    },
+    { heard: hearing },
+  );
+});
