@@ -5,6 +5,7 @@ import type { Rollout, RolloutStatus } from '../../shared/kube/rollout.js';
 import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { until } from '../harness/until.js';
+import { MAX_UNAVAILABLE } from './scenarios/policies.js';
 import type { Stage } from './stage.js';
 
 type PolicySpec = Omit<RolloutPolicy['spec'], 'selector'>;
@@ -38,7 +39,7 @@ export class Rolled {
       spec: {
         selector: { matchLabels: { app: name } },
         template: { ...template, metadata },
-        updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '25%' } },
+        updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: MAX_UNAVAILABLE } },
       },
     });
     await rolled.reaches('Completed');
@@ -150,7 +151,10 @@ export class Rolled {
 
   #spec(version: number, pretence: Pretence) {
     const annotations = Object.fromEntries(
-      Object.entries({ 'ready-after': '500ms', ...pretence }).map(([key, text]) => [PRETENCE + key, text]),
+      Object.entries({ 'ready-after': `${this.stage.ready.saidMs}ms`, ...pretence }).map(([key, text]) => [
+        PRETENCE + key,
+        text,
+      ]),
     );
     const container = { name: 'main', image: `${this.name}:${version}` };
     const spec = { containers: [container], terminationGracePeriodSeconds: 1 };

@@ -1,6 +1,6 @@
 /**
  * Plays rollouts on thousands of pretended hosts and shows how many of them ever ran the bad release:
- *   npm run rollouts -- [--nodes N] [--only TEXT …] [--speed N]
+ *   npm run rollouts -- [--nodes N] [--only TEXT …] [--speed N] [--ready-after MS]
  * Exit code 1 when a rule was broken.
  */
 import { parseArgs } from 'node:util';
@@ -11,6 +11,7 @@ const { values } = parseArgs({
     nodes: { type: 'string', default: '5000' },
     only: { type: 'string', multiple: true },
     speed: { type: 'string', default: '1200' },
+    'ready-after': { type: 'string', default: '500' },
   },
 });
 
@@ -20,6 +21,7 @@ const say = (text: string) =>
 const { lines, broken } = await playAll({
   nodes: Number(values.nodes),
   speed: Number(values.speed),
+  readyMs: Number(values['ready-after']),
   say,
   isMeant: ({ name }) => values.only === undefined || values.only.some((text) => name.includes(text)),
 });

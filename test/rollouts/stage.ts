@@ -20,7 +20,9 @@ import { until } from '../harness/until.js';
 const LAB_SHARE = 4;
 const OLD_SHARE = 10;
 const SITES = 20;
-const READY_MS = 300_000;
+const UP_MS = 300_000;
+/** Of Pods that are told nothing else. */
+const READY_MS = 500;
 
 /** Names of labels that scenarios select by. */
 export const HARDWARE_LABEL = 'hardware';
@@ -47,6 +49,8 @@ export interface StageOptions {
   nodes: number;
   /** How many times faster than they say Pods pretend. */
   speed: number;
+  /** How long a Pod takes to become ready, as it pretends. */
+  readyMs?: number;
   /** Hears what is being done. */
   say: (text: string) => void;
 }
@@ -54,6 +58,8 @@ export interface StageOptions {
 /** A fleet that is up. The coordinator can be killed; the hosts live in this process. */
 export class Stage {
   readonly nodes: number;
+  /** How long a Pod takes to become ready, as it pretends, and as it does; ms. */
+  readonly ready: { saidMs: number; realMs: number };
   readonly say: StageOptions['say'];
   readonly hosts: Fleet;
   readonly #folder: string;
@@ -62,11 +68,12 @@ export class Stage {
   #coordinator: CoordinatorProcess;
 
   private constructor(
-    { nodes, say }: StageOptions,
+    { nodes, say, speed, readyMs = READY_MS }: StageOptions,
     readonly api: CoordinatorApi,
     parts: { hosts: Fleet; folder: string; port: number; coordinator: CoordinatorProcess },
   ) {
     this.nodes = nodes;
+    this.ready = { saidMs: readyMs, realMs: readyMs / speed };
     this.say = say;
     this.hosts = parts.hosts;
     this.#folder = parts.folder;
@@ -129,7 +136,7 @@ export class Stage {
       const { items } = await this.api.items<Node>('/api/v1/nodes');
       return items.filter((node) => contactOf(node) === 'here').length === this.reachable;
     };
-    await until(areHeard, { timeoutMs: READY_MS, what: 'all hosts in reach to be heard' });
+    await until(areHeard, { timeoutMs: UP_MS, what: 'all hosts in reach to be heard' });
   }
 
   /** Hosts that are not dark. */
@@ -167,7 +174,7 @@ export class Stage {
       const { items } = await this.api.items<Node>('/api/v1/nodes');
       return items.filter(({ status }) => isConditionTrue(status?.conditions, 'Ready')).length === this.nodes;
     };
-    await until(areReady, { timeoutMs: READY_MS, pollMs: 500, what: `${this.nodes} Ready nodes` });
+    await until(areReady, { timeoutMs: UP_MS, pollMs: 500, what: `${this.nodes} Ready nodes` });
   }
 }
 

@@ -1,15 +1,14 @@
 /** Releases that are bad in different ways: how far each comes before it is stopped and taken back. */
 import { strict as assert } from 'node:assert';
+import { amountOf } from '../../../coordinator/decisions/wave-plan.js';
 import { Rolled } from '../rolled.js';
 import type { Outcome, Scenario } from '../scenario.js';
 import { HARDWARE_LABEL, LAB_LABEL, type Stage } from '../stage.js';
-import { nodesOfOpenWaves, nodesOfWave, THREE_WAVES } from './policies.js';
+import { MAX_UNAVAILABLE, nodesOfOpenWaves, nodesOfWave, THREE_WAVES } from './policies.js';
 
 /** Every fiftieth host is one on which the release crashes; none of them is in the lab. */
 const BAD_EVERY = 50;
 const FIRST_BAD = 8;
-/** Of the hosts of a wave that says nothing else: what `Rolled` gives its DaemonSets. */
-const MAX_UNAVAILABLE = 0.25;
 /** How long a word of a host in the lab is on its way. */
 const WORD_MS = 500;
 /** Long enough for the waves to have gone on past hosts that are out of contact. */
@@ -109,7 +108,7 @@ const CUTS_OFF: Scenario = {
     await rolled.runsEverywhere(1);
     const ranBad = rolled.thatRan(2).length;
     await rolled.remove();
-    const mostBad = Math.ceil(nodesOfWave(status, 'lab') * MAX_UNAVAILABLE);
+    const mostBad = amountOf(MAX_UNAVAILABLE, nodesOfWave(status, 'lab'), Math.ceil);
     return { phase: `${status.phase} in ${status.wave}`, ranBad, mostBad };
   },
 };

@@ -1,4 +1,5 @@
 /** Policies that scenarios share. */
+import { amountOf } from '../../../coordinator/decisions/wave-plan.js';
 import type { RolloutStatus } from '../../../shared/kube/rollout.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollout-policy.js';
 import { LAB_LABEL } from '../stage.js';
@@ -28,6 +29,21 @@ export function nodesOfOpenWaves({ waves, wave }: RolloutStatus): number {
 /** Nodes of one wave. */
 export function nodesOfWave({ waves }: RolloutStatus, name: string): number {
   return waves.find((wave) => wave.name === name)?.nodes ?? 0;
+}
+
+/** What `Rolled` gives its DaemonSets: of the hosts of a wave that says nothing else. */
+export const MAX_UNAVAILABLE = '25%';
+
+/**
+ * The least that a release takes by its policy, ms: the waves are watched, and their hosts come in turns, each as long as a Pod takes
+ * to become ready.
+ */
+export function floorOf(policy: PolicySpec, { waves }: RolloutStatus, readyMs: number): number {
+  const turns = waves.map(({ nodes }, index) => {
+    const most = policy.waves?.[index]?.maxUnavailable ?? MAX_UNAVAILABLE;
+    return Math.ceil(nodes / Math.max(1, amountOf(most, nodes, Math.ceil)));
+  });
+  return soakMs(policy) + turns.reduce((sum, count) => sum + count, 0) * readyMs;
 }
 
 /** How long the policy itself has its waves watched, ms. */
