@@ -20,7 +20,7 @@ export interface NodeStanding {
 }
 
 /** Times from which deadlines count. */
-const COUNTED_FROM = ['lostAt', 'heardAt', 'troubleAt', 'newPodAt', 'waitingSince'] as const;
+const COUNTED_FROM = ['awaySince', 'lostAt', 'heardAt', 'troubleAt', 'newPodAt', 'waitingSince'] as const;
 
 /** The facts of a node that stands so. */
 export function nodeFacts(

@@ -166,19 +166,25 @@ export function laneOf(facts: NodeFacts, now: number, rules: LaneRules): Lane {
   return awaited ?? (isOutside ? OUTSIDE[situation] : undefined) ?? situation;
 }
 
+/** The first moment from then on that lies in a window; undefined: none does. */
+function firstWithin(windows: NonNullable<NodeFacts['turnWindows']>, from: number): number | undefined {
+  const open = windows.filter(({ until }) => until > from).map((window) => Math.max(window.from, from));
+  return open.length > 0 ? Math.min(...open) : undefined;
+}
+
 /**
  * From when on a host out of contact may have begun the turn that it has, as far as was heard; undefined: it cannot. One that
  * lacked the image alone begins in the moment in which it has that, and may have cut itself off by it before its word arrived; so does one of
  * which nothing was heard. One outside its window begins in the next, and who said 'not now' when that holds no longer.
  */
 export function mayHaveBegunAt(facts: NodeFacts): number | undefined {
-  const { situation, waiting, isOutdated, awaySince = 0, holdEndsAt = awaySince, turnWindows } = facts;
-  if (situation !== 'turned' || isOutdated || waiting === 'NoTrustedTime') return undefined;
+  const { situation, waiting, isOutdated, awaySince = 0, holdEndsAt, turnWindows } = facts;
+  if (situation !== 'turned' || isOutdated) return undefined;
   if (waiting === undefined || waiting === 'ImageNotPulled') return awaySince;
-  const from = Math.max(awaySince, waiting === 'HeldLocally' ? holdEndsAt : awaySince);
-  if (!turnWindows) return from;
-  const starts = turnWindows.filter(({ until }) => until > from).map((window) => Math.max(window.from, from));
-  return starts.length > 0 ? Math.min(...starts) : undefined;
+  if (waiting === 'OutsideWindow') return turnWindows && firstWithin(turnWindows, awaySince);
+  if (waiting !== 'HeldLocally' || holdEndsAt === undefined) return undefined;
+  const from = Math.max(awaySince, holdEndsAt);
+  return turnWindows ? firstWithin(turnWindows, from) : from;
 }
 
 function failedLane(facts: NodeFacts, since: number, { retriedAt }: LaneRules): Lane {

@@ -157,12 +157,35 @@ describe('a host that has its turn', () => {
     assert.equal(laneOf({ ...image, isWithdrawn: true }, NOW, { deadlineMs: HOUR }), 'turned');
   });
 
+  test('keeps when it may begin, for when nothing is heard of it', () => {
+    const turnOf = (pod: Pod) => toDaemonPod(pod, CURRENT).turn;
+    const pod = bearing('new', NOW + HOUR, 'HeldLocally');
+    assert.deepEqual(
+      turnOf(pod)?.windows?.map(({ until }) => until),
+      [NOW + HOUR],
+    );
+    assert.equal(turnOf(pod)?.holdEndsAt, undefined, 'nobody knows since when it is held');
+    const turn = { ...(turnOn(pod) as HostTurn), maxHoldSeconds: 60 };
+    const heldSince = { status: 'False' as const, lastTransitionTime: new Date(NOW).toISOString() };
+    const condition = { type: TURN_CONDITION, reason: 'HeldLocally', ...heldSince };
+    const held = (forcedBy?: string): Pod => ({
+      ...pod,
+      metadata: {
+        ...pod.metadata,
+        annotations: { [TURN_ANNOTATION]: JSON.stringify({ ...turn, forcedBy }) },
+      },
+      status: { phase: 'Running', conditions: [condition] },
+    });
+    assert.equal(turnOf(held())?.holdEndsAt, NOW + 60_000);
+    assert.equal(turnOf(held('ann'))?.holdEndsAt, NOW, 'not against a person');
+  });
+
   test('that goes dark has failed if it had only to begin, and is deferred if it waited', () => {
     const facts: NodeFacts = { situation: 'turned', contact: 'lost' };
     assert.equal(laneOf(facts, NOW, { deadlineMs: HOUR }), 'failed');
     assert.equal(laneOf({ ...facts, waiting: 'HeldLocally' }, NOW, { deadlineMs: HOUR }), 'deferred');
     assert.equal(laneOf({ ...facts, contact: 'here' }, NOW, { deadlineMs: HOUR }), 'turned');
-    assert.equal(laneOf(facts, NOW, {}), 'turned');
+    assert.equal(laneOf(facts, NOW, {}), 'deferredTurned');
   });
 
   test('that lacked the image alone may have begun in the dark: it uses budget, and has failed when it is lost', () => {
@@ -189,8 +212,8 @@ describe('a host that has its turn', () => {
     }
     assert.equal(
       laneOf({ ...facts, contact: 'lost' }, NOW, {}),
-      'turned',
-      'without a budget it holds its wave',
+      'deferredTurned',
+      'without failures it holds no wave, and uses budget',
     );
   });
 

@@ -18,6 +18,7 @@ test('a new Pod that lies in the future, for the clock was set back, has its tim
 });
 
 const AHEAD: [string, NodeFacts][] = [
+  ['awaySince', { situation: 'turned', contact: 'away', awaySince: NOW + YEAR }],
   ['lostAt', { situation: 'newAvailable', contact: 'lost', lostAt: NOW + YEAR }],
   ['troubleAt', { situation: 'newUnavailable', contact: 'here', trouble: 'x', troubleAt: NOW + YEAR }],
   ['waitingSince', { situation: 'turned', contact: 'here', waiting: 'NoRoom', waitingSince: NOW + YEAR }],
