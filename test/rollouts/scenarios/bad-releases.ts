@@ -127,7 +127,8 @@ const ONLY_THE_TOUCHED: Scenario = {
     const replaced = [...before].filter(([node, uid]) => after.get(node) !== uid);
     assert.ok(replaced.length <= nodesOfWave(status, 'lab'), `${replaced.length} Pods were replaced`);
     const ranBad = rolled.thatRan(2).length;
-    assert.equal(replaced.length, ranBad);
+    // One whose new Pod was taken away before it started has never run it.
+    assert.ok(ranBad <= replaced.length, `${ranBad} hosts ran it, ${replaced.length} Pods were replaced`);
     await rolled.remove();
     return { phase: status.phase, ranBad, mostBad: nodesOfWave(status, 'lab') };
   },
