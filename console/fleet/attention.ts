@@ -39,7 +39,13 @@ export function troubleName(trouble: Trouble, count: number): string {
 /** Agents renew theirs long before: what is this near its end has not been renewed. */
 const ENDS_SOON_MS = 14 * 24 * 3_600_000;
 
-const STANDS_STILL: ReadonlySet<RolloutPhase> = new Set(['Failed', 'AwaitingApproval', 'Paused', 'Frozen']);
+const STANDS_STILL: ReadonlySet<RolloutPhase> = new Set([
+  'Failed',
+  'AwaitingApproval',
+  'AwaitingHosts',
+  'Paused',
+  'Frozen',
+]);
 
 /** What a host's trouble is judged by besides the host. */
 export interface Surroundings {

@@ -42,7 +42,7 @@ export function offersOf(status: RolloutStatus): Offer[] {
   const have = status.updated + status.failed;
   const offers: (Offer | false)[] = [
     phase === 'AwaitingApproval' && approval(status),
-    phase === 'Soaking' && promotion(status),
+    (phase === 'Soaking' || phase === 'AwaitingHosts') && promotion(status),
     isHeld && offer('resume', 'true', 'Resume', `${hosts(left)} may be replaced again, wave by wave.`),
     !isHeld &&
       !OVER.has(phase) &&
@@ -80,10 +80,12 @@ export function offersOf(status: RolloutStatus): Offer[] {
   return offers.filter((each) => each !== false);
 }
 
-function promotion({ waves, wave }: RolloutStatus): Offer {
+function promotion({ waves, wave, phase }: RolloutStatus): Offer {
   const next = nextWave({ waves, wave });
   const then = next ? `wave ${next.name} may open: ${hosts(next.nodes)} are updated.` : 'no wave is left.';
-  return offer('promote', wave, `Promote ${wave}`, `Wave ${wave} is watched no longer; ${then}`);
+  const though =
+    phase === 'Soaking' ? `Wave ${wave} is watched no longer` : `Nobody of wave ${wave} has been updated`;
+  return offer('promote', wave, `Promote ${wave}`, `${though}; ${then}`);
 }
 
 function approval(status: RolloutStatus): Offer | false {
