@@ -55,7 +55,7 @@ describe('after a start of the coordinator', () => {
       const last = NODES[9] ?? '';
       const isInLab =
         rolling.fleet.rollouts.stanceOf({ namespace: 'default', name: 'web' }, last)?.wave === 'lab';
-      await rolling.stands(isInLab ? 'Progressing' : 'Soaking', isInLab ? 'lab' : 'rest', isInLab ? 3 : 9);
+      await rolling.stands('Progressing', isInLab ? 'lab' : 'rest', isInLab ? 3 : 9);
       await hearing.hear(rolling, [last]);
       await rolling.stands('Completed', 'rest', 10);
     },
