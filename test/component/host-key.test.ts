@@ -1,7 +1,7 @@
 /** The host's key: made once, sealed where that can be, never a reason not to start. */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { loadHostKey } from '../../agent/desired/host-key.js';
 import { findTpmSealer, type KeySealer, systemdSealer } from '../../agent/desired/tpm-sealer.js';
@@ -74,7 +74,17 @@ describe("the host's key", () => {
     assert.deepEqual(await load(sealer), key);
   });
 
+  test('is not sealed where there is no device, nor asked for', async (context) => {
+    if (process.getuid?.() !== 0) return leaveOut(context, 'the TPM of root', 'needs root');
+    for (const devices of ['/nowhere', dirname(path)])
+      assert.equal(await findTpmSealer('/bin/true', devices), undefined);
+    writeFileSync(join(dirname(path), 'tpmrm0'), '');
+    assert.notEqual(await findTpmSealer('/bin/true', dirname(path)), undefined);
+    assert.equal(await findTpmSealer('/bin/false', dirname(path)), undefined);
+  });
+
   test('is not sealed where there is no such command', async () => {
-    assert.equal(await findTpmSealer('/nowhere/systemd-creds'), undefined);
+    writeFileSync(join(dirname(path), 'tpmrm0'), '');
+    assert.equal(await findTpmSealer('/nowhere/systemd-creds', dirname(path)), undefined);
   });
 });
