@@ -73,6 +73,8 @@ function optionsOf(
   return {
     width: host.clientWidth,
     height: HEIGHT,
+    // The last of the times stands at the very end.
+    padding: [null, 28, null, null],
     ...(timeZone ? { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1000), timeZone) } : {}),
     scales: {
       x: { time: true },

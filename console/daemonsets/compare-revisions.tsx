@@ -3,7 +3,7 @@ import { stringify } from 'yaml';
 import type { ControllerRevision } from '../../shared/kube/workload.js';
 import { Command } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
-import { TextDifference } from '../layout/text-difference.js';
+import { SideBySide } from '../layout/side-by-side.js';
 import { useQuery } from '../layout/use-query.js';
 
 interface CompareRevisionsProps {
@@ -41,11 +41,10 @@ export function CompareRevisions({ namespace, name, revisions }: CompareRevision
         {choice('from', 'From', before)}
         {choice('to', 'to', after)}
       </div>
-      <TextDifference
+      <SideBySide
         label={`From revision ${before.revision} to ${after.revision}`}
-        before={templateText(before)}
-        after={templateText(after)}
-        context={4}
+        before={{ name: `Revision ${before.revision}`, text: templateText(before) }}
+        after={{ name: `Revision ${after.revision}`, text: templateText(after) }}
       />
       <Command
         text={`kubectl -n ${namespace} rollout history daemonset/${name} --revision=${after.revision}`}

@@ -1,10 +1,10 @@
 /** One DaemonSet: where it runs, where not and why, its manifest and its revisions. */
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { Link, useParams } from 'wouter';
 import type { DaemonSet } from '../../shared/kube/workload.js';
-import { call } from '../api/call.js';
 import { useLiveList } from '../api/live-list.js';
 import { useMay } from '../api/rights.js';
+import { useAnswer } from '../api/use-answer.js';
 import { Command } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { ScrolledText } from '../layout/scrolled-text.js';
@@ -54,18 +54,15 @@ export function DaemonSetPage() {
 
 function Where({ daemonSet }: { daemonSet: DaemonSet }) {
   const { namespace = '', name, resourceVersion } = daemonSet.metadata;
-  const [answer, setAnswer] = useState<Reasons>();
-  useEffect(() => {
-    const leave = new AbortController();
-    const path = `/apis/fleet.everynode.dev/v1/namespaces/${namespace}/daemonsets/${name}/why`;
-    if (resourceVersion) void call<Reasons>(path, { signal: leave.signal }).then(setAnswer, () => undefined);
-    return () => leave.abort();
-  }, [namespace, name, resourceVersion]);
+  const { answer, problem } = useAnswer<Reasons>(
+    `/apis/fleet.everynode.dev/v1/namespaces/${namespace}/daemonsets/${name}/why`,
+    resourceVersion ?? '',
+  );
   return (
     <section className={controls.card} aria-label="Where it runs">
       <h2>Where it runs, and where not</h2>
       <Counts status={daemonSet.status} />
-      <p role="status">{answer?.sentence ?? 'Loading…'}</p>
+      <p role="status">{answer?.sentence ?? problem ?? 'Loading…'}</p>
       {answer?.reasons.map(({ code, count, nodes }) => (
         <details key={code}>
           <summary>

@@ -3,6 +3,8 @@ import type { Host } from '../../shared/kube/host.js';
 import type { MapGroup } from './fleet-map-plan.js';
 
 const WITHOUT = 'without this label';
+/** As people count: site-2 before site-10. */
+const { compare } = new Intl.Collator(undefined, { numeric: true });
 
 /** Groups in order of their names, those without the label last; hosts stay in the order they are given in, so nothing jumps. */
 export function groupHosts(hosts: readonly Host[], label: string): MapGroup<Host>[] {
@@ -17,8 +19,4 @@ export function groupHosts(hosts: readonly Host[], label: string): MapGroup<Host
   return [...groups]
     .sort(([a], [b]) => (a === undefined ? 1 : b === undefined ? -1 : compare(a, b)))
     .map(([value, members]) => ({ name: value ?? WITHOUT, hosts: members }));
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -17,7 +17,7 @@ export function Conditions({ node, changes }: ConditionsProps) {
     <TableCard label="Conditions">
       <h2>Conditions</h2>
       {conditions.length === 0 && <p>Its agent has never said anything.</p>}
-      <table className={table.table}>
+      <table className={`${table.table} ${table.told}`}>
         <tbody>
           {conditions.map(({ type, status, reason, message, lastTransitionTime }) => (
             <tr key={type}>
@@ -31,7 +31,7 @@ export function Conditions({ node, changes }: ConditionsProps) {
                 />
               </td>
               <td>{reason}</td>
-              <td>{message}</td>
+              <td data-long>{message}</td>
               <td>{lastTransitionTime && <TimeText at={lastTransitionTime} />}</td>
             </tr>
           ))}

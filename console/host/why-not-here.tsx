@@ -1,9 +1,8 @@
 /** For each DaemonSet: whether it runs on this host and why, answered by the decision itself, as by `everynode why`. */
-import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import type { DaemonSet } from '../../shared/kube/workload.js';
-import { call } from '../api/call.js';
 import { useLiveList } from '../api/live-list.js';
+import { useAnswer } from '../api/use-answer.js';
 import table from '../layout/table.module.css';
 import { TableCard } from '../layout/table-card.js';
 
@@ -19,7 +18,7 @@ export function WhyNotHere({ node, version }: { node: string; version: string })
   return (
     <TableCard label="DaemonSets">
       <h2>DaemonSets, and why they are here or not</h2>
-      <table className={table.table}>
+      <table className={`${table.table} ${table.told}`}>
         <tbody>
           {objects.map((daemonSet) => (
             <Row key={daemonSet.metadata.uid} daemonSet={daemonSet} node={node} version={version} />
@@ -32,23 +31,18 @@ export function WhyNotHere({ node, version }: { node: string; version: string })
 
 function Row({ daemonSet, node, version }: { daemonSet: DaemonSet; node: string; version: string }) {
   const { namespace = '', name } = daemonSet.metadata;
-  const [reason, setReason] = useState<Reason>();
-  // One that changed may have another reason, too.
-  const { resourceVersion } = daemonSet.metadata;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: asked anew for another version
-  useEffect(() => {
-    const leave = new AbortController();
-    const path = `/apis/fleet.everynode.dev/v1/namespaces/${namespace}/daemonsets/${name}/why?node=${node}`;
-    if (resourceVersion) void call<Reason>(path, { signal: leave.signal }).then(setReason, () => undefined);
-    return () => leave.abort();
-  }, [namespace, name, node, version, resourceVersion]);
+  const { answer: reason, problem } = useAnswer<Reason>(
+    `/apis/fleet.everynode.dev/v1/namespaces/${namespace}/daemonsets/${name}/why?node=${node}`,
+    // One that changed may have another reason, too.
+    `${version} ${daemonSet.metadata.resourceVersion}`,
+  );
   return (
     <tr>
       <th scope="row">
         <Link href={`/daemonsets/${namespace}/${name}`}>{name}</Link>
       </th>
       <td>{reason?.code}</td>
-      <td>{reason?.sentence}</td>
+      <td data-long>{reason?.sentence ?? problem}</td>
     </tr>
   );
 }

@@ -8,9 +8,10 @@ interface TextDifferenceProps {
   label: string;
   before: string;
   after: string;
-  /** Lines around each change that are shown as well. */
-  context?: number;
 }
+
+/** Lines around each change that are shown as well. */
+const CONTEXT = 3;
 
 const SIGNS: Readonly<Record<string, { part: string; word: string }>> = {
   '+': { part: 'added', word: 'added' },
@@ -18,8 +19,8 @@ const SIGNS: Readonly<Record<string, { part: string; word: string }>> = {
 };
 
 /** Says so where nothing differs. */
-export function TextDifference({ label, before, after, context = 3 }: TextDifferenceProps) {
-  const { hunks } = structuredPatch('', '', before, after, '', '', { context });
+export function TextDifference({ label, before, after }: TextDifferenceProps) {
+  const { hunks } = structuredPatch('', '', before, after, '', '', { context: CONTEXT });
   if (hunks.length === 0) return <p>Nothing differs.</p>;
   return (
     <ScrollFrame className={classes.frame} label={label}>

@@ -9,11 +9,11 @@ import classes from './onboarding.module.css';
 
 const HOUR_MS = 3_600_000;
 /** As kubeadm's default the second. */
-const LIFETIMES: readonly [name: string, ms: number | undefined][] = [
-  ['1 hour', HOUR_MS],
-  ['24 hours', 24 * HOUR_MS],
-  ['7 days', 7 * 24 * HOUR_MS],
-  ['for ever', undefined],
+const LIFETIMES: readonly [name: string, flag: string, ms: number | undefined][] = [
+  ['1 hour', '1h', HOUR_MS],
+  ['24 hours', '24h', 24 * HOUR_MS],
+  ['7 days', '7d', 7 * 24 * HOUR_MS],
+  ['for ever', '0', undefined],
 ];
 
 interface Wishes {
@@ -95,6 +95,7 @@ export function JoinForm({ address }: { address: JoinAddress }) {
           Make join line
         </button>
       </form>
+      <Command text={commandOf(wishes)} />
       {problem && (
         <p role="alert" className={controls.problem}>
           {problem}
@@ -113,8 +114,25 @@ export function JoinForm({ address }: { address: JoinAddress }) {
   );
 }
 
+function lifetimeOf({ lifetime }: Wishes) {
+  return LIFETIMES.find(([name]) => name === lifetime);
+}
+
+/** The same on the coordinator's own machine. */
+function commandOf(wishes: Wishes): string {
+  const quoted = (text: string) => `'${text.trim().replaceAll("'", "'\\''")}'`;
+  const parts = [
+    `everynode token create --ttl ${lifetimeOf(wishes)?.[1] ?? '24h'}`,
+    wishes.isReusable && '--reusable',
+    wishes.labels && `--labels ${quoted(wishes.labels)}`,
+    wishes.nodes && `--nodes ${quoted(wishes.nodes)}`,
+    wishes.description && `--description ${quoted(wishes.description)}`,
+  ];
+  return parts.filter(Boolean).join(' ');
+}
+
 function tokenFor(wishes: Wishes, labels: Record<string, string>): Promise<string> {
-  const lifetime = LIFETIMES.find(([name]) => name === wishes.lifetime)?.[1];
+  const lifetime = lifetimeOf(wishes)?.[2];
   const nodes = wishes.nodes.split(/[,\s]+/).filter(Boolean);
   const expiresAtMs = lifetime === undefined ? undefined : Date.now() + lifetime;
   const grant = { expiresAtMs, singleUse: !wishes.isReusable, nodes, labels };

@@ -17,7 +17,7 @@ export function EventList({ about, namespace }: { about: string; namespace?: str
     <TableCard label="Events">
       <h2>Events</h2>
       {phase === 'live' && events.length === 0 && <p>None in the last hour.</p>}
-      <table className={table.table}>
+      <table className={`${table.table} ${table.told}`}>
         <tbody>
           {events.map((event) => (
             <tr key={event.metadata.uid}>
@@ -25,7 +25,7 @@ export function EventList({ about, namespace }: { about: string; namespace?: str
                 <TimeText at={timeOf(event)} />
               </td>
               <th scope="row">{event.reason}</th>
-              <td>
+              <td data-long>
                 {event.message}
                 {(event.count ?? 1) > 1 && ` (${event.count} times)`}
               </td>

@@ -91,11 +91,18 @@ function urlOf({ namespace, pod, container, command }: ExecTarget): string {
   return `wss://${location.host}/api/v1/namespaces/${namespace}/pods/${pod}/exec?${query}`;
 }
 
+/** As shells and engines have them. */
+const EXPLAINED: Readonly<Record<string, string>> = {
+  126: ' The container has no such command, or may not run it.',
+  127: ' The container has no such command.',
+};
+
 /** The Status at the end of a command, in a sentence. */
 function outcomeOf(json: string): string {
   const { status, reason, message, details } = JSON.parse(json) as Status;
   if (status === 'Success') return 'The command ended with exit code 0.';
   const code = details?.causes?.find((cause) => cause.reason === 'ExitCode')?.message;
-  if (reason === 'NonZeroExitCode' && code) return `The command ended with exit code ${code}.`;
+  if (reason === 'NonZeroExitCode' && code)
+    return `The command ended with exit code ${code}.${EXPLAINED[code] ?? ''}`;
   return message ?? 'The command failed, and nothing says why.';
 }

@@ -51,7 +51,7 @@ export function offersOf(status: RolloutStatus): Offer[] {
         'pause',
         'true',
         'Pause',
-        `Nothing more is replaced; ${hosts(left)} keep what they have. New hosts are still served.`,
+        `Nothing more is replaced; ${hosts(left, 'keeps what it has', 'keep what they have')}. New hosts are still served.`,
       ),
     !isHeld &&
       !OVER.has(phase) &&
@@ -67,7 +67,7 @@ export function offersOf(status: RolloutStatus): Offer[] {
         'abort',
         'true',
         'Abort',
-        `${hosts(have)} that have the new revision go back to the last completed one. The new one is barred.`,
+        `${hosts(have, 'that has the new revision goes', 'that have the new revision go')} back to the last completed one. The new one is barred.`,
       ),
     (phase === 'Failed' || phase === 'RolledBack' || aborted === true) &&
       offer(
@@ -82,7 +82,9 @@ export function offersOf(status: RolloutStatus): Offer[] {
 
 function promotion({ waves, wave, phase }: RolloutStatus): Offer {
   const next = nextWave({ waves, wave });
-  const then = next ? `wave ${next.name} may open: ${hosts(next.nodes)} are updated.` : 'no wave is left.';
+  const then = next
+    ? `wave ${next.name} may open: ${hosts(next.nodes, 'is updated', 'are updated')}.`
+    : 'no wave is left.';
   const though =
     phase === 'Soaking' ? `Wave ${wave} is watched no longer` : `Nobody of wave ${wave} has been updated`;
   return offer('promote', wave, `Promote ${wave}`, `${though}; ${then}`);
@@ -95,7 +97,7 @@ function approval(status: RolloutStatus): Offer | false {
     'approve',
     next.name,
     `Approve ${next.name}`,
-    `Wave ${next.name} opens: ${hosts(next.nodes)} are updated.`,
+    `Wave ${next.name} opens: ${hosts(next.nodes, 'is updated', 'are updated')}.`,
   );
 }
 
@@ -107,8 +109,9 @@ function offer(verb: SteeringVerb, value: string, label: string, consequence: st
   return { verb, value, label, consequence, needsReason: NEEDS_REASON.has(verb) };
 }
 
-function hosts(count: number): string {
-  return count === 1 ? '1 host' : `${count} hosts`;
+/** `one`, `many`: what is said of them. */
+function hosts(count: number, one = '', many = one): string {
+  return (count === 1 ? `1 host ${one}` : `${count} hosts ${many}`).trimEnd();
 }
 
 /** Tells the rollout. Rejects with `CallError` when it may not be told so. */

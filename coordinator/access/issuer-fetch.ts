@@ -8,11 +8,13 @@ const FORM = { 'content-type': 'application/x-www-form-urlencoded', accept: 'app
 
 /** `ca`: PEM of the authorities that the issuer is trusted by; absent = those of the system. */
 export function issuerFetch(ca?: string): Fetch {
-  return (url, form) =>
+  return (url, form, authorization) =>
     new Promise((resolve, reject) => {
       const options = {
         ...(ca === undefined ? {} : { ca }),
-        ...(form === undefined ? {} : { method: 'POST', headers: FORM }),
+        ...(form === undefined
+          ? {}
+          : { method: 'POST', headers: authorization ? { ...FORM, authorization } : FORM }),
         timeout: TIMEOUT_MS,
       };
       const request = send(url, options, (answer) => {

@@ -33,8 +33,12 @@ interface Attempt {
 interface Endpoints {
   authorization: string;
   token: string;
+  /** How a client with a secret proves to be it: in the form, or by HTTP Basic. */
+  takesForm: boolean;
 }
 
+/** Of an issuer that does not say (OpenID Connect Discovery 3). */
+const USUAL_WAYS = ['client_secret_basic'];
 /** An issuer may move its endpoints. */
 const DISCOVERED_MS = 60_000;
 /** Anybody may have the issuer asked: requests to it that are under way at once. */
@@ -102,16 +106,21 @@ export class OidcSignIn {
 
   async #exchange(code: string, verifier: string, redirectUri: string): Promise<string> {
     const { clientId, clientSecret } = this.#client;
-    const { token: endpoint } = await this.#endpoints();
+    const { token: endpoint, takesForm } = await this.#endpoints();
+    const isBasic = clientSecret !== undefined && !takesForm;
     const body = new URLSearchParams({
       grant_type: 'authorization_code',
       code,
       redirect_uri: redirectUri,
-      client_id: clientId,
       code_verifier: verifier,
-      ...(clientSecret === undefined ? {} : { client_secret: clientSecret }),
+      ...(isBasic ? {} : { client_id: clientId }),
+      ...(clientSecret === undefined || isBasic ? {} : { client_secret: clientSecret }),
     });
-    const answer = await this.#ask(endpoint, body.toString());
+    const answer = await this.#ask(
+      endpoint,
+      body.toString(),
+      isBasic ? basic(clientId, clientSecret) : undefined,
+    );
     const { id_token: token } = answer;
     if (typeof token !== 'string') throw new SignInRefused('NoToken');
     return token;
@@ -135,6 +144,7 @@ export class OidcSignIn {
     const { issuer } = this.#client;
     const found = await this.#ask(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
     const { issuer: named, authorization_endpoint: authorization, token_endpoint: token } = found;
+    const ways = found.token_endpoint_auth_methods_supported ?? USUAL_WAYS;
     if (
       named !== issuer ||
       typeof authorization !== 'string' ||
@@ -143,14 +153,14 @@ export class OidcSignIn {
     ) {
       throw new SignInRefused('Undiscovered');
     }
-    return { authorization, token };
+    return { authorization, token, takesForm: Array.isArray(ways) && ways.includes('client_secret_post') };
   }
 
-  async #ask(url: string, form?: string): Promise<Record<string, unknown>> {
+  async #ask(url: string, form?: string, authorization?: string): Promise<Record<string, unknown>> {
     if (this.#asked >= MAX_ASKED) throw new SignInRefused('Busy');
     this.#asked += 1;
     try {
-      const answer = await this.#fetch(url, form);
+      const answer = await this.#fetch(url, form, authorization);
       if (answer.ok) return (await answer.json()) as Record<string, unknown>;
       this.#log.warn({ code: answer.status }, 'the issuer refused a sign-in');
       throw new SignInRefused('Issuer');
@@ -162,6 +172,14 @@ export class OidcSignIn {
       this.#asked -= 1;
     }
   }
+}
+
+/** Both are encoded as in a form before they are put together (RFC 6749, 2.3.1). */
+function basic(clientId: string, secret: string): string {
+  const [name, value] = [clientId, secret].map((text) =>
+    new URLSearchParams({ x: text }).toString().slice(2),
+  );
+  return `Basic ${Buffer.from(`${name}:${value}`).toString('base64')}`;
 }
 
 function randomText(): string {

@@ -24,7 +24,7 @@ export interface OidcSettings {
 }
 
 /** Fetches from the issuer; a fleet may trust it by an authority of its own. `form`: URL-encoded, to POST instead. */
-export type Fetch = (url: string, form?: string) => Promise<Response>;
+export type Fetch = (url: string, form?: string, authorization?: string) => Promise<Response>;
 
 type KeySet = ReturnType<typeof createRemoteJWKSet>;
 

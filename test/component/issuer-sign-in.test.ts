@@ -40,6 +40,33 @@ test('where to sign in is asked for once a minute, by however many at once', asy
   assert.equal(asked.length, 2);
 });
 
+test('a secret goes the way that the issuer takes it: by HTTP Basic where it does not say', async () => {
+  const TABLE: [ways: string[] | undefined, form: boolean][] = [
+    [undefined, false],
+    [['client_secret_basic'], false],
+    [['client_secret_basic', 'client_secret_post'], true],
+  ];
+  for (const [ways, inForm] of TABLE) {
+    const sent: { form: URLSearchParams; authorization: string | undefined }[] = [];
+    const fetch: Fetch = async (url, form, authorization) => {
+      if (!url.endsWith('/token'))
+        return Response.json({
+          ...DISCOVERY,
+          ...(ways ? { token_endpoint_auth_methods_supported: ways } : {}),
+        });
+      sent.push({ form: new URLSearchParams(form), authorization });
+      return new Response('', { status: 400 });
+    };
+    const client = { ...CLIENT, clientSecret: 'a b:c' };
+    const oidc = new OidcSignIn(client, { fetch, clock: new ManualClock(0), log: silentLogger });
+    await assert.rejects(oidc.finish(ATTEMPT, new URLSearchParams('state=s&code=c'), HERE), SignInRefused);
+    const [{ form, authorization } = { form: new URLSearchParams(), authorization: '' }] = sent;
+    assert.equal(form.get('client_secret'), inForm ? 'a b:c' : null);
+    const basic = `Basic ${Buffer.from('everynode:a+b%3Ac').toString('base64')}`;
+    assert.equal(authorization, inForm ? undefined : basic);
+  }
+});
+
 test('an issuer is asked so much at once, and no more', async () => {
   const { asked, oidc } = issuer();
   await oidc.begin(HERE);

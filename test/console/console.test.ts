@@ -1,6 +1,7 @@
 /** The web console in a real browser, against a real coordinator and a hollow fleet. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
+import type { Page } from 'playwright-core';
 import type { Node } from '../../shared/kube/node.js';
 import type { Rollout } from '../../shared/kube/rollout.js';
 import { DESK, PHONE, signIn, violationsOf } from '../harness/browser.js';
@@ -18,6 +19,26 @@ const MERGE = 'application/merge-patch+json';
 const LIMITS = { timeoutMs: 30_000 };
 
 describeInBrowser('the console', suite);
+
+/** What comes in front of the fleet's page. */
+const IN_FRONT: Readonly<Record<string, (page: Page) => Promise<void>>> = {
+  palette: async (page) => {
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Go to a page' }).fill('t');
+    await page.getByRole('option').first().waitFor();
+  },
+  help: async (page) => {
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+  },
+  columns: (page) => page.getByText('Columns', { exact: true }).click(),
+  views: (page) => page.getByText('Views', { exact: true }).click(),
+  bulk: async (page) => {
+    await page.getByLabel('Choose node-1', { exact: true }).check();
+    await page.getByRole('button', { name: 'Maintenance…' }).first().click();
+    await page.getByRole('dialog').getByText('1 Pod go').waitFor();
+  },
+};
 
 function suite(): void {
   const bench = new ConsoleBench(NODES);
@@ -200,6 +221,12 @@ function suite(): void {
         await page.goto(`${server}/console/${path}`);
         await page.getByRole('heading', { level: 1, name }).waitFor();
         await page.getByText('Loading').first().waitFor({ state: 'detached' });
+        violations.push(...(await violationsOf(page)));
+      }
+      for (const show of Object.values(IN_FRONT)) {
+        await page.goto(`${server}/console/?sort=name`);
+        await page.getByText(`${NODES} hosts`).waitFor();
+        await show(page);
         violations.push(...(await violationsOf(page)));
       }
       assert.deepEqual(violations, []);

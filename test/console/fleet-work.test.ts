@@ -1,6 +1,6 @@
 /** What people do with a fleet in the console, in a real browser: bring hosts in, change many, look ahead, and only what they may. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -35,10 +35,12 @@ function suite(): void {
   let token: string;
 
   const bench = new ConsoleBench(NODES, async () => {
-    issuer = await startTestIssuer(directory, 'everynode');
+    issuer = await startTestIssuer(directory, 'everynode', 'not-told');
+    const oidcClientSecretFile = join(directory, 'secret');
+    writeFileSync(oidcClientSecretFile, 'not-told\n');
     return {
       ...{ oidcIssuerUrl: issuer.issuer, oidcClientId: 'everynode' },
-      ...{ oidcCaFile: issuer.caFile, oidcUsernamePrefix: 'oidc:' },
+      ...{ oidcCaFile: issuer.caFile, oidcUsernamePrefix: 'oidc:', oidcClientSecretFile },
     };
   });
 
@@ -184,6 +186,50 @@ function suite(): void {
     await page.getByRole('region', { name: 'Hosts that wait' }).waitFor({ state: 'detached' });
     const { items } = await fleet.api.items<CertificateSigningRequest>(REQUESTS);
     assert.equal(items.filter(({ status }) => status?.conditions?.[0]?.type === 'Approved').length, 2);
+  });
+
+  test('chosen hosts are revoked together, and one who waits is denied', async () => {
+    const page = await open();
+    await signIn(page, server, token, '?sort=name');
+    await choose(page, 'node-11', 'node-12');
+    await page.getByRole('button', { name: 'Revoke…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Revoke: 2 hosts?' });
+    await dialog.getByText('This cannot be undone.').waitFor();
+    await dialog.getByRole('button', { name: 'Revoke 2 hosts' }).click();
+    await page.getByText('Revoke: 2 of 2 done.').waitFor();
+    assert.equal(await page.getByRole('button', { name: /^Undo/ }).count(), 0);
+    for (const name of ['node-11', 'node-12'])
+      await page.getByRole('row', { name: `Choose ${name} ${name} Dark` }).waitFor();
+    await fileRequest(fleet, 'stranger');
+    await page.goto(`${server}/console/onboarding`);
+    await page.getByRole('checkbox', { name: 'stranger' }).check();
+    await page.getByRole('button', { name: 'Deny 1' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Deny 1 host' }).click();
+    await page.getByRole('region', { name: 'Hosts that wait' }).waitFor({ state: 'detached' });
+    const { status } = await fleet.api.ask<CertificateSigningRequest>('GET', `${REQUESTS}/stranger`);
+    assert.equal(status?.conditions?.[0]?.type, 'Denied');
+  });
+
+  test('a host’s times are told on its own clocks to whom asks for them', async () => {
+    const labels = { tz: 'Asia.Tokyo', rack: 'A.1' };
+    await fleet.api.ask('PATCH', '/api/v1/nodes/node-9', { metadata: { labels } }, MERGE);
+    const page = await open(DESK, { timezoneId: 'America/New_York', locale: 'en-GB' });
+    await signIn(page, server, token, 'hosts/node-9');
+    await page.getByText('there (Asia/Tokyo)').waitFor();
+    const since = page.getByRole('region', { name: 'Link' }).locator('time').first();
+    assert.match((await since.getAttribute('title')) ?? '', /GMT-[45]; there .* GMT\+9$/);
+    await page.getByLabel('Tell times on the host’s clocks').check();
+    await page.waitForURL(/times=host/);
+    await page
+      .getByRole('region', { name: 'Link' })
+      .getByText(/\d\d:\d\d:\d\d GMT\+9/)
+      .first()
+      .waitFor();
+    await page
+      .getByRole('region', { name: 'Events' })
+      .getByText(/GMT\+9$/)
+      .first()
+      .waitFor();
   });
 
   test('who may only look is offered nothing else; who may nothing sees nothing', async () => {

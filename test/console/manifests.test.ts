@@ -10,7 +10,7 @@ import { numberReady, runCommand } from '../harness/simulated-actions.js';
 import type { SimulatedFleet } from '../harness/simulated-fleet.js';
 import { until } from '../harness/until.js';
 
-const NODES = 6;
+const NODES = 3;
 const DAEMON_SETS = '/apis/apps/v1/namespaces/default/daemonsets';
 const TILL = `${DAEMON_SETS}/till`;
 const MERGE = 'application/merge-patch+json';
@@ -229,11 +229,11 @@ function suite(): void {
   });
 
   test('a host shows how busy it was, how its link does, and how its conditions changed', async () => {
-    const node = '/api/v1/nodes/node-6';
+    const node = '/api/v1/nodes/node-3';
     const everySecond = { metadata: { annotations: { 'fleet.everynode.dev/beat-seconds': '1' } } };
     await fleet.api.ask('PATCH', node, everySecond, MERGE);
-    const page = await open('hosts/node-6');
-    const readings = '/apis/fleet.everynode.dev/v1/hosts/node-6/readings';
+    const page = await open('hosts/node-3');
+    const readings = '/apis/fleet.everynode.dev/v1/hosts/node-3/readings';
     const told = async () => (await fleet.api.ask<HostReadings>('GET', readings)).recent.times.length > 0;
     await until(told, { ...LIMITS, what: 'a reading' });
     await page.getByRole('img', { name: /^Processors \d+ %, at most \d+ %; Memory \d+ %/ }).waitFor();
@@ -248,7 +248,7 @@ function suite(): void {
 
   test('a rollout counts its soak down, tells windows by zone, and shows what failed first and what went before', async () => {
     const site = { site: 'tokyo' };
-    await fleet.api.ask('PATCH', '/api/v1/nodes/node-5', { metadata: { labels: site } }, MERGE);
+    await fleet.api.ask('PATCH', '/api/v1/nodes/node-2', { metadata: { labels: site } }, MERGE);
     const elsewhere = { matchExpressions: [{ key: 'site', operator: 'DoesNotExist' }] };
     const always = { schedule: '0 0 * * *', durationSeconds: 90_000 };
     await fleet.api.ask('POST', '/apis/fleet.everynode.dev/v1/namespaces/default/rolloutpolicies', {
@@ -271,6 +271,15 @@ function suite(): void {
     const page = await open('rollouts/default/till', PHONE);
     await page.getByText(/\d+:\d\d to go\./).waitFor();
     await page.getByRole('row', { name: /^Asia\/Tokyo 1 / }).waitFor();
+    const steer = async (what: string, consequence: string, then: string) => {
+      await page.getByRole('button', { name: what, exact: true }).click();
+      await page.getByRole('dialog').getByText(consequence).waitFor();
+      await page.getByRole('dialog').getByRole('button', { name: what, exact: true }).click();
+      await page.getByRole('heading', { name: then, exact: true }).waitFor();
+    };
+    await steer('Pause', '2 hosts keep what they have', 'Paused');
+    await steer('Resume', '2 hosts may be replaced again', 'Soaking');
+    await steer('Promote canary', 'wave rest may open: 2 hosts are updated', 'AwaitingWindow');
     const bad = release('till:4', { 'simulate.everynode.dev/fail': 'true' });
     await fleet.api.ask('PATCH', TILL, { spec: { template: bad } }, MERGE);
     const failed = page.getByRole('region', { name: 'Failed hosts' });

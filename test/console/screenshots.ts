@@ -17,6 +17,7 @@ const DAY_MS = 86_400_000;
 const FLEET_API = '/apis/fleet.everynode.dev/v1/namespaces/default';
 const DAEMON_SETS = '/apis/apps/v1/namespaces/default/daemonsets';
 const MERGE = 'application/merge-patch+json';
+const IN_README = new Set(['fleet-dark-desk', 'rollout-light-phone']);
 const LIMITS = { timeoutMs: 120_000 };
 
 const directory = resolve(process.argv[2] ?? 'screenshots');
@@ -53,7 +54,9 @@ try {
         await page.goto(`${server}/console/${path}`);
         await page.getByRole('heading', { level: 1, name: heading }).waitFor();
         await page.getByText('Loading').first().waitFor({ state: 'detached' });
-        await page.screenshot({ path: join(directory, `${name}-${theme}-${size}.png`) });
+        // All that a person can scroll to; the two of the README are of one screen.
+        const fullPage = !IN_README.has(`${name}-${theme}-${size}`);
+        await page.screenshot({ path: join(directory, `${name}-${theme}-${size}.png`), fullPage });
       }
       await context.close();
     }

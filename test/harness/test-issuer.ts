@@ -23,8 +23,12 @@ interface Given {
   redirectUri: string;
 }
 
-/** `directory`: for its keys. The person is `ann`. */
-export async function startTestIssuer(directory: string, clientId: string): Promise<TestIssuer> {
+/** `directory`: for its keys. The person is `ann`. It does not say how it takes the client's secret, so by HTTP Basic. */
+export async function startTestIssuer(
+  directory: string,
+  clientId: string,
+  clientSecret: string,
+): Promise<TestIssuer> {
   const pki = await loadPki(directory, ['localhost', '127.0.0.1'], Date.now());
   const caFile = join(directory, 'issuer-ca.pem');
   writeFileSync(caFile, pki.ca.cert);
@@ -68,6 +72,8 @@ export async function startTestIssuer(directory: string, clientId: string): Prom
       return response.writeHead(302, { location }).end();
     }
     if (url.pathname === '/token') {
+      const proof = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
+      if (request.headers.authorization !== `Basic ${proof}`) return answer(undefined);
       let text = '';
       for await (const chunk of request) text += chunk;
       return answer(await exchange(new URLSearchParams(text)));

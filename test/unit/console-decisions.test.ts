@@ -7,6 +7,9 @@ import type { Rollout } from '../../shared/kube/rollout.js';
 import { signInRefusalText } from '../../shared/kube/sign-in-refusal.js';
 import { consoleModule } from '../harness/console-module.js';
 
+const pairs =
+  await consoleModule<typeof import('../../console/layout/paired-lines.js')>('layout/paired-lines.ts');
+const zones = await consoleModule<typeof import('../../console/layout/host-zone.js')>('layout/host-zone.ts');
 const { allows } = await consoleModule<typeof import('../../console/api/rules.js')>('api/rules.ts');
 const attention =
   await consoleModule<typeof import('../../console/fleet/attention.js')>('fleet/attention.ts');
@@ -18,6 +21,32 @@ const actions =
 const drafts = await consoleModule<typeof import('../../console/host/node-draft.js')>('host/node-draft.ts');
 const palette =
   await consoleModule<typeof import('../../console/palette/palette-items.js')>('palette/palette-items.ts');
+
+describe('what stands beside each other', () => {
+  const { pairedLines } = pairs;
+  test('what was taken away stands beside what came for it, and alone where nothing did', () => {
+    assert.deepEqual(pairedLines([' a', '-b', '-c', '+d', ' e', '+f', '\\ No newline']), [
+      { before: 'a', after: 'a', isSame: true },
+      { before: 'b', after: 'd', isSame: false },
+      { before: 'c', isSame: false },
+      { before: 'e', after: 'e', isSame: true },
+      { after: 'f', isSame: false },
+    ]);
+  });
+});
+
+describe('where a host stands', () => {
+  const TABLE: [labels: Record<string, string> | undefined, zone: string | undefined][] = [
+    [undefined, undefined],
+    [{ tz: 'Europe.Berlin' }, 'Europe/Berlin'],
+    [{ rack: 'A.1', zone: 'America.Argentina.Salta' }, 'America/Argentina/Salta'],
+    [{ a: 'Not.Anywhere', b: 'Asia.Tokyo' }, 'Asia/Tokyo'],
+    [{ country: 'Cuba', site: 'kiel' }, undefined],
+  ];
+  for (const [labels, zone] of TABLE) {
+    test(`${JSON.stringify(labels)}: ${zone}`, () => assert.equal(zones.zoneOfLabels(labels), zone));
+  }
+});
 
 describe('rights', () => {
   const rule = (verbs: string[], apiGroups: string[], resources: string[], resourceNames?: string[]) => ({

@@ -1,0 +1,38 @@
+/** Lines of a difference as they stand beside each other. */
+
+/** One row; a side is absent where the other has a line more. */
+export interface PairedLine {
+  before?: string;
+  after?: string;
+  isSame: boolean;
+}
+
+/** Of lines as a patch has them (` same`, `-before`, `+after`): what was taken away stands beside what came for it. Pure. */
+export function pairedLines(lines: readonly string[]): PairedLine[] {
+  const rows: PairedLine[] = [];
+  let removed: string[] = [];
+  let added: string[] = [];
+  const settle = () => {
+    for (let at = 0; at < Math.max(removed.length, added.length); at += 1) {
+      const [before, after] = [removed[at], added[at]];
+      rows.push({
+        ...(before === undefined ? {} : { before }),
+        ...(after === undefined ? {} : { after }),
+        isSame: false,
+      });
+    }
+    removed = [];
+    added = [];
+  };
+  for (const line of lines) {
+    const text = line.slice(1);
+    if (line.startsWith('-')) removed.push(text);
+    else if (line.startsWith('+')) added.push(text);
+    else if (line.startsWith(' ')) {
+      settle();
+      rows.push({ before: text, after: text, isSame: true });
+    }
+  }
+  settle();
+  return rows;
+}

@@ -1,0 +1,141 @@
+/** Ten thousand hosts in the console, in a real browser. Hosts are Nodes without agents: the screen cannot tell. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import type { Rollout } from '../../shared/kube/rollout.js';
+import { accessOf, DESK, PHONE, signIn, startBrowser, visit } from '../harness/browser.js';
+import { describeInBrowser } from '../harness/console-bench.js';
+import { CoordinatorApi } from '../harness/coordinator-api.js';
+import { type CoordinatorProcess, startCoordinatorProcess } from '../harness/processes.js';
+import { storedHostName, storeHosts } from '../harness/stored-fleet.js';
+import { until } from '../harness/until.js';
+import { lookThrough } from './large-fleet.js';
+
+const HOSTS = 10_000;
+const SITES = 40;
+const OF_A_SITE = HOSTS / SITES;
+const ZONES = ['Europe.Berlin', 'America.New_York'];
+const LIMIT_MS = 120_000;
+const FLEET_API = '/apis/fleet.everynode.dev/v1/namespaces/default';
+const DAEMON_SETS = '/apis/apps/v1/namespaces/default/daemonsets';
+const MERGE = 'application/merge-patch+json';
+
+describeInBrowser('ten thousand hosts', suite);
+
+function suite(): void {
+  const directory = mkdtempSync(join(tmpdir(), 'everynode-huge-'));
+  let coordinator: CoordinatorProcess | undefined;
+  let browser: Browser;
+  let api: CoordinatorApi;
+
+  before(async () => {
+    const data = join(directory, 'data');
+    await storeHosts(data, HOSTS, (index) => ({
+      site: `site-${index % SITES}`,
+      tz: ZONES[index % ZONES.length] ?? '',
+    }));
+    coordinator = await startCoordinatorProcess(data);
+    browser = await startBrowser();
+    api = new CoordinatorApi(coordinator.kubeconfig);
+    await releaseSomething(api);
+  });
+  after(async () => {
+    api?.close();
+    await browser?.close();
+    await coordinator?.end('SIGTERM');
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  /** Looks at pages as one person at one screen, who has nothing to complain of. */
+  const looking = async (path: string, look: (page: Page) => Promise<void>, viewport = DESK) => {
+    const { server, token } = accessOf(coordinator?.kubeconfig ?? '');
+    const { page, context, problems } = await visit(browser, viewport);
+    page.setDefaultTimeout(LIMIT_MS);
+    await signIn(page, server, token, path);
+    await look(page);
+    assert.deepEqual(problems, []);
+    await context.close();
+  };
+
+  test('the fleet: counts add up, few rows are drawn, filters select, a host opens', () =>
+    looking('?sort=name&group=site', (page) =>
+      lookThrough(page, {
+        hosts: HOSTS,
+        selector: 'site=site-3',
+        selected: OF_A_SITE,
+        last: storedHostName(HOSTS - 1),
+      }),
+    ));
+
+  test('what is done to all of them says how many it touches before it begins', () =>
+    looking('?filter=site=site-3&sort=name', async (page) => {
+      const bar = page.getByRole('region', { name: 'Chosen hosts' });
+      await page.getByRole('checkbox', { name: `Choose all ${OF_A_SITE}` }).check();
+      await bar.getByText(`${OF_A_SITE} hosts chosen`).waitFor();
+      await page.getByRole('searchbox', { name: 'Filter' }).fill('');
+      await page.getByRole('checkbox', { name: `Choose all ${HOSTS}` }).check();
+      await bar.getByText(`${HOSTS} hosts chosen`).waitFor();
+      await bar.getByRole('button', { name: 'Maintenance…' }).first().click();
+      const dialog = page.getByRole('dialog', { name: `Maintenance: ${HOSTS} hosts?` });
+      await dialog.getByText(`${HOSTS} Pods go`).waitFor();
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
+      await bar.getByRole('button', { name: 'Choose none' }).click();
+      await bar.waitFor({ state: 'detached' });
+    }));
+
+  test('a rollout, its DaemonSet and the calendar tell of all of them, on a phone too', () =>
+    looking(
+      'rollouts/default/till',
+      async (page) => {
+        await page.getByText(`0 of ${HOSTS / 10} updated`).waitFor();
+        await page.getByRole('button', { name: 'Abort' }).click();
+        await page.getByRole('dialog').getByText('0 hosts that have the new revision go back').waitFor();
+        await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+        await page.getByRole('link', { name: 'Its DaemonSet' }).click();
+        const where = page.getByRole('region', { name: 'Where it runs' });
+        await where.getByText(`${HOSTS}`, { exact: true }).first().waitFor();
+        await page.keyboard.press('g');
+        await page.keyboard.press('c');
+        await page.getByRole('heading', { name: `Europe/Berlin · ${HOSTS / 2} hosts` }).waitFor();
+        const width = (await page.evaluate('document.documentElement.scrollWidth')) as number;
+        assert.ok(width <= PHONE.width, `the page is ${width} px wide on a phone`);
+      },
+      PHONE,
+    ));
+}
+
+/** A DaemonSet on all hosts, and a change of it that goes by waves and windows. */
+async function releaseSomething(api: CoordinatorApi): Promise<void> {
+  await api.ask('POST', `${FLEET_API}/rolloutpolicies`, {
+    metadata: { name: 'gentle' },
+    spec: {
+      selector: {},
+      waves: [{ name: 'tenth', nodes: '10%', soakSeconds: 3600 }],
+      windows: [{ schedule: '0 3 * * *', durationSeconds: 7200, timeZoneLabel: 'tz' }],
+    },
+  });
+  const labels = { app: 'till' };
+  const template = (image: string) => ({
+    metadata: { labels },
+    spec: { containers: [{ name: 'main', image }] },
+  });
+  const spec = { selector: { matchLabels: labels }, template: template('till:1') };
+  await api.ask('POST', DAEMON_SETS, { metadata: { name: 'till' }, spec });
+  const isScheduled = async () => {
+    const { status } = await api.ask<{ status?: { currentNumberScheduled?: number } }>(
+      'GET',
+      `${DAEMON_SETS}/till`,
+    );
+    return status?.currentNumberScheduled === HOSTS;
+  };
+  await until(isScheduled, { timeoutMs: LIMIT_MS, what: 'a Pod for each host' });
+  await api.ask('PATCH', `${DAEMON_SETS}/till`, { spec: { template: template('till:2') } }, MERGE);
+  const hasBegun = async () => {
+    const { code, body } = await api.send('GET', `${FLEET_API}/rollouts/till`);
+    return code === 200 && (body as Rollout).status?.waves.length === 2;
+  };
+  await until(hasBegun, { timeoutMs: LIMIT_MS, what: 'the rollout' });
+}
