@@ -10,6 +10,7 @@ import { Shell } from '../layout/shell.js';
 import { TimeText } from '../layout/time-text.js';
 import { useHeld } from '../layout/use-held.js';
 import { useQuery } from '../layout/use-query.js';
+import classes from './audit-page.module.css';
 
 /** As the API takes them. */
 const FILTERS = ['user', 'verb', 'resource', 'namespace', 'name', 'code'] as const;
@@ -27,13 +28,12 @@ export function AuditPage() {
   return (
     <Shell>
       <h1>Audit</h1>
-      <div className={controls.row}>
+      <div className={classes.filters}>
         {FILTERS.map((name) => (
-          <label key={name}>
-            {name}{' '}
+          <label key={name} className={controls.field}>
+            {name}
             <input
               className={controls.input}
-              size={10}
               value={params.get(name) ?? ''}
               onChange={(event) => set(name, event.target.value)}
             />

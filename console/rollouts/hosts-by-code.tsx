@@ -1,7 +1,7 @@
 /** Hosts by their one reason code; a code's hosts are asked for when it is opened. */
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { Link } from 'wouter';
-import { call } from '../api/call.js';
+import { useAnswer } from '../api/use-answer.js';
 import controls from '../layout/controls.module.css';
 
 interface RolloutHosts {
@@ -31,22 +31,14 @@ function Code({ path, code, count }: { path: string; code: string; count: number
       <summary>
         <strong>{count}</strong> {code}
       </summary>
-      {/* Another count may be other hosts: asked for anew. */}
-      {isOpen && <Hosts key={count} path={`${path}/hosts?code=${code}&limit=100`} />}
+      {isOpen && <Hosts path={`${path}/hosts?code=${code}&limit=100`} count={count} />}
     </details>
   );
 }
 
-function Hosts({ path }: { path: string }) {
-  const [answer, setAnswer] = useState<RolloutHosts>();
-  const [problem, setProblem] = useState('');
-  useEffect(() => {
-    const leave = new AbortController();
-    call<RolloutHosts>(path, { signal: leave.signal }).then(setAnswer, (error: unknown) => {
-      if (!leave.signal.aborted) setProblem(String(error));
-    });
-    return () => leave.abort();
-  }, [path]);
+/** `count`: another one may be other hosts. */
+function Hosts({ path, count }: { path: string; count: number }) {
+  const { answer, problem } = useAnswer<RolloutHosts>(path, String(count));
   if (problem) return <p role="alert">{problem}</p>;
   if (!answer) return <p role="status">Loading…</p>;
   return (

@@ -90,6 +90,22 @@ test('a refusal says that it was one; who acts as another is told with both name
   assert.deepEqual([acted?.user.username, acted?.impersonatedUser?.username], ['everynode-admin', 'kim']);
 });
 
+test('who is refused a command in a container is told by name', async (context) => {
+  const { bench, events } = await audited(context);
+  const token = bench.admit({ username: 'ann', groups: ['system:authenticated'] });
+  const headers = {
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+    'sec-websocket-protocol': 'v5.channel.k8s.io',
+  };
+  const path = '/api/v1/namespaces/default/pods/p/exec?command=id&stdout=true';
+  assert.equal((await call(bench.api, `GET ${path}`, { token, headers })).code, 403);
+  const [refused] = await events('user=ann', 1);
+  assert.deepEqual([refused?.objectRef?.subresource, refused?.responseStatus.code], ['exec', 403]);
+});
+
 test('it is read by those who may, and a wrong query is refused', async (context) => {
   const { bench } = await audited(context);
   const ann = bench.admit({ username: 'ann', groups: ['system:authenticated'] });

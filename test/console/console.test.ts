@@ -210,7 +210,7 @@ function suite(): void {
         ['rollouts', 'Rollouts'],
         ['rollouts/default/till', 'till'],
         ['daemonsets', 'DaemonSets'],
-        ['daemonsets/default/till', 'till'],
+        ['daemonsets/default/till?from=1&to=2', 'till'],
         [`pods/default/${pods.items[0]?.metadata.name}`, /^till-/],
         ['audit', 'Audit'],
         ['calendar', 'Calendar'],

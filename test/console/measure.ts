@@ -13,6 +13,7 @@ import { cpuMsOf } from '../bench/process-memory.js';
 import { accessOf, signIn, startBrowser, visit } from '../harness/browser.js';
 import { CoordinatorApi } from '../harness/coordinator-api.js';
 import { type CoordinatorProcess, startCoordinatorProcess } from '../harness/processes.js';
+import { storedHostName, storeHosts } from '../harness/stored-fleet.js';
 import { pause, until } from '../harness/until.js';
 import { lookThrough } from './large-fleet.js';
 
@@ -20,7 +21,6 @@ const MERGE = 'application/merge-patch+json';
 const SITES = 40;
 const CHANGES = 100;
 const BUSY_SECONDS = 10;
-const AT_ONCE = 50;
 /** Consoles besides that of the browser: what is theirs of the coordinator's work is a share of it. */
 const MORE = 10;
 const HOSTS_PATH = '/apis/fleet.everynode.dev/v1/hosts';
@@ -32,10 +32,11 @@ let browser: Browser | undefined;
 try {
   // No limit for one client: this one stands for many.
   const free = ['--client-requests-per-second', '100000', '--client-burst', '100000'];
-  coordinator = await startCoordinatorProcess(join(directory, 'data'), free);
+  const data = join(directory, 'data');
+  await storeHosts(data, hosts, (index) => ({ site: `site-${index % SITES}` }));
+  coordinator = await startCoordinatorProcess(data, free);
   browser = await startBrowser();
   const api = new CoordinatorApi(coordinator.kubeconfig);
-  await makeHosts(api);
   print('scripts of the first view, compressed', `${Math.round(firstScripts() / 1000)} kB`);
   const page = await measureFirstView(browser, coordinator.kubeconfig);
   await measureChanges(page, api);
@@ -54,18 +55,6 @@ try {
 
 function print(what: string, value: string): void {
   process.stdout.write(`${what.padEnd(56)} ${value}\n`);
-}
-
-async function makeHosts(api: CoordinatorApi): Promise<void> {
-  const make = async (index: number) => {
-    const labels = { site: `site-${index % SITES}` };
-    const name = `host-${String(index).padStart(5, '0')}`;
-    await api.ask('POST', '/api/v1/nodes', { kind: 'Node', apiVersion: 'v1', metadata: { name, labels } });
-  };
-  for (let first = 0; first < hosts; first += AT_ONCE) {
-    const count = Math.min(AT_ONCE, hosts - first);
-    await Promise.all(Array.from({ length: count }, (_, index) => make(first + index)));
-  }
 }
 
 /** Bytes of what `index.html` names, and of nothing else: pages are loaded when somebody goes there. */
@@ -109,7 +98,7 @@ async function measureChanges(page: Page, api: CoordinatorApi): Promise<void> {
   for (let count = 1; count <= CHANGES; count += 1) {
     const text = `${hosts - count} hosts`;
     const began = Date.now();
-    await api.ask('DELETE', `/api/v1/nodes/host-${String(hosts - count).padStart(5, '0')}`);
+    await api.ask('DELETE', `/api/v1/nodes/${storedHostName(hosts - count)}`);
     await page.getByText(text, { exact: true }).waitFor();
     const at = await page.evaluate(`seen.find((one) => one.text === '${text}').at`);
     times.push((at as number) - began);
@@ -148,7 +137,7 @@ async function changeHosts(api: CoordinatorApi): Promise<number> {
   while (performance.now() < end) {
     const batch = Array.from({ length: 10 }, () => {
       count += 1;
-      const path = `/api/v1/nodes/host-${String((count * 37) % (hosts - CHANGES)).padStart(5, '0')}`;
+      const path = `/api/v1/nodes/${storedHostName((count * 37) % (hosts - CHANGES))}`;
       return api.ask('PATCH', path, { metadata: { labels: { beat: `${end}-${count}` } } }, MERGE);
     });
     await Promise.all([...batch, pause(100)]);
@@ -185,8 +174,7 @@ function whatIsLeft() {
   const selected = Array.from({ length: left }, (_, index) => index % SITES).filter(
     (site) => site === 3,
   ).length;
-  const last = `host-${String(left - 1).padStart(5, '0')}`;
-  return { hosts: left, selector: 'site=site-3', selected, last };
+  return { hosts: left, selector: 'site=site-3', selected, last: storedHostName(left - 1) };
 }
 
 function median(values: number[]): number {

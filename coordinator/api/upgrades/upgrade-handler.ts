@@ -9,6 +9,7 @@ import type { ApiParts } from '../api-request.js';
 import type { Gate, Identity } from '../gate.js';
 import { refuseSocket, refuseSocketInText } from '../refused-socket.js';
 import { type RequestInfo, type ResourceRequest, readRequest } from '../request-info.js';
+import type { LoggedRequest } from '../request-log.js';
 import { requestRecorder } from '../request-recorder.js';
 import { pathNotFound } from '../status-response.js';
 import { portsIn, servePortChannels } from './port-channels.js';
@@ -59,12 +60,8 @@ export class UpgradeHandler {
     socket.once('close', () => closing.abort());
     let code = SWITCHING;
     try {
-      line.identity = await this.#admit(request, info);
-      const serve = await this.#prepare(
-        { request, socket, head, signal: closing.signal },
-        info,
-        line.identity,
-      );
+      const identity = await this.#admit(request, info, line);
+      const serve = await this.#prepare({ request, socket, head, signal: closing.signal }, info, identity);
       await serve().catch((error: unknown) => this.#cut({ socket, signal: closing.signal }, error));
     } catch (error) {
       code = await this.#refuse({ request, socket, head }, error);
@@ -81,12 +78,22 @@ export class UpgradeHandler {
     socket.destroy();
   }
 
-  async #admit(request: IncomingMessage, info: RequestInfo): Promise<Identity> {
+  /** Who is refused is told of as well. */
+  async #admit(
+    request: IncomingMessage,
+    info: RequestInfo,
+    line: Pick<LoggedRequest, 'identity' | 'decision'>,
+  ): Promise<Identity> {
     if (this.#isClosed) throw new ApiError('ServiceUnavailable', 'the server is shutting down');
     const { gate } = this.#parts;
-    const identity = await gate.identify(info, request);
+    const onProved = (proved: Identity) => {
+      line.identity = proved;
+    };
+    const identity = await gate.identify(info, request, onProved);
     if (!identity) throw pathNotFound();
-    gate.pass(identity, info, request);
+    line.identity = identity;
+    const decision = gate.pass(identity, info, request);
+    if (decision) line.decision = decision;
     return identity;
   }
 
@@ -148,7 +155,7 @@ export class UpgradeHandler {
   }
 
   #logLine(request: IncomingMessage, info: RequestInfo) {
-    const line: { identity?: Identity } = {};
+    const line: Pick<LoggedRequest, 'identity' | 'decision'> = {};
     return {
       ...line,
       began: this.#parts.clock.monotonic(),
