@@ -25,6 +25,7 @@ export function JoinedHosts() {
   return (
     <section className={classes.part} aria-label="Joined hosts">
       <h2>Hosts as they join</h2>
+      {phase === 'loading' && <p role="status">Loading hosts…</p>}
       {phase === 'refused' && <p role="alert">You may not see hosts: {error?.message}</p>}
       {phase === 'live' && (
         <p role="status">

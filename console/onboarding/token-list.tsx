@@ -28,6 +28,7 @@ export function TokenList() {
   return (
     <section className={classes.part} aria-label="Tokens">
       <h2>Tokens</h2>
+      {phase === 'loading' && <p role="status">Loading tokens…</p>}
       {phase === 'live' && tokens.length === 0 && <p>None: nobody can join.</p>}
       {tokens.length > 0 && (
         <ListTable label="List of tokens" columns={['Token', 'Ends', 'Hosts', 'Names', 'For', '']}>
