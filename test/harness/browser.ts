@@ -20,6 +20,7 @@ const FLAGS = [
   '--disable-component-update',
   '--disable-sync',
 ];
+const UNANSWERED = /Failed to load resource|^WebSocket connection to .* failed/;
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -56,8 +57,8 @@ export async function visit(
   const problems: string[] = [];
   page.on('pageerror', (error) => problems.push(error.message));
   page.on('console', (message) => {
-    // What the API refuses is shown by the page itself.
-    if (message.type() === 'error' && !message.text().includes('Failed to load resource')) {
+    // What the API refuses, and that nobody answers, is shown by the page itself.
+    if (message.type() === 'error' && !UNANSWERED.test(message.text())) {
       problems.push(message.text());
     }
   });
