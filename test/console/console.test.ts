@@ -25,7 +25,7 @@ const IN_FRONT: Readonly<Record<string, (page: Page) => Promise<void>>> = {
   palette: async (page) => {
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Go to a page' }).fill('t');
-    await page.getByRole('option').first().waitFor();
+    await page.getByRole('dialog').getByRole('option').first().waitFor();
   },
   help: async (page) => {
     await page.keyboard.press('?');
