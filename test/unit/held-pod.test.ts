@@ -107,6 +107,13 @@ describe('predecessors', () => {
     assert.equal(left && isPredecessor(heldAfterGone(left, 0), successor), true);
   });
 
+  test('are those that made room by an earlier turn and have not ended, whoever stands in between', () => {
+    const first = { ...old('ds'), deadline: 1, turnedInto: 'between' };
+    assert.equal(isPredecessor(first, successor), true);
+    assert.equal(isPredecessor({ ...first, ended: true }, successor), false);
+    assert.equal(isPredecessor({ ...old('other'), deadline: 1, turnedInto: 'between' }, successor), false);
+  });
+
   test('are not those of another owner, nor those still held, nor the Pod itself', () => {
     assert.equal(isPredecessor(heldAfterGone(old('other'), 0), successor), false);
     assert.equal(isPredecessor(old('ds'), successor), false);
