@@ -2,6 +2,7 @@
  * The bystander's book on where each DaemonSet serves, and since when: what the rules on rollouts are judged by. Programs act on
  * what they have seen, and see late; so what changed within the last `NEWS_MS` counts for them, not against them.
  */
+import { turnOn, turnTextOf } from '../../shared/kube/host-turn.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { belongs, mayStay, maySurge, unavailableBudget } from './reference.js';
@@ -24,6 +25,7 @@ export class Availability {
   readonly #unavailable = new Since<string>();
   readonly #wanted = new Since<string>();
   readonly #misplaced = new Since<string>();
+  readonly #turned = new Since<string>();
   /** Nodes that the rollout itself emptied, until they serve again. */
   readonly #emptied = new Set<string>();
   readonly #ready = new Since<string>();
@@ -43,13 +45,15 @@ export class Availability {
     for (const each of scene.truth.daemonSets.values()) this.#look(each, scene);
   }
 
-  /** The Pod that a rollout has just told to stop, if it was of use. */
+  /** The Pod that a rollout has just told to stop, or its host to replace when it may, if it was of use. */
   stoppedByRollout(
     { kind, previous, current }: TrueChange,
     { truth, wishes, nowMs }: Scene,
   ): StoppedByRollout | undefined {
-    if (kind !== 'Pod' || !previous || isLeaving(previous) || (current && !isLeaving(current)))
-      return undefined;
+    if (kind !== 'Pod' || !previous || isLeaving(previous)) return undefined;
+    // From when it has its turn, its host may stop it at any time; what becomes of that was decided then.
+    const [hadTurn, hasTurn] = [previous, current].map((pod) => pod && turnTextOf(pod) !== undefined);
+    if (hadTurn || (current && !isLeaving(current) && !hasTurn)) return undefined;
     const { uid = '' } = previous.metadata;
     const { nodeName: node = '' } = previous.spec;
     const daemonSet = truth.ownerOf(previous);
@@ -63,14 +67,19 @@ export class Availability {
     return others.some((pod) => !isLeaving(pod)) ? undefined : { pod: previous, daemonSet, node };
   }
 
-  /** The other nodes that are without an available Pod and should have one, those included that the rollout emptied itself. */
+  /**
+   * The other nodes that are without an available Pod and should have one, those included that the rollout emptied itself, and
+   * those whose hosts have a turn: they may begin it at any moment.
+   */
   without({ daemonSet, node }: StoppedByRollout, { truth, nowMs }: Scene): string[] {
     const keyOf = (name: string) => `${daemonSet.metadata.uid}@${name}`;
     return [...truth.nodes.keys()].filter(
       (name) =>
         name !== node &&
         this.#wanted.isFor(keyOf(name), NEWS_MS, nowMs) &&
-        (this.#emptied.has(keyOf(name)) || this.#unavailable.isFor(keyOf(name), NEWS_MS, nowMs)),
+        (this.#emptied.has(keyOf(name)) ||
+          this.#turned.isFor(keyOf(name), NEWS_MS, nowMs) ||
+          this.#unavailable.isFor(keyOf(name), NEWS_MS, nowMs)),
     );
   }
 
@@ -104,6 +113,8 @@ export class Availability {
             !isLeaving(pod) &&
             (this.#isAvailable(pod, daemonSet, nowMs) || mayBeAvailable(pod, daemonSet, coordinatorNowMs)),
         );
+      const isTurned = truth.podsOf(daemonSet, name).some((pod) => !isLeaving(pod) && turnOn(pod));
+      this.#turned.note(key, isTurned, nowMs);
       this.#wanted.note(key, belongsThere, nowMs);
       this.#misplaced.note(key, !mayStay(daemonSet, node), nowMs);
       this.#unavailable.note(key, !serves, nowMs);

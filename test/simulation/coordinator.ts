@@ -41,10 +41,13 @@ interface Serving {
   life: Life;
   core: Core;
   running: Running;
+  sinceMs: number;
 }
 
 export class SimulatedCoordinator {
   readonly wall: WallClock = { offsetMs: 0 };
+  /** All offsets that its clock was seen to have. */
+  readonly offsetsMs = new Set([0]);
   readonly #parts: CoordinatorParts;
   #lives = 0;
   #life: Life | undefined;
@@ -61,6 +64,11 @@ export class SimulatedCoordinator {
   /** The life that takes connections now. */
   get listening(): Life | undefined {
     return this.#serving?.life;
+  }
+
+  /** Since when it takes connections, ms; undefined = it does not. */
+  get listeningSinceMs(): number | undefined {
+    return this.#serving?.sinceMs;
   }
 
   start(): void {
@@ -161,6 +169,6 @@ export class SimulatedCoordinator {
     );
     const parts = [{ name: 'store', stop: () => store.close() }, ...core.parts];
     const running = await startInOrder(parts, log);
-    if (!life.isOver) this.#serving = { life, core, running };
+    if (!life.isOver) this.#serving = { life, core, running, sinceMs: this.#parts.timeline.now };
   }
 }

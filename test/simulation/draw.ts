@@ -6,6 +6,7 @@ import {
   type Policy,
   type Step,
   type Strategy,
+  type TurnRules,
   type UserStep,
 } from './history.js';
 import type { Doom } from './life.js';
@@ -72,6 +73,15 @@ function policyOf(chance: Seeded): Policy {
     maxFailed: chance.pick([null, 0, 0, 1]),
     deadlineSeconds: chance.pick([30, 120]),
     action: chance.pick(['Pause', 'RollBack'] as const),
+  };
+}
+
+function turnsOf(chance: Seeded): TurnRules {
+  return {
+    windowSeconds: chance.pick([null, 20, 60, 100]),
+    confirmSeconds: chance.pick([null, 15, 60]),
+    holdSeconds: chance.pick([null, 30, 120]),
+    prePulls: chance.happens(0.5),
   };
 }
 
@@ -157,6 +167,10 @@ function stepOf(kind: keyof Mix, chance: Seeded, nodes: number): UserStep | Faul
       return { kind, node: node(), isCordoned: chance.happens(0.6) };
     case 'set policy':
       return { kind, policy: policyOf(chance) };
+    case 'set host policy':
+      return { kind, policy: policyOf(chance), turns: turnsOf(chance) };
+    case 'freeze':
+      return { kind, forSeconds: chance.pick([20, 120]) };
     case 'pause policy':
       return { kind, isPaused: chance.happens(0.5) };
     case 'approve wave':
@@ -165,6 +179,8 @@ function stepOf(kind: keyof Mix, chance: Seeded, nodes: number): UserStep | Faul
       return { kind };
     case 'fill host disk':
       return { kind, node: node(), forMs: forMs() };
+    case 'busy host':
+      return { kind, node: node(), forMs: chance.pick([8_000, 30_000, 150_000]) };
     case 'press host':
       return { kind, node: node(), condition: chance.pick(PRESSURES), forMs: forMs() };
     case 'hang engine':

@@ -49,7 +49,7 @@ export class Faults {
         return;
       case 'cut cable':
         host?.cable.cut(timeline.now);
-        later(fault.forMs, () => host?.cable.mend());
+        later(fault.forMs, () => host?.cable.mend(timeline.now));
         return;
       case 'cut zone':
         this.#cutZone(fault);
@@ -76,6 +76,10 @@ export class Faults {
       case 'fill host disk':
         host?.fillDisk(true);
         later(fault.forMs, () => host?.fillDisk(false));
+        return;
+      case 'busy host':
+        host?.makeBusy(true);
+        later(fault.forMs, () => host?.makeBusy(false));
         return;
       case 'press host':
         host?.press(fault.condition, true);
@@ -105,7 +109,7 @@ export class Faults {
     const cut = [...hosts.values()].filter(({ domain }) => zone === null || domain === zone);
     for (const { cable } of cut) cable.cut(timeline.now);
     timeline.after(forMs, () => {
-      for (const { cable } of cut) cable.mend();
+      for (const { cable } of cut) cable.mend(timeline.now);
     });
   }
 
@@ -123,13 +127,13 @@ export class Faults {
 
   /** What is cut is mended, what is down comes up, what is full has room. */
   end(): void {
-    const { hosts, coordinator, disk, chronicle } = this.#world;
+    const { hosts, coordinator, disk, chronicle, timeline } = this.#world;
     chronicle.tell('everyone', 'faults end');
     disk.isFull = false;
     this.#world.restartAfter(1_000);
     coordinator.start();
     for (const host of hosts.values()) {
-      host.cable.mend();
+      host.cable.mend(timeline.now);
       host.recover();
       if (host.isPowered) host.startEngine();
       host.boot();

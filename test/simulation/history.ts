@@ -32,6 +32,8 @@ export type UserStep =
   | { kind: 'create tolerant pod'; name: string; node: string; image: string; seconds: number }
   | { kind: 'cordon node'; node: string; isCordoned: boolean }
   | { kind: 'set policy'; policy: Policy }
+  | { kind: 'set host policy'; policy: Policy; turns: TurnRules }
+  | { kind: 'freeze'; forSeconds: number }
   | { kind: 'pause policy'; isPaused: boolean }
   | { kind: 'approve wave'; name: string; wave: Wave }
   | { kind: 'delete policy' };
@@ -52,6 +54,7 @@ export type Fault =
   | { kind: 'back up' }
   | { kind: 'restore backup'; downMs: number; confirmAfterMs: number }
   | { kind: 'fill host disk'; node: string; forMs: number }
+  | { kind: 'busy host'; node: string; forMs: number }
   | { kind: 'press host'; node: string; condition: Pressure; forMs: number }
   | { kind: 'hang engine'; node: string; forMs: number }
   | { kind: 'remove container'; node: string; index: number }
@@ -73,6 +76,19 @@ export interface Policy {
   deadlineSeconds: number;
   action: 'Pause' | 'RollBack';
 }
+
+/** What a policy leaves to hosts; null = not that. */
+export interface TurnRules {
+  /** Pods are replaced in the first so many seconds of every third minute. */
+  windowSeconds: number | null;
+  /** A successor has so long to prove itself. */
+  confirmSeconds: number | null;
+  /** A busy host may put its turn off for so long. */
+  holdSeconds: number | null;
+  /** Images are fetched ahead. */
+  prePulls: boolean;
+}
+
 export type Step = { afterMs: number } & (UserStep | Fault);
 
 export interface History {

@@ -1,13 +1,26 @@
-/** What lies on a simulated host's disk and outlives the agent: its desired cache, and the manifests of static Pods. */
+/** What lies on a simulated host's disk and outlives the agent: its desired cache, the coordinator's time, the manifests of static Pods. */
+import type { HeldPod } from '../../agent/decisions/held-pod.js';
 import type { DurableFile } from '../../agent/desired/durable-file.js';
 import type { ManifestDirectory } from '../../agent/desired/manifest-directory.js';
+import type { RevertReason } from '../../shared/kube/host-turn.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { Life } from './life.js';
+
+/** Hears what a host has decided by itself, once that is on its disk. */
+export interface TurnWatcher {
+  /** The host replaces this Pod now. */
+  onBegun: (podUid: string, successorUid: string) => void;
+  /** The host takes this Pod back. */
+  onReverted: (podUid: string, reason: RevertReason) => void;
+}
 
 export class HostDisk {
   /** The agent can write nothing. */
   isFull = false;
   #cache: string | undefined;
+  #heardTime: string | undefined;
+  /** Uids of Pods whose turns, and whose ways back, are told already. */
+  readonly #told = new Set<string>();
   readonly #manifests = new Map<string, string>();
 
   /** The desired cache is rubbish from now on: what a power cut may leave of a bad disk. */
@@ -29,8 +42,8 @@ export class HostDisk {
     });
   }
 
-  /** The cache as one life of the agent reads and writes it. */
-  cacheFor(life: Life): DurableFile {
+  /** The cache as one life of the agent reads and writes it. `onTurns` hears what a write says of turns that none before did. */
+  cacheFor(life: Life, onTurns: TurnWatcher): DurableFile {
     return {
       read: () => life.do(() => this.#cache),
       write: (text) =>
@@ -38,6 +51,7 @@ export class HostDisk {
           if (this.isFull)
             throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
           this.#cache = text;
+          this.#tellTurns(text, onTurns);
         }),
       setAside: (mark) =>
         life.do(() => {
@@ -45,6 +59,29 @@ export class HostDisk {
           return mark;
         }),
     };
+  }
+
+  /** Where the agent keeps the coordinator's time. */
+  heardTimeFor(life: Life): DurableFile {
+    return {
+      read: () => life.do(() => this.#heardTime),
+      write: (text) =>
+        life.do(() => {
+          this.#heardTime = text;
+        }),
+      setAside: async (mark) => mark,
+    };
+  }
+
+  /** Most writes say nothing of turns, and are not read. */
+  #tellTurns(text: string, { onBegun, onReverted }: TurnWatcher): void {
+    if (!/"turnedInto"|"revert"/.test(text)) return;
+    const { pods } = JSON.parse(text.slice(text.indexOf('\n'))) as { pods: HeldPod[] };
+    const isNews = (what: string) => !this.#told.has(what) && this.#told.add(what);
+    for (const { uid, turnedInto, turn } of pods) {
+      if (turnedInto !== undefined && isNews(`${uid} begun`)) onBegun(uid, turnedInto);
+      if (turn?.revert && isNews(`${uid} reverted`)) onReverted(uid, turn.revert.reason);
+    }
   }
 
   /** Nothing tells of changes here: they are found when the agent looks by itself. */

@@ -6,12 +6,13 @@ import { ConfigCache } from '../../agent/desired/config-cache.js';
 import { DesiredCache } from '../../agent/desired/desired-cache.js';
 import { SteadyTimes } from '../../agent/runtime/steady-times.js';
 import { hollowHost, hollowParts } from '../../agent/simulate/hollow-host.js';
+import { HeardTime } from '../../agent/turns/heard-time.js';
 import type { NodeStatus } from '../../shared/kube/node.js';
 import { steadyClock } from '../../shared/process/clock.js';
 import { type Running, startInOrder } from '../../shared/process/lifecycle.js';
 import type { Chronicle } from './chronicle.js';
 import type { Domain, Pressure } from './history.js';
-import { HostDisk } from './host-disk.js';
+import { HostDisk, type TurnWatcher } from './host-disk.js';
 import { type HostContainer, HostEngine } from './host-engine.js';
 import { type Doom, Life, type Pace, START_MS, type WallClock } from './life.js';
 import type { Cable, SimulatedSocket } from './network.js';
@@ -36,6 +37,7 @@ export interface HostParts {
   onStarted: (host: SimulatedHost, podUid: string) => void;
   /** The agent has just told a container of this Pod, which runs, to stop. */
   onStopped: (host: SimulatedHost, podUid: string) => void;
+  turns: TurnWatcher;
 }
 
 export class SimulatedHost {
@@ -45,6 +47,9 @@ export class SimulatedHost {
   readonly #engine: HostEngine;
   readonly #disk = new HostDisk();
   #boots = 1;
+  #bootedAtMs = 0;
+  #busySinceMs: number | undefined;
+  #engineUpSinceMs: number | undefined = 0;
   #lives = 0;
   #life: Life | undefined;
   #running: Running | undefined;
@@ -67,6 +72,21 @@ export class SimulatedHost {
 
   get domain(): Domain {
     return this.#parts.domain;
+  }
+
+  /** How often it came up. */
+  get boots(): number {
+    return this.#boots;
+  }
+
+  /** Since when it says 'not now' to who wants to replace a Pod, ms; undefined = it does not. */
+  get busySinceMs(): number | undefined {
+    return this.#busySinceMs;
+  }
+
+  /** Since when its engine answers, ms; undefined = it does not. */
+  get engineUpSinceMs(): number | undefined {
+    return this.#engineUpSinceMs;
   }
 
   get isAgentUp(): boolean {
@@ -128,14 +148,16 @@ export class SimulatedHost {
     this.crashAgent();
     this.#engine.killAll();
     this.#engine.goDown('the host is off');
+    this.#engineUpSinceMs = undefined;
   }
 
   boot(): void {
     if (this.isPowered) return;
     this.#say('boots');
     this.#boots += 1;
+    this.#bootedAtMs = this.#parts.timeline.now;
     this.isPowered = true;
-    this.#engine.comeUp();
+    this.startEngine();
     this.startAgent();
   }
 
@@ -149,16 +171,25 @@ export class SimulatedHost {
     this.#say(`the engine stops${killsContainers ? ', its containers with it' : '; its containers go on'}`);
     if (killsContainers) this.#engine.killAll();
     this.#engine.goDown('engine restarts');
+    this.#engineUpSinceMs = undefined;
   }
 
   startEngine(): void {
-    if (this.isPowered) this.#engine.comeUp();
+    if (!this.isPowered) return;
+    this.#engine.comeUp();
+    this.#engineUpSinceMs ??= this.#parts.timeline.now;
   }
 
   /** The agent can write nothing, or can again. */
   fillDisk(isFull: boolean): void {
     this.#disk.isFull = isFull;
     this.#say(isFull ? 'the disk is full' : 'the disk has room');
+  }
+
+  /** It says 'not now', or does not any more. */
+  makeBusy(isBusy: boolean): void {
+    this.#busySinceMs = isBusy ? (this.#busySinceMs ?? this.#parts.timeline.now) : undefined;
+    this.#say(isBusy ? 'is busy' : 'is not busy');
   }
 
   /** What the host says of itself from its next look on. */
@@ -171,16 +202,19 @@ export class SimulatedHost {
   /** The engine takes calls and answers none. */
   hangEngine(): void {
     this.#engine.hang();
+    this.#engineUpSinceMs = undefined;
     this.#say('the engine hangs');
   }
 
   resumeEngine(): void {
     this.#say('the engine answers');
     this.#engine.resume();
+    this.#engineUpSinceMs = this.#parts.timeline.now;
   }
 
-  /** Whatever was wrong with disk, engine and pressure is over. */
+  /** Whatever was wrong with disk, engine and pressure is over, and it is busy no more. */
   recover(): void {
+    this.#busySinceMs = undefined;
     this.#disk.isFull = false;
     this.#pressures.clear();
     this.#engine.resume();
@@ -218,11 +252,13 @@ export class SimulatedHost {
 
   /** As agent/main.ts does it. */
   async #run(life: Life, chance: Seeded): Promise<void> {
-    const { name: nodeName, labels, chronicle, dial } = this.#parts;
+    const { name: nodeName, labels, chronicle, dial, timeline, turns } = this.#parts;
     const clock = steadyClock(life.clock);
     const log = chronicle.logger(`${nodeName} agent`, () => life.isOver);
-    const cache = await DesiredCache.open(this.#disk.cacheFor(life), clock, log);
+    const cache = await DesiredCache.open(this.#disk.cacheFor(life, turns), clock, log);
     const boots = this.#boots;
+    const bootClock = { bootMark: `boot ${boots}`, uptimeMs: () => timeline.now - this.#bootedAtMs };
+    const heardTime = await HeardTime.open(bootClock, this.#disk.heardTimeFor(life), log);
     const { onStarted, onStopped, hasManifests } = this.#parts;
     const watcher = {
       onStarted: (podUid: string) => onStarted(this, podUid),
@@ -240,6 +276,8 @@ export class SimulatedHost {
       cache,
       config: ConfigCache.inMemory(log),
       ...(hasManifests && { manifests: this.#disk.manifestsFor(life) }),
+      heardTime,
+      hold: { ask: () => life.do(() => (this.#busySinceMs === undefined ? undefined : { reason: 'busy' })) },
       amendStatus: (status) => this.#pressed(status),
       readHost: () => hollowHost(nodeName, boots, `10.0.0.${Number(nodeName.replace(/\D/g, ''))}`),
       clock,

@@ -1,3 +1,4 @@
+import type { RevertReason } from '../../shared/kube/host-turn.js';
 import { controllerOf } from '../../shared/kube/meta.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { Availability, NEWS_MS } from './availability.js';
@@ -7,6 +8,7 @@ import { maySurge } from './reference.js';
 import type { Scene } from './scene.js';
 import { Since } from './since.js';
 import { isLeaving, type TrueChange } from './truth.js';
+import { busyHostsAreAsked, revertsHaveReason, turnsKeepHours } from './turns.js';
 import { WaveBook } from './wave-book.js';
 
 /** A sentence that says what was broken, and by what. */
@@ -19,6 +21,14 @@ export interface Invariant {
   started?(podUid: string, node: string, scene: Scene): Violation | undefined;
   /** The agent of this node has just told a container of this Pod, which runs, to stop. */
   stopped?(podUid: string, node: string, scene: Scene): Violation | undefined;
+  /** A host has just begun to replace a Pod by itself: it stands on its disk. */
+  begun?(turn: { podUid: string; successorUid: string }, node: string, scene: Scene): Violation | undefined;
+  /** A host has just decided to take a Pod back. */
+  reverted?(
+    revert: { podUid: string; reason: RevertReason },
+    node: string,
+    scene: Scene,
+  ): Violation | undefined;
   /** A change has just been committed; `scene` shows the state after it. */
   committed?(change: TrueChange, scene: Scene): Violation | undefined;
   /** A client has just been told that its write of this object succeeded. */
@@ -52,6 +62,9 @@ export function invariants(): Invariant[] {
     nothingVanishes(),
     taintsWait(),
     darknessEmptiesNobody(),
+    turnsKeepHours(waves),
+    busyHostsAreAsked(),
+    revertsHaveReason(),
     statusIsTrue(),
   ];
 }
@@ -66,11 +79,12 @@ function oneCopy(): Invariant {
       return undefined;
     },
     started: (podUid, node, { truth, running, nowMs }) => {
-      const started = truth.ever.get(podUid);
+      const recordOf = (uid: string) => truth.ever.get(uid) ?? truth.promised.get(uid);
+      const started = recordOf(podUid);
       if (!started?.maker || surged.isWithin(started.maker, nowMs - started.createdAtMs + NEWS_MS, nowMs))
         return undefined;
       const other = running(node).find((container) => {
-        const beside = truth.ever.get(container.podUid);
+        const beside = recordOf(container.podUid);
         return container.podUid !== podUid && beside?.maker === started.maker;
       });
       return (
@@ -104,13 +118,14 @@ function unavailableWithinBudget(availability: Availability, waves: WaveBook): I
 
 function waveByWave(availability: Availability, waves: WaveBook): Invariant {
   return {
-    rule: 'where a policy governs, a rollout replaces only what is in an open wave, and nothing while it is paused',
+    rule: 'where a policy governs, a rollout replaces only what is in an open wave, and nothing while it is paused or frozen',
     committed: (change, scene) => {
       const stopped = availability.stoppedByRollout(change, scene);
       if (!stopped || !waves.governs(stopped.daemonSet, scene)) return undefined;
       const { pod, daemonSet, node } = stopped;
       const told = `${pod.metadata.name} on ${node} serves and is told to stop`;
       if (waves.isPaused(scene)) return `${told} while the policy is paused`;
+      if (waves.isFrozen(scene)) return `${told} in a freeze`;
       if (waves.mayBeOpen(daemonSet, pod, node, scene) || waves.mayGoBack(daemonSet, pod, scene))
         return undefined;
       return `${told}; its wave is ${waves.of(node).join(' or ')}, open is up to ${waves.openIn(daemonSet, scene)}`;
@@ -123,10 +138,12 @@ function closedWavesStayStable(waves: WaveBook): Invariant {
     rule: 'a Pod that is made in a wave that is not open is of the last completed revision',
     committed: ({ kind, previous, current }, scene) => {
       const daemonSet = kind === 'Pod' && !previous && current ? scene.truth.ownerOf(current) : undefined;
+      // A host's own was judged when its turn was given.
       if (
         !daemonSet ||
         kind !== 'Pod' ||
         !current ||
+        scene.truth.promised.has(current.metadata.uid ?? '') ||
         !waves.governs(daemonSet, scene) ||
         !waves.hasStable(daemonSet, scene)
       )
@@ -175,7 +192,9 @@ function nothingStopsUnasked(): Invariant {
   /** When each Pod was first to go, by uid. */
   const asked = new Map<string, number>();
   return {
-    rule: 'a container is stopped only when its Pod was deleted, and where the link is cut only when that was before',
+    rule: 'a container is stopped only when its Pod was deleted, and where the link is cut only when that was before, or by a turn of its host',
+    begun: ({ podUid }) => void asked.set(podUid, 0),
+    reverted: ({ podUid }) => void asked.set(podUid, 0),
     committed: ({ kind, previous, current }, { truth, nowMs }) => {
       const { uid = '', name } = (current ?? previous)?.metadata ?? {};
       const ask = (podUid: string) => asked.set(podUid, asked.get(podUid) ?? nowMs);

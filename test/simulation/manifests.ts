@@ -1,7 +1,7 @@
 /** The objects that histories' people write. */
 import type { RolloutPolicySpec } from '../../shared/kube/rollout-policy.js';
 import type { DaemonSet, DaemonSetSpec } from '../../shared/kube/workload.js';
-import type { Policy, Strategy, UserStep, Zone } from './history.js';
+import type { Policy, Strategy, TurnRules, UserStep, Zone } from './history.js';
 
 /** On every DaemonSet: the policy of a history selects them all. */
 const GOVERNED = { governed: 'yes' };
@@ -72,7 +72,7 @@ export function tolerantPod(step: Extract<UserStep, { kind: 'create tolerant pod
 }
 
 /** Waves by zone: who is in which is told by labels alone. */
-export function policySpec(policy: Policy): RolloutPolicySpec {
+export function policySpec(policy: Policy, turns?: TurnRules): RolloutPolicySpec {
   const { soakSeconds, approval, maxFailed, deadlineSeconds, action } = policy;
   return {
     selector: { matchLabels: GOVERNED },
@@ -83,5 +83,17 @@ export function policySpec(policy: Policy): RolloutPolicySpec {
     ...(maxFailed !== null && {
       failureBudget: { maxFailed, progressDeadlineSeconds: deadlineSeconds, action },
     }),
+    ...(turns && turnSpec(turns)),
   };
+}
+
+function turnSpec({ windowSeconds, confirmSeconds, holdSeconds, prePulls }: TurnRules) {
+  return {
+    ...(windowSeconds !== null && {
+      windows: [{ schedule: '*/3 * * * *', durationSeconds: windowSeconds }],
+    }),
+    ...(confirmSeconds !== null && { confirm: { deadlineSeconds: confirmSeconds } }),
+    ...(holdSeconds !== null && { hostHold: { maxSeconds: holdSeconds } }),
+    ...(prePulls && { prePull: { aheadSeconds: 60, maxParallel: 1 } }),
+  } satisfies Partial<RolloutPolicySpec>;
 }

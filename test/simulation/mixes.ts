@@ -20,6 +20,8 @@ const USERS: Omit<Mix, Fault['kind']> = {
   'create tolerant pod': 0,
   'cordon node': 0,
   'set policy': 0,
+  'set host policy': 0,
+  freeze: 0,
   'pause policy': 0,
   'approve wave': 0,
   'delete policy': 0,
@@ -41,6 +43,7 @@ const FAULTS: Omit<Mix, UserStep['kind']> = {
   'back up': 0,
   'restore backup': 0,
   'fill host disk': 0,
+  'busy host': 0,
   'press host': 0,
   'hang engine': 0,
   'remove container': 0,
@@ -49,6 +52,9 @@ const FAULTS: Omit<Mix, UserStep['kind']> = {
 
 /** What people do to rollouts by waves. */
 const WAVES = { 'set policy': 3, 'pause policy': 1, 'approve wave': 4, 'delete policy': 0.3 };
+
+/** Policies that leave the turn to the host, and hosts that say 'not now'. */
+const TURNS = { ...WAVES, 'set policy': 0.5, 'set host policy': 5, freeze: 1, 'busy host': 5 };
 
 /** What goes wrong on a host by itself. */
 const TROUBLE = {
@@ -103,6 +109,17 @@ export const MIXES = {
     ...WAVES,
     'set image': 16,
     'set strategy': 1,
+    'delete node': 0.3,
+  },
+  /** Rollouts whose turns hosts carry out: in windows, when they are not busy, with a way back. */
+  turns: {
+    ...USERS,
+    ...FAULTS,
+    ...TURNS,
+    'set image': 16,
+    'set strategy': 1,
+    'cut power': 3,
+    'cut cable': 6,
     'delete node': 0.3,
   },
   /** Hosts that are short of something, hang, or are worked on by hand; static Pods. */

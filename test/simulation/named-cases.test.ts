@@ -310,6 +310,28 @@ describe('the simulation found', () => {
       after(9, { kind: 'cut cable', node: 'host-1', forMs: 60 * SECOND }),
     ]));
 
+  test('a Pod whose turn came before it had ever started made room for one that started beside its predecessor', () =>
+    unbroken(
+      1,
+      [
+        after(1, daemonSet('app:stubborn', { graceSeconds: 30 })),
+        after(1, {
+          kind: 'set host policy',
+          policy: {
+            soakSeconds: 0,
+            approval: 'Automatic',
+            maxFailed: null,
+            deadlineSeconds: 120,
+            action: 'Pause',
+          },
+          turns: { windowSeconds: null, confirmSeconds: 15, holdSeconds: null, prePulls: false },
+        }),
+        after(20, setImage('app:2')),
+        after(8, setImage('app:3')),
+      ],
+      3,
+    ));
+
   test('a host whose disk had been full started a Pod again that it had ended: what it held was never written', () =>
     unbroken(1, [
       after(1, daemonSet('app:1')),

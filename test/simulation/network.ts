@@ -30,6 +30,7 @@ export class Cable {
   readonly #wires = new Set<Wire>();
   #isCut = false;
   #cutAtMs = 0;
+  #mendedAtMs = 0;
 
   constructor(counts: NetworkCounts) {
     this.counts = counts;
@@ -44,12 +45,18 @@ export class Cable {
     return this.#isCut ? this.#cutAtMs : undefined;
   }
 
+  /** Since when it is whole, ms; undefined = it is not. */
+  get wholeSinceMs(): number | undefined {
+    return this.#isCut ? undefined : this.#mendedAtMs;
+  }
+
   cut(nowMs: number): void {
     if (!this.#isCut) this.#cutAtMs = nowMs;
     this.#isCut = true;
   }
 
-  mend(): void {
+  mend(nowMs: number): void {
+    if (this.#isCut) this.#mendedAtMs = nowMs;
     this.#isCut = false;
     for (const wire of this.#wires) wire.pump();
   }

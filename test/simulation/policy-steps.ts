@@ -1,22 +1,36 @@
 /** People who steer rollouts: the policy of a history, and what they ask of single Rollouts. */
-import { daemonSetKind, rolloutKind, rolloutPolicyKind } from '../../coordinator/kinds/index.js';
+import { daemonSetKind, podKind, rolloutKind, rolloutPolicyKind } from '../../coordinator/kinds/index.js';
 import type { Registry } from '../../coordinator/registry/registry.js';
+import { isConditionTrue } from '../../shared/kube/conditions.js';
+import { REVERTED_CONDITION } from '../../shared/kube/host-turn.js';
+import { toTimestamp } from '../../shared/kube/meta.js';
 import { steeringAnnotation } from '../../shared/kube/rollout-steering.js';
 import { ApiError } from '../../shared/kube/status.js';
-import type { Policy, UserStep } from './history.js';
+import type { Policy, TurnRules, UserStep } from './history.js';
 import type { AcknowledgedWrite } from './invariants.js';
 import { POLICY, policySpec, setImage } from './manifests.js';
 import { changed, created, deleted, type Request, refOf, type UserParts } from './requests.js';
 
 type PolicyStep = Extract<
   UserStep,
-  { kind: 'set policy' | 'pause policy' | 'approve wave' | 'delete policy' }
+  { kind: 'set policy' | 'set host policy' | 'freeze' | 'pause policy' | 'approve wave' | 'delete policy' }
 >;
 
 export function policyRequests(step: PolicyStep, parts: UserParts): Request[] {
   switch (step.kind) {
     case 'set policy':
       return [(registry) => setPolicy(registry, step.policy)];
+    case 'set host policy':
+      return [(registry) => setPolicy(registry, step.policy, step.turns)];
+    case 'freeze':
+      return [
+        (registry) =>
+          changed(registry, rolloutPolicyKind, refOf(POLICY), ({ spec }) => {
+            const now = parts.now();
+            const to = toTimestamp(now + step.forSeconds * 1_000);
+            spec.freezes = [{ from: toTimestamp(now), to }];
+          }),
+      ];
     case 'pause policy':
       return [
         (registry) =>
@@ -43,9 +57,22 @@ export function mendPolicy({ truth }: UserParts): Request[] {
     (registry) =>
       changed(registry, rolloutPolicyKind, refOf(POLICY), ({ spec }) => {
         delete spec.paused;
+        delete spec.freezes;
         for (const wave of spec.waves ?? []) delete wave.approval;
       }),
   ];
+}
+
+/** A Pod that its host took back stays so until somebody replaces it, where no rollout does. */
+export function mendReverted(parts: UserParts): Request[] {
+  const reverted = [...parts.truth.pods.values()].filter(({ status }) =>
+    isConditionTrue(status?.conditions, REVERTED_CONDITION),
+  );
+  return reverted.map(
+    ({ metadata }) =>
+      (registry) =>
+        deleted(registry, podKind, refOf(metadata.name), parts, {}),
+  );
 }
 
 /** A revision that has failed is not tried again: another takes its place. */
@@ -62,8 +89,12 @@ export function mendRollouts({ truth }: UserParts): Request[] {
 }
 
 /** As `kubectl apply`. */
-async function setPolicy(registry: Registry, policy: Policy): Promise<AcknowledgedWrite[]> {
-  const spec = policySpec(policy);
+async function setPolicy(
+  registry: Registry,
+  policy: Policy,
+  turns?: TurnRules,
+): Promise<AcknowledgedWrite[]> {
+  const spec = policySpec(policy, turns);
   try {
     return await changed(registry, rolloutPolicyKind, refOf(POLICY), (present) => {
       present.spec = spec;

@@ -1,6 +1,7 @@
 /** The simple reference: where a DaemonSet's Pods belong, written anew from the documentation and without the product's code. */
 import type { Node, Taint } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
+import type { RolloutPolicySpec } from '../../shared/kube/rollout-policy.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 
 /** Taints that every DaemonSet's Pods tolerate (https://kubernetes.io/docs/concepts/workloads/controllers/daemonset). */
@@ -59,6 +60,12 @@ export function toleratesFor({ spec }: Pod, { key, value = '' }: Taint): number 
 export function waveIndexOf({ metadata }: Pick<Node, 'metadata'>): number {
   const { zone } = metadata.labels ?? {};
   return zone === 'a' ? 0 : zone === 'b' ? 1 : 2;
+}
+
+/** The histories' windows open with every third minute; a freeze closes them. */
+export function isInHours({ windows = [], freezes = [] }: RolloutPolicySpec, timeMs: number): boolean {
+  const isOpen = windows.every(({ durationSeconds }) => (timeMs / 1_000) % 180 < durationSeconds);
+  return isOpen && !freezes.some(({ from, to }) => Date.parse(from) <= timeMs && timeMs < Date.parse(to));
 }
 
 /** Side by side, while updating. */

@@ -13,6 +13,8 @@ export type Request = (registry: Registry) => Promise<AcknowledgedWrite[]>;
 /** What is deleted by a step is told before it is asked for, since it may happen unanswered. */
 export interface UserParts {
   truth: Truth;
+  /** What a person reads off the coordinator's clock, ms since the epoch. */
+  now: () => number;
   deleting: (object: KubeObject, isForced: boolean) => void;
 }
 

@@ -12,11 +12,25 @@ export interface Wishes {
   readonly answered: Set<string>;
 }
 
+/** What a bystander sees of a host that it decides by. */
+export interface HostFacts {
+  /** How often it came up. */
+  readonly boots: number;
+  /** Since when it says 'not now' to who wants to replace a Pod; undefined = it does not. */
+  readonly busySinceMs: number | undefined;
+  /** Since when its engine answers; undefined = it does not. */
+  readonly engineUpSinceMs: number | undefined;
+  /** Since when its cable is whole and the coordinator takes connections; undefined = they are not, or it does not. */
+  readonly reachableSinceMs: number | undefined;
+}
+
 export interface Scene {
   /** True time since the beginning, ms. */
   readonly nowMs: number;
   /** What the coordinator's wall clock shows, ms since the epoch. */
   readonly coordinatorNowMs: number;
+  /** How far its clock ever was from the truth: hosts go by what they have heard once. */
+  readonly coordinatorOffsetsMs: ReadonlySet<number>;
   readonly truth: Truth;
   readonly wishes: Wishes;
   /** The containers that run on a host now. */
@@ -25,6 +39,7 @@ export interface Scene {
   readonly containers: (node: string) => readonly HostContainer[];
   /** Since when a host's cable is cut; undefined = it is not. */
   readonly cutSinceMs: (node: string) => number | undefined;
+  readonly hostOf: (node: string) => HostFacts;
   /** The static Pods whose manifests lie on a host, by their names in the store. */
   readonly staticPods: (node: string) => readonly { name: string; image: string }[];
 }

@@ -1,16 +1,15 @@
 /**
- * Runs histories by the thousand: npm run simulation -- [--histories N] [--first N] [--mix NAME] [--seed SEED] [--stop-after N] [--seconds N]
- * `--seed` runs one history and prints its chronicle; `--seconds` ends with the history that is under way by then. A failing history is shortened and told; the exit code is 1.
+ * Runs histories by the thousand: npm run simulation -- [--histories N] [--first N] [--mix NAME] [--seed SEED] [--stop-after N] [--seconds N] [--threads N]
+ * `--seed` runs one history and prints its chronicle; `--seconds` ends with the histories that are under way by then; `--threads` is one
+ * a core when not given. A failing history is shortened and told; the exit code is 1.
  */
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { historyOf } from './draw.js';
+import { type HistoryResult, HistoryThread } from './history-thread.js';
 import { MIXES, type MixName } from './mixes.js';
-import { type Outcome, runHistory } from './run-history.js';
-import { shrink } from './shrink.js';
-import { story } from './story.js';
+import { runHistory } from './run-history.js';
 import { Totals } from './totals.js';
-
-const SHRINKING_TRIES = 80;
 
 const { values } = parseArgs({
   options: {
@@ -20,48 +19,49 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     'stop-after': { type: 'string', default: '3' },
     seconds: { type: 'string', default: 'Infinity' },
+    threads: { type: 'string', default: String(availableParallelism()) },
   },
 });
 
-const mix = MIXES[values.mix as MixName];
-if (!mix) throw new Error(`--mix: one of ${Object.keys(MIXES).join(', ')}`);
+if (!Object.hasOwn(MIXES, values.mix)) throw new Error(`--mix: one of ${Object.keys(MIXES).join(', ')}`);
+const mix = values.mix as MixName;
 
 async function one(seed: string): Promise<number> {
-  const history = historyOf(seed, mix);
-  const outcome = await runHistory(history);
+  const outcome = await runHistory(historyOf(seed, MIXES[mix]));
   say(outcome.lines.join('\n'));
   say(outcome.violation ? `BROKEN: ${outcome.violation}` : `nothing broken, digest ${outcome.digest}`);
   return outcome.violation ? 1 : 0;
 }
 
 async function many(): Promise<number> {
-  const [first, histories] = [Number(values.first), Number(values.histories)];
   const totals = new Totals();
   const end = performance.now() + Number(values.seconds) * 1_000;
-  for (let number = first; number < first + histories && performance.now() < end; number++) {
-    const history = historyOf(`${values.mix}-${number}`, mix);
-    const outcome = await runHistory(history);
-    totals.add(outcome);
-    if (process.stderr.isTTY || totals.histories % 100 === 0) {
-      const line = `${totals.progress()} of ${histories}`;
-      process.stderr.write(process.stderr.isTTY ? `\r${line}\u001b[K` : `${line}\n`);
+  const past = Number(values.first) + Number(values.histories);
+  let next = Number(values.first);
+  const isOver = () =>
+    next >= past || performance.now() >= end || totals.broken.length >= Number(values['stop-after']);
+  const work = async (): Promise<void> => {
+    const thread = new HistoryThread(mix);
+    while (!isOver()) {
+      next += 1;
+      note(await thread.run(`${mix}-${next - 1}`), totals);
     }
-    if (!outcome.violation) continue;
-    totals.broken.push(history.seed);
-    say(`\n${history.seed} breaks: ${outcome.violation}`);
-    await tell(history.seed, outcome);
-    if (totals.broken.length >= Number(values['stop-after'])) break;
-  }
+    await thread.end();
+  };
+  await Promise.all(Array.from({ length: Number(values.threads) }, work));
   say(totals.conclusion());
   return totals.broken.length > 0 ? 1 : 0;
 }
 
-async function tell(seed: string, { violation = '' }: Outcome): Promise<void> {
-  const [rule] = violation.split(':');
-  const failsAlike = async (candidate: ReturnType<typeof historyOf>) =>
-    (await runHistory(candidate)).violation?.startsWith(rule ?? '') ?? false;
-  const short = await shrink(historyOf(seed, mix), failsAlike, SHRINKING_TRIES);
-  say(story(short, await runHistory(short)));
+function note(result: HistoryResult, totals: Totals): void {
+  totals.add(result);
+  if (process.stderr.isTTY || totals.histories % 100 === 0) {
+    const line = `${totals.progress()} of ${values.histories}`;
+    process.stderr.write(process.stderr.isTTY ? `\r${line}\u001b[K` : `${line}\n`);
+  }
+  if (result.told === undefined) return;
+  totals.broken.push(result.seed);
+  say(`\n${result.seed} breaks: ${result.violation}\n${result.told}`);
 }
 
 function say(text: string): void {

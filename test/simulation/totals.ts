@@ -11,7 +11,7 @@ export class Totals {
   #framesLost = 0;
   #simulatedMs = 0;
 
-  add({ steps, frames, framesLost, simulatedMs }: Outcome): void {
+  add({ steps, frames, framesLost, simulatedMs }: Omit<Outcome, 'lines'>): void {
     this.histories += 1;
     this.#frames += frames;
     this.#framesLost += framesLost;

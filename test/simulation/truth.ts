@@ -2,6 +2,7 @@
 
 import type { Change } from '../../coordinator/store/store.js';
 import { findCondition, isConditionTrue } from '../../shared/kube/conditions.js';
+import { turnOn } from '../../shared/kube/host-turn.js';
 import { controllerOf, type KubeObject } from '../../shared/kube/meta.js';
 import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
@@ -48,13 +49,19 @@ export class Truth {
   readonly revisions = new Map<string, number>();
   /** Every Pod that was ever stored, by uid. */
   readonly ever = new Map<string, PodRecord>();
+  /** Pods that hosts were given to make by themselves, in a turn: by uid, stored or not. */
+  readonly promised = new Map<string, PodRecord>();
+
+  /** What each key holds, decoded: it is what the next change of that key has before it. */
+  readonly #byKey = new Map<string, KubeObject>();
 
   /** Takes in a commit; undefined for kinds that nobody looks at. */
   take(change: Change, nowMs: number): TrueChange | undefined {
     const kind = KINDS.find(([part]) => change.key.includes(part))?.[1];
     if (!kind) return undefined;
-    const previous = change.previous && decoded<KubeObject>(change.previous.value);
+    const previous = change.previous && this.#byKey.get(change.key);
     const current = change.value && decoded<KubeObject>(change.value);
+    put(this.#byKey, change.key, current);
     this.revisions.set((current ?? previous)?.metadata.uid ?? '', change.revision);
     this.#keep(kind, previous, current, nowMs);
     return { kind, ...(previous && { previous }), ...(current && { current }) } as TrueChange;
@@ -62,6 +69,7 @@ export class Truth {
 
   /** A backup took the place of everything. */
   replace(values: Iterable<{ key: string; value: Buffer; revision: number }>, nowMs: number): void {
+    this.#byKey.clear();
     this.pods.clear();
     this.nodes.clear();
     this.daemonSets.clear();
@@ -81,6 +89,11 @@ export class Truth {
     );
   }
 
+  #promise({ uid = '', name, ...metadata }: Pod['metadata'], now: number): void {
+    const maker = controllerOf({ name, ...metadata })?.uid;
+    if (!this.promised.has(uid)) this.promised.set(uid, { uid, name, maker, createdAtMs: now });
+  }
+
   #keep(
     kind: TrueChange['kind'],
     previous: KubeObject | undefined,
@@ -95,6 +108,8 @@ export class Truth {
     if (kind === 'Rollout') put(this.rollouts, name, current as Rollout | undefined);
     if (kind !== 'Pod') return;
     put(this.pods, uid, current as Pod | undefined);
+    const successor = current && turnOn(current as Pod)?.successor.metadata;
+    if (successor?.uid) this.#promise(successor, now);
     const known = this.ever.get(uid);
     if (current && !known) {
       this.ever.set(uid, { uid, name, maker: controllerOf(current.metadata)?.uid, createdAtMs: now });

@@ -79,6 +79,8 @@ export function requestsOf(step: UserStep, parts: UserParts): Request[] {
           }),
       ];
     case 'set policy':
+    case 'set host policy':
+    case 'freeze':
     case 'pause policy':
     case 'approve wave':
     case 'delete policy':

@@ -90,6 +90,13 @@ export class WaveBook {
     return truth.policy?.spec.paused === true;
   }
 
+  isFrozen({ truth, coordinatorNowMs }: Scene): boolean {
+    const freezes = truth.policy?.spec.freezes ?? [];
+    return freezes.some(
+      ({ from, to }) => Date.parse(from) <= coordinatorNowMs && coordinatorNowMs < Date.parse(to),
+    );
+  }
+
   /** Made of the template as it is, for long enough that this is known. */
   isNewest(daemonSet: DaemonSet, pod: Pod, { nowMs }: Scene): boolean {
     const template = this.#templates.get(daemonSet.metadata.uid ?? '');

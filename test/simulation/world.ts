@@ -9,7 +9,7 @@ import { SimulatedHost } from './host.js';
 import { type AcknowledgedWrite, type Invariant, invariants } from './invariants.js';
 import { type Life, type Pace, START_MS } from './life.js';
 import { Cable, join, SimulatedSocket } from './network.js';
-import type { Scene } from './scene.js';
+import type { HostFacts, Scene } from './scene.js';
 import { Seeded } from './seeded.js';
 import { Timeline } from './timeline.js';
 import { Truth } from './truth.js';
@@ -66,6 +66,10 @@ export class World implements Scene {
     return this.timeline.now;
   }
 
+  get coordinatorOffsetsMs(): ReadonlySet<number> {
+    return this.coordinator.offsetsMs.add(this.coordinator.wall.offsetMs);
+  }
+
   get coordinatorNowMs(): number {
     return START_MS + Math.round(this.timeline.now) + this.coordinator.wall.offsetMs;
   }
@@ -77,6 +81,19 @@ export class World implements Scene {
     this.hosts.get(node)?.containers() ?? [];
 
   readonly cutSinceMs = (node: string): number | undefined => this.hosts.get(node)?.cable.cutSinceMs;
+
+  readonly hostOf = (node: string): HostFacts => {
+    const host = this.hosts.get(node);
+    const [cable, coordinator] = [host?.cable.wholeSinceMs, this.coordinator.listeningSinceMs];
+    const reachable =
+      cable === undefined || coordinator === undefined ? undefined : Math.max(cable, coordinator);
+    return {
+      boots: host?.boots ?? 0,
+      busySinceMs: host?.busySinceMs,
+      engineUpSinceMs: host?.engineUpSinceMs,
+      reachableSinceMs: reachable,
+    };
+  };
 
   readonly staticPods = (node: string): ReturnType<SimulatedHost['staticPods']> =>
     this.hosts.get(node)?.staticPods() ?? [];
@@ -122,14 +139,32 @@ export class World implements Scene {
       hasManifests,
       dial: (from, life) => this.#dial(from, life),
       onStarted: (on, podUid) => {
-        chronicle.tell(on.name, `a container of ${this.truth.ever.get(podUid)?.name ?? podUid} runs`);
+        chronicle.tell(on.name, `a container of ${this.#nameOf(podUid)} runs`);
         this.#hold((invariant) => invariant.started?.(podUid, on.name, this));
       },
       onStopped: (on, podUid) => {
         this.#hold((invariant) => invariant.stopped?.(podUid, on.name, this));
       },
+      turns: {
+        onBegun: (podUid, successorUid) => {
+          chronicle.tell(
+            name,
+            `begins its turn: ${this.#nameOf(podUid)} makes room for ${this.#nameOf(successorUid)}`,
+          );
+          this.#hold((invariant) => invariant.begun?.({ podUid, successorUid }, name, this));
+        },
+        onReverted: (podUid, reason) => {
+          chronicle.tell(name, `takes ${this.#nameOf(podUid)} back: ${reason}`);
+          this.#hold((invariant) => invariant.reverted?.({ podUid, reason }, name, this));
+        },
+      },
     });
     this.hosts.set(name, host);
+  }
+
+  #nameOf(podUid: string): string {
+    const { ever, promised } = this.truth;
+    return (ever.get(podUid) ?? promised.get(podUid))?.name ?? podUid;
   }
 
   /** What the network makes of a call. */
@@ -144,7 +179,7 @@ export class World implements Scene {
     }
     timeline.after(chance.whole(1, 100), () => {
       const listening = coordinator.listening;
-      if (!listening || socket.readyState === 3) return socket.failed('connection refused');
+      if (!listening || socket.readyState === 3) return socket.failed('connect ECONNREFUSED');
       const far = new SimulatedSocket(listening, timeline, () => true);
       join(socket, far, host.cable, timeline, chance, pace);
       coordinator.accept(host.name, far);
