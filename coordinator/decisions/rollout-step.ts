@@ -57,8 +57,10 @@ function completed(memory: RolloutMemory, { spec, waves }: RolloutInput): Rollou
     ...(outside > 0 ? [`${outside} follow in their window`] : []),
     ...(left > outside ? [`${left - outside} follow now`] : []),
   ];
-  const message =
-    parts.length > 0 ? `all reachable nodes are updated, ${parts.join(', ')}` : 'all nodes are updated';
+  // A DaemonSet's first revision has nothing to replace, however many wait for their first Pod.
+  const done =
+    left > outside ? `${sum(waves, 'updated')} nodes are updated` : 'all reachable nodes are updated';
+  const message = parts.length > 0 ? [done, ...parts].join(', ') : 'all nodes are updated';
   return {
     memory: { ...memory, wave, ...(caughtUp ? { caughtUp } : {}) },
     phase: 'Completed',

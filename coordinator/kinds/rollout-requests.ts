@@ -1,4 +1,5 @@
 /** Steering annotations on a Rollout become requests in its spec, which carry the name of whoever wrote them. */
+import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
 import type { Rollout } from '../../shared/kube/rollout.js';
 import {
@@ -102,6 +103,19 @@ function validateRequest({ verb, targets, reason }: SteeringRequest, waves: read
   ];
 }
 
+/** A word that is mistyped would be kept as an annotation like any other, and whoever pauses would believe that it is paused. */
+function unknownWords({ metadata }: Rollout, current: Rollout): FieldError[] {
+  const known = current.metadata.annotations ?? {};
+  return Object.keys(metadata.annotations ?? {})
+    .filter((key) => key.startsWith(`${FLEET_GROUP}/`) && known[key] === undefined)
+    .map((key) =>
+      notSupported('metadata.annotations', key, [
+        ...STEERING_VERBS.map(steeringAnnotation),
+        REASON_ANNOTATION,
+      ]),
+    );
+}
+
 /** Mistakes of the requests that this write made; [] = fine. */
 export function validateNewRequests(next: Rollout, current: Rollout): FieldError[] {
   const last = current.spec?.requests?.at(-1)?.id ?? 0;
@@ -109,6 +123,7 @@ export function validateNewRequests(next: Rollout, current: Rollout): FieldError
   const waves = (current.status?.waves ?? []).map(({ name }) => name);
   const tooMany = `${MAX_WAITING} requests wait for the controller`;
   return [
+    ...unknownWords(next, current),
     ...requests.filter(({ id }) => id > last).flatMap((request) => validateRequest(request, waves)),
     ...(requests.length > MAX_WAITING ? [forbidden('metadata.annotations', tooMany)] : []),
   ];

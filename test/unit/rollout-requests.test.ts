@@ -33,6 +33,15 @@ test('a steering annotation becomes a request with the name of its author, and i
   ]);
 });
 
+test('a word that is none is refused, not kept as if it were obeyed', () => {
+  const next = rollout({ paus: '' });
+  takeRequests(next, rollout(), CONTEXT);
+  const [mistake] = validateNewRequests(next, rollout());
+  assert.equal(mistake?.field, 'metadata.annotations');
+  assert.match(mistake?.message ?? '', /"fleet.everynode.dev\/pause"/);
+  assert.deepEqual(validateNewRequests(next, next), [], 'one from before stays');
+});
+
 test('nobody writes a request by hand', () => {
   const forged = { requests: [{ ...standing(1), user: 'the boss' }] };
   const next = rollout({}, forged);
