@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import { makePrivateDirectory } from '../shared/process/private-file.js';
+import { hasIdentity } from './identity-file.js';
 
 /** The cache of what this host was given. */
 export function cachePath(dataDir: string): string {
@@ -43,12 +44,17 @@ export function hostKeyPath(dataDir: string): string {
   return join(dataDir, 'host.key');
 }
 
-/** Creates the directory, for its owner alone. Throws `ExitError` when it cannot be written to. */
-export function prepareDataDir(dataDir: string): void {
+/**
+ * Creates the directory, for its owner alone. False when its disk is read-only, as a kernel makes one that is broken, and a host has
+ * joined there: what it was given can be read, and runs. Throws `ExitError` when the directory cannot be written to otherwise.
+ */
+export function prepareDataDir(dataDir: string): boolean {
   try {
     makePrivateDirectory(dataDir);
     accessSync(dataDir, constants.W_OK | constants.X_OK);
+    return true;
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EROFS' && hasIdentity(dataDir)) return false;
     const why = error instanceof Error ? error.message : String(error);
     throw new ExitError(
       EXIT_CODES.environment,

@@ -1,4 +1,5 @@
 /** The file that makes a host this node: only its user can read it, and it is replaced whole or not at all. */
+import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
@@ -21,6 +22,11 @@ export interface Identity {
   clusterUID?: string;
   /** What the join was sealed with, if it was: said at each connect, and understood by the coordinator alone. */
   seal?: string;
+}
+
+/** Whether a host has begun to join from there. */
+export function hasIdentity(dataDir: string): boolean {
+  return existsSync(join(dataDir, FILE));
 }
 
 /** The identity kept in `dataDir`; undefined when there is none. Throws `ExitError` when it is damaged. */

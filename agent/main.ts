@@ -67,7 +67,8 @@ export async function startAgent(
   checkThresholds(settings);
   const pressure = pressureHandling(settings);
   const policy = await readHostPolicy(settings);
-  prepareDataDir(dataDir);
+  if (!prepareDataDir(dataDir))
+    log.error({ dataDir }, 'the disk is read-only: what this host is given from now on is in memory alone');
   const lock = await lockDataDir(dataDir);
   // Before all that may fail or wait: a version on trial is counted by its starts.
   const upgrades = new Upgrades({ dataDir, clock, wallClock: systemClock, chance: systemChance, log });

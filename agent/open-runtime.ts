@@ -39,9 +39,20 @@ export async function openRuntime(
   const remembered = await readRemembered(memory);
   const engine =
     choice === 'hollow' ? { name: choice } : await chooseEngine({ runtime: choice, ...places }, remembered);
-  await writeFile(`${memory}.new`, JSON.stringify(engine));
-  await rename(`${memory}.new`, memory);
+  await remember(memory, engine, remembered);
   return openEngine(engine, dataDir, clock);
+}
+
+/** A disk that takes no more keeps nobody from running: it is chosen anew at the next start. */
+async function remember(path: string, engine: Remembered, before: Remembered | undefined): Promise<void> {
+  const text = JSON.stringify(engine);
+  if (text === JSON.stringify(before)) return;
+  try {
+    await writeFile(`${path}.new`, text);
+    await rename(`${path}.new`, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+  }
 }
 
 /** The engine that an agent with this data had, whatever else there is; undefined when it never had one. */

@@ -67,13 +67,19 @@ export class FolderPodFiles implements PodFiles {
     }
   }
 
-  makeMessage(identity: ContainerIdentity): string {
+  makeMessage(identity: ContainerIdentity): string | undefined {
     const path = this.#messagePath(identity);
-    mkdirSync(join(path, '..'), { recursive: true });
-    writeFileSync(path, '', { flag: 'a' });
-    // Whichever user the container runs as; the mode of the write passes through the umask.
-    chmodSync(path, 0o666);
-    return path;
+    try {
+      mkdirSync(join(path, '..'), { recursive: true });
+      writeFileSync(path, '', { flag: 'a' });
+      // Whichever user the container runs as; the mode of the write passes through the umask.
+      chmodSync(path, 0o666);
+      return path;
+    } catch (error) {
+      // A disk that takes no file for its last words keeps no container from running.
+      if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+      return undefined;
+    }
   }
 
   readMessage(identity: ContainerIdentity, maxBytes: number): string {
@@ -92,7 +98,12 @@ export class FolderPodFiles implements PodFiles {
   }
 
   removeMessage(identity: ContainerIdentity): void {
-    rmSync(this.#messagePath(identity), { force: true });
+    try {
+      rmSync(this.#messagePath(identity), { force: true });
+    } catch (error) {
+      // On a disk that is read-only it stays, and goes with the Pod's folder.
+      if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    }
   }
 
   #livesPath(podUid: string): string {

@@ -1,9 +1,11 @@
 /** Disks that fill up under real programs: nothing that was acknowledged is lost, what can go on goes on, and room is all it takes. */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { prepareDataDir } from '../../agent/data-dir.js';
 import { type ApiClient, apiClientFromKubeconfig } from '../../coordinator/cli/api-client.js';
 import { createToken } from '../../coordinator/cli/token.js';
 import type { KubeEvent } from '../../shared/kube/event.js';
@@ -116,8 +118,17 @@ test('a coordinator and a host whose disks are full go on, say so, and recover b
       await api.request('DELETE', `${PODS}/p0`, { gracePeriodSeconds: 0 });
       await api.request('POST', PODS, pod('last'));
       await until(async () => (await phaseOf(api, 'last')) === 'Running', { ...PATIENCE, what: 'last' });
+      await agent.end('SIGTERM');
+      ofHost.fill();
+      // As after a reboot with a disk that is still full.
+      running.push(startAgentProcess({ node: 'n1', server: api.server, token, dataDir: hostData }));
+      await api.request('POST', PODS, pod('started'));
+      await until(async () => (await phaseOf(api, 'started')) === 'Running', {
+        ...PATIENCE,
+        what: 'started',
+      });
       ofHost.free();
-      const isKept = () => ['p1', 'p2', 'last'].every((name) => keptPods(hostData).includes(name));
+      const isKept = () => ['p1', 'p2', 'last', 'started'].every((name) => keptPods(hostData).includes(name));
       await until(isKept, { ...PATIENCE, what: 'all Pods on the disk' });
     },
   );
@@ -180,6 +191,20 @@ test('a coordinator and a host whose disks are full go on, say so, and recover b
     ofCoordinator.free();
     await client.request('POST', CONFIG_MAPS, configMap('room'));
     await started.end('SIGTERM');
+  });
+
+  await context.test('a data directory that became read-only serves a host that has joined there', () => {
+    const disk = mountSmallDisk(join(folder, 'read-only'), 1);
+    assert.ok(typeof disk !== 'string');
+    disks.push(disk);
+    const remount = (as: string) => execFileSync('mount', ['-o', `remount,${as}`, disk.path]);
+    remount('ro');
+    assert.throws(() => prepareDataDir(disk.path), /cannot be written to: EROFS/);
+    remount('rw');
+    assert.equal(prepareDataDir(disk.path), true);
+    writeFileSync(join(disk.path, 'identity.json'), '{}');
+    remount('ro');
+    assert.equal(prepareDataDir(disk.path), false);
   });
 
   await context.test('without its reserve it says what it lacks, and serves when there is room', async () => {
