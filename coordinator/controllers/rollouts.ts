@@ -55,6 +55,8 @@ interface Drawn {
 export class Rollouts {
   readonly #parts: DaemonSetParts;
   readonly #drawn = new Map<string, Drawn>();
+  /** Being filled, which takes many turns of the loop: who changes meanwhile may stand in them already. */
+  readonly #filling = new Set<RolloutWaves>();
   readonly #record: RolloutRecord;
   readonly #prePulls: PrePulls;
   readonly #history: RolloutHistory;
@@ -216,10 +218,15 @@ export class Rollouts {
     const slice = new Slice(clock);
     const { waves, order } = await inSlices(drawingWaves(policy, draw), slice);
     tally.follow((name, situation, record) => waves.put(name, situation, record));
-    // The sets keep this order: it is that of the turns.
-    for (const name of order) {
-      tally.tell(name);
-      await slice.pause();
+    this.#filling.add(waves);
+    try {
+      // The sets keep this order: it is that of the turns.
+      for (const name of order) {
+        tally.tell(name);
+        await slice.pause();
+      }
+    } finally {
+      this.#filling.delete(waves);
     }
     const pace = podPace(informers.pods.indexed(BY_OWNER, daemonSet.metadata.uid ?? ''));
     const drawn = { tally, policy: `${uid}/${generation}`, waves, pace, key };
@@ -248,6 +255,7 @@ export class Rollouts {
   }
 
   #standsElse(name: string, moved: (fleetKey: string) => void): void {
+    for (const waves of this.#filling) waves.nodeChanged(name);
     for (const { waves, key } of this.#drawn.values()) if (waves.nodeChanged(name)) moved(key);
   }
 

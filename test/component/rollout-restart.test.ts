@@ -8,13 +8,26 @@ class Hearing {
   readonly #handlers: ((node: string) => void)[] = [];
   readonly #heard = new Map<string, number>();
 
-  isAwaited = (node: string) => !this.#heard.has(node);
+  /** Hears everybody once so many were asked for. */
+  hearsAllAfter: { nodes: number; now: () => number } | undefined;
+
+  isAwaited = (node: string) => {
+    if (this.hearsAllAfter && --this.hearsAllAfter.nodes === 0) this.#hearAll(this.hearsAllAfter.now());
+    return !this.#heard.has(node);
+  };
   heardAt = (node: string) => this.#heard.get(node);
   onHeard = (handler: (node: string) => void) => void this.#handlers.push(handler);
 
   /** Nobody is heard any more, as after a start. */
   forgetAll(): void {
     this.#heard.clear();
+  }
+
+  #hearAll(now: number): void {
+    for (const node of NODES) {
+      this.#heard.set(node, now);
+      for (const handler of this.#handlers) handler(node);
+    }
   }
 
   async hear(rolling: Rolling, nodes: readonly string[]): Promise<void> {
@@ -76,6 +89,23 @@ describe('after a start of the coordinator', () => {
       await rolling.stands('Soaking', 'lab', 2);
       assert.match(rolling.status?.message ?? '', /2 of its nodes not heard/);
       await hearing.hear(rolling, NODES);
+      await rolling.stands('Completed', 'rest', 10);
+    },
+    { heard: hearing },
+  );
+
+  withPolicy(
+    'who is heard while the hosts are being counted is no longer waited for',
+    { waves: [lab] },
+    async (rolling) => {
+      await hearing.hear(rolling, NODES);
+      await rolling.fleet.setImage('web', 'app:2');
+      await rolling.stands('Soaking', 'lab', 2);
+      await rolling.fleet.stopController();
+      rolling.fleet.clock.advance(SOAK_MS);
+      hearing.forgetAll();
+      hearing.hearsAllAfter = { nodes: NODES.length, now: () => rolling.fleet.clock.now() };
+      rolling.fleet.startController();
       await rolling.stands('Completed', 'rest', 10);
     },
     { heard: hearing },
