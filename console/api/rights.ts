@@ -2,7 +2,7 @@
  * What the person may do: what they may not is not offered. Asked once for each namespace (SelfSubjectRulesReview), and once for each
  * thing at the cluster's scope (SelfSubjectAccessReview), for rules of a namespace do not say what holds outside of it.
  */
-import { useEffect, useReducer } from 'react';
+import { useEffect, useReducer, useState } from 'react';
 import { call } from './call.js';
 import { allows, type ResourceRule, type Wish } from './rules.js';
 
@@ -22,6 +22,21 @@ interface RulesStatus {
 /** False until it is known. */
 export function useMay(wish: Wish): boolean {
   return useMayInOne(wish, [wish.namespace ?? '']);
+}
+
+/** False until all of it is known: what is offered does not come later than the rest, and push it aside. */
+export function useKnown(wishes: readonly Wish[]): boolean {
+  const together = JSON.stringify(wishes.map(keyOf));
+  const [settled, setSettled] = useState('');
+  useEffect(() => {
+    let isHere = true;
+    const keys = JSON.parse(together) as string[];
+    void Promise.all(keys.map((key) => may(wishOf(key)))).then(() => isHere && setSettled(together));
+    return () => {
+      isHere = false;
+    };
+  }, [together]);
+  return settled === together;
 }
 
 /** Whether they may do it in one of these namespaces at least; false until it is known. */

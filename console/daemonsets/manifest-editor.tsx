@@ -8,6 +8,7 @@ import { ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
 import { TextDifference } from '../layout/text-difference.js';
 import { ConflictChoice } from './conflict-choice.js';
+import classes from './manifest-editor.module.css';
 import { manifestText, type Problem, problemsOf, readManifest } from './manifest-text.js';
 import { changedSince, checkWrite, planOf, store, writeOf } from './manifest-write.js';
 import { changingHosts, PlanSummary } from './plan-summary.js';
@@ -88,9 +89,11 @@ export function ManifestEditor({ base: firstBase, firstText, onDone }: ManifestE
   const hosts = preview ? changingHosts(preview.plan) : 0;
   return (
     <>
-      <Suspense fallback={<p role="status">Loading the editor…</p>}>
-        <YamlEditor label="Manifest as YAML" text={text} onChange={change} check={check} />
-      </Suspense>
+      <div className={classes.editor}>
+        <Suspense fallback={<p role="status">Loading the editor…</p>}>
+          <YamlEditor label="Manifest as YAML" text={text} onChange={change} check={check} />
+        </Suspense>
+      </div>
       <Problems problems={problems} />
       {theirs && base && (
         <ConflictChoice

@@ -22,11 +22,13 @@ const MINUTE_MS = 60_000;
 interface AttentionListProps {
   /** Of hosts. */
   counts: Readonly<Record<Trouble, number>>;
+  /** Others are left out of account. */
+  isFiltered: boolean;
   chosen: Trouble | undefined;
   onChoose: (trouble: Trouble | undefined) => void;
 }
 
-export function AttentionList({ counts: ofHosts, chosen, onChoose }: AttentionListProps) {
+export function AttentionList({ counts: ofHosts, isFiltered, chosen, onChoose }: AttentionListProps) {
   const { objects: rollouts } = useLiveList<Rollout>(ROLLOUTS);
   const [isPointedAt, setPointedAt] = useState(false);
   const counts = { ...ofHosts, rollouts: standingStill(rollouts).length };
@@ -41,7 +43,13 @@ export function AttentionList({ counts: ofHosts, chosen, onChoose }: AttentionLi
       onPointerLeave={() => setPointedAt(false)}
     >
       <h2>Needs attention</h2>
-      {shown.length === 0 && <p className={controls.dim}>Nothing. All hosts do what they should.</p>}
+      {shown.length === 0 && (
+        <p className={controls.dim}>
+          {isFiltered
+            ? 'Nothing among the hosts that fit the filter.'
+            : 'Nothing. All hosts do what they should.'}
+        </p>
+      )}
       <ul className={classes.list}>
         {shown.map((trouble) => (
           <li key={trouble}>

@@ -1,5 +1,5 @@
 /** Every host as one cell. Drawn, for ten thousand elements would not be smooth; the table says the same to a screen reader. */
-import { type MouseEvent, useEffect, useMemo, useRef, useState } from 'react';
+import { type MouseEvent, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Host } from '../../shared/kube/host.js';
 import { type DrawnMap, drawMap } from './draw-map.js';
@@ -20,7 +20,8 @@ export function FleetMap({ groups }: { groups: readonly MapGroup<Host>[] }) {
   const colours = useMapColours();
   const drawn = useRef<DrawnMap>(undefined);
 
-  useEffect(() => {
+  // Before it is seen: the canvas takes its height by this, and pushes what stands below.
+  useLayoutEffect(() => {
     if (!canvas.current || width === 0) return;
     const wanted = { plan, width, colours, ratio: devicePixelRatio };
     drawMap(canvas.current, wanted, drawn.current);

@@ -68,6 +68,7 @@ const Fleet = memo(function Fleet({ hosts }: { hosts: readonly Host[] }) {
     <>
       <AttentionList
         counts={counts.troubles}
+        isFiltered={filterText !== ''}
         chosen={trouble}
         onChoose={(each) => set('trouble', each ?? '')}
       />
@@ -83,7 +84,7 @@ const Fleet = memo(function Fleet({ hosts }: { hosts: readonly Host[] }) {
         onChange={set}
       />
       <section className={controls.card} aria-label="Map">
-        <FleetMap groups={groups} />
+        {shown.length === 0 ? <p role="status">No host fits.</p> : <FleetMap groups={groups} />}
       </section>
       <TableSettings columns={columns} labels={labels} onColumns={(text) => set('columns', text)} />
       <HostTable

@@ -3,6 +3,7 @@ import { Link, useParams } from 'wouter';
 import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { useLiveList } from '../api/live-list.js';
+import { MAY, useKnown } from '../api/rights.js';
 import { Command } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
 import { HostTimes } from '../layout/host-times.js';
@@ -20,22 +21,26 @@ import { NodeChanges } from './node-changes.js';
 import { useReadings } from './use-readings.js';
 import { WhyNotHere } from './why-not-here.js';
 
+/** Which of it is shown follows from rights. */
+const OFFERED = [MAY.changeNodes, MAY.evict, MAY.deleteNodes, MAY.revoke];
+
 export function HostPage() {
   const { name = '' } = useParams();
   const nodes = useLiveList<Node>(`/api/v1/nodes?fieldSelector=metadata.name%3D${name}`);
   const pods = useLiveList<Pod>(`/api/v1/pods?fieldSelector=spec.nodeName%3D${name}`);
   const [node] = nodes.objects;
   const { readings, meters, problem } = useReadings(name);
+  const isKnown = useKnown(OFFERED);
   return (
     <Shell>
       <p>
         <Link href="/">Fleet</Link>
       </p>
       <h1>{name}</h1>
-      {nodes.phase === 'loading' && <p role="status">Loading…</p>}
+      {(nodes.phase === 'loading' || !isKnown) && <p role="status">Loading…</p>}
       {nodes.phase === 'refused' && <p role="alert">You may not see this host: {nodes.error?.message}</p>}
       {nodes.phase === 'live' && !node && <p>There is no host of this name. It may have been removed.</p>}
-      {node && (
+      {node && isKnown && (
         <HostTimes {...(node.metadata.labels ? { labels: node.metadata.labels } : {})}>
           <Facts node={node} pods={pods.objects} />
           <NodeChanges node={node} />

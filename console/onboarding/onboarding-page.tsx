@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'react';
 import type { JoinAddress } from '../../shared/kube/join-address.js';
 import { call } from '../api/call.js';
-import { MAY, useMay } from '../api/rights.js';
+import { MAY, useKnown, useMay } from '../api/rights.js';
 import controls from '../layout/controls.module.css';
 import { Shell } from '../layout/shell.js';
 import { JoinForm } from './join-form.js';
@@ -16,6 +16,15 @@ export function OnboardingPage() {
   const mayMake = useMay(MAY.makeTokens);
   const mayRead = useMay(MAY.readSecrets);
   const { address, problem } = useJoinAddress();
+  const isKnown = useKnown([MAY.makeTokens, MAY.readSecrets]);
+  if (!isKnown || !(address || problem)) {
+    return (
+      <Shell>
+        <h1>Onboarding</h1>
+        <p role="status">Loading…</p>
+      </Shell>
+    );
+  }
   return (
     <Shell>
       <h1>Onboarding</h1>
