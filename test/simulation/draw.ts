@@ -33,6 +33,7 @@ const STRATEGIES: readonly Strategy[] = [
   { type: 'RollingUpdate', maxUnavailable: 0, maxSurge: '50%' },
   { type: 'OnDelete' },
 ];
+const SCARCE = ['memory', 'disk'] as const;
 const PRESSURES = ['MemoryPressure', 'DiskPressure'] as const;
 const DAEMON_SETS = ['alpha', 'beta'];
 const POINTS_IN_TIME_MS = [-1_767_000_000_000, -3_600_000, -20_000, 20_000, 86_400_000];
@@ -42,6 +43,9 @@ export function historyOf(seed: string, mix: Mix): History {
   const chance = new Seeded(seed);
   const nodes = chance.whole(2, 5);
   const first: Step[] = [{ ...stepOf('create daemonset', chance, nodes), afterMs: 100 } as Step];
+  // Before there is one, hosts have no turns.
+  if (mix['set host policy'] > 0)
+    first.push({ ...stepOf('set host policy', chance, nodes), afterMs: 100 } as Step);
   const kinds = Object.entries(mix) as [keyof Mix, number][];
   const steps = Array.from({ length: chance.whole(12, 40) }, (): Step => {
     const kind = weighted(kinds, chance);
@@ -183,6 +187,8 @@ function stepOf(kind: keyof Mix, chance: Seeded, nodes: number): UserStep | Faul
       return { kind, node: node(), forMs: chance.pick([8_000, 30_000, 150_000]) };
     case 'press host':
       return { kind, node: node(), condition: chance.pick(PRESSURES), forMs: forMs() };
+    case 'starve host':
+      return { kind, node: node(), of: chance.pick(SCARCE), forMs: chance.pick([15_000, 60_000]) };
     case 'hang engine':
       return { kind, node: node(), forMs: forMs() };
     case 'remove container':

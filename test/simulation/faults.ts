@@ -85,6 +85,10 @@ export class Faults {
         host?.press(fault.condition, true);
         later(fault.forMs, () => host?.press(fault.condition, false));
         return;
+      case 'starve host':
+        host?.starve(fault.of, true);
+        later(fault.forMs, () => host?.starve(fault.of, false));
+        return;
       case 'hang engine':
         host?.hangEngine();
         later(fault.forMs, () => host?.resumeEngine());

@@ -56,6 +56,7 @@ export type Fault =
   | { kind: 'fill host disk'; node: string; forMs: number }
   | { kind: 'busy host'; node: string; forMs: number }
   | { kind: 'press host'; node: string; condition: Pressure; forMs: number }
+  | { kind: 'starve host'; node: string; of: Scarce; forMs: number }
   | { kind: 'hang engine'; node: string; forMs: number }
   | { kind: 'remove container'; node: string; index: number }
   | { kind: 'write manifest'; node: string; name: string; image: string | null };
@@ -64,6 +65,7 @@ export type Zone = 'a' | 'b';
 /** Failure domains, by `topology.kubernetes.io/zone`: hosts of odd numbers, and of even ones. */
 export type Domain = 'east' | 'west';
 export type Wave = 'first' | 'second';
+export type Scarce = 'memory' | 'disk';
 export type Pressure = 'MemoryPressure' | 'DiskPressure';
 
 /** The RolloutPolicy of all DaemonSets: the hosts of zone a, then those of zone b, then the rest. */

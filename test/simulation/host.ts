@@ -11,9 +11,10 @@ import type { NodeStatus } from '../../shared/kube/node.js';
 import { steadyClock } from '../../shared/process/clock.js';
 import { type Running, startInOrder } from '../../shared/process/lifecycle.js';
 import type { Chronicle } from './chronicle.js';
-import type { Domain, Pressure } from './history.js';
+import type { Domain, Pressure, Scarce } from './history.js';
 import { HostDisk, type TurnWatcher } from './host-disk.js';
 import { type HostContainer, HostEngine } from './host-engine.js';
+import { HostShortage } from './host-shortage.js';
 import { type Doom, Life, type Pace, START_MS, type WallClock } from './life.js';
 import type { Cable, SimulatedSocket } from './network.js';
 import type { Seeded } from './seeded.js';
@@ -29,6 +30,8 @@ export interface HostParts {
   pace: Pace;
   chronicle: Chronicle;
   cable: Cable;
+  /** It may run short of something: its agent watches for that. */
+  mayStarve: boolean;
   /** Static Pods may be laid down. */
   hasManifests: boolean;
   /** Opens a connection to the coordinator. */
@@ -46,6 +49,7 @@ export class SimulatedHost {
   readonly #parts: HostParts;
   readonly #engine: HostEngine;
   readonly #disk = new HostDisk();
+  readonly #shortage: HostShortage;
   #boots = 1;
   #bootedAtMs = 0;
   #busySinceMs: number | undefined;
@@ -60,6 +64,7 @@ export class SimulatedHost {
     const { timeline } = parts;
     this.#parts = parts;
     this.cable = parts.cable;
+    this.#shortage = new HostShortage(timeline);
     // The engine is a program of its own: it goes on when the agent ends.
     const clock = new Life(timeline, this.wall, parts.chance.stream('engine'), parts.pace, () => undefined)
       .clock;
@@ -186,6 +191,17 @@ export class SimulatedHost {
     this.#say(isFull ? 'the disk is full' : 'the disk has room');
   }
 
+  /** When it was last short of something, ms; undefined = never. */
+  get shortAtMs(): number | undefined {
+    return this.#shortage.lastAtMs;
+  }
+
+  /** There is next to nothing left of it, or enough again. */
+  starve(of: Scarce, isStarving: boolean): void {
+    this.#shortage.set(of, isStarving);
+    this.#say(isStarving ? `is short of ${of}` : `has ${of} again`);
+  }
+
   /** It says 'not now', or does not any more. */
   makeBusy(isBusy: boolean): void {
     this.#busySinceMs = isBusy ? (this.#busySinceMs ?? this.#parts.timeline.now) : undefined;
@@ -217,6 +233,7 @@ export class SimulatedHost {
     this.#busySinceMs = undefined;
     this.#disk.isFull = false;
     this.#pressures.clear();
+    this.#shortage.end();
     this.#engine.resume();
   }
 
@@ -259,7 +276,7 @@ export class SimulatedHost {
     const boots = this.#boots;
     const bootClock = { bootMark: `boot ${boots}`, uptimeMs: () => timeline.now - this.#bootedAtMs };
     const heardTime = await HeardTime.open(bootClock, this.#disk.heardTimeFor(life), log);
-    const { onStarted, onStopped, hasManifests } = this.#parts;
+    const { onStarted, onStopped, hasManifests, mayStarve } = this.#parts;
     const watcher = {
       onStarted: (podUid: string) => onStarted(this, podUid),
       onStopped: (podUid: string) => onStopped(this, podUid),
@@ -275,6 +292,7 @@ export class SimulatedHost {
       driver: new SteadyTimes(this.#engine.driverFor(life, watcher), clock, life.clock),
       cache,
       config: ConfigCache.inMemory(log),
+      ...(mayStarve && { pressure: this.#shortage.handlingFor(life) }),
       ...(hasManifests && { manifests: this.#disk.manifestsFor(life) }),
       heardTime,
       hold: { ask: () => life.do(() => (this.#busySinceMs === undefined ? undefined : { reason: 'busy' })) },

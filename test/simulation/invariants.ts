@@ -191,8 +191,19 @@ function acknowledgedIsStored(): Invariant {
 function nothingStopsUnasked(): Invariant {
   /** When each Pod was first to go, by uid. */
   const asked = new Map<string, number>();
+  /** Uid of the Pod that a node has given up last, and when. */
+  const givenUp = new Map<string, { uid: string; atMs: number }>();
+  /** True while a host may give the Pod up: it is short of something, or was a moment ago, and nothing runs of the one before. */
+  const mayGiveUp = (uid: string, node: string, { hostOf, running, nowMs }: Scene): boolean => {
+    if (nowMs - (hostOf(node).shortAtMs ?? Number.NEGATIVE_INFINITY) > NEWS_MS) return false;
+    const last = givenUp.get(node);
+    const isFirst = last?.uid === uid || !running(node).some(({ podUid }) => podUid === last?.uid);
+    if (!isFirst && last && nowMs - last.atMs < NEWS_MS) return false;
+    if (last?.uid !== uid) givenUp.set(node, { uid, atMs: nowMs });
+    return true;
+  };
   return {
-    rule: 'a container is stopped only when its Pod was deleted, and where the link is cut only when that was before, or by a turn of its host',
+    rule: 'a container is stopped only when its Pod was deleted, where the link is cut only when that was before; or by a turn of its host, or by a host that is short of something, one Pod after another',
     begun: ({ podUid }) => void asked.set(podUid, 0),
     reverted: ({ podUid }) => void asked.set(podUid, 0),
     committed: ({ kind, previous, current }, { truth, nowMs }) => {
@@ -204,16 +215,19 @@ function nothingStopsUnasked(): Invariant {
       for (const pod of truth.pods.values()) if (pod.spec.nodeName === name) ask(pod.metadata.uid ?? '');
       return undefined;
     },
-    stopped: (podUid, node, { truth, cutSinceMs }) => {
+    stopped: (podUid, node, scene) => {
+      const { truth, cutSinceMs } = scene;
       const known = truth.ever.get(podUid);
       // A static Pod is the host's own.
       if (!known) return undefined;
       const askedAtMs = asked.get(podUid);
       const told = `a container of ${known.name} is stopped on ${node}`;
       if (askedAtMs === undefined)
-        return truth.pods.has(podUid) ? `${told}, and nobody asked for that` : undefined;
+        return truth.pods.has(podUid) && !mayGiveUp(podUid, node, scene)
+          ? `${told}, and nobody asked for that`
+          : undefined;
       const since = cutSinceMs(node);
-      return since !== undefined && askedAtMs > since
+      return since !== undefined && askedAtMs > since && !mayGiveUp(podUid, node, scene)
         ? `${told}, which cannot know that it is to go`
         : undefined;
     },

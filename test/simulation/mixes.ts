@@ -45,6 +45,7 @@ const FAULTS: Omit<Mix, UserStep['kind']> = {
   'fill host disk': 0,
   'busy host': 0,
   'press host': 0,
+  'starve host': 0,
   'hang engine': 0,
   'remove container': 0,
   'write manifest': 0,
@@ -124,6 +125,8 @@ export const MIXES = {
   },
   /** Hosts that are short of something, hang, or are worked on by hand; static Pods. */
   hosts: { ...USERS, ...FAULTS, ...TROUBLE, 'taint node': 5 },
+  /** Hosts that give Pods up because they are short of something. */
+  pressure: { ...USERS, ...FAULTS, ...TROUBLE, 'press host': 0, 'starve host': 8, 'create pod': 3 },
   /** Failure domains that go dark, alone or all at once, and Pods that tolerate this for a while. */
   zones: {
     ...USERS,
@@ -138,8 +141,10 @@ export const MIXES = {
   everything: {
     ...USERS,
     ...FAULTS,
-    ...WAVES,
+    ...TURNS,
     ...TROUBLE,
+    'starve host': 2,
+    'set policy': 2,
     'set image': 12,
     'delete node': 0.5,
     'cut zone': 1.5,

@@ -3,7 +3,7 @@ import { daemonSetKind, podKind, rolloutKind, rolloutPolicyKind } from '../../co
 import type { Registry } from '../../coordinator/registry/registry.js';
 import { isConditionTrue } from '../../shared/kube/conditions.js';
 import { REVERTED_CONDITION } from '../../shared/kube/host-turn.js';
-import { toTimestamp } from '../../shared/kube/meta.js';
+import { controllerOf, toTimestamp } from '../../shared/kube/meta.js';
 import { steeringAnnotation } from '../../shared/kube/rollout-steering.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { Policy, TurnRules, UserStep } from './history.js';
@@ -63,12 +63,14 @@ export function mendPolicy({ truth }: UserParts): Request[] {
   ];
 }
 
-/** A Pod that its host took back stays so until somebody replaces it, where no rollout does. */
-export function mendReverted(parts: UserParts): Request[] {
-  const reverted = [...parts.truth.pods.values()].filter(({ status }) =>
-    isConditionTrue(status?.conditions, REVERTED_CONDITION),
+/** A Pod that its host took back stays so until somebody replaces it, where no rollout does; as does one that a host gave up and nobody owns. */
+export function mendPods(parts: UserParts): Request[] {
+  const kept = [...parts.truth.pods.values()].filter(
+    ({ metadata, status }) =>
+      isConditionTrue(status?.conditions, REVERTED_CONDITION) ||
+      (status?.phase === 'Failed' && !controllerOf(metadata)),
   );
-  return reverted.map(
+  return kept.map(
     ({ metadata }) =>
       (registry) =>
         deleted(registry, podKind, refOf(metadata.name), parts, {}),

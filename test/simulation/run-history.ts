@@ -3,7 +3,7 @@
 import { Faults } from './faults.js';
 import type { Fault, History, Step, UserStep } from './history.js';
 import { isUserStep } from './mixes.js';
-import { mendPolicy, mendReverted, mendRollouts } from './policy-steps.js';
+import { mendPods, mendPolicy, mendRollouts } from './policy-steps.js';
 import type { Request, UserParts } from './requests.js';
 import { unrest } from './rest.js';
 import { mendImages, requestsOf } from './user.js';
@@ -133,7 +133,7 @@ class Run {
     await new Promise<void>((resolve) => this.#world.timeline.after(SETTLED_MS, resolve));
     // Controllers that rested until now, or had not heard, may have made Pods of what was mended.
     for (const request of mendImages(this.#user())) await this.#ask('a person', 'mend an image', request);
-    for (const request of mendReverted(this.#user())) await this.#ask('a person', 'mend a Pod', request);
+    for (const request of mendPods(this.#user())) await this.#ask('a person', 'mend a Pod', request);
     for (const request of mendRollouts(this.#user())) await this.#ask('a person', 'mend a rollout', request);
   }
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { LatestValues } from '../../agent/link/latest-values.js';
 import { PodWorkers } from '../../agent/pods/pod-workers.js';
+import { HeardTime } from '../../agent/turns/heard-time.js';
 import { DaemonSetTallies } from '../../coordinator/controllers/daemonset-tallies.js';
 import { DaemonSetTally } from '../../coordinator/controllers/daemonset-tally.js';
 import { ZoneEvictions } from '../../coordinator/controllers/zone-evictions.js';
@@ -15,12 +16,14 @@ import { story } from './story.js';
 import type { Sabotage } from './world.js';
 
 const SHARES: Partial<Record<MixName, number>> = {
-  all: 30,
-  rollouts: 15,
+  all: 25,
+  rollouts: 10,
   deletions: 15,
   clocks: 5,
   restores: 5,
   waves: 10,
+  turns: 5,
+  pressure: 5,
   hosts: 10,
   zones: 5,
   calm: 5,
@@ -137,6 +140,17 @@ describe('a product that is broken on purpose is found out', () => {
     };
     await broken(ZoneEvictions.prototype, { changed: hopeful }, async () => {
       assert.match((await firstBroken('zones', 30)) ?? '', /none is emptied for its silence/);
+    });
+  });
+
+  test('a host that goes by a time of its own when it replaces a Pod', async () => {
+    const { now } = HeardTime.prototype;
+    const early: HeardTime['now'] = function (this: HeardTime) {
+      const heard = now.call(this);
+      return heard === undefined ? undefined : heard + 90_000;
+    };
+    await broken(HeardTime.prototype, { now: early }, async () => {
+      assert.match((await firstBroken('turns', 20)) ?? '', /only in the hours that the policy had then/);
     });
   });
 

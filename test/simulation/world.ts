@@ -4,8 +4,8 @@ import type { Change } from '../../coordinator/store/store.js';
 import { Chronicle } from './chronicle.js';
 import { SimulatedCoordinator } from './coordinator.js';
 import { SimulatedDisk } from './disk-store.js';
-import { domainOf, type History, nodeName } from './history.js';
-import { SimulatedHost } from './host.js';
+import { domainOf, type History, nodeName, type Step } from './history.js';
+import { type HostParts, SimulatedHost } from './host.js';
 import { type AcknowledgedWrite, type Invariant, invariants } from './invariants.js';
 import { type Life, type Pace, START_MS } from './life.js';
 import { Cable, join, SimulatedSocket } from './network.js';
@@ -58,8 +58,9 @@ export class World implements Scene {
       ...(sabotage.wrapCore && { wrapCore: sabotage.wrapCore }),
       onEnded: () => timeline.after(this.#restartsAfterMs, () => this.coordinator.start()),
     });
-    const hasManifests = history.steps.some(({ kind }) => kind === 'write manifest');
-    for (let index = 1; index <= history.nodes; index++) this.#addHost(nodeName(index), index, hasManifests);
+    const has = (wanted: Step['kind']) => history.steps.some(({ kind }) => kind === wanted);
+    const may = { hasManifests: has('write manifest'), mayStarve: has('starve host') };
+    for (let index = 1; index <= history.nodes; index++) this.#addHost(nodeName(index), index, may);
   }
 
   get nowMs(): number {
@@ -90,6 +91,7 @@ export class World implements Scene {
     return {
       boots: host?.boots ?? 0,
       busySinceMs: host?.busySinceMs,
+      shortAtMs: host?.shortAtMs,
       engineUpSinceMs: host?.engineUpSinceMs,
       reachableSinceMs: reachable,
     };
@@ -121,7 +123,7 @@ export class World implements Scene {
     this.truth.replace(this.disk.content.values.values(), this.nowMs);
   }
 
-  #addHost(name: string, index: number, hasManifests: boolean): void {
+  #addHost(name: string, index: number, may: Pick<HostParts, 'hasManifests' | 'mayStarve'>): void {
     const { timeline, chronicle, pace } = this;
     const host = new SimulatedHost({
       name,
@@ -136,7 +138,7 @@ export class World implements Scene {
       pace,
       chronicle,
       cable: new Cable(this.network),
-      hasManifests,
+      ...may,
       dial: (from, life) => this.#dial(from, life),
       onStarted: (on, podUid) => {
         chronicle.tell(on.name, `a container of ${this.#nameOf(podUid)} runs`);
