@@ -31,8 +31,9 @@ const SIMILAR_INTERVAL_MS = 600_000;
 /** Events about one object by one component: 25 at once, then one in 5 minutes. */
 const BURST = 25;
 const REFILL_MS = 300_000;
-/** Kept of one subject: a host may send any reason. */
-const MOST_REASONS = 32;
+/** Different messages and Events kept of one subject, more than its burst fills: a host may send any. */
+const MOST_KEPT = 64;
+/** Of one reason, of those of before its last ten minutes of quiet as well. */
 const MOST_EVENTS = 2 * SIMILAR_LIMIT;
 
 /** Events of one type and reason about one subject. */
@@ -72,7 +73,7 @@ export class EventCorrelator {
       ? countUp(earlier, message, counted)
       : this.#newEvent({ ...occurrence, message, counted }, now);
     if (combined) similar.combined = event;
-    else remember(similar.events, earlier, event, MOST_EVENTS);
+    else remember(subject, similar, earlier, event);
     return mayPass(subject, now) ? event : undefined;
   }
 
@@ -114,14 +115,37 @@ function similarOf({ reasons }: Subject, { type, reason }: Occurrence, now: numb
   const known = reasons.find((similar) => similar.reason === reason && similar.type === type);
   if (known) return known;
   const similar: Similar = { type, reason, messages: [], lastAt: now, events: [] };
-  remember(reasons, undefined, similar, MOST_REASONS);
+  reasons.push(similar);
   return similar;
 }
 
-/** Puts an entry in the place of an earlier one, or behind all others, of which the first goes when they are too many. */
-function remember<T>(entries: T[], earlier: T | undefined, entry: T, most: number): void {
-  if (earlier !== undefined) entries[entries.indexOf(earlier)] = entry;
-  else if (entries.push(entry) > most) entries.shift();
+/** Puts the Event in the place of its earlier state, or behind all others. */
+function remember(
+  subject: Subject,
+  { events }: Similar,
+  earlier: KubeEvent | undefined,
+  event: KubeEvent,
+): void {
+  if (earlier !== undefined) {
+    events[events.indexOf(earlier)] = event;
+    return;
+  }
+  if (events.push(event) > MOST_EVENTS) events.shift();
+  forgetOldest(subject);
+}
+
+/** One reason alone never has too many. */
+function forgetOldest({ reasons }: Subject): void {
+  let kept = reasons.reduce((sum, similar) => sum + sizeOf(similar), 0);
+  while (kept > MOST_KEPT) {
+    const oldest = reasons.shift();
+    if (!oldest) return;
+    kept -= sizeOf(oldest);
+  }
+}
+
+function sizeOf({ messages, events }: Similar): number {
+  return messages.length + events.length;
 }
 
 function isOneOfMany(similar: Similar, message: string, now: number): boolean {

@@ -72,6 +72,18 @@ describe('event correlator', () => {
     assert.deepEqual([later?.metadata.name === first, later?.count], [false, 1]);
   });
 
+  test('however much is said of an object, as much is remembered as its burst fills', () => {
+    const told = (reason: string, message: string, now: number) =>
+      correlator.correlate({ ...occurrence(message), reason }, now)?.count;
+    for (let reason = 0; reason < 7; reason++) {
+      for (let message = 0; message < 9; message++) told(`Reason${reason}`, `m${message}`, 0);
+    }
+    const counts = Array.from({ length: 7 }, (_, reason) =>
+      told(`Reason${reason}`, 'm0', (reason + 1) * HOUR),
+    );
+    assert.deepEqual(counts, [1, 1, 1, 1, 2, 2, 2]);
+  });
+
   test('an event about a cluster-scoped object lies in the namespace default', () => {
     const about = { kind: 'Node', apiVersion: 'v1', name: 'n1' };
     assert.equal(correlator.correlate({ ...occurrence('a'), about }, 0)?.metadata.namespace, 'default');
