@@ -9,7 +9,7 @@ import type { Gate, Identity } from './gate.js';
 import { InFlight } from './in-flight.js';
 import { AGENTS_METRICS_PATH, METRICS_PATH, type MetricsPage } from './metrics-page.js';
 import { createPathAnswers } from './path-answers.js';
-import { type RequestInfo, readRequest } from './request-info.js';
+import { goesOn, type RequestInfo, readRequest } from './request-info.js';
 import type { LoggedRequest } from './request-log.js';
 import { requestRecorder } from './request-recorder.js';
 import { methodNotAllowed, pathNotFound } from './status-response.js';
@@ -172,9 +172,8 @@ export class RequestHandler {
         admission.createdName = name;
       },
     });
-    const isLong = info.verb === 'watch' || info.subresource === 'log';
     const { settings, clock } = this.#options;
-    return isLong ? answer : withinTime(answer, settings.answerTimeoutMs, clock);
+    return goesOn(info) ? answer : withinTime(answer, settings.answerTimeoutMs, clock);
   }
 }
 

@@ -49,6 +49,11 @@ interface ResourcePath {
 /** Subresources of Namespace objects, which would else read as resources inside that namespace. */
 const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize']);
 
+/** Whether its answer may go on until someone ends it: a watch, or a log. */
+export function goesOn({ verb, subresource }: Pick<ResourceRequest, 'verb' | 'subresource'>): boolean {
+  return verb === 'watch' || subresource === 'log';
+}
+
 /** A query switch as Go's conversion reads it: present and neither "false" nor "0". */
 export function isSwitchedOn(query: URLSearchParams, name: string): boolean {
   const value = query.get(name)?.toLowerCase();

@@ -1,10 +1,13 @@
 /** Answers that go on, watches and logs, over a WebSocket instead of as a body: see `STREAM_PROTOCOL`. */
 import { PassThrough } from 'node:stream';
 import type { UserInfo } from '../../../shared/kube/rbac.js';
-import { badRequest } from '../../../shared/kube/status.js';
+import { type ApiError, badRequest } from '../../../shared/kube/status.js';
+import { StreamError } from '../../../shared/link/byte-stream.js';
 import type { Answer } from '../answer.js';
 import type { ApiParts } from '../api-request.js';
 import { answerRequest } from '../dispatch.js';
+import { ReaderStalled } from '../paced-writer.js';
+import { goesOn } from '../request-info.js';
 import type { Upgrade } from './upgrade.js';
 import type { UpgradedSockets } from './upgraded-sockets.js';
 
@@ -17,6 +20,8 @@ export async function serveStream(
 ): Promise<() => Promise<void>> {
   const ignore = () => undefined;
   const { info, signal } = upgrade;
+  // Not even begun: nothing bounds here how many are under way at once, and for how long.
+  if (!goesOn(info)) throw noStream();
   const answer = await answerRequest(parts, {
     info,
     user,
@@ -29,8 +34,14 @@ export async function serveStream(
   return async () => {
     // What has begun must be read to its end, also for nobody.
     const stream = await sockets.acceptStream(upgrade).catch(() => new PassThrough().destroy());
-    await write(stream);
-    stream.end();
+    try {
+      await write(stream);
+      stream.end();
+    } catch (error) {
+      stream.destroy();
+      // The host or the reader has gone, and the answer breaks off, as by HTTP.
+      if (!(error instanceof StreamError || error instanceof ReaderStalled)) throw error;
+    }
   };
 }
 
@@ -40,5 +51,9 @@ function writerOf(answer: Answer): Write {
   if (answer.type === 'stream') return answer.write;
   // The log of a Pod that has no node yet.
   if (answer.type === 'text') return async (stream) => void stream.write(answer.text);
-  throw badRequest('only watches and logs are served so');
+  throw noStream();
+}
+
+function noStream(): ApiError {
+  return badRequest('only watches and logs are served so');
 }
