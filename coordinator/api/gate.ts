@@ -61,9 +61,9 @@ export class Gate {
     return { user: other, impersonator: user };
   }
 
-  /** By what the request is allowed. Throws 429 when the user asks for too much from this address, 403 when they may not. */
+  /** By what the request is allowed. Throws 429 when the user asks for too much from this network, 403 when they may not. */
   pass({ user, impersonator }: Identity, info: RequestInfo, caller: Caller): AccessDecision | undefined {
-    this.#clients.take(`${(impersonator ?? user).username} ${addressOf(caller)}`);
+    this.#clients.take(`${(impersonator ?? user).username} ${networkOfCaller(caller)}`);
     return authorize(this.#options.identities.authorizer, user, info);
   }
 
@@ -99,10 +99,6 @@ export class Gate {
   }
 }
 
-function addressOf({ socket }: Caller): string {
-  return socket.remoteAddress ?? '';
-}
-
-function networkOfCaller(caller: Caller): string {
-  return networkOf(addressOf(caller));
+function networkOfCaller({ socket }: Caller): string {
+  return networkOf(socket.remoteAddress ?? '');
 }
