@@ -12,6 +12,8 @@ import type { Logger } from '../../shared/process/log.js';
 /** SQLite's shared memory, a first piece of its log, and the small files that a start may write anew. */
 const NEEDED_BYTES = 2 ** 20;
 const RESERVE_BYTES = 2 * NEEDED_BYTES;
+/** Less than this is left to writes: a reserve that took the last of it would refuse them all. */
+const SPARE_BYTES = 2 * RESERVE_BYTES;
 /** Until the reserve is taken back, or tried to be. */
 const REFILL_MS = 60_000;
 /** How often room is looked for, and for how long: a service manager that starts us anew at once would soon give up. */
@@ -64,13 +66,21 @@ export class StartReserve {
     const path = reserveOf(this.#parts.dataDir);
     try {
       if ((await stat(path).catch(() => undefined))?.size === RESERVE_BYTES) return;
+      if ((await freeBytes(this.#parts.dataDir)) < SPARE_BYTES) {
+        this.#startLater();
+        return;
+      }
       // Written, not only made long: a hole takes no room.
       await writeFile(path, Buffer.alloc(RESERVE_BYTES, 1), { mode: 0o600 });
     } catch (error) {
       this.#parts.log.debug({ err: error }, 'no room for the reserve');
       await rm(path, { force: true }).catch(() => undefined);
-      this.#timer = this.#parts.clock.after(REFILL_MS, () => void this.start());
+      this.#startLater();
     }
+  }
+
+  #startLater(): void {
+    this.#timer = this.#parts.clock.after(REFILL_MS, () => void this.start());
   }
 
   stop(): void {
@@ -78,8 +88,12 @@ export class StartReserve {
   }
 }
 
-/** A directory that is not there is for others to judge. */
 async function hasRoom(dataDir: string): Promise<boolean> {
+  return (await freeBytes(dataDir)) >= NEEDED_BYTES;
+}
+
+/** Without end where it cannot be told: some file systems say nothing of their size, and a directory that is not there is for others to judge. */
+async function freeBytes(dataDir: string): Promise<number> {
   const disk = await statfs(dataDir).catch(() => undefined);
-  return disk === undefined || disk.bavail * disk.bsize >= NEEDED_BYTES;
+  return disk === undefined || disk.blocks === 0 ? Number.POSITIVE_INFINITY : disk.bavail * disk.bsize;
 }

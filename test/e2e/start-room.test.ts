@@ -1,0 +1,37 @@
+/** The room that a coordinator keeps for its next start, on a real disk. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { StartReserve } from '../../coordinator/store/start-room.js';
+import { ManualClock } from '../../shared/process/clock.js';
+import { silentLogger } from '../../shared/process/log.js';
+import { leaveOut } from '../harness/leave-out.js';
+import { mountSmallDisk } from '../harness/small-disk.js';
+import { until } from '../harness/until.js';
+
+const MEBIBYTE = 2 ** 20;
+const RESERVE_BYTES = 2 * MEBIBYTE;
+const REFILL_MS = 60_000;
+
+test('the reserve leaves the last of a disk to writes, and is taken when there is more', async (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'everynode-reserve-'));
+  const disk = mountSmallDisk(join(folder, 'disk'), 8);
+  context.after(() => {
+    if (typeof disk !== 'string') disk.unmount();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  if (typeof disk === 'string') return leaveOut(context, 'the reserve', disk);
+  const others = join(disk.path, 'others');
+  writeFileSync(others, Buffer.alloc(5 * MEBIBYTE, 1));
+  const clock = new ManualClock();
+  const reserve = new StartReserve({ dataDir: disk.path, clock, log: silentLogger });
+  const size = () => statSync(join(disk.path, 'reserve'), { throwIfNoEntry: false })?.size;
+  await reserve.start();
+  assert.equal(size(), undefined);
+  rmSync(others);
+  clock.advance(REFILL_MS);
+  await until(() => size() === RESERVE_BYTES, { timeoutMs: 30_000, what: 'the reserve' });
+  reserve.stop();
+});
