@@ -1,4 +1,5 @@
 /** One thread of `npm run simulation`: runs histories by their seeds, one after another; one that breaks is shortened and told there. */
+import { once } from 'node:events';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { historyOf } from './draw.js';
 import { MIXES, type MixName } from './mixes.js';
@@ -25,16 +26,10 @@ export class HistoryThread {
   }
 
   /** One at a time. Rejects when the thread dies of it. */
-  run(seed: string): Promise<HistoryResult> {
-    return new Promise((resolve, reject) => {
-      const settle = (how: () => void) => {
-        this.#worker.removeAllListeners();
-        how();
-      };
-      this.#worker.on('message', (result: HistoryResult) => settle(() => resolve(result)));
-      this.#worker.on('error', (error) => settle(() => reject(error)));
-      this.#worker.postMessage(seed);
-    });
+  async run(seed: string): Promise<HistoryResult> {
+    this.#worker.postMessage(seed);
+    const [result] = (await once(this.#worker, 'message')) as [HistoryResult];
+    return result;
   }
 
   async end(): Promise<void> {

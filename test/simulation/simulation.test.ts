@@ -10,6 +10,7 @@ import { ZoneEvictions } from '../../coordinator/controllers/zone-evictions.js';
 import type { Core } from '../../coordinator/core.js';
 import { historyOf } from './draw.js';
 import type { History } from './history.js';
+import { HistoryThread } from './history-thread.js';
 import { MIXES, type MixName } from './mixes.js';
 import { runHistory } from './run-history.js';
 import { story } from './story.js';
@@ -60,6 +61,18 @@ test('the same seed gives the same run, whatever else this process does meanwhil
   assert.deepEqual(again.lines, alone.lines);
   assert.equal(again.digest, alone.digest);
   assert.notEqual(other.digest, alone.digest);
+});
+
+test('a thread runs one history after another, each as it runs anywhere else', async () => {
+  const thread = new HistoryThread('calm');
+  try {
+    for (const seed of ['calm-1', 'calm-2']) {
+      const { lines: _, ...alone } = await runHistory(historyOf(seed, MIXES.calm));
+      assert.deepEqual(await thread.run(seed), { seed, ...alone });
+    }
+  } finally {
+    await thread.end();
+  }
 });
 
 /** Breaks a class of the product while `check` runs. */
