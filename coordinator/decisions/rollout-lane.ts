@@ -7,9 +7,9 @@ import { SITUATIONS, type Situation } from './rolling-update.js';
  * A node's situation, or what keeps it from being judged by that alone: `deferred`: dark since before its turn. `deferredTurned`:
  * the same, though it may have begun its turn, where no host counts as failed.
  * `failed`: it took the revision and is not well. `again`: it is not well since before a retry, and gets another Pod.
- * `skipped`: a person took it out. `awaited…`: since the coordinator's start it has not been heard; its Pod is old (and available or
- * not) or updated, as far as is known. `outside…`: its window is closed; its Pod is old (and available or not), updated, or
- * where none belongs any more; or it is to have its first.
+ * `skipped`: a person took it out. `awaited…`: it was in contact, and since the coordinator's start it has not been heard; its Pod is
+ * old (and available or not) or updated, as far as is known. `outside…`: its window is closed; its Pod is old (and available or
+ * not), updated, or where none belongs any more; or it is to have its first.
  */
 export const LANES = [
   ...SITUATIONS,
@@ -162,7 +162,8 @@ export function laneOf(facts: NodeFacts, now: number, rules: LaneRules): Lane {
   }
   const since = failedSince(facts, now, rules);
   if (since !== undefined) return failedLane(facts, since, rules);
-  const awaited = isAwaited ? AWAITED[situation] : undefined;
+  // One that was away already is no less known than before the start, and may call home once a day.
+  const awaited = isAwaited && contact === 'here' ? AWAITED[situation] : undefined;
   return awaited ?? (isOutside ? OUTSIDE[situation] : undefined) ?? situation;
 }
 

@@ -106,6 +106,11 @@ const LANES: [string, Parameters<typeof laneOf>[0], string][] = [
     'awaitedUpdated',
   ],
   [
+    'not heard since the start, updated, and away before',
+    { ...OLD, situation: 'newAvailable', contact: 'away', isAwaited: true },
+    'newAvailable',
+  ],
+  [
     'not heard since the start, its window closed',
     { ...OLD, isAwaited: true, isOutside: true },
     'awaitedAvailable',
