@@ -117,6 +117,7 @@ export function createAgent(host: AgentHost): Agent {
     },
     onChange: (status) => link.outbox.putNode(status),
     clock,
+    wallClock: host.wallClock,
   });
   const reports: PodReports = {
     putPod: (report) => {

@@ -8,6 +8,8 @@ import { type EngineHealth, nodeStatus } from './node-status.js';
 
 /** How often the host is read anew: its address and its disk may change without an event. */
 const REREAD_MS = 60_000;
+/** A wall clock that was set by so much is news: with a report goes what it shows. */
+const SET_MS = 15_000;
 
 export interface NodeWatchOptions {
   nodeName: string;
@@ -19,6 +21,8 @@ export interface NodeWatchOptions {
   /** Called with each status that differs from the one before. */
   onChange: (status: NodeStatus) => void;
   clock: Clock;
+  /** The host's, which people and programs set. */
+  wallClock: Pick<Clock, 'now'>;
 }
 
 export class NodeWatch {
@@ -33,6 +37,8 @@ export class NodeWatch {
   #status: NodeStatus | undefined;
   /** What `onChange` was last called with, without heartbeats. */
   #told: string | undefined;
+  /** The wall clock less the steady one, as it was when `onChange` was last called. */
+  #toldShiftMs = 0;
   #timer: Timer | undefined;
 
   constructor(options: NodeWatchOptions) {
@@ -146,7 +152,10 @@ export class NodeWatch {
 
   #tellIfNews(status: NodeStatus): void {
     const text = withoutHeartbeats(status);
-    if (text === this.#told) return;
+    const { clock, wallClock } = this.#options;
+    const shiftMs = wallClock.now() - clock.now();
+    if (text === this.#told && Math.abs(shiftMs - this.#toldShiftMs) < SET_MS) return;
+    this.#toldShiftMs = shiftMs;
     this.#told = text;
     this.#options.onChange(status);
   }

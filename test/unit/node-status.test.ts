@@ -130,6 +130,7 @@ describe('node watch', () => {
     const told: NodeStatus[] = [];
     const engine = { down: false };
     const clock = new ManualClock(1000);
+    const wallClock = { setByMs: 0, now: () => clock.now() + wallClock.setByMs };
     const node = new NodeWatch({
       nodeName: 'host-1',
       agentVersion: '0.1.0',
@@ -142,8 +143,9 @@ describe('node watch', () => {
       readHost: () => HOST,
       onChange: (status) => void told.push(status),
       clock,
+      wallClock,
     });
-    return { node, told, engine, clock };
+    return { node, told, engine, clock, wallClock };
   }
 
   test('tells of a change that somebody else asked for first: what was told before would be repeated', async () => {
@@ -157,11 +159,29 @@ describe('node watch', () => {
       amend: (status) => ({ ...status, addresses: [{ type: 'InternalIP', address: host.address }] }),
       onChange: (status) => void told.push(status.addresses?.[0]?.address),
       clock: new ManualClock(0),
+      wallClock: { now: () => 0 },
     });
     await node.onRuntimeEvent({ kind: 'resync' });
     host.address = '10.0.0.2';
     node.status();
     assert.deepEqual(told, ['10.0.0.1', '10.0.0.2']);
+  });
+
+  test('tells when the wall clock was set, which goes with each report, and not when it wavers', async () => {
+    const { node, told, clock, wallClock } = watch();
+    node.start();
+    await node.onRuntimeEvent({ kind: 'resync' });
+    for (const [setByMs, reports] of [
+      [10_000, 1],
+      [-31_536_000_000, 2],
+      [-31_536_001_000, 2],
+      [0, 3],
+    ] as const) {
+      wallClock.setByMs = setByMs;
+      clock.advance(60_000);
+      assert.equal(told.length, reports, `${setByMs}`);
+    }
+    node.stop();
   });
 
   test('tells of changes and not of repetitions', async () => {
