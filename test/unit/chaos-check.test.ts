@@ -6,6 +6,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import {
   doubles,
+  endedUnasked,
   exchanged,
   problemsOf,
   type Seen,
@@ -228,6 +229,20 @@ describe('the checker of chaos', () => {
       [],
       'its Pod was replaced',
     );
+  });
+
+  test('sees what ended before a restore was confirmed, save Pods that were being deleted, and hosts that were hit', () => {
+    const [before, after] = [whole(), whole()];
+    const ended = (kept: Pod[], isHit: boolean) =>
+      endedUnasked(before.hosts, after.hosts, { kept, isDisturbed: () => isHit });
+    assert.deepEqual(ended(before.pods, false), []);
+    Object.assign(container(after), { state: 'exited' });
+    assert.match(
+      ended(before.pods, false).join(),
+      /alpha-x on host-1 ended before the restore was confirmed/,
+    );
+    assert.deepEqual(ended([], false), []);
+    assert.deepEqual(ended(before.pods, true), []);
   });
 
   test('sees what runs twice, unless it surges', () => {
