@@ -89,15 +89,17 @@ function keepStep(input: NodeStepInput, live: readonly DaemonPod[]): NodeStep {
   const failedAt = nextDeletionAt(backoff, now);
   const deleteFailed = failed.length > 0 && failedAt <= now;
   const surges = allowsSurge(input.spec.updateStrategy);
+  // Upstream creates beside a failed Pod that waits, too: on a host that rejects them without end and without a pause.
+  const isWaiting = failed.length > 0 && !deleteFailed;
   return {
-    create: surges && running.length === 0 && input.node.shouldRun && mayCreate(input.node),
+    create: surges && running.length === 0 && !isWaiting && input.node.shouldRun && mayCreate(input.node),
     delete: [
       ...(deleteFailed ? deletions(failed, 'failed') : []),
       ...deletions(succeeded, 'succeeded'),
       ...deletions(surges ? excessWithSurge(input, running) : excess(running), 'excess'),
     ],
     backoff: deleteFailed ? afterDeletion(backoff, now) : backoff,
-    ...(failed.length > 0 && !deleteFailed ? { lookAgainAt: failedAt } : {}),
+    ...(isWaiting ? { lookAgainAt: failedAt } : {}),
   };
 }
 

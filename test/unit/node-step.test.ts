@@ -88,6 +88,14 @@ test('a failed Pod is deleted at once the first time, then after 1, 2, 4 … s, 
   assert.deepEqual(waits, [0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]);
 });
 
+test('with surge nothing is created beside a failed Pod that waits, and one in the place of it when its time has come', () => {
+  const node = daemonNodeView([daemonPodView('f', { phase: 'Failed' })]);
+  const backoff = { lastDeletion: 0, delay: 4_000 };
+  const [waiting, due] = [1_000, 4_000].map((now) => step(node, { spec: SURGE, backoff, now }));
+  assert.deepEqual([waiting?.create, waiting?.delete, waiting?.lookAgainAt], [false, [], 4_000]);
+  assert.deepEqual([due?.create, due?.delete.length], [true, 1]);
+});
+
 test('half an hour of quiet forgets a failed Pod', () => {
   const backoff = { lastDeletion: 0, delay: 900_000 };
   const node = daemonNodeView([daemonPodView('f', { phase: 'Failed' })]);
