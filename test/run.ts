@@ -4,20 +4,33 @@
  * A test that cannot run here says so by `leaveOut`; the closing summary names each with its reason.
  */
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
 import { LEFT_OUT_PREFIX } from './harness/leave-out.js';
 
 const ROOT = dirname(fileURLToPath(import.meta.url));
+/** Suites whose files are run together, so many at a time. */
+interface Lane {
+  suites: readonly string[];
+  files: number;
+}
+
+const lane = (files: number, ...suites: string[]): Lane => ({ suites, files });
 /**
- * One step after another; the suites of a step run beside each other. Benchmarks want the machine for themselves, and a
- * browser drops what it loads (`ERR_NETWORK_CHANGED`) when a suite beside it makes networks.
+ * One step after another; the lanes of a step run beside each other. Benchmarks want the machine for themselves, and a
+ * browser drops what it loads (`ERR_NETWORK_CHANGED`) when a suite beside it makes networks. What has engines or a
+ * kubectl waits for most of its time.
  */
-const STEPS = [['.'], ['unit'], ['component'], ['simulation', 'console'], ['e2e', 'clients'], ['bench']];
-/** Suites whose files run one after another: they share engines or processor time with each other. */
-const SERIAL = new Set(['e2e', 'clients', 'console', 'bench']);
+const STEPS: readonly (readonly Lane[])[] = [
+  [lane(2, '.')],
+  [lane(2, 'unit')],
+  [lane(2, 'component')],
+  [lane(2, 'simulation'), lane(1, 'console')],
+  [lane(2, 'clients', 'e2e')],
+  [lane(1, 'bench')],
+];
 
 function testFiles(path: string, recurse: boolean): string[] {
   if (!existsSync(path)) return [];
@@ -52,9 +65,17 @@ async function runFiles(files: string[], concurrency: number, outcome: Outcome):
   for await (const chunk of stream.compose(new spec())) process.stdout.write(chunk);
 }
 
-function runSuite(name: string, outcome: Outcome): Promise<void> {
-  const path = existsSync(resolve(name)) && name.endsWith('.js') ? resolve(name) : join(ROOT, name);
-  return runFiles(testFiles(path, name !== '.'), SERIAL.has(name) ? 1 : 2, outcome);
+/** By the files' own names, so that the suites of a lane mix. */
+function runLane({ suites, files }: Lane, outcome: Outcome): Promise<void> {
+  const all = suites.flatMap((suite) => testFiles(join(ROOT, suite), suite !== '.'));
+  all.sort((a, b) => (basename(a) < basename(b) ? -1 : 1));
+  return runFiles(all, files, outcome);
+}
+
+/** The lane of a suite or file that was asked for by name. */
+function laneOf(name: string): Lane {
+  if (existsSync(resolve(name)) && name.endsWith('.js')) return lane(1, relative(ROOT, resolve(name)));
+  return lane(STEPS.flat().find(({ suites }) => suites.includes(name))?.files ?? 2, name);
 }
 
 /** Files and `describe` blocks are containers: only what they hold counts, unless the container itself broke. */
@@ -66,8 +87,8 @@ function isLeaf(event: { name: string; details: { type?: string; error?: Error }
 
 async function main(names: string[]): Promise<number> {
   const outcome: Outcome = { passed: 0, failed: [], leftOut: new Set() };
-  for (const step of names.length > 0 ? names.map((name) => [name]) : STEPS) {
-    await Promise.all(step.map((name) => runSuite(name, outcome)));
+  for (const step of names.length > 0 ? names.map((name) => [laneOf(name)]) : STEPS) {
+    await Promise.all(step.map((each) => runLane(each, outcome)));
   }
   for (const name of outcome.failed) process.stdout.write(`failed: ${name}\n`);
   for (const reason of outcome.leftOut) process.stdout.write(`left out: ${reason}\n`);

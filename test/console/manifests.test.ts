@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import type { HostReadings } from '../../shared/kube/host-readings.js';
+import type { Pod } from '../../shared/kube/pod.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { DESK, PHONE, signIn, violationsOf } from '../harness/browser.js';
 import { ConsoleBench, describeInBrowser } from '../harness/console-bench.js';
@@ -228,6 +229,17 @@ function suite(): void {
     assert.equal(await other.getByRole('button', { name: 'Open a terminal' }).count(), 0);
   });
 
+  test('a log is downloaded under the name of its Pod and container', async () => {
+    const { pod } = await anyPod();
+    const page = await open(`pods/default/${pod}`);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Download' }).click(),
+    ]);
+    assert.equal(download.suggestedFilename(), `${pod}-main.log`);
+    assert.equal(await download.failure(), null);
+  });
+
   test('a host shows how busy it was, how its link does, and how its conditions changed', async () => {
     const node = '/api/v1/nodes/node-3';
     const everySecond = { metadata: { annotations: { 'fleet.everynode.dev/beat-seconds': '1' } } };
@@ -244,6 +256,49 @@ function suite(): void {
     await page.getByText(/changes?, the newest first/).click();
     await page.getByRole('listitem').getByText('Connected became True').first().waitFor();
     assert.deepEqual(await violationsOf(page), []);
+  });
+
+  test('a rollout is frozen, resumed, approved, aborted and tried again, each with the hosts that it touches', async () => {
+    const labels = { app: 'sign' };
+    const release = (image: string) => ({
+      metadata: { labels },
+      spec: { containers: [{ name: 'main', image }] },
+    });
+    await fleet.api.ask('POST', '/apis/fleet.everynode.dev/v1/namespaces/default/rolloutpolicies', {
+      metadata: { name: 'approved' },
+      spec: {
+        selector: { matchLabels: labels },
+        waves: [
+          { name: 'first', nodes: 1 },
+          { name: 'second', nodes: '100%', approval: 'Manual' },
+        ],
+      },
+    });
+    await fleet.api.ask('POST', DAEMON_SETS, {
+      metadata: { name: 'sign', labels },
+      spec: { selector: { matchLabels: labels }, template: release('sign:1') },
+    });
+    const page = await open('rollouts/default/sign');
+    const reached = (phase: string) => page.getByRole('heading', { name: phase, exact: true }).waitFor();
+    const steer = async (what: string, consequence: RegExp, then: string) => {
+      await page.getByRole('button', { name: what, exact: true }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByText(consequence).waitFor();
+      const why = dialog.getByLabel(/Why/);
+      if ((await why.count()) > 0) await why.fill('to see');
+      await dialog.getByRole('button', { name: what, exact: true }).click();
+      await reached(then);
+    };
+    await reached('Completed');
+    await fleet.api.ask('PATCH', `${DAEMON_SETS}/sign`, { spec: { template: release('sign:2') } }, MERGE);
+    await reached('AwaitingApproval');
+    await steer('Freeze', new RegExp(`deleted on any of ${NODES} hosts`), 'Frozen');
+    await steer('Resume', /2 hosts may be replaced again/, 'AwaitingApproval');
+    await steer('Abort', /1 host that has the new revision goes back/, 'RolledBack');
+    await steer('Try again', new RegExp(`up to ${NODES} hosts`), 'AwaitingApproval');
+    await steer('Approve second', /Wave second opens: 2 hosts are updated/, 'Completed');
+    const { items } = await fleet.api.items<Pod>(`/api/v1/namespaces/default/pods?labelSelector=app%3Dsign`);
+    assert.deepEqual([...new Set(items.map(({ spec }) => spec.containers[0]?.image))], ['sign:2']);
   });
 
   test('a rollout counts its soak down, tells windows by zone, and shows what failed first and what went before', async () => {

@@ -67,6 +67,8 @@ const NEEDED: Record<EngineKind, string[]> = {
 const START_MS = 60_000;
 /** Podman lowers its own limits to this before it starts a container that asks for more. */
 const MOST_PODMAN_KEEPS = 32_768;
+/** Networks of four addresses in 198.18.0.0/16. */
+const PAIRS = 256 * 64;
 let count = 0;
 
 /** Why this machine cannot run such an engine; undefined when it can. */
@@ -382,12 +384,8 @@ interface Network {
 
 /** A namespace with a link to this machine, out of 198.18.0.0/15, which is set aside for tests. */
 function makeNetwork(name: string): Network {
-  const third = process.pid % 256;
-  const base = (count * 4) % 256;
-  const [here, there] = [`198.18.${third}.${base + 1}`, `198.18.${third}.${base + 2}`];
-  const link = `${name}h`;
   run('ip', 'netns', 'add', name);
-  run('ip', 'link', 'add', link, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', name);
+  const { link, here, there } = addLink(name);
   run('ip', 'addr', 'add', `${here}/30`, 'dev', link);
   run('ip', 'link', 'set', link, 'up');
   for (const command of [
@@ -399,6 +397,23 @@ function makeNetwork(name: string): Network {
     run('ip', '-n', name, ...command.split(' '));
   }
   return { name, address: there, gateway: here, bridge: `198.19.${count % 256}.1/24` };
+}
+
+/** The first pair of addresses that nobody has: the link is called by them, so that tests beside each other cannot take the same. */
+function addLink(namespace: string): { link: string; here: string; there: string } {
+  for (let pair = (process.pid * 64) % PAIRS; ; pair = (pair + 1) % PAIRS) {
+    const prefix = `198.18.${pair >> 6}`;
+    const base = (pair & 63) * 4;
+    const link = `en18-${pair >> 6}-${base}`;
+    const isTaken = () => existsSync(`/sys/class/net/${link}`);
+    if (isTaken()) continue;
+    try {
+      run('ip', 'link', 'add', link, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', namespace);
+      return { link, here: `${prefix}.${base + 1}`, there: `${prefix}.${base + 2}` };
+    } catch (error) {
+      if (!isTaken()) throw error;
+    }
+  }
 }
 
 function removeNetwork({ name }: Network): void {

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { CLEAN_CGROUPS, type EngineKind } from './engines.js';
 
 interface Recipe {
@@ -54,11 +55,26 @@ export function whyNoHosts(): string | undefined {
 
 /** Path of the image's archive; builds it (about 90 s, 450 MB) when the cache has none of this recipe. */
 export function hostImage(kind: EngineKind): string {
-  const recipe = RECIPES[kind];
-  const hash = createHash('sha256').update(JSON.stringify(recipe)).digest('hex').slice(0, 12);
-  const archive = join(homedir(), '.cache', 'everynode-tests', `host-${kind}-${hash}.tar`);
-  if (!existsSync(archive)) build(recipe, archive);
+  const archive = archiveOf(kind);
+  if (existsSync(archive)) return archive;
+  mkdirSync(dirname(archive), { recursive: true });
+  // Tests run beside each other: one of them builds, and who comes meanwhile waits for it.
+  const builder = fileURLToPath(new URL('build-host-image.js', import.meta.url));
+  execFileSync('flock', [`${archive}.lock`, process.execPath, builder, kind], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   return archive;
+}
+
+function archiveOf(kind: EngineKind): string {
+  const hash = createHash('sha256').update(JSON.stringify(RECIPES[kind])).digest('hex').slice(0, 12);
+  return join(homedir(), '.cache', 'everynode-tests', `host-${kind}-${hash}.tar`);
+}
+
+/** Builds it, unless somebody has done so. */
+export function buildHostImage(kind: EngineKind): void {
+  const archive = archiveOf(kind);
+  if (!existsSync(archive)) build(RECIPES[kind], archive);
 }
 
 function build(recipe: Recipe, archive: string): void {
@@ -75,7 +91,6 @@ function build(recipe: Recipe, archive: string): void {
       writeFileSync(join(root, path), text);
     }
     run('chroot', root, 'systemctl', 'enable', ...recipe.units);
-    mkdirSync(dirname(archive), { recursive: true });
     run('tar', '-C', root, '-cf', `${archive}.new`, '.');
     renameSync(`${archive}.new`, archive);
   } finally {
