@@ -17,14 +17,14 @@ const AGENTS = 200;
 const ROUNDS = 3;
 
 /**
- * By the beginning of a measure's name: how many times the floor's CPU it may take. Twice what is reached with so few
- * agents, most of it code that still runs cold; on a machine with ten times as much to do as it can, half more is reached.
+ * By the beginning of a measure's name: how many times the floor's CPU it may take. Half more than the goal; where that
+ * is not reached yet, half more than what is reached with so few agents, most of it code that still runs cold.
  */
 const LIMITS = {
-  [`${AGENTS} hosts join`]: 14,
-  'apply →': 48,
-  'rolling update': 48,
-  'list of': 4,
+  [`${AGENTS} hosts join`]: 10,
+  'apply →': 36,
+  'rolling update': 32,
+  'list of': 3,
   'an event to one of': 7,
 };
 
@@ -39,6 +39,8 @@ test('a coordinator costs no more than it did, as a multiple of what nobody can 
     progress: () => undefined,
     leaveOut: (what, why) => context.diagnostic(`${what}: ${why}`),
   };
+  // A fleet joins once: of two, each with programs of its own, the better one counts.
+  await withFleets(AGENTS, (floor, product) => measureJoin(bench, floor, product));
   await withFleets(AGENTS, async (floor, product) => {
     await measureJoin(bench, floor, product);
     await measureApply(bench, floor, product, ROUNDS);
@@ -47,13 +49,11 @@ test('a coordinator costs no more than it did, as a multiple of what nobody can 
     await measureWatch(bench, floor, product, { rounds: 1, events: 500 });
   });
   for (const [name, most] of Object.entries(LIMITS)) {
-    const measured = results.find((result) => result.name.startsWith(name));
-    assert.ok(measured, `${name} was measured`);
+    const rounds = results.filter((result) => result.name.startsWith(name));
+    assert.ok(rounds.length > 0, `${name} was measured`);
     // Of each its best round: what others on the machine take only adds.
-    const ratio = Math.min(...measured.product) / Math.min(...measured.floor);
-    assert.ok(
-      ratio <= most,
-      `${measured.name}: ${ratio.toFixed(1)} times the floor, at most ${most} are allowed`,
-    );
+    const best = (side: 'product' | 'floor') => Math.min(...rounds.flatMap((round) => round[side]));
+    const ratio = best('product') / best('floor');
+    assert.ok(ratio <= most, `${name}: ${ratio.toFixed(1)} times the floor, at most ${most} are allowed`);
   }
 });
