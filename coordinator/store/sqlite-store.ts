@@ -4,19 +4,18 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type Database from 'better-sqlite3';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { makePrivateDirectory } from '../../shared/process/private-file.js';
 import { ChangeLog, type ChangeLogLimits } from './change-log.js';
 import { type DataLock, lockData } from './data-lock.js';
 import { GroupCommit } from './group-commit.js';
-import { HistoryBudget } from './history-budget.js';
-import { type OrderedValues, PresentValues } from './present-values.js';
+import type { HistoryBudget } from './history-budget.js';
+import { openedChange } from './opened-values.js';
+import type { OrderedValues, PresentValues } from './present-values.js';
 import { DATABASE_FILE, RESTORING_DIRECTORY } from './private-files.js';
-import { refuseSealed, reseal } from './reseal.js';
-import { type Identity, readIdentity } from './sqlite-identity.js';
-import { lastRevision, openDatabase, prepareSchema } from './sqlite-schema.js';
+import type { Identity } from './sqlite-identity.js';
+import { readSnapshot, type Snapshot } from './sqlite-snapshot.js';
 import {
   type Change,
   Expired,
@@ -55,15 +54,6 @@ export interface SqliteStoreOptions {
   progressMs?: number;
 }
 
-/** What the file holds when it is opened. */
-interface Snapshot {
-  values: PresentValues;
-  revision: number;
-  compacted: number;
-  history: HistoryBudget;
-  identity: Identity;
-}
-
 /**
  * Opens the data directory, making what is missing, and locks it for this process.
  * Throws StoreError: `locked`, `damaged`, `newer`, `unwritable`, each with one sentence for the operator.
@@ -88,53 +78,6 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 function refuseHalfRestored(dataDir: string, path: string): void {
   if (existsSync(path) || !existsSync(join(dataDir, RESTORING_DIRECTORY))) return;
   throw new StoreError('damaged', `a restore into ${dataDir} was cut short: repeat it with --replace`);
-}
-
-function readSnapshot(path: string, { maxHistoryBytes, seal, log }: SqliteStoreOptions): Snapshot {
-  const database = openDatabase(path);
-  try {
-    prepareSchema(database);
-    const resealed = seal ? reseal(database, seal) : 0;
-    if (resealed > 0)
-      log.info({ values: resealed }, 'Secrets in the database are encrypted under the key in use');
-    const values = new PresentValues();
-    const objects = database.prepare<[], StoredValue>(
-      'SELECT key, revision, CAST(value AS BLOB) AS value FROM objects ORDER BY key',
-    );
-    for (const stored of objects.iterate()) values.set(stored.key, opened(seal, stored));
-    const compacted = Number(database.prepare('SELECT revision FROM compaction').pluck().get());
-    const history = readHistoryBudget(database, maxHistoryBytes);
-    return { values, revision: lastRevision(database), compacted, history, identity: readIdentity(database) };
-  } finally {
-    database.close();
-  }
-}
-
-/** The value in plain. */
-function opened<T extends { key: string; value: Buffer }>(seal: ValueSeal | undefined, stored: T): T {
-  if (!seal) refuseSealed(stored.key, stored.value);
-  const value = seal ? seal.open(stored.key, stored.value) : stored.value;
-  return value === stored.value ? stored : { ...stored, value };
-}
-
-/** A change of the history, which the thread read as it lies on the disk. */
-function openedChange(seal: ValueSeal | undefined, change: Change): Change {
-  const { key, value, previous } = change;
-  if (!seal) return change;
-  return {
-    ...change,
-    ...(value && { value: seal.open(key, value) }),
-    ...(previous && { previous: opened(seal, previous) }),
-  };
-}
-
-function readHistoryBudget(database: Database.Database, maxBytes?: number): HistoryBudget {
-  const budget = new HistoryBudget(maxBytes);
-  const rows = database.prepare<[], { revision: number; bytes: number | null }>(
-    'SELECT revision, octet_length(previous_value) AS bytes FROM history ORDER BY revision',
-  );
-  for (const { revision, bytes } of rows.iterate()) budget.add(revision, bytes ?? 0);
-  return budget;
 }
 
 class SqliteStore implements Store {
