@@ -1,0 +1,165 @@
+/** The API as a part of the coordinator: its certificates, its users, its port and the files that name it. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Part } from '../shared/process/lifecycle.js';
+import { createFileLogger, type Logger } from '../shared/process/log.js';
+import { VERSION } from '../shared/process/version.js';
+import { AgentFiles } from './api/agent-files.js';
+import { type ApiParts, DEFAULT_API_SETTINGS } from './api/api-request.js';
+import { AuditFile } from './api/audit/audit-file.js';
+import { ADMIN, tokenAuthenticator } from './api/authenticate.js';
+import type { JoinFacts } from './api/join-facts.js';
+import { keptAdminHash, loadAdminAccess } from './api/kubeconfig.js';
+import type { MetricsPage } from './api/metrics-page.js';
+import { type ApiServer, createApiServer, type ServingTls } from './api/server.js';
+import { servingNames } from './api/serving-names.js';
+import { certificateUsers, linkUsers } from './certificate-users.js';
+import { reachableServer } from './cli/reachable-server.js';
+import { pidPath, releaseDirectory } from './data-dir.js';
+import type { Hub } from './hub/hub.js';
+import type { Informers } from './informers/informer.js';
+import { openIdentities, openSignIn } from './open-identities.js';
+import { loadPki, type Pki } from './pki/load-pki.js';
+import { readSupplied } from './pki/supplied.js';
+import { loadTicketKeys, SESSION_SECONDS } from './pki/ticket-keys.js';
+import type { CoordinatorSettings } from './settings.js';
+
+/** What the API is built of; the rest it opens itself. */
+export interface ApiPartParts
+  extends Pick<
+    ApiParts,
+    | 'registry'
+    | 'explain'
+    | 'foresee'
+    | 'effects'
+    | 'calendars'
+    | 'hosts'
+    | 'readings'
+    | 'restore'
+    | 'clock'
+    | 'log'
+  > {
+  hub: Hub;
+  informers: Informers;
+  metrics: MetricsPage;
+}
+
+/** The API: certificates first, then the port, then the kubeconfig that names it. */
+export class ApiPart implements Part {
+  readonly name = 'api';
+  readonly #settings: CoordinatorSettings;
+  readonly #parts: ApiPartParts;
+  #api: ApiServer | undefined;
+  #pki: Pki | undefined;
+  #audit: AuditFile | undefined;
+  server = '';
+
+  constructor(settings: CoordinatorSettings, parts: ApiPartParts) {
+    this.#settings = settings;
+    this.#parts = parts;
+  }
+
+  /** Certificates as they are now; there are some as soon as anybody can ask. */
+  get pki(): Pki {
+    if (!this.#pki) throw new Error('certificates are not loaded yet');
+    return this.#pki;
+  }
+
+  async start(): Promise<void> {
+    const { data, host, port, advertise } = this.#settings;
+    const { clientRequestsPerSecond, clientBurst, requestLog, requestLogFile } = this.#settings;
+    const { hub, informers, ...parts } = this.#parts;
+    const pki = await this.#loadPki();
+    // Known before the first request: an administrator who asks in that moment must not be refused.
+    let adminHash: Buffer = (await keptAdminHash(data)) ?? Buffer.alloc(0);
+    const identities = await openIdentities({
+      ...parts,
+      informers,
+      settings: this.#settings,
+      admin: (token) => tokenAuthenticator(adminHash, ADMIN)(token),
+      hosts: linkUsers(hub),
+    });
+    const oidcSignIn = openSignIn({ settings: this.#settings, ...this.#parts });
+    const agentFiles = new AgentFiles(releaseDirectory(data), VERSION);
+    const audit = openAudit(this.#settings, this.#parts.log);
+    this.#audit = audit;
+    this.#api = createApiServer({
+      ...parts,
+      ...(audit ? { audit } : {}),
+      streams: hub.streams,
+      meters: hub.meters,
+      agentLink: hub,
+      agentFiles,
+      joining: () => this.#joinFacts(agentFiles),
+      ...(oidcSignIn ? { oidcSignIn } : {}),
+      settings: {
+        ...DEFAULT_API_SETTINGS,
+        requestLog,
+        clientLimits: { requestsPerSecond: clientRequestsPerSecond, burst: clientBurst },
+      },
+      ...(requestLogFile ? { requestLog: createFileLogger(requestLogFile) } : {}),
+      tls: await this.#tls(pki),
+      identities,
+      authenticateSocket: certificateUsers(hub, parts.clock),
+      version: VERSION,
+    });
+    const listening = await this.#api.listen({ host, port });
+    this.server = `https://${serverHost(host, advertise)}:${listening}`;
+    adminHash = await loadAdminAccess({ dataDir: data, server: this.server, caCertificate: pki.trust });
+    writeFileSync(pidPath(data), `${process.pid}\n`);
+  }
+
+  /** Makes the serving certificate and ticket keys anew when that is due; the first also when this machine got another name or address. */
+  async renewCertificate(): Promise<void> {
+    const before = this.pki.trust;
+    const pki = await this.#loadPki();
+    this.#api?.renewCertificate(await this.#tls(pki));
+    if (pki.trust === before) return;
+    this.#parts.hub.tellTrust();
+    const { data } = this.#settings;
+    await loadAdminAccess({ dataDir: data, server: this.server, caCertificate: pki.trust });
+  }
+
+  /** Ticket keys are nothing that a backup should hold: they are not with the certificates. */
+  async #tls({ serving, authorities }: Pki): Promise<ServingTls> {
+    const keys = await loadTicketKeys(join(this.#settings.data, 'ticket-keys'), this.#parts.clock.now());
+    return { ...serving, clientAuthorities: authorities, tickets: { keys, seconds: SESSION_SECONDS } };
+  }
+
+  async #joinFacts(files: AgentFiles): Promise<JoinFacts> {
+    const { advertise, approveNodes } = this.#settings;
+    const { trust, serving } = this.pki;
+    return {
+      server: await reachableServer(this.server, advertise),
+      ...{ authority: trust, serving: serving.cert },
+      ...{ hasRelease: files.hasRelease, approval: approveNodes },
+    };
+  }
+
+  async #loadPki(): Promise<Pki> {
+    const { data, advertise } = this.#settings;
+    const names = servingNames(advertise ? [advertise] : []);
+    const supplied = await readSupplied(this.#settings);
+    this.#pki = await loadPki(join(data, 'pki'), names, this.#parts.clock.now(), supplied);
+    return this.#pki;
+  }
+
+  async stop(): Promise<void> {
+    await this.#api?.close();
+    await this.#audit?.flush();
+  }
+}
+
+function openAudit(settings: CoordinatorSettings, log: Logger): AuditFile | undefined {
+  const { data, auditLogPath, auditLogMaxSize, auditLogMaxBackup } = settings;
+  if (auditLogPath === 'off') return undefined;
+  const path = auditLogPath || join(data, 'audit', 'audit.log');
+  return new AuditFile({ path, maxBytes: auditLogMaxSize * 2 ** 20, maxFiles: auditLogMaxBackup }, log);
+}
+
+/** What the kubeconfig names: the host that was advertised, else the one listened on, else loopback. */
+function serverHost(host: string, advertise: string | undefined): string {
+  const everywhere = host === '0.0.0.0' || host === '::';
+  const name = advertise ?? (everywhere ? '127.0.0.1' : host);
+  return name.includes(':') ? `[${name}]` : name;
+}
