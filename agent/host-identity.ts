@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import type { Enrolment } from './enrol.js';
 import { writeIdentity } from './identity-file.js';
-import type { LinkTarget } from './link/connection.js';
+import type { LinkTarget } from './link/link-target.js';
 import { ResumingTls } from './link/resuming-tls.js';
 import { connectTrusting } from './link/server-trust.js';
 

@@ -1,29 +1,20 @@
 /** One WebSocket to the hub: typed messages in and out, pings, and exactly one end. */
-import { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { createConnection, Socket } from 'node:net';
-import { type ConnectionOptions, TLSSocket } from 'node:tls';
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { WebSocket } from 'ws';
 import type { LinkPace } from '../../shared/kube/link-pace.js';
-import { BEATS_A_READING, type BeatReading, encodeBeatReading } from '../../shared/link/beat-reading.js';
+import type { BeatReading } from '../../shared/link/beat-reading.js';
 import { decodeFromHub, encodeMessage } from '../../shared/link/codec.js';
 import type { LinkMeter } from '../../shared/link/link-meter.js';
-import {
-  BEAT_INTERVAL_MS,
-  type FromAgent,
-  type FromHub,
-  JOIN_SEAL_HEADER,
-  MAX_FRAME_BYTES,
-  SUBPROTOCOL,
-} from '../../shared/link/messages.js';
-import { CERTIFICATE_HEADER, CHALLENGE_HEADER, proofOf } from '../../shared/link/proof.js';
+import type { FromAgent, FromHub } from '../../shared/link/messages.js';
+import { CHALLENGE_HEADER, proofOf } from '../../shared/link/proof.js';
 import { ProtocolError } from '../../shared/link/shape.js';
 import { SilenceWatch } from '../../shared/link/silence-watch.js';
-import type { Clock, Timer } from '../../shared/process/clock.js';
-import { connectTrusting } from './server-trust.js';
+import type { Clock } from '../../shared/process/clock.js';
+import { Beats } from './beats.js';
+import { type LinkTarget, openSocket } from './link-target.js';
 
-/** From the first packet to the answer of the upgrade. */
-const HANDSHAKE_TIMEOUT_MS = 15_000;
 /** Of a refusal's body only this much is read. */
 const MAX_REFUSAL_BYTES = 4_096;
 /** WebSocket close codes (RFC 6455, 7.4.1). */
@@ -32,32 +23,7 @@ const CLOSE_GOING_AWAY = 1001;
 /** How long a goodbye of our own may take to be delivered. */
 const LEAVE_MS = 1_000;
 
-/** Where to connect and as whom; read at each connect. */
-export interface LinkTarget {
-  /** `wss://HOST:PORT/link`. */
-  url: string;
-  /** PEM of the only certificate authorities that are trusted. */
-  ca?: string | undefined;
-  /** PEM of the host's key and of the certificate for it. */
-  key?: string | undefined;
-  certificate?: string | undefined;
-  /** Bearer credential, of a host that has no certificate. */
-  credential?: string | undefined;
-  /** The fleet that a proof of the key is for; without, none is given. */
-  clusterUID?: string | undefined;
-  node?: string | undefined;
-  /** Of the join, if it was sealed. */
-  joinSeal?: string | undefined;
-  /** Told at each welcome by what the host is known over HTTPS, where its certificate is not seen. */
-  welcomed?: (bearer: string | undefined) => void;
-  /** Opens the socket in place of `tls.connect`: for hosts that share what TLS costs, or whose network is pretended. */
-  connect?: (options: ConnectionOptions) => Socket;
-  /** Waited for before a further connect, nothing = now: for thousands of hosts that share a machine. */
-  turn?: () => Promise<void> | undefined;
-  /** Opens the WebSocket itself, in place of all of the above: for a network that is a queue in memory. */
-  open?: () => WebSocket;
-}
-
+/** What a connection tells of itself. */
 export interface ConnectionEvents {
   opened(): void;
   received(message: FromHub): void;
@@ -72,14 +38,9 @@ export class Connection {
   readonly #events: ConnectionEvents;
   readonly #clock: Clock;
   readonly #meter: LinkMeter;
-  /** When the ping went out that has no answer yet; the last one's round trip, ms. */
-  #pingedAt: number | undefined;
-  #roundTripMs: number | undefined;
+  readonly #beats: Beats;
   #transport: Socket | undefined;
   #silence: SilenceWatch | undefined;
-  #beat: Timer | undefined;
-  #beatIntervalMs = BEAT_INTERVAL_MS;
-  #beats = 0;
   #isGathering = false;
   #compresses = false;
   readonly #target: LinkTarget;
@@ -93,28 +54,12 @@ export class Connection {
     this.#clock = clock;
     this.#meter = meter;
     this.#target = target;
-    const { ca, certificate } = target;
-    const trusting = ca
-      ? (options: ConnectionOptions) => connectTrusting(options, { ca, certificate })
-      : undefined;
-    const connect = target.connect ?? trusting;
-    this.#socket =
-      target.open?.() ??
-      new WebSocket(target.url, SUBPROTOCOL, {
-        ...(ca ? { ca } : {}),
-        ...(target.key && target.certificate ? { key: target.key, cert: target.certificate } : {}),
-        // Declared with all of net.connect's forms; it is called with options alone.
-        ...(connect ? { createConnection: connect as typeof createConnection } : {}),
-        headers: {
-          ...(target.key && target.certificate ? { [CERTIFICATE_HEADER]: derOf(target.certificate) } : {}),
-          ...(target.credential ? { authorization: `Bearer ${target.credential}` } : {}),
-          ...(target.joinSeal ? { [JOIN_SEAL_HEADER]: target.joinSeal } : {}),
-        },
-        handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
-        perMessageDeflate: false,
-        maxPayload: MAX_FRAME_BYTES,
-        skipUTF8Validation: true,
-      });
+    this.#beats = new Beats(
+      (payload) => this.#ping(payload),
+      () => events.reading?.(),
+      clock,
+    );
+    this.#socket = openSocket(target);
     this.#listen();
   }
 
@@ -151,18 +96,16 @@ export class Connection {
 
   /** From the next beat on, pings come so often. */
   beatEvery(intervalMs: number): void {
-    this.#beatIntervalMs = intervalMs;
+    this.#beats.every(intervalMs);
   }
 
   /** From now on; the other end may count from its word on. */
   keepPace({ beatMs, silenceMs, compresses }: LinkPace): void {
     this.#compresses = compresses;
-    this.#beatIntervalMs = beatMs;
     this.#silence?.allow(silenceMs);
-    this.#beat?.cancel();
-    if (this.#endReason !== undefined) return;
-    this.ping();
-    this.#armBeat();
+    this.#beats.every(beatMs);
+    this.#beats.beat();
+    this.#beats.begin();
   }
 
   /** How long the hub was not heard, ms. */
@@ -170,17 +113,14 @@ export class Connection {
     return this.#silence?.quietMs() ?? Number.POSITIVE_INFINITY;
   }
 
-  /** The hub's answer counts as a sign of life. */
-  ping(payload?: Uint8Array): void {
-    if (this.#socket.readyState !== WebSocket.OPEN) return;
-    this.#pingedAt ??= this.#clock.monotonic();
-    this.#meter.beat('up', payload?.length);
-    this.#socket.ping(payload);
+  /** Has the hub answer soon: that counts as a sign of life. */
+  ping(): void {
+    this.#beats.beat();
   }
 
   /** From a beat to its answer, ms; undefined before the first. */
   get roundTripMs(): number | undefined {
-    return this.#roundTripMs;
+    return this.#beats.roundTripMs;
   }
 
   /** Ends the connection at once. `closed` follows with this reason. */
@@ -209,7 +149,10 @@ export class Connection {
     });
     socket.on('open', () => this.#opened());
     socket.on('message', (data, isBinary) => this.#received(data, isBinary));
-    socket.on('pong', () => this.#answered());
+    socket.on('pong', () => {
+      this.#silence?.heard();
+      this.#beats.answered();
+    });
     socket.on('unexpected-response', (_request, response) => void this.#refused(response));
     socket.on('error', (error: NodeJS.ErrnoException) => {
       // Of several addresses that all failed there is no message, only what the first one said.
@@ -218,18 +161,11 @@ export class Connection {
     socket.on('close', (code) => this.#closed(code));
   }
 
-  #answered(): void {
-    this.#silence?.heard();
-    if (this.#pingedAt === undefined) return;
-    this.#roundTripMs = Math.round(this.#clock.monotonic() - this.#pingedAt);
-    this.#pingedAt = undefined;
-  }
-
   #opened(): void {
     this.#meterUpgrade();
     const bytesRead = () => this.#transport?.bytesRead ?? 0;
     this.#silence = new SilenceWatch(this.#clock, bytesRead, () => this.end('silence'));
-    this.#armBeat();
+    this.#beats.begin();
     this.#prove();
     this.#events.opened();
   }
@@ -248,21 +184,12 @@ export class Connection {
     this.#socket.send(proofOf(key, { clusterUID, node, nonce: this.#nonce }));
   }
 
-  #armBeat(): void {
-    this.#beat = this.#clock.after(this.#beatIntervalMs, () => {
-      this.ping(this.#reading());
-      this.#armBeat();
-    });
-  }
-
-  /** Of one beat in so many, the first included. */
-  #reading(): Uint8Array | undefined {
-    const isDue = this.#beats % BEATS_A_READING === 0;
-    this.#beats += 1;
-    const reading = isDue ? this.#events.reading?.() : undefined;
-    if (!reading) return undefined;
-    const roundTripMs = this.#roundTripMs;
-    return encodeBeatReading({ ...reading, ...(roundTripMs === undefined ? {} : { roundTripMs }) });
+  /** False when the connection does not stand. */
+  #ping(payload?: Uint8Array): boolean {
+    if (this.#socket.readyState !== WebSocket.OPEN) return false;
+    this.#meter.beat('up', payload?.length);
+    this.#socket.ping(payload);
+    return true;
   }
 
   #received(data: unknown, isBinary: boolean): void {
@@ -296,14 +223,9 @@ export class Connection {
 
   #closed(code: number): void {
     this.#silence?.stop();
-    this.#beat?.cancel();
+    this.#beats.stop();
     this.#events.closed(this.#endReason ?? `closed with ${code}`, this.#refusalCode);
   }
-}
-
-/** The one certificate of a PEM text, DER in base64. */
-function derOf(certificate: string): string {
-  return new X509Certificate(certificate).raw.toString('base64');
 }
 
 /** The message of a Status in JSON, else the text itself. */

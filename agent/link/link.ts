@@ -10,7 +10,7 @@ import { CERTIFICATES, CHANNELS, FEATURES, HOST_TURNS, METERS } from '../../shar
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { AgentSide } from './agent-side.js';
-import { Connection, type LinkTarget } from './connection.js';
+import { Connection } from './connection.js';
 import { CostReports } from './cost-reports.js';
 import type { Journal } from './journal.js';
 import type { LinkCertificates } from './link-certificates.js';
@@ -22,6 +22,7 @@ import {
   nextLinkState,
   STOPPED,
 } from './link-state.js';
+import type { LinkTarget } from './link-target.js';
 import { Outbox } from './outbox.js';
 import { OutgoingStreams } from './outgoing-streams.js';
 

@@ -14,7 +14,7 @@ import {
   type TrustedCoordinator,
 } from '../coordinator-call.js';
 import { trustCoordinator } from '../enrol.js';
-import type { LinkTarget } from '../link/connection.js';
+import type { LinkTarget } from '../link/link-target.js';
 import { ResumingTls } from '../link/resuming-tls.js';
 import type { NodeQuery } from './label-query.js';
 import { HostNetwork } from './network.js';

@@ -11,7 +11,7 @@ import { podsNeededBy, runs } from '../decisions/held-turn.js';
 import { fullImageName } from '../decisions/image-name.js';
 import { ConfigCache } from '../desired/config-cache.js';
 import { DesiredCache } from '../desired/desired-cache.js';
-import type { LinkTarget } from '../link/connection.js';
+import type { LinkTarget } from '../link/link-target.js';
 import { SANDBOX } from '../runtime/driver.js';
 import { FakeDriver } from '../runtime/fake.js';
 import { FakeEngine } from '../runtime/fake-engine.js';

@@ -1,0 +1,69 @@
+/** A connection's signs of life: pings at the agreed pace, what some of them tell, and how long their answers take. */
+import { BEATS_A_READING, type BeatReading, encodeBeatReading } from '../../shared/link/beat-reading.js';
+import { BEAT_INTERVAL_MS } from '../../shared/link/messages.js';
+import type { Clock, Timer } from '../../shared/process/clock.js';
+
+export class Beats {
+  readonly #send: (payload?: Uint8Array) => boolean;
+  readonly #reading: () => BeatReading | undefined;
+  readonly #clock: Clock;
+  #intervalMs = BEAT_INTERVAL_MS;
+  #count = 0;
+  #timer: Timer | undefined;
+  /** When the ping went out that has no answer yet. */
+  #sentAt: number | undefined;
+  #roundTripMs: number | undefined;
+
+  /** `send` is false when nothing can be sent (any more); `reading` is how busy the host is, undefined = not told. */
+  constructor(send: (payload?: Uint8Array) => boolean, reading: () => BeatReading | undefined, clock: Clock) {
+    this.#send = send;
+    this.#reading = reading;
+    this.#clock = clock;
+  }
+
+  /** From a beat to its answer, ms; undefined before the first. */
+  get roundTripMs(): number | undefined {
+    return this.#roundTripMs;
+  }
+
+  /** Beats from now on until `stop`, for the first time when an interval has passed. */
+  begin(): void {
+    this.#timer?.cancel();
+    this.#timer = this.#clock.after(this.#intervalMs, () => {
+      this.beat(this.#payload());
+      this.begin();
+    });
+  }
+
+  /** From the next beat on, they come so often. */
+  every(intervalMs: number): void {
+    this.#intervalMs = intervalMs;
+  }
+
+  /** One beat beside those that come by themselves. */
+  beat(payload?: Uint8Array): void {
+    const now = this.#clock.monotonic();
+    if (this.#send(payload)) this.#sentAt ??= now;
+  }
+
+  /** The other end has answered. */
+  answered(): void {
+    if (this.#sentAt === undefined) return;
+    this.#roundTripMs = Math.round(this.#clock.monotonic() - this.#sentAt);
+    this.#sentAt = undefined;
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+  }
+
+  /** Of one beat in so many, the first included. */
+  #payload(): Uint8Array | undefined {
+    const isDue = this.#count % BEATS_A_READING === 0;
+    this.#count += 1;
+    const reading = isDue ? this.#reading() : undefined;
+    if (!reading) return undefined;
+    const roundTripMs = this.#roundTripMs;
+    return encodeBeatReading({ ...reading, ...(roundTripMs === undefined ? {} : { roundTripMs }) });
+  }
+}
