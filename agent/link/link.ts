@@ -1,16 +1,14 @@
 /**
- * The agent's link: connects, says hello, receives, comes back after a break. Reports go out through its `outbox`;
- * what the coordinator wants comes in through the `AgentSide` it was given.
+ * The agent's link: connects, and comes back after a break. Reports go out through its `outbox`; what the coordinator
+ * wants comes in through the `AgentSide` it was given.
  */
-
 import type { BeatReading } from '../../shared/link/beat-reading.js';
 import { LinkBytes, LinkMeter } from '../../shared/link/link-meter.js';
-import type { Desired, FromHub, Goodbye, MetersReport, Welcome } from '../../shared/link/messages.js';
-import { CERTIFICATES, CHANNELS, FEATURES, HOST_TURNS, METERS } from '../../shared/link/version.js';
+import type { Goodbye, MetersReport, Welcome } from '../../shared/link/messages.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { AgentSide } from './agent-side.js';
-import { Connection } from './connection.js';
+import { Conversation } from './conversation.js';
 import { CostReports } from './cost-reports.js';
 import type { Journal } from './journal.js';
 import type { LinkCertificates } from './link-certificates.js';
@@ -24,7 +22,6 @@ import {
 } from './link-state.js';
 import type { LinkTarget } from './link-target.js';
 import { Outbox } from './outbox.js';
-import { OutgoingStreams } from './outgoing-streams.js';
 
 /** A hub that settles who is who may take some time; a hub that never welcomes is left. */
 const GREETING_TIMEOUT_MS = 45_000;
@@ -66,16 +63,6 @@ export interface LinkOptions {
 /** As the hub is told of it. */
 type ProcessCost = Omit<MetersReport, 'kind' | 'upMs' | 'roundTripMs'>;
 
-/** What exists while a connection does. */
-interface Attachment {
-  connection: Connection;
-  streams: OutgoingStreams;
-  /** Differences are applied one after another. */
-  applying: Promise<void>;
-  clusterUID: string;
-  era: string;
-}
-
 export class Link {
   readonly outbox: Outbox;
   /** What all connections have carried. */
@@ -83,7 +70,7 @@ export class Link {
   readonly #options: LinkOptions;
   readonly #costs: CostReports | undefined;
   #state: LinkState = FIRST_STATE;
-  #attachment: Attachment | undefined;
+  #conversation: Conversation | undefined;
   #timer: Timer | undefined;
   #nodeUid: string | undefined;
   #breakReason = '';
@@ -116,12 +103,12 @@ export class Link {
 
   /** How long the hub was not heard, ms; for ever while there is no connection. */
   quietMs(): number {
-    return this.#attachment?.connection.quietMs() ?? Number.POSITIVE_INFINITY;
+    return this.#conversation?.quietMs() ?? Number.POSITIVE_INFINITY;
   }
 
   /** From a beat to its answer, ms; undefined before the first one of this connection. */
   get roundTripMs(): number | undefined {
-    return this.#attachment?.connection.roundTripMs;
+    return this.#conversation?.roundTripMs;
   }
 
   #wallTime(): { wallTimeMs?: number } {
@@ -136,7 +123,7 @@ export class Link {
 
   /** Has the hub answer soon, if it is there. */
   askForLife(): void {
-    this.#attachment?.connection.ping();
+    this.#conversation?.ping();
   }
 
   /** The only place where the state changes; what belongs to leaving one state and entering the next is done here. */
@@ -167,7 +154,7 @@ export class Link {
         this.#timer = this.#options.clock.after(state.delayMs, () => void this.#connectInTurn());
         return;
       case 'connecting':
-        this.#attachment = this.#connect();
+        this.#conversation = this.#connect();
         return;
       case 'greeting':
         this.#sayHello();
@@ -192,35 +179,24 @@ export class Link {
     this.#timer = this.#options.clock.after(delayMs, () => this.#happened(event));
   }
 
-  #connect(): Attachment {
-    const { target, clock, agent, load } = this.#options;
-    const isPresent = () => this.#attachment?.connection === connection;
-    const connection: Connection = new Connection(
-      target,
-      {
-        opened: () => isPresent() && this.#happened({ kind: 'opened' }),
-        received: (message) => isPresent() && this.#received(message),
-        closed: (reason, code) => isPresent() && this.#closed(reason, code),
-        ...(load ? { reading: load } : {}),
-      },
-      clock,
-      new LinkMeter(this.bytes),
-    );
-    const streams = new OutgoingStreams(
-      connection,
-      (request, input, signal) => agent.openStream(request, input, signal),
-      () => clock.monotonic(),
-    );
-    return { connection, streams, applying: Promise.resolve(), clusterUID: '', era: '' };
+  #connect(): Conversation {
+    const { target, agent, certificates, load, clock, log } = this.#options;
+    const { outbox } = this;
+    const parts = { target, agent, outbox, certificates, costs: this.#costs, load, clock, log };
+    return new Conversation(parts, new LinkMeter(this.bytes), {
+      opened: () => this.#happened({ kind: 'opened' }),
+      welcomed: (welcome) => this.#welcomed(welcome),
+      strange: () => this.#refuse('another clusterUID'),
+      dismissed: (goodbye) => this.#dismissed(goodbye),
+      closed: (reason, code) => this.#closed(reason, code),
+    });
   }
 
   /** `isStop`: the hub is to know that it was no crash. */
   #detach(isStop = false): void {
-    const attachment = this.#attachment;
-    this.#attachment = undefined;
-    attachment?.streams.closeAll();
-    if (isStop) attachment?.connection.leave();
-    else attachment?.connection.end('left');
+    const conversation = this.#conversation;
+    this.#conversation = undefined;
+    conversation?.leave(isStop);
   }
 
   #break(reason: string): void {
@@ -236,87 +212,20 @@ export class Link {
   }
 
   #sayHello(): void {
-    const { identity, agent, clock } = this.#options;
-    this.#attachment?.connection.send({
-      kind: 'hello',
+    const { identity, clock } = this.#options;
+    this.#conversation?.sayHello({
       ...identity,
-      ...agent.resume(),
-      features: [...FEATURES],
       ...(this.#nodeUid ? { nodeUid: this.#nodeUid } : {}),
-      register: agent.registration(),
-      status: agent.nodeStatus(),
       hostTimeMs: clock.now(),
       ...this.#wallTime(),
     });
   }
 
-  #received(message: FromHub): void {
-    const attachment = this.#attachment;
-    if (!attachment) return;
-    switch (message.kind) {
-      case 'welcome':
-        this.#welcomed(message, attachment);
-        return;
-      case 'pace':
-        attachment.connection.keepPace(message);
-        this.outbox.mergeFor(message.mergeMs);
-        return;
-      case 'desired':
-        if (this.#state.phase === 'live') this.#apply(message, attachment);
-        return;
-      case 'ask':
-        for (const uid of message.uids) this.outbox.putReturned(this.#options.agent.giveBack(uid));
-        return;
-      case 'holdImages':
-        this.#options.agent.holdImages(message.images);
-        return;
-      case 'statusAck':
-        this.outbox.acknowledge(message.id);
-        return;
-      case 'goodbye':
-        this.#dismissed(message);
-        return;
-      case 'certified':
-        this.#options.certificates?.certified(message);
-        return;
-      case 'streamOpen':
-      case 'streamData':
-      case 'streamArrived':
-      case 'streamCredit':
-      case 'streamClose':
-        if (!attachment.streams.receive(message)) attachment.connection.end('more bytes than granted');
-        return;
-    }
-  }
-
-  #welcomed(welcome: Welcome, attachment: Attachment): void {
-    const { agent, log } = this.#options;
-    const ours = agent.resume().clusterUID;
-    if (ours !== undefined && ours !== welcome.clusterUID) {
-      log.error(
-        { ours, theirs: welcome.clusterUID },
-        'coordinator belongs to another fleet: nothing is changed',
-      );
-      this.#refuse('another clusterUID');
-      return;
-    }
-    attachment.clusterUID = welcome.clusterUID;
-    attachment.era = welcome.era;
-    attachment.connection.beatEvery(welcome.beatIntervalMs);
-    if (welcome.features.includes(CHANNELS)) attachment.streams.pace();
+  #welcomed(welcome: Welcome): void {
     this.#nodeUid = welcome.node.metadata.uid;
     this.#options.target.welcomed?.(welcome.bearer);
     this.#happened({ kind: 'welcomed', reconnectSpreadMs: welcome.reconnectSpreadMs });
-    agent.onLive(welcome);
-    const turns = welcome.features.includes(HOST_TURNS);
-    this.outbox.mergeFor(0);
-    this.outbox.open((message) => attachment.connection.send(message), { turns });
-    if (welcome.features.includes(METERS)) {
-      this.#costs?.begin((report) => attachment.connection.send(report));
-    }
-    const ask = (csr: string) => attachment.connection.send({ kind: 'renew', csr });
-    const canRenew = welcome.features.includes(CERTIFICATES);
-    this.#options.certificates?.live(welcome.serverTimeMs, canRenew ? ask : undefined);
+    this.#options.agent.onLive(welcome);
   }
 
   /** This side will not go on with the hub it reached: it comes back seldom. */
@@ -324,21 +233,6 @@ export class Link {
     this.#breakReason = message;
     const chance = this.#options.random();
     this.#happened({ kind: 'dismissed', reason: 'refused', message, retryMs: MAX_RECONNECT_MS, chance });
-  }
-
-  #apply(desired: Desired, attachment: Attachment): void {
-    const { agent, log } = this.#options;
-    const { set, gone, revision } = desired;
-    const { clusterUID, era } = attachment;
-    attachment.applying = attachment.applying.then(async () => {
-      try {
-        await agent.apply({ set, gone, revision, clusterUID, era });
-        attachment.connection.send({ kind: 'applied', id: desired.id });
-      } catch (error) {
-        log.error({ err: error }, 'desired objects cannot be kept');
-        attachment.connection.end('desired objects cannot be kept');
-      }
-    });
   }
 
   #dismissed(goodbye: Goodbye): void {
@@ -352,18 +246,9 @@ export class Link {
     else this.#happened(event);
   }
 
-  /** The Node was deleted: its Pods stop, as a kubelet's do. Only the own fleet's word counts. */
   async #dropEverything(goodbye: Goodbye): Promise<void> {
-    const applied = this.#attachment?.applying;
+    const conversation = this.#conversation;
     this.#detach();
-    await applied;
-    const { agent, log } = this.#options;
-    const { clusterUID, era = '', revision } = agent.resume();
-    if (clusterUID === undefined || goodbye.clusterUID !== clusterUID) return;
-    try {
-      await agent.apply({ set: [], gone: agent.everything(), revision, clusterUID, era });
-    } catch (error) {
-      log.error({ err: error }, 'Pods of the deleted Node cannot be dropped');
-    }
+    await conversation?.dropEverything(goodbye);
   }
 }

@@ -1,0 +1,192 @@
+/** What is said over one connection, from the hello to its end. When there is a connection at all is the link's to say. */
+import type { BeatReading } from '../../shared/link/beat-reading.js';
+import type { LinkMeter } from '../../shared/link/link-meter.js';
+import type { Desired, FromHub, Goodbye, Hello, Welcome } from '../../shared/link/messages.js';
+import { CERTIFICATES, CHANNELS, FEATURES, HOST_TURNS, METERS } from '../../shared/link/version.js';
+import type { Clock } from '../../shared/process/clock.js';
+import type { Logger } from '../../shared/process/log.js';
+import type { AgentSide } from './agent-side.js';
+import { Connection } from './connection.js';
+import type { CostReports } from './cost-reports.js';
+import { DesiredChanges, type Fleet } from './desired-changes.js';
+import type { LinkCertificates } from './link-certificates.js';
+import type { LinkTarget } from './link-target.js';
+import type { Outbox } from './outbox.js';
+import { OutgoingStreams } from './outgoing-streams.js';
+
+export interface ConversationParts {
+  target: LinkTarget;
+  agent: AgentSide;
+  outbox: Outbox;
+  /** Absent where nobody renews what the target shows. */
+  certificates: LinkCertificates | undefined;
+  /** Absent for hosts that pretend. */
+  costs: CostReports | undefined;
+  /** How busy the host is; absent: its beats tell nothing. */
+  load: (() => BeatReading) | undefined;
+  clock: Clock;
+  log: Logger;
+}
+
+/** What of a conversation changes the link. Nothing is told after `leave`. */
+export interface ConversationEvents {
+  /** The hub waits for the hello. */
+  opened(): void;
+  /** The hello was accepted: reports go out when this returns. */
+  welcomed(welcome: Welcome): void;
+  /** The hub is another fleet's: nothing it says is done. */
+  strange(): void;
+  dismissed(goodbye: Goodbye): void;
+  /** The connection is gone; `code` is that of an upgrade that was refused. */
+  closed(reason: string, code?: number): void;
+}
+
+/** What a hello tells beside what the agent knows. */
+export type Introduction = Pick<
+  Hello,
+  'node' | 'bootID' | 'instanceID' | 'agentVersion' | 'nodeUid' | 'hostTimeMs' | 'wallTimeMs'
+>;
+
+export class Conversation {
+  readonly #parts: ConversationParts;
+  readonly #events: ConversationEvents;
+  readonly #connection: Connection;
+  readonly #streams: OutgoingStreams;
+  readonly #changes: DesiredChanges;
+  /** Known from the welcome on. */
+  #fleet: Fleet | undefined;
+  #isLeft = false;
+
+  /** Begins to connect. */
+  constructor(parts: ConversationParts, meter: LinkMeter, events: ConversationEvents) {
+    const { target, agent, load, clock, log } = parts;
+    this.#parts = parts;
+    this.#events = events;
+    this.#changes = new DesiredChanges(agent, log);
+    this.#connection = new Connection(
+      target,
+      {
+        opened: () => this.#isLeft || events.opened(),
+        received: (message) => this.#isLeft || this.#received(message),
+        closed: (reason, code) => this.#isLeft || events.closed(reason, code),
+        ...(load ? { reading: load } : {}),
+      },
+      clock,
+      meter,
+    );
+    this.#streams = new OutgoingStreams(
+      this.#connection,
+      (request, input, signal) => agent.openStream(request, input, signal),
+      () => clock.monotonic(),
+    );
+  }
+
+  /** How long the hub was not heard, ms. */
+  quietMs(): number {
+    return this.#connection.quietMs();
+  }
+
+  /** From a beat to its answer, ms; undefined before the first one. */
+  get roundTripMs(): number | undefined {
+    return this.#connection.roundTripMs;
+  }
+
+  /** Has the hub answer soon, if it is there. */
+  ping(): void {
+    this.#connection.ping();
+  }
+
+  sayHello(introduction: Introduction): void {
+    const { agent } = this.#parts;
+    this.#connection.send({
+      kind: 'hello',
+      ...introduction,
+      ...agent.resume(),
+      features: [...FEATURES],
+      register: agent.registration(),
+      status: agent.nodeStatus(),
+    });
+  }
+
+  /** Ends it from this side. `isStop`: the hub is to know that it was no crash. */
+  leave(isStop: boolean): void {
+    this.#isLeft = true;
+    this.#streams.closeAll();
+    if (isStop) this.#connection.leave();
+    else this.#connection.end('left');
+  }
+
+  /** The Node was deleted: resolves when its Pods are given up, those that were still on their way included. */
+  dropEverything(goodbye: Goodbye): Promise<void> {
+    return this.#changes.dropEverything(goodbye);
+  }
+
+  #received(message: FromHub): void {
+    const { agent, outbox, certificates } = this.#parts;
+    switch (message.kind) {
+      case 'welcome':
+        this.#welcomed(message);
+        return;
+      case 'pace':
+        this.#connection.keepPace(message);
+        outbox.mergeFor(message.mergeMs);
+        return;
+      case 'desired':
+        if (this.#fleet) void this.#apply(message, this.#fleet);
+        return;
+      case 'ask':
+        for (const uid of message.uids) outbox.putReturned(agent.giveBack(uid));
+        return;
+      case 'holdImages':
+        agent.holdImages(message.images);
+        return;
+      case 'statusAck':
+        outbox.acknowledge(message.id);
+        return;
+      case 'goodbye':
+        this.#events.dismissed(message);
+        return;
+      case 'certified':
+        certificates?.certified(message);
+        return;
+      case 'streamOpen':
+      case 'streamData':
+      case 'streamArrived':
+      case 'streamCredit':
+      case 'streamClose':
+        if (!this.#streams.receive(message)) this.#connection.end('more bytes than granted');
+        return;
+    }
+  }
+
+  #welcomed(welcome: Welcome): void {
+    const { agent, outbox, costs, certificates, log } = this.#parts;
+    const { clusterUID, era, features } = welcome;
+    const ours = agent.resume().clusterUID;
+    if (ours !== undefined && ours !== clusterUID) {
+      log.error({ ours, theirs: clusterUID }, 'coordinator belongs to another fleet: nothing is changed');
+      this.#events.strange();
+      return;
+    }
+    this.#fleet = { clusterUID, era };
+    const connection = this.#connection;
+    connection.beatEvery(welcome.beatIntervalMs);
+    if (features.includes(CHANNELS)) this.#streams.pace();
+    this.#events.welcomed(welcome);
+    outbox.mergeFor(0);
+    outbox.open((message) => connection.send(message), { turns: features.includes(HOST_TURNS) });
+    if (features.includes(METERS)) costs?.begin((report) => connection.send(report));
+    const ask = (csr: string) => connection.send({ kind: 'renew', csr });
+    certificates?.live(welcome.serverTimeMs, features.includes(CERTIFICATES) ? ask : undefined);
+  }
+
+  async #apply(desired: Desired, fleet: Fleet): Promise<void> {
+    try {
+      await this.#changes.apply(desired, fleet);
+      this.#connection.send({ kind: 'applied', id: desired.id });
+    } catch (error) {
+      this.#parts.log.error({ err: error }, 'desired objects cannot be kept');
+      this.#connection.end('desired objects cannot be kept');
+    }
+  }
+}

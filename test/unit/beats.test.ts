@@ -1,0 +1,73 @@
+/** A connection's signs of life, on a clock that the test moves. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Beats } from '../../agent/link/beats.js';
+import { decodeBeatReading } from '../../shared/link/beat-reading.js';
+import { BEAT_INTERVAL_MS } from '../../shared/link/messages.js';
+import { ManualClock } from '../../shared/process/clock.js';
+
+function beating() {
+  const clock = new ManualClock();
+  const sent: { at: number; payload: Uint8Array | undefined }[] = [];
+  const socket = { isOpen: true };
+  const beats = new Beats(
+    (payload) => {
+      if (socket.isOpen) sent.push({ at: clock.now(), payload });
+      return socket.isOpen;
+    },
+    () => ({ cpu: 0.5 }),
+    clock,
+  );
+  return { clock, sent, socket, beats, times: () => sent.map(({ at }) => at) };
+}
+
+test('the first beat comes after an interval, the next ones at the same pace, until the end', () => {
+  const { clock, beats, times } = beating();
+  beats.begin();
+  clock.advance(BEAT_INTERVAL_MS * 2);
+  assert.deepEqual(times(), [BEAT_INTERVAL_MS, BEAT_INTERVAL_MS * 2]);
+  beats.stop();
+  clock.advance(BEAT_INTERVAL_MS * 2);
+  assert.equal(times().length, 2);
+});
+
+test('another interval counts from the next beat on, or from now on when it begins anew', () => {
+  const { clock, beats, times } = beating();
+  beats.begin();
+  beats.every(1_000);
+  clock.advance(BEAT_INTERVAL_MS + 1_000);
+  assert.deepEqual(times(), [BEAT_INTERVAL_MS, BEAT_INTERVAL_MS + 1_000]);
+  beats.every(3_000);
+  beats.begin();
+  clock.advance(3_000);
+  assert.deepEqual(times().slice(2), [BEAT_INTERVAL_MS + 4_000]);
+});
+
+test('one beat in five tells how busy the host is, the first one included; one out of turn tells nothing', () => {
+  const { clock, sent, beats } = beating();
+  beats.begin();
+  beats.beat();
+  clock.advance(BEAT_INTERVAL_MS * 6);
+  const readings = sent.map(({ payload }) => payload && decodeBeatReading(payload));
+  const told = { cpu: 0.5 };
+  const nothing = undefined;
+  assert.deepEqual(readings, [nothing, told, nothing, nothing, nothing, nothing, told]);
+});
+
+test('the round trip is that of the oldest beat without an answer', () => {
+  const { clock, socket, beats } = beating();
+  socket.isOpen = false;
+  beats.beat();
+  beats.answered();
+  assert.equal(beats.roundTripMs, undefined, 'what was not sent has no answer');
+  socket.isOpen = true;
+  beats.beat();
+  clock.advance(30);
+  beats.beat();
+  clock.advance(10);
+  beats.answered();
+  assert.equal(beats.roundTripMs, 40);
+  clock.advance(5);
+  beats.answered();
+  assert.equal(beats.roundTripMs, 40, 'an answer to nothing');
+});
