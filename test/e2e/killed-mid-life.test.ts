@@ -179,6 +179,8 @@ async function surviveKill(
   let deleted: Promise<void> | undefined;
   if (deleting) {
     await bench.untilReady(name);
+    // Ready is also a shell that has not come to its trap yet, and would sleep through the signal.
+    await bench.until(`${name} told all before`, () => told().length >= point.running.length);
     deleted = bench.delete(name);
   }
   await bench.until(`${name} told ${at}`, () => told().includes(at));

@@ -41,7 +41,7 @@ export interface TestEngine {
   processesOf(containerID: string): number[];
   /** Where the addresses of its containers can be reached; a path for `nsenter --net`. */
   readonly networkNamespace: string;
-  /** What is mounted where the engine runs, as `/proc/mounts` has it. */
+  /** What is mounted where the engine runs, as `/proc/mounts` has it; networks of other tests come and go and are left out. */
   mounts(): string[];
   /** SIGKILL; containers stay as the engine leaves them. */
   kill(): Promise<void>;
@@ -59,6 +59,9 @@ export interface TestEngine {
   /** Ends it with all its containers and removes what it wrote. */
   stop(): Promise<void>;
 }
+
+/** A line of `/proc/mounts` that holds the network of a test: this one's or another's. */
+const TEST_NETWORK = / \/run\/netns\/en\d+-\d+ /;
 
 const NEEDED: Record<EngineKind, string[]> = {
   docker: ['/usr/sbin/dockerd', '/usr/sbin/iptables'],
@@ -173,7 +176,8 @@ class OwnEngine implements TestEngine {
   }
 
   mounts(): string[] {
-    return readIfThere(`/proc/${this.#mounts?.pid}/mounts`).trim().split('\n');
+    const lines = readIfThere(`/proc/${this.#mounts?.pid}/mounts`).trim().split('\n');
+    return lines.filter((line) => !TEST_NETWORK.test(line) || line.includes(` ${this.networkNamespace} `));
   }
 
   get keepsContainers(): boolean {
