@@ -10,11 +10,12 @@ import {
   keepsPortFrom,
   makerOf,
 } from '../decisions/held-pod.js';
-import { leftoverPods, runsForMaker } from '../decisions/leftovers.js';
+import { runsForMaker } from '../decisions/leftovers.js';
 import type { PodEvent } from '../decisions/pod-events.js';
 import { DEADLINE_EXCEEDED } from '../decisions/pod-over.js';
 import type { PodEnd } from '../decisions/pod-view.js';
-import type { ObservedContainer, RuntimeEvent } from '../runtime/driver.js';
+import type { RuntimeEvent } from '../runtime/driver.js';
+import { LeftoverPods } from './leftover-pods.js';
 import type { PodHost, PodSource } from './pod-host.js';
 import { PodWorker } from './pod-worker.js';
 
@@ -29,14 +30,14 @@ export class PodWorkers {
   readonly #source: PodSource;
   readonly #host: PodHost;
   readonly #workers = new Map<string, PodWorker>();
-  /** Pods that only the engine knows, by uid. */
-  #leftovers = new Map<string, ObservedContainer[]>();
+  readonly #leftovers: LeftoverPods;
   /** That the engine has told of them in this life of the agent. */
   #firstLook: Promise<void> | undefined;
 
   constructor(source: PodSource, host: PodHost) {
     this.#source = source;
     this.#host = host;
+    this.#leftovers = new LeftoverPods(host.driver);
   }
 
   /** Starts a worker for each Pod that is held already. */
@@ -48,7 +49,7 @@ export class PodWorkers {
   update(set: readonly string[], gone: readonly string[]): void {
     const unknown = this.#leftovers.size;
     for (const uid of set) {
-      this.#leftovers.delete(uid);
+      this.#leftovers.take(uid);
       const held = this.#source.get(uid);
       if (held) this.#assign(held);
     }
@@ -94,20 +95,24 @@ export class PodWorkers {
   /** Looks again at the Pod that the engine names, or at all. */
   async onRuntimeEvent(event: RuntimeEvent): Promise<void> {
     switch (event.kind) {
-      case 'container':
-        this.#workers.get(event.podUid)?.lookAgain();
-        if (!this.#leftovers.has(event.podUid)) return;
-        await this.findLeftovers();
-        this.#lookAgain();
+      case 'container': {
+        const worker = this.#workers.get(event.podUid);
+        if (worker) worker.lookAgain();
+        else if (this.#leftovers.isStaleBy(event.podUid)) await this.#findAndLook();
         return;
+      }
       case 'resync':
-        await this.findLeftovers();
-        this.#lookAgain();
+        await this.#findAndLook();
         return;
       case 'down':
         // Nothing can be seen or done until `resync`.
         return;
     }
+  }
+
+  async #findAndLook(): Promise<void> {
+    await this.findLeftovers();
+    this.#lookAgain();
   }
 
   #lookAgain(): void {
@@ -116,20 +121,12 @@ export class PodWorkers {
 
   /** Looks for Pods that only the engine knows. */
   async findLeftovers(): Promise<void> {
-    const containers = await this.#host.driver.list();
     const isKnown = (uid: string): boolean => this.#source.get(uid) !== undefined || this.#workers.has(uid);
-    this.#leftovers = new Map(
-      leftoverPods(containers, isKnown).map((uid) => [
-        uid,
-        containers.filter((container) => container.identity.podUid === uid),
-      ]),
-    );
-    if (this.#leftovers.size > 0) {
-      this.#host.log.info(
-        { uids: [...this.#leftovers.keys()] },
-        'containers of unknown pods; the coordinator decides',
-      );
-      this.#host.reports.putFound(this.leftovers());
+    await this.#leftovers.find(isKnown);
+    const uids = this.leftovers();
+    if (uids.length > 0) {
+      this.#host.log.info({ uids }, 'containers of unknown pods; the coordinator decides');
+      this.#host.reports.putFound(uids);
     }
     await this.#sweep((uid) => isKnown(uid) || this.#leftovers.has(uid));
   }
@@ -162,7 +159,7 @@ export class PodWorkers {
 
   /** Uids that only the engine knows, for the link's hello. */
   leftovers(): string[] {
-    return [...this.#leftovers.keys()];
+    return this.#leftovers.uids();
   }
 
   /** Ends all workers and touches no container. */
@@ -202,8 +199,7 @@ export class PodWorkers {
 
   #leavingLeftover(uid: string): HeldPod | undefined {
     const now = this.#host.clock.now();
-    const held = heldFromContainers(this.#leftovers.get(uid) ?? [], now);
-    this.#leftovers.delete(uid);
+    const held = heldFromContainers(this.#leftovers.take(uid), now);
     return held && heldAfterGone(held, now);
   }
 
@@ -213,7 +209,7 @@ export class PodWorkers {
   }
 
   #hasPredecessor(held: HeldPod): boolean {
-    if (runsForMaker([...this.#leftovers.values()].flat(), makerOf(held))) return true;
+    if (runsForMaker(this.#leftovers.containers(), makerOf(held))) return true;
     const all = [...this.#workers.values()];
     return all.some((worker) => isPredecessor(this.#source.get(worker.held.uid) ?? worker.held, held));
   }
@@ -230,6 +226,7 @@ export class PodWorkers {
     if (held.gone) {
       this.#workers.delete(held.uid);
       this.#source.forget(held.uid);
+      this.#leftovers.ended(held.uid);
       void worker.stop();
     }
     for (const other of this.#workers.values()) {
