@@ -2,7 +2,7 @@
  * Room in which a coordinator can start on a disk that others have filled: a file that is given up then. So what is stored can be read,
  * and hosts keep their links, while writes are refused.
  */
-import { rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { open, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock, Timer } from '../../shared/process/clock.js';
@@ -66,7 +66,7 @@ export class StartReserve {
     const path = reserveOf(this.#parts.dataDir);
     try {
       if ((await stat(path).catch(() => undefined))?.size === RESERVE_BYTES) return;
-      if ((await freeBytes(this.#parts.dataDir)) < SPARE_BYTES) {
+      if ((await freeBytes(this.#parts.dataDir)).forAll < SPARE_BYTES) {
         this.#startLater();
         return;
       }
@@ -89,11 +89,42 @@ export class StartReserve {
 }
 
 async function hasRoom(dataDir: string): Promise<boolean> {
-  return (await freeBytes(dataDir)) >= NEEDED_BYTES;
+  const { forAll, reserved } = await freeBytes(dataDir);
+  if (forAll >= NEEDED_BYTES) return true;
+  // Blocks that are kept for root: whether they are for us, too, only a try tells (user namespaces, groups).
+  return forAll + reserved >= NEEDED_BYTES && (await canTakeRoom(dataDir));
+}
+
+/** Free bytes that everybody gets, and beyond these what is kept for root. */
+interface FreeBytes {
+  forAll: number;
+  reserved: number;
 }
 
 /** Without end where it cannot be told: some file systems say nothing of their size, and a directory that is not there is for others to judge. */
-async function freeBytes(dataDir: string): Promise<number> {
+async function freeBytes(dataDir: string): Promise<FreeBytes> {
   const disk = await statfs(dataDir).catch(() => undefined);
-  return disk === undefined || disk.blocks === 0 ? Number.POSITIVE_INFINITY : disk.bavail * disk.bsize;
+  if (disk === undefined || disk.blocks === 0) return { forAll: Number.POSITIVE_INFINITY, reserved: 0 };
+  const { bavail, bfree, bsize } = disk;
+  return { forAll: bavail * bsize, reserved: (bfree - bavail) * bsize };
+}
+
+/** Writes as much as a start needs, and takes it away. */
+async function canTakeRoom(dataDir: string): Promise<boolean> {
+  const path = join(dataDir, 'room');
+  try {
+    const file = await open(path, 'w', 0o600);
+    try {
+      await file.writeFile(Buffer.alloc(NEEDED_BYTES, 1));
+      // Some file systems find the room only when they write it out.
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await rm(path, { force: true });
+  }
 }

@@ -1,14 +1,14 @@
 /** The room that a coordinator keeps for its next start, on a real disk. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { StartReserve } from '../../coordinator/store/start-room.js';
+import { roomToStart, StartReserve } from '../../coordinator/store/start-room.js';
 import { ManualClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
 import { leaveOut } from '../harness/leave-out.js';
-import { mountSmallDisk } from '../harness/small-disk.js';
+import { mountReservedDisk, mountSmallDisk } from '../harness/small-disk.js';
 import { until } from '../harness/until.js';
 
 const MEBIBYTE = 2 ** 20;
@@ -34,4 +34,22 @@ test('the reserve leaves the last of a disk to writes, and is taken when there i
   clock.advance(REFILL_MS);
   await until(() => size() === RESERVE_BYTES, { timeoutMs: 30_000, what: 'the reserve' });
   reserve.stop();
+});
+
+test('a coordinator of root starts in the blocks that are kept for root', {
+  timeout: 60_000,
+}, async (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'everynode-reserved-'));
+  const disk = mountReservedDisk(join(folder, 'disk'), { mebibytes: 16, reservedPercent: 40 });
+  context.after(() => {
+    if (typeof disk !== 'string') disk.unmount();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  if (typeof disk === 'string') return leaveOut(context, 'blocks kept for root', disk);
+  const { bavail, bsize } = statfsSync(disk.path);
+  writeFileSync(join(disk.path, 'others'), Buffer.alloc(bavail * bsize, 1));
+  assert.ok(statfsSync(disk.path).bavail * bsize < MEBIBYTE);
+  // Its clock stands still: whoever waits, waits for ever.
+  await roomToStart({ dataDir: disk.path, clock: new ManualClock(), log: silentLogger });
+  assert.deepEqual(readdirSync(disk.path).sort(), ['lost+found', 'others']);
 });

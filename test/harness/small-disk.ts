@@ -1,6 +1,6 @@
-/** A disk of a few MiB that a test can fill: a tmpfs of its own, for root alone. */
+/** A disk of a few MiB that a test can fill: a file system of its own, for root alone. */
 import { execFileSync } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface SmallDisk {
@@ -25,11 +25,8 @@ function writeUntilFull(file: number, block: Buffer): void {
 /** Mounts it at a new folder; a sentence where that is not possible. */
 export function mountSmallDisk(path: string, mebibytes: number): SmallDisk | string {
   mkdirSync(path, { recursive: true });
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m`, 'tmpfs', path], { stdio: 'pipe' });
-  } catch (error) {
-    return `cannot mount a tmpfs: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`;
-  }
+  const why = attempt('mount', '-t', 'tmpfs', '-o', `size=${mebibytes}m`, 'tmpfs', path);
+  if (why !== undefined) return why;
   const filler = join(path, 'filler');
   return {
     path,
@@ -44,4 +41,29 @@ export function mountSmallDisk(path: string, mebibytes: number): SmallDisk | str
     free: () => rmSync(filler, { force: true }),
     unmount: () => execFileSync('umount', ['-l', path]),
   };
+}
+
+/** The same of ext4, which keeps some of its blocks for root. Its image is a file beside the folder. */
+export function mountReservedDisk(
+  path: string,
+  { mebibytes, reservedPercent }: { mebibytes: number; reservedPercent: number },
+): Pick<SmallDisk, 'path' | 'unmount'> | string {
+  mkdirSync(path, { recursive: true });
+  const image = `${path}.ext4`;
+  writeFileSync(image, '');
+  truncateSync(image, mebibytes * 2 ** 20);
+  const why =
+    attempt('mkfs.ext4', '-q', '-m', String(reservedPercent), image) ??
+    attempt('mount', '-o', 'loop', image, path);
+  return why ?? { path, unmount: () => execFileSync('umount', ['-l', path]) };
+}
+
+/** Why the command failed; undefined when it did not. */
+function attempt(command: string, ...args: string[]): string | undefined {
+  try {
+    execFileSync(command, args, { stdio: 'pipe' });
+    return undefined;
+  } catch (error) {
+    return `${command} fails: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`;
+  }
 }
