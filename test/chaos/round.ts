@@ -25,6 +25,8 @@ export interface RoundOutcome {
   faults: FaultKind[];
   /** From the end of the last fault until all is as it must be, ms. */
   restMs: number;
+  /** What was found at the last look that did not find rest; empty when the first one did. */
+  heldUpBy: string[];
   violations: string[];
 }
 
@@ -44,12 +46,13 @@ export async function playRound({ fleet, book, steps, patienceMs }: RoundParts):
   const harm = new Faults(fleet, book, isDisturbed);
   const faults = await carryOut(harm, book, steps);
   const mended = performance.now();
-  const [seen, restless] = await untilRest(fleet, book, mended + patienceMs);
+  const { seen, restless, heldUpBy } = await untilRest(fleet, book, mended + patienceMs);
   const restMs = performance.now() - mended;
   const twice = await watch.end();
   return {
     faults: faults.map(({ kind }) => kind),
     restMs,
+    heldUpBy,
     violations: [
       ...twice,
       ...harm.violations,
@@ -96,13 +99,14 @@ function disturbed(fleet: ChaosFleet, faults: readonly Fault[]): (host: string) 
   return (host) => names.includes(host);
 }
 
-/** The last look, and what was still wrong then. */
+/** The last look, what was still wrong then, and what was wrong at the last one that found anything. */
 async function untilRest(
   fleet: ChaosFleet,
   book: Book,
   deadline: number,
-): Promise<[Seen | undefined, string[]]> {
+): Promise<{ seen: Seen | undefined; restless: string[]; heldUpBy: string[] }> {
   let seen: Seen | undefined;
+  let heldUpBy: string[] = [];
   let problems = ['the API does not answer'];
   for (let rests = 0; rests < RESTS; ) {
     try {
@@ -115,10 +119,11 @@ async function untilRest(
       problems = [String(error)];
     }
     rests = problems.length === 0 ? rests + 1 : 0;
+    if (problems.length > 0) heldUpBy = problems;
     if (performance.now() > deadline) break;
     if (rests < RESTS) await pause(REST_MS);
   }
-  return [seen, problems];
+  return { seen, restless: problems, heldUpBy };
 }
 
 /** Looks at every engine again and again: at no moment may a DaemonSet run twice on a host. */

@@ -2,14 +2,21 @@
 import type { FaultKind, Step } from './plan.js';
 import type { RoundOutcome } from './round.js';
 
+const LONG_REST_MS = 5_000;
+
 /** What happened in a round, and how it ended. */
 export function storyOf(number: number, steps: readonly Step[], outcome: RoundOutcome): string {
   const told = steps.map(({ atMs, kind, ...what }) => `+${atMs} ${kind} ${words(what)}`.trim()).join('; ');
   const end =
     outcome.violations.length > 0
       ? `BROKEN\n${outcome.violations.map((violation) => `  ${violation}`).join('\n')}`
-      : `at rest after ${seconds(outcome.restMs)}`;
+      : `at rest after ${seconds(outcome.restMs)}${heldUp(outcome)}`;
   return `round ${number}: ${told}; ${end}`;
+}
+
+/** Of a rest that took long: what it took so long for. */
+function heldUp({ restMs, heldUpBy }: RoundOutcome): string {
+  return restMs > LONG_REST_MS && heldUpBy.length > 0 ? `, held up by: ${heldUpBy.join(', ')}` : '';
 }
 
 function words(what: object): string {
