@@ -241,7 +241,7 @@ export class Hub implements SessionEvents {
   accept(proven: ProvenNode, socket: WebSocket, transport: Duplex, onRefused?: OnRefused): void {
     const meter = this.meters.connection(proven.node);
     const { clock } = this.#options;
-    const session = new Session(proven, socket, transport, this, this.#inbox, clock, meter);
+    const session = new Session(proven, { socket, transport, inbox: this.#inbox, meter, clock }, this);
     this.#sessions.add(session);
     if (onRefused) this.#onRefused.set(session, onRefused);
   }

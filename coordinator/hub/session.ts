@@ -1,15 +1,6 @@
-/**
- * One agent's link: its socket, its state and its limits. What a message means is decided by those it is handed to;
- * what may be said when is decided here.
- */
-import { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
-import { TLSSocket } from 'node:tls';
-import type { WebSocket } from 'ws';
+/** One agent's link: its state, and what may be said when. What a message means is decided by those it is handed to. */
 import { type LinkPace, STANDARD_PACE } from '../../shared/kube/link-pace.js';
 import { ApiError } from '../../shared/kube/status.js';
-import { decodeFromAgent, encodeMessage } from '../../shared/link/codec.js';
-import type { LinkMeter } from '../../shared/link/link-meter.js';
 import type {
   FromAgent,
   FromHub,
@@ -21,12 +12,11 @@ import type {
   StreamRequest,
 } from '../../shared/link/messages.js';
 import { ProtocolError } from '../../shared/link/shape.js';
-import { SilenceWatch } from '../../shared/link/silence-watch.js';
 import { CERTIFICATES, CHANNELS, LINK_PACE } from '../../shared/link/version.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import { type LinkEnd, linkEnd } from '../decisions/link-end.js';
+import { AgentSocket, type AgentSocketParts, DRAIN_MS, type Refusal } from './agent-socket.js';
 import type { DesiredSender } from './desired-sender.js';
-import type { Inbox } from './inbox.js';
 import { IncomingStreams } from './incoming-streams.js';
 
 /** `draining`: goodbye was said, the socket is given a moment to deliver it. */
@@ -40,7 +30,7 @@ export type SessionState =
       isReporting: boolean;
       isRenewing: boolean;
     }
-  | { phase: 'draining'; deadline: Timer }
+  | { phase: 'draining' }
   | { phase: 'closed' };
 
 type LiveState = Extract<SessionState, { phase: 'live' }>;
@@ -64,16 +54,8 @@ export interface SessionEvents {
 
 /** From the end of the upgrade to the hello. */
 const HELLO_TIMEOUT_MS = 15_000;
-/** How long a goodbye may take to be delivered. */
-const DRAIN_MS = 2_000;
-/** How long an agent may take to show that it is alive when another claims its name. */
-const PROBE_MS = 5_000;
 /** An agent that broke the protocol will do it again; not too often. */
 const VIOLATION_RETRY_MS = 10_000;
-/** WebSocket close code (RFC 6455, 7.4.1). */
-const CLOSE_NORMAL = 1000;
-/** Why a session ended that was heard no more. */
-const SILENCE = 'silence';
 
 /** Which node an agent proved to be, and the hash of what it proved it by. */
 export interface ProvenNode {
@@ -87,66 +69,34 @@ export class Session {
   readonly node: string;
   readonly credentialHash: string;
   readonly bearer: string | undefined;
-  /** Where the agent connects from; "" when there is no telling. */
-  readonly remoteAddress: string;
-  readonly #socket: WebSocket;
+  readonly #socket: AgentSocket;
   readonly #events: SessionEvents;
   readonly #clock: Clock;
-  readonly #silence: SilenceWatch;
-  readonly #meter: LinkMeter;
   readonly #helloTimer: Timer;
-  #brokenTimer: Timer | undefined;
   #streams: IncomingStreams | undefined;
   #state: SessionState = { phase: 'greeting' };
-  #endReason: string | undefined;
   #pace = STANDARD_PACE;
-  #refusal: { code: number; reason: string } | undefined;
 
-  /** `transport` is the socket under the WebSocket; `meter` counts what it carries. */
-  constructor(
-    { node, hash, bearer }: ProvenNode,
-    socket: WebSocket,
-    transport: Duplex,
-    events: SessionEvents,
-    inbox: Inbox,
-    clock: Clock,
-    meter: LinkMeter,
-  ) {
+  constructor({ node, hash, bearer }: ProvenNode, parts: AgentSocketParts, events: SessionEvents) {
     this.node = node;
     this.credentialHash = hash;
     this.bearer = bearer;
-    this.remoteAddress = transport instanceof Socket ? (transport.remoteAddress ?? '') : '';
-    this.#socket = socket;
     this.#events = events;
-    this.#clock = clock;
-    this.#meter = meter;
-    if (transport instanceof Socket) {
-      const isResumed = transport instanceof TLSSocket && transport.isSessionReused();
-      meter.connected(isResumed, { up: transport.bytesRead, down: transport.bytesWritten });
-    }
-    const bytesRead = () => (transport instanceof Socket ? transport.bytesRead : 0);
-    this.#silence = new SilenceWatch(clock, bytesRead, () => this.#end(SILENCE));
-    socket.on('message', (data, isBinary) => {
-      this.#silence.heard();
-      inbox.add(() => this.#received(data, isBinary));
+    this.#clock = parts.clock;
+    this.#socket = new AgentSocket(parts, {
+      received: (message) => this.#dispatch(message),
+      reading: (payload) => events.reading(this, payload),
+      violated: (message) => this.#violated(message),
+      closed: (end) => this.#closed(end),
     });
-    socket.on('ping', (payload?: Buffer) => {
-      this.#silence.heard();
-      meter.beat('up', payload?.length);
-      if (payload?.length) this.#events.reading(this, payload);
+    this.#helloTimer = parts.clock.after(HELLO_TIMEOUT_MS, () => {
+      if (this.#state.phase === 'greeting' && !this.#state.hello) this.#socket.end('no hello');
     });
-    socket.on('pong', () => this.#silence.heard());
-    socket.on('error', (error: Error & { code?: string }) => {
-      this.#endReason ??= error.message;
-      if (!error.code?.startsWith('WS_ERR_')) return;
-      this.#refusal ??= { code: 400, reason: error.message };
-      // Its close frame is on the way; what comes after a broken one is no answer to it.
-      this.#brokenTimer = clock.after(DRAIN_MS, () => socket.terminate());
-    });
-    socket.on('close', (code) => this.#closed(code));
-    this.#helloTimer = clock.after(HELLO_TIMEOUT_MS, () => {
-      if (this.#state.phase === 'greeting' && !this.#state.hello) this.#end('no hello');
-    });
+  }
+
+  /** Where the agent connects from; "" when there is no telling. */
+  get remoteAddress(): string {
+    return this.#socket.remoteAddress;
   }
 
   get phase(): SessionState['phase'] {
@@ -154,8 +104,8 @@ export class Session {
   }
 
   /** Why it was ended against its will: a frame that breaks the rules, or a goodbye that refuses; undefined otherwise. */
-  get refusal(): { code: number; reason: string } | undefined {
-    return this.#refusal;
+  get refusal(): Refusal | undefined {
+    return this.#socket.refusal;
   }
 
   /** Of the agent process on the other end; undefined unless live. */
@@ -178,31 +128,17 @@ export class Session {
     if (this.#state.phase !== 'live' || !this.#state.features.includes(LINK_PACE)) return;
     this.send({ kind: 'pace', ...pace });
     this.#pace = pace;
-    this.#silence.allow(pace.silenceMs);
+    this.#socket.keepPace(pace);
   }
 
   /** Milliseconds since the agent was last heard. */
   quietMs(): number {
-    return this.#silence.quietMs();
+    return this.#socket.quietMs();
   }
 
   /** Queues a message; after the end it goes nowhere. */
   send(message: FromHub): void {
-    if (this.#state.phase === 'greeting' || this.#state.phase === 'live') {
-      this.#socket.send(this.#encoded(message));
-    }
-  }
-
-  /** Resolves when the operating system took the message, or never will. */
-  #sendDrained(message: FromHub): Promise<void> {
-    if (this.#state.phase !== 'live') return Promise.resolve();
-    return new Promise((resolve) => this.#socket.send(this.#encoded(message), () => resolve()));
-  }
-
-  #encoded(message: FromHub): Buffer {
-    const frame = encodeMessage(message, { compress: this.#pace.compresses });
-    this.#meter.message('down', message, frame.length);
-    return frame;
+    if (this.#state.phase === 'greeting' || this.#state.phase === 'live') this.#socket.send(message);
   }
 
   /** The hello was accepted. `features` are those that both ends know. */
@@ -229,7 +165,8 @@ export class Session {
     }
     this.#streams ??= new IncomingStreams({
       send: (message) => this.send(message),
-      sendDrained: (message) => this.#sendDrained(message),
+      sendDrained: (message) =>
+        this.#state.phase === 'live' ? this.#socket.sendDrained(message) : Promise.resolve(),
       now: () => this.#clock.monotonic(),
       isPaced,
     });
@@ -238,50 +175,17 @@ export class Session {
 
   /** True when the agent answers within a few seconds. */
   isAlive(): Promise<boolean> {
-    if (this.#state.phase !== 'live' || this.#socket.readyState !== this.#socket.OPEN) {
-      return Promise.resolve(false);
-    }
-    return new Promise((resolve) => {
-      const timer = this.#clock.after(PROBE_MS, () => resolve(false));
-      const answer = (isAlive: boolean) => {
-        timer.cancel();
-        resolve(isAlive);
-      };
-      this.#socket.once('pong', () => {
-        this.#meter.beat('down');
-        answer(true);
-      });
-      this.#socket.once('close', () => answer(false));
-      this.#socket.ping();
-    });
+    return this.#state.phase === 'live' ? this.#socket.isAlive() : Promise.resolve(false);
   }
 
   /** Says goodbye and closes, softly while the socket still takes it, at the latest after `drainMs`. */
   goodbye(goodbye: Omit<Goodbye, 'kind'>, drainMs = DRAIN_MS): void {
     if (this.#state.phase !== 'greeting' && this.#state.phase !== 'live') return;
     this.send({ kind: 'goodbye', ...goodbye });
-    this.#endReason ??= `goodbye: ${goodbye.reason}`;
-    if (goodbye.reason === 'refused') this.#refusal ??= { code: 403, reason: goodbye.message };
-    const deadline = this.#clock.after(drainMs, () => this.#socket.terminate());
-    this.#state = { phase: 'draining', deadline };
-    this.#socket.close(CLOSE_NORMAL);
-  }
-
-  #end(reason: string): void {
-    this.#endReason ??= reason;
-    this.#socket.terminate();
-  }
-
-  #received(data: unknown, isBinary: boolean): void {
-    try {
-      if (!isBinary || !Buffer.isBuffer(data)) throw new ProtocolError('frame is not binary');
-      const message = decodeFromAgent(data);
-      this.#meter.message('up', message, data.length);
-      this.#dispatch(message);
-    } catch (error) {
-      if (!(error instanceof ProtocolError)) throw error;
-      this.#violated(error.message);
-    }
+    const { reason, message } = goodbye;
+    this.#state = { phase: 'draining' };
+    const refusal = reason === 'refused' ? { code: 403, reason: message } : undefined;
+    this.#socket.close(`goodbye: ${reason}`, { drainMs, refusal });
   }
 
   #dispatch(message: FromAgent): void {
@@ -338,7 +242,7 @@ export class Session {
     try {
       await this.#events.status(this, report);
     } catch {
-      this.#end('report could not be stored');
+      this.#socket.end('report could not be stored');
       return;
     }
     state.isReporting = false;
@@ -352,7 +256,7 @@ export class Session {
       this.send({ kind: 'certified', certificate: await this.#events.renew(this, csr) });
     } catch (error) {
       if (error instanceof ApiError && error.code < 500) this.#violated(error.message);
-      else this.#end('no certificate could be made');
+      else this.#socket.end('no certificate could be made');
     } finally {
       state.isRenewing = false;
     }
@@ -363,16 +267,11 @@ export class Session {
     this.goodbye({ reason: 'refused', message: message.slice(0, 1_000), retryMs: VIOLATION_RETRY_MS });
   }
 
-  #closed(code: number): void {
-    if (this.#state.phase === 'closed') return;
+  #closed({ reason, code, wasSilent }: { reason: string; code: number; wasSilent: boolean }): void {
     const wasDismissed = this.#state.phase === 'draining';
-    if (this.#state.phase === 'draining') this.#state.deadline.cancel();
     this.#state = { phase: 'closed' };
-    this.#silence.stop();
     this.#helloTimer.cancel();
-    this.#brokenTimer?.cancel();
     this.#streams?.closeAll();
-    const end = linkEnd(code, { wasSilent: this.#endReason === SILENCE, wasDismissed });
-    this.#events.closed(this, this.#endReason ?? `closed with ${code}`, end);
+    this.#events.closed(this, reason, linkEnd(code, { wasSilent, wasDismissed }));
   }
 }
