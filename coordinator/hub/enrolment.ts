@@ -1,19 +1,19 @@
 /**
- * Who may join and who is who. A host joins by a token: its key is registered for its name and signed. From then on
- * its certificate, and the key that is registered, say who it is.
+ * Who may join. A host joins by a token: its key is registered for its name and signed. From then on its certificate,
+ * and the key that is registered, say who it is.
  */
 import { toTimestamp } from '../../shared/kube/meta.js';
 import { ApiError, badRequest } from '../../shared/kube/status.js';
-import type { JoinAnswer, Seal } from '../../shared/link/messages.js';
-import { integer, ProtocolError, record, type Shape, text } from '../../shared/link/shape.js';
+import type { JoinAnswer } from '../../shared/link/messages.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { CertificateAuthority } from '../pki/certificate-authority.js';
-import type { PeerCertificate } from '../pki/peer-certificate.js';
 import type { Registry } from '../registry/registry.js';
+import { bearerOf } from './bearer.js';
 import { type Candidate, type JoinCall, readCandidate, readNodeRequest } from './join-request.js';
 import { type JoinRights, NO_RIGHTS } from './join-rights.js';
-import { sha256 } from './join-token.js';
+import { sealJoin } from './join-seal.js';
 import { JoinTokens } from './join-tokens.js';
+import type { NodeAuthenticator } from './node-authenticator.js';
 import {
   type CredentialHash,
   isSameCredential,
@@ -21,10 +21,9 @@ import {
   removalOf,
   type StoredCredential,
 } from './node-credentials.js';
-import { BOOTSTRAP_USER_PREFIX, NODE_USER_PREFIX, NODES_GROUP, nodeOfSubject } from './node-subject.js';
+import { BOOTSTRAP_USER_PREFIX, NODE_USER_PREFIX, NODES_GROUP } from './node-subject.js';
 import type { PendingRestore } from './pending-restore.js';
 import type { Sealer } from './seal.js';
-import type { ProvenNode } from './session.js';
 import { unauthorized } from './unauthorized.js';
 import { type RequestState, type WaitingHost, WaitingRoom } from './waiting-room.js';
 
@@ -33,23 +32,15 @@ export type JoinOutcome =
   | { state: 'joined'; answer: JoinAnswer }
   | { state: 'waiting'; request: string; message: string };
 
-/** What an agent shows when its link begins. */
-export interface LinkProof {
-  /** Of the TLS connection. */
-  certificate?: PeerCertificate | undefined;
-  /** The header, of an agent that joined before certificates. */
-  authorization?: string | undefined;
-  /** That of its join. */
-  seal?: string | undefined;
-}
-
 export interface EnrolmentParts {
   registry: Registry;
   clock: Clock;
   clusterUID: string;
   sealer: Sealer;
-  authority: Pick<CertificateAuthority, 'read' | 'sign' | 'trust' | 'recognise'>;
+  authority: Pick<CertificateAuthority, 'read' | 'sign' | 'trust'>;
   credentials: NodeCredentials;
+  /** Knows agents by the credentials of before certificates. */
+  authenticator: Pick<NodeAuthenticator, 'authenticate'>;
   /** True when each new node waits for a person's word. */
   approveNodes?: boolean | undefined;
   restore?: PendingRestore | undefined;
@@ -110,7 +101,7 @@ export class Enrolment {
       });
     }
     if (stored?.form === 'bearer' && call.authorization !== undefined) {
-      const proven = await this.authenticate({ authorization: call.authorization });
+      const proven = await this.#parts.authenticator.authenticate({ authorization: call.authorization });
       if (proven.node !== node) throw unauthorized();
       await this.#credentials.replace(node, { form: 'key', hash: candidate.hash }, stored);
       return this.#certified(node, csr);
@@ -194,36 +185,10 @@ export class Enrolment {
     return { state: 'waiting', request: request.name, message };
   }
 
-  /** The node at the other end of a link. Throws ApiError 401. */
-  async authenticate({ certificate, authorization, seal }: LinkProof): Promise<ProvenNode> {
-    const claimed = certificate ? ofCertificate(certificate) : ofBearer(authorization);
-    if (!claimed) throw unauthorized();
-    const { node, ...credential } = claimed;
-    const proven = { node, hash: credential.hash };
-    if (isSameCredential(await this.#credentials.get(node), credential)) return proven;
-    if (!this.#hasJoinedSince(node, credential.hash, seal)) throw unauthorized();
-    await this.#takeBack(node, credential);
-    return proven;
-  }
-
   #answer(node: string, { hash, revision }: StoredCredential, certificate?: string): JoinAnswer {
     const { clusterUID, sealer, authority } = this.#parts;
-    const seal = JSON.stringify(sealer.seal(node, sealable(hash), revision));
+    const seal = sealJoin(sealer, node, hash, revision);
     return { node, clusterUID, seal, ...(certificate ? { certificate, ca: authority.trust() } : {}) };
-  }
-
-  /** After a restore: true when this host joined after the backup, so that the store cannot know it. Only until a person confirms: afterwards a missing Secret means revoked. */
-  #hasJoinedSince(node: string, hash: string, sealText: string | undefined): boolean {
-    const { restore, sealer } = this.#parts;
-    if (sealText === undefined || !restore?.unconfirmed()) return false;
-    const seal = parseSeal(sealText);
-    return seal !== undefined && sealer.isGivenSince(node, sealable(hash), seal);
-  }
-
-  /** Stores a credential that the store has lost, in place of an older one of this name. */
-  async #takeBack(node: string, credential: CredentialHash): Promise<void> {
-    if (isSameCredential(await this.#credentials.register(node, credential), credential)) return;
-    await this.#credentials.replace(node, credential);
   }
 }
 
@@ -249,37 +214,4 @@ function refuseOther(node: string, stored: StoredCredential | undefined, candida
     'AlreadyExists',
     `node "${node}" has joined already; to let another host take its name: ${removalOf(node)}`,
   );
-}
-
-function ofCertificate(certificate: PeerCertificate): (CredentialHash & { node: string }) | undefined {
-  const node = nodeOfSubject(certificate);
-  return node === undefined ? undefined : { node, form: 'key', hash: certificate.keyHash };
-}
-
-function ofBearer(authorization: string | undefined): (CredentialHash & { node: string }) | undefined {
-  const credential = bearerOf(authorization);
-  const node = /^[\w-]{43}\.(.{1,253})$/.exec(credential)?.[1];
-  return node === undefined ? undefined : { node, form: 'bearer', hash: sha256(credential) };
-}
-
-/** A credential's hash in the form that seals are made over; no object has such a uid. */
-function sealable(hash: string): { uid: string; object: Buffer } {
-  return { uid: 'node-credential', object: Buffer.from(hash) };
-}
-
-const joinSeal: Shape<Seal> = record<Seal>({ era: text(128), revision: integer(0), mac: text(128) });
-
-function parseSeal(sealText: string): Seal | undefined {
-  try {
-    return joinSeal(JSON.parse(sealText), 'seal');
-  } catch (error) {
-    if (error instanceof ProtocolError || error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
-
-function bearerOf(authorization: string | undefined): string {
-  const bearer = /^Bearer (\S+)$/i.exec(authorization ?? '')?.[1];
-  if (!bearer) throw unauthorized();
-  return bearer;
 }

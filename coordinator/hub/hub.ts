@@ -6,20 +6,11 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { credentialSecretName, ENROLMENT_NAMESPACE } from '../../shared/kube/node-credential.js';
-import {
-  type Hello,
-  JOIN_SEAL_HEADER,
-  type MetersReport,
-  type PodReport,
-  type ReportedEvent,
-  type StatusReport,
-} from '../../shared/link/messages.js';
-import { CERTIFICATE_HEADER } from '../../shared/link/proof.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { LinkEnd } from '../decisions/link-end.js';
 import type { Informers } from '../informers/informer.js';
-import { type PeerCertificate, peerCertificateOf } from '../pki/peer-certificate.js';
+import type { PeerCertificate } from '../pki/peer-certificate.js';
 import type { Registry } from '../registry/registry.js';
 import { nodeDeleted } from './admission.js';
 import { CertificateSigner } from './certificate-signer.js';
@@ -30,9 +21,9 @@ import { HeardHosts } from './heard-hosts.js';
 import { HostReports } from './host-reports.js';
 import { Inbox } from './inbox.js';
 import type { JoinCall } from './join-request.js';
-import { claimedIn } from './link-proof.js';
 import { LiveSessions } from './live-sessions.js';
 import { MirrorPods } from './mirror-pods.js';
+import { NodeAuthenticator, type NodeAuthenticatorParts } from './node-authenticator.js';
 import { NodeChanges } from './node-changes.js';
 import { NodeConditions } from './node-conditions.js';
 import { isSameHash, NodeCredentials, secretField } from './node-credentials.js';
@@ -49,7 +40,7 @@ import type { Sealer } from './seal.js';
 import { type ProvenNode, Session, type SessionEvents } from './session.js';
 import { StatusWriter } from './status-writer.js';
 import { TurnedPods } from './turned-pods.js';
-import { type LinkClaim, type OnRefused, Upgrader } from './upgrade.js';
+import { type OnRefused, Upgrader } from './upgrade.js';
 
 export interface HubOptions {
   registry: Registry;
@@ -62,7 +53,7 @@ export interface HubOptions {
   /** Seals what agents are given, and knows the eras that the store was restored from. */
   sealer: Sealer;
   /** Signs hosts' certificates. */
-  authority: EnrolmentParts['authority'];
+  authority: EnrolmentParts['authority'] & NodeAuthenticatorParts['authority'];
   /** True when each new node waits for a person's word. */
   approveNodes?: boolean;
   /** A restore that a person has yet to confirm; absent when that cannot be. */
@@ -75,14 +66,13 @@ export interface HubOptions {
 
 const DRAIN_RETRY_MS = 1_000;
 
-export class Hub implements SessionEvents {
+export class Hub {
   readonly streams: PodStreams;
   readonly meters: NodeMeters;
   readonly readings: NodeReadings;
   /** Whom this coordinator has heard since its start. */
   readonly heard: HeardHosts;
   readonly #options: HubOptions;
-  readonly #credentials: NodeCredentials;
   readonly #enrolment: Enrolment;
   readonly #signer: CertificateSigner;
   readonly #upgrader: Upgrader;
@@ -96,6 +86,17 @@ export class Hub implements SessionEvents {
   readonly #greeter: Greeter;
   readonly #reports: HostReports;
   readonly #mirrors: MirrorPods;
+  /** To whom each thing goes that an agent says. */
+  readonly #fromSessions: SessionEvents = {
+    hello: (session, hello) => this.#greeter.hello(session, hello),
+    status: (session, report) => this.#reports.status(session, report),
+    events: (session, items) => this.#reports.events(session, items),
+    // The last word of a process that was replaced meanwhile does no harm.
+    meter: ({ node }, report) => this.meters.told(node, report),
+    reading: ({ node }, payload) => this.readings.told(node, payload),
+    renew: ({ node }, csr) => this.#enrolment.renew(node, csr),
+    closed: (session, reason, end) => this.#closed(session, reason, end),
+  };
   #isStopping = false;
   #whenEmpty: () => void = () => undefined;
 
@@ -106,21 +107,13 @@ export class Hub implements SessionEvents {
     this.readings = new NodeReadings(clock, presence);
     const log = options.log.child({ component: 'hub' });
     this.#options = { ...options, log };
-    this.#credentials = new NodeCredentials(registry);
-    this.#enrolment = new Enrolment({
-      registry,
-      clock,
-      clusterUID,
-      sealer: options.sealer,
-      authority: options.authority,
-      credentials: this.#credentials,
-      approveNodes: options.approveNodes,
-      restore: options.restore,
-    });
-    this.#signer = new CertificateSigner({ ...options, credentials: this.#credentials, log });
+    const credentials = new NodeCredentials(registry);
+    const authenticator = new NodeAuthenticator({ ...options, credentials });
+    this.#enrolment = new Enrolment({ ...options, credentials, authenticator });
+    this.#signer = new CertificateSigner({ ...options, credentials, log });
     this.#upgrader = new Upgrader({
-      authenticate: (request) => this.#authenticate(request),
-      nameOf: ({ socket }) => nodeOfPeer(peerCertificateOf(socket, clock.now())),
+      authenticate: (request) => authenticator.claimOf(request),
+      nameOf: (request) => authenticator.nameOf(request),
       clusterUID,
       clock,
       accept: (proven, socket, transport, onRefused) => this.accept(proven, socket, transport, onRefused),
@@ -137,8 +130,11 @@ export class Hub implements SessionEvents {
       nodeConditions: this.#conditions,
       endedUnasked: (node, pod) => givenBack.dropEnded(node, pod),
     });
-    this.#mirrors = new MirrorPods(shared, (node, pods) => this.#writeStatuses(statusWriter, node, pods));
-    const mirrors = this.#mirrors;
+    const mirrors = new MirrorPods(shared, async (node, pods) => {
+      const offsetMs = this.#live.get(node)?.offsetMs ?? 0;
+      await statusWriter.write({ node, offsetMs }, { pods, removed: [] });
+    });
+    this.#mirrors = mirrors;
     this.heard = new HeardHosts({ ...options, log });
     const { heard } = this;
     this.#reports = new HostReports({
@@ -173,7 +169,7 @@ export class Hub implements SessionEvents {
     new NodeChanges({
       ...shared,
       clusterUID,
-      credentials: this.#credentials,
+      credentials,
       sessions: this.#sessions,
       forgetters: [this.#conditions, this.meters, this.readings, heard],
     }).follow();
@@ -192,17 +188,6 @@ export class Hub implements SessionEvents {
   /** Certifies the key of a host that is known. Throws ApiError. */
   certify(call: JoinCall): Promise<JoinOutcome> {
     return this.#enrolment.certify(call);
-  }
-
-  /** By the certificate of the connection, else by one that is yet to be proved, else by the credential of before certificates. */
-  async #authenticate({ headers, socket }: IncomingMessage): Promise<LinkClaim> {
-    const { authority, clock } = this.#options;
-    const { authorization, [JOIN_SEAL_HEADER]: sealHeader } = headers;
-    const seal = typeof sealHeader === 'string' ? sealHeader : undefined;
-    const certificate = peerCertificateOf(socket, clock.now());
-    const claimed = certificate ? undefined : claimedIn(headers[CERTIFICATE_HEADER], authority);
-    const proof = { certificate: certificate ?? claimed?.peer, authorization, seal };
-    return { ...(await this.#enrolment.authenticate(proof)), key: claimed?.key };
   }
 
   /** True when the certificate's key is that of the node which it names. */
@@ -241,7 +226,11 @@ export class Hub implements SessionEvents {
   accept(proven: ProvenNode, socket: WebSocket, transport: Duplex, onRefused?: OnRefused): void {
     const meter = this.meters.connection(proven.node);
     const { clock } = this.#options;
-    const session = new Session(proven, { socket, transport, inbox: this.#inbox, meter, clock }, this);
+    const session = new Session(
+      proven,
+      { socket, transport, inbox: this.#inbox, meter, clock },
+      this.#fromSessions,
+    );
     this.#sessions.add(session);
     if (onRefused) this.#onRefused.set(session, onRefused);
   }
@@ -266,43 +255,11 @@ export class Hub implements SessionEvents {
     });
   }
 
-  hello(session: Session, hello: Hello): void {
-    this.#greeter.hello(session, hello);
-  }
-
-  status(session: Session, report: StatusReport): Promise<void> {
-    return this.#reports.status(session, report);
-  }
-
-  events(session: Session, items: ReportedEvent[]): void {
-    this.#reports.events(session, items);
-  }
-
-  /** The last word of a process that was replaced meanwhile does no harm. */
-  meter({ node }: Session, report: MetersReport): void {
-    this.meters.told(node, report);
-  }
-
-  reading({ node }: Session, payload: Uint8Array): void {
-    this.readings.told(node, payload);
-  }
-
-  renew({ node }: Session, csr: string): Promise<string> {
-    return this.#enrolment.renew(node, csr);
-  }
-
-  /** Statuses that were reported before their mirrors were there. */
-  async #writeStatuses(writer: StatusWriter, node: string, reports: readonly PodReport[]): Promise<void> {
-    const offsetMs = this.#live.get(node)?.offsetMs ?? 0;
-    const pods = reports.map((report) => this.#mirrors.underStoredUid(node, report));
-    await writer.write({ node, offsetMs }, { pods, removed: [] });
-  }
-
   #reconsider(): void {
     for (const { session } of this.#live.all()) session.sender?.reconsider();
   }
 
-  closed(session: Session, reason: string, end: LinkEnd): void {
+  #closed(session: Session, reason: string, end: LinkEnd): void {
     this.#sessions.delete(session);
     const { node, remoteAddress, refusal } = session;
     if (refusal) this.#onRefused.get(session)?.({ node, remoteAddress, ...refusal });
@@ -312,9 +269,4 @@ export class Hub implements SessionEvents {
     if (wasLive && !this.#isStopping) this.#options.presence.disconnected(session.node, end);
     if (this.#sessions.size === 0) this.#whenEmpty();
   }
-}
-
-/** The node that a certificate names. */
-function nodeOfPeer(peer: PeerCertificate | undefined): string | undefined {
-  return peer && nodeOfSubject(peer);
 }

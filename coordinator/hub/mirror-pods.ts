@@ -28,7 +28,7 @@ interface HostMirrors {
   reports: Map<string, PodReport>;
 }
 
-/** Writes the statuses of mirrors that were just made. */
+/** Writes the statuses of mirrors that were just made, which were reported before their mirrors were there. */
 type WriteStatuses = (node: string, reports: PodReport[]) => Promise<void>;
 
 export class MirrorPods {
@@ -143,7 +143,8 @@ export class MirrorPods {
     // Who asks for a mirror's uid next is to find it.
     await informers.waitFor(revision);
     const reports = made.flatMap((uid) => this.#hosts.get(node)?.reports.get(uid) ?? []);
-    if (reports.length > 0) await this.#writeStatuses(node, reports);
+    const stored = reports.map((report) => this.underStoredUid(node, report));
+    if (stored.length > 0) await this.#writeStatuses(node, stored);
   }
 
   /** Not for a Node that is gone, of which its host is yet to hear: what it owned is collected, and would be made again for ever. */

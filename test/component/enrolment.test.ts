@@ -8,6 +8,7 @@ import { certificateRequest } from '../../agent/certificate-request.js';
 import { type EnrolOptions, enrol, refuseOtherCoordinator } from '../../agent/enrol.js';
 import { Enrolment } from '../../coordinator/hub/enrolment.js';
 import { newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
+import { NodeAuthenticator } from '../../coordinator/hub/node-authenticator.js';
 import { NodeCredentials } from '../../coordinator/hub/node-credentials.js';
 import { Sealer } from '../../coordinator/hub/seal.js';
 import { secretKind } from '../../coordinator/kinds/index.js';
@@ -161,16 +162,17 @@ test('a host that is revoked while its certificate is made is not registered aga
   const credentials = new NodeCredentials(registry);
   const authority = await testAuthority(systemClock);
   let meanwhile = async (): Promise<unknown> => undefined;
+  const sealer = new Sealer(Buffer.alloc(32), { era: 'e', pastEras: [] });
   const enrolment = new Enrolment({
     registry,
     credentials,
+    authenticator: new NodeAuthenticator({ credentials, sealer, authority, clock: systemClock }),
     clock: systemClock,
     clusterUID: 'c',
-    sealer: new Sealer(Buffer.alloc(32), { era: 'e', pastEras: [] }),
+    sealer,
     authority: {
       read: (csr) => authority.read(csr),
       trust: () => authority.trust(),
-      recognise: (certificate) => authority.recognise(certificate),
       sign: async (csr) => {
         await meanwhile();
         return authority.sign(csr);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Enrolment } from '../../coordinator/hub/enrolment.js';
 import { newJoinToken, sha256, tokenSecret } from '../../coordinator/hub/join-token.js';
+import { NodeAuthenticator } from '../../coordinator/hub/node-authenticator.js';
 import { NodeCredentials } from '../../coordinator/hub/node-credentials.js';
 import { Sealer } from '../../coordinator/hub/seal.js';
 import { ALL_KINDS, namespaceKind, secretKind } from '../../coordinator/kinds/index.js';
@@ -15,21 +16,21 @@ import { NO_AUTHORITY } from '../harness/test-authority.js';
 const KEY = Buffer.alloc(32, 's');
 const BACKUP_REVISION = 2;
 
-/** The enrolment of a coordinator over a store of its own. `pastEras` only when it was restored. */
+/** Joining and authentication of a coordinator over a store of its own. `pastEras` only when it was restored. */
 async function coordinator(era: string, pastEras: { era: string; revision: number; takenAt: number }[] = []) {
   const store = new MemoryStore();
   const registry = createRegistry({ store, kinds: ALL_KINDS, clock: systemClock, log: silentLogger });
   await registry.create(namespaceKind, undefined, { metadata: { name: 'kube-system' } });
   const restore = { isWaiting: pastEras.length > 0 };
-  const enrolment = new Enrolment({
-    registry,
+  const parts = {
     clock: systemClock,
-    clusterUID: 'fleet',
     sealer: new Sealer(KEY, { era, pastEras }),
     authority: NO_AUTHORITY,
     credentials: new NodeCredentials(registry),
     restore: { unconfirmed: () => (restore.isWaiting ? {} : undefined), confirmed: Promise.resolve() },
-  });
+  };
+  const authenticator = new NodeAuthenticator(parts);
+  const enrolment = new Enrolment({ ...parts, registry, clusterUID: 'fleet', authenticator });
   const token = newJoinToken();
   await registry.create(secretKind, 'kube-system', tokenSecret(token));
   const join = async (node: string, credential: string) => {
@@ -40,7 +41,7 @@ async function coordinator(era: string, pastEras: { era: string; revision: numbe
     assert.equal(outcome.state, 'joined');
     return outcome.answer;
   };
-  return { enrolment, restore, join };
+  return { authenticator, restore, join };
 }
 
 const credentialOf = (node: string, letter = 'a') => `${letter.repeat(43)}.${node}`;
@@ -52,36 +53,36 @@ async function lostAndRestored(revision = BACKUP_REVISION) {
 }
 
 test('until the confirmation such a host is let in by the seal of its join, and known from then on', async () => {
-  const { enrolment, seal, restore } = await lostAndRestored();
+  const { authenticator, seal, restore } = await lostAndRestored();
   const authorization = `Bearer ${credentialOf('n1')}`;
-  assert.equal((await enrolment.authenticate({ authorization, seal })).node, 'n1');
+  assert.equal((await authenticator.authenticate({ authorization, seal })).node, 'n1');
   restore.isWaiting = false;
-  assert.equal((await enrolment.authenticate({ authorization })).node, 'n1');
+  assert.equal((await authenticator.authenticate({ authorization })).node, 'n1');
 });
 
 test('it takes its name from whoever had it in the backup', async () => {
-  const { enrolment, seal, join } = await lostAndRestored();
+  const { authenticator, seal, join } = await lostAndRestored();
   await join('n1', credentialOf('n1', 'b'));
   assert.equal(
-    (await enrolment.authenticate({ authorization: `Bearer ${credentialOf('n1')}`, seal })).node,
+    (await authenticator.authenticate({ authorization: `Bearer ${credentialOf('n1')}`, seal })).node,
     'n1',
   );
-  await assert.rejects(enrolment.authenticate({ authorization: `Bearer ${credentialOf('n1', 'b')}` }));
+  await assert.rejects(authenticator.authenticate({ authorization: `Bearer ${credentialOf('n1', 'b')}` }));
 });
 
 test('after the confirmation a credential that the store does not know counts as revoked', async () => {
-  const { enrolment, seal, restore } = await lostAndRestored();
+  const { authenticator, seal, restore } = await lostAndRestored();
   restore.isWaiting = false;
-  await assert.rejects(enrolment.authenticate({ authorization: `Bearer ${credentialOf('n1')}`, seal }));
+  await assert.rejects(authenticator.authenticate({ authorization: `Bearer ${credentialOf('n1')}`, seal }));
 });
 
 test('a credential of before the backup was revoked before it', async () => {
-  const { enrolment, seal } = await lostAndRestored(1_000);
-  await assert.rejects(enrolment.authenticate({ authorization: `Bearer ${credentialOf('n1')}`, seal }));
+  const { authenticator, seal } = await lostAndRestored(1_000);
+  await assert.rejects(authenticator.authenticate({ authorization: `Bearer ${credentialOf('n1')}`, seal }));
 });
 
 test('a seal is good for its own credential and node alone, and must be whole', async () => {
-  const { enrolment, seal } = await lostAndRestored();
+  const { authenticator, seal } = await lostAndRestored();
   const cases: [string, string | undefined][] = [
     [credentialOf('n1', 'b'), seal],
     [credentialOf('n2'), seal],
@@ -90,6 +91,8 @@ test('a seal is good for its own credential and node alone, and must be whole', 
     [credentialOf('n1'), undefined],
   ];
   for (const [credential, claimed] of cases) {
-    await assert.rejects(enrolment.authenticate({ authorization: `Bearer ${credential}`, seal: claimed }));
+    await assert.rejects(
+      authenticator.authenticate({ authorization: `Bearer ${credential}`, seal: claimed }),
+    );
   }
 });
