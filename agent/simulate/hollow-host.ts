@@ -1,5 +1,5 @@
 /** What a pretended host is like, where nobody says otherwise. */
-import type { AgentHost } from '../agent.js';
+import type { AgentHost } from '../agent-host.js';
 import { plainImageHandling } from '../agent-images.js';
 import type { HostInfo } from '../node/host-info.js';
 import { NO_POD_FILES } from '../pods/pod-files.js';

@@ -1,0 +1,74 @@
+/** What one agent is made over. */
+import type { NodeStatus } from '../shared/kube/node.js';
+import type { BeatReading } from '../shared/link/beat-reading.js';
+import type { Chance } from '../shared/process/chance.js';
+import type { Clock } from '../shared/process/clock.js';
+import type { Logger } from '../shared/process/log.js';
+import type { ImageHandling } from './agent-images.js';
+import type { PressureHandling } from './agent-pressure.js';
+import type { IsolationSettings } from './decisions/host-isolation.js';
+import type { ConfigCache } from './desired/config-cache.js';
+import type { DesiredCache } from './desired/desired-cache.js';
+import type { ManifestDirectory } from './desired/manifest-directory.js';
+import type { Journal } from './link/journal.js';
+import type { LinkCertificates } from './link/link-certificates.js';
+import type { LinkTarget } from './link/link-target.js';
+import type { PodCounts } from './metrics/pod-counts.js';
+import type { HostInfo } from './node/host-info.js';
+import type { ProcessCost } from './node/process-cost.js';
+import type { AskToken } from './pods/account-tokens.js';
+import type { PodFiles } from './pods/pod-files.js';
+import type { PodVolumes } from './pods/pod-host.js';
+import type { LastEnd } from './run-marker.js';
+import type { RuntimeDriver } from './runtime/driver.js';
+import type { AgentSettings } from './settings.js';
+import type { HeardTime } from './turns/heard-time.js';
+import type { LocalHold } from './turns/local-hold.js';
+
+/** What an agent stands on: a real host's, or one that is pretended. */
+export interface AgentHost {
+  settings: Pick<AgentSettings, 'nodeName' | 'labels' | 'taints'>;
+  target: LinkTarget;
+  /** Absent for hosts that pretend. */
+  certificates?: LinkCertificates;
+  driver: RuntimeDriver;
+  /** `docker`, `podman` or `hollow`. */
+  engine: string;
+  cache: DesiredCache;
+  config: ConfigCache;
+  volumes: PodVolumes;
+  /** Asks for Pods' tokens, and where Pods reach the API; absent for hosts that pretend. */
+  api?: { askToken: AskToken; server: URL; ca: () => string };
+  isolation: IsolationSettings;
+  files: PodFiles;
+  images: ImageHandling;
+  /** Absent for hosts that pretend: they are short of nothing. */
+  pressure?: PressureHandling;
+  /** Directory of static Pods' manifests; absent for hosts that pretend. */
+  manifests?: ManifestDirectory;
+  readHost: () => HostInfo;
+  /** Who on the host may say 'not now'; absent: nobody. */
+  hold?: LocalHold;
+  /** Absent: known to this process alone. */
+  heardTime?: HeardTime;
+  /** Changes the status before it is told; a real host's is told as it is. */
+  amendStatus?: (status: NodeStatus) => NodeStatus;
+  /** Counts Pods by what is told of them; absent: nobody asks. */
+  podCounts?: Pick<PodCounts, 'reported' | 'removed'>;
+  /** What the agent's process costs the host; absent for hosts that pretend. */
+  cost?: () => ProcessCost;
+  /** How busy the host is, for its beats. */
+  load?: () => BeatReading;
+  /** Keeps what happens while nobody can be told; absent for hosts that pretend. */
+  journal?: Journal;
+  /** How the agent before this one came to its end; absent: it was stopped. */
+  lastEnd?: LastEnd;
+  /** Called at each welcome. */
+  onLive?: () => void;
+  /** A steady clock. */
+  clock: Clock;
+  /** The engine's, which may jump. */
+  wallClock: Clock;
+  chance: Chance;
+  log: Logger;
+}

@@ -1,0 +1,90 @@
+/** The workers of one host's Pods, wired to its cache, its engine and its facts. */
+import { ROOT_CA_CONFIG_MAP } from '../shared/kube/account-token.js';
+import type { ConfigMap } from '../shared/kube/config.js';
+import type { ConfigReference } from '../shared/kube/config-reference.js';
+import type { AgentHost } from './agent-host.js';
+import type { HeldPod } from './decisions/held-pod.js';
+import { heldAfterClearing, runs } from './decisions/held-turn.js';
+import { hostIsolation } from './decisions/host-isolation.js';
+import type { Images } from './images/images.js';
+import { allocatableOf } from './node/node-status.js';
+import type { NodeWatch } from './node/node-watch.js';
+import { AccountTokens } from './pods/account-tokens.js';
+import type { HostFacts, PodReports, PodSource } from './pods/pod-host.js';
+import { PodWorkers } from './pods/pod-workers.js';
+import { ContainerHandlers } from './probes/handlers.js';
+
+/** The workers of a host's Pods. `onForgotten` is called when nothing of a Pod is left. */
+export function createAgentWorkers(
+  host: AgentHost,
+  parts: { images: Images; node: NodeWatch; reports: PodReports },
+  onForgotten: () => void,
+): PodWorkers {
+  const { images, node, reports } = parts;
+  const { driver, clock, cache } = host;
+  const asRun = (held: HeldPod | undefined) => held && runs(held);
+  const change = async (uid: string, next: (held: HeldPod) => HeldPod) => {
+    const held = cache.get(uid);
+    if (held) await cache.put(next(held));
+  };
+  const source: PodSource = {
+    get: (uid) => asRun(cache.get(uid)),
+    all: () => [...cache.all()].map(runs),
+    giveUp: (uid, end) => asRun(cache.giveUp(uid, end)),
+    ended: (uid) => change(uid, (held) => ({ ...held, ended: true })).catch(() => undefined),
+    cleared: async (uid) => {
+      // Not on disk, it is cleared once more by the next agent.
+      await change(uid, heldAfterClearing).catch(() => undefined);
+      return asRun(cache.get(uid));
+    },
+    forget: (uid) => {
+      cache.forget(uid);
+      onForgotten();
+    },
+  };
+  return new PodWorkers(source, {
+    driver,
+    images,
+    volumes: host.volumes,
+    findConfig: (reference) => host.config.find(reference) ?? rootAuthority(host, reference),
+    ...(host.api ? { tokens: new AccountTokens(host.api.askToken, clock), apiServer: host.api.server } : {}),
+    handlers: new ContainerHandlers(driver, clock),
+    files: host.files,
+    reports,
+    clock,
+    log: host.log.child({ component: 'pods' }),
+    facts: hostFacts(host, node),
+  });
+}
+
+/** The authority of the API, which each host knows: no object of that name has to be kept in every namespace. */
+function rootAuthority(
+  { api }: AgentHost,
+  { kind, namespace, name }: ConfigReference,
+): ConfigMap | undefined {
+  if (!api || kind !== 'ConfigMap' || name !== ROOT_CA_CONFIG_MAP) return undefined;
+  return { apiVersion: 'v1', kind, metadata: { name, namespace }, data: { 'ca.crt': api.ca() } };
+}
+
+/** Asked for several times a step, and worked out once for each reading of the host and the engine. */
+function hostFacts(host: AgentHost, node: NodeWatch): () => HostFacts {
+  let of: readonly unknown[] = [];
+  let facts: HostFacts | undefined;
+  return () => {
+    const now = [node.host, node.engine, node.engineUpSince, node.pressures];
+    if (facts && now.every((each, index) => each === of[index])) return facts;
+    of = now;
+    facts = {
+      nodeName: host.settings.nodeName,
+      ...(node.host.address ? { hostIP: node.host.address } : {}),
+      allocatable: allocatableOf(node.host),
+      engine: host.engine,
+      bootMark: node.host.bootMark,
+      resolver: node.host.resolver,
+      engineUpSince: node.engineUpSince,
+      pressures: node.pressures,
+      isolation: hostIsolation(node.host, node.engine, host.isolation),
+    };
+    return facts;
+  };
+}

@@ -1,0 +1,34 @@
+/** What an agent says of its host's own Node. */
+import { toTimestamp } from '../shared/kube/meta.js';
+import type { ReportedEvent } from '../shared/link/messages.js';
+import type { Clock } from '../shared/process/clock.js';
+import type { PodReports } from './pods/pod-host.js';
+import type { LastEnd } from './run-marker.js';
+
+/** Says something of the host's own Node. */
+export type SayOfNode = (type: ReportedEvent['type'], reason: string, message: string) => void;
+
+/** Events about the Node `name`, by the host's steady clock. */
+export function nodeEvents(reports: Pick<PodReports, 'putEvent'>, name: string, clock: Clock): SayOfNode {
+  return (type, reason, message) => {
+    const time = toTimestamp(clock.now());
+    const involvedObject = { kind: 'Node', name, uid: name };
+    reports.putEvent({
+      involvedObject,
+      type,
+      reason,
+      message,
+      count: 1,
+      firstTimestamp: time,
+      lastTimestamp: time,
+    });
+  };
+}
+
+/** As a kubelet says of itself when it starts, and what became of the agent before. */
+export function announce(about: SayOfNode, lastEnd: LastEnd = 'stopped'): void {
+  if (lastEnd === 'crashed') {
+    about('Warning', 'AgentCrashed', 'The agent crashed or was killed, and was started again; pods ran on.');
+  }
+  about('Normal', 'Starting', 'Starting kubelet.');
+}
