@@ -98,10 +98,7 @@ export function createAgent(host: AgentHost): Agent {
       instanceID: host.chance.uuid(),
       agentVersion: VERSION,
     },
-    agent: createAgentSide({
-      ...{ ...host, workers, held, node, turns },
-      warn,
-    }),
+    agent: createAgentSide({ ...host, workers, held, node, turns, warn }),
     ...(host.certificates ? { certificates: host.certificates } : {}),
     ...(host.cost ? { cost: host.cost } : {}),
     ...(host.load ? { load: host.load } : {}),
