@@ -1,8 +1,11 @@
 /** Hosts by their one reason code; a code's hosts are asked for when it is opened. */
 import { useState } from 'react';
 import { Link } from 'wouter';
+import type { Rollout } from '../../shared/kube/rollout.js';
 import { useAnswer } from '../api/use-answer.js';
 import controls from '../layout/controls.module.css';
+import { Offers } from './offers.js';
+import { hostOffersOf, rolloutPath } from './steering.js';
 
 interface RolloutHosts {
   hosts: readonly { node: string; sentence: string }[];
@@ -11,33 +14,46 @@ interface RolloutHosts {
 /** Asked for at once: what a person looks for first. */
 const OPEN_AT_FIRST: ReadonlySet<string> = new Set(['Failed']);
 
-export function HostsByCode({ path, codes }: { path: string; codes: Readonly<Record<string, number>> }) {
+interface HostsByCodeProps {
+  rollout: Rollout;
+  codes: Readonly<Record<string, number>>;
+}
+
+export function HostsByCode({ rollout, codes }: HostsByCodeProps) {
   const present = Object.entries(codes).filter(([, count]) => count > 0);
   if (present.length === 0) return null;
   return (
     <section className={controls.card} aria-label="Hosts by reason">
       <h2>Hosts</h2>
       {present.map(([code, count]) => (
-        <Code key={code} path={path} code={code} count={count} />
+        <Code key={code} rollout={rollout} code={code} count={count} />
       ))}
     </section>
   );
 }
 
-function Code({ path, code, count }: { path: string; code: string; count: number }) {
+interface CodeProps {
+  rollout: Rollout;
+  code: string;
+  count: number;
+}
+
+function Code({ rollout, code, count }: CodeProps) {
   const [isOpen, setOpen] = useState(OPEN_AT_FIRST.has(code));
   return (
     <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
         <strong>{count}</strong> {code}
       </summary>
-      {isOpen && <Hosts path={`${path}/hosts?code=${code}&limit=100`} count={count} />}
+      {isOpen && <Hosts rollout={rollout} code={code} count={count} />}
     </details>
   );
 }
 
 /** `count`: another one may be other hosts. */
-function Hosts({ path, count }: { path: string; count: number }) {
+function Hosts({ rollout, code, count }: CodeProps) {
+  const { namespace = '', name } = rollout.metadata;
+  const path = `${rolloutPath(namespace, name)}/hosts?code=${code}&limit=100`;
   const { answer, problem } = useAnswer<RolloutHosts>(path, String(count));
   if (problem) return <p role="alert">{problem}</p>;
   if (!answer) return <p role="status">Loading…</p>;
@@ -46,6 +62,7 @@ function Hosts({ path, count }: { path: string; count: number }) {
       {answer.hosts.map(({ node, sentence }) => (
         <li key={node}>
           <Link href={`/hosts/${node}`}>{node}</Link> {sentence}
+          <Offers rollout={rollout} offers={hostOffersOf(code, node)} />
         </li>
       ))}
     </ul>

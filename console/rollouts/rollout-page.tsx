@@ -1,12 +1,9 @@
 /** One rollout: where each wave stands, what fails and why, and what a person can do about it now. */
-import { useState } from 'react';
 import { Link, useParams } from 'wouter';
 import { PAST_ROLLOUT_LABEL, type Rollout, type RolloutStatus } from '../../shared/kube/rollout.js';
 import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
 import { useLiveList } from '../api/live-list.js';
-import { useMay } from '../api/rights.js';
 import { Command } from '../layout/command.js';
-import { ConfirmDialog } from '../layout/confirm-dialog.js';
 import controls from '../layout/controls.module.css';
 import { Shell } from '../layout/shell.js';
 import table from '../layout/table.module.css';
@@ -14,9 +11,10 @@ import { TimeText } from '../layout/time-text.js';
 import { FailedHosts } from './failed-hosts.js';
 import { HostsByCode } from './hosts-by-code.js';
 import { NextWindows } from './next-windows.js';
+import { Offers } from './offers.js';
 import { PastRollouts } from './past-rollouts.js';
 import { Soak } from './soak.js';
-import { type Offer, offersOf, policiesPath, rolloutPath, steer, steerCommand } from './steering.js';
+import { offersOf, policiesPath } from './steering.js';
 import { WaveBar } from './wave-bar.js';
 
 export function RolloutPage() {
@@ -69,7 +67,7 @@ function Standing({ rollout, status }: { rollout: Rollout; status: RolloutStatus
             </>
           )}
         </p>
-        {!past && <Actions rollout={rollout} offers={offersOf(status)} />}
+        {!past && <Offers rollout={rollout} offers={offersOf(status)} />}
         <p>
           <Link href={`/daemonsets/${namespace}/${past ?? name}`}>Its DaemonSet</Link>, with its revisions:
           any of them can be rolled back to.
@@ -97,7 +95,7 @@ function Standing({ rollout, status }: { rollout: Rollout; status: RolloutStatus
         {!past && status.phase === 'Soaking' && <Soak status={status} policy={policy} />}
       </section>
       <FailedHosts namespace={namespace} daemonSet={past ?? name} failures={status.failures ?? []} />
-      {!past && <HostsByCode path={rolloutPath(namespace, name)} codes={status.codes ?? {}} />}
+      {!past && <HostsByCode rollout={rollout} codes={status.codes ?? {}} />}
       {!past && !status.completionTime && (
         <NextWindows
           namespace={namespace}
@@ -109,42 +107,6 @@ function Standing({ rollout, status }: { rollout: Rollout; status: RolloutStatus
       {!past && <PastRollouts namespace={namespace} name={name} />}
       <Command text={`kubectl -n ${namespace} describe rollout ${name}`} />
     </>
-  );
-}
-
-/** In the rollout's namespace. */
-const STEER = { verb: 'patch', group: 'fleet.everynode.dev', resource: 'rollouts' } as const;
-
-function Actions({ rollout, offers }: { rollout: Rollout; offers: readonly Offer[] }) {
-  const [asked, setAsked] = useState<Offer>();
-  const { namespace = '' } = rollout.metadata;
-  const maySteer = useMay({ ...STEER, namespace });
-  if (!maySteer) return null;
-  return (
-    <div className={controls.row}>
-      {offers.map((offer) => (
-        <button key={offer.verb} type="button" className={controls.button} onClick={() => setAsked(offer)}>
-          {offer.label}
-        </button>
-      ))}
-      {asked && (
-        <ConfirmDialog
-          question={{
-            title: `${asked.label}?`,
-            text: (
-              <>
-                <p>{asked.consequence}</p>
-                <Command text={steerCommand(rollout, asked)} />
-              </>
-            ),
-            act: asked.label,
-            reason: asked.needsReason ? 'needed' : 'welcome',
-            perform: (reason) => steer(rollout, asked, reason),
-          }}
-          onClose={() => setAsked(undefined)}
-        />
-      )}
-    </div>
   );
 }
 

@@ -1,6 +1,7 @@
 /** What a person may tell a rollout, and how it is told: an annotation, as kubectl would. */
 import type { Rollout, RolloutPhase, RolloutStatus } from '../../shared/kube/rollout.js';
 import {
+  EVERYONE,
   NEEDS_REASON,
   REASON_ANNOTATION,
   type SteeringVerb,
@@ -40,9 +41,25 @@ export function offersOf(status: RolloutStatus): Offer[] {
   const isHeld = steering?.paused === true || steering?.frozen === true;
   const left = status.nodes - status.updated - status.failed - status.skipped;
   const have = status.updated + status.failed;
+  const busy = status.codes?.HeldLocally ?? 0;
   const offers: (Offer | false)[] = [
     phase === 'AwaitingApproval' && approval(status),
     (phase === 'Soaking' || phase === 'AwaitingHosts') && promotion(status),
+    (status.outsideWindow ?? 0) > 0 &&
+      !isHeld &&
+      offer(
+        'override-windows',
+        EVERYONE,
+        'Override windows',
+        `No window or freeze period holds ${hosts(status.outsideWindow)} back any longer, nor anybody else, until the next template.`,
+      ),
+    busy > 0 &&
+      offer(
+        'force-hold',
+        EVERYONE,
+        'Force busy hosts',
+        `${hosts(busy, "that says 'not now' has its turn", "that say 'not now' have their turn")} all the same.`,
+      ),
     isHeld && offer('resume', 'true', 'Resume', `${hosts(left)} may be replaced again, wave by wave.`),
     !isHeld &&
       !OVER.has(phase) &&
@@ -76,6 +93,41 @@ export function offersOf(status: RolloutStatus): Offer[] {
         'Try again',
         `The revision that failed begins anew with the first wave, up to ${hosts(status.nodes)}.`,
       ),
+  ];
+  return offers.filter((each) => each !== false);
+}
+
+/** Codes of hosts that have not begun their turn, and may have no use of it. */
+const AWAITS_ITS_TURN: ReadonlySet<string> = new Set([
+  'Budget',
+  'WaitingForWave',
+  'WaitingForApproval',
+  'NotHeardYet',
+  'OutsideWindow',
+  'HeldLocally',
+  'ImageNotPulled',
+  'NoTrustedTime',
+  'NoRoom',
+  'RolloutPaused',
+  'Frozen',
+  'DeferredOffline',
+]);
+
+/** What is offered for one host, by its reason code. Pure. */
+export function hostOffersOf(code: string, node: string): Offer[] {
+  const offers: (Offer | false)[] = [
+    code === 'OutsideWindow' &&
+      offer(
+        'override-windows',
+        node,
+        `Override windows of ${node}`,
+        `No window or freeze period holds ${node} back until the next template.`,
+      ),
+    code === 'HeldLocally' &&
+      offer('force-hold', node, `Force ${node}`, `${node} has its turn although it says 'not now'.`),
+    AWAITS_ITS_TURN.has(code) &&
+      offer('skip', node, `Skip ${node}`, `${node} keeps what it has, for this revision.`),
+    code === 'Skipped' && offer('unskip', node, `Take ${node} in again`, `${node} has its turn like others.`),
   ];
   return offers.filter((each) => each !== false);
 }

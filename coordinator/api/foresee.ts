@@ -3,6 +3,7 @@ import type { ChangeCalendar } from '../../shared/kube/change-calendar.js';
 import type { HostEffect, HostEffectRequest } from '../../shared/kube/host-effect.js';
 import type { ObjectRef } from '../../shared/kube/meta.js';
 import type { DaemonSetPlan, Plan, PlanRequest } from '../../shared/kube/plan.js';
+import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 
 export interface Foresee {
@@ -10,6 +11,8 @@ export interface Foresee {
   planManifests(request: PlanRequest): Promise<Plan>;
   /** Of a DaemonSet as a dry run has made it; `before`: as it is stored. */
   planDaemonSet(after: DaemonSet, before: DaemonSet | undefined): Promise<DaemonSetPlan>;
+  /** What whoever wrote a RolloutPolicy is to know, a line each. `after` is absent where it was taken away. */
+  remarksOn(before: RolloutPolicy | undefined, after: RolloutPolicy | undefined): Promise<string[]>;
 }
 
 export interface ForeseeHosts {

@@ -1,15 +1,7 @@
-/**
- * `POST /apis/fleet.everynode.dev/v1/plan` with manifests: what would happen if they were applied. Nothing is stored.
- * A dry run of a DaemonSet is answered with the same in short, as warnings.
- */
+/** `POST /apis/fleet.everynode.dev/v1/plan` with manifests: what would happen if they were applied. Nothing is stored. */
 import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
-import type { KubeObject } from '../../shared/kube/meta.js';
-import { CHANGING_ACTIONS, type PlanRequest } from '../../shared/kube/plan.js';
-import { ApiError, badRequest } from '../../shared/kube/status.js';
-import type { DaemonSet } from '../../shared/kube/workload.js';
-import { daemonSetKind } from '../kinds/index.js';
-import type { Kind } from '../kinds/kind.js';
-import type { ObjectRecord } from '../registry/registry.js';
+import type { PlanRequest } from '../../shared/kube/plan.js';
+import { badRequest } from '../../shared/kube/status.js';
 import { type Answer, ok } from './answer.js';
 import type { ApiParts, ApiRequest } from './api-request.js';
 import type { ResourceRequest } from './request-info.js';
@@ -47,39 +39,4 @@ export async function answerPlan({ foresee }: ApiParts, request: ApiRequest): Pr
       ...(mode ? { mode } : {}),
     }),
   );
-}
-
-/** Before the write: the DaemonSet as it is stored, if this request is a dry run of one. */
-export async function beforeDryRun(
-  { registry }: ApiParts,
-  kind: Kind,
-  { info }: ApiRequest,
-): Promise<DaemonSet | undefined> {
-  if (kind.resource !== daemonSetKind.resource || info.name === undefined) return undefined;
-  const { name, namespace } = info;
-  try {
-    const record = await registry.get(daemonSetKind, { name, ...(namespace ? { namespace } : {}) });
-    return record.object();
-  } catch (error) {
-    if (error instanceof ApiError && error.reason === 'NotFound') return undefined;
-    throw error;
-  }
-}
-
-/**
- * Warns of what a dry run's DaemonSet would do: a line in short, one for each thing that would keep it from its end. Who prefers
- * a minimal answer (RFC 7240) is not warned: an editor that asks at every pause of typing.
- */
-export async function warnOfPlan(
-  { foresee }: ApiParts,
-  kind: Kind,
-  record: ObjectRecord<KubeObject>,
-  before: DaemonSet | undefined,
-  { warn, headers }: Pick<ApiRequest, 'warn' | 'headers'>,
-): Promise<void> {
-  if (kind.resource !== daemonSetKind.resource || headers.prefer === 'return=minimal') return;
-  const plan = await foresee.planDaemonSet(record.object() as DaemonSet, before);
-  if (!CHANGING_ACTIONS.some((action) => plan.counts[action] > 0)) return;
-  warn(`plan: ${plan.sentence}`);
-  for (const text of plan.suppositions.slice(1)) warn(`plan: supposed that ${text}`);
 }

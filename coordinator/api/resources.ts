@@ -11,7 +11,6 @@ import { withMeters } from './host-meters.js';
 import { objectsToRead } from './list-size.js';
 import { negotiateAnswer, parseMediaType } from './media-type.js';
 import { listAnswer, recordAnswer, type View } from './object-answer.js';
-import { beforeDryRun, warnOfPlan } from './plan.js';
 import {
   checkPatchOptions,
   deleteOptions,
@@ -25,6 +24,7 @@ import { methodNotAllowed } from './status-response.js';
 import { objectInRow } from './table.js';
 import { checkInitialEvents, streamWatch } from './watch-stream.js';
 import { readWrite } from './write-body.js';
+import { writeWarnings } from './write-warnings.js';
 
 const PATCH_TYPES: Readonly<Record<string, Patch['type']>> = {
   'application/json-patch+json': 'json',
@@ -108,8 +108,9 @@ async function watchObjects(parts: ApiParts, kind: Kind, request: ApiRequest): P
 async function createObject(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
   const view = viewOf(request, parts);
   const { body, options } = readWrite(parts, request);
+  const warnOfWrite = await writeWarnings(parts, kind, request, options);
   const record = await parts.registry.create(kind, request.info.namespace, body, options);
-  if (options.dryRun) await warnOfPlan(parts, kind, record, undefined, request);
+  await warnOfWrite(record);
   request.created(record.object().metadata.name);
   return recordAnswer(kind, record, view, 201);
 }
@@ -117,9 +118,9 @@ async function createObject(parts: ApiParts, kind: Kind, request: ApiRequest): P
 async function updateObject(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
   const view = viewOf(request, parts);
   const { body, options } = readWrite(parts, request);
-  const before = options.dryRun ? await beforeDryRun(parts, kind, request) : undefined;
+  const warnOfWrite = await writeWarnings(parts, kind, request, options);
   const record = await parts.registry.update(kind, refOf(request), body, options);
-  if (options.dryRun) await warnOfPlan(parts, kind, record, before, request);
+  await warnOfWrite(record);
   return recordAnswer(kind, record, view);
 }
 
@@ -136,9 +137,9 @@ async function patchObject(parts: ApiParts, kind: Kind, request: ApiRequest): Pr
   const type = patchTypeOf(request);
   const { body, options } = readWrite(parts, request, type);
   const patch = { type, body, force: isSwitchedOn(request.info.query, 'force') };
-  const before = options.dryRun ? await beforeDryRun(parts, kind, request) : undefined;
+  const warnOfWrite = await writeWarnings(parts, kind, request, options);
   const { record, created } = await parts.registry.patch(kind, refOf(request), patch, options);
-  if (options.dryRun) await warnOfPlan(parts, kind, record, before, request);
+  await warnOfWrite(record);
   return recordAnswer(kind, record, view, created ? 201 : 200);
 }
 
@@ -155,7 +156,10 @@ function deletionAnswer(kind: Kind, result: DeleteResult<KubeObject>): Answer {
 
 async function deleteObject(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
   const options = deleteOptions(request.info.query, decodeBody(request.body, request.headers.contentType));
-  return deletionAnswer(kind, await parts.registry.delete(kind, refOf(request), options));
+  const warnOfWrite = await writeWarnings(parts, kind, request, options);
+  const result = await parts.registry.delete(kind, refOf(request), options);
+  if ('deleted' in result) await warnOfWrite();
+  return deletionAnswer(kind, result);
 }
 
 async function deleteObjects(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {

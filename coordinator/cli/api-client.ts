@@ -11,7 +11,8 @@ export interface ApiClient {
   /** PEM of the certificate authority. */
   readonly certificateAuthority: string;
   /**
-   * One request with a JSON body, of a PATCH a merge patch, and a JSON answer.
+   * One request with a JSON body, of a PATCH a merge patch, and a JSON answer. What the API warns of goes to standard error, as
+   * kubectl has it.
    * Throws `ApiError` when the API refuses, and the socket's error when it cannot be reached.
    */
   request<T>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<T>;
@@ -80,6 +81,14 @@ interface CallOptions {
   headers: Record<string, string>;
 }
 
+/** The texts of `Warning:` headers (RFC 7234 5.5), of which Node gives each byte as a character. */
+export function warningTexts(headers: readonly string[] = []): string[] {
+  return headers.flatMap((header) => {
+    const quoted = /^299 \S+ "((?:\\.|[^"\\])*)"/.exec(header)?.[1];
+    return quoted === undefined ? [] : [Buffer.from(quoted.replace(/\\(.)/g, '$1'), 'latin1').toString()];
+  });
+}
+
 function send<T>(url: URL, { headers, ...options }: CallOptions, body: unknown): Promise<T> {
   const text = body === undefined ? undefined : JSON.stringify(body);
   // Node tells no length of a DELETE's body by itself: what follows its head would be taken for another request.
@@ -89,6 +98,9 @@ function send<T>(url: URL, { headers, ...options }: CallOptions, body: unknown):
       const chunks: Buffer[] = [];
       incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
       incoming.on('error', reject);
+      for (const text of warningTexts(incoming.headersDistinct.warning)) {
+        process.stderr.write(`Warning: ${text}\n`);
+      }
       incoming.on('end', () => {
         const answer = JSON.parse(Buffer.concat(chunks).toString() || '{}') as T & Status;
         if ((incoming.statusCode ?? 500) < 300) resolve(answer);

@@ -9,9 +9,11 @@ export function isDone(status: RolloutStatus, hash: string): boolean {
   return status.revision === hash && status.completionTime !== undefined && status.failure === undefined;
 }
 
-/** What is stable while `hash` is on its way. */
+/** What is stable while `hash` is on its way: another revision, or none. */
 export function stableIn(status: RolloutStatus, hash: string): string | undefined {
-  return status.revision === hash || !status.completionTime ? status.stableRevision : status.revision;
+  const isPresent = status.revision === hash || !status.completionTime;
+  const stable = isPresent ? status.stableRevision : status.revision;
+  return stable === hash ? undefined : stable;
 }
 
 /** Hash of the newest revision but this one. */

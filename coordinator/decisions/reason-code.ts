@@ -178,7 +178,7 @@ const HOLDS: Readonly<Record<HoldCode, (stance: RolloutStance) => string>> = {
     `its wave ${wave} is open, and as many hosts as may be without their Pod at once go first`,
   WaitingForWave: ({ wave, message }) => `its wave ${wave} is not open yet: ${message}`,
   WaitingForApproval: ({ wave }) => `its wave ${wave} opens when somebody approves it`,
-  OutsideWindow: ({ message }) => `its maintenance window is not open: ${message}`,
+  OutsideWindow: ({ message }) => `no Pod is replaced there now: ${message}`,
   NotHeardYet: () => "the host has not been heard since the coordinator's start",
   HeldLocally: () => "the host says 'not now'",
   ImageNotPulled: () => 'the host has not fetched the next image yet',

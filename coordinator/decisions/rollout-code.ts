@@ -96,7 +96,7 @@ export function rolloutCode(place: HostPlace | undefined, stand: RolloutStand): 
   if (lane === 'skipped') return 'Skipped';
   if (awaitsTurn(lane) || remark === 'Withdrawn') return holdCode(place, stand);
   if (lane === 'turned' && remark && remark !== 'Restored') return remark;
-  if (stand.isBarred && stand.isReverting) return 'RollingBack';
+  if (stand.isBarred && (stand.isReverting || stand.phase === 'RolledBack')) return 'RollingBack';
   if (lane === 'failed') return 'Failed';
   if (!DONE.has(lane)) return 'Updating';
   return stand.phase === 'Soaking' && place.wave === stand.wave ? 'Soaking' : 'Updated';

@@ -27,8 +27,10 @@ export interface RolloutMemory {
   aborted?: boolean;
   /** Pods that were made earlier are no failures of this attempt. */
   retriedAt?: number;
-  /** The last revision that was completed. */
+  /** The last revision that was completed, of those before this one. */
   stable?: string;
+  /** This one was completed by an earlier rollout, and none has been since: those of the next have it to go back to. */
+  wasStable?: boolean;
   steering?: SteeringStatus;
 }
 
@@ -83,8 +85,8 @@ export function rememberNow(input: RolloutInput): RolloutMemory {
 /** A DaemonSet's first revision has nothing to replace, and one that is everywhere nothing left. */
 function memoryOfRevision({ memory, previous, revision, waves, now }: RolloutInput): RolloutMemory {
   if (memory?.revision === revision) return memory;
-  const stable = memory ? (memory.completedAt === undefined ? memory.stable : memory.revision) : previous;
-  const kept = stable === undefined || stable === revision ? {} : { stable };
+  const stable = memory ? stableAfter(memory) : previous;
+  const kept = stable === undefined ? {} : stable === revision ? { wasStable: true } : { stable };
   const steering = memory?.steering ? { steering: forNextRevision(memory.steering) } : {};
   const fresh = { revision, wave: -1, startedAt: now, ...kept, ...steering };
   const isFirst = memory === undefined && previous === undefined;
@@ -92,6 +94,11 @@ function memoryOfRevision({ memory, previous, revision, waves, now }: RolloutInp
   const isEverywhere = sum(waves, 'old') === 0 && waves.every((wave) => outstanding(wave) === 0);
   const isDone = isFirst || isEverywhere;
   return isDone ? { ...fresh, wave: waves.length - 1, completedAt: now, caughtUp: true } : fresh;
+}
+
+/** What is stable when another revision comes. */
+function stableAfter({ completedAt, wasStable, revision, stable }: RolloutMemory): string | undefined {
+  return completedAt !== undefined || wasStable ? revision : stable;
 }
 
 function asked(memory: RolloutMemory, request: SteeringRequest, now: number): RolloutMemory {
@@ -105,7 +112,7 @@ function asked(memory: RolloutMemory, request: SteeringRequest, now: number): Ro
 
 /** Also what was completed, or has failed already, can be taken back. */
 function aborted(memory: RolloutMemory): RolloutMemory {
-  const { soakingSince: _soak, completedAt: _completed, caughtUp: _caughtUp, ...rest } = memory;
+  const { soakingSince: _soak, completedAt: _completed, caughtUp: _caughtUp, wasStable: _, ...rest } = memory;
   const failure = `aborted${lastWord(memory.steering ?? NO_STEERING, 'abort')}`;
   return { ...rest, failure, aborted: true };
 }

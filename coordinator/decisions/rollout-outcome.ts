@@ -16,8 +16,8 @@ export interface Outcome {
 
 /** Whether nothing more happens by itself. Hosts that go back are not there yet. */
 export function isOver({ phase, codes }: RolloutStatus): boolean {
-  if (phase === 'Completed' || phase === 'RolledBack' || phase === 'Superseded') return true;
-  return phase === 'Failed' && !codes?.RollingBack;
+  if (phase === 'Completed' || phase === 'Superseded') return true;
+  return (phase === 'Failed' || phase === 'RolledBack') && !codes?.RollingBack;
 }
 
 /** The failures that `before`, the status as it is stored, tells of this very attempt. */

@@ -28,9 +28,14 @@ export function memoryOf(rollout: Rollout | undefined, spec: RolloutPolicySpec):
     ...(status.failure === undefined ? {} : { failure: status.failure }),
     ...(status.aborted ? { aborted: true } : {}),
     ...(retriedAt === undefined ? {} : { retriedAt }),
-    ...(status.stableRevision === undefined ? {} : { stable: status.stableRevision }),
+    ...stableOf(status),
     ...(status.steering === undefined ? {} : { steering: status.steering }),
   };
+}
+
+function stableOf({ revision, stableRevision }: RolloutStatus): Pick<RolloutMemory, 'stable' | 'wasStable'> {
+  if (stableRevision === undefined) return {};
+  return stableRevision === revision ? { wasStable: true } : { stable: stableRevision };
 }
 
 /** What is stored of a verdict. `nextWindowAt`: when the first host outside its window may go on, ms since the epoch. */
@@ -46,6 +51,7 @@ export function statusOf(
     // Before its wave is open a host waits for that.
     index <= memory.wave ? wave : { ...wave, outsideWindow: 0 },
   );
+  const stable = memory.wasStable ? memory.revision : memory.stable;
   const names = waveNames(spec.waves ?? []);
   const sum = (key: keyof WaveCounts) => counts.reduce((total, wave) => total + wave[key], 0);
   return {
@@ -74,7 +80,7 @@ export function statusOf(
     ...(memory.failure === undefined ? {} : { failure: memory.failure }),
     ...(memory.aborted ? { aborted: true } : {}),
     ...(memory.retriedAt === undefined ? {} : { retryTime: toTimestamp(memory.retriedAt) }),
-    ...(memory.stable === undefined ? {} : { stableRevision: memory.stable }),
+    ...(stable === undefined ? {} : { stableRevision: stable }),
     ...(memory.steering === undefined ? {} : { steering: memory.steering }),
   };
 }

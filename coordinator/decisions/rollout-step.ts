@@ -1,4 +1,5 @@
 /** How far a rollout by waves may go: which wave is open, and why no more. Pure; the controller performs it. */
+import { toTimestamp } from '../../shared/kube/meta.js';
 import type { RolloutPhase } from '../../shared/kube/rollout.js';
 import { overspent } from './failure-budget.js';
 import {
@@ -52,14 +53,18 @@ function completed(memory: RolloutMemory, { spec, waves }: RolloutInput): Rollou
   const outside = sum(waves, 'outsideWindow');
   const left = waves.reduce((total, counts) => total + outstanding(counts), 0);
   const caughtUp = memory.caughtUp === true || (deferred === 0 && left === 0);
+  const aside = [...counted(sum(waves, 'failed'), 'failed'), ...counted(sum(waves, 'skipped'), 'skipped')];
   const parts = [
+    ...aside,
     ...(deferred > 0 ? [`${deferred} follow when they are back`] : []),
     ...(outside > 0 ? [`${outside} follow in their window`] : []),
     ...(left > outside ? [`${left - outside} follow now`] : []),
   ];
   // A DaemonSet's first revision has nothing to replace, however many wait for their first Pod.
   const done =
-    left > outside ? `${sum(waves, 'updated')} nodes are updated` : 'all reachable nodes are updated';
+    left > outside || aside.length > 0
+      ? `${sum(waves, 'updated')} nodes are updated`
+      : 'all reachable nodes are updated';
   const message = parts.length > 0 ? [done, ...parts].join(', ') : 'all nodes are updated';
   return {
     memory: { ...memory, wave, ...(caughtUp ? { caughtUp } : {}) },
@@ -149,7 +154,7 @@ function holdOf(open: RolloutMemory, name: string, { spec, waves, now }: Rollout
   const memory = { ...open, soakingSince };
   const soakedAt = soakingSince + (spec.waves?.[wave]?.soakSeconds ?? 0) * 1000;
   if (now >= soakedAt) return { memory };
-  const message = `wave ${name} is updated and watched`;
+  const message = `wave ${name} is updated and watched until ${toTimestamp(soakedAt)}`;
   return { memory, verdict: { memory, openUpTo: wave, phase: 'Soaking', message, lookAgainAt: soakedAt } };
 }
 

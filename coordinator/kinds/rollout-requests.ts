@@ -1,7 +1,7 @@
 /** Steering annotations on a Rollout become requests in its spec, which carry the name of whoever wrote them. */
 import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
-import type { Rollout } from '../../shared/kube/rollout.js';
+import { PAST_ROLLOUT_LABEL, type Rollout } from '../../shared/kube/rollout.js';
 import {
   EVERYONE,
   NEEDS_REASON,
@@ -116,15 +116,24 @@ function unknownWords({ metadata }: Rollout, current: Rollout): FieldError[] {
     );
 }
 
+/** Nobody looks at it any more. */
+function refusalOfPast({ metadata }: Rollout): FieldError[] {
+  const daemonSet = metadata.labels?.[PAST_ROLLOUT_LABEL];
+  if (daemonSet === undefined) return [];
+  return [forbidden('metadata.annotations', `this rollout is over: steer rollout ${daemonSet}`)];
+}
+
 /** Mistakes of the requests that this write made; [] = fine. */
 export function validateNewRequests(next: Rollout, current: Rollout): FieldError[] {
   const last = current.spec?.requests?.at(-1)?.id ?? 0;
   const requests = next.spec?.requests ?? [];
   const waves = (current.status?.waves ?? []).map(({ name }) => name);
   const tooMany = `${MAX_WAITING} requests wait for the controller`;
+  const made = requests.filter(({ id }) => id > last);
   return [
     ...unknownWords(next, current),
-    ...requests.filter(({ id }) => id > last).flatMap((request) => validateRequest(request, waves)),
+    ...(made.length > 0 ? refusalOfPast(current) : []),
+    ...made.flatMap((request) => validateRequest(request, waves)),
     ...(requests.length > MAX_WAITING ? [forbidden('metadata.annotations', tooMany)] : []),
   ];
 }

@@ -2,6 +2,7 @@
  * When the Pods of a node may be replaced: the windows and freeze periods of a policy, on the node's own clocks. Nodes of
  * one zone share one answer. Pure; times are ms since the epoch.
  */
+import { toTimestamp } from '../kube/meta.js';
 import type { FreezePeriod, MaintenanceWindow, RolloutPolicySpec } from '../kube/rollout-policy.js';
 import { compileLabelSelector, type Labels } from '../kube/selectors.js';
 import { type CronPattern, parseCron } from './cron.js';
@@ -142,26 +143,28 @@ function hoursOf(
     return opened !== undefined && opened + durationMs > now ? [opened + durationMs] : [];
   });
   const isOpen = !hasWindows || ends.length > 0;
+  const openings = isOpen ? [] : windows.flatMap(({ pattern, zone }) => nextMatch(pattern, zone, now) ?? []);
+  changes.push(...openings);
   if (ends.length > 0) changes.push(Math.max(...ends));
-  else changes.push(...windows.flatMap(({ pattern, zone }) => nextMatch(pattern, zone, now) ?? []));
   const until = changes.length > 0 ? Math.min(...changes) : undefined;
   return {
     replace: isOpen && frozen.length === 0,
     create: !frozen.some(({ everything }) => everything),
     ...(until === undefined ? {} : { until }),
-    why: whyNot(frozen, isOpen, windows.length),
+    why: whyNot(frozen, isOpen, openings),
     ...(frozen.length > 0 ? { frozen: true } : {}),
   };
 }
 
-function whyNot(frozen: readonly OwnFreeze[], isOpen: boolean, windows: number): string {
+function whyNot(frozen: readonly OwnFreeze[], isOpen: boolean, openings: readonly number[]): string {
   const [freeze] = frozen;
   if (freeze) {
     const reason = freeze.reason ? ` (${freeze.reason})` : '';
-    return `a freeze period lasts until ${new Date(freeze.to).toISOString()}${reason}`;
+    return `a freeze period lasts until ${toTimestamp(freeze.to)}${reason}`;
   }
   if (isOpen) return '';
-  return windows === 0 ? 'no maintenance window concerns it' : 'its maintenance window is closed';
+  if (openings.length === 0) return 'no maintenance window is ever open for it';
+  return `its maintenance window opens at ${toTimestamp(Math.min(...openings))}`;
 }
 
 /** When a Pod may next be replaced, `now` included; undefined: not within what can be seen. */

@@ -99,7 +99,7 @@ export interface RolloutStatus extends RolloutCounts {
   failure?: string;
   /** A person ended it: the hosts that have the revision go back. */
   aborted?: boolean;
-  /** Hash of the last revision that was completed: that of hosts whose wave is not open. */
+  /** Hash of the last revision that was completed: that of hosts whose wave is not open. It may be the one on its way, again. */
   stableRevision?: string;
   steering?: SteeringStatus;
 }

@@ -173,6 +173,19 @@ describe('a RolloutPolicy', () => {
     assert.equal((await images())['till:6'], 3);
   });
 
+  test('a policy that would not do what it says is stored with a warning, and so is its end', async () => {
+    const typo = POLICY.replace('name: gentle', 'name: other').replace('team: edge', 'team: egde');
+    const stored = await kubectl.run(['apply', '-f', '-'], typo);
+    assert.equal(stored.stderr, 'Warning: spec.selector: selects no DaemonSet of this namespace, so far\n');
+    await kubectl.ok('apply -f -', daemonSet(7));
+    await stands('AwaitingWindow', 'canary');
+    const deleted = await kubectl.run(['delete', 'rop', 'gentle', '--dry-run=server']);
+    assert.match(
+      deleted.stderr,
+      /^Warning: DaemonSet till is in a rollout \(AwaitingWindow, wave canary, 0 of 50 nodes updated\): without a policy/,
+    );
+  });
+
   test('the Rollout goes with its DaemonSet', async () => {
     await kubectl.ok('delete ds till');
     await untilTrue(async () => assert.equal(await kubectl.ok('get rollouts'), ''));

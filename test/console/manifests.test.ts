@@ -292,6 +292,15 @@ function suite(): void {
     await reached('Completed');
     await fleet.api.ask('PATCH', `${DAEMON_SETS}/sign`, { spec: { template: release('sign:2') } }, MERGE);
     await reached('AwaitingApproval');
+    const hosts = page.getByRole('region', { name: 'Hosts by reason' });
+    const code = (name: string) => hosts.locator('summary', { hasText: name });
+    await code('WaitingForApproval').click();
+    const skip = hosts.getByRole('button', { name: /^Skip node-/ }).first();
+    const name = ((await skip.textContent()) ?? '').replace('Skip ', '');
+    await steer(`Skip ${name}`, /keeps what it has, for this revision/, 'AwaitingApproval');
+    await code('Skipped').click();
+    await steer(`Take ${name} in again`, /has its turn like others/, 'AwaitingApproval');
+    await code('Skipped').waitFor({ state: 'detached' });
     await steer('Freeze', new RegExp(`deleted on any of ${NODES} hosts`), 'Frozen');
     await steer('Resume', /2 hosts may be replaced again/, 'AwaitingApproval');
     await steer('Abort', /1 host that has the new revision goes back/, 'RolledBack');

@@ -88,6 +88,7 @@ const NO_CALENDARS = { calendarOf: unasked };
 
 /** Foresees that nothing changes. */
 const NO_PLANS: Foresee = {
+  remarksOn: async () => [],
   planManifests: async () => {
     const apiVersion = 'fleet.everynode.dev/v1';
     return { kind: 'Plan', apiVersion, verdict: 'NoChange', daemonSets: [], refused: [], notes: [] };

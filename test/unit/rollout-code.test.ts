@@ -64,6 +64,12 @@ const CASES: [rule: string, place: HostPlace | undefined, stand: RolloutStand, c
     stand({ ...BARRED, isReverting: true }),
     'RollingBack',
   ],
+  [
+    'its Pod of before is on its way',
+    place({ lane: 'underWay' }),
+    stand({ ...BARRED, phase: 'RolledBack' }),
+    'RollingBack',
+  ],
   ['has gone back', place({ remark: 'Restored' }), stand(BARRED), 'Reverted'],
   ['not heard since the start', place({ lane: 'awaitedAvailable' }), stand({}), 'NotHeardYet'],
   [

@@ -42,6 +42,19 @@ test('a word that is none is refused, not kept as if it were obeyed', () => {
   assert.deepEqual(validateNewRequests(next, next), [], 'one from before stays');
 });
 
+test('one that is over is not steered', () => {
+  const labels = { 'fleet.everynode.dev/past-rollout-of': 'web' };
+  const past = (annotations: Record<string, string>) => {
+    const { metadata, ...others } = rollout(annotations);
+    return { ...others, metadata: { ...metadata, name: 'web.r1', labels } };
+  };
+  const next = past({ abort: 'tills hang' });
+  takeRequests(next, past({}), CONTEXT);
+  const [mistake] = validateNewRequests(next, past({}));
+  assert.equal(mistake?.message, 'Forbidden: this rollout is over: steer rollout web');
+  assert.deepEqual(validateNewRequests(past({}), past({})), []);
+});
+
 test('nobody writes a request by hand', () => {
   const forged = { requests: [{ ...standing(1), user: 'the boss' }] };
   const next = rollout({}, forged);

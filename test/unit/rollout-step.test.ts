@@ -472,6 +472,12 @@ test('what was completed is stable; what was not leaves the stable one as it is'
   assert.equal(next({ completedAt: 1 }), 'q');
   assert.equal(next({ stable: 'p' }), 'p');
   assert.equal(next({ stable: 'r' }), undefined, 'it is the one that comes');
+  const again = step({ memory: memory({ revision: 'bad', stable: 'r' }) }).memory;
+  assert.deepEqual([again.stable, again.wasStable], [undefined, true]);
+  const bad = step({ memory: again, revision: 'worse' }).memory;
+  assert.deepEqual([bad.stable, bad.wasStable], ['r', undefined], 'though it was not completed once more');
+  const requests = [request(1, 'abort', { reason: 'x' })];
+  assert.equal(step({ memory: again, requests }).memory.wasStable, undefined, 'a person says that it is not');
   assert.equal(step({ previous: 'o' }).memory.stable, 'o');
 });
 
@@ -513,6 +519,15 @@ test('who asked and why stands in the record and in the message; what was taken 
   const retried = step({ memory: first.memory, requests: [...requests, request(8, 'retry')] });
   assert.equal(retried.phase, 'Progressing');
   assert.equal(retried.memory.steering?.handled, 8);
+});
+
+test('the message of the end names who has not been updated, and that of a soak its end', () => {
+  const messageOf = (...waves: WaveCounts[]) => step({ memory: memory({ wave: 2 }), waves }).message;
+  assert.equal(messageOf(DONE, DONE, DONE), 'all nodes are updated');
+  const aside = wave({ nodes: 4, updated: 2, failed: 1, skipped: 1 });
+  assert.equal(messageOf(DONE, DONE, aside), '6 nodes are updated, 1 failed, 1 skipped');
+  const soak = step({ memory: memory({ soakingSince: NOW }), waves: [DONE, OUTSTANDING, OUTSTANDING] });
+  assert.equal(soak.message, 'wave canary is updated and watched until 1970-01-01T00:17:40Z');
 });
 
 test('a soak that lies in the future, for the clock was set back, begins now', () => {

@@ -18,6 +18,7 @@ import { apiVersionOf, type Kind } from '../../kinds/kind.js';
 import { type Foreseen, foreseeApply, foreseeReplace } from '../../registry/foresee-apply.js';
 import type { Registry } from '../../registry/registry.js';
 import { planDaemonSet } from './plan-daemon-set.js';
+import { remarksOn } from './policy-remarks.js';
 import { type PlanInformers, PlannedWorld } from './world.js';
 
 export interface PlannerParts {
@@ -58,7 +59,11 @@ export class ManifestPlanner {
         refused.push({ ...namesOf(manifest), message: error.message });
       }
     }
-    const daemonSets = await this.#plans(applied);
+    const world = this.#worldOf(applied);
+    for (const policy of applied.policies) {
+      for (const remark of await this.#remarksIn(world, policy)) notes.add(remark);
+    }
+    const daemonSets = await this.#plans(applied, world);
     return {
       kind: 'Plan',
       apiVersion: `${FLEET_GROUP}/v1`,
@@ -72,6 +77,27 @@ export class ManifestPlanner {
     const { informers, clock } = this.#parts;
     const world = new PlannedWorld(informers, { daemonSets: [after], policies: [], nodes: [] });
     return planDaemonSet({ before, after, world, informers, clock });
+  }
+
+  /** What whoever wrote a policy is to know. `after` is absent where it was taken away. */
+  remarksOn(before: RolloutPolicy | undefined, after: RolloutPolicy | undefined): Promise<string[]> {
+    const policies = after ? [after] : [];
+    const gone = before && !after ? [before] : [];
+    const world = new PlannedWorld(this.#parts.informers, { daemonSets: [], policies, nodes: [], gone });
+    return this.#remarksIn(world, { before, after });
+  }
+
+  #remarksIn(world: PlannedWorld, policy: Partial<Foreseen<RolloutPolicy>>): Promise<string[]> {
+    const { informers, clock } = this.#parts;
+    return remarksOn({ ...policy, world, informers, clock });
+  }
+
+  #worldOf({ daemonSets, policies, nodes }: Applied): PlannedWorld {
+    return new PlannedWorld(this.#parts.informers, {
+      daemonSets: daemonSets.map(({ after }) => after),
+      policies: policies.map(({ after }) => after),
+      nodes: nodes.map(({ after }) => after),
+    });
   }
 
   async #apply(manifest: Manifest, way: Way, applied: Applied, notes: Set<string>): Promise<void> {
@@ -109,13 +135,8 @@ export class ManifestPlanner {
   }
 
   /** Of the DaemonSets that are applied, and of those that applied policies or nodes concern; by namespace and name. */
-  async #plans({ daemonSets, policies, nodes }: Applied): Promise<DaemonSetPlan[]> {
+  async #plans({ daemonSets, policies, nodes }: Applied, world: PlannedWorld): Promise<DaemonSetPlan[]> {
     const { informers, clock } = this.#parts;
-    const world = new PlannedWorld(informers, {
-      daemonSets: daemonSets.map(({ after }) => after),
-      policies: policies.map(({ after }) => after),
-      nodes: nodes.map(({ after }) => after),
-    });
     const subjects = new Map<string, Foreseen<DaemonSet>>();
     for (const stored of informers.daemonSets.list()) {
       if (stored.metadata.deletionTimestamp) continue;

@@ -1,4 +1,5 @@
 /** The informers as they would be after an apply: their objects, with some in the place of others. */
+import { type KubeObject, refText } from '../../../shared/kube/meta.js';
 import type { Node } from '../../../shared/kube/node.js';
 import type { DaemonSet } from '../../../shared/kube/workload.js';
 import { BY_NAMESPACE, type Informers } from '../../informers/informer.js';
@@ -18,15 +19,21 @@ export interface Changed {
   daemonSets: readonly DaemonSet[];
   policies: readonly RolloutPolicy[];
   nodes: readonly Node[];
+  /** Policies that are taken away. */
+  gone?: readonly RolloutPolicy[];
 }
 
 export class PlannedWorld {
   readonly #informers: PlanInformers;
   readonly #nodes: ReadonlyMap<string, Node>;
   readonly #policies: readonly RolloutPolicy[];
+  readonly #gone: ReadonlySet<string>;
+  readonly #daemonSets: readonly DaemonSet[];
 
-  constructor(informers: PlanInformers, { nodes, policies }: Changed) {
+  constructor(informers: PlanInformers, { nodes, policies, daemonSets, gone = [] }: Changed) {
     this.#informers = informers;
+    this.#gone = new Set(gone.map(({ metadata }) => refText(metadata)));
+    this.#daemonSets = daemonSets;
     this.#nodes = new Map(nodes.map((node) => [node.metadata.name, node]));
     this.#policies = policies;
   }
@@ -46,11 +53,24 @@ export class PlannedWorld {
 
   /** The policies of a namespace. */
   policiesIn(namespace: string): RolloutPolicy[] {
-    const changed = this.#policies.filter(({ metadata }) => metadata.namespace === namespace);
-    const names = new Set(changed.map(({ metadata }) => metadata.name));
-    const others = this.#informers.rolloutPolicies.indexed(BY_NAMESPACE, namespace);
-    return [...others.filter(({ metadata }) => !names.has(metadata.name)), ...changed];
+    const stored = this.#informers.rolloutPolicies.indexed(BY_NAMESPACE, namespace);
+    return withOthers(namespace, this.#policies, stored).filter(
+      ({ metadata }) => !this.#gone.has(refText(metadata)),
+    );
   }
+
+  /** The DaemonSets of a namespace. */
+  daemonSetsIn(namespace: string): DaemonSet[] {
+    const stored = this.#informers.daemonSets.indexed(BY_NAMESPACE, namespace);
+    return withOthers(namespace, this.#daemonSets, stored);
+  }
+}
+
+/** Of one namespace: those that are changed, and those that are stored under other names. */
+function withOthers<T extends KubeObject>(namespace: string, all: readonly T[], stored: readonly T[]): T[] {
+  const changed = all.filter(({ metadata }) => metadata.namespace === namespace);
+  const names = new Set(changed.map(({ metadata }) => metadata.name));
+  return [...stored.filter(({ metadata }) => !names.has(metadata.name)), ...changed];
 }
 
 function* withChanged(nodes: Iterable<Node>, changed: ReadonlyMap<string, Node>): Iterable<Node> {

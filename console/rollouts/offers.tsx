@@ -1,0 +1,44 @@
+/** Buttons for what a person may tell a rollout now; each asks first. Nothing for who may not. */
+import { useState } from 'react';
+import type { Rollout } from '../../shared/kube/rollout.js';
+import { useMay } from '../api/rights.js';
+import { Command } from '../layout/command.js';
+import { ConfirmDialog } from '../layout/confirm-dialog.js';
+import controls from '../layout/controls.module.css';
+import { type Offer, steer, steerCommand } from './steering.js';
+
+/** In the rollout's namespace. */
+const STEER = { verb: 'patch', group: 'fleet.everynode.dev', resource: 'rollouts' } as const;
+
+export function Offers({ rollout, offers }: { rollout: Rollout; offers: readonly Offer[] }) {
+  const [asked, setAsked] = useState<Offer>();
+  const { namespace = '' } = rollout.metadata;
+  const maySteer = useMay({ ...STEER, namespace });
+  if (!maySteer || offers.length === 0) return null;
+  return (
+    <div className={controls.row}>
+      {offers.map((offer) => (
+        <button key={offer.verb} type="button" className={controls.button} onClick={() => setAsked(offer)}>
+          {offer.label}
+        </button>
+      ))}
+      {asked && (
+        <ConfirmDialog
+          question={{
+            title: `${asked.label}?`,
+            text: (
+              <>
+                <p>{asked.consequence}</p>
+                <Command text={steerCommand(rollout, asked)} />
+              </>
+            ),
+            act: asked.label,
+            reason: asked.needsReason ? 'needed' : 'welcome',
+            perform: (reason) => steer(rollout, asked, reason),
+          }}
+          onClose={() => setAsked(undefined)}
+        />
+      )}
+    </div>
+  );
+}

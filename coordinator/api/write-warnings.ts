@@ -1,0 +1,74 @@
+/**
+ * Warnings that follow from all that is stored, not from the object alone: what a dry run of a DaemonSet would do, and what a
+ * RolloutPolicy finds that is written or taken away. kubectl prints them.
+ */
+import type { KubeObject } from '../../shared/kube/meta.js';
+import { CHANGING_ACTIONS } from '../../shared/kube/plan.js';
+import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
+import { ApiError } from '../../shared/kube/status.js';
+import type { DaemonSet } from '../../shared/kube/workload.js';
+import { daemonSetKind, rolloutPolicyKind } from '../kinds/index.js';
+import type { Kind } from '../kinds/kind.js';
+import type { ObjectRecord } from '../registry/registry.js';
+import type { ApiParts, ApiRequest } from './api-request.js';
+
+/** To be called once the write is done, with what it made; with nothing, where it took the object away. */
+export type WarnOfWrite = (after?: ObjectRecord<KubeObject>) => Promise<void>;
+
+const SILENT: WarnOfWrite = async () => undefined;
+
+/** To be called before the write, for what is stored until then. */
+export async function writeWarnings(
+  parts: ApiParts,
+  kind: Kind,
+  request: ApiRequest,
+  { dryRun }: { dryRun?: boolean | undefined },
+): Promise<WarnOfWrite> {
+  if (kind.resource === rolloutPolicyKind.resource) {
+    const before = await stored(parts, rolloutPolicyKind, request);
+    return (after) => warnOfPolicy(parts, before, after?.object() as RolloutPolicy | undefined, request);
+  }
+  if (!dryRun || kind.resource !== daemonSetKind.resource) return SILENT;
+  const before = await stored(parts, daemonSetKind, request);
+  return (after) => warnOfPlan(parts, before, after?.object() as DaemonSet | undefined, request);
+}
+
+async function stored<T extends KubeObject>(
+  { registry }: ApiParts,
+  kind: Kind<T>,
+  { info: { name, namespace } }: ApiRequest,
+): Promise<T | undefined> {
+  if (name === undefined) return undefined;
+  try {
+    return (await registry.get(kind, { name, ...(namespace ? { namespace } : {}) })).object();
+  } catch (error) {
+    if (error instanceof ApiError && error.reason === 'NotFound') return undefined;
+    throw error;
+  }
+}
+
+async function warnOfPolicy(
+  { foresee }: ApiParts,
+  before: RolloutPolicy | undefined,
+  after: RolloutPolicy | undefined,
+  { warn }: Pick<ApiRequest, 'warn'>,
+): Promise<void> {
+  for (const remark of await foresee.remarksOn(before, after)) warn(remark);
+}
+
+/**
+ * A line in short, one for each thing that would keep it from its end. Who prefers a minimal answer (RFC 7240) is not warned: an
+ * editor that asks at every pause of typing.
+ */
+async function warnOfPlan(
+  { foresee }: ApiParts,
+  before: DaemonSet | undefined,
+  after: DaemonSet | undefined,
+  { warn, headers }: Pick<ApiRequest, 'warn' | 'headers'>,
+): Promise<void> {
+  if (!after || headers.prefer === 'return=minimal') return;
+  const plan = await foresee.planDaemonSet(after, before);
+  if (!CHANGING_ACTIONS.some((action) => plan.counts[action] > 0)) return;
+  warn(`plan: ${plan.sentence}`);
+  for (const text of plan.suppositions.slice(1)) warn(`plan: supposed that ${text}`);
+}

@@ -1,0 +1,85 @@
+/** What a write of a RolloutPolicy means for the DaemonSets that are there: remarks for whoever wrote it. Writes nothing. */
+import { classifyHours, nextReplacement } from '../../../shared/calendar/node-hours.js';
+import type { RolloutPolicy } from '../../../shared/kube/rollout-policy.js';
+import { compileLabelSelector } from '../../../shared/kube/selectors.js';
+import type { DaemonSet } from '../../../shared/kube/workload.js';
+import type { Clock } from '../../../shared/process/clock.js';
+import { Slice } from '../../../shared/process/slice.js';
+import { policyRemarks, releaseRemarks, type SelectedDaemonSet } from '../../decisions/policy-remarks.js';
+import { isRollingUpdate } from '../../decisions/update-strategy.js';
+import { verdictOn } from '../daemonset-placement.js';
+import { governing } from '../rollout-decision.js';
+import type { PlanInformers, PlannedWorld } from './world.js';
+
+export interface RemarkedWrite {
+  /** As it was stored; absent where the write made it. */
+  before?: RolloutPolicy | undefined;
+  /** Absent where the write took it away. */
+  after?: RolloutPolicy | undefined;
+  /** As it is after the write. */
+  world: PlannedWorld;
+  informers: Pick<PlanInformers, 'rollouts'>;
+  clock: Clock;
+}
+
+/** Costs a look at every node for each DaemonSet that is governed: in slices. */
+export async function remarksOn({
+  before,
+  after,
+  world,
+  informers,
+  clock,
+}: RemarkedWrite): Promise<string[]> {
+  const { namespace = '' } = (after ?? before)?.metadata ?? {};
+  const policies = world.policiesIn(namespace);
+  const daemonSets = world.daemonSetsIn(namespace);
+  // First, for the controller takes the Rollout of a DaemonSet away that nothing governs.
+  const released = daemonSets
+    .filter((daemonSet) => before && selects(before, daemonSet) && !governing(daemonSet, policies))
+    .map(({ metadata: { name } }) => ({ name, status: informers.rollouts.get({ namespace, name })?.status }));
+  const left = released.flatMap(({ name, status }) => releaseRemarks(name, status));
+  if (!after) return left;
+  const selected: SelectedDaemonSet[] = [];
+  for (const daemonSet of daemonSets.filter((one) => selects(after, one))) {
+    selected.push({
+      name: daemonSet.metadata.name,
+      governor: governing(daemonSet, policies)?.metadata.name ?? '',
+      isRollingUpdate: isRollingUpdate(daemonSet.spec.updateStrategy),
+      ...(await foundAt(daemonSet, after, world, clock)),
+    });
+  }
+  return [...policyRemarks({ name: after.metadata.name, spec: after.spec }, selected), ...left];
+}
+
+function selects({ spec }: RolloutPolicy, { metadata }: DaemonSet): boolean {
+  return compileLabelSelector(spec.selector).matches(metadata.labels);
+}
+
+async function foundAt(
+  daemonSet: DaemonSet,
+  { spec }: RolloutPolicy,
+  world: PlannedWorld,
+  clock: Clock,
+): Promise<Pick<SelectedDaemonSet, 'nodes' | 'matched' | 'closed'>> {
+  const classOf = classifyHours(spec);
+  const matchers = (spec.waves ?? []).map(({ nodeSelector }) => compileLabelSelector(nodeSelector ?? {}));
+  const matched = matchers.map(() => 0);
+  const never = new Map<string, boolean>();
+  const closed: string[] = [];
+  const slice = new Slice(clock);
+  let nodes = 0;
+  for (const node of world.places.nodes.list()) {
+    await slice.pause();
+    if (!verdictOn(node, daemonSet).shouldRun) continue;
+    const { name, labels } = node.metadata;
+    nodes += 1;
+    for (const [wave, matcher] of matchers.entries()) {
+      if (matcher.matches(labels)) matched[wave] = (matched[wave] ?? 0) + 1;
+    }
+    const hours = classOf(labels);
+    const isNever = never.get(hours.key) ?? nextReplacement(hours, clock.now()) === undefined;
+    never.set(hours.key, isNever);
+    if (isNever) closed.push(name);
+  }
+  return { nodes, matched, closed: closed.sort() };
+}
