@@ -1,10 +1,7 @@
 /** What Prometheus reads: a page that its own parser takes, with the fleet as it is. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
-import { get } from 'node:https';
-import { text as textOf } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
+import { metricsPage } from '../harness/metrics-page.js';
 import { applyEverywhere, numberReady } from '../harness/simulated-actions.js';
 import { type SimulatedFleet, startSimulatedFleet } from '../harness/simulated-fleet.js';
 import { until } from '../harness/until.js';
@@ -21,15 +18,7 @@ before(async () => {
 });
 after(() => fleet.stop());
 
-async function page(
-  path = '/metrics',
-  headers?: Record<string, string>,
-): Promise<{ code: number; text: string }> {
-  const request = fleet.api.requestFor(path);
-  const asked = get(request.url, { ca: request.ca, headers: headers ?? request.headers });
-  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
-  return { code: answer.statusCode ?? 0, text: await textOf(answer) };
-}
+const page = (path?: string, headers?: Record<string, string>) => metricsPage(fleet.api, path, headers);
 
 test('the page holds the fleet, the requests and the commits, in a form that Prometheus takes', async () => {
   const { text } = await page();
