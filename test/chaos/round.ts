@@ -25,9 +25,14 @@ export interface RoundOutcome {
   faults: FaultKind[];
   /** From the end of the last fault until all is as it must be, ms. */
   restMs: number;
-  /** What was found at the last look that did not find rest; empty when the first one did. */
-  heldUpBy: string[];
+  /** What came first of all that was wrong, one after another, and how long after the end of the last fault it was seen last. */
+  heldUpBy: Obstacle[];
   violations: string[];
+}
+
+export interface Obstacle {
+  problem: string;
+  untilMs: number;
 }
 
 export interface RoundParts {
@@ -46,7 +51,7 @@ export async function playRound({ fleet, book, steps, patienceMs }: RoundParts):
   const harm = new Faults(fleet, book, isDisturbed);
   const faults = await carryOut(harm, book, steps);
   const mended = performance.now();
-  const { seen, restless, heldUpBy } = await untilRest(fleet, book, mended + patienceMs);
+  const { seen, restless, heldUpBy } = await untilRest(fleet, book, patienceMs);
   const restMs = performance.now() - mended;
   const twice = await watch.end();
   return {
@@ -99,14 +104,15 @@ function disturbed(fleet: ChaosFleet, faults: readonly Fault[]): (host: string) 
   return (host) => names.includes(host);
 }
 
-/** The last look, what was still wrong then, and what was wrong at the last one that found anything. */
+/** The last look, what was still wrong then, and what was before. */
 async function untilRest(
   fleet: ChaosFleet,
   book: Book,
-  deadline: number,
-): Promise<{ seen: Seen | undefined; restless: string[]; heldUpBy: string[] }> {
+  patienceMs: number,
+): Promise<{ seen: Seen | undefined; restless: string[]; heldUpBy: Obstacle[] }> {
+  const begun = performance.now();
+  const heldUpBy: Obstacle[] = [];
   let seen: Seen | undefined;
-  let heldUpBy: string[] = [];
   let problems = ['the API does not answer'];
   for (let rests = 0; rests < RESTS; ) {
     try {
@@ -119,8 +125,12 @@ async function untilRest(
       problems = [String(error)];
     }
     rests = problems.length === 0 ? rests + 1 : 0;
-    if (problems.length > 0) heldUpBy = problems;
-    if (performance.now() > deadline) break;
+    const untilMs = performance.now() - begun;
+    const [problem] = problems;
+    const last = heldUpBy.at(-1);
+    if (problem && problem === last?.problem) last.untilMs = untilMs;
+    else if (problem) heldUpBy.push({ problem, untilMs });
+    if (untilMs > patienceMs) break;
     if (rests < RESTS) await pause(REST_MS);
   }
   return { seen, restless: problems, heldUpBy };

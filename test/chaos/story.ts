@@ -16,7 +16,8 @@ export function storyOf(number: number, steps: readonly Step[], outcome: RoundOu
 
 /** Of a rest that took long: what it took so long for. */
 function heldUp({ restMs, heldUpBy }: RoundOutcome): string {
-  return restMs > LONG_REST_MS && heldUpBy.length > 0 ? `, held up by: ${heldUpBy.join(', ')}` : '';
+  if (restMs < LONG_REST_MS) return '';
+  return heldUpBy.map(({ problem, untilMs }) => `, until ${seconds(untilMs)}: ${problem}`).join('');
 }
 
 function words(what: object): string {
