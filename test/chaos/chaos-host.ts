@@ -4,6 +4,8 @@ import { promisify } from 'node:util';
 import type { EngineContainers } from '../harness/engine-containers.js';
 import type { EngineKind } from '../harness/engines.js';
 import type { SmallDisk } from '../harness/small-disk.js';
+import type { FakeClock } from './fake-clock.js';
+import type { WrongClock } from './plan.js';
 import type { Wire } from './wire.js';
 
 const COMMAND_MS = 60_000;
@@ -18,6 +20,7 @@ export interface HostOptions {
   port: number;
   /** For the agent's data. */
   disk: SmallDisk;
+  clock: FakeClock;
 }
 
 export interface ChaosHost {
@@ -37,8 +40,12 @@ export interface ChaosHost {
   hangEngine(hangs: boolean): Promise<void>;
   /** In order, as a person or a package does it. */
   restartEngine(as: 'restart' | 'upgrade'): Promise<void>;
+  /** What the agent takes for the wall clock's time from its next start on; undefined: the truth. Its engine keeps the truth. */
+  setClock(to: WrongClock | undefined): void;
   /** The disk with the agent's data: leaves no byte free, or frees what was taken. */
   fillDisk(fills: boolean): void;
+  /** That disk takes no writes, or does again. */
+  lockDisk(locks: boolean): Promise<void>;
   /** Loses so many percent of the packets, each way; 100 is a cut link, 0 a good one. */
   lose(percent: number): Promise<void>;
   reboot(): Promise<void>;

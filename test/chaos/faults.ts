@@ -1,14 +1,13 @@
 /** How each fault is done to the fleet. Each ends by itself: the promise resolves when it has. */
-import { pause, until } from '../harness/until.js';
+import { pause } from '../harness/until.js';
 import type { Book } from './book.js';
 import type { ChaosHost } from './chaos-host.js';
 import type { ChaosFleet } from './fleet.js';
-import { type Fault, IMAGES } from './plan.js';
+import { giveImagesBack, loadImages, takeImages, wipeImages } from './image-faults.js';
+import type { Fault, WrongClock } from './plan.js';
 import { loseAndRestore } from './restore.js';
 
 const FLAP_MS = 150;
-/** An engine that was hit meanwhile answers again by then. */
-const GIVE_BACK_MS = 60_000;
 
 export class Faults {
   /** What one fault has in its hands, no other takes. */
@@ -105,7 +104,17 @@ export class Faults {
         await pause(fault.forMs);
         return host.hangAgent(false);
       case 'damage cache':
-        return host.damageCache();
+        await this.#whileHeld(`writes ${name}`, { begin: () => host.damageCache() });
+        return;
+      case 'set clock': {
+        const set = (to: WrongClock | undefined) => {
+          host.setClock(to);
+          return host.killAgent();
+        };
+        const parts = { begin: () => set(fault.to), forMs: fault.forMs, end: () => set(undefined) };
+        await this.#whileHeld(`clock ${name}`, parts);
+        return;
+      }
       case 'kill engine':
         await this.#whileHeld(`engine ${name}`, { begin: () => host.killEngine() });
         return;
@@ -113,7 +122,32 @@ export class Faults {
         await this.#whileHeld(`engine ${name}`, { begin: () => host.restartEngine(fault.as) });
         return;
       case 'take images':
-        return this.#takeImages(host, fault);
+        // And one container, which then cannot start anew until they are back.
+        await this.#whileHeld(`images ${name}`, {
+          begin: async () => {
+            await takeImages(host);
+            await this.#hitContainer(host, fault.index, 'remove container');
+          },
+          forMs: fault.forMs,
+          end: () => giveImagesBack(host),
+        });
+        return;
+      case 'wipe images':
+        await this.#whileHeld(`images ${name}`, {
+          begin: () => wipeImages(host),
+          forMs: fault.forMs,
+          end: () => loadImages(host),
+        });
+        return;
+      case 'lock disk': {
+        const parts = {
+          begin: () => host.lockDisk(true),
+          forMs: fault.forMs,
+          end: () => host.lockDisk(false),
+        };
+        await this.#whileHeld([`disk ${name}`, `writes ${name}`], parts);
+        return;
+      }
       case 'fill disk': {
         const end = () => host.fillDisk(false);
         await this.#whileHeld(`disk ${name}`, { begin: () => host.fillDisk(true), forMs: fault.forMs, end });
@@ -166,27 +200,6 @@ export class Faults {
     }
   }
 
-  /** All of them, and one container, which then cannot start anew until they are back. */
-  async #takeImages(host: ChaosHost, { index, forMs }: { index: number; forMs: number }): Promise<void> {
-    await this.#whileHeld(`images ${host.name}`, {
-      begin: async () => {
-        // An engine that is being hit as well may have taken any part of them.
-        for (const name of IMAGES)
-          await host
-            .engine()
-            ?.takeImage(name)
-            .catch(() => undefined);
-        await this.#hitContainer(host, index, 'remove container');
-      },
-      forMs,
-      end: () =>
-        until(async () => (await giveBack(host)) !== undefined, {
-          timeoutMs: GIVE_BACK_MS,
-          what: `the images of ${host.name} to be back`,
-        }),
-    });
-  }
-
   async #lose(host: ChaosHost, percent: number, forMs: number): Promise<void> {
     await this.#whileHeld(`loss ${host.name}`, {
       begin: () => host.lose(percent),
@@ -214,17 +227,5 @@ export class Faults {
     } finally {
       for (const thing of all) this.#held.delete(thing);
     }
-  }
-}
-
-/** Undefined while the host's engine cannot be asked. */
-async function giveBack(host: ChaosHost): Promise<true | undefined> {
-  const engine = host.engine();
-  if (!engine) return undefined;
-  try {
-    for (const name of IMAGES) await engine.giveImageBack(name);
-    return true;
-  } catch {
-    return undefined;
   }
 }

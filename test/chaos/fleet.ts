@@ -20,8 +20,9 @@ import { mountSmallDisk, type SmallDisk } from '../harness/small-disk.js';
 import { pause, until } from '../harness/until.js';
 import type { ChaosHost, HostOptions } from './chaos-host.js';
 import type { Seen, SeenContainer, SeenHost } from './check.js';
+import { FakeClock } from './fake-clock.js';
 import { PlainHost } from './plain-host.js';
-import { IMAGES } from './plan.js';
+import { BYSTANDER_IMAGE } from './plan.js';
 import { SystemdHost } from './systemd-host.js';
 
 /** Silence after which a Node is NotReady: short, so that rounds pass it. */
@@ -196,7 +197,8 @@ export class ChaosFleet {
     for (let index = 0; index < hosts; index += 1) {
       const name = `host-${index + 1}`;
       const disk = this.#disks[index + 1] as SmallDisk;
-      const options = { ...engineOf(index), port: this.#port, disk };
+      const clock = new FakeClock(join(this.#folder, `clock-${index + 1}`));
+      const options = { ...engineOf(index), port: this.#port, disk, clock };
       const host = isPlain ? await PlainHost.open(name, options) : await this.#startWhole(name, options);
       if (typeof host === 'string') return host;
       if (host instanceof PlainHost) plain.push(host);
@@ -210,7 +212,7 @@ export class ChaosFleet {
     for (const host of plain) host.join(token);
     for (const host of whole) await host.join(token);
     for (const host of this.hosts) {
-      this.#bystanders.set(host.name, (await host.engine()?.run(IMAGES[0])) ?? '');
+      this.#bystanders.set(host.name, (await host.engine()?.run(BYSTANDER_IMAGE)) ?? '');
     }
     const isThere = async () => (await this.api.items<Node>('/api/v1/nodes')).items.length === hosts;
     await until(isThere, { timeoutMs: JOIN_MS, what: 'all hosts to join' });

@@ -7,9 +7,11 @@ import { AMPLE_HOST_WORDS } from '../harness/ample-host.js';
 import { EngineContainers } from '../harness/engine-containers.js';
 import { startEngine, type TestEngine } from '../harness/engines.js';
 import type { SmallDisk } from '../harness/small-disk.js';
-import { loadTestImages } from '../harness/test-images.js';
+import { loadArchive } from '../harness/test-images.js';
 import { type ChaosHost, type HostOptions, PacketLoss } from './chaos-host.js';
-import { IMAGES } from './plan.js';
+import type { FakeClock } from './fake-clock.js';
+import { appImages, bystanderImage } from './images.js';
+import type { WrongClock } from './plan.js';
 import { Wire } from './wire.js';
 
 const AGENT = resolve(dirname(fileURLToPath(import.meta.url)), '../../agent/everynode-agent.cjs');
@@ -28,6 +30,7 @@ export class PlainHost implements ChaosHost {
     readonly wire: Wire,
     private readonly own: TestEngine,
     private readonly disk: SmallDisk,
+    private readonly clock: FakeClock,
   ) {
     this.#containers = new EngineContainers(own.socketPath);
   }
@@ -35,12 +38,13 @@ export class PlainHost implements ChaosHost {
   /** A sentence instead where this machine lacks the engine. */
   static async open(
     name: string,
-    { kind, liveRestore, port, disk }: HostOptions,
+    { kind, liveRestore, port, disk, clock }: HostOptions,
   ): Promise<PlainHost | string> {
     const own = await startEngine(kind, { liveRestore });
     if (typeof own === 'string') return own;
-    await loadTestImages(own.socketPath, [...IMAGES]);
-    return new PlainHost(name, await Wire.open(own.gateway, port), own, disk);
+    await loadArchive(own.socketPath, appImages());
+    await loadArchive(own.socketPath, bystanderImage());
+    return new PlainHost(name, await Wire.open(own.gateway, port), own, disk, clock);
   }
 
   get keepsContainers(): boolean {
@@ -90,6 +94,14 @@ export class PlainHost implements ChaosHost {
   fillDisk(fills: boolean): void {
     if (fills) this.disk.fill();
     else this.disk.free();
+  }
+
+  lockDisk(locks: boolean): Promise<void> {
+    return this.disk.lock(locks);
+  }
+
+  setClock(to: WrongClock | undefined): void {
+    this.clock.set(to);
   }
 
   lose(percent: number): Promise<void> {
@@ -143,9 +155,12 @@ export class PlainHost implements ChaosHost {
       ...['--data', this.disk.path, '--node-name', this.name, '--runtime', kind],
     ];
     const script = `exec "$@" >>${this.#log} 2>&1`;
-    this.#agent = this.own.spawnOnHost(
-      ...['env', `DOCKER_HOST=unix://${socketPath}`, ...AMPLE_HOST_WORDS, 'sh', '-c', script, 'sh', ...words],
-    );
+    const environment = [
+      `DOCKER_HOST=unix://${socketPath}`,
+      ...AMPLE_HOST_WORDS,
+      ...this.clock.environment(),
+    ];
+    this.#agent = this.own.spawnOnHost('env', ...environment, 'sh', '-c', script, 'sh', ...words);
     this.#agent.once('exit', () => setTimeout(() => this.#isClosing || this.#start(), RESTART_MS));
   }
 }

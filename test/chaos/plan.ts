@@ -4,8 +4,19 @@ import { Seeded } from '../simulation/seeded.js';
 export const DAEMON_SETS = ['alpha', 'beta', 'gamma'] as const;
 /** Of a registry that nobody runs: what an engine lacks, it is refused at once. */
 export const IMAGES = ['127.0.0.1:5000/app:1', '127.0.0.1:5000/app:2', '127.0.0.1:5000/app:3'] as const;
+/** Of the container that is none of ours: another image, so that nothing done to ours is done to it. */
+export const BYSTANDER_IMAGE = '127.0.0.1:5000/bystander:1';
 export const ZONES = ['a', 'b', null] as const;
 
+/** What a host's clock may believe in, in seconds beside the truth; undefined: it counts from 1970 on. */
+export const CLOCKS = {
+  '1970': undefined,
+  'a year back': -31_536_000,
+  'a year on': 31_536_000,
+  'an hour on': 3_600,
+} as const;
+
+export type WrongClock = keyof typeof CLOCKS;
 export type Zone = (typeof ZONES)[number];
 
 /** What a person asks of the API. A change of a DaemonSet that is not there creates it. */
@@ -28,11 +39,14 @@ export type Fault =
   | { kind: 'kill agent'; node: number }
   | { kind: 'hang agent'; node: number; forMs: number }
   | { kind: 'damage cache'; node: number }
+  | { kind: 'set clock'; node: number; to: WrongClock; forMs: number }
   | { kind: 'kill engine'; node: number }
   | { kind: 'hang engine'; node: number; forMs: number }
   | { kind: 'restart engine'; node: number; as: 'restart' | 'upgrade' }
   | { kind: 'take images'; node: number; index: number; forMs: number }
+  | { kind: 'wipe images'; node: number; forMs: number }
   | { kind: 'fill disk'; node: number; forMs: number }
+  | { kind: 'lock disk'; node: number; forMs: number }
   | { kind: 'kill container'; node: number; index: number }
   | { kind: 'remove container'; node: number; index: number }
   | { kind: 'kill coordinator'; downMs: number }
@@ -56,11 +70,14 @@ const FAULTS: Record<FaultKind, number> = {
   'kill agent': 4,
   'hang agent': 2,
   'damage cache': 2,
+  'set clock': 2,
   'kill engine': 3,
   'hang engine': 2,
   'restart engine': 3,
   'take images': 2,
+  'wipe images': 1,
   'fill disk': 2,
+  'lock disk': 2,
   'kill container': 3,
   'remove container': 2,
   'kill coordinator': 4,
@@ -82,12 +99,15 @@ const USER_STEPS: Record<UserStep['kind'], number> = {
 
 /** Faults that only a host that boots can have. */
 export const OF_WHOLE_HOSTS: readonly FaultKind[] = ['reboot', 'cut power'];
+/** Faults that need libfaketime. */
+export const OF_CLOCKS: readonly FaultKind[] = ['set clock'];
 /** Faults that end containers where these do not outlive their engine. */
 export const OF_ENGINES: readonly FaultKind[] = ['kill engine', 'restart engine'];
 /** Faults that end containers, or may: on no other host does a container change for a fault. */
 export const OF_CONTAINERS: readonly FaultKind[] = [
   ...OF_WHOLE_HOSTS,
   'take images',
+  'wipe images',
   'kill container',
   'remove container',
 ];
@@ -156,7 +176,11 @@ function stepOf(kind: Step['kind'], chance: Seeded, hosts: number): UserStep | F
     case 'hang agent':
     case 'hang engine':
     case 'fill disk':
+    case 'lock disk':
+    case 'wipe images':
       return { kind, node, forMs };
+    case 'set clock':
+      return { kind, node, to: chance.pick(Object.keys(CLOCKS) as WrongClock[]), forMs };
     case 'take images':
       return { kind, node, index, forMs };
     case 'restart engine':

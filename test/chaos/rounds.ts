@@ -1,7 +1,8 @@
 /** Round after round on one fleet. */
 import { Book } from './book.js';
+import { fakeTimeLibrary } from './fake-clock.js';
 import { ChaosFleet, type FleetOptions } from './fleet.js';
-import { IMAGES, OF_WHOLE_HOSTS, planOf } from './plan.js';
+import { IMAGES, OF_CLOCKS, OF_WHOLE_HOSTS, planOf } from './plan.js';
 import { playRound } from './round.js';
 import { storyOf, Tally } from './story.js';
 
@@ -33,7 +34,7 @@ export async function playRounds(options: RoundsOptions): Promise<Tally | string
       surges: false,
     });
     const end = performance.now() + longestMs;
-    const without = isPlain ? OF_WHOLE_HOSTS : [];
+    const without = [...(isPlain ? OF_WHOLE_HOSTS : []), ...(fakeTimeLibrary() ? [] : OF_CLOCKS)];
     for (let number = 1; number <= rounds && performance.now() < end && !isEnough(); number += 1) {
       const steps = planOf(seed, number, { hosts, without });
       const outcome = await playRound({ fleet, book, steps, patienceMs });

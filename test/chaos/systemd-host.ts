@@ -6,7 +6,8 @@ import { UNITS_OF_TESTS } from '../harness/host-units.js';
 import type { TestHost, TestHosts } from '../harness/hosts.js';
 import { until } from '../harness/until.js';
 import { type ChaosHost, type HostOptions, PacketLoss, runHere } from './chaos-host.js';
-import { IMAGES } from './plan.js';
+import { appImages, bystanderImage } from './images.js';
+import type { WrongClock } from './plan.js';
 import { Wire } from './wire.js';
 
 const PROGRAM = '#!/bin/sh\nexec /usr/local/bin/node /opt/everynode/dist/agent/everynode-agent.cjs "$@"\n';
@@ -63,8 +64,9 @@ export class SystemdHost implements ChaosHost {
     name: string,
     options: HostOptions & { hosts: TestHosts; tree: string },
   ): Promise<SystemdHost> {
-    const { kind, liveRestore, hosts, tree, port, disk } = options;
-    const host = await hosts.start(name, kind, tree, [`${disk.path}:${AGENT_DATA}`]);
+    const { kind, liveRestore, hosts, tree, port, disk, clock } = options;
+    const volumes = [`${disk.path}:${AGENT_DATA}`, ...clock.volumes];
+    const host = await hosts.start(name, kind, tree, volumes);
     const wire = await Wire.open(hosts.gateway, port);
     if (liveRestore) {
       host.write('/etc/docker/daemon.json', '{"live-restore": true}');
@@ -76,11 +78,12 @@ export class SystemdHost implements ChaosHost {
       host.run('systemctl', 'restart', 'podman.service');
     }
     const own = new SystemdHost(host, `unix://${hosts.socketPath}`, hosts.gateway, wire, options);
-    host.loadImages([...IMAGES]);
     host.write('/usr/local/bin/everynode-agent', PROGRAM);
     host.run('chmod', '+x', '/usr/local/bin/everynode-agent');
     for (const [path, text] of UNITS_OF_TESTS) host.write(path, text);
+    host.write('/etc/systemd/system/everynode-agent.service.d/clock.conf', `[Service]\n${clock.line}`);
     await own.#find();
+    for (const images of [appImages(), bystanderImage()]) await own.engine()?.load(images);
     return own;
   }
 
@@ -133,6 +136,14 @@ export class SystemdHost implements ChaosHost {
   fillDisk(fills: boolean): void {
     if (fills) this.options.disk.fill();
     else this.options.disk.free();
+  }
+
+  lockDisk(locks: boolean): Promise<void> {
+    return this.options.disk.lock(locks);
+  }
+
+  setClock(to: WrongClock | undefined): void {
+    this.options.clock.set(to);
   }
 
   async lose(percent: number): Promise<void> {

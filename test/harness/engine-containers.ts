@@ -1,5 +1,6 @@
 /** What really is in an engine, asked of the engine and not of the agent. */
 import { DockerApi } from '../../agent/runtime/docker-api.js';
+import { loadImages } from '../../agent/runtime/docker-images.js';
 import { RuntimeError } from '../../agent/runtime/driver.js';
 
 const REFUSALS = { otherwise: 'EngineDown' };
@@ -106,6 +107,16 @@ export class EngineContainers {
   /** Undoes it; without effect where nothing was taken. */
   async giveImageBack(name: string): Promise<void> {
     await this.#rename(takenName(name), name);
+  }
+
+  /** As `rmi --force`: Docker takes the name away, Podman with the last name all containers of the image, too. */
+  async removeImage(name: string): Promise<void> {
+    await this.#api.json({ method: 'DELETE', path: `/images/${name}`, query: { force: '1' } }, MISSING);
+  }
+
+  /** As `load`. */
+  async load(archive: Uint8Array): Promise<void> {
+    await loadImages(this.#api, archive);
   }
 
   async #rename(from: string, to: string): Promise<void> {

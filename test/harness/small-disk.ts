@@ -2,17 +2,23 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { until } from './until.js';
 
 export interface SmallDisk {
   path: string;
   /** Leaves no byte free. */
   fill(): void;
   free(): void;
+  /** Read-only, or to be written again. Rejects when something holds a file of it open for writing for long. */
+  lock(locks: boolean): Promise<void>;
   unmount(): void;
 }
 
 /** The large one fills it soon, the small one to the last page. */
 const BLOCKS = [Buffer.alloc(2 ** 20, 1), Buffer.alloc(4_096, 1)];
+
+/** Programs write their small files in less. */
+const LOCK_MS = 10_000;
 
 function writeUntilFull(file: number, block: Buffer): void {
   try {
@@ -39,6 +45,10 @@ export function mountSmallDisk(path: string, mebibytes: number): SmallDisk | str
       }
     },
     free: () => rmSync(filler, { force: true }),
+    lock: async (locks) => {
+      const remount = () => attempt('mount', '-o', `remount,${locks ? 'ro' : 'rw'}`, path) === undefined;
+      await until(remount, { timeoutMs: LOCK_MS, what: `${path} to be locked` });
+    },
     unmount: () => execFileSync('umount', ['-l', path]),
   };
 }

@@ -269,7 +269,7 @@ describe('a plan of chaos', () => {
   test('has every kind of fault, and none that the hosts cannot have', () => {
     const kinds = (without: readonly FaultKind[]) =>
       new Set(plans(without).flatMap((steps) => steps.filter(isFault).map(({ kind }) => kind)));
-    assert.equal(kinds([]).size, 22);
-    assert.equal(kinds(OF_WHOLE_HOSTS).size, 20);
+    assert.equal(kinds([]).size, 25);
+    assert.equal(kinds(OF_WHOLE_HOSTS).size, 23);
   });
 });

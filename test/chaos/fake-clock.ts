@@ -1,0 +1,55 @@
+/** A wrong wall clock for a host's agent alone, by Debian's libfaketime: all hosts of tests share the machine's own. */
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CLOCKS, type WrongClock } from './plan.js';
+
+/** Where a host with systemd finds it. */
+const THERE = '/opt/clock';
+const LIBRARY_THERE = '/opt/libfaketime.so.1';
+const ENVIRONMENT = 'environment';
+const TO_1970_S = 60;
+
+/** Debian's libfaketime; undefined where it is not installed. */
+export function fakeTimeLibrary(): string | undefined {
+  const paths = readdirSync('/usr/lib').map((folder) => `/usr/lib/${folder}/faketime/libfaketime.so.1`);
+  return paths.find((path) => existsSync(path));
+}
+
+export class FakeClock {
+  readonly #library = fakeTimeLibrary();
+  #to: WrongClock | undefined;
+
+  /** `folder` is made. */
+  constructor(private readonly folder: string) {
+    mkdirSync(folder);
+  }
+
+  /** For agents that start from now on; undefined: the truth, and nothing of ours in them. */
+  set(to: WrongClock | undefined): void {
+    this.#to = to;
+    const path = join(this.folder, ENVIRONMENT);
+    if (to === undefined) rmSync(path, { force: true });
+    else writeFileSync(path, `${variables(LIBRARY_THERE, to).join('\n')}\n`);
+  }
+
+  /** `NAME=VALUE`, for a process of this machine. */
+  environment(): string[] {
+    return this.#library && this.#to ? variables(this.#library, this.#to) : [];
+  }
+
+  /** What a host with systemd is given. */
+  get volumes(): string[] {
+    return this.#library ? [`${this.#library}:${LIBRARY_THERE}:ro`, `${this.folder}:${THERE}:ro`] : [];
+  }
+
+  /** Line of a unit's section `[Service]` there. */
+  get line(): string {
+    return `EnvironmentFile=-${THERE}/${ENVIRONMENT}\n`;
+  }
+}
+
+function variables(library: string, to: WrongClock): string[] {
+  const seconds = CLOCKS[to] ?? TO_1970_S - Math.floor(Date.now() / 1_000);
+  const offset = `${seconds < 0 ? '' : '+'}${seconds}`;
+  return [`LD_PRELOAD=${library}`, `FAKETIME=${offset}`, 'FAKETIME_DONT_FAKE_MONOTONIC=1'];
+}
