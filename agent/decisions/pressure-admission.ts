@@ -1,5 +1,6 @@
 /** Pods that a host under pressure does not let in (pkg/kubelet/eviction managerImpl.Admit). */
-import type { Pod, Toleration } from '../../shared/kube/pod.js';
+import type { Pod } from '../../shared/kube/pod.js';
+import type { Toleration } from '../../shared/kube/pod-placement.js';
 import { qualityOfService } from '../../shared/kube/quality-of-service.js';
 import type { Rejection } from './admission.js';
 import type { Pressure } from './eviction-thresholds.js';

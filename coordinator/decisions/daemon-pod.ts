@@ -1,6 +1,7 @@
 /** From a DaemonSet's template and a node to the Pod (pkg/controller/daemon/util). */
 import type { OwnerReference } from '../../shared/kube/meta.js';
-import type { Affinity, Pod, PodSpec, Toleration } from '../../shared/kube/pod.js';
+import type { Pod, PodSpec } from '../../shared/kube/pod.js';
+import type { Affinity, Toleration } from '../../shared/kube/pod-placement.js';
 import {
   type DaemonSet,
   REVISION_HASH_LABEL,

@@ -1,6 +1,6 @@
 /** When NoExecute taints drive a Pod off its node (pkg/controller/tainteviction). */
 import type { Taint } from '../../shared/kube/node.js';
-import type { Toleration } from '../../shared/kube/pod.js';
+import type { Toleration } from '../../shared/kube/pod-placement.js';
 import { tolerates } from './tolerations.js';
 
 /** An eviction that was decided; due when `at` has come. Times are in one unit of the caller's, from one origin. */

@@ -4,7 +4,8 @@
  */
 import { isLabelKey, isLabelValue } from '../../shared/kube/label-syntax.js';
 import type { Node } from '../../shared/kube/node.js';
-import type { NodeSelectorRequirement, NodeSelectorTerm, PodSpec } from '../../shared/kube/pod.js';
+import type { PodSpec } from '../../shared/kube/pod.js';
+import type { NodeSelectorRequirement, NodeSelectorTerm } from '../../shared/kube/pod-placement.js';
 import type { Labels } from '../../shared/kube/selectors.js';
 
 /** The parts of a node that are looked at. */

@@ -1,6 +1,6 @@
 /** Which taints a Pod bears (k8s.io/api core/v1 Toleration.ToleratesTaint). */
 import type { Taint } from '../../shared/kube/node.js';
-import type { Toleration } from '../../shared/kube/pod.js';
+import type { Toleration } from '../../shared/kube/pod-placement.js';
 
 /** Switches of the cluster that change how a toleration is read. */
 export interface TolerationOptions {

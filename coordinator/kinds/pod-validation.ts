@@ -1,6 +1,7 @@
 /** Validation of Pods: creation, the few changes they bear, status (`pkg/apis/core/validation/validation.go`). */
 import { MIRROR_ANNOTATION, mirroredUid } from '../../shared/kube/mirror-pod.js';
-import type { Container, ContainerStatus, Pod, PodSpec, Toleration } from '../../shared/kube/pod.js';
+import type { Container, ContainerStatus, Pod, PodSpec } from '../../shared/kube/pod.js';
+import type { Toleration } from '../../shared/kube/pod-placement.js';
 import { forbidden, invalidValue } from './field-error.js';
 import type { FieldError } from './kind.js';
 import { dnsSubdomainProblems } from './name-rules.js';

@@ -1,5 +1,6 @@
 /** The DefaultTolerationSeconds admission plugin (`plugin/pkg/admission/defaulttolerationseconds`). */
-import type { Pod, Toleration } from '../../shared/kube/pod.js';
+import type { Pod } from '../../shared/kube/pod.js';
+import type { Toleration } from '../../shared/kube/pod-placement.js';
 
 const TAINTS = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
 const SECONDS = 300;

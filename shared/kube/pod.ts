@@ -1,9 +1,9 @@
 /** The v1 Pod: the fields that placement, the agent and the tables read. Others pass through untouched. */
 import type { Condition } from './conditions.js';
 import type { KubeObject, ObjectMeta, Timestamp } from './meta.js';
+import type { Affinity, Toleration, TopologySpreadConstraint } from './pod-placement.js';
 import type { Lifecycle, Probe } from './probe.js';
 import type { Quantity } from './quantity.js';
-import type { LabelSelector } from './selectors.js';
 import type {
   ObjectFieldSelector,
   ResourceFieldSelector,
@@ -13,56 +13,6 @@ import type {
 } from './volume.js';
 
 export type { EmptyDirVolumeSource, HostPathVolumeSource, Volume, VolumeMount } from './volume.js';
-
-export interface Toleration {
-  key?: string;
-  operator?: string;
-  value?: string;
-  effect?: string;
-  /** How long a NoExecute taint is borne; absent = for ever. */
-  tolerationSeconds?: number;
-}
-
-export interface NodeSelectorRequirement {
-  key: string;
-  operator: string;
-  values?: string[];
-}
-
-export interface NodeSelectorTerm {
-  matchExpressions?: NodeSelectorRequirement[];
-  matchFields?: NodeSelectorRequirement[];
-}
-
-export interface NodeSelector {
-  nodeSelectorTerms?: NodeSelectorTerm[] | null;
-}
-
-export interface NodeAffinity {
-  requiredDuringSchedulingIgnoredDuringExecution?: NodeSelector;
-  preferredDuringSchedulingIgnoredDuringExecution?: { weight: number; preference: NodeSelectorTerm }[];
-}
-
-export interface PodAffinityTerm {
-  labelSelector?: LabelSelector;
-  namespaceSelector?: LabelSelector;
-  namespaces?: string[];
-  topologyKey: string;
-  matchLabelKeys?: string[];
-  mismatchLabelKeys?: string[];
-}
-
-/** Affinity and anti-affinity between Pods have one shape. */
-export interface PodAffinity {
-  requiredDuringSchedulingIgnoredDuringExecution?: PodAffinityTerm[];
-  preferredDuringSchedulingIgnoredDuringExecution?: { weight: number; podAffinityTerm: PodAffinityTerm }[];
-}
-
-export interface Affinity {
-  nodeAffinity?: NodeAffinity;
-  podAffinity?: PodAffinity;
-  podAntiAffinity?: PodAffinity;
-}
 
 export interface ContainerPort {
   name?: string;
@@ -142,17 +92,6 @@ export interface PodSecurityContext {
   appArmorProfile?: LocalProfile;
   seLinuxOptions?: Record<string, string>;
   windowsOptions?: Record<string, unknown>;
-}
-
-export interface TopologySpreadConstraint {
-  maxSkew: number;
-  topologyKey: string;
-  whenUnsatisfiable: string;
-  labelSelector?: LabelSelector;
-  minDomains?: number;
-  nodeAffinityPolicy?: string;
-  nodeTaintsPolicy?: string;
-  matchLabelKeys?: string[];
 }
 
 export interface PodDNSConfig {

@@ -5,7 +5,7 @@ import { TaintEviction } from '../../coordinator/controllers/taint-eviction.js';
 import { nodeKind, podKind } from '../../coordinator/kinds/index.js';
 import { findCondition } from '../../shared/kube/conditions.js';
 import type { Taint } from '../../shared/kube/node.js';
-import type { Toleration } from '../../shared/kube/pod.js';
+import type { Toleration } from '../../shared/kube/pod-placement.js';
 import { type ControlPlane, joinNode, setReady, withControlPlane } from '../harness/control-plane.js';
 import { podObject } from '../harness/objects.js';
 

@@ -2,7 +2,7 @@
 import { daemonTolerations } from '../../coordinator/decisions/daemon-pod.js';
 import { evictionTime, type PendingEviction } from '../../coordinator/decisions/eviction-time.js';
 import type { Taint } from '../../shared/kube/node.js';
-import type { Toleration } from '../../shared/kube/pod.js';
+import type { Toleration } from '../../shared/kube/pod-placement.js';
 import { type ConformanceCase, compareStated, decisionTable, requireCaseKeys, requireKeys } from './table.js';
 import { requireTaint, requireToleration } from './tolerations.js';
 

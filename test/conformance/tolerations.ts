@@ -1,7 +1,7 @@
 /** tolerations.json: one toleration and one taint, or lists of both. */
 import { findUntoleratedTaint, tolerates } from '../../coordinator/decisions/tolerations.js';
 import type { Taint } from '../../shared/kube/node.js';
-import type { Toleration } from '../../shared/kube/pod.js';
+import type { Toleration } from '../../shared/kube/pod-placement.js';
 import { type ConformanceCase, compareStated, decisionTable, requireCaseKeys, requireKeys } from './table.js';
 
 interface TolerationsCase {

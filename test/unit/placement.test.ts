@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { compilePlacement, placementOf } from '../../coordinator/decisions/placement.js';
 import type { Taint } from '../../shared/kube/node.js';
-import type { PodSpec, Toleration } from '../../shared/kube/pod.js';
+import type { PodSpec } from '../../shared/kube/pod.js';
+import type { Toleration } from '../../shared/kube/pod-placement.js';
 
 const KEYS = fc.constantFrom('a', 'b', 'node.kubernetes.io/not-ready', 'node.kubernetes.io/unschedulable');
 const VALUES = fc.constantFrom('', 'x', 'y');

@@ -7,7 +7,7 @@ import type {
   NodeSelectorTerm,
   PodAffinity,
   PodAffinityTerm,
-} from '../../../shared/kube/pod.js';
+} from '../../../shared/kube/pod-placement.js';
 import { forbidden, invalidValue, required } from '../field-error.js';
 import type { FieldError } from '../kind.js';
 import {

@@ -1,5 +1,6 @@
 /** What else the scheduler reads of a Pod: gates, readiness gates, spreading. */
-import type { PodSpec, TopologySpreadConstraint } from '../../../shared/kube/pod.js';
+import type { PodSpec } from '../../../shared/kube/pod.js';
+import type { TopologySpreadConstraint } from '../../../shared/kube/pod-placement.js';
 import { duplicate, invalidValue, notSupported, required } from '../field-error.js';
 import type { FieldError } from '../kind.js';
 import { validateLabelKeys, validateLabelSelector } from '../label-selector.js';

@@ -1,5 +1,5 @@
 /** Tolerations, and the effects that they share with taints. */
-import type { Toleration } from '../../../shared/kube/pod.js';
+import type { Toleration } from '../../../shared/kube/pod-placement.js';
 import { invalidValue, notSupported, required } from '../field-error.js';
 import type { FieldError } from '../kind.js';
 import { labelValueProblems, qualifiedNameProblems } from '../name-rules.js';

@@ -1,6 +1,6 @@
 /** A fleet and DaemonSets to place on it: the same at every run. */
 import type { PlacementNode, PlacementSpec } from '../../../coordinator/decisions/placement.js';
-import type { NodeSelectorRequirement } from '../../../shared/kube/pod.js';
+import type { NodeSelectorRequirement } from '../../../shared/kube/pod-placement.js';
 
 const ZONES = 40;
 const MODELS = 25;

@@ -1,7 +1,7 @@
 /** The shape of scenarios.json; ../cases/README.md says what each word means. */
 import type { Condition } from '../../../shared/kube/conditions.js';
 import type { Taint } from '../../../shared/kube/node.js';
-import type { Toleration } from '../../../shared/kube/pod.js';
+import type { Toleration } from '../../../shared/kube/pod-placement.js';
 import type { DaemonSetUpdateStrategy } from '../../../shared/kube/workload.js';
 import type { ConformanceCase } from '../table.js';
 
