@@ -2,22 +2,16 @@
  * Container engines of the tests' own: started on a socket in a temporary folder, in a network namespace of their own,
  * ended by process id. Nothing that runs on the machine already is used or touched.
  */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DockerApi } from '../../agent/runtime/docker-api.js';
 import { askEngine } from '../../agent/runtime/find-engine.js';
+import { containerdCommand, dockerCommand, podmanCommand } from './engine-commands.js';
+import { type EngineNetwork, makeNetwork, removeNetwork } from './engine-network.js';
+import { run } from './run-command.js';
 
 export type EngineKind = 'docker' | 'podman';
 
@@ -68,10 +62,6 @@ const NEEDED: Record<EngineKind, string[]> = {
   podman: ['/usr/bin/podman', '/usr/bin/crun', '/usr/bin/conmon', '/usr/lib/podman/netavark'],
 };
 const START_MS = 60_000;
-/** Podman lowers its own limits to this before it starts a container that asks for more. */
-const MOST_PODMAN_KEEPS = 32_768;
-/** Networks of four addresses in 198.18.0.0/16. */
-const PAIRS = 256 * 64;
 let count = 0;
 
 /** Why this machine cannot run such an engine; undefined when it can. */
@@ -95,7 +85,7 @@ export async function startEngine(
   if (why !== undefined) return why;
   count += 1;
   const folder = mkdtempSync(join(tmpdir(), `everynode-${kind}-`));
-  const network = makeNetwork(`en${process.pid}-${count}`);
+  const network = makeNetwork(`en${process.pid}-${count}`, count);
   const engine = new OwnEngine(kind, folder, network, liveRestore);
   try {
     await engine.start();
@@ -119,7 +109,7 @@ class OwnEngine implements TestEngine {
   constructor(
     readonly kind: EngineKind,
     private readonly folder: string,
-    private readonly network: Network,
+    private readonly network: EngineNetwork,
     private readonly liveRestore: boolean,
   ) {
     this.socketPath = join(folder, 'engine.sock');
@@ -157,7 +147,7 @@ class OwnEngine implements TestEngine {
     }
     const child = this.#spawnInside(
       this.kind === 'docker'
-        ? [...dockerCommand(this.folder, this.network), ...(this.liveRestore ? ['--live-restore'] : [])]
+        ? dockerCommand(this.folder, this.network.bridge, this.liveRestore)
         : podmanCommand(this.folder),
     );
     this.#engine = child;
@@ -280,23 +270,6 @@ async function removeContainers(socketPath: string): Promise<void> {
   if (refused instanceof Error) throw refused;
 }
 
-function containerdCommand(folder: string): string[] {
-  const config = join(folder, 'containerd.toml');
-  writeFileSync(config, 'version = 2\ndisabled_plugins = ["io.containerd.grpc.v1.cri"]\n');
-  return [
-    ...['containerd', '--config', config, '--address', join(folder, 'containerd.sock')],
-    ...['--root', join(folder, 'containerd'), '--state', join(folder, 'containerd-state')],
-  ];
-}
-
-function dockerCommand(folder: string, { bridge }: Network): string[] {
-  return [
-    ...['dockerd', '--data-root', join(folder, 'data'), '--exec-root', join(folder, 'exec')],
-    ...['--pidfile', join(folder, 'pid'), '-H', `unix://${join(folder, 'engine.sock')}`],
-    ...['--containerd', join(folder, 'containerd.sock'), '--bip', bridge, '--userland-proxy=false'],
-  ];
-}
-
 /**
  * Engines want every cgroup v1 hierarchy that is in use at /sys/fs/cgroup, crun no cgroup2 beside them: mounts that
  * only they see. A machine whose /sys/fs/cgroup is cgroup2 itself needs nothing.
@@ -317,113 +290,6 @@ export const CLEAN_CGROUPS = `if ! grep -q ' /sys/fs/cgroup cgroup2 ' /proc/moun
   done
 fi
 `;
-
-/** Podman's containers are to ask for no limit above the machine's own. */
-function podmanCommand(folder: string): string[] {
-  writeFileSync(
-    join(folder, 'containers.conf'),
-    `[containers]
-default_ulimits = ["nofile=${hardLimit('Max open files')}", "nproc=${hardLimit('Max processes')}"]
-log_driver = "k8s-file"
-[network]
-network_backend = "netavark"
-network_config_dir = "${folder}/networks"
-[engine]
-cgroup_manager = "cgroupfs"
-events_logger = "file"
-runtime = "crun"
-`,
-  );
-  // As Docker does by itself.
-  writeFileSync(
-    join(folder, 'registries.conf'),
-    '[[registry]]\nlocation = "127.0.0.1:5000"\ninsecure = true\n',
-  );
-  mkdirSync(join(folder, 'networks'), { recursive: true });
-  return podmanService(folder);
-}
-
-/** `soft:hard` of this process, both the hard one, as Podman wants them. */
-function hardLimit(name: string): string {
-  const line =
-    readFileSync('/proc/self/limits', 'utf8')
-      .split('\n')
-      .find((text) => text.startsWith(name)) ?? '';
-  const hard = line.slice(name.length).trim().split(/\s+/)[1] ?? 'unlimited';
-  const value = Math.min(hard === 'unlimited' ? MOST_PODMAN_KEEPS : Number(hard), MOST_PODMAN_KEEPS);
-  return `${value}:${value}`;
-}
-
-function podmanService(folder: string): string[] {
-  return [
-    ...[
-      'podman',
-      '--root',
-      join(folder, 'root'),
-      '--runroot',
-      join(folder, 'run'),
-      '--tmpdir',
-      join(folder, 'tmp'),
-    ],
-    ...[
-      '--cgroup-manager',
-      'cgroupfs',
-      'system',
-      'service',
-      '--time=0',
-      `unix://${join(folder, 'engine.sock')}`,
-    ],
-  ];
-}
-
-interface Network {
-  name: string;
-  /** Address of the engine's end of the link to this machine. */
-  address: string;
-  /** Address of this machine's end. */
-  gateway: string;
-  /** Address and prefix for the engine's bridge. */
-  bridge: string;
-}
-
-/** A namespace with a link to this machine, out of 198.18.0.0/15, which is set aside for tests. */
-function makeNetwork(name: string): Network {
-  run('ip', 'netns', 'add', name);
-  const { link, here, there } = addLink(name);
-  run('ip', 'addr', 'add', `${here}/30`, 'dev', link);
-  run('ip', 'link', 'set', link, 'up');
-  for (const command of [
-    'link set lo up',
-    `addr add ${there}/30 dev eth0`,
-    'link set eth0 up',
-    `route add default via ${here}`,
-  ]) {
-    run('ip', '-n', name, ...command.split(' '));
-  }
-  return { name, address: there, gateway: here, bridge: `198.19.${count % 256}.1/24` };
-}
-
-/** The first pair of addresses that nobody has: the link is called by them, so that tests beside each other cannot take the same. */
-function addLink(namespace: string): { link: string; here: string; there: string } {
-  for (let pair = (process.pid * 64) % PAIRS; ; pair = (pair + 1) % PAIRS) {
-    const prefix = `198.18.${pair >> 6}`;
-    const base = (pair & 63) * 4;
-    const link = `en18-${pair >> 6}-${base}`;
-    const isTaken = () => existsSync(`/sys/class/net/${link}`);
-    if (isTaken()) continue;
-    try {
-      run('ip', 'link', 'add', link, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', namespace);
-      return { link, here: `${prefix}.${base + 1}`, there: `${prefix}.${base + 2}` };
-    } catch (error) {
-      if (!isTaken()) throw error;
-    }
-  }
-}
-
-function removeNetwork({ name }: Network): void {
-  // Removing the namespace takes both ends of the link with it.
-  run('ip', 'netns', 'del', name);
-}
 
 /** Ends what an engine left: shims and monitors, which name the folder, and their containers. */
 function killBelow(folder: string): void {
@@ -462,8 +328,4 @@ function removeEmptyCgroups(): void {
     '-c',
     `${CLEAN_CGROUPS} find ${folders} -depth -type d ! -newermt '10 seconds ago' -exec rmdir {} \\; 2>/dev/null || true`,
   );
-}
-
-function run(command: string, ...args: string[]): string {
-  return execFileSync(command, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 }
