@@ -15,7 +15,7 @@ interface ScrolledTextProps {
 export function ScrolledText({ label, text, wraps = false, frame }: ScrolledTextProps) {
   return (
     <ScrollFrame ref={frame} className={classes.frame} label={label} data-wraps={wraps}>
-      <pre>{text}</pre>
+      <pre className={classes.text}>{text}</pre>
     </ScrollFrame>
   );
 }

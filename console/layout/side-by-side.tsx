@@ -57,7 +57,7 @@ interface LineProps {
 function Line({ text, sign, part }: LineProps) {
   const isChanged = part !== undefined && text !== undefined;
   return (
-    <td data-part={isChanged ? part : undefined}>
+    <td className={classes.line} data-part={isChanged ? part : undefined}>
       {isChanged ? `${sign} ` : '  '}
       {text}
     </td>
