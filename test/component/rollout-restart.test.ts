@@ -12,7 +12,7 @@ class Hearing {
   hearsAllAfter: { nodes: number; now: () => number } | undefined;
 
   isAwaited = (node: string) => {
-    if (this.hearsAllAfter && --this.hearsAllAfter.nodes === 0) this.#hearAll(this.hearsAllAfter.now());
+    if (this.hearsAllAfter && --this.hearsAllAfter.nodes === 0) this.#hear(NODES, this.hearsAllAfter.now());
     return !this.#heard.has(node);
   };
   heardAt = (node: string) => this.#heard.get(node);
@@ -23,19 +23,16 @@ class Hearing {
     this.#heard.clear();
   }
 
-  #hearAll(now: number): void {
-    for (const node of NODES) {
+  async hear(rolling: Rolling, nodes: readonly string[]): Promise<void> {
+    this.#hear(nodes, rolling.fleet.clock.now());
+    await rolling.fleet.settle();
+  }
+
+  #hear(nodes: readonly string[], now: number): void {
+    for (const node of nodes) {
       this.#heard.set(node, now);
       for (const handler of this.#handlers) handler(node);
     }
-  }
-
-  async hear(rolling: Rolling, nodes: readonly string[]): Promise<void> {
-    for (const node of nodes) {
-      this.#heard.set(node, rolling.fleet.clock.now());
-      for (const handler of this.#handlers) handler(node);
-    }
-    await rolling.fleet.settle();
   }
 }
 
@@ -45,6 +42,18 @@ describe('after a start of the coordinator', () => {
     hearing.forgetAll();
     await rolling.fleet.restartController();
     await rolling.fleet.settle();
+  };
+  /** There is no coordinator for so long; the next one has heard nobody. */
+  const stopFor = async (rolling: Rolling, ms: number) => {
+    await rolling.fleet.stopController();
+    rolling.fleet.clock.advance(ms);
+    hearing.forgetAll();
+  };
+  /** The new image is on the lab's hosts, which soak. */
+  const soakInLab = async (rolling: Rolling) => {
+    await hearing.hear(rolling, NODES);
+    await rolling.fleet.setImage('web', 'app:2');
+    await rolling.stands('Soaking', 'lab', 2);
   };
   const lab = { name: 'lab', nodes: 2, soakSeconds: SOAK_MS / 1000 };
 
@@ -79,12 +88,8 @@ describe('after a start of the coordinator', () => {
     'a soak that has ended meanwhile opens the next wave once its hosts are heard, and does not begin anew',
     { waves: [lab] },
     async (rolling) => {
-      await hearing.hear(rolling, NODES);
-      await rolling.fleet.setImage('web', 'app:2');
-      await rolling.stands('Soaking', 'lab', 2);
-      await rolling.fleet.stopController();
-      rolling.fleet.clock.advance(SOAK_MS);
-      hearing.forgetAll();
+      await soakInLab(rolling);
+      await stopFor(rolling, SOAK_MS);
       rolling.fleet.startController();
       await rolling.stands('Soaking', 'lab', 2);
       assert.match(rolling.status?.message ?? '', /2 of its nodes not heard/);
@@ -98,12 +103,8 @@ describe('after a start of the coordinator', () => {
     'who is heard while the hosts are being counted is no longer waited for',
     { waves: [lab] },
     async (rolling) => {
-      await hearing.hear(rolling, NODES);
-      await rolling.fleet.setImage('web', 'app:2');
-      await rolling.stands('Soaking', 'lab', 2);
-      await rolling.fleet.stopController();
-      rolling.fleet.clock.advance(SOAK_MS);
-      hearing.forgetAll();
+      await soakInLab(rolling);
+      await stopFor(rolling, SOAK_MS);
       hearing.hearsAllAfter = { nodes: NODES.length, now: () => rolling.fleet.clock.now() };
       rolling.fleet.startController();
       await rolling.stands('Completed', 'rest', 10);
@@ -119,9 +120,7 @@ describe('after a start of the coordinator', () => {
       rolling.fleet.agents.ready = (pod) => pod.spec.containers[0]?.image !== 'app:2';
       await rolling.fleet.setImage('web', 'app:2');
       await rolling.stands('Progressing', 'lab', 2);
-      await rolling.fleet.stopController();
-      rolling.fleet.clock.advance(600_000);
-      hearing.forgetAll();
+      await stopFor(rolling, 600_000);
       rolling.fleet.startController();
       await rolling.stands('Progressing', 'lab', 2);
       await rolling.makeNewReady();

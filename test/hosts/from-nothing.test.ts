@@ -3,18 +3,17 @@
  * It builds two releases of the agent as one file, so it takes some minutes and is no part of `npm test`.
  */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { createHash, generateKeyPairSync, sign } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { gzipSync } from 'node:zlib';
 import { UNITS_OF_TESTS } from '../harness/host-units.js';
 import { type TestHost, TestHosts } from '../harness/hosts.js';
 import { findKubectl } from '../harness/kubectl.js';
 import { leaveOut } from '../harness/leave-out.js';
 import { untilTrue } from '../harness/until.js';
+import { type HostLook, lookAt } from './host-look.js';
+import { makeReleases } from './make-releases.js';
 
 const TREE = resolve('.');
 const EVERYNODE = ['/usr/local/bin/node', '/opt/everynode/dist/coordinator/cli/everynode.js'];
@@ -22,7 +21,6 @@ const KUBECONFIG = '/var/lib/everynode/kubeconfig';
 const PATIENCE_MS = 60_000;
 /** A version on trial is given up by systemd's timer 150 s after its start. */
 const TRIAL_MS = 240_000;
-const HANGS = '#!/bin/sh\n[ "$1" = --version ] && echo 0.3.0 && exit\nexec sleep 100000\n';
 
 const DAEMON_SETS = `
 apiVersion: fleet.everynode.dev/v1
@@ -52,41 +50,6 @@ spec:
     spec: {containers: [{name: app, image: "app:1"}]}
 `;
 
-/** What one sees of a host who knows nothing of us. */
-interface HostLook {
-  files: string[];
-  /** Users, groups, units, sockets, images, networks and volumes. */
-  others: string[];
-}
-
-/** Places that change by themselves while a host runs, or by the tools that were called there. */
-const RESTLESS =
-  /^\/(var\/(log|cache|tmp)|var\/lib\/(systemd|containerd|containers|docker)|root\/\.(docker|config|local))(\/|$)|^\/etc\/(passwd|group|shadow|gshadow|subuid|subgid)-$|^\/etc\/\.(pwd|updated)/;
-
-function lookAt(host: TestHost): HostLook {
-  const lines = (text: string) => text.split('\n').filter(Boolean).sort();
-  const files = lines(host.run('find', '/', '-xdev')).filter((path) => !RESTLESS.test(path));
-  const inMemory = lines(host.run('find', '/run', '/dev/shm', '/tmp', '-xdev', '-name', '*everynode*'));
-  const list = (what: string) =>
-    host.run('sh', '-c', `systemctl ${what} --all --plain --no-legend '*everynode*' || true`);
-  return {
-    files: [...files, ...inMemory],
-    others: [
-      ...lines(host.run('getent', 'passwd')),
-      ...lines(host.run('getent', 'group')),
-      ...lines(list('list-units')),
-      ...lines(list('list-unit-files')),
-      ...lines(
-        host.run('sh', '-c', 'grep -ho "[^ ]*everynode[^ ]*" /proc/net/unix /proc/self/mounts || true'),
-      ),
-      ...lines(host.runEngine('ps', '-aq')),
-      ...lines(host.runEngine('images', '--format', '{{.Repository}}:{{.Tag}}')),
-      ...lines(host.runEngine('network', 'ls', '--format', '{{.Name}}')),
-      ...lines(host.runEngine('volume', 'ls', '-q')),
-    ],
-  };
-}
-
 describe('three hosts from nothing', { concurrency: 1 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'everynode-hosts-'));
   const releases = join(TREE, 'dist/hosts');
@@ -105,7 +68,7 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
       return;
     }
     hosts = opened;
-    makeReleases();
+    makeReleases(releases, join(folder, 'key.pem'));
     coordinator = await hosts.start('co', 'docker', TREE);
     members = [await hosts.start('h1', 'docker'), await hosts.start('h2', 'podman')];
     for (const host of [coordinator, ...members]) {
@@ -120,33 +83,6 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
     for (const path of [folder, releases]) rmSync(path, { recursive: true, force: true });
   });
 
-  /** 0.1.0 and 0.2.0 are agents; 0.3.0 says its version and hangs. */
-  function makeReleases(): void {
-    const key = join(folder, 'key.pem');
-    const { privateKey } = generateKeyPairSync('ed25519');
-    writeFileSync(key, privateKey.export({ type: 'pkcs8', format: 'pem' }));
-    const architecture = process.arch === 'x64' ? 'amd64' : process.arch;
-    for (const version of ['0.1.0', '0.2.0']) {
-      const wish = ['--key', key, '--arch', architecture, '--fast', '--version', version];
-      const script = join(TREE, 'release/release.mjs');
-      execFileSync(process.execPath, [script, ...wish, '--out', join(releases, version)], {
-        stdio: 'ignore',
-      });
-    }
-    const broken = join(releases, '0.3.0');
-    const name = `everynode-agent-0.3.0-linux-${architecture}.gz`;
-    const archive = gzipSync(HANGS);
-    const sums = `${createHash('sha256').update(archive).digest('hex')}  ${name}\n`;
-    mkdirSync(broken);
-    writeFileSync(join(broken, name), archive);
-    writeFileSync(join(broken, 'SHA256SUMS'), sums);
-    writeFileSync(
-      join(broken, 'SHA256SUMS.sig'),
-      sign(null, Buffer.from(sums), privateKey).toString('base64'),
-    );
-    writeFileSync(join(broken, 'release.pub'), readFileSync(join(releases, '0.1.0/release.pub')));
-  }
-
   const kubectl = (...args: string[]): string =>
     coordinator.run('kubectl', '--cache-dir', '/tmp/kube-cache', '--kubeconfig', KUBECONFIG, ...args);
   const containersOf = (host: TestHost): string[] =>
@@ -160,6 +96,11 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
       const nodes = kubectl('get', 'nodes', '--no-headers');
       for (const { name } of members) assert.match(nodes, new RegExp(`^${name} +Ready .* v${version}$`, 'm'));
     }, TRIAL_MS);
+  /** The unit of each program, on a host that has it. */
+  const bothUnits = (): { host: TestHost; unit: string }[] => [
+    { host: members[0] ?? assert.fail(), unit: 'everynode-agent' },
+    { host: coordinator, unit: 'everynode-coordinator' },
+  ];
   const install = (host: TestHost, ...flags: string[]): string =>
     host.run('sh', '-c', [line.replace('sudo ', ''), ...flags].join(' '));
 
@@ -215,12 +156,7 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
   });
 
   law('the units are clean, and as tight as they say', async () => {
-    const [member] = members;
-    assert.ok(member);
-    for (const [host, unit] of [
-      [member, 'everynode-agent'],
-      [coordinator, 'everynode-coordinator'],
-    ] as const) {
+    for (const { host, unit } of bothUnits()) {
       const path = `/etc/systemd/system/${unit}.service`;
       assert.equal(host.run('sh', '-c', `systemd-analyze verify ${path} 2>&1`), '');
       const exposure = /before, ([\d.]+) with/.exec(host.run('cat', path))?.[1];
@@ -272,12 +208,7 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
 
   law('a program that hangs is ended by systemd and begun anew; containers go on', async () => {
     const before = members.map(containersOf);
-    const [member] = members;
-    assert.ok(member);
-    for (const [host, unit] of [
-      [member, 'everynode-agent'],
-      [coordinator, 'everynode-coordinator'],
-    ] as const) {
+    for (const { host, unit } of bothUnits()) {
       const dropIn = `/etc/systemd/system/${unit}.service.d/watchdog.conf`;
       host.write(dropIn, '[Service]\nWatchdogSec=20\nTimeoutAbortSec=5\n');
       host.run('systemctl', 'daemon-reload');

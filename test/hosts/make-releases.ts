@@ -1,0 +1,31 @@
+/** Releases of the agent, signed by a key of their own. */
+import { execFileSync } from 'node:child_process';
+import { createHash, generateKeyPairSync, sign } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { gzipSync } from 'node:zlib';
+
+const HANGS = '#!/bin/sh\n[ "$1" = --version ] && echo 0.3.0 && exit\nexec sleep 100000\n';
+
+/** A folder each in `out`: 0.1.0 and 0.2.0 are agents; 0.3.0 says its version and hangs. The key is written to `key`. */
+export function makeReleases(out: string, key: string): void {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  writeFileSync(key, privateKey.export({ type: 'pkcs8', format: 'pem' }));
+  const architecture = process.arch === 'x64' ? 'amd64' : process.arch;
+  for (const version of ['0.1.0', '0.2.0']) {
+    const wish = ['--key', key, '--arch', architecture, '--fast', '--version', version];
+    const script = resolve('release/release.mjs');
+    execFileSync(process.execPath, [script, ...wish, '--out', join(out, version)], {
+      stdio: 'ignore',
+    });
+  }
+  const broken = join(out, '0.3.0');
+  const name = `everynode-agent-0.3.0-linux-${architecture}.gz`;
+  const archive = gzipSync(HANGS);
+  const sums = `${createHash('sha256').update(archive).digest('hex')}  ${name}\n`;
+  mkdirSync(broken);
+  writeFileSync(join(broken, name), archive);
+  writeFileSync(join(broken, 'SHA256SUMS'), sums);
+  writeFileSync(join(broken, 'SHA256SUMS.sig'), sign(null, Buffer.from(sums), privateKey).toString('base64'));
+  writeFileSync(join(broken, 'release.pub'), readFileSync(join(out, '0.1.0/release.pub')));
+}
