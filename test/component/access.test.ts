@@ -1,11 +1,11 @@
-/** Who may do what, over HTTPS: roles, reviews, tokens, acting as others, and what nobody may give away. */
+/** Who may do what, over HTTPS: roles, reviews, acting as others, and what nobody may give away. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { certificateRequest } from '../../agent/certificate-request.js';
 import type { PolicyRule, UserInfo } from '../../shared/kube/rbac.js';
 import type { Status } from '../../shared/kube/status.js';
 import { newKey } from '../../shared/process/private-key.js';
-import { type AccessBench, startAccessBench } from '../harness/access-bench.js';
+import { type AccessBench, roleRef, startAccessBench } from '../harness/access-bench.js';
 import { type CallAnswer, call } from '../harness/https-call.js';
 import { podObject } from '../harness/objects.js';
 
@@ -36,24 +36,10 @@ function message(answer: CallAnswer): string {
   return answer.json<Status>().message ?? '';
 }
 
-async function asAdmin(line: string, body: unknown): Promise<void> {
-  const answer = await call(bench.api, line, { body });
-  assert.ok(answer.code < 300, answer.text);
-  await bench.settled();
-}
-
-function roleRef(kind: string, name: string) {
-  return { apiGroup: 'rbac.authorization.k8s.io', kind, name };
-}
-
-async function bindRole(name: string, ref: ReturnType<typeof roleRef>, subject: object): Promise<void> {
-  await asAdmin(`POST ${DEFAULT}/rolebindings`, { metadata: { name }, roleRef: ref, subjects: [subject] });
-}
-
 async function give(user: UserInfo, rules: PolicyRule[]): Promise<void> {
   const name = `of-${user.username}`;
-  await asAdmin(`POST ${RBAC}/clusterroles`, { metadata: { name }, rules });
-  await asAdmin(`POST ${RBAC}/clusterrolebindings`, {
+  await bench.asAdmin(`POST ${RBAC}/clusterroles`, { metadata: { name }, rules });
+  await bench.asAdmin(`POST ${RBAC}/clusterrolebindings`, {
     metadata: { name },
     roleRef: roleRef('ClusterRole', name),
     subjects: [{ kind: 'User', name: user.username }],
@@ -93,13 +79,13 @@ test('nobody is a 401, someone without roles a 403 in upstream’s words', async
 
 test('a binding counts in its namespace alone, and no longer than it is there', async () => {
   const ben = person('ben', 'readers');
-  await bindRole('readers', roleRef('ClusterRole', 'view'), { kind: 'Group', name: 'readers' });
+  await bench.bindRole('readers', roleRef('ClusterRole', 'view'), { kind: 'Group', name: 'readers' });
   assert.equal((await as(ben, 'GET /api/v1/namespaces/default/pods')).code, 200);
   assert.equal((await as(ben, 'GET /api/v1/namespaces/kube-system/pods')).code, 403);
   assert.equal((await as(ben, 'GET /api/v1/pods')).code, 403);
   assert.equal((await as(ben, 'GET /api/v1/namespaces/default')).code, 200);
   assert.equal((await as(ben, 'GET /api/v1/namespaces/default/secrets')).code, 403);
-  await asAdmin(`DELETE ${DEFAULT}/rolebindings/readers`, undefined);
+  await bench.asAdmin(`DELETE ${DEFAULT}/rolebindings/readers`, undefined);
   assert.equal((await as(ben, 'GET /api/v1/namespaces/default/pods')).code, 403);
 });
 
@@ -117,7 +103,7 @@ test('a role may name objects; a list that selects one of them is about it', asy
 
 test('a binding of a role that is not there is told', async () => {
   const dan = person('dan');
-  await bindRole('lost', roleRef('Role', 'lost'), { kind: 'User', name: 'dan' });
+  await bench.bindRole('lost', roleRef('Role', 'lost'), { kind: 'User', name: 'dan' });
   const text = message(await as(dan, 'GET /api/v1/namespaces/default/pods'));
   assert.match(
     text,
@@ -138,7 +124,7 @@ describe('nobody grants what they do not hold:', () => {
       { verbs: ['get'], apiGroups: [''], resources: ['pods'] },
     ]);
     // `*` on roles is `escalate` and `bind` as well: take these two away.
-    await asAdmin(`PUT ${RBAC}/clusterroles/of-eva`, {
+    await bench.asAdmin(`PUT ${RBAC}/clusterroles/of-eva`, {
       metadata: { name: 'of-eva' },
       rules: [
         {
@@ -257,7 +243,7 @@ describe('reviews', () => {
     return answer.json<{ status: Record<string, unknown> }>().status;
   };
   const kim = person('kim');
-  before(() => bindRole('kim', roleRef('ClusterRole', 'view'), { kind: 'User', name: 'kim' }));
+  before(() => bench.bindRole('kim', roleRef('ClusterRole', 'view'), { kind: 'User', name: 'kim' }));
 
   test('may I', async () => {
     assert.deepEqual(await review('SelfSubjectAccessReview', { spec: spec('list') }, kim), {
@@ -292,93 +278,6 @@ describe('reviews', () => {
       });
       assert.equal(answer.code, 422);
     }
-  });
-});
-
-describe('tokens of ServiceAccounts', () => {
-  const ACCOUNTS = '/api/v1/namespaces/default/serviceaccounts';
-  const request = async (name: string, spec: object = {}) =>
-    call(bench.api, `POST ${ACCOUNTS}/${name}/token`, { body: { spec } });
-  const tokenOf = async (name: string, spec: object = {}) => {
-    const answer = await request(name, spec);
-    return answer.json<{ status: { token: string } }>().status.token;
-  };
-  const whoIs = async (token: string, audiences?: string[]) => {
-    const body = { spec: { token, ...(audiences ? { audiences } : {}) } };
-    const answer = await call(bench.api, 'POST /apis/authentication.k8s.io/v1/tokenreviews', { body });
-    assert.ok(!answer.text.includes(token), 'the answer repeats the token');
-    return answer.json<{ status: Record<string, unknown> }>().status;
-  };
-  before(() => asAdmin(`POST ${ACCOUNTS}`, { metadata: { name: 'robot' } }));
-
-  test('say who it is and let it do what it may', async () => {
-    const token = await tokenOf('robot');
-    const { authenticated, user } = await whoIs(token);
-    assert.equal(authenticated, true);
-    const { username, groups } = user as UserInfo;
-    assert.equal(username, 'system:serviceaccount:default:robot');
-    assert.deepEqual(groups, [
-      'system:serviceaccounts',
-      'system:serviceaccounts:default',
-      'system:authenticated',
-    ]);
-    assert.equal((await call(bench.api, 'GET /api/v1/namespaces/default/pods', { token })).code, 403);
-    await bindRole('robot', roleRef('ClusterRole', 'view'), { kind: 'ServiceAccount', name: 'robot' });
-    assert.equal((await call(bench.api, 'GET /api/v1/namespaces/default/pods', { token })).code, 200);
-  });
-
-  test('are for their audiences', async () => {
-    const token = await tokenOf('robot', { audiences: ['vault'] });
-    assert.equal((await call(bench.api, 'GET /apis', { token })).code, 401);
-    assert.deepEqual((await whoIs(token, ['vault', 'other'])).audiences, ['vault']);
-    assert.equal((await whoIs(token)).authenticated, false);
-  });
-
-  test('end with their account, also when another of its name comes', async () => {
-    await asAdmin(`POST ${ACCOUNTS}`, { metadata: { name: 'short' } });
-    const token = await tokenOf('short');
-    assert.equal((await call(bench.api, 'GET /apis', { token })).code, 200);
-    await asAdmin(`DELETE ${ACCOUNTS}/short`, undefined);
-    assert.equal((await call(bench.api, 'GET /apis', { token })).code, 401);
-    await asAdmin(`POST ${ACCOUNTS}`, { metadata: { name: 'short' } });
-    assert.equal((await call(bench.api, 'GET /apis', { token })).code, 401);
-  });
-
-  test('end with the object that they are bound to', async () => {
-    const secrets = '/api/v1/namespaces/default/secrets';
-    await asAdmin(`POST ${secrets}`, { metadata: { name: 'bound' } });
-    const token = await tokenOf('robot', {
-      boundObjectRef: { kind: 'Secret', name: 'bound', apiVersion: 'v1' },
-    });
-    assert.equal((await call(bench.api, 'GET /apis', { token })).code, 200);
-    await asAdmin(`DELETE ${secrets}/bound`, undefined);
-    assert.equal((await call(bench.api, 'GET /apis', { token })).code, 401);
-  });
-
-  for (const [title, spec, code] of [
-    ['less than ten minutes', { expirationSeconds: 599 }, 422],
-    ['an object that is not there', { boundObjectRef: { kind: 'Secret', name: 'none' } }, 404],
-    ['a kind that nothing can be bound to', { boundObjectRef: { kind: 'ConfigMap', name: 'a' } }, 400],
-    ['audiences that are no list', { audiences: 'a' }, 400],
-  ] as [string, object, number][]) {
-    test(`are not had for ${title}`, async () => assert.equal((await request('robot', spec)).code, code));
-  }
-
-  test('one that is changed, cut or of another key is nobody’s', async () => {
-    const token = await tokenOf('robot');
-    const [head = '', body = '', signature = ''] = token.split('.');
-    const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as object;
-    const forged = Buffer.from(JSON.stringify({ ...claims, sub: 'system:serviceaccount:kube-system:x' }));
-    const none = Buffer.from('{"alg":"none"}').toString('base64url');
-    const wrong = [
-      `${head}.${forged.toString('base64url')}.${signature}`,
-      `${none}.${body}.`,
-      `${head}.${body}.${'A'.repeat(signature.length)}`,
-      `${head}.${body}`,
-      `${token}A`,
-    ];
-    for (const each of wrong)
-      assert.equal((await call(bench.api, 'GET /apis', { token: each })).code, 401, each);
   });
 });
 
@@ -439,7 +338,7 @@ test('who approves or signs needs the signer as well', async () => {
   await give(domain, [writes, signers('approve', 'example.com/*'), signers('sign', 'example.com/*')]);
   const request = Buffer.from(await certificateRequest(await newKey(), 'n1')).toString('base64');
   const file = (name: string) =>
-    asAdmin(`POST ${requests}`, {
+    bench.asAdmin(`POST ${requests}`, {
       metadata: { name },
       spec: { request, signerName: 'example.com/one', usages: ['client auth'] },
     });

@@ -1,4 +1,5 @@
 /** An API that decides by roles: its informers follow, the built-in roles are there, and anyone can be let in. */
+import assert from 'node:assert/strict';
 import type { Identities } from '../../coordinator/access/identities.js';
 import type { ApiServerOptions } from '../../coordinator/api/server.js';
 import { ensureBuiltInRoles } from '../../coordinator/controllers/built-in-roles.js';
@@ -12,6 +13,7 @@ import type { UserInfo } from '../../shared/kube/rbac.js';
 import { systemClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
 import { startTestApi, type TestApi, testIdentities } from './api.js';
+import { call } from './https-call.js';
 import { until } from './until.js';
 
 export interface AccessBench {
@@ -20,9 +22,18 @@ export interface AccessBench {
   api: TestApi;
   /** Lets a user in: the bearer token `TOKEN:NAME` is theirs from now on. Answers it. */
   admit(user: UserInfo): string;
+  /** One request that must succeed; what it stores counts when this resolves. */
+  asAdmin(line: string, body: unknown): Promise<void>;
+  /** Binds a role in the namespace default. */
+  bindRole(name: string, ref: ReturnType<typeof roleRef>, subject: object): Promise<void>;
   /** Resolves when every role that is stored counts. */
   settled(): Promise<void>;
   stop(): Promise<void>;
+}
+
+/** What a binding says of its role. */
+export function roleRef(kind: string, name: string) {
+  return { apiGroup: 'rbac.authorization.k8s.io', kind, name };
 }
 
 /** Starts it on a free port. */
@@ -39,10 +50,22 @@ export async function startAccessBench(change: Partial<ApiServerOptions> = {}): 
   const settled = async () => informers.waitFor(await store.revision());
   const adminHasAll = () => (informers.clusterRoles.get({ name: 'admin' })?.rules?.length ?? 0) > 12;
   await until(adminHasAll, { timeoutMs: 10_000, what: 'the built-in roles to be gathered' });
+  const asAdmin = async (line: string, body: unknown) => {
+    const answer = await call(api, line, { body });
+    assert.ok(answer.code < 300, answer.text);
+    await settled();
+  };
   return {
     registry,
     identities,
     api,
+    asAdmin,
+    bindRole: (name, ref, subject) =>
+      asAdmin('POST /apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings', {
+        metadata: { name },
+        roleRef: ref,
+        subjects: [subject],
+      }),
     admit: (user) => {
       users.set(`token:${user.username}`, user);
       return `token:${user.username}`;
