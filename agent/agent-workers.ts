@@ -3,7 +3,7 @@ import { ROOT_CA_CONFIG_MAP } from '../shared/kube/account-token.js';
 import type { ConfigMap } from '../shared/kube/config.js';
 import type { ConfigReference } from '../shared/kube/config-reference.js';
 import type { AgentHost } from './agent-host.js';
-import type { HeldPod } from './decisions/held-pod.js';
+import { type HeldPod, startableWithout } from './decisions/held-pod.js';
 import { heldAfterClearing, runs } from './decisions/held-turn.js';
 import { hostIsolation } from './decisions/host-isolation.js';
 import type { Images } from './images/images.js';
@@ -31,14 +31,23 @@ export function createAgentWorkers(
     get: (uid) => asRun(cache.get(uid)),
     all: () => [...cache.all()].map(runs),
     giveUp: (uid, end) => asRun(cache.giveUp(uid, end)),
-    ended: (uid) => change(uid, (held) => ({ ...held, ended: true })).catch(() => undefined),
+    ended: (uid) => {
+      const held = cache.get(uid);
+      if (!held) return;
+      const next = startableWithout(held, cache.all(), clock.now());
+      // Not on disk, it ends once more for the next agent.
+      cache.put({ ...held, ended: true }, ...next).catch(() => undefined);
+    },
     cleared: async (uid) => {
       // Not on disk, it is cleared once more by the next agent.
       await change(uid, heldAfterClearing).catch(() => undefined);
       return asRun(cache.get(uid));
     },
     forget: (uid) => {
+      const held = cache.get(uid);
+      const next = held ? startableWithout(held, cache.all(), clock.now()) : [];
       cache.forget(uid);
+      if (next.length > 0) cache.put(...next).catch(() => undefined);
       onForgotten();
     },
   };

@@ -19,7 +19,9 @@ export interface Stall {
 
 /** What the decision reads. Times in ms by the host's clock. */
 export interface ConfirmFacts {
-  turn: Pick<HeldTurn, 'begunAt' | 'linkWasLive'> & { confirmSeconds: number };
+  turn: Pick<HeldTurn, 'linkWasLive'> & { confirmSeconds: number };
+  /** When the Pod could begin: what stood in its place was gone; undefined: not yet. */
+  startableAt: number | undefined;
   isReady: boolean;
   link: LinkEvidence;
   /** Since when this agent and its engine have been up: a Pod is not judged for the time before. */
@@ -52,10 +54,11 @@ const REFUSED_PATIENCE = 3;
  * link does.
  */
 export function confirmStep(facts: ConfirmFacts): ConfirmStep {
-  const { turn, isReady, link, upSince, stalls, now } = facts;
+  const { turn, startableAt, isReady, link, upSince, stalls, now } = facts;
+  if (startableAt === undefined) return { kind: 'wait' };
   const confirmMs = turn.confirmSeconds * 1000;
-  // A clock that was set back makes the turn one of the future: its time then counts from the agent's start.
-  const from = turn.begunAt > now ? upSince : Math.max(turn.begunAt, upSince);
+  // A clock that was set back makes it one of the future: its time then counts from the agent's start.
+  const from = startableAt > now ? upSince : Math.max(startableAt, upSince);
   const end = awakeUntil(stalls, from, confirmMs);
   if (now < end) return { kind: 'wait', until: end };
   if (!isReady) {

@@ -19,8 +19,10 @@ export interface HeldPod {
   manifest?: string;
   /** Uid of the controller that it came from, whoever owns it since. */
   maker?: string;
-  /** When it first came here: the status' startTime. */
+  /** When it first came here. */
   acceptedAt: number;
+  /** When it could begin, where that was later: the containers of the Pod whose place it takes were gone. */
+  startableAt?: number;
   /** When its containers must have ended; set by a deletion or by `gone`. */
   deadline?: number;
   /** The host has given it up. Kept with the Pod: an agent that starts anew must not start it again. */
@@ -72,6 +74,7 @@ export function heldAfterSet(
     ...given,
     ...(maker && { maker }),
     acceptedAt: before?.acceptedAt ?? now,
+    ...(before?.startableAt !== undefined && { startableAt: before.startableAt }),
     gone: false,
     ...(before?.givenUp && { givenUp: before.givenUp }),
     ...(before?.turn && { turn: before.turn }),
@@ -143,6 +146,15 @@ export function isPredecessor(other: HeldPod, held: HeldPod): boolean {
   return (
     (other.gone && isReplacedBy(other, held)) || (other.deadline !== undefined && wantSamePort(other, held))
   );
+}
+
+/** Those of `all` that could not begin before the containers of `other` were gone, and now can. */
+export function startableWithout(other: HeldPod, all: Iterable<HeldPod>, now: number): HeldPod[] {
+  const others = [...all].filter(({ uid }) => uid !== other.uid);
+  return others
+    .filter(({ deadline }) => deadline === undefined)
+    .filter((held) => isPredecessor(other, held) && !others.some((each) => isPredecessor(each, held)))
+    .map((held) => ({ ...held, startableAt: now }));
 }
 
 /** Of two Pods that want one port of the host, whether `other` keeps it: it came first, and is not leaving. */

@@ -5,6 +5,7 @@ import {
   REVERTED_BY_HOST,
   REVERTED_CONDITION,
   TURN_CONDITION,
+  WAITS_FOR_PREDECESSOR,
 } from '../../shared/kube/host-turn.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
 import type { Container, ContainerStatus, PodPhase, PodStatus } from '../../shared/kube/pod.js';
@@ -45,7 +46,8 @@ export function podStatus(view: PodView, context: PodStatusContext): PodStatus {
     conditions: podConditions(view, context, phase, statuses),
     ...(context.hostIP ? { hostIP: context.hostIP, hostIPs: [{ ip: context.hostIP }] } : {}),
     ...(podIP ? { podIP, podIPs: [{ ip: podIP }] } : {}),
-    startTime: toTimestamp(view.acceptedAt),
+    // As a kubelet has not begun with a Pod whose predecessor of that name ends (pkg/kubelet/pod_workers.go allowStaticPodStart).
+    ...(view.waitsForPredecessor ? {} : { startTime: toTimestamp(view.startableAt ?? view.acceptedAt) }),
     ...(statuses.init.length > 0 ? { initContainerStatuses: statuses.init } : {}),
     ...(isBare ? {} : { containerStatuses: statuses.main }),
     qosClass: qualityOfService(pod.spec),
@@ -114,8 +116,11 @@ function revertedCondition({ message }: { message: string }): Verdict {
   return { status: 'False', reason: REVERTED_BY_HOST, message };
 }
 
-function startableCondition({ containers }: PodView): Verdict {
+function startableCondition({ containers, waitsForPredecessor }: PodView): Verdict {
   const running = containers.filter(({ state }) => state === 'running');
+  if (waitsForPredecessor) {
+    return { status: 'False', reason: WAITS_FOR_PREDECESSOR, message: 'the Pod before it has yet to end' };
+  }
   if (running.length === 0) return { status: 'False' };
   const since = Math.min(...running.map(({ startedAt, createdAt }) => startedAt ?? createdAt));
   return { status: 'True', lastTransitionTime: toTimestamp(since) };

@@ -87,6 +87,8 @@ export interface PodView {
   now: number;
   /** When this host first saw the Pod. */
   acceptedAt: number;
+  /** When it could begin, where that was later: what it waited for was gone. */
+  startableAt?: number;
   /** Marks this boot of the host; containers of another were interrupted. */
   bootMark: string;
   /** When the engine last came back while we watched; 0 = it never went away. */

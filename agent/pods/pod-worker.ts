@@ -240,6 +240,7 @@ export class PodWorker {
       progress: this.#memory.progress,
       now: this.#host.clock.now(),
       acceptedAt: held.acceptedAt,
+      ...(held.startableAt !== undefined && { startableAt: held.startableAt }),
       bootMark,
       engineUpSince,
       isolation,

@@ -230,7 +230,9 @@ export class PodWorkers {
       void worker.stop();
     }
     for (const other of this.#workers.values()) {
-      if (other.held.uid === held.turnedInto || isPredecessor(held, other.held)) other.lookAgain();
+      if (other.held.uid !== held.turnedInto && !isPredecessor(held, other.held)) continue;
+      other.assign(this.#source.get(other.held.uid) ?? other.held);
+      other.lookAgain();
     }
   }
 

@@ -5,7 +5,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { confirmStep, evidenceOf, type LinkEvidence, type Stall } from '../decisions/confirm-step.js';
-import type { HeldPod } from '../decisions/held-pod.js';
+import { type HeldPod, isPredecessor } from '../decisions/held-pod.js';
 import { heldAfterBoot, heldAfterConfirming, heldAfterRevertBegan } from '../decisions/held-turn.js';
 import type { DesiredCache } from '../desired/desired-cache.js';
 
@@ -150,6 +150,7 @@ export class Confirmations {
     const now = clock.now();
     const step = confirmStep({
       turn: held.turn,
+      startableAt: this.#startableAt(held),
       isReady: this.#ready.has(held.uid),
       link: this.#evidence(now),
       stalls: this.#stalls,
@@ -171,6 +172,12 @@ export class Confirmations {
       this.#keep(heldAfterRevertBegan(held, step, now), 'turn is taken back', step);
     }
     return Number.POSITIVE_INFINITY;
+  }
+
+  /** Absent from what an earlier version wrote: then it is the beginning of the turn. */
+  #startableAt(held: Unconfirmed): number | undefined {
+    const waits = [...this.#parts.cache.all()].some((other) => isPredecessor(other, held));
+    return waits ? undefined : (held.startableAt ?? held.turn.begunAt);
   }
 
   #evidence(now: number): LinkEvidence {

@@ -5,6 +5,7 @@ import {
   TURN_CONDITION,
   type TurnWait,
   turnOn,
+  WAITS_FOR_PREDECESSOR,
   WITHDRAWN,
   withdrawnFrom,
   withdrawnMessage,
@@ -19,6 +20,10 @@ export interface DaemonPod {
   /** Bound to its node. */
   scheduled: boolean;
   createdAt: number;
+  /** When its host could begin with it, where that is known. */
+  startedAt?: number;
+  /** Its host says that it may not begin yet: what stood in its place has not ended. */
+  isHeldUp?: boolean;
   phase: PodPhase;
   terminating: boolean;
   ready: boolean;
@@ -92,11 +97,15 @@ export function toDaemonPod(pod: Pod, current: CurrentRevision): DaemonPod {
   const hash = pod.metadata.labels?.[REVISION_HASH_LABEL];
   const trouble = podTrouble(pod);
   const turn = pendingTurnOf(pod, current);
+  const startedAt = Date.parse(pod.status?.startTime ?? '');
+  const startable = findCondition(pod.status?.conditions, 'PodReadyToStartContainers');
   const isUnconfirmed = findCondition(pod.status?.conditions, CONFIRMED_CONDITION)?.status === 'False';
   return {
     name: pod.metadata.name,
     scheduled: Boolean(pod.spec.nodeName),
     createdAt: Date.parse(pod.metadata.creationTimestamp ?? '') || 0,
+    ...(Number.isNaN(startedAt) ? {} : { startedAt }),
+    ...(startable?.reason === WAITS_FOR_PREDECESSOR && { isHeldUp: true }),
     phase: pod.status?.phase ?? 'Pending',
     terminating: pod.metadata.deletionTimestamp !== undefined,
     ready: ready?.status === 'True',

@@ -20,7 +20,15 @@ export interface NodeStanding {
 }
 
 /** Times from which deadlines count. */
-const COUNTED_FROM = ['awaySince', 'lostAt', 'heardAt', 'troubleAt', 'newPodAt', 'waitingSince'] as const;
+const COUNTED_FROM = [
+  'awaySince',
+  'lostAt',
+  'heardAt',
+  'troubleAt',
+  'newPodAt',
+  'startedAt',
+  'waitingSince',
+] as const;
 
 /** The facts of a node that stands so. */
 export function nodeFacts(
@@ -28,7 +36,7 @@ export function nodeFacts(
   record: NodeRecord | undefined,
   standing: NodeStanding,
 ): NodeFacts {
-  const { trouble, troubleAt, createdAt, confirming } = record?.newPod ?? {};
+  const { trouble, troubleAt, createdAt, startedAt, isHeldUp, confirming } = record?.newPod ?? {};
   const { turn } = record ?? {};
   return {
     situation,
@@ -36,6 +44,8 @@ export function nodeFacts(
     ...(trouble === undefined ? {} : { trouble }),
     ...(troubleAt === undefined ? {} : { troubleAt }),
     ...(createdAt === undefined ? {} : { newPodAt: createdAt }),
+    ...(startedAt === undefined ? {} : { startedAt }),
+    ...(isHeldUp && { isHeldUp }),
     ...(confirming && { isConfirming: true }),
     ...(turn?.waiting && { waiting: turn.waiting }),
     ...(turn?.waitingSince === undefined ? {} : { waitingSince: turn.waitingSince }),

@@ -30,19 +30,38 @@ export interface NodeRecord {
   lookAgainAt?: number;
   /** Of the old Pod: the turn that its host has been given. */
   turn?: PendingTurn;
-  /** Of the live Pod of the current revision: when it was made, what is wrong with it, and since when; ms. */
-  newPod?: { createdAt: number; trouble?: string; troubleAt?: number; confirming?: boolean };
+  /** Of the live Pod of the current revision. */
+  newPod?: NewPodRecord;
   /** When the live Pod of another revision was made, ms. */
   oldPodAt?: number;
 }
 
-function newPodOf(node: DaemonNode): NodeRecord['newPod'] {
-  const pod = presentPods(node).find(({ updated, terminating }) => updated && !terminating);
+/** Times in ms. */
+export interface NewPodRecord {
+  createdAt: number;
+  /** When its host could begin with it, where that is known. */
+  startedAt?: number;
+  /** It may not begin yet: its host has to end the Pod whose place it takes. */
+  isHeldUp?: boolean;
+  /** What is wrong with it, and since when. */
+  trouble?: string;
+  troubleAt?: number;
+  /** Its host has yet to confirm it. */
+  confirming?: boolean;
+}
+
+function newPodOf(node: DaemonNode): NewPodRecord | undefined {
+  const present = presentPods(node);
+  const pod = present.find(({ updated, terminating }) => updated && !terminating);
   if (!pod) return undefined;
-  const { createdAt, trouble, readySince, confirming } = pod;
-  if (trouble === undefined) return { createdAt, ...(confirming && { confirming }) };
+  const { createdAt, startedAt, trouble, readySince, confirming } = pod;
+  // A host stores the new Pod while the old one, which bears its turn, ends.
+  const isHeldUp = pod.isHeldUp || present.some(({ terminating, turn }) => terminating && turn);
+  const start = startedAt === undefined ? {} : { startedAt };
+  const made = { createdAt, ...start, ...(isHeldUp && { isHeldUp }) };
+  if (trouble === undefined) return { ...made, ...(confirming && { confirming }) };
   // The last change of its readiness, which comes with the trouble, or just before it.
-  return { createdAt, trouble, ...(readySince === undefined ? {} : { troubleAt: readySince }) };
+  return { ...made, trouble, ...(readySince === undefined ? {} : { troubleAt: readySince }) };
 }
 
 /** Only the first Pod in order counts, and only on nodes that exist (pkg/controller/daemon updateDaemonSetStatus). */

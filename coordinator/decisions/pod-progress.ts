@@ -1,5 +1,6 @@
 /** How far a Pod has come, read from its status alone: what `why` says of the Pod on a node. */
 import { findCondition, isConditionTrue } from '../../shared/kube/conditions.js';
+import { WAITS_FOR_PREDECESSOR } from '../../shared/kube/host-turn.js';
 import type { ContainerStatus, Pod } from '../../shared/kube/pod.js';
 
 /** One of these holds at a time; each is also a reason code. `because`: in words. */
@@ -40,6 +41,8 @@ function boundProgress(pod: Pod): PodProgress {
   if (trouble !== undefined) return { code: 'Failing', because: trouble };
   if (isConditionTrue(conditions, 'Ready')) return { code: 'Running', because: readyText(containerStatuses) };
   if (containerStatuses.length === 0) return { code: 'Starting', because: 'its agent has not reported yet' };
+  if (findCondition(conditions, 'PodReadyToStartContainers')?.reason === WAITS_FOR_PREDECESSOR)
+    return { code: 'Starting', because: 'the pod before it has yet to end' };
   const waiting = containerStatuses.filter((status) => !status.state?.running || status.started === false);
   if (waiting.length > 0) return { code: 'Starting', because: `not started yet: ${namesOf(waiting)}` };
   const unready = containerStatuses.filter((status) => !status.ready);

@@ -21,6 +21,9 @@ export const REVERTED_CONDITION = 'fleet.everynode.dev/Reverted';
 /** Reason of its Ready=False, and what a rollout calls it. */
 export const REVERTED_BY_HOST = 'RevertedByHost';
 
+/** Reason of PodReadyToStartContainers=False of a Pod that may not begin yet: its host still runs the one before it. */
+export const WAITS_FOR_PREDECESSOR = 'WaitsForPredecessor';
+
 /** Why a host waits with a turn: a reason of `TURN_CONDITION`. `NoRoom`: it was not even given one, and no condition says so. */
 export type TurnWait = 'HeldLocally' | 'OutsideWindow' | 'ImageNotPulled' | 'NoTrustedTime' | 'NoRoom';
 
@@ -38,7 +41,7 @@ export interface HostTurn {
   successor: Pod;
   /** When it may begin; absent: at any time. What has begun is finished. */
   windows?: TurnWindow[];
-  /** How long the successor has to become ready and to keep the host's link, or the host goes back; absent: it never does. */
+  /** How long the successor has, from when it could begin, to become ready and to keep the host's link, or the host goes back; absent: it never does. */
   confirmSeconds?: number;
   /** How long the host may say 'not now'; absent: it is not asked. */
   maxHoldSeconds?: number;

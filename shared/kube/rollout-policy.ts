@@ -31,7 +31,7 @@ export interface FailureBudget {
   maxFailed?: IntOrString;
   /** Only hosts that failed within so many seconds count; absent: all that have. */
   withinSeconds?: number;
-  /** A new Pod that is not available after so long has failed. */
+  /** A new Pod that is not available so long after its host could begin with it has failed. */
   progressDeadlineSeconds?: number;
   /** `RollBack`: beyond the budget the hosts that have the revision are given the last one that was completed. */
   action?: 'Pause' | 'RollBack';

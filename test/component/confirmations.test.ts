@@ -49,7 +49,8 @@ async function begun() {
   const turn: HostTurn = { successor: podOf('new'), confirmSeconds: CONFIRM_SECONDS };
   const old: HeldPod = { uid: 'old', digest: 'd', pod: podOf('old'), acceptedAt: 0, gone: false };
   const how = { now: clock.now(), linkWasLive: true, bootMark: 'boot-1' };
-  await cache.put(...Object.values(heldAfterTurn(old, turn, how)));
+  const { old: leaving, successor } = heldAfterTurn(old, turn, how);
+  await cache.put({ ...leaving, ended: true }, successor);
   let heardAt = clock.now();
   let asked = 0;
   const agent = (bootMark = 'boot-1') =>
@@ -73,7 +74,7 @@ async function begun() {
   const hear = () => {
     heardAt = clock.now();
   };
-  return { process, agent, outcome, hear, asked: () => asked };
+  return { process, cache, agent, outcome, hear, asked: () => asked };
 }
 
 test('a host that stands still right after it asked gives the answer its time all the same', async () => {
@@ -136,4 +137,24 @@ test('a host that reboots again and again goes back before the Pod starts once m
     await process.run(20_000);
     confirmations.stop();
   }
+});
+
+test('a Pod has its time to become ready from when the one before it has ended', async () => {
+  const { process, cache, agent, outcome } = await begun();
+  const leaving = cache.get('old');
+  assert.ok(leaving);
+  await cache.put({ ...leaving, ended: false });
+  const confirmations = agent();
+  confirmations.linkIsUp();
+  confirmations.start();
+  await process.run(3 * CONFIRM_SECONDS * 1000);
+  assert.equal(outcome(), 'open', 'it could not begin');
+  const successor = cache.get('new');
+  assert.ok(successor);
+  await cache.put({ ...leaving, ended: true }, { ...successor, startableAt: process.clock.now() });
+  await process.run(CONFIRM_SECONDS * 1000 - 1_000);
+  assert.equal(outcome(), 'open');
+  await process.run(2_000);
+  assert.equal(outcome(), 'NotReady');
+  confirmations.stop();
 });

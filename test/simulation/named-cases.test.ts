@@ -332,6 +332,34 @@ describe('the simulation found', () => {
       3,
     ));
 
+  test('a deadline shorter than the old Pod’s grace failed good hosts, and took their Pods back', async () => {
+    const outcomes = await outcomesOf(
+      2,
+      [
+        after(1, daemonSet('app:stubborn', { graceSeconds: 60 })),
+        after(1, {
+          kind: 'set host policy',
+          policy: {
+            soakSeconds: 0,
+            approval: 'Automatic',
+            maxFailed: 0,
+            deadlineSeconds: 30,
+            action: 'RollBack',
+          },
+          turns: { windowSeconds: null, confirmSeconds: 15, holdSeconds: null, prePulls: false },
+        }),
+        after(30, setImage('app:2')),
+        after(240, { kind: 'cut cable', node: 'host-1', forMs: SECOND }),
+      ],
+      3,
+    );
+    for (const { lines } of outcomes) {
+      assert.ok(lines.some((line) => line.includes('begins its turn')));
+      const broken = lines.filter((line) => /Rollout alpha .*(Failed|RolledBack)|taken back/.test(line));
+      assert.deepEqual(broken, []);
+    }
+  });
+
   test('a host whose disk had been full started a Pod again that it had ended: what it held was never written', () =>
     unbroken(1, [
       after(1, daemonSet('app:1')),

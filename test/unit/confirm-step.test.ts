@@ -23,7 +23,8 @@ const silent = (heardAt: number): LinkEvidence => ({ state: 'live', heardAt });
 
 function facts(change: Partial<ConfirmFacts> = {}): ConfirmFacts {
   return {
-    turn: { begunAt: BEGUN, linkWasLive: true, confirmSeconds: CONFIRM_MS / 1000 },
+    turn: { linkWasLive: true, confirmSeconds: CONFIRM_MS / 1000 },
+    startableAt: BEGUN,
     isReady: true,
     link: { state: 'live', heardAt: END },
     upSince: 0,
@@ -39,9 +40,16 @@ function stepOf(change: Partial<ConfirmFacts>): string {
 }
 
 describe('a Pod that took another one’s place', () => {
-  const dark = { begunAt: BEGUN, linkWasLive: false, confirmSeconds: CONFIRM_MS / 1000 };
+  const dark = { linkWasLive: false, confirmSeconds: CONFIRM_MS / 1000 };
   const cases: [string, Partial<ConfirmFacts>, string][] = [
     ['is not judged before its time', { now: END - 1, isReady: false }, 'wait'],
+    [
+      'is not judged while the old one ends, however long that takes',
+      { startableAt: undefined, isReady: false, link: lost(BEGUN, 'unreachable'), now: END * 100 },
+      'wait',
+    ],
+    ['has its time from the old one’s end', { startableAt: BEGUN + 30_000, isReady: false }, 'wait'],
+    ['and no longer', { startableAt: BEGUN + 30_000, isReady: false, now: END + 30_000 }, 'NotReady'],
     ['is confirmed when it is ready and the link stands', {}, 'confirm'],
     ['is not confirmed by a link that only looks live', { link: silent(END - 1) }, 'wait'],
     [
@@ -159,10 +167,10 @@ describe('a Pod that took another one’s place', () => {
   );
   const anyFacts = fc.record({
     turn: fc.record({
-      begunAt: fc.integer({ min: 0, max: 2 * END }),
       linkWasLive: fc.boolean(),
       confirmSeconds: fc.integer({ min: 1, max: 600 }),
     }),
+    startableAt: fc.integer({ min: 0, max: 2 * END }),
     isReady: fc.boolean(),
     link: anyLink,
     upSince: fc.integer({ min: 0, max: 2 * END }),

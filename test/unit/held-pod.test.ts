@@ -8,6 +8,7 @@ import {
   isPredecessor,
   keepsPortFrom,
   podWish,
+  startableWithout,
 } from '../../agent/decisions/held-pod.js';
 import { leftoverPods } from '../../agent/decisions/leftovers.js';
 import { chooseAttempt } from '../../agent/decisions/log-attempt.js';
@@ -118,6 +119,38 @@ describe('predecessors', () => {
     assert.equal(isPredecessor(heldAfterGone(old('other'), 0), successor), false);
     assert.equal(isPredecessor(old('ds'), successor), false);
     assert.equal(isPredecessor(heldAfterGone(successor, 0), successor), false);
+  });
+});
+
+describe('when a Pod could begin', () => {
+  const uidsOf = (pods: HeldPod[]) => pods.map(({ uid, startableAt }) => [uid, startableAt]);
+  const one = (uid: string, change: Partial<HeldPod> = {}): HeldPod => ({
+    ...heldAfterSet(undefined, given(owned(uid, 'ds')), 0),
+    ...change,
+  });
+  const first = one('first', { deadline: 9, turnedInto: 'second' });
+
+  test('is when the one whose place it takes has ended', () => {
+    assert.deepEqual(uidsOf(startableWithout(first, [first, one('second')], 7)), [['second', 7]]);
+    assert.deepEqual(uidsOf(startableWithout(one('second'), [first, one('second')], 7)), []);
+  });
+
+  test('is not when the one in between has, which never began', () => {
+    const second = one('second', { deadline: 9, turnedInto: 'third' });
+    const all = [first, second, one('third')];
+    assert.deepEqual(uidsOf(startableWithout(second, all, 5)), []);
+    const left = [first, { ...second, ended: true }, one('third')];
+    assert.deepEqual(uidsOf(startableWithout(first, left, 7)), [['third', 7]]);
+  });
+
+  test('is when one that was let go of has', () => {
+    const gone = heldAfterGone(one('first'), 0);
+    assert.deepEqual(uidsOf(startableWithout(gone, [gone, one('second')], 7)), [['second', 7]]);
+  });
+
+  test('is kept, whatever the hub still sends of it', () => {
+    const again = heldAfterSet(one('second', { startableAt: 7 }), given(owned('second', 'ds')), 9);
+    assert.equal(again.startableAt, 7);
   });
 });
 

@@ -227,6 +227,44 @@ describe('a host that has its turn', () => {
     assert.equal(laneOf({ ...facts, waiting: 'NoRoom' }, NOW - 1, rules), 'turned');
   });
 
+  test('has its new Pod’s time begin when the old one has ended', () => {
+    const old = bearing('new');
+    old.metadata.labels = { [REVISION_HASH_LABEL]: 'older' };
+    old.metadata.deletionTimestamp = '2026-03-01T12:00:30Z';
+    const made = (change: Partial<Pod['status']> = {}): Pod => ({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: {
+        name: 'b',
+        uid: 'u',
+        labels: { [REVISION_HASH_LABEL]: 'new' },
+        creationTimestamp: '2026-03-01T12:00:00Z',
+      },
+      spec: { containers: [], nodeName: 'n1' },
+      status: { phase: 'Pending', ...change },
+    });
+    const newPod = (...pods: Pod[]) =>
+      recordNode(daemonNodeView(pods.map((pod) => toDaemonPod(pod, CURRENT))), 0, NOW).newPod;
+    const waits = {
+      type: 'PodReadyToStartContainers',
+      status: 'False',
+      reason: 'WaitsForPredecessor',
+    } as const;
+    assert.deepEqual(newPod(made(), old), { createdAt: NOW, isHeldUp: true }, 'not a word from it yet');
+    assert.deepEqual(newPod(made({ conditions: [waits] })), { createdAt: NOW, isHeldUp: true });
+    assert.deepEqual(newPod(made({ startTime: '2026-03-01T13:00:00Z' })), {
+      createdAt: NOW,
+      startedAt: NOW + HOUR,
+    });
+    const { name, deletionTimestamp } = old.metadata;
+    const plain: Pod = { ...old, metadata: { name, ...(deletionTimestamp && { deletionTimestamp }) } };
+    assert.deepEqual(
+      newPod(made(), plain),
+      { createdAt: NOW },
+      'beside an old one, which it need not wait for',
+    );
+  });
+
   test('is done when it has confirmed its new Pod, not before, and is not late meanwhile', () => {
     const pod = bearing('older');
     pod.metadata.labels = { [REVISION_HASH_LABEL]: 'new' };

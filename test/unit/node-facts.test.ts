@@ -21,6 +21,7 @@ const AHEAD: [string, NodeFacts][] = [
   ['awaySince', { situation: 'turned', contact: 'away', awaySince: NOW + YEAR }],
   ['lostAt', { situation: 'newAvailable', contact: 'lost', lostAt: NOW + YEAR }],
   ['troubleAt', { situation: 'newUnavailable', contact: 'here', trouble: 'x', troubleAt: NOW + YEAR }],
+  ['startedAt', { situation: 'newUnavailable', contact: 'here', newPodAt: 0, startedAt: NOW + YEAR }],
   ['waitingSince', { situation: 'turned', contact: 'here', waiting: 'NoRoom', waitingSince: NOW + YEAR }],
 ];
 

@@ -208,6 +208,18 @@ describe('conditions', () => {
     assert.equal(later?.lastTransitionTime, TIME);
   });
 
+  test('a Pod that waits for the end of the one before it has not begun, and says so', () => {
+    const waits = viewOf({ waitsForPredecessor: true });
+    assert.equal(statusOf(waits).startTime, undefined);
+    assert.deepEqual(
+      [condition(waits, 'PodReadyToStartContainers')].map((each) => [each?.status, each?.reason]),
+      [['False', 'WaitsForPredecessor']],
+    );
+    const begins = { ...viewOf({ acceptedAt: NOW - 60_000 }), startableAt: NOW };
+    assert.equal(statusOf(begins).startTime, TIME);
+    assert.equal(condition(begins, 'PodReadyToStartContainers', statusOf(waits))?.reason, undefined);
+  });
+
   test('a Pod that is here is scheduled, whoever gave it its node', () => {
     assert.equal(condition(viewOf({}), 'PodScheduled')?.status, 'True');
   });

@@ -28,6 +28,31 @@ const LANES: [string, Parameters<typeof laneOf>[0], string][] = [
     { situation: 'newUnavailable', contact: 'here', newPodAt: 1 },
     'newUnavailable',
   ],
+  [
+    'a new Pod beyond it, while its host ends the one before it',
+    { situation: 'newUnavailable', contact: 'here', newPodAt: 0, isHeldUp: true },
+    'newUnavailable',
+  ],
+  [
+    'a new Pod within its time since its host could begin with it',
+    { situation: 'newUnavailable', contact: 'here', newPodAt: 0, startedAt: 1 },
+    'newUnavailable',
+  ],
+  [
+    'a new Pod beyond that',
+    { situation: 'newUnavailable', contact: 'here', newPodAt: 0, startedAt: 0 },
+    'failed',
+  ],
+  [
+    'a host that claims to have begun before the Pod was made',
+    { situation: 'newUnavailable', contact: 'here', newPodAt: 1, startedAt: -600 },
+    'newUnavailable',
+  ],
+  [
+    'lost while it ends the old Pod',
+    { situation: 'newUnavailable', contact: 'lost', newPodAt: 0, isHeldUp: true },
+    'failed',
+  ],
   ['a new Pod beyond it', { situation: 'newUnavailable', contact: 'here', newPodAt: 0 }, 'failed'],
   [
     'available, however long ago',
