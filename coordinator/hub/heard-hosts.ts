@@ -25,16 +25,19 @@ export interface HeardHostsParts {
 }
 
 const RETRY_MS = 1_000;
-/** One that is connected for so long has told enough: nobody waits for a Pod that it never tells of. */
+/** One that was let in first so long ago has told enough: nobody waits for a Pod that it never tells of, nor for a link that never lasts. */
 const PATIENCE_MS = 60_000;
 
-/** How far a session has come. */
+/** How far a host has come in its sessions. */
 interface Hearing {
+  /** The last one. */
   session: HeardSession;
+  /** When the first one began, by the steady clock. */
+  since: number;
   /** What the host held at its hello. */
   held: ReadonlySet<string>;
   isSettled: boolean;
-  /** Uids of Pods whose status has been told and stored. */
+  /** Uids of Pods whose status has been told and stored, in whichever session. */
   told: Set<string>;
   patience: Timer;
 }
@@ -70,19 +73,22 @@ export class HeardHosts {
   /** What the store says of the host's Pods is as old as the last end of a coordinator, and the host may soon tell more. */
   isAwaited(node: string): boolean {
     const phase = this.#parts.presence.of(node)?.phase;
-    return !this.#heardAt.has(node) && (phase === 'unheard' || phase === 'connected');
+    return !this.#heardAt.has(node) && phase !== undefined && phase !== 'lost';
   }
 
   /** The host is let in, and held this at its hello. */
   welcomed(session: HeardSession, held: readonly string[]): void {
     const { node } = session;
     if (this.#heardAt.has(node) && !this.#isToBeMarked(node)) return;
-    this.#hearings.get(node)?.patience.cancel();
-    const patience = this.#parts.clock.after(PATIENCE_MS, () => {
+    const { clock } = this.#parts;
+    const before = this.#hearings.get(node);
+    before?.patience.cancel();
+    const since = before?.since ?? clock.monotonic();
+    const patience = clock.after(Math.max(0, since + PATIENCE_MS - clock.monotonic()), () => {
       if (session.phase === 'live' && this.#hearingOf(session)) this.#noteHeard(node);
     });
-    const hearing = { session, held: new Set(held), isSettled: false, told: new Set<string>(), patience };
-    this.#hearings.set(node, hearing);
+    const told = before?.told ?? new Set<string>();
+    this.#hearings.set(node, { session, since, held: new Set(held), isSettled: false, told, patience });
   }
 
   /** The Node is no more. */

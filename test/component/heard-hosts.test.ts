@@ -1,0 +1,94 @@
+/** Whom a coordinator waits for after its start, and for how long: a link that never lasts is no reason to wait for ever. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { HeardHosts, type HeardHostsParts } from '../../coordinator/hub/heard-hosts.js';
+import type { Pod } from '../../shared/kube/pod.js';
+import { ManualClock } from '../../shared/process/clock.js';
+import { silentLogger } from '../../shared/process/log.js';
+
+const PATIENCE_MS = 60_000;
+const HELD = ['a', 'b'];
+
+/** A coordinator that has just started, with one Node whose two Pods it knows from before. */
+function started() {
+  const clock = new ManualClock(1_000_000);
+  const pods = HELD.map((uid) => ({ metadata: { name: uid, uid } }) as Pod);
+  let phase: 'unheard' | 'connected' | 'away' | 'lost' = 'unheard';
+  const parts = {
+    registry: {},
+    informers: { pods: { onChange: () => undefined, indexed: () => pods }, nodes: { get: () => undefined } },
+    era: 'one',
+    sealer: { isRestored: false },
+    presence: { of: () => ({ phase }) },
+    clock,
+    log: silentLogger,
+  };
+  const heard = new HeardHosts(parts as unknown as HeardHostsParts);
+  const news: number[] = [];
+  heard.onHeard(() => void news.push(clock.now()));
+  return {
+    heard,
+    clock,
+    news,
+    connect() {
+      const session: { node: string; phase: 'live' | 'closed' } = { node: 'n1', phase: 'live' };
+      phase = 'connected';
+      heard.welcomed(session, HELD);
+      return {
+        settle: () => heard.settled(session),
+        tell: (uid: string) => heard.told(session, [uid]),
+        breaks: (next: typeof phase = 'away') => {
+          session.phase = 'closed';
+          phase = next;
+        },
+      };
+    },
+  };
+}
+
+test('a host is heard when all its Pods were told of, in however many sessions', () => {
+  const { heard, connect } = started();
+  const first = connect();
+  first.settle();
+  first.tell('a');
+  first.breaks();
+  assert.ok(heard.isAwaited('n1'), 'its link is down, and it was never heard');
+  const second = connect();
+  second.tell('b');
+  assert.ok(heard.isAwaited('n1'), 'what it holds is yet to be settled');
+  second.settle();
+  assert.ok(!heard.isAwaited('n1'));
+});
+
+test('a host whose link never lasts is waited for no longer than one that stays and says nothing', () => {
+  const { heard, clock, connect, news } = started();
+  const began = clock.now();
+  while (clock.now() < began + PATIENCE_MS) {
+    const session = connect();
+    session.settle();
+    clock.advance(5_000);
+    assert.deepEqual(news, []);
+    session.breaks();
+    clock.advance(5_000);
+  }
+  assert.ok(heard.isAwaited('n1'), 'nobody is heard who is not there');
+  connect();
+  clock.advance(0);
+  assert.deepEqual(news, [clock.now()]);
+  assert.equal(heard.heardAt('n1'), clock.now());
+});
+
+test('a host that stays and says nothing is waited for for a minute', () => {
+  const { clock, connect, news } = started();
+  connect();
+  clock.advance(PATIENCE_MS - 1);
+  assert.deepEqual(news, []);
+  clock.advance(1);
+  assert.deepEqual(news, [clock.now()]);
+});
+
+test('a host that is lost is not waited for', () => {
+  const { heard, connect } = started();
+  connect().breaks('lost');
+  assert.ok(!heard.isAwaited('n1'));
+});
