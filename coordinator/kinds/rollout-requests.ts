@@ -11,7 +11,7 @@ import {
   type SteeringVerb,
   steeringAnnotation,
 } from '../../shared/kube/rollout-steering.js';
-import { forbidden, invalidValue, notSupported, required } from './field-error.js';
+import { forbidden, invalidValue, missing, notSupported, required } from './field-error.js';
 import type { FieldError, WriteContext } from './kind.js';
 
 /** Who an own controller's write is put down to. */
@@ -123,13 +123,35 @@ function refusalOfPast({ metadata }: Rollout): FieldError[] {
   return [forbidden('metadata.annotations', `this rollout is over: steer rollout ${daemonSet}`)];
 }
 
-/** Mistakes of the requests that this write made; [] = fine. */
-export function validateNewRequests(next: Rollout, current: Rollout): FieldError[] {
+/**
+ * Hosts that the requests of this write name and that are no Nodes; [] = fine. Who mistypes one would believe that it keeps what
+ * it has. One that was skipped and is no Node any more may be taken in again.
+ */
+export function validateNamedNodes(
+  next: Rollout,
+  current: Rollout,
+  isNode: (name: string) => boolean,
+): FieldError[] {
+  const { skipped = [] } = current.status?.steering ?? {};
+  const isKnown = (name: string) => name === EVERYONE || isNode(name) || skipped.includes(name);
+  return newRequests(next, current)
+    .filter(({ verb }) => NAMES_NODES.has(verb))
+    .flatMap(({ verb, targets = [] }) =>
+      targets.filter((name) => !isKnown(name)).map((name) => missing(annotationField(verb), name)),
+    );
+}
+
+function newRequests(next: Rollout, current: Rollout): SteeringRequest[] {
   const last = current.spec?.requests?.at(-1)?.id ?? 0;
+  return (next.spec?.requests ?? []).filter(({ id }) => id > last);
+}
+
+/** Mistakes of the requests that this write made, as far as the Rollout alone shows them; [] = fine. */
+export function validateNewRequests(next: Rollout, current: Rollout): FieldError[] {
   const requests = next.spec?.requests ?? [];
   const waves = (current.status?.waves ?? []).map(({ name }) => name);
   const tooMany = `${MAX_WAITING} requests wait for the controller`;
-  const made = requests.filter(({ id }) => id > last);
+  const made = newRequests(next, current);
   return [
     ...unknownWords(next, current),
     ...(made.length > 0 ? refusalOfPast(current) : []),

@@ -3,10 +3,10 @@ import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
 import type { Kind } from '../kinds/kind.js';
 import { refuseInvalid } from './admission.js';
 import { copyJson } from './json-value.js';
-import { withPodSecurity } from './pod-security.js';
 import { checkPreconditions } from './preconditions.js';
 import type { ObjectRecord, Preconditions, WriteOptions } from './registry.js';
 import type { RegistryParts } from './registry-parts.js';
+import { withReviews } from './reviews.js';
 import { rewrite, type Step } from './rewrite.js';
 import { admitTrackedUpdate } from './tracked-update.js';
 
@@ -18,7 +18,7 @@ export async function update<T extends KubeObject>(
   body: unknown,
   options: WriteOptions = {},
 ): Promise<ObjectRecord<T>> {
-  const reviewed = await withPodSecurity(parts.store, kind, ref.namespace, options);
+  const reviewed = await withReviews(parts.store, kind, ref.namespace, options);
   const decide = (current: ObjectRecord<T>) => ({
     step: 'mark' as const,
     object: admitTrackedUpdate(kind, ref, copyJson(body), current.object(), parts.clock.now(), reviewed),

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { takeRequests, validateNewRequests } from '../../coordinator/kinds/rollout-requests.js';
+import {
+  takeRequests,
+  validateNamedNodes,
+  validateNewRequests,
+} from '../../coordinator/kinds/rollout-requests.js';
 import type { Rollout } from '../../shared/kube/rollout.js';
 import type { SteeringRequest } from '../../shared/kube/rollout-steering.js';
 
@@ -71,6 +75,25 @@ test('requests that were taken in go with the next one, others stay; ids go on',
     [5, 'pause', undefined],
     [6, 'skip', ['a', 'b']],
   ]);
+});
+
+test('a host that is none is refused by name, also among others; what was skipped may be taken in when it is gone', () => {
+  const strangers = (annotations: Record<string, string>, skipped: string[] = []) => {
+    const current = rollout({}, { requests: [{ ...standing(4), verb: 'skip', targets: ['older'] }] }, 4);
+    if (current.status?.steering) current.status.steering.skipped = skipped;
+    const next = { ...rollout(annotations), spec: current.spec ?? {} };
+    takeRequests(next, current, CONTEXT);
+    return validateNamedNodes(next, current, (name) => name === 'a').map(({ field, message }) => [
+      field.replace(/.*\//, ''),
+      message,
+    ]);
+  };
+  assert.deepEqual(strangers({ skip: 'a,nosuch' }), [['skip]', 'Not found: "nosuch"']]);
+  assert.deepEqual(strangers({ skip: '*' }), []);
+  assert.deepEqual(strangers({ 'force-hold': 'b', reason: 'x' }), [['force-hold]', 'Not found: "b"']]);
+  assert.deepEqual(strangers({ unskip: 'b' }), [['unskip]', 'Not found: "b"']]);
+  assert.deepEqual(strangers({ unskip: 'b' }, ['b']), []);
+  assert.deepEqual(strangers({ approve: 'b', pause: '' }), [], 'no nodes');
 });
 
 test('where a verb names nothing its value is the reason, if it says anything', () => {
