@@ -1,5 +1,6 @@
 /** The Rollout as it is stored, with its Events. */
 import type { Rollout, RolloutStatus } from '../../shared/kube/rollout.js';
+import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { daemonSetOwner } from '../decisions/daemon-pod.js';
 import { isSameProgress } from '../decisions/rollout-status.js';
@@ -8,6 +9,15 @@ import { rolloutKind } from '../kinds/index.js';
 import type { DaemonSetParts } from './daemonset-parts.js';
 import { preconditionsOf } from './ownership.js';
 import type { Turn } from './worker.js';
+
+/** A DaemonSet, and the policy that governs it. */
+interface Governed {
+  daemonSet: DaemonSet;
+  policy: RolloutPolicy;
+}
+
+/** On all three that `kubectl describe` shows: a rollout has some Events in each wave, so three of one cost nothing. */
+type Tell = (type: 'Normal' | 'Warning', reason: string, message: string) => void;
 
 export class RolloutRecord {
   readonly #parts: Pick<DaemonSetParts, 'registry' | 'recordRollout'>;
@@ -18,7 +28,7 @@ export class RolloutRecord {
 
   /** Writes what is news, making the Rollout where there is none, and tells of a new phase or wave and of each request. */
   async store(
-    daemonSet: DaemonSet,
+    { daemonSet, policy }: Governed,
     present: Rollout | undefined,
     status: RolloutStatus,
     turn: Turn,
@@ -33,36 +43,32 @@ export class RolloutRecord {
       preconditionsOf(rollout),
     );
     turn.wrote(record.object());
-    this.#tellRequests(daemonSet, rollout, status);
+    const tell: Tell = (type, reason, message) => {
+      const { recordRollout } = this.#parts;
+      recordRollout(daemonSet, type, reason, message);
+      recordRollout(rollout, type, reason, message);
+      recordRollout(policy, type, reason, `DaemonSet ${daemonSet.metadata.name}: ${message}`);
+    };
+    tellRequests(tell, rollout, status);
     if (rollout.status?.phase === status.phase && rollout.status.wave === status.wave) return;
-    const type = status.phase === 'Failed' ? 'Warning' : 'Normal';
-    this.#parts.recordRollout(daemonSet, type, `Rollout${status.phase}`, status.message);
-  }
-
-  #tellRequests(
-    daemonSet: DaemonSet,
-    { status: before }: Rollout,
-    { steering, revision }: RolloutStatus,
-  ): void {
-    const handled = before?.steering?.handled ?? 0;
-    for (const request of steering?.requests ?? []) {
-      if (request.id <= handled) continue;
-      const { verb, targets, user, reason } = request;
-      const what = [verb, ...(targets ?? [])].join(' ');
-      const why = reason ? `: ${reason}` : '';
-      const late = concerns(request, revision) ? '' : ' (not obeyed: it was about an earlier revision)';
-      this.#parts.recordRollout(
-        daemonSet,
-        'Normal',
-        'RolloutSteered',
-        `${user} asked for ${what}${why}${late}`,
-      );
-    }
+    tell(status.phase === 'Failed' ? 'Warning' : 'Normal', `Rollout${status.phase}`, status.message);
   }
 
   async #create(daemonSet: DaemonSet): Promise<Rollout> {
     const { namespace, name } = daemonSet.metadata;
     const metadata = { name, ownerReferences: [daemonSetOwner(daemonSet)] };
     return (await this.#parts.registry.create(rolloutKind, namespace, { metadata })).object();
+  }
+}
+
+function tellRequests(tell: Tell, { status: before }: Rollout, { steering, revision }: RolloutStatus): void {
+  const handled = before?.steering?.handled ?? 0;
+  for (const request of steering?.requests ?? []) {
+    if (request.id <= handled) continue;
+    const { verb, targets, user, reason } = request;
+    const what = [verb, ...(targets ?? [])].join(' ');
+    const why = reason ? `: ${reason}` : '';
+    const late = concerns(request, revision) ? '' : ' (not obeyed: it was about an earlier revision)';
+    tell('Normal', 'RolloutSteered', `${user} asked for ${what}${why}${late}`);
   }
 }

@@ -141,7 +141,7 @@ export class Rollouts {
     if (rollout?.status && rollout.status.revision !== hash) {
       await this.#history.keep(daemonSet, rollout, turn);
     }
-    await this.#record.store(daemonSet, rollout, status, turn);
+    await this.#record.store({ daemonSet, policy }, rollout, status, turn);
     await this.#history.trim(daemonSet, policy.spec.rolloutHistoryLimit, turn);
     const stable = this.#revision(daemonSet, verdict.memory.stable);
     tally.heldBack = (name) => (isOpen(name) ? undefined : stable);

@@ -116,6 +116,9 @@ describe('a RolloutPolicy', () => {
       await kubectl.ok('get events --field-selector reason=RolloutFailed'),
       /nodes have failed, 1 may/,
     );
+    const told = /Warning +RolloutFailed .*rollout-controller +(DaemonSet till: )?\d nodes have failed/;
+    for (const what of ['ds till', 'rollout till', 'rop gentle'])
+      await untilTrue(async () => assert.match(await kubectl.ok(`describe ${what}`), told, what));
     await kubectl.ok('rollout undo ds/till');
     await stands('AwaitingApproval', 'canary');
     assert.deepEqual(await images(), { 'till:2': NODES });
@@ -144,6 +147,11 @@ describe('a RolloutPolicy', () => {
       refused.stderr,
       /fleet\.everynode\.dev\/reason\]: Required value: abort is recorded with a reason/,
     );
+    const mistyped = await kubectl.run(
+      'annotate rollout till fleet.everynode.dev/skip=node-1,nosuchnode'.split(' '),
+    );
+    assert.match(mistyped.stderr, /fleet\.everynode\.dev\/skip\]: Not found: "nosuchnode"/);
+    assert.equal(await kubectl.ok('get rollout till -o jsonpath={.status.steering.skipped}'), '');
     await kubectl.ok(`${abort} fleet.everynode.dev/reason=tills-hang`);
     await stands('RolledBack', 'canary');
     await untilTrue(async () => assert.deepEqual(await images(), { 'till:2': NODES }));
