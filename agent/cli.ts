@@ -1,5 +1,7 @@
 /** `everynode-agent`: what a host runs. */
+
 import type { Command } from 'commander';
+import { countText } from '../shared/kube/count-text.js';
 import { createProgram, runCommandLine } from '../shared/process/command-line.js';
 import { runProgram, untilInputEnds, untilStopSignal } from '../shared/process/lifecycle.js';
 import { serviceManager } from '../shared/process/service-manager.js';
@@ -58,7 +60,7 @@ async function check(flags: Record<string, unknown>): Promise<void> {
 async function removeAll(flags: Record<string, unknown>): Promise<void> {
   const { data } = await readSettings(DATA_SETTING, flags);
   const count = await removeContainers(data);
-  process.stdout.write(`${count} containers removed\n`);
+  process.stdout.write(`${countText(count, 'container')} removed\n`);
 }
 
 /** What `everynode up` hands on and wants to know to be right before it starts anything. */

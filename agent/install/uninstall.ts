@@ -1,4 +1,5 @@
 /** `everynode-agent uninstall`: leaves the host as it was. */
+
 import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
@@ -38,7 +39,7 @@ export async function uninstall({ yes, purge, say }: UninstallWish): Promise<voi
   runOnHost('systemctl', 'daemon-reload');
   succeedsOnHost('systemctl', 'reset-failed', SERVICE, RECOVERY);
   const containers = existsSync(DATA_DIR) ? await removeContainers(DATA_DIR) : 0;
-  if (containers > 0) say(`${containers} containers removed`);
+  if (containers > 0) say(containers === 1 ? '1 container removed' : `${containers} containers removed`);
   if (isOurs(COMMAND_LINK, VERSIONS_DIR)) rmSync(COMMAND_LINK, { force: true });
   rmSync(VERSIONS_DIR, { recursive: true, force: true });
   if (!purge) {

@@ -1,5 +1,7 @@
 /** How the pretended fleet does, on one line of a terminal; elsewhere a line whenever it changed. */
+
 import type { WriteStream } from 'node:tty';
+import { countText } from '../../shared/kube/count-text.js';
 import type { NodeCounts } from './simulated-node.js';
 
 const EVERY_MS = 1_000;
@@ -33,7 +35,7 @@ export class ProgressLine {
 
   #show(): void {
     const { live, pods, running } = this.#counts();
-    const text = `${live}/${this.#nodes} nodes connected, ${pods} pods, ${running} containers running`;
+    const text = `${live}/${this.#nodes} nodes connected, ${countText(pods, 'pod')}, ${countText(running, 'container')} running`;
     if (text === this.#shown) return;
     this.#shown = text;
     this.#out.write(this.#out.isTTY ? `\r\x1b[K${text}` : `${text}\n`);

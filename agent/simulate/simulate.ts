@@ -1,8 +1,10 @@
 /** `simulate`: a fleet of pretended hosts, seen and steered from one terminal. */
+
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
+import { countText } from '../../shared/kube/count-text.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { untilStopSignal } from '../../shared/process/lifecycle.js';
 import { COMMANDS_HELP, parseCommand } from './command.js';
@@ -96,7 +98,7 @@ async function runLine(line: string, hosts: Hosts, say: (text: string) => void):
     return;
   }
   const nodes = await hosts.command(line);
-  say(`${line.trim()}: ${nodes} ${nodes === 1 ? 'node' : 'nodes'}`);
+  say(`${line.trim()}: ${countText(nodes, 'node')}`);
 }
 
 /** What is left is in the coordinator's hands: Nodes are deleted by those who may. */

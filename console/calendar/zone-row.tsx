@@ -1,5 +1,7 @@
 /** Hosts of the same zones: a line of time, and the same in words. */
+
 import type { CalendarSpan, CalendarZone } from '../../shared/kube/change-calendar.js';
+import { countText } from '../../shared/kube/count-text.js';
 import controls from '../layout/controls.module.css';
 import { TimeText } from '../layout/time-text.js';
 import classes from './calendar-page.module.css';
@@ -22,7 +24,7 @@ export function ZoneRow({ zone: { zones, hosts, spans }, from, to }: ZoneRowProp
   return (
     <div className={classes.zone}>
       <h3>
-        {names} · {hosts === 1 ? '1 host' : `${hosts} hosts`}
+        {names} · {countText(hosts, 'host')}
       </h3>
       <div className={classes.track} aria-hidden="true">
         {spans.map((span) => {
@@ -71,7 +73,7 @@ function Changes({ spans, zone }: { spans: readonly CalendarSpan[]; zone: string
   if (told.length === 0 || spans.length === 1) return null;
   return (
     <details>
-      <summary>{told.length} times in all</summary>
+      <summary>{countText(told.length, 'time')} in all</summary>
       <ul>
         {told.slice(0, MOST_LISTED).map((span) => (
           <li key={span.from}>

@@ -1,5 +1,7 @@
 /** A DaemonSet's manifest, edited: checked as it is typed, shown with its differences and its plan, then applied. */
+
 import { lazy, Suspense, useCallback, useState } from 'react';
+import { countText } from '../../shared/kube/count-text.js';
 import type { Plan } from '../../shared/kube/plan.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { CallError } from '../api/call.js';
@@ -144,11 +146,7 @@ export function ManifestEditor({ base: firstBase, firstText, onDone }: ManifestE
         <ConfirmDialog
           question={{
             title: base ? `Apply this to ${base.metadata.name}?` : 'Create this DaemonSet?',
-            text: (
-              <p>
-                {hosts === 1 ? '1 host changes' : `${hosts} hosts change`}, under the rules that hold now.
-              </p>
-            ),
+            text: <p>{countText(hosts, 'host changes', 'hosts change')}, under the rules that hold now.</p>,
             act: base ? 'Apply' : 'Create',
             reason: 'none',
             perform: () => apply(preview),

@@ -1,5 +1,7 @@
 /** The revisions of a DaemonSet, the newest first, and going back to one. */
+
 import { useState } from 'react';
+import { countText } from '../../shared/kube/count-text.js';
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/workload.js';
 import { request } from '../api/call.js';
 import { useLiveList } from '../api/live-list.js';
@@ -61,7 +63,8 @@ export function Revisions({ daemonSet }: { daemonSet: DaemonSet }) {
               <>
                 <p>
                   The template becomes that of revision {asked.revision}, and is rolled out to{' '}
-                  {daemonSet.status?.desiredNumberScheduled ?? 0} hosts under the rules that hold now.
+                  {countText(daemonSet.status?.desiredNumberScheduled ?? 0, 'host')} under the rules that hold
+                  now.
                 </p>
                 <Command text={undo(asked.revision)} />
               </>

@@ -1,5 +1,7 @@
 /** What is done to the chosen hosts: offered with their number, asked, told as it goes, and undone where that can be. */
+
 import { useState } from 'react';
+import { countText } from '../../shared/kube/count-text.js';
 import { CallError } from '../api/call.js';
 import { changeNode, revokeNode } from '../api/node-writes.js';
 import { MAY, useMay } from '../api/rights.js';
@@ -71,7 +73,8 @@ export function BulkBar({ names, hidden, onClear }: BulkBarProps) {
       {names.length > 0 && (
         <section className={classes.bar} aria-label="Chosen hosts">
           <p role="status">
-            <strong>{count(names.length)}</strong> chosen{hidden > 0 && `, ${hidden} of them not shown`}
+            <strong>{countText(names.length, 'host')}</strong> chosen
+            {hidden > 0 && `, ${hidden} of them not shown`}
           </p>
           {actions.map((action) => (
             <ActionButton key={action.id} action={action} onAsk={(text) => ask(action, text)} />
@@ -131,7 +134,7 @@ function questionFor(
   const change = action.change?.(text);
   const some = targets.slice(0, 3).join(' ') + (targets.length > 3 ? ' …' : '');
   return {
-    title: `${action.name}: ${count(targets.length)}?`,
+    title: `${action.name}: ${countText(targets.length, 'host')}?`,
     text: (
       <>
         <p>{action.consequence}</p>
@@ -139,7 +142,7 @@ function questionFor(
         <Command text={action.command(text, some)} />
       </>
     ),
-    act: `${action.name} ${count(targets.length)}`,
+    act: `${action.name} ${countText(targets.length, 'host')}`,
     reason: 'none',
     // It goes on behind the dialog, where it can be watched and stopped.
     perform: async () => begin(),
@@ -164,8 +167,4 @@ function deedOf(action: BulkAction, text: string): Deed {
 function patience(error: unknown): number | undefined {
   if (!(error instanceof CallError)) return undefined;
   return error.code === 429 || error.code === 503 || error.code === 0 ? 1_000 : undefined;
-}
-
-function count(hosts: number): string {
-  return hosts === 1 ? '1 host' : `${hosts} hosts`;
 }

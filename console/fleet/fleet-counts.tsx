@@ -1,4 +1,5 @@
 /** How many hosts are in which condition; a press shows those alone. The counts add up to the fleet. */
+import { countText } from '../../shared/kube/count-text.js';
 import classes from './fleet-counts.module.css';
 import { CONDITION_NAMES, HOST_CONDITIONS, type HostCondition } from './host-condition.js';
 
@@ -12,7 +13,7 @@ interface FleetCountsProps {
 export function FleetCounts({ total, counts, chosen, onChoose }: FleetCountsProps) {
   return (
     <fieldset className={classes.counts}>
-      <legend>{total === 1 ? '1 host' : `${total} hosts`}</legend>
+      <legend>{countText(total, 'host')}</legend>
       {HOST_CONDITIONS.map((condition) => (
         <button
           key={condition}

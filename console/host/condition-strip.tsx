@@ -1,4 +1,5 @@
 /** One condition over the last day, as a strip: a part for each stretch of one status. */
+import { countText } from '../../shared/kube/count-text.js';
 import type { ConditionChange } from '../../shared/kube/host-readings.js';
 import classes from './condition-strip.module.css';
 import { type Present, stretchesOf } from './stretches.js';
@@ -18,7 +19,7 @@ export function ConditionStrip({ type, present, changes }: ConditionStripProps) 
   const words =
     stretches.length <= 1
       ? `${type} has been ${present.status}`
-      : `${type} changed ${stretches.length - 1} times`;
+      : `${type} changed ${countText(stretches.length - 1, 'time')}`;
   return (
     <svg
       className={classes.strip}

@@ -1,6 +1,8 @@
 /** What one can do with a host: cordon, drain, take it into maintenance, remove it. What one may not do is not there. */
+
 import { useState } from 'react';
 import { useLocation } from 'wouter';
+import { countText } from '../../shared/kube/count-text.js';
 import type { Node } from '../../shared/kube/node.js';
 import { MAINTENANCE_TAINT, taintText } from '../../shared/kube/node-change.js';
 import type { Pod } from '../../shared/kube/pod.js';
@@ -94,8 +96,13 @@ function drainQuestion(
     text: (
       <>
         <p>
-          It is cordoned, and {evict.length === 1 ? '1 Pod is' : `${evict.length} Pods are`} evicted.{' '}
-          {stay.length} Pods of DaemonSets and static ones stay; Maintenance makes them go as well.
+          It is cordoned, and {countText(evict.length, 'Pod is', 'Pods are')} evicted.{' '}
+          {countText(
+            stay.length,
+            'Pod of DaemonSets or a static one stays',
+            'Pods of DaemonSets and static ones stay',
+          )}
+          ; Maintenance makes them go as well.
         </p>
         <Command text={`kubectl drain ${name} --ignore-daemonsets --delete-emptydir-data --force`} />
       </>

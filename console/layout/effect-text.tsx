@@ -1,5 +1,7 @@
 /** What a change of hosts would do to Pods, in words: asked before anything is saved. */
+
 import { useEffect, useState } from 'react';
+import { countText } from '../../shared/kube/count-text.js';
 import type { DaemonSetEffect, HostEffect } from '../../shared/kube/host-effect.js';
 import type { NodeChange } from '../../shared/kube/node-change.js';
 import { effectOf } from '../api/node-writes.js';
@@ -49,18 +51,22 @@ function Effect({ effect: { daemonSets, evicted, missing } }: { effect: HostEffe
               : {countsOf(each)}
             </li>
           ))}
-          {evicted > 0 && <li>{pods(evicted)} of no DaemonSet are driven out.</li>}
+          {evicted > 0 && (
+            <li>{countText(evicted, 'Pod of no DaemonSet is', 'Pods of no DaemonSet are')} driven out.</li>
+          )}
         </ul>
       )}
-      {missing.length > 0 && <p>{missing.length} of the hosts are there no more.</p>}
+      {missing.length > 0 && (
+        <p>{countText(missing.length, 'of the hosts is', 'of the hosts are')} there no more.</p>
+      )}
     </div>
   );
 }
 
 function countsOf({ starts, startsOn, stops, stopsOn }: DaemonSetEffect): string {
   const parts = [
-    starts > 0 && `${pods(starts)} come (${namesOf(startsOn, starts)})`,
-    stops > 0 && `${pods(stops)} go (${namesOf(stopsOn, stops)})`,
+    starts > 0 && `${countText(starts, 'Pod comes', 'Pods come')} (${namesOf(startsOn, starts)})`,
+    stops > 0 && `${countText(stops, 'Pod goes', 'Pods go')} (${namesOf(stopsOn, stops)})`,
   ];
   return parts.filter(Boolean).join(', ');
 }
@@ -68,8 +74,4 @@ function countsOf({ starts, startsOn, stops, stopsOn }: DaemonSetEffect): string
 function namesOf(names: readonly string[], count: number): string {
   const more = count - names.length;
   return names.join(', ') + (more > 0 ? ` and ${more} more` : '');
-}
-
-function pods(count: number): string {
-  return count === 1 ? '1 Pod' : `${count} Pods`;
 }

@@ -1,6 +1,8 @@
 /** Hosts as they join, the newest first. */
+
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
+import { countText } from '../../shared/kube/count-text.js';
 import type { Host } from '../../shared/kube/host.js';
 import { useLiveList } from '../api/live-list.js';
 import { ListTable } from '../layout/list-table.js';
@@ -29,8 +31,7 @@ export function JoinedHosts() {
       {phase === 'refused' && <p role="alert">You may not see hosts: {error?.message}</p>}
       {phase === 'live' && (
         <p role="status">
-          {objects.length === 1 ? '1 host' : `${objects.length} hosts`} in the fleet, {since} joined since you
-          opened this page.
+          {countText(objects.length, 'host')} in the fleet, {since} joined since you opened this page.
         </p>
       )}
       {newest.length > 0 && (

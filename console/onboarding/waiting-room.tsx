@@ -1,4 +1,5 @@
 /** Hosts that wait for a person's word, one at a time or many at once. */
+
 import { useState } from 'react';
 import {
   type CertificateSigningRequest,
@@ -7,6 +8,7 @@ import {
   requestPhase,
   withDecision,
 } from '../../shared/kube/certificate-signing-request.js';
+import { countText } from '../../shared/kube/count-text.js';
 import { request } from '../api/call.js';
 import { useLiveList } from '../api/live-list.js';
 import { MAY, useMay } from '../api/rights.js';
@@ -110,7 +112,7 @@ const VERBS: Readonly<Record<Decision, string>> = { Approved: 'Approve', Denied:
 
 function questionFor(decision: Decision, waiting: readonly CertificateSigningRequest[]): Question {
   const verb = VERBS[decision];
-  const count = waiting.length === 1 ? '1 host' : `${waiting.length} hosts`;
+  const count = countText(waiting.length, 'host');
   const names = waiting.map(nodeOf);
   return {
     title: `${verb} ${count}?`,

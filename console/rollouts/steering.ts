@@ -1,4 +1,5 @@
 /** What a person may tell a rollout, and how it is told: an annotation, as kubectl would. */
+import { countText } from '../../shared/kube/count-text.js';
 import type { Rollout, RolloutPhase, RolloutStatus } from '../../shared/kube/rollout.js';
 import {
   EVERYONE,
@@ -163,7 +164,7 @@ function offer(verb: SteeringVerb, value: string, label: string, consequence: st
 
 /** `one`, `many`: what is said of them. */
 function hosts(count: number, one = '', many = one): string {
-  return (count === 1 ? `1 host ${one}` : `${count} hosts ${many}`).trimEnd();
+  return countText(count, `host ${one}`, `hosts ${many}`).trimEnd();
 }
 
 /** Tells the rollout. Rejects with `CallError` when it may not be told so. */

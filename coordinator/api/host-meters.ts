@@ -2,6 +2,7 @@
  * What hosts cost, for those who ask: `hosts/NAME/meters` of `fleet.everynode.dev/v1`, and in words on a Node that is read by its name, where
  * `kubectl describe node` shows it. Lists and watches are without, for they would change with every beat.
  */
+import { countText } from '../../shared/kube/count-text.js';
 import {
   AGENT_METER_ANNOTATION,
   type AgentCost,
@@ -52,7 +53,7 @@ export function linkText({ since, connects, up, down, bytesPerDay, roundTripMs }
   return [
     ...(bytesPerDay === undefined ? [] : [`${amount(bytesPerDay)} a day`]),
     ...(roundTripMs === undefined ? [] : [`round trip ${roundTripMs} ms`]),
-    `${connects} ${connects === 1 ? 'connection' : 'connections'} since ${since}`,
+    `${countText(connects, 'connection')} since ${since}`,
     carried.join(', '),
   ].join('; ');
 }

@@ -1,4 +1,5 @@
 /** A plan as lines for a terminal. Pure. */
+import { countText } from '../../shared/kube/count-text.js';
 import { CHANGING_ACTIONS, type DaemonSetPlan, type Plan, type PlannedHost } from '../../shared/kube/plan.js';
 import { spanText } from '../decisions/plan-words.js';
 
@@ -46,7 +47,9 @@ function daemonSetLines(plan: DaemonSetPlan, mostHosts: number): string[] {
       ['HOST', 'ACTION', 'CODE', 'WAVE', 'FROM', 'UNTIL', 'BECAUSE'],
       ...changing.slice(0, Math.max(0, mostHosts)).map(hostRow),
     ]),
-    ...(hidden > 0 && mostHosts > 0 ? [`  and ${hidden} hosts more (--hosts all, or -o json)`] : []),
+    ...(hidden > 0 && mostHosts > 0
+      ? [`  and ${countText(hidden, 'host')} more (--hosts all, or -o json)`]
+      : []),
   ];
 }
 

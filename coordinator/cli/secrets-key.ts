@@ -1,6 +1,8 @@
 /** `everynode secrets-key rotate`: a new key for the Secrets in the database. */
+
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
+import { countText } from '../../shared/kube/count-text.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { secretsKeyPath } from '../data-dir.js';
 import { forOperator } from '../operator-error.js';
@@ -31,7 +33,7 @@ async function rotate(options: { data: string; secretsKeyFile?: string }): Promi
   }
   const count = await forOperator(() => addSealKey(path));
   process.stdout.write(
-    `${path} holds ${count} keys now. Restart the coordinator: it encrypts all Secrets under the new one.\n` +
+    `${path} holds ${countText(count, 'key')} now. Restart the coordinator: it encrypts all Secrets under the new one.\n` +
       'The old lines are needed for older backups alone.\n',
   );
 }

@@ -1,4 +1,5 @@
 /** Whether more hosts have failed than a policy allows. */
+import { countText } from '../../shared/kube/count-text.js';
 import type { FailureBudget } from '../../shared/kube/rollout-policy.js';
 import { type RolloutInput, type RolloutMemory, sum, type WaveCounts } from './rollout-memory.js';
 import { amountOf } from './wave-plan.js';
@@ -33,5 +34,5 @@ function beyond(
   const allowed = amountOf(maxFailed, sum(waves, 'nodes'), Math.floor);
   if (failed <= allowed) return undefined;
   const within = withinSeconds === undefined ? '' : ` within ${withinSeconds} s`;
-  return `${failed} nodes have failed${within}, ${allowed} may`;
+  return `${countText(failed, 'node has failed', 'nodes have failed')}${within}, ${allowed} may`;
 }

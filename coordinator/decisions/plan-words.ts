@@ -1,14 +1,16 @@
 /** A plan in words, and what is counted of it. Pure. */
+import { countText } from '../../shared/kube/count-text.js';
 import type { DaemonSetPlan, HostAction, PlannedHost } from '../../shared/kube/plan.js';
 import { HOST_ACTIONS } from '../../shared/kube/plan.js';
 
-const VERBS: Readonly<Record<HostAction, string>> = {
-  start: 'start',
-  stop: 'stop',
-  replace: 'are replaced',
-  wait: 'wait',
-  keep: 'stay as they are',
-  none: 'run nothing',
+/** Of one host, and of several. */
+const VERBS: Readonly<Record<HostAction, [one: string, many: string]>> = {
+  start: ['starts', 'start'],
+  stop: ['stops', 'stop'],
+  replace: ['is replaced', 'are replaced'],
+  wait: ['waits', 'wait'],
+  keep: ['stays as it is', 'stay as they are'],
+  none: ['runs nothing', 'run nothing'],
 };
 
 /** Hosts by what becomes of them; each is counted once. */
@@ -63,13 +65,13 @@ export function planSentence({
 }: Told): string {
   const total = HOST_ACTIONS.reduce((sum, action) => sum + counts[action], 0);
   const parts = HOST_ACTIONS.filter((action) => counts[action] > 0);
-  const what = parts.map((action) => `${counts[action]} ${VERBS[action]}`).join(', ');
+  const what = parts.map((action) => countText(counts[action], ...VERBS[action])).join(', ');
   const changing = waves.filter(({ changes }) => changes > 0).length;
   const how =
     policy && changing > 0 && counts.replace > 0
-      ? `; in ${changing} ${changing === 1 ? 'wave' : 'waves'} by policy ${policy}`
+      ? `; in ${countText(changing, 'wave')} by policy ${policy}`
       : '';
   const when = endSeconds === undefined ? '' : `${how ? ',' : ';'} done in about ${spanText(endSeconds)}`;
   const but = blockedBy === undefined ? '' : `. It would not end by itself: ${blockedBy}`;
-  return `${namespace}/${name} on ${total} ${total === 1 ? 'host' : 'hosts'}: ${what || 'nothing'}${how}${when}${but}.`;
+  return `${namespace}/${name} on ${countText(total, 'host')}: ${what || 'nothing'}${how}${when}${but}.`;
 }

@@ -1,5 +1,6 @@
 /** A reason as one sentence for a tired person on call: what, why, what to do. */
 
+import { countText } from '../../shared/kube/count-text.js';
 import { HOLD_WORDINGS } from './hold-wordings.js';
 import type { Reason, ReasonCode } from './reason-code.js';
 import type { ReasonSubject, Wording } from './reason-wording.js';
@@ -114,5 +115,5 @@ export function fleetSentence(
   const total = counts.reduce((sum, { count }) => sum + count, 0);
   const parts = counts.filter(({ count }) => count > 0).map(({ code, count }) => `${count} ${code}`);
   const tail = parts.length > 0 ? `: ${parts.join(', ')}` : '';
-  return `${namespace}/${daemonSet} on ${total} ${total === 1 ? 'node' : 'nodes'}${tail}.`;
+  return `${namespace}/${daemonSet} on ${countText(total, 'node')}${tail}.`;
 }

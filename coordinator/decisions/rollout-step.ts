@@ -1,4 +1,5 @@
 /** How far a rollout by waves may go: which wave is open, and why no more. Pure; the controller performs it. */
+import { countText } from '../../shared/kube/count-text.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
 import type { RolloutPhase } from '../../shared/kube/rollout.js';
 import { overspent } from './failure-budget.js';
@@ -56,14 +57,14 @@ function completed(memory: RolloutMemory, { spec, waves }: RolloutInput): Rollou
   const aside = [...counted(sum(waves, 'failed'), 'failed'), ...counted(sum(waves, 'skipped'), 'skipped')];
   const parts = [
     ...aside,
-    ...(deferred > 0 ? [`${deferred} follow when they are back`] : []),
-    ...(outside > 0 ? [`${outside} follow in their window`] : []),
-    ...(left > outside ? [`${left - outside} follow now`] : []),
+    ...counted(deferred, 'follows when it is back', 'follow when they are back'),
+    ...counted(outside, 'follows in its window', 'follow in their window'),
+    ...counted(left - outside, 'follows now', 'follow now'),
   ];
   // A DaemonSet's first revision has nothing to replace, however many wait for their first Pod.
   const done =
     left > outside || aside.length > 0
-      ? `${sum(waves, 'updated')} nodes are updated`
+      ? countText(sum(waves, 'updated'), 'node is updated', 'nodes are updated')
       : 'all reachable nodes are updated';
   const message = parts.length > 0 ? [done, ...parts].join(', ') : 'all nodes are updated';
   return {
@@ -86,7 +87,7 @@ function failed(memory: RolloutMemory, failure: string, { spec, waves }: Rollout
   }
   const left = sum(waves, 'touched');
   if (left === 0) return stopped(memory, 'RolledBack', `${failure}; no node has the revision any more`);
-  const message = `${failure}; ${left} nodes go back to revision ${stable}`;
+  const message = `${failure}; ${countText(left, 'node goes back', 'nodes go back')} to revision ${stable}`;
   return { ...stopped(memory, 'Failed', message), revert: 'all' };
 }
 
@@ -136,10 +137,10 @@ function holdOf(open: RolloutMemory, name: string, { spec, waves, now }: Rollout
     const outside = sum(begun, 'outsideWindow');
     const phase = outside === missing ? 'AwaitingWindow' : 'Progressing';
     const rest = [
-      ...counted(outside, 'of them outside their window'),
+      ...counted(outside, 'of them outside its window', 'of them outside their window'),
       ...counted(sum(begun, 'awaited'), `of them ${UNHEARD}`),
     ];
-    const message = [`wave ${name}: ${missing} nodes to go`, ...rest].join(', ');
+    const message = [`wave ${name}: ${countText(missing, 'node')} to go`, ...rest].join(', ');
     return { memory, verdict: { memory, openUpTo: wave, phase, message } };
   }
   if (isNamed(open.steering?.promoted, name)) return { memory: open };
@@ -182,8 +183,8 @@ function untriedIn(counts: WaveCounts | undefined, isLast: boolean): string | un
 const UNHEARD = "not heard since the coordinator's start";
 
 /** None, where there is nothing to say. */
-function counted(count: number, what: string): string[] {
-  return count > 0 ? [`${count} ${what}`] : [];
+function counted(count: number, one: string, many = one): string[] {
+  return count > 0 ? [countText(count, one, many)] : [];
 }
 
 function withoutSoak({ soakingSince: _, ...memory }: RolloutMemory): RolloutMemory {

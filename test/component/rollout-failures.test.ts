@@ -181,7 +181,7 @@ describe('budgets', () => {
       assert.ok(first);
       await rolling.crash(first);
       await rolling.stands('Failed', 'canary', 2);
-      assert.match(rolling.status?.failure ?? '', /wave canary: 1 nodes have failed, 0 may/);
+      assert.match(rolling.status?.failure ?? '', /wave canary: 1 node has failed, 0 may/);
     },
   );
 

@@ -1,4 +1,5 @@
 /** Who says whose turn it is in a rehearsal: upstream's rolling update, or a policy's waves. */
+import { countText } from '../../../shared/kube/count-text.js';
 import type { DaemonSet } from '../../../shared/kube/workload.js';
 import type { ReasonCode } from '../../decisions/reason-code.js';
 import { chooseReplacements } from '../../decisions/rolling-update.js';
@@ -73,6 +74,7 @@ export class UpstreamConductor implements Conductor {
     const { nodes } = this.#tally;
     const left = nodes.oldAvailable.size + nodes.retiringAvailable.size;
     if (!this.#rolls || left === 0) return undefined;
-    return `${left} hosts wait for others that do not become available and use up maxUnavailable`;
+    const waiting = countText(left, 'host waits', 'hosts wait');
+    return `${waiting} for others that do not become available and use up maxUnavailable`;
   }
 }
