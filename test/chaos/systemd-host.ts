@@ -68,6 +68,12 @@ export class SystemdHost implements ChaosHost {
     const volumes = [`${disk.path}:${AGENT_DATA}`, ...clock.volumes];
     const host = await hosts.start(name, kind, tree, volumes);
     const wire = await Wire.open(hosts.gateway, port);
+    // Or a third death within a minute would be its last: systemd gives a service up that dies so often.
+    host.write(
+      `/etc/systemd/system/${ENGINES[kind].unit}.d/restarts.conf`,
+      '[Unit]\nStartLimitIntervalSec=0\n',
+    );
+    host.run('systemctl', 'daemon-reload');
     if (liveRestore) {
       host.write('/etc/docker/daemon.json', '{"live-restore": true}');
       host.run('systemctl', 'restart', 'docker.service');
