@@ -1,6 +1,6 @@
-/** What a kubelet tells of its node when a condition changes (`pkg/kubelet/nodestatus/setters.go`). */
+/** What a kubelet tells of its node when that changes (`pkg/kubelet/nodestatus/setters.go`, `kubelet_node_status.go`). */
 import { type Condition, findCondition } from '../../shared/kube/conditions.js';
-import type { NodeSystemInfo } from '../../shared/kube/node.js';
+import type { NodeSpec, NodeSystemInfo } from '../../shared/kube/node.js';
 
 /** Reasons of the Events on a condition that is a pressure: when it comes, and when it is known not to be there. */
 const PRESSURES: readonly (readonly [type: string, there: string, gone: string])[] = [
@@ -17,6 +17,16 @@ export function rebootMessage(
 ): string | undefined {
   const hasBooted = before?.bootID && after?.bootID && before.bootID !== after.bootID;
   return hasBooted ? `Node ${name} has been rebooted, boot id: ${after.bootID}` : undefined;
+}
+
+/** The reason of the Event (Normal, `Node NAME status is now: REASON`) when the node was cordoned, or may be used again. */
+export function schedulableEvent(
+  before: Pick<NodeSpec, 'unschedulable'> | undefined,
+  after: Pick<NodeSpec, 'unschedulable'> | undefined,
+): string | undefined {
+  const isCordoned = after?.unschedulable ?? false;
+  if (isCordoned === (before?.unschedulable ?? false)) return undefined;
+  return isCordoned ? 'NodeNotSchedulable' : 'NodeSchedulable';
 }
 
 /** The reasons of the Events (Normal, `Node NAME status is now: REASON`) that lead from one status to the next. */

@@ -172,6 +172,7 @@ export class Hub {
       credentials,
       sessions: this.#sessions,
       forgetters: [this.#conditions, this.meters, this.readings, heard],
+      recordEvent: recordEvent.asAgent,
     }).follow();
   }
 

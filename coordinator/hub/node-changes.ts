@@ -4,6 +4,7 @@ import type { Node } from '../../shared/kube/node.js';
 import { nodeOfCredential } from '../../shared/kube/node-credential.js';
 import { ownGraceMs } from '../../shared/kube/node-grace.js';
 import type { Logger } from '../../shared/process/log.js';
+import { schedulableEvent } from '../decisions/node-events.js';
 import type { Informers, ObjectChange } from '../informers/informer.js';
 import { nodeDeleted } from './admission.js';
 import { tellImagesToHold } from './images-to-hold.js';
@@ -11,6 +12,7 @@ import { tellLinkPace } from './link-paces.js';
 import type { LiveSessions } from './live-sessions.js';
 import type { NodeCredentials } from './node-credentials.js';
 import type { Presence } from './presence.js';
+import type { RecordEvent } from './record-event.js';
 import type { Session } from './session.js';
 
 export interface NodeChangesParts {
@@ -23,6 +25,8 @@ export interface NodeChangesParts {
   /** Who keeps something of each node, besides its presence. */
   forgetters: readonly { forget(node: string): void }[];
   clusterUID: string;
+  /** As a kubelet. */
+  recordEvent: RecordEvent;
   log: Logger;
 }
 
@@ -61,11 +65,19 @@ export class NodeChanges {
       presence.expect(current.metadata.name);
       if (previous && ownGraceMs(previous.metadata) !== ownGraceMs(current.metadata))
         presence.regrace(current.metadata.name);
+      if (previous) this.#tellSchedulable(previous, current);
       const session = live.get(current.metadata.name);
       if (!session) return;
       tellImagesToHold(session, current, informers.daemonSets);
       tellLinkPace(session, current);
     } else if (previous) this.#nodeGone(previous);
+  }
+
+  #tellSchedulable(previous: Node, current: Node): void {
+    const reason = schedulableEvent(previous.spec, current.spec);
+    if (!reason) return;
+    const text = `Node ${current.metadata.name} status is now: ${reason}`;
+    this.#parts.recordEvent(current, 'Normal', reason, text);
   }
 
   #nodeGone({ metadata: { name, uid } }: Node): void {

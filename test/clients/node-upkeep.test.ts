@@ -108,6 +108,11 @@ describe('upkeep of a node', { concurrency: 1 }, () => {
           );
         });
         assert.equal(await kubectl.ok('uncordon n1'), 'node/n1 uncordoned');
+        await soon(async () => {
+          const told = await kubectl.ok('get events --field-selector involvedObject.name=n1');
+          assert.match(told, /Node n1 status is now: NodeNotSchedulable/);
+          assert.match(told, /Node n1 status is now: NodeSchedulable/);
+        });
         await soon(async () => assert.match(await kubectl.ok('get pods late'), /1\/1 +Running/));
         await kubectl.ok('delete pod late');
       },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nodeStatusEvents } from '../../coordinator/decisions/node-events.js';
+import { nodeStatusEvents, schedulableEvent } from '../../coordinator/decisions/node-events.js';
 import type { Condition, ConditionStatus } from '../../shared/kube/conditions.js';
 
 const conditions = (statuses: Record<string, ConditionStatus>): Condition[] =>
@@ -36,3 +36,13 @@ for (const [name, before, after, expected] of CASES) {
     assert.deepEqual(nodeStatusEvents(conditions(before), conditions(after)), expected);
   });
 }
+
+test('events of a node: cordoned and used again, told once each', () => {
+  const cordoned = { unschedulable: true };
+  assert.equal(schedulableEvent({}, cordoned), 'NodeNotSchedulable');
+  assert.equal(schedulableEvent(undefined, cordoned), 'NodeNotSchedulable');
+  assert.equal(schedulableEvent(cordoned, undefined), 'NodeSchedulable');
+  assert.equal(schedulableEvent(cordoned, { unschedulable: false }), 'NodeSchedulable');
+  for (const same of [undefined, {}, cordoned]) assert.equal(schedulableEvent(same, same), undefined);
+  assert.equal(schedulableEvent(undefined, { unschedulable: false }), undefined);
+});
