@@ -143,7 +143,7 @@ export class Link {
     this.#enter(next);
     // A stop of our own is no news to the agent.
     if (event.kind === 'stopped') return;
-    if (previous.phase === 'live' && next.phase !== 'live') agent.onLost(this.#breakReason);
+    if (previous.phase === 'live' && next.phase === 'waiting') agent.onLost(this.#breakReason);
     if (next.phase === 'ended') agent.onEnded(next.reason);
   }
 
