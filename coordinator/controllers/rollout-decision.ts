@@ -3,6 +3,7 @@ import type { Rollout } from '../../shared/kube/rollout.js';
 import type { RolloutPolicy, RolloutPolicySpec } from '../../shared/kube/rollout-policy.js';
 import { compileLabelSelector } from '../../shared/kube/selectors.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
+import { confirmSecondsOf } from '../decisions/host-turn-terms.js';
 import type { NodeStanding } from '../decisions/node-facts.js';
 import type { PodPace } from '../decisions/pod-pace.js';
 import type { RolloutStance } from '../decisions/reason-code.js';
@@ -18,7 +19,7 @@ import {
 import { progressOf, type RolloutProgress } from '../decisions/rollout-progress.js';
 import { memoryOf } from '../decisions/rollout-status.js';
 import { type RolloutVerdict, rolloutStep } from '../decisions/rollout-step.js';
-import { updateBudget } from '../decisions/update-strategy.js';
+import { allowsSurge, updateBudget } from '../decisions/update-strategy.js';
 import { drawingOfWaves, type PlannedNode, waveNames } from '../decisions/wave-plan.js';
 import { earliest } from './node-zones.js';
 import {
@@ -165,6 +166,7 @@ function estimateOf(
   nextWindowAt: number | undefined,
 ): number | undefined {
   const { updateStrategy, minReadySeconds = 0 } = daemonSet.spec;
+  const confirmMs = allowsSurge(updateStrategy) ? 0 : confirmSecondsOf(policy.spec) * 1000;
   return estimatedEnd({
     ...{ spec: policy.spec, phase, waves, nextWindowAt, now },
     ...{ wave: memory.wave, soakingSince: memory.soakingSince },
@@ -173,7 +175,8 @@ function estimateOf(
       const { maxUnavailable, maxSurge } = updateBudget(strategy, waves[wave]?.nodes ?? 0);
       return Math.max(maxUnavailable, maxSurge);
     },
-    cycleMs: pace.stopMs + pace.startMs + minReadySeconds * 1000,
+    // A Pod that its host has to confirm counts as available from then on.
+    cycleMs: pace.stopMs + Math.max(pace.startMs + minReadySeconds * 1000, confirmMs),
   });
 }
 

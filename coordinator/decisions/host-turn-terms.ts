@@ -39,11 +39,16 @@ export function hostTurnTerms(
     const own = isAmong(name, steering?.overridden) ? undefined : turnWindows(classify(labels), now);
     return {
       ...(own && { windows: own }),
-      ...(confirm && { confirmSeconds: confirm.deadlineSeconds ?? DEFAULT_CONFIRM_SECONDS }),
+      ...(confirm && { confirmSeconds: confirmSecondsOf(spec) }),
       ...(hostHold && { maxHoldSeconds: hostHold.maxSeconds ?? DEFAULT_HOLD_SECONDS }),
       ...(hostHold && isAmong(name, steering?.forced) && { forcedBy: whoForced(name, steering?.requests) }),
     };
   };
+}
+
+/** How long a host watches its new Pod before it confirms it; 0: it does not. */
+export function confirmSecondsOf({ confirm }: RolloutPolicySpec): number {
+  return confirm ? (confirm.deadlineSeconds ?? DEFAULT_CONFIRM_SECONDS) : 0;
 }
 
 /** When the Pods of nodes with these hours may be replaced, from now on; undefined: whenever. */

@@ -1,9 +1,11 @@
 /** The one reason why a DaemonSet does or does not run on a node. */
 import { findCondition } from '../../shared/kube/conditions.js';
+import { TURN_CONDITION } from '../../shared/kube/host-turn.js';
+import { toTimestamp } from '../../shared/kube/meta.js';
 import type { Node } from '../../shared/kube/node.js';
 import { isPodTerminal, type Pod } from '../../shared/kube/pod.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
-import { contactOf } from './contact.js';
+import { awaySince, contactOf, lostSince } from './contact.js';
 import { type CurrentRevision, comparePods, type DaemonPod, toDaemonPod } from './daemon-node.js';
 import { type Placement, type PlacementRule, placementOf } from './placement.js';
 import { podProgress } from './pod-progress.js';
@@ -147,8 +149,8 @@ function dueReason(rollout: RolloutStance | undefined): Reason {
 }
 
 function offlineReason(node: Node, first: Held | undefined, rollout: RolloutStance | undefined): Reason {
-  const heardAt = findCondition(node.status?.conditions, 'Ready')?.lastHeartbeatTime;
-  const last = heardAt ? ` (last report: ${heardAt})` : '';
+  const since = awaySince(node) ?? lostSince(node);
+  const last = since === undefined ? '' : ` since ${toTimestamp(since)}`;
   const code = rollout?.code === 'DeferredOffline' ? rollout.code : 'NodeOffline';
   return { code, ...nameOf(first), because: `its agent is not connected${last}` };
 }
@@ -161,15 +163,30 @@ function podReason({ spec }: DaemonSet, { pod, view }: Held, rollout: RolloutSta
     return { code, ...about, because: `it is to have stopped by ${pod.metadata.deletionTimestamp}` };
   }
   const { code, because } = podProgress(pod);
-  if (view.updated) return { code, ...about, because };
+  if (view.updated) {
+    const yet = view.confirming ? ', and its host has yet to confirm it' : '';
+    return { code, ...about, because: `${because}${yet}` };
+  }
   const { code: held } = rollout ?? {};
-  if (rolling && rollout && isHold(held)) return { code: held, ...about, because: HOLDS[held](rollout) };
+  if (rolling && rollout && isHold(held)) {
+    return { code: held, ...about, because: `${HOLDS[held](rollout)}${hostsOwnWord(pod, held)}` };
+  }
   const isLeft = !rolling && code === 'Running';
   return {
     code: rolling ? 'Updating' : isLeft ? 'UpdateOnDelete' : code,
     ...about,
     because: `it is of an older template, and ${because}`,
   };
+}
+
+/** Where what the host says of its turn is more than the code. */
+const HAS_ITS_OWN_WORD: ReadonlySet<HoldCode> = new Set(['HeldLocally', 'ImageNotPulled']);
+
+/** Why the host has not begun its turn: the reason of its 'not now', or of its engine. */
+function hostsOwnWord({ status }: Pod, held: HoldCode): string {
+  if (!HAS_ITS_OWN_WORD.has(held)) return '';
+  const { reason, message } = findCondition(status?.conditions, TURN_CONDITION) ?? {};
+  return reason === held && message ? `: ${message}` : '';
 }
 
 /** What keeps a node's old Pod there, by code. */

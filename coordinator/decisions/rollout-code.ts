@@ -94,9 +94,11 @@ export function rolloutCode(place: HostPlace | undefined, stand: RolloutStand): 
   const { lane, remark } = place;
   if (lane === 'deferred' || lane === 'deferredTurned') return 'DeferredOffline';
   if (lane === 'skipped') return 'Skipped';
+  const goesBack = stand.isBarred && (stand.isReverting || stand.phase === 'RolledBack');
+  if (goesBack && lane === 'empty') return 'RollingBack';
   if (awaitsTurn(lane) || remark === 'Withdrawn') return holdCode(place, stand);
   if (lane === 'turned' && remark && remark !== 'Restored') return remark;
-  if (stand.isBarred && (stand.isReverting || stand.phase === 'RolledBack')) return 'RollingBack';
+  if (goesBack) return 'RollingBack';
   if (lane === 'failed') return 'Failed';
   if (!DONE.has(lane)) return 'Updating';
   return stand.phase === 'Soaking' && place.wave === stand.wave ? 'Soaking' : 'Updated';

@@ -35,11 +35,13 @@ export function withOutcome(
   const time = toTimestamp(now);
   const failures = [...knownFailures(before, status), ...failing.map((failure) => ({ ...failure, time }))];
   const isSameEnd = before?.revision === status.revision && before.phase === status.phase;
-  const endTime = status.completionTime ?? (isSameEnd ? before.endTime : undefined) ?? time;
+  // A host that comes later has its Pod of before to come, and does not begin it all again.
+  const known = status.completionTime ?? (isSameEnd ? before.endTime : undefined);
+  const endTime = known ?? (isOver(status) ? time : undefined);
   return {
     ...status,
     ...(number === undefined ? {} : { revisionNumber: number }),
-    ...(isOver(status) ? { endTime } : {}),
+    ...(endTime === undefined ? {} : { endTime }),
     ...(failures.length > 0 ? { failures: failures.slice(0, MOST_FAILURES) } : {}),
   };
 }

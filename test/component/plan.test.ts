@@ -275,6 +275,23 @@ describe('with a policy', () => {
     assert.equal(plan.counts.replace, 12);
   });
 
+  planTest('hosts that confirm their pods take so long each, and the estimate says so', async (planned) => {
+    await planned.govern({ confirm: { deadlineSeconds: 60 } });
+    await planned.rollOut('app:1');
+    // Three at a time of twelve.
+    const plan = await planned.one(daemonSet('app:2'));
+    assert.equal(plan.counts.replace, 12);
+    const { endSeconds = 0 } = plan;
+    assert.ok(endSeconds >= 240 && endSeconds < 300, `${endSeconds} s`);
+    planned.fleet.agents.beginsTurns = false;
+    await planned.fleet.setImage('web', 'app:2');
+    const { informers, clock } = planned.fleet;
+    const end = () => informers.rollouts.get(REF)?.status?.estimatedEndTime;
+    await eventually(() => end() !== undefined || 'no estimate yet');
+    const leftSeconds = (Date.parse(end() ?? '') - clock.now()) / 1000;
+    assert.ok(leftSeconds >= 240 && leftSeconds < 300, `${leftSeconds} s are left`);
+  });
+
   planTest('hosts out of contact follow later, and hold up nobody', async (planned) => {
     await planned.govern(SPEC);
     await planned.rollOut('app:1');

@@ -8,6 +8,7 @@ import {
   reasonFor,
 } from '../../coordinator/decisions/reason-code.js';
 import { reasonSentence } from '../../coordinator/decisions/reason-sentence.js';
+import { CONFIRMED_CONDITION, TURN_CONDITION } from '../../shared/kube/host-turn.js';
 import type { Taint } from '../../shared/kube/node.js';
 import type { ContainerState, ContainerStatus, Pod, PodSpec } from '../../shared/kube/pod.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
@@ -27,6 +28,7 @@ interface PodOptions {
   started?: boolean;
   bound?: boolean;
   restartCount?: number;
+  conditions?: NonNullable<NonNullable<Pod['status']>['conditions']>;
 }
 
 /** A ready Pod of the current revision, bound to n1, unless said otherwise. */
@@ -53,7 +55,7 @@ function pod(options: PodOptions = {}): Pod {
     spec: { containers: [], ...(bound ? { nodeName: 'n1' } : pinnedTo('n1')) },
     status: {
       phase,
-      conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }],
+      conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }, ...(options.conditions ?? [])],
       containerStatuses: [status],
     },
   };
@@ -67,7 +69,8 @@ function web(spec: Partial<PodSpec> = {}, updateStrategy = 'RollingUpdate'): Dae
 
 function node(options: NodeOptions = {}, connected = true): ReasonInput['node'] {
   const object = nodeObject('n1', options);
-  object.status?.conditions?.push({ type: 'Connected', status: connected ? 'True' : 'False' });
+  const status = connected ? 'True' : 'False';
+  object.status?.conditions?.push({ type: 'Connected', status, lastTransitionTime: NOON });
   return object;
 }
 
@@ -79,6 +82,9 @@ function reason(over: Partial<ReasonInput>) {
 const waiting = (name: string, message?: string): PodOptions => ({
   ready: false,
   state: { waiting: { reason: name, ...(message ? { message } : {}) } },
+});
+const turnWaits = (reason: string, message: string) => ({
+  ...{ type: TURN_CONDITION, status: 'False' as const, reason, message },
 });
 const tainted = (key: string, effect: Taint['effect'] = 'NoSchedule') => node({ taints: [{ key, effect }] });
 const unscheduled: Pod = {
@@ -158,8 +164,37 @@ const CASES: [rule: string, over: Partial<ReasonInput>, code: string, because: R
     'WaitingForApproval',
     /wave shops opens when somebody/,
   ],
-  ['no window', { pods: [pod(OLD)], rollout: stance({ code: 'OutsideWindow' }) }, 'OutsideWindow', /window/],
+  [
+    'no window',
+    { pods: [pod(OLD)], rollout: stance({ code: 'OutsideWindow' }) },
+    'OutsideWindow',
+    /replaced there now: soaks/,
+  ],
   ['busy', { pods: [pod(OLD)], rollout: stance({ code: 'HeldLocally' }) }, 'HeldLocally', /'not now'/],
+  [
+    'busy, and says why',
+    {
+      pods: [pod({ ...OLD, conditions: [turnWaits('HeldLocally', 'a sale')] })],
+      rollout: stance({ code: 'HeldLocally' }),
+    },
+    'HeldLocally',
+    /'not now': a sale$/,
+  ],
+  [
+    'busy until a moment ago',
+    {
+      pods: [pod({ ...OLD, conditions: [turnWaits('OutsideWindow', 'at 3')] })],
+      rollout: stance({ code: 'HeldLocally' }),
+    },
+    'HeldLocally',
+    /'not now'$/,
+  ],
+  [
+    'ready, and watched by its host',
+    { pods: [pod({ conditions: [{ type: CONFIRMED_CONDITION, status: 'False' }] })] },
+    'Running',
+    /^it is ready, and its host has yet to confirm it$/,
+  ],
   [
     'no image yet',
     { pods: [pod(OLD)], rollout: stance({ code: 'ImageNotPulled' }) },
@@ -201,7 +236,7 @@ const CASES: [rule: string, over: Partial<ReasonInput>, code: string, because: R
     'Failing',
     /older template, and container app/,
   ],
-  ['link down', { node: node({}, false) }, 'NodeOffline', /not connected/],
+  ['link down', { node: node({}, false) }, 'NodeOffline', /not connected since 2026-01-01T12:00:00Z$/],
   ['not heard for long', { node: node({ ready: 'Unknown' }) }, 'NodeOffline', /not connected/],
   [
     'not heard for long, and tainted for it',

@@ -70,6 +70,12 @@ const CASES: [rule: string, place: HostPlace | undefined, stand: RolloutStand, c
     stand({ ...BARRED, phase: 'RolledBack' }),
     'RollingBack',
   ],
+  [
+    'it is to have one again',
+    place({ lane: 'empty' }),
+    stand({ ...BARRED, phase: 'RolledBack' }),
+    'RollingBack',
+  ],
   ['has gone back', place({ remark: 'Restored' }), stand(BARRED), 'Reverted'],
   ['not heard since the start', place({ lane: 'awaitedAvailable' }), stand({}), 'NotHeardYet'],
   [

@@ -8,13 +8,14 @@ import { Slice } from '../../../shared/process/slice.js';
 import { contactOf } from '../../decisions/contact.js';
 import type { CurrentRevision } from '../../decisions/daemon-node.js';
 import { templateGenerationOf } from '../../decisions/daemon-pod.js';
+import { confirmSecondsOf } from '../../decisions/host-turn-terms.js';
 import { countActions, countReasons, planSentence } from '../../decisions/plan-words.js';
 import { podPace } from '../../decisions/pod-pace.js';
 import { REASON_CODES } from '../../decisions/reason-code.js';
 import { hashOf } from '../../decisions/revision.js';
 import { revisionHistory } from '../../decisions/revision-history.js';
 import { ROLLOUT_CODES } from '../../decisions/rollout-code.js';
-import { isRollingUpdate } from '../../decisions/update-strategy.js';
+import { allowsSurge, isRollingUpdate } from '../../decisions/update-strategy.js';
 import { BY_OWNER } from '../../informers/informer.js';
 import { semanticallyEqual } from '../../kinds/semantic-equality.js';
 import { DaemonSetTally } from '../daemonset-tally.js';
@@ -48,10 +49,13 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
   const timeline = new Timeline(clock.now());
   const begun = timeline.now;
   const pace = podPace(informers.pods.indexed(BY_OWNER, uid));
-  const hosts = new RehearsedHosts({ daemonSet: after, current, tally, timeline, pace, hosts: befores });
-  const policy = isRollingUpdate(after.spec.updateStrategy)
+  const { updateStrategy } = after.spec;
+  const policy = isRollingUpdate(updateStrategy)
     ? governing(after, subject.world.policiesIn(after.metadata.namespace ?? ''))
     : undefined;
+  const confirmMs = policy && !allowsSurge(updateStrategy) ? confirmSecondsOf(policy.spec) * 1000 : 0;
+  const parts = { daemonSet: after, current, tally, timeline, pace };
+  const hosts = new RehearsedHosts({ ...parts, hosts: befores, confirmMs });
   const conductor: Conductor = policy
     ? wavesConductor(subject, policy, { tally, timeline, pace, slice })
     : new UpstreamConductor(after, tally);

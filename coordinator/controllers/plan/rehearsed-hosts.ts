@@ -25,6 +25,8 @@ export interface HostCourse {
   lastAt?: number;
   created: number;
   deleted: number;
+  /** Its host replaces the Pod that it has, and is to confirm the next. */
+  isTurned?: boolean;
 }
 
 export interface RehearsedHostsOptions {
@@ -34,6 +36,8 @@ export interface RehearsedHostsOptions {
   timeline: Timeline;
   pace: PodPace;
   hosts: readonly HostBefore[];
+  /** How long a host watches what it brings in the place of another Pod before it confirms it, ms; 0: it does not. */
+  confirmMs: number;
 }
 
 /** What `DaemonSetNodes` does with a registry and agents, without either. */
@@ -92,8 +96,10 @@ export class RehearsedHosts {
     const live = course.pods.filter((pod) => !pod.terminating);
     const newPod = live.find(({ updated }) => updated);
     if (order === 'revert' && newPod) this.#delete(host, course, newPod.name);
-    else if (order === 'replace' && oldPod) this.#delete(host, course, oldPod);
-    else if (order === 'create' && oldPod && live.length === 1) this.#create(host, course);
+    else if (order === 'replace' && oldPod) {
+      course.isTurned = true;
+      this.#delete(host, course, oldPod);
+    } else if (order === 'create' && oldPod && live.length === 1) this.#create(host, course);
     else return false;
     return true;
   }
@@ -136,11 +142,20 @@ export class RehearsedHosts {
     course.pods = [...course.pods, pod];
     this.#changed(course);
     if (contact !== 'here') return;
+    const confirmMs = course.isTurned ? this.#options.confirmMs : 0;
+    delete course.isTurned;
     timeline.after(pace.startMs, () => {
       const ready = { phase: 'Running' as const, ready: true, readySince: timeline.now };
-      course.pods = course.pods.map((each) => (each.name === pod.name ? { ...each, ...ready } : each));
-      this.#changed(course);
-      this.look(name);
+      this.#becomes(name, course, pod.name, { ...ready, confirming: confirmMs > pace.startMs });
     });
+    if (confirmMs > pace.startMs) {
+      timeline.after(confirmMs, () => this.#becomes(name, course, pod.name, { confirming: false }));
+    }
+  }
+
+  #becomes(node: string, course: HostCourse, podName: string, change: Partial<DaemonPod>): void {
+    course.pods = course.pods.map((each) => (each.name === podName ? { ...each, ...change } : each));
+    this.#changed(course);
+    this.look(node);
   }
 }
