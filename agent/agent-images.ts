@@ -1,6 +1,8 @@
 /** Images on this host, wired together: pulls, those held ahead of their Pods, and what goes when the disk fills. */
+import { join } from 'node:path';
 import type { Pod } from '../shared/kube/pod.js';
 import type { Clock } from '../shared/process/clock.js';
+import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import type { Part } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
 import type { CollectionThresholds, DiskUse } from './decisions/image-collection.js';
@@ -10,7 +12,9 @@ import { ImageCollector } from './images/image-collector.js';
 import { ImageRecords } from './images/image-records.js';
 import { Images, type LocalImage } from './images/images.js';
 import { RegistrySettings } from './images/registry-settings.js';
+import { diskUse } from './node/disk-use.js';
 import type { RuntimeDriver } from './runtime/driver.js';
+import type { AgentSettings } from './settings.js';
 
 /** How this host deals with images. */
 export interface ImageHandling {
@@ -19,6 +23,28 @@ export interface ImageHandling {
   records: ImageRecords;
   /** Absent where nothing is collected. */
   collection?: { thresholds: CollectionThresholds; disk: () => Promise<DiskUse> };
+}
+
+/** Throws `ExitError` for thresholds between which nothing lies. */
+export function checkImageThresholds(settings: AgentSettings): void {
+  const { imageGcHighThreshold: high, imageGcLowThreshold: low } = settings;
+  if (low <= high) return;
+  const why = `--image-gc-low-threshold ${low} is above --image-gc-high-threshold ${high}`;
+  throw new ExitError(EXIT_CODES.usage, `${why}: images would be removed without end.`);
+}
+
+/** By the host's settings. */
+export async function imageHandling(settings: AgentSettings, driver: RuntimeDriver): Promise<ImageHandling> {
+  const { data, registries } = settings;
+  return {
+    registries: new RegistrySettings(registries ?? join(data, 'registries.json')),
+    pullsAtOnce: settings.maxParallelImagePulls,
+    records: await ImageRecords.open(join(data, 'images.json')),
+    collection: {
+      thresholds: { high: settings.imageGcHighThreshold, low: settings.imageGcLowThreshold },
+      disk: async () => diskUse((await driver.info()).rootDir ?? data),
+    },
+  };
 }
 
 /** For hosts that pretend. */

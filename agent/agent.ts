@@ -9,6 +9,8 @@ import { type AgentTurns, createAgentTurns, isNeededByTurn } from './agent-turns
 import { createAgentWorkers } from './agent-workers.js';
 import { podsNeededBy } from './decisions/held-turn.js';
 import { StaticPods } from './desired/static-pods.js';
+import type { HeldImages } from './images/held-images.js';
+import type { AgentSide } from './link/agent-side.js';
 import { Link } from './link/link.js';
 import { NodeWatch } from './node/node-watch.js';
 import { announce, nodeEvents } from './node-events.js';
@@ -30,20 +32,7 @@ export interface Agent {
 export function createAgent(host: AgentHost): Agent {
   const { driver, clock, log } = host;
   const { nodeName } = host.settings;
-  const node = new NodeWatch({
-    nodeName,
-    agentVersion: VERSION,
-    driver,
-    readHost: host.readHost,
-    amend: (status) => {
-      const images = held.here()?.map(({ image, ...size }) => ({ names: [image], ...size }));
-      const told = images ? { ...status, images } : status;
-      return host.amendStatus?.(told) ?? told;
-    },
-    onChange: (status) => link.outbox.putNode(status),
-    clock,
-    wallClock: host.wallClock,
-  });
+  const node = createNodeWatch(host, () => ({ held, link }));
   const reports = podReports(host, () => ({ turns, link }));
   const about = nodeEvents(reports, nodeName, clock);
   const warn = (reason: string, message: string) => about('Warning', reason, message);
@@ -90,24 +79,7 @@ export function createAgent(host: AgentHost): Agent {
       ...(removeUnused ? { removeUnusedImages: removeUnused } : {}),
       warn,
     });
-  const link: Link = new Link({
-    target: host.target,
-    identity: {
-      node: nodeName,
-      bootID: node.host.bootID,
-      instanceID: host.chance.uuid(),
-      agentVersion: VERSION,
-    },
-    agent: createAgentSide({ ...host, workers, held, node, turns, warn }),
-    ...(host.certificates ? { certificates: host.certificates } : {}),
-    ...(host.cost ? { cost: host.cost } : {}),
-    ...(host.load ? { load: host.load } : {}),
-    clock,
-    log: log.child({ component: 'link' }),
-    random: host.chance.random,
-    wallNow: () => host.wallClock.now(),
-    ...(host.journal ? { journal: host.journal } : {}),
-  });
+  const link = createLink(host, node, createAgentSide({ ...host, workers, held, node, turns, warn }));
   const statics = createStaticPods(host, workers, link);
   const listeners = [node.onRuntimeEvent.bind(node), workers.onRuntimeEvent.bind(workers)];
   const watch = watchRuntime(driver, listeners, clock, log.child({ component: 'runtime' }));
@@ -126,6 +98,48 @@ export function createAgent(host: AgentHost): Agent {
     { name: 'announcement', start: () => announce(about, host.lastEnd) },
   ];
   return { parts, node, link };
+}
+
+/** Its status tells of the images that are held as well. */
+function createNodeWatch(host: AgentHost, to: () => { held: HeldImages; link: Link }): NodeWatch {
+  return new NodeWatch({
+    nodeName: host.settings.nodeName,
+    agentVersion: VERSION,
+    driver: host.driver,
+    readHost: host.readHost,
+    amend: (status) => {
+      const images = to()
+        .held.here()
+        ?.map(({ image, ...size }) => ({ names: [image], ...size }));
+      const told = images ? { ...status, images } : status;
+      return host.amendStatus?.(told) ?? told;
+    },
+    onChange: (status) => to().link.outbox.putNode(status),
+    clock: host.clock,
+    wallClock: host.wallClock,
+  });
+}
+
+function createLink(host: AgentHost, node: NodeWatch, agent: AgentSide): Link {
+  const { target, certificates, cost, load, journal, clock, chance, log } = host;
+  return new Link({
+    target,
+    identity: {
+      node: host.settings.nodeName,
+      bootID: node.host.bootID,
+      instanceID: chance.uuid(),
+      agentVersion: VERSION,
+    },
+    agent,
+    ...(certificates ? { certificates } : {}),
+    ...(cost ? { cost } : {}),
+    ...(load ? { load } : {}),
+    clock,
+    log: log.child({ component: 'link' }),
+    random: chance.random,
+    wallNow: () => host.wallClock.now(),
+    ...(journal ? { journal } : {}),
+  });
 }
 
 /** What workers tell, on its way to everyone who needs it. */

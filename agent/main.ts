@@ -1,7 +1,7 @@
 /** Builds the agent and wires its parts: read it as the table of contents. */
 import { cpus, totalmem, uptime } from 'node:os';
-import { join } from 'node:path';
 import { LINK_LABEL, METERED } from '../shared/kube/link-pace.js';
+import type { BeatReading } from '../shared/link/beat-reading.js';
 import { LINK_PATH } from '../shared/link/messages.js';
 import { systemChance } from '../shared/process/chance.js';
 import { type Clock, steadyClock, systemClock } from '../shared/process/clock.js';
@@ -9,6 +9,7 @@ import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import { type Part, type Running, startInOrder } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
 import { type Agent, createAgent } from './agent.js';
+import { checkImageThresholds, imageHandling } from './agent-images.js';
 import { pressureHandling } from './agent-pressure.js';
 import { askTokens } from './ask-token.js';
 import { becomeNode } from './become-node.js';
@@ -33,8 +34,7 @@ import { manifestDirectory } from './desired/manifest-directory.js';
 import { SecretBox } from './desired/secret-box.js';
 import { findTpmSealer } from './desired/tpm-sealer.js';
 import { HostIdentity } from './host-identity.js';
-import { ImageRecords } from './images/image-records.js';
-import { RegistrySettings } from './images/registry-settings.js';
+import { isolationSettings } from './isolation-settings.js';
 import { Journal } from './link/journal.js';
 import { journalFile } from './link/journal-file.js';
 import { type AgentFacts, AgentMetrics } from './metrics/agent-metrics.js';
@@ -64,18 +64,12 @@ export async function startAgent(
 ): Promise<Running> {
   const { data: dataDir, nodeName } = settings;
   const clock = steadyClock(systemClock);
-  checkThresholds(settings);
+  checkImageThresholds(settings);
   const pressure = pressureHandling(settings);
   const policy = await readHostPolicy(settings);
-  if (!prepareDataDir(dataDir))
-    log.error({ dataDir }, 'the disk is read-only: what this host is given from now on is in memory alone');
-  const lock = await lockDataDir(dataDir);
+  const lock = await takeDataDir(dataDir, log);
   // Before all that may fail or wait: a version on trial is counted by its starts.
-  const upgrades = new Upgrades({ dataDir, clock, wallClock: systemClock, chance: systemChance, log });
-  if (!(await upgrades.begin())) {
-    const sentence = 'This version of the agent did not stay up; the one before it comes back.';
-    throw new ExitError(EXIT_CODES.environment, sentence);
-  }
+  const upgrades = await beginUpgrades(dataDir, clock, log);
   const marker = new RunMarker(dataDir, log);
   const { bootMark } = readHostInfo(dataDir, settings.nodeIp);
   const runtime = await openRuntime(settings.runtime, places, dataDir, clock);
@@ -84,32 +78,13 @@ export async function startAgent(
     onWaiting(message);
   });
   const identity = new HostIdentity(linkUrl(server), dataDir, enrolment);
-  const certificates = new CertificateKeeper({
-    identity,
-    server,
-    clock,
-    chance: systemChance,
-    log: log.child({ component: 'certificates' }),
-  });
-  const reserve = new DiskReserve(reservePath(dataDir), clock, log.child({ component: 'desired' }));
-  await reserve.take();
-  const cache = await DesiredCache.open(
-    reserve.protect(durableFile(cachePath(dataDir))),
-    clock,
-    log.child({ component: 'desired' }),
-  );
-  const config = await openConfigCache(dataDir, log);
+  const certificatesLog = log.child({ component: 'certificates' });
+  const keeping = { identity, server, clock, chance: systemChance, log: certificatesLog };
+  const certificates = new CertificateKeeper(keeping);
+  const { reserve, cache, config } = await openDesired(dataDir, clock, log.child({ component: 'desired' }));
   const engine = runtime.driverFor({ clusterUID: enrolment.clusterUID, nodeName });
   const metrics = new AgentMetrics(systemClock.now());
   const driver = metrics.operations.counted(upgrades.driver(engine, { server, ca: () => identity.ca }));
-
-  const load = new HostLoad({
-    counters: readHostUsage,
-    cpus: cpus().length,
-    memoryBytes: totalmem(),
-    diskUse: async () => usedPart(await diskUse(dataDir)),
-    clock,
-  });
   const boot = { bootMark, uptimeMs: () => uptime() * 1000 };
   const heardTime = await HeardTime.open(boot, durableFile(heardTimePath(dataDir)), log);
   const journal = await openJournal(dataDir, boot, heardTime, clock, log);
@@ -124,22 +99,9 @@ export async function startAgent(
     manifests: manifestDirectory(settings.manifests ?? makeManifestDirectory(dataDir)),
     volumes: new Volumes(dataDir),
     api: { askToken: askTokens(server, identity), server, ca: () => identity.ca },
-    isolation: {
-      seccompRoot: join(dataDir, 'seccomp'),
-      allowedUnsafeSysctls: settings.allowedUnsafeSysctls,
-      ...(settings.podMaxPids > 0 ? { podPidsLimit: settings.podMaxPids } : {}),
-      ...(policy ? { policy } : {}),
-    },
+    isolation: isolationSettings(settings, policy),
     files: new FolderPodFiles(dataDir),
-    images: {
-      registries: new RegistrySettings(settings.registries ?? join(dataDir, 'registries.json')),
-      pullsAtOnce: settings.maxParallelImagePulls,
-      records: await ImageRecords.open(join(dataDir, 'images.json')),
-      collection: {
-        thresholds: { high: settings.imageGcHighThreshold, low: settings.imageGcLowThreshold },
-        disk: async () => diskUse((await driver.info()).rootDir ?? dataDir),
-      },
-    },
+    images: await imageHandling(settings, driver),
     pressure,
     hold: holdAt(settings.hold, clock, systemClock),
     heardTime,
@@ -148,16 +110,13 @@ export async function startAgent(
     onLive: () => upgrades.proven(),
     podCounts: metrics.pods,
     cost: processCost,
-    load: () => load.read(),
+    load: hostLoad(dataDir, clock),
     readHost: () => readHostInfo(dataDir, settings.nodeIp),
     clock,
     wallClock: systemClock,
     chance: systemChance,
     log,
   });
-
-  const page = () => metricsText(metrics.numbers(agentFacts(agent, settings.nodeName, cache.size)));
-
   return startInOrder(
     [
       { name: 'lock', stop: () => lock.release() },
@@ -170,7 +129,7 @@ export async function startAgent(
       { name: 'journal', stop: () => journal.flush() },
       { name: 'config', stop: () => config.flush() },
       { name: 'certificates', stop: () => certificates.stop() },
-      ...metricsPart(settings, page),
+      ...metricsPart(settings, () => metricsText(metrics.numbers(agentFacts(agent, nodeName, cache.size)))),
       ...agent.parts,
     ],
     log,
@@ -193,17 +152,41 @@ function openJournal(
   return Journal.open({ file: journalFile(journalPath(dataDir)), moment, clock, log });
 }
 
-/** Its Secrets are sealed under the host's key. */
-async function openConfigCache(dataDir: string, log: Logger): Promise<ConfigCache> {
-  const cacheLog = log.child({ component: 'desired' });
-  const box = new SecretBox(await loadHostKey(hostKeyPath(dataDir), await findTpmSealer(), cacheLog));
-  return ConfigCache.open({ directory: configDirectory(dataDir), box }, cacheLog);
+/** Makes the directory where it is missing, and locks it for this process. */
+function takeDataDir(dataDir: string, log: Logger): ReturnType<typeof lockDataDir> {
+  if (!prepareDataDir(dataDir))
+    log.error({ dataDir }, 'the disk is read-only: what this host is given from now on is in memory alone');
+  return lockDataDir(dataDir);
 }
 
-function checkThresholds({ imageGcHighThreshold: high, imageGcLowThreshold: low }: AgentSettings): void {
-  if (low <= high) return;
-  const why = `--image-gc-low-threshold ${low} is above --image-gc-high-threshold ${high}`;
-  throw new ExitError(EXIT_CODES.usage, `${why}: images would be removed without end.`);
+/** What the host was given last, and room to go on writing it. Secrets are sealed under the host's key. */
+async function openDesired(dataDir: string, clock: Clock, log: Logger) {
+  const reserve = new DiskReserve(reservePath(dataDir), clock, log);
+  await reserve.take();
+  const cache = await DesiredCache.open(reserve.protect(durableFile(cachePath(dataDir))), clock, log);
+  const box = new SecretBox(await loadHostKey(hostKeyPath(dataDir), await findTpmSealer(), log));
+  const config = await ConfigCache.open({ directory: configDirectory(dataDir), box }, log);
+  return { reserve, cache, config };
+}
+
+/** Counts this start of a version on trial. Throws `ExitError` where the one before it is to come back. */
+async function beginUpgrades(dataDir: string, clock: Clock, log: Logger): Promise<Upgrades> {
+  const upgrades = new Upgrades({ dataDir, clock, wallClock: systemClock, chance: systemChance, log });
+  if (await upgrades.begin()) return upgrades;
+  const sentence = 'This version of the agent did not stay up; the one before it comes back.';
+  throw new ExitError(EXIT_CODES.environment, sentence);
+}
+
+/** How busy the host is when somebody asks. */
+function hostLoad(dataDir: string, clock: Clock): () => BeatReading {
+  const load = new HostLoad({
+    counters: readHostUsage,
+    cpus: cpus().length,
+    memoryBytes: totalmem(),
+    diskUse: async () => usedPart(await diskUse(dataDir)),
+    clock,
+  });
+  return () => load.read();
 }
 
 function metricsPart({ metricsAddress }: AgentSettings, page: () => string): Part[] {

@@ -46,7 +46,7 @@ export class ReleaseSource {
     const archive = `${target}.gz`;
     mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
     try {
-      await this.#download(version, name, archive, sum, signal, onProgress);
+      await this.#download({ version, name, sum }, archive, signal, onProgress);
       await pipeline(createReadStream(archive), createGunzip(), createWriteStream(`${target}.new`), {
         signal,
       });
@@ -90,10 +90,8 @@ export class ReleaseSource {
   }
 
   async #download(
-    version: string,
-    name: string,
+    { version, name, sum }: { version: string; name: string; sum: string },
     path: string,
-    sum: string,
     signal: AbortSignal,
     onProgress: (() => void) | undefined,
   ): Promise<void> {

@@ -1,7 +1,7 @@
 /** A host's labels and taints, edited in place: what would come and go is shown before anything is saved. */
 import { useState } from 'react';
 import type { Node } from '../../shared/kube/node.js';
-import { isSameTaint, parseTaint, taintText } from '../../shared/kube/node-change.js';
+import { isSameTaint, type NodeChange, parseTaint, taintText } from '../../shared/kube/node-change.js';
 import { changeNode } from '../api/node-writes.js';
 import { MAY, useMay } from '../api/rights.js';
 import { Command } from '../layout/command.js';
@@ -99,28 +99,48 @@ export function NodeChanges({ node }: { node: Node }) {
       )}
       {change && (
         <div className={classes.preview}>
-          <h3>If you save</h3>
-          <EffectText hosts={[name]} change={change} />
-          {commandsOf(name, draft).map((text) => (
-            <Command key={text} text={text} />
-          ))}
-          <div className={controls.row}>
-            <button
-              type="button"
-              className={controls.button}
-              data-main
-              disabled={isBusy}
-              onClick={() => void save()}
-            >
-              Save
-            </button>
-            <button type="button" className={controls.button} onClick={() => setDraft(NO_DRAFT)}>
-              Discard
-            </button>
-          </div>
+          <IfSaved name={name} draft={draft} change={change} />
+          <SaveOrDiscard isBusy={isBusy} onSave={() => void save()} onDiscard={() => setDraft(NO_DRAFT)} />
         </div>
       )}
     </section>
+  );
+}
+
+interface IfSavedProps {
+  name: string;
+  draft: Draft;
+  change: NodeChange;
+}
+
+function IfSaved({ name, draft, change }: IfSavedProps) {
+  return (
+    <>
+      <h3>If you save</h3>
+      <EffectText hosts={[name]} change={change} />
+      {commandsOf(name, draft).map((text) => (
+        <Command key={text} text={text} />
+      ))}
+    </>
+  );
+}
+
+interface SaveOrDiscardProps {
+  isBusy: boolean;
+  onSave: () => void;
+  onDiscard: () => void;
+}
+
+function SaveOrDiscard({ isBusy, onSave, onDiscard }: SaveOrDiscardProps) {
+  return (
+    <div className={controls.row}>
+      <button type="button" className={controls.button} data-main disabled={isBusy} onClick={onSave}>
+        Save
+      </button>
+      <button type="button" className={controls.button} onClick={onDiscard}>
+        Discard
+      </button>
+    </div>
   );
 }
 

@@ -14,16 +14,17 @@ import type { PeerCertificate } from '../pki/peer-certificate.js';
 import type { Registry } from '../registry/registry.js';
 import { nodeDeleted } from './admission.js';
 import { CertificateSigner } from './certificate-signer.js';
+import { createHostReports } from './create-host-reports.js';
 import { Enrolment, type EnrolmentParts, type JoinOutcome } from './enrolment.js';
 import { GivenBack } from './given-back.js';
 import { Greeter } from './greeter.js';
 import { HeardHosts } from './heard-hosts.js';
-import { HostReports } from './host-reports.js';
+import type { HostReports } from './host-reports.js';
 import { Inbox } from './inbox.js';
 import type { JoinCall } from './join-request.js';
 import { LiveSessions } from './live-sessions.js';
-import { MirrorPods } from './mirror-pods.js';
-import { NodeAuthenticator, type NodeAuthenticatorParts } from './node-authenticator.js';
+import type { MirrorPods } from './mirror-pods.js';
+import { NodeAuthenticator, type NodeAuthenticatorParts, type ProvenNode } from './node-authenticator.js';
 import { NodeChanges } from './node-changes.js';
 import { NodeConditions } from './node-conditions.js';
 import { isSameHash, NodeCredentials, secretField } from './node-credentials.js';
@@ -37,9 +38,7 @@ import { PodStreams } from './pod-streams.js';
 import type { Presence } from './presence.js';
 import type { RecordEvent } from './record-event.js';
 import type { Sealer } from './seal.js';
-import { type ProvenNode, Session, type SessionEvents } from './session.js';
-import { StatusWriter } from './status-writer.js';
-import { TurnedPods } from './turned-pods.js';
+import { Session, type SessionEvents } from './session.js';
 import { type OnRefused, Upgrader } from './upgrade.js';
 
 export interface HubOptions {
@@ -112,8 +111,7 @@ export class Hub {
     this.#enrolment = new Enrolment({ ...options, credentials, authenticator });
     this.#signer = new CertificateSigner({ ...options, credentials, log });
     this.#upgrader = new Upgrader({
-      authenticate: (request) => authenticator.claimOf(request),
-      nameOf: (request) => authenticator.nameOf(request),
+      authenticator,
       clusterUID,
       clock,
       accept: (proven, socket, transport, onRefused) => this.accept(proven, socket, transport, onRefused),
@@ -125,35 +123,19 @@ export class Hub {
     const shared = { registry, informers, presence, lanes, live: this.#live, clock, log };
     this.#conditions = new NodeConditions({ ...shared, recordEvent, onMissing });
     const givenBack = new GivenBack({ registry, informers, sealer: options.sealer, log });
-    const statusWriter = new StatusWriter({
-      ...shared,
-      nodeConditions: this.#conditions,
-      endedUnasked: (node, pod) => givenBack.dropEnded(node, pod),
-    });
-    const mirrors = new MirrorPods(shared, async (node, pods) => {
-      const offsetMs = this.#live.get(node)?.offsetMs ?? 0;
-      await statusWriter.write({ node, offsetMs }, { pods, removed: [] });
-    });
+    const heard = new HeardHosts({ ...options, log });
+    this.heard = heard;
+    const conditions = this.#conditions;
+    const { reports, mirrors } = createHostReports({ ...options, ...shared, conditions, givenBack, heard });
     this.#mirrors = mirrors;
-    this.heard = new HeardHosts({ ...options, log });
-    const { heard } = this;
-    this.#reports = new HostReports({
-      ...shared,
-      statusWriter,
-      givenBack,
-      turnedPods: new TurnedPods({ ...shared, sealer: options.sealer }),
-      mirrors,
-      heard,
-      noteClock: (node, skewMs) => this.#conditions.noteClock(node, skewMs),
-      recordEvent: recordEvent.asAgent,
-    });
+    this.#reports = reports;
     const objects = new NodeObjects(informers, (node, uid) =>
       this.#live.get(node)?.session.sender?.touch(uid),
     );
     this.#greeter = new Greeter({
       ...options,
       ...shared,
-      conditions: this.#conditions,
+      conditions,
       givenBack,
       heard,
       objects,

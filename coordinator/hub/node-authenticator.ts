@@ -2,6 +2,7 @@
  * Which node is at the other end of a link: by the certificate of its connection, else by one whose key it is yet to
  * prove, else by the bearer credential of before certificates.
  */
+import type { KeyObject } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { JOIN_SEAL_HEADER } from '../../shared/link/messages.js';
 import { CERTIFICATE_HEADER } from '../../shared/link/proof.js';
@@ -16,9 +17,20 @@ import { type CredentialHash, isSameCredential, type NodeCredentials } from './n
 import { nodeOfSubject } from './node-subject.js';
 import type { PendingRestore } from './pending-restore.js';
 import type { Sealer } from './seal.js';
-import type { ProvenNode } from './session.js';
 import { unauthorized } from './unauthorized.js';
-import type { LinkClaim } from './upgrade.js';
+
+/** Which node an agent proved to be, and the hash of what it proved it by. */
+export interface ProvenNode {
+  node: string;
+  hash: string;
+  /** By which it is known over HTTPS while the link stands, where a proxy hides its certificate. */
+  bearer?: string;
+}
+
+/** Which node it is; with `key` only once that has signed a challenge. */
+export interface LinkClaim extends ProvenNode {
+  key?: KeyObject | undefined;
+}
 
 /** What an agent shows when its link begins. */
 export interface LinkProof {

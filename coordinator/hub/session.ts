@@ -18,6 +18,7 @@ import { type LinkEnd, linkEnd } from '../decisions/link-end.js';
 import { AgentSocket, type AgentSocketParts, DRAIN_MS, type Refusal } from './agent-socket.js';
 import type { DesiredSender } from './desired-sender.js';
 import { IncomingStreams } from './incoming-streams.js';
+import type { ProvenNode } from './node-authenticator.js';
 
 /** `draining`: goodbye was said, the socket is given a moment to deliver it. */
 export type SessionState =
@@ -56,14 +57,6 @@ export interface SessionEvents {
 const HELLO_TIMEOUT_MS = 15_000;
 /** An agent that broke the protocol will do it again; not too often. */
 const VIOLATION_RETRY_MS = 10_000;
-
-/** Which node an agent proved to be, and the hash of what it proved it by. */
-export interface ProvenNode {
-  node: string;
-  hash: string;
-  /** By which it is known over HTTPS while the link stands, where a proxy hides its certificate. */
-  bearer?: string;
-}
 
 export class Session {
   readonly node: string;

@@ -11,13 +11,10 @@ import { chooseSubprotocol } from '../../shared/link/version.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { awaitProof, newNonce } from './link-proof.js';
-import type { ProvenNode } from './session.js';
+import type { LinkClaim, NodeAuthenticator, ProvenNode } from './node-authenticator.js';
 
 export interface UpgraderOptions {
-  /** The node that the request and its connection prove to be. Rejects with ApiError. */
-  authenticate: (request: IncomingMessage) => Promise<LinkClaim>;
-  /** The node that the connection's own certificate names, let in or not: for telling who was refused. */
-  nameOf: (request: IncomingMessage) => string | undefined;
+  authenticator: Pick<NodeAuthenticator, 'claimOf' | 'nameOf'>;
   clusterUID: string;
   clock: Clock;
   accept: (proven: ProvenNode, socket: WebSocket, transport: Duplex, onRefused: OnRefused) => void;
@@ -31,11 +28,6 @@ export type OnRefused = (refusal: {
   code: number;
   reason: string;
 }) => void;
-
-/** Which node it is; with `key` only once that has signed a challenge. */
-export interface LinkClaim extends ProvenNode {
-  key?: KeyObject | undefined;
-}
 
 export class Upgrader {
   readonly #options: UpgraderOptions;
@@ -80,12 +72,12 @@ export class Upgrader {
         else this.#options.accept(claim, webSocket, socket, onRefused);
       });
     } catch (error) {
-      const { log, nameOf } = this.#options;
+      const { log, authenticator } = this.#options;
       const { remoteAddress = '' } = request.socket;
       if (!(error instanceof ApiError)) log.error({ err: error }, 'upgrade failed');
       else {
         log.warn({ remoteAddress, reason: error.reason, message: error.message }, 'link refused');
-        const node = nameOf(request);
+        const node = authenticator.nameOf(request);
         onRefused({ remoteAddress, ...(node ? { node } : {}), code: error.code, reason: error.reason });
       }
       refuse(socket, error instanceof ApiError ? error : new ApiError('InternalError', 'try again later'));
@@ -116,7 +108,7 @@ export class Upgrader {
     if (!chooseSubprotocol(request.headers['sec-websocket-protocol'])) {
       throw new ApiError('BadRequest', `the subprotocol ${SUBPROTOCOL} is not offered`);
     }
-    const proven = await this.#options.authenticate(request);
+    const proven = await this.#options.authenticator.claimOf(request);
     if (this.#isClosed) throw new ApiError('ServiceUnavailable', 'the coordinator stops');
     return proven;
   }

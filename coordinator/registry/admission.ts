@@ -2,7 +2,6 @@
  * The chain every write passes: strict fields, defaults, what the server owns, the kind's preparation,
  * validation, warnings (`rest.BeforeCreate`, `rest.BeforeUpdate`). Bodies are given away: they become the object.
  */
-
 import type { Namespace } from '../../shared/kube/config.js';
 import { type KubeObject, type ObjectMeta, type ObjectRef, toTimestamp } from '../../shared/kube/meta.js';
 import type { Pod } from '../../shared/kube/pod.js';
@@ -116,16 +115,21 @@ function checkIdentity(kind: Kind, next: ObjectMeta, current: ObjectMeta): void 
   }
 }
 
-/**
- * The object that a PUT, PATCH or modify with the outcome `body` stores in place of `current`.
- * Throws 400, 409 and 422.
- */
+/** What a PUT, PATCH or modify would make of an object. */
+export interface Replacement<T extends KubeObject> {
+  ref: ObjectRef;
+  /** The object's outcome, as yet unchecked. */
+  body: unknown;
+  /** In whose place it would stand. */
+  current: T;
+  /** Milliseconds since the epoch. */
+  now: number;
+}
+
+/** The object that such a write stores. Throws 400, 409 and 422. */
 export function admitUpdate<T extends KubeObject>(
   kind: Kind<T>,
-  ref: ObjectRef,
-  body: unknown,
-  current: T,
-  now: number,
+  { ref, body, current, now }: Replacement<T>,
   options: WriteOptions,
 ): T {
   const next = readObject(kind, body, options);

@@ -42,7 +42,8 @@ export function createRegistry({ chance = systemChance, ...options }: RegistryOp
     follow: (kinds, revision) => follow(parts, kinds, revision),
     create: (kind, namespace, object, write) => create(parts, kind, namespace, object, write),
     createOwn: (kind, object) => createOwn(parts, kind, object),
-    model: (kind, namespace, body, fit, text) => new AdmittedModel(kind, namespace, body, fit, text, parts),
+    model: (kind, namespace, body, fit, text) =>
+      new AdmittedModel({ kind, namespace, body, fit, text }, parts),
     createLike: (model, text) => createLike(parts, model, text),
     update: (kind, ref, object, write) => update(parts, kind, ref, object, write),
     modify: (kind, ref, change, write) => modify(parts, kind, ref, change, write),

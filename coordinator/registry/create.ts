@@ -23,17 +23,32 @@ import { writeError } from './store-errors.js';
 /** Tries with another generated name, or after the namespace changed, before the client hears of it. */
 const MAX_ATTEMPTS = 8;
 
-/** Gives a new object its managedFields, in place. */
-type Track<T extends KubeObject> = (object: T, now: number) => void;
+/** An object that is to be made, and whose its fields will be. */
+interface Making<T extends KubeObject> {
+  namespace: string | undefined;
+  body: unknown;
+  /** Gives it its managedFields, in place. */
+  track: (object: T, now: number) => void;
+}
 
 /** Stores a new object. Throws 400, 403 (namespace ending), 404 (namespace), 409, 413 and 422. */
-export async function create<T extends KubeObject>(
+export function create<T extends KubeObject>(
   parts: RegistryParts,
   kind: Kind<T>,
   namespace: string | undefined,
   body: unknown,
   options: WriteOptions = {},
-  track: Track<T> = (object, now) => trackCreation(kind, object, options, now),
+): Promise<ObjectRecord<T>> {
+  const track = (object: T, now: number) => trackCreation(kind, object, options, now);
+  return createTracked(parts, kind, { namespace, body, track }, options);
+}
+
+/** The same, where somebody else knows whose its fields are. */
+export async function createTracked<T extends KubeObject>(
+  parts: RegistryParts,
+  kind: Kind<T>,
+  { namespace, body, track }: Making<T>,
+  options: WriteOptions,
 ): Promise<ObjectRecord<T>> {
   refuseComputed(kind, namespace);
   const object = readObject(kind, copyJson(body), options);

@@ -26,6 +26,17 @@ const HOLES: Own = { name: '\0name', uid: '\0uid', creationTimestamp: '\0time', 
 
 type Making = Pick<RegistryParts, 'clock' | 'chance' | 'findAccount'>;
 
+/** One of the objects that are to be made. */
+export interface Example<T extends KubeObject> {
+  kind: Kind<T>;
+  namespace: string | undefined;
+  /** With a generateName and no name. */
+  body: T;
+  /** Writes the text that they differ in. */
+  fit: Fit<T>;
+  text: string;
+}
+
 export class AdmittedModel<T extends KubeObject> implements ObjectModel<T> {
   readonly #model: T;
   readonly #fit: Fit<T>;
@@ -33,15 +44,8 @@ export class AdmittedModel<T extends KubeObject> implements ObjectModel<T> {
   readonly #parts: Making;
   readonly kind: Kind<T>;
 
-  /** `body` must have a generateName and no name; `text` is an example. Throws what a create of it would: 400 and 422. */
-  constructor(
-    kind: Kind<T>,
-    namespace: string | undefined,
-    body: T,
-    fit: Fit<T>,
-    text: string,
-    parts: Making,
-  ) {
+  /** Throws what a create of the example would: 400 and 422. */
+  constructor({ kind, namespace, body, fit, text }: Example<T>, parts: Making) {
     const { clock, chance } = parts;
     this.#parts = parts;
     this.kind = kind;

@@ -32,12 +32,12 @@ export async function patch<T extends KubeObject>(
 ): Promise<{ record: ObjectRecord<T>; created: boolean }> {
   if (change.type === 'apply') return apply(parts, kind, ref, change, options);
   const reviewed = await withReviews(parts.store, kind, ref.namespace, options);
-  const decide = (current: ObjectRecord<T>) => {
-    const patched = applyPatch(kind, Object.fromEntries(Object.entries(current.object())), change);
+  const decide = (record: ObjectRecord<T>) => {
+    const current = record.object();
+    const patched = applyPatch(kind, Object.fromEntries(Object.entries(current)), change);
     // The patched object shares parts with the present one, which it is about to be compared with.
-    const body = copyJson(patched);
-    const object = admitTrackedUpdate(kind, ref, body, current.object(), parts.clock.now(), reviewed);
-    return { step: 'mark' as const, object };
+    const replacement = { ref, body: copyJson(patched), current, now: parts.clock.now() };
+    return { step: 'mark' as const, object: admitTrackedUpdate(kind, replacement, reviewed) };
   };
   try {
     const { record } = await rewrite(parts, kind, ref, decide, options.dryRun);

@@ -4,8 +4,8 @@ import { ApiError, badRequest, conflict, notFound } from '../../shared/kube/stat
 import { apiVersionOf, type Kind } from '../kinds/kind.js';
 import { checkFields } from '../kinds/schema/check-fields.js';
 import { definitionOf } from '../kinds/schema/schema.js';
-import { admitUpdate } from './admission.js';
-import { create } from './create.js';
+import { admitUpdate, type Replacement } from './admission.js';
+import { createTracked } from './create.js';
 import { copyJson, type JsonMap, sameJson } from './json-value.js';
 import { applyConflict } from './managed-fields/apply-conflict.js';
 import { appliedFields, applyFields } from './managed-fields/apply-fields.js';
@@ -119,7 +119,8 @@ async function applyToPresent<T extends KubeObject>(
   options: WriteOptions,
 ): Promise<ObjectRecord<T>> {
   const decide = (current: ObjectRecord<T>) => {
-    const object = applied(kind, ref, current.object(), application, parts.clock.now(), options);
+    const now = parts.clock.now();
+    const object = applied(kind, { ref, current: current.object(), now }, application, options);
     return { step: 'mark' as const, object };
   };
   return (await rewrite(parts, kind, ref, decide, options.dryRun)).record;
@@ -127,10 +128,8 @@ async function applyToPresent<T extends KubeObject>(
 
 function applied<T extends KubeObject>(
   kind: Kind<T>,
-  ref: ObjectRef,
-  current: T,
+  { ref, current, now }: Omit<Replacement<T>, 'body'>,
   application: Application,
-  now: number,
   options: WriteOptions,
 ): T {
   const { manifest, manager, subresource } = application;
@@ -143,7 +142,7 @@ function applied<T extends KubeObject>(
   const body = copyJson(object);
   refreshLastApplied(body, manifest, manager);
   // The manifest is checked already; what remains is to drop its nulls.
-  const next = admitUpdate(kind, ref, body, current, now, { ...options, fieldValidation: 'Ignore' });
+  const next = admitUpdate(kind, { ref, body, current, now }, { ...options, fieldValidation: 'Ignore' });
   setManagedFields(next, undefined);
   const isSame = sameJson(
     { ...next, metadata: { ...next.metadata, resourceVersion: current.metadata.resourceVersion } },
@@ -199,7 +198,8 @@ async function createByApply<T extends KubeObject>(
   const managers = withManager(NO_MANAGERS, { manager, operation: 'Apply', fields, time });
   const entries = encodeManagers(managers, apiVersionOf(kind));
   const track = (object: T) => setManagedFields(object, entries);
-  return create(parts, kind, ref.namespace, body, { ...options, fieldValidation: 'Ignore' }, track);
+  const making = { namespace: ref.namespace, body, track };
+  return createTracked(parts, kind, making, { ...options, fieldValidation: 'Ignore' });
 }
 
 /** A manifest that means an object that was there once does not make another (`rest.DefaultUpdatedObjectInfo`). */

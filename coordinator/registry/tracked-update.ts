@@ -1,20 +1,17 @@
 /** What every change but an apply does: admission, then ownership. */
-import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
+import type { KubeObject } from '../../shared/kube/meta.js';
 import type { Kind } from '../kinds/kind.js';
-import { admitUpdate } from './admission.js';
+import { admitUpdate, type Replacement } from './admission.js';
 import { trackUpdate } from './managed-fields/track-write.js';
 import type { WriteOptions } from './registry.js';
 
-/** The object that a write with the outcome `body` stores in place of `current`. Throws 400, 409 and 422. */
+/** The object that a write stores. Throws 400, 409 and 422. */
 export function admitTrackedUpdate<T extends KubeObject>(
   kind: Kind<T>,
-  ref: ObjectRef,
-  body: unknown,
-  current: T,
-  now: number,
+  replacement: Replacement<T>,
   options: WriteOptions,
 ): T {
-  const next = admitUpdate(kind, ref, body, current, now, options);
-  trackUpdate(kind, next, current, options, now);
+  const next = admitUpdate(kind, replacement, options);
+  trackUpdate(kind, next, replacement.current, options, replacement.now);
   return next;
 }

@@ -19,10 +19,10 @@ export async function update<T extends KubeObject>(
   options: WriteOptions = {},
 ): Promise<ObjectRecord<T>> {
   const reviewed = await withReviews(parts.store, kind, ref.namespace, options);
-  const decide = (current: ObjectRecord<T>) => ({
-    step: 'mark' as const,
-    object: admitTrackedUpdate(kind, ref, copyJson(body), current.object(), parts.clock.now(), reviewed),
-  });
+  const decide = (record: ObjectRecord<T>) => {
+    const replacement = { ref, body: copyJson(body), current: record.object(), now: parts.clock.now() };
+    return { step: 'mark' as const, object: admitTrackedUpdate(kind, replacement, reviewed) };
+  };
   return (await rewrite(parts, kind, ref, decide, options.dryRun)).record;
 }
 
@@ -34,12 +34,13 @@ export async function modify<T extends KubeObject>(
   change: (object: T) => undefined | false,
   options: WriteOptions & { preconditions?: Preconditions } = {},
 ): Promise<ObjectRecord<T>> {
-  const decide = (current: ObjectRecord<T>) => {
-    checkPreconditions(kind, current.object().metadata, options.preconditions);
-    const next = copyJson(current.object());
-    if (change(next) === false) return { step: 'keep' as const };
-    const object = admitTrackedUpdate(kind, ref, next, current.object(), parts.clock.now(), options);
-    return { step: 'mark' as const, object };
+  const decide = (record: ObjectRecord<T>) => {
+    const current = record.object();
+    checkPreconditions(kind, current.metadata, options.preconditions);
+    const body = copyJson(current);
+    if (change(body) === false) return { step: 'keep' as const };
+    const replacement = { ref, body, current, now: parts.clock.now() };
+    return { step: 'mark' as const, object: admitTrackedUpdate(kind, replacement, options) };
   };
   return (await rewrite(parts, kind, ref, decide, options.dryRun)).record;
 }

@@ -1,0 +1,55 @@
+/** Wires what hosts report to all that is written by it. */
+import type { Clock } from '../../shared/process/clock.js';
+import type { Logger } from '../../shared/process/log.js';
+import type { Informers } from '../informers/informer.js';
+import type { Registry } from '../registry/registry.js';
+import type { GivenBack } from './given-back.js';
+import type { HeardHosts } from './heard-hosts.js';
+import { HostReports } from './host-reports.js';
+import type { LiveSessions } from './live-sessions.js';
+import { MirrorPods } from './mirror-pods.js';
+import type { NodeConditions } from './node-conditions.js';
+import type { NodeLanes } from './node-lanes.js';
+import type { Presence } from './presence.js';
+import type { RecordEvent } from './record-event.js';
+import type { Sealer } from './seal.js';
+import { StatusWriter } from './status-writer.js';
+import { TurnedPods } from './turned-pods.js';
+
+export interface ReportWiring {
+  registry: Registry;
+  informers: Informers;
+  presence: Presence;
+  lanes: NodeLanes;
+  live: LiveSessions;
+  sealer: Sealer;
+  conditions: NodeConditions;
+  givenBack: GivenBack;
+  heard: HeardHosts;
+  recordEvent: { asAgent: RecordEvent };
+  clock: Clock;
+  log: Logger;
+}
+
+/** Reports of live sessions, and the mirrors of the static Pods that they tell of. */
+export function createHostReports(wiring: ReportWiring): { reports: HostReports; mirrors: MirrorPods } {
+  const { live, conditions, givenBack } = wiring;
+  const statusWriter = new StatusWriter({
+    ...wiring,
+    nodeConditions: conditions,
+    endedUnasked: (node, pod) => givenBack.dropEnded(node, pod),
+  });
+  const mirrors = new MirrorPods(wiring, async (node, pods) => {
+    const offsetMs = live.get(node)?.offsetMs ?? 0;
+    await statusWriter.write({ node, offsetMs }, { pods, removed: [] });
+  });
+  const reports = new HostReports({
+    ...wiring,
+    statusWriter,
+    turnedPods: new TurnedPods(wiring),
+    mirrors,
+    noteClock: (node, skewMs) => conditions.noteClock(node, skewMs),
+    recordEvent: wiring.recordEvent.asAgent,
+  });
+  return { reports, mirrors };
+}
