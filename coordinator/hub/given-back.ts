@@ -1,6 +1,7 @@
 /** After a restore: takes over what a host runs and the store has lost, and lets go of what the host no longer holds. */
 import type { Pod } from '../../shared/kube/pod.js';
 import { ApiError } from '../../shared/kube/status.js';
+import { TEMPLATE_GENERATION_LABEL } from '../../shared/kube/workload.js';
 import type { Held, ReturnedObject, Seal } from '../../shared/link/messages.js';
 import type { Logger } from '../../shared/process/log.js';
 import { type Informers, PODS_BY_NODE } from '../informers/informer.js';
@@ -96,7 +97,7 @@ export class GivenBack {
   #open(node: string, given: { uid: string; object: Uint8Array; seal: Seal }): Pod | undefined {
     if (!this.#parts.sealer.isGivenSince(node, given, given.seal)) return undefined;
     const pod = JSON.parse(Buffer.from(given.object).toString()) as Pod;
-    return pod.kind === 'Pod' && pod.metadata.uid === given.uid ? pod : undefined;
+    return pod.kind === 'Pod' && pod.metadata.uid === given.uid ? withoutGeneration(pod) : undefined;
   }
 
   /** One made after the backup is unknown as well, and what stands in it needs it. */
@@ -123,4 +124,13 @@ export class GivenBack {
       throw error;
     }
   }
+}
+
+/**
+ * The lost coordinator counted on from the backup as this one will: by the number alone its Pods would pass for those of a template
+ * that they are not made of, and never be replaced. Their revision's hash says what they are.
+ */
+function withoutGeneration(pod: Pod): Pod {
+  const { [TEMPLATE_GENERATION_LABEL]: generation, ...labels } = pod.metadata.labels ?? {};
+  return generation === undefined ? pod : { ...pod, metadata: { ...pod.metadata, labels } };
 }

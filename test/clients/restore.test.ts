@@ -11,7 +11,7 @@ import { runEverynode } from '../harness/processes.js';
 import { DAEMON_SETS, daemonSetBody, RestoreFleet, runOf } from '../harness/restore-fleet.js';
 
 /** Images of what was there when the coordinator was lost. */
-const UNTOUCHED = ['later:1', 'later:1', 'web:2', 'web:2'];
+const UNTOUCHED = ['again:2', 'again:2', 'later:1', 'later:1', 'web:2', 'web:2'];
 /** Of Pods that show that their host hears the coordinator. */
 const PROBES = ['probe:1', 'probe:1', 'probe:2', 'probe:2'];
 
@@ -22,10 +22,12 @@ describe('a restore with live agents', () => {
     await fleet.startCoordinator('lost');
     await fleet.join('n1', 'lost');
     await fleet.api.ask('POST', DAEMON_SETS, daemonSetBody('web', 'web:1'));
-    await fleet.running(['web:1']);
+    await fleet.api.ask('POST', DAEMON_SETS, daemonSetBody('again', 'again:1'));
+    await fleet.running(['again:1', 'web:1']);
     await fleet.backUp('lost');
     await fleet.join('n2', 'lost');
     await fleet.setImage('web', 'web:2');
+    await fleet.setImage('again', 'again:2');
     await fleet.api.ask('POST', DAEMON_SETS, daemonSetBody('later', 'later:1'));
     const pods = await fleet.running(UNTOUCHED);
     runsBefore = pods.map(runOf).sort();
@@ -47,6 +49,8 @@ describe('a restore with live agents', () => {
     const { body } = await fleet.api.send('GET', `${DAEMON_SETS}/later`);
     assert.equal((body as { code: number }).code, 404, 'the owner of these Pods is lost');
     await fleet.api.ask('POST', DAEMON_SETS, daemonSetBody('new', 'new:1'));
+    // The second template of it, as the one that was lost with the coordinator.
+    await fleet.setImage('again', 'again:3');
     await fleet.startProbes('probe:1');
     await fleet.running([...UNTOUCHED, 'probe:1', 'probe:1']);
     // The hosts are in the new era now: what they then hold and the store does not know would count as deleted.
@@ -69,7 +73,7 @@ describe('a restore with live agents', () => {
     const { code, stdout, stderr } = await confirm();
     assert.deepEqual([code, stderr], [0, '']);
     assert.match(stdout, /^Confirmed/);
-    await fleet.running(['new:1', 'new:1', 'web:1', 'web:1', ...PROBES]);
+    await fleet.running(['again:3', 'again:3', 'new:1', 'new:1', 'web:1', 'web:1', ...PROBES]);
     assert.match((await confirm()).stdout, /nothing to confirm/);
   });
 });

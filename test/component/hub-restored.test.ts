@@ -71,6 +71,20 @@ withRestored(
   },
 );
 
+withRestored(
+  'a Pod that comes back is known by its hash, and by no number of the lost coordinator',
+  async (bench) => {
+    const pod = podOf('p');
+    const hash = { 'controller-revision-hash': 'lost' };
+    pod.metadata.labels = { ...hash, 'pod-template-generation': '2' };
+    const agent = await host(bench, [given(pod, BACKUP_REVISION + 3)]);
+    await eventually(() => known(bench) !== undefined);
+    assert.deepEqual(known(bench)?.metadata.labels, hash);
+    await eventually(() => agent.changes.some(({ set }) => set.some(({ uid }) => uid === 'uid-p')));
+    assert.deepEqual(gone(agent), []);
+  },
+);
+
 withRestored('the status of a Pod that came back is told again', async (bench) => {
   const agent = await host(bench, [given(podOf('p'), BACKUP_REVISION + 3)]);
   const report = { uid: 'uid-p', namespace: 'default', name: 'p', status: { phase: 'Running' as const } };
