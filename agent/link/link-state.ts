@@ -4,6 +4,11 @@ import type { GoodbyeReason } from '../../shared/link/messages.js';
 /** Full jitter grows to this. */
 export const MAX_RECONNECT_MS = 60_000;
 const FIRST_RECONNECT_MS = 500;
+/**
+ * Failures that a link's end counts as when it was live, if not for long: who was let in finds the hub there, and comes back within
+ * seconds. How many come back at a time, the hub says itself (`spreadMs`).
+ */
+const MOST_AFTER_LIVE = 4;
 
 /**
  * `failures`: connections in a row that broke before they had been live for a while. `spreadMs`: over how long a hub that
@@ -73,8 +78,9 @@ function triesOf({ failures, spreadMs }: Unended): Tries {
  * whole fleet's tries are spread: those that it had no time for at first must not all come back within a second.
  */
 function retry(state: Unended, notBeforeMs: number, chance: number): LinkState {
-  const grownMs = Math.min(FIRST_RECONNECT_MS * 2 ** state.failures, MAX_RECONNECT_MS);
+  const before = state.phase === 'live' ? Math.min(state.failures, MOST_AFTER_LIVE) : state.failures;
+  const grownMs = Math.min(FIRST_RECONNECT_MS * 2 ** before, MAX_RECONNECT_MS);
   const windowMs = Math.max(grownMs, state.spreadMs);
-  const failures = state.failures + 1;
+  const failures = before + 1;
   return { phase: 'waiting', delayMs: notBeforeMs + chance * windowMs, failures, spreadMs: state.spreadMs };
 }

@@ -60,6 +60,14 @@ test('failures widen the window of the jitter up to a minute', () => {
   assert.deepEqual(windows, [500, 1_000, 2_000, 32_000, 60_000, 60_000, MAX_RECONNECT_MS]);
 });
 
+test('who was let in comes back within seconds, however often that went wrong, and slower where nobody lets it in', () => {
+  const live: LinkState = { phase: 'live', failures: 50, spreadMs: 0 };
+  const first = broken(live, 1);
+  assert.deepEqual(first, { phase: 'waiting', delayMs: 8_000, failures: 5, spreadMs: 0 });
+  const second = broken(nextLinkState(first, { kind: 'due' }), 1);
+  assert.deepEqual(second, { phase: 'waiting', delayMs: 16_000, failures: 6, spreadMs: 0 });
+});
+
 test('the jitter is full', () => {
   assert.deepEqual(broken(STATES.connecting, 0), { phase: 'waiting', delayMs: 0, failures: 3, spreadMs: 0 });
 });
