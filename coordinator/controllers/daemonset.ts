@@ -104,7 +104,8 @@ export class DaemonSetFleet {
     const turns = isRollingUpdate(daemonSet.spec.updateStrategy)
       ? chooseReplacements(tally, daemonSet.spec.updateStrategy)
       : NO_TURNS;
-    return { ...turns, withdraw: tally.withdrawable() };
+    // Nobody holds them to an older revision, which had no place there, any more.
+    return { ...turns, withdraw: tally.withdrawable(), fill: [...tally.nodes.withheld] };
   }
 
   #giveTurns(

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { DaemonSetExplainer } from '../../coordinator/controllers/daemonset-explain.js';
+import { rolloutPolicyKind } from '../../coordinator/kinds/index.js';
 import { eventually } from '../harness/eventually.js';
 import { REF, type Rolling, withPolicy } from '../harness/rolling.js';
 
@@ -87,6 +88,22 @@ describe('a template that selects other hosts', () => {
         SHOP_HOSTS.flatMap((host) => rolling.podOn(host)?.metadata.name ?? []),
         [],
       );
+    },
+    { labels },
+  );
+
+  withPolicy(
+    'comes to all of them when the policy is taken away in the middle',
+    { waves: [LAB, SHOPS] },
+    async (rolling) => {
+      const { fleet } = rolling;
+      await release(rolling, 'app:2', { zone: 'a' });
+      await rolling.approve('shops');
+      await comesTo(rolling, 'Completed', 'rest', { 'app:2': 5 });
+      await release(rolling, 'app:3');
+      await comesTo(rolling, 'AwaitingApproval', 'lab', { 'app:2': 4, 'app:3': 1 });
+      await fleet.registry.delete(rolloutPolicyKind, { ...REF, name: 'gentle' });
+      await eventually(() => rolling.images['app:3'] === 10 || JSON.stringify(rolling.images));
     },
     { labels },
   );
