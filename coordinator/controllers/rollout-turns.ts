@@ -43,7 +43,7 @@ export function turnsOf(
     create: [] as string[],
     replace: [] as string[],
     revert: [] as string[],
-    withdraw: waves.turnedBeyond(openUpTo),
+    withdraw: waves.toWithdraw(openUpTo),
     fill: [] as string[],
   };
   for (let wave = 0; wave <= openUpTo; wave += 1) {
@@ -54,7 +54,6 @@ export function turnsOf(
     turns.revert.push(...waves.again(wave));
     turns.fill.push(...waves.withheld(wave));
   }
-  turns.withdraw.push(...waves.turnedAndSkipped());
   return turns;
 }
 
@@ -90,12 +89,12 @@ export function revertsOf(daemonSet: DaemonSet, { spec }: RolloutPolicy, waves: 
       .filter((share) => !isShared(share))
       .flatMap((share) => chooseReverts([share], strategyIn(share.own, updateStrategy))),
   ];
-  return { create: [], replace: [], revert, withdraw: waves.turnedBeyond(-1) };
+  return { create: [], replace: [], revert, withdraw: waves.toWithdraw(-1) };
 }
 
 /** Nothing is done, and what hosts might do by themselves is taken back. */
 export function standStill(waves: RolloutWaves): Turns {
-  return { create: [], replace: [], withdraw: waves.turnedBeyond(-1) };
+  return { create: [], replace: [], withdraw: waves.toWithdraw(-1) };
 }
 
 /** Those nodes alone that took the revision after completion and failed. */

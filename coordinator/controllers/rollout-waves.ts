@@ -4,7 +4,7 @@ import { EVERYONE } from '../../shared/kube/rollout-steering.js';
 import { inContact, type NodeStanding, nodeFacts, withoutTimesAhead } from '../decisions/node-facts.js';
 import type { NodeRecord } from '../decisions/node-record.js';
 import type { Fleet, Situation } from '../decisions/rolling-update.js';
-import { awaitsTurn, type HostRemark } from '../decisions/rollout-code.js';
+import { remarkOn } from '../decisions/rollout-code.js';
 import {
   deadlineOf,
   failedSince,
@@ -15,10 +15,11 @@ import {
   type NodeFacts,
 } from '../decisions/rollout-lane.js';
 import type { RolloutMemory, WaveCounts } from '../decisions/rollout-memory.js';
-import { isNamed } from '../decisions/rollout-steering.js';
 import { Agenda } from './agenda.js';
 import { earliest, NodeZones } from './node-zones.js';
+import { RolloutCourse } from './rollout-course.js';
 import { RolloutPlaces } from './rollout-places.js';
+import { TurnedNodes } from './turned-nodes.js';
 import { OLD, WaveLanes } from './wave-lanes.js';
 
 /** Lanes whose nodes a new turn in the rollout's course may place elsewhere. */
@@ -34,20 +35,8 @@ export interface RolloutWavesOptions {
   now: () => number;
 }
 
-/** What of a rollout's memory places nodes. */
-type Course = {
-  [key in 'startedAt' | 'completedAt' | 'retriedAt' | 'failure' | 'steering']: RolloutMemory[key] | undefined;
-};
-
 /** With a Pod of the revision that is available. */
 const AVAILABLE: ReadonlySet<Situation> = new Set(['newAvailable', 'pairAvailable']);
-const AT_THE_START: Course = {
-  startedAt: undefined,
-  completedAt: undefined,
-  retriedAt: undefined,
-  failure: undefined,
-  steering: undefined,
-};
 
 export class RolloutWaves {
   readonly #options: RolloutWavesOptions;
@@ -56,15 +45,12 @@ export class RolloutWaves {
   readonly #placed = new Map<string, { wave: WaveLanes; lane: Lane }>();
   readonly #zones: NodeZones;
   readonly #agenda = new Agenda();
-  /** Nodes whose host has been given its turn and is not known to have begun it. */
-  readonly #turned = new Set<string>();
-  /** Those of them from whom it was not taken back. */
-  readonly #withdrawable = new Map<string, { isOutdated: boolean }>();
+  readonly #turned = new TurnedNodes();
   /** Nodes that hold, or have held since the waves were drawn, a Pod of the revision. */
   readonly #took = new Set<string>();
   /** Nodes that have yet to follow after completion, or have done so. */
   readonly #late = new Set<string>();
-  #course = AT_THE_START;
+  readonly #course = new RolloutCourse();
   /** ms since the epoch. */
   #lookedAt = Number.NEGATIVE_INFINITY;
   /** For the counts by code. */
@@ -78,12 +64,7 @@ export class RolloutWaves {
 
   /** Where the tally sees a node now. */
   put(name: string, situation: Situation | undefined, record: NodeRecord | undefined): void {
-    if (situation === 'turned') this.#turned.add(name);
-    else this.#turned.delete(name);
-    const { turn } = record ?? {};
-    if (situation === 'turned' && !turn?.withdrawn)
-      this.#withdrawable.set(name, { isOutdated: turn?.isOutdated === true });
-    else this.#withdrawable.delete(name);
+    this.#turned.put(name, situation, record?.turn);
     if (situation === undefined) {
       this.#facts.delete(name);
       this.#zones.remove(name);
@@ -103,15 +84,10 @@ export class RolloutWaves {
   }
 
   /** Takes over what has changed for nodes; true when some are to be counted anew. */
-  follow({ startedAt, completedAt, retriedAt, failure, steering }: RolloutMemory): boolean {
-    const before = this.#course;
-    this.#course = { startedAt, completedAt, retriedAt, failure, steering };
-    const named = [
-      ...changedNames(before.steering?.skipped, steering?.skipped),
-      ...changedNames(before.steering?.overridden, steering?.overridden),
-    ];
+  follow(memory: RolloutMemory): boolean {
+    const { named, hasTurned } = this.#course.follow(memory);
     const affected = new Set(named.includes(EVERYONE) ? this.#facts.keys() : named);
-    if (before.completedAt !== completedAt || before.retriedAt !== retriedAt || before.failure !== failure) {
+    if (hasTurned) {
       for (const { lanes } of this.#waves) {
         for (const name of NOT_DONE.flatMap((lane) => [...lanes[lane]])) affected.add(name);
       }
@@ -157,14 +133,12 @@ export class RolloutWaves {
   }
 
   /**
-   * Hosts that have a turn which they are not to begin, whatever else is known of them: those of waves beyond this one, and
-   * whose turn is to something that is not wanted any more.
+   * Hosts that have a turn which they are not to begin: those of waves beyond this one, whatever else is known of them, those that
+   * were taken out since, and whose turn is to something that is not wanted any more.
    */
-  turnedBeyond(openUpTo: number): string[] {
-    const turned = [...this.#withdrawable];
-    return turned.flatMap(([name, { isOutdated }]) =>
-      isOutdated || this.waveOf(name) > openUpTo ? name : [],
-    );
+  toWithdraw(openUpTo: number): string[] {
+    const wasTakenOut = (name: string) => this.isSkipped(name) && this.laneOf(name) === 'turned';
+    return this.#turned.toWithdraw((name) => this.waveOf(name) > openUpTo || wasTakenOut(name));
   }
 
   /** Hosts whose Pod is from before a retry, and may be replaced at this hour. */
@@ -186,15 +160,6 @@ export class RolloutWaves {
   #mayLose(name: string): boolean {
     const isAvailable = AVAILABLE.has(this.#facts.get(name)?.situation ?? 'empty');
     return !this.#turned.has(name) && !(isAvailable && this.closedFor(name) !== undefined);
-  }
-
-  /** Hosts that may begin their turn at any moment, and were taken out since. */
-  turnedAndSkipped(): string[] {
-    const { skipped = [] } = this.#course.steering ?? {};
-    const names = skipped.includes(EVERYONE)
-      ? this.#waves.flatMap(({ lanes }) => [...lanes.turned])
-      : skipped.filter((name) => this.laneOf(name) === 'turned');
-    return names.filter((name) => this.isSkipped(name) && this.#withdrawable.has(name));
   }
 
   laneOf(name: string): Lane | undefined {
@@ -219,13 +184,12 @@ export class RolloutWaves {
   /** What keeps Pods of the node from being replaced, or even made, at this hour; undefined: nothing. */
   closedFor(name: string): { why: string; create: boolean } | undefined {
     const hours = this.#zones.hoursOf(name);
-    if (!hours || hours.replace || isNamed(this.#course.steering?.overridden, name)) return undefined;
+    if (!hours || hours.replace || this.#course.isOverridden(name)) return undefined;
     return { why: hours.why, create: hours.create };
   }
 
   isSkipped(name: string): boolean {
-    // What is barred goes back everywhere.
-    return this.#course.failure === undefined && isNamed(this.#course.steering?.skipped, name);
+    return this.#course.isSkipped(name);
   }
 
   #wave(index: number): WaveLanes {
@@ -247,7 +211,7 @@ export class RolloutWaves {
     const facts = this.#facts.get(name);
     if (!facts) return;
     const now = this.#options.now();
-    const { retriedAt } = this.#course;
+    const { retriedAt } = this.#course.times;
     const rules = { ...this.#options.rules, ...(retriedAt === undefined ? {} : { retriedAt }) };
     const isOutside = this.closedFor(name) !== undefined;
     const lane = laneOf({ ...facts, isOutside, isSkipped: this.isSkipped(name) }, now, rules);
@@ -258,7 +222,7 @@ export class RolloutWaves {
   }
 
   #markLate(name: string, { newPodAt = 0 }: NodeFacts, lane: Lane): void {
-    const { completedAt } = this.#course;
+    const { completedAt } = this.#course.times;
     if (completedAt === undefined) this.#late.delete(name);
     else if (OLD.includes(lane) || newPodAt > completedAt) this.#late.add(name);
   }
@@ -284,9 +248,10 @@ export class RolloutWaves {
     const before = this.#placed.get(name);
     const index = this.waveOf(name);
     const wave = this.#waves[index];
-    const remark = this.#remarkOn(name, lane);
+    const facts = this.#facts.get(name);
+    const remark = facts && lane && remarkOn(lane, facts, this.#course.times);
     const place = lane && { wave: index, lane, ...(remark ? { remark } : {}) };
-    this.places.set(name, place, this.#facts.get(name)?.exists !== false);
+    this.places.set(name, place, facts?.exists !== false);
     if (before && (lane === undefined || before.wave !== wave)) before.wave.remove(name, before.lane);
     if (lane === undefined || !wave) {
       this.#placed.delete(name);
@@ -296,23 +261,4 @@ export class RolloutWaves {
     this.#placed.set(name, { wave, lane });
     wave.put(name, lane, before?.wave === wave ? before.lane : undefined);
   }
-
-  #remarkOn(name: string, lane: Lane | undefined): HostRemark | undefined {
-    const { oldPodAt, waiting, isWithdrawn, isOutdated } = this.#facts.get(name) ?? {};
-    if (lane === 'turned') return isWithdrawn || isOutdated ? 'Withdrawn' : waiting;
-    const { failure, startedAt } = this.#course;
-    if (lane === undefined || !awaitsTurn(lane) || failure === undefined || startedAt === undefined) {
-      return undefined;
-    }
-    return oldPodAt !== undefined && oldPodAt > startedAt ? 'Restored' : undefined;
-  }
-}
-
-/** Names that stand in one of two lists only. */
-function changedNames(before: readonly string[] = [], after: readonly string[] = []): string[] {
-  if (before === after) return [];
-  return [
-    ...before.filter((name) => !after.includes(name)),
-    ...after.filter((name) => !before.includes(name)),
-  ];
 }

@@ -2,24 +2,17 @@
  * Rollouts by waves, for DaemonSets that a RolloutPolicy governs: keeps the waves' counts, writes the Rollout, and says
  * whose turn it is. What was decided is stored before anybody gets a turn by it.
  */
-import { isDeepStrictEqual } from 'node:util';
 import { classifyHours } from '../../shared/calendar/node-hours.js';
 import { controllerOf, refText } from '../../shared/kube/meta.js';
-import type { Node } from '../../shared/kube/node.js';
 import type { Rollout, RolloutStatus, SteeringStatus } from '../../shared/kube/rollout.js';
 import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/workload.js';
-import { inSlices, Slice } from '../../shared/process/slice.js';
-import { awaySince, contactOf, lostSince } from '../decisions/contact.js';
 import { hostTurnTerms, isAmong } from '../decisions/host-turn-terms.js';
-import type { NodeStanding } from '../decisions/node-facts.js';
-import { type PodPace, podPace } from '../decisions/pod-pace.js';
 import { hashOf } from '../decisions/revision.js';
 import { withOutcome } from '../decisions/rollout-outcome.js';
 import { statusOf } from '../decisions/rollout-status.js';
 import { isRollingUpdate } from '../decisions/update-strategy.js';
-import type { PlannedNode } from '../decisions/wave-plan.js';
-import { BY_NAMESPACE, BY_OWNER, type ObjectChange } from '../informers/informer.js';
+import { BY_NAMESPACE, BY_OWNER } from '../informers/informer.js';
 import { rolloutKind } from '../kinds/index.js';
 import type { DaemonSetParts } from './daemonset-parts.js';
 import {
@@ -29,34 +22,22 @@ import {
   NOT_HELD_BACK,
   type OtherRevision,
 } from './daemonset-tally.js';
+import { type Drawn, DrawnWaves } from './drawn-waves.js';
 import { earliest } from './node-zones.js';
 import { preconditionsOf } from './ownership.js';
 import { PrePulls } from './pre-pulls.js';
-import { decideRollout, drawingWaves, governing } from './rollout-decision.js';
+import { decideRollout, governing } from './rollout-decision.js';
 import { newFailures } from './rollout-failures.js';
 import { RolloutHistory } from './rollout-history.js';
-import { rankedNodes } from './rollout-ranks.js';
 import { RolloutRecord } from './rollout-record.js';
 import { isDone, otherRevision, previousHash, stableIn } from './rollout-revisions.js';
 import type { Turns } from './rollout-turns.js';
 import type { RolloutWaves } from './rollout-waves.js';
 import type { Turn } from './worker.js';
 
-/** The waves of one DaemonSet, and for which count and policy they were drawn. */
-interface Drawn {
-  tally: DaemonSetTally;
-  policy: string;
-  waves: RolloutWaves;
-  /** As the Pods that were there then have shown. */
-  pace: PodPace;
-  key: string;
-}
-
 export class Rollouts {
   readonly #parts: DaemonSetParts;
-  readonly #drawn = new Map<string, Drawn>();
-  /** Being filled, which takes many turns of the loop: who changes meanwhile may stand in them already. */
-  readonly #filling = new Set<RolloutWaves>();
+  readonly #drawn: DrawnWaves;
   readonly #record: RolloutRecord;
   readonly #prePulls: PrePulls;
   readonly #history: RolloutHistory;
@@ -64,11 +45,10 @@ export class Rollouts {
   /** `moved` hears the key of a DaemonSet whose nodes came or went out of contact, or got other labels. */
   constructor(parts: DaemonSetParts, moved: (fleetKey: string) => void) {
     this.#parts = parts;
+    this.#drawn = new DrawnWaves(parts, moved);
     this.#record = new RolloutRecord(parts);
     this.#prePulls = new PrePulls(parts, moved);
     this.#history = new RolloutHistory(parts);
-    parts.informers.nodes.onChange((change) => this.#nodeChanged(change, moved));
-    parts.heard?.onHeard((name) => this.#standsElse(name, moved));
   }
 
   /** The first by name, of those of the namespace that select the DaemonSet. */
@@ -80,8 +60,7 @@ export class Rollouts {
   /** Nothing is kept in memory of the DaemonSet any more. */
   forget({ metadata }: Pick<DaemonSet, 'metadata'>): void {
     const key = refText(metadata);
-    this.#drawn.get(key)?.tally.follow(undefined);
-    this.#drawn.delete(key);
+    this.#drawn.forget(key);
     this.#prePulls.forget(key);
     this.#parts.rollouts.post(metadata, undefined);
   }
@@ -122,9 +101,9 @@ export class Rollouts {
   /** Takes the rollout as far as the policy lets it, and answers whose turn it is. `tally` is whole. */
   async step(daemonSet: DaemonSet, policy: RolloutPolicy, tally: DaemonSetTally, turn: Turn): Promise<Turns> {
     const { clock } = this.#parts;
+    const { hash } = tally.subject.current;
     const { waves, pace } = await this.#drawnFor(daemonSet, policy, tally);
     const rollout = this.#own(daemonSet);
-    const { hash } = tally.subject.current;
     const decision = decideRollout({
       ...{ daemonSet, policy, waves, pace, revision: hash, rollout, now: clock.now() },
       fleetSize: this.#parts.informers.nodes.size,
@@ -201,70 +180,14 @@ export class Rollouts {
     return otherRevision(daemonSet, this.#revisions(daemonSet), hash);
   }
 
-  /** Drawn anew for another count or policy: visits all nodes, in slices. */
+  /** Drawn anew for another count or policy. */
   async #drawnFor(daemonSet: DaemonSet, policy: RolloutPolicy, tally: DaemonSetTally): Promise<Drawn> {
-    const key = refText(daemonSet.metadata);
-    const { uid = '', generation = 0 } = policy.metadata;
-    const present = this.#drawn.get(key);
-    if (present?.tally === tally && present.policy === `${uid}/${generation}`) return present;
+    const present = this.#drawn.present(daemonSet, policy, tally);
+    if (present) return present;
     this.forget(daemonSet);
-    const { informers, clock } = this.#parts;
-    const standing = (name: string) => ({
-      ...standingOf(informers.nodes.get({ name })),
-      ...this.#hearing(name),
-    });
-    const nodes = await this.#ranked(daemonSet, tally);
-    const draw = { nodes, revision: tally.subject.current.hash, standing, now: () => clock.now() };
-    const slice = new Slice(clock);
-    const { waves, order } = await inSlices(drawingWaves(policy, draw), slice);
-    tally.follow((name, situation, record) => waves.put(name, situation, record));
-    this.#filling.add(waves);
-    try {
-      // The sets keep this order: it is that of the turns.
-      for (const name of order) {
-        tally.tell(name);
-        await slice.pause();
-      }
-    } finally {
-      this.#filling.delete(waves);
-    }
-    const pace = podPace(informers.pods.indexed(BY_OWNER, daemonSet.metadata.uid ?? ''));
-    const drawn = { tally, policy: `${uid}/${generation}`, waves, pace, key };
-    this.#drawn.set(key, drawn);
-    return drawn;
-  }
-
-  #ranked(daemonSet: DaemonSet, tally: DaemonSetTally): Promise<PlannedNode[]> {
-    const { informers, clock } = this.#parts;
-    const { hash } = tally.subject.current;
+    const previous = previousHash(this.#revisions(daemonSet), tally.subject.current.hash);
     const { status } = this.#own(daemonSet) ?? {};
-    return rankedNodes({
-      tally,
-      nodeOf: (name) => informers.nodes.get({ name }),
-      pods: informers.pods.indexed(BY_OWNER, daemonSet.metadata.uid ?? ''),
-      status,
-      previous: previousHash(this.#revisions(daemonSet), hash),
-      now: clock.now(),
-      slice: new Slice(clock),
-    });
-  }
-
-  #nodeChanged({ previous, current }: ObjectChange<Node>, moved: (fleetKey: string) => void): void {
-    if (!previous || !current || isSameStanding(previous, current)) return;
-    this.#standsElse(current.metadata.name, moved);
-  }
-
-  #standsElse(name: string, moved: (fleetKey: string) => void): void {
-    for (const waves of this.#filling) waves.nodeChanged(name);
-    for (const { waves, key } of this.#drawn.values()) if (waves.nodeChanged(name)) moved(key);
-  }
-
-  /** What is known of a host since the coordinator's start. */
-  #hearing(name: string): Pick<NodeStanding, 'isAwaited' | 'heardAt'> {
-    const { heard } = this.#parts;
-    const heardAt = heard?.heardAt(name);
-    if (heardAt !== undefined) return { heardAt };
-    return heard?.isAwaited(name) ? { isAwaited: true } : {};
+    return await this.#drawn.draw({ daemonSet, policy, tally, status, previous });
   }
 }
 
@@ -280,23 +203,6 @@ function whoHaveNotMoved(turns: Turns, waves: RolloutWaves): () => Turns {
     const still = named.map(([turn, names]) => [turn, names.filter(stands)]);
     return { create: [], replace: [], ...Object.fromEntries(still) };
   };
-}
-
-/** What a rollout looks at of a node besides its Pods. */
-export function standingOf(node: Node | undefined): NodeStanding {
-  if (!node) return { contact: 'here' };
-  const lostAt = lostSince(node);
-  const downSince = awaySince(node);
-  return {
-    contact: contactOf(node),
-    labels: node.metadata.labels,
-    ...(downSince === undefined ? {} : { awaySince: downSince }),
-    ...(lostAt === undefined ? {} : { lostAt }),
-  };
-}
-
-function isSameStanding(a: Node, b: Node): boolean {
-  return contactOf(a) === contactOf(b) && isDeepStrictEqual(a.metadata.labels, b.metadata.labels);
 }
 
 function refOf({ metadata }: DaemonSet) {

@@ -1,6 +1,8 @@
 /** What a rollout by waves is to know of one node, from its record and its standing. Times are ms since the epoch. */
+
+import type { Node } from '../../shared/kube/node.js';
 import type { Labels } from '../../shared/kube/selectors.js';
-import type { Contact } from './contact.js';
+import { awaySince, type Contact, contactOf, lostSince } from './contact.js';
 import type { NodeRecord } from './node-record.js';
 import type { Situation } from './rolling-update.js';
 import type { NodeFacts } from './rollout-lane.js';
@@ -17,6 +19,19 @@ export interface NodeStanding {
   isAwaited?: boolean;
   /** When it was heard first after that. */
   heardAt?: number;
+}
+
+/** How a node stands, as its Node says. */
+export function standingOf(node: Node | undefined): NodeStanding {
+  if (!node) return { contact: 'here' };
+  const lostAt = lostSince(node);
+  const downSince = awaySince(node);
+  return {
+    contact: contactOf(node),
+    labels: node.metadata.labels,
+    ...(downSince === undefined ? {} : { awaySince: downSince }),
+    ...(lostAt === undefined ? {} : { lostAt }),
+  };
 }
 
 /** Times from which deadlines count. */

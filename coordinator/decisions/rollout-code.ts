@@ -1,7 +1,7 @@
 /** The one reason code of a host in a rollout by waves: how it has fared, or what it waits for. */
 import type { TurnWait } from '../../shared/kube/host-turn.js';
 import type { RolloutPhase } from '../../shared/kube/rollout.js';
-import { BEFORE_ITS_TURN, type Lane } from './rollout-lane.js';
+import { BEFORE_ITS_TURN, type Lane, type NodeFacts } from './rollout-lane.js';
 
 /** Why a host keeps an older Pod: `why` names these, too. `RolloutPaused` and `RolloutFailed` are its first names for them. */
 export const HOLD_CODES = [
@@ -57,6 +57,17 @@ export interface HostPlace {
  */
 export type HostRemark = 'Restored' | 'Withdrawn' | TurnWait;
 
+/** What sets a host apart from others of its lane, in a rollout that began and failed so; undefined: nothing. */
+export function remarkOn(
+  lane: Lane,
+  { oldPodAt, waiting, isWithdrawn, isOutdated }: NodeFacts,
+  { startedAt, failure }: { startedAt: number | undefined; failure: string | undefined },
+): HostRemark | undefined {
+  if (lane === 'turned') return isWithdrawn || isOutdated ? 'Withdrawn' : waiting;
+  if (!awaitsTurn(lane) || failure === undefined || startedAt === undefined) return undefined;
+  return oldPodAt !== undefined && oldPodAt > startedAt ? 'Restored' : undefined;
+}
+
 /** How the rollout stands, as `rolloutStep` has it. */
 export interface RolloutStand {
   phase: RolloutPhase;
@@ -84,7 +95,7 @@ const WITHOUT: ReadonlySet<Lane> = new Set<Lane>(['empty', 'withheld']);
 const DONE: ReadonlySet<Lane> = new Set<Lane>(['newAvailable', 'outsideUpdated', 'awaitedUpdated']);
 
 /** Whether a host of the lane has yet to be given its turn. */
-export function awaitsTurn(lane: Lane): boolean {
+function awaitsTurn(lane: Lane): boolean {
   return OLD.has(lane);
 }
 

@@ -5,6 +5,7 @@ import type { Rollout } from '../../../shared/kube/rollout.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollout-policy.js';
 import type { ControllerRevision, DaemonSet } from '../../../shared/kube/workload.js';
 import { inSlices, type Slice } from '../../../shared/process/slice.js';
+import { standingOf } from '../../decisions/node-facts.js';
 import type { PodPace } from '../../decisions/pod-pace.js';
 import { holdText, type ReasonCode } from '../../decisions/reason-code.js';
 import type { RolloutCode } from '../../decisions/rollout-code.js';
@@ -16,7 +17,6 @@ import { rankedNodes } from '../rollout-ranks.js';
 import { isDone, otherRevision, previousHash, stableIn } from '../rollout-revisions.js';
 import type { Turns } from '../rollout-turns.js';
 import type { RolloutWaves } from '../rollout-waves.js';
-import { standingOf } from '../rollouts.js';
 import type { Conductor } from './conductor.js';
 import type { Timeline } from './timeline.js';
 

@@ -1,0 +1,137 @@
+/** The waves of each DaemonSet that a policy governs: drawn from its tally, and followed as hosts come, go and are heard. */
+import { isDeepStrictEqual } from 'node:util';
+import { refText } from '../../shared/kube/meta.js';
+import type { Node } from '../../shared/kube/node.js';
+import type { RolloutStatus } from '../../shared/kube/rollout.js';
+import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
+import type { DaemonSet } from '../../shared/kube/workload.js';
+import { inSlices, Slice } from '../../shared/process/slice.js';
+import { contactOf } from '../decisions/contact.js';
+import { type NodeStanding, standingOf } from '../decisions/node-facts.js';
+import { type PodPace, podPace } from '../decisions/pod-pace.js';
+import type { PlannedNode } from '../decisions/wave-plan.js';
+import { BY_OWNER, type ObjectChange } from '../informers/informer.js';
+import type { DaemonSetParts } from './daemonset-parts.js';
+import type { DaemonSetTally } from './daemonset-tally.js';
+import { drawingWaves } from './rollout-decision.js';
+import { rankedNodes } from './rollout-ranks.js';
+import type { RolloutWaves } from './rollout-waves.js';
+
+/** What waves are drawn for. */
+export interface WavesSubject {
+  daemonSet: DaemonSet;
+  policy: RolloutPolicy;
+  tally: DaemonSetTally;
+  /** Of its Rollout; absent before the first look. */
+  status: RolloutStatus | undefined;
+  /** Hash of the newest revision but the current one. */
+  previous: string | undefined;
+}
+
+/** The waves of one DaemonSet, and for which count and policy they were drawn. */
+export interface Drawn {
+  tally: DaemonSetTally;
+  policy: string;
+  waves: RolloutWaves;
+  /** As the Pods that were there then have shown. */
+  pace: PodPace;
+  key: string;
+}
+
+export class DrawnWaves {
+  readonly #parts: Pick<DaemonSetParts, 'informers' | 'clock' | 'heard'>;
+  readonly #drawn = new Map<string, Drawn>();
+  /** Being filled, which takes many turns of the loop: who changes meanwhile may stand in them already. */
+  readonly #filling = new Set<RolloutWaves>();
+
+  /** `moved` hears the key of a DaemonSet whose nodes came or went out of contact, or got other labels. */
+  constructor(
+    parts: Pick<DaemonSetParts, 'informers' | 'clock' | 'heard'>,
+    moved: (fleetKey: string) => void,
+  ) {
+    this.#parts = parts;
+    parts.informers.nodes.onChange((change) => this.#nodeChanged(change, moved));
+    parts.heard?.onHeard((name) => this.#standsElse(name, moved));
+  }
+
+  /** They follow their tally no more. */
+  forget(key: string): void {
+    this.#drawn.get(key)?.tally.follow(undefined);
+    this.#drawn.delete(key);
+  }
+
+  /** As they were drawn for this very count and policy; undefined: others were, or none. */
+  present(daemonSet: DaemonSet, policy: RolloutPolicy, tally: DaemonSetTally): Drawn | undefined {
+    const drawn = this.#drawn.get(refText(daemonSet.metadata));
+    return drawn?.tally === tally && drawn.policy === versionOf(policy) ? drawn : undefined;
+  }
+
+  /** Draws them anew: visits all nodes, in slices. */
+  async draw(subject: WavesSubject): Promise<Drawn> {
+    const { daemonSet, policy, tally } = subject;
+    const { informers, clock } = this.#parts;
+    const standing = (name: string) => ({
+      ...standingOf(informers.nodes.get({ name })),
+      ...this.#hearing(name),
+    });
+    const nodes = await this.#ranked(subject);
+    const draw = { nodes, revision: tally.subject.current.hash, standing, now: () => clock.now() };
+    const slice = new Slice(clock);
+    const { waves, order } = await inSlices(drawingWaves(policy, draw), slice);
+    tally.follow((name, situation, record) => waves.put(name, situation, record));
+    this.#filling.add(waves);
+    try {
+      // The sets keep this order: it is that of the turns.
+      for (const name of order) {
+        tally.tell(name);
+        await slice.pause();
+      }
+    } finally {
+      this.#filling.delete(waves);
+    }
+    const pace = podPace(informers.pods.indexed(BY_OWNER, daemonSet.metadata.uid ?? ''));
+    const key = refText(daemonSet.metadata);
+    const drawn = { tally, policy: versionOf(policy), waves, pace, key };
+    this.#drawn.set(key, drawn);
+    return drawn;
+  }
+
+  #ranked({ daemonSet, tally, status, previous }: WavesSubject): Promise<PlannedNode[]> {
+    const { informers, clock } = this.#parts;
+    return rankedNodes({
+      tally,
+      nodeOf: (name) => informers.nodes.get({ name }),
+      pods: informers.pods.indexed(BY_OWNER, daemonSet.metadata.uid ?? ''),
+      status,
+      previous,
+      now: clock.now(),
+      slice: new Slice(clock),
+    });
+  }
+
+  #nodeChanged({ previous, current }: ObjectChange<Node>, moved: (fleetKey: string) => void): void {
+    if (!previous || !current || isSameStanding(previous, current)) return;
+    this.#standsElse(current.metadata.name, moved);
+  }
+
+  #standsElse(name: string, moved: (fleetKey: string) => void): void {
+    for (const waves of this.#filling) waves.nodeChanged(name);
+    for (const { waves, key } of this.#drawn.values()) if (waves.nodeChanged(name)) moved(key);
+  }
+
+  /** What is known of a host since the coordinator's start. */
+  #hearing(name: string): Pick<NodeStanding, 'isAwaited' | 'heardAt'> {
+    const { heard } = this.#parts;
+    const heardAt = heard?.heardAt(name);
+    if (heardAt !== undefined) return { heardAt };
+    return heard?.isAwaited(name) ? { isAwaited: true } : {};
+  }
+}
+
+function versionOf({ metadata: { uid = '', generation = 0 } }: RolloutPolicy): string {
+  return `${uid}/${generation}`;
+}
+
+function isSameStanding(a: Node, b: Node): boolean {
+  return contactOf(a) === contactOf(b) && isDeepStrictEqual(a.metadata.labels, b.metadata.labels);
+}

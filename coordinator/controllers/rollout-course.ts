@@ -1,0 +1,65 @@
+/** What of a rollout's memory places its nodes: when it began, failed and was completed, and what people have asked. */
+import type { RolloutMemory } from '../decisions/rollout-memory.js';
+import { isNamed } from '../decisions/rollout-steering.js';
+
+type Course = {
+  [key in 'startedAt' | 'completedAt' | 'retriedAt' | 'failure' | 'steering']: RolloutMemory[key] | undefined;
+};
+
+const AT_THE_START: Course = {
+  startedAt: undefined,
+  completedAt: undefined,
+  retriedAt: undefined,
+  failure: undefined,
+  steering: undefined,
+};
+
+/** Whom what is new may place elsewhere. */
+export interface CourseChange {
+  /** `*` among them: all. */
+  named: readonly string[];
+  /** All that are not done as well: it has failed, is tried again or was completed. */
+  hasTurned: boolean;
+}
+
+export class RolloutCourse {
+  #now = AT_THE_START;
+
+  /** Takes over what is remembered now. */
+  follow({ startedAt, completedAt, retriedAt, failure, steering }: RolloutMemory): CourseChange {
+    const before = this.#now;
+    this.#now = { startedAt, completedAt, retriedAt, failure, steering };
+    return {
+      named: [
+        ...changedNames(before.steering?.skipped, steering?.skipped),
+        ...changedNames(before.steering?.overridden, steering?.overridden),
+      ],
+      hasTurned:
+        before.completedAt !== completedAt || before.retriedAt !== retriedAt || before.failure !== failure,
+    };
+  }
+
+  /** Times in ms since the epoch; `failure`: why the revision is barred. */
+  get times(): Readonly<Omit<Course, 'steering'>> {
+    return this.#now;
+  }
+
+  isSkipped(name: string): boolean {
+    // What is barred goes back everywhere.
+    return this.#now.failure === undefined && isNamed(this.#now.steering?.skipped, name);
+  }
+
+  /** No window or freeze period holds it back. */
+  isOverridden(name: string): boolean {
+    return isNamed(this.#now.steering?.overridden, name);
+  }
+}
+
+/** Names that stand in one of two lists only. */
+function changedNames(before: readonly string[] = [], after: readonly string[] = []): string[] {
+  if (before === after) return [];
+  return [
+    ...before.filter((name) => !after.includes(name)),
+    ...after.filter((name) => !before.includes(name)),
+  ];
+}
