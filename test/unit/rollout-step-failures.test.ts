@@ -1,0 +1,178 @@
+/** What hosts that fail do to a rollout: when it stops, and who goes back. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { RolloutMemory } from '../../coordinator/decisions/rollout-memory.js';
+import {
+  approval,
+  DONE,
+  memory,
+  OUTSTANDING,
+  request,
+  SPEC,
+  step,
+  testVerdicts,
+  wave,
+} from '../harness/rollout-inputs.js';
+
+testVerdicts([
+  [
+    'nor one whose hosts have all failed, within the budget',
+    {
+      memory: memory({}),
+      waves: [wave({ nodes: 1, failed: 1, touched: 1 }), OUTSTANDING, OUTSTANDING],
+      requests: [approval('half')],
+    },
+    'AwaitingHosts',
+    0,
+  ],
+  [
+    'failures within the budget do not hold a wave',
+    { memory: memory({ wave: 2 }), waves: [DONE, DONE, wave({ updated: 1, failed: 1 })] },
+    'Completed',
+    2,
+  ],
+  [
+    'failures beyond it stop everything',
+    { memory: memory({ wave: 1 }), waves: [DONE, wave({ failed: 2 }), OUTSTANDING] },
+    'Failed',
+    -1,
+  ],
+  [
+    'a failed revision stays barred when its hosts recover',
+    { memory: memory({ failure: 'x' }), waves: [DONE, DONE, OUTSTANDING] },
+    'Failed',
+    -1,
+  ],
+  [
+    'another revision begins anew',
+    { memory: memory({ revision: 'bad', failure: 'x', wave: 2 }) },
+    'Progressing',
+    0,
+  ],
+  [
+    'failures beyond the budget with hosts to bring back',
+    {
+      spec: { ...SPEC, failureBudget: { action: 'RollBack' } },
+      memory: memory({ stable: 'q' }),
+      waves: [wave({ failed: 1, touched: 1 }), OUTSTANDING, OUTSTANDING],
+    },
+    'Failed',
+    -1,
+  ],
+  [
+    'hosts brought back',
+    {
+      spec: { ...SPEC, failureBudget: { action: 'RollBack' } },
+      memory: memory({ stable: 'q', failure: 'x' }),
+      waves: [OUTSTANDING, OUTSTANDING, OUTSTANDING],
+    },
+    'RolledBack',
+    -1,
+  ],
+  [
+    'a wave with a budget of its own',
+    {
+      spec: {
+        ...SPEC,
+        waves: [
+          { name: 'canary', nodes: 1, maxFailed: 0 },
+          { name: 'half', maxFailed: '50%' },
+        ],
+      },
+      memory: memory({ wave: 1 }),
+      waves: [wave({ updated: 1, failed: 1 }), DONE, OUTSTANDING],
+    },
+    'Failed',
+    -1,
+  ],
+  [
+    'within its own budget',
+    {
+      spec: {
+        ...SPEC,
+        waves: [
+          { name: 'canary', nodes: 1, maxFailed: 0 },
+          { name: 'half', maxFailed: '50%' },
+        ],
+      },
+      memory: memory({ wave: 1 }),
+      waves: [DONE, wave({ updated: 1, failed: 1 }), OUTSTANDING],
+    },
+    'Progressing',
+    2,
+  ],
+  [
+    'failures so long ago that they count no more',
+    {
+      memory: memory({ wave: 1 }),
+      waves: [DONE, wave({ nodes: 3, updated: 1, failed: 2, failures: 0 }), DONE],
+    },
+    'Completed',
+    2,
+  ],
+  [
+    'failures of those that follow late',
+    {
+      memory: memory({ wave: 2, completedAt: 1 }),
+      waves: [DONE, DONE, wave({ nodes: 5, updated: 3, failed: 2, lateFailures: 2 })],
+    },
+    'Failed',
+    -1,
+  ],
+  [
+    'what fails once all have followed is not the rollout’s',
+    {
+      memory: memory({ wave: 2, completedAt: 1, caughtUp: true }),
+      waves: [DONE, DONE, wave({ nodes: 5, updated: 3, failed: 2, lateFailures: 2 })],
+    },
+    'Completed',
+    2,
+  ],
+  [
+    'without a budget nothing is stopped',
+    { spec: { selector: {} }, memory: memory({}), waves: [wave({ failed: 2 })] },
+    'Completed',
+    0,
+  ],
+]);
+
+test('hosts go back only where there is a revision to go back to', () => {
+  const input = {
+    spec: { ...SPEC, failureBudget: { action: 'RollBack' as const } },
+    waves: [wave({ failed: 2, touched: 2 })],
+  };
+  assert.equal(step({ ...input, memory: memory({ stable: 'q' }) }).revert, 'all');
+  assert.equal(step({ ...input, memory: memory({}) }).revert, undefined);
+});
+
+test('what was completed is stable; what was not leaves the stable one as it is', () => {
+  const next = (change: Partial<RolloutMemory>) =>
+    step({ memory: memory({ revision: 'q', ...change }) }).memory.stable;
+  assert.equal(next({ completedAt: 1 }), 'q');
+  assert.equal(next({ stable: 'p' }), 'p');
+  assert.equal(next({ stable: 'r' }), undefined, 'it is the one that comes');
+  const again = step({ memory: memory({ revision: 'bad', stable: 'r' }) }).memory;
+  assert.deepEqual([again.stable, again.wasStable], [undefined, true]);
+  const bad = step({ memory: again, revision: 'worse' }).memory;
+  assert.deepEqual([bad.stable, bad.wasStable], ['r', undefined], 'though it was not completed once more');
+  const requests = [request(1, 'abort', { reason: 'x' })];
+  assert.equal(step({ memory: again, requests }).memory.wasStable, undefined, 'a person says that it is not');
+  assert.equal(step({ previous: 'o' }).memory.stable, 'o');
+});
+
+test('those that follow late and fail go back alone; a retry begins with them, not anew', () => {
+  const late = {
+    spec: { ...SPEC, failureBudget: { action: 'RollBack' as const } },
+    memory: memory({ wave: 2, completedAt: 1, stable: 'q' }),
+    waves: [DONE, DONE, wave({ updated: 1, failed: 1, lateFailures: 1, touched: 2 })],
+  };
+  const first = step(late);
+  assert.deepEqual([first.phase, first.revert, first.openUpTo], ['Failed', 'late', -1]);
+  const again = step({
+    ...late,
+    memory: first.memory,
+    waves: [DONE, DONE, wave({ updated: 1, deferred: 1, old: 1 })],
+    requests: [request(1, 'retry')],
+  });
+  assert.deepEqual([again.phase, again.openUpTo, again.memory.completedAt], ['Completed', 2, 1]);
+});
