@@ -1,10 +1,11 @@
 /**
  * Plays rollouts on thousands of pretended hosts and shows how many of them ever ran the bad release:
  *   npm run rollouts -- [--nodes N] [--only TEXT …] [--speed N] [--ready-after MS]
- * Exit code 1 when a rule was broken.
+ * `--only`: those whose names hold this; `--help` lists them. `--speed`: how many times faster than they say Pods pretend;
+ * `--ready-after`: how long they say that they take. Exit code 1 when a rule was broken.
  */
 import { parseArgs } from 'node:util';
-import { playAll } from './play.js';
+import { ALL_SCENARIOS, playAll } from './play.js';
 
 const { values } = parseArgs({
   options: {
@@ -12,8 +13,16 @@ const { values } = parseArgs({
     only: { type: 'string', multiple: true },
     speed: { type: 'string', default: '1200' },
     'ready-after': { type: 'string', default: '500' },
+    help: { type: 'boolean', default: false },
   },
 });
+
+if (values.help) {
+  const names = ALL_SCENARIOS.map(({ name }) => `  ${name}`);
+  const usage = 'npm run rollouts -- [--nodes N] [--only TEXT …] [--speed N] [--ready-after MS]';
+  process.stdout.write([usage, 'Scenarios:', ...names, ''].join('\n'));
+  process.exit(0);
+}
 
 const begun = performance.now();
 const say = (text: string) =>
