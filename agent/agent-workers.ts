@@ -3,14 +3,13 @@ import { ROOT_CA_CONFIG_MAP } from '../shared/kube/account-token.js';
 import type { ConfigMap } from '../shared/kube/config.js';
 import type { ConfigReference } from '../shared/kube/config-reference.js';
 import type { AgentHost } from './agent-host.js';
-import { type HeldPod, startableWithout } from './decisions/held-pod.js';
-import { heldAfterClearing, runs } from './decisions/held-turn.js';
+import { cachedPods } from './cached-pods.js';
 import { hostIsolation } from './decisions/host-isolation.js';
 import type { Images } from './images/images.js';
 import { allocatableOf } from './node/node-status.js';
 import type { NodeWatch } from './node/node-watch.js';
 import { AccountTokens } from './pods/account-tokens.js';
-import type { HostFacts, PodReports, PodSource } from './pods/pod-host.js';
+import type { HostFacts, PodReports } from './pods/pod-host.js';
 import { PodWorkers } from './pods/pod-workers.js';
 import { ContainerHandlers } from './probes/handlers.js';
 
@@ -22,36 +21,11 @@ export function createAgentWorkers(
 ): PodWorkers {
   const { images, node, reports } = parts;
   const { driver, clock, cache } = host;
-  const asRun = (held: HeldPod | undefined) => held && runs(held);
-  const change = async (uid: string, next: (held: HeldPod) => HeldPod) => {
-    const held = cache.get(uid);
-    if (held) await cache.put(next(held));
-  };
-  const source: PodSource = {
-    get: (uid) => asRun(cache.get(uid)),
-    all: () => [...cache.all()].map(runs),
-    giveUp: (uid, end) => asRun(cache.giveUp(uid, end)),
-    ended: (uid) => {
-      const held = cache.get(uid);
-      if (!held) return;
-      const next = startableWithout(held, cache.all(), clock.now());
-      // Not on disk, it ends once more for the next agent.
-      cache.put({ ...held, ended: true }, ...next).catch(() => undefined);
-    },
-    cleared: async (uid) => {
-      // Not on disk, it is cleared once more by the next agent.
-      await change(uid, heldAfterClearing).catch(() => undefined);
-      return asRun(cache.get(uid));
-    },
-    forget: (uid) => {
-      const held = cache.get(uid);
-      const next = held ? startableWithout(held, cache.all(), clock.now()) : [];
-      cache.forget(uid);
-      if (next.length > 0) cache.put(...next).catch(() => undefined);
-      onForgotten();
-    },
-  };
-  return new PodWorkers(source, {
+  const source = cachedPods(cache, clock, {
+    hasBegun: (uid) => workers.hasBegun(uid),
+    onForgotten,
+  });
+  const workers = new PodWorkers(source, {
     driver,
     images,
     volumes: host.volumes,
@@ -64,6 +38,7 @@ export function createAgentWorkers(
     log: host.log.child({ component: 'pods' }),
     facts: hostFacts(host, node),
   });
+  return workers;
 }
 
 /** The authority of the API, which each host knows: no object of that name has to be kept in every namespace. */

@@ -12,10 +12,19 @@ export const DEADLINE_EXCEEDED = {
   message: 'Pod was active on the node longer than the specified deadline',
 } as const;
 
-/** When `activeDeadlineSeconds` ends the Pod, ms since the epoch; undefined without one. */
-export function activeDeadline(view: Pick<PodView, 'pod' | 'acceptedAt'>): number | undefined {
-  const seconds = view.pod.spec.activeDeadlineSeconds;
-  return seconds === undefined ? undefined : view.acceptedAt + seconds * 1000;
+/**
+ * When `activeDeadlineSeconds` ends the Pod, ms since the epoch; undefined without one. It counts from the startTime that is told, so not
+ * while the Pod may not begin.
+ */
+export function activeDeadline({
+  pod,
+  acceptedAt,
+  startableAt,
+  waitsForPredecessor,
+}: Pick<PodView, 'pod' | 'acceptedAt' | 'startableAt' | 'waitsForPredecessor'>): number | undefined {
+  const seconds = pod.spec.activeDeadlineSeconds;
+  if (seconds === undefined || waitsForPredecessor) return undefined;
+  return (startableAt ?? acceptedAt) + seconds * 1000;
 }
 
 /** True once all containers have ended for good, or an init container has failed that must not be tried again. */

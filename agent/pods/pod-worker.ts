@@ -91,6 +91,11 @@ export class PodWorker {
     return this.#held.givenUp !== undefined || this.#reporter.isOver;
   }
 
+  /** The engine had something of it at the last look. */
+  get hasBegun(): boolean {
+    return this.#observed.length > 0;
+  }
+
   get held(): HeldPod {
     return this.#held;
   }

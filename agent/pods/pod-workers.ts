@@ -72,6 +72,11 @@ export class PodWorkers {
     this.#assign(held);
   }
 
+  /** The engine has something of the Pod, as far as its worker has looked. */
+  hasBegun(uid: string): boolean {
+    return this.#workers.get(uid)?.hasBegun ?? false;
+  }
+
   /** Tells of the Pod what others decided. */
   say(uid: string, event: PodEvent): void {
     this.#workers.get(uid)?.say(event);

@@ -26,7 +26,9 @@ async function running(name: string, container = 'app'): Promise<void> {
 describe('a Pod that is given', () => {
   test("is pulled, created, started, and told of in a kubelet's words", async () => {
     open().give(podOf('a'));
+    assert.equal(bench.workers.hasBegun('uid-a'), false);
     await running('a');
+    assert.equal(bench.workers.hasBegun('uid-a'), true);
     assert.deepEqual(
       bench.events.map((event) => event.replace(/ in .*/, '')),
       [

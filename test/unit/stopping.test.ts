@@ -161,6 +161,14 @@ describe('activeDeadlineSeconds', () => {
     assert.deepEqual(nextAction(view), { kind: 'exceed-deadline' });
   });
 
+  test('counts from when the Pod could begin', () => {
+    const waits = viewOf({ spec, now: NOW + 90_000, waitsForPredecessor: true });
+    assert.notEqual(nextAction(waits).kind, 'exceed-deadline');
+    const late = { startableAt: NOW + 90_000, now: NOW + 90_000 };
+    const began = { ...viewOf({ spec, containers: [attempt({})] }), ...late };
+    assert.deepEqual(nextAction(began), { kind: 'wait', until: NOW + 150_000 });
+  });
+
   test('which ends it by its grace, as failed', () => {
     const givenUp = { ...DEADLINE_EXCEEDED, deadline: NOW + 90_000 };
     const view = viewOf({ spec, containers: [attempt({})], now: NOW + 60_000, givenUp });

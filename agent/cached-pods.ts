@@ -1,0 +1,48 @@
+/** The Pods of the desired cache as their workers see them, and what workers have it keep. */
+import type { Clock } from '../shared/process/clock.js';
+import { type HeldPod, startableWithout } from './decisions/held-pod.js';
+import { heldAfterClearing, runs } from './decisions/held-turn.js';
+import type { DesiredCache } from './desired/desired-cache.js';
+import type { PodSource } from './pods/pod-host.js';
+
+export interface CachedPodsParts {
+  /** Something of the Pod is made: beside whomever that was, it has waited for nobody. */
+  hasBegun: (uid: string) => boolean;
+  /** Called when nothing of a Pod is left. */
+  onForgotten: () => void;
+}
+
+/** The cache as the source of Pods' workers. */
+export function cachedPods(
+  cache: DesiredCache,
+  clock: Clock,
+  { hasBegun, onForgotten }: CachedPodsParts,
+): PodSource {
+  const asRun = (held: HeldPod | undefined) => held && runs(held);
+  const startable = (held: HeldPod) =>
+    startableWithout(held, cache.all(), clock.now()).filter(({ uid }) => !hasBegun(uid));
+  return {
+    get: (uid) => asRun(cache.get(uid)),
+    all: () => [...cache.all()].map(runs),
+    giveUp: (uid, end) => asRun(cache.giveUp(uid, end)),
+    ended: (uid) => {
+      const held = cache.get(uid);
+      if (!held) return;
+      // Not on disk, it ends once more for the next agent.
+      cache.put({ ...held, ended: true }, ...startable(held)).catch(() => undefined);
+    },
+    cleared: async (uid) => {
+      const held = cache.get(uid);
+      // Not on disk, it is cleared once more by the next agent.
+      if (held) await cache.put(heldAfterClearing(held)).catch(() => undefined);
+      return asRun(cache.get(uid));
+    },
+    forget: (uid) => {
+      const held = cache.get(uid);
+      const next = held ? startable(held) : [];
+      cache.forget(uid);
+      if (next.length > 0) cache.put(...next).catch(() => undefined);
+      onForgotten();
+    },
+  };
+}
