@@ -28,12 +28,16 @@ export interface StartRoomParts {
 }
 
 const reserveOf = (dataDir: string): string => join(dataDir, 'reserve');
+/** What is written to see whether there is room. */
+const trialOf = (dataDir: string): string => join(dataDir, 'room');
 
 /**
  * Resolves when there is room to start, given by the reserve or by those who filled the disk. Throws ExitError with one sentence when there
  * is none for a minute.
  */
 export async function roomToStart({ dataDir, clock, log }: StartRoomParts): Promise<void> {
+  // A start that was killed in its trial left it there, in the very room that is looked for. A directory that cannot be written is for others to judge.
+  await rm(trialOf(dataDir), { force: true }).catch(() => undefined);
   if (await hasRoom(dataDir)) return;
   await rm(reserveOf(dataDir), { force: true });
   if (await hasRoom(dataDir)) {
@@ -111,7 +115,7 @@ async function freeBytes(dataDir: string): Promise<FreeBytes> {
 
 /** Writes as much as a start needs, and takes it away. */
 async function canTakeRoom(dataDir: string): Promise<boolean> {
-  const path = join(dataDir, 'room');
+  const path = trialOf(dataDir);
   try {
     const file = await open(path, 'w', 0o600);
     try {

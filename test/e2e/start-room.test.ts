@@ -53,3 +53,11 @@ test('a coordinator of root starts in the blocks that are kept for root', {
   await roomToStart({ dataDir: disk.path, clock: new ManualClock(), log: silentLogger });
   assert.deepEqual(readdirSync(disk.path).sort(), ['lost+found', 'others']);
 });
+
+test('what a start that was killed looked for room with is in nobody’s way', async (context) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'everynode-room-'));
+  context.after(() => rmSync(dataDir, { recursive: true, force: true }));
+  writeFileSync(join(dataDir, 'room'), Buffer.alloc(MEBIBYTE, 1));
+  await roomToStart({ dataDir, clock: new ManualClock(), log: silentLogger });
+  assert.deepEqual(readdirSync(dataDir), []);
+});
