@@ -41,15 +41,21 @@ export async function remarksOn({
   if (!after) return left;
   const selected: SelectedDaemonSet[] = [];
   for (const daemonSet of daemonSets.filter((one) => selects(after, one))) {
+    const governor = governing(daemonSet, policies)?.metadata.name ?? '';
+    const isRolled = isRollingUpdate(daemonSet.spec.updateStrategy);
+    const isInForce = isRolled && governor === after.metadata.name;
     selected.push({
       name: daemonSet.metadata.name,
-      governor: governing(daemonSet, policies)?.metadata.name ?? '',
-      isRollingUpdate: isRollingUpdate(daemonSet.spec.updateStrategy),
-      ...(await foundAt(daemonSet, after, world, clock)),
+      governor,
+      isRollingUpdate: isRolled,
+      ...(isInForce ? await foundAt(daemonSet, after, world, clock) : NOT_LOOKED_AT),
     });
   }
   return [...policyRemarks({ name: after.metadata.name, spec: after.spec }, selected), ...left];
 }
+
+/** Where the policy is not in force, what it would find is nobody's question. */
+const NOT_LOOKED_AT = { nodes: 0, matched: [], closed: [] };
 
 function selects({ spec }: RolloutPolicy, { metadata }: DaemonSet): boolean {
   return compileLabelSelector(spec.selector).matches(metadata.labels);
