@@ -1,6 +1,11 @@
 /** One rollout: where each wave stands, what fails and why, and what a person can do about it now. */
 import { Link, useParams } from 'wouter';
-import { PAST_ROLLOUT_LABEL, type Rollout, type RolloutStatus } from '../../shared/kube/rollout.js';
+import {
+  PAST_ROLLOUT_LABEL,
+  type Rollout,
+  type RolloutStatus,
+  requestsOf,
+} from '../../shared/kube/rollout.js';
 import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
 import { useLiveList } from '../api/live-list.js';
 import { Command } from '../layout/command.js';
@@ -58,7 +63,8 @@ function Standing({ rollout, status }: { rollout: Rollout; status: RolloutStatus
           Revision {status.revision} by policy {status.policy}, begun <TimeText at={status.startTime} />
           {status.estimatedEndTime && !status.completionTime && (
             <>
-              , expected to end <TimeText at={status.estimatedEndTime} />
+              , {Date.parse(status.estimatedEndTime) < Date.now() ? 'was ' : ''}expected to end{' '}
+              <TimeText at={status.estimatedEndTime} />
             </>
           )}
           {status.nextWindowTime && (
@@ -110,8 +116,8 @@ function Standing({ rollout, status }: { rollout: Rollout; status: RolloutStatus
   );
 }
 
-function Requests({ status: { steering } }: { status: RolloutStatus }) {
-  const requests = [...(steering?.requests ?? [])].reverse();
+function Requests({ status }: { status: RolloutStatus }) {
+  const requests = requestsOf(status).reverse();
   if (requests.length === 0) return null;
   return (
     <section className={controls.card} aria-label="What people did">

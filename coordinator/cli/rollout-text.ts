@@ -1,5 +1,5 @@
 /** Rollouts as lines for a terminal. Pure. */
-import type { Rollout, RolloutStatus } from '../../shared/kube/rollout.js';
+import { type Rollout, type RolloutStatus, requestsOf } from '../../shared/kube/rollout.js';
 import { durationText } from '../kinds/duration-text.js';
 
 /** How it stands, in one line: what changes while it goes on. */
@@ -7,15 +7,18 @@ export function progressLine(status: RolloutStatus, now: number): string {
   const { phase, wave, nodes, updated, codes = {}, estimatedEndTime, message } = status;
   const others = Object.entries(codes).filter(([code]) => code !== 'Updated' && code !== 'NotEligible');
   const rest = others.map(([code, count]) => `${count} ${code}`).join(', ');
-  const left = estimatedEndTime
-    ? `; about ${durationText(Math.max(0, Date.parse(estimatedEndTime) - now))} left`
-    : '';
+  const left = estimatedEndTime ? `; ${leftText(Date.parse(estimatedEndTime) - now)}` : '';
   return `${phase}${wave ? ` (${wave})` : ''}: ${updated} of ${nodes} updated${rest ? `, ${rest}` : ''}; ${message}${left}`;
 }
 
+/** What is left by an estimate; it is made anew when something happens, so its time may have passed. */
+function leftText(leftMs: number): string {
+  return leftMs >= 0 ? `about ${durationText(leftMs)} left` : `${durationText(-leftMs)} later than estimated`;
+}
+
 /** Waves, causes of failure, and who did what. */
-export function detailLines({ revision, waves, failures = [], steering }: RolloutStatus): string[] {
-  const requests = (steering?.requests ?? []).filter((request) => request.revision === revision);
+export function detailLines(status: RolloutStatus): string[] {
+  const { waves, failures = [] } = status;
   return [
     ...table([
       ['WAVE', 'NODES', 'UPDATED', 'IN PROGRESS', 'FAILED', 'DARK', 'OUTSIDE WINDOW', 'SKIPPED'],
@@ -28,7 +31,7 @@ export function detailLines({ revision, waves, failures = [], steering }: Rollou
     ...failures.map(
       ({ node, reason, message }) => `failed ${node}: ${reason}${message ? `: ${message}` : ''}`,
     ),
-    ...requests.map(({ time, user, verb, targets = [], reason }) => {
+    ...requestsOf(status).map(({ time, user, verb, targets = [], reason }) => {
       return `${time} ${user}: ${[verb, ...targets].join(' ')}${reason ? ` (${reason})` : ''}`;
     }),
   ];
@@ -46,9 +49,7 @@ export function historyLines(rollouts: readonly Rollout[]): string[] {
 function historyRow(status: RolloutStatus): string[] {
   const { revisionNumber, revision, phase, startTime, endTime, nodes, updated, failures = [] } = status;
   const [first] = failures;
-  const people = (status.steering?.requests ?? [])
-    .filter((request) => request.revision === revision)
-    .map(({ verb, user }) => `${verb}:${user}`);
+  const people = requestsOf(status).map(({ verb, user }) => `${verb}:${user}`);
   return [
     String(revisionNumber ?? revision),
     status.aborted ? `${phase} (aborted)` : phase,

@@ -130,7 +130,7 @@ async function status(target: string, options: StatusOptions): Promise<void> {
     const current = currentStatus(daemonSet, rollout);
     const line = current ? progressLine(current, Date.now()) : waitingText(daemonSet, rollout);
     // What is left moves with the time alone.
-    const news = line.replace(/; about \S+ left$/, '');
+    const news = line.replace(/; (about \S+ left|\S+ later than estimated)$/, '');
     if (news !== told) say(line);
     told = news;
     if (current && (isOver(current) || !options.watch)) return conclude(current);

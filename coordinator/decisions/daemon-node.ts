@@ -7,8 +7,8 @@ import {
   turnOn,
   WAITS_FOR_PREDECESSOR,
   WITHDRAWN,
-  withdrawnFrom,
   withdrawnMessage,
+  withdrawnTurnOn,
 } from '../../shared/kube/host-turn.js';
 import { isPodTerminal, type Pod, type PodPhase } from '../../shared/kube/pod.js';
 import { REVISION_HASH_LABEL, TEMPLATE_GENERATION_LABEL } from '../../shared/kube/workload.js';
@@ -120,13 +120,17 @@ export function toDaemonPod(pod: Pod, current: CurrentRevision): DaemonPod {
 
 function pendingTurnOf(pod: Pod, current: CurrentRevision): PendingTurn | undefined {
   const condition = findCondition(pod.status?.conditions, TURN_CONDITION);
-  const withdrawn = withdrawnFrom(pod);
+  const { withdrawn, revision } = withdrawnTurnOn(pod) ?? {};
   const isHeard =
     withdrawn !== undefined &&
     condition?.reason === WITHDRAWN &&
     condition.message === withdrawnMessage(withdrawn);
   const turn = turnOn(pod);
   if (!turn && withdrawn === undefined) return undefined;
+  // What was taken back may have begun: it has failed with its own revision, and with no other.
+  const labels =
+    turn?.successor.metadata.labels ??
+    (revision === undefined ? undefined : { [REVISION_HASH_LABEL]: revision });
   const waiting = condition?.reason === WITHDRAWN ? undefined : (condition?.reason as TurnWait | undefined);
   const waitingSince = Date.parse(condition?.lastTransitionTime ?? '');
   const windows = turn?.windows?.map(({ from, until }) => ({
@@ -143,7 +147,7 @@ function pendingTurnOf(pod: Pod, current: CurrentRevision): PendingTurn | undefi
     ...(windows && { windows, until: Math.max(0, ...windows.map(({ until }) => until)) }),
     ...(isHeld && { holdEndsAt: waitingSince + holdMs }),
     ...(withdrawn !== undefined && { withdrawn: isHeard ? 'Heard' : 'Unheard' }),
-    ...(turn && !isPodUpdated(turn.successor.metadata.labels, current) && { isOutdated: true }),
+    ...(labels && !isPodUpdated(labels, current) && { isOutdated: true }),
   };
 }
 

@@ -4,6 +4,7 @@
  */
 import { controllerOf, type Timestamp } from './meta.js';
 import type { Pod } from './pod.js';
+import { REVISION_HASH_LABEL } from './workload.js';
 
 /**
  * On a Pod that is to be replaced: a `HostTurn` in JSON. Written and taken away by the DaemonSet's controller alone: the Pod's
@@ -50,9 +51,11 @@ export interface HostTurn {
 }
 
 /** What stands in a turn's place while it is taken back, until its host has said that it knows. */
-interface WithdrawnTurn {
+export interface WithdrawnTurn {
   /** Name of the successor that is not to come. */
   withdrawn: string;
+  /** Its revision: the host may have begun, and what it then has is of that one. Absent in turns that were taken back before this was kept. */
+  revision?: string;
 }
 
 const turns = new WeakMap<Pod, HostTurn | undefined>();
@@ -105,21 +108,30 @@ export function withSuccessor(pod: Pod): Pod[] {
 
 /** The text by which a turn is taken back. It may have begun by then: until the host has spoken nobody knows. */
 export function withdrawalText({ successor }: HostTurn): string {
-  const withdrawn: WithdrawnTurn = { withdrawn: successor.metadata.name };
+  const revision = successor.metadata.labels?.[REVISION_HASH_LABEL];
+  const withdrawn: WithdrawnTurn = {
+    withdrawn: successor.metadata.name,
+    ...(revision === undefined ? {} : { revision }),
+  };
   return JSON.stringify(withdrawn);
 }
 
-/** Name of the successor whose turn was taken back from this Pod's host, and stands there until that has said that it knows. */
-export function withdrawnFrom(pod: Pod): string | undefined {
+/** The turn that was taken back from this Pod's host, and stands there until that has said that it knows. */
+export function withdrawnTurnOn(pod: Pod): WithdrawnTurn | undefined {
   const text = turnTextOf(pod);
   if (text === undefined) return undefined;
   try {
-    const { withdrawn } = JSON.parse(text) as Partial<WithdrawnTurn>;
-    return typeof withdrawn === 'string' ? withdrawn : undefined;
+    const turn = JSON.parse(text) as Partial<WithdrawnTurn>;
+    return typeof turn.withdrawn === 'string' ? { ...turn, withdrawn: turn.withdrawn } : undefined;
   } catch {
     // Somebody else's writing.
     return undefined;
   }
+}
+
+/** Name of its successor. */
+export function withdrawnFrom(pod: Pod): string | undefined {
+  return withdrawnTurnOn(pod)?.withdrawn;
 }
 
 /** Message of `TURN_CONDITION` for `WITHDRAWN`: a name of its own for each turn, so that no host's word on one counts for the next. */

@@ -116,3 +116,11 @@ export interface Rollout extends KubeObject {
   };
   status?: RolloutStatus;
 }
+
+/** What people asked of this very rollout, oldest first: the record goes on over those that follow each other. */
+export function requestsOf({ revision, startTime, retryTime, steering }: RolloutStatus): SteeringRequest[] {
+  // A retry begins anew, and what was asked before it belongs to it all the same.
+  const isOwn = (request: SteeringRequest) =>
+    request.revision === revision && (retryTime !== undefined || request.time >= startTime);
+  return (steering?.requests ?? []).filter(isOwn);
+}

@@ -141,4 +141,22 @@ describe('a turn that is taken back', () => {
     await eventually(() => rolling.podOn(node) === undefined || turned(rolling).length === 1);
     assert.ok(!nodesOf(turned(rolling)).includes(node));
   });
+
+  withPolicy(
+    'fails its own revision where the host is lost, and not the one that mends it',
+    { confirm: {}, failureBudget: { maxFailed: 0, action: 'RollBack' } },
+    async (rolling) => {
+      const { fleet } = rolling;
+      const node = await oneTurned(rolling);
+      await rolling.contact(node, 'Unknown', 'False');
+      await eventually(() => rolling.status?.failure !== undefined || `${rolling.status?.phase}`);
+      assert.deepEqual(nodesOf(withdrawn(rolling)), [node]);
+      fleet.agents.beginsTurns = true;
+      await fleet.setImage('web', 'app:3');
+      await eventually(() => rolling.images['app:3'] === 9 || JSON.stringify(rolling.images));
+      await fleet.settle();
+      const { phase, failed, deferred } = rolling.status ?? {};
+      assert.deepEqual([phase, failed, deferred], ['Completed', 0, 1]);
+    },
+  );
 });

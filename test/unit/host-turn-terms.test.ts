@@ -137,6 +137,9 @@ describe('a host that has its turn', () => {
     };
     assert.equal(said(withdrawnMessage('earlier')), 'turned', 'an earlier one');
     assert.equal(said(withdrawnMessage('b')), 'oldAvailable');
+    const turnAt = (hash: string) => toDaemonPod(pod, { ...CURRENT, hash }).turn;
+    assert.deepEqual(turnAt('new'), { forced: false, withdrawn: 'Unheard' });
+    assert.equal(turnAt('newer')?.isOutdated, true, 'what it may have begun is of another revision');
   });
 
   test('to something that is not wanted there any more uses budget, and is to be taken back', () => {
