@@ -3,6 +3,8 @@ import type { CalendarDay } from './cron.js';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
+/** Of so many days a zone knows the offset; who looks decades ahead makes it forget. */
+const MAX_DAYS = 4_000;
 
 /** One time zone. */
 export interface TimeZone {
@@ -66,13 +68,14 @@ function makeZone(name: string): TimeZone {
     minute: 'numeric',
     second: 'numeric',
   });
-  const wallAt = (instant: number): number => {
+  const shownAt = (instant: number): number => {
     const parts: Record<string, number> = {};
     for (const { type, value } of format.formatToParts(instant)) parts[type] = Number(value);
     const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
     const millisecond = ((instant % 1000) + 1000) % 1000;
     return Date.UTC(year, month - 1, day, hour, minute, second) + millisecond;
   };
+  const wallAt = rememberingDays(shownAt);
   const instantsOf = (wall: number): number[] => {
     // No zone is further from UTC than 14 hours, and none changes its clocks twice within a day.
     const offsets = [wall - DAY_MS, wall + DAY_MS].map((instant) => wallAt(instant) - instant);
@@ -81,6 +84,25 @@ function makeZone(name: string): TimeZone {
     return shown.length > 0 ? shown : [skipBetween(candidates[0] ?? wall, candidates.at(-1) ?? wall, wallAt)];
   };
   return { name, wallAt, instantsOf, instantOf: (wall) => instantsOf(wall)[0] ?? wall };
+}
+
+/** As `wallAt`, which takes a hundred times as long as an addition: asked only at the ends of days, and in those in which clocks are changed. */
+function rememberingDays(wallAt: (instant: number) => number): (instant: number) => number {
+  const starts = new Map<number, number>();
+  const offsetAtStart = (day: number): number => {
+    const known = starts.get(day);
+    if (known !== undefined) return known;
+    if (starts.size >= MAX_DAYS) starts.clear();
+    const offset = wallAt(day * DAY_MS) - day * DAY_MS;
+    starts.set(day, offset);
+    return offset;
+  };
+  return (instant) => {
+    const day = Math.floor(instant / DAY_MS);
+    const offset = offsetAtStart(day);
+    // None changes its clocks twice within a day.
+    return offset === offsetAtStart(day + 1) ? instant + offset : wallAt(instant);
+  };
 }
 
 /** The moment between two instants at which the clocks are put forward; they are on either side of it. */
