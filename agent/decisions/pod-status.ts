@@ -2,6 +2,7 @@
 import { type Condition, withCondition } from '../../shared/kube/conditions.js';
 import {
   CONFIRMED_CONDITION,
+  isAnotherTurn,
   REVERTED_BY_HOST,
   REVERTED_CONDITION,
   TURN_CONDITION,
@@ -79,7 +80,9 @@ function podConditions(
   ];
   return wanted.map((condition) => {
     const [merged] = withCondition(
-      context.previous?.conditions?.filter(({ type }) => type === condition.type),
+      context.previous?.conditions?.filter(
+        (before) => before.type === condition.type && !isAnotherTurn(before, condition),
+      ),
       { ...condition, lastProbeTime: null },
       now,
     );

@@ -161,6 +161,24 @@ export class DesiredCache {
     return this.#save();
   }
 
+  /**
+   * Holds Pods otherwise in the place of `held`, once that is on disk: what nothing may be done about before. Answers false when
+   * `held` was changed meanwhile, and its change stands. Rejects, with everything as it was, when it cannot be written.
+   */
+  async replaceOnceKept(held: HeldPod, ...pods: HeldPod[]): Promise<boolean> {
+    const file = this.#file;
+    if (file) {
+      await this.#afterWrites(() => {
+        const all = new Map([...this.#pods, ...pods.map((each) => [each.uid, each] as const)]);
+        return file.write(encode({ ...this.#position, pods: [...all.values()] }));
+      });
+    }
+    // What changed it is to be written as well, behind this.
+    if (this.#pods.get(held.uid) !== held) return false;
+    for (const each of pods) this.#pods.set(each.uid, each);
+    return true;
+  }
+
   /** Drops a Pod whose containers are gone. Losing this write costs a second look at it, so nobody need wait for it. */
   forget(uid: string): void {
     if (this.#pods.delete(uid)) this.#saveSoon(uid);
@@ -198,15 +216,21 @@ export class DesiredCache {
   #save(): Promise<void> {
     const file = this.#file;
     if (file === undefined) return Promise.resolve();
-    this.#queued ??= this.#writing
-      .catch(() => undefined)
-      .then(() => {
-        this.#queued = undefined;
-        this.#writing = file.write(encode({ ...this.#position, pods: [...this.#pods.values()] }));
-        this.#writing.catch(() => this.#tryAgain());
-        return this.#writing;
-      });
+    this.#queued ??= this.#afterWrites(() => {
+      this.#queued = undefined;
+      const written = file.write(encode({ ...this.#position, pods: [...this.#pods.values()] }));
+      written.catch(() => this.#tryAgain());
+      return written;
+    });
     return this.#queued;
+  }
+
+  #afterWrites(write: () => Promise<void>): Promise<void> {
+    const written = this.#writing.catch(() => undefined).then(write);
+    this.#writing = written;
+    // Whoever wrote hears of it; this is for those who wait behind.
+    written.catch(() => undefined);
+    return written;
   }
 }
 

@@ -13,11 +13,14 @@ import { heldAfterTurn, pendingTurn, withdrawnTurn } from '../decisions/held-tur
 import { podImages } from '../decisions/pod-containers.js';
 import { pullSecrets } from '../decisions/pull-secrets.js';
 import type { Keyring } from '../decisions/registry-credentials.js';
-import { HOLD_RECHECK_MS, type TurnStep, turnStep } from '../decisions/turn-step.js';
+import { type TurnStep, turnStep } from '../decisions/turn-step.js';
 import type { DesiredCache } from '../desired/desired-cache.js';
 import type { HeldImages } from '../images/held-images.js';
 import type { HeardTime } from './heard-time.js';
 import type { LocalHold } from './local-hold.js';
+
+/** After a look that failed, mostly for want of room on the disk. */
+const RETRY_MS = 10_000;
 
 /** Why a turn has not begun, or that it was taken back, for the Pod's status. */
 export interface TurnWaiting {
@@ -57,6 +60,8 @@ export class Turns {
   readonly #pending = new Map<string, Pending>();
   /** By Pod: name of the successor whose turn was taken back, as it was said. */
   readonly #withdrawn = new Map<string, string>();
+  /** Until what could not be kept is tried again. */
+  #retry: Timer | undefined;
   #isStopped = false;
 
   constructor(parts: TurnsParts) {
@@ -69,6 +74,7 @@ export class Turns {
 
   stop(): void {
     this.#isStopped = true;
+    this.#retry?.cancel();
     for (const uid of [...this.#pending.keys()]) this.#drop(uid);
   }
 
@@ -94,15 +100,19 @@ export class Turns {
 
   /** Said once it is on disk: an agent that starts anew must not begin what was given up by this word. */
   #noteWithdrawal(held: HeldPod): void {
-    const { cache, onWaiting, log } = this.#parts;
+    const { cache, onWaiting, clock, log } = this.#parts;
     const { uid } = held;
     const name = withdrawnTurn(held);
     if (name === undefined || this.#withdrawn.get(uid) === name) return;
     this.#withdrawn.set(uid, name);
     const say = () => onWaiting(uid, { reason: WITHDRAWN, message: withdrawnMessage(name) });
     cache.flush().then(say, (error: unknown) => {
-      log.warn({ uid, err: error }, 'withdrawal of a turn is not kept; said at the next look');
+      log.warn({ uid, err: error }, 'withdrawal of a turn is not kept; said when it is');
       this.#withdrawn.delete(uid);
+      this.#retry ??= clock.after(RETRY_MS, () => {
+        this.#retry = undefined;
+        this.look();
+      });
     });
   }
 
@@ -116,7 +126,7 @@ export class Turns {
     void this.#run(uid, pending)
       .catch((error: unknown) => {
         this.#parts.log.warn({ uid, err: error }, 'turn could not be looked at; again soon');
-        this.#again(uid, pending, HOLD_RECHECK_MS);
+        this.#again(uid, pending, RETRY_MS);
       })
       .finally(() => {
         pending.looking = false;
@@ -134,7 +144,7 @@ export class Turns {
       const step = await this.#decide(held, turn);
       // Whatever came meanwhile is decided anew: nothing begins on an old word.
       if (pending.isOutdated || this.#parts.cache.get(uid) !== held) pending.isOutdated = true;
-      else if (step.kind === 'begin') await this.#begin(held, turn, step.overridden);
+      else if (step.kind === 'begin') await this.#begin(held, pending, turn, step.overridden);
       else this.#wait(held, pending, step);
     }
   }
@@ -187,13 +197,21 @@ export class Turns {
     pending.timer = this.#parts.clock.after(delayMs, () => this.#lookAt(uid));
   }
 
-  async #begin(held: HeldPod, turn: HostTurn, overridden: string | undefined): Promise<void> {
+  async #begin(
+    held: HeldPod,
+    pending: Pending,
+    turn: HostTurn,
+    overridden: string | undefined,
+  ): Promise<void> {
     const { cache, clock, log, linkIsLive, bootMark, onBegun, onOverridden } = this.#parts;
     const how = { now: clock.now(), linkWasLive: linkIsLive(), bootMark };
     const { old, successor } = heldAfterTurn(held, turn, how);
+    // Before it is on disk nothing stops: an agent that dies now, or whose disk is full, finds the Pod as it was.
+    if (!(await cache.replaceOnceKept(held, old, successor))) {
+      pending.isOutdated = true;
+      return;
+    }
     if (overridden !== undefined) onOverridden(held.pod, overridden);
-    // Before it is on disk nothing stops: an agent that dies now finds the Pod as it was.
-    await cache.put(old, successor);
     log.info({ uid: held.uid, pod: refText(held.pod.metadata), successor: successor.uid }, 'turn begun');
     this.#pending.delete(held.uid);
     onBegun(held.uid, successor);

@@ -87,9 +87,10 @@ export function recordNode(node: DaemonNode, minReadySeconds: number, now: numbe
     .filter((at) => at > now);
   const newPod = newPodOf(node);
   const oldPodAt = presentPods(node).find((pod) => !pod.updated && !pod.terminating)?.createdAt;
-  const turn = presentPods(node).find((pod) => pod.turn && !pod.terminating)?.turn;
-  // A successor has no place there any more.
-  const isOutdated = turn && !node.shouldRun && turn.withdrawn === undefined;
+  const turned = presentPods(node).find((pod) => pod.turn && !pod.terminating);
+  const { turn } = turned ?? {};
+  // A successor has no place there any more, or what is there is what is wanted.
+  const isOutdated = turn?.withdrawn === undefined && (!node.shouldRun || turned?.updated === true);
   return {
     share: statusShare(node, minReadySeconds, now),
     ...(place ? { place } : {}),

@@ -3,6 +3,7 @@
  * know (PodScheduled, DisruptionTarget, Connected) belong to others and stay.
  */
 import { type Condition, findCondition, withCondition } from '../../shared/kube/conditions.js';
+import { CONFIRMED_CONDITION, isAnotherTurn, REVERTED_CONDITION } from '../../shared/kube/host-turn.js';
 import type { Timestamp } from '../../shared/kube/meta.js';
 import type { NodeStatus } from '../../shared/kube/node.js';
 import type { PodStatus } from '../../shared/kube/pod.js';
@@ -15,6 +16,9 @@ export const CONNECTED = 'Connected';
 
 /** Pod conditions that others write; an agent tells of them only where nobody else did (a Pod made with its node). */
 const FOREIGN_POD_CONDITIONS: ReadonlySet<string> = new Set(['PodScheduled', 'DisruptionTarget']);
+
+/** What becomes of a host's own turn it alone knows: where it says nothing of that any more, having lost its disk, nothing is to come. */
+const TURN_OUTCOMES: ReadonlySet<string> = new Set([CONFIRMED_CONDITION, REVERTED_CONDITION]);
 
 /** What the store knows better than the host. */
 const KEPT_POD_FIELDS = ['qosClass', 'nominatedNodeName', 'observedGeneration'] as const;
@@ -48,12 +52,13 @@ function mergePodConditions(stored: readonly Condition[], reported: readonly Con
   const own = reported
     .filter(({ type }) => !(FOREIGN_POD_CONDITIONS.has(type) && findCondition(stored, type)))
     .map((condition) => keepTransition(findCondition(stored, condition.type), condition));
-  const others = stored.filter(({ type }) => !findCondition(own, type));
+  const others = stored.filter(({ type }) => !findCondition(own, type) && !TURN_OUTCOMES.has(type));
   return [...own, ...others];
 }
 
 function keepTransition(stored: Condition | undefined, reported: Condition): Condition {
   if (stored?.status !== reported.status || !stored.lastTransitionTime) return reported;
+  if (isAnotherTurn(stored, reported)) return reported;
   return { ...reported, lastTransitionTime: stored.lastTransitionTime };
 }
 

@@ -12,7 +12,7 @@ import { updateBudget } from './update-strategy.js';
 /**
  * Where a node stands in an update. Only live Pods count. "Retiring": an old Pod on a node that should no longer run
  * the DaemonSet. "Pair": an old and a new Pod side by side. "Under way": a replacement was ordered and is not seen yet.
- * "Turned": the host of an old Pod is to replace it by itself, and may do so at any moment. "Unheard": since a restore
+ * "Turned": the host of a Pod is to replace it by itself, and may do so at any moment. "Unheard": since a restore
  * nobody knows how its Pods do, and what the store says of them is as old as the backup. "Withheld": there is no Pod, and
  * none is made, for the revision that it would be of has no place there.
  */
@@ -41,6 +41,7 @@ export interface NodeSituation {
   situation: Situation;
   /** Counts as covered: by its old Pod where there is one, else by the new. */
   covered: boolean;
+  /** Where it is the host's turn: the Pod that bears that turn. */
   oldPod?: string;
 }
 
@@ -80,6 +81,9 @@ export function situationOf(
   const covered = available(oldPod ?? newPod);
   if (!oldPod) {
     if (!newPod) return { situation: node.isWithheld ? 'withheld' : 'empty', covered };
+    // Its turn to a revision from which the DaemonSet has come back: until that is taken back, its host may begin it.
+    if (newPod.turn && mayBegin(newPod.turn, now))
+      return { situation: 'turned', covered, oldPod: newPod.name };
     return { situation: covered ? 'newAvailable' : 'newUnavailable', covered };
   }
   const about = { covered, oldPod: oldPod.name };

@@ -2,6 +2,7 @@
  * A turn that a host carries out by itself: written on the Pod that is to be replaced, so that it reaches the host, its
  * disk and a backup with that Pod. The host begins it when it may, tells the hub, and can undo it alone.
  */
+import type { Condition } from './conditions.js';
 import { controllerOf, type Timestamp } from './meta.js';
 import type { Pod } from './pod.js';
 import { REVISION_HASH_LABEL } from './workload.js';
@@ -24,6 +25,11 @@ export const REVERTED_BY_HOST = 'RevertedByHost';
 
 /** Reason of PodReadyToStartContainers=False of a Pod that may not begin yet: its host still runs the one before it. */
 export const WAITS_FOR_PREDECESSOR = 'WaitsForPredecessor';
+
+/** True when `now` says why the host waits with another turn than the one that was taken back before: its time begins anew. */
+export function isAnotherTurn(before: Condition, now: Condition): boolean {
+  return now.type === TURN_CONDITION && before.reason === WITHDRAWN && now.reason !== WITHDRAWN;
+}
 
 /** Why a host waits with a turn: a reason of `TURN_CONDITION`. `NoRoom`: it was not even given one, and no condition says so. */
 export type TurnWait = 'HeldLocally' | 'OutsideWindow' | 'ImageNotPulled' | 'NoTrustedTime' | 'NoRoom';

@@ -63,6 +63,32 @@ describe('desired cache', () => {
     assert.deepEqual((await DesiredCache.open(file, clock, silentLogger)).have(), [['a', 'd1']]);
   });
 
+  test('what may only be done once it is written is not held before, nor when it cannot be written', async () => {
+    let write: (text: string) => Promise<void> = async () => undefined;
+    const file = {
+      read: async () => undefined,
+      write: (text: string) => write(text),
+      setAside: async (mark: string) => mark,
+    };
+    const cache = await DesiredCache.open(file, new ManualClock(0), silentLogger);
+    await give(cache, [podObject('a')]);
+    const held = cache.get('a');
+    assert.ok(held);
+    write = () => Promise.reject(new Error('ENOSPC'));
+    await assert.rejects(cache.replaceOnceKept(held, { ...held, turnedInto: 'b' }), /ENOSPC/);
+    assert.equal(cache.get('a'), held);
+    let finish = (): void => undefined;
+    write = () => new Promise((resolve) => (finish = resolve));
+    const replaced = cache.replaceOnceKept(held, { ...held, turnedInto: 'b' });
+    await eventually(() => finish.length === 1);
+    assert.equal(cache.get('a'), held);
+    finish();
+    write = async () => undefined;
+    assert.deepEqual([await replaced, cache.get('a')?.turnedInto], [true, 'b']);
+    assert.equal(await cache.replaceOnceKept(held, held), false);
+    assert.equal(cache.get('a')?.turnedInto, 'b');
+  });
+
   test('what was given is given back byte for byte with its seal, also after a restart', async () => {
     const seal = { era: 'era-1', revision: 7, mac: 'm' };
     const labels = { b: '1', a: '<ü>', 10: 'x', 9: 'y' };

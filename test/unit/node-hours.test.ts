@@ -254,3 +254,24 @@ test('what is said to last until a time lasts until then', () => {
     { numRuns: 80 },
   );
 });
+
+test('clocks are what Intl says they are, on days of change and on others', () => {
+  for (const name of ['UTC', 'Europe/Berlin', 'America/St_Johns', 'Australia/Lord_Howe', 'Pacific/Apia']) {
+    const shown = new Intl.DateTimeFormat('sv-SE', {
+      timeZone: name,
+      dateStyle: 'short',
+      timeStyle: 'medium',
+    });
+    for (const from of [
+      '2026-03-28T00:00:00Z',
+      '2026-10-03T00:00:00Z',
+      '2011-12-29T00:00:00Z',
+      '1969-12-31T12:00:00Z',
+    ]) {
+      for (let at = Date.parse(from); at < Date.parse(from) + 3 * 86_400_000; at += 1_799_000) {
+        const wall = new Date(zoned(name).wallAt(at)).toISOString();
+        assert.equal(wall.slice(0, 19).replace('T', ' '), shown.format(at), `${name} ${iso(at)}`);
+      }
+    }
+  }
+});

@@ -1,0 +1,56 @@
+/** How named cases are told: short histories by hand, and what must come of them. */
+import assert from 'node:assert/strict';
+import type { Fault, History, Step, UserStep } from './history.js';
+import { type Outcome, runHistory } from './run-history.js';
+import { story } from './story.js';
+
+export const SECOND = 1_000;
+
+/** So long after the step before. */
+export function after(seconds: number, step: UserStep | Fault): Step {
+  return { afterMs: seconds * SECOND, ...step };
+}
+
+/** That of most cases, `alpha`, of this image. */
+export function daemonSet(
+  image: string,
+  over: Partial<Extract<UserStep, { kind: 'create daemonset' }>> = {},
+): UserStep {
+  const strategy = { type: 'RollingUpdate', maxUnavailable: 1 } as const;
+  return {
+    kind: 'create daemonset',
+    name: 'alpha',
+    image,
+    strategy,
+    minReadySeconds: 0,
+    graceSeconds: 2,
+    selector: null,
+    ...over,
+  };
+}
+
+export const setImage = (image: string): UserStep => ({ kind: 'set image', name: 'alpha', image });
+/** Killed by the clock: no deed is so far away. */
+export const KILLED = { deed: 1_000, side: 'before' } as const;
+
+/** Runs it at several paces of chance: a race needs its moment. */
+export async function outcomesOf(nodes: number, steps: Step[], seeds: number): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (let seed = 1; seed <= seeds; seed++) {
+    const history: History = { seed: `case-${seed}`, nodes, pace: seed % 3, steps };
+    const outcome = await runHistory(history);
+    assert.equal(outcome.violation, undefined, story(history, outcome));
+    outcomes.push(outcome);
+  }
+  return outcomes;
+}
+
+/** Nothing breaks, at several paces of chance. */
+export async function unbroken(nodes: number, steps: Step[], seeds = 5): Promise<void> {
+  await outcomesOf(nodes, steps, seeds);
+}
+
+/** How many containers started on a host. */
+export function starts({ lines }: Outcome, host: string): number {
+  return lines.filter((line) => line.includes(host) && line.endsWith(' runs')).length;
+}
