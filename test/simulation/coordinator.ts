@@ -27,6 +27,8 @@ export interface CoordinatorParts {
   wrapCore?: (core: Core) => Core;
   /** It ended by itself or by a doom. */
   onEnded: () => void;
+  /** Something has happened that is to be counted. */
+  note: (event: string) => void;
 }
 
 /** What a client knows of its request in the end. */
@@ -79,6 +81,7 @@ export class SimulatedCoordinator {
     const life: Life = new Life(timeline, this.wall, stream, pace, () => this.crash());
     this.#life = life;
     this.#say('starts');
+    this.#parts.note('coordinator starts');
     void this.#run(life, stream).catch((error: unknown) => {
       if (!life.isOver) this.#say(`could not start: ${String(error)}`);
       this.crash();
@@ -89,6 +92,7 @@ export class SimulatedCoordinator {
   crash(): void {
     if (!this.isUp) return;
     this.#say('is killed');
+    this.#parts.note('coordinator killed');
     this.#serving = undefined;
     this.#life?.end();
     this.#parts.onEnded();

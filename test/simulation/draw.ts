@@ -164,7 +164,10 @@ function stepOf(kind: keyof Mix, chance: Seeded, nodes: number): UserStep | Faul
     case 'back up':
       return { kind };
     case 'restore backup':
-      return { kind, downMs: downMs(), confirmAfterMs: chance.pick([5_000, 60_000, 150_000]) };
+      return {
+        ...{ kind, back: chance.pick([0, 0, 0, 1, 2]), downMs: downMs() },
+        confirmAfterMs: chance.pick([5_000, 60_000, 150_000]),
+      };
     case 'create tolerant pod':
       return { kind, name: podName(), node: node(), image: 'app:1', seconds: chance.pick([5, 60]) };
     case 'cordon node':

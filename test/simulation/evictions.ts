@@ -46,7 +46,7 @@ export function taintsWait(): Invariant {
         return byItsClock >= waitMs || tainted.isFor(`${where} ${taint.key}`, waitMs, nowMs);
       });
       const isLate = (lastFreedMs.get(where) ?? Number.NEGATIVE_INFINITY) >= nowMs - NEWS_MS;
-      return isDue || isLate ? undefined : `${name} is driven from ${where} before its time`;
+      return isDue || isLate || `${name} is driven from ${where} before its time`;
     },
   };
 }
@@ -71,9 +71,7 @@ export function darknessEmptiesNobody(): Invariant {
       const isMade = truth.ever.get(uid)?.maker ?? controllerOf(previous.metadata);
       if (!node || isMade || wishes.deleted.has(uid) || !dark.isFor('all', NEWS_MS, nowMs)) return undefined;
       const others = noExecuteTaints(node).filter(({ key }) => !key.startsWith('node.kubernetes.io/'));
-      return others.length > 0
-        ? undefined
-        : `${name} is driven from ${node.metadata.name}, and nobody is heard`;
+      return others.length > 0 || `${name} is driven from ${node.metadata.name}, and nobody is heard`;
     },
   };
 }

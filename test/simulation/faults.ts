@@ -1,12 +1,12 @@
 /** What breaks: how each fault of a history is done to the world, and how all of it ends. */
 import type { SimulatedDisk } from './disk-store.js';
 import type { Fault } from './history.js';
-import { START_MS } from './life.js';
 import type { World } from './world.js';
 
 export class Faults {
   readonly #world: World;
-  #backup: { content: ReturnType<SimulatedDisk['copy']>; takenAt: number } | undefined;
+  /** The oldest first. */
+  readonly #backups: { content: ReturnType<SimulatedDisk['copy']>; takenAt: number }[] = [];
   #eras = 0;
 
   constructor(world: World) {
@@ -66,6 +66,7 @@ export class Faults {
         return;
       case 'jump clock':
         (host ?? coordinator).wall.offsetMs += fault.byMs;
+        this.#world.note(`clock of ${host ? 'a host' : 'the coordinator'} jumps`);
         return;
       case 'fill disk':
         disk.isFull = true;
@@ -100,7 +101,7 @@ export class Faults {
         host?.writeManifest(fault.name, fault.image);
         return;
       case 'back up':
-        this.#backup = { content: disk.copy(), takenAt: START_MS + timeline.now + coordinator.wall.offsetMs };
+        this.#backups.push({ content: disk.copy(), takenAt: this.#world.coordinatorNowMs });
         return;
       case 'restore backup':
         this.#restore(fault);
@@ -117,9 +118,9 @@ export class Faults {
     });
   }
 
-  #restore({ downMs, confirmAfterMs }: Extract<Fault, { kind: 'restore backup' }>): void {
+  #restore({ back, downMs, confirmAfterMs }: Extract<Fault, { kind: 'restore backup' }>): void {
     const { coordinator, disk, timeline } = this.#world;
-    const backup = this.#backup;
+    const backup = this.#backups.at(-1 - back) ?? this.#backups[0];
     if (!backup) return;
     this.#world.restartAfter(downMs);
     coordinator.crash();

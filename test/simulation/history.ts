@@ -52,7 +52,8 @@ export type Fault =
   | { kind: 'jump clock'; node: string | null; byMs: number }
   | { kind: 'fill disk'; forMs: number }
   | { kind: 'back up' }
-  | { kind: 'restore backup'; downMs: number; confirmAfterMs: number }
+  /** `back`: 0 = the backup that was taken last, 1 = the one before it …; the first where there are not so many. */
+  | { kind: 'restore backup'; back: number; downMs: number; confirmAfterMs: number }
   | { kind: 'fill host disk'; node: string; forMs: number }
   | { kind: 'busy host'; node: string; forMs: number }
   | { kind: 'press host'; node: string; condition: Pressure; forMs: number }

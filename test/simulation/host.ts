@@ -1,17 +1,8 @@
-/** A simulated host: the real agent over a hollow engine, a file for its cache and a cable. Containers outlive the agent. */
-
-import type { WebSocket } from 'ws';
-import { createAgent } from '../../agent/agent.js';
-import { ConfigCache } from '../../agent/desired/config-cache.js';
-import { DesiredCache } from '../../agent/desired/desired-cache.js';
-import { SteadyTimes } from '../../agent/runtime/steady-times.js';
-import { hollowHost, hollowParts } from '../../agent/simulate/hollow-host.js';
-import { HeardTime } from '../../agent/turns/heard-time.js';
+/** A simulated host: a machine with an engine, a disk and a cable, which outlive its agent. */
 import type { NodeStatus } from '../../shared/kube/node.js';
-import { steadyClock } from '../../shared/process/clock.js';
-import { type Running, startInOrder } from '../../shared/process/lifecycle.js';
 import type { Chronicle } from './chronicle.js';
 import type { Domain, Pressure, Scarce } from './history.js';
+import { HostAgent } from './host-agent.js';
 import { HostDisk, type TurnWatcher } from './host-disk.js';
 import { type HostContainer, HostEngine } from './host-engine.js';
 import { HostShortage } from './host-shortage.js';
@@ -41,6 +32,8 @@ export interface HostParts {
   /** The agent has just told a container of this Pod, which runs, to stop. */
   onStopped: (host: SimulatedHost, podUid: string) => void;
   turns: TurnWatcher;
+  /** Something has happened that is to be counted. */
+  note: (event: string) => void;
 }
 
 export class SimulatedHost {
@@ -54,9 +47,7 @@ export class SimulatedHost {
   #bootedAtMs = 0;
   #busySinceMs: number | undefined;
   #engineUpSinceMs: number | undefined = 0;
-  #lives = 0;
-  #life: Life | undefined;
-  #running: Running | undefined;
+  readonly #agent: HostAgent;
   isPowered = true;
   readonly #pressures = new Set<Pressure>();
 
@@ -69,6 +60,7 @@ export class SimulatedHost {
     const clock = new Life(timeline, this.wall, parts.chance.stream('engine'), parts.pace, () => undefined)
       .clock;
     this.#engine = new HostEngine(clock, { clusterUID: parts.clusterUID, nodeName: parts.name });
+    this.#agent = this.#makeAgent();
   }
 
   get name(): string {
@@ -94,10 +86,6 @@ export class SimulatedHost {
     return this.#engineUpSinceMs;
   }
 
-  get isAgentUp(): boolean {
-    return this.#life !== undefined && !this.#life.isOver;
-  }
-
   /** What runs now. */
   running(): HostContainer[] {
     return this.#engine.running();
@@ -109,47 +97,28 @@ export class SimulatedHost {
   }
 
   startAgent(): void {
-    if (this.isAgentUp || !this.isPowered) return;
-    const { timeline, chance, pace } = this.#parts;
-    this.#lives += 1;
-    const stream = chance.stream(`agent-${this.#lives}`);
-    const life: Life = new Life(timeline, this.wall, stream, pace, () => this.crashAgent());
-    this.#life = life;
-    this.#say('the agent starts');
-    void this.#run(life, stream).catch((error: unknown) =>
-      this.#say(`the agent could not start: ${String(error)}`),
-    );
+    if (this.isPowered) this.#agent.start();
   }
 
   /** Told to stop, as by systemd; its containers go on. */
   stopAgent(): void {
-    const life = this.#life;
-    if (!life || !this.#running) {
-      this.crashAgent();
-      return;
-    }
-    this.#say('the agent is told to stop');
-    const stopped = this.#running.stop();
-    this.#running = undefined;
-    void stopped.then(() => life.end());
+    this.#agent.stop();
   }
 
   /** kill -9. */
   crashAgent(): void {
-    if (!this.isAgentUp) return;
-    this.#say('the agent is killed');
-    this.#life?.end();
-    this.#running = undefined;
+    this.#agent.crash();
   }
 
   doomAgent(doom: Doom): void {
-    this.#life?.doom(doom);
+    this.#agent.doom(doom);
   }
 
   /** All ends at once, and nobody is told. */
   cutPower(): void {
     this.isPowered = false;
     this.#say('power cut');
+    this.#parts.note('power cut');
     this.crashAgent();
     this.#engine.killAll();
     this.#engine.goDown('the host is off');
@@ -159,6 +128,7 @@ export class SimulatedHost {
   boot(): void {
     if (this.isPowered) return;
     this.#say('boots');
+    this.#parts.note('host boots');
     this.#boots += 1;
     this.#bootedAtMs = this.#parts.timeline.now;
     this.isPowered = true;
@@ -267,44 +237,33 @@ export class SimulatedHost {
     this.#parts.chronicle.tell(this.name, what);
   }
 
-  /** As agent/main.ts does it. */
-  async #run(life: Life, chance: Seeded): Promise<void> {
-    const { name: nodeName, labels, chronicle, dial, timeline, turns } = this.#parts;
-    const clock = steadyClock(life.clock);
-    const log = chronicle.logger(`${nodeName} agent`, () => life.isOver);
-    const cache = await DesiredCache.open(this.#disk.cacheFor(life, turns), clock, log);
-    const boots = this.#boots;
-    const bootClock = { bootMark: `boot ${boots}`, uptimeMs: () => timeline.now - this.#bootedAtMs };
-    const heardTime = await HeardTime.open(bootClock, this.#disk.heardTimeFor(life), log);
-    const { onStarted, onStopped, hasManifests, mayStarve } = this.#parts;
-    const watcher = {
-      onStarted: (podUid: string) => onStarted(this, podUid),
-      onStopped: (podUid: string) => onStopped(this, podUid),
-    };
-    const agent = createAgent({
-      ...hollowParts(),
-      settings: { nodeName, labels, taints: [] },
-      target: {
-        url: 'wss://coordinator.invalid/',
-        credential: nodeName,
-        open: () => dial(this, life) as unknown as WebSocket,
-      },
-      driver: new SteadyTimes(this.#engine.driverFor(life, watcher), clock, life.clock),
-      cache,
-      config: ConfigCache.inMemory(log),
-      ...(mayStarve && { pressure: this.#shortage.handlingFor(life) }),
-      ...(hasManifests && { manifests: this.#disk.manifestsFor(life) }),
-      heardTime,
-      hold: { ask: () => life.do(() => (this.#busySinceMs === undefined ? undefined : { reason: 'busy' })) },
+  #makeAgent(): HostAgent {
+    const {
+      name: nodeName,
+      labels,
+      timeline,
+      chance,
+      pace,
+      chronicle,
+      hasManifests,
+      mayStarve,
+    } = this.#parts;
+    const { dial, onStarted, onStopped, turns: turnWatcher, note } = this.#parts;
+    return new HostAgent({
+      ...{ nodeName, labels, timeline, chance, pace, chronicle, hasManifests, turnWatcher, note },
+      wall: this.wall,
+      engine: this.#engine,
+      disk: this.#disk,
+      ...(mayStarve && { shortage: this.#shortage }),
+      boot: () => ({ number: this.#boots, atMs: this.#bootedAtMs }),
+      isBusy: () => this.#busySinceMs !== undefined,
       amendStatus: (status) => this.#pressed(status),
-      readHost: () => hollowHost(nodeName, boots, `10.0.0.${Number(nodeName.replace(/\D/g, ''))}`),
-      clock,
-      wallClock: life.clock,
-      chance: { random: chance.fraction, uuid: chance.uuid },
-      log,
+      dial: (life) => dial(this, life),
+      engineWatcher: {
+        onStarted: (podUid) => onStarted(this, podUid),
+        onStopped: (podUid) => onStopped(this, podUid),
+      },
     });
-    const running = await startInOrder([{ name: 'cache', stop: () => cache.flush() }, ...agent.parts], log);
-    if (!life.isOver) this.#running = running;
   }
 
   #pressed(status: NodeStatus): NodeStatus {

@@ -14,25 +14,24 @@ import { WaveBook } from './wave-book.js';
 /** A sentence that says what was broken, and by what. */
 export type Violation = string;
 
+/** What a rule says of what has just happened: true when it holds, a sentence when it is broken, nothing when it was not its business. */
+export type Verdict = true | Violation | undefined;
+
 export interface Invariant {
   /** The rule, as one would tell it a colleague. */
   readonly rule: string;
   /** A container of this Pod has just started on this node. */
-  started?(podUid: string, node: string, scene: Scene): Violation | undefined;
+  started?(podUid: string, node: string, scene: Scene): Verdict;
   /** The agent of this node has just told a container of this Pod, which runs, to stop. */
-  stopped?(podUid: string, node: string, scene: Scene): Violation | undefined;
+  stopped?(podUid: string, node: string, scene: Scene): Verdict;
   /** A host has just begun to replace a Pod by itself: it stands on its disk. */
-  begun?(turn: { podUid: string; successorUid: string }, node: string, scene: Scene): Violation | undefined;
+  begun?(turn: { podUid: string; successorUid: string }, node: string, scene: Scene): Verdict;
   /** A host has just decided to take a Pod back. */
-  reverted?(
-    revert: { podUid: string; reason: RevertReason },
-    node: string,
-    scene: Scene,
-  ): Violation | undefined;
+  reverted?(revert: { podUid: string; reason: RevertReason }, node: string, scene: Scene): Verdict;
   /** A change has just been committed; `scene` shows the state after it. */
-  committed?(change: TrueChange, scene: Scene): Violation | undefined;
+  committed?(change: TrueChange, scene: Scene): Verdict;
   /** A client has just been told that its write of this object succeeded. */
-  acknowledged?(write: AcknowledgedWrite, scene: Scene): Violation | undefined;
+  acknowledged?(write: AcknowledgedWrite, scene: Scene): Verdict;
 }
 
 /** `isDeletion`: the object is gone, or marked to go. */
@@ -88,7 +87,7 @@ function oneCopy(): Invariant {
         return container.podUid !== podUid && beside?.maker === started.maker;
       });
       return (
-        other && `${started.name} starts on ${node} while ${other.podName} of the same DaemonSet runs there`
+        !other || `${started.name} starts on ${node} while ${other.podName} of the same DaemonSet runs there`
       );
     },
   };
@@ -110,7 +109,7 @@ function unavailableWithinBudget(availability: Availability, waves: WaveBook): I
         : without;
       const budget = availability.budgetOf(daemonSet);
       availability.emptied(stopped);
-      if (used.length < budget) return undefined;
+      if (used.length < budget) return true;
       return `${pod.metadata.name} on ${node} serves and is told to stop; without already: ${used.join(' and ')}; ${budget} may be`;
     },
   };
@@ -126,8 +125,7 @@ function waveByWave(availability: Availability, waves: WaveBook): Invariant {
       const told = `${pod.metadata.name} on ${node} serves and is told to stop`;
       if (waves.isPaused(scene)) return `${told} while the policy is paused`;
       if (waves.isFrozen(scene)) return `${told} in a freeze`;
-      if (waves.mayBeOpen(daemonSet, pod, node, scene) || waves.mayGoBack(daemonSet, pod, scene))
-        return undefined;
+      if (waves.mayBeOpen(daemonSet, pod, node, scene) || waves.mayGoBack(daemonSet, pod, scene)) return true;
       return `${told}; its wave is ${waves.of(node).join(' or ')}, open is up to ${waves.openIn(daemonSet, scene)}`;
     },
   };
@@ -150,7 +148,7 @@ function closedWavesStayStable(waves: WaveBook): Invariant {
         return undefined;
       const { nodeName = '' } = current.spec;
       if (!waves.isNewest(daemonSet, current, scene) || waves.mayBeOpen(daemonSet, current, nodeName, scene))
-        return undefined;
+        return true;
       return `${current.metadata.name} of the newest revision is made on ${nodeName}, open is up to ${waves.openIn(daemonSet, scene)}`;
     },
   };
@@ -166,7 +164,7 @@ function failuresWithinBudget(availability: Availability, waves: WaveBook): Inva
       const allowed = scene.truth.policy?.spec.failureBudget?.maxFailed;
       if (typeof allowed !== 'number' || waves.isNewest(daemonSet, pod, scene)) return undefined;
       const failed = waves.failed(daemonSet, scene);
-      if (failed.length <= allowed) return undefined;
+      if (failed.length <= allowed) return true;
       return `${pod.metadata.name} on ${node} serves and is told to stop; failed have ${failed.join(' and ')}, ${allowed} may`;
     },
   };
@@ -182,7 +180,7 @@ function acknowledgedIsStored(): Invariant {
         return `${name} was acknowledged at revision ${revision}, on the disk it is at ${stored}`;
       const present = truth.pods.get(uid) ?? truth.nodes.get(name) ?? truth.daemonSets.get(uid);
       const isKept = isDeletion && present?.metadata.uid === uid && !isLeaving(present);
-      return isKept ? `the deletion of ${name} was acknowledged, and it stays` : undefined;
+      return !isKept || `the deletion of ${name} was acknowledged, and it stays`;
     },
   };
 }
@@ -223,13 +221,12 @@ function nothingStopsUnasked(): Invariant {
       const askedAtMs = asked.get(podUid);
       const told = `a container of ${known.name} is stopped on ${node}`;
       if (askedAtMs === undefined)
-        return truth.pods.has(podUid) && !mayGiveUp(podUid, node, scene)
-          ? `${told}, and nobody asked for that`
-          : undefined;
+        return (
+          !truth.pods.has(podUid) || mayGiveUp(podUid, node, scene) || `${told}, and nobody asked for that`
+        );
       const since = cutSinceMs(node);
-      return since !== undefined && askedAtMs > since && !mayGiveUp(podUid, node, scene)
-        ? `${told}, which cannot know that it is to go`
-        : undefined;
+      const mayKnow = since === undefined || askedAtMs <= since;
+      return mayKnow || mayGiveUp(podUid, node, scene) || `${told}, which cannot know that it is to go`;
     },
   };
 }
@@ -248,7 +245,7 @@ function stoppedStaysStopped(): Invariant {
       if (wishes.forced.has(uid) || hasEnded || !truth.nodes.has(nodeName)) return undefined;
       confirmed.add(uid);
       const still = running(nodeName).some(({ podUid }) => podUid === uid);
-      return still ? `${name} left the store while its container runs on ${nodeName}` : undefined;
+      return !still || `${name} left the store while its container runs on ${nodeName}`;
     },
     started: (podUid, node, { truth }) =>
       confirmed.has(podUid) && !truth.pods.has(podUid)
@@ -267,14 +264,15 @@ function nothingVanishes(): Invariant {
         const evicts = current?.spec?.taints?.some(({ effect }) => effect === 'NoExecute');
         if (!current || evicts) drivenOut.add((current ?? previous)?.metadata.name ?? '');
       }
-      if (!previous || current || wishes.deleted.has(previous.metadata.uid ?? '')) return undefined;
+      if (!previous || current) return undefined;
       // What a controller made is that controller's to remove; that it removes the right ones shows at the end.
       if (kind === 'Rollout') return undefined;
       const isMade =
         kind === 'Pod' &&
         (truth.ever.get(previous.metadata.uid ?? '')?.maker || controllerOf(previous.metadata));
       if (isMade || (kind === 'Pod' && drivenOut.has(previous.spec.nodeName ?? ''))) return undefined;
-      return `${kind} ${previous.metadata.name} is gone, and nobody asked for that`;
+      const isWished = wishes.deleted.has(previous.metadata.uid ?? '');
+      return isWished || `${kind} ${previous.metadata.name} is gone, and nobody asked for that`;
     },
   };
 }
@@ -282,7 +280,7 @@ function nothingVanishes(): Invariant {
 function statusIsTrue(): Invariant {
   const figures = new FigureBook();
 
-  const lie = (daemonSet: DaemonSet, previous: DaemonSet | undefined): Violation | undefined => {
+  const lie = (daemonSet: DaemonSet, previous: DaemonSet | undefined): Verdict => {
     const { uid = '', generation = 0, name } = daemonSet.metadata;
     const { status } = daemonSet;
     const observed = status?.observedGeneration;
@@ -302,7 +300,7 @@ function statusIsTrue(): Invariant {
       return `${says} ${status.numberAvailable} available; never more than ${seen.ready.size} were ready`;
     if (status.desiredNumberScheduled > seen.belonged.size || status.desiredNumberScheduled < always)
       return `${says} ${status.desiredNumberScheduled} desired; it was ${always} to ${seen.belonged.size}`;
-    return undefined;
+    return true;
   };
 
   return {

@@ -9,6 +9,8 @@ import { belongs, hasTemplateGeneration, mayReplaceAvailable, mayStay, tolerates
 import type { Scene } from './scene.js';
 import { isLeaving, isReady, versionOf } from './truth.js';
 
+export const REST_RULE = 'no rest when faults have ended';
+
 const UNSCHEDULABLE = 'node.kubernetes.io/unschedulable';
 
 /** What is not yet, or never will be, as it must be; empty = at rest. */

@@ -5,7 +5,8 @@ import type { Fault, History, Step, UserStep } from './history.js';
 import { isUserStep } from './mixes.js';
 import { mendPods, mendPolicy, mendRollouts } from './policy-steps.js';
 import type { Request, UserParts } from './requests.js';
-import { unrest } from './rest.js';
+import { REST_RULE, unrest } from './rest.js';
+import { count, type Tallies } from './tally.js';
 import { mendImages, requestsOf } from './user.js';
 import { type Sabotage, World } from './world.js';
 
@@ -25,8 +26,7 @@ export interface Outcome {
   /** Of everything that happened: equal for equal runs. */
   digest: string;
   lines: readonly string[];
-  /** How often each kind of step was carried out. */
-  steps: Record<string, number>;
+  tallies: Tallies;
   frames: number;
   framesLost: number;
   simulatedMs: number;
@@ -49,7 +49,6 @@ export async function runHistory(history: History, sabotage: Sabotage = {}): Pro
 class Run {
   readonly #world: World;
   readonly #history: History;
-  readonly #counts: Record<string, number> = {};
   readonly #faults: Faults;
   #restless: string[] = [];
 
@@ -66,7 +65,7 @@ class Run {
     for (const step of this.#history.steps) {
       await this.#until(timeline.now + step.afterMs);
       if (this.#isBroken()) return;
-      this.#counts[step.kind] = (this.#counts[step.kind] ?? 0) + 1;
+      count(this.#world.tallies.steps, step.kind);
       this.#begin(step);
     }
     // Whatever was begun ends by itself.
@@ -77,21 +76,19 @@ class Run {
   }
 
   outcome(leaked: readonly string[]): Outcome {
-    const { violation, chronicle, network, timeline } = this.#world;
+    const { violation, chronicle, network, timeline, tallies } = this.#world;
     const error = chronicle.errors[0];
     const broken =
       violation ??
       (error && `a program met what it did not expect: ${error}`) ??
       (leaked[0] && `a promise was rejected and nobody cared: ${leaked[0]}`) ??
       (timeline.isBusy ? 'somebody works without end and without a pause' : undefined) ??
-      (this.#restless.length > 0
-        ? `no rest when faults have ended: ${this.#restless.join('; ')}`
-        : undefined);
+      (this.#restless.length > 0 ? `${REST_RULE}: ${this.#restless.join('; ')}` : undefined);
     return {
       ...(broken && { violation: broken }),
       digest: chronicle.digest(),
       lines: chronicle.lines,
-      steps: this.#counts,
+      tallies,
       ...network,
       simulatedMs: timeline.now,
     };
@@ -112,6 +109,7 @@ class Run {
     for (let revision = -1; timeline.now < end && !this.#isBroken(); ) {
       await this.#until(timeline.now + LOOK_MS);
       this.#restless = unrest(this.#world, [...hosts.keys()]);
+      count(this.#world.tallies.checks, REST_RULE);
       // Twice the same: what is at rest stays so.
       if (this.#restless.length === 0 && disk.content.revision === revision) return;
       revision = this.#restless.length === 0 ? disk.content.revision : -1;
@@ -153,6 +151,7 @@ class Run {
     const { coordinator, chronicle, timeline } = this.#world;
     for (let tries = 0; tries < TRIES; tries++) {
       const answer = await coordinator.ask(request);
+      count(this.#world.tallies.requests, answer.kind);
       const isFull = answer.kind === 'refused' && answer.error.code >= 500;
       if (answer.kind === 'acknowledged') {
         chronicle.tell(who, `${what}: done`);

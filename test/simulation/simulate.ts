@@ -1,13 +1,17 @@
 /**
- * Runs histories by the thousand: npm run simulation -- [--histories N] [--first N] [--mix NAME] [--seed SEED] [--stop-after N] [--seconds N] [--threads N]
+ * Runs histories by the thousand: npm run simulation -- [--histories N] [--first N] [--mix NAME] [--seed SEED] [--stop-after N] [--seconds N] [--threads N] [--json FILE]
  * `--seed` runs one history and prints its chronicle; `--seconds` ends with the histories that are under way by then; `--threads` is one
- * a core when not given. A failing history is shortened and told; the exit code is 1.
+ * a core when not given. A failing history is shortened and told; the exit code is 1. At the end stands what was done, what happened of it and how
+ * often each rule judged something; `--json` keeps that as well.
  */
+import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { historyOf } from './draw.js';
 import { type HistoryResult, HistoryThread } from './history-thread.js';
+import { invariants } from './invariants.js';
 import { MIXES, type MixName } from './mixes.js';
+import { REST_RULE } from './rest.js';
 import { runHistory } from './run-history.js';
 import { Totals } from './totals.js';
 
@@ -19,6 +23,7 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     'stop-after': { type: 'string', default: '3' },
     seconds: { type: 'string', default: 'Infinity' },
+    json: { type: 'string' },
     threads: { type: 'string', default: String(availableParallelism()) },
   },
 });
@@ -34,7 +39,8 @@ async function one(seed: string): Promise<number> {
 }
 
 async function many(): Promise<number> {
-  const totals = new Totals();
+  const rules = [...invariants().map(({ rule }) => rule), REST_RULE];
+  const totals = new Totals(rules.filter((rule) => rule !== ''));
   const end = performance.now() + Number(values.seconds) * 1_000;
   const past = Number(values.first) + Number(values.histories);
   let next = Number(values.first);
@@ -50,6 +56,7 @@ async function many(): Promise<number> {
   };
   await Promise.all(Array.from({ length: Number(values.threads) }, work));
   say(totals.conclusion());
+  if (values.json !== undefined) writeFileSync(values.json, JSON.stringify(totals.report(), undefined, 2));
   return totals.broken.length > 0 ? 1 : 0;
 }
 

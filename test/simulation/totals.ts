@@ -1,42 +1,88 @@
-/** What many histories come to: how many ran, what was done to them, what broke. */
+/** What many histories come to: how many ran, what was done to them, what happened, what was judged, what broke. */
 import type { Outcome } from './run-history.js';
+import { addTo, type Counts, emptyTallies, SECTIONS, type Tallies } from './tally.js';
+
+/** The totals as data. */
+export interface TotalsReport {
+  histories: number;
+  simulatedHours: number;
+  /** Of this process, the shortening of broken histories included. */
+  cpuSeconds: number;
+  wallSeconds: number;
+  frames: number;
+  framesLost: number;
+  tallies: Tallies;
+  /** Seeds of the histories that broke. */
+  broken: readonly string[];
+}
+
+const HEADINGS: Record<keyof Tallies, string> = {
+  steps: 'what people did and what failed',
+  requests: "what became of people's requests",
+  events: 'what happened of it',
+  checks: 'how often each rule had something to judge',
+};
 
 export class Totals {
-  /** Seeds of the histories that broke. */
   readonly broken: string[] = [];
   histories = 0;
-  readonly #steps = new Map<string, number>();
-  readonly #begun = process.cpuUsage();
+  readonly #tallies = emptyTallies();
+  readonly #begun = { cpu: process.cpuUsage(), wall: performance.now() };
   #frames = 0;
   #framesLost = 0;
   #simulatedMs = 0;
 
-  add({ steps, frames, framesLost, simulatedMs }: Omit<Outcome, 'lines'>): void {
+  /** `rules`: all that histories are held against, so that one that never judged anything shows as such. */
+  constructor(rules: readonly string[]) {
+    for (const rule of rules) this.#tallies.checks[rule] = 0;
+  }
+
+  add({ tallies, frames, framesLost, simulatedMs }: Omit<Outcome, 'lines'>): void {
     this.histories += 1;
     this.#frames += frames;
     this.#framesLost += framesLost;
     this.#simulatedMs += simulatedMs;
-    for (const [kind, count] of Object.entries(steps))
-      this.#steps.set(kind, (this.#steps.get(kind) ?? 0) + count);
+    addTo(this.#tallies, tallies);
   }
 
   progress(): string {
-    return `${this.#cpuSeconds()} s of CPU, ${this.broken.length} broken, ${this.histories}`;
+    return `${this.#cpuSeconds().toFixed(0)} s of CPU, ${this.broken.length} broken, ${this.histories}`;
+  }
+
+  report(): TotalsReport {
+    return {
+      histories: this.histories,
+      simulatedHours: this.#simulatedMs / 3_600_000,
+      cpuSeconds: this.#cpuSeconds(),
+      wallSeconds: (performance.now() - this.#begun.wall) / 1_000,
+      frames: this.#frames,
+      framesLost: this.#framesLost,
+      tallies: this.#tallies,
+      broken: this.broken,
+    };
   }
 
   conclusion(): string {
-    const hours = (this.#simulatedMs / 3_600_000).toFixed(0);
-    const steps = [...this.#steps].sort(([, a], [, b]) => b - a);
+    const { histories, simulatedHours, cpuSeconds, wallSeconds, frames, framesLost, tallies, broken } =
+      this.report();
+    const each = (cpuSeconds / Math.max(histories, 1)).toFixed(3);
     return [
-      `${this.histories} histories, ${hours} simulated hours, ${this.#cpuSeconds()} s of CPU`,
-      `frames sent ${this.#frames}, lost ${this.#framesLost}; steps by kind:`,
-      ...steps.map(([kind, count]) => `${String(count).padStart(8)}  ${kind}`),
-      this.broken.length > 0 ? `broken: ${this.broken.join(' ')}` : 'nothing broken',
+      `${histories} histories, ${simulatedHours.toFixed(0)} simulated hours`,
+      `${cpuSeconds.toFixed(0)} s of CPU (${each} a history), ${wallSeconds.toFixed(0)} s by the clock`,
+      `frames sent ${frames}, lost ${framesLost}`,
+      ...SECTIONS.flatMap((section) => [`${HEADINGS[section]}:`, ...table(tallies[section])]),
+      broken.length > 0 ? `broken: ${broken.join(' ')}` : 'nothing broken',
     ].join('\n');
   }
 
-  #cpuSeconds(): string {
-    const { user, system } = process.cpuUsage(this.#begun);
-    return ((user + system) / 1e6).toFixed(0);
+  #cpuSeconds(): number {
+    const { user, system } = process.cpuUsage(this.#begun.cpu);
+    return (user + system) / 1e6;
   }
+}
+
+/** The most frequent first. */
+function table(counts: Counts): string[] {
+  const rows = Object.entries(counts).toSorted(([, a], [, b]) => b - a);
+  return rows.map(([kind, times]) => `${String(times).padStart(10)}  ${kind}`);
 }

@@ -52,6 +52,8 @@ export class Truth {
   /** Pods that hosts were given to make by themselves, in a turn: by uid, stored or not. */
   readonly promised = new Map<string, PodRecord>();
 
+  /** The Pods of each DaemonSet on each node, by both: rules ask for them at every change. */
+  readonly #placed = new Map<string, Map<string, Pod>>();
   /** What each key holds, decoded: it is what the next change of that key has before it. */
   readonly #byKey = new Map<string, KubeObject>();
 
@@ -70,6 +72,7 @@ export class Truth {
   /** A backup took the place of everything. */
   replace(values: Iterable<{ key: string; value: Buffer; revision: number }>, nowMs: number): void {
     this.#byKey.clear();
+    this.#placed.clear();
     this.pods.clear();
     this.nodes.clear();
     this.daemonSets.clear();
@@ -83,10 +86,18 @@ export class Truth {
     return this.daemonSets.get(controllerOf(pod.metadata)?.uid ?? '');
   }
 
-  podsOf(daemonSet: DaemonSet, node: string): Pod[] {
-    return [...this.pods.values()].filter(
-      (pod) => pod.spec.nodeName === node && controllerOf(pod.metadata)?.uid === daemonSet.metadata.uid,
-    );
+  podsOf({ metadata }: DaemonSet, node: string): readonly Pod[] {
+    const there = this.#placed.get(`${metadata.uid}@${node}`);
+    return there ? [...there.values()] : [];
+  }
+
+  /** A Pod is where it is said to be now, and nowhere else. */
+  #place(uid: string, previous: Pod | undefined, current: Pod | undefined): void {
+    const [before, now] = [previous, current].map((pod) => pod && placeOf(pod));
+    if (before !== undefined && before !== now) this.#placed.get(before)?.delete(uid);
+    if (now === undefined || !current) return;
+    const there = this.#placed.get(now) ?? new Map<string, Pod>();
+    this.#placed.set(now, there.set(uid, current));
   }
 
   #promise({ uid = '', name, ...metadata }: Pod['metadata'], now: number): void {
@@ -108,6 +119,7 @@ export class Truth {
     if (kind === 'Rollout') put(this.rollouts, name, current as Rollout | undefined);
     if (kind !== 'Pod') return;
     put(this.pods, uid, current as Pod | undefined);
+    this.#place(uid, previous as Pod | undefined, current as Pod | undefined);
     const successor = current && turnOn(current as Pod)?.successor.metadata;
     if (successor?.uid) this.#promise(successor, now);
     const known = this.ever.get(uid);
@@ -116,6 +128,12 @@ export class Truth {
     } else if (current && known) delete known.goneAtMs;
     else if (known) known.goneAtMs = now;
   }
+}
+
+/** Its DaemonSet and its node; undefined = it has none of the first. */
+function placeOf({ metadata, spec }: Pod): string | undefined {
+  const owner = controllerOf(metadata)?.uid;
+  return owner === undefined ? undefined : `${owner}@${spec.nodeName}`;
 }
 
 /** Marked for deletion. */

@@ -55,9 +55,10 @@ export function turnsKeepHours(waves: WaveBook): Invariant {
       const daemonSet = change.kind === 'Pod' && change.current && scene.truth.ownerOf(change.current);
       const { policy } = scene.truth;
       if (!turn || !daemonSet || !policy || !waves.governs(daemonSet, scene)) return undefined;
-      return isOutside(turn, policy.spec)
-        ? `the turn to ${turn.successor.metadata.name} may begin in ${JSON.stringify(turn.windows ?? 'any hour')}`
-        : undefined;
+      return (
+        !isOutside(turn, policy.spec) ||
+        `the turn to ${turn.successor.metadata.name} may begin in ${JSON.stringify(turn.windows ?? 'any hour')}`
+      );
     },
     begun: ({ podUid, successorUid }, node, scene) => {
       const turns =
@@ -66,7 +67,7 @@ export function turnsKeepHours(waves: WaveBook): Invariant {
         return `${node} puts ${successorUid} in the place of ${podUid}, and was not told to`;
       const isNow = turns.some(({ windows }) => !windows || windows.some((window) => mayBeIn(window, scene)));
       const { name } = turns[0]?.successor.metadata ?? {};
-      return isNow ? undefined : `${node} begins its turn to ${name} outside of its hours`;
+      return isNow || `${node} begins its turn to ${name} outside of its hours`;
     },
   };
 }
@@ -90,12 +91,13 @@ export function busyHostsAreAsked(): Invariant {
     rule: 'a host that says "not now" has its Pod replaced only when it has said so for as long as it may',
     committed: (change, { nowMs }) => void book.committed(change, nowMs),
     begun: ({ podUid }, node, { hostOf, nowMs }) => {
-      const { busySinceMs = nowMs } = hostOf(node);
+      const { busySinceMs } = hostOf(node);
+      if (busySinceMs === undefined) return undefined;
       const { turns = [], firstAtMs = 0 } = book.of(podUid) ?? {};
       // It may have said so before, for the same Pod: that counts as well.
       const saidForMs = nowMs - firstAtMs;
       const isHeld = turns.every(({ maxHoldSeconds = 0 }) => saidForMs < maxHoldSeconds * 1_000);
-      if (!isHeld || nowMs - busySinceMs < WRITING_MS) return undefined;
+      if (!isHeld || nowMs - busySinceMs < WRITING_MS) return true;
       return `${node} has been busy for ${(nowMs - busySinceMs) / 1_000} s and begins a turn of ${saidForMs / 1_000} s`;
     },
   };
@@ -136,7 +138,7 @@ export function revertsHaveReason(): Invariant {
     begun: ({ successorUid }, node, { hostOf }) => void bootsBefore.set(successorUid, hostOf(node).boots),
     reverted: ({ podUid, reason }, node, scene) => {
       const why = doubt(podUid, reason, node, scene);
-      return why === undefined ? undefined : `${node} takes ${podUid} back as ${reason}, and ${why}`;
+      return why === undefined || `${node} takes ${podUid} back as ${reason}, and ${why}`;
     },
   };
 }

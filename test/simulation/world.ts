@@ -4,13 +4,15 @@ import type { Change } from '../../coordinator/store/store.js';
 import { Chronicle } from './chronicle.js';
 import { SimulatedCoordinator } from './coordinator.js';
 import { SimulatedDisk } from './disk-store.js';
+import { eventsOf } from './event-kinds.js';
 import { domainOf, type History, nodeName, type Step } from './history.js';
 import { type HostParts, SimulatedHost } from './host.js';
-import { type AcknowledgedWrite, type Invariant, invariants } from './invariants.js';
+import { type AcknowledgedWrite, type Invariant, invariants, type Verdict } from './invariants.js';
 import { type Life, type Pace, START_MS } from './life.js';
 import { Cable, join, SimulatedSocket } from './network.js';
 import type { HostFacts, Scene } from './scene.js';
 import { Seeded } from './seeded.js';
+import { count, emptyTallies } from './tally.js';
 import { Timeline } from './timeline.js';
 import { Truth } from './truth.js';
 
@@ -30,6 +32,7 @@ export class World implements Scene {
   readonly truth = new Truth();
   readonly wishes = { deleted: new Set<string>(), forced: new Set<string>(), answered: new Set<string>() };
   readonly network = { frames: 0, framesLost: 0 };
+  readonly tallies = emptyTallies();
   readonly pace: Pace;
   readonly disk: SimulatedDisk;
   readonly coordinator: SimulatedCoordinator;
@@ -56,6 +59,7 @@ export class World implements Scene {
       pace,
       chance: this.#chance,
       ...(sabotage.wrapCore && { wrapCore: sabotage.wrapCore }),
+      note: this.note,
       onEnded: () => timeline.after(this.#restartsAfterMs, () => this.coordinator.start()),
     });
     const has = (wanted: Step['kind']) => history.steps.some(({ kind }) => kind === wanted);
@@ -100,6 +104,9 @@ export class World implements Scene {
   readonly staticPods = (node: string): ReturnType<SimulatedHost['staticPods']> =>
     this.hosts.get(node)?.staticPods() ?? [];
 
+  /** Something has happened that is to be counted. */
+  readonly note = (event: string): void => count(this.tallies.events, event);
+
   /** Starts the coordinator, then the agents. */
   start(): void {
     this.coordinator.start();
@@ -119,6 +126,7 @@ export class World implements Scene {
 
   /** A backup took the place of what was stored. */
   restored(): void {
+    this.note('a backup takes the place of the store');
     this.wishes.answered.clear();
     this.truth.replace(this.disk.content.values.values(), this.nowMs);
   }
@@ -139,16 +147,20 @@ export class World implements Scene {
       chronicle,
       cable: new Cable(this.network),
       ...may,
+      note: this.note,
       dial: (from, life) => this.#dial(from, life),
       onStarted: (on, podUid) => {
         chronicle.tell(on.name, `a container of ${this.#nameOf(podUid)} runs`);
+        this.note('container starts');
         this.#hold((invariant) => invariant.started?.(podUid, on.name, this));
       },
       onStopped: (on, podUid) => {
+        this.note('container told to stop');
         this.#hold((invariant) => invariant.stopped?.(podUid, on.name, this));
       },
       turns: {
         onBegun: (podUid, successorUid) => {
+          this.note('host begins a turn');
           chronicle.tell(
             name,
             `begins its turn: ${this.#nameOf(podUid)} makes room for ${this.#nameOf(successorUid)}`,
@@ -156,6 +168,7 @@ export class World implements Scene {
           this.#hold((invariant) => invariant.begun?.({ podUid, successorUid }, name, this));
         },
         onReverted: (podUid, reason) => {
+          this.note(`host takes a Pod back: ${reason}`);
           chronicle.tell(name, `takes ${this.#nameOf(podUid)} back: ${reason}`);
           this.#hold((invariant) => invariant.reverted?.({ podUid, reason }, name, this));
         },
@@ -182,6 +195,7 @@ export class World implements Scene {
     timeline.after(chance.whole(1, 100), () => {
       const listening = coordinator.listening;
       if (!listening || socket.readyState === 3) return socket.failed('connect ECONNREFUSED');
+      this.note('connection made');
       const far = new SimulatedSocket(listening, timeline, () => true);
       join(socket, far, host.cable, timeline, chance, pace);
       coordinator.accept(host.name, far);
@@ -197,15 +211,18 @@ export class World implements Scene {
     const told = this.truth.take(change, this.nowMs);
     if (!told) return;
     this.chronicle.tell('store', describe(told.kind, told.previous, told.current));
+    for (const event of eventsOf(told)) this.note(event);
     this.#hold((invariant) => invariant.committed?.(told, this));
   }
 
-  #hold(ask: (invariant: Invariant) => string | undefined): void {
+  #hold(ask: (invariant: Invariant) => Verdict): void {
     for (const invariant of this.#invariants) {
-      const broken = ask(invariant);
-      if (broken === undefined) continue;
-      this.chronicle.tell('INVARIANT', `${invariant.rule}: ${broken}`);
-      this.violation ??= `${invariant.rule}: ${broken}`;
+      const verdict = ask(invariant);
+      if (verdict === undefined) continue;
+      count(this.tallies.checks, invariant.rule);
+      if (verdict === true) continue;
+      this.chronicle.tell('INVARIANT', `${invariant.rule}: ${verdict}`);
+      this.violation ??= `${invariant.rule}: ${verdict}`;
     }
   }
 }

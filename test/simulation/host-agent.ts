@@ -1,0 +1,143 @@
+/** The agent of a simulated host, one life after another: the real one over a hollow engine, a file for its cache and a cable. */
+import type { WebSocket } from 'ws';
+import { createAgent } from '../../agent/agent.js';
+import { ConfigCache } from '../../agent/desired/config-cache.js';
+import { DesiredCache } from '../../agent/desired/desired-cache.js';
+import { SteadyTimes } from '../../agent/runtime/steady-times.js';
+import { hollowHost, hollowParts } from '../../agent/simulate/hollow-host.js';
+import { HeardTime } from '../../agent/turns/heard-time.js';
+import type { NodeStatus } from '../../shared/kube/node.js';
+import { steadyClock } from '../../shared/process/clock.js';
+import { type Running, startInOrder } from '../../shared/process/lifecycle.js';
+import type { Chronicle } from './chronicle.js';
+import type { HostDisk, TurnWatcher } from './host-disk.js';
+import type { EngineWatcher, HostEngine } from './host-engine.js';
+import type { HostShortage } from './host-shortage.js';
+import { type Doom, Life, type Pace, type WallClock } from './life.js';
+import type { SimulatedSocket } from './network.js';
+import type { Seeded } from './seeded.js';
+import type { Timeline } from './timeline.js';
+
+/** What an agent finds on its host, which outlives it. */
+export interface AgentParts {
+  nodeName: string;
+  labels: Record<string, string>;
+  timeline: Timeline;
+  chance: Seeded;
+  pace: Pace;
+  chronicle: Chronicle;
+  wall: WallClock;
+  engine: HostEngine;
+  disk: HostDisk;
+  /** It watches for this; absent = it does not. */
+  shortage?: HostShortage;
+  /** Static Pods may be laid down. */
+  hasManifests: boolean;
+  /** The boot that the host is in: its number, and when it began, ms. */
+  boot: () => { number: number; atMs: number };
+  /** It says 'not now' to who wants to replace a Pod. */
+  isBusy: () => boolean;
+  /** What the host says of itself, made worse by what a history has. */
+  amendStatus: (status: NodeStatus) => NodeStatus;
+  /** Opens a connection to the coordinator. */
+  dial: (life: Life) => SimulatedSocket;
+  engineWatcher: EngineWatcher;
+  turnWatcher: TurnWatcher;
+  /** Something has happened that is to be counted. */
+  note: (event: string) => void;
+}
+
+export class HostAgent {
+  readonly #parts: AgentParts;
+  #lives = 0;
+  #life: Life | undefined;
+  #running: Running | undefined;
+
+  constructor(parts: AgentParts) {
+    this.#parts = parts;
+  }
+
+  get isUp(): boolean {
+    return this.#life !== undefined && !this.#life.isOver;
+  }
+
+  start(): void {
+    if (this.isUp) return;
+    const { timeline, chance, pace, wall, note } = this.#parts;
+    this.#lives += 1;
+    const stream = chance.stream(`agent-${this.#lives}`);
+    const life: Life = new Life(timeline, wall, stream, pace, () => this.crash());
+    this.#life = life;
+    this.#say('the agent starts');
+    note('agent starts');
+    void this.#run(life, stream).catch((error: unknown) =>
+      this.#say(`the agent could not start: ${String(error)}`),
+    );
+  }
+
+  /** Told to stop, as by systemd; its containers go on. */
+  stop(): void {
+    const life = this.#life;
+    if (!life || !this.#running) {
+      this.crash();
+      return;
+    }
+    this.#say('the agent is told to stop');
+    const stopped = this.#running.stop();
+    this.#running = undefined;
+    void stopped.then(() => life.end());
+  }
+
+  /** kill -9. */
+  crash(): void {
+    if (!this.isUp) return;
+    this.#say('the agent is killed');
+    this.#parts.note('agent killed');
+    this.#life?.end();
+    this.#running = undefined;
+  }
+
+  doom(doom: Doom): void {
+    this.#life?.doom(doom);
+  }
+
+  #say(what: string): void {
+    this.#parts.chronicle.tell(this.#parts.nodeName, what);
+  }
+
+  /** As agent/main.ts does it. */
+  async #run(life: Life, chance: Seeded): Promise<void> {
+    const { nodeName, labels, chronicle, dial, timeline, disk, engine, shortage, isBusy } = this.#parts;
+    const { amendStatus, hasManifests, turnWatcher, engineWatcher } = this.#parts;
+    const clock = steadyClock(life.clock);
+    const log = chronicle.logger(`${nodeName} agent`, () => life.isOver);
+    const cache = await DesiredCache.open(disk.cacheFor(life, turnWatcher), clock, log);
+    const { number: boots, atMs: bootedAtMs } = this.#parts.boot();
+    const bootClock = { bootMark: `boot ${boots}`, uptimeMs: () => timeline.now - bootedAtMs };
+    const heardTime = await HeardTime.open(bootClock, disk.heardTimeFor(life), log);
+    const agent = createAgent({
+      ...hollowParts(),
+      settings: { nodeName, labels, taints: [] },
+      target: {
+        url: 'wss://coordinator.invalid/',
+        credential: nodeName,
+        open: () => dial(life) as unknown as WebSocket,
+      },
+      driver: new SteadyTimes(engine.driverFor(life, engineWatcher), clock, life.clock),
+      cache,
+      config: ConfigCache.inMemory(log),
+      ...(shortage && { pressure: shortage.handlingFor(life) }),
+      ...(hasManifests && { manifests: disk.manifestsFor(life) }),
+      heardTime,
+      hold: { ask: () => life.do(() => (isBusy() ? { reason: 'busy' } : undefined)) },
+      amendStatus,
+      readHost: () => hollowHost(nodeName, boots, `10.0.0.${Number(nodeName.replace(/\D/g, ''))}`),
+      clock,
+      wallClock: life.clock,
+      chance: { random: chance.fraction, uuid: chance.uuid },
+      log,
+    });
+    const running = await startInOrder([{ name: 'cache', stop: () => cache.flush() }, ...agent.parts], log);
+    if (!life.isOver) this.#running = running;
+  }
+}

@@ -1,0 +1,32 @@
+/** How often what happened: figures that show whether long runs really tried what the rules are about. */
+
+/** By kind. */
+export type Counts = Record<string, number>;
+
+/** What one history comes to. */
+export interface Tallies {
+  /** Steps carried out: what people did and what was broken. */
+  readonly steps: Counts;
+  /** What became of people's requests. */
+  readonly requests: Counts;
+  /** What happened of it all, as the bystander saw it. */
+  readonly events: Counts;
+  /** How often each rule had something to judge. */
+  readonly checks: Counts;
+}
+
+export const SECTIONS = ['steps', 'requests', 'events', 'checks'] as const satisfies (keyof Tallies)[];
+
+export function emptyTallies(): Tallies {
+  return { steps: {}, requests: {}, events: {}, checks: {} };
+}
+
+export function count(counts: Counts, kind: string, by = 1): void {
+  counts[kind] = (counts[kind] ?? 0) + by;
+}
+
+/** Adds what one history came to. */
+export function addTo(sum: Tallies, more: Tallies): void {
+  for (const section of SECTIONS)
+    for (const [kind, by] of Object.entries(more[section])) count(sum[section], kind, by);
+}
