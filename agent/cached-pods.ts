@@ -19,8 +19,11 @@ export function cachedPods(
   { hasBegun, onForgotten }: CachedPodsParts,
 ): PodSource {
   const asRun = (held: HeldPod | undefined) => held && runs(held);
+  // The Pod of a turn has waited: begun, it is seen once more by an agent whose word of the other's end was lost.
   const startable = (held: HeldPod) =>
-    startableWithout(held, cache.all(), clock.now()).filter(({ uid }) => !hasBegun(uid));
+    startableWithout(held, cache.all(), clock.now()).filter(
+      ({ uid }) => uid === held.turnedInto || !hasBegun(uid),
+    );
   return {
     get: (uid) => asRun(cache.get(uid)),
     all: () => [...cache.all()].map(runs),

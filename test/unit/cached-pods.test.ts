@@ -12,7 +12,7 @@ const OWNED = {
   ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'd', uid: 'ds', controller: true }],
 };
 
-/** A host that holds two Pods of one DaemonSet; the first was let go of. */
+/** A host that has held two Pods of one DaemonSet for 30 s; the first was let go of. */
 async function holding(begun: string[]) {
   const clock = new ManualClock(1_000);
   const cache = DesiredCache.inMemory(clock, silentLogger);
@@ -28,16 +28,27 @@ async function holding(begun: string[]) {
     onForgotten: () => undefined,
   });
   clock.advance(30_000);
-  source.forget('first');
-  return cache.get('second');
+  return { cache, source, held };
 }
 
 test('a Pod that waited for another one could begin when that was gone', async () => {
-  assert.equal((await holding([]))?.startableAt, 31_000);
+  const { cache, source } = await holding([]);
+  source.forget('first');
+  assert.equal(cache.get('second')?.startableAt, 31_000);
+  assert.equal(cache.get('first'), undefined);
 });
 
 test('a Pod that ran beside the one before it, as by a surge, has begun long ago', async () => {
-  const second = await holding(['second']);
-  assert.equal(second?.acceptedAt, 1_000);
-  assert.equal(second?.startableAt, undefined);
+  const { cache, source } = await holding(['second']);
+  source.forget('first');
+  assert.equal(cache.get('second')?.acceptedAt, 1_000);
+  assert.equal(cache.get('second')?.startableAt, undefined);
+});
+
+test('a Pod of a turn that began before the other’s end was kept could begin at the latest when that is seen again', async () => {
+  const { cache, source, held } = await holding(['second']);
+  await cache.put({ ...held('first'), deadline: 2_000, turnedInto: 'second' });
+  source.ended('first');
+  assert.equal(cache.get('second')?.startableAt, 31_000);
+  assert.equal(cache.get('first')?.ended, true);
 });
