@@ -21,7 +21,7 @@ import {
 import { decodeBody, unsupportedMediaType } from './request-body.js';
 import { isSwitchedOn } from './request-info.js';
 import { methodNotAllowed } from './status-response.js';
-import { objectInRow } from './table.js';
+import { objectInRow, rowsOfPage } from './table.js';
 import { checkInitialEvents, streamWatch } from './watch-stream.js';
 import { readWrite } from './write-body.js';
 import { writeWarnings } from './write-warnings.js';
@@ -54,16 +54,24 @@ async function getObject(parts: ApiParts, kind: Kind, request: ApiRequest): Prom
 }
 
 /** Waits for a place when there is much to read; answers how to give it back before the answer ends. */
-async function placeToRead(parts: ApiParts, kind: Kind, { info, signal }: ApiRequest): Promise<() => void> {
+async function placeToRead(
+  parts: ApiParts,
+  kind: Kind,
+  { info, signal }: ApiRequest,
+  limit?: number,
+): Promise<() => void> {
   const { largeReads, registry } = parts;
-  const isLarge = largeReads.isLarge(await objectsToRead(registry, kind, info));
+  const isLarge = largeReads.isLarge(await objectsToRead(registry, kind, info, limit));
   return isLarge ? largeReads.enter(signal) : () => undefined;
 }
 
 async function listObjects(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
   const view = viewOf(request, parts);
-  await placeToRead(parts, kind, request);
-  return listAnswer(kind, await parts.registry.list(kind, listOptions(request.info)), view);
+  const { limit: asked, ...options } = listOptions(request.info);
+  const limit = asked && view.form === 'table' ? rowsOfPage(asked) : asked;
+  await placeToRead(parts, kind, request, limit);
+  const list = await parts.registry.list(kind, { ...options, ...(limit ? { limit } : {}) });
+  return listAnswer(kind, list, view);
 }
 
 /** Without `timeoutSeconds`, somewhere between the setting and twice it, told by the clock rather than by chance. */

@@ -100,6 +100,28 @@ describe('large lists', () => {
     await api.stop();
   });
 
+  test("ten of kubectl's pages of a table are one, for it waits between them; all other pages are what was asked for", async () => {
+    const api = await startTestApi();
+    const names = Array.from({ length: 501 }, (_, index) => `m${index}`);
+    await Promise.all(
+      names.map((name) => api.registry.create(configMapKind, 'default', { metadata: { name } })),
+    );
+    const page = async (limit: number, accept: string) => {
+      const answer = await call(api, `GET ${MAPS}?limit=${limit}`, { headers: { accept } });
+      const { rows, items, metadata } = answer.json<{
+        rows?: unknown[];
+        items?: unknown[];
+        metadata: { continue?: string };
+      }>();
+      return [(rows ?? items ?? []).length, metadata.continue !== undefined];
+    };
+    const table = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json';
+    assert.deepEqual(await page(500, table), [501, false]);
+    assert.deepEqual(await page(499, table), [499, true]);
+    assert.deepEqual(await page(500, 'application/json'), [500, true]);
+    await api.stop();
+  });
+
   test('a watch that begins with everything has a place until it has told it', async () => {
     const api = await filled();
     const watch = await openWatch(api, `${MAPS}?watch=1`);
