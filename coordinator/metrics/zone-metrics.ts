@@ -22,22 +22,22 @@ export function evictionMetrics(registry: Registry): EvictionObserver {
 
 /** Adds the gauges; a node that has never reported counts for no zone. */
 export function addZoneMetrics(registry: Registry, informers: Pick<Informers, 'nodes'>): void {
-  const gauge = (name: string, help: string, value: (zone: ZoneCounts) => number) =>
+  const gauge = (name: string, help: string, collect?: () => void) =>
     new Gauge({
       ...{ name: `node_collector_${name}`, help, labelNames: ['zone'], registers: [registry] },
-      collect() {
-        this.reset();
-        for (const [zone, counts] of countZones(informers)) this.set({ zone }, value(counts));
-      },
+      ...(collect && { collect }),
     });
-  const size = ({ ready, notReady }: ZoneCounts) => ready + notReady;
-  gauge('zone_size', 'Nodes of a zone.', size);
-  gauge('unhealthy_nodes_in_zone', 'Nodes of a zone that are not Ready.', ({ notReady }) => notReady);
-  gauge(
-    'zone_health',
-    "Percentage of a zone's nodes that are Ready.",
-    (zone) => (100 * zone.ready) / size(zone),
-  );
+  // A page asks its gauges in the order in which they were made: the first counts for all.
+  const sizes = gauge('zone_size', 'Nodes of a zone.', () => {
+    for (const each of [sizes, unhealthy, health]) each.reset();
+    for (const [zone, { ready, notReady }] of countZones(informers)) {
+      sizes.set({ zone }, ready + notReady);
+      unhealthy.set({ zone }, notReady);
+      health.set({ zone }, (100 * ready) / (ready + notReady));
+    }
+  });
+  const unhealthy = gauge('unhealthy_nodes_in_zone', 'Nodes of a zone that are not Ready.');
+  const health = gauge('zone_health', "Percentage of a zone's nodes that are Ready.");
 }
 
 function countZones({ nodes }: Pick<Informers, 'nodes'>): Map<string, ZoneCounts> {
