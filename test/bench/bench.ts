@@ -35,6 +35,8 @@ const { values: flags, positionals } = parseArgs({
   },
 });
 
+const begun = performance.now();
+const secondsPassed = () => Math.round((performance.now() - begun) / 1000);
 const results: Result[] = [];
 const leftOut: { what: string; why: string }[] = [];
 const bench: Bench = {
@@ -44,7 +46,7 @@ const bench: Bench = {
     results.push(result);
     process.stdout.write(`${line(result)}\n`);
   },
-  progress: (what) => process.stderr.write(`    … ${what}\n`),
+  progress: (what) => process.stderr.write(`    … ${what} (after ${secondsPassed()} s)\n`),
   leaveOut: (what, why) => {
     leftOut.push({ what, why });
     process.stdout.write(`    left out: ${what}: ${why}\n`);
@@ -53,13 +55,12 @@ const bench: Bench = {
 
 /** What others were doing: latencies on a busy machine are its, not ours. */
 const [loadBefore = 0] = loadavg();
-const begun = performance.now();
 for (const [name, measure] of Object.entries(SECTIONS)) {
   if (positionals.length > 0 && !positionals.includes(name)) continue;
   process.stdout.write(`${name}\n`);
   await measure(bench);
 }
-const seconds = Math.round((performance.now() - begun) / 1000);
+const seconds = secondsPassed();
 const missed = results.filter((result) => judge(result).met === false);
 const goals = results.filter(({ goal }) => goal);
 process.stdout.write(

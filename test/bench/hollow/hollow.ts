@@ -34,7 +34,7 @@ interface Plan {
 
 const QUICK: readonly Plan[] = [
   {
-    ...{ agents: 500, applies: 5, labels: 10, idleWindows: 1, lists: 5, restarts: 1 },
+    ...{ agents: 500, applies: 3, labels: 10, idleWindows: 1, lists: 3, restarts: 1 },
     ...{ rollouts: 1, releases: 1 },
     watches: { rounds: 1, events: 500 },
   },
@@ -46,7 +46,7 @@ const FULL: readonly Plan[] = [
     watches: { rounds: 3, events: 1_000 },
   },
   {
-    ...{ agents: 10_000, applies: 1, labels: 10, idleWindows: 2, lists: 3, restarts: 1 },
+    ...{ agents: 10_000, applies: 1, labels: 10, idleWindows: 1, lists: 3, restarts: 1 },
     // A release by waves takes minutes there, and all of them together are to take no more than fifteen.
     ...{ rollouts: 1, releases: 0 },
     isMemoryTold: true,
@@ -85,15 +85,15 @@ async function measureFleet(bench: Bench, plan: Plan): Promise<void> {
     now('join');
     await measureJoin(bench, floor, product);
     now('apply');
-    await measureApply(bench, floor, product, plan.applies, async () => {
+    const daemonSet = await measureApply(bench, floor, product, plan.applies, async () => {
       if (plan.isMemoryTold) bench.report(memoryResult(agents, before, await memoryOf(floor, product)));
     });
     now('label of one node');
     await measureLabel(bench, floor, product, plan.labels);
     now('rolling update');
-    const daemonSet = await measureRollout(bench, floor, product, plan.rollouts);
+    await measureRollout(bench, floor, product, daemonSet, plan.rollouts);
     if (plan.releases > 0) now('release by waves');
-    if (plan.releases > 0) await measureWaves(bench, product, plan.releases);
+    if (plan.releases > 0) await measureWaves(bench, product, daemonSet, plan.releases);
     now('idle');
     await measureIdle(bench, floor, product, plan.idleWindows);
     now('lists');
@@ -103,7 +103,5 @@ async function measureFleet(bench: Bench, plan: Plan): Promise<void> {
     if (plan.watches) await measureWatch(bench, floor, product, plan.watches);
     now('restart of the coordinator');
     await measureRestart(bench, floor, product, plan.restarts);
-    now('removal');
-    await daemonSet.remove();
   });
 }

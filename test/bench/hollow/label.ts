@@ -21,7 +21,7 @@ export async function measureLabel(
   const { api, agents } = product;
   const daemonSet = new BenchDaemonSet(api);
   await daemonSet.create({ nodeSelector: { bench: 'on' } });
-  const ofNode = `${PODS}?fieldSelector=spec.nodeName%3D${NODE}`;
+  const ofNode = `${PODS}?fieldSelector=spec.nodeName%3D${NODE}&labelSelector=app%3D${daemonSet.name}`;
   const watch = await api.watch(ofNode, (await api.items(ofNode)).resourceVersion);
   const label = (bench: string | null) =>
     api.ask('PATCH', `/api/v1/nodes/${NODE}`, { metadata: { labels: { bench } } }, MERGE);

@@ -1,6 +1,6 @@
 /** A new version by the waves of a policy, against the least that the policy itself asks for. */
 import type { RolloutPolicySpec } from '../../../shared/kube/rollout-policy.js';
-import { BenchDaemonSet } from '../bench-daemon-set.js';
+import type { BenchDaemonSet } from '../bench-daemon-set.js';
 import type { Bench } from '../section.js';
 import type { HollowFleet } from './hollow-fleet.js';
 
@@ -19,19 +19,20 @@ const SPEC: RolloutPolicySpec = {
 const TURNS = 5;
 const SOAKS_MS = 4_000;
 
-/** Leaves nothing behind. */
-export async function measureWaves({ report }: Bench, product: HollowFleet, rounds: number): Promise<void> {
+/** Of a DaemonSet with one Pod on each host; the policy is gone afterwards. */
+export async function measureWaves(
+  { report }: Bench,
+  product: HollowFleet,
+  daemonSet: BenchDaemonSet,
+  rounds: number,
+): Promise<void> {
   const { api, agents } = product;
   await api.ask('POST', POLICIES, { metadata: { name: 'bench' }, spec: SPEC });
-  const daemonSet = new BenchDaemonSet(api);
-  await daemonSet.create();
-  await daemonSet.untilReady(agents);
-  await product.untilQuiet();
   const values = { floor: [] as number[], product: [] as number[] };
   for (let round = 0; round < rounds; round += 1) {
     const begun = performance.now();
     const annotations = { 'simulate.everynode.dev/ready-after': `${READY_MS}ms` };
-    const spec = { containers: [{ name: 'main', image: `app:${round + 2}` }] };
+    const spec = { containers: [{ name: 'main', image: `app:wave${round}` }] };
     await daemonSet.update({ template: { metadata: { annotations }, spec } });
     await daemonSet.untilReady(agents);
     values.product.push(performance.now() - begun);
@@ -42,6 +43,5 @@ export async function measureWaves({ report }: Bench, product: HollowFleet, roun
     ...{ section: 'hollow', unit: 'ms', ...values, goal: { kind: 'ratio', most: 1.2 } },
     name: `release to ${agents} nodes by three waves, over its soaks and Pods' own start times`,
   });
-  await daemonSet.remove();
   await api.ask('DELETE', `${POLICIES}/bench`);
 }

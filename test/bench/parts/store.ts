@@ -46,11 +46,14 @@ async function measureThroughput({ quick, report }: Bench, scratch: string): Pro
 
 async function measureFileSize({ quick, report }: Bench, scratch: string): Promise<void> {
   const pods = quick ? 10_000 : 100_000;
-  const ofADay = await fileShare(join(scratch, 'day'), pods, COMPACTIONS_A_DAY);
+  // A size is the same however busy the machine is.
+  const [ofADay, atOnce] = await Promise.all([
+    fileShare(join(scratch, 'day'), pods, COMPACTIONS_A_DAY),
+    fileShare(join(scratch, 'burst'), pods, 0),
+  ]);
   const goal = { kind: 'ratio', most: 1.4 } as const;
   const result = { section: 'parts', number: '15', unit: 'MB', goal } as const;
   report({ ...result, name: `file after ten changes to each of ${pods} Pods within a day`, ...ofADay });
-  const atOnce = await fileShare(join(scratch, 'burst'), pods, 0);
   report({
     ...result,
     name: `file after ten changes to each of ${pods} Pods within five minutes`,

@@ -60,8 +60,8 @@ export async function idleCpu(
   workers: readonly number[],
   quick: boolean,
 ): Promise<IdleFigures> {
-  const seconds = quick ? 15 : 60;
-  await pause(quick ? 2_000 : 10_000);
+  const seconds = quick ? 15 : 30;
+  await pause(quick ? 2_000 : 5_000);
   const before = [manager, ...workers].map(cpuMsOf);
   await pause(seconds * 1000);
   const [ofManager = 0, ...ofWorkers] = [manager, ...workers].map(

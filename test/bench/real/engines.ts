@@ -23,17 +23,21 @@ export async function startEngines(count: number): Promise<BenchEngine[] | strin
   const engines: BenchEngine[] = [];
   const leave = () => process.exit(INTERRUPTED);
   process.once('SIGINT', () => void stopEngines(engines).then(leave, leave));
-  while (engines.length < count) {
-    const engine = await startEngine('docker');
-    if (typeof engine === 'string') {
-      await stopEngines(engines);
-      return engine;
-    }
-    await loadTestImages(engine.socketPath, [IMAGE]);
-    const { socketPath } = engine;
-    engines.push({ engine, api: new BareEngine(socketPath), events: new EngineEvents(socketPath) });
-  }
-  return engines;
+  const refusals = await Promise.all(Array.from({ length: count }, () => startOne(engines)));
+  const refusal = refusals.find((each) => each !== undefined);
+  if (refusal === undefined) return engines;
+  await stopEngines(engines);
+  return refusal;
+}
+
+/** Adds one, or answers why there can be none. */
+async function startOne(engines: BenchEngine[]): Promise<string | undefined> {
+  const engine = await startEngine('docker');
+  if (typeof engine === 'string') return engine;
+  const { socketPath } = engine;
+  engines.push({ engine, api: new BareEngine(socketPath), events: new EngineEvents(socketPath) });
+  await loadTestImages(socketPath, [IMAGE]);
+  return undefined;
 }
 
 /** One that cannot be stopped does not keep the others. */
