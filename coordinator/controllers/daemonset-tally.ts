@@ -6,6 +6,7 @@ import type { FailedPodBackoff } from '../decisions/failed-pod-backoff.js';
 import type { HostTurnTerms } from '../decisions/host-turn-terms.js';
 import type { NodeRecord, StatusShare } from '../decisions/node-record.js';
 import { type Fleet, SITUATIONS, type Situation } from '../decisions/rolling-update.js';
+import { sameJson } from '../registry/json-value.js';
 
 /** What the fleet step lets a node do: a new Pod beside the old one, the old one replaced, the new one deleted, or a host's turn taken back. */
 export type ReplacementTurn = 'create' | 'replace' | 'revert' | 'withdraw';
@@ -130,7 +131,7 @@ export class DaemonSetTally implements Fleet {
     else this.#records.set(name, record);
     this.#count(name, isEmpty ? undefined : record, 1, false);
     this.tell(name);
-    return wasUnderWay || JSON.stringify(before) !== JSON.stringify(record);
+    return wasUnderWay || !sameJson(before, record);
   }
 
   /** The node must be looked at before it is trusted again. */

@@ -4,7 +4,7 @@ import type { ConfigMap, Secret } from '../../shared/kube/config.js';
 import { isConfigObject } from '../../shared/kube/config-reference.js';
 import type { KubeObject } from '../../shared/kube/meta.js';
 import type { DesiredObject } from '../../shared/link/messages.js';
-import { sameJson } from '../registry/json-value.js';
+import { sameJsonBut } from '../registry/json-value.js';
 import type { Sealer } from './seal.js';
 
 /** 96 bits: two versions of one object will not meet by chance, and nobody gains by making them. */
@@ -18,7 +18,11 @@ const digests = new WeakMap<KubeObject, string>();
 /** Of a ConfigMap or Secret the very bytes: one encoding for all nodes that name it. */
 const encoded = new WeakMap<KubeObject, DesiredObject>();
 
-/** The object without what changes on its own account: status, managedFields, resourceVersion. */
+/** What changes on its own account, and is nothing to an agent. */
+const NOT_DESIRED: ReadonlySet<string> = new Set(['status', 'metadata']);
+const NOT_DESIRED_METADATA: ReadonlySet<string> = new Set(['resourceVersion', 'managedFields']);
+
+/** The object without that. */
 function desiredPart(object: KubeObject & { status?: unknown }): object {
   const { status: _, metadata, ...rest } = object;
   const { resourceVersion: __, managedFields: ___, ...kept } = metadata;
@@ -80,5 +84,8 @@ export function encodeDesired(object: KubeObject, node: string, sealer: Sealer):
 
 /** True when a change is none for the agent, e.g. of the status that it has itself reported. */
 export function isSameToAgent(previous: KubeObject, current: KubeObject): boolean {
-  return sameJson(desiredPart(previous), desiredPart(current));
+  return (
+    sameJsonBut(previous.metadata, current.metadata, NOT_DESIRED_METADATA) &&
+    sameJsonBut(previous, current, NOT_DESIRED)
+  );
 }

@@ -35,11 +35,21 @@ export function sameJson(left: unknown, right: unknown): boolean {
   return isJsonMap(left) && isJsonMap(right) && sameMembers(left, right);
 }
 
-function sameMembers(left: JsonMap, right: JsonMap): boolean {
-  const present = (map: JsonMap) => Object.keys(map).filter((key) => map[key] !== undefined);
-  const keys = present(left);
-  return (
-    keys.length === present(right).length &&
-    keys.every((key) => Object.hasOwn(right, key) && sameJson(left[key], right[key]))
-  );
+/** `sameJson` of two maps but for their members of these names. */
+export function sameJsonBut(left: object, right: object, ignored: ReadonlySet<string>): boolean {
+  return sameMembers(left as JsonMap, right as JsonMap, ignored);
+}
+
+/** Asked for each report of each host: it makes nothing but the lists of names. */
+function sameMembers(left: JsonMap, right: JsonMap, ignored?: ReadonlySet<string>): boolean {
+  let members = 0;
+  for (const key of Object.keys(left)) {
+    if (left[key] === undefined || ignored?.has(key)) continue;
+    if (!Object.hasOwn(right, key) || !sameJson(left[key], right[key])) return false;
+    members += 1;
+  }
+  for (const key of Object.keys(right)) {
+    if (right[key] !== undefined && !ignored?.has(key)) members -= 1;
+  }
+  return members === 0;
 }

@@ -4,7 +4,7 @@ import { Packr } from 'msgpackr';
 import { checkStructure } from './frame-structure.js';
 import { FROM_AGENT, FROM_HUB } from './message-shapes.js';
 import { type FromAgent, type FromHub, MAX_FRAME_BYTES } from './messages.js';
-import { oneOf, ProtocolError, type Shape } from './shape.js';
+import { ProtocolError, type Shape } from './shape.js';
 
 // Plain maps and no extension types: what another msgpack library would write and read as well.
 const packr = new Packr({
@@ -62,8 +62,10 @@ export function decodeFromHub(frame: Buffer): FromHub {
 
 function decode<M extends Message>(frame: Buffer, shapes: Record<M['kind'], Shape<M>>): M {
   const value = unpack(frame);
-  const kind = oneOf(...(Object.keys(shapes) as M['kind'][]))(kindOf(value), 'kind');
-  return shapes[kind](value, kind);
+  const kind = kindOf(value);
+  if (typeof kind !== 'string' || !Object.hasOwn(shapes, kind))
+    throw new ProtocolError(`kind: expected ${Object.keys(shapes).join(', ')}`);
+  return shapes[kind as M['kind']](value, kind);
 }
 
 function unpack(frame: Buffer): unknown {
