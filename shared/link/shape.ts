@@ -102,11 +102,12 @@ export function mapOf<T>(item: Shape<T>): Shape<Record<string, T>> {
 
 /** A map of known fields; unknown ones are left out. Every field of `T` must be given a shape. */
 export function record<T extends object>(fields: { [K in keyof T]-?: Shape<T[K]> }): Shape<T> {
-  const known = Object.entries(fields) as [string, Shape<unknown>][];
+  const shapes = Object.entries(fields) as [string, Shape<unknown>][];
+  const known = shapes.map(([name, shape]) => ({ name, shape }));
   return (value, path) => {
     if (!isMap(value)) refuse(path, 'a map');
     const made: Record<string, unknown> = {};
-    for (const [name, shape] of known) {
+    for (const { name, shape } of known) {
       const field = shape(value[name], path ? `${path}.${name}` : name);
       if (field !== undefined) made[name] = field;
     }

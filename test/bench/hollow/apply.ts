@@ -56,7 +56,11 @@ export async function measureApply(
   });
   // Events come behind: how many of them fall into the time until all is ready is the machine's speed and the fleet's size.
   report({
-    ...{ section: 'hollow', name: `apply to ${agents} agents until its last Event is written`, unit: 'CPU ms' },
+    ...{
+      section: 'hollow',
+      name: `apply to ${agents} agents until its last Event is written`,
+      unit: 'CPU ms',
+    },
     floor: floors.map(({ cpuMs }) => cpuMs),
     product: products.map(({ restCpuMs }) => restCpuMs),
   });
