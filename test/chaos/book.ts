@@ -57,6 +57,12 @@ export class Book {
     return this.alone(() => this.#carryOut(step));
   }
 
+  /** Each DaemonSet gets another version of its image. */
+  async changeAll(): Promise<void> {
+    for (const { name, image } of [...this.daemonSets.values()])
+      await this.carryOut({ kind: 'set image', name, image });
+  }
+
   /** Nobody asks for anything while this is done. */
   alone<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#turn.then(work);

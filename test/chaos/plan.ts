@@ -28,6 +28,18 @@ export type UserStep =
   | { kind: 'taint node'; node: number; isTainted: boolean }
   | { kind: 'delete pod'; node: number; index: number };
 
+/** How a coordinator is lost and restored. */
+export interface RestoreTerms {
+  /** Between the backup and the loss. */
+  backupAgeMs: number;
+  /** People change every DaemonSet in that time. */
+  changesAll: boolean;
+  /** Between the restored one's start and the confirmation. */
+  unconfirmedMs: number;
+  /** People ask for everything again before they confirm. */
+  repeatsFirst: boolean;
+}
+
 /** What goes wrong; nodes are counted from 0. */
 export type Fault =
   | { kind: 'cut link'; node: number; forMs: number }
@@ -52,7 +64,7 @@ export type Fault =
   | { kind: 'kill coordinator'; downMs: number }
   | { kind: 'hang coordinator'; forMs: number }
   | { kind: 'fill coordinator'; forMs: number }
-  | { kind: 'restore coordinator'; backupAgeMs: number; unconfirmedMs: number; repeatsFirst: boolean }
+  | ({ kind: 'restore coordinator' } & RestoreTerms)
   | { kind: 'reboot'; node: number }
   | { kind: 'cut power'; node: number; offMs: number };
 
@@ -189,8 +201,8 @@ function stepOf(kind: Step['kind'], chance: Seeded, hosts: number): UserStep | F
       return { kind, forMs };
     case 'restore coordinator':
       return {
-        ...{ kind, backupAgeMs: chance.pick([0, 800, 2_000]), unconfirmedMs: chance.pick([0, 1_000, 4_000]) },
-        repeatsFirst: chance.happens(0.5),
+        ...{ kind, backupAgeMs: chance.pick([0, 800, 4_000]), unconfirmedMs: chance.pick([0, 1_000, 4_000]) },
+        ...{ changesAll: chance.happens(0.5), repeatsFirst: chance.happens(0.5) },
       };
     case 'flap link':
       return { kind, node, times: chance.whole(3, 8) };

@@ -12,10 +12,11 @@ type Restore = Extract<Fault, { kind: 'restore coordinator' }>;
  * though nobody had asked for it; on hosts that are disturbed in this round nobody can tell.
  */
 export async function loseAndRestore(
-  { backupAgeMs, unconfirmedMs, repeatsFirst }: Restore,
+  { backupAgeMs, changesAll, unconfirmedMs, repeatsFirst }: Restore,
   { fleet, book, isDisturbed }: { fleet: ChaosFleet; book: Book; isDisturbed: (host: string) => boolean },
 ): Promise<string[]> {
   const backup = await fleet.backUp();
+  if (changesAll) await book.changeAll();
   await pause(backupAgeMs);
   return book.alone(async () => {
     await fleet.killCoordinator();
