@@ -167,14 +167,17 @@ export class DesiredCache {
    */
   async replaceOnceKept(held: HeldPod, ...pods: HeldPod[]): Promise<boolean> {
     const file = this.#file;
+    const isAsItWas = () => this.#pods.get(held.uid) === held;
     if (file) {
-      await this.#afterWrites(() => {
+      await this.#afterWrites(async () => {
+        // A write that was to come before this one has its change, and nothing would write that once more.
+        if (!isAsItWas()) return;
         const all = new Map([...this.#pods, ...pods.map((each) => [each.uid, each] as const)]);
-        return file.write(encode({ ...this.#position, pods: [...all.values()] }));
+        await file.write(encode({ ...this.#position, pods: [...all.values()] }));
       });
     }
-    // What changed it is to be written as well, behind this.
-    if (this.#pods.get(held.uid) !== held) return false;
+    // What changed it while that was written is to be written as well, behind this.
+    if (!isAsItWas()) return false;
     for (const each of pods) this.#pods.set(each.uid, each);
     return true;
   }

@@ -89,6 +89,36 @@ describe('desired cache', () => {
     assert.equal(cache.get('a')?.turnedInto, 'b');
   });
 
+  test('a change that is written just before what waits to be kept is not overwritten by it', async () => {
+    let text = '';
+    let finish: (() => void) | undefined;
+    const file = {
+      read: async () => undefined,
+      write: async (next: string) => {
+        if (!finish) await new Promise<void>((resolve) => (finish = resolve));
+        text = next;
+      },
+      setAside: async (mark: string) => mark,
+    };
+    const cache = await DesiredCache.open(file, new ManualClock(0), silentLogger);
+    const first = give(cache, [podObject('a')]);
+    await eventually(() => finish !== undefined);
+    const held = cache.get('a');
+    assert.ok(held);
+    const second = give(cache, [podObject('b')]);
+    const replaced = cache.replaceOnceKept(held, { ...held, turnedInto: 'c' });
+    const third = give(cache, [podObject('a', 'd2')]);
+    finish?.();
+    assert.deepEqual(await Promise.all([first, second, third, replaced]), [
+      undefined,
+      undefined,
+      undefined,
+      false,
+    ]);
+    await cache.flush();
+    assert.deepEqual([text.includes('d2'), text.includes('turnedInto')], [true, false]);
+  });
+
   test('what was given is given back byte for byte with its seal, also after a restart', async () => {
     const seal = { era: 'era-1', revision: 7, mac: 'm' };
     const labels = { b: '1', a: '<ü>', 10: 'x', 9: 'y' };
