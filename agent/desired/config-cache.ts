@@ -11,7 +11,7 @@ import { decodeConfigFile, encodeConfigFile, type HeldConfig } from './config-fi
 import type { SecretBox } from './secret-box.js';
 
 /** With the value `"false"` on a Secret or ConfigMap, hosts keep it in memory alone. */
-export const OFFLINE_ANNOTATION = 'everynode.dev/offline';
+const OFFLINE_ANNOTATION = 'everynode.dev/offline';
 
 const SUFFIX = '.object';
 /** After a write that failed. */

@@ -79,7 +79,7 @@ export class DiskReserve {
 }
 
 /** True for what a full disk or a full quota says. */
-export function isDiskFull(error: unknown): boolean {
+function isDiskFull(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === 'ENOSPC' || code === 'EDQUOT';
 }

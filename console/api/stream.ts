@@ -7,27 +7,34 @@ import { heardNothing } from './contact.js';
 /** Ends as the answer does. Fails with `CallError` when it is refused or breaks off. Leaves when `signal` aborts. */
 export function streamOf(path: string, signal: AbortSignal): ReadableStream<string> {
   const decoder = new TextDecoder();
-  const leave = AbortSignal.any([signal, heardNothing()]);
+  // The page's signals live on when the stream is over: what listens to them goes with it.
+  const over = new AbortController();
   let close = (): void => undefined;
   return new ReadableStream<string>({
     start: (controller) => {
       const socket = new WebSocket(`wss://${location.host}${path}`, STREAM_PROTOCOL);
       socket.binaryType = 'arraybuffer';
-      let end = (error?: CallError) => {
-        end = () => undefined;
+      close = () => {
+        over.abort();
+        socket.close();
+      };
+      const end = (error?: CallError) => {
+        if (over.signal.aborted) return;
         if (error) controller.error(error);
         else controller.close();
-        socket.close();
+        close();
       };
       const gone = new CallError(0, 'Unreachable', 'the coordinator does not answer');
       socket.onmessage = ({ data }) => {
         if (typeof data === 'string') end(refusalOf(JSON.parse(data) as Status));
-        else if (!leave.aborted) controller.enqueue(decoder.decode(data as ArrayBuffer, { stream: true }));
+        else if (!over.signal.aborted)
+          controller.enqueue(decoder.decode(data as ArrayBuffer, { stream: true }));
       };
       socket.onclose = ({ wasClean }) => end(wasClean ? undefined : gone);
-      leave.addEventListener('abort', () => end(gone));
-      if (leave.aborted) end(gone);
-      close = () => socket.close();
+      for (const leave of [signal, heardNothing()]) {
+        leave.addEventListener('abort', () => end(gone), { signal: over.signal });
+        if (leave.aborted) end(gone);
+      }
     },
     cancel: () => close(),
   });

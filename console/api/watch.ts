@@ -77,10 +77,12 @@ function isInitialEnd<T extends KubeObject>({ type, object }: WatchEvent<T>): bo
 
 function wait(delayMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, delayMs);
-    signal.addEventListener('abort', () => {
+    const done = () => {
       clearTimeout(timer);
+      signal.removeEventListener('abort', done);
       resolve();
-    });
+    };
+    const timer = setTimeout(done, delayMs);
+    signal.addEventListener('abort', done);
   });
 }

@@ -14,7 +14,7 @@ const FORMAT = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
 const TICK_MS = 1_000;
 
 /** `-90_000` → `1 minute ago`. */
-export function relativeText(differenceMs: number): string {
+function relativeText(differenceMs: number): string {
   const seconds = Math.round(differenceMs / 1_000);
   const [unit, size] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1];
   return FORMAT.format(Math.trunc(seconds / size), unit);

@@ -98,7 +98,7 @@ function isTable({ headers }: ApiRequest): boolean {
 }
 
 /** A Table of hosts, for people. `now` in ms, for ages. */
-export function hostTable(hosts: readonly Host[], now: number): object {
+function hostTable(hosts: readonly Host[], now: number): object {
   return {
     kind: 'Table',
     apiVersion: 'meta.k8s.io/v1',

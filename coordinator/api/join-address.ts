@@ -22,7 +22,7 @@ export async function answerJoinAddress({ joining }: ApiParts, { info }: ApiRequ
 }
 
 /** Pure. */
-export function joinAddress({ server, authority, serving, hasRelease, approval }: JoinFacts): JoinAddress {
+function joinAddress({ server, authority, serving, hasRelease, approval }: JoinFacts): JoinAddress {
   const der = new X509Certificate(serving).publicKey.export({ type: 'spki', format: 'der' });
   const pin = createHash('sha256').update(der).digest('base64');
   return {

@@ -11,7 +11,7 @@ import { readManifests } from './manifests.js';
 import { planText } from './plan-text.js';
 
 /** What the program ends with; anything that went wrong is 1. */
-export const PLAN_EXIT_CODES: Readonly<Record<Plan['verdict'], number>> = {
+const PLAN_EXIT_CODES: Readonly<Record<Plan['verdict'], number>> = {
   NoChange: 0,
   Changes: 2,
   Blocked: 3,

@@ -17,7 +17,7 @@ const ASSUMED_START_MS = 10_000;
 /** Few programs use their whole grace; those that ignore SIGTERM do. */
 const ASSUMED_STOP_MS = 2_000;
 /** Beyond so many Pods the median does not move any more. */
-export const PACE_SAMPLE = 100;
+const PACE_SAMPLE = 100;
 
 /** Stored times are whole seconds, so what they show is at least half of one. */
 const LEAST_MS = 500;

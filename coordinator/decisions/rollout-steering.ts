@@ -3,7 +3,7 @@ import type { SteeringStatus } from '../../shared/kube/rollout.js';
 import { EVERYONE, type SteeringRequest, type SteeringVerb } from '../../shared/kube/rollout-steering.js';
 
 /** So many requests are kept to be read. */
-export const KEPT_REQUESTS = 20;
+const KEPT_REQUESTS = 20;
 
 /** Nothing was asked. */
 export const NO_STEERING: SteeringStatus = { handled: 0 };

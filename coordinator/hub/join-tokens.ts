@@ -67,7 +67,7 @@ export class JoinTokens {
 }
 
 /** True for a token that joins one host. */
-export function isSingleUse(secret: Secret): boolean {
+function isSingleUse(secret: Secret): boolean {
   return secretField(secret, 'single-use') === 'true';
 }
 

@@ -86,7 +86,7 @@ export class WaitingRoom {
 }
 
 /** One host has one request: asking again finds it (as the kubelet's `node-csr-HASH`). */
-export function requestName(keyHash: string): string {
+function requestName(keyHash: string): string {
   return `node-csr-${keyHash.slice(0, HASH_CHARACTERS)}`;
 }
 

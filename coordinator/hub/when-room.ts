@@ -3,7 +3,7 @@ import { ApiError } from '../../shared/kube/status.js';
 import type { Clock } from '../../shared/process/clock.js';
 
 /** Between two tries. */
-export const ROOM_RETRY_MS = 5_000;
+const ROOM_RETRY_MS = 5_000;
 
 /** True for a write that a later one may follow: the store has no room now. */
 export function isOutOfRoom(error: unknown): boolean {

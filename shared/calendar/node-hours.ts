@@ -34,7 +34,7 @@ export interface HoursClass {
 }
 
 /** Nothing restricts any node. */
-export const ALL_HOURS: HoursClass = { key: '', at: () => ({ replace: true, create: true, why: '' }) };
+const ALL_HOURS: HoursClass = { key: '', at: () => ({ replace: true, create: true, why: '' }) };
 
 interface OwnWindow {
   pattern: CronPattern;

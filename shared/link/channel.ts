@@ -18,7 +18,7 @@ export const CHANNEL = {
 } as const;
 
 /** Of a frame without its first byte. */
-export const MAX_FRAME_PAYLOAD = STREAM_CHUNK_BYTES - 1;
+const MAX_FRAME_PAYLOAD = STREAM_CHUNK_BYTES - 1;
 
 /** The bytes on a channel, in as many frames as it takes. */
 export function* framesOf(channel: number, bytes: Uint8Array): Generator<Uint8Array, void> {

@@ -16,7 +16,7 @@ import {
 } from './table.js';
 
 /** Throws unless this is an update strategy of a known type with known fields. */
-export function requireStrategy(strategy: DaemonSetUpdateStrategy | null | undefined): void {
+function requireStrategy(strategy: DaemonSetUpdateStrategy | null | undefined): void {
   if (strategy === undefined || strategy === null) return;
   requireKeys(strategy, ['type', 'rollingUpdate'], 'updateStrategy');
   requireOneOf(strategy.type, [undefined, '', 'RollingUpdate', 'OnDelete'], 'updateStrategy.type');

@@ -100,7 +100,7 @@ const NO_PLANS: Foresee = {
 };
 
 /** A hub that refuses everyone. */
-export const NO_AGENTS: AgentLink = {
+const NO_AGENTS: AgentLink = {
   join: () => Promise.reject(new ApiError('Unauthorized', 'Unauthorized')),
   certify: () => Promise.reject(new ApiError('Unauthorized', 'Unauthorized')),
   handleUpgrade: (_request, socket) => socket.destroy(),

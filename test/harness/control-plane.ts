@@ -87,7 +87,7 @@ export async function joinNode(plane: ControlPlane, name: string, options: NodeO
 }
 
 /** Writes a Node's status and lets everyone react. */
-export async function writeNodeStatus(plane: ControlPlane, name: string, status: NodeStatus): Promise<void> {
+async function writeNodeStatus(plane: ControlPlane, name: string, status: NodeStatus): Promise<void> {
   await plane.registry.modify(
     nodeKind,
     { name },

@@ -23,7 +23,7 @@ export function scripted(name: string, script: string, changes: Partial<Containe
   return { name, image: 'app:1', command: shell(script), ...changes };
 }
 
-export class EnginePods {
+class EnginePods {
   /** A folder of the host, for containers to tell of themselves. */
   readonly folder = mkdtempSync(join(tmpdir(), 'everynode-told-'));
   #engine: TestEngine | string = 'not started';

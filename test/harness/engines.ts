@@ -65,7 +65,7 @@ const START_MS = 60_000;
 let count = 0;
 
 /** Why this machine cannot run such an engine; undefined when it can. */
-export function whyNoEngine(kind: EngineKind): string | undefined {
+function whyNoEngine(kind: EngineKind): string | undefined {
   if (process.getuid?.() !== 0) return 'needs root';
   const missing = [...NEEDED[kind], '/bin/busybox', '/sbin/ip'].filter((path) => !existsSync(path));
   return missing.length > 0 ? `needs ${missing.join(', ')} (see .ci/packages)` : undefined;

@@ -13,7 +13,7 @@ import { tellSignIn } from './sign-in-records.js';
 import { addSignIn, type SignInParts } from './sign-in-routes.js';
 
 /** Where the pages are, and where a browser that asks for `/` is sent. */
-export const CONSOLE_PATH = '/console/';
+const CONSOLE_PATH = '/console/';
 const SESSION_PATH = '/console/session';
 const BUILT = fileURLToPath(new URL('../../../console/', import.meta.url));
 /** Names of built files carry a hash of their content. */

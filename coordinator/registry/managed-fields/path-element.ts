@@ -8,12 +8,12 @@ export function fieldElement(name: string): string {
 }
 
 /** `v:VALUE`: a plain value in a list that is a set. */
-export function valueElement(value: unknown): string {
+function valueElement(value: unknown): string {
   return `v:${JSON.stringify(value)}`;
 }
 
 /** `k:{"name":"a"}`: an item of a list that is a map, its keys by name. */
-export function keyElement(keys: JsonMap): string {
+function keyElement(keys: JsonMap): string {
   const members = Object.keys(keys)
     .sort()
     .map((name) => `${JSON.stringify(name)}:${JSON.stringify(keys[name])}`);

@@ -24,7 +24,7 @@ export function momentsOf(before: readonly Pod[], events: readonly PodEvent[]): 
 }
 
 /** Live Pods of each node. */
-export function liveByNode(pods: readonly Pod[]): Map<string, Pod[]> {
+function liveByNode(pods: readonly Pod[]): Map<string, Pod[]> {
   const byNode = new Map<string, Pod[]>();
   for (const pod of pods.filter(isLive)) {
     const node = targetNodeOf(pod) ?? '';
