@@ -1,7 +1,16 @@
-/**
- * The messages of a Pod's body, each field with its number: k8s.io/api `core/v1`, up to 1.35. They lean on the
- * definitions of protobuf-body.ts, as one text.
- */
+/** The messages of a Pod's body, each field with its number: k8s.io/api `core/v1`, up to 1.35. */
+
+/** Those of a Container, and of an EphemeralContainer as well. */
+const CONTAINER_FIELDS = `optional string name = 1; optional string image = 2; repeated string command = 3; repeated string args = 4;
+  optional string workingDir = 5; repeated ContainerPort ports = 6; repeated EnvFromSource envFrom = 19; repeated EnvVar env = 7;
+  optional ResourceRequirements resources = 8; repeated ContainerResizePolicy resizePolicy = 23; optional string restartPolicy = 24;
+  repeated VolumeMount volumeMounts = 9; repeated VolumeDevice volumeDevices = 21; optional Probe livenessProbe = 10;
+  optional Probe readinessProbe = 11; optional Probe startupProbe = 22; optional Lifecycle lifecycle = 12;
+  optional string terminationMessagePath = 13; optional string terminationMessagePolicy = 20; optional string imagePullPolicy = 14;
+  optional SecurityContext securityContext = 15; optional bool stdin = 16; optional bool stdinOnce = 17; optional bool tty = 18;
+  repeated ContainerRestartRule restartPolicyRules = 25;`;
+
+/** All of them, as one text; they lean on the definitions of protobuf-body.ts. */
 export const POD_DEFINITIONS = `
 message Pod { optional ObjectMeta metadata = 1; optional PodSpec spec = 2; }
 message PodSpec { repeated Volume volumes = 1; repeated Container initContainers = 20; repeated Container containers = 2;
@@ -102,14 +111,7 @@ message VolumeResourceRequirements { map<string, Quantity> limits = 1; map<strin
 message TypedLocalObjectReference { optional string apiGroup = 1; optional string kind = 2; optional string name = 3; }
 message TypedObjectReference { optional string apiGroup = 1; optional string kind = 2; optional string name = 3; optional string namespace = 4; }
 message ImageVolumeSource { optional string reference = 1; optional string pullPolicy = 2; }
-message Container { optional string name = 1; optional string image = 2; repeated string command = 3; repeated string args = 4;
-  optional string workingDir = 5; repeated ContainerPort ports = 6; repeated EnvFromSource envFrom = 19; repeated EnvVar env = 7;
-  optional ResourceRequirements resources = 8; repeated ContainerResizePolicy resizePolicy = 23; optional string restartPolicy = 24;
-  repeated VolumeMount volumeMounts = 9; repeated VolumeDevice volumeDevices = 21; optional Probe livenessProbe = 10;
-  optional Probe readinessProbe = 11; optional Probe startupProbe = 22; optional Lifecycle lifecycle = 12;
-  optional string terminationMessagePath = 13; optional string terminationMessagePolicy = 20; optional string imagePullPolicy = 14;
-  optional SecurityContext securityContext = 15; optional bool stdin = 16; optional bool stdinOnce = 17; optional bool tty = 18;
-  repeated ContainerRestartRule restartPolicyRules = 25; }
+message Container { ${CONTAINER_FIELDS} }
 message ContainerPort { optional string name = 1; optional int32 hostPort = 2; optional int32 containerPort = 3; optional string protocol = 4;
   optional string hostIP = 5; }
 message EnvFromSource { optional string prefix = 1; optional ConfigMapEnvSource configMapRef = 2; optional SecretEnvSource secretRef = 3; }
@@ -152,14 +154,7 @@ message WindowsSecurityContextOptions { optional string gmsaCredentialSpecName =
 message SeccompProfile { optional string type = 1; optional string localhostProfile = 2; }
 message AppArmorProfile { optional string type = 1; optional string localhostProfile = 2; }
 message EphemeralContainer { optional EphemeralContainerCommon ephemeralContainerCommon = 1; optional string targetContainerName = 2; }
-message EphemeralContainerCommon { optional string name = 1; optional string image = 2; repeated string command = 3; repeated string args = 4;
-  optional string workingDir = 5; repeated ContainerPort ports = 6; repeated EnvFromSource envFrom = 19; repeated EnvVar env = 7;
-  optional ResourceRequirements resources = 8; repeated ContainerResizePolicy resizePolicy = 23; optional string restartPolicy = 24;
-  repeated VolumeMount volumeMounts = 9; repeated VolumeDevice volumeDevices = 21; optional Probe livenessProbe = 10;
-  optional Probe readinessProbe = 11; optional Probe startupProbe = 22; optional Lifecycle lifecycle = 12;
-  optional string terminationMessagePath = 13; optional string terminationMessagePolicy = 20; optional string imagePullPolicy = 14;
-  optional SecurityContext securityContext = 15; optional bool stdin = 16; optional bool stdinOnce = 17; optional bool tty = 18;
-  repeated ContainerRestartRule restartPolicyRules = 25; }
+message EphemeralContainerCommon { ${CONTAINER_FIELDS} }
 message PodSecurityContext { optional SELinuxOptions seLinuxOptions = 1; optional WindowsSecurityContextOptions windowsOptions = 8;
   optional int64 runAsUser = 2; optional int64 runAsGroup = 6; optional bool runAsNonRoot = 3; repeated int64 supplementalGroups = 4;
   optional string supplementalGroupsPolicy = 12; optional int64 fsGroup = 5; repeated Sysctl sysctls = 7; optional string fsGroupChangePolicy = 9;

@@ -173,12 +173,16 @@ class FollowingInformers implements Informers {
 
   /** Resolves after `ms`, or when it is time to stop. */
   #pause(ms: number): Promise<void> {
+    const { signal } = this.#stopping;
     return new Promise((resolve) => {
-      const timer = this.#clock.after(ms, resolve);
-      this.#stopping.signal.addEventListener('abort', () => {
+      const done = () => {
         timer.cancel();
+        // The signal outlives all the waits.
+        signal.removeEventListener('abort', done);
         resolve();
-      });
+      };
+      const timer = this.#clock.after(ms, done);
+      signal.addEventListener('abort', done);
     });
   }
 

@@ -12,7 +12,11 @@ export const VALUES_FORBIDDEN = "may not be specified when `operator` is 'Exists
 /** What every selector says of an operator that it doesn't know. */
 export const OPERATOR_INVALID = 'not a valid selector operator';
 
-function validateOperator(requirement: LabelSelectorRequirement, field: string): FieldError[] {
+/** An operator that a selector has, with as many values as it takes; at the `field` of the requirement. */
+export function validateSelectorOperator(
+  requirement: Pick<LabelSelectorRequirement, 'operator' | 'values'>,
+  field: string,
+): FieldError[] {
   const count = requirement.values?.length ?? 0;
   switch (requirement.operator) {
     case 'In':
@@ -29,7 +33,7 @@ function validateOperator(requirement: LabelSelectorRequirement, field: string):
 function validateRequirement(requirement: LabelSelectorRequirement, field: string): FieldError[] {
   const key = requirement.key ?? '';
   return [
-    ...validateOperator(requirement, field),
+    ...validateSelectorOperator(requirement, field),
     ...invalidFor(`${field}.key`, key, qualifiedNameProblems(key)),
     ...validateLabelValues(requirement.values, `${field}.values`),
   ];

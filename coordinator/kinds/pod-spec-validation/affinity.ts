@@ -8,15 +8,14 @@ import type {
   PodAffinity,
   PodAffinityTerm,
 } from '../../../shared/kube/pod-placement.js';
-import { forbidden, invalidValue, required } from '../field-error.js';
+import { invalidValue, required } from '../field-error.js';
 import type { FieldError } from '../kind.js';
 import {
   OPERATOR_INVALID,
-  VALUES_FORBIDDEN,
-  VALUES_REQUIRED,
   validateLabelKeys,
   validateLabelSelector,
   validateLabelValues,
+  validateSelectorOperator,
 } from '../label-selector.js';
 import { dnsLabelProblems, dnsSubdomainProblems, qualifiedNameProblems } from '../name-rules.js';
 import { invalidFor } from '../object-meta.js';
@@ -27,20 +26,9 @@ const SINGLE_VALUE = "must be specified single value when `operator` is 'Lt' or 
 const ONE_FIELD_VALUE = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector";
 
 function validateExpressionValues(requirement: NodeSelectorRequirement, field: string): FieldError[] {
-  const count = requirement.values?.length ?? 0;
-  switch (requirement.operator) {
-    case 'In':
-    case 'NotIn':
-      return count === 0 ? [required(`${field}.values`, VALUES_REQUIRED)] : [];
-    case 'Exists':
-    case 'DoesNotExist':
-      return count > 0 ? [forbidden(`${field}.values`, VALUES_FORBIDDEN)] : [];
-    case 'Gt':
-    case 'Lt':
-      return count === 1 ? [] : [required(`${field}.values`, SINGLE_VALUE)];
-    default:
-      return [invalidValue(`${field}.operator`, requirement.operator ?? '', OPERATOR_INVALID)];
-  }
+  const { operator, values } = requirement;
+  if (operator !== 'Gt' && operator !== 'Lt') return validateSelectorOperator(requirement, field);
+  return values?.length === 1 ? [] : [required(`${field}.values`, SINGLE_VALUE)];
 }
 
 function validateExpression(
