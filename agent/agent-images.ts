@@ -71,6 +71,7 @@ export interface AgentImagesOptions {
   log: Logger;
 }
 
+/** Pulls, held images and their removal, by the handling that the host asks for; nothing runs before its parts are started. */
 export function createAgentImages(options: AgentImagesOptions): AgentImages {
   const { driver, handling, clock, warn } = options;
   const { registries, pullsAtOnce, records, collection } = handling;

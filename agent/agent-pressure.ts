@@ -54,6 +54,7 @@ export interface AgentPressureOptions {
   log: Logger;
 }
 
+/** The part that looks at the host every few seconds, and frees what it is short of. */
 export function createAgentPressure(options: AgentPressureOptions): Part {
   const { handling, driver, node, pods, clock, warn } = options;
   const log = options.log.child({ component: 'pressure' });

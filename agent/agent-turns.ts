@@ -52,6 +52,7 @@ export interface AgentTurns {
   told(uids: readonly string[]): void;
 }
 
+/** Turns and their confirmations; nothing runs before their parts are started. */
 export function createAgentTurns(options: AgentTurnsOptions): AgentTurns {
   const { cache, time, workers, putTurned, bootMark, clock } = options;
   const log = options.log.child({ component: 'turns' });

@@ -5,6 +5,7 @@ import type { ContainerLife, PodView } from './pod-view.js';
 
 const NOTHING: ContainerLife = {};
 
+/** Of the container with this id in the engine; empty for one that has gone through nothing yet. */
 export function lifeOf(view: Pick<PodView, 'progress'>, id: string): ContainerLife {
   return view.progress.lives[id] ?? NOTHING;
 }

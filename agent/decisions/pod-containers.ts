@@ -14,6 +14,7 @@ export function initContainersOf(pod: Pick<Pod, 'spec'>): readonly Container[] {
   return pod.spec.initContainers ?? [];
 }
 
+/** Init containers that run on beside the main ones (restartPolicy Always), in order. */
 export function sidecarsOf(pod: Pick<Pod, 'spec'>): Container[] {
   return initContainersOf(pod).filter(isSidecar);
 }
@@ -28,6 +29,7 @@ export function podImages(pod: Pick<Pod, 'spec'>): string[] {
   return [...new Set(allContainersOf(pod).map(({ image }) => image))];
 }
 
+/** The container of this name, init containers included; undefined when the spec has none. */
 export function findContainer(pod: Pick<Pod, 'spec'>, name: string): Container | undefined {
   return allContainersOf(pod).find((container) => container.name === name);
 }

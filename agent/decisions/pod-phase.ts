@@ -12,6 +12,7 @@ export interface Statuses {
 /** What a container counts for: one that waits to be started again has ended, and waits for nothing else. */
 type Standing = 'waiting' | 'running' | 'ended';
 
+/** As upstream works it out, save that a Pod which the host gave up is Failed, and that a hollow one may be told its phase. */
 export function podPhase(view: PodView, statuses: Statuses): PodPhase {
   const told = view.containers.find((container) => container.podPhase !== undefined)?.podPhase;
   if (told) return told;

@@ -18,6 +18,7 @@ import { PROGRAM } from './places.js';
 /** A version is a folder's name: nothing else may reach a path. */
 const VERSION_PATTERN = /^\d{1,9}\.\d{1,9}\.\d{1,9}(?:-[0-9a-z.]{1,32})?$/;
 
+/** True for what may name a version, in a folder and in an image: digits and dots, with a short suffix at most. */
 export function isVersion(text: string): boolean {
   return VERSION_PATTERN.test(text);
 }

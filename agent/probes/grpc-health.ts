@@ -25,6 +25,7 @@ interface GrpcAnswer {
   body: Buffer;
 }
 
+/** Asks the health service of grpc.health.v1 once. Never rejects: what goes wrong is a failure with its words. */
 export async function probeGrpc(
   { port, service = '' }: NonNullable<Handler['grpc']>,
   { podIP }: Target,

@@ -59,6 +59,7 @@ export function ownerFilter(owner: ContainerOwner, podUid?: string): string[] {
   return podUid === undefined ? labels : [...labels, `${LABEL.podUid}=${podUid}`];
 }
 
+/** True for labels that we put on for this fleet and node. */
 export function isOwnedBy(labels: Record<string, string> | null, owner: ContainerOwner): boolean {
   return labels?.[LABEL.cluster] === owner.clusterUID && labels[LABEL.node] === owner.nodeName;
 }

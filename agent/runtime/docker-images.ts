@@ -30,6 +30,7 @@ export async function inspectImage(api: DockerApi, image: string): Promise<Image
   }
 }
 
+/** From the answer of `/images/NAME/json`. */
 export function toEngineImage({ Id, Size, Config }: ImageAnswer): EngineImage {
   return { id: withAlgorithm(Id), user: Config?.User ?? '', sizeBytes: Size ?? 0 };
 }

@@ -29,6 +29,7 @@ export class FakeListeners {
   }
 }
 
+/** True for one fleet and one node. */
 export function isSameOwner(one: ContainerOwner, other: ContainerOwner): boolean {
   return one.clusterUID === other.clusterUID && one.nodeName === other.nodeName;
 }

@@ -17,6 +17,7 @@ export interface WaysIn {
   certificate: boolean;
 }
 
+/** How one can sign in here; nobody has to be signed in for it. Rejects with `CallError`. */
 export function askWaysIn(signal?: AbortSignal): Promise<WaysIn> {
   return call<WaysIn>(WAYS, signal ? { signal } : {});
 }

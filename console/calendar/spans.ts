@@ -4,6 +4,7 @@ import type { CalendarSpan } from '../../shared/kube/change-calendar.js';
 /** What a span is drawn as. */
 export type SpanLook = 'open' | 'closed' | 'frozen' | 'stopped';
 
+/** What may change in a span, in one word. */
 export function lookOf({ may, frozen }: CalendarSpan): SpanLook {
   if (may === 'replace') return 'open';
   if (may === 'nothing') return 'stopped';

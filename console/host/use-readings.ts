@@ -16,6 +16,7 @@ export interface Readings {
   problem?: string;
 }
 
+/** Of the host `name`: what was shown stays while the coordinator is away; a refusal is told as the `problem`. */
 export function useReadings(name: string): Readings {
   const [shown, setShown] = useState<Readings>({});
   const ask = useCallback(

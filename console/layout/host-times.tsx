@@ -16,6 +16,7 @@ const HostZone = createContext<Zone>({ isTold: false });
 
 const MINUTE_MS = 60_000;
 
+/** The zone of the host within whose `HostTimes` this is, and whether times are told in it. */
 export function useHostZone(): Zone {
   return useContext(HostZone);
 }

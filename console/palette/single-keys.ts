@@ -2,6 +2,7 @@
 
 const STORED_AS = 'everynode-single-keys';
 
+/** True unless this browser was told otherwise. */
 export function hasSingleKeys(): boolean {
   return localStorage.getItem(STORED_AS) !== 'off';
 }

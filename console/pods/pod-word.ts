@@ -1,6 +1,7 @@
 /** A Pod in one word, as kubectl's column STATUS has it for the usual cases. */
 import type { Pod } from '../../shared/kube/pod.js';
 
+/** The first that fits: going, what a container waits for, not ready, the reason, the phase. */
 export function podWord({ metadata, status }: Pod): string {
   if (metadata.deletionTimestamp) return 'Terminating';
   const statuses = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];

@@ -20,6 +20,7 @@ export function awaySince({ status }: Pick<Node, 'status'>): number | undefined 
   return Date.parse(connected.lastTransitionTime);
 }
 
+/** By the conditions Ready and Connected; a node without them is here. */
 export function contactOf({ status }: Pick<Node, 'status'>): Contact {
   if (findCondition(status?.conditions, 'Ready')?.status === 'Unknown') return 'lost';
   return findCondition(status?.conditions, CONNECTED)?.status === 'False' ? 'away' : 'here';

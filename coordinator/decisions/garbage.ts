@@ -51,6 +51,7 @@ export type OwnerStep =
   /** Nothing blocks any more: remove the finalizer. */
   | 'release';
 
+/** What is next for an owner on which its `dependents`, all there are, depend. */
 export function ownerStep(
   owner: Pick<KubeObject, 'metadata'>,
   dependents: readonly Pick<KubeObject, 'metadata'>[],

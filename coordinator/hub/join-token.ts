@@ -20,6 +20,7 @@ export function tokenSecret({ id, secret }: JoinToken, grant: TokenGrant = {}): 
   return tokenSecretOf(id, sha256(secret), grant);
 }
 
+/** Of the text in UTF-8, as Secrets hold it. */
 export function base64(value: string): string {
   return Buffer.from(value, 'utf8').toString('base64');
 }

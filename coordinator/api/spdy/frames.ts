@@ -57,10 +57,12 @@ function frameAt(bytes: Buffer): Frame {
   return { kind: 'control', type: head & 0xffff, ...rest };
 }
 
+/** Bytes of a stream; `flags` may end it. */
 export function dataFrame(stream: number, flags: number, payload: Uint8Array): Buffer {
   return Buffer.concat([header(stream, flags, payload.length), payload]);
 }
 
+/** A frame about streams or the session, of the draft's `type`. */
 export function controlFrame(type: number, flags: number, payload: Uint8Array): Buffer {
   return Buffer.concat([
     header((CONTROL_BIT | (VERSION << 16) | type) >>> 0, flags, payload.length),

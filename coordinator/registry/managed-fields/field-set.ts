@@ -15,6 +15,7 @@ export const EMPTY_SET: FieldSet = { isMember: false, children: new Map() };
 /** The set of exactly the path that leads here. */
 export const MEMBER: FieldSet = { isMember: true, children: new Map() };
 
+/** True for a set without any field. */
 export function isEmptySet(set: FieldSet): boolean {
   return !set.isMember && set.children.size === 0;
 }
@@ -70,6 +71,7 @@ export function intersection(left: FieldSet, right: FieldSet): FieldSet {
   );
 }
 
+/** True for sets of the same fields. */
 export function sameSet(left: FieldSet, right: FieldSet): boolean {
   if (left === right) return true;
   if (left.isMember !== right.isMember || left.children.size !== right.children.size) return false;
