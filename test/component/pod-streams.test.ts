@@ -2,18 +2,9 @@
 import assert from 'node:assert/strict';
 import { ApiError } from '../../shared/kube/status.js';
 import { StreamError } from '../../shared/link/byte-stream.js';
-import { type LogStreamRequest, STREAM_WINDOW_BYTES } from '../../shared/link/messages.js';
+import { STREAM_WINDOW_BYTES } from '../../shared/link/messages.js';
 import { eventually } from '../harness/eventually.js';
-import { type BenchAgent, type HubBench, withHub } from '../harness/hub-bench.js';
-
-const REQUEST: LogStreamRequest = {
-  type: 'log',
-  podUid: 'u',
-  container: 'main',
-  follow: true,
-  previous: false,
-  timestamps: false,
-};
+import { type BenchAgent, FOLLOWED_LOG, type HubBench, withHub } from '../harness/hub-bench.js';
 
 async function liveAgent(bench: HubBench): Promise<BenchAgent> {
   const agent = await bench.agent('n1');
@@ -22,7 +13,7 @@ async function liveAgent(bench: HubBench): Promise<BenchAgent> {
 }
 
 function open(bench: HubBench, signal = new AbortController().signal): Promise<AsyncIterable<Uint8Array>> {
-  return bench.hub.streams.logs('n1', REQUEST, signal);
+  return bench.hub.streams.logs('n1', FOLLOWED_LOG, signal);
 }
 
 async function textOf(stream: AsyncIterable<Uint8Array>): Promise<string> {

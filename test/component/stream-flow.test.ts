@@ -1,22 +1,13 @@
 /** Streams on a slow line: they share it, and neither a long log nor a reader that sleeps holds up anything else. */
 import assert from 'node:assert/strict';
 import { afterEach } from 'node:test';
-import type { LogStreamRequest } from '../../shared/link/messages.js';
 import { systemClock } from '../../shared/process/clock.js';
 import { eventually } from '../harness/eventually.js';
-import { type BenchAgent, type HubBench, withHub } from '../harness/hub-bench.js';
+import { type BenchAgent, FOLLOWED_LOG, type HubBench, withHub } from '../harness/hub-bench.js';
 import { type SlowWire, slowWire } from '../harness/slow-wire.js';
 import { until } from '../harness/until.js';
 
 const MEGABYTE = 1_000_000;
-const REQUEST: LogStreamRequest = {
-  type: 'log',
-  podUid: 'u',
-  container: 'main',
-  follow: true,
-  previous: false,
-  timestamps: false,
-};
 
 const wires: SlowWire[] = [];
 // Whatever the test's end: an open wire would keep this process alive.
@@ -45,7 +36,7 @@ async function hostBehind(
 function read(bench: HubBench, signal: AbortSignal = new AbortController().signal) {
   const counted = { bytes: 0, ended: Promise.resolve() };
   counted.ended = (async () => {
-    for await (const chunk of await bench.hub.streams.logs('n1', REQUEST, signal))
+    for await (const chunk of await bench.hub.streams.logs('n1', FOLLOWED_LOG, signal))
       counted.bytes += chunk.length;
   })();
   return counted;
@@ -109,7 +100,7 @@ withHub('eight logs on a line of 300 KB/s: a report waits for little of them', a
 withHub('a reader that sleeps holds up no other, and its host waits', async (bench) => {
   await hostBehind(bench, 25 * MEGABYTE, 20 * MEGABYTE);
   const leave = new AbortController();
-  const sleeping = await bench.hub.streams.logs('n1', REQUEST, leave.signal);
+  const sleeping = await bench.hub.streams.logs('n1', FOLLOWED_LOG, leave.signal);
   const awake = read(bench);
   await awake.ended;
   assert.equal(awake.bytes, 20 * MEGABYTE);

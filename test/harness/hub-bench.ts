@@ -18,6 +18,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import {
   type DesiredObject,
   LINK_PATH,
+  type LogStreamRequest,
   type ReturnedObject,
   type Welcome,
 } from '../../shared/link/messages.js';
@@ -29,6 +30,15 @@ import { NO_AUTHORITY } from './test-authority.js';
 
 export const GRACE_MS = 40_000;
 export const RETURN_MS = 60_000;
+/** A log that is read on and on. */
+export const FOLLOWED_LOG: LogStreamRequest = {
+  type: 'log',
+  podUid: 'u',
+  container: 'main',
+  follow: true,
+  previous: false,
+  timestamps: false,
+};
 
 export interface HubBench {
   plane: ControlPlane;
