@@ -136,7 +136,8 @@ export class Stage {
       const { items } = await this.api.items<Node>('/api/v1/nodes');
       return items.filter((node) => contactOf(node) === 'here').length === this.reachable;
     };
-    await until(areHeard, { timeoutMs: UP_MS, what: 'all hosts in reach to be heard' });
+    // A list of all Nodes each time: asked without a pause, it would take the machine that is waited for.
+    await until(areHeard, { timeoutMs: UP_MS, pollMs: 500, what: 'all hosts in reach to be heard' });
   }
 
   /** Hosts that are not dark. */

@@ -25,9 +25,19 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: 'Infinity' },
     json: { type: 'string' },
     threads: { type: 'string', default: String(availableParallelism()) },
+    help: { type: 'boolean', default: false },
   },
 });
 
+if (values.help) {
+  say(
+    'npm run simulation -- [--histories N] [--first N] [--mix NAME] [--seed SEED] [--stop-after N] [--seconds N] [--threads N]',
+  );
+  say(
+    `mixes: ${Object.keys(MIXES).join(', ')}; a seed is MIX-NUMBER, as in turns-820005, with its --mix beside`,
+  );
+  process.exit(0);
+}
 if (!Object.hasOwn(MIXES, values.mix)) throw new Error(`--mix: one of ${Object.keys(MIXES).join(', ')}`);
 const mix = values.mix as MixName;
 
