@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { HostFailure } from '../../shared/kube/rollout.js';
+import { REVISION_HASH_LABEL } from '../../shared/kube/workload.js';
 import { CallError, call, request } from '../api/call.js';
 import { Command } from '../layout/command.js';
 import controls from '../layout/controls.module.css';
@@ -16,10 +17,12 @@ const LINES = 20;
 interface FailedHostsProps {
   namespace: string;
   daemonSet: string;
+  /** Hash of the revision that failed: what its hosts have been given since has other logs. */
+  revision: string;
   failures: readonly HostFailure[];
 }
 
-export function FailedHosts({ namespace, daemonSet, failures }: FailedHostsProps) {
+export function FailedHosts({ namespace, daemonSet, revision, failures }: FailedHostsProps) {
   if (failures.length === 0) return null;
   return (
     <section className={controls.card} aria-label="Failed hosts">
@@ -36,6 +39,7 @@ export function FailedHosts({ namespace, daemonSet, failures }: FailedHostsProps
           <LastLines
             namespace={namespace}
             daemonSet={daemonSet}
+            revision={revision}
             node={node}
             isOpenAtFirst={index < OPEN_AT_FIRST}
           />
@@ -48,16 +52,17 @@ export function FailedHosts({ namespace, daemonSet, failures }: FailedHostsProps
 interface LastLinesProps {
   namespace: string;
   daemonSet: string;
+  revision: string;
   node: string;
   isOpenAtFirst: boolean;
 }
 
-function LastLines({ namespace, daemonSet, node, isOpenAtFirst }: LastLinesProps) {
+function LastLines({ isOpenAtFirst, ...whose }: LastLinesProps) {
   const [isOpen, setOpen] = useState(isOpenAtFirst);
   return (
     <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>Last lines of its log</summary>
-      {isOpen && <Lines namespace={namespace} daemonSet={daemonSet} node={node} />}
+      {isOpen && <Lines {...whose} />}
     </details>
   );
 }
@@ -70,16 +75,16 @@ interface LogEnd {
   text: string;
 }
 
-function Lines({ namespace, daemonSet, node }: Omit<LastLinesProps, 'isOpenAtFirst'>) {
+function Lines({ namespace, daemonSet, revision, node }: Omit<LastLinesProps, 'isOpenAtFirst'>) {
   const [end, setEnd] = useState<LogEnd>();
   const [problem, setProblem] = useState('');
   useEffect(() => {
     const leave = new AbortController();
-    logEndOf(namespace, daemonSet, node, leave.signal).then(setEnd, (error: unknown) => {
+    logEndOf({ namespace, daemonSet, revision, node }, leave.signal).then(setEnd, (error: unknown) => {
       if (!leave.signal.aborted) setProblem(error instanceof Error ? error.message : String(error));
     });
     return () => leave.abort();
-  }, [namespace, daemonSet, node]);
+  }, [namespace, daemonSet, revision, node]);
   if (problem) return <p role="status">{problem}</p>;
   if (!end) return <p role="status">Loading…</p>;
   const { pod, container, isPrevious, text } = end;
@@ -98,17 +103,17 @@ function Lines({ namespace, daemonSet, node }: Omit<LastLinesProps, 'isOpenAtFir
 
 /** Of the container that does worst: of its ended attempt where the present one waits. Rejects with what a person can read. */
 async function logEndOf(
-  namespace: string,
-  daemonSet: string,
-  node: string,
+  { namespace, daemonSet, revision, node }: Omit<LastLinesProps, 'isOpenAtFirst'>,
   signal: AbortSignal,
 ): Promise<LogEnd> {
   const pods = `/api/v1/namespaces/${namespace}/pods`;
   const { items } = await call<{ items: Pod[] }>(`${pods}?fieldSelector=spec.nodeName%3D${node}`, { signal });
-  const own = items.find(({ metadata }) =>
-    metadata.ownerReferences?.some(({ kind, name }) => kind === 'DaemonSet' && name === daemonSet),
+  const own = items.find(
+    ({ metadata: { labels, ownerReferences } }) =>
+      labels?.[REVISION_HASH_LABEL] === revision &&
+      ownerReferences?.some(({ kind, name }) => kind === 'DaemonSet' && name === daemonSet),
   );
-  if (!own) throw new Error('It has no Pod there now.');
+  if (!own) throw new Error('The Pod that failed is gone, and its log with it.');
   const statuses = [...(own.status?.initContainerStatuses ?? []), ...(own.status?.containerStatuses ?? [])];
   const worst = statuses.find(({ ready, state }) => !ready && !state?.terminated) ?? statuses.at(-1);
   const container = worst?.name ?? own.spec.containers[0]?.name ?? '';

@@ -100,7 +100,12 @@ function Standing({ rollout, status }: { rollout: Rollout; status: RolloutStatus
         </div>
         {!past && status.phase === 'Soaking' && <Soak status={status} policy={policy} />}
       </section>
-      <FailedHosts namespace={namespace} daemonSet={past ?? name} failures={status.failures ?? []} />
+      <FailedHosts
+        namespace={namespace}
+        daemonSet={past ?? name}
+        revision={status.revision}
+        failures={status.failures ?? []}
+      />
       {!past && <HostsByCode rollout={rollout} codes={status.codes ?? {}} />}
       {!past && !status.completionTime && (
         <NextWindows

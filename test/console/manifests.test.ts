@@ -14,6 +14,7 @@ import { until } from '../harness/until.js';
 const NODES = 3;
 const DAEMON_SETS = '/apis/apps/v1/namespaces/default/daemonsets';
 const TILL = `${DAEMON_SETS}/till`;
+const POLICIES = '/apis/fleet.everynode.dev/v1/namespaces/default/rolloutpolicies';
 const MERGE = 'application/merge-patch+json';
 const LIMITS = { timeoutMs: 60_000 };
 
@@ -264,7 +265,7 @@ function suite(): void {
       metadata: { labels },
       spec: { containers: [{ name: 'main', image }] },
     });
-    await fleet.api.ask('POST', '/apis/fleet.everynode.dev/v1/namespaces/default/rolloutpolicies', {
+    await fleet.api.ask('POST', POLICIES, {
       metadata: { name: 'approved' },
       spec: {
         selector: { matchLabels: labels },
@@ -315,7 +316,7 @@ function suite(): void {
     await fleet.api.ask('PATCH', '/api/v1/nodes/node-2', { metadata: { labels: site } }, MERGE);
     const elsewhere = { matchExpressions: [{ key: 'site', operator: 'DoesNotExist' }] };
     const always = { schedule: '0 0 * * *', durationSeconds: 90_000 };
-    await fleet.api.ask('POST', '/apis/fleet.everynode.dev/v1/namespaces/default/rolloutpolicies', {
+    await fleet.api.ask('POST', POLICIES, {
       metadata: { name: 'gentle' },
       spec: {
         selector: {},
@@ -349,6 +350,11 @@ function suite(): void {
     const failed = page.getByRole('region', { name: 'Failed hosts' });
     await failed.getByText('CrashLoopBackOff').first().waitFor();
     await failed.getByLabel(/^Last lines of till-/).waitFor();
+    const action = { spec: { failureBudget: { action: 'RollBack' } } };
+    await fleet.api.ask('PATCH', `${POLICIES}/gentle`, action, MERGE);
+    await page.getByRole('heading', { name: 'RolledBack', exact: true }).waitFor();
+    await page.reload();
+    await failed.getByText('The Pod that failed is gone, and its log with it.').first().waitFor();
     const past = page.getByRole('region', { name: 'Past rollouts' });
     await past.getByText('Superseded').waitFor();
     assert.deepEqual(await violationsOf(page), []);
