@@ -40,10 +40,10 @@ export function cachedPods(
       if (held) await cache.put(heldAfterClearing(held)).catch(() => undefined);
       return asRun(cache.get(uid));
     },
-    forget: (uid) => {
-      const held = cache.get(uid);
-      const next = held ? startable(held) : [];
-      cache.forget(uid);
+    forget: (held) => {
+      // Also one that only the engine knew, of a cache that was lost: whoever is given anew has waited for that as well.
+      const next = startable(cache.get(held.uid) ?? held);
+      cache.forget(held.uid);
       if (next.length > 0) cache.put(...next).catch(() => undefined);
       onForgotten();
     },

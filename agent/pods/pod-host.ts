@@ -33,7 +33,7 @@ export interface PodSource {
   /** The host gives the Pod up; answers it as it is held from now on, undefined when it is not held. */
   giveUp(uid: string, end: PodEnd): HeldPod | undefined;
   /** The Pod's containers are gone, and the hub has let go of it. */
-  forget(uid: string): void;
+  forget(held: HeldPod): void;
   /** The containers of a Pod whose place another takes are gone. */
   ended(uid: string): void;
   /** All is gone of a Pod that goes back; answers it as it is to run from now on, when that is on disk. */

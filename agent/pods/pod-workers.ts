@@ -230,7 +230,7 @@ export class PodWorkers {
     if (held.turnedInto !== undefined && !held.ended) this.#source.ended(held.uid);
     if (held.gone) {
       this.#workers.delete(held.uid);
-      this.#source.forget(held.uid);
+      this.#source.forget(held);
       this.#leftovers.ended(held.uid);
       void worker.stop();
     }

@@ -46,7 +46,7 @@ async function main(socketPath: string, dataDir: string): Promise<void> {
     get: (uid: string) => held.get(uid),
     all: () => held.values(),
     giveUp: () => undefined,
-    forget: (uid: string) => void held.delete(uid),
+    forget: ({ uid }: HeldPod) => void held.delete(uid),
     ended: () => undefined,
     cleared: async () => undefined,
   };

@@ -92,7 +92,7 @@ export class PodHostBench implements PodSource {
     return givenUp;
   }
 
-  forget(uid: string): void {
+  forget({ uid }: HeldPod): void {
     this.held.delete(uid);
   }
 

@@ -22,25 +22,26 @@ async function holding(begun: string[]) {
       { uid: name, digest: name, pod: podOf(name, {}, { uid: name, ...OWNED }) },
       1_000,
     );
-  await cache.put(heldAfterGone(held('first'), 1_000), held('second'));
+  const gone = heldAfterGone(held('first'), 1_000);
+  await cache.put(gone, held('second'));
   const source = cachedPods(cache, clock, {
     hasBegun: (uid) => begun.includes(uid),
     onForgotten: () => undefined,
   });
   clock.advance(30_000);
-  return { cache, source, held };
+  return { cache, source, held, gone };
 }
 
 test('a Pod that waited for another one could begin when that was gone', async () => {
-  const { cache, source } = await holding([]);
-  source.forget('first');
+  const { cache, source, gone } = await holding([]);
+  source.forget(gone);
   assert.equal(cache.get('second')?.startableAt, 31_000);
   assert.equal(cache.get('first'), undefined);
 });
 
 test('a Pod that ran beside the one before it, as by a surge, has begun long ago', async () => {
-  const { cache, source } = await holding(['second']);
-  source.forget('first');
+  const { cache, source, gone } = await holding(['second']);
+  source.forget(gone);
   assert.equal(cache.get('second')?.acceptedAt, 1_000);
   assert.equal(cache.get('second')?.startableAt, undefined);
 });
@@ -51,4 +52,11 @@ test('a Pod of a turn that began before the other’s end was kept could begin a
   source.ended('first');
   assert.equal(cache.get('second')?.startableAt, 31_000);
   assert.equal(cache.get('first')?.ended, true);
+});
+
+test('a Pod that waited for one that the engine alone knew could begin when that was gone', async () => {
+  const { cache, source, gone } = await holding([]);
+  cache.forget('first');
+  source.forget(gone);
+  assert.equal(cache.get('second')?.startableAt, 31_000);
 });
