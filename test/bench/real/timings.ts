@@ -63,9 +63,11 @@ export async function timeDeployment(fleet: Fleet, engines: readonly BenchEngine
 
 async function timeUpdate(fleet: Fleet, engines: readonly BenchEngine[], atOnce: number): Promise<Rollout> {
   const begun = performance.now();
-  const updating = fleet.update(atOnce);
-  const starts = await Promise.all(engines.map(({ events }) => events.first('start', begun)));
-  await updating;
+  // Together: an update that fails while starts are waited for would end the process, and leave engines behind.
+  const [, starts] = await Promise.all([
+    fleet.update(atOnce),
+    Promise.all(engines.map(({ events }) => events.first('start', begun))),
+  ]);
   await fleet.untilAllShown();
   const gaps = engines.map(({ events }, index) => {
     const end = events.since(begun).find(({ action }) => action === 'die');
