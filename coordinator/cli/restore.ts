@@ -1,12 +1,15 @@
 /** `everynode restore FILE` and `everynode confirm-restore`: data from a backup, and a person's word that all is well. */
+import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { RESTORE_PATH, type RestoreDocument } from '../api/restore.js';
 import { kubeconfigPath } from '../data-dir.js';
+import { eraFrom } from '../decisions/unknown-pod.js';
 import { forOperator } from '../operator-error.js';
 import { defaultDataDir } from '../settings.js';
 import { restoreBackup } from '../store/restore.js';
+import type { NameEra } from '../store/sqlite-identity.js';
 import { StoreError } from '../store/store-error.js';
 import { apiClientFromKubeconfig } from './api-client.js';
 
@@ -36,7 +39,8 @@ export function restoreCommands(program: Command): void {
 }
 
 async function restore(file: string, { data, replace = false }: RestoreOptions): Promise<void> {
-  const wish = { file: resolve(file), dataDir: data, replace, now: Date.now() };
+  const nameEra: NameEra = (from) => eraFrom(randomUUID(), from);
+  const wish = { file: resolve(file), dataDir: data, replace, now: Date.now(), nameEra };
   const { manifest, movedTo } = await forOperator(() => restoreBackup(wish).catch(adviseReplace));
   if (movedTo) process.stdout.write(`What was there is in ${movedTo}.\n`);
   process.stdout.write(

@@ -22,14 +22,28 @@ export function isBeyondBackup(era: string, past: readonly KnownEra[], position:
   return known === undefined || position.revision > known.revision;
 }
 
+/** The name of an era that begins with a backup. It says with which: a log may hear of the era from hosts alone. */
+export function eraFrom(id: string, { era, revision }: KnownEra): string {
+  return [id, revision, idOf(era)].join(':');
+}
+
+function idOf(era: string): string | undefined {
+  return era.split(':')[0];
+}
+
 /**
  * Up to which revision of this log a host that is beyond the backup has heard everything: what was created for it by then and it does
- * not hold has ended since. Later eras, through which it was away, are news to it. An era that this log never knew is taken for one that
- * began with the same backup, which was then restored again.
+ * not hold has ended since. Later eras, through which it was away, are news to it. Of an era that this log never knew it has heard what
+ * both began with: a newer backup may have been restored over an older one. Names that do not say where they began are taken for the
+ * last backup's, which was then restored again.
  */
-export function heardUpTo(past: readonly KnownEra[], { era }: EraPosition): number {
-  const left = past.find((each) => each.era === era) ?? past.at(-1);
-  return left?.revision ?? 0;
+export function heardUpTo(past: readonly KnownEra[], { era = '' }: EraPosition): number {
+  const known = past.find((each) => each.era === era);
+  if (known) return known.revision;
+  const [, revision, origin] = era.split(':');
+  if (origin === undefined) return past.at(-1)?.revision ?? 0;
+  const shared = past.find((each) => idOf(each.era) === origin);
+  return shared ? Math.min(Number(revision), shared.revision) : 0;
 }
 
 /** `gone`: it was deleted, stop it. `ask`: the host is to give it back. `wait`: nothing happens to it until a person confirms the restore. */

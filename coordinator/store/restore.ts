@@ -6,7 +6,7 @@ import { makePrivateDirectory } from '../../shared/process/private-file.js';
 import { type BackupManifest, syncDirectory, unpackBackup } from './backup-file.js';
 import { lockData } from './data-lock.js';
 import { DATABASE_FILE, RESTORING_DIRECTORY } from './private-files.js';
-import { beginEra, readIdentity } from './sqlite-identity.js';
+import { beginEra, type NameEra, readIdentity } from './sqlite-identity.js';
 import { openDatabase, prepareSchema } from './sqlite-schema.js';
 import { StoreError, toStoreError } from './store-error.js';
 
@@ -22,6 +22,7 @@ export interface RestoreWish {
   replace: boolean;
   /** ms since the epoch; names the directory of what is moved aside. */
   now: number;
+  nameEra: NameEra;
 }
 
 export interface Restored {
@@ -35,7 +36,7 @@ export interface Restored {
  * `damaged` or `newer` for the backup. Until the last step the data that was there is untouched.
  */
 export async function restoreBackup(wish: RestoreWish): Promise<Restored> {
-  const { file, dataDir, replace, now } = wish;
+  const { file, dataDir, replace, now, nameEra } = wish;
   makePrivateDirectory(dataDir);
   const lock = lockData(dataDir);
   const scratch = join(dataDir, RESTORING_DIRECTORY);
@@ -46,7 +47,7 @@ export async function restoreBackup(wish: RestoreWish): Promise<Restored> {
     await rm(scratch, { recursive: true, force: true });
     makePrivateDirectory(scratch);
     const manifest = await unpackBackup(file, scratch);
-    prepareDatabase(join(scratch, DATABASE_FILE), manifest);
+    prepareDatabase(join(scratch, DATABASE_FILE), manifest, nameEra);
     const movedTo = await moveAside(dataDir, join(dataDir, `replaced-${now}`));
     await install(scratch, dataDir);
     await giveToOwner(dataDir);
@@ -59,14 +60,14 @@ export async function restoreBackup(wish: RestoreWish): Promise<Restored> {
   }
 }
 
-function prepareDatabase(path: string, { clusterUID, takenAt }: BackupManifest): void {
+function prepareDatabase(path: string, { clusterUID, takenAt }: BackupManifest, nameEra: NameEra): void {
   const database = openDatabase(path);
   try {
     prepareSchema(database);
     if (readIdentity(database).clusterUID !== clusterUID) {
       throw new StoreError('damaged', 'the backup holds the database of another fleet than it says');
     }
-    beginEra(database, takenAt);
+    beginEra(database, takenAt, nameEra);
     // One file without a journal can be moved by one rename.
     database.pragma('journal_mode = DELETE');
   } finally {

@@ -1,5 +1,4 @@
 /** Which fleet and which log of it a database holds: the rows of table `identity`. */
-import { randomUUID } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import { lastRevision } from './sqlite-schema.js';
 import type { PastEra } from './store.js';
@@ -28,14 +27,17 @@ export function readIdentity(database: Database.Database): Identity {
   };
 }
 
+/** Names an era by the one that it goes on from, and the last revision of that. */
+export type NameEra = (from: Pick<PastEra, 'era' | 'revision'>) => string;
+
 /** Begins a new era in a restored database: no history, a revision far ahead, unconfirmed. `takenAt`: when the backup was taken, ms. */
-export function beginEra(database: Database.Database, takenAt: number): void {
+export function beginEra(database: Database.Database, takenAt: number, nameEra: NameEra): void {
   database.transaction(() => {
     const { era, pastEras } = readIdentity(database);
     const revision = lastRevision(database);
     const past: readonly PastEra[] = [...pastEras, { era, revision, takenAt }];
     const put = database.prepare('INSERT OR REPLACE INTO identity VALUES (?, ?)');
-    put.run('era', randomUUID());
+    put.run('era', nameEra({ era, revision }));
     put.run(PAST_ERAS, JSON.stringify(past));
     put.run(UNCONFIRMED, 'true');
     database.exec('DELETE FROM history');

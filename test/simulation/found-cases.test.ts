@@ -331,4 +331,19 @@ describe('the simulation found', () => {
       assert.deepEqual(failures, []);
     }
   });
+
+  test('a Pod of the newer of two backups was dropped as ended by a host that had heard of the older one alone', () =>
+    unbroken(
+      1,
+      [
+        after(5, { kind: 'back up' }),
+        after(5, { kind: 'cut cable', node: 'host-1', forMs: 90 * SECOND }),
+        after(5, { kind: 'create pod', name: 'bare-1', node: 'host-1', image: 'app:1' }),
+        after(5, { kind: 'back up' }),
+        after(5, { kind: 'restore backup', back: 1, downMs: SECOND, confirmAfterMs: 5 * SECOND }),
+        after(120, { kind: 'create pod', name: 'bare-2', node: 'host-1', image: 'app:1' }),
+        after(20, { kind: 'restore backup', back: 0, downMs: SECOND, confirmAfterMs: 60 * SECOND }),
+      ],
+      3,
+    ));
 });

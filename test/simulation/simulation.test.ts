@@ -8,6 +8,7 @@ import { DaemonSetTallies } from '../../coordinator/controllers/daemonset-tallie
 import { DaemonSetTally } from '../../coordinator/controllers/daemonset-tally.js';
 import { ZoneEvictions } from '../../coordinator/controllers/zone-evictions.js';
 import type { Core } from '../../coordinator/core.js';
+import { broken } from './broken.js';
 import { historyOf } from './draw.js';
 import type { History } from './history.js';
 import { HistoryThread } from './history-thread.js';
@@ -74,21 +75,6 @@ test('a thread runs one history after another, each as it runs anywhere else', a
     await thread.end();
   }
 });
-
-/** Breaks a class of the product while `check` runs. */
-async function broken<T extends object>(
-  prototype: T,
-  wrong: Partial<T>,
-  check: () => Promise<void>,
-): Promise<void> {
-  const right = Object.fromEntries(Object.keys(wrong).map((key) => [key, Reflect.get(prototype, key)]));
-  Object.assign(prototype, wrong);
-  try {
-    await check();
-  } finally {
-    Object.assign(prototype, right);
-  }
-}
 
 describe('a product that is broken on purpose is found out', () => {
   test('a rollout that does not count nodes whose Pod is on its way out', async () => {

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { heardUpTo, isBeyondBackup, unknownPodVerdict } from '../../coordinator/decisions/unknown-pod.js';
+import {
+  eraFrom,
+  heardUpTo,
+  isBeyondBackup,
+  unknownPodVerdict,
+} from '../../coordinator/decisions/unknown-pod.js';
 
 const PAST = [
   { era: 'first', revision: 100 },
@@ -27,6 +32,26 @@ describe('a host beyond the backup has heard', () => {
     ['what the last backup held, when it was there', 'second', 1_000],
     ['nothing of a later era that it was away for', 'first', 100],
     ['what the last backup held, in an era that began with it and was lost', 'elsewhere', 1_000],
+    [
+      'what an older backup held, in an era that began with that',
+      eraFrom('else', { era: 'first', revision: 60 }),
+      60,
+    ],
+    [
+      'what this log has of it, in an era that began later',
+      eraFrom('else', { era: 'second', revision: 1_500 }),
+      1_000,
+    ],
+    [
+      'nothing for sure, in an era that began where this log never was',
+      eraFrom('else', { era: 'other', revision: 50 }),
+      0,
+    ],
+    [
+      'what both have, by the name of an era that was restored itself',
+      eraFrom('else', { era: 'second:60:first', revision: 900 }),
+      900,
+    ],
   ];
   for (const [rule, era, expected] of cases) {
     test(rule, () => assert.equal(heardUpTo(PAST, { era, revision: 2_000 }), expected));

@@ -1,0 +1,316 @@
+/** That each rule can be broken, and says so: a product that is wrong in one place, in a history made for it. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { DesiredCache } from '../../agent/desired/desired-cache.js';
+import { Confirmations } from '../../agent/turns/confirmations.js';
+import { Rollouts } from '../../coordinator/controllers/rollouts.js';
+import type { Core } from '../../coordinator/core.js';
+import type { Informer } from '../../coordinator/informers/informer.js';
+import { daemonSetKind, podKind } from '../../coordinator/kinds/index.js';
+import { TURN_ANNOTATION } from '../../shared/kube/host-turn.js';
+import type { KubeObject } from '../../shared/kube/meta.js';
+import type { Pod } from '../../shared/kube/pod.js';
+import type { RolloutPolicySpec } from '../../shared/kube/rollout-policy.js';
+import { broken } from './broken.js';
+import { after, daemonSet, SECOND, setImage } from './cases.js';
+import type { Policy, Step, TurnRules } from './history.js';
+import { invariants } from './invariants.js';
+import { runHistory } from './run-history.js';
+import { story } from './story.js';
+import type { Sabotage } from './world.js';
+
+const POLICY: Policy = {
+  ...{ soakSeconds: 60, approval: 'Automatic', maxFailed: null, deadlineSeconds: 30, action: 'Pause' },
+};
+const TURNS: TurnRules = { windowSeconds: null, confirmSeconds: null, holdSeconds: null, prePulls: false };
+
+/** A coordinator whose programs see objects of a kind otherwise than they are stored. */
+function seeing<T extends KubeObject>(informerOf: (core: Core) => Informer<T>, change: (object: T) => T) {
+  return (core: Core): Core => {
+    const informer = informerOf(core);
+    const { get, indexed } = informer;
+    informer.get = (ref) => {
+      const found = get.call(informer, ref);
+      return found && change(found);
+    };
+    informer.indexed = (index, value) => indexed.call(informer, index, value).map((each) => change(each));
+    return core;
+  };
+}
+
+function seeingPolicy(change: (spec: RolloutPolicySpec) => RolloutPolicySpec): Sabotage {
+  return {
+    wrapCore: seeing(
+      ({ informers }) => informers.rolloutPolicies,
+      (policy) => ({ ...policy, spec: change(policy.spec) }),
+    ),
+  };
+}
+
+/** An agent that reads what it is given otherwise than it stands there. */
+function reading(change: (pod: Pod) => Pod): (check: () => Promise<void>) => Promise<void> {
+  const { apply } = DesiredCache.prototype;
+  const wrong: DesiredCache['apply'] = function (this: DesiredCache, given) {
+    const set = given.set.map((each) => {
+      if (each.kind) return each;
+      const pod = change(JSON.parse(Buffer.from(each.object).toString()) as Pod);
+      return { ...each, object: Buffer.from(JSON.stringify(pod)) };
+    });
+    return apply.call(this, { ...given, set });
+  };
+  return (check) => broken(DesiredCache.prototype, { apply: wrong }, check);
+}
+
+/** Of a Pod that bears a turn: the turn's text. */
+function turnText(pod: Pod, change: (text: string) => string): Pod {
+  const { annotations } = pod.metadata;
+  const text = annotations?.[TURN_ANNOTATION];
+  if (text === undefined) return pod;
+  return {
+    ...pod,
+    metadata: { ...pod.metadata, annotations: { ...annotations, [TURN_ANNOTATION]: change(text) } },
+  };
+}
+
+interface Proof {
+  what: string;
+  rule: RegExp;
+  nodes: number;
+  steps: Step[];
+  sabotage?: Sabotage;
+  breaking?: (check: () => Promise<void>) => Promise<void>;
+}
+
+const PROOFS: Proof[] = [
+  {
+    what: 'a rollout that does not see that its policy is paused',
+    rule: /only what is in an open wave.* while the policy is paused/,
+    nodes: 2,
+    steps: [
+      after(1, daemonSet('app:1')),
+      after(1, { kind: 'set policy', policy: POLICY }),
+      after(40, { kind: 'pause policy', isPaused: true }),
+      after(60, setImage('app:2')),
+    ],
+    sabotage: seeingPolicy(({ paused: _, ...spec }) => spec),
+  },
+  {
+    what: 'a rollout that does not see a freeze',
+    rule: /only what is in an open wave.* in a freeze/,
+    nodes: 2,
+    steps: [
+      after(1, daemonSet('app:1')),
+      after(1, { kind: 'set policy', policy: POLICY }),
+      after(40, { kind: 'freeze', forSeconds: 120 }),
+      after(60, setImage('app:2')),
+    ],
+    sabotage: seeingPolicy(({ freezes: _, ...spec }) => spec),
+  },
+  {
+    what: 'a rollout that takes one wave for the other',
+    rule: /only what is in an open wave.* its wave is second/,
+    nodes: 2,
+    steps: [
+      after(1, daemonSet('app:1')),
+      after(1, { kind: 'set policy', policy: POLICY }),
+      after(60, setImage('app:2')),
+    ],
+    sabotage: seeingPolicy(({ waves = [], ...spec }) => {
+      const selectors = waves.map(({ nodeSelector }) => nodeSelector).reverse();
+      return { ...spec, waves: waves.map((wave, at) => ({ ...wave, nodeSelector: selectors[at] ?? {} })) };
+    }),
+  },
+  {
+    what: 'a rollout that forgets that waves are closed where a Pod is missing',
+    rule: /not open is of the last completed revision/,
+    nodes: 2,
+    steps: [
+      after(1, daemonSet('app:1')),
+      after(1, { kind: 'set policy', policy: { ...POLICY, approval: 'Manual' } }),
+      after(60, setImage('app:2')),
+      after(60, { kind: 'delete pod', node: 'host-2', index: 0, force: true }),
+    ],
+    breaking: (check) => {
+      const { step } = Rollouts.prototype;
+      const forgetful: Rollouts['step'] = async function (this: Rollouts, subject, policy, tally, turn) {
+        const turns = await step.call(this, subject, policy, tally, turn);
+        tally.heldBack = () => undefined;
+        return turns;
+      };
+      return broken(Rollouts.prototype, { step: forgetful }, check);
+    },
+  },
+  {
+    what: 'a rollout that counts no failures',
+    rule: /failed on more hosts than its budget allows/,
+    nodes: 2,
+    steps: [
+      after(1, daemonSet('app:1')),
+      after(1, { kind: 'set policy', policy: { ...POLICY, maxFailed: 0 } }),
+      after(60, setImage('app:crash')),
+    ],
+    sabotage: seeingPolicy(({ failureBudget: _, ...spec }) => spec),
+  },
+  {
+    what: 'an agent that lets go of all that it is not told of again',
+    rule: /a container is stopped only when its Pod was deleted.* nobody asked for that/,
+    nodes: 1,
+    steps: [
+      after(1, daemonSet('app:1')),
+      after(20, { kind: 'create pod', name: 'bare-1', node: 'host-1', image: 'app:1' }),
+    ],
+    breaking: (check) => {
+      const { apply } = DesiredCache.prototype;
+      const forgetful: DesiredCache['apply'] = function (this: DesiredCache, change) {
+        const told = new Set(change.set.map(({ uid }) => uid));
+        const others = [...this.all()].flatMap(({ uid }) => (told.has(uid) ? [] : uid));
+        return apply.call(this, { ...change, gone: [...change.gone, ...others] });
+      };
+      return broken(DesiredCache.prototype, { apply: forgetful }, check);
+    },
+  },
+  {
+    what: 'a coordinator that deletes a bare Pod to make room for a DaemonSet',
+    rule: /no object goes that nobody deleted/,
+    nodes: 1,
+    steps: [
+      after(1, { kind: 'create pod', name: 'bare-1', node: 'host-1', image: 'app:1' }),
+      after(20, daemonSet('app:1')),
+    ],
+    sabotage: {
+      wrapCore: (core) => {
+        const { create } = core.registry;
+        core.registry.create = async (kind, namespace, object, options) => {
+          if (kind.resource === daemonSetKind.resource)
+            await core.registry.delete(podKind, { namespace: 'default', name: 'bare-1' }, {});
+          return create(kind, namespace, object, options);
+        };
+        return core;
+      },
+    },
+  },
+  {
+    what: 'a coordinator that does not read for how long a Pod tolerates a taint',
+    rule: /a taint drives no Pod out for as long as that tolerates it/,
+    nodes: 1,
+    steps: [
+      after(1, { kind: 'create tolerant pod', name: 'bare-1', node: 'host-1', image: 'app:1', seconds: 60 }),
+      after(60, { kind: 'taint node', node: 'host-1', effect: 'NoExecute' }),
+    ],
+    sabotage: {
+      wrapCore: seeing(
+        ({ informers }) => informers.pods,
+        (pod) => ({
+          ...pod,
+          spec: {
+            ...pod.spec,
+            tolerations: pod.spec.tolerations?.map((each) => ({ ...each, tolerationSeconds: 0 })) ?? [],
+          },
+        }),
+      ),
+    },
+  },
+  {
+    what: 'a coordinator that gives turns without the windows of its policy',
+    rule: /only in the hours that the policy had then: the turn to .* may begin in/,
+    nodes: 1,
+    steps: [
+      after(1, daemonSet('app:1')),
+      after(1, {
+        kind: 'set host policy',
+        policy: POLICY,
+        turns: { ...TURNS, windowSeconds: 60, holdSeconds: 30 },
+      }),
+      after(100, setImage('app:2')),
+    ],
+    sabotage: seeingPolicy(({ windows: _, ...spec }) => spec),
+  },
+  {
+    what: 'an agent that puts a Pod of its own making in the place of one that has its turn',
+    rule: /only by a turn that was given.* was not told to/,
+    nodes: 1,
+    steps: [
+      after(1, daemonSet('app:1')),
+      after(1, { kind: 'set host policy', policy: POLICY, turns: { ...TURNS, confirmSeconds: 15 } }),
+      after(60, setImage('app:2')),
+    ],
+    breaking: reading((pod) =>
+      turnText(pod, (text) => {
+        const turn = JSON.parse(text);
+        turn.successor.metadata.uid = 'of-its-own';
+        return JSON.stringify(turn);
+      }),
+    ),
+  },
+  {
+    what: 'an agent that does not ask a host that is busy',
+    rule: /a host that says "not now" has its Pod replaced only when/,
+    nodes: 1,
+    steps: [
+      after(1, daemonSet('app:1')),
+      after(1, { kind: 'set host policy', policy: POLICY, turns: { ...TURNS, holdSeconds: 120 } }),
+      after(40, { kind: 'busy host', node: 'host-1', forMs: 150 * SECOND }),
+      after(30, setImage('app:2')),
+    ],
+    breaking: reading((pod) => turnText(pod, (text) => text.replace(/,?"maxHoldSeconds":\d+/, ''))),
+  },
+  {
+    what: 'an agent that does not see that a Pod is ready',
+    rule: /a host takes a Pod back only when.* has run well/,
+    nodes: 1,
+    steps: [
+      after(1, daemonSet('app:1')),
+      after(1, { kind: 'set host policy', policy: POLICY, turns: { ...TURNS, confirmSeconds: 60 } }),
+      after(60, setImage('app:2')),
+    ],
+    breaking: (check) => broken(Confirmations.prototype, { sawReadiness: () => undefined }, check),
+  },
+  {
+    what: 'an agent that does not know which Pods are of one DaemonSet',
+    rule: /containers of two Pods of one DaemonSet never run on a node at once/,
+    nodes: 1,
+    steps: [
+      after(1, daemonSet('app:stubborn', { graceSeconds: 30 })),
+      after(20, { kind: 'delete pod', node: 'host-1', index: 0, force: true }),
+    ],
+    breaking: reading(({ metadata: { ownerReferences: _, generateName: __, ...metadata }, ...pod }) => ({
+      ...pod,
+      metadata: { ...metadata, name: [...metadata.name].reverse().join('') },
+    })),
+  },
+];
+
+/** Shown in `simulation.test.ts`, by histories that are drawn. */
+const ELSEWHERE =
+  /while the budget is used up|no acknowledged write is lost|when its Pod leaves the store|none is emptied for its silence|never tells a lie/;
+
+describe('a product that is broken in one place breaks the rule that is about it', () => {
+  const shown = new Set<string>();
+  const rules = invariants().flatMap(({ rule }) => (rule === '' ? [] : rule));
+  for (const {
+    what,
+    rule,
+    nodes,
+    steps,
+    sabotage,
+    breaking = (check: () => Promise<void>) => check(),
+  } of PROOFS) {
+    test(what, async () => {
+      const history = { seed: 'proof-1', nodes, pace: 1, steps };
+      const right = await runHistory(history);
+      assert.equal(right.violation, undefined, story(history, right));
+      await breaking(async () => {
+        const wrong = await runHistory(history, sabotage);
+        const { violation = story(history, wrong) } = wrong;
+        assert.match(violation, rule);
+        for (const each of rules) if (violation.startsWith(each)) shown.add(each);
+      });
+    });
+  }
+  test('there is a proof for every rule', () => {
+    assert.deepEqual(
+      rules.filter((rule) => !shown.has(rule) && !ELSEWHERE.test(rule)),
+      [],
+    );
+  });
+});
