@@ -5,8 +5,9 @@ import { DesiredCache } from '../../agent/desired/desired-cache.js';
 import { Confirmations } from '../../agent/turns/confirmations.js';
 import { Rollouts } from '../../coordinator/controllers/rollouts.js';
 import type { Core } from '../../coordinator/core.js';
+import { NodeObjects } from '../../coordinator/hub/node-objects.js';
 import type { Informer } from '../../coordinator/informers/informer.js';
-import { daemonSetKind, podKind } from '../../coordinator/kinds/index.js';
+import { daemonSetKind, nodeKind } from '../../coordinator/kinds/index.js';
 import { TURN_ANNOTATION } from '../../shared/kube/host-turn.js';
 import type { KubeObject } from '../../shared/kube/meta.js';
 import type { Pod } from '../../shared/kube/pod.js';
@@ -146,43 +147,41 @@ const PROOFS: Proof[] = [
     nodes: 2,
     steps: [
       after(1, daemonSet('app:1')),
-      after(1, { kind: 'set policy', policy: { ...POLICY, maxFailed: 0 } }),
+      after(1, {
+        kind: 'set policy',
+        policy: { ...POLICY, soakSeconds: 0, approval: 'Manual', maxFailed: 0 },
+      }),
       after(60, setImage('app:crash')),
+      after(90, { kind: 'approve wave', name: 'alpha', wave: 'second' }),
     ],
     sabotage: seeingPolicy(({ failureBudget: _, ...spec }) => spec),
   },
   {
-    what: 'an agent that lets go of all that it is not told of again',
+    what: 'a coordinator that takes a Pod that runs for one that is gone',
     rule: /a container is stopped only when its Pod was deleted.* nobody asked for that/,
     nodes: 1,
-    steps: [
-      after(1, daemonSet('app:1')),
-      after(20, { kind: 'create pod', name: 'bare-1', node: 'host-1', image: 'app:1' }),
-    ],
+    steps: [after(1, daemonSet('app:1')), after(20, { kind: 'reset connections', node: 'host-1' })],
     breaking: (check) => {
-      const { apply } = DesiredCache.prototype;
-      const forgetful: DesiredCache['apply'] = function (this: DesiredCache, change) {
-        const told = new Set(change.set.map(({ uid }) => uid));
-        const others = [...this.all()].flatMap(({ uid }) => (told.has(uid) ? [] : uid));
-        return apply.call(this, { ...change, gone: [...change.gone, ...others] });
+      const { object } = NodeObjects.prototype;
+      const blind: NodeObjects['object'] = function (this: NodeObjects, node, uid, held) {
+        const found = object.call(this, node, uid, held);
+        const { status } = (found ?? {}) as Partial<Pod>;
+        return status?.phase === 'Running' ? undefined : found;
       };
-      return broken(DesiredCache.prototype, { apply: forgetful }, check);
+      return broken(NodeObjects.prototype, { object: blind }, check);
     },
   },
   {
-    what: 'a coordinator that deletes a bare Pod to make room for a DaemonSet',
+    what: 'a coordinator that deletes a Node when there is a DaemonSet',
     rule: /no object goes that nobody deleted/,
     nodes: 1,
-    steps: [
-      after(1, { kind: 'create pod', name: 'bare-1', node: 'host-1', image: 'app:1' }),
-      after(20, daemonSet('app:1')),
-    ],
+    steps: [after(1, daemonSet('app:1'))],
     sabotage: {
       wrapCore: (core) => {
         const { create } = core.registry;
         core.registry.create = async (kind, namespace, object, options) => {
           if (kind.resource === daemonSetKind.resource)
-            await core.registry.delete(podKind, { namespace: 'default', name: 'bare-1' }, {});
+            await core.registry.delete(nodeKind, { name: 'host-1' }, {});
           return create(kind, namespace, object, options);
         };
         return core;
