@@ -1,13 +1,13 @@
 /** After a restore: takes over what a host runs and the store has lost, and lets go of what the host no longer holds. */
 import type { Pod } from '../../shared/kube/pod.js';
 import { ApiError } from '../../shared/kube/status.js';
-import { TEMPLATE_GENERATION_LABEL } from '../../shared/kube/workload.js';
 import type { Held, ReturnedObject, Seal } from '../../shared/link/messages.js';
 import type { Logger } from '../../shared/process/log.js';
 import { type Informers, PODS_BY_NODE } from '../informers/informer.js';
 import { namespaceKind, podKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
 import type { Sealer } from './seal.js';
+import { withoutGeneration } from './without-generation.js';
 
 export interface GivenBackParts {
   registry: Registry;
@@ -124,13 +124,4 @@ export class GivenBack {
       throw error;
     }
   }
-}
-
-/**
- * The lost coordinator counted on from the backup as this one will: by the number alone its Pods would pass for those of a template
- * that they are not made of, and never be replaced. Their revision's hash says what they are.
- */
-function withoutGeneration(pod: Pod): Pod {
-  const { [TEMPLATE_GENERATION_LABEL]: generation, ...labels } = pod.metadata.labels ?? {};
-  return generation === undefined ? pod : { ...pod, metadata: { ...pod.metadata, labels } };
 }

@@ -10,6 +10,7 @@ import type { Informers } from '../informers/informer.js';
 import { podKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
 import type { Sealer } from './seal.js';
+import { withoutGeneration } from './without-generation.js';
 
 export interface TurnedPodsParts {
   registry: Registry;
@@ -75,9 +76,11 @@ export class TurnedPods {
 
   /** Made now: until here it was a plan. Undefined when it cannot be stored. */
   async #store(node: string, successor: Pod): Promise<number | undefined> {
-    const { registry, clock, log } = this.#parts;
+    const { registry, sealer, clock, log } = this.#parts;
     const creationTimestamp = toTimestamp(clock.now());
-    const pod = { ...successor, metadata: { ...successor.metadata, creationTimestamp } };
+    // The turn may have been given by a coordinator that is lost.
+    const made = sealer.isRestored ? withoutGeneration(successor) : successor;
+    const pod = { ...made, metadata: { ...made.metadata, creationTimestamp } };
     const { uid, namespace, name } = pod.metadata;
     try {
       const { revision } = await registry.putBack(podKind, pod);
