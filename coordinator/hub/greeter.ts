@@ -18,7 +18,7 @@ import { hostOffsetMs } from './host-time.js';
 import { tellImagesToHold } from './images-to-hold.js';
 import type { JoinRights } from './join-rights.js';
 import { tellLinkPace } from './link-paces.js';
-import type { LiveSessions } from './live-sessions.js';
+import type { LiveSession, LiveSessions } from './live-sessions.js';
 import type { NodeConditions } from './node-conditions.js';
 import { NodeLanes } from './node-lanes.js';
 import type { NodeObjects } from './node-objects.js';
@@ -142,7 +142,7 @@ export class Greeter {
     );
     session.becomeLive(hello.instanceID, commonFeatures(hello.features), sender);
     const heldImages = hello.features.includes(HOLD_IMAGES) ? [] : undefined;
-    const entry = { session, nodeUid: node.metadata.uid, offsetMs, heldImages };
+    const entry: LiveSession = { session, nodeUid: node.metadata.uid, offsetMs, heldImages };
     live.set(session.node, entry);
     // Only while an authority takes over from another does a host that was away lack one.
     const ca = this.#parts.authority.trust();
@@ -156,8 +156,9 @@ export class Greeter {
     const write = () => conditions.write(session.node, hello.status);
     await write().catch((error: unknown) => {
       if (!isOutOfRoom(error)) throw error;
-      // Others of this node need not wait for it.
-      void whenRoom(write, () => session.phase === 'live', clock).catch((why: unknown) =>
+      // Others of this node need not wait for it, and what they say of the host is newer.
+      const isWanted = () => session.phase === 'live' && !entry.hasTold;
+      void whenRoom(write, isWanted, clock).catch((why: unknown) =>
         log.debug({ node: session.node, err: why }, 'status of the hello not written'),
       );
     });

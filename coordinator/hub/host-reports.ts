@@ -46,6 +46,7 @@ export class HostReports {
     const { live, clock, log } = this.#parts;
     const entry = live.get(session.node);
     if (entry?.session !== session) return;
+    if (report.node) entry.hasTold = true;
     if (report.wallTimeMs !== undefined)
       this.#parts.noteClock(session.node, report.wallTimeMs - this.#parts.clock.now());
     try {

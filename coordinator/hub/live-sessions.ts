@@ -8,6 +8,8 @@ export interface LiveSession {
   offsetMs: number;
   /** The images that its agent was told to hold; undefined for an agent that holds none. */
   heldImages: readonly string[] | undefined;
+  /** The host has told of itself since its hello, which is older. */
+  hasTold?: boolean;
 }
 
 export class LiveSessions {

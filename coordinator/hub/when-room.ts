@@ -21,7 +21,9 @@ export async function whenRoom<T>(
       return await write();
     } catch (error) {
       if (!isOutOfRoom(error) || !isWanted()) throw error;
+      await new Promise<void>((resolve) => clock.after(ROOM_RETRY_MS, resolve));
+      // Meanwhile somebody may have had more to say.
+      if (!isWanted()) throw error;
     }
-    await new Promise<void>((resolve) => clock.after(ROOM_RETRY_MS, resolve));
   }
 }

@@ -346,4 +346,15 @@ describe('the simulation found', () => {
       ],
       3,
     ));
+
+  test('what a host said at its hello was written over what it said later, once the coordinator’s disk had room', () =>
+    unbroken(
+      1,
+      [
+        after(10, { kind: 'stop engine', node: 'host-1', forMs: 20 * SECOND, killsContainers: false }),
+        after(10, { kind: 'fill disk', forMs: 14 * SECOND }),
+        after(0.1, { kind: 'reset connections', node: 'host-1' }),
+      ],
+      6,
+    ));
 });
