@@ -351,9 +351,9 @@ describe('the simulation found', () => {
     unbroken(
       1,
       [
-        after(10, { kind: 'stop engine', node: 'host-1', forMs: 20 * SECOND, killsContainers: false }),
-        after(10, { kind: 'fill disk', forMs: 14 * SECOND }),
-        after(0.1, { kind: 'reset connections', node: 'host-1' }),
+        after(20, { kind: 'stop engine', node: 'host-1', forMs: 8 * SECOND, killsContainers: false }),
+        after(2, { kind: 'fill disk', forMs: 10 * SECOND }),
+        after(0.1, { kind: 'stop agent', node: 'host-1', downMs: 0.5 * SECOND }),
       ],
       6,
     ));
