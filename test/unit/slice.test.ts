@@ -28,7 +28,7 @@ test('a hundred loops of one millisecond a step let others run every ten', async
   await Promise.all(Array.from({ length: 100 }, loop));
   running = false;
   assert.equal(steps, 500);
-  assert.ok(longest <= 20, `${longest} ms in one go`);
+  assert.equal(longest, 10, 'ms in one go: less costs turns of the loop, more keeps others waiting');
 });
 
 test('loops with slices of their own share the time, and none is passed over', async () => {
