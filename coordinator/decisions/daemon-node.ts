@@ -24,6 +24,8 @@ export interface DaemonPod {
   startedAt?: number;
   /** Its host says that it may not begin yet: what stood in its place has not ended. */
   isHeldUp?: boolean;
+  /** When it should have ended at the latest, grace included, where it is being deleted. */
+  endsBy?: number;
   phase: PodPhase;
   terminating: boolean;
   ready: boolean;
@@ -98,6 +100,7 @@ export function toDaemonPod(pod: Pod, current: CurrentRevision): DaemonPod {
   const trouble = podTrouble(pod);
   const turn = pendingTurnOf(pod, current);
   const startedAt = Date.parse(pod.status?.startTime ?? '');
+  const endsBy = Date.parse(pod.metadata.deletionTimestamp ?? '');
   const startable = findCondition(pod.status?.conditions, 'PodReadyToStartContainers');
   const isUnconfirmed = findCondition(pod.status?.conditions, CONFIRMED_CONDITION)?.status === 'False';
   return {
@@ -106,6 +109,7 @@ export function toDaemonPod(pod: Pod, current: CurrentRevision): DaemonPod {
     createdAt: Date.parse(pod.metadata.creationTimestamp ?? '') || 0,
     ...(Number.isNaN(startedAt) ? {} : { startedAt }),
     ...(startable?.reason === WAITS_FOR_PREDECESSOR && { isHeldUp: true }),
+    ...(Number.isNaN(endsBy) ? {} : { endsBy }),
     phase: pod.status?.phase ?? 'Pending',
     terminating: pod.metadata.deletionTimestamp !== undefined,
     ready: ready?.status === 'True',

@@ -51,7 +51,8 @@ export function nodeFacts(
   record: NodeRecord | undefined,
   standing: NodeStanding,
 ): NodeFacts {
-  const { trouble, troubleAt, createdAt, startedAt, isHeldUp, confirming } = record?.newPod ?? {};
+  const { trouble, troubleAt, createdAt, startedAt, isHeldUp, predecessorEndsBy, confirming } =
+    record?.newPod ?? {};
   const { turn } = record ?? {};
   return {
     situation,
@@ -61,6 +62,7 @@ export function nodeFacts(
     ...(createdAt === undefined ? {} : { newPodAt: createdAt }),
     ...(startedAt === undefined ? {} : { startedAt }),
     ...(isHeldUp && { isHeldUp }),
+    ...(predecessorEndsBy === undefined ? {} : { predecessorEndsBy }),
     ...(confirming && { isConfirming: true }),
     ...(turn?.waiting && { waiting: turn.waiting }),
     ...(turn?.waitingSince === undefined ? {} : { waitingSince: turn.waitingSince }),

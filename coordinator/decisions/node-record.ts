@@ -43,6 +43,8 @@ export interface NewPodRecord {
   startedAt?: number;
   /** It may not begin yet: its host has to end the Pod whose place it takes. */
   isHeldUp?: boolean;
+  /** When that one should have ended at the latest, where that is known. */
+  predecessorEndsBy?: number;
   /** What is wrong with it, and since when. */
   trouble?: string;
   troubleAt?: number;
@@ -56,9 +58,15 @@ function newPodOf(node: DaemonNode): NewPodRecord | undefined {
   if (!pod) return undefined;
   const { createdAt, startedAt, trouble, readySince, confirming } = pod;
   // A host stores the new Pod while the old one, which bears its turn, ends.
-  const isHeldUp = pod.isHeldUp || present.some(({ terminating, turn }) => terminating && turn);
-  const start = startedAt === undefined ? {} : { startedAt };
-  const made = { createdAt, ...start, ...(isHeldUp && { isHeldUp }) };
+  const predecessor = present.find(({ terminating, turn }) => terminating && turn);
+  const isHeldUp = pod.isHeldUp || predecessor !== undefined;
+  const { endsBy: predecessorEndsBy } = predecessor ?? {};
+  const made = {
+    createdAt,
+    ...(startedAt === undefined ? {} : { startedAt }),
+    ...(isHeldUp && { isHeldUp }),
+    ...(predecessorEndsBy === undefined ? {} : { predecessorEndsBy }),
+  };
   if (trouble === undefined) return { ...made, ...(confirming && { confirming }) };
   // The last change of its readiness, which comes with the trouble, or just before it.
   return { ...made, trouble, ...(readySince === undefined ? {} : { troubleAt: readySince }) };

@@ -52,6 +52,8 @@ export interface NodeFacts {
   startedAt?: number;
   /** It may not begin yet: its host has to end the Pod before it. */
   isHeldUp?: boolean;
+  /** When that one should have ended at the latest, where that is known: a host whose engine hangs is late from then on. */
+  predecessorEndsBy?: number;
   /** Its host has yet to confirm it, and will, or go back. */
   isConfirming?: boolean;
   /** When the Pod of an older revision was made. */
@@ -121,7 +123,7 @@ const AWAITED: Readonly<Partial<Record<Situation, Lane>>> = {
 /** When a new Pod that is not available, or a host that does not get its image, will have failed; undefined for any other node. */
 export function deadlineOf(facts: NodeFacts, { deadlineMs, retriedAt }: LaneRules): number | undefined {
   const { situation, newPodAt, isConfirming, waiting, waitingSince, isWithdrawn, isOutdated } = facts;
-  const { isAwaited, heardAt = Number.NEGATIVE_INFINITY, isHeldUp, startedAt } = facts;
+  const { isAwaited, heardAt = Number.NEGATIVE_INFINITY, isHeldUp, startedAt, predecessorEndsBy } = facts;
   // Nobody knows how it has done while there was no coordinator, or whether it was told at all.
   if (isAwaited) return undefined;
   const isWanted = !isWithdrawn && !isOutdated;
@@ -129,13 +131,14 @@ export function deadlineOf(facts: NodeFacts, { deadlineMs, retriedAt }: LaneRule
   if (situation === 'turned' && isWanted && isStuck && waitingSince !== undefined) {
     return deadlineMs === undefined ? undefined : Math.max(waitingSince, heardAt) + deadlineMs;
   }
-  if (isConfirming || isHeldUp) return undefined;
+  const couldBeginAt = isHeldUp ? predecessorEndsBy : (startedAt ?? newPodAt);
+  if (isConfirming || couldBeginAt === undefined) return undefined;
   if (deadlineMs === undefined || newPodAt === undefined || !NOT_AVAILABLE_YET.has(situation))
     return undefined;
   // A Pod from before a retry is on its way out.
   return newPodAt <= (retriedAt ?? Number.NEGATIVE_INFINITY)
     ? undefined
-    : Math.max(newPodAt, startedAt ?? newPodAt, heardAt) + deadlineMs;
+    : Math.max(newPodAt, couldBeginAt, heardAt) + deadlineMs;
 }
 
 /** Since when a node has failed; undefined: it has not. */

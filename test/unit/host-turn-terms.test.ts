@@ -253,7 +253,8 @@ describe('a host that has its turn', () => {
       status: 'False',
       reason: 'WaitsForPredecessor',
     } as const;
-    assert.deepEqual(newPod(made(), old), { createdAt: NOW, isHeldUp: true }, 'not a word from it yet');
+    const heldUp = { createdAt: NOW, isHeldUp: true, predecessorEndsBy: NOW + 30_000 };
+    assert.deepEqual(newPod(made(), old), heldUp, 'not a word from it yet');
     assert.deepEqual(newPod(made({ conditions: [waits] })), { createdAt: NOW, isHeldUp: true });
     assert.deepEqual(newPod(made({ startTime: '2026-03-01T13:00:00Z' })), {
       createdAt: NOW,
@@ -270,7 +271,7 @@ describe('a host that has its turn', () => {
 
   test('is done when it has confirmed its new Pod, not before, and is not late meanwhile', () => {
     const pod = bearing('older');
-    pod.metadata.labels = { [REVISION_HASH_LABEL]: 'new' };
+    pod.metadata = { name: 'b', labels: { [REVISION_HASH_LABEL]: 'new' } };
     const confirmed = { type: CONFIRMED_CONDITION, status: 'False' as ConditionStatus };
     pod.status?.conditions?.push(confirmed);
     assert.equal(situation(pod), 'newUnavailable');

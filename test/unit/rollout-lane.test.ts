@@ -34,6 +34,16 @@ const LANES: [string, Parameters<typeof laneOf>[0], string][] = [
     'newUnavailable',
   ],
   [
+    'the same within its time since that one should have ended',
+    { situation: 'newUnavailable', contact: 'here', newPodAt: 0, isHeldUp: true, predecessorEndsBy: 1 },
+    'newUnavailable',
+  ],
+  [
+    'the same beyond that: the engine hangs, and the old Pod never ends',
+    { situation: 'newUnavailable', contact: 'here', newPodAt: 0, isHeldUp: true, predecessorEndsBy: 0 },
+    'failed',
+  ],
+  [
     'a new Pod within its time since its host could begin with it',
     { situation: 'newUnavailable', contact: 'here', newPodAt: 0, startedAt: 1 },
     'newUnavailable',
