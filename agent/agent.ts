@@ -152,7 +152,11 @@ function podReports(host: AgentHost, to: () => { turns: AgentTurns; link: Link }
     },
     putRemoved: (pod) => {
       host.podCounts?.removed(pod.uid);
-      const tell = () => to().link.outbox.putRemoved(pod);
+      const tell = () => {
+        // Its Node may be there again by now, and it with it.
+        const held = host.cache.get(pod.uid);
+        if (!held || held.deadline !== undefined) to().link.outbox.putRemoved(pod);
+      };
       // Told before its deletion is on disk, an agent killed now would start it again. A disk that fails keeps nobody waiting.
       host.cache.flush().then(tell, tell);
     },

@@ -77,7 +77,7 @@ export interface AgentSide {
 export interface Reports {
   /** The Pod's status now; replaces what was not sent yet. Times by the host's steady clock. */
   putPod(report: PodReport): void;
-  /** The Pod is fully stopped, whether it was deleted or just `gone`: nothing more will be said of it. Repeated until acknowledged. */
+  /** The Pod is fully stopped, whether it was deleted or just `gone`. Repeated until acknowledged, or until a status says that it is back. */
   putRemoved(pod: RemovedPod): void;
   putNode(status: NodeStatus): void;
   /** A Pod has taken another's place by a turn. Repeated until acknowledged. */

@@ -74,7 +74,8 @@ export class Outbox implements Reports {
   }
 
   putPod(report: PodReport): void {
-    if (this.#removed.has(report.uid)) return;
+    // It is back: it ended with its Node, and that is there again.
+    this.#removed.delete(report.uid);
     this.#pods.put(report.uid, report);
     if (isPassing(report.status)) this.#flushSoon();
     else this.#queueFlush();

@@ -213,6 +213,21 @@ withLink('statuses go one report at a time, the newest of each Pod', async ({ ag
   );
 });
 
+withLink('a Pod that is back after its removal was told is told of as any other', async ({ agent, next }) => {
+  const { outbox } = agent.link;
+  const identity = { uid: 'u', namespace: 'd', name: 'p' };
+  const hub = await next();
+  outbox.putRemoved(identity);
+  hub.say(WELCOME);
+  const first = await hub.heard('status');
+  assert.deepEqual(first.removed, [identity]);
+  outbox.putPod({ ...identity, status: { phase: 'Running' } });
+  hub.received.length = 0;
+  hub.say({ kind: 'statusAck', id: first.id });
+  const second = await hub.heard('status');
+  assert.deepEqual([second.pods.map(({ status }) => status.phase), second.removed], [['Running'], []]);
+});
+
 withLink('word that a Pod is being started waits a moment for better', async ({ clock, link, next }) => {
   const { outbox } = link;
   const container = { name: 'c', image: 'i', imageID: '', restartCount: 0, lastState: {}, started: false };
