@@ -2,7 +2,8 @@
  * The bystander's book on where each DaemonSet serves, and since when: what the rules on rollouts are judged by. Programs act on
  * what they have seen, and see late; so what changed within the last `NEWS_MS` counts for them, not against them.
  */
-import { turnOn, turnTextOf } from '../../shared/kube/host-turn.js';
+import { findCondition } from '../../shared/kube/conditions.js';
+import { CONFIRMED_CONDITION, turnOn, turnTextOf } from '../../shared/kube/host-turn.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { belongs, mayStay, maySurge, unavailableBudget } from './reference.js';
@@ -29,7 +30,7 @@ export class Availability {
   /** Nodes that the rollout itself emptied, until they serve again. */
   readonly #emptied = new Set<string>();
   readonly #ready = new Since<string>();
-  /** Uids of Pods that were ready, and then not: whoever saw that may act on it a while after they are ready again. */
+  /** Uids of Pods that were ready, and then not, or had yet to be confirmed: whoever saw that may act on it a while after they are ready again. */
   readonly #faltered = new Set<string>();
   /** Budgets of the last while, by DaemonSet. */
   readonly #budgets = new Map<string, { atMs: number; budget: number }[]>();
@@ -38,7 +39,9 @@ export class Availability {
   committed(change: TrueChange, scene: Scene): void {
     if (change.kind === 'Pod') {
       const { uid = '' } = (change.current ?? change.previous)?.metadata ?? {};
-      const isNow = change.current !== undefined && isReady(change.current);
+      const isUnproved = change.current !== undefined && isUnconfirmed(change.current);
+      const isNow = change.current !== undefined && isReady(change.current) && !isUnproved;
+      if (isUnproved) this.#faltered.add(uid);
       if (!isNow && change.previous && isReady(change.previous)) this.#faltered.add(uid);
       this.#ready.note(uid, isNow, scene.nowMs);
     }
@@ -133,6 +136,11 @@ export class Availability {
     if (recent.at(-1)?.budget !== budget) recent.push({ atMs: nowMs, budget });
     this.#budgets.set(uid, recent);
   }
+}
+
+/** Its host has yet to say that it does well: a rollout does not count on it. */
+function isUnconfirmed({ status }: Pod): boolean {
+  return findCondition(status?.conditions, CONFIRMED_CONDITION)?.status === 'False';
 }
 
 /** By the time that it tells itself. */

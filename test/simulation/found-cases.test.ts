@@ -357,4 +357,58 @@ describe('the simulation found', () => {
       ],
       6,
     ));
+
+  test('hosts that were late with a revision use none of the budget: the failure budget pays for them (as documented, kept)', () =>
+    unbroken(
+      3,
+      [
+        after(1, daemonSet('app:1')),
+        after(1, { kind: 'set policy', policy: { ...PATIENT, maxFailed: 1, deadlineSeconds: 30 } }),
+        after(60, setImage('app:broken')),
+      ],
+      3,
+    ));
+
+  test('nor do those that failed for want of the image, and keep their turn (as documented, kept)', () =>
+    unbroken(
+      3,
+      [
+        after(1, daemonSet('app:1')),
+        after(1, {
+          kind: 'set host policy',
+          policy: { ...PATIENT, maxFailed: 1, deadlineSeconds: 30 },
+          turns: { ...AT_ONCE, confirmSeconds: null, prePulls: true },
+        }),
+        after(60, setImage('app:absent')),
+      ],
+      3,
+    ));
+
+  test('a revision that was completed and is on its way again is what Pods of closed waves are made of (kept)', () =>
+    unbroken(
+      2,
+      [
+        after(1, daemonSet('app:1')),
+        after(1, { kind: 'set policy', policy: { ...PATIENT, maxFailed: 1 } }),
+        after(60, setImage('app:2')),
+        after(0.5, { kind: 'cut cable', node: 'host-1', forMs: 90 * SECOND }),
+        after(0.3, setImage('app:1')),
+        after(35, { kind: 'delete pod', node: 'host-2', index: 0, force: false }),
+      ],
+      3,
+    ));
+
+  test('a revision that failed on all hosts of a wave, within the failure budget, goes no further by itself (as documented, kept)', () =>
+    unbroken(
+      2,
+      [
+        after(1, daemonSet('app:1')),
+        after(1, { kind: 'set policy', policy: { ...PATIENT, soakSeconds: 60, maxFailed: 1 } }),
+        after(30, setImage('app:2')),
+        ...[10, 15, 15].map((seconds) =>
+          after(seconds, { kind: 'end container', node: 'host-1', index: 0, code: 1 }),
+        ),
+      ],
+      3,
+    ));
 });

@@ -77,10 +77,12 @@ export function mendPods(parts: UserParts): Request[] {
   );
 }
 
-/** A revision that has failed is not tried again: another takes its place. */
+/** A revision that has failed is not tried again, and one that failed on all hosts of a wave goes no further: another takes its place. */
 export function mendRollouts({ truth }: UserParts): Request[] {
-  const failed = [...truth.rollouts.values()].filter(({ status }) => status?.failure !== undefined);
-  return failed.map(
+  const stuck = [...truth.rollouts.values()].filter(
+    ({ status }) => status?.failure !== undefined || status?.phase === 'AwaitingHosts',
+  );
+  return stuck.map(
     ({ metadata }) =>
       (registry) =>
         changed(registry, daemonSetKind, refOf(metadata.name), ({ spec }) => {

@@ -2,14 +2,15 @@
  * The bystander's book on rollouts by waves: since when the policy is as it is, how far each rollout was opened, and which hosts
  * have failed. Waves are drawn when a count begins, from labels of then; so a node is in any wave that its labels ever said.
  */
-import { isConditionTrue } from '../../shared/kube/conditions.js';
+import { findCondition, isConditionTrue } from '../../shared/kube/conditions.js';
+import { TURN_CONDITION, turnOn } from '../../shared/kube/host-turn.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { NEWS_MS } from './availability.js';
 import { hasTemplateGeneration, waveIndexOf } from './reference.js';
 import type { Scene } from './scene.js';
 import { Since } from './since.js';
-import { isLeaving, type TrueChange, versionOf } from './truth.js';
+import { isLeaving, isReady, type TrueChange, versionOf } from './truth.js';
 
 const WAVES = ['first', 'second', 'rest'];
 /** More restarts than this are trouble. */
@@ -40,6 +41,8 @@ export class WaveBook {
   readonly #templates = new Map<string, Template>();
   /** Keys are `DaemonSet uid@node`. */
   readonly #trouble = new Since<string>();
+  /** Not in trouble, and late: what a failure budget calls a failure, too. */
+  readonly #late = new Since<string>();
   readonly #here = new Since<string>();
 
   /** To be told of every change, before anything is asked. */
@@ -126,9 +129,10 @@ export class WaveBook {
     return (isNew || wasNew) && this.#recent(daemonSet, nowMs).some(({ hasFailed }) => hasFailed);
   }
 
-  /** There is a revision that hosts outside of open waves are to have. Without one, the newest is all there is. */
+  /** There is another revision that hosts outside of open waves are to have. Without one, the newest is all there is. */
   hasStable(daemonSet: DaemonSet, { truth }: Scene): boolean {
-    return truth.rollouts.get(daemonSet.metadata.name)?.status?.stableRevision !== undefined;
+    const { revision, stableRevision } = truth.rollouts.get(daemonSet.metadata.name)?.status ?? {};
+    return stableRevision !== undefined && stableRevision !== revision;
   }
 
   /** How far the rollout is open now, in words. */
@@ -146,10 +150,9 @@ export class WaveBook {
 
   /** The node uses budget of its wave: it is in contact, and has not failed. */
   countsIn({ metadata }: DaemonSet, node: string, { nowMs }: Scene): boolean {
-    return (
-      this.#here.isFor(node, NEWS_MS, nowMs) &&
-      !this.#trouble.isWithin(`${metadata.uid}@${node}`, NEWS_MS, nowMs)
-    );
+    const key = `${metadata.uid}@${node}`;
+    const hasFailed = [this.#trouble, this.#late].some((each) => each.isWithin(key, NEWS_MS, nowMs));
+    return this.#here.isFor(node, NEWS_MS, nowMs) && !hasFailed;
   }
 
   #recent({ metadata }: DaemonSet, nowMs: number): Opening[] {
@@ -165,7 +168,7 @@ export class WaveBook {
     this.#openings.set(name, all.slice(-40));
   }
 
-  #noteTemplate(daemonSet: DaemonSet, { truth, nowMs }: Scene): void {
+  #noteTemplate(daemonSet: DaemonSet, { truth, nowMs, coordinatorNowMs }: Scene): void {
     const { uid = '', name } = daemonSet.metadata;
     const version = versionOf(daemonSet.spec.template);
     const present = this.#templates.get(uid);
@@ -177,8 +180,20 @@ export class WaveBook {
       const pods = truth.podsOf(daemonSet, node).filter((pod) => !isLeaving(pod));
       const isTroubled = pods.some((pod) => versionOf(pod) === version && isInTrouble(pod));
       this.#trouble.note(`${uid}@${node}`, isTroubled, nowMs);
+      const { progressDeadlineSeconds } = truth.policy?.spec.failureBudget ?? {};
+      const dueMs = coordinatorNowMs - (progressDeadlineSeconds ?? Number.POSITIVE_INFINITY) * 1_000;
+      const isLate = pods.some((pod) => (triedSince(pod, versionOf(pod) === version) ?? dueMs + 1) <= dueMs);
+      this.#late.note(`${uid}@${node}`, isLate, nowMs);
     }
   }
+}
+
+/** Since when it has tried to be ready or, where it is to make room, lacked its successor's image; undefined: it does not. */
+function triedSince(pod: Pod, isNew: boolean): number | undefined {
+  const waits = findCondition(pod.status?.conditions, TURN_CONDITION);
+  const isStuck = !isNew && turnOn(pod) !== undefined && waits?.reason === 'ImageNotPulled';
+  if (isStuck) return Date.parse(waits?.lastTransitionTime ?? '');
+  return isNew && !isReady(pod) ? Date.parse(pod.metadata.creationTimestamp ?? '') : undefined;
 }
 
 function isInTrouble({ status }: Pod): boolean {
