@@ -15,7 +15,7 @@ const MANIFEST = JSON.stringify({
     updateStrategy: { rollingUpdate: { maxUnavailable: '100%' } },
     template: {
       metadata: { labels: { app: 'app' } },
-      spec: { containers: [{ name: 'main', image: 'app:1' }] },
+      spec: { terminationGracePeriodSeconds: 5, containers: [{ name: 'main', image: 'app:1' }] },
     },
   },
 });

@@ -26,7 +26,7 @@ const STATIC = `
 apiVersion: v1
 kind: Pod
 metadata: {name: vital}
-spec: {containers: [{name: app, image: "app:1"}]}
+spec: {terminationGracePeriodSeconds: 1, containers: [{name: app, image: "app:1"}]}
 `;
 
 describe('a host short of memory', { concurrency: 1 }, () => {

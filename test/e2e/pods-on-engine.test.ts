@@ -51,10 +51,11 @@ function onEngine(kind: EngineKind): void {
       bench.until(what, seen, PATIENCE_MS);
     const running = (pod: string, name = 'app') =>
       until(`${pod} runs`, () => bench.state(pod, name) === 'running');
-    const give = (name: string, script: string, spec: Partial<PodSpec> = {}): void =>
-      bench.give(
-        podOf(name, { containers: [{ name: 'app', image: 'app:1', command: shell(script) }], ...spec }),
-      );
+    /** Its grace is shorter than anybody's patience: a shell that is stopped before it comes to its trap sleeps through the signal. */
+    const give = (name: string, script: string, spec: Partial<PodSpec> = {}): void => {
+      const containers = [{ name: 'app', image: 'app:1', command: shell(script) }];
+      bench.give(podOf(name, { terminationGracePeriodSeconds: 5, containers, ...spec }));
+    };
     const remove = async (name: string): Promise<void> => {
       const held = bench.held.get(`uid-${name}`);
       assert.ok(held);
@@ -193,7 +194,7 @@ function onEngine(kind: EngineKind): void {
       give('i', WAITING);
       await running('i');
       const image = { name: 'app', image: 'app:2', command: shell(WAITING) };
-      bench.give(podOf('i', { containers: [image] }));
+      bench.give(podOf('i', { terminationGracePeriodSeconds: 5, containers: [image] }));
       await until(
         'app:2',
         () => bench.container('i')?.image.endsWith('app:2') === true && bench.state('i') === 'running',

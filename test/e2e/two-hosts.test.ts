@@ -35,7 +35,7 @@ const daemonSet = (name: string, nodeSelector: Record<string, string> = {}): str
       template: {
         metadata: { labels: { app: name } },
         // Its container bears its name, so that an engine can be asked for it.
-        spec: { nodeSelector, containers: [{ name, image: 'app:1' }] },
+        spec: { nodeSelector, terminationGracePeriodSeconds: 5, containers: [{ name, image: 'app:1' }] },
       },
     },
   });

@@ -17,7 +17,7 @@ spec:
   selector: {matchLabels: {app: app}}
   template:
     metadata: {labels: {app: app}}
-    spec: {containers: [{name: main, image: 'app:1'}]}
+    spec: {terminationGracePeriodSeconds: 5, containers: [{name: main, image: 'app:1'}]}
 `;
 
 describe('up and down on docker', { concurrency: 1 }, () => {

@@ -41,13 +41,16 @@ export class EngineBench {
     return bench;
   }
 
-  /** Gives the Pod to the agent, now and after each of its restarts. Its uid is its name. */
+  /**
+   * Gives the Pod to the agent, now and after each of its restarts. Its uid is its name. Its grace is short unless the spec says
+   * otherwise: a shell that is stopped before it comes to its trap sleeps through the signal.
+   */
   give(name: string, spec: PodSpec, metadata: Partial<Pod['metadata']> = {}): void {
     const pod: Pod = {
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: { name, namespace: 'default', uid: name, ...metadata },
-      spec,
+      spec: { terminationGracePeriodSeconds: 5, ...spec },
     };
     this.#pods.set(name, pod);
     this.#send({ set: pod });
