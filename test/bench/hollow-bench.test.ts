@@ -26,8 +26,8 @@ const WARM_UPS = 5;
  */
 const LIMITS = {
   [`${AGENTS} hosts join`]: 10,
-  'apply to': 55,
-  'rolling update': 60,
+  'apply to': 46,
+  'rolling update': 70,
   'list of': 3,
   'an event to one of': 7,
 };
