@@ -6,6 +6,20 @@ import { type ContainerOwner, type ObservedContainer, RuntimeError } from './dri
 
 const LOOK: Refusals = { 404: 'NotFound', otherwise: 'EngineDown' };
 
+/** The part of a container in a list that is read. */
+interface ListedContainer {
+  Id: string;
+  State: string;
+}
+
+/**
+ * A Podman that was killed while it changed a container may know it without its storage, and then refuses every list that the
+ * container belongs to, for good (containers/podman#16882).
+ */
+const WITHOUT_STORAGE = /getting container from store "([0-9a-f]{64})": container not known/;
+/** How many such containers one look removes at most. */
+const MOST_WITHOUT_STORAGE = 16;
+
 /** Finds, inspects and removes them, and touches no other's. */
 export class OwnedContainers {
   readonly #api: DockerApi;
@@ -43,13 +57,25 @@ export class OwnedContainers {
 
   /** All of ours, or those of one Pod. */
   async observe(podUid?: string): Promise<ObservedContainer[]> {
-    const label = ownerFilter(this.#owner, podUid);
-    const found = await this.#api.json<{ Id: string }[]>(
-      { method: 'GET', path: '/containers/json', query: { all: '1', filters: JSON.stringify({ label }) } },
-      LOOK,
-    );
+    const found = await this.#list(ownerFilter(this.#owner, podUid));
     const observed = await Promise.all(found.map(({ Id }) => this.#observeOne(Id)));
     return observed.filter((container) => container !== undefined);
+  }
+
+  /** Ours with these labels, the ended ones included. Those without their storage can never run again, and are removed. */
+  async #list(label: string[]): Promise<ListedContainer[]> {
+    const query = { all: '1', filters: JSON.stringify({ label }) };
+    for (let removed = 0; ; removed += 1) {
+      try {
+        return await this.#api.json({ method: 'GET', path: '/containers/json', query }, LOOK);
+      } catch (error) {
+        const id = error instanceof RuntimeError ? WITHOUT_STORAGE.exec(error.message)?.[1] : undefined;
+        if (id === undefined || removed === MOST_WITHOUT_STORAGE) throw error;
+        await this.#delete(id).catch((refusal: unknown) => {
+          if (!(refusal instanceof RuntimeError && refusal.reason === 'NotFound')) throw refusal;
+        });
+      }
+    }
   }
 
   /** Undefined when it went away between the list and this look. */
@@ -88,14 +114,7 @@ export class OwnedContainers {
 
   /** Ids of the ended containers that share a namespace of this one. */
   async #endedMembers(id: string): Promise<string[]> {
-    const found = await this.#api.json<{ Id: string; State: string }[]>(
-      {
-        method: 'GET',
-        path: '/containers/json',
-        query: { all: '1', filters: JSON.stringify({ label: ownerFilter(this.#owner) }) },
-      },
-      LOOK,
-    );
+    const found = await this.#list(ownerFilter(this.#owner));
     const ended = await Promise.all(
       found.filter(({ State }) => State !== 'running').map(({ Id }) => this.#inspect(Id)),
     );

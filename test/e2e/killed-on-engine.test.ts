@@ -91,6 +91,23 @@ for (const kind of ['docker', 'podman'] as const satisfies EngineKind[]) {
       await bench.delete('crash');
     });
 
+    if (kind === 'podman') {
+      check('a container of which the killed engine has lost the storage is made anew', async () => {
+        bench.give('lost', { containers: [container('app', ':')] });
+        await bench.untilReady('lost');
+        const [first] = await bench.running('lost');
+        await bench.killAgent();
+        killFromOutside(bench, first?.id ?? '');
+        await bench.engine.loseStorage(first?.id ?? '');
+        await bench.startAgent();
+        await bench.until('it runs again', async () => {
+          const [now, ...more] = await bench.running('lost');
+          return now !== undefined && now.id !== first?.id && more.length === 0;
+        });
+        await bench.delete('lost');
+      });
+    }
+
     check('kill -9 of the agent touches no container', async () => {
       bench.give('adopted', { containers: [container('app', ':')] });
       await bench.untilReady('adopted');

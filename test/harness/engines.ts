@@ -3,7 +3,7 @@
  * ended by process id. Nothing that runs on the machine already is used or touched.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -46,6 +46,8 @@ export interface TestEngine {
   restart(as: 'restart' | 'upgrade'): Promise<void>;
   /** Whether containers outlive the engine. */
   readonly keepsContainers: boolean;
+  /** Kills it, takes a container's storage out of its books, as Podman may have it after a kill, and starts it again. */
+  loseStorage(containerID: string): Promise<void>;
   /** Stops its process, which then takes calls and answers none, or lets it go on. */
   hang(hangs: boolean): void;
   /** Starts it again on the same data. */
@@ -181,6 +183,17 @@ class OwnEngine implements TestEngine {
   async restart(as: 'restart' | 'upgrade'): Promise<void> {
     await end(this.#engine, 'SIGTERM');
     if (as === 'upgrade') await end(this.#containerd, 'SIGTERM');
+    await this.start();
+  }
+
+  async loseStorage(containerID: string): Promise<void> {
+    await this.kill();
+    const root = join(this.folder, 'root');
+    const books = readdirSync(root).filter((name) => name.endsWith('-containers'));
+    for (const book of books.map((name) => join(root, name, 'containers.json'))) {
+      const containers = JSON.parse(readFileSync(book, 'utf8')) as { id: string }[];
+      writeFileSync(book, JSON.stringify(containers.filter(({ id }) => id !== containerID)));
+    }
     await this.start();
   }
 
