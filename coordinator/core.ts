@@ -53,6 +53,8 @@ export interface Core {
   hub: Hub;
   restore: RestoreState;
   rollouts: RolloutBoard;
+  /** Who is heard. */
+  presence: Presence;
   /** To start in order and stop in reverse, before the store and after everything that uses them; the hub stops by itself. */
   parts: Part[];
 }
@@ -123,7 +125,7 @@ export function createCore(host: CoreHost): Core {
       stop: () => controllers?.stop(),
     },
   ];
-  return { registry, informers, hub, restore, rollouts, parts };
+  return { registry, informers, hub, restore, rollouts, presence, parts };
 }
 
 /** All kinds, with node Leases read from presence instead of the store. */

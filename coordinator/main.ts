@@ -65,7 +65,7 @@ export async function startCoordinator(
     clock,
     log,
   });
-  const { registry, informers, hub, restore, rollouts } = core;
+  const { registry, informers, hub, restore, rollouts, presence } = core;
   const shared = { registry, informers, clock, log };
   const conditions = new ConditionHistory({ informers, clock });
   const api = new ApiPart(settings, {
@@ -73,7 +73,7 @@ export async function startCoordinator(
     informers,
     hub,
     explain: new DaemonSetExplainer({ informers, clock, rollouts }),
-    hosts: new HostBoard({ informers, clock }),
+    hosts: new HostBoard({ informers, contacts: presence, clock }),
     readings: { of: (name) => ({ ...hub.readings.of(name), changes: conditions.of(name) }) },
     foresee: new ManifestPlanner({ registry, informers, clock }),
     effects: new HostEffects({ informers, clock }),

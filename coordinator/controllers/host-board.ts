@@ -22,8 +22,17 @@ export interface HostText {
   json: string | undefined;
 }
 
+/** Who was not heard since the coordinator's own start: in memory alone, for all of a fleet comes back then. */
+export interface Contacts {
+  /** Since when the host is waited for, ms since the epoch; undefined while what is stored of its link is true. */
+  unheardSince(node: string): number | undefined;
+  /** Hears of each host whose contact changed. */
+  onChange(handler: (node: string) => void): void;
+}
+
 export interface HostBoardParts {
   informers: Informers;
+  contacts: Contacts;
   clock: Clock;
 }
 
@@ -41,6 +50,7 @@ export class HostBoard {
     this.#parts = parts;
     this.#slice = new Slice(parts.clock);
     const { nodes, pods, secrets } = parts.informers;
+    parts.contacts.onChange((name) => this.#mark(name));
     nodes.onChange(({ previous, current }) => this.#mark((current ?? previous)?.metadata.name));
     pods.onChange(({ previous, current }) => {
       this.#mark(current?.spec.nodeName);
@@ -118,7 +128,10 @@ export class HostBoard {
       this.#texts.delete(name);
       return known && { name, json: undefined };
     }
-    const host = hostAtAGlance(node, pods.indexed(PODS_BY_NODE, name), this.#certificateEnd(name));
+    const host = hostAtAGlance(node, pods.indexed(PODS_BY_NODE, name), {
+      certificateEnds: this.#certificateEnd(name),
+      unheardSince: this.#parts.contacts.unheardSince(name),
+    });
     const json = JSON.stringify(host);
     if (known?.json === json) return undefined;
     this.#texts.set(name, { host, json });

@@ -2,10 +2,12 @@
 import { type Condition, findCondition } from '../../shared/kube/conditions.js';
 import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
 import type { FailingPod, Host, HostState, HostStatus } from '../../shared/kube/host.js';
+import { toTimestamp } from '../../shared/kube/meta.js';
 import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { CLOCK_SKEWED } from './clock-skew.js';
 import { contactOf } from './contact.js';
+import { linkDown } from './link-end.js';
 import { podProgress } from './pod-progress.js';
 import { CONNECTED } from './reported-status.js';
 
@@ -17,8 +19,20 @@ const PRESSURES: ReadonlySet<string> = new Set([
   'NetworkUnavailable',
 ]);
 
-/** Pods that are being deleted are counted and judge nothing. `certificateEnds`: of the newest certificate of its agent, RFC 3339. */
-export function hostAtAGlance(node: Node, pods: readonly Pod[], certificateEnds?: string): Host {
+/** What a host's Node and Pods do not say. */
+export interface HostExtras {
+  /** Of the newest certificate of its agent, RFC 3339. */
+  certificateEnds?: string | undefined;
+  /** Since when the coordinator waits to hear it for the first time since its own start, ms since the epoch. */
+  unheardSince?: number | undefined;
+}
+
+/** Pods that are being deleted are counted and judge nothing. */
+export function hostAtAGlance(
+  node: Node,
+  pods: readonly Pod[],
+  { certificateEnds, unheardSince }: HostExtras = {},
+): Host {
   const { name, uid, labels, creationTimestamp } = node.metadata;
   return {
     kind: 'Host',
@@ -30,7 +44,7 @@ export function hostAtAGlance(node: Node, pods: readonly Pod[], certificateEnds?
       ...(creationTimestamp ? { creationTimestamp } : {}),
     },
     status: {
-      ...contactStatus(node),
+      ...contactStatus(node, unheardSince),
       ...nodeFacts(node),
       ...podFacts(pods),
       ...(certificateEnds ? { certificateEnds } : {}),
@@ -40,7 +54,7 @@ export function hostAtAGlance(node: Node, pods: readonly Pod[], certificateEnds?
 
 type ContactStatus = Pick<HostStatus, 'state' | 'since' | 'message'>;
 
-function contactStatus(node: Node): ContactStatus {
+function contactStatus(node: Node, unheardSince: number | undefined): ContactStatus {
   const conditions = node.status?.conditions;
   const ready = findCondition(conditions, 'Ready');
   const connected = findCondition(conditions, CONNECTED);
@@ -50,8 +64,17 @@ function contactStatus(node: Node): ContactStatus {
     case 'away':
       return stated('Disconnected', connected);
     case 'here':
+      if (unheardSince !== undefined && connected) return unheard(unheardSince);
       return stated(ready?.status === 'True' ? 'Ready' : 'NotReady', ready);
   }
+}
+
+/** What is stored of its link is as old as the last end of a coordinator. */
+function unheard(sinceMs: number): ContactStatus {
+  return stated('Disconnected', {
+    ...linkDown(CONNECTED, 'unheard'),
+    lastTransitionTime: toTimestamp(sinceMs),
+  });
 }
 
 /** Nobody knows its state since the grace period's end; it has been silent since the link was lost, and that says why. */

@@ -3,9 +3,10 @@ import type { Condition } from '../../shared/kube/conditions.js';
 
 /**
  * `silent`: nothing was heard any more. `broken`: the connection ended without a word, as when a process dies or a line is
- * cut by what is between. `stopped`: the agent said that it stops. `unknown`: it is not known, or it was us.
+ * cut by what is between. `stopped`: the agent said that it stops. `unheard`: it ended with a coordinator, and the next one
+ * has not heard the agent. `unknown`: it is not known, or it was us.
  */
-export type LinkEnd = 'silent' | 'broken' | 'stopped' | 'unknown';
+export type LinkEnd = 'silent' | 'broken' | 'stopped' | 'unheard' | 'unknown';
 
 /** WebSocket close codes (RFC 6455, 7.4.1). */
 const GOING_AWAY = 1001;
@@ -26,6 +27,7 @@ const WORDS: Record<LinkEnd, readonly [reason: string, message: string]> = {
     'The connection ended without a goodbye: the agent crashed, its host went down, or the line was cut.',
   ],
   stopped: ['AgentStopped', 'The agent was stopped; its pods run on unless its host went down as well.'],
+  unheard: ['NotHeardSinceStart', 'The coordinator has not heard the agent since its own start.'],
   unknown: ['LinkDown', 'The agent is not connected.'],
 };
 

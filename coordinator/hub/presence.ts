@@ -5,11 +5,14 @@
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { LinkEnd } from '../decisions/link-end.js';
 
-/** `quietMs` is how long ago a connected node was heard. `lastHeardMs` is wall-clock time. */
+/**
+ * `quietMs` is how long ago a connected node was heard. `lastHeardMs` is wall-clock time; absent: not since our start.
+ * `graceFrom` is when its grace began, by the steady clock.
+ */
 export type Contact =
   | { phase: 'unheard'; deadline: Timer }
   | { phase: 'connected'; quietMs: () => number }
-  | { phase: 'away'; lastHeardMs: number; end: LinkEnd; deadline: Timer }
+  | { phase: 'away'; lastHeardMs?: number; graceFrom: number; end: LinkEnd; deadline: Timer }
   | { phase: 'lost'; lastHeardMs?: number; end: LinkEnd };
 
 export interface PresenceSettings {
@@ -26,17 +29,24 @@ export class Presence {
   readonly #settings: PresenceSettings;
   readonly #contacts = new Map<string, Contact>();
   readonly #startedAt: number;
-  #onChange: (node: string) => void = () => undefined;
+  readonly #startedAtMs: number;
+  readonly #handlers: ((node: string) => void)[] = [];
 
   constructor(clock: Clock, settings: PresenceSettings) {
     this.#clock = clock;
     this.#settings = settings;
     this.#startedAt = clock.monotonic();
+    this.#startedAtMs = clock.now();
   }
 
-  /** Who is told that a node's contact changed. */
+  /** Hears of each node whose contact changed. */
   onChange(handler: (node: string) => void): void {
-    this.#onChange = handler;
+    this.#handlers.push(handler);
+  }
+
+  /** Since when the node is waited for that was not heard since our start, ms since the epoch; undefined: it is not, or no more. */
+  unheardSince(node: string): number | undefined {
+    return this.#contacts.get(node)?.phase === 'unheard' ? this.#startedAtMs : undefined;
   }
 
   of(node: string): Contact | undefined {
@@ -67,17 +77,17 @@ export class Presence {
     return this.#settings.graceOf?.(node) ?? this.#settings.graceMs;
   }
 
-  /** A Node exists: unless it is heard in time, it counts as lost. */
+  /** A Node exists: unless it is heard in time it is away, and then it counts as lost. */
   expect(node: string): void {
     if (this.#contacts.has(node)) return;
     const sinceStart = this.#clock.monotonic() - this.#startedAt;
     const returnMs = Math.max(this.#settings.returnMs - sinceStart, 0);
-    this.#set(node, { phase: 'unheard', deadline: this.#lostAfter(node, returnMs + this.graceMs(node)) });
+    this.#set(node, { phase: 'unheard', deadline: this.#clock.after(returnMs, () => this.shutOut(node)) });
   }
 
   connected(node: string, quietMs: () => number): void {
     this.#set(node, { phase: 'connected', quietMs });
-    this.#onChange(node);
+    this.#tell(node);
   }
 
   /** `end`: why, as far as that can be told. */
@@ -85,25 +95,26 @@ export class Presence {
     const contact = this.#contacts.get(node);
     if (contact?.phase !== 'connected') return;
     const quietMs = contact.quietMs();
+    const graceFrom = this.#clock.monotonic() - quietMs;
     const deadline = this.#lostAfter(node, this.graceMs(node) - quietMs);
-    this.#set(node, { phase: 'away', lastHeardMs: this.#clock.now() - quietMs, end, deadline });
-    this.#onChange(node);
+    this.#set(node, { phase: 'away', lastHeardMs: this.#clock.now() - quietMs, graceFrom, end, deadline });
+    this.#tell(node);
   }
 
-  /** The node may not come back as who it was: whom nobody has heard since our start is not waited for any longer. */
+  /** Whom nobody has heard since our start is not waited for any longer: its time is over, or it may not come back as who it was. */
   shutOut(node: string): void {
     if (this.#contacts.get(node)?.phase !== 'unheard') return;
-    const lastHeardMs = this.#clock.now() - (this.#clock.monotonic() - this.#startedAt);
+    const graceFrom = this.#clock.monotonic();
     const deadline = this.#lostAfter(node, this.graceMs(node));
-    this.#set(node, { phase: 'away', lastHeardMs, end: 'unknown', deadline });
-    this.#onChange(node);
+    this.#set(node, { phase: 'away', graceFrom, end: 'unheard', deadline });
+    this.#tell(node);
   }
 
   /** The node's grace is another now: one that is away is judged by it from its last sign of life on. */
   regrace(node: string): void {
     const contact = this.#contacts.get(node);
     if (contact?.phase !== 'away') return;
-    const awayMs = this.#clock.now() - contact.lastHeardMs;
+    const awayMs = this.#clock.monotonic() - contact.graceFrom;
     this.#set(node, { ...contact, deadline: this.#lostAfter(node, this.graceMs(node) - awayMs) });
   }
 
@@ -134,7 +145,11 @@ export class Presence {
       const contact = this.#contacts.get(node);
       const end = contact?.phase === 'away' ? contact.end : 'unknown';
       this.#contacts.set(node, { phase: 'lost', end, ...(lastHeardMs === undefined ? {} : { lastHeardMs }) });
-      this.#onChange(node);
+      this.#tell(node);
     });
+  }
+
+  #tell(node: string): void {
+    for (const handler of this.#handlers) handler(node);
   }
 }

@@ -2,8 +2,9 @@
 import type { KubeObject, Timestamp } from './meta.js';
 
 /**
- * `Ready`: connected and ready. `Disconnected`: the link to its agent is down, for less than the grace period.
- * `Unknown`: for longer. `NotReady`: its agent says that it cannot run Pods, or has never said anything.
+ * `Ready`: connected and ready. `Disconnected`: the link to its agent is down, for less than the grace period, or the coordinator
+ * has not heard it since its own start. `Unknown`: for longer. `NotReady`: its agent says that it cannot run Pods, or has never
+ * said anything.
  */
 export type HostState = 'Ready' | 'Disconnected' | 'Unknown' | 'NotReady';
 

@@ -201,6 +201,40 @@ withHub('after a start nodes that were not heard yet get the time to come back',
 });
 
 withHub(
+  'after a start a link that was up before is told to be down only when its host could be back',
+  async (bench) => {
+    const { registry, informers } = bench.plane;
+    await registry.create(nodeKind, undefined, connectedBefore('silent'));
+    const agent = await bench.agent('n1');
+    await connected(bench, agent, 'n1');
+    const startedAt = bench.plane.clock.now();
+    assert.equal(bench.presence.unheardSince('silent'), startedAt);
+    assert.equal(bench.presence.unheardSince('n1'), undefined);
+    const revision = () => informers.nodes.get({ name: 'silent' })?.metadata.resourceVersion;
+    const created = revision();
+    await bench.plane.advance(RETURN_MS - 1);
+    assert.equal(revision(), created, 'nothing is written while it may come back');
+    await bench.plane.advance(1);
+    await eventually(() => condition(bench, 'silent', 'Connected') === 'False NotHeardSinceStart');
+    assert.equal(condition(bench, 'silent', 'Ready'), 'True undefined');
+    assert.equal(bench.presence.unheardSince('silent'), undefined, 'the Node says so itself');
+    assert.equal(bench.presence.lastHeardMs('silent'), undefined, 'it has no Lease');
+    await bench.plane.advance(GRACE_MS - 1);
+    assert.equal(condition(bench, 'silent', 'Ready'), 'True undefined');
+    await bench.plane.advance(1);
+    await eventually(() => condition(bench, 'silent', 'Ready') === 'Unknown NodeStatusUnknown');
+    assert.equal(condition(bench, 'silent', 'Connected'), 'False NotHeardSinceStart');
+  },
+);
+
+/** A Node whose link was up when the last coordinator ended. */
+function connectedBefore(name: string) {
+  const old = nodeObject(name);
+  const conditions = [...(old.status?.conditions ?? []), { type: 'Connected', status: 'True' } as const];
+  return { ...old, status: { ...old.status, conditions } };
+}
+
+withHub(
   'a host is awaited after a start until it has told of all that it held, or counts as lost',
   async (bench) => {
     const { heard } = bench.hub;
@@ -334,13 +368,11 @@ withHub('Leases are read from presence', async (bench) => {
 });
 
 withHub('a node that is revoked before it was heard is not waited for', async (bench) => {
-  const old = nodeObject('old');
-  const conditions = [...(old.status?.conditions ?? []), { type: 'Connected', status: 'True' } as const];
-  await bench.plane.registry.create(nodeKind, undefined, { ...old, status: { ...old.status, conditions } });
+  await bench.plane.registry.create(nodeKind, undefined, connectedBefore('old'));
   await bench.credential('old');
   await bench.plane.settle();
   await bench.plane.registry.delete(secretKind, { namespace: 'kube-system', name: 'node-credential-old' });
-  await eventually(() => condition(bench, 'old', 'Connected') === 'False LinkDown');
+  await eventually(() => condition(bench, 'old', 'Connected') === 'False NotHeardSinceStart');
   await bench.plane.advance(GRACE_MS - 1);
   assert.equal(condition(bench, 'old', 'Ready'), 'True undefined');
   await bench.plane.advance(1);

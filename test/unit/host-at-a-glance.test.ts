@@ -71,6 +71,26 @@ for (const [what, conditions, expected] of STATES) {
   });
 }
 
+test('a host that was connected before the coordinator started, and was not heard since, is not Ready yet', () => {
+  const unheardSince = Date.parse('2026-01-05T00:00:00Z');
+  const { status } = hostAtAGlance(node(READY), [], { unheardSince });
+  const message = 'The coordinator has not heard the agent since its own start.';
+  const expected = { state: 'Disconnected', since: '2026-01-05T00:00:00Z', message };
+  assert.deepEqual({ ...status, ...expected }, status);
+  const dark = [condition('Ready', 'True'), condition('Connected', 'False', 'stopped')];
+  const before = hostAtAGlance(node(dark), [], { unheardSince }).status;
+  assert.deepEqual(
+    [before.since, before.message],
+    [SINCE, 'stopped'],
+    'what was known before is known still',
+  );
+  assert.equal(
+    hostAtAGlance(node([]), [], { unheardSince }).status.state,
+    'NotReady',
+    'it never had an agent',
+  );
+});
+
 test('Pods are counted, and those that fail are named with their reason, three at most', () => {
   const pods = [
     pod('well', RUNNING),
@@ -98,7 +118,7 @@ test('labels and cordon come along', () => {
 
 test('the end of its certificate is told where it is known', () => {
   assert.equal(hostAtAGlance(node(READY), []).status.certificateEnds, undefined);
-  assert.equal(hostAtAGlance(node(READY), [], SINCE).status.certificateEnds, SINCE);
+  assert.equal(hostAtAGlance(node(READY), [], { certificateEnds: SINCE }).status.certificateEnds, SINCE);
 });
 
 test('a wrong clock is told in the words of its condition', () => {
