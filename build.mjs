@@ -1,7 +1,8 @@
 /**
  * From a fresh clone to something that runs: installs packages, compiles into dist/, copies data files, bundles the agent.
  *   node build.mjs [--clean] [--install-tools] [--run MODULE ARG…]
- * `--run` goes on with a compiled module in this process; its arguments follow as they are.
+ * `--run` goes on with a compiled module in this process; its arguments follow. `--install-tools` may stand among them: npm puts
+ * what a person adds at the end.
  * Plain JavaScript and without dependencies, because it runs before either is there.
  */
 import { spawnSync } from 'node:child_process';
@@ -21,9 +22,11 @@ const DATA = [
 /** What a compiler run of better-sqlite3 needs, and the Debian package that has it. */
 const TOOLS = { make: 'make', 'g++': 'g++', python3: 'python3' };
 
-function fail(sentence) {
+const USAGE = 'npm run build -- [--clean] [--install-tools]';
+
+function fail(sentence, code = 1) {
   process.stderr.write(`everynode: ${sentence}\n`);
-  process.exit(1);
+  process.exit(code);
 }
 
 function say(text) {
@@ -97,13 +100,20 @@ async function compile(clean) {
 const major = Number(process.versions.node.split('.')[0]);
 if (major < 20) fail(`Node 20 or newer is needed, this is ${process.version}`);
 
-const runAt = process.argv.indexOf('--run');
-const rest = runAt < 0 ? [] : process.argv.slice(runAt + 1);
-installPackages(process.argv.includes('--install-tools'));
-await compile(process.argv.slice(0, runAt < 0 ? undefined : runAt).includes('--clean'));
-const [module, ...args] = rest;
+const given = process.argv.slice(2);
+const runAt = given.indexOf('--run');
+const own = runAt < 0 ? given : given.slice(0, runAt);
+const [module, ...args] = runAt < 0 ? [] : given.slice(runAt + 1);
+if (own.includes('--help')) {
+  process.stdout.write(`${USAGE}\n`);
+  process.exit(0);
+}
+const unknown = own.find((each) => !['--clean', '--install-tools'].includes(each));
+if (unknown) fail(`unknown option '${unknown}': ${USAGE}`, 2);
+installPackages(given.includes('--install-tools'));
+await compile(own.includes('--clean'));
 if (module) {
   const path = resolve(ROOT, module);
-  process.argv = [process.argv[0], path, ...args];
+  process.argv = [process.argv[0], path, ...args.filter((each) => each !== '--install-tools')];
   await import(pathToFileURL(path).href);
 }

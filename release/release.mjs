@@ -1,6 +1,5 @@
 /**
- * Everything that a fleet is installed from, in dist/release/:
- *   node release/release.mjs [--key FILE] [--arch ARCH,…] [--fast] [--version VERSION] [--out DIR]
+ * Everything that a fleet is installed from, in dist/release/: `USAGE` below.
  * The agent as one executable for each architecture, in two compressions; the coordinator as an npm package; the list of what
  * is in it (CycloneDX); checksums of all, signed. `--key` is the Ed25519 key of the releases, made where there is none: hosts pin it when they are installed.
  * `--fast` compresses quickly and `--version` gives the agents another one, for tests.
@@ -27,6 +26,7 @@ import { makeExecutable } from './single-executable.mjs';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 
+const USAGE = 'npm run release -- [--key FILE] [--arch ARCH,…] [--fast] [--version VERSION] [--out DIR]';
 const TEXT = { encoding: 'utf8', maxBuffer: 64 * 2 ** 20, stdio: ['ignore', 'pipe', 'ignore'] };
 
 function say(text) {
@@ -101,13 +101,24 @@ async function release({ key, arch, fast, version, out }) {
 }
 
 const { version: VERSION } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-const { values } = parseArgs({
-  options: {
-    key: { type: 'string', default: join(homedir(), '.config/everynode/release-key.pem') },
-    arch: { type: 'string', default: ARCHITECTURES.join(',') },
-    fast: { type: 'boolean', default: false },
-    version: { type: 'string', default: VERSION },
-    out: { type: 'string', default: join(ROOT, 'dist/release') },
-  },
-});
-await release(values);
+const OPTIONS = {
+  key: { type: 'string', default: join(homedir(), '.config/everynode/release-key.pem') },
+  arch: { type: 'string', default: ARCHITECTURES.join(',') },
+  fast: { type: 'boolean', default: false },
+  version: { type: 'string', default: VERSION },
+  out: { type: 'string', default: join(ROOT, 'dist/release') },
+  help: { type: 'boolean', default: false },
+};
+
+function wish() {
+  try {
+    return parseArgs({ options: OPTIONS }).values;
+  } catch (error) {
+    process.stderr.write(`${error.message}: ${USAGE}\n`);
+    process.exit(2);
+  }
+}
+
+const { help, ...wanted } = wish();
+if (help) process.stdout.write(`${USAGE}\n`);
+else await release(wanted);

@@ -9,6 +9,7 @@ import { run } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { CLIENT_NAMES } from './harness/client-binaries.js';
 import { TABLE_BEGIN, TABLE_END } from './harness/compatibility-table.js';
+import { npmScript, wordsOf } from './harness/npm-script.js';
 
 const DIST = dirname(fileURLToPath(import.meta.url));
 const README = resolve(DIST, '../../README.md');
@@ -49,6 +50,12 @@ function table(counts: ReadonlyMap<string, Count>): string {
   return ['| client | version | tests | passed |', '|---|---|---|---|', ...rows].join('\n');
 }
 
+await wordsOf(
+  npmScript(
+    'compatibility',
+    "Runs the tests of real clients and writes what passed into the README's table.",
+  ),
+);
 const counts = await runClients();
 const readme = readFileSync(README, 'utf8');
 const [before = '', rest = ''] = readme.split(TABLE_BEGIN);

@@ -1,6 +1,6 @@
 /**
  * Runs test suites with node:test and prints one closing line, `N passed, N failed`.
- *   node dist/test/run.js [SUITE|FILE …]     suites are the folders under test/; none named = all
+ *   npm test -- [SUITE|FILE …]     suites are the folders under test/; none named = all
  * A test that cannot run here says so by `leaveOut`; the closing summary names each with its reason.
  */
 import { existsSync, readdirSync, statSync } from 'node:fs';
@@ -8,7 +8,9 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
+import { Argument, InvalidArgumentError } from 'commander';
 import { LEFT_OUT_PREFIX } from './harness/leave-out.js';
+import { npmScript, wordsOf } from './harness/npm-script.js';
 
 const ROOT = dirname(fileURLToPath(import.meta.url));
 /** Suites whose files are run together, so many at a time. */
@@ -72,9 +74,18 @@ function runLane({ suites, files }: Lane, outcome: Outcome): Promise<void> {
   return runFiles(all, files, outcome);
 }
 
+/** A suite, or a file as it is seen from the suites. Throws for what is neither. */
+function readName(name: string, before: readonly string[] = []): string[] {
+  const found = [relative('.', name) || name, relative(ROOT, resolve(name))].find(
+    (each) => existsSync(join(ROOT, each)) && testFiles(join(ROOT, each), true).length > 0,
+  );
+  if (found === undefined) throw new InvalidArgumentError('It is no suite and no test file.');
+  return [...before, found];
+}
+
 /** The lane of a suite or file that was asked for by name. */
 function laneOf(name: string): Lane {
-  if (existsSync(resolve(name)) && name.endsWith('.js')) return lane(1, relative(ROOT, resolve(name)));
+  if (name.endsWith('.js')) return lane(1, name);
   return lane(STEPS.flat().find(({ suites }) => suites.includes(name))?.files ?? 2, name);
 }
 
@@ -96,4 +107,16 @@ async function main(names: string[]): Promise<number> {
   return outcome.failed.length > 0 || outcome.passed === 0 ? 1 : 0;
 }
 
-process.exitCode = await main(process.argv.slice(2).map((name) => relative('.', name) || name));
+const suites = STEPS.flat().flatMap((each) => each.suites);
+const script = npmScript(
+  'test',
+  'Runs tests and says which were left out, and why; exit code 1 when one failed.',
+).addArgument(
+  new Argument('[name...]', `suites (${suites.join(', ')}, hosts) or compiled files`)
+    .argParser(readName)
+    .default([], 'all suites but hosts'),
+);
+const {
+  words: [names],
+} = await wordsOf<object, [string[]]>(script);
+process.exitCode = await main(names);

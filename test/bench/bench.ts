@@ -7,7 +7,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { Argument } from 'commander';
+import { npmScript, wordsOf } from '../harness/npm-script.js';
 import { measureHollow } from './hollow/hollow.js';
 import { measureLinks } from './links/links.js';
 import { measureParts } from './parts/parts.js';
@@ -25,23 +26,36 @@ const SECTIONS: Record<Section, (bench: Bench) => Promise<void>> = {
   parts: measureParts,
 };
 
-const { values: flags, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    quick: { type: 'boolean', default: false },
-    swarm: { type: 'boolean', default: false },
-    readme: { type: 'boolean', default: false },
-    json: { type: 'string' },
-  },
-});
+interface Flags {
+  quick?: true;
+  swarm?: true;
+  readme?: true;
+  json?: string;
+}
+
+const script = npmScript(
+  'bench',
+  'Measures what the product adds to what must be done; exit code 1 when a goal is not met.',
+)
+  .addArgument(
+    new Argument('[section...]', 'what is measured').choices(Object.keys(SECTIONS)).default([], 'all'),
+  )
+  .option('--quick', 'fewer hosts and rounds')
+  .option('--swarm', 'Docker Swarm beside it, on the same engines')
+  .option('--json <FILE>', 'keep all figures')
+  .option('--readme', "write them into the README's table");
+const {
+  options: flags,
+  words: [sections],
+} = await wordsOf<Flags, [string[]]>(script);
 
 const begun = performance.now();
 const secondsPassed = () => Math.round((performance.now() - begun) / 1000);
 const results: Result[] = [];
 const leftOut: { what: string; why: string }[] = [];
 const bench: Bench = {
-  quick: flags.quick,
-  swarm: flags.swarm,
+  quick: flags.quick ?? false,
+  swarm: flags.swarm ?? false,
   report: (result) => {
     results.push(result);
     process.stdout.write(`${line(result)}\n`);
@@ -56,7 +70,7 @@ const bench: Bench = {
 /** What others were doing: latencies on a busy machine are its, not ours. */
 const [loadBefore = 0] = loadavg();
 for (const [name, measure] of Object.entries(SECTIONS)) {
-  if (positionals.length > 0 && !positionals.includes(name)) continue;
+  if (sections.length > 0 && !sections.includes(name)) continue;
   process.stdout.write(`${name}\n`);
   await measure(bench);
 }
@@ -86,7 +100,7 @@ function writeReadme(): void {
   const after = rest.slice(rest.indexOf(TABLE_END));
   const left = leftOut.map(({ what, why }) => `\nLeft out: ${what}: ${why}.`).join('');
   const switches = (['quick', 'swarm', 'readme'] as const).filter((name) => flags[name]);
-  const command = ['npm run bench --', ...positionals, ...switches.map((name) => `--${name}`)].join(' ');
+  const command = ['npm run bench --', ...sections, ...switches.map((name) => `--${name}`)].join(' ');
   const text = `\`${command}\`, medians of one run on ${machine()}.\n\n${markdown(results)}\n${left}`;
   writeFileSync(README, `${before}${TABLE_BEGIN}\n${text}\n${after}`);
 }

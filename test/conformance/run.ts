@@ -5,7 +5,7 @@
 import { readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { npmScript, wordsOf } from '../harness/npm-script.js';
 import { runTable, type TableResult } from './run-table.js';
 
 const OWN_CASES = join(dirname(fileURLToPath(import.meta.url)), 'cases');
@@ -18,18 +18,22 @@ function report({ table, total, failed }: TableResult): string {
   return `${table} ${total - failed.length}/${total}\n${lines.join('')}`;
 }
 
+const script = npmScript('conformance', 'Runs tables of cases; exit code 1 if one failed or was left out.')
+  .argument('[dir]', 'folder of the tables; our own without')
+  .option('--table <NAME>', 'this one alone');
+const {
+  options: { table },
+  words: [directory],
+} = await wordsOf<{ table?: string }, [string?]>(script);
+
 async function main(): Promise<number> {
-  const { values, positionals } = parseArgs({
-    options: { table: { type: 'string' } },
-    allowPositionals: true,
-  });
   // npm changes into the package's folder; a relative DIR is meant from where the user stands.
-  const folder = positionals[0] ? resolve(process.env.INIT_CWD ?? '.', positionals[0]) : OWN_CASES;
+  const folder = directory ? resolve(process.env.INIT_CWD ?? '.', directory) : OWN_CASES;
   const files = readdirSync(folder)
-    .filter((file) => file.endsWith('.json') && (!values.table || file === `${values.table}.json`))
+    .filter((file) => file.endsWith('.json') && (!table || file === `${table}.json`))
     .sort();
   let clean = files.length > 0;
-  if (!clean) process.stdout.write(`no table${values.table ? ` ${values.table}` : ''} in ${folder}\n`);
+  if (!clean) process.stdout.write(`no table${table ? ` ${table}` : ''} in ${folder}\n`);
   for (const file of files) {
     const result = await runTable(join(folder, file));
     process.stdout.write(report(result));

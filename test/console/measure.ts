@@ -1,5 +1,5 @@
 /**
- * `npm run measure-console [HOSTS]`: what the console costs a person with a large fleet. Hosts are Nodes without agents: the screen
+ * `npm run measure-console -- [HOSTS]`: what the console costs a person with a large fleet. Hosts are Nodes without agents: the screen
  * cannot tell. Checks what the console shows of them; prints the first view from a cold load, a change's way to the screen, frames while
  * 100 hosts change a second, and what an open console costs the coordinator.
  */
@@ -12,6 +12,7 @@ import type { Browser, Page } from 'playwright-core';
 import { cpuMsOf } from '../bench/process-memory.js';
 import { accessOf, signIn, startBrowser, visit } from '../harness/browser.js';
 import { CoordinatorApi } from '../harness/coordinator-api.js';
+import { npmScript, wholeNumber, wordsOf } from '../harness/npm-script.js';
 import { type CoordinatorProcess, startCoordinatorProcess } from '../harness/processes.js';
 import { storedHostName, storeHosts } from '../harness/stored-fleet.js';
 import { pause, until } from '../harness/until.js';
@@ -25,7 +26,13 @@ const BUSY_SECONDS = 10;
 const MORE = 10;
 const HOSTS_PATH = '/apis/fleet.everynode.dev/v1/hosts';
 
-const hosts = Number(process.argv[2] ?? 10_000);
+const script = npmScript(
+  'measure-console',
+  'Measures what the console costs a person with a large fleet, and checks what it shows of it.',
+);
+const {
+  words: [hosts],
+} = await wordsOf<object, [number]>(script.argument('[hosts]', 'Nodes without agents', wholeNumber, 10_000));
 const directory = mkdtempSync(join(tmpdir(), 'everynode-console-'));
 let coordinator: CoordinatorProcess | undefined;
 let browser: Browser | undefined;

@@ -1,16 +1,16 @@
 /**
- * `npm run screenshots [DIRECTORY [HOSTS]]`: every page of the console, in both themes, on a desk and on a phone, of a fleet in which a release
+ * `npm run screenshots -- [DIRECTORY [HOSTS]]`: every page of the console, in both themes, on a desk and on a phone, of a fleet in which a release
  * has failed. They are to be looked at; the two of the README are in `console/screenshots`.
  */
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Rollout } from '../../shared/kube/rollout.js';
 import { accessOf, DESK, PHONE, signIn, startBrowser, visit } from '../harness/browser.js';
+import { npmScript, wholeNumber, wordsOf } from '../harness/npm-script.js';
 import { runCommand } from '../harness/simulated-actions.js';
 import { type SimulatedFleet, startSimulatedFleet } from '../harness/simulated-fleet.js';
 import { until } from '../harness/until.js';
 
-const NODES = Number(process.argv[3] ?? 400);
 const SITES = ['berlin', 'bremen', 'hamburg', 'kiel', 'rostock'];
 const ZONES = ['Europe.Berlin', 'Europe.Lisbon', 'America.New_York'];
 const DAY_MS = 86_400_000;
@@ -20,9 +20,15 @@ const MERGE = 'application/merge-patch+json';
 const IN_README = new Set(['fleet-dark-desk', 'rollout-light-phone']);
 const LIMITS = { timeoutMs: 120_000 };
 
-const directory = resolve(process.argv[2] ?? 'screenshots');
+const script = npmScript('screenshots', 'Takes pictures of every page of the console.')
+  .argument('[directory]', 'where to', 'screenshots')
+  .argument('[hosts]', 'how many the fleet has', wholeNumber, 400);
+const {
+  words: [place, nodes],
+} = await wordsOf<object, [string, number]>(script);
+const directory = resolve(place);
 mkdirSync(directory, { recursive: true });
-const fleet = await startSimulatedFleet(NODES);
+const fleet = await startSimulatedFleet(nodes);
 const browser = await startBrowser();
 try {
   await failARelease(fleet);
@@ -70,7 +76,7 @@ try {
 /** Of three waves the first is stopped by its failures; some hosts are dark. */
 async function failARelease({ api }: SimulatedFleet): Promise<void> {
   await Promise.all(
-    Array.from({ length: NODES }, (_, index) => {
+    Array.from({ length: nodes }, (_, index) => {
       const labels = { site: SITES[index % SITES.length], tz: ZONES[index % ZONES.length] };
       return api.ask('PATCH', `/api/v1/nodes/node-${index + 1}`, { metadata: { labels } }, MERGE);
     }),
@@ -107,7 +113,7 @@ async function failARelease({ api }: SimulatedFleet): Promise<void> {
   });
   const ready = async () => {
     const found = await api.ask<{ status?: { numberReady?: number } }>('GET', `${DAEMON_SETS}/till`);
-    return found.status?.numberReady === NODES;
+    return found.status?.numberReady === nodes;
   };
   await until(ready, { ...LIMITS, what: 'all Pods ready' });
   await runCommand(fleet, 'offline node-11,node-17,node-23,node-31,node-37');

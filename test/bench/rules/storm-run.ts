@@ -1,13 +1,20 @@
-/** `npm run storm -- [AGENTS]`: a killed coordinator and the whole fleet that comes back, and how soon lost hosts are shown; 5,000 agents if none is said. Exit code 1 when a rule is broken. */
+/** `npm run storm -- [AGENTS]`: a killed coordinator and the whole fleet that comes back, and how soon lost hosts are shown. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { npmScript, wholeNumber, wordsOf } from '../../harness/npm-script.js';
 import { BenchDaemonSet } from '../bench-daemon-set.js';
 import { HollowFleet } from '../hollow/hollow-fleet.js';
 import { checkDetection } from './detection.js';
 import { checkStorm } from './storm.js';
 
-const agents = Number(process.argv[2] ?? 5_000);
+const script = npmScript(
+  'storm',
+  'Times how soon lost hosts are shown, kills the coordinator and times the return of the whole fleet; exit code 1 when a rule is broken.',
+);
+const {
+  words: [agents],
+} = await wordsOf<object, [number]>(script.argument('[agents]', 'pretended hosts', wholeNumber, 5_000));
 const folder = mkdtempSync(join(tmpdir(), 'enstorm-'));
 const product = await HollowFleet.start(join(folder, 'product'), agents);
 try {
