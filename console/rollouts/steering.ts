@@ -1,6 +1,7 @@
 /** What a person may tell a rollout, and how it is told: an annotation, as kubectl would. */
 import { countText } from '../../shared/kube/count-text.js';
 import type { Rollout, RolloutPhase, RolloutStatus } from '../../shared/kube/rollout.js';
+import { HOLD_CODES, type HoldCode } from '../../shared/kube/rollout-codes.js';
 import {
   EVERYONE,
   NEEDS_REASON,
@@ -98,21 +99,9 @@ export function offersOf(status: RolloutStatus): Offer[] {
   return offers.filter((each) => each !== false);
 }
 
-/** Codes of hosts that have not begun their turn, and may have no use of it. */
-const AWAITS_ITS_TURN: ReadonlySet<string> = new Set([
-  'Budget',
-  'WaitingForWave',
-  'WaitingForApproval',
-  'NotHeardYet',
-  'OutsideWindow',
-  'HeldLocally',
-  'ImageNotPulled',
-  'NoTrustedTime',
-  'NoRoom',
-  'RolloutPaused',
-  'Frozen',
-  'DeferredOffline',
-]);
+/** Codes of hosts that had their turn, or are to have none; all others that keep an older Pod have yet to begin it. */
+const HAS_NO_TURN: ReadonlySet<HoldCode> = new Set(['Reverted', 'RolloutFailed', 'Skipped']);
+const AWAITS_ITS_TURN: ReadonlySet<string> = new Set(HOLD_CODES.filter((code) => !HAS_NO_TURN.has(code)));
 
 /** What is offered for one host, by its reason code. Pure. */
 export function hostOffersOf(code: string, node: string): Offer[] {

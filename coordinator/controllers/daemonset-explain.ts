@@ -1,6 +1,7 @@
 /** Answers why a DaemonSet does or does not run where: fits the API's `Explain` from informers, and writes nothing. */
 import type { ObjectRef } from '../../shared/kube/meta.js';
 import type { Pod } from '../../shared/kube/pod.js';
+import type { RolloutCode } from '../../shared/kube/rollout-codes.js';
 import { compileLabelSelector, type Matcher } from '../../shared/kube/selectors.js';
 import { notFound } from '../../shared/kube/status.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
@@ -19,7 +20,6 @@ import {
 import { fleetSentence, reasonSentence } from '../decisions/reason-sentence.js';
 import { hashOf } from '../decisions/revision.js';
 import { revisionHistory } from '../decisions/revision-history.js';
-import type { RolloutCode } from '../decisions/rollout-code.js';
 import { BY_OWNER, type Informers } from '../informers/informer.js';
 import { daemonSetKind, nodeKind, rolloutKind } from '../kinds/index.js';
 import { nodeNamesOf, podsOnNode } from './daemonset-view.js';

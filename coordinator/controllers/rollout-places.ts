@@ -1,5 +1,6 @@
 /** Where each host of a rollout stands, and how many stand in each place: counts by code cost no look at any host. */
-import type { HostPlace, RolloutCode } from '../decisions/rollout-code.js';
+import type { RolloutCode } from '../../shared/kube/rollout-codes.js';
+import type { HostPlace } from '../decisions/rollout-code.js';
 
 export class RolloutPlaces {
   readonly #places = new Map<string, HostPlace>();

@@ -1,6 +1,7 @@
 /** Why hosts keep an older Pod, in words: what each code means, and what to do about it. */
+
+import type { HoldCode } from '../../shared/kube/rollout-codes.js';
 import type { ReasonSubject, Wording } from './reason-wording.js';
-import type { HoldCode } from './rollout-code.js';
 
 const status = ({ namespace, daemonSet }: ReasonSubject) =>
   `see how far the rollout is: everynode rollout status -n ${namespace} ds/${daemonSet}`;

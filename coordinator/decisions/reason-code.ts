@@ -4,12 +4,12 @@ import { TURN_CONDITION } from '../../shared/kube/host-turn.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
 import type { Node } from '../../shared/kube/node.js';
 import { isPodTerminal, type Pod } from '../../shared/kube/pod.js';
+import { HOLD_CODES, type HoldCode, type RolloutCode } from '../../shared/kube/rollout-codes.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { awaySince, contactOf, lostSince } from './contact.js';
 import { type CurrentRevision, comparePods, type DaemonPod, toDaemonPod } from './daemon-node.js';
 import { type Placement, type PlacementRule, placementOf } from './placement.js';
 import { podProgress } from './pod-progress.js';
-import { HOLD_CODES, type HoldCode, type RolloutCode } from './rollout-code.js';
 import { isRollingUpdate } from './update-strategy.js';
 
 /**

@@ -1,47 +1,8 @@
 /** The one reason code of a host in a rollout by waves: how it has fared, or what it waits for. */
 import type { TurnWait } from '../../shared/kube/host-turn.js';
 import type { RolloutPhase } from '../../shared/kube/rollout.js';
+import type { RolloutCode } from '../../shared/kube/rollout-codes.js';
 import { BEFORE_ITS_TURN, type Lane, type NodeFacts } from './rollout-lane.js';
-
-/** Why a host keeps an older Pod: `why` names these, too. `RolloutPaused` and `RolloutFailed` are its first names for them. */
-export const HOLD_CODES = [
-  'Reverted',
-  'Budget',
-  'WaitingForApproval',
-  'WaitingForWave',
-  'OutsideWindow',
-  'NotHeardYet',
-  'HeldLocally',
-  'ImageNotPulled',
-  'NoTrustedTime',
-  'NoRoom',
-  'RolloutPaused',
-  'Frozen',
-  'RolloutFailed',
-  'Skipped',
-  'DeferredOffline',
-] as const;
-
-/** One of `HOLD_CODES`. */
-export type HoldCode = (typeof HOLD_CODES)[number];
-
-/** Every code, in the order in which a fleet's are listed. They are part of the API: one may be added, none renamed. */
-export const ROLLOUT_CODES = [
-  'Updated',
-  'Soaking',
-  'Updating',
-  'Failed',
-  'RollingBack',
-  ...HOLD_CODES,
-  'NotEligible',
-] as const;
-
-/**
- * One of `ROLLOUT_CODES`. Besides those that hold a host: `Updated`: it has the revision, and is well. `Soaking`: the
- * same, while its wave is watched. `Updating`: its Pod is being replaced. `Failed`: it took the revision and is not well.
- * `RollingBack`: it is to be given the earlier one. `NotEligible`: it has no part in the rollout.
- */
-export type RolloutCode = (typeof ROLLOUT_CODES)[number];
 
 /** Where one host stands. */
 export interface HostPlace {

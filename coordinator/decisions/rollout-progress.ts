@@ -1,5 +1,5 @@
 /** What a rollout tells of its hosts beyond its own counts: all codes of the fleet, and what is under way in each wave. */
-import { ROLLOUT_CODES, type RolloutCode } from './rollout-code.js';
+import { ROLLOUT_CODES, type RolloutCode } from '../../shared/kube/rollout-codes.js';
 
 export interface RolloutProgress {
   /** In the order of `ROLLOUT_CODES`; they add up to the fleet. Codes that no host has are left out. */

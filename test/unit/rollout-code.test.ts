@@ -6,17 +6,14 @@ import { RolloutWaves } from '../../coordinator/controllers/rollout-waves.js';
 import type { Contact } from '../../coordinator/decisions/contact.js';
 import type { NodeRecord } from '../../coordinator/decisions/node-record.js';
 import { SITUATIONS, type Situation } from '../../coordinator/decisions/rolling-update.js';
-import {
-  type HostPlace,
-  ROLLOUT_CODES,
-  type RolloutStand,
-  rolloutCode,
-} from '../../coordinator/decisions/rollout-code.js';
+import { type HostPlace, type RolloutStand, rolloutCode } from '../../coordinator/decisions/rollout-code.js';
 import { estimatedEnd } from '../../coordinator/decisions/rollout-estimate.js';
 import type { WaveCounts } from '../../coordinator/decisions/rollout-memory.js';
 import { progressOf } from '../../coordinator/decisions/rollout-progress.js';
 import type { TurnWait } from '../../shared/kube/host-turn.js';
 import type { RolloutPhase } from '../../shared/kube/rollout.js';
+import { ROLLOUT_CODES } from '../../shared/kube/rollout-codes.js';
+import { wave } from '../harness/rollout-inputs.js';
 
 const WAVES = 3;
 const place = (change: Partial<HostPlace>): HostPlace => ({
@@ -221,24 +218,7 @@ test('counts by code follow any events, agree with each host, and add up to the 
 
 describe('the estimated end', () => {
   const NOW = 1_000_000;
-  const none = {
-    updated: 0,
-    failed: 0,
-    deferred: 0,
-    outsideWindow: 0,
-    skipped: 0,
-    old: 0,
-    touched: 0,
-    failures: 0,
-    lateFailures: 0,
-    awaited: 0,
-    awaitedUpdated: 0,
-  };
-  const counts = (nodes: number, change: Partial<WaveCounts> = {}): WaveCounts => ({
-    ...none,
-    nodes,
-    ...change,
-  });
+  const counts = (nodes: number, change: Partial<WaveCounts> = {}) => wave({ nodes, ...change });
   const input = {
     spec: { selector: {}, waves: [{ name: 'canary', soakSeconds: 60 }] },
     phase: 'Progressing' as const,

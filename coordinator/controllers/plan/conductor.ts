@@ -1,9 +1,9 @@
 /** Who says whose turn it is in a rehearsal: upstream's rolling update, or a policy's waves. */
 import { countText } from '../../../shared/kube/count-text.js';
+import type { RolloutCode } from '../../../shared/kube/rollout-codes.js';
 import type { DaemonSet } from '../../../shared/kube/workload.js';
 import type { ReasonCode } from '../../decisions/reason-code.js';
 import { chooseReplacements } from '../../decisions/rolling-update.js';
-import type { RolloutCode } from '../../decisions/rollout-code.js';
 import { isRollingUpdate } from '../../decisions/update-strategy.js';
 import type { DaemonSetTally } from '../daemonset-tally.js';
 import { NO_TURNS, type Turns } from '../rollout-turns.js';

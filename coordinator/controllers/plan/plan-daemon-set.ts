@@ -1,6 +1,7 @@
 /** The plan of one DaemonSet: its hosts as they stand, a rehearsal, and what came of it. */
 import type { DaemonSetPlan } from '../../../shared/kube/plan.js';
 import { CHANGING_ACTIONS } from '../../../shared/kube/plan.js';
+import { ROLLOUT_CODES } from '../../../shared/kube/rollout-codes.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollout-policy.js';
 import type { DaemonSet } from '../../../shared/kube/workload.js';
 import type { Clock } from '../../../shared/process/clock.js';
@@ -14,7 +15,6 @@ import { podPace } from '../../decisions/pod-pace.js';
 import { REASON_CODES } from '../../decisions/reason-code.js';
 import { hashOf } from '../../decisions/revision.js';
 import { revisionHistory } from '../../decisions/revision-history.js';
-import { ROLLOUT_CODES } from '../../decisions/rollout-code.js';
 import { allowsSurge, isRollingUpdate } from '../../decisions/update-strategy.js';
 import { BY_OWNER } from '../../informers/informer.js';
 import { semanticallyEqual } from '../../kinds/semantic-equality.js';

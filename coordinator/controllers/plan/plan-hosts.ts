@@ -1,9 +1,9 @@
 /** What a rehearsal says of each host: what becomes of it, when, and why not at once. */
 import type { HostAction, PlannedHost, PlannedWave } from '../../../shared/kube/plan.js';
+import type { RolloutCode } from '../../../shared/kube/rollout-codes.js';
 import type { DaemonSet } from '../../../shared/kube/workload.js';
 import { type Placement, type PlacementNode, placementOf } from '../../decisions/placement.js';
 import { OBJECTIONS, type ReasonCode } from '../../decisions/reason-code.js';
-import type { RolloutCode } from '../../decisions/rollout-code.js';
 import type { Conductor } from './conductor.js';
 import type { HostBefore, HostCourse, RehearsedHosts } from './rehearsed-hosts.js';
 

@@ -2,13 +2,13 @@
 import type { Node } from '../../../shared/kube/node.js';
 import type { Pod } from '../../../shared/kube/pod.js';
 import type { Rollout } from '../../../shared/kube/rollout.js';
+import type { RolloutCode } from '../../../shared/kube/rollout-codes.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollout-policy.js';
 import type { ControllerRevision, DaemonSet } from '../../../shared/kube/workload.js';
 import { inSlices, type Slice } from '../../../shared/process/slice.js';
 import { standingOf } from '../../decisions/node-facts.js';
 import type { PodPace } from '../../decisions/pod-pace.js';
 import { holdText, type ReasonCode } from '../../decisions/reason-code.js';
-import type { RolloutCode } from '../../decisions/rollout-code.js';
 import { statusOf } from '../../decisions/rollout-status.js';
 import { waveNames } from '../../decisions/wave-plan.js';
 import type { DaemonSetTally } from '../daemonset-tally.js';
