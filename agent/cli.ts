@@ -7,9 +7,9 @@ import { runProgram, untilInputEnds, untilStopSignal } from '../shared/process/l
 import { serviceManager } from '../shared/process/service-manager.js';
 import {
   addSettingFlags,
-  loadSettings,
   type SettingsOf,
   type SettingsSchema,
+  settingsOfCommand,
 } from '../shared/process/settings.js';
 import { VERSION } from '../shared/process/version.js';
 import { type EnginePlaces, requireEngine } from './open-runtime.js';
@@ -77,12 +77,7 @@ function readSettings<Schema extends SettingsSchema>(
   schema: Schema,
   flags: Record<string, unknown>,
 ): Promise<SettingsOf<Schema>> {
-  return loadSettings(schema, {
-    flags,
-    environment: process.env,
-    environmentPrefix: ENVIRONMENT_PREFIX,
-    file: typeof flags.config === 'string' ? flags.config : undefined,
-  });
+  return settingsOfCommand(schema, flags, ENVIRONMENT_PREFIX);
 }
 
 function enginePlaces(): EnginePlaces {

@@ -1,5 +1,5 @@
-/** The settings of a coordinator's command: the one place that reads the environment. */
-import { loadSettings, type SettingsOf, type SettingsSchema } from '../../shared/process/settings.js';
+/** The settings of a coordinator's command. */
+import { type SettingsOf, type SettingsSchema, settingsOfCommand } from '../../shared/process/settings.js';
 import { ENVIRONMENT_PREFIX } from '../settings.js';
 
 /** Flags, then the environment, then the file that `--config` names. Throws `ExitError` with the name of a wrong one. */
@@ -7,10 +7,5 @@ export function readSettings<Schema extends SettingsSchema>(
   schema: Schema,
   flags: Record<string, unknown>,
 ): Promise<SettingsOf<Schema>> {
-  return loadSettings(schema, {
-    flags,
-    environment: process.env,
-    environmentPrefix: ENVIRONMENT_PREFIX,
-    file: typeof flags.config === 'string' ? flags.config : undefined,
-  });
+  return settingsOfCommand(schema, flags, ENVIRONMENT_PREFIX);
 }

@@ -123,3 +123,13 @@ export async function loadSettings<Schema extends SettingsSchema>(
   });
   return Object.freeze(Object.fromEntries(entries)) as SettingsOf<Schema>;
 }
+
+/** The same for a command: the file is the one that its flag `--config` names. Nothing else reads the environment for settings. */
+export function settingsOfCommand<Schema extends SettingsSchema>(
+  schema: Schema,
+  flags: Record<string, unknown>,
+  environmentPrefix: string,
+): Promise<SettingsOf<Schema>> {
+  const file = typeof flags.config === 'string' ? flags.config : undefined;
+  return loadSettings(schema, { flags, environment: process.env, environmentPrefix, file });
+}
