@@ -29,7 +29,7 @@ export type TurnStep =
   | { kind: 'wait'; reason: TurnWait; message: string; againMs?: number };
 
 /** How often who said 'not now' is asked again. */
-export const HOLD_RECHECK_MS = 2_000;
+const HOLD_RECHECK_MS = 2_000;
 
 /** Begins only if everything allows it at this very moment. The images come before the window opens, the question to the host last. */
 export function turnStep(facts: TurnFacts): TurnStep {

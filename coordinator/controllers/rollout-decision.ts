@@ -73,15 +73,6 @@ export function* drawingWaves(
   return { waves: new RolloutWaves(options), order: [...plan.keys()] };
 }
 
-/** The same in one go. */
-export function drawWaves(policy: RolloutPolicy, draw: Draw): { waves: RolloutWaves; order: string[] } {
-  const drawing = drawingWaves(policy, draw);
-  for (;;) {
-    const step = drawing.next();
-    if (step.done) return step.value;
-  }
-}
-
 /** What a look is taken at. */
 export interface RolloutView {
   daemonSet: DaemonSet;

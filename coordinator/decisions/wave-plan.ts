@@ -195,12 +195,3 @@ export function* drawingOfWaves(
   }
   return assigned;
 }
-
-/** The same in one go. */
-export function assignWaves(...draw: Parameters<typeof drawingOfWaves>): Map<string, number> {
-  const walk = drawingOfWaves(...draw);
-  for (;;) {
-    const step = walk.next();
-    if (step.done) return step.value;
-  }
-}

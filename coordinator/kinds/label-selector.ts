@@ -6,9 +6,9 @@ import { labelValueProblems, qualifiedNameProblems } from './name-rules.js';
 import { invalidFor, validateLabels } from './object-meta.js';
 
 /** What every selector says of `In` without values. */
-export const VALUES_REQUIRED = "must be specified when `operator` is 'In' or 'NotIn'";
+const VALUES_REQUIRED = "must be specified when `operator` is 'In' or 'NotIn'";
 /** What every selector says of `Exists` with values. */
-export const VALUES_FORBIDDEN = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
+const VALUES_FORBIDDEN = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
 /** What every selector says of an operator that it doesn't know. */
 export const OPERATOR_INVALID = 'not a valid selector operator';
 

@@ -46,9 +46,6 @@ export function steeringAnnotation(verb: SteeringVerb): string {
 /** Beside a verb: why. */
 export const REASON_ANNOTATION = `${FLEET_GROUP}/reason`;
 
-/** Annotation on a Rollout: the name of the wave that may open. */
-export const APPROVE_ANNOTATION = steeringAnnotation('approve');
-
 /** All that a verb may name. */
 export const EVERYONE = '*';
 

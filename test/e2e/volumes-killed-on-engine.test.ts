@@ -3,13 +3,12 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { podFolders } from '../../agent/volumes/pod-folders.js';
 import type { PodSpec } from '../../shared/kube/pod.js';
 import { SECRET_TEXT } from '../harness/engine-agent.js';
 import { EngineBench } from '../harness/engine-bench.js';
-import type { EngineKind } from '../harness/engines.js';
 import { leaveOut } from '../harness/leave-out.js';
 import { shell } from '../harness/test-images.js';
 
@@ -41,51 +40,49 @@ const SPEC: PodSpec = {
   ],
 };
 
-for (const kind of ['docker', 'podman'] as const satisfies EngineKind[]) {
-  describe(`volumes under kills on ${kind}`, { concurrency: 1 }, () => {
-    let bench: EngineBench;
-    let missing: string | undefined;
-    before(async () => {
-      const opened = await EngineBench.open(kind);
-      if (typeof opened === 'string') missing = opened;
-      else bench = opened;
-    });
-    after(async () => {
-      if (!missing) await bench.close();
-    });
-
-    test('no folder, mount or Secret is left', { timeout: 300_000 }, async (context) => {
-      if (missing) return leaveOut(context, `volumes under kills on ${kind}`, missing);
-      const { disk, memory } = podFolders(bench.dataDir);
-      const killSoon = async (cycle: number): Promise<void> => {
-        // Each cycle at another moment, spread over the whole time.
-        await sleep((LONGEST_MS * ((cycle * 7) % CYCLES)) / CYCLES);
-        await bench.killAgent();
-        await bench.startAgent();
-      };
-      let seen = 0;
-      for (let cycle = 0; cycle < CYCLES; cycle += 1) {
-        const pod = `pod-${cycle}`;
-        bench.give(pod, SPEC);
-        await killSoon(cycle);
-        await bench.untilReady(pod);
-        const secret = join(memory, pod, 'volumes/files/secret/key');
-        if (readFileSync(secret, 'utf8') === SECRET_TEXT) seen += 1;
-        const gone = bench.delete(pod);
-        await killSoon(cycle);
-        await gone;
-        assert.deepEqual(await bench.driver.inspectPod(pod), []);
-      }
-      assert.equal(seen, CYCLES, 'each Pod had its Secret in the meantime');
-      for (const root of [disk, memory]) {
-        await bench.until(`${root} is empty`, () => !existsSync(root) || readdirSync(root).length === 0);
-      }
-      assert.ok(!bench.engine.amongMounts('cat', '/proc/self/mountinfo').includes(bench.dataDir));
-      const command = 'grep -rlF -- "$1" "$2" /dev/shm || true';
-      assert.equal(
-        execFileSync('sh', ['-c', command, 'sh', SECRET_TEXT, bench.dataDir], { encoding: 'utf8' }),
-        '',
-      );
-    });
+for (const kind of ['docker', 'podman'] as const) {
+  test(`volumes under kills on ${kind}: no folder, mount or Secret is left`, {
+    timeout: 300_000,
+  }, async (context) => {
+    const bench = await EngineBench.open(kind);
+    if (typeof bench === 'string') return leaveOut(context, `volumes under kills on ${kind}`, bench);
+    try {
+      await killedAtAnyTime(bench);
+    } finally {
+      await bench.close();
+    }
   });
+}
+
+async function killedAtAnyTime(bench: EngineBench): Promise<void> {
+  const { disk, memory } = podFolders(bench.dataDir);
+  const killSoon = async (cycle: number): Promise<void> => {
+    // Each cycle at another moment, spread over the whole time.
+    await sleep((LONGEST_MS * ((cycle * 7) % CYCLES)) / CYCLES);
+    await bench.killAgent();
+    await bench.startAgent();
+  };
+  let seen = 0;
+  for (let cycle = 0; cycle < CYCLES; cycle += 1) {
+    const pod = `pod-${cycle}`;
+    bench.give(pod, SPEC);
+    await killSoon(cycle);
+    await bench.untilReady(pod);
+    const secret = join(memory, pod, 'volumes/files/secret/key');
+    if (readFileSync(secret, 'utf8') === SECRET_TEXT) seen += 1;
+    const gone = bench.delete(pod);
+    await killSoon(cycle);
+    await gone;
+    assert.deepEqual(await bench.driver.inspectPod(pod), []);
+  }
+  assert.equal(seen, CYCLES, 'each Pod had its Secret in the meantime');
+  for (const root of [disk, memory]) {
+    await bench.until(`${root} is empty`, () => !existsSync(root) || readdirSync(root).length === 0);
+  }
+  assert.ok(!bench.engine.amongMounts('cat', '/proc/self/mountinfo').includes(bench.dataDir));
+  const command = 'grep -rlF -- "$1" "$2" /dev/shm || true';
+  assert.equal(
+    execFileSync('sh', ['-c', command, 'sh', SECRET_TEXT, bench.dataDir], { encoding: 'utf8' }),
+    '',
+  );
 }

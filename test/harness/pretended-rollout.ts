@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { DaemonSetTally } from '../../coordinator/controllers/daemonset-tally.js';
 import {
   decideRollout,
-  drawWaves,
+  drawingWaves,
   type RolloutDecision,
 } from '../../coordinator/controllers/rollout-decision.js';
 import type { RolloutWaves } from '../../coordinator/controllers/rollout-waves.js';
@@ -19,6 +19,7 @@ import type { RolloutPolicy, RolloutPolicySpec } from '../../shared/kube/rollout
 import type { SteeringVerb } from '../../shared/kube/rollout-steering.js';
 import type { IntOrString } from '../../shared/kube/workload.js';
 import { daemonSet } from './daemon-builders.js';
+import { inOneGo } from './in-one-go.js';
 
 /** One pretended host. */
 export interface PretendedHost {
@@ -265,12 +266,14 @@ export class PretendedRollout {
       const { contact = 'here', labels } = this.hosts.get(name) ?? {};
       return { contact, labels };
     };
-    const { waves, order } = drawWaves(this.#policy, {
-      nodes,
-      revision: hash,
-      standing,
-      now: () => this.now,
-    });
+    const { waves, order } = inOneGo(
+      drawingWaves(this.#policy, {
+        nodes,
+        revision: hash,
+        standing,
+        now: () => this.now,
+      }),
+    );
     tally.follow((name, situation, record) => waves.put(name, situation, record));
     for (const name of order) tally.tell(name);
     return [tally, waves];

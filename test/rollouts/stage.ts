@@ -31,7 +31,7 @@ export const LAB_LABEL = 'lab';
 export const ZONE_LABEL = 'tz';
 
 /** `count` nodes: a few in a lab, some of old hardware, all spread over sites. */
-export function stageNodes(count: number): NodePlan[] {
+function stageNodes(count: number): NodePlan[] {
   return Array.from({ length: count }, (_, index) => ({
     metadata: {
       name: `host-${index + 1}`,

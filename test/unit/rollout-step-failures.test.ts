@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RolloutMemory } from '../../coordinator/decisions/rollout-memory.js';
+import type { RolloutPolicySpec } from '../../shared/kube/rollout-policy.js';
 import {
   approval,
   DONE,
@@ -13,6 +14,14 @@ import {
   testVerdicts,
   wave,
 } from '../harness/rollout-inputs.js';
+
+const BUDGETS_OF_WAVES: RolloutPolicySpec = {
+  ...SPEC,
+  waves: [
+    { name: 'canary', nodes: 1, maxFailed: 0 },
+    { name: 'half', maxFailed: '50%' },
+  ],
+};
 
 testVerdicts([
   [
@@ -72,13 +81,7 @@ testVerdicts([
   [
     'a wave with a budget of its own',
     {
-      spec: {
-        ...SPEC,
-        waves: [
-          { name: 'canary', nodes: 1, maxFailed: 0 },
-          { name: 'half', maxFailed: '50%' },
-        ],
-      },
+      spec: BUDGETS_OF_WAVES,
       memory: memory({ wave: 1 }),
       waves: [wave({ updated: 1, failed: 1 }), DONE, OUTSTANDING],
     },
@@ -88,13 +91,7 @@ testVerdicts([
   [
     'within its own budget',
     {
-      spec: {
-        ...SPEC,
-        waves: [
-          { name: 'canary', nodes: 1, maxFailed: 0 },
-          { name: 'half', maxFailed: '50%' },
-        ],
-      },
+      spec: BUDGETS_OF_WAVES,
       memory: memory({ wave: 1 }),
       waves: [DONE, wave({ updated: 1, failed: 1 }), OUTSTANDING],
     },

@@ -1,7 +1,7 @@
 /** Floor of durable changes: a prepared statement in transactions of a thousand rows, no history, no thread. */
 import Database from 'better-sqlite3';
 
-export const ROWS_A_COMMIT = 1_000;
+const ROWS_A_COMMIT = 1_000;
 
 export class SqliteRows {
   readonly #database: Database.Database;

@@ -11,12 +11,18 @@ import { CoordinatorApi, type RecordedWatch } from '../../harness/coordinator-ap
 import { freePort } from '../../harness/free-port.js';
 import { type CoordinatorProcess, startCoordinatorProcess } from '../../harness/processes.js';
 import { until } from '../../harness/until.js';
-import { ProcessCost } from '../process-cost.js';
 import type { BenchEngine } from './engines.js';
 
 const AGENT = fileURLToPath(new URL('../../../agent/everynode-agent.cjs', import.meta.url));
 const NODES = '/api/v1/nodes';
 const WAIT_MS = 60_000;
+
+/** Where agents keep their data, and how they come to the coordinator. */
+interface JoinTerms {
+  folder: string;
+  port: number;
+  token: string;
+}
 
 export class EverynodeHosts {
   readonly agents: ChildProcess[] = [];
@@ -24,20 +30,16 @@ export class EverynodeHosts {
   private constructor(
     readonly engines: readonly BenchEngine[],
     readonly coordinator: CoordinatorProcess,
-    readonly cost: ProcessCost,
     readonly api: CoordinatorApi,
-    private readonly folder: string,
-    private readonly port: number,
-    private readonly token: string,
     private readonly nodes: RecordedWatch,
+    private readonly terms: JoinTerms,
   ) {}
 
   /** Resolves when all nodes are Ready. */
   static async start(engines: readonly BenchEngine[], folder: string): Promise<EverynodeHosts> {
     const port = await freePort();
-    const cost = new ProcessCost(join(folder, 'probe'));
     const flags = ['--host', '0.0.0.0', '--port', String(port), '--log-level', 'warn'];
-    const coordinator = await startCoordinatorProcess(join(folder, 'coordinator'), flags, cost.environment);
+    const coordinator = await startCoordinatorProcess(join(folder, 'coordinator'), flags);
     const api = new CoordinatorApi(coordinator.kubeconfig);
     const client = apiClientFromKubeconfig(coordinator.kubeconfigPath);
     const { text: token } = await createToken(client, {
@@ -47,7 +49,7 @@ export class EverynodeHosts {
       anyLabels: true,
     });
     const nodes = await api.watch(NODES, '0');
-    const hosts = new EverynodeHosts(engines, coordinator, cost, api, folder, port, token, nodes);
+    const hosts = new EverynodeHosts(engines, coordinator, api, nodes, { folder, port, token });
     for (const index of engines.keys()) hosts.startAgent(index);
     await Promise.all([...engines.keys()].map((index) => hosts.untilNode(index, 'Ready', 'True', 0)));
     return hosts;
@@ -61,20 +63,14 @@ export class EverynodeHosts {
   startAgent(index: number): void {
     const { engine } = this.engines[index] ?? {};
     if (!engine) throw new Error(`there is no engine ${index}`);
+    const { folder, port, token } = this.terms;
+    const name = this.nodeName(index);
     const environment = ['env', `DOCKER_HOST=unix://${engine.socketPath}`, `PATH=${process.env.PATH}`];
     environment.push(...AMPLE_HOST_WORDS);
-    const flags = ['--server', `https://${engine.gateway}:${this.port}`, '--token', this.token];
-    const data = join(this.folder, this.nodeName(index));
-    flags.push(
-      '--data',
-      data,
-      '--node-name',
-      this.nodeName(index),
-      '--runtime',
-      'docker',
-      '--log-level',
-      'warn',
-    );
+    const flags = [
+      ...['--server', `https://${engine.gateway}:${port}`, '--token', token, '--data', join(folder, name)],
+      ...['--node-name', name, '--runtime', 'docker', '--log-level', 'warn'],
+    ];
     this.agents[index] = engine.spawnOnHost(...environment, AGENT, ...flags);
   }
 
