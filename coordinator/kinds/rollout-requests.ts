@@ -125,7 +125,8 @@ function refusalOfPast({ metadata }: Rollout): FieldError[] {
 
 /**
  * Hosts that the requests of this write name and that are no Nodes; [] = fine. Who mistypes one would believe that it keeps what
- * it has. One that was skipped and is no Node any more may be taken in again.
+ * it has. One that was skipped and is no Node any more may be taken in again, also before the
+ * controller has taken the skip in.
  */
 export function validateNamedNodes(
   next: Rollout,
@@ -133,7 +134,10 @@ export function validateNamedNodes(
   isNode: (name: string) => boolean,
 ): FieldError[] {
   const { skipped = [] } = current.status?.steering ?? {};
-  const isKnown = (name: string) => name === EVERYONE || isNode(name) || skipped.includes(name);
+  const waiting = (current.spec?.requests ?? []).filter(({ verb }) => verb === 'skip');
+  const isSkipped = (name: string) =>
+    skipped.includes(name) || waiting.some(({ targets = [] }) => targets.includes(name));
+  const isKnown = (name: string) => name === EVERYONE || isNode(name) || isSkipped(name);
   return newRequests(next, current)
     .filter(({ verb }) => NAMES_NODES.has(verb))
     .flatMap(({ verb, targets = [] }) =>

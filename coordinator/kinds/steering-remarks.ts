@@ -10,10 +10,18 @@ export function steeringRemarks({ spec, status }: Rollout): string[] {
   const handled = status.steering?.handled ?? 0;
   return (spec?.requests ?? [])
     .filter(({ id }) => id > handled)
-    .flatMap((request) => remarksOn(request, status).map((remark) => `${request.verb}: ${remark}`));
+    .flatMap((request, index, waiting) => {
+      const before = waiting.slice(0, index);
+      return remarksOn(request, status, before).map((remark) => `${request.verb}: ${remark}`);
+    });
 }
 
-function remarksOn({ verb, targets = [] }: SteeringRequest, status: RolloutStatus): string[] {
+/** `before`: requests that will have been taken in by then. */
+function remarksOn(
+  { verb, targets = [] }: SteeringRequest,
+  status: RolloutStatus,
+  before: readonly SteeringRequest[],
+): string[] {
   const { revision, phase, steering, policy, stableRevision } = status;
   const named = targets.filter((name) => name !== EVERYONE);
   switch (verb) {
@@ -46,6 +54,7 @@ function remarksOn({ verb, targets = [] }: SteeringRequest, status: RolloutStatu
     case 'unskip':
       return named
         .filter((name) => !steering?.skipped?.includes(name))
+        .filter((name) => !before.some((one) => one.verb === 'skip' && one.targets?.includes(name)))
         .map((name) => `${name} was not skipped by its name`);
     default:
       return [];

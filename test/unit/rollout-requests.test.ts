@@ -79,7 +79,7 @@ test('requests that were taken in go with the next one, others stay; ids go on',
 
 test('a host that is none is refused by name, also among others; what was skipped may be taken in when it is gone', () => {
   const strangers = (annotations: Record<string, string>, skipped: string[] = []) => {
-    const current = rollout({}, { requests: [{ ...standing(4), verb: 'skip', targets: ['older'] }] }, 4);
+    const current = rollout({}, { requests: [{ ...standing(4), verb: 'skip', targets: ['older'] }] }, 3);
     if (current.status?.steering) current.status.steering.skipped = skipped;
     const next = { ...rollout(annotations), spec: current.spec ?? {} };
     takeRequests(next, current, CONTEXT);
@@ -93,6 +93,7 @@ test('a host that is none is refused by name, also among others; what was skippe
   assert.deepEqual(strangers({ 'force-hold': 'b', reason: 'x' }), [['force-hold]', 'Not found: "b"']]);
   assert.deepEqual(strangers({ unskip: 'b' }), [['unskip]', 'Not found: "b"']]);
   assert.deepEqual(strangers({ unskip: 'b' }, ['b']), []);
+  assert.deepEqual(strangers({ unskip: 'older' }), [], 'its skip waits for the controller');
   assert.deepEqual(strangers({ approve: 'b', pause: '' }), [], 'no nodes');
 });
 
