@@ -6,13 +6,22 @@ import type { DaemonSetPlan, Plan, PlanRequest } from '../../shared/kube/plan.js
 import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 
+export interface PolicyWrite {
+  /** As it was stored; absent where the write made it. */
+  before: RolloutPolicy | undefined;
+  /** Absent where the write took it away. */
+  after: RolloutPolicy | undefined;
+  /** False: whoever wrote it may not list Nodes, and hears how many are meant, not which. */
+  mayNameNodes: boolean;
+}
+
 export interface Foresee {
   /** What would be refused is named in the plan. */
   planManifests(request: PlanRequest): Promise<Plan>;
   /** Of a DaemonSet as a dry run has made it; `before`: as it is stored. */
   planDaemonSet(after: DaemonSet, before: DaemonSet | undefined): Promise<DaemonSetPlan>;
-  /** What whoever wrote a RolloutPolicy is to know, a line each. `after` is absent where it was taken away. */
-  remarksOn(before: RolloutPolicy | undefined, after: RolloutPolicy | undefined): Promise<string[]>;
+  /** What whoever wrote a RolloutPolicy is to know, a line each. */
+  remarksOn(write: PolicyWrite): Promise<string[]>;
 }
 
 export interface ForeseeHosts {

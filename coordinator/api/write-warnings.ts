@@ -4,6 +4,7 @@
  */
 import type { KubeObject } from '../../shared/kube/meta.js';
 import { CHANGING_ACTIONS } from '../../shared/kube/plan.js';
+import type { Access } from '../../shared/kube/rbac.js';
 import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
@@ -15,9 +16,18 @@ import type { ApiParts, ApiRequest } from './api-request.js';
 /** To be called once the write is done, with what it made; with nothing, where it took the object away. */
 export type WarnOfWrite = (after?: ObjectRecord<KubeObject>) => Promise<void>;
 
+/** Whoever may do this is told names of nodes. */
+const LIST_NODES: Access = {
+  ...{ verb: 'list', group: '', resource: 'nodes' },
+  ...{ subresource: '', namespace: '', name: '' },
+};
+
 const SILENT: WarnOfWrite = async () => undefined;
 
-/** To be called before the write, for what is stored until then. */
+/**
+ * To be called before the write, for what is stored until then. What it answers never fails: the write is done by then, and an
+ * error would say that it was not.
+ */
 export async function writeWarnings(
   parts: ApiParts,
   kind: Kind,
@@ -26,11 +36,25 @@ export async function writeWarnings(
 ): Promise<WarnOfWrite> {
   if (kind.resource === rolloutPolicyKind.resource) {
     const before = await stored(parts, rolloutPolicyKind, request);
-    return (after) => warnOfPolicy(parts, before, after?.object() as RolloutPolicy | undefined, request);
+    return orSilent(parts, (after) =>
+      warnOfPolicy(parts, before, after?.object() as RolloutPolicy | undefined, request),
+    );
   }
   if (!dryRun || kind.resource !== daemonSetKind.resource) return SILENT;
   const before = await stored(parts, daemonSetKind, request);
-  return (after) => warnOfPlan(parts, before, after?.object() as DaemonSet | undefined, request);
+  return orSilent(parts, (after) =>
+    warnOfPlan(parts, before, after?.object() as DaemonSet | undefined, request),
+  );
+}
+
+function orSilent({ log }: Pick<ApiParts, 'log'>, warnOfWrite: WarnOfWrite): WarnOfWrite {
+  return async (after) => {
+    try {
+      await warnOfWrite(after);
+    } catch (error) {
+      log.error({ err: error }, 'warnings of a write could not be told');
+    }
+  };
 }
 
 async function stored<T extends KubeObject>(
@@ -48,12 +72,13 @@ async function stored<T extends KubeObject>(
 }
 
 async function warnOfPolicy(
-  { foresee }: ApiParts,
+  { foresee, identities }: ApiParts,
   before: RolloutPolicy | undefined,
   after: RolloutPolicy | undefined,
-  { warn }: Pick<ApiRequest, 'warn'>,
+  { warn, user }: Pick<ApiRequest, 'warn' | 'user'>,
 ): Promise<void> {
-  for (const remark of await foresee.remarksOn(before, after)) warn(remark);
+  const { allowed } = identities.authorizer.decide(user, LIST_NODES);
+  for (const remark of await foresee.remarksOn({ before, after, mayNameNodes: allowed })) warn(remark);
 }
 
 /**

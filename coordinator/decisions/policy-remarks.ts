@@ -23,10 +23,14 @@ export interface SelectedDaemonSet {
 /** So many are named. */
 const MOST_NAMES = 3;
 
-/** Of a policy as it is stored from now on. `selected`: the DaemonSets of its namespace that it selects. */
+/**
+ * Of a policy as it is stored from now on. `selected`: the DaemonSets of its namespace that it selects. `mayNameNodes`: else nodes
+ * are counted alone, for who may write a policy need not be one who may see them.
+ */
 export function policyRemarks(
   { name, spec }: { name: string; spec: RolloutPolicySpec },
   selected: readonly SelectedDaemonSet[],
+  mayNameNodes: boolean,
 ): string[] {
   if (selected.length === 0) return ['spec.selector: selects no DaemonSet of this namespace, so far'];
   return selected.flatMap((daemonSet) => {
@@ -36,11 +40,15 @@ export function policyRemarks(
       return [`${whose} is governed by RolloutPolicy ${governor}: of those that select it the first by name`];
     }
     if (!isRollingUpdate) return [`${whose} has the update strategy OnDelete: nothing is rolled out there`];
-    return daemonSet.nodes === 0 ? [] : placeRemarks(spec, daemonSet);
+    return daemonSet.nodes === 0 ? [] : placeRemarks(spec, daemonSet, mayNameNodes);
   });
 }
 
-function placeRemarks({ waves = [] }: RolloutPolicySpec, daemonSet: SelectedDaemonSet): string[] {
+function placeRemarks(
+  { waves = [] }: RolloutPolicySpec,
+  daemonSet: SelectedDaemonSet,
+  mayNameNodes: boolean,
+): string[] {
   const { name, nodes, matched, closed } = daemonSet;
   const where = `of the ${nodes} nodes of DaemonSet ${name}`;
   const empty = waves.flatMap((wave, index) =>
@@ -50,7 +58,8 @@ function placeRemarks({ waves = [] }: RolloutPolicySpec, daemonSet: SelectedDaem
   );
   const named = closed.slice(0, MOST_NAMES).join(', ');
   const more = closed.length > MOST_NAMES ? ', …' : '';
-  const shut = `spec.windows: none ever opens for ${closed.length} ${where} (${named}${more}): no pod is replaced there`;
+  const which = mayNameNodes ? ` (${named}${more})` : '';
+  const shut = `spec.windows: none ever opens for ${closed.length} ${where}${which}: no pod is replaced there`;
   return [...empty, ...(closed.length > 0 ? [shut] : [])];
 }
 

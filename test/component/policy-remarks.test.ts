@@ -26,6 +26,10 @@ const manifest = (name: string, spec: Partial<RolloutPolicySpec> = {}) => ({
 });
 const policy = (...args: Parameters<typeof manifest>) => manifest(...args) as unknown as RolloutPolicy;
 
+function remarks(planner: ManifestPlanner, write: { before?: RolloutPolicy; after?: RolloutPolicy }) {
+  return planner.remarksOn({ ...write, mayNameNodes: true });
+}
+
 function remarksTest(rule: string, check: (fleet: DaemonFleet, planner: ManifestPlanner) => Promise<void>) {
   test(rule, async () => {
     const fleet = await DaemonFleet.start(['n1', 'n2', 'n3']);
@@ -41,7 +45,7 @@ remarksTest(
   'a selector that finds nothing, and what a manifest beside it makes of that',
   async (_, planner) => {
     const nobody = 'spec.selector: selects no DaemonSet of this namespace, so far';
-    assert.deepEqual(await planner.remarksOn(undefined, policy('gentle')), [nobody]);
+    assert.deepEqual(await remarks(planner, { after: policy('gentle') }), [nobody]);
     assert.deepEqual((await planner.planManifests({ manifests: [manifest('gentle')] })).notes, [nobody]);
     const both = await planner.planManifests({ manifests: [manifest('gentle'), daemonSet('till')] });
     assert.deepEqual(both.notes, []);
@@ -54,13 +58,13 @@ remarksTest('waves and windows that find no node, and a policy that comes first'
   await fleet.label('n2', { tz: 'Europe.Berlin' });
   await fleet.settle();
   const waves = [{ name: 'lab', nodeSelector: { matchLabels: { real: 'yes' } } }];
-  assert.deepEqual(await planner.remarksOn(undefined, policy('gentle', { waves, windows: [WINDOW] })), [
+  assert.deepEqual(await remarks(planner, { after: policy('gentle', { waves, windows: [WINDOW] }) }), [
     'spec.waves[0].nodeSelector: matches none of the 3 nodes of DaemonSet till: wave lab holds nothing up',
     'spec.windows: none ever opens for 2 of the 3 nodes of DaemonSet till (n1, n3): no pod is replaced there',
   ]);
   await fleet.registry.create(rolloutPolicyKind, 'default', manifest('a'));
   await fleet.settle();
-  assert.deepEqual(await planner.remarksOn(undefined, policy('gentle')), [
+  assert.deepEqual(await remarks(planner, { after: policy('gentle') }), [
     'DaemonSet till is governed by RolloutPolicy a: of those that select it the first by name',
   ]);
 });
@@ -71,15 +75,15 @@ remarksTest('a rollout that is left without its policy', async (fleet, planner) 
   await fleet.registry.create(daemonSetKind, 'default', daemonSet('till'));
   await fleet.rolledOut('till');
   const before = created.object() as RolloutPolicy;
-  assert.deepEqual(await planner.remarksOn(before, undefined), []);
+  assert.deepEqual(await remarks(planner, { before }), []);
   await fleet.setImage('till', 'app:2');
   const phase = () => fleet.informers.rollouts.get({ namespace: 'default', name: 'till' })?.status?.phase;
   await eventually(() => phase() === 'Soaking' || `${phase()}`);
   const left =
     'DaemonSet till is in a rollout (Soaking, wave lab, 1 of 3 nodes updated): without a policy it is rolled out to all nodes, as Kubernetes does';
-  assert.deepEqual(await planner.remarksOn(before, undefined), [left]);
+  assert.deepEqual(await remarks(planner, { before }), [left]);
   const typo = policy('gentle', { ...spec, selector: { matchLabels: { team: 'egde' } } });
-  assert.deepEqual(await planner.remarksOn(before, typo), [
+  assert.deepEqual(await remarks(planner, { before, after: typo }), [
     'spec.selector: selects no DaemonSet of this namespace, so far',
     left,
   ]);

@@ -45,9 +45,15 @@ describe('what whoever writes a policy is told', () => {
     ['there are no nodes yet', [found({ nodes: 0, matched: [0, 0] })], []],
   ] as [string, SelectedDaemonSet[], string[]][]) {
     test(what, () => {
-      assert.deepEqual(policyRemarks({ name: 'gentle', spec: SPEC }, selected), expected);
+      assert.deepEqual(policyRemarks({ name: 'gentle', spec: SPEC }, selected, true), expected);
     });
   }
+  test('nodes are not named to who may not see them', () => {
+    const selected = [found({ closed: ['n1', 'n2'] })];
+    assert.deepEqual(policyRemarks({ name: 'gentle', spec: SPEC }, selected, false), [
+      'spec.windows: none ever opens for 2 of the 50 nodes of DaemonSet till: no pod is replaced there',
+    ]);
+  });
 });
 
 describe('what a DaemonSet is left with that no policy governs any more', () => {

@@ -18,7 +18,7 @@ import { apiVersionOf, type Kind } from '../../kinds/kind.js';
 import { type Foreseen, foreseeApply, foreseeReplace } from '../../registry/foresee-apply.js';
 import type { Registry } from '../../registry/registry.js';
 import { planDaemonSet } from './plan-daemon-set.js';
-import { remarksOn } from './policy-remarks.js';
+import { remarksOn, type WrittenPolicy } from './policy-remarks.js';
 import { type PlanInformers, PlannedWorld } from './world.js';
 
 export interface PlannerParts {
@@ -61,7 +61,7 @@ export class ManifestPlanner {
     }
     const world = this.#worldOf(applied);
     for (const policy of applied.policies) {
-      for (const remark of await this.#remarksIn(world, policy)) notes.add(remark);
+      for (const remark of await this.#remarksIn(world, { ...policy, mayNameNodes: true })) notes.add(remark);
     }
     const daemonSets = await this.#plans(applied, world);
     return {
@@ -79,17 +79,18 @@ export class ManifestPlanner {
     return planDaemonSet({ before, after, world, informers, clock });
   }
 
-  /** What whoever wrote a policy is to know. `after` is absent where it was taken away. */
-  remarksOn(before: RolloutPolicy | undefined, after: RolloutPolicy | undefined): Promise<string[]> {
+  /** What whoever wrote a policy is to know. */
+  remarksOn(write: WrittenPolicy): Promise<string[]> {
+    const { before, after } = write;
     const policies = after ? [after] : [];
     const gone = before && !after ? [before] : [];
     const world = new PlannedWorld(this.#parts.informers, { daemonSets: [], policies, nodes: [], gone });
-    return this.#remarksIn(world, { before, after });
+    return this.#remarksIn(world, write);
   }
 
-  #remarksIn(world: PlannedWorld, policy: Partial<Foreseen<RolloutPolicy>>): Promise<string[]> {
+  #remarksIn(world: PlannedWorld, write: WrittenPolicy): Promise<string[]> {
     const { informers, clock } = this.#parts;
-    return remarksOn({ ...policy, world, informers, clock });
+    return remarksOn({ ...write, world, informers, clock });
   }
 
   #worldOf({ daemonSets, policies, nodes }: Applied): PlannedWorld {

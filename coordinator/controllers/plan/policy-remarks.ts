@@ -11,11 +11,16 @@ import { verdictOn } from '../daemonset-placement.js';
 import { governing } from '../rollout-decision.js';
 import type { PlanInformers, PlannedWorld } from './world.js';
 
-export interface RemarkedWrite {
+export interface WrittenPolicy {
   /** As it was stored; absent where the write made it. */
   before?: RolloutPolicy | undefined;
   /** Absent where the write took it away. */
   after?: RolloutPolicy | undefined;
+  /** False: nodes are counted, and not named. */
+  mayNameNodes: boolean;
+}
+
+export interface RemarkedWrite extends WrittenPolicy {
   /** As it is after the write. */
   world: PlannedWorld;
   informers: Pick<PlanInformers, 'rollouts'>;
@@ -26,6 +31,7 @@ export interface RemarkedWrite {
 export async function remarksOn({
   before,
   after,
+  mayNameNodes,
   world,
   informers,
   clock,
@@ -51,7 +57,7 @@ export async function remarksOn({
       ...(isInForce ? await foundAt(daemonSet, after, world, clock) : NOT_LOOKED_AT),
     });
   }
-  return [...policyRemarks({ name: after.metadata.name, spec: after.spec }, selected), ...left];
+  return [...policyRemarks({ name: after.metadata.name, spec: after.spec }, selected, mayNameNodes), ...left];
 }
 
 /** Where the policy is not in force, what it would find is nobody's question. */
