@@ -27,13 +27,18 @@ export class RolloutHistory {
   }
 
   /**
-   * Keeps `present`, whose status is about to make room for that of another revision. A kill anywhere repeats it: the status
-   * makes room only after this.
+   * Keeps `present`, whose status is about to make room for that of another revision, or to go, and answers what is kept. `why`:
+   * what puts an end to it. A kill anywhere repeats it: the status makes room only after this.
    */
-  async keep(daemonSet: DaemonSet, present: Rollout, turn: Turn): Promise<void> {
+  async keep(
+    daemonSet: DaemonSet,
+    present: Rollout,
+    why: string,
+    turn: Turn,
+  ): Promise<RolloutStatus | undefined> {
     const { registry, clock } = this.#parts;
     const { status, metadata } = present;
-    if (!status) return;
+    if (!status) return undefined;
     const name = pastName(metadata.name, status);
     const labels = { [PAST_ROLLOUT_LABEL]: metadata.name };
     const wanted = { metadata: { name, labels, ownerReferences: [daemonSetOwner(daemonSet)] } };
@@ -43,9 +48,10 @@ export class RolloutHistory {
     });
     const ref = { name, ...(metadata.namespace ? { namespace: metadata.namespace } : {}) };
     const stored = made?.object() ?? (await registry.get(rolloutKind, ref)).object();
-    if (stored.metadata.labels?.[PAST_ROLLOUT_LABEL] !== metadata.name) return;
-    const past = pastStatus(status, clock.now());
+    if (stored.metadata.labels?.[PAST_ROLLOUT_LABEL] !== metadata.name) return undefined;
+    const past = pastStatus(status, why, clock.now());
     turn.wrote((await registry.writeStatus(rolloutKind, ref, () => past, preconditionsOf(stored))).object());
+    return past;
   }
 
   /** Deletes the oldest beyond the limit. */

@@ -9,7 +9,7 @@ import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/workload.js';
 import { hostTurnTerms, isAmong } from '../decisions/host-turn-terms.js';
 import { hashOf } from '../decisions/revision.js';
-import { withOutcome } from '../decisions/rollout-outcome.js';
+import { ANOTHER_REVISION, NO_POLICY, withOutcome } from '../decisions/rollout-outcome.js';
 import { statusOf } from '../decisions/rollout-status.js';
 import { isRollingUpdate } from '../decisions/update-strategy.js';
 import { BY_NAMESPACE, BY_OWNER } from '../informers/informer.js';
@@ -65,7 +65,10 @@ export class Rollouts {
     this.#parts.rollouts.post(metadata, undefined);
   }
 
-  /** Nothing governs the DaemonSet (any more): upstream's rules hold, and its Rollout, which would not be true, goes. */
+  /**
+   * Nothing governs the DaemonSet (any more): upstream's rules hold. Its Rollout, which would not be true, goes, and stays among
+   * the past ones.
+   */
   async dismiss(daemonSet: DaemonSet, tally: DaemonSetTally, turn: Turn): Promise<void> {
     this.forget(daemonSet);
     tally.heldBack = NOT_HELD_BACK;
@@ -73,6 +76,11 @@ export class Rollouts {
     tally.frozen = NOT_FROZEN;
     const rollout = this.#own(daemonSet);
     if (!rollout?.status || rollout.metadata.deletionTimestamp) return;
+    const kept = await this.#history.keep(daemonSet, rollout, NO_POLICY, turn);
+    await this.#history.trim(daemonSet, undefined, turn);
+    if (kept?.phase === 'Superseded') {
+      this.#parts.recordRollout(daemonSet, 'Warning', 'RolloutSuperseded', kept.message);
+    }
     const result = await this.#parts.registry.delete(rolloutKind, rollout.metadata, {
       preconditions: preconditionsOf(rollout),
     });
@@ -118,7 +126,7 @@ export class Rollouts {
       tally,
     );
     if (rollout?.status && rollout.status.revision !== hash) {
-      await this.#history.keep(daemonSet, rollout, turn);
+      await this.#history.keep(daemonSet, rollout, ANOTHER_REVISION, turn);
     }
     await this.#record.store({ daemonSet, policy }, rollout, status, turn);
     await this.#history.trim(daemonSet, policy.spec.rolloutHistoryLimit, turn);

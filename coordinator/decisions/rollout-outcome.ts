@@ -46,14 +46,18 @@ export function withOutcome(
   };
 }
 
-/** A rollout that another revision has put an end to, as it is kept. */
-export function pastStatus(status: RolloutStatus, now: number): RolloutStatus {
+/** What puts an end to a rollout, in words. */
+export const ANOTHER_REVISION = 'another revision came';
+export const NO_POLICY = 'no policy governs the DaemonSet any more';
+
+/** A rollout as it is kept; `why`: what has put an end to it, where it had not come to its own. */
+export function pastStatus(status: RolloutStatus, why: string, now: number): RolloutStatus {
   const { estimatedEndTime: _, ...kept } = status;
   if (isOver(status)) return kept;
   return {
     ...kept,
     phase: 'Superseded',
-    message: `another revision came: ${status.message}`,
+    message: `${why}: ${status.message}`,
     endTime: toTimestamp(now),
   };
 }

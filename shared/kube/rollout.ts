@@ -14,7 +14,7 @@ export type RolloutPhase =
   | 'Failed'
   | 'RolledBack'
   | 'Completed'
-  /** Of a past rollout: another revision came before it ended. */
+  /** Of a past rollout: another revision came, or its policy went, before it ended. */
   | 'Superseded';
 
 /** Nodes by where they stand, each in one count at most. What is left is yet to be updated, or on its way. */

@@ -140,6 +140,30 @@ describe('past rollouts', () => {
     const phase = () => fleet.informers.rollouts.get({ ...REF, name: 'web.r2' })?.status?.phase;
     await eventually(() => phase() === 'Superseded' || `${phase()}`);
   });
+
+  withPolicy(
+    'one whose policy is taken away ends there, and stays to be seen',
+    { waves: WAVES },
+    async (rolling) => {
+      const { fleet } = rolling;
+      await fleet.setImage('web', 'app:2');
+      await rolling.stands('Soaking', 'canary', 1);
+      const before = rolling.status;
+      await fleet.registry.delete(rolloutPolicyKind, { namespace: 'default', name: 'gentle' });
+      await eventually(() => rolling.status === undefined);
+      const kept = fleet.informers.rollouts.get({ ...REF, name: 'web.r2' })?.status;
+      assert.equal(kept?.phase, 'Superseded');
+      assert.equal(kept?.message, `no policy governs the DaemonSet any more: ${before?.message}`);
+      assert.deepEqual([kept?.updated, kept?.waves], [before?.updated, before?.waves]);
+      assert.ok(kept?.endTime);
+      assert.deepEqual(
+        fleet.events.filter((event) => event.includes('RolloutSuperseded')),
+        [`Warning RolloutSuperseded ${kept?.message}`],
+      );
+      await fleet.rolledOut('web');
+      assert.equal(rolling.status, undefined, 'upstream rolls on without one');
+    },
+  );
 });
 
 describe('holds', () => {
