@@ -25,6 +25,8 @@ export interface RolloutMemory {
   failure?: string;
   /** A person barred it. */
   aborted?: boolean;
+  /** All that had it have gone back: who turns out to have it later follows them, and nothing fails anew. */
+  rolledBack?: boolean;
   /** Pods that were made earlier are no failures of this attempt. */
   retriedAt?: number;
   /** The last revision that was completed, of those before this one. */
@@ -119,7 +121,7 @@ function aborted(memory: RolloutMemory): RolloutMemory {
 
 /** From the first wave on, with new approvals; where only those that follow late had failed, with these alone. */
 function retried(memory: RolloutMemory, now: number): RolloutMemory {
-  const { failure: _failure, aborted: _aborted, soakingSince: _soak, ...rest } = memory;
+  const { failure: _failure, aborted: _aborted, rolledBack: _, soakingSince: _soak, ...rest } = memory;
   // As stored times are: in whole seconds.
   const retriedAt = Math.floor(now / 1000) * 1000;
   if (memory.completedAt !== undefined) return { ...rest, retriedAt };

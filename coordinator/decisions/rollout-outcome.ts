@@ -53,7 +53,7 @@ export const NO_POLICY = 'no policy governs the DaemonSet any more';
 /** A rollout as it is kept; `why`: what has put an end to it, where it had not come to its own. */
 export function pastStatus(status: RolloutStatus, why: string, now: number): RolloutStatus {
   const { estimatedEndTime: _, ...kept } = status;
-  if (isOver(status)) return kept;
+  if (isOver(status) || status.phase === 'RolledBack') return kept;
   return {
     ...kept,
     phase: 'Superseded',

@@ -79,16 +79,20 @@ function completed(memory: RolloutMemory, { spec, waves }: RolloutInput): Rollou
 function failed(memory: RolloutMemory, failure: string, { spec, waves }: RolloutInput): RolloutVerdict {
   const isPaused = spec.paused === true || memory.steering?.paused === true;
   const goesBack = memory.aborted === true || (spec.failureBudget?.action === 'RollBack' && !isPaused);
-  const { stable } = memory;
-  if (!goesBack || stable === undefined) return stopped(memory, 'Failed', failure);
+  const { stable, rolledBack } = memory;
+  const phase = rolledBack ? 'RolledBack' : 'Failed';
+  if (!goesBack || stable === undefined) return stopped(memory, phase, failure);
   if (memory.completedAt !== undefined) {
     const message = `${failure}; those go back to revision ${stable}, and nobody else follows`;
     return { ...stopped(memory, 'Failed', message), revert: 'late' };
   }
   const left = sum(waves, 'touched');
-  if (left === 0) return stopped(memory, 'RolledBack', `${failure}; no node has the revision any more`);
+  if (left === 0) {
+    const message = `${failure}; no node has the revision any more`;
+    return stopped({ ...memory, rolledBack: true }, 'RolledBack', message);
+  }
   const message = `${failure}; ${countText(left, 'node goes back', 'nodes go back')} to revision ${stable}`;
-  return { ...stopped(memory, 'Failed', message), revert: 'all' };
+  return { ...stopped(memory, phase, message), revert: 'all' };
 }
 
 function stopped(memory: RolloutMemory, phase: RolloutPhase, message: string): RolloutVerdict {

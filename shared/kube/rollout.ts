@@ -99,6 +99,8 @@ export interface RolloutStatus extends RolloutCounts {
   failure?: string;
   /** A person ended it: the hosts that have the revision go back. */
   aborted?: boolean;
+  /** All hosts that had the revision have gone back: the phase stays `RolledBack`. */
+  rolledBack?: boolean;
   /** Hash of the last revision that was completed: that of hosts whose wave is not open. It may be the one on its way, again. */
   stableRevision?: string;
   steering?: SteeringStatus;

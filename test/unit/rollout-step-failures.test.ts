@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RolloutMemory } from '../../coordinator/decisions/rollout-memory.js';
+import { memoryOf, statusOf } from '../../coordinator/decisions/rollout-status.js';
 import type { RolloutPolicySpec } from '../../shared/kube/rollout-policy.js';
 import {
   approval,
@@ -79,6 +80,32 @@ testVerdicts([
     -1,
   ],
   [
+    'a host that turns out to have it later, and goes back as well',
+    {
+      spec: { ...SPEC, failureBudget: { action: 'RollBack' } },
+      memory: memory({ stable: 'q', failure: 'x', rolledBack: true }),
+      waves: [wave({ failed: 1, touched: 1 }), OUTSTANDING, OUTSTANDING],
+    },
+    'RolledBack',
+    -1,
+  ],
+  [
+    'what was rolled back under a policy that would not do so any more',
+    { memory: memory({ stable: 'q', failure: 'x', rolledBack: true }), waves: [wave({ touched: 1 })] },
+    'RolledBack',
+    -1,
+  ],
+  [
+    'a retry after it was rolled back',
+    {
+      memory: memory({ stable: 'q', failure: 'x', rolledBack: true }),
+      waves: [wave({ failed: 2, touched: 2 }), OUTSTANDING, OUTSTANDING],
+      requests: [request(1, 'retry')],
+    },
+    'Failed',
+    -1,
+  ],
+  [
     'a wave with a budget of its own',
     {
       spec: BUDGETS_OF_WAVES,
@@ -132,6 +159,21 @@ testVerdicts([
     0,
   ],
 ]);
+
+test('what was rolled back is remembered over a restart of the coordinator', () => {
+  const spec = { ...SPEC, failureBudget: { action: 'RollBack' as const } };
+  const waves = [OUTSTANDING, OUTSTANDING, OUTSTANDING];
+  const verdict = step({ spec, memory: memory({ stable: 'q', failure: 'x' }), waves });
+  const policy = { apiVersion: '', kind: '', metadata: { name: 'p' }, spec };
+  const status = statusOf(policy, verdict, waves, { codes: {}, inProgress: [] });
+  const rollout = { apiVersion: '', kind: '', metadata: { name: 'till' }, status };
+  const late = {
+    spec,
+    memory: memoryOf(rollout, spec),
+    waves: [wave({ touched: 1 }), OUTSTANDING, OUTSTANDING],
+  };
+  assert.deepEqual([step(late).phase, step(late).revert], ['RolledBack', 'all']);
+});
 
 test('hosts go back only where there is a revision to go back to', () => {
   const input = {
