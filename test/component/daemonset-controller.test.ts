@@ -1,11 +1,11 @@
 /** The DaemonSet controller over the real registry and informers. */
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import { controllerRevisionKind, daemonSetKind, podKind } from '../../coordinator/kinds/index.js';
+import { daemonSetKind, podKind } from '../../coordinator/kinds/index.js';
 import { isConditionTrue } from '../../shared/kube/conditions.js';
 import { controllerOf } from '../../shared/kube/meta.js';
 import { ApiError } from '../../shared/kube/status.js';
-import { type DaemonSetSpec, REVISION_HASH_LABEL } from '../../shared/kube/workload.js';
+import type { DaemonSetSpec } from '../../shared/kube/workload.js';
 import { addNode, DaemonFleet, type FleetOptions } from '../harness/daemon-fleet.js';
 import { eventually } from '../harness/eventually.js';
 import { podManifest } from '../harness/test-registry.js';
@@ -174,67 +174,6 @@ test('an available Pod must have been ready for minReadySeconds', async () => {
   await eventually(() => fleet.status('web')?.numberAvailable === 2);
 });
 
-test('going back keeps the revision’s name and raises its number', async () => {
-  await start(1);
-  await fleet.create('web');
-  await fleet.rolledOut('web');
-  const [first] = fleet.revisions();
-  await fleet.setImage('web', 'app:2');
-  await fleet.rolledOut('web');
-  assert.deepEqual(
-    fleet.revisions().map(({ revision }) => revision),
-    [1, 2],
-  );
-  await fleet.setImage('web', 'app:1');
-  await fleet.rolledOut('web');
-  await eventually(() => fleet.revisions().at(-1)?.revision === 3);
-  assert.equal(fleet.revisions().at(-1)?.metadata.name, first?.metadata.name);
-});
-
-test('old revisions beyond the limit go', async () => {
-  await start(1);
-  await fleet.create('web', { revisionHistoryLimit: 1 });
-  for (const image of ['app:2', 'app:3', 'app:4']) {
-    await fleet.rolledOut('web');
-    await fleet.setImage('web', image);
-  }
-  await fleet.rolledOut('web');
-  await eventually(
-    () =>
-      fleet
-        .revisions()
-        .map(({ revision }) => revision)
-        .join() === '3,4',
-  );
-});
-
-test('of two revisions with the same template the higher stays, and Pods take its hash', async () => {
-  await start(2);
-  await fleet.create('web');
-  await fleet.rolledOut('web');
-  const [first] = fleet.revisions();
-  const uids = fleet.pods().map((pod) => pod.metadata.uid);
-  const { ownerReferences = [], labels } = first?.metadata ?? {};
-  await fleet.registry.create(controllerRevisionKind, DEFAULT, {
-    metadata: { name: 'web-copy', labels: { ...labels, [REVISION_HASH_LABEL]: 'copy' }, ownerReferences },
-    data: first?.data,
-    revision: 5,
-  });
-  await eventually(
-    () =>
-      fleet
-        .revisions()
-        .map(({ metadata }) => metadata.name)
-        .join() === 'web-copy',
-  );
-  assert.deepEqual(fleet.hashesOfPods(), new Set(['copy']));
-  await fleet.rolledOut('web');
-  assert.deepEqual(
-    fleet.pods().map((pod) => pod.metadata.uid),
-    uids,
-  );
-});
-
 test('a controller that ends in the middle of an update is carried on by the next, within the budget', async () => {
   await start(6);
   await fleet.create('web', ROLLING(1, 0));
@@ -264,27 +203,6 @@ test('a second update in the middle of the first keeps to the budget', async () 
   await fleet.rolledOut('web');
   assert.deepEqual(new Set(Object.values(fleet.images())), new Set(['app:4']));
   assert.ok(worst() <= 2, `${worst()} at once`);
-});
-
-test('a name taken by other data raises collisionCount and is evaded', async () => {
-  await start(1);
-  await fleet.create('web');
-  await fleet.rolledOut('web');
-  const [first] = fleet.revisions();
-  assert.ok(first);
-  await fleet.registry.delete(daemonSetKind, { namespace: DEFAULT, name: 'web' });
-  await eventually(() => fleet.status('web') === undefined);
-  const ref = { namespace: DEFAULT, name: first.metadata.name };
-  await fleet.registry.delete(controllerRevisionKind, ref);
-  const squatter = { metadata: { name: first.metadata.name }, data: { other: true }, revision: 7 };
-  await fleet.registry.create(controllerRevisionKind, DEFAULT, squatter);
-  for (const pod of fleet.pods()) await fleet.delete(pod);
-  await eventually(() => fleet.pods().length === 0);
-  await fleet.create('web');
-  await eventually(() => fleet.status('web')?.collisionCount === 1);
-  fleet.clock.advance(1_000);
-  await fleet.rolledOut('web');
-  assert.equal(fleet.revisions().length, 2);
 });
 
 test('a failed Pod is replaced at once, the next one only after the back-off', async () => {

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import type { HostReadings } from '../../shared/kube/host-readings.js';
-import type { Pod } from '../../shared/kube/pod.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { DESK, PHONE, signIn, violationsOf } from '../harness/browser.js';
 import { ConsoleBench, describeInBrowser } from '../harness/console-bench.js';
@@ -14,7 +13,6 @@ import { until } from '../harness/until.js';
 const NODES = 3;
 const DAEMON_SETS = '/apis/apps/v1/namespaces/default/daemonsets';
 const TILL = `${DAEMON_SETS}/till`;
-const POLICIES = '/apis/fleet.everynode.dev/v1/namespaces/default/rolloutpolicies';
 const MERGE = 'application/merge-patch+json';
 const LIMITS = { timeoutMs: 60_000 };
 
@@ -257,109 +255,5 @@ function suite(): void {
     await page.getByText(/changes?, the newest first/).click();
     await page.getByRole('listitem').getByText('Connected became True').first().waitFor();
     assert.deepEqual(await violationsOf(page), []);
-  });
-
-  test('a rollout is frozen, resumed, approved, aborted and tried again, each with the hosts that it touches', async () => {
-    const labels = { app: 'sign' };
-    const release = (image: string) => ({
-      metadata: { labels },
-      spec: { containers: [{ name: 'main', image }] },
-    });
-    await fleet.api.ask('POST', POLICIES, {
-      metadata: { name: 'approved' },
-      spec: {
-        selector: { matchLabels: labels },
-        waves: [
-          { name: 'first', nodes: 1 },
-          { name: 'second', nodes: '100%', approval: 'Manual' },
-        ],
-      },
-    });
-    await fleet.api.ask('POST', DAEMON_SETS, {
-      metadata: { name: 'sign', labels },
-      spec: { selector: { matchLabels: labels }, template: release('sign:1') },
-    });
-    const page = await open('rollouts/default/sign');
-    const reached = (phase: string) => page.getByRole('heading', { name: phase, exact: true }).waitFor();
-    const steer = async (what: string, consequence: RegExp, then: string) => {
-      await page.getByRole('button', { name: what, exact: true }).click();
-      const dialog = page.getByRole('dialog');
-      await dialog.getByText(consequence).waitFor();
-      const why = dialog.getByLabel(/Why/);
-      if ((await why.count()) > 0) await why.fill('to see');
-      await dialog.getByRole('button', { name: what, exact: true }).click();
-      await reached(then);
-    };
-    await reached('Completed');
-    await fleet.api.ask('PATCH', `${DAEMON_SETS}/sign`, { spec: { template: release('sign:2') } }, MERGE);
-    await reached('AwaitingApproval');
-    const hosts = page.getByRole('region', { name: 'Hosts by reason' });
-    const code = (name: string) => hosts.locator('summary', { hasText: name });
-    await code('WaitingForApproval').click();
-    const skip = hosts.getByRole('button', { name: /^Skip node-/ }).first();
-    const name = ((await skip.textContent()) ?? '').replace('Skip ', '');
-    await steer(`Skip ${name}`, /keeps what it has, for this revision/, 'AwaitingApproval');
-    await code('Skipped').click();
-    await steer(`Take ${name} in again`, /has its turn like others/, 'AwaitingApproval');
-    await code('Skipped').waitFor({ state: 'detached' });
-    await steer('Freeze', new RegExp(`deleted on any of ${NODES} hosts`), 'Frozen');
-    await steer('Resume', /2 hosts may be replaced again/, 'AwaitingApproval');
-    await steer('Abort', /1 host that has the new revision goes back/, 'RolledBack');
-    await steer('Try again', new RegExp(`up to ${NODES} hosts`), 'AwaitingApproval');
-    await steer('Approve second', /Wave second opens: 2 hosts are updated/, 'Completed');
-    const { items } = await fleet.api.items<Pod>(`/api/v1/namespaces/default/pods?labelSelector=app%3Dsign`);
-    assert.deepEqual([...new Set(items.map(({ spec }) => spec.containers[0]?.image))], ['sign:2']);
-  });
-
-  test('a rollout counts its soak down, tells windows by zone, and shows what failed first and what went before', async () => {
-    const site = { site: 'tokyo' };
-    await fleet.api.ask('PATCH', '/api/v1/nodes/node-2', { metadata: { labels: site } }, MERGE);
-    const elsewhere = { matchExpressions: [{ key: 'site', operator: 'DoesNotExist' }] };
-    const always = { schedule: '0 0 * * *', durationSeconds: 90_000 };
-    await fleet.api.ask('POST', POLICIES, {
-      metadata: { name: 'gentle' },
-      spec: {
-        selector: {},
-        waves: [{ name: 'canary', nodes: 1, nodeSelector: elsewhere, soakSeconds: 3600 }],
-        failureBudget: { maxFailed: 0 },
-        windows: [
-          { ...always, timeZone: 'Europe/Berlin', nodeSelector: elsewhere },
-          { ...always, timeZone: 'Asia/Tokyo', schedule: '0 3 1 1 *', nodeSelector: { matchLabels: site } },
-        ],
-      },
-    });
-    const release = (image: string, annotations = {}) => ({
-      metadata: { annotations },
-      spec: { containers: [{ name: 'main', image }] },
-    });
-    await fleet.api.ask('PATCH', TILL, { spec: { template: release('till:3') } }, MERGE);
-    const page = await open('rollouts/default/till', PHONE);
-    await page.getByText(/\d+:\d\d to go\./).waitFor();
-    await page.getByRole('row', { name: /^Asia\/Tokyo 1 / }).waitFor();
-    const steer = async (what: string, consequence: string, then: string) => {
-      await page.getByRole('button', { name: what, exact: true }).click();
-      await page.getByRole('dialog').getByText(consequence).waitFor();
-      await page.getByRole('dialog').getByRole('button', { name: what, exact: true }).click();
-      await page.getByRole('heading', { name: then, exact: true }).waitFor();
-    };
-    await steer('Pause', '2 hosts keep what they have', 'Paused');
-    await steer('Resume', '2 hosts may be replaced again', 'Soaking');
-    await steer('Promote canary', 'wave rest may open: 2 hosts are updated', 'AwaitingWindow');
-    const bad = release('till:4', { 'simulate.everynode.dev/fail': 'true' });
-    await fleet.api.ask('PATCH', TILL, { spec: { template: bad } }, MERGE);
-    const failed = page.getByRole('region', { name: 'Failed hosts' });
-    await failed.getByText('CrashLoopBackOff').first().waitFor();
-    await failed.getByLabel(/^Last lines of till-/).waitFor();
-    const action = { spec: { failureBudget: { action: 'RollBack' } } };
-    await fleet.api.ask('PATCH', `${POLICIES}/gentle`, action, MERGE);
-    await page.getByRole('heading', { name: 'RolledBack', exact: true }).waitFor();
-    await page.reload();
-    await failed.getByText('The Pod that failed is gone, and its log with it.').first().waitFor();
-    const past = page.getByRole('region', { name: 'Past rollouts' });
-    await past.getByText('Superseded').waitFor();
-    assert.deepEqual(await violationsOf(page), []);
-    await past.getByRole('link').first().click();
-    await page.getByText('This one is over').waitFor();
-    assert.equal(await page.getByRole('button', { name: 'Abort' }).count(), 0, 'what is over is not steered');
   });
 }
