@@ -1,11 +1,11 @@
-/** Who may do what, over HTTPS: roles, reviews, acting as others, and what nobody may give away. */
+/** Who may do what, over HTTPS: roles, acting as others, and what nobody may give away. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { certificateRequest } from '../../agent/certificate-request.js';
 import type { PolicyRule, UserInfo } from '../../shared/kube/rbac.js';
 import type { Status } from '../../shared/kube/status.js';
 import { newKey } from '../../shared/process/private-key.js';
-import { type AccessBench, roleRef, startAccessBench } from '../harness/access-bench.js';
+import { type AccessBench, person, roleRef, startAccessBench } from '../harness/access-bench.js';
 import { type CallAnswer, call } from '../harness/https-call.js';
 import { podObject } from '../harness/objects.js';
 
@@ -18,32 +18,8 @@ before(async () => {
 });
 after(() => bench.stop());
 
-function person(username: string, ...groups: string[]): UserInfo {
-  return { username, groups: [...groups, 'system:authenticated'] };
-}
-
-/** One request as that user. */
-function as(
-  user: UserInfo,
-  line: string,
-  body?: unknown,
-  headers: Record<string, string> = {},
-): Promise<CallAnswer> {
-  return call(bench.api, line, { token: bench.admit(user), body, headers });
-}
-
 function message(answer: CallAnswer): string {
   return answer.json<Status>().message ?? '';
-}
-
-async function give(user: UserInfo, rules: PolicyRule[]): Promise<void> {
-  const name = `of-${user.username}`;
-  await bench.asAdmin(`POST ${RBAC}/clusterroles`, { metadata: { name }, rules });
-  await bench.asAdmin(`POST ${RBAC}/clusterrolebindings`, {
-    metadata: { name },
-    roleRef: roleRef('ClusterRole', name),
-    subjects: [{ kind: 'User', name: user.username }],
-  });
 }
 
 test('nobody is a 401, someone without roles a 403 in upstream’s words', async () => {
@@ -70,41 +46,41 @@ test('nobody is a 401, someone without roles a 403 in upstream’s words', async
     ['GET /metrics', 'forbidden: User "ann" cannot get path "/metrics"'],
   ];
   for (const [line, text] of texts) {
-    const answer = await as(ann, line);
+    const answer = await bench.as(ann, line);
     assert.deepEqual([answer.code, message(answer)], [403, text]);
   }
-  assert.equal((await as(ann, 'GET /apis')).code, 200);
-  assert.equal((await as(ann, 'GET /healthz')).code, 200);
+  assert.equal((await bench.as(ann, 'GET /apis')).code, 200);
+  assert.equal((await bench.as(ann, 'GET /healthz')).code, 200);
 });
 
 test('a binding counts in its namespace alone, and no longer than it is there', async () => {
   const ben = person('ben', 'readers');
   await bench.bindRole('readers', roleRef('ClusterRole', 'view'), { kind: 'Group', name: 'readers' });
-  assert.equal((await as(ben, 'GET /api/v1/namespaces/default/pods')).code, 200);
-  assert.equal((await as(ben, 'GET /api/v1/namespaces/kube-system/pods')).code, 403);
-  assert.equal((await as(ben, 'GET /api/v1/pods')).code, 403);
-  assert.equal((await as(ben, 'GET /api/v1/namespaces/default')).code, 200);
-  assert.equal((await as(ben, 'GET /api/v1/namespaces/default/secrets')).code, 403);
+  assert.equal((await bench.as(ben, 'GET /api/v1/namespaces/default/pods')).code, 200);
+  assert.equal((await bench.as(ben, 'GET /api/v1/namespaces/kube-system/pods')).code, 403);
+  assert.equal((await bench.as(ben, 'GET /api/v1/pods')).code, 403);
+  assert.equal((await bench.as(ben, 'GET /api/v1/namespaces/default')).code, 200);
+  assert.equal((await bench.as(ben, 'GET /api/v1/namespaces/default/secrets')).code, 403);
   await bench.asAdmin(`DELETE ${DEFAULT}/rolebindings/readers`, undefined);
-  assert.equal((await as(ben, 'GET /api/v1/namespaces/default/pods')).code, 403);
+  assert.equal((await bench.as(ben, 'GET /api/v1/namespaces/default/pods')).code, 403);
 });
 
 test('a role may name objects; a list that selects one of them is about it', async () => {
   const cid = person('cid');
-  await give(cid, [
+  await bench.give(cid, [
     { verbs: ['get', 'list'], apiGroups: [''], resources: ['configmaps'], resourceNames: ['one'] },
   ]);
   const maps = '/api/v1/namespaces/default/configmaps';
-  assert.equal((await as(cid, `GET ${maps}/one`)).code, 404);
-  assert.equal((await as(cid, `GET ${maps}/two`)).code, 403);
-  assert.equal((await as(cid, `GET ${maps}`)).code, 403);
-  assert.equal((await as(cid, `GET ${maps}?fieldSelector=metadata.name%3Done`)).code, 200);
+  assert.equal((await bench.as(cid, `GET ${maps}/one`)).code, 404);
+  assert.equal((await bench.as(cid, `GET ${maps}/two`)).code, 403);
+  assert.equal((await bench.as(cid, `GET ${maps}`)).code, 403);
+  assert.equal((await bench.as(cid, `GET ${maps}?fieldSelector=metadata.name%3Done`)).code, 200);
 });
 
 test('a binding of a role that is not there is told', async () => {
   const dan = person('dan');
   await bench.bindRole('lost', roleRef('Role', 'lost'), { kind: 'User', name: 'dan' });
-  const text = message(await as(dan, 'GET /api/v1/namespaces/default/pods'));
+  const text = message(await bench.as(dan, 'GET /api/v1/namespaces/default/pods'));
   assert.match(
     text,
     /in the namespace "default": RBAC: role\.rbac\.authorization\.k8s\.io "lost" not found$/,
@@ -115,7 +91,7 @@ describe('nobody grants what they do not hold:', () => {
   const eva = person('eva');
   const rules: PolicyRule[] = [{ verbs: ['get', 'delete'], apiGroups: [''], resources: ['pods'] }];
   before(async () => {
-    await give(eva, [
+    await bench.give(eva, [
       {
         verbs: ['*'],
         apiGroups: ['rbac.authorization.k8s.io'],
@@ -138,7 +114,7 @@ describe('nobody grants what they do not hold:', () => {
   });
 
   test('a role with more', async () => {
-    const answer = await as(eva, `POST ${DEFAULT}/roles`, { metadata: { name: 'more' }, rules });
+    const answer = await bench.as(eva, `POST ${DEFAULT}/roles`, { metadata: { name: 'more' }, rules });
     assert.equal(answer.code, 403);
     assert.equal(
       message(answer),
@@ -149,35 +125,35 @@ describe('nobody grants what they do not hold:', () => {
 
   test('a role with what they hold, and a patch that would add to it', async () => {
     const own = { metadata: { name: 'own' }, rules: [{ ...rules[0], verbs: ['get'] }] };
-    assert.equal((await as(eva, `POST ${DEFAULT}/roles`, own)).code, 201);
+    assert.equal((await bench.as(eva, `POST ${DEFAULT}/roles`, own)).code, 201);
     const headers = { 'content-type': 'application/merge-patch+json' };
-    assert.equal((await as(eva, `PATCH ${DEFAULT}/roles/own`, { rules }, headers)).code, 403);
+    assert.equal((await bench.as(eva, `PATCH ${DEFAULT}/roles/own`, { rules }, headers)).code, 403);
     const label = { metadata: { labels: { a: 'b' } } };
-    assert.equal((await as(eva, `PATCH ${DEFAULT}/roles/own`, label, headers)).code, 200);
+    assert.equal((await bench.as(eva, `PATCH ${DEFAULT}/roles/own`, label, headers)).code, 200);
   });
 
   test('a binding of more', async () => {
     const subjects = [{ kind: 'User', name: 'eva' }];
     const body = { metadata: { name: 'up' }, roleRef: roleRef('ClusterRole', 'cluster-admin'), subjects };
-    const answer = await as(eva, `POST ${DEFAULT}/rolebindings`, body);
+    const answer = await bench.as(eva, `POST ${DEFAULT}/rolebindings`, body);
     assert.equal(answer.code, 403);
     assert.match(
       message(answer),
       /not currently held:\n\{APIGroups:\["\*"\], Resources:\["\*"\], Verbs:\["\*"\]\}/,
     );
     const missing = { ...body, roleRef: roleRef('Role', 'nowhere') };
-    assert.equal((await as(eva, `POST ${DEFAULT}/rolebindings`, missing)).code, 404);
+    assert.equal((await bench.as(eva, `POST ${DEFAULT}/rolebindings`, missing)).code, 404);
   });
 
   test('a role that gathers others', async () => {
     const body = { metadata: { name: 'all' }, rules: [], aggregationRule: { clusterRoleSelectors: [{}] } };
-    const answer = await as(eva, `POST ${RBAC}/clusterroles`, body);
+    const answer = await bench.as(eva, `POST ${RBAC}/clusterroles`, body);
     assert.match(message(answer), /must have cluster-admin privileges to use an aggregationRule$/);
   });
 
   test('but with `bind` on a role it can be bound', async () => {
     const fay = person('fay');
-    await give(fay, [
+    await bench.give(fay, [
       { verbs: ['create'], apiGroups: ['rbac.authorization.k8s.io'], resources: ['rolebindings'] },
       {
         verbs: ['bind'],
@@ -191,40 +167,40 @@ describe('nobody grants what they do not hold:', () => {
       roleRef: roleRef('ClusterRole', name),
       subjects: [],
     });
-    assert.equal((await as(fay, `POST ${DEFAULT}/rolebindings`, body('view'))).code, 201);
-    assert.equal((await as(fay, `POST ${DEFAULT}/rolebindings`, body('edit'))).code, 403);
+    assert.equal((await bench.as(fay, `POST ${DEFAULT}/rolebindings`, body('view'))).code, 201);
+    assert.equal((await bench.as(fay, `POST ${DEFAULT}/rolebindings`, body('edit'))).code, 403);
   });
 });
 
 test('a patch that would create needs leave to create', async () => {
   const gus = person('gus');
-  await give(gus, [{ verbs: ['get', 'patch'], apiGroups: [''], resources: ['configmaps'] }]);
+  await bench.give(gus, [{ verbs: ['get', 'patch'], apiGroups: [''], resources: ['configmaps'] }]);
   const headers = { 'content-type': 'application/apply-patch+yaml' };
   const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'new' } };
   const path = '/api/v1/namespaces/default/configmaps/new?fieldManager=t';
-  const answer = await as(gus, `PATCH ${path}`, body, headers);
+  const answer = await bench.as(gus, `PATCH ${path}`, body, headers);
   assert.match(message(answer), /cannot create resource "configmaps"/);
 });
 
 describe('acting as someone else', () => {
   test('needs leave for the user and for each group', async () => {
     const hal = person('hal');
-    await give(hal, [
+    await bench.give(hal, [
       { verbs: ['impersonate'], apiGroups: [''], resources: ['users'], resourceNames: ['ida'] },
     ]);
     const ida = { 'impersonate-user': 'ida' };
     assert.match(
-      message(await as(hal, 'GET /api/v1/nodes', undefined, ida)),
+      message(await bench.as(hal, 'GET /api/v1/nodes', undefined, ida)),
       /^nodes is forbidden: User "ida"/,
     );
     const group = { ...ida, 'impersonate-group': 'system:masters' };
     assert.equal(
-      message(await as(hal, 'GET /api/v1/nodes', undefined, group)),
+      message(await bench.as(hal, 'GET /api/v1/nodes', undefined, group)),
       'groups "system:masters" is forbidden: User "hal" cannot impersonate resource "groups" in API group "" at the cluster scope',
     );
     const other = { 'impersonate-user': 'jon' };
     assert.match(
-      message(await as(hal, 'GET /api/v1/nodes', undefined, other)),
+      message(await bench.as(hal, 'GET /api/v1/nodes', undefined, other)),
       /^users "jon" is forbidden: User "hal"/,
     );
   });
@@ -235,59 +211,13 @@ describe('acting as someone else', () => {
   });
 });
 
-describe('reviews', () => {
-  const spec = (verb: string) => ({ resourceAttributes: { namespace: 'default', verb, resource: 'pods' } });
-  const review = async (kind: string, body: object, user?: UserInfo, namespace = '') => {
-    const line = `POST /apis/authorization.k8s.io/v1${namespace}/${kind.toLowerCase()}s`;
-    const answer = user ? await as(user, line, body) : await call(bench.api, line, { body });
-    return answer.json<{ status: Record<string, unknown> }>().status;
-  };
-  const kim = person('kim');
-  before(() => bench.bindRole('kim', roleRef('ClusterRole', 'view'), { kind: 'User', name: 'kim' }));
-
-  test('may I', async () => {
-    assert.deepEqual(await review('SelfSubjectAccessReview', { spec: spec('list') }, kim), {
-      allowed: true,
-      reason: 'RBAC: allowed by RoleBinding "kim/default" of ClusterRole "view" to User "kim"',
-    });
-    assert.deepEqual(await review('SelfSubjectAccessReview', { spec: spec('delete') }, kim), {
-      allowed: false,
-    });
-  });
-
-  test('may they: for those who may ask', async () => {
-    const asked = { spec: { ...spec('list'), user: 'kim', groups: [] } };
-    assert.equal((await review('SubjectAccessReview', asked)).allowed, true);
-    assert.equal((await as(kim, 'POST /apis/authorization.k8s.io/v1/subjectaccessreviews', asked)).code, 403);
-    const local = await review('LocalSubjectAccessReview', asked, undefined, '/namespaces/default');
-    assert.equal(local.allowed, true);
-  });
-
-  test('what may I', async () => {
-    const { resourceRules } = await review('SelfSubjectRulesReview', { spec: { namespace: 'default' } }, kim);
-    assert.ok((resourceRules as PolicyRule[]).some(({ resources }) => resources?.includes('daemonsets')));
-  });
-
-  test('neither a resource nor a path, or both, is a mistake', async () => {
-    for (const body of [
-      {},
-      { spec: { ...spec('get'), nonResourceAttributes: { path: '/', verb: 'get' } } },
-    ]) {
-      const answer = await call(bench.api, 'POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
-        body,
-      });
-      assert.equal(answer.code, 422);
-    }
-  });
-});
-
 test('nobody makes a mirror, nor makes one of a Pod or a Pod of one', async () => {
   const eve = person('eve');
-  await give(eve, [{ verbs: ['*'], apiGroups: [''], resources: ['pods', 'pods/status'] }]);
+  await bench.give(eve, [{ verbs: ['*'], apiGroups: [''], resources: ['pods', 'pods/status'] }]);
   const pods = '/api/v1/namespaces/default/pods';
   const mirror = { 'kubernetes.io/config.mirror': 'x' };
   const marked = { ...podObject('marked'), metadata: { name: 'marked', annotations: mirror } };
-  const refused = await as(eve, `POST ${pods}`, marked);
+  const refused = await bench.as(eve, `POST ${pods}`, marked);
   assert.deepEqual(
     [refused.code, message(refused)],
     [
@@ -305,11 +235,11 @@ test('nobody makes a mirror, nor makes one of a Pod or a Pod of one', async () =
     message(set),
     'DaemonSet.apps "marked" is invalid: spec.template.annotations[kubernetes.io/config.mirror]: Invalid value: "x": must set spec.nodeName if mirror pod annotation is set',
   );
-  assert.equal((await as(eve, `POST ${pods}`, podObject('plain'))).code, 201);
+  assert.equal((await bench.as(eve, `POST ${pods}`, podObject('plain'))).code, 201);
   const patch = { 'content-type': 'application/merge-patch+json' };
   for (const path of [`${pods}/plain`, `${pods}/plain/status`]) {
     const body = { metadata: { annotations: mirror } };
-    const added = await as(eve, `PATCH ${path}`, body, patch);
+    const added = await bench.as(eve, `PATCH ${path}`, body, patch);
     assert.equal(added.code, 422, added.text);
     assert.equal(
       message(added),
@@ -332,10 +262,14 @@ test('who approves or signs needs the signer as well', async () => {
   const [none, other, exact, domain] = ['none', 'other', 'exact', 'domain'].map((name) =>
     person(`signer-${name}`),
   ) as [UserInfo, UserInfo, UserInfo, UserInfo];
-  await give(none, [writes]);
-  await give(other, [writes, signers('approve', 'example.com/other'), signers('approve', 'b.example.com/*')]);
-  await give(exact, [writes, signers('approve', 'example.com/one')]);
-  await give(domain, [writes, signers('approve', 'example.com/*'), signers('sign', 'example.com/*')]);
+  await bench.give(none, [writes]);
+  await bench.give(other, [
+    writes,
+    signers('approve', 'example.com/other'),
+    signers('approve', 'b.example.com/*'),
+  ]);
+  await bench.give(exact, [writes, signers('approve', 'example.com/one')]);
+  await bench.give(domain, [writes, signers('approve', 'example.com/*'), signers('sign', 'example.com/*')]);
   const request = Buffer.from(await certificateRequest(await newKey(), 'n1')).toString('base64');
   const file = (name: string) =>
     bench.asAdmin(`POST ${requests}`, {
@@ -347,7 +281,7 @@ test('who approves or signs needs the signer as well', async () => {
   const patch = { 'content-type': 'application/merge-patch+json' };
   const write = (user: UserInfo, path: string, type: string) => {
     const condition = { type, status: 'True', reason: 'Test', message: 'x' };
-    return as(user, `PATCH ${requests}/${path}`, { status: { conditions: [condition] } }, patch);
+    return bench.as(user, `PATCH ${requests}/${path}`, { status: { conditions: [condition] } }, patch);
   };
   for (const user of [none, other]) {
     const answer = await write(user, 'one/approval', 'Approved');
@@ -366,6 +300,6 @@ test('who approves or signs needs the signer as well', async () => {
     /: user not permitted to sign requests with signerName "example.com\/one"$/,
   );
   // What changes neither certificate nor conditions is no answer.
-  assert.equal((await as(exact, `PATCH ${requests}/one/status`, {}, patch)).code, 200);
+  assert.equal((await bench.as(exact, `PATCH ${requests}/one/status`, {}, patch)).code, 200);
   assert.equal((await write(domain, 'one/status', 'Failed')).code, 200);
 });

@@ -11,9 +11,8 @@ import { certificateRequest } from '../../agent/certificate-request.js';
 import { enrol } from '../../agent/enrol.js';
 import { MAX_SILENT_A_NETWORK } from '../../coordinator/api/silent-sockets.js';
 import { newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
-import { podKind, secretKind } from '../../coordinator/kinds/index.js';
+import { secretKind } from '../../coordinator/kinds/index.js';
 import { loadPki } from '../../coordinator/pki/load-pki.js';
-import { TURN_ANNOTATION } from '../../shared/kube/host-turn.js';
 import { credentialSecretName, revokedData } from '../../shared/kube/node-credential.js';
 import { JOIN_PATH, LINK_PATH, SUBPROTOCOL } from '../../shared/link/messages.js';
 import type { Logger } from '../../shared/process/log.js';
@@ -331,55 +330,4 @@ test('bombs are refused before they go off', async (context) => {
   );
   assert.ok(performance.now() - began < 5_000);
   await isWell(bench);
-});
-
-/** A Pod that nobody who writes this may create: it would run beside everything, with everything. */
-const EVIL = {
-  apiVersion: 'v1',
-  kind: 'Pod',
-  metadata: { name: 'evil', namespace: 'kube-system', uid: '22222222-1111-4111-8111-111111111111' },
-  spec: {
-    nodeName: 'n1',
-    containers: [{ name: 'm', image: 'evil:1', securityContext: { privileged: true } }],
-  },
-};
-const WAYS: [string, string, string][] = [
-  ['PATCH', '', 'merge-patch+json'],
-  ['PATCH', '', 'strategic-merge-patch+json'],
-  ['PATCH', '?fieldManager=m&force=true', 'apply-patch+yaml'],
-  ['PATCH', '/status', 'merge-patch+json'],
-  ['PATCH', '/status', 'strategic-merge-patch+json'],
-  ['PATCH', '/status?fieldManager=m&force=true', 'apply-patch+yaml'],
-  ['PUT', '', 'json'],
-  ['PUT', '/status', 'json'],
-];
-test('a turn that comes by the API is none: no way to write a Pod leaves one on it', async (context) => {
-  const { api, registry } = await target(context);
-  const pods = '/api/v1/namespaces/default/pods';
-  const annotations = { [TURN_ANNOTATION]: JSON.stringify({ successor: EVIL }), mine: '0' };
-  const spec = { nodeName: 'n1', containers: [{ name: 'm', image: 'app:1' }] };
-  const made = await call(api, `POST ${pods}`, { body: { metadata: { name: 'p', annotations }, spec } });
-  assert.equal(made.code, 201, made.text);
-  const ref = { namespace: 'default', name: 'p' };
-  const stored = async () => (await registry.get(podKind, ref)).object().metadata.annotations;
-  assert.deepEqual(await stored(), { mine: '0' });
-  for (const given of [undefined, 'given']) {
-    await registry.modify(podKind, ref, (pod): undefined => {
-      pod.metadata.annotations = given === undefined ? {} : { [TURN_ANNOTATION]: given };
-    });
-    for (const [at, [method, rest, type]] of WAYS.entries()) {
-      const change = { ...annotations, mine: String(at) };
-      const whole = (await registry.get(podKind, ref)).object();
-      const metadata = { ...whole.metadata, annotations: change };
-      const body =
-        type === 'json'
-          ? { ...whole, metadata }
-          : { apiVersion: 'v1', kind: 'Pod', metadata: { annotations: change } };
-      const headers = { 'content-type': `application/${type}` };
-      const answer = await call(api, `${method} ${pods}/p${rest}`, { body, headers });
-      assert.equal(answer.code, 200, answer.text);
-      const kept = given === undefined ? {} : { [TURN_ANNOTATION]: given };
-      assert.deepEqual(await stored(), { mine: String(at), ...kept }, `${method} ${rest} ${type}`);
-    }
-  }
 });

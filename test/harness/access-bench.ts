@@ -9,12 +9,14 @@ import { ALL_KINDS } from '../../coordinator/kinds/index.js';
 import { createRegistry } from '../../coordinator/registry/create-registry.js';
 import type { Registry } from '../../coordinator/registry/registry.js';
 import { MemoryStore } from '../../coordinator/store/memory-store.js';
-import type { UserInfo } from '../../shared/kube/rbac.js';
+import type { PolicyRule, UserInfo } from '../../shared/kube/rbac.js';
 import { systemClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
 import { startTestApi, type TestApi, testIdentities } from './api.js';
-import { call } from './https-call.js';
+import { type CallAnswer, call } from './https-call.js';
 import { until } from './until.js';
+
+const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 
 export interface AccessBench {
   registry: Registry;
@@ -22,6 +24,10 @@ export interface AccessBench {
   api: TestApi;
   /** Lets a user in: the bearer token `TOKEN:NAME` is theirs from now on. Answers it. */
   admit(user: UserInfo): string;
+  /** One request as that user. */
+  as(user: UserInfo, line: string, body?: unknown, headers?: Record<string, string>): Promise<CallAnswer>;
+  /** Lets the user do this everywhere. */
+  give(user: UserInfo, rules: PolicyRule[]): Promise<void>;
   /** One request that must succeed; what it stores counts when this resolves. */
   asAdmin(line: string, body: unknown): Promise<void>;
   /** Binds a role in the namespace default. */
@@ -29,6 +35,11 @@ export interface AccessBench {
   /** Resolves when every role that is stored counts. */
   settled(): Promise<void>;
   stop(): Promise<void>;
+}
+
+/** Somebody who has proved who they are. */
+export function person(username: string, ...groups: string[]): UserInfo {
+  return { username, groups: [...groups, 'system:authenticated'] };
 }
 
 /** What a binding says of its role. */
@@ -55,21 +66,32 @@ export async function startAccessBench(change: Partial<ApiServerOptions> = {}): 
     assert.ok(answer.code < 300, answer.text);
     await settled();
   };
+  const admit = (user: UserInfo) => {
+    users.set(`token:${user.username}`, user);
+    return `token:${user.username}`;
+  };
   return {
     registry,
     identities,
     api,
+    admit,
+    as: (user, line, body, headers = {}) => call(api, line, { token: admit(user), body, headers }),
+    give: async (user, rules) => {
+      const name = `of-${user.username}`;
+      await asAdmin(`POST ${RBAC}/clusterroles`, { metadata: { name }, rules });
+      await asAdmin(`POST ${RBAC}/clusterrolebindings`, {
+        metadata: { name },
+        roleRef: roleRef('ClusterRole', name),
+        subjects: [{ kind: 'User', name: user.username }],
+      });
+    },
     asAdmin,
     bindRole: (name, ref, subject) =>
-      asAdmin('POST /apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings', {
+      asAdmin(`POST ${RBAC}/namespaces/default/rolebindings`, {
         metadata: { name },
         roleRef: ref,
         subjects: [subject],
       }),
-    admit: (user) => {
-      users.set(`token:${user.username}`, user);
-      return `token:${user.username}`;
-    },
     settled,
     stop: async () => {
       await api.stop();

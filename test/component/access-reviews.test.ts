@@ -1,0 +1,61 @@
+/** Reviews, over HTTPS: what the API tells of who may do what, and to whom. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { PolicyRule, UserInfo } from '../../shared/kube/rbac.js';
+import { type AccessBench, person, roleRef, startAccessBench } from '../harness/access-bench.js';
+import { call } from '../harness/https-call.js';
+
+let bench: AccessBench;
+before(async () => {
+  bench = await startAccessBench();
+});
+after(() => bench.stop());
+
+describe('reviews', () => {
+  const spec = (verb: string) => ({ resourceAttributes: { namespace: 'default', verb, resource: 'pods' } });
+  const review = async (kind: string, body: object, user?: UserInfo, namespace = '') => {
+    const line = `POST /apis/authorization.k8s.io/v1${namespace}/${kind.toLowerCase()}s`;
+    const answer = user ? await bench.as(user, line, body) : await call(bench.api, line, { body });
+    return answer.json<{ status: Record<string, unknown> }>().status;
+  };
+  const kim = person('kim');
+  before(() => bench.bindRole('kim', roleRef('ClusterRole', 'view'), { kind: 'User', name: 'kim' }));
+
+  test('may I', async () => {
+    assert.deepEqual(await review('SelfSubjectAccessReview', { spec: spec('list') }, kim), {
+      allowed: true,
+      reason: 'RBAC: allowed by RoleBinding "kim/default" of ClusterRole "view" to User "kim"',
+    });
+    assert.deepEqual(await review('SelfSubjectAccessReview', { spec: spec('delete') }, kim), {
+      allowed: false,
+    });
+  });
+
+  test('may they: for those who may ask', async () => {
+    const asked = { spec: { ...spec('list'), user: 'kim', groups: [] } };
+    assert.equal((await review('SubjectAccessReview', asked)).allowed, true);
+    assert.equal(
+      (await bench.as(kim, 'POST /apis/authorization.k8s.io/v1/subjectaccessreviews', asked)).code,
+      403,
+    );
+    const local = await review('LocalSubjectAccessReview', asked, undefined, '/namespaces/default');
+    assert.equal(local.allowed, true);
+  });
+
+  test('what may I', async () => {
+    const { resourceRules } = await review('SelfSubjectRulesReview', { spec: { namespace: 'default' } }, kim);
+    assert.ok((resourceRules as PolicyRule[]).some(({ resources }) => resources?.includes('daemonsets')));
+  });
+
+  test('neither a resource nor a path, or both, is a mistake', async () => {
+    for (const body of [
+      {},
+      { spec: { ...spec('get'), nonResourceAttributes: { path: '/', verb: 'get' } } },
+    ]) {
+      const answer = await call(bench.api, 'POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
+        body,
+      });
+      assert.equal(answer.code, 422);
+    }
+  });
+});
