@@ -20,7 +20,7 @@ import { Metrics } from './metrics/metrics.js';
 import { forOperator } from './operator-error.js';
 import { CertificateAuthority } from './pki/certificate-authority.js';
 import { prefixOf } from './registry/keys.js';
-import { type BackupWish, startSchedules } from './schedules.js';
+import { type BackupWish, type SchedulesOptions, startSchedules } from './schedules.js';
 import { type CoordinatorSettings, evictionRatesOf, gracesOf } from './settings.js';
 import { BACKUPS_DIRECTORY } from './store/backup.js';
 import { loadSealKeys } from './store/seal-keys.js';
@@ -90,15 +90,13 @@ export async function startCoordinator(
     [
       { name: 'store', stop: () => store.close() },
       ...core.parts,
-      stoppable('schedules', () =>
-        startSchedules({
-          ...shared,
-          store,
-          restore,
-          backups: backupWish(settings),
-          renewCertificate: () => api.renewCertificate(),
-        }),
-      ),
+      schedulesPart({
+        ...shared,
+        store,
+        restore,
+        backups: backupWish(settings),
+        renewCertificate: () => api.renewCertificate(),
+      }),
       api,
       new StartReserve({ dataDir: data, clock, log }),
       // Stopped first: the port closes only when the sockets that the hub holds are gone.
@@ -135,14 +133,13 @@ function backupWish({ data, backupSchedule, backupsKept, backupDir }: Coordinato
   };
 }
 
-/** A part whose start answers what can be stopped. */
-function stoppable(name: string, start: () => Promise<Running> | Running): Part {
-  let running: Running | undefined;
+function schedulesPart(options: SchedulesOptions): Part {
+  let schedules: { stop(): void } | undefined;
   return {
-    name,
-    start: async () => {
-      running = await start();
+    name: 'schedules',
+    start: () => {
+      schedules = startSchedules(options);
     },
-    stop: () => running?.stop(),
+    stop: () => schedules?.stop(),
   };
 }

@@ -1,10 +1,11 @@
 /** What the coordinator does by the clock on the wall. */
 import { join } from 'node:path';
-import { cronProblems, schedule } from '../shared/calendar/cron.js';
+import { cronProblems } from '../shared/calendar/cron.js';
 import type { Clock } from '../shared/process/clock.js';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import type { Logger } from '../shared/process/log.js';
 import { EventExpiry } from './controllers/event-expiry.js';
+import { CronTimer } from './cron-timer.js';
 import { expireRequests } from './hub/request-expiry.js';
 import { expireTokens } from './hub/token-expiry.js';
 import type { Registry } from './registry/registry.js';
@@ -48,19 +49,12 @@ interface Job {
  * Starts compaction, the expiry of Events, of join tokens and of signing requests, the renewal of the certificate and backups. A job that fails is logged and runs again at its next time.
  * Throws ExitError for a pattern of backups that is none.
  */
-export function startSchedules(options: SchedulesOptions): { stop(): Promise<void> } {
-  const { log } = options;
-  const tasks = jobsOf(options).map((job) =>
-    schedule(job.when, () => runLogged(job, log), {
-      name: job.name,
-      noOverlap: true,
-      unref: true,
-      suppressMissedWarning: true,
-    }),
-  );
+export function startSchedules(options: SchedulesOptions): { stop(): void } {
+  const { clock, log } = options;
+  const timers = jobsOf(options).map((job) => new CronTimer(job.when, clock, () => runLogged(job, log)));
   return {
-    stop: async () => {
-      await Promise.all(tasks.map((task) => task.destroy()));
+    stop: () => {
+      for (const timer of timers) timer.stop();
     },
   };
 }

@@ -17,7 +17,7 @@ export class CreateGate {
 
   /** True: the key may create now and must tell by `created` or `refused`. False: it will be woken. */
   enter(key: string): boolean {
-    if (!mayCreate(this.#slow, this.#underWay, this.#clock.now())) {
+    if (!mayCreate(this.#slow, this.#underWay, this.#clock.monotonic())) {
       this.#waiting.add(key);
       return false;
     }
@@ -33,14 +33,14 @@ export class CreateGate {
   /** The key itself is the first to try again. */
   refused(key: string): void {
     this.#underWay -= 1;
-    this.#slow = afterRefusal(this.#slow, this.#clock.now());
+    this.#slow = afterRefusal(this.#slow, this.#clock.monotonic());
     this.#waiting.add(key);
-    this.#clock.after(this.#slow.notBefore - this.#clock.now(), () => this.wakeWaiting());
+    this.#clock.after(this.#slow.notBefore - this.#clock.monotonic(), () => this.wakeWaiting());
   }
 
   /** Wakes as many as may create. To be called whenever a key was looked at: one that was woken may not need its turn. */
   wakeWaiting(): void {
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     let expected = this.#underWay;
     for (const key of this.#waiting) {
       if (!mayCreate(this.#slow, expected, now)) return;

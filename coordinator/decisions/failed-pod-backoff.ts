@@ -11,8 +11,9 @@ export interface FailedPodBackoff {
 const FIRST_DELAY_MS = 1_000;
 const LONGEST_DELAY_MS = 15 * 60_000;
 
+/** Also what lies ahead: the clock was set back since, and nobody knows how long ago it was. */
 function isForgotten(backoff: FailedPodBackoff, now: number): boolean {
-  return now - backoff.lastDeletion > 2 * LONGEST_DELAY_MS;
+  return now < backoff.lastDeletion || now - backoff.lastDeletion > 2 * LONGEST_DELAY_MS;
 }
 
 /** When the next deletion is allowed, ms; at once when nothing is remembered. */

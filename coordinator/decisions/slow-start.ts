@@ -6,7 +6,7 @@ export interface SlowStart {
   limit: number;
   /** Failures without a success between them. */
   failures: number;
-  /** No create before this time, ms. */
+  /** No create before this time, ms by a steady clock. */
   notBefore: number;
 }
 

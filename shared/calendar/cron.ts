@@ -1,8 +1,6 @@
 /** Cron patterns: the only importer of node-cron. */
 import { createTask, validateDetailed } from 'node-cron';
 
-export { schedule } from 'node-cron';
-
 /** A date of the calendar, wherever: `month` from 1. */
 export interface CalendarDay {
   year: number;

@@ -53,6 +53,8 @@ interface Pending {
 /** A clock that moves only when told to; timers fire in order of their time. */
 export class ManualClock implements Clock {
   #now: number;
+  /** Of the wall clock beside the steady one. */
+  #aheadMs = 0;
   #order = 0;
   readonly #pending = new Set<Pending>();
 
@@ -61,11 +63,16 @@ export class ManualClock implements Clock {
   }
 
   now(): number {
-    return this.#now;
+    return this.#now + this.#aheadMs;
   }
 
   monotonic(): number {
     return this.#now;
+  }
+
+  /** Somebody sets the wall clock: no timer notices. */
+  jump(byMs: number): void {
+    this.#aheadMs += byMs;
   }
 
   after(delayMs: number, action: () => void): Timer {

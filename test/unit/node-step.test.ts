@@ -102,6 +102,14 @@ test('half an hour of quiet forgets a failed Pod', () => {
   assert.equal(step(node, { backoff, now: 1_800_001 }).backoff?.delay, 1_000);
 });
 
+test('a deletion that lies ahead, for the clock was set back since, keeps no failed Pod waiting', () => {
+  const backoff = { lastDeletion: 31_536_000_000, delay: 4_000 };
+  const node = daemonNodeView([daemonPodView('f', { phase: 'Failed' })]);
+  const looked = step(node, { backoff, now: 1_000 });
+  assert.deepEqual(looked.delete, [{ name: 'f', reason: 'failed' }]);
+  assert.deepEqual(looked.backoff, { lastDeletion: 1_000, delay: 1_000 });
+});
+
 test('a Pod that succeeded is deleted without back-off', () => {
   assert.deepEqual(deleted(daemonNodeView([daemonPodView('s', { phase: 'Succeeded' })])), ['s']);
 });

@@ -62,3 +62,13 @@ test('a woken key that needs no Pod any more passes its turn on', () => {
   held.wakeWaiting();
   assert.deepEqual(woken, ['a', 'b']);
 });
+
+test('a clock that is set back does not keep anybody waiting', () => {
+  const { clock, woken, gate: held } = gate();
+  held.enter('a');
+  held.refused('a');
+  clock.jump(-365 * 86_400_000);
+  clock.advance(5);
+  assert.deepEqual(woken, ['a']);
+  assert.equal(held.enter('a'), true);
+});
