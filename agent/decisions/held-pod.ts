@@ -136,15 +136,16 @@ export function podWish({ deadline, givenUp, turn }: HeldPod): PodWish {
 
 /**
  * Whether `other` must have stopped before `held` starts: the Pod whose place it takes by a turn, one of the same maker that made room by an earlier turn (the one in
- * between may have had its own before it ever started) or that `gone` took, the static Pod of an earlier manifest of the same name, or one that leaves and has a port
- * of the host that `held` wants.
+ * between may have had its own before it ever started) or that `gone` took, the static Pod of an earlier manifest of the same name, or one that leaves, has
+ * not ended, and has a port of the host that `held` wants.
  */
 export function isPredecessor(other: HeldPod, held: HeldPod): boolean {
   if (other.uid === held.uid) return false;
   if (other.turnedInto === held.uid) return !other.ended;
   if (other.turnedInto !== undefined && !other.ended && isReplacedBy(other, held)) return true;
   return (
-    (other.gone && isReplacedBy(other, held)) || (other.deadline !== undefined && wantSamePort(other, held))
+    (other.gone && isReplacedBy(other, held)) ||
+    (other.deadline !== undefined && !other.ended && wantSamePort(other, held))
   );
 }
 

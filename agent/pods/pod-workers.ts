@@ -219,7 +219,10 @@ export class PodWorkers {
     return all.some((worker) => isPredecessor(this.#source.get(worker.held.uid) ?? worker.held, held));
   }
 
-  /** A deleted Pod stays held until the hub lets go of it; one that is `gone` is forgotten now. */
+  /**
+   * A deleted Pod stays held until the hub lets go of it, which may take as long as the link is cut: whoever wants its place or its
+   * ports learns that it has ended. One that is `gone` is forgotten now.
+   */
   #onFinished(held: HeldPod): void {
     const worker = this.#workers.get(held.uid);
     if (worker?.held !== held) return;
@@ -227,7 +230,9 @@ export class PodWorkers {
       void this.#goBack(held.uid, worker);
       return;
     }
-    if (held.turnedInto !== undefined && !held.ended) this.#source.ended(held.uid);
+    const leavesPorts = !held.gone && hostPorts(held.pod.spec).length > 0;
+    const isKnown = this.#source.get(held.uid)?.ended === true;
+    if ((held.turnedInto !== undefined || leavesPorts) && !isKnown) this.#source.ended(held.uid);
     if (held.gone) {
       this.#workers.delete(held.uid);
       this.#source.forget(held);

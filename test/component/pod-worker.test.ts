@@ -24,6 +24,21 @@ async function running(name: string, container = 'app'): Promise<void> {
 }
 
 describe('a Pod that is given', () => {
+  test('has the host port of a deleted one when that has ended, though the coordinator cannot be told so', async () => {
+    const ports = [{ containerPort: 80, hostPort: 80 }];
+    const listening = (image: string) => ({ containers: [{ name: 'app', image, ports }] });
+    open([{ pattern: '*slow*', stop: { afterMs: 5000 } }]);
+    bench.give(podOf('old', listening('slow:1')));
+    await running('old');
+    bench.give(podOf('old', listening('slow:1'), DELETED));
+    bench.give(podOf('new', listening('app:1')));
+    await bench.pass(4000);
+    assert.equal(bench.workers.hasBegun('uid-new'), false);
+    await bench.pass(1000);
+    await running('new');
+    assert.ok(bench.held.has('uid-old'), 'nobody has let go of it');
+  });
+
   test("is pulled, created, started, and told of in a kubelet's words", async () => {
     open().give(podOf('a'));
     assert.equal(bench.workers.hasBegun('uid-a'), false);

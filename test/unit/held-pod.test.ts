@@ -274,4 +274,9 @@ describe('a port of the host', () => {
     assert.equal(keepsPortFrom(leaving, at('b', 1)), false);
     assert.equal(isPredecessor(leaving, at('b', 1)), true);
   });
+
+  test('is free when its containers are gone, though the hub has yet to let go of the Pod', () => {
+    const ended = { ...at('a', 0), deadline: 1, ended: true };
+    assert.equal(isPredecessor(ended, at('b', 1)), false);
+  });
 });
