@@ -1,7 +1,13 @@
 /** The waves of one rollout as sets of nodes, kept up by the tally: no event costs more than its own node. */
 import type { TimesSpec } from '../../shared/calendar/node-hours.js';
 import { EVERYONE } from '../../shared/kube/rollout-steering.js';
-import { inContact, type NodeStanding, nodeFacts, withoutTimesAhead } from '../decisions/node-facts.js';
+import {
+  inContact,
+  type NodeStanding,
+  nodeFacts,
+  withBoundedWait,
+  withoutTimesAhead,
+} from '../decisions/node-facts.js';
 import type { NodeRecord } from '../decisions/node-record.js';
 import type { Fleet, Situation } from '../decisions/rolling-update.js';
 import { remarkOn } from '../decisions/rollout-code.js';
@@ -133,12 +139,11 @@ export class RolloutWaves {
   }
 
   /**
-   * Hosts that have a turn which they are not to begin: those of waves beyond this one, whatever else is known of them, those that
-   * were taken out since, and whose turn is to something that is not wanted any more.
+   * Hosts that have a turn which they are not to begin: those of waves beyond this one and those that were taken out
+   * since, whatever else is known of them, and whose turn is to something that is not wanted any more.
    */
   toWithdraw(openUpTo: number): string[] {
-    const wasTakenOut = (name: string) => this.isSkipped(name) && this.laneOf(name) === 'turned';
-    return this.#turned.toWithdraw((name) => this.waveOf(name) > openUpTo || wasTakenOut(name));
+    return this.#turned.toWithdraw((name) => this.waveOf(name) > openUpTo || this.isSkipped(name));
   }
 
   /** Hosts whose Pod is from before a retry, and may be replaced at this hour. */
@@ -203,7 +208,9 @@ export class RolloutWaves {
   }
 
   #keep(name: string, facts: NodeFacts): void {
-    this.#facts.set(name, withoutTimesAhead(facts, this.#facts.get(name), this.#options.now()));
+    const before = this.#facts.get(name);
+    const now = this.#options.now();
+    this.#facts.set(name, withBoundedWait(withoutTimesAhead(facts, before, now), before, now));
     this.#judge(name);
   }
 

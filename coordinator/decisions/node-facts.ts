@@ -98,6 +98,16 @@ function contactFacts({
 }
 
 /**
+ * The facts with a bound for a Pod whose host says that it waits for one of which nothing is known here any more: from when that
+ * was seen first, the host is late as one whose engine hangs. `before`: what this answered for the node last.
+ */
+export function withBoundedWait(facts: NodeFacts, before: NodeFacts | undefined, now: number): NodeFacts {
+  if (!facts.isHeldUp || facts.predecessorEndsBy !== undefined) return facts;
+  const isSameWait = before?.isHeldUp === true && before.newPodAt === facts.newPodAt;
+  return { ...facts, predecessorEndsBy: (isSameWait ? before.predecessorEndsBy : undefined) ?? now };
+}
+
+/**
  * The facts without times that lie ahead, as they do after the clock was set back: such a one counts from when that was seen
  * first, else a deadline could be years away. `before`: what this answered for the node last.
  */

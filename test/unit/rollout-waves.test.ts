@@ -1,0 +1,67 @@
+/** What the waves of a rollout keep of their nodes from one look to the next. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RolloutWaves, type RolloutWavesOptions } from '../../coordinator/controllers/rollout-waves.js';
+import type { Contact } from '../../coordinator/decisions/contact.js';
+import type { NodeRecord } from '../../coordinator/decisions/node-record.js';
+import type { Situation } from '../../coordinator/decisions/rolling-update.js';
+
+const NOW = Date.parse('2026-01-05T12:00:00Z');
+const SHARE = {
+  ...{ desired: true, current: true, misscheduled: false },
+  ...{ ready: false, available: false, updated: false },
+};
+const record = (situation: Situation, change: Partial<NodeRecord> = {}): NodeRecord => ({
+  ...{ share: SHARE, place: { situation, covered: false }, hashes: [] },
+  ...change,
+});
+
+/** Two waves, of which `lab` is the first. */
+function wavesOf(change: Partial<RolloutWavesOptions> = {}): RolloutWaves {
+  return new RolloutWaves({
+    ...{ plan: new Map([['lab', 0]]), waves: 2, times: {}, rules: { deadlineMs: 600_000 } },
+    standing: () => ({ contact: 'here' }),
+    now: () => NOW,
+    ...change,
+  });
+}
+
+test('a Pod that waits for one of which nothing is known has its time from when that was seen first', () => {
+  let now = NOW;
+  const waves = wavesOf({ now: () => now });
+  const put = (newPod: NodeRecord['newPod'] & object) =>
+    waves.put('lab', 'newUnavailable', record('newUnavailable', { newPod }));
+  const laneAfter = (ms: number) => {
+    now += ms;
+    waves.expire();
+    return waves.laneOf('lab');
+  };
+  const made = { createdAt: NOW - 3_600_000, isHeldUp: true };
+  put({ ...made, predecessorEndsBy: NOW - 300_000 });
+  assert.equal(laneAfter(0), 'newUnavailable');
+  put(made);
+  assert.equal(laneAfter(299_000), 'newUnavailable', 'it should have ended five minutes ago');
+  assert.equal(laneAfter(1_000), 'failed');
+  const next = { createdAt: now, isHeldUp: true };
+  put(next);
+  assert.equal(laneAfter(599_000), 'newUnavailable', 'of another Pod nothing was known before');
+  put(next);
+  assert.equal(laneAfter(1_000), 'failed');
+});
+
+test('a turn is taken back from a host that was taken out, also while it is dark', () => {
+  const contacts = new Map<string, Contact>([['dark', 'away']]);
+  const waves = wavesOf({ standing: (name) => ({ contact: contacts.get(name) ?? 'here' }) });
+  for (const name of ['dark', 'here', 'other']) {
+    waves.put(name, 'turned', record('turned', { turn: { forced: false } }));
+  }
+  waves.follow({
+    revision: 'r',
+    wave: 1,
+    startedAt: NOW,
+    steering: { handled: 1, skipped: ['dark', 'here'] },
+  });
+  assert.deepEqual(waves.toWithdraw(1), ['dark', 'here']);
+  waves.put('dark', 'turned', record('turned', { turn: { forced: false, withdrawn: 'Unheard' } }));
+  assert.deepEqual(waves.toWithdraw(1), ['here'], 'once');
+});
