@@ -6,7 +6,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 export interface PodPace {
   /** From the order to stop until the old Pod is gone. */
   stopMs: number;
-  /** From the new Pod's creation until it is ready. */
+  /** From when the new Pod could begin until it is ready. */
   startMs: number;
   /** Whether Pods have shown it, or nothing is known yet. */
   isMeasured: boolean;
@@ -26,7 +26,10 @@ function startTimeOf({ metadata, status }: Pod): number | undefined {
   const ready = findCondition(status?.conditions, 'Ready');
   const restarts = (status?.containerStatuses ?? []).some(({ restartCount }) => restartCount > 0);
   if (ready?.status !== 'True' || !ready.lastTransitionTime || restarts) return undefined;
-  return Date.parse(ready.lastTransitionTime) - Date.parse(metadata.creationTimestamp ?? '');
+  // One that its host made beside the Pod before it could begin only when that had ended, which is the stop's time.
+  const startedAt = Date.parse(status?.startTime ?? '') || 0;
+  const madeAt = Date.parse(metadata.creationTimestamp ?? '');
+  return Date.parse(ready.lastTransitionTime) - Math.max(madeAt, startedAt);
 }
 
 /** The median over Pods that came up at once, of at most `PACE_SAMPLE`. */
