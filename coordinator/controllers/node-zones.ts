@@ -22,8 +22,8 @@ export class NodeZones {
   readonly #zoneOf = new Map<string, Zone>();
   /** When the first zone's hours may change. */
   #next: number | undefined;
-  /** Cached with the zones' hours. */
-  #nextOpening: { at: number | undefined } | undefined;
+  /** Of the zones that forbid replacements now, by their keys; cached with their hours. */
+  #openings: Map<string, number | undefined> | undefined;
 
   /** `times` have passed validation. */
   constructor(times: TimesSpec) {
@@ -71,14 +71,29 @@ export class NodeZones {
 
   /** When the first of the zones opens that forbid replacements now. */
   nextOpening(now: number): number | undefined {
-    this.#nextOpening ??= {
-      at: earliest(
-        [...this.#zones.values()]
-          .filter(({ hours, names }) => !hours.replace && names.size > 0)
-          .map(({ own }) => nextReplacement(own, now)),
-      ),
-    };
-    return this.#nextOpening.at;
+    return earliest(
+      [...this.#openingsAt(now)].map(([key, at]) => (this.#zones.get(key)?.names.size ? at : undefined)),
+    );
+  }
+
+  /** When the zone allows replacements, now or later; undefined: not within what can be seen. */
+  openingOf(key: string, now: number): number | undefined {
+    if (this.#zones.get(key)?.hours.replace) return now;
+    return this.#openingsAt(now).get(key);
+  }
+
+  /** The key of the node's zone; undefined for one that was not put. */
+  keyOf(name: string): string | undefined {
+    return this.#zoneOf.get(name)?.own.key;
+  }
+
+  #openingsAt(now: number): Map<string, number | undefined> {
+    this.#openings ??= new Map(
+      [...this.#zones]
+        .filter(([, { hours }]) => !hours.replace)
+        .map(([key, { own }]) => [key, nextReplacement(own, now)]),
+    );
+    return this.#openings;
   }
 
   #classify(labels: Labels | undefined): HoursClass {
@@ -99,7 +114,7 @@ export class NodeZones {
 
   #reckon(): void {
     this.#next = earliest([...this.#zones.values()].map(({ hours }) => hours.until));
-    this.#nextOpening = undefined;
+    this.#openings = undefined;
   }
 }
 

@@ -135,7 +135,7 @@ export function decideRollout(view: RolloutView): RolloutDecision {
     progress: progressOf(
       waves.places.codes(counts.length, (place) => rolloutCode(place, stand)),
       Math.max(0, view.fleetSize - waves.places.existing),
-      estimateOf(view, verdict, counts, nextWindowAt),
+      estimateOf(view, verdict, counts),
     ),
     ...(lookAgainAt === undefined ? {} : { lookAgainAt }),
     ...(nextWindowAt === undefined ? {} : { nextWindowAt }),
@@ -151,19 +151,19 @@ function standOf({ phase, memory, revert, openUpTo }: RolloutVerdict): RolloutSt
 }
 
 function estimateOf(
-  { daemonSet, policy, pace, now }: RolloutView,
+  { daemonSet, policy, waves, pace, now }: RolloutView,
   { phase, memory }: RolloutVerdict,
-  waves: readonly WaveCounts[],
-  nextWindowAt: number | undefined,
+  counts: readonly WaveCounts[],
 ): number | undefined {
   const { updateStrategy, minReadySeconds = 0 } = daemonSet.spec;
   const confirmMs = allowsSurge(updateStrategy) ? 0 : confirmSecondsOf(policy.spec) * 1000;
   return estimatedEnd({
-    ...{ spec: policy.spec, phase, waves, nextWindowAt, now },
+    ...{ spec: policy.spec, phase, waves: counts, now },
+    openingsOf: (wave) => waves.openingsOf(wave),
     ...{ wave: memory.wave, soakingSince: memory.soakingSince },
     budgetOf: (wave) => {
       const strategy = strategyIn(policy.spec.waves?.[wave], updateStrategy);
-      const { maxUnavailable, maxSurge } = updateBudget(strategy, waves[wave]?.nodes ?? 0);
+      const { maxUnavailable, maxSurge } = updateBudget(strategy, counts[wave]?.nodes ?? 0);
       return Math.max(maxUnavailable, maxSurge);
     },
     // A Pod that its host has to confirm counts as available from then on.

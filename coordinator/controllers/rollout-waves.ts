@@ -11,6 +11,7 @@ import {
 import type { NodeRecord } from '../decisions/node-record.js';
 import type { Fleet, Situation } from '../decisions/rolling-update.js';
 import { remarkOn } from '../decisions/rollout-code.js';
+import type { Opening } from '../decisions/rollout-estimate.js';
 import {
   deadlineOf,
   failedSince,
@@ -26,7 +27,7 @@ import { earliest, NodeZones } from './node-zones.js';
 import { RolloutCourse } from './rollout-course.js';
 import { RolloutPlaces } from './rollout-places.js';
 import { TurnedNodes } from './turned-nodes.js';
-import { OLD, WaveLanes } from './wave-lanes.js';
+import { OLD, OUTSIDE, WaveLanes } from './wave-lanes.js';
 
 /** Lanes whose nodes a new turn in the rollout's course may place elsewhere. */
 const NOT_DONE: readonly Lane[] = [...OLD, 'failed', 'again'];
@@ -48,7 +49,7 @@ export class RolloutWaves {
   readonly #options: RolloutWavesOptions;
   readonly #waves: WaveLanes[];
   readonly #facts = new Map<string, NodeFacts>();
-  readonly #placed = new Map<string, { wave: WaveLanes; lane: Lane }>();
+  readonly #placed = new Map<string, { wave: WaveLanes; lane: Lane; zone: string | undefined }>();
   readonly #zones: NodeZones;
   readonly #agenda = new Agenda();
   readonly #turned = new TurnedNodes();
@@ -125,6 +126,15 @@ export class RolloutWaves {
   /** When the first node that is outside its window may go on, ms since the epoch. */
   get nextOpening(): number | undefined {
     return this.#zones.nextOpening(this.#options.now());
+  }
+
+  /** Hosts of a wave whose windows are closed and that have yet to have their turn, zone by zone. */
+  openingsOf(wave: number): Opening[] {
+    const now = this.#options.now();
+    return [...this.#wave(wave).outsideByZone].map(([zone, hosts]) => ({
+      at: this.#zones.openingOf(zone, now),
+      hosts,
+    }));
   }
 
   /** A wave as upstream's choice takes it; hosts that failed, are out of reach or taken out use none of its budget. */
@@ -260,12 +270,15 @@ export class RolloutWaves {
     const place = lane && { wave: index, lane, ...(remark ? { remark } : {}) };
     this.places.set(name, place, facts?.exists !== false);
     if (before && (lane === undefined || before.wave !== wave)) before.wave.remove(name, before.lane);
+    before?.wave.countOutside(before.zone, -1);
     if (lane === undefined || !wave) {
       this.#placed.delete(name);
       this.#agenda.set(name, undefined);
       return;
     }
-    this.#placed.set(name, { wave, lane });
+    const zone = OUTSIDE.includes(lane) ? this.#zones.keyOf(name) : undefined;
+    wave.countOutside(zone, 1);
+    this.#placed.set(name, { wave, lane, zone });
     wave.put(name, lane, before?.wave === wave ? before.lane : undefined);
   }
 }

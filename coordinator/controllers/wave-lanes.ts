@@ -78,7 +78,7 @@ const COVERED: readonly Lane[] = [
 ];
 
 /** Lanes of nodes that have yet to have their turn, and wait for their window. */
-const OUTSIDE: readonly Lane[] = [
+export const OUTSIDE: readonly Lane[] = [
   'outsideAvailable',
   'outsideUnavailable',
   'outsideRetiring',
@@ -88,6 +88,8 @@ const OUTSIDE: readonly Lane[] = [
 type Lanes = Record<Lane, Set<string>>;
 
 export class WaveLanes {
+  /** How many of `OUTSIDE` are of each zone. */
+  readonly outsideByZone = new Map<string, number>();
   readonly lanes = Object.fromEntries(LANES.map((lane) => [lane, new Set<string>()])) as Lanes;
   /** Failed nodes that the budget counts. */
   readonly #failures = new Set<string>();
@@ -104,6 +106,14 @@ export class WaveLanes {
   remove(name: string, lane: Lane): void {
     this.lanes[lane].delete(name);
     this.forgive(name);
+  }
+
+  /** A node in a lane of `OUTSIDE` came, or went, which is of this zone; undefined: it is in no such lane. */
+  countOutside(zone: string | undefined, change: 1 | -1): void {
+    if (zone === undefined) return;
+    const hosts = (this.outsideByZone.get(zone) ?? 0) + change;
+    if (hosts > 0) this.outsideByZone.set(zone, hosts);
+    else this.outsideByZone.delete(zone);
   }
 
   /** The budget counts a failed node. */

@@ -225,9 +225,15 @@ describe('the estimated end', () => {
     waves: [counts(2), counts(10)],
     wave: 0,
     budgetOf: () => 2,
+    openingsOf: () => [],
     cycleMs: 10_000,
     now: NOW,
   };
+  /** Hosts of one wave outside their windows, by how long from now these open. */
+  const opening =
+    (wave: number, ...zones: [inMs: number | undefined, hosts: number][]) =>
+    (index: number) =>
+      index !== wave ? [] : zones.map(([inMs, hosts]) => ({ at: inMs && NOW + inMs, hosts }));
   const ROWS: [
     rule: string,
     change: Partial<Parameters<typeof estimatedEnd>[0]>,
@@ -246,9 +252,20 @@ describe('the estimated end', () => {
     ],
     [
       'a window that is yet to open',
-      { phase: 'AwaitingWindow', nextWindowAt: NOW + 3_600_000 },
+      { phase: 'AwaitingWindow', openingsOf: opening(0, [3_600_000, 2]) },
       3_600_000 + 120_000,
     ],
+    [
+      'the last of the windows, not the first',
+      { phase: 'AwaitingWindow', openingsOf: opening(1, [3_600_000, 4], [7_200_000, 6]) },
+      7_200_000 + 30_000,
+    ],
+    [
+      'hosts in their windows go on meanwhile, and others when it is their turn',
+      { openingsOf: opening(1, [80_000, 4]) },
+      70_000 + 30_000 + 20_000,
+    ],
+    ['a window that never opens', { openingsOf: opening(1, [undefined, 1]) }, undefined],
     ['nobody knows when a person approves', { phase: 'AwaitingApproval' }, undefined],
     ['what is over has no end to come', { phase: 'Completed' }, undefined],
   ];

@@ -49,6 +49,30 @@ test('a Pod that waits for one of which nothing is known has its time from when 
   assert.equal(laneAfter(1_000), 'failed');
 });
 
+test('hosts outside their windows are counted by zone, as they come and go', () => {
+  let labels: Record<string, string> = { tz: 'Europe.Berlin' };
+  const windows = [{ schedule: '0 3 * * *', durationSeconds: 3600, timeZoneLabel: 'tz', timeZone: 'UTC' }];
+  const waves = wavesOf({ times: { windows }, standing: () => ({ contact: 'here', labels }) });
+  const put = (name: string, situation: Situation) => waves.put(name, situation, record(situation));
+  put('a', 'oldAvailable');
+  put('b', 'oldUnavailable');
+  labels = {};
+  put('c', 'oldAvailable');
+  put('lab', 'newAvailable');
+  const berlin = Date.parse('2026-01-06T02:00:00Z');
+  const utc = Date.parse('2026-01-06T03:00:00Z');
+  assert.deepEqual(waves.openingsOf(1), [
+    { at: berlin, hosts: 2 },
+    { at: utc, hosts: 1 },
+  ]);
+  assert.deepEqual(waves.openingsOf(0), [], 'it is updated');
+  assert.equal(waves.nextOpening, berlin);
+  put('a', 'newAvailable');
+  waves.put('c', undefined, undefined);
+  waves.nodeChanged('b');
+  assert.deepEqual(waves.openingsOf(1), [{ at: utc, hosts: 1 }], 'b has moved');
+});
+
 test('a turn is taken back from a host that was taken out, also while it is dark', () => {
   const contacts = new Map<string, Contact>([['dark', 'away']]);
   const waves = wavesOf({ standing: (name) => ({ contact: contacts.get(name) ?? 'here' }) });
