@@ -52,7 +52,7 @@ export function plainImageHandling(): ImageHandling {
   return { registries: new RegistrySettings(undefined), pullsAtOnce: 3, records: ImageRecords.inMemory() };
 }
 
-export interface AgentImages {
+interface AgentImages {
   images: Images;
   held: HeldImages;
   /** Absent where nothing is collected. */
@@ -60,7 +60,7 @@ export interface AgentImages {
   parts: Part[];
 }
 
-export interface AgentImagesOptions {
+interface AgentImagesOptions {
   driver: RuntimeDriver;
   handling: ImageHandling;
   /** Pods of this host: their images stay. */

@@ -39,7 +39,7 @@ export function pressureHandling(settings: AgentSettings): PressureHandling {
   }
 }
 
-export interface AgentPressureOptions {
+interface AgentPressureOptions {
   handling: PressureHandling;
   driver: RuntimeDriver;
   volumes: PodVolumes;

@@ -19,7 +19,7 @@ import type { HeardTime } from './turns/heard-time.js';
 import type { LocalHold } from './turns/local-hold.js';
 import { Turns } from './turns/turns.js';
 
-export interface AgentTurnsOptions {
+interface AgentTurnsOptions {
   cache: DesiredCache;
   held: HeldImages;
   findConfig: FindConfig;

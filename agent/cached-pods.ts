@@ -5,7 +5,7 @@ import { heldAfterClearing, runs } from './decisions/held-turn.js';
 import type { DesiredCache } from './desired/desired-cache.js';
 import type { PodSource } from './pods/pod-host.js';
 
-export interface CachedPodsParts {
+interface CachedPodsParts {
   /** Something of the Pod is made: beside whomever that was, it has waited for nobody. */
   hasBegun: (uid: string) => boolean;
   /** Called when nothing of a Pod is left. */

@@ -23,7 +23,7 @@ const RETRY_MS = 60_000;
 /** Between two questions whether a person has decided. */
 const ASK_AGAIN_MS = 10_000;
 
-export interface CertificateKeeperOptions {
+interface CertificateKeeperOptions {
   identity: HostIdentity;
   server: URL;
   /** Steady. */

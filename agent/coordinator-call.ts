@@ -40,7 +40,7 @@ export interface Registration {
 }
 
 /** `waiting`: for a person's word. */
-export type CertificateAnswer = ({ state: 'joined' } & Registration) | ({ state: 'waiting' } & WaitingAnswer);
+type CertificateAnswer = ({ state: 'joined' } & Registration) | ({ state: 'waiting' } & WaitingAnswer);
 
 /** Asks at this path; `connections` may keep sockets for many. Throws `EnrolError`. */
 export async function askForCertificate(

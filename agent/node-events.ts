@@ -6,7 +6,7 @@ import type { PodReports } from './pods/pod-host.js';
 import type { LastEnd } from './run-marker.js';
 
 /** Says something of the host's own Node. */
-export type SayOfNode = (type: ReportedEvent['type'], reason: string, message: string) => void;
+type SayOfNode = (type: ReportedEvent['type'], reason: string, message: string) => void;
 
 /** Events about the Node `name`, by the host's steady clock. */
 export function nodeEvents(reports: Pick<PodReports, 'putEvent'>, name: string, clock: Clock): SayOfNode {

@@ -14,7 +14,7 @@ import type { RuntimeChoice } from './settings.js';
 /** Where engines may be, from the environment: `DOCKER_HOST`, `XDG_RUNTIME_DIR`, `HOME`. */
 export type EnginePlaces = Omit<EngineSearch, 'runtime'>;
 
-export interface OpenedRuntime {
+interface OpenedRuntime {
   /** `docker`, `podman` or `hollow`: the scheme of container ids. */
   name: string;
   driverFor(owner: ContainerOwner): RuntimeDriver;

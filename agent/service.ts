@@ -8,7 +8,7 @@ import type { EnginePlaces } from './open-runtime.js';
 import { readHostPolicy } from './read-host-policy.js';
 import type { AgentSettings } from './settings.js';
 
-export interface ServiceParts {
+interface ServiceParts {
   settings: AgentSettings;
   /** Absent where there is no file to read again. Rejects when it is wrong. */
   readAgain?: () => Promise<AgentSettings>;

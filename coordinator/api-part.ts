@@ -25,7 +25,7 @@ import { loadTicketKeys, SESSION_SECONDS } from './pki/ticket-keys.js';
 import type { CoordinatorSettings } from './settings.js';
 
 /** What the API is built of; the rest it opens itself. */
-export interface ApiPartParts
+interface ApiPartParts
   extends Pick<
     ApiParts,
     | 'registry'

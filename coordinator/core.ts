@@ -24,7 +24,7 @@ import { RestoreState } from './restore-state.js';
 import type { Store } from './store/store.js';
 
 /** What a coordinator stands on: a real machine's, or one that is pretended. */
-export interface CoreHost {
+interface CoreHost {
   store: Store;
   /** `loadSealKey`. */
   sealKey: Buffer;

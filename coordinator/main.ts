@@ -33,7 +33,7 @@ import { ValueSeal } from './store/value-seal.js';
 const ENCRYPTED_PREFIXES = [prefixOf(secretKind)];
 
 /** A coordinator that serves. */
-export interface RunningCoordinator extends Running {
+interface RunningCoordinator extends Running {
   /** What kubectl is told, `https://HOST:PORT`. */
   readonly server: string;
 }

@@ -18,7 +18,7 @@ import type { Informers } from './informers/informer.js';
 import type { Registry } from './registry/registry.js';
 import type { CoordinatorSettings } from './settings.js';
 
-export interface IdentitySources {
+interface IdentitySources {
   settings: CoordinatorSettings;
   registry: Registry;
   informers: Informers;

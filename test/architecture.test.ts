@@ -1,4 +1,4 @@
-/** The rooms may import only what ARCHITECTURE.md's table allows, and never in a circle. */
+/** The rooms may import only what ARCHITECTURE.md's table allows, never in a circle, and export nothing that nobody imports. */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -144,9 +144,16 @@ function sources(folder: string): string[] {
   });
 }
 
+function textOf(file: string): string {
+  return readFileSync(join(ROOT, file), 'utf8');
+}
+
+function codeOf(file: string): string {
+  return textOf(file).replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
+}
+
 function importsOf(file: string): string[] {
-  const text = readFileSync(join(ROOT, file), 'utf8');
-  const specifiers = [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.{1,2}\/[^']+)'/g)].map(
+  const specifiers = [...textOf(file).matchAll(/(?:from|import)\s*\(?\s*'(\.{1,2}\/[^']+)'/g)].map(
     (match) => match[1] ?? '',
   );
   return specifiers.map((specifier) => sourceOf(relative(ROOT, resolve(ROOT, dirname(file), specifier))));
@@ -199,11 +206,25 @@ test('no import cycle', () => {
   for (const file of FILES) visit(file, []);
 });
 
+test('what is exported is named in another file', () => {
+  const filesWith = new Map<string, number>();
+  for (const file of [...FILES, ...sources('test')])
+    for (const word of new Set(codeOf(file).match(/\w+/g)))
+      filesWith.set(word, (filesWith.get(word) ?? 0) + 1);
+  const exported = /^export (?:async |abstract )*(?:class|const|function|interface|type) (\w+)/gm;
+  const offences = FILES.flatMap((file) =>
+    [...codeOf(file).matchAll(exported)]
+      .filter(([, name = '']) => filesWith.get(name) === 1)
+      .map(([, name]) => `${file} exports ${name}`),
+  );
+  assert.deepEqual(offences, []);
+});
+
 test('decisions are pure: no clock, no chance, no waiting', () => {
   const impure =
     /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\basync\b|\bawait\b|\bsetTimeout\b|\bprocess\./;
   const offences = FILES.filter((file) => file.includes('/decisions/')).filter((file) =>
-    impure.test(readFileSync(join(ROOT, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')),
+    impure.test(codeOf(file)),
   );
   assert.deepEqual(offences, []);
 });
@@ -229,7 +250,7 @@ test('time and chance are passed in, so that a simulation can repeat a run', () 
   const own =
     /\bDate\.now\b|\bperformance\.now\b|\bsetTimeout\b|\bsetImmediate\b|\bsetInterval\b|\bMath\.random\b|\brandomUUID\b/;
   const offences = FILES.filter((file) => !OWN_TIME.some((prefix) => file.startsWith(prefix))).filter(
-    (file) => own.test(readFileSync(join(ROOT, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')),
+    (file) => own.test(codeOf(file)),
   );
   assert.deepEqual(offences, []);
 });

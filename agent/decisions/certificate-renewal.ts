@@ -1,7 +1,7 @@
 /** When a host asks for its next certificate. */
 
 /** ms since the epoch, by the clock of whoever signed. */
-export interface CertificateTimes {
+interface CertificateTimes {
   notBeforeMs: number;
   notAfterMs: number;
 }

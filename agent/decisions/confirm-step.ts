@@ -34,7 +34,7 @@ export interface ConfirmFacts {
 }
 
 /** `askedAt`: the coordinator is to be asked for a sign of life now, and was first asked then. */
-export type ConfirmStep =
+type ConfirmStep =
   | { kind: 'wait'; until?: number; askedAt?: number }
   | { kind: 'confirm' }
   | { kind: 'revert'; reason: RevertReason; message: string };

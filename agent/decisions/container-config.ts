@@ -45,7 +45,7 @@ export interface ConfigContext extends EnvironmentFacts {
 }
 
 /** A config, or the reason for `CreateContainerConfigError`. */
-export type ConfigResult = { kind: 'config'; config: ContainerConfig } | { kind: 'refused'; message: string };
+type ConfigResult = { kind: 'config'; config: ContainerConfig } | { kind: 'refused'; message: string };
 
 /** What the engine is asked for, for one attempt of one container of the Pod. */
 export function containerConfig(pod: Pod, container: Container, context: ConfigContext): ConfigResult {

@@ -5,7 +5,7 @@ import { milliCpu, wholeUnits } from '../../shared/kube/quantity.js';
 import type { ContainerConfig } from '../runtime/driver.js';
 import type { HostIsolation } from './host-isolation.js';
 
-export type EngineLimits = Pick<
+type EngineLimits = Pick<
   ContainerConfig,
   'cpuShares' | 'cpuLimitMilli' | 'memoryLimitBytes' | 'pidsLimit' | 'oomScoreAdj'
 >;

@@ -36,7 +36,7 @@ export function refusedAsRoot(pod: Pod, container: Container, imageUser: string)
   return `container has runAsNonRoot and ${why} ${where}`;
 }
 
-export type EngineSecurity = Pick<
+type EngineSecurity = Pick<
   ContainerConfig,
   | 'privileged'
   | 'user'

@@ -17,9 +17,7 @@ export type Signal = (typeof SIGNALS)[number];
 export type Pressure = 'MemoryPressure' | 'DiskPressure' | 'PIDPressure';
 
 /** Bytes, inodes or processes; or a share of the capacity, 0 to 1. `text` is as it was written. */
-export type ThresholdValue =
-  | { kind: 'quantity'; amount: number; text: string }
-  | { kind: 'share'; share: number };
+type ThresholdValue = { kind: 'quantity'; amount: number; text: string } | { kind: 'share'; share: number };
 
 /** Less than `value` is too little. `graceMs` 0 = hard: acted upon at once. */
 export interface Threshold {
@@ -44,7 +42,7 @@ export interface PressureReadings {
 }
 
 /** The settings as a user writes them; upstream's names. */
-export interface EvictionSettings {
+interface EvictionSettings {
   evictionHard: string;
   evictionSoft: string;
   evictionSoftGracePeriod: string;

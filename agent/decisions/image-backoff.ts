@@ -13,7 +13,7 @@ export interface ImageFailure {
   failures: number;
 }
 
-export interface ImageWait {
+interface ImageWait {
   /** What the container's waiting state shows now. */
   reason: string;
   message: string;

@@ -16,7 +16,7 @@ export interface Moment {
 const LEAST_PLAUSIBLE_MS = Date.parse('2024-01-01T00:00:00Z');
 
 /** `ms` by the coordinator's clock. */
-export interface ToldTime {
+interface ToldTime {
   ms: number;
   isEstimate: boolean;
 }

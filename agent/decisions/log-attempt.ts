@@ -2,7 +2,7 @@
 import type { ObservedContainer } from '../runtime/driver.js';
 import { attemptsOf } from './attempts.js';
 
-export type LogAttempt = { kind: 'attempt'; id: string } | { kind: 'none'; message: string };
+type LogAttempt = { kind: 'attempt'; id: string } | { kind: 'none'; message: string };
 
 /** The newest attempt that has started; with `previous`, the newest that has ended before the present one. */
 export function chooseAttempt(

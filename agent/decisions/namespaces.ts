@@ -3,7 +3,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import type { ContainerConfig, NetworkMode } from '../runtime/driver.js';
 import { podResolver, type Resolver } from './resolver.js';
 
-export type Namespaces = Pick<
+type Namespaces = Pick<
   ContainerConfig,
   'network' | 'ipc' | 'pid' | 'hostname' | 'domainname' | 'extraHosts' | 'resolver'
 >;

@@ -2,7 +2,7 @@
 import type { Container, Pod } from '../../shared/kube/pod.js';
 
 /** `init`: runs to its end before the others start. `sidecar`: starts among the init containers and stays. */
-export type ContainerPart = 'init' | 'sidecar' | 'main';
+type ContainerPart = 'init' | 'sidecar' | 'main';
 
 /** An init container that is restarted whenever it ends (pkg/kubelet/types IsRestartableInitContainer). */
 export function isSidecar(container: Container): boolean {

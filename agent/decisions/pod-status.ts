@@ -20,7 +20,7 @@ import { initContainersOf, isSidecar, partOf, sidecarsOf } from './pod-container
 import { podPhase, type Statuses } from './pod-phase.js';
 import type { PodView } from './pod-view.js';
 
-export interface PodStatusContext {
+interface PodStatusContext {
   /** Scheme of container ids: `docker`, `podman`, `hollow`. */
   engine: string;
   /** The node's address; absent while unknown. */

@@ -20,7 +20,7 @@ export interface PressureMemory {
 export const NO_PRESSURE: PressureMemory = { due: [], metSince: new Map(), seenAt: new Map() };
 
 /** `pressures` are the conditions that are True now; `memory.due` what is to be won back, the first to be acted upon first. */
-export interface PressureLook {
+interface PressureLook {
   memory: PressureMemory;
   pressures: Pressure[];
 }

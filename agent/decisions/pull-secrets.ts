@@ -9,7 +9,7 @@ const KEYS: Readonly<Record<string, string>> = {
   'kubernetes.io/dockercfg': '.dockercfg',
 };
 
-export interface PullSecrets {
+interface PullSecrets {
   rings: Keyring[];
   /** Names of Secrets that are not here: the pull is tried without them. */
   missing: string[];

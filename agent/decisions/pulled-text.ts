@@ -1,7 +1,7 @@
 /** How a kubelet tells that an image is here (pkg/kubelet/images image_manager.go). */
 
 /** Of one pull; times in ms, alone and with waiting for its turn. */
-export interface PullFigures {
+interface PullFigures {
   pullMs: number;
   totalMs: number;
   sizeBytes: number;

@@ -6,7 +6,7 @@ const MAX_RESTART_BACKOFF_MS = 300_000;
 const RECOVERED_AFTER_MS = 2 * MAX_RESTART_BACKOFF_MS;
 
 /** An ended attempt, as its container's labels and times tell. Times in ms since the epoch. */
-export interface EndedAttempt {
+interface EndedAttempt {
   createdAt: number;
   finishedAt: number;
   /** The delay that was set when this attempt was created; 0 for the first. */

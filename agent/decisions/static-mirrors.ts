@@ -3,7 +3,7 @@ import { refText } from '../../shared/kube/meta.js';
 import type { HeldPod } from './held-pod.js';
 
 /** One static Pod: the uid it has on this host, and its JSON. */
-export interface StaticMirror {
+interface StaticMirror {
   uid: string;
   object: Uint8Array;
 }

@@ -12,10 +12,10 @@ import type { Pod } from '../../shared/kube/pod.js';
 import { setPodDefaults } from '../../shared/kube/pod-defaults.js';
 
 /** The Pod, or why the manifest is none. */
-export type StaticPod = { kind: 'pod'; pod: Pod } | { kind: 'refused'; message: string };
+type StaticPod = { kind: 'pod'; pod: Pod } | { kind: 'refused'; message: string };
 
 /** Where a manifest was found. */
-export interface ManifestPlace {
+interface ManifestPlace {
   /** Absolute path of the file. */
   path: string;
   nodeName: string;

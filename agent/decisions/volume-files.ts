@@ -17,7 +17,7 @@ export interface VolumeFile {
 }
 
 /** Files by their path in the volume, or why there are none. */
-export type VolumeFiles =
+type VolumeFiles =
   | { kind: 'files'; files: ReadonlyMap<string, VolumeFile> }
   | { kind: 'refused'; message: string };
 
@@ -29,7 +29,7 @@ export interface FileFacts extends FieldFacts {
 }
 
 /** Where the volume's files come from; all of them memory-backed but a ConfigMap's. */
-export type FileSource = 'configMap' | 'secret' | 'downwardAPI' | 'projected';
+type FileSource = 'configMap' | 'secret' | 'downwardAPI' | 'projected';
 
 const SOURCES: readonly FileSource[] = ['configMap', 'secret', 'downwardAPI', 'projected'];
 const DEFAULT_MODE = 0o644;

@@ -18,19 +18,19 @@ const SUFFIX = '.object';
 const RETRY_MS = 10_000;
 
 /** Where the files are, and what seals the Secrets among them. */
-export interface ConfigPlace {
+interface ConfigPlace {
   directory: string;
   box: SecretBox;
 }
 
 /** What a difference did: which objects are others now, visible at once, and when that is on disk. */
-export interface AppliedConfig {
+interface AppliedConfig {
   changed: ConfigReference[];
   durable: Promise<void>;
 }
 
 /** Whether a Pod may still need the object. */
-export type IsNeeded = (reference: ConfigReference) => boolean;
+type IsNeeded = (reference: ConfigReference) => boolean;
 
 export class ConfigCache {
   readonly #place: ConfigPlace | undefined;

@@ -21,7 +21,7 @@ interface Heading {
 }
 
 /** Unreadable: not as it was written. Sealed: under a key that this host does not have now. */
-export type DecodedConfig = { kind: 'held'; held: HeldConfig } | { kind: 'unreadable' } | { kind: 'sealed' };
+type DecodedConfig = { kind: 'held'; held: HeldConfig } | { kind: 'unreadable' } | { kind: 'sealed' };
 
 /** The file's bytes. The digest of a Secret is sealed with it: with it, a short password could be guessed. */
 export function encodeConfigFile(held: HeldConfig, box: SecretBox): Buffer {

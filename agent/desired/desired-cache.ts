@@ -13,7 +13,7 @@ const FORMAT = 1;
 const RETRY_MS = 10_000;
 
 /** How far this host had come, for the link's hello. */
-export interface DesiredPosition {
+interface DesiredPosition {
   clusterUID?: string;
   era?: string;
   /** Of the last difference applied; 0 = none. */
@@ -25,7 +25,7 @@ interface Content extends DesiredPosition {
 }
 
 /** A difference as the link hands it over. */
-export interface CacheChange extends Required<DesiredPosition> {
+interface CacheChange extends Required<DesiredPosition> {
   set: DesiredObject[];
   gone: string[];
 }

@@ -12,7 +12,7 @@ const RESCAN_MS = 20_000;
 /** An editor writes a file in several steps: they are one change. */
 const SETTLE_MS = 200;
 
-export interface StaticPodsParts {
+interface StaticPodsParts {
   directory: ManifestDirectory;
   nodeName: string;
   cache: DesiredCache;

@@ -8,13 +8,13 @@ import { RuntimeError } from '../runtime/driver.js';
 import type { Images } from './images.js';
 
 /** An image, as Pods name it, and what it may be pulled with beside the host's own credentials. */
-export interface WantedImage {
+interface WantedImage {
   image: string;
   secrets?: readonly Keyring[];
 }
 
 /** An image that is not here yet, and why the last try failed. */
-export interface MissingImage {
+interface MissingImage {
   image: string;
   failure?: string;
 }

@@ -14,7 +14,7 @@ import type { ImageRecords } from './image-records.js';
 /** As a kubelet's ImageGCPeriod. */
 const PERIOD_MS = 5 * 60_000;
 
-export interface ImageCollectorOptions {
+interface ImageCollectorOptions {
   driver: Pick<RuntimeDriver, 'findImage' | 'removeImage' | 'imagesInUse'>;
   records: ImageRecords;
   thresholds: CollectionThresholds;

@@ -2,7 +2,7 @@
 import { readIfPresent, writePrivateFile } from '../../shared/process/private-file.js';
 
 /** Times in ms since the epoch, by the host's clock. */
-export interface ImageRecord {
+interface ImageRecord {
   pulledAt: number;
   /** When it was last seen in use; 0 = never. */
   lastUsedAt: number;

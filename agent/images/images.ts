@@ -20,12 +20,12 @@ export interface LocalImage extends EngineImage {
 }
 
 /** What came of asking for an image. Times in ms: of the pull alone, and with waiting for its turn. */
-export type EnsuredImage =
+type EnsuredImage =
   | { kind: 'present'; image: LocalImage }
   | { kind: 'pulled'; image: LocalImage; pullMs: number; totalMs: number };
 
 /** How an image is asked for. */
-export interface ImageRequest {
+interface ImageRequest {
   image: string;
   pullPolicy?: string | undefined;
   /** Credentials of the Pod, which go before the host's. */

@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { type Keyring, parseDockerConfig } from '../decisions/registry-credentials.js';
 import { RuntimeError } from '../runtime/driver.js';
 
-export interface KnownRegistries {
+interface KnownRegistries {
   keyring: Keyring;
   /** By registry (`docker.io`, `host:port`): where to ask first, in order, each a registry with or without a path. */
   mirrors: Readonly<Record<string, readonly string[]>>;

@@ -8,7 +8,7 @@ import { CONFIG_FILE } from './places.js';
 import { uninstall } from './uninstall.js';
 
 /** Flags of the commands beside the agent's own. */
-export interface InstallFlags {
+interface InstallFlags {
   /** PEM file of the key that signs releases. */
   releaseKey?: string;
   yes?: boolean;

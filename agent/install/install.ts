@@ -33,7 +33,7 @@ const HEAD = `# Settings of the Everynode agent; everynode-agent --help lists th
 # Read again by: systemctl reload everynode-agent (containers go on)
 `;
 
-export interface InstallWish {
+interface InstallWish {
   /** As they hold with what was given now. */
   settings: NodeWish & Pick<AgentSettings, 'runtime'>;
   /** What was given now, for the file; the token is not in it. */

@@ -17,7 +17,7 @@ import {
   VERSIONS_DIR,
 } from './places.js';
 
-export interface UninstallWish {
+interface UninstallWish {
   /** Stop and remove running Pods without asking. */
   yes: boolean;
   /** Identity, settings and everything the host was given go as well: it can join again only with a token. */

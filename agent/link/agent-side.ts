@@ -14,7 +14,7 @@ import type {
 } from '../../shared/link/messages.js';
 
 /** Where this host stopped: the fleet it belongs to and everything it holds, in its cache or only in its engine. */
-export interface ResumePoint {
+interface ResumePoint {
   /** Absent on a host that was never welcomed. A coordinator with another one is refused. */
   clusterUID?: string;
   era?: string;

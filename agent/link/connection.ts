@@ -24,7 +24,7 @@ const CLOSE_GOING_AWAY = 1001;
 const LEAVE_MS = 1_000;
 
 /** What a connection tells of itself. */
-export interface ConnectionEvents {
+interface ConnectionEvents {
   opened(): void;
   received(message: FromHub): void;
   /** Called once, whatever happened; nothing follows it. `reason` is for the log; `code` that of an upgrade that was refused. */

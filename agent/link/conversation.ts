@@ -14,7 +14,7 @@ import type { LinkTarget } from './link-target.js';
 import type { Outbox } from './outbox.js';
 import { OutgoingStreams } from './outgoing-streams.js';
 
-export interface ConversationParts {
+interface ConversationParts {
   target: LinkTarget;
   agent: AgentSide;
   outbox: Outbox;
@@ -29,7 +29,7 @@ export interface ConversationParts {
 }
 
 /** What of a conversation changes the link. Nothing is told after `leave`. */
-export interface ConversationEvents {
+interface ConversationEvents {
   /** The hub waits for the hello. */
   opened(): void;
   /** The hello was accepted: reports go out when this returns. */
@@ -42,7 +42,7 @@ export interface ConversationEvents {
 }
 
 /** What a hello tells beside what the agent knows. */
-export type Introduction = Pick<
+type Introduction = Pick<
   Hello,
   'node' | 'bootID' | 'instanceID' | 'agentVersion' | 'nodeUid' | 'hostTimeMs' | 'wallTimeMs'
 >;

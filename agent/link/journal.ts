@@ -30,14 +30,14 @@ const MOST_COUNT = 2 ** 31;
 const MOST_MS = 2.3e14;
 
 /** One Event, as often as it happened. */
-export interface JournalEntry {
+interface JournalEntry {
   event: Omit<ReportedEvent, 'count' | 'firstTimestamp' | 'lastTimestamp'>;
   count: number;
   first: Moment;
   last: Moment;
 }
 
-export interface JournalParts {
+interface JournalParts {
   /** Absent: it lives as long as the process, for hosts that pretend. */
   file?: JournalFile;
   /** This very moment. */

@@ -31,7 +31,7 @@ const UNAUTHORIZED = 401;
 const SETTLED_MS = 10_000;
 
 /** Who this agent process is. */
-export interface AgentIdentity {
+interface AgentIdentity {
   node: string;
   bootID: string;
   /** Random, made at process start. */
@@ -39,7 +39,7 @@ export interface AgentIdentity {
   agentVersion: string;
 }
 
-export interface LinkOptions {
+interface LinkOptions {
   target: LinkTarget;
   identity: AgentIdentity;
   agent: AgentSide;

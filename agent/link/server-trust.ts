@@ -13,7 +13,7 @@ const SERVER_AUTH = '1.3.6.1.5.5.7.3.1';
 const MAX_CHAIN = 10;
 
 /** What is trusted. */
-export interface ServerTrust {
+interface ServerTrust {
   /** PEM of the authorities. */
   ca: string;
   /** The host's own certificate, PEM: the time has passed its beginning. */

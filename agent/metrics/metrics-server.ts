@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 
 /** Where to listen. */
-export type MetricsAddress = { host: string; port: number } | { path: string };
+type MetricsAddress = { host: string; port: number } | { path: string };
 
 /** `off`, `HOST:PORT` or the path of a unix socket. Throws an Error that says what is expected. */
 export function parseMetricsAddress(text: string): MetricsAddress | undefined {

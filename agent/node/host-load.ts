@@ -3,7 +3,7 @@ import type { BeatReading } from '../../shared/link/beat-reading.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { HostCounters } from './node-usage.js';
 
-export interface HostLoadParts {
+interface HostLoadParts {
   /** Throws where the kernel does not tell. */
   counters: () => HostCounters;
   /** Of the whole host. */

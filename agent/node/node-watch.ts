@@ -11,7 +11,7 @@ const REREAD_MS = 60_000;
 /** A wall clock that was set by so much is news: with a report goes what it shows. */
 const SET_MS = 15_000;
 
-export interface NodeWatchOptions {
+interface NodeWatchOptions {
   nodeName: string;
   agentVersion: string;
   driver: Pick<RuntimeDriver, 'info'>;

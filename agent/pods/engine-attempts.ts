@@ -13,7 +13,7 @@ export const CONFIG_ERROR = 'CreateContainerConfigError';
 const RETRY_MS = 10_000;
 
 /** What is asked of the engine, for the words of its refusal. */
-export interface EngineRequest {
+interface EngineRequest {
   /** Container name in the Pod, or `SANDBOX`. */
   container: string;
   attempt: number;

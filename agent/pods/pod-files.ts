@@ -16,7 +16,7 @@ import type { ContainerLife } from '../decisions/pod-view.js';
 import type { ContainerIdentity } from '../runtime/driver.js';
 
 /** By container id. */
-export type Lives = Record<string, ContainerLife>;
+type Lives = Record<string, ContainerLife>;
 
 /** Where workers keep it; `Volumes.remove` takes it away with the Pod's folder. */
 export interface PodFiles {

@@ -5,7 +5,7 @@ import type { HeldPod } from '../decisions/held-pod.js';
 import type { RuntimeDriver } from '../runtime/driver.js';
 import type { PodVolumes } from './pod-host.js';
 
-export interface MeasureParts {
+interface MeasureParts {
   driver: Pick<RuntimeDriver, 'usage' | 'storage'>;
   volumes: Pick<PodVolumes, 'storageOf'>;
 }

@@ -18,7 +18,7 @@ interface RunningProbe {
 }
 
 /** Told of what the probes find. */
-export interface ProbeListener {
+interface ProbeListener {
   /** A threshold was reached, perhaps once more. */
   onOutcome(id: string, kind: ProbeKind, outcome: NonNullable<ProbeState['outcome']>): void;
   onEvent(event: PodEvent): void;

@@ -16,7 +16,7 @@ import { PodStops } from './pod-stops.js';
 import { VolumeSteps } from './volume-steps.js';
 
 /** What a step is told about its Pod as it is performed. */
-export interface StepTarget {
+interface StepTarget {
   held: HeldPod;
   containers: readonly ObservedContainer[];
   /** Empty while the Pod has no address. */
@@ -27,7 +27,7 @@ export interface StepTarget {
 type BackgroundEffect = 'engine' | 'memory';
 
 /** `done`: nothing is left to do; `created`: there is one container more, not started yet. */
-export type StepEffect = BackgroundEffect | 'done' | { created: ObservedContainer };
+type StepEffect = BackgroundEffect | 'done' | { created: ObservedContainer };
 
 type Performers = { [Kind in keyof Steps]: (step: Steps[Kind], target: StepTarget) => Promise<StepEffect> };
 

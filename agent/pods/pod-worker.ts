@@ -26,7 +26,7 @@ const FIRST_ERROR_RETRY_MS = 500;
 const MAX_ERROR_RETRY_MS = 30_000;
 
 /** What the workers of all Pods answer one of them. */
-export interface PodSiblings {
+interface PodSiblings {
   /**
    * Resolves when the engine has told of the Pods that it alone knows: a cache that could not be written holds Pods whose successors
    * may be among them. Rejects as the driver does.

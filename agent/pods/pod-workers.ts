@@ -22,7 +22,7 @@ import { PodWorker } from './pod-worker.js';
 const DEFAULT_GRACE_SECONDS = 30;
 
 /** Why a Pod is given up, and how long its containers have to end. */
-export interface GivingUp extends Omit<PodEnd, 'deadline'> {
+interface GivingUp extends Omit<PodEnd, 'deadline'> {
   graceSeconds: number;
 }
 

@@ -28,7 +28,7 @@ const CLEANUP_MS = 30_000;
 /** As a kubelet's immediate evictions. */
 const HARD_GRACE_SECONDS = 1;
 
-export interface PressureWatchOptions {
+interface PressureWatchOptions {
   thresholds: readonly Threshold[];
   /** How long a condition lasts after its cause. */
   transitionMs: number;

@@ -16,7 +16,7 @@ const SHARE_OF_TIME = 0.01;
 /** As a kubelet's immediate evictions. */
 const GRACE_SECONDS = 1;
 
-export interface StorageWatchOptions {
+interface StorageWatchOptions {
   pods: Pick<PodSource, 'all'>;
   workers: Pick<PodWorkers, 'giveUp'>;
   driver: Pick<RuntimeDriver, 'storage'>;

@@ -7,7 +7,7 @@ import { RuntimeError } from './driver.js';
 /** Where an engine listens. */
 export type EngineAddress = { socketPath: string } | { host: string; port: number };
 
-export interface ApiCall {
+interface ApiCall {
   method: 'GET' | 'POST' | 'DELETE';
   /** Without version and query. */
   path: string;

@@ -11,7 +11,7 @@ const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 1000;
 
 /** How often a sign of life is asked for, and how long it may take: an engine on a slow disk is slow. */
-export interface Pulse {
+interface Pulse {
   everyMs: number;
   patienceMs: number;
 }

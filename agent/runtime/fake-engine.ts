@@ -25,7 +25,7 @@ import {
   saveFakeState,
 } from './fake-state.js';
 
-export interface FakeEngineOptions {
+interface FakeEngineOptions {
   clock: Clock;
   /** Rows that go before the defaults. */
   images?: readonly ImageRow[];

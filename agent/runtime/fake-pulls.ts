@@ -4,7 +4,7 @@ import type { Clock } from '../../shared/process/clock.js';
 import { RuntimeError } from './driver.js';
 import type { ImageBehaviour } from './fake-images.js';
 
-export interface FakePullsOptions {
+interface FakePullsOptions {
   clock: Clock;
   behaviourOf(image: string): ImageBehaviour;
   /** Names of the images that are there from the beginning. */

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { demultiplex } from './docker-frames.js';
 import { type AttachedStreams, type OutputChunk, RuntimeError, type TerminalSize } from './driver.js';
 
-export interface HijackedStreamsOptions {
+interface HijackedStreamsOptions {
   socket: Socket;
   tty: boolean;
   /** Whether the process reads what is written. */

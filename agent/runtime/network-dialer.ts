@@ -21,7 +21,7 @@ const SMALL = ['--max-old-space-size=16', '--max-semi-space-size=1'];
 const IDLE_MS = 10_000;
 
 /** Where a container can be reached. */
-export interface NetworkPlace {
+interface NetworkPlace {
   /** A process in its network, as this host numbers it. */
   pid: number;
   /** Its address on the engine's bridge, for an agent that may not enter networks. */

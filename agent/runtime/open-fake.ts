@@ -9,7 +9,7 @@ import { FakeEngine } from './fake-engine.js';
 import type { ImageRow } from './fake-images.js';
 
 /** A hollow runtime that is on disk and listens for commands. */
-export interface HollowRuntime {
+interface HollowRuntime {
   engine: FakeEngine;
   driverFor(owner: ContainerOwner): RuntimeDriver;
   /** Stops listening; the containers "run on". */

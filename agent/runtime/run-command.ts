@@ -6,9 +6,7 @@ import { type ExecProcess, type RuntimeDriver, RuntimeError } from './driver.js'
 export const MAX_OUTPUT_BYTES = 10 * 1024;
 
 /** How a command came out. `output` is its first bytes, stdout and stderr as they came, never more than the limit. */
-export type CommandResult =
-  | { kind: 'ended'; exitCode: number; output: Buffer }
-  | { kind: 'late'; output: Buffer };
+type CommandResult = { kind: 'ended'; exitCode: number; output: Buffer } | { kind: 'late'; output: Buffer };
 
 /**
  * Runs `command` in a running container and waits for its end, at most `deadlineMs`: what is late then is killed where

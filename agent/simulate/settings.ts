@@ -10,7 +10,7 @@ import type { Setting, SettingsOf } from '../../shared/process/settings.js';
 import { AGENT_SETTINGS } from '../settings.js';
 
 /** What one process can hold on usual limits for open files, with room to spare. */
-const MAX_NODES_A_PROCESS = 19_000;
+export const MAX_NODES_A_PROCESS = 19_000;
 
 const speed: Setting<number> = {
   meaning: 'how many times faster than they say pods pretend; links and coordinator keep real time',
@@ -40,4 +40,3 @@ export const SIMULATE_SETTINGS = {
 };
 
 export type SimulateSettings = SettingsOf<typeof SIMULATE_SETTINGS>;
-export { MAX_NODES_A_PROCESS };

@@ -26,7 +26,7 @@ import { pretendedLoad } from './pretended-load.js';
 const KILLED = 137;
 
 /** What a host is given when it is made. */
-export interface SimulatedNodeOptions {
+interface SimulatedNodeOptions {
   plan: NodePlan;
   /** `wss://HOST:PORT/link`. */
   url: string;

@@ -5,9 +5,9 @@ import { chooseAttempt } from '../decisions/log-attempt.js';
 import type { LogRequest, RuntimeDriver } from '../runtime/driver.js';
 
 /** Why a log cannot be had, in a kubelet's words. */
-export type LogRefusal = { kind: 'refused'; reason: 'NotFound' | 'BadRequest'; message: string };
+type LogRefusal = { kind: 'refused'; reason: 'NotFound' | 'BadRequest'; message: string };
 
-export type LogStream = { kind: 'stream'; bytes: AsyncIterable<Uint8Array> } | LogRefusal;
+type LogStream = { kind: 'stream'; bytes: AsyncIterable<Uint8Array> } | LogRefusal;
 
 /** Opens the log of one container. A followed log ends with its container, as a kubelet's does. `clock`: the engine's wall clock. */
 export async function openLog(

@@ -4,7 +4,7 @@ import type { Clock } from '../../shared/process/clock.js';
 import type { ContainerUsage, RuntimeDriver } from '../runtime/driver.js';
 
 /** What a host has used since its start, and holds now. */
-export interface NodeUsage {
+interface NodeUsage {
   cpuNanos: number;
   memoryBytes: number;
 }
@@ -22,7 +22,7 @@ interface Sample {
 const LEAST_WINDOW_MS = 1_000;
 const MOST_WINDOW_MS = 60_000;
 
-export interface UsageParts {
+interface UsageParts {
   driver: Pick<RuntimeDriver, 'usage'>;
   readNode: () => NodeUsage;
   clock: Clock;

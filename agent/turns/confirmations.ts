@@ -14,7 +14,7 @@ const BEAT_MS = 5_000;
 /** A beat that is later than this stood still; less is a busy host. */
 const LATE_MS = 1_000;
 
-export interface ConfirmationsParts {
+interface ConfirmationsParts {
   cache: DesiredCache;
   /** Of the boot that this process runs in. */
   bootMark: string;

@@ -10,7 +10,7 @@ const ANSWER_MS = 2_000;
 const MAX_ANSWER = 4_096;
 
 /** What the one who is asked is told, as one line of JSON. */
-export interface HoldQuestion {
+interface HoldQuestion {
   namespace: string;
   /** Of the Pod that is to go. */
   pod: string;

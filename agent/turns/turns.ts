@@ -23,12 +23,12 @@ import type { LocalHold } from './local-hold.js';
 const RETRY_MS = 10_000;
 
 /** Why a turn has not begun, or that it was taken back, for the Pod's status. */
-export interface TurnWaiting {
+interface TurnWaiting {
   reason: TurnWait | typeof WITHDRAWN;
   message: string;
 }
 
-export interface TurnsParts {
+interface TurnsParts {
   cache: DesiredCache;
   images: Pick<HeldImages, 'holdFor' | 'missing'>;
   findConfig: FindConfig;

@@ -48,7 +48,7 @@ interface Record {
   isBarred?: boolean;
 }
 
-export interface AgentVersionsOptions {
+interface AgentVersionsOptions {
   /** File of the containers. */
   path: string;
   /** The version that runs. */

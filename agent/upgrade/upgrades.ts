@@ -15,7 +15,7 @@ import { guardTrial, TRIAL_MS } from './trial-guard.js';
 import { tryProgram } from './try-program.js';
 import { WithAgentVersions } from './with-agent-versions.js';
 
-export interface UpgradesOptions {
+interface UpgradesOptions {
   dataDir: string;
   /** A steady clock, and the wall's. */
   clock: Clock;
@@ -25,7 +25,7 @@ export interface UpgradesOptions {
 }
 
 /** Where versions come from. */
-export type UpgradeSource = Pick<ReleaseSourceOptions, 'server' | 'ca'>;
+type UpgradeSource = Pick<ReleaseSourceOptions, 'server' | 'ca'>;
 
 export class Upgrades {
   readonly #options: UpgradesOptions;

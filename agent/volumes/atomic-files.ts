@@ -14,7 +14,7 @@ const NEXT = '..data_tmp';
 const HIDDEN = '..';
 
 /** Readies a folder of files before anyone can see it: group and permissions. */
-export type Prepare = (directory: string) => Promise<void>;
+type Prepare = (directory: string) => Promise<void>;
 
 /**
  * Makes the folder hold exactly these files. Killed at any line, readers see the old files or the new ones, and the next

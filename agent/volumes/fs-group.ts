@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { PodSecurityContext } from '../../shared/kube/pod.js';
 
 /** What the group may do with files and folders; new files in these folders stay the group's. */
-export interface GroupBits {
+interface GroupBits {
   file: number;
   folder: number;
 }

@@ -21,7 +21,7 @@ export function podFolders(dataDir: string): PodFolders {
 }
 
 /** How volumes are kept apart: those a Pod writes, and those that the agent writes. */
-export type FolderKind = 'empty-dir' | 'files';
+type FolderKind = 'empty-dir' | 'files';
 
 /** The folder of one volume on the host. */
 export function volumeFolder(

@@ -16,7 +16,7 @@ export class CallError extends Error {
 }
 
 /** What a request may carry. */
-export interface Call {
+interface Call {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Sent as JSON. */
   body?: unknown;

@@ -5,7 +5,7 @@ import type { CallError } from './call.js';
 import { tellContact } from './contact.js';
 import { type WatchEvent, type WatchPhase, watch } from './watch.js';
 
-export interface Live<T> {
+interface Live<T> {
   /** In order of namespace and name. The same array as long as nothing changed. */
   objects: readonly T[];
   phase: WatchPhase;

@@ -10,7 +10,7 @@ let name = '';
 let isCertified = false;
 
 /** What the coordinator says of ways in. */
-export interface WaysIn {
+interface WaysIn {
   /** Whether there is an issuer to sign in at. */
   oidc: boolean;
   /** Whether the browser has shown a client certificate that counts. */

@@ -11,7 +11,7 @@ export interface WatchEvent<T> {
 /** `live`: all that is known is shown. `lost`: the link is down, what is shown may be old. `refused`: it will stay so. */
 export type WatchPhase = 'loading' | 'live' | 'lost' | 'refused';
 
-export interface WatchReader<T> {
+interface WatchReader<T> {
   /** A new beginning: what is not among `objects` is gone. */
   onReset(objects: T[]): void;
   onEvents(events: WatchEvent<T>[]): void;

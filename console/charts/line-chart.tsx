@@ -9,7 +9,7 @@ export interface Line {
   values: readonly (number | null)[];
 }
 
-export interface LineChartProps {
+interface LineChartProps {
   /** All that it says, for those who do not see it. */
   label: string;
   /** Seconds since the epoch. */

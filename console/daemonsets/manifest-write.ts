@@ -5,7 +5,7 @@ import { CallError, call } from '../api/call.js';
 import { manifestText, replacementOf } from './manifest-text.js';
 
 /** One write, ready to be sent. */
-export interface ManifestWrite {
+interface ManifestWrite {
   method: 'POST' | 'PUT';
   path: string;
   body: Record<string, unknown>;

@@ -50,7 +50,7 @@ const LOOKS = EditorView.theme({
   },
 });
 
-export interface YamlEditorProps {
+interface YamlEditorProps {
   /** What it is, for those who hear it. */
   label: string;
   /** Another text than the one in the editor takes its place. */

@@ -9,13 +9,13 @@ export interface BulkState {
 }
 
 /** What would undo it, of one host. */
-export interface Undone<Undo> {
+interface Undone<Undo> {
   name: string;
   undo: Undo;
 }
 
 /** What became of one try: `again` after so many ms (the coordinator asked for patience). */
-export type Patience = (error: unknown) => number | undefined;
+type Patience = (error: unknown) => number | undefined;
 
 interface BulkOptions<Undo> {
   names: readonly string[];

@@ -5,7 +5,7 @@ export interface MapGroup<T> {
   hosts: readonly T[];
 }
 
-export interface PlacedGroup<T> extends MapGroup<T> {
+interface PlacedGroup<T> extends MapGroup<T> {
   /** Of the title, in px. */
   top: number;
   /** Of the first row of cells. */

@@ -4,7 +4,7 @@ import { type Surroundings, TROUBLES, type Trouble, troublesOf } from './attenti
 import { conditionOf, HOST_CONDITIONS, type HostCondition } from './host-condition.js';
 import { hostDifference } from './host-difference.js';
 
-export interface FleetCount {
+interface FleetCount {
   /** Adds up to the number of hosts. */
   conditions: Readonly<Record<HostCondition, number>>;
   /** A host may have several. `rollouts` is 0: they are no hosts. */

@@ -2,7 +2,7 @@
 import type { Host } from '../../shared/kube/host.js';
 
 /** A host that changed is in both: as it was, and as it is. */
-export interface HostDifference {
+interface HostDifference {
   gone: readonly Host[];
   come: readonly Host[];
 }

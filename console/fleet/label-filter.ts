@@ -2,7 +2,7 @@
 import type { Host } from '../../shared/kube/host.js';
 import { type Matcher, parseLabelSelector, SelectorSyntaxError } from '../../shared/kube/selectors.js';
 
-export interface HostFilter {
+interface HostFilter {
   matches(host: Host): boolean;
   /** What is wrong with the text; it then matches nothing by labels. */
   problem?: string;

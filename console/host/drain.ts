@@ -8,7 +8,7 @@ const MIRROR = 'kubernetes.io/config.mirror';
 const OVER: ReadonlySet<string | undefined> = new Set(['Succeeded', 'Failed']);
 
 /** What becomes of the Pods of a host that is drained. */
-export interface DrainPlan {
+interface DrainPlan {
   /** To be evicted. */
   evict: Pod[];
   /** DaemonSets' Pods, which would come back at once, and static ones, which only the host can end: they stay. */

@@ -4,7 +4,7 @@ import type { Node, Taint } from '../../shared/kube/node.js';
 import { isSameTaint, type NodeChange, taintText } from '../../shared/kube/node-change.js';
 
 /** What is to change. Empty: nothing. */
-export interface NodeDraft {
+interface NodeDraft {
   labels: Readonly<Record<string, string | null>>;
   /** Those to set. */
   added: readonly Taint[];

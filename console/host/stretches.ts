@@ -2,7 +2,7 @@
 import type { ConditionChange } from '../../shared/kube/host-readings.js';
 
 /** `from` and `to` are parts of the span, in [0, 1]. */
-export interface Stretch {
+interface Stretch {
   from: number;
   to: number;
   status: string;

@@ -8,7 +8,7 @@ import { useEvery } from '../api/live-list.js';
 /** A reading comes about every minute. */
 const ASK_AGAIN_MS = 15_000;
 
-export interface Readings {
+interface Readings {
   readings?: HostReadings;
   /** Absent for a host that has not connected since the coordinator's start. */
   meters?: HostMeters;

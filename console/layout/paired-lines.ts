@@ -1,7 +1,7 @@
 /** Lines of a difference as they stand beside each other. */
 
 /** One row; a side is absent where the other has a line more. */
-export interface PairedLine {
+interface PairedLine {
   before?: string;
   after?: string;
   isSame: boolean;

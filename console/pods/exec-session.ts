@@ -16,7 +16,7 @@ export interface ExecTarget {
   command: readonly string[];
 }
 
-export interface ExecEvents {
+interface ExecEvents {
   opened(): void;
   output(bytes: Uint8Array): void;
   /** Called once, whatever happened: how the command ended, or why there is no telling. */

@@ -10,7 +10,7 @@ import classes from './terminal.module.css';
 /** Lines that can be scrolled back to. */
 const SCROLLBACK = 5_000;
 
-export interface TerminalProps {
+interface TerminalProps {
   target: ExecTarget;
   /** Ended from outside. */
   isHungUp: boolean;

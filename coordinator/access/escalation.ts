@@ -26,7 +26,7 @@ const FULL_AUTHORITY: PolicyRule[] = [
 ];
 
 /** One write as it is about to be stored. */
-export interface Grant {
+interface Grant {
   kind: Kind;
   next: KubeObject;
   current: KubeObject | undefined;

@@ -19,7 +19,7 @@ export interface Identities {
   ): Promise<{ user: UserInfo; audiences: string[] } | { error: string }>;
 }
 
-export interface IdentityParts {
+interface IdentityParts {
   authorizer: Authorizer;
   tokens: ServiceAccountTokens;
   /** All but ServiceAccounts' tokens, in the order in which they are asked. */

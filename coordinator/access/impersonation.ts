@@ -18,13 +18,13 @@ const EXTRA = 'impersonate-extra-';
 const AUTHENTICATION = 'authentication.k8s.io';
 
 /** Whom to act as, and what one must be allowed for it. */
-export interface Impersonation {
+interface Impersonation {
   user: UserInfo;
   needs: Access[];
 }
 
 /** Headers with each value by itself: Node joins those that come several times. */
-export type DistinctHeaders = Readonly<Record<string, readonly string[] | undefined>>;
+type DistinctHeaders = Readonly<Record<string, readonly string[] | undefined>>;
 
 /** True when the headers speak of acting as someone else. */
 export function asksToImpersonate(headers: IncomingHttpHeaders): boolean {

@@ -9,7 +9,7 @@ import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { Fetch } from './oidc.js';
 
-export interface OidcClient {
+interface OidcClient {
   issuer: string;
   clientId: string;
   /** Absent: a public client, which PKCE alone proves. */
@@ -18,7 +18,7 @@ export interface OidcClient {
 }
 
 /** What is asked of the browser: to go to `url`, and to bring `attempt` along when it comes back. */
-export interface SignInBegun {
+interface SignInBegun {
   url: string;
   attempt: string;
 }

@@ -37,12 +37,12 @@ export interface TokenWish {
 }
 
 /** An object as a token names it. */
-export interface NamedUid {
+interface NamedUid {
   name: string;
   uid: string;
 }
 
-export interface IssuedToken {
+interface IssuedToken {
   token: string;
   /** Ms since the epoch. */
   expiresAt: number;
@@ -51,7 +51,7 @@ export interface IssuedToken {
 }
 
 /** A token that is good now. */
-export interface VerifiedToken {
+interface VerifiedToken {
   user: UserInfo;
   /** Those of the asked audiences that it is for. */
   audiences: string[];
@@ -65,7 +65,7 @@ interface AccountClaims {
   node?: NamedUid;
 }
 
-export interface TokenParts {
+interface TokenParts {
   keys: readonly [SigningKey, ...SigningKey[]];
   registry: Pick<Registry, 'get'>;
   clock: Clock;

@@ -15,7 +15,7 @@ const HOST_PATTERN = /^(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/
 const SUM_PATTERN = /^[0-9a-f]{64} {2}everynode-agent-[0-9a-z.-]+\.(?:gz|xz)$/;
 const KEY_PATTERN = /^-----BEGIN PUBLIC KEY-----\n[A-Za-z0-9+/=\n]+-----END PUBLIC KEY-----$/;
 
-export interface AgentFile {
+interface AgentFile {
   bytes: Readable;
   size: number;
 }

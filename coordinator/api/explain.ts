@@ -2,7 +2,7 @@
 import type { ObjectRef } from '../../shared/kube/meta.js';
 
 /** One placement rule's outcome on one node. */
-export interface ExplainedRule {
+interface ExplainedRule {
   /** `NodeName`, `NodeSelector`, `NodeAffinity`, `Taints`, in this order. */
   rule: string;
   passed: boolean;
@@ -44,7 +44,7 @@ export interface HostsWish {
 }
 
 /** One host of a rollout. */
-export interface RolloutHost {
+interface RolloutHost {
   node: string;
   /** One of ROLLOUT_CODES (`decisions/rollout-code.ts`). */
   code: string;

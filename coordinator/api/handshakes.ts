@@ -22,7 +22,7 @@ interface Waiting {
 }
 
 /** Somebody who was sent away before TLS began, and why; `code` is the HTTP status that says the same. */
-export interface HandshakeRefusal {
+interface HandshakeRefusal {
   remoteAddress: string;
   code: number;
   reason: string;

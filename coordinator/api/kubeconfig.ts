@@ -5,7 +5,7 @@ import { parse, stringify } from 'yaml';
 import { readIfPresent, writePrivateFile } from '../../shared/process/private-file.js';
 import { tokenHash } from './authenticate.js';
 
-export interface KubeconfigFields {
+interface KubeconfigFields {
   /** e.g. `https://127.0.0.1:6443`. */
   server: string;
   /** PEM. */
@@ -13,7 +13,7 @@ export interface KubeconfigFields {
 }
 
 /** How the user proves who they are: a token, or a client certificate with its key in PEM. */
-export type KubeconfigUser = { token: string } | { certificate: string; key: string };
+type KubeconfigUser = { token: string } | { certificate: string; key: string };
 
 const NAME = 'everynode';
 /** Below the data directory. */
@@ -62,7 +62,7 @@ function tokenOf(text: string | undefined): string | undefined {
   }
 }
 
-export interface AdminAccessOptions {
+interface AdminAccessOptions {
   dataDir: string;
   server: string;
   caCertificate: string;

@@ -4,7 +4,7 @@ import { ApiError } from '../../shared/kube/status.js';
 /** How an answer is to look: the objects themselves, a Table for people, or their metadata alone. */
 export type AnswerForm = 'object' | 'table' | 'metadata';
 
-export interface MediaType {
+interface MediaType {
   /** Lower-case `type/subtype`. */
   type: string;
   parameters: Readonly<Record<string, string>>;

@@ -9,7 +9,7 @@ const INFO = { title: 'Everynode', version: 'v1' };
 const MEDIA_TYPE = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
 
 /** The document in one of its two forms. */
-export interface OpenApiV2 {
+interface OpenApiV2 {
   bytes: Buffer;
   contentType: string;
 }

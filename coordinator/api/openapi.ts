@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { DiscoveredResource } from './discovery.js';
 
 /** What is served, with the hashes that name its content. */
-export interface OpenApiDocuments {
+interface OpenApiDocuments {
   /** `/openapi/v3`. */
   index: OpenApiDocument;
   /** By path: `/openapi/v3/api/v1`, `/openapi/v3/apis/apps/v1` … */
@@ -17,7 +17,7 @@ export interface OpenApiDocument {
 }
 
 /** Component schemas by name, e.g. `io.k8s.api.apps.v1.DaemonSet`. */
-export type Schemas = Readonly<Record<string, unknown>>;
+type Schemas = Readonly<Record<string, unknown>>;
 
 function documentOf(value: unknown): OpenApiDocument {
   const bytes = Buffer.from(JSON.stringify(value));

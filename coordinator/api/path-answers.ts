@@ -78,7 +78,7 @@ function openApiAnswer({ bytes, etag }: OpenApiDocument, ifNoneMatch: string | u
 }
 
 /** What of a request these answers depend on. */
-export interface PathHeaders {
+interface PathHeaders {
   accept?: string;
   ifNoneMatch?: string;
 }

@@ -31,7 +31,7 @@ export interface PathRequest {
  * What nobody serves: a method that no resource takes at this depth, e.g. PUT on a collection; a path that is none; and one
  * that would leave its place, which no client of ours sends.
  */
-export interface RefusedRequest {
+interface RefusedRequest {
   type: 'refused';
   reason: 'method' | 'path' | 'traversal';
 }

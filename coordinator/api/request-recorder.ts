@@ -6,7 +6,7 @@ import type { AuditSink } from './audit/audit-file.js';
 import { type LoggedRequest, type RequestLogLevel, requestLogger } from './request-log.js';
 
 /** Where what was requested is told. */
-export interface RequestRecords {
+interface RequestRecords {
   level: RequestLogLevel;
   log: Logger;
   /** Absent: nothing is audited. */

@@ -51,7 +51,7 @@ export interface ApiServerOptions
   limits?: Partial<ConnectionLimits>;
 }
 
-export interface ConnectionLimits {
+interface ConnectionLimits {
   /** From the first byte of a request, or from the connection, to the end of its headers. */
   headersTimeoutMs: number;
   /** To the end of its body. Does not touch answers: watches go on. */

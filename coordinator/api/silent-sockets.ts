@@ -21,13 +21,13 @@ const LENGTH_OFFSET = 3;
 const MAX_RECORD_BYTES = 2 ** 14 + 256;
 
 /** Why one was closed, as HTTP would say it. */
-export interface SilentRefusal {
+interface SilentRefusal {
   remoteAddress: string;
   code: 408 | 429;
   reason: string;
 }
 
-export interface SilentSocketsOptions {
+interface SilentSocketsOptions {
   clock: Clock;
   /** It has spoken: what it said is there to be read again. */
   spoken: (socket: Socket) => void;

@@ -81,7 +81,7 @@ class LineEncoder {
 
 const PARTIAL_TYPE = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' };
 
-export interface WatchStreamOptions {
+interface WatchStreamOptions {
   kind: Kind;
   view: Omit<View, 'now'>;
   /** The revision that the client knows already; 0 when the watch begins with initial events. */

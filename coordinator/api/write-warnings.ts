@@ -14,7 +14,7 @@ import type { ObjectRecord } from '../registry/registry.js';
 import type { ApiParts, ApiRequest } from './api-request.js';
 
 /** To be called once the write is done, with what it made; with nothing, where it took the object away. */
-export type WarnOfWrite = (after?: ObjectRecord<KubeObject>) => Promise<void>;
+type WarnOfWrite = (after?: ObjectRecord<KubeObject>) => Promise<void>;
 
 /** Whoever may do this is told names of nodes. */
 const LIST_NODES: Access = {

@@ -13,7 +13,7 @@ function tagName(tag: Tags[number]): string {
 }
 
 /** `repeatedKeys` looks for them when it is called. */
-export interface YamlBody {
+interface YamlBody {
   value: unknown;
   repeatedKeys: () => RepeatedKey[];
 }

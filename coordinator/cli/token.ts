@@ -36,7 +36,7 @@ export interface TokenWish {
   anyLabels?: boolean;
 }
 
-export interface CreatedToken {
+interface CreatedToken {
   id: string;
   /** `ID.SECRET.CAHASH`. */
   text: string;

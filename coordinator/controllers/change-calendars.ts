@@ -15,7 +15,7 @@ import { governing } from './rollout-decision.js';
 
 const DAY_MS = 86_400_000;
 
-export interface ChangeCalendarParts {
+interface ChangeCalendarParts {
   informers: Pick<Informers, 'nodes' | 'daemonSets' | 'rolloutPolicies'>;
   clock: Clock;
 }

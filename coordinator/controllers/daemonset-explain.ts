@@ -26,7 +26,7 @@ import { nodeNamesOf, podsOnNode } from './daemonset-view.js';
 import type { RolloutBoard } from './rollout-board.js';
 
 /** Why, for one node. `rules`: [] when there is no Node to hold them to. */
-export interface NodeAnswer {
+interface NodeAnswer {
   code: ReasonCode;
   sentence: string;
   rules: RuleResult[];
@@ -36,7 +36,7 @@ export interface NodeAnswer {
 }
 
 /** Why, for the whole fleet: every node is named under exactly one code. Codes without a node are left out. */
-export interface FleetAnswer {
+interface FleetAnswer {
   sentence: string;
   total: number;
   reasons: { code: ReasonCode; count: number; nodes: string[] }[];

@@ -13,7 +13,7 @@ import { adopt, preconditionsOf, release } from './ownership.js';
 import type { Turn } from './worker.js';
 
 /** The present template's hash, and the revisions of other templates. */
-export interface CurrentHistory {
+interface CurrentHistory {
   hash: string;
   old: ControllerRevision[];
 }

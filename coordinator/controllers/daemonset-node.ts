@@ -15,7 +15,7 @@ import { HostTurns } from './host-turns.js';
 import type { Turn } from './worker.js';
 
 /** How the node controller calls for other looks. */
-export interface NodeSignals {
+interface NodeSignals {
   /** The tally of a DaemonSet moved. */
   tallyMoved(fleetKey: string): void;
   /** Look at a node again. */

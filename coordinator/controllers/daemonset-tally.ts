@@ -23,7 +23,7 @@ export interface OtherRevision {
   hash: string;
 }
 
-export type HeldBack = (nodeName: string) => OtherRevision | undefined;
+type HeldBack = (nodeName: string) => OtherRevision | undefined;
 
 /** Every Pod is made of the current revision: upstream's way. */
 export const NOT_HELD_BACK: HeldBack = () => undefined;
@@ -42,11 +42,7 @@ export interface TallySubject {
 }
 
 /** Hears where a node stands whenever that changes; undefined for a node that has no part in the update any more. */
-export type TallyFollower = (
-  name: string,
-  situation: Situation | undefined,
-  record: NodeRecord | undefined,
-) => void;
+type TallyFollower = (name: string, situation: Situation | undefined, record: NodeRecord | undefined) => void;
 
 /**
  * Records are replaced whole, so the sums cannot drift. A node where something happened or was ordered counts as under

@@ -9,7 +9,7 @@ import { BY_NAMESPACE, type Informers, type ObjectChange } from '../informers/in
 import { verdictOn } from './daemonset-placement.js';
 
 /** What is to be looked at again. */
-export interface DaemonSetCalls {
+interface DaemonSetCalls {
   fleet(daemonSet: DaemonSet): void;
   node(daemonSet: DaemonSet, nodeName: string): void;
   gone(daemonSet: DaemonSet): void;

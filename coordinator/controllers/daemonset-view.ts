@@ -15,7 +15,7 @@ export interface PlaceReader {
 }
 
 /** Whose an object is to one DaemonSet (pkg/controller ControllerRefManager). */
-export type Claim = 'owned' | 'adopt' | 'release' | 'foreign';
+type Claim = 'owned' | 'adopt' | 'release' | 'foreign';
 
 /** What is owned but no longer matches is to be released; an orphan that matches, adopted. */
 export function claimOf(daemonSet: DaemonSet, matcher: Matcher, { metadata }: Pick<Pod, 'metadata'>): Claim {
@@ -29,7 +29,7 @@ export function claimOf(daemonSet: DaemonSet, matcher: Matcher, { metadata }: Pi
 }
 
 /** A Pod whose owner is to change. */
-export interface ClaimedPod {
+interface ClaimedPod {
   pod: Pod;
   claim: 'adopt' | 'release';
 }
@@ -70,7 +70,7 @@ export interface DaemonNodeView {
 }
 
 /** What else than the DaemonSet a view may go by. */
-export interface ViewOptions {
+interface ViewOptions {
   /** As in `DaemonSetParts`. */
   restoredEra?: string | undefined;
   /** What the node's Pods are made of, where that is not the current revision. */

@@ -8,7 +8,7 @@ import { serviceAccountKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
 import { type Turn, Worker } from './worker.js';
 
-export interface DefaultAccountsParts {
+interface DefaultAccountsParts {
   registry: Registry;
   informers: Informers;
   clock: Clock;

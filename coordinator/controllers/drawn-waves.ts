@@ -18,7 +18,7 @@ import { rankedNodes } from './rollout-ranks.js';
 import type { RolloutWaves } from './rollout-waves.js';
 
 /** What waves are drawn for. */
-export interface WavesSubject {
+interface WavesSubject {
   daemonSet: DaemonSet;
   policy: RolloutPolicy;
   tally: DaemonSetTally;

@@ -17,7 +17,7 @@ export type RecordEvent = (
   counted?: Counted,
 ) => void;
 
-export interface EventRecorderParts {
+interface EventRecorderParts {
   registry: Pick<Registry, 'createOwn' | 'modify'>;
   clock: Clock;
   log: Logger;

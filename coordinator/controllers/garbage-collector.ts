@@ -37,7 +37,7 @@ import { unlessOutdated } from './outdated.js';
 import { preconditionsOf } from './ownership.js';
 import { type Turn, Worker } from './worker.js';
 
-export interface GarbageCollectorParts {
+interface GarbageCollectorParts {
   registry: Registry;
   informers: Informers;
   clock: Clock;

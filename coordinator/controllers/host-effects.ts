@@ -16,7 +16,7 @@ import { verdictOn } from './daemonset-placement.js';
 const MOST_NAMED = 10;
 const EVICTING = ['NoExecute'];
 
-export interface HostEffectParts {
+interface HostEffectParts {
   informers: Pick<Informers, 'nodes' | 'pods' | 'daemonSets'>;
   clock: Clock;
 }

@@ -20,7 +20,7 @@ import { Scheduler } from './scheduler.js';
 import { TaintEviction } from './taint-eviction.js';
 import type { QueueMeter } from './worker.js';
 
-export interface ControllersOptions {
+interface ControllersOptions {
   registry: Registry;
   informers: Informers;
   events: EventRecorder;

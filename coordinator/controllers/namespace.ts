@@ -18,7 +18,7 @@ const CONTENT = 'kubernetes';
 /** How soon a namespace that still has content is looked at without news of its Pods. */
 const RETRY_MS = 2_000;
 
-export interface NamespaceControllerParts {
+interface NamespaceControllerParts {
   registry: Registry;
   informers: Informers;
   clock: Clock;

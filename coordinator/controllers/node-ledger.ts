@@ -8,7 +8,7 @@ import { type Informers, PODS_BY_NODE } from '../informers/informer.js';
 import type { RecordEvent } from './event-recorder.js';
 
 /** `settle` must be called: with the written Pod, or with nothing when the write failed. */
-export type Reservation = { bound: true; settle(written?: Pod): void } | { bound: false; message: string };
+type Reservation = { bound: true; settle(written?: Pod): void } | { bound: false; message: string };
 
 /** What creators of Pods need: may this Pod be written with `spec.nodeName` already set? */
 export interface PodReservations {
@@ -17,7 +17,7 @@ export interface PodReservations {
   refusals(pod: Pod, nodeName: string, inPlaceOf: Pod): string[];
 }
 
-export interface NodeLedgerParts {
+interface NodeLedgerParts {
   informers: Pick<Informers, 'pods' | 'nodes' | 'waitFor'>;
   recordEvent: RecordEvent;
 }

@@ -24,7 +24,7 @@ import { preconditionsOf } from './ownership.js';
 import { type Turn, Worker } from './worker.js';
 import { ZoneEvictions, type ZoneMember } from './zone-evictions.js';
 
-export interface NodeLifecycleParts {
+interface NodeLifecycleParts {
   registry: Registry;
   informers: Informers;
   /** As `node-controller`. */

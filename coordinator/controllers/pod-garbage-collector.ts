@@ -12,7 +12,7 @@ import { unlessOutdated } from './outdated.js';
 import { preconditionsOf } from './ownership.js';
 import { type Turn, Worker } from './worker.js';
 
-export interface PodGarbageCollectorParts {
+interface PodGarbageCollectorParts {
   registry: Registry;
   informers: Informers;
   clock: Clock;

@@ -55,7 +55,7 @@ interface Fetching {
 }
 
 /** A rollout at one look. */
-export interface PrePullView {
+interface PrePullView {
   daemonSet: DaemonSet;
   policy: RolloutPolicy;
   tally: DaemonSetTally;

@@ -9,7 +9,7 @@ import type { Registry } from '../registry/registry.js';
 import { unlessOutdated } from './outdated.js';
 import { type Turn, Worker } from './worker.js';
 
-export interface RoleAggregationParts {
+interface RoleAggregationParts {
   registry: Registry;
   informers: Informers;
   clock: Clock;

@@ -3,7 +3,7 @@ import { type ObjectRef, refText } from '../../shared/kube/meta.js';
 import type { RolloutStance } from '../decisions/reason-code.js';
 
 /** One rollout as it stands: read at once, since it moves. */
-export interface PostedRollout {
+interface PostedRollout {
   /** How it stands for a node; `NotEligible` for one that has no part in it. */
   stanceOf(node: string): RolloutStance;
 }

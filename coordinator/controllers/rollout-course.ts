@@ -15,7 +15,7 @@ const AT_THE_START: Course = {
 };
 
 /** Whom what is new may place elsewhere. */
-export interface CourseChange {
+interface CourseChange {
   /** `*` among them: all. */
   named: readonly string[];
   /** All that are not done as well: it has failed, is tried again or was completed. */

@@ -49,7 +49,7 @@ export function governing(
 }
 
 /** What waves are drawn from. */
-export interface Draw {
+interface Draw {
   /** With the ranks in which they come. */
   nodes: readonly PlannedNode[];
   /** Hash of the revision on its way. */
@@ -74,7 +74,7 @@ export function* drawingWaves(
 }
 
 /** What a look is taken at. */
-export interface RolloutView {
+interface RolloutView {
   daemonSet: DaemonSet;
   policy: RolloutPolicy;
   waves: RolloutWaves;

@@ -8,7 +8,7 @@ import { type PlannedNode, type RankedRevision, rankOf } from '../decisions/wave
 import type { DaemonSetTally } from './daemonset-tally.js';
 import { stableIn } from './rollout-revisions.js';
 
-export interface Ranking {
+interface Ranking {
   tally: DaemonSetTally;
   nodeOf(name: string): Node | undefined;
   /** All Pods of the DaemonSet. */

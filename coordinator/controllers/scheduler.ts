@@ -24,7 +24,7 @@ import { unlessOutdated } from './outdated.js';
 import { preconditionsOf } from './ownership.js';
 import { type Turn, Worker } from './worker.js';
 
-export interface SchedulerParts {
+interface SchedulerParts {
   registry: Registry;
   informers: Informers;
   ledger: NodeLedger;

@@ -16,7 +16,7 @@ import { unlessOutdated } from './outdated.js';
 import { preconditionsOf } from './ownership.js';
 import { type Turn, Worker } from './worker.js';
 
-export interface TaintEvictionParts {
+interface TaintEvictionParts {
   registry: Registry;
   informers: Informers;
   /** As `taint-eviction-controller`. */

@@ -32,7 +32,7 @@ export interface QueueMeter {
   retried(name: string): void;
 }
 
-export interface WorkerOptions {
+interface WorkerOptions {
   /** Names the controller in log lines. */
   name: string;
   reconcile: Reconcile;

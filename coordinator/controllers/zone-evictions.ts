@@ -19,7 +19,7 @@ export interface ZoneMember {
   isReady: boolean;
 }
 
-export interface ZoneEvictionsParts {
+interface ZoneEvictionsParts {
   rates: EvictionRates;
   /** This node of this zone may be emptied now. */
   onTurn: (node: string, zone: string) => void;

@@ -91,7 +91,7 @@ function podNamePrefix(name: string): string {
 }
 
 /** A Pod to be created: the server completes its name from `generateName`. */
-export type NewPod = Pod & { metadata: { generateName: string } };
+type NewPod = Pod & { metadata: { generateName: string } };
 
 /**
  * The Pod of `daemonSet` for one node, not bound yet: its target stands in the affinity. It shares the template's parts.

@@ -7,7 +7,7 @@ export const FOREGROUND_FINALIZER = 'foregroundDeletion';
 /** `gone`: no such object, or one of another uid. `waiting`: being deleted in the foreground. */
 export type OwnerState = 'present' | 'gone' | 'waiting';
 
-export interface OwnerView {
+interface OwnerView {
   reference: OwnerReference;
   state: OwnerState;
 }
@@ -41,7 +41,7 @@ function ownPolicy(finalizers: readonly string[]): 'Background' | 'Foreground' |
 }
 
 /** What an object that is being deleted does about its dependents. */
-export type OwnerStep =
+type OwnerStep =
   /** None of the collector's finalizers holds it. */
   | 'nothing'
   /** Remove its references from the dependents, then the finalizer. */

@@ -20,7 +20,7 @@ const PRESSURES: ReadonlySet<string> = new Set([
 ]);
 
 /** What a host's Node and Pods do not say. */
-export interface HostExtras {
+interface HostExtras {
   /** Of the newest certificate of its agent, RFC 3339. */
   certificateEnds?: string | undefined;
   /** Since when the coordinator waits to hear it for the first time since its own start, ms since the epoch. */

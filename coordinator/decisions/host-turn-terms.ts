@@ -18,7 +18,7 @@ const HORIZON_MS = 7 * 86_400_000;
 const MAX_WINDOWS = 20;
 
 /** A node whose turn it is. */
-export interface TurnNode {
+interface TurnNode {
   name: string;
   labels: Labels | undefined;
 }

@@ -6,7 +6,7 @@ import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 
 /** The mirror to store, or why there is none. */
-export type Mirror = { kind: 'mirror'; pod: Pod } | { kind: 'refused'; message: string };
+type Mirror = { kind: 'mirror'; pod: Pod } | { kind: 'refused'; message: string };
 
 /** The Pod that shows a static Pod of this node, whatever else its host says of it. `hostUid`: what the host calls it. */
 export function mirrorOf(pod: Pod, hostUid: string, node: Pick<Node, 'metadata'>): Mirror {
@@ -34,7 +34,7 @@ export function mirrorOf(pod: Pod, hostUid: string, node: Pick<Node, 'metadata'>
 }
 
 /** What to delete and what to make, so that the mirrors of a node show the static Pods of its host. */
-export interface MirrorChanges {
+interface MirrorChanges {
   drop: Pod[];
   /** By the uid on the host. */
   create: string[];

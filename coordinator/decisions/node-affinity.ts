@@ -12,7 +12,7 @@ import type { Labels } from '../../shared/kube/selectors.js';
 export type AffinityNode = { metadata: Pick<Node['metadata'], 'name' | 'labels'> };
 
 /** Whether a node passes. */
-export type NodeTest = (node: AffinityNode) => boolean;
+type NodeTest = (node: AffinityNode) => boolean;
 
 const INT64_MAX = 2n ** 63n - 1n;
 
@@ -112,7 +112,7 @@ function compileTerm(term: NodeSelectorTerm): NodeTest {
 }
 
 /** A pair of `nodeSelector` that the node lacks; `actual`: its own value of that label, if it has one. */
-export interface UnmetLabel {
+interface UnmetLabel {
   key: string;
   value: string;
   actual: string | undefined;

@@ -37,7 +37,7 @@ export interface NodeRecord {
 }
 
 /** Times in ms. */
-export interface NewPodRecord {
+interface NewPodRecord {
   createdAt: number;
   /** When its host could begin with it, where that is known. */
   startedAt?: number;

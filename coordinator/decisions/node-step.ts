@@ -15,7 +15,7 @@ import { afterDeletion, type FailedPodBackoff, nextDeletionAt } from './failed-p
 import { allowsSurge } from './update-strategy.js';
 
 /** Why a Pod goes: the first two are told by Events of their own. */
-export type DeletionReason = 'failed' | 'succeeded' | 'excess' | 'misplaced';
+type DeletionReason = 'failed' | 'succeeded' | 'excess' | 'misplaced';
 
 /** A Pod of the node, by name. */
 export interface PodDeletion {
@@ -38,7 +38,7 @@ export interface NodeStep {
 export type StepSpec = Pick<DaemonSetSpec, 'updateStrategy' | 'minReadySeconds'>;
 
 /** `backoff`: what is remembered of failed Pods on this node. */
-export interface NodeStepInput {
+interface NodeStepInput {
   node: DaemonNode;
   spec: StepSpec;
   current: Pick<CurrentRevision, 'hash'>;

@@ -28,7 +28,7 @@ const EVICTING = ['NoExecute'] as const;
 export type PlacementRule = 'NodeName' | 'NodeSelector' | 'NodeAffinity' | 'Taints';
 
 /** What a rule has against a node. `keeps`: a Pod that is there already may stay. `reason`: in words, for people. */
-export interface Objection {
+interface Objection {
   keeps: boolean;
   reason: string;
 }

@@ -4,7 +4,7 @@ import type { Container, PodSpec, ResourceList } from '../../shared/kube/pod.js'
 import { milliCpu, wholeUnits } from '../../shared/kube/quantity.js';
 
 /** Amounts by resource name: `cpu` in millicores, all else in whole units (bytes for memory). */
-export type Amounts = Readonly<Record<string, number>>;
+type Amounts = Readonly<Record<string, number>>;
 
 /** Taken on one node. */
 export interface Room {
@@ -62,7 +62,7 @@ export function podRequests(spec: PodSpec): Amounts {
 }
 
 /** A Pod, and what is to take its place on the same host at any moment. */
-export interface RoomTaker {
+interface RoomTaker {
   spec: PodSpec;
   next?: PodSpec | undefined;
 }

@@ -19,12 +19,12 @@ export interface PullLine {
 }
 
 /** One site with those of its hosts that have yet to fetch, in the order of `dueAt` and `order`. */
-export interface PullSite extends PullLine {
+interface PullSite extends PullLine {
   queue: readonly PullQueued[];
 }
 
 /** How many may fetch at once, and how many bytes a second they may take on average; absent: any number. */
-export interface PullLimit {
+interface PullLimit {
   maxParallel?: number | undefined;
   bytesPerSecond?: number | undefined;
 }

@@ -4,7 +4,7 @@ import type { Fleet } from './rolling-update.js';
 import { updateBudget } from './update-strategy.js';
 
 /** Nodes of one wave; `failed` are apart from `fleet`. */
-export interface RevertShare {
+interface RevertShare {
   fleet: Fleet;
   failed: readonly string[];
 }

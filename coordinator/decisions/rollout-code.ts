@@ -16,7 +16,7 @@ export interface HostPlace {
  * What sets hosts of one lane apart: given the earlier revision while this rollout ran, why the host has not begun its turn, or
  * that it was taken back.
  */
-export type HostRemark = 'Restored' | 'Withdrawn' | TurnWait;
+type HostRemark = 'Restored' | 'Withdrawn' | TurnWait;
 
 /** What sets a host apart from others of its lane, in a rollout that began and failed so; undefined: nothing. */
 export function remarkOn(

@@ -10,7 +10,7 @@ export interface Opening {
   hosts: number;
 }
 
-export interface EstimateInput {
+interface EstimateInput {
   spec: RolloutPolicySpec;
   phase: RolloutPhase;
   /** In the order of `waveNames`. */

@@ -6,7 +6,7 @@ import {
 } from '../../shared/kube/certificate-signing-request.js';
 
 /** What a request asks for, as its PKCS #10 says. */
-export interface RequestedSubject {
+interface RequestedSubject {
   commonName: string;
   organizations: readonly string[];
   /** True when it asks for more than a name. */
@@ -14,7 +14,7 @@ export interface RequestedSubject {
 }
 
 /** `ours`: false for a signer that somebody else has to play. `refusal`: why it is not signed, for the Failed condition. */
-export type SigningVerdict = { ours: false } | { ours: true; refusal?: string };
+type SigningVerdict = { ours: false } | { ours: true; refusal?: string };
 
 const NODE_USER = 'system:node:';
 const NODE_USAGES = new Set(['digital signature', 'key encipherment', 'client auth']);

@@ -15,14 +15,14 @@ import {
 import { isRollingUpdate } from './update-strategy.js';
 
 /** Names of Pods to delete and of nodes to create one on. */
-export interface SyncPass {
+interface SyncPass {
   step: 'manage' | 'rollingUpdate' | 'none';
   deletePods: string[];
   createOnNodes: string[];
 }
 
 /** A snapshot of the whole fleet. */
-export interface SyncPassInput {
+interface SyncPassInput {
   nodes: readonly DaemonNode[];
   spec: StepSpec;
   /** Revision hash of the current template. */

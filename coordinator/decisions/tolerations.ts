@@ -3,7 +3,7 @@ import type { Taint } from '../../shared/kube/node.js';
 import type { Toleration } from '../../shared/kube/pod-placement.js';
 
 /** Switches of the cluster that change how a toleration is read. */
-export interface TolerationOptions {
+interface TolerationOptions {
   /** The operators Gt and Lt mean something (upstream: gate TaintTolerationComparisonOperators). Off by default. */
   comparisonOperators?: boolean;
 }

@@ -50,7 +50,7 @@ export function heardUpTo(past: readonly KnownEra[], { era = '' }: EraPosition):
 export type UnknownPodVerdict = 'gone' | 'ask' | 'wait';
 
 /** What is known of a host and of a uid on it that the store does not know. */
-export interface UnknownPod {
+interface UnknownPod {
   /** The host has applied more than the backup knew. */
   isHostBeyond: boolean;
   /** The host has the object, can give it back, and was not asked yet. */

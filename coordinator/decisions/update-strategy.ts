@@ -2,7 +2,7 @@
 import type { DaemonSetUpdateStrategy, IntOrString } from '../../shared/kube/workload.js';
 
 /** Both in Pods. */
-export interface UpdateBudget {
+interface UpdateBudget {
   maxUnavailable: number;
   maxSurge: number;
 }

@@ -12,7 +12,7 @@ export interface PlannedNode {
 }
 
 /** By what waves are drawn, besides the nodes. */
-export interface DrawOptions {
+interface DrawOptions {
   /** The same for each revision. */
   seed: string;
   /** For waves that are drawn anew each time. */
@@ -39,7 +39,7 @@ function lot(seed: number, name: string): number {
 }
 
 /** What a node holds, to rank it. Times are ms since the epoch. */
-export interface HeldRevisions {
+interface HeldRevisions {
   hashes: readonly string[];
   /** When its Pod of the revision on its way was made, if it has one. */
   newPodAt?: number | undefined;

@@ -11,7 +11,7 @@ const SOON_MS = 5_000;
 
 export type Verdict = { welcome: Node } | { goodbye: Omit<Goodbye, 'kind'>; isClone: boolean };
 
-export interface AdmissionParts extends RegistrationParts {
+interface AdmissionParts extends RegistrationParts {
   clusterUID: string;
   /** The live session of a node. */
   sessionOf: (node: string) => Session | undefined;

@@ -39,7 +39,7 @@ export interface Refusal {
 }
 
 /** What a socket tells its session. */
-export interface AgentSocketEvents {
+interface AgentSocketEvents {
   /** Throws `ProtocolError` for a message that may not be said now. */
   received(message: FromAgent): void;
   /** What a beat carried. */

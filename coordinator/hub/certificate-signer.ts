@@ -26,7 +26,7 @@ import { rightsOfRequest } from './waiting-room.js';
 
 const RETRY_MS = 5_000;
 
-export interface CertificateSignerParts {
+interface CertificateSignerParts {
   registry: Pick<Registry, 'writeStatus'>;
   informers: Pick<Informers, 'certificateSigningRequests'>;
   authority: Pick<CertificateAuthority, 'read' | 'sign'>;

@@ -8,7 +8,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import type { ObjectChange } from '../informers/informer.js';
 
 /** A Pod came to a node or left it: what it names. */
-export interface ReferenceChange {
+interface ReferenceChange {
   node: string;
   references: readonly ConfigReference[];
 }

@@ -16,7 +16,7 @@ import type { Sealer } from './seal.js';
 import { StatusWriter } from './status-writer.js';
 import { TurnedPods } from './turned-pods.js';
 
-export interface ReportWiring {
+interface ReportWiring {
   registry: Registry;
   informers: Informers;
   presence: Presence;

@@ -9,7 +9,7 @@ import type { Registry } from '../registry/registry.js';
 import type { Sealer } from './seal.js';
 import { withoutGeneration } from './without-generation.js';
 
-export interface GivenBackParts {
+interface GivenBackParts {
   registry: Registry;
   informers: Informers;
   sealer: Sealer;

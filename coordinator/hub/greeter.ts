@@ -29,7 +29,7 @@ import type { Sealer } from './seal.js';
 import type { Session } from './session.js';
 import { isOutOfRoom, whenRoom } from './when-room.js';
 
-export interface GreeterParts {
+interface GreeterParts {
   registry: Registry;
   informers: Informers;
   live: LiveSessions;

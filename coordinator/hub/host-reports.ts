@@ -15,7 +15,7 @@ import type { StatusWriter } from './status-writer.js';
 import type { TurnedPods } from './turned-pods.js';
 import { whenRoom } from './when-room.js';
 
-export interface HostReportsParts {
+interface HostReportsParts {
   live: LiveSessions;
   informers: Informers;
   statusWriter: StatusWriter;

@@ -20,7 +20,7 @@ interface OpenStream {
 }
 
 /** How messages leave: queued, or as fast as the operating system takes them. */
-export interface StreamTransport {
+interface StreamTransport {
   send(message: FromHub): void;
   sendDrained(message: FromHub): Promise<void>;
   /** Ms that never jump. */

@@ -14,7 +14,7 @@ import { unauthorized } from './unauthorized.js';
 const TOKEN_PATTERN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
 
 /** A token that is good at this moment. */
-export interface ValidToken {
+interface ValidToken {
   id: string;
   secret: Secret;
   rights: JoinRights;

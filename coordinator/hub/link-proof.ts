@@ -15,7 +15,7 @@ const NONCE_BYTES = 32;
 const CLOSE_REFUSED = 1008;
 
 /** Whom a header claims to be, and the key that has to prove it. */
-export interface ClaimedCertificate {
+interface ClaimedCertificate {
   peer: PeerCertificate;
   key: KeyObject;
 }
@@ -41,7 +41,7 @@ export function newNonce(): string {
 }
 
 /** Whose proof is waited for. */
-export interface AwaitedProof {
+interface AwaitedProof {
   key: KeyObject;
   clusterUID: string;
   node: string;

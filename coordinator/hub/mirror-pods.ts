@@ -15,7 +15,7 @@ import { nodeKind, podKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
 import type { NodeLanes } from './node-lanes.js';
 
-export interface MirrorPodsParts {
+interface MirrorPodsParts {
   registry: Registry;
   informers: Informers;
   lanes: NodeLanes;

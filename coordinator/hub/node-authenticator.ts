@@ -33,7 +33,7 @@ export interface LinkClaim extends ProvenNode {
 }
 
 /** What an agent shows when its link begins. */
-export interface LinkProof {
+interface LinkProof {
   /** Of the TLS connection, or the header's. */
   certificate?: PeerCertificate | undefined;
   /** The header, of an agent that joined before certificates. */

@@ -15,7 +15,7 @@ import type { Presence } from './presence.js';
 import type { RecordEvent } from './record-event.js';
 import type { Session } from './session.js';
 
-export interface NodeChangesParts {
+interface NodeChangesParts {
   informers: Informers;
   presence: Presence;
   live: LiveSessions;

@@ -26,7 +26,7 @@ import type { Presence } from './presence.js';
 import type { RecordEvent } from './record-event.js';
 import { isOutOfRoom } from './when-room.js';
 
-export interface NodeConditionsParts {
+interface NodeConditionsParts {
   registry: Registry;
   informers: Informers;
   presence: Presence;

@@ -21,7 +21,7 @@ export interface CredentialHash {
 }
 
 /** What a node joined with. */
-export interface NodeCredential extends CredentialHash {
+interface NodeCredential extends CredentialHash {
   /** End of the newest certificate for the key, ms since the epoch; absent when there is none. */
   notAfterMs?: number;
   /** What came with the join; those that are stored stay when absent. */

@@ -6,7 +6,7 @@ import type { Presence } from './presence.js';
 
 const NAMESPACE = 'kube-node-lease';
 
-export interface NodeLeasesParts {
+interface NodeLeasesParts {
   presence: Presence;
   /** When the Node was made: a Lease is as old as its Node. */
   createdAt: (node: string) => Timestamp | undefined;

@@ -16,7 +16,7 @@ import { ConfigReferences } from './config-references.js';
 import { isSameToAgent } from './desired-object.js';
 
 /** What the node's agent understands: an old one is sent Pods alone. */
-export interface HeldKinds {
+interface HeldKinds {
   config: boolean;
 }
 

@@ -15,7 +15,7 @@ export type Contact =
   | { phase: 'away'; lastHeardMs?: number; graceFrom: number; end: LinkEnd; deadline: Timer }
   | { phase: 'lost'; lastHeardMs?: number; end: LinkEnd };
 
-export interface PresenceSettings {
+interface PresenceSettings {
   /** How long a node may be silent before its state is unknown. */
   graceMs: number;
   /** Of a single node, where it differs. */

@@ -21,7 +21,7 @@ export async function loadSealKey(directory: string): Promise<Buffer> {
 }
 
 /** Which log the store holds now, and which it comes from. */
-export interface EraHistory {
+interface EraHistory {
   era: string;
   pastEras: readonly KnownEra[];
 }

@@ -21,7 +21,7 @@ import { IncomingStreams } from './incoming-streams.js';
 import type { ProvenNode } from './node-authenticator.js';
 
 /** `draining`: goodbye was said, the socket is given a moment to deliver it. */
-export type SessionState =
+type SessionState =
   | { phase: 'greeting'; hello?: Hello }
   | {
       phase: 'live';

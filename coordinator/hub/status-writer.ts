@@ -16,7 +16,7 @@ import { inHubTime } from './host-time.js';
 import type { NodeConditions } from './node-conditions.js';
 import type { NodeLanes } from './node-lanes.js';
 
-export interface StatusWriterParts {
+interface StatusWriterParts {
   registry: Registry;
   informers: Informers;
   lanes: NodeLanes;
@@ -28,7 +28,7 @@ export interface StatusWriterParts {
 }
 
 /** Who reports, and how its clock differs from the hub's. */
-export interface Reporter {
+interface Reporter {
   node: string;
   offsetMs: number;
 }

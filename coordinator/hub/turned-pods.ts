@@ -21,7 +21,7 @@ export interface TurnedPodsParts {
 }
 
 /** What became of a turn that a host tells of: `refused`, its successor is to end there. */
-export type TurnVerdict = 'taken' | 'refused';
+type TurnVerdict = 'taken' | 'refused';
 
 export class TurnedPods {
   readonly #parts: TurnedPodsParts;

@@ -13,7 +13,7 @@ import type { Logger } from '../../shared/process/log.js';
 import { awaitProof, newNonce } from './link-proof.js';
 import type { LinkClaim, NodeAuthenticator, ProvenNode } from './node-authenticator.js';
 
-export interface UpgraderOptions {
+interface UpgraderOptions {
   authenticator: Pick<NodeAuthenticator, 'claimOf' | 'nameOf'>;
   clusterUID: string;
   clock: Clock;

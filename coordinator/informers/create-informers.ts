@@ -38,7 +38,7 @@ import { BINDING_INDEXES, COMMON_INDEXES, type IndexFunctions, POD_INDEXES } fro
 import type { Informers } from './informer.js';
 import { RevisionWaiters } from './revision-waiters.js';
 
-export interface InformersOptions {
+interface InformersOptions {
   registry: Registry;
   clock: Clock;
   log: Logger;

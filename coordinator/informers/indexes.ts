@@ -13,7 +13,7 @@ import {
 import { subjectKeysOf } from './subject-keys.js';
 
 /** The values under which an object is found. */
-export type IndexFunction<T extends KubeObject> = (object: T) => readonly string[];
+type IndexFunction<T extends KubeObject> = (object: T) => readonly string[];
 
 export type IndexFunctions<T extends KubeObject> = Readonly<Record<string, IndexFunction<T>>>;
 

@@ -29,7 +29,7 @@ export interface WriteContext {
 }
 
 /** Reads the text of one selectable field. Taken from a method so that Kind<Pod> fits where any Kind does. */
-export type FieldReader<T extends KubeObject> = { read(object: T): string }['read'];
+type FieldReader<T extends KubeObject> = { read(object: T): string }['read'];
 
 /** One resource type. `T` is its object type. Functions are pure apart from changing the object they are given. */
 export interface Kind<T extends KubeObject = KubeObject> {

@@ -30,7 +30,7 @@ export function rotationStep(
 }
 
 /** Those who are trusted: the present one first. */
-export interface Authorities {
+interface Authorities {
   ca: KeyPair;
   /** PEM of the next one and the former ones, as far as there are any. */
   others: string;

@@ -5,7 +5,7 @@ import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { certificatesIn, type KeyPair } from './key-pair.js';
 
 /** Paths as the settings name them. */
-export interface SuppliedPaths {
+interface SuppliedPaths {
   tlsCertFile?: string | undefined;
   tlsPrivateKeyFile?: string | undefined;
   tlsCaFile?: string | undefined;

@@ -34,7 +34,7 @@ export function refuseInvalid(kind: Kind, name: string, errors: readonly FieldEr
 }
 
 /** What a new object gets from outside. */
-export interface Creation {
+interface Creation {
   /** Milliseconds since the epoch. */
   now: number;
   uid: string;

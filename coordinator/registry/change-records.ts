@@ -5,7 +5,7 @@ import { StoredRecord } from './object-record.js';
 import type { ObjectRecord } from './registry.js';
 
 /** The object before and after; both carry the change's revision. */
-export interface ChangeRecords<T extends KubeObject = KubeObject> {
+interface ChangeRecords<T extends KubeObject = KubeObject> {
   current?: ObjectRecord<T>;
   previous?: ObjectRecord<T>;
 }

@@ -1,7 +1,7 @@
 /** The opaque token that continues a list: where it stopped, and the revision that all its pages show. */
 import { badRequest } from '../../shared/kube/status.js';
 
-export interface ContinuePoint {
+interface ContinuePoint {
   /** Key of the last object handed out, relative to the list's prefix, so that no token leads out of it. */
   after: string;
   revision: number;

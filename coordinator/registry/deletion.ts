@@ -10,10 +10,7 @@ const ORPHAN = 'orphan';
 const FOREGROUND = 'foregroundDeletion';
 
 /** `keep`: it is on its way already and this request changes nothing. */
-export type Deletion<T extends KubeObject> =
-  | { step: 'remove' }
-  | { step: 'mark'; object: T }
-  | { step: 'keep' };
+type Deletion<T extends KubeObject> = { step: 'remove' } | { step: 'mark'; object: T } | { step: 'keep' };
 
 type ConditionedStatus = KubeObject & { spec?: { finalizers?: string[] }; status?: { phase?: string } };
 

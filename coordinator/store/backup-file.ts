@@ -18,7 +18,7 @@ const MAX_MANIFEST_BYTES = 1_048_576;
 /** Nothing else is ever written below a data directory by a backup, whatever its manifest says. */
 const ALLOWED_NAME = /^(everynode\.db|kubeconfig|pki\/[a-z0-9][a-z0-9._-]*)$/;
 
-export interface BackedUpFile {
+interface BackedUpFile {
   /** Relative to the data directory. */
   name: string;
   size: number;

@@ -21,7 +21,7 @@ interface Accepted {
   change: Change;
 }
 
-export interface CommitTarget {
+interface CommitTarget {
   /** The committed value. */
   present(key: string): StoredValue | undefined;
   revision(): number;

@@ -16,7 +16,7 @@ import {
 import { WatchFanout } from './watch-fanout.js';
 import { checkWrite, valueAfter, type Write } from './write-rules.js';
 
-export interface MemoryStoreOptions {
+interface MemoryStoreOptions {
   clock?: Clock;
   /** Changes kept for watches and older pages. */
   maxChanges?: number;

@@ -16,7 +16,7 @@ export interface PackedCommit {
 }
 
 /** One decided write. */
-export interface PackedWrite {
+interface PackedWrite {
   key: string;
   revision: number;
   isNew: boolean;

@@ -13,7 +13,7 @@ import { StoreError, toStoreError } from './store-error.js';
 /** What a coordinator keeps in its directory and a backup replaces. The database is last: with it the restore has happened. */
 const REPLACED = ['pki', 'kubeconfig', `${DATABASE_FILE}-wal`, `${DATABASE_FILE}-shm`, DATABASE_FILE];
 
-export interface RestoreWish {
+interface RestoreWish {
   /** The backup. */
   file: string;
   /** Made if it is missing. */

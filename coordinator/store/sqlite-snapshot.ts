@@ -20,7 +20,7 @@ export interface Snapshot {
 }
 
 /** What a file is read by. */
-export interface SnapshotOptions {
+interface SnapshotOptions {
   /** Absent = nothing in the file is encrypted. */
   seal?: ValueSeal;
   /** Bound of the history that is kept; default `MAX_HISTORY_BYTES`. */

@@ -32,7 +32,7 @@ import type { ValueSeal } from './value-seal.js';
 import { WatchFanout } from './watch-fanout.js';
 import { WorkerCalls } from './worker-calls.js';
 
-export interface SqliteStoreOptions {
+interface SqliteStoreOptions {
   /** Made with mode 0700 if it is missing. */
   dataDir: string;
   clock: Clock;

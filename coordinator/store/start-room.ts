@@ -20,7 +20,7 @@ const REFILL_MS = 60_000;
 const LOOK_MS = 1_000;
 const PATIENCE_MS = 60_000;
 
-export interface StartRoomParts {
+interface StartRoomParts {
   /** Need not be there yet. */
   dataDir: string;
   clock: Clock;

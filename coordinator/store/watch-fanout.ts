@@ -9,7 +9,7 @@ import { type Change, Expired, type StoreWatch, type WatchBatch } from './store.
 /** Changes handed over at once, so that one reader does not hold the event loop. */
 const MAX_BATCH = 1_000;
 
-export interface FanoutOptions {
+interface FanoutOptions {
   clock: Clock;
   /** A watcher without changes of its own hears this often how far the log is. */
   progressMs: number;

@@ -57,7 +57,7 @@ export interface HostTurn {
 }
 
 /** What stands in a turn's place while it is taken back, until its host has said that it knows. */
-export interface WithdrawnTurn {
+interface WithdrawnTurn {
   /** Name of the successor that is not to come. */
   withdrawn: string;
   /** Its revision: the host may have begun, and what it then has is of that one. Absent in turns that were taken back before this was kept. */

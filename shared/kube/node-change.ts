@@ -2,7 +2,7 @@
 import type { Node, Taint, TaintEffect } from './node.js';
 
 /** What tells a Node's taints apart. */
-export type TaintKey = Pick<Taint, 'key' | 'effect'>;
+type TaintKey = Pick<Taint, 'key' | 'effect'>;
 
 export interface NodeChange {
   /** Values to set; null takes the label away. */

@@ -68,7 +68,7 @@ export interface DaemonSetPlan {
 }
 
 /** A manifest that the API would not take. */
-export interface RefusedManifest {
+interface RefusedManifest {
   kind: string;
   name: string;
   message: string;

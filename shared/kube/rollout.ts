@@ -30,7 +30,7 @@ export interface RolloutCounts {
   skipped: number;
 }
 
-export interface WaveStatus extends RolloutCounts {
+interface WaveStatus extends RolloutCounts {
   name: string;
   /** Their Pod is being replaced, or they go back. */
   inProgress?: number;

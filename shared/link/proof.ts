@@ -11,7 +11,7 @@ export const CERTIFICATE_HEADER = 'everynode-certificate';
 export const CHALLENGE_HEADER = 'everynode-challenge';
 
 /** What is signed. */
-export interface Challenge {
+interface Challenge {
   /** Whose fleet it is: a proof for one is none for another. */
   clusterUID: string;
   node: string;

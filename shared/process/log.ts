@@ -7,7 +7,7 @@ import { dirname } from 'node:path';
 import { lineWriter } from './line-writer.js';
 
 /** With fields or without. An Error stands in the field `err`. */
-export interface LogLine {
+interface LogLine {
   (fields: Readonly<Record<string, unknown>>, msg: string): void;
   (msg: string): void;
 }
@@ -24,7 +24,7 @@ export interface Logger {
 /** Least severe first. */
 const SEVERITIES = ['debug', 'info', 'warn', 'error'] as const;
 
-export type LogLevel = (typeof SEVERITIES)[number] | 'silent';
+type LogLevel = (typeof SEVERITIES)[number] | 'silent';
 
 /** Field names whose values never reach a log line, at the top or one level down. */
 const SECRET_FIELDS: ReadonlySet<string> = new Set([

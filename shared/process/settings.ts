@@ -21,7 +21,7 @@ export type SettingsOf<Schema extends SettingsSchema> = Readonly<{
   [Key in keyof Schema]: Schema[Key] extends Setting<infer T> ? T : never;
 }>;
 
-export interface SettingsSources {
+interface SettingsSources {
   /** As commander parsed them: by camelCase key, absent when not given. */
   flags: Record<string, unknown>;
   environment: Record<string, string | undefined>;

@@ -5,7 +5,7 @@ import type { ConformanceCase, OpenTable, Table, Verdict } from './table.js';
 import { TABLES } from './tables.js';
 
 /** What a case expected and what came. */
-export interface FailedCase {
+interface FailedCase {
   name: string;
   expected: unknown;
   got: unknown;

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 /** So many rows are in the page at most, however many hosts there are: those on the screen and some around. */
 const MOST_ROWS = 80;
 
-export interface LargeFleet {
+interface LargeFleet {
   hosts: number;
   /** A label selector, and how many hosts it takes. */
   selector: string;

@@ -1,7 +1,7 @@
 /** What the kernel holds a process to, by the control groups that it is in. */
 import { readFileSync } from 'node:fs';
 
-export interface CgroupLimits {
+interface CgroupLimits {
   /** Absent on cgroup v2, which has weights in their place. */
   cpuShares?: number;
   /** Microseconds of CPU in each 100 ms. */

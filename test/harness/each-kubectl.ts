@@ -9,7 +9,7 @@ import { leaveOut } from './leave-out.js';
 export const KUBECTLS = ['kubectl-1.35.2', 'kubectl-1.32.3'] as const satisfies readonly ClientName[];
 
 /** What the tests of one kubectl share: filled before the first of them. */
-export interface KubectlBench {
+interface KubectlBench {
   readonly api: TestApi;
   readonly kubectl: Kubectl;
 }

@@ -26,7 +26,7 @@ import { BenchAgent } from './hub-bench.js';
 import { temporaryDirectory } from './temporary-directory.js';
 import { testAuthority } from './test-authority.js';
 
-export interface EnrolmentBenchOptions
+interface EnrolmentBenchOptions
   extends Partial<Pick<HubOptions, 'approveNodes' | 'recordEvent' | 'authority'>> {
   log?: Logger;
   audit?: AuditLog;

@@ -6,7 +6,7 @@ export const SERVING = 1;
 export const NOT_SERVING = 2;
 
 /** A status, a gRPC code in its place, or no answer at all. */
-export type HealthAnswer = { status: number } | { code: number; message: string } | 'silence';
+type HealthAnswer = { status: number } | { code: number; message: string } | 'silence';
 
 export interface HealthServer {
   port: number;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 const RUN_TIMEOUT_MS = 120_000;
 
-export interface HelmResult {
+interface HelmResult {
   code: number;
   stdout: string;
   stderr: string;

@@ -56,7 +56,7 @@ export interface HubBench {
   pod(name: string): Promise<Pod | undefined>;
 }
 
-export interface AgentOptions {
+interface AgentOptions {
   instanceID?: string;
   clock?: Clock;
   /** Where the hub is reached; absent = at its own port. */
@@ -74,7 +74,7 @@ export interface AgentOptions {
 }
 
 /** A hub whose store was restored, as it began. */
-export interface RestoredBench {
+interface RestoredBench {
   pastEras: readonly PastEra[];
   /** What the backup held. */
   pods?: readonly Pod[];

@@ -36,7 +36,7 @@ export function findKubectl(): string {
   return found;
 }
 
-export interface KubectlResult {
+interface KubectlResult {
   code: number;
   stdout: string;
   stderr: string;
@@ -56,7 +56,7 @@ export interface Kubectl {
   remove(): void;
 }
 
-export interface RunningKubectl {
+interface RunningKubectl {
   /** What it has printed so far. */
   readonly stdout: string;
   readonly stderr: string;

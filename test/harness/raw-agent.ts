@@ -11,7 +11,7 @@ import {
 import { eventually } from './eventually.js';
 import type { HubBench } from './hub-bench.js';
 
-export interface RawAgent {
+interface RawAgent {
   socket: WebSocket;
   received: FromHub[];
   /** Close code, once closed. */

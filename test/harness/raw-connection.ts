@@ -2,7 +2,7 @@
 import { connect, type TLSSocket } from 'node:tls';
 import type { TestApi } from './api.js';
 
-export interface RawConnection {
+interface RawConnection {
   readonly socket: TLSSocket;
   /** Everything received, once the server has closed the connection. */
   closed: Promise<string>;

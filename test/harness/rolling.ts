@@ -133,7 +133,7 @@ export class Rolling {
 }
 
 /** What a test may have otherwise. */
-export interface RollingOptions extends FleetOptions {
+interface RollingOptions extends FleetOptions {
   /** Labels of the hosts, before anything runs there. */
   labels?: (node: string, index: number) => Record<string, string>;
 }

@@ -66,7 +66,7 @@ export const step = (change: Partial<RolloutInput>) =>
   });
 
 /** Name, input, then phase, open wave, and what time changes. */
-export type VerdictCase = [string, Partial<RolloutInput>, string, number, number?];
+type VerdictCase = [string, Partial<RolloutInput>, string, number, number?];
 
 /** A test for each. */
 export function testVerdicts(cases: readonly VerdictCase[]): void {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import { connect, createServer, type TlsOptions } from 'node:tls';
 
-export interface TlsProxy {
+interface TlsProxy {
   port: number;
   /** Everything that clients sent through it. */
   heard(): string;

@@ -15,7 +15,7 @@ const READY_MS = 60_000;
 /** The node's name, as the texts that users start from have it. */
 export const NODE = 'master';
 
-export interface BenchOptions {
+interface BenchOptions {
   /** Tags of the one test image. */
   images: string[];
   /** Further flags of `up`. */

@@ -1,6 +1,6 @@
 /** Waiting for a condition instead of for a time. */
 
-export interface UntilOptions {
+interface UntilOptions {
   timeoutMs: number;
   /** What is waited for, for the message of a time-out. */
   what: string;

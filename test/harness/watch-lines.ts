@@ -4,7 +4,7 @@ import { request as httpsRequest } from 'node:https';
 import { createInterface, type Interface } from 'node:readline';
 import { TEST_TOKEN, type TestApi } from './api.js';
 
-export interface WatchEventLine {
+interface WatchEventLine {
   type: string;
   object: {
     kind?: string;
@@ -16,7 +16,7 @@ export interface WatchEventLine {
   };
 }
 
-export interface WatchLines {
+interface WatchLines {
   readonly code: number;
   /** The next event, or undefined when the stream has ended. */
   next(): Promise<WatchEventLine | undefined>;

@@ -7,7 +7,7 @@ import {
 } from '../../agent/runtime/driver.js';
 
 /** An image and what to run in it. */
-export interface Program {
+interface Program {
   image: string;
   command?: string[];
 }

@@ -14,7 +14,7 @@ import {
 } from '../../coordinator/store/store.js';
 
 /** An open store whose watches hear of progress within some milliseconds, and which keeps few changes in memory. */
-export type OpenStore = (limits: { maxChanges: number; progressMs: number }) => Promise<Store>;
+type OpenStore = (limits: { maxChanges: number; progressMs: number }) => Promise<Store>;
 
 const text = (value: Buffer | undefined): string | undefined => value?.toString();
 const bytes = (value: string): Buffer => Buffer.from(value);

@@ -7,12 +7,12 @@ import { Stage, type StageOptions } from './stage.js';
 
 export const ALL_SCENARIOS: readonly Scenario[] = [...COURSES, ...ON_HOSTS, ...BAD_RELEASES];
 
-export interface PlayOptions extends StageOptions {
+interface PlayOptions extends StageOptions {
   isMeant: (scenario: Scenario) => boolean;
 }
 
 /** What came of one scenario; `error`: the rule that was broken. */
-export interface Played {
+interface Played {
   scenario: Scenario;
   seconds: number;
   outcome?: Outcome;

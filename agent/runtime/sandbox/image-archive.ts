@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { type TarFile, tarArchive } from './tar.js';
 
 /** An image of one layer. */
-export interface ImageSource {
+interface ImageSource {
   /** Names with tag that it is to be known by. */
   tags: string[];
   /** Go's name, such as `amd64`. */

@@ -4,7 +4,7 @@ import { RuntimeError } from '../driver.js';
 import { imageArchive } from './image-archive.js';
 import { SANDBOX_PROGRAMS } from './program.js';
 
-export interface SandboxImage {
+interface SandboxImage {
   /** Names the content, so another program is another image; `localhost/` is asked of no registry. */
   name: string;
   archive: Buffer;

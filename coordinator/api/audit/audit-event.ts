@@ -18,7 +18,7 @@ const REASONS: Readonly<Record<number, string>> = {
 };
 
 /** What the request log knows, and when it was. */
-export interface AuditedRequest extends LoggedRequest {
+interface AuditedRequest extends LoggedRequest {
   auditID: string;
   /** When the request came and when it was answered, ms since the epoch. */
   receivedAt: number;
@@ -85,7 +85,7 @@ export function auditEvent(request: AuditedRequest): AuditEvent | undefined {
 }
 
 /** A host that asked to join or for a new certificate. */
-export interface JoinAudit {
+interface JoinAudit {
   auditID: string;
   path: string;
   /** Absent when the host did not say. */
@@ -110,7 +110,7 @@ export function joinEvent(join: JoinAudit): AuditEvent {
 }
 
 /** Somebody who was sent away before a request or a link of theirs came to anything. */
-export interface RefusalAudit {
+interface RefusalAudit {
   auditID: string;
   path: string;
   node?: string;

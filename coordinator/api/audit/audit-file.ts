@@ -8,7 +8,7 @@ import type { AuditEvent } from '../../../shared/kube/audit.js';
 import type { Logger } from '../../../shared/process/log.js';
 import { makePrivateDirectory } from '../../../shared/process/private-file.js';
 
-export interface AuditFileSettings {
+interface AuditFileSettings {
   path: string;
   /** The file begins anew beyond this. */
   maxBytes: number;

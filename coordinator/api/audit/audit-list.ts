@@ -14,7 +14,7 @@ const MAX_LIMIT = 10_000;
 const PARAMETERS = ['user', 'verb', 'resource', 'namespace', 'name', 'since', 'code', 'limit'];
 
 /** What is asked for; each is compared as it stands, `code` may be `403` or `4xx`. */
-export interface AuditQuery {
+interface AuditQuery {
   user?: string;
   verb?: string;
   resource?: string;

@@ -44,7 +44,7 @@ const PAGE_HEADERS = {
 /** What one network may try in vain: a mistyped token is put right, a guessed one never is. As with joins. */
 const REFUSALS = { requestsPerSecond: 1, burst: 30 };
 
-export interface ConsoleParts extends SignInParts {
+interface ConsoleParts extends SignInParts {
   clock: Clock;
 }
 

@@ -14,7 +14,7 @@ const OUTPUT: Readonly<Record<number, string>> = {
   [CHANNEL.status]: 'error',
 };
 
-export type ProcessChannels = Pick<ExecStreamRequest, 'stdin' | 'stdout' | 'stderr' | 'tty'>;
+type ProcessChannels = Pick<ExecStreamRequest, 'stdin' | 'stdout' | 'stderr' | 'tty'>;
 
 /** Serves until the connection ends. `send` takes the client's frames and resolves when there is room for more. */
 export async function serveProcessOverSpdy(

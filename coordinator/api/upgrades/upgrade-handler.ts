@@ -20,7 +20,7 @@ import { serveStream } from './streamed-answer.js';
 import type { Upgrade } from './upgrade.js';
 import { UpgradedSockets } from './upgraded-sockets.js';
 
-export interface UpgradeParts extends ApiParts {
+interface UpgradeParts extends ApiParts {
   gate: Gate;
   /** Where the request log goes; absent: to `log`. */
   requestLog?: ApiParts['log'];

@@ -29,7 +29,7 @@ import { Timeline } from './timeline.js';
 import { WavesConductor, type WavesConductorOptions } from './waves-conductor.js';
 import type { PlanInformers, PlannedWorld } from './world.js';
 
-export interface PlanSubject {
+interface PlanSubject {
   /** Absent where the apply would make it. */
   before?: DaemonSet | undefined;
   after: DaemonSet;

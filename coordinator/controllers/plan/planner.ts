@@ -21,7 +21,7 @@ import { planDaemonSet } from './plan-daemon-set.js';
 import { remarksOn, type WrittenPolicy } from './policy-remarks.js';
 import { type PlanInformers, PlannedWorld } from './world.js';
 
-export interface PlannerParts {
+interface PlannerParts {
   registry: Registry;
   informers: PlanInformers;
   clock: Clock;

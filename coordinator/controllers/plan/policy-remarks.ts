@@ -20,7 +20,7 @@ export interface WrittenPolicy {
   mayNameNodes: boolean;
 }
 
-export interface RemarkedWrite extends WrittenPolicy {
+interface RemarkedWrite extends WrittenPolicy {
   /** As it is after the write. */
   world: PlannedWorld;
   informers: Pick<PlanInformers, 'rollouts'>;

@@ -5,7 +5,7 @@ import type { Conductor } from './conductor.js';
 import type { RehearsedHosts } from './rehearsed-hosts.js';
 import type { Timeline } from './timeline.js';
 
-export interface RehearsalOptions {
+interface RehearsalOptions {
   tally: DaemonSetTally;
   hosts: RehearsedHosts;
   /** Names of all hosts. */

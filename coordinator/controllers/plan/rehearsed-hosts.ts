@@ -29,7 +29,7 @@ export interface HostCourse {
   isTurned?: boolean;
 }
 
-export interface RehearsedHostsOptions {
+interface RehearsedHostsOptions {
   daemonSet: DaemonSet;
   current: CurrentRevision;
   tally: DaemonSetTally;

@@ -15,7 +15,7 @@ export type PlanInformers = Pick<
 >;
 
 /** Objects that an apply would make or change. */
-export interface Changed {
+interface Changed {
   daemonSets: readonly DaemonSet[];
   policies: readonly RolloutPolicy[];
   nodes: readonly Node[];

@@ -18,7 +18,7 @@ export type Mode = 'enforce' | 'warn' | 'audit';
 const MODES: readonly Mode[] = ['enforce', 'warn', 'audit'];
 
 /** A level as of a version, as labels say it: `baseline` and `latest` or `v1.29`. */
-export interface LevelVersion {
+interface LevelVersion {
   level: Level;
   version: string;
 }

@@ -158,7 +158,7 @@ function validateSource(volume: Volume, field: string): FieldError[] {
 }
 
 /** What a Pod's volumes come to: the mistakes, and the names that containers may mount. */
-export interface CheckedVolumes {
+interface CheckedVolumes {
   errors: FieldError[];
   names: ReadonlySet<string>;
 }

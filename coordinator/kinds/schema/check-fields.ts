@@ -6,7 +6,7 @@ import { parseQuantity } from '../../../shared/kube/quantity.js';
 import { referencedName, resolved, type Schema } from './schema.js';
 
 /** What does not fit. Both lists are in the order of the object's fields. */
-export interface FieldFindings {
+interface FieldFindings {
   /** Such as `unknown field "spec.template.spec.containers[0].foo"` and `duplicate field "metadata.name"`. */
   strictFindings: string[];
   /** Such as `json: cannot unmarshal string into Go struct field DaemonSetSpec.spec.minReadySeconds of type int32`. */

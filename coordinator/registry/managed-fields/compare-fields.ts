@@ -5,7 +5,7 @@ import { EMPTY_SET, type FieldSet, fieldSet, MEMBER, outside, union } from './fi
 import { fieldElement, itemElement } from './path-element.js';
 import { type Shape, shapeOf } from './shape.js';
 
-export interface Comparison {
+interface Comparison {
   added: FieldSet;
   modified: FieldSet;
   removed: FieldSet;

@@ -2,7 +2,7 @@
 import { type ClientRequest, request } from 'node:http';
 import { createInterface } from 'node:readline';
 
-export interface ContainerEvent {
+interface ContainerEvent {
   action: 'start' | 'die' | string;
   id: string;
   /** When it was heard of, ms by the monotonic clock. */

@@ -4,7 +4,7 @@ import { type AgentFigures, type IdleFigures, PODS_A_NODE } from './agents.js';
 import type { Deployment, Life } from './timings.js';
 
 /** Of the floor, of Everynode, and of Swarm if it was asked for, round by round. */
-export interface Measured<T> {
+interface Measured<T> {
   floor: readonly T[];
   product: readonly T[];
   swarm?: readonly T[];

@@ -24,7 +24,7 @@ interface Task {
   Spec: { ForceUpdate?: number };
 }
 
-export interface SwarmWish {
+interface SwarmWish {
   /** By its id: a name would be looked up in a registry first. */
   image: string;
   command: readonly string[];

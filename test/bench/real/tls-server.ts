@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { WebSocketServer } from 'ws';
 import { loadPki } from '../../../coordinator/pki/load-pki.js';
 
-export interface TlsServer {
+interface TlsServer {
   port: number;
   /** PEM file of the authority that its certificate is from. */
   caFile: string;

@@ -7,7 +7,7 @@ import { percentile } from '../result.js';
 
 const BETWEEN_REQUESTS_MS = 20;
 
-export interface SmallRequests {
+interface SmallRequests {
   /** 99th percentile of the times, ms. */
   p99Ms: number;
   /** The same with what others on this machine took of the coordinator's core taken off. */

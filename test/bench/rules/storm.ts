@@ -20,7 +20,7 @@ const AT_LEAST_MS = 60_000;
 const TICK_MS = 250;
 
 /** What one storm was like. */
-export interface StormFigures {
+interface StormFigures {
   /** From the coordinator's first answer until the last agent was let in. */
   allBackMs: number;
   /** Until every Node said so, and the coordinator had nothing left to do. */

@@ -10,7 +10,7 @@ export interface PodEvent {
   at: number;
 }
 
-export interface SetEvent {
+interface SetEvent {
   type: string;
   daemonSet: DaemonSet;
   at: number;
