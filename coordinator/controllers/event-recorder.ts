@@ -102,9 +102,11 @@ export class EventRecorder {
     for (const event of this.#pending.values()) {
       if (batch.push(event) === BATCH) break;
     }
-    const written = await Promise.all(batch.map((event) => this.#write(event)));
+    const refused = await this.#store(batch);
+    let isStored = true;
+    for (const event of batch) isStored = this.#answered(event, refused.get(event)) && isStored;
     if (this.#pending.size === 0) this.#isDropping = false;
-    if (written.includes(false)) return RETRY_MS;
+    if (!isStored) return RETRY_MS;
     return batch.length === BATCH ? PAUSE_MS : 0;
   }
 
@@ -116,11 +118,9 @@ export class EventRecorder {
   }
 
   /** False when it is worth another try. */
-  async #write(event: KubeEvent): Promise<boolean> {
+  #answered(event: KubeEvent, error: unknown): boolean {
     const key = refText(event.metadata);
-    try {
-      await this.#store(event);
-    } catch (error) {
+    if (error !== undefined) {
       // A refused Event (its namespace is going, say) stays refused.
       const isRefused = error instanceof ApiError && error.code < 500;
       this.#parts.log[isRefused ? 'debug' : 'warn']({ key, err: error }, 'event not written');
@@ -130,25 +130,49 @@ export class EventRecorder {
     return true;
   }
 
-  async #store(event: KubeEvent): Promise<void> {
-    const { registry } = this.#parts;
-    const { name, namespace = 'default' } = event.metadata;
-    if ((event.count ?? 1) > 1) {
+  /** Answers what Events were refused for; those that it leaves out are stored. */
+  async #store(batch: readonly KubeEvent[]): Promise<ReadonlyMap<KubeEvent, unknown>> {
+    const refused = new Map<KubeEvent, unknown>();
+    const made = batch.filter(isNew);
+    const countUp = async (event: KubeEvent) => {
       try {
-        await registry.modify(eventKind, { namespace, name }, (stored) => {
-          stored.count = event.count ?? 1;
-          stored.message = event.message ?? '';
-          stored.lastTimestamp = event.lastTimestamp ?? null;
-          return undefined;
-        });
-        return;
+        if (!(await this.#countUp(event))) made.push(event);
       } catch (error) {
-        // It has expired, or was never written because several came at once.
-        if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error;
+        refused.set(event, error);
       }
+    };
+    if (made.length < batch.length) await Promise.all(batch.filter((event) => !isNew(event)).map(countUp));
+    const refusals = await this.#parts.registry.createOwn(eventKind, made.map(ownOf));
+    for (const [at, event] of made.entries()) {
+      if (refusals[at] !== undefined) refused.set(event, refusals[at]);
     }
-    await registry.createOwn(eventKind, { ...event, metadata: { namespace, name } });
+    return refused;
   }
+
+  /** False when there is nothing to count up: it has expired, or was never written because several came at once. */
+  async #countUp({ metadata, count = 1, message = '', lastTimestamp = null }: KubeEvent): Promise<boolean> {
+    const { name, namespace = 'default' } = metadata;
+    try {
+      await this.#parts.registry.modify(eventKind, { namespace, name }, (stored) => {
+        Object.assign(stored, { count, message, lastTimestamp });
+        return undefined;
+      });
+      return true;
+    } catch (error) {
+      if (error instanceof ApiError && error.reason === 'NotFound') return false;
+      throw error;
+    }
+  }
+}
+
+function isNew({ count = 1 }: KubeEvent): boolean {
+  return count <= 1;
+}
+
+/** To be given away: the correlator keeps its own. */
+function ownOf(event: KubeEvent): KubeEvent {
+  const { name, namespace = 'default' } = event.metadata;
+  return { ...event, metadata: { namespace, name } };
 }
 
 function referenceTo({ apiVersion, kind, metadata }: KubeObject): ObjectReference {

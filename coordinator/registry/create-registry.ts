@@ -5,7 +5,8 @@ import type { Logger } from '../../shared/process/log.js';
 import type { Kind } from '../kinds/kind.js';
 import type { Store } from '../store/store.js';
 import type { FindAccount } from './account-volume.js';
-import { create, createLike, createOwn } from './create.js';
+import { create, createLike } from './create.js';
+import { createOwn } from './create-own.js';
 import { remove, removeCollection } from './delete.js';
 import { follow } from './follow.js';
 import { keyOf } from './keys.js';
@@ -41,7 +42,7 @@ export function createRegistry({ chance = systemChance, ...options }: RegistryOp
     watch: (kind, request) => watch(parts, kind, request),
     follow: (kinds, revision) => follow(parts, kinds, revision),
     create: (kind, namespace, object, write) => create(parts, kind, namespace, object, write),
-    createOwn: (kind, object) => createOwn(parts, kind, object),
+    createOwn: (kind, objects) => createOwn(parts, kind, objects),
     model: (kind, namespace, body, fit, text) =>
       new AdmittedModel({ kind, namespace, body, fit, text }, parts),
     createLike: (model, text) => createLike(parts, model, text),

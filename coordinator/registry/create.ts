@@ -1,5 +1,5 @@
 /** create: POST. */
-import { type KubeObject, toTimestamp } from '../../shared/kube/meta.js';
+import type { KubeObject } from '../../shared/kube/meta.js';
 import { alreadyExists } from '../../shared/kube/status.js';
 import type { Kind } from '../kinds/kind.js';
 import { type Guard, KeyExists, RevisionMismatch } from '../store/store.js';
@@ -86,27 +86,6 @@ export async function createLike<T extends KubeObject>(
     } catch (error) {
       const mayPass = error instanceof KeyExists || error instanceof RevisionMismatch;
       if (!mayPass || attempt === MAX_ATTEMPTS) throw writeError(error, kind, object.metadata.name);
-    }
-  }
-}
-
-/** See `Registry.createOwn`. What nobody looks at in memory is not kept as an object. */
-export async function createOwn<T extends KubeObject>(
-  parts: RegistryParts,
-  kind: Kind<T>,
-  object: T,
-): Promise<void> {
-  object.metadata.uid = parts.chance.uuid();
-  object.metadata.creationTimestamp = toTimestamp(parts.clock.now());
-  const encoded = encodeObject(object);
-  for (let attempt = 1; ; attempt += 1) {
-    const guard = await openNamespace(parts.store, kind, object);
-    try {
-      await parts.store.create(keyOf(kind, object.metadata), encoded, guard ? { guard } : {});
-      return;
-    } catch (error) {
-      const mayPass = error instanceof RevisionMismatch && attempt < MAX_ATTEMPTS;
-      if (!mayPass) throw writeError(error, kind, object.metadata.name);
     }
   }
 }

@@ -33,8 +33,26 @@ function asGoWrites(json: string): string {
  * form of a stored value.
  */
 export function encodeObject(object: KubeObject & { status?: unknown }): Buffer {
-  // Events have no status, and they are most of what is written in a fan-out.
   return object.status === undefined ? ownBytes(wholeOf(object)) : join(headOf(object), tailOf(object));
+}
+
+/**
+ * The same of several, in one piece of memory: that costs a third of as many small ones. For what goes together as well, as
+ * Events do, since one of them that stays keeps all.
+ */
+export function encodeTogether(objects: readonly (KubeObject & { status?: unknown })[]): Buffer[] {
+  const texts = objects.map((object) =>
+    object.status === undefined ? wholeOf(object) : headOf(object) + tailOf(object),
+  );
+  const ends: number[] = [];
+  let length = 0;
+  for (const text of texts) {
+    length += Buffer.byteLength(text);
+    ends.push(length);
+  }
+  const all = Buffer.allocUnsafeSlow(length);
+  all.write(texts.join(''));
+  return ends.map((end, index) => all.subarray(ends[index - 1] ?? 0, end));
 }
 
 /** `object`, which differs from the one stored in nothing but its status: only that is encoded. */

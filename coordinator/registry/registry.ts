@@ -170,10 +170,11 @@ export interface Registry {
     options?: WriteOptions,
   ): Promise<ObjectRecord<T>>;
   /**
-   * Stores an object that a part of ours has made whole, in its namespace and under its name: it is given away, and neither
-   * defaulted nor checked. It gets its uid and time here. Throws 403 and 404 (namespace), 409 and 413.
+   * Stores objects that a part of ours has made whole, in their namespaces and under their names: they are given away, and
+   * neither defaulted nor checked. They get their uids and time here. Answers of each what it was refused for, or undefined
+   * once it is stored: 403 and 404 (namespace), 409 and 413, or what the store failed with.
    */
-  createOwn<T extends KubeObject>(kind: Kind<T>, object: T): Promise<void>;
+  createOwn<T extends KubeObject>(kind: Kind<T>, objects: readonly T[]): Promise<readonly unknown[]>;
   /**
    * The model of many objects: `body`, as `fit` makes it for the example `text`, is admitted and encoded here, once.
    * Throws what its create would.

@@ -12,8 +12,13 @@ const MAX_BYTES = 4 * 1_048_576;
 
 interface Request {
   write: Write;
-  resolve(revision: number): void;
-  reject(error: unknown): void;
+  answer: Answer;
+}
+
+/** Who waits for writes. */
+interface Answer {
+  resolve(revision: number, write: Write): void;
+  reject(error: unknown, write: Write): void;
 }
 
 interface Accepted {
@@ -55,7 +60,27 @@ export class GroupCommit {
   write(write: Write): Promise<number> {
     if (this.#broken) return Promise.reject(this.#broken);
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ write, resolve, reject });
+      this.#waiting.push({ write, answer: { resolve, reject } });
+      this.#running ??= this.#run();
+    });
+  }
+
+  /** Answers of each what it was refused for; undefined once it is durable. One promise for all of them. */
+  writeAll(writes: readonly Write[]): Promise<readonly unknown[]> {
+    const refusals: unknown[] = writes.map(() => this.#broken);
+    if (this.#broken || writes.length === 0) return Promise.resolve(refusals);
+    return new Promise((resolve) => {
+      let left = writes.length;
+      const answered = () => {
+        left -= 1;
+        if (left === 0) resolve(refusals);
+      };
+      const reject = (error: unknown, write: Write) => {
+        refusals[writes.indexOf(write)] = error;
+        answered();
+      };
+      const answer = { resolve: answered, reject };
+      for (const write of writes) this.#waiting.push({ write, answer });
       this.#running ??= this.#run();
     });
   }
@@ -86,7 +111,7 @@ export class GroupCommit {
       try {
         checkWrite(request.write, present);
       } catch (error) {
-        request.reject(error);
+        request.answer.reject(error, request.write);
         continue;
       }
       const change = this.#changeOf(request.write, accepted.length, present);
@@ -134,20 +159,20 @@ export class GroupCommit {
   /** What goes on with each answer is its asker's work: two thousand at once would hold the event loop. */
   async #answer(accepted: readonly Accepted[]): Promise<void> {
     for (const { request, change } of accepted) {
-      request.resolve(change.revision);
+      request.answer.resolve(change.revision, request.write);
       await this.#slice.pause();
     }
   }
 
   /** A full disk may have room later. After any other error nobody knows what the file holds: no more writes. */
   #refuse(accepted: Accepted[], error: StoreError): void {
-    for (const { request } of accepted) request.reject(error);
+    for (const { request } of accepted) request.answer.reject(error, request.write);
     if (error.code === 'full') {
       this.#target.full?.(accepted.length, error);
       return;
     }
     this.#broken = error;
-    for (const request of this.#waiting) request.reject(error);
+    for (const { answer, write } of this.#waiting) answer.reject(error, write);
     this.#waiting = [];
     this.#target.failed(error);
   }

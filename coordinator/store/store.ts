@@ -51,6 +51,13 @@ export interface Guard {
   revision: number;
 }
 
+/** One of several values that are created together. */
+export interface NewValue {
+  readonly key: string;
+  readonly value: Buffer;
+  readonly guard?: Guard;
+}
+
 export interface WriteCondition {
   /** The revision that the key must be at; absent = whatever it is at. */
   revision?: number;
@@ -74,6 +81,8 @@ export interface Store {
   list(prefix: string, options?: ListOptions): Promise<StoredList>;
   /** Resolves with the new revision once it is durable. Throws `KeyExists`, `ValueTooLarge`, `RevisionMismatch` (guard). */
   create(key: string, value: Buffer, condition?: Pick<WriteCondition, 'guard'>): Promise<number>;
+  /** Creates each as `create` would, for far less than one call a value. Answers of each what it was refused for; undefined = it is durable. */
+  createAll(values: readonly NewValue[]): Promise<readonly unknown[]>;
   /** Throws `KeyMissing`, `RevisionMismatch`, `ValueTooLarge`. */
   update(key: string, value: Buffer, condition?: WriteCondition): Promise<number>;
   /** Resolves with the revision of the deletion. Throws `KeyMissing`, `RevisionMismatch`. */

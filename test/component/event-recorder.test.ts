@@ -58,13 +58,13 @@ withPlane('a few Events are written at once, counted up while they wait', async 
 withPlane('what the store could not take is tried again; what is refused is not', async (plane) => {
   const tell = plane.events.from('kubelet');
   const { store } = plane;
-  const create = store.create.bind(store);
-  store.create = () => Promise.reject(new StoreError('full', 'no space'));
+  const create = store.createAll.bind(store);
+  store.createAll = async (values) => values.map(() => new StoreError('full', 'no space'));
   tell(podOf(1), 'Normal', 'Started', 'Started container c');
   tell(podOf(2, 'missing'), 'Normal', 'Started', 'Started container c');
   await plane.settle();
   assert.equal(await written(plane), 0);
-  store.create = create;
+  store.createAll = create;
   await plane.advance(1_000);
   assert.equal(await written(plane), 1);
   assert.deepEqual(await plane.eventsAbout('p2'), []);

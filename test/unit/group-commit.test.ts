@@ -72,6 +72,32 @@ describe('group commit', () => {
     assert.equal(await kept, 1);
   });
 
+  test('writes handed over together are answered together, each by what became of its commit', async () => {
+    const disk = new Disk();
+    const value = Buffer.from('1');
+    const writes = Array.from(
+      { length: 501 },
+      (_, index) => ({ kind: 'create', key: `/${index}`, value }) as const,
+    );
+    const refusals = disk.group.writeAll(writes);
+    await disk.end(FULL);
+    await disk.end();
+    assert.deepEqual(await refusals, [...Array(500).fill(FULL), undefined]);
+    assert.deepEqual(
+      disk.commits.map(({ length }) => length),
+      [500, 1],
+    );
+  });
+
+  test('writes handed over together are refused at once when nothing is written any more', async () => {
+    const disk = new Disk();
+    const write = { kind: 'create', key: '/a', value: Buffer.from('1') } as const;
+    const lost = disk.group.writeAll([write]);
+    await disk.end(FAILED);
+    assert.deepEqual(await lost, [FAILED]);
+    assert.deepEqual(await disk.group.writeAll([write, write]), [FAILED, FAILED]);
+  });
+
   test('a write that waits is decided by what was really committed', async () => {
     const disk = new Disk();
     const lost = assert.rejects(disk.create('/a'), FULL);

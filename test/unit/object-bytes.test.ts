@@ -6,6 +6,7 @@ import { copyJson, sameJson, sameJsonBut } from '../../coordinator/registry/json
 import {
   decodeMetadata,
   encodeObject,
+  encodeTogether,
   SplicedValue,
   spliceResourceVersion,
 } from '../../coordinator/registry/object-bytes.js';
@@ -43,6 +44,17 @@ test('an object comes back from its bytes with the revision in its metadata', ()
       assert.deepEqual(copied(new SplicedValue(encodeObject(object), 7)), bytes);
       const expected = { ...object, metadata: { resourceVersion: '7', ...object.metadata } };
       assert.deepEqual(JSON.parse(bytes.toString()), JSON.parse(JSON.stringify(expected)));
+    }),
+  );
+});
+
+test('objects that are encoded together have the bytes that each has alone', () => {
+  const withStatus = fc.oneof(OBJECT, fc.record({ ...{ status: fc.record({ phase: TRICKY }) } }));
+  fc.assert(
+    fc.property(fc.array(fc.tuple(OBJECT, withStatus)), (pairs) => {
+      const objects = pairs.map(([object, other]) => ({ ...other, ...object }));
+      const together = encodeTogether(objects);
+      assert.deepEqual(together, objects.map(encodeObject));
     }),
   );
 });
