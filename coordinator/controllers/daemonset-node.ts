@@ -1,5 +1,6 @@
 /** Key `ds@node`: place, remove and replace one DaemonSet's Pods on one node. Nobody else creates or deletes them. */
 import type { DaemonSet } from '../../shared/kube/workload.js';
+import type { DaemonPod } from '../decisions/daemon-node.js';
 import { recordNode } from '../decisions/node-record.js';
 import { isIdle, type NodeStep, nodeStep } from '../decisions/node-step.js';
 import type { NodeSituation } from '../decisions/rolling-update.js';
@@ -128,11 +129,14 @@ export class DaemonSetNodes {
     const { turn } = order;
     const live = node.pods.filter((pod) => !pod.terminating);
     const [newPod] = live.filter(({ updated }) => updated);
+    const [only] = live.length === 1 ? live : [];
     const isOfUseAgain = !order.wasCovered && place?.covered === true && live.length === 1;
     // It goes whatever the budget as long as it is of no use: one that becomes ready at this moment stays.
     const asSeen = place?.covered !== true;
     if (isOfUseAgain && (turn === 'replace' || turn === 'revert')) subject.turn.againAfter(0);
     else if (turn === 'revert' && newPod) await this.#writes.delete(subject, newPod.name, asSeen);
+    else if (turn === 'revert' && isOfNoUse(subject, only))
+      await this.#writes.delete(subject, only.name, asSeen);
     else if (turn === 'withdraw' && place?.oldPod)
       await this.#writes.endTurn(subject, place.oldPod, 'withdraw');
     else if (turn === 'replace' && place?.oldPod) {
@@ -153,4 +157,10 @@ export class DaemonSetNodes {
     }
     if (step.create) await this.#writes.create(subject);
   }
+}
+
+/** Whether a Pod is to make room for one of the revision that the node is held to. */
+function isOfNoUse({ tally, nodeName }: NodeSubject, pod: DaemonPod | undefined): pod is DaemonPod {
+  const wanted = tally.heldBack(nodeName)?.hash;
+  return pod !== undefined && wanted !== undefined && pod.hash !== wanted;
 }

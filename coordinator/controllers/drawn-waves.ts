@@ -9,11 +9,13 @@ import { inSlices, Slice } from '../../shared/process/slice.js';
 import { contactOf } from '../decisions/contact.js';
 import { type NodeStanding, standingOf } from '../decisions/node-facts.js';
 import { type PodPace, podPace } from '../decisions/pod-pace.js';
+import { isBarred } from '../decisions/rollout-outcome.js';
 import type { PlannedNode } from '../decisions/wave-plan.js';
 import { BY_OWNER, type ObjectChange } from '../informers/informer.js';
 import type { DaemonSetParts } from './daemonset-parts.js';
 import type { DaemonSetTally } from './daemonset-tally.js';
 import { drawingWaves } from './rollout-decision.js';
+import { isPast } from './rollout-history.js';
 import { rankedNodes } from './rollout-ranks.js';
 import type { RolloutWaves } from './rollout-waves.js';
 
@@ -75,7 +77,11 @@ export class DrawnWaves {
       ...this.#hearing(name),
     });
     const nodes = await this.#ranked(subject);
-    const draw = { nodes, revision: tally.subject.current.hash, standing, now: () => clock.now() };
+    const { uid = '' } = daemonSet.metadata;
+    const isBarredHere = (hash: string) =>
+      isBarred(informers.rollouts.indexed(BY_OWNER, uid).filter(isPast), hash);
+    const revision = tally.subject.current.hash;
+    const draw = { nodes, revision, standing, isBarred: isBarredHere, now: () => clock.now() };
     const slice = new Slice(clock);
     const { waves, order } = await inSlices(drawingWaves(policy, draw), slice);
     tally.follow((name, situation, record) => waves.put(name, situation, record));
@@ -89,7 +95,7 @@ export class DrawnWaves {
     } finally {
       this.#filling.delete(waves);
     }
-    const pace = podPace(informers.pods.indexed(BY_OWNER, daemonSet.metadata.uid ?? ''));
+    const pace = podPace(informers.pods.indexed(BY_OWNER, uid));
     const key = refText(daemonSet.metadata);
     const drawn = { tally, policy: versionOf(policy), waves, pace, key };
     this.#drawn.set(key, drawn);

@@ -55,6 +55,8 @@ interface Draw {
   /** Hash of the revision on its way. */
   revision: string;
   standing: (node: string) => NodeStanding;
+  /** Whether a revision failed before this one came; absent: none did. */
+  isBarred?: ((hash: string) => boolean) | undefined;
   now: () => number;
 }
 
@@ -66,10 +68,11 @@ export function* drawingWaves(
   { metadata, spec }: RolloutPolicy,
   draw: Draw,
 ): Generator<undefined, { waves: RolloutWaves; order: string[] }, undefined> {
-  const { nodes, revision, standing, now } = draw;
+  const { nodes, revision, standing, isBarred, now } = draw;
   const { waves = [], spreadBy } = spec;
   const plan = yield* drawingOfWaves(nodes, waves, { seed: metadata.uid ?? '', revision, spreadBy });
-  const options = { plan, waves: waves.length + 1, standing, times: spec, rules: rulesIn(spec), now };
+  const rules = rulesIn(spec);
+  const options = { plan, waves: waves.length + 1, standing, times: spec, rules, isBarred, now };
   return { waves: new RolloutWaves(options), order: [...plan.keys()] };
 }
 

@@ -70,7 +70,8 @@ export class RolloutHistory {
   }
 }
 
-function isPast({ metadata }: Rollout): boolean {
+/** Of Rollouts: one that is kept as it ended. */
+export function isPast({ metadata }: Rollout): boolean {
   return metadata.labels?.[PAST_ROLLOUT_LABEL] !== undefined && controllerOf(metadata) !== undefined;
 }
 

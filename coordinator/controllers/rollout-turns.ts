@@ -80,7 +80,8 @@ export function catchingUp(turns: Turns, { spec }: RolloutPolicy, waves: Rollout
 export function revertsOf(daemonSet: DaemonSet, { spec }: RolloutPolicy, waves: RolloutWaves): Turns {
   const { updateStrategy } = daemonSet.spec;
   const shares = waves.counts().map((_, wave) => {
-    return { own: spec.waves?.[wave], fleet: waves.fleet(wave), failed: waves.failed(wave) };
+    const strays = waves.strays(wave);
+    return { own: spec.waves?.[wave], fleet: waves.fleet(wave), failed: waves.failed(wave), strays };
   });
   const isShared = ({ own }: (typeof shares)[number]) => own?.maxUnavailable === undefined;
   const revert = [

@@ -39,6 +39,8 @@ export interface RolloutWavesOptions {
   standing: (node: string) => NodeStanding;
   times: TimesSpec;
   rules: LaneRules;
+  /** Whether a revision failed before the one on its way came. */
+  isBarred?: ((hash: string) => boolean) | undefined;
   now: () => number;
 }
 
@@ -145,7 +147,12 @@ export class RolloutWaves {
   /** Hosts that have a Pod of the revision that is of no use, and may lose it at this hour. */
   failed(wave: number): string[] {
     const failed = [...this.#wave(wave).lanes.failed].filter((name) => this.#mayLose(name));
-    return [...failed, ...this.again(wave)];
+    return [...failed, ...this.again(wave), ...this.#wave(wave).lanes.strayUnavailable];
+  }
+
+  /** Hosts that serve with a Pod of an earlier revision that failed. */
+  strays(wave: number): string[] {
+    return [...this.#wave(wave).lanes.strayAvailable];
   }
 
   /**
@@ -231,11 +238,17 @@ export class RolloutWaves {
     const { retriedAt } = this.#course.times;
     const rules = { ...this.#options.rules, ...(retriedAt === undefined ? {} : { retriedAt }) };
     const isOutside = this.closedFor(name) !== undefined;
-    const lane = laneOf({ ...facts, isOutside, isSkipped: this.isSkipped(name) }, now, rules);
+    const isStray = this.#isStray(facts);
+    const lane = laneOf({ ...facts, isOutside, isSkipped: this.isSkipped(name), isStray }, now, rules);
     this.#place(name, lane);
     if (facts.newPodAt !== undefined) this.#took.add(name);
     this.#markLate(name, facts, lane);
     this.#schedule(name, facts, lane, rules);
+  }
+
+  #isStray({ oldHash }: NodeFacts): boolean {
+    if (oldHash === undefined || this.#course.times.failure === undefined) return false;
+    return this.#options.isBarred?.(oldHash) === true;
   }
 
   #markLate(name: string, { newPodAt = 0 }: NodeFacts, lane: Lane): void {

@@ -20,9 +20,11 @@ export const OLD: readonly Lane[] = [
   'deferred',
   'deferredTurned',
   'skipped',
+  'strayAvailable',
+  'strayUnavailable',
 ];
 
-/** Lanes whose nodes hold one of the revision. */
+/** Lanes whose nodes hold one of the revision, or of one that is to go with it. */
 const TOUCHED: readonly Lane[] = [
   'newAvailable',
   'awaitedUpdated',
@@ -33,6 +35,8 @@ const TOUCHED: readonly Lane[] = [
   'failed',
   'again',
   'unheard',
+  'strayAvailable',
+  'strayUnavailable',
 ];
 
 /** Lanes of nodes that are being updated at this moment. */
@@ -49,6 +53,8 @@ const IN_PROGRESS: readonly Lane[] = [
 /** Lanes whose nodes are part of the wave for upstream's choice, besides those of situations. */
 const HELD: readonly Lane[] = [
   'again',
+  'strayAvailable',
+  'strayUnavailable',
   'deferredTurned',
   'awaitedAvailable',
   'awaitedUnavailable',
@@ -75,6 +81,7 @@ const COVERED: readonly Lane[] = [
   'awaitedUpdated',
   'outsideAvailable',
   'outsideUpdated',
+  'strayAvailable',
 ];
 
 /** Lanes of nodes that have yet to have their turn, and wait for their window. */

@@ -71,6 +71,7 @@ export function nodeFacts(
     ...(turn?.withdrawn && { isWithdrawn: true }),
     ...(turn?.isOutdated && { isOutdated: true }),
     ...(record?.oldPodAt === undefined ? {} : { oldPodAt: record.oldPodAt }),
+    ...(record?.oldHash === undefined ? {} : { oldHash: record.oldHash }),
     exists: !record || record.share.desired || record.share.misscheduled,
   };
 }

@@ -34,6 +34,8 @@ export interface NodeRecord {
   newPod?: NewPodRecord;
   /** When the live Pod of another revision was made, ms. */
   oldPodAt?: number;
+  /** Its revision. */
+  oldHash?: string;
 }
 
 /** Times in ms. */
@@ -94,7 +96,7 @@ export function recordNode(node: DaemonNode, minReadySeconds: number, now: numbe
     .map((pod) => availableAt(pod, minReadySeconds, now) ?? 0)
     .filter((at) => at > now);
   const newPod = newPodOf(node);
-  const oldPodAt = presentPods(node).find((pod) => !pod.updated && !pod.terminating)?.createdAt;
+  const old = presentPods(node).find((pod) => !pod.updated && !pod.terminating);
   const turned = presentPods(node).find((pod) => pod.turn && !pod.terminating);
   const { turn } = turned ?? {};
   // A successor has no place there any more, or what is there is what is wanted.
@@ -104,7 +106,8 @@ export function recordNode(node: DaemonNode, minReadySeconds: number, now: numbe
     ...(place ? { place } : {}),
     ...(newPod ? { newPod } : {}),
     ...(turn && { turn: isOutdated ? { ...turn, isOutdated } : turn }),
-    ...(oldPodAt === undefined ? {} : { oldPodAt }),
+    ...(old && { oldPodAt: old.createdAt }),
+    ...(old?.hash === undefined ? {} : { oldHash: old.hash }),
     hashes: [...new Set(node.pods.flatMap((pod) => pod.hash ?? []))],
     ...(waits.length > 0 ? { lookAgainAt: Math.min(...waits) } : {}),
   };

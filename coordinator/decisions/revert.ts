@@ -3,10 +3,11 @@ import type { DaemonSetUpdateStrategy } from '../../shared/kube/workload.js';
 import type { Fleet } from './rolling-update.js';
 import { updateBudget } from './update-strategy.js';
 
-/** Nodes of one wave; `failed` are apart from `fleet`. */
+/** Nodes of one wave; `failed` are apart from `fleet`. `strays` serve, with a Pod of another revision that failed. */
 interface RevertShare {
   fleet: Fleet;
   failed: readonly string[];
+  strays: readonly string[];
 }
 
 /** Names of nodes whose Pod of the revision is to go now. All shares use one budget, the earlier ones first. */
@@ -19,7 +20,7 @@ export function chooseReverts(
   const { maxUnavailable, maxSurge } = updateBudget(strategy, desired);
   const without = shares.reduce((total, { fleet }) => total + withoutOf(fleet), useless.length);
   const room = Math.max(0, Math.max(maxUnavailable, maxSurge) - without);
-  const well = shares.flatMap(({ fleet }) => [...fleet.nodes.newAvailable]);
+  const well = shares.flatMap(({ fleet, strays }) => [...fleet.nodes.newAvailable, ...strays]);
   return [...useless, ...well.slice(0, room)];
 }
 

@@ -49,9 +49,10 @@ const OUTSIDE: ReadonlySet<Lane> = new Set<Lane>([
   'outsideRetiring',
   'outsideWithheld',
 ]);
+const STRAYS: ReadonlySet<Lane> = new Set<Lane>(['strayAvailable', 'strayUnavailable']);
 const AWAITED: ReadonlySet<Lane> = new Set<Lane>(['awaitedAvailable', 'awaitedUnavailable']);
 /** Lanes of hosts that have not had their turn, whatever keeps them. */
-const OLD: ReadonlySet<Lane> = new Set<Lane>([...BEFORE_ITS_TURN, ...OUTSIDE, ...AWAITED]);
+const OLD: ReadonlySet<Lane> = new Set<Lane>([...BEFORE_ITS_TURN, ...OUTSIDE, ...AWAITED, ...STRAYS]);
 const WITHOUT: ReadonlySet<Lane> = new Set<Lane>(['empty', 'withheld']);
 const DONE: ReadonlySet<Lane> = new Set<Lane>(['newAvailable', 'outsideUpdated', 'awaitedUpdated']);
 
@@ -67,7 +68,7 @@ export function rolloutCode(place: HostPlace | undefined, stand: RolloutStand): 
   if (lane === 'deferred' || lane === 'deferredTurned') return 'DeferredOffline';
   if (lane === 'skipped') return 'Skipped';
   const goesBack = stand.isBarred && (stand.isReverting || stand.phase === 'RolledBack');
-  if (goesBack && lane === 'empty') return 'RollingBack';
+  if (goesBack && (lane === 'empty' || STRAYS.has(lane))) return 'RollingBack';
   if (awaitsTurn(lane) || remark === 'Withdrawn') return holdCode(place, stand);
   if (lane === 'turned' && remark && remark !== 'Restored') return remark;
   if (goesBack) return 'RollingBack';

@@ -7,7 +7,8 @@ import { SITUATIONS, type Situation } from './rolling-update.js';
  * A node's situation, or what keeps it from being judged by that alone: `deferred`: dark since before its turn. `deferredTurned`:
  * the same, though it may have begun its turn, where no host counts as failed.
  * `failed`: it took the revision and is not well. `again`: it is not well since before a retry, and gets another Pod.
- * `skipped`: a person took it out. `awaited…`: it was in contact, and since the coordinator's start it has not been heard; its Pod is
+ * `skipped`: a person took it out. `stray…`: the revision on its way is barred, and its Pod is of an earlier one that was barred, too: it
+ * began that in the dark. `awaited…`: it was in contact, and since the coordinator's start it has not been heard; its Pod is
  * old (and available or not) or updated, as far as is known. `outside…`: its window is closed; its Pod is old (and available or
  * not), updated, or where none belongs any more; or it is to have its first.
  */
@@ -18,6 +19,8 @@ export const LANES = [
   'failed',
   'again',
   'skipped',
+  'strayAvailable',
+  'strayUnavailable',
   'awaitedAvailable',
   'awaitedUnavailable',
   'awaitedUpdated',
@@ -58,6 +61,8 @@ export interface NodeFacts {
   isConfirming?: boolean;
   /** When the Pod of an older revision was made. */
   oldPodAt?: number;
+  /** Its revision. */
+  oldHash?: string;
   /** False: Pods name the node, and there is none. */
   exists?: boolean;
   /** The host was given its turn and has said why it waits. */
@@ -76,6 +81,8 @@ export interface NodeFacts {
   isOutside?: boolean;
   /** A person took it out. */
   isSkipped?: boolean;
+  /** The rollout has failed, and so had the one of the revision that it has. */
+  isStray?: boolean;
 }
 
 /** What a policy calls a failure. */
@@ -158,7 +165,7 @@ export function failedSince(facts: NodeFacts, now: number, rules: LaneRules): nu
  * and no successor comes.
  */
 export function laneOf(facts: NodeFacts, now: number, rules: LaneRules): Lane {
-  const { situation, contact, isSkipped, isOutside, isAwaited } = facts;
+  const { situation, contact, isSkipped, isOutside, isAwaited, isStray } = facts;
   if (situation === 'turned' && contact !== 'here') {
     if ((mayHaveBegunAt(facts) ?? Number.POSITIVE_INFINITY) > now) return 'deferred';
     if (rules.deadlineMs === undefined) return 'deferredTurned';
@@ -171,7 +178,11 @@ export function laneOf(facts: NodeFacts, now: number, rules: LaneRules): Lane {
   if (since !== undefined) return failedLane(facts, since, rules);
   // One that was away already is no less known than before the start, and may call home once a day.
   const awaited = isAwaited && contact === 'here' ? AWAITED[situation] : undefined;
-  return awaited ?? (isOutside ? OUTSIDE[situation] : undefined) ?? situation;
+  if (awaited) return awaited;
+  // As one of the revision on its way: what is of use goes in its window, what is not at any hour.
+  if (isStray && situation === 'oldUnavailable') return 'strayUnavailable';
+  const outside = isOutside ? OUTSIDE[situation] : undefined;
+  return outside ?? (isStray && situation === 'oldAvailable' ? 'strayAvailable' : situation);
 }
 
 /** The first moment from then on that lies in a window; undefined: none does. */

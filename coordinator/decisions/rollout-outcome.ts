@@ -1,6 +1,6 @@
 /** What stays of a rollout for those who look back: when it was over, and why hosts failed. Pure. */
 import { toTimestamp } from '../../shared/kube/meta.js';
-import type { HostFailure, RolloutStatus } from '../../shared/kube/rollout.js';
+import type { HostFailure, Rollout, RolloutStatus } from '../../shared/kube/rollout.js';
 
 /** So many failed hosts are told of. */
 export const MOST_FAILURES = 10;
@@ -44,6 +44,20 @@ export function withOutcome(
     ...(endTime === undefined ? {} : { endTime }),
     ...(failures.length > 0 ? { failures: failures.slice(0, MOST_FAILURES) } : {}),
   };
+}
+
+/**
+ * Whether a revision is one that failed when it was on its way last, of the past rollouts that are kept. One that was completed is
+ * none, whoever failed with it later: others have it to go back to.
+ */
+export function isBarred(past: readonly Rollout[], hash: string): boolean {
+  const own = past.flatMap(({ status }) => (status?.revision === hash ? status : []));
+  const last = own.reduce<RolloutStatus | undefined>(
+    (latest, one) => (latest && Date.parse(latest.startTime) > Date.parse(one.startTime) ? latest : one),
+    undefined,
+  );
+  if (last?.failure === undefined) return false;
+  return last.completionTime === undefined && last.stableRevision !== hash;
 }
 
 /** What puts an end to a rollout, in words. */

@@ -1,6 +1,9 @@
 /** Failures in rollouts by waves: what stops them, and what goes back. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
+import { podKind } from '../../coordinator/kinds/index.js';
+import type { Pod } from '../../shared/kube/pod.js';
+import { REVISION_HASH_LABEL } from '../../shared/kube/workload.js';
 import { eventually } from '../harness/eventually.js';
 import { isNew, NODES, REF, SOAK_MS, withPolicy } from '../harness/rolling.js';
 
@@ -106,6 +109,40 @@ describe('failures', () => {
       fleet.agents.ready = () => true;
       await fleet.setImage('web', 'app:3');
       await fleet.rolledOut('web');
+    },
+  );
+
+  withPolicy(
+    'a host that turns out to have an earlier release that failed goes back with those of the one that fails now',
+    { waves: [{ name: 'canary', nodes: 1 }], failureBudget: healing },
+    async (rolling) => {
+      const { fleet } = rolling;
+      const imageOf = ({ spec }: Pod) => spec.containers[0]?.image;
+      fleet.agents.ready = (pod) => imageOf(pod) === 'app:1';
+      const release = async (image: string) => {
+        await fleet.setImage('web', image);
+        await eventually(() => fleet.pods().some((pod) => imageOf(pod) === image));
+        const ill = fleet.pods().find((pod) => imageOf(pod) === image);
+        assert.ok(ill);
+        await rolling.crash(ill);
+        await eventually(() => rolling.status?.phase === 'RolledBack' || rolling.status?.message);
+        await fleet.settle();
+        return ill.metadata.labels?.[REVISION_HASH_LABEL];
+      };
+      const bad = await release('app:2');
+      await release('app:3');
+      // As a host tells it that began its turn in the dark, two releases ago.
+      const [stray] = fleet.pods();
+      assert.ok(stray && bad);
+      await fleet.registry.modify(podKind, stray.metadata, ({ metadata }): undefined => {
+        metadata.labels = { ...metadata.labels, [REVISION_HASH_LABEL]: bad };
+      });
+      await eventually(() => !fleet.pods().some(({ metadata }) => metadata.uid === stray.metadata.uid));
+      await fleet.settle();
+      assert.deepEqual(rolling.images, { 'app:1': 10 });
+      assert.equal(rolling.status?.phase, 'RolledBack');
+      assert.ok(fleet.pods().every(({ metadata }) => metadata.labels?.[REVISION_HASH_LABEL] !== bad));
+      assert.equal(rolling.status?.codes?.RollingBack, undefined);
     },
   );
 

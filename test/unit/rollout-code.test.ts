@@ -96,6 +96,18 @@ const CASES: [rule: string, place: HostPlace | undefined, stand: RolloutStand, c
     'WaitingForWave',
   ],
   ['updated, outside its window', place({ lane: 'outsideUpdated' }), stand({}), 'Updated'],
+  [
+    'of a release that failed before',
+    place({ lane: 'strayAvailable' }),
+    stand({ phase: 'RolledBack', isBarred: true, isReverting: true }),
+    'RollingBack',
+  ],
+  [
+    'the same where nobody goes back',
+    place({ lane: 'strayAvailable' }),
+    stand({ phase: 'Failed', isBarred: true }),
+    'RolloutFailed',
+  ],
   ['another Pod after a retry', place({ lane: 'again' }), stand({}), 'Updating'],
   ['taken out', place({ lane: 'skipped' }), stand({ phase: 'Paused' }), 'Skipped'],
   [

@@ -151,6 +151,15 @@ const LANES: [string, Parameters<typeof laneOf>[0], string][] = [
     'awaitedAvailable',
   ],
   ['not heard since the start, and dark before', { ...OLD, contact: 'away', isAwaited: true }, 'deferred'],
+  ['of a release that failed before, as this one has', { ...OLD, isStray: true }, 'strayAvailable'],
+  ['the same outside its window', { ...OLD, isStray: true, isOutside: true }, 'outsideAvailable'],
+  [
+    'the same, and of no use',
+    { situation: 'oldUnavailable', contact: 'here', isStray: true, isOutside: true },
+    'strayUnavailable',
+  ],
+  ['the same, in the dark', { ...OLD, contact: 'away', isStray: true }, 'deferred'],
+  ['the same, not heard since the start', { ...OLD, isAwaited: true, isStray: true }, 'awaitedAvailable'],
   ['not heard since the start, taken out', { ...OLD, isAwaited: true, isSkipped: true }, 'skipped'],
   [
     'its time ran out while there was no coordinator',
