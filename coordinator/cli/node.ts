@@ -45,8 +45,10 @@ export function nodeCommand(program: Command): void {
   }
   node
     .command('revoke')
-    .argument('<NAME>', 'name of the node')
-    .description('close the link of a node at once and let its key in never again; its name is free then')
+    .argument('<NAME...>', 'names of nodes')
+    .description(
+      'close the links of nodes at once and let their keys in never again; the names are free then',
+    )
     .option(...data)
     .action(revoke);
 }
@@ -92,8 +94,12 @@ function nodeOf({ metadata }: CertificateSigningRequest): string {
   return metadata.annotations?.[REQUESTED_NODE_ANNOTATION] ?? metadata.name;
 }
 
-async function revoke(node: string, options: { data: string }): Promise<void> {
+async function revoke(nodes: string[], options: { data: string }): Promise<void> {
   const api = apiClientFromKubeconfig(kubeconfigPath(options.data));
+  for (const node of nodes) await revokeOne(api, node);
+}
+
+async function revokeOne(api: ApiClient, node: string): Promise<void> {
   const path = `${CREDENTIALS}/${encodeURIComponent(credentialSecretName(node))}`;
   const secret = await api.request<Secret>('GET', path);
   await api.request('PUT', path, { ...secret, data: revokedData(secret.data ?? {}) });
