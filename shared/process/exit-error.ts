@@ -28,4 +28,9 @@ export class ExitError extends Error {
     super(sentence);
     this.name = 'ExitError';
   }
+
+  /** Of another copy of this module too: a simulation lies beside the bundle that its program is. */
+  static override [Symbol.hasInstance](value: unknown): value is ExitError {
+    return value instanceof Error && value.name === 'ExitError';
+  }
 }
