@@ -65,6 +65,8 @@ export interface AgentHost {
   lastEnd?: LastEnd;
   /** Called at each welcome. */
   onLive?: () => void;
+  /** Called when the link breaks or is refused (`refused: …`, `duplicate: …`), with why. */
+  onFailed?: (reason: string) => void;
   /** A steady clock. */
   clock: Clock;
   /** The engine's, which may jump. */

@@ -36,6 +36,8 @@ export interface AgentParts {
   warn: (reason: string, message: string) => void;
   /** Called at each welcome. */
   onLive?: () => void;
+  /** Called when the link breaks or is refused, with why. */
+  onFailed?: (reason: string) => void;
   log: Logger;
 }
 
@@ -84,7 +86,10 @@ export function createAgentSide(parts: AgentParts): AgentSide {
           config.have().map(([uid]) => uid),
           workers.leftovers(),
         ),
-    onFailed: (reason) => turns.linkFailed(reason),
+    onFailed: (reason) => {
+      turns.linkFailed(reason);
+      parts.onFailed?.(reason);
+    },
     onLive: (welcome) => {
       const { clusterUID } = welcome;
       log.info({ clusterUID }, 'connected to the coordinator');

@@ -1,6 +1,6 @@
 /** The enrolment of a host by its settings, with words for whoever typed them. */
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
-import { EnrolError } from './coordinator-call.js';
+import { EnrolError, exitOf } from './coordinator-call.js';
 import { type Enrolment, enrol, parseServer, refuseOtherCoordinator } from './enrol.js';
 import type { AgentSettings } from './settings.js';
 
@@ -24,8 +24,7 @@ export async function becomeNode(
     return { enrolment, server: url };
   } catch (error) {
     if (!(error instanceof EnrolError)) throw error;
-    const code = error.temporary ? EXIT_CODES.environment : EXIT_CODES.refused;
-    throw new ExitError(code, `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`);
+    throw exitOf(error);
   }
 }
 

@@ -3,6 +3,7 @@ import type { ClientRequestArgs } from 'node:http';
 import { type Agent, request } from 'node:https';
 import type { ConnectionOptions } from 'node:tls';
 import type { JoinRequest, WaitingAnswer } from '../shared/link/messages.js';
+import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import { connectTrusting } from './link/server-trust.js';
 
 const TIMEOUT_MS = 15_000;
@@ -18,6 +19,12 @@ export class EnrolError extends Error {
     super(message);
     this.name = 'EnrolError';
   }
+}
+
+/** The same for a program that ends with it. */
+export function exitOf({ message, temporary }: EnrolError): ExitError {
+  const code = temporary ? EXIT_CODES.environment : EXIT_CODES.refused;
+  return new ExitError(code, `${message.charAt(0).toUpperCase()}${message.slice(1)}.`);
 }
 
 /** A coordinator that is trusted, because a join token names its authority or since the host has joined. */

@@ -20,6 +20,7 @@ import type { NodeQuery } from './label-query.js';
 import { HostNetwork } from './network.js';
 import type { NodePlan } from './node-plans.js';
 import { pretendedCredential, pretendedKey } from './pretended-key.js';
+import { Remarks } from './remarks.js';
 import { type NodeCounts, SimulatedNode } from './simulated-node.js';
 
 /** Hosts on their way in at a time: enough to keep a coordinator busy, few enough that no handshake times out. */
@@ -44,6 +45,8 @@ export interface FleetOptions {
   /** Of the first plan among all of the simulation; tells apart the addresses of several processes. */
   firstIndex: number;
   log: Logger;
+  /** What a person should know of single hosts or Pods; absent: nobody reads it. */
+  remark?: (text: string) => void;
 }
 
 /** What all hosts of a fleet share. */
@@ -59,10 +62,12 @@ export class Fleet {
   readonly #clock = steadyClock(systemClock);
   /** By a clock of their own: ten thousand that connect again in one turn would all time out, and keep beats waiting. */
   readonly #connects = new Slice(steadyClock(systemClock));
+  readonly #remarks: Remarks | undefined;
   #isStopping = false;
 
   constructor(options: FleetOptions) {
     this.#options = options;
+    this.#remarks = options.remark && new Remarks(options.remark);
   }
 
   /** Resolves when every host was let in once, or had its chance. Throws `EnrolError` when one may not join. */
@@ -101,10 +106,11 @@ export class Fleet {
   }
 
   counts(): NodeCounts {
-    const sum = { live: 0, pods: 0, running: 0 };
+    const sum = { live: 0, refused: 0, pods: 0, running: 0 };
     for (const node of this.#nodes) {
-      const { live, pods, running } = node.counts();
+      const { live, refused, pods, running } = node.counts();
       sum.live += live;
+      sum.refused += refused;
       sum.pods += pods;
       sum.running += running;
     }
@@ -135,6 +141,7 @@ export class Fleet {
       connectTurn: () => this.#connects.pause(),
       clock: this.#clock,
       log,
+      remarks: this.#remarks,
     });
     this.#nodes.push(host);
     await this.#untilLive(host);

@@ -1,6 +1,8 @@
 /** A process full of pretended hosts, steered over its IPC channel; it ends with the channel. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { createLogger } from '../../shared/process/log.js';
+import { EnrolError, exitOf } from '../coordinator-call.js';
 import { parseCommand, perform } from './command.js';
 import { Fleet } from './fleet.js';
 import type { FromHosts, ToHosts } from './process-messages.js';
@@ -16,11 +18,17 @@ function tell(message: FromHosts): void {
 }
 
 function fail(error: unknown): void {
-  tell({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
+  const { code, sentence } = error instanceof EnrolError ? exitOf(error) : unexpected(error);
+  tell({ kind: 'failed', code, message: sentence });
+}
+
+function unexpected(error: unknown): ExitError {
+  return new ExitError(EXIT_CODES.environment, error instanceof Error ? error.message : String(error));
 }
 
 async function start(order: ToHosts & { kind: 'start' }): Promise<void> {
-  fleet = new Fleet({ ...order, log: createLogger(order.logLevel) });
+  const remark = (text: string) => tell({ kind: 'remark', text });
+  fleet = new Fleet({ ...order, log: createLogger(order.logLevel), remark });
   const counted = fleet;
   setInterval(() => tell({ kind: 'counts', counts: counted.counts() }), COUNTS_EVERY_MS);
   await fleet.start();

@@ -1,5 +1,6 @@
 /** The processes full of pretended hosts, as one. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { argumentsOf, type OwnPart } from '../../shared/process/own-program.js';
 import type { NodePlan } from './node-plans.js';
 import type { FromHosts, ToHosts } from './process-messages.js';
@@ -20,15 +21,21 @@ interface HostsProcess {
 
 export class Hosts {
   readonly #processes: HostsProcess[];
+  readonly #remark: (text: string) => void;
   #waiting: { left: number; nodes: number; resolve: (nodes: number) => void } | undefined;
   #toStart: number;
-  /** Rejects with what went wrong in any process; never resolves. */
+  /** Rejects with an `ExitError` for what went wrong in any process; never resolves. */
   readonly failed: Promise<never>;
   #fail: (error: Error) => void = () => undefined;
   #isStopping = false;
 
-  /** Starts the processes, each with its share of the plans. */
-  constructor(settings: SimulateSettings, plans: readonly NodePlan[]) {
+  /** Starts the processes, each with its share of the plans. `remark` hears what a person should know of single hosts or Pods. */
+  constructor(
+    settings: SimulateSettings,
+    plans: readonly NodePlan[],
+    remark: (text: string) => void = () => undefined,
+  ) {
+    this.#remark = remark;
     this.failed = new Promise((_, reject) => {
       this.#fail = reject;
     });
@@ -55,9 +62,10 @@ export class Hosts {
   }
 
   counts(): NodeCounts {
-    const sum = { live: 0, pods: 0, running: 0 };
+    const sum = { live: 0, refused: 0, pods: 0, running: 0 };
     for (const { counts } of this.#processes) {
       sum.live += counts.live;
+      sum.refused += counts.refused;
       sum.pods += counts.pods;
       sum.running += counts.running;
     }
@@ -85,10 +93,11 @@ export class Hosts {
       stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     });
     const ended = new Promise<void>((resolve) => child.on('exit', () => resolve()));
-    const hosts: HostsProcess = { child, counts: { live: 0, pods: 0, running: 0 }, ended };
+    const hosts: HostsProcess = { child, counts: { live: 0, refused: 0, pods: 0, running: 0 }, ended };
     child.on('message', (message: FromHosts) => this.#received(hosts, message));
     child.on('exit', (code, signal) => {
-      if (!this.#isStopping) this.#fail(new Error(`a process of hosts ended with ${code ?? signal}`));
+      if (!this.#isStopping)
+        this.#fail(new ExitError(EXIT_CODES.unexpected, `A process of hosts ended with ${code ?? signal}.`));
     });
     send(child, order);
     return hosts;
@@ -105,8 +114,11 @@ export class Hosts {
       case 'performed':
         this.#performed(message.nodes);
         return;
+      case 'remark':
+        this.#remark(message.text);
+        return;
       case 'failed':
-        this.#fail(new Error(message.message));
+        this.#fail(new ExitError(message.code, message.message));
         return;
     }
   }

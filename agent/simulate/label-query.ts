@@ -19,9 +19,10 @@ export function parseNodeQuery(text: string): NodeQuery {
     const names = new Set(listOf(text));
     return ({ name }) => names.has(name);
   }
-  const requirements = [...text.matchAll(REQUIREMENT)].map(([, requirement = '']) =>
-    parseRequirement(requirement),
-  );
+  const found = [...text.matchAll(REQUIREMENT)];
+  const rest = text.slice(found.reduce((length, [match]) => length + match.length, 0));
+  if (rest.trim() !== '') throw new Error(`"${rest.trim()}" is no label requirement`);
+  const requirements = found.map(([, requirement = '']) => parseRequirement(requirement));
   return ({ labels }) => requirements.every((holds) => holds(labels));
 }
 

@@ -3,7 +3,8 @@ import type { Pod } from '../../shared/kube/pod.js';
 import type { ImageBehaviour } from '../runtime/fake-images.js';
 import { parseNodeQuery, type QueriedNode } from './label-query.js';
 
-const PREFIX = 'simulate.everynode.dev/';
+/** Of every annotation that is meant for a simulation. */
+export const PRETENCE_PREFIX = 'simulate.everynode.dev/';
 const MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
 
 /** Where the Pod pretends, and how many times faster than it says. */
@@ -16,12 +17,12 @@ export interface Stage {
 
 /**
  * The behaviour of a Pod's containers and pulls; undefined when no annotation is there. One that cannot be read counts
- * as absent: a manifest is never refused for it.
+ * as absent: a manifest is never refused for it (`pretenceMistakes` tells).
  */
 export function podPretence(pod: Pod, { node, speed, isRebooted }: Stage): ImageBehaviour | undefined {
   const annotations = pod.metadata.annotations ?? {};
-  if (!Object.keys(annotations).some((key) => key.startsWith(PREFIX))) return undefined;
-  const text = (name: string): string | undefined => annotations[PREFIX + name];
+  if (!Object.keys(annotations).some((key) => key.startsWith(PRETENCE_PREFIX))) return undefined;
+  const text = (name: string): string | undefined => annotations[PRETENCE_PREFIX + name];
   const duration = (name: string): number | undefined => {
     const ms = durationMs(text(name));
     return ms === undefined ? undefined : ms / speed;
@@ -39,7 +40,7 @@ export function podPretence(pod: Pod, { node, speed, isRebooted }: Stage): Image
 
 /** Whether the Pod asks that its host is cut off as long as a container of it runs. */
 export function cutsLink({ metadata }: Pod): boolean {
-  return metadata.annotations?.[`${PREFIX}cut-link`] === 'true';
+  return metadata.annotations?.[`${PRETENCE_PREFIX}cut-link`] === 'true';
 }
 
 /** `1h2m3.5s`, `500ms`, as milliseconds; undefined for anything else. */

@@ -1,4 +1,5 @@
 /** What the process that talks to the user and those that hold the hosts say to each other. */
+import type { ExitCode } from '../../shared/process/exit-error.js';
 import type { NodePlan } from './node-plans.js';
 import type { NodeCounts } from './simulated-node.js';
 
@@ -21,4 +22,6 @@ export type FromHosts =
   | { kind: 'counts'; counts: NodeCounts }
   | { kind: 'started' }
   | { kind: 'performed'; nodes: number }
-  | { kind: 'failed'; message: string };
+  /** For a person to read. */
+  | { kind: 'remark'; text: string }
+  | { kind: 'failed'; code: ExitCode; message: string };

@@ -34,8 +34,9 @@ export class ProgressLine {
   }
 
   #show(): void {
-    const { live, pods, running } = this.#counts();
-    const text = `${live}/${this.#nodes} nodes connected, ${countText(pods, 'pod')}, ${countText(running, 'container')} running`;
+    const { live, refused, pods, running } = this.#counts();
+    const away = refused > 0 ? ` (${refused} refused)` : '';
+    const text = `${live}/${this.#nodes} nodes connected${away}, ${countText(pods, 'pod')}, ${countText(running, 'container')} running`;
     if (text === this.#shown) return;
     this.#shown = text;
     this.#out.write(this.#out.isTTY ? `\r\x1b[K${text}` : `${text}\n`);

@@ -17,15 +17,14 @@ import { MAX_NODES_A_PROCESS, type SimulateSettings } from './settings.js';
 export async function simulate(settings: SimulateSettings): Promise<void> {
   requireCoordinator(settings);
   const plans = await readPlans(settings);
+  const script = settings.script === undefined ? [] : await readScript(settings.script);
   const stopped = Promise.race([untilStopSignal(), untilParentGone()]);
-  const hosts = new Hosts(settings, plans);
+  const hosts = new Hosts(settings, plans, (text) => progress.print(text));
   const progress = new ProgressLine(process.stderr, () => hosts.counts(), plans.length);
   progress.start();
   try {
-    const commands = steer(settings, hosts, progress);
+    const commands = steer(script, hosts, progress);
     await Promise.race([stopped, hosts.failed, commands.then(() => stopped)]);
-  } catch (error) {
-    throw new ExitError(EXIT_CODES.environment, error instanceof Error ? error.message : String(error));
   } finally {
     progress.stop();
     await hosts.stop();
@@ -71,12 +70,24 @@ async function readFileOfNodes(path: string): Promise<NodePlan[]> {
   }
 }
 
-/** The script to its end, then what is typed. */
-async function steer({ script }: SimulateSettings, hosts: Hosts, progress: ProgressLine): Promise<void> {
-  const say = (text: string) => progress.print(text);
-  if (script) {
-    for (const line of (await readFile(script, 'utf8')).split('\n')) await runLine(line, hosts, say);
+/** The lines of a script, every one a command that can be read: none is done where a later one is wrong. Throws `ExitError`. */
+async function readScript(path: string): Promise<string[]> {
+  let line = 0;
+  try {
+    const lines = (await readFile(path, 'utf8')).split('\n');
+    for (line = 1; line <= lines.length; line += 1) parseCommand(lines[line - 1] ?? '');
+    return lines;
+  } catch (error) {
+    const where = line > 0 ? `${path}, line ${line}` : path;
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ExitError(EXIT_CODES.usage, `--script: ${where}: ${why}`);
   }
+}
+
+/** The script to its end, then what is typed. */
+async function steer(script: readonly string[], hosts: Hosts, progress: ProgressLine): Promise<void> {
+  const say = (text: string) => progress.print(text);
+  for (const line of script) await runLine(line, hosts, say);
   for await (const line of createInterface({ input: process.stdin })) {
     try {
       if (line.trim() === 'help') say(COMMANDS_HELP);
@@ -87,7 +98,7 @@ async function steer({ script }: SimulateSettings, hosts: Hosts, progress: Progr
   }
 }
 
-/** Throws for a line that is no command: a script stops there. */
+/** Throws for a line that is no command. */
 async function runLine(line: string, hosts: Hosts, say: (text: string) => void): Promise<void> {
   const command = parseCommand(line);
   if (!command) return;

@@ -20,7 +20,9 @@ import type { QueriedNode } from './label-query.js';
 import type { HostNetwork } from './network.js';
 import { type NodePlan, plannedStatus } from './node-plans.js';
 import { cutsLink, podPretence } from './pod-pretence.js';
+import { pretenceMistakes } from './pretence-mistakes.js';
 import { pretendedLoad } from './pretended-load.js';
+import type { Remarks } from './remarks.js';
 
 /** Exit code of a process that a power cut ended. */
 const KILLED = 137;
@@ -40,11 +42,15 @@ interface SimulatedNodeOptions {
   /** Steady. All hosts by one clock share the time of their engines: between them there is room for beats. */
   clock: Clock;
   log: Logger;
+  /** For a person; absent: nobody reads them. */
+  remarks?: Remarks | undefined;
 }
 
 /** How a host does, for the progress line. */
 export interface NodeCounts {
   live: number;
+  /** The coordinator has sent them away; they come back seldom. */
+  refused: number;
   pods: number;
   running: number;
 }
@@ -60,6 +66,7 @@ export class SimulatedNode implements QueriedNode {
   readonly #rebooted = new Set<string>();
   #boots = 0;
   #holdUp: string | undefined;
+  #isRefused = false;
   #agent: Agent | undefined;
   #running: Running | undefined;
 
@@ -70,6 +77,7 @@ export class SimulatedNode implements QueriedNode {
     this.#cache = DesiredCache.inMemory(clock, log);
     this.#config = ConfigCache.inMemory(log);
     const ofPod = (pod: Pod | undefined) => {
+      for (const mistake of pod ? pretenceMistakes(pod) : []) options.remarks?.add('mistake', mistake);
       const isRebooted = this.#rebooted.has(pod?.metadata.uid ?? '');
       return pod && podPretence(pod, { node: this, speed: options.speed, isRebooted });
     };
@@ -115,7 +123,11 @@ export class SimulatedNode implements QueriedNode {
       amendStatus: (status) => plannedStatus(status, plan, [...conditions.values()]),
       load: pretendedLoad(this.name, clock),
       hold: { ask: async () => (this.#holdUp === undefined ? undefined : { reason: this.#holdUp }) },
-      onLive,
+      onLive: () => {
+        this.#isRefused = false;
+        onLive();
+      },
+      onFailed: (reason) => this.#failed(reason),
       clock,
       wallClock: clock,
       chance: systemChance,
@@ -181,6 +193,7 @@ export class SimulatedNode implements QueriedNode {
     const containers = this.#engine.ownedBy(this.#owner);
     return {
       live: this.#agent?.link.phase === 'live' ? 1 : 0,
+      refused: this.#isRefused ? 1 : 0,
       pods: this.#cache.size,
       running: containers.filter(({ state }) => state === 'running').length,
     };
@@ -188,6 +201,17 @@ export class SimulatedNode implements QueriedNode {
 
   get #owner(): { clusterUID: string; nodeName: string } {
     return { clusterUID: this.#options.clusterUID, nodeName: this.name };
+  }
+
+  /** A line that broke is news of every simulation; a host that may not come is not. */
+  #failed(reason: string): void {
+    if (reason.startsWith('nodeDeleted')) {
+      const again = `${this.name} was deleted; "reboot ${this.name}" registers it anew`;
+      this.#options.remarks?.add('deleted', again);
+    }
+    if (!/^(refused|duplicate)\b/.test(reason)) return;
+    this.#isRefused = true;
+    this.#options.remarks?.add('refused', `${this.name} was sent away: ${reason}`);
   }
 
   #isCutOff(): boolean {

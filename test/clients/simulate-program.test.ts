@@ -11,6 +11,7 @@ import { apiClientFromKubeconfig } from '../../coordinator/cli/api-client.js';
 import { createToken } from '../../coordinator/cli/token.js';
 import { isConditionTrue } from '../../shared/kube/conditions.js';
 import type { Node } from '../../shared/kube/node.js';
+import { EXIT_CODES } from '../../shared/process/exit-error.js';
 import { CoordinatorApi } from '../harness/coordinator-api.js';
 import { type CoordinatorProcess, startCoordinatorProcess } from '../harness/processes.js';
 import { applyEverywhere, conditionOf, numberReady } from '../harness/simulated-actions.js';
@@ -39,7 +40,7 @@ before(async () => {
 });
 
 afterEach(() => {
-  for (const pid of familyOf(simulation.pid ?? 0)) process.kill(pid, 'SIGKILL');
+  killFamily(simulation.pid ?? 0);
 });
 
 after(async () => {
@@ -89,6 +90,17 @@ function familyOf(pid: number): number[] {
     return [pid, ...children.filter((child) => child !== '').flatMap((child) => familyOf(Number(child)))];
   } catch {
     return [];
+  }
+}
+
+/** What is below a process ends by itself once that is gone, and may do so before its turn. */
+function killFamily(pid: number): void {
+  for (const each of familyOf(pid)) {
+    try {
+      process.kill(each, 'SIGKILL');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
   }
 }
 
@@ -146,4 +158,79 @@ test('a simulation whose first process is killed ends too', async () => {
   process.kill(simulation.pid ?? 0, 'SIGKILL');
   await untilGone(family);
   assert.deepEqual(readdirSync(home), []);
+});
+
+/** Runs it to its end; answers its exit code and what it said on stderr. */
+async function failed(...flags: string[]): Promise<{ code: number | null; said: string }> {
+  const child = spawn(process.execPath, [EVERYNODE, 'simulate', ...flags], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { PATH: process.env.PATH, HOME: scratch },
+  });
+  let text = '';
+  child.stderr.on('data', (bytes: Buffer) => {
+    text += bytes;
+  });
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, said: text };
+}
+
+test('what is wrong is one sentence and the exit code of its kind, never a stack trace', async () => {
+  const { server } = apiClientFromKubeconfig(coordinator.kubeconfigPath);
+  const script = join(scratch, 'wrong-script');
+  writeFileSync(script, 'offline *\nfrob\n');
+  const otherToken = token.replace(/\.[^.]*\./, '.0000000000000000.');
+  const to = ['--server', server];
+  const cases: [flags: string[], code: number, said: RegExp][] = [
+    [[], EXIT_CODES.usage, /^The coordinator is not named/],
+    [to, EXIT_CODES.usage, /^A join token is needed/],
+    [[...to, '--token', token, '--nodes', '/none.yaml'], EXIT_CODES.usage, /^--nodes: .*ENOENT/],
+    [
+      [...to, '--token', token, '--script', script],
+      EXIT_CODES.usage,
+      /^--script: .*line 2: unknown command "frob"/,
+    ],
+    [[...to, '--token', 'x'], EXIT_CODES.refused, /^The token is not of the form/],
+    [[...to, '--token', otherToken, '--nodes', '1'], EXIT_CODES.refused, /refused to let this host join/],
+  ];
+  for (const [flags, code, said] of cases) {
+    const told = await failed(...flags);
+    assert.match(told.said, said);
+    assert.doesNotMatch(told.said, /\n {4}at /);
+    assert.equal(told.code, code, told.said);
+  }
+});
+
+/** Starts one whose hosts are not let in; resolves when it has said so. */
+async function untilTold(told: RegExp, ...flags: string[]): Promise<void> {
+  const { server } = apiClientFromKubeconfig(coordinator.kubeconfigPath);
+  simulation = spawn(
+    process.execPath,
+    [EVERYNODE, 'simulate', '--server', server, '--token', token, ...flags],
+    {
+      ...{ detached: true, stdio: ['ignore', 'ignore', 'pipe'] },
+      env: { PATH: process.env.PATH, HOME: scratch },
+    },
+  );
+  said = '';
+  simulation.stderr?.on('data', (bytes: Buffer) => {
+    said += bytes;
+  });
+  const isTold = () => told.test(said) && /0\/1 nodes connected \(1 refused\)/.test(said);
+  await until(isTold, { timeoutMs: TIMEOUT_MS, what: 'the reason to be told' });
+}
+
+test('a host that the coordinator refuses is named with the reason, and counted', async () => {
+  const nodes = join(scratch, 'refused.yaml');
+  writeFileSync(nodes, 'kind: Node\nmetadata: {name: refused, labels: {"bad key!": x}}\n');
+  await untilTold(/refused was sent away: refused: .*bad key!/, '--nodes', nodes);
+});
+
+test('a second simulation of the same hosts is told that they are there', async () => {
+  await simulate('twice');
+  const first = simulation;
+  try {
+    await untilTold(/twice-1 was sent away: duplicate: /, '--name', 'twice', '--nodes', '1');
+  } finally {
+    killFamily(first.pid ?? 0);
+  }
 });

@@ -5,6 +5,8 @@ import { parseCommand } from '../../agent/simulate/command.js';
 import { parseNodeQuery } from '../../agent/simulate/label-query.js';
 import { nodesOfDocuments, plannedStatus } from '../../agent/simulate/node-plans.js';
 import { durationMs, podPretence } from '../../agent/simulate/pod-pretence.js';
+import { pretenceMistakes } from '../../agent/simulate/pretence-mistakes.js';
+import { Remarks } from '../../agent/simulate/remarks.js';
 import { nodeObject, podObject } from '../harness/objects.js';
 
 const NODE = { name: 'node-3', labels: { zone: 'a', gpu: '' } };
@@ -77,6 +79,48 @@ for (const [text, meant] of QUERIES) {
   });
 }
 
+for (const text of ['((', 'zone=a,(b', 'zone=a,,gpu', 'a b in (c', '!']) {
+  test(`"${text}" means nobody, not everybody: it is refused`, () => {
+    assert.throws(() => parseNodeQuery(text), /is no label requirement|is not of the form/);
+  });
+}
+
+const MISTAKES: [annotations: Record<string, string>, told: RegExp | undefined][] = [
+  [{}, undefined],
+  [
+    { 'ready-after': '5s', fail: 'true', 'fail-on': 'zone in (a)', pull: 'fail', 'exit-code': '3' },
+    undefined,
+  ],
+  [{ 'ready-after': '5' }, /^Pod default\/p: .*ready-after: "5" is no duration.*counts as absent$/],
+  [{ 'fail-on': '((' }, /fail-on: "\(\(" means no nodes/],
+  [{ fail: 'yes' }, /neither "true" nor "false"/],
+  [{ 'exit-code': '-1' }, /no exit code/],
+  [{ pull: 'slow' }, /is not "fail"/],
+  [{ readyafter: '5s' }, /is none of ready-after, fail, /],
+];
+
+for (const [annotations, told] of MISTAKES) {
+  test(`of ${JSON.stringify(annotations)} ${told ? `it is told that ${told}` : 'nothing is told'}`, () => {
+    const pod = podObject('p');
+    const prefixed = Object.entries(annotations).map(([key, text]) => [
+      `simulate.everynode.dev/${key}`,
+      text,
+    ]);
+    pod.metadata.annotations = { 'example.com/fail': 'x', ...Object.fromEntries(prefixed) };
+    const mistakes = pretenceMistakes(pod);
+    assert.equal(mistakes.length, told ? 1 : 0);
+    if (told) assert.match(mistakes[0] ?? '', told);
+  });
+}
+
+test('a remark is made once, and of one kind not without end', () => {
+  const said: string[] = [];
+  const remarks = new Remarks((text) => said.push(text));
+  for (const text of ['a', 'a', 'b', 'c', 'd', 'e', 'f', 'g']) remarks.add('x', text);
+  remarks.add('y', 'a');
+  assert.deepEqual(said, ['a', 'b', 'c', 'd', 'e (more of this is not said)', 'a']);
+});
+
 test('a duration is read as Go writes it, and nothing else is', () => {
   assert.deepEqual(['1h2m3.5s', '300ms', '0s'].map(durationMs), [3_723_500, 300, 0]);
   assert.deepEqual(['', '5', '5 s', 'x'].map(durationMs), [undefined, undefined, undefined, undefined]);
@@ -88,6 +132,29 @@ test('Nodes of documents and of Lists are taken as they stand; anything else is 
   assert.deepEqual(names, ['a', 'b', 'c']);
   assert.throws(() => nodesOfDocuments([podObject('p')]), /a Pod is no Node/);
   assert.throws(() => nodesOfDocuments([nodeObject('a'), nodeObject('a')]), /"a" stands there twice/);
+});
+
+const MISSHAPEN: [node: Record<string, unknown>, told: RegExp][] = [
+  [{ spec: { taints: 7 } }, /node "n": spec\.taints is not a list of taints/],
+  [{ spec: { taints: [{ key: 'x' }] } }, /spec\.taints/],
+  [{ status: { conditions: { type: 'x' } } }, /status\.conditions/],
+  [{ status: { allocatable: { cpu: 'lots' } } }, /status\.allocatable is not a map of quantities/],
+  [{ status: 'fine' }, /status is not a map/],
+  [{ metadata: { name: 'n', labels: { replicas: 5 } } }, /metadata\.labels is not a map of texts/],
+];
+
+for (const [parts, told] of MISSHAPEN) {
+  test(`a Node with ${JSON.stringify(parts)} is refused with the place`, () => {
+    assert.throws(() => nodesOfDocuments([{ kind: 'Node', metadata: { name: 'n' }, ...parts }]), told);
+  });
+}
+
+test('empty parts and parts of newer clusters are taken', () => {
+  const node = {
+    ...{ kind: 'Node', metadata: { name: 'n', labels: null, surprise: true }, spec: { taints: null } },
+    status: { nodeInfo: { swap: { capacity: 1 } }, allocatable: { cpu: 2 }, features: {} },
+  };
+  assert.equal(nodesOfDocuments([node]).length, 1);
 });
 
 test("a manifest's allocatable and conditions go before what the host says, and an order before both", () => {

@@ -1,0 +1,46 @@
+/** Annotations of a Pod that ask for nothing that a simulation can pretend: a manifest is not refused for them, so they are told. */
+import type { Pod } from '../../shared/kube/pod.js';
+import { parseNodeQuery } from './label-query.js';
+import { durationMs, PRETENCE_PREFIX } from './pod-pretence.js';
+
+type Mistake = (text: string) => string | undefined;
+
+const duration: Mistake = (text) =>
+  durationMs(text) === undefined ? 'is no duration such as 300ms or 1m30s' : undefined;
+const truth: Mistake = (text) => (/^(true|false)$/.test(text) ? undefined : 'is neither "true" nor "false"');
+const code: Mistake = (text) =>
+  /^\d+$/.test(text) && Number(text) < 256 ? undefined : 'is no exit code from 0 to 255';
+
+const ANNOTATIONS: Readonly<Record<string, Mistake>> = {
+  'ready-after': duration,
+  fail: truth,
+  'fail-after': duration,
+  'fail-on': nodes,
+  'fail-after-reboot': truth,
+  'cut-link': truth,
+  'exit-after': duration,
+  'exit-code': code,
+  pull: (text) => (text === 'fail' ? undefined : 'is not "fail"'),
+  'pull-time': duration,
+};
+
+/** A sentence for each annotation that counts as absent though it is there. */
+export function pretenceMistakes({ metadata }: Pod): string[] {
+  const { namespace, name, annotations = {}, ownerReferences: [owner] = [] } = metadata;
+  const whose = owner ? `${owner.kind} ${namespace}/${owner.name}` : `Pod ${namespace}/${name}`;
+  return Object.entries(annotations).flatMap(([key, text]) => {
+    if (!key.startsWith(PRETENCE_PREFIX)) return [];
+    const known = ANNOTATIONS[key.slice(PRETENCE_PREFIX.length)];
+    const mistake = known ? known(text) : `is none of ${Object.keys(ANNOTATIONS).join(', ')}`;
+    return mistake ? [`${whose}: ${key}: "${text}" ${mistake}; it counts as absent`] : [];
+  });
+}
+
+function nodes(text: string): string | undefined {
+  try {
+    parseNodeQuery(text);
+    return undefined;
+  } catch (error) {
+    return `means no nodes: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
