@@ -170,7 +170,10 @@ export const POD_SPEC: Support = {
     ...none('seLinuxChangePolicy', 'seLinuxOptions', 'windowsOptions'),
   },
   ...none('ephemeralContainers', 'hostnameOverride'),
-  ...none('preemptionPolicy', 'priority', 'priorityClassName', 'readinessGates'),
+  // Who goes when a host runs short, and of classes those that need no PriorityClass.
+  priority: 'all',
+  priorityClassName: ['system-cluster-critical', 'system-node-critical'],
+  ...none('preemptionPolicy', 'readinessGates'),
   ...none('resourceClaims', 'resources', 'runtimeClassName', 'schedulingGates'),
   ...none('topologySpreadConstraints'),
 };

@@ -9,9 +9,7 @@ const SHAPES = new URL('../../../test/fixtures/chart-shapes.yaml', import.meta.u
 
 /** What the warnings name, below `spec.template.spec`. */
 const WITHOUT_EFFECT: Readonly<Record<string, readonly string[]>> = {
-  'csi-node': ['priorityClassName'],
-  network: ['priorityClassName'],
-  'device-plugin': ['priorityClassName', 'runtimeClassName'],
+  'device-plugin': ['runtimeClassName'],
 };
 
 forEachKubectl('shapes of charts', (bench) => {

@@ -245,6 +245,12 @@ describe('warnings', () => {
     ]);
   });
 
+  test('priorities by which a host decides who goes are none of them', () => {
+    assert.deepEqual(paths({}, { priority: 1_000 }), []);
+    for (const name of ['system-node-critical', 'system-cluster-critical'])
+      assert.deepEqual(paths({}, { priorityClassName: name }), []);
+  });
+
   test('a Secret in the environment is warned of, for the engine writes it down', () => {
     const fields = {
       env: [
