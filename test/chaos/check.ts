@@ -33,10 +33,14 @@ export interface Wanted {
   daemonSets: readonly WantedDaemonSet[];
   /** Whether a Pod of it belongs on this host. */
   belongs: (daemonSet: WantedDaemonSet, host: string) => boolean;
+  /** How far the coordinator's clock has been from the truth, ms: what it was told meanwhile keeps its time by it. */
+  clockErrorsMs: Iterable<number>;
 }
 
 /** The coordinator learns times by messages, and stores whole seconds. */
 const TIME_TOLERANCE_MS = 3_000;
+/** One whose clock was set notices it a little later, and lets no time lie ahead of that clock. */
+const SET_CLOCK_TOLERANCE_MS = 10_000;
 
 /** What is not as it must be when faults have ended and everything has settled; empty = all is well. */
 export function problemsOf(seen: Seen, wanted: Wanted): string[] {
@@ -44,7 +48,7 @@ export function problemsOf(seen: Seen, wanted: Wanted): string[] {
     ...seen.hosts.flatMap((host) => hostProblems(host, seen)),
     ...wanted.daemonSets.flatMap((daemonSet) => daemonSetProblems(daemonSet, seen, wanted)),
     ...strangers(seen, wanted),
-    ...seen.pods.flatMap((pod) => podProblems(pod, seen)),
+    ...seen.pods.flatMap((pod) => podProblems(pod, seen, wanted)),
   ];
 }
 
@@ -120,7 +124,7 @@ function strangers({ daemonSets, pods }: Seen, wanted: Wanted): string[] {
   ];
 }
 
-function podProblems(pod: Pod, { hosts }: Seen): string[] {
+function podProblems(pod: Pod, { hosts }: Seen, { clockErrorsMs }: Wanted): string[] {
   const { name, uid, deletionTimestamp } = pod.metadata;
   const where = `Pod ${name} on ${pod.spec.nodeName}`;
   if (deletionTimestamp) return [`${where} is still to be deleted`];
@@ -138,7 +142,11 @@ function podProblems(pod: Pod, { hosts }: Seen): string[] {
     ['image', container?.image.endsWith(image), true],
     ['containerID', status?.containerID?.replace(/^\w+:\/\//, ''), container?.id],
     ['restartCount', status?.restartCount, container?.attempt],
-    ['startedAt', isNear(since, container?.startedAt) || `${since}, not ${container?.startedAt}`, true],
+    [
+      'startedAt',
+      isNear(since, container?.startedAt, clockErrorsMs) || `${since}, not ${container?.startedAt}`,
+      true,
+    ],
   ];
   return truths.flatMap(([what, told, is]) =>
     told === is ? [] : [`${where} says ${what} ${told}, it is ${is}`],
@@ -205,6 +213,12 @@ function versionOf({ spec }: Pod): string | undefined {
   return spec.containers[0]?.env?.find(({ name }) => name === 'VERSION')?.value;
 }
 
-function isNear(told: string | null | undefined, is: string | undefined): boolean {
-  return Math.abs(Date.parse(told ?? '') - Date.parse(is ?? '')) <= TIME_TOLERANCE_MS;
+function isNear(
+  told: string | null | undefined,
+  is: string | undefined,
+  clockErrorsMs: Iterable<number>,
+): boolean {
+  const wrongByMs = Date.parse(told ?? '') - Date.parse(is ?? '');
+  const isSoByWrongClock = (errorMs: number) => Math.abs(wrongByMs - errorMs) <= SET_CLOCK_TOLERANCE_MS;
+  return Math.abs(wrongByMs) <= TIME_TOLERANCE_MS || [...clockErrorsMs].some(isSoByWrongClock);
 }

@@ -1,5 +1,5 @@
-/** A wrong wall clock for a host's agent alone, by Debian's libfaketime: all hosts of tests share the machine's own. */
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+/** A wrong wall clock for a host's agent alone, or the coordinator, by Debian's libfaketime: all of a test share the machine's own. */
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CLOCKS, type WrongClock } from './plan.js';
 
@@ -48,8 +48,44 @@ export class FakeClock {
   }
 }
 
+/** The wall clock of a program that goes on while it is set. */
+export class MovedClock {
+  readonly #library = fakeTimeLibrary();
+
+  /** `path`: where the program reads how far its clock is from the truth. */
+  constructor(private readonly path: string) {
+    this.set(undefined);
+  }
+
+  /** undefined: the truth. The program goes by it within two seconds. */
+  set(to: WrongClock | undefined): void {
+    const aside = `${this.path}.new`;
+    writeFileSync(aside, `${to === undefined ? '+0' : offsetOf(to)}\n`);
+    renameSync(aside, this.path);
+  }
+
+  /** Of the program; empty where libfaketime is not installed. */
+  get environment(): Record<string, string> {
+    if (!this.#library) return {};
+    return {
+      LD_PRELOAD: this.#library,
+      FAKETIME_TIMESTAMP_FILE: this.path,
+      FAKETIME_CACHE_DURATION: '1',
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    };
+  }
+}
+
+/** How far from the truth, ms. */
+export function clockErrorMs(to: WrongClock): number {
+  return (CLOCKS[to] ?? TO_1970_S - Math.floor(Date.now() / 1_000)) * 1_000;
+}
+
+function offsetOf(to: WrongClock): string {
+  const seconds = clockErrorMs(to) / 1_000;
+  return `${seconds < 0 ? '' : '+'}${seconds}`;
+}
+
 function variables(library: string, to: WrongClock): string[] {
-  const seconds = CLOCKS[to] ?? TO_1970_S - Math.floor(Date.now() / 1_000);
-  const offset = `${seconds < 0 ? '' : '+'}${seconds}`;
-  return [`LD_PRELOAD=${library}`, `FAKETIME=${offset}`, 'FAKETIME_DONT_FAKE_MONOTONIC=1'];
+  return [`LD_PRELOAD=${library}`, `FAKETIME=${offsetOf(to)}`, 'FAKETIME_DONT_FAKE_MONOTONIC=1'];
 }

@@ -61,6 +61,11 @@ export class Faults {
         const parts = { begin: () => fleet.fillCoordinator(true), forMs: fault.forMs, end };
         return this.#whileHeld('coordinator disk', parts);
       }
+      case 'set coordinator clock': {
+        const end = () => fleet.setCoordinatorClock(undefined);
+        const parts = { begin: () => fleet.setCoordinatorClock(fault.to), forMs: fault.forMs, end };
+        return this.#whileHeld('coordinator clock', parts);
+      }
       case 'restore coordinator': {
         // A full disk takes no restore, and says so.
         const begin = async () => {

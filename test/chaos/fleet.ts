@@ -20,9 +20,9 @@ import { mountSmallDisk, type SmallDisk } from '../harness/small-disk.js';
 import { pause, until } from '../harness/until.js';
 import type { ChaosHost, HostOptions } from './chaos-host.js';
 import type { Seen, SeenContainer, SeenHost } from './check.js';
-import { FakeClock } from './fake-clock.js';
+import { clockErrorMs, FakeClock, MovedClock } from './fake-clock.js';
 import { PlainHost } from './plain-host.js';
-import { BYSTANDER_IMAGE } from './plan.js';
+import { BYSTANDER_IMAGE, type WrongClock } from './plan.js';
 import { SystemdHost } from './systemd-host.js';
 
 /** Silence after which a Node is NotReady: short, so that rounds pass it. */
@@ -50,6 +50,9 @@ const engineOf = (index: number): { kind: EngineKind; liveRestore: boolean } => 
 export class ChaosFleet {
   readonly hosts: ChaosHost[] = [];
   readonly #folder = mkdtempSync(join(tmpdir(), 'everynode-chaos-'));
+  readonly #clock = new MovedClock(join(this.#folder, 'coordinator-clock'));
+  /** How far the coordinator's clock has ever been from the truth, ms: what it was told then keeps its time by it. */
+  readonly clockErrorsMs = new Set<number>();
   readonly #bystanders = new Map<string, string>();
   readonly #disks: SmallDisk[] = [];
   #machines: TestHosts | undefined;
@@ -84,10 +87,17 @@ export class ChaosFleet {
     if (this.#coordinator?.running) return;
     // At loopback: hosts come by their wires.
     const flags = ['--port', String(this.#port), '--node-monitor-grace-ms', String(GRACE_MS)];
-    this.#coordinator = await startCoordinatorProcess(this.#data, [
-      ...flags,
-      ...['--client-requests-per-second', '0'],
-    ]);
+    this.#coordinator = await startCoordinatorProcess(
+      this.#data,
+      [...flags, ...['--client-requests-per-second', '0']],
+      this.#clock.environment,
+    );
+  }
+
+  /** The coordinator's wall clock, while it runs and when it starts; undefined: the truth. */
+  setCoordinatorClock(to: WrongClock | undefined): void {
+    if (to !== undefined) this.clockErrorsMs.add(clockErrorMs(to));
+    this.#clock.set(to);
   }
 
   /** Of the coordinator's data: leaves no byte free, or frees what was taken. */

@@ -17,6 +17,8 @@ export const CLOCKS = {
 } as const;
 
 export type WrongClock = keyof typeof CLOCKS;
+/** Of the coordinator: those by which its certificates still let its people in, should it start meanwhile. */
+const CLOCKS_OF_COORDINATOR = ['a year back', 'a year on', 'an hour on'] as const satisfies WrongClock[];
 export type Zone = (typeof ZONES)[number];
 
 /** What a person asks of the API. A change of a DaemonSet that is not there creates it. */
@@ -64,6 +66,7 @@ export type Fault =
   | { kind: 'kill coordinator'; downMs: number }
   | { kind: 'hang coordinator'; forMs: number }
   | { kind: 'fill coordinator'; forMs: number }
+  | { kind: 'set coordinator clock'; to: WrongClock; forMs: number }
   | ({ kind: 'restore coordinator' } & RestoreTerms)
   | { kind: 'reboot'; node: number }
   | { kind: 'cut power'; node: number; offMs: number };
@@ -95,6 +98,7 @@ const FAULTS: Record<FaultKind, number> = {
   'kill coordinator': 4,
   'hang coordinator': 1,
   'fill coordinator': 2,
+  'set coordinator clock': 3,
   'restore coordinator': 2,
   reboot: 3,
   'cut power': 4,
@@ -112,7 +116,7 @@ const USER_STEPS: Record<UserStep['kind'], number> = {
 /** Faults that only a host that boots can have. */
 export const OF_WHOLE_HOSTS: readonly FaultKind[] = ['reboot', 'cut power'];
 /** Faults that need libfaketime. */
-export const OF_CLOCKS: readonly FaultKind[] = ['set clock'];
+export const OF_CLOCKS: readonly FaultKind[] = ['set clock', 'set coordinator clock'];
 /** Faults that end containers where these do not outlive their engine. */
 export const OF_ENGINES: readonly FaultKind[] = ['kill engine', 'restart engine'];
 /** Faults that end containers, or may: on no other host does a container change for a fault. */
@@ -199,6 +203,9 @@ function stepOf(kind: Step['kind'], chance: Seeded, hosts: number): UserStep | F
       return { kind, node, as: chance.pick(['restart', 'upgrade']) };
     case 'fill coordinator':
       return { kind, forMs };
+    case 'set coordinator clock':
+      // It is noticed within seconds.
+      return { kind, to: chance.pick(CLOCKS_OF_COORDINATOR), forMs: Math.max(forMs, 2_000) };
     case 'restore coordinator':
       return {
         ...{ kind, backupAgeMs: chance.pick([0, 800, 4_000]), unconfirmedMs: chance.pick([0, 1_000, 4_000]) },

@@ -120,6 +120,7 @@ async function untilRest(
       problems = problemsOf(seen, {
         daemonSets: [...book.daemonSets.values()],
         belongs: (daemonSet, host) => book.belongs(daemonSet, host),
+        clockErrorsMs: fleet.clockErrorsMs,
       });
     } catch (error) {
       problems = [String(error)];

@@ -102,11 +102,25 @@ const wanted = (isBusy = false): Wanted => ({
     { name: 'alpha', container: 'alpha-v1', image: 'app:1', version: 'v1', zone: null, surges: false },
   ],
   belongs: () => !isBusy,
+  clockErrorsMs: [],
 });
 const container = (seen: Whole): SeenContainer => seen.hosts[0]?.containers[1] as SeenContainer;
 const pod = (seen: Whole): Pod => seen.pods[0] as Pod;
 
 describe('the checker of chaos', () => {
+  test('takes a start by the coordinator’s wrong clock for true, and none by another', () => {
+    const seen = whole();
+    const ms = Date.parse(SINCE);
+    for (const [asideMs, problems] of [
+      [-31_536_000_000 + 9_000, 0],
+      [-31_536_000_000 + 11_000, 1],
+      [3_600_000, 1],
+    ] as const) {
+      Object.assign(container(seen), { startedAt: new Date(ms - asideMs).toISOString() });
+      assert.equal(problemsOf(seen, { ...wanted(), clockErrorsMs: [-31_536_000_000] }).length, problems);
+    }
+  });
+
   test('has nothing to say when all is well', () => {
     assert.deepEqual(problemsOf(whole(), wanted()), []);
   });
@@ -269,7 +283,7 @@ describe('a plan of chaos', () => {
   test('has every kind of fault, and none that the hosts cannot have', () => {
     const kinds = (without: readonly FaultKind[]) =>
       new Set(plans(without).flatMap((steps) => steps.filter(isFault).map(({ kind }) => kind)));
-    assert.equal(kinds([]).size, 25);
-    assert.equal(kinds(OF_WHOLE_HOSTS).size, 23);
+    assert.equal(kinds([]).size, 26);
+    assert.equal(kinds(OF_WHOLE_HOSTS).size, 24);
   });
 });
