@@ -3,10 +3,11 @@ import type { Lease } from '../shared/kube/event.js';
 import { nodeGraceMs } from '../shared/kube/node-grace.js';
 import { type Chance, systemChance } from '../shared/process/chance.js';
 import type { Clock } from '../shared/process/clock.js';
-import type { Part, Running } from '../shared/process/lifecycle.js';
+import type { Part } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
+import { ClockSteps } from './clock-steps.js';
 import { EventRecorder } from './controllers/event-recorder.js';
-import { startControllers } from './controllers/index.js';
+import { type RunningControllers, startControllers } from './controllers/index.js';
 import { RolloutBoard } from './controllers/rollout-board.js';
 import type { QueueMeter } from './controllers/worker.js';
 import type { EvictionRates } from './decisions/zone-health.js';
@@ -44,6 +45,8 @@ interface CoreHost {
   queueMeter?: QueueMeter;
   /** Told of a node that is being emptied, by its zone. */
   onEviction?: (zone: string) => void;
+  /** Told that the wall clock was set. */
+  onClockSet?: () => void;
   log: Logger;
 }
 
@@ -104,8 +107,14 @@ export function createCore(host: CoreHost): Core {
   });
   const heldUntil = store.isUnconfirmed() ? { heldUntil: restore.confirmed } : {};
   const restoredEra = history.pastEras.length > 0 ? { restoredEra: history.era } : {};
-  let controllers: Running | undefined;
+  let controllers: RunningControllers | undefined;
+  const onStep = (byMs: number) => {
+    hub.clockSet(byMs);
+    controllers?.clockSet();
+    host.onClockSet?.();
+  };
   const parts: Part[] = [
+    new ClockSteps({ clock, log, onStep }),
     { name: 'informers', stop: () => informers.stop() },
     { name: 'events', stop: () => events.stop() },
     {

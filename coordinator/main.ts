@@ -56,6 +56,11 @@ export async function startCoordinator(
   const core = createCore({
     queueMeter: metrics.queues,
     onEviction: metrics.onEviction,
+    // What was signed while the clock was wrong may be good no longer, or not yet.
+    onClockSet: () => {
+      const failed = (error: unknown) => log.error({ err: error }, 'certificate not renewed');
+      api.renewCertificate().catch(failed);
+    },
     ...settings,
     ...gracesOf(settings),
     evictionRates: evictionRatesOf(settings),

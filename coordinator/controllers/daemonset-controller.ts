@@ -11,8 +11,11 @@ import { Worker } from './worker.js';
 /** Nodes worked on at once: enough that their writes fill a commit of the store, few enough that its answers come in one short turn. */
 const NODES_AT_ONCE = 64;
 
-/** Runs until `stop()`. To be called once the informers have synced. */
-export function startDaemonSetController(parts: DaemonSetParts): { stop(): Promise<void> } {
+/** Runs until `stop()`. To be called once the informers have synced. `clockSet` is to be called when the wall clock was set. */
+export function startDaemonSetController(parts: DaemonSetParts): {
+  clockSet(): void;
+  stop(): Promise<void>;
+} {
   const { informers, clock, log, queueMeter } = parts;
   const worker = { informers, clock, log, ...(queueMeter ? { queueMeter } : {}) };
   const tallies = new DaemonSetTallies();
@@ -45,6 +48,12 @@ export function startDaemonSetController(parts: DaemonSetParts): { stop(): Promi
     },
   });
   return {
+    clockSet: () => {
+      for (const daemonSet of informers.daemonSets.list()) {
+        fleet.forget(daemonSet.metadata);
+        fleetWorker.queue.add(fleetKey(daemonSet));
+      }
+    },
     stop: async () => {
       await Promise.all([nodeWorker.stop(), fleetWorker.stop()]);
     },

@@ -1,4 +1,5 @@
 /** Key `ds`: history, count, turns of the rolling update, status. It writes no Pod: that is for the nodes' keys. */
+import type { ObjectRef } from '../../shared/kube/meta.js';
 import type { LabelSelector } from '../../shared/kube/selectors.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { Slice } from '../../shared/process/slice.js';
@@ -50,12 +51,17 @@ export class DaemonSetFleet {
     this.#rollouts = new Rollouts(parts, callFleet);
   }
 
+  /** Of a DaemonSet that is there, all is counted and drawn anew with the next look. */
+  forget(ref: ObjectRef): void {
+    this.#tallies.forget(ref);
+    this.#rollouts.forget({ metadata: ref });
+  }
+
   async reconcile(key: string, turn: Turn): Promise<void> {
     const { ref } = parseKey(key);
     const daemonSet = this.#parts.informers.daemonSets.get(ref);
     if (!daemonSet || daemonSet.metadata.deletionTimestamp) {
-      this.#tallies.forget(ref);
-      this.#rollouts.forget({ metadata: ref });
+      this.forget(ref);
       return;
     }
     if (selectsAll(daemonSet.spec.selector)) {

@@ -44,11 +44,19 @@ interface ControllersOptions {
 
 /** Something that runs until it is stopped. */
 interface Controller {
+  /** The wall clock was set: what was reckoned by it is reckoned anew. */
+  clockSet?(): void;
   stop(): Promise<void> | void;
 }
 
+/** All controllers. */
+export interface RunningControllers {
+  clockSet(): void;
+  stop(): Promise<void>;
+}
+
 /** Starts all controllers once the caches are filled; `stop` resolves when none is at work any more. */
-export async function startControllers(options: ControllersOptions): Promise<{ stop(): Promise<void> }> {
+export async function startControllers(options: ControllersOptions): Promise<RunningControllers> {
   const { informers, events, heldUntil, log } = options;
   await informers.nodes.synced();
   const running: Controller[] = [
@@ -72,6 +80,9 @@ export async function startControllers(options: ControllersOptions): Promise<{ s
     await startOthers();
   }
   return {
+    clockSet: () => {
+      for (const controller of running) controller.clockSet?.();
+    },
     stop: async () => {
       isStopped = true;
       await Promise.all(running.map((controller) => controller.stop()));

@@ -70,6 +70,11 @@ export class HeardHosts {
     return this.#heardAt.get(node);
   }
 
+  /** The wall clock was set by so much. */
+  clockSet(byMs: number): void {
+    for (const [node, at] of this.#heardAt) this.#heardAt.set(node, at + byMs);
+  }
+
   /** What the store says of the host's Pods is as old as the last end of a coordinator, and the host may soon tell more. */
   isAwaited(node: string): boolean {
     const phase = this.#parts.presence.of(node)?.phase;

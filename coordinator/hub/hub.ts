@@ -187,6 +187,14 @@ export class Hub {
     return this.#live.nodeOfBearer(bearer);
   }
 
+  /** This machine's wall clock was set by so much: what hosts tell, and when they were heard, is reckoned by what it shows now. */
+  clockSet(byMs: number): void {
+    this.#live.clockSet(byMs);
+    this.#options.presence.clockSet(byMs);
+    this.heard.clockSet(byMs);
+    this.#conditions.clockSet(byMs);
+  }
+
   /** The authorities by which the coordinator is known have changed: all agents hear it before they are needed. */
   tellTrust(): void {
     const ca = this.#options.authority.trust();

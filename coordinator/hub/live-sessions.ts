@@ -1,4 +1,5 @@
 /** The one live session of each node. */
+import { asOffset } from './host-time.js';
 import type { Session } from './session.js';
 
 /** Which Node it was welcomed as, and how its host's clock differs. */
@@ -37,6 +38,11 @@ export class LiveSessions {
 
   all(): Iterable<LiveSession> {
     return this.#byNode.values();
+  }
+
+  /** The hub's wall clock was set by so much; the hosts' were not. */
+  clockSet(byMs: number): void {
+    for (const live of this.#byNode.values()) live.offsetMs = asOffset(live.offsetMs + byMs);
   }
 
   /** The node's session, unless it is being sent away. */

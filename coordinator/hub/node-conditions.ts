@@ -123,6 +123,11 @@ export class NodeConditions {
     this.write(node).catch((error: unknown) => log.warn({ node, err: error }, 'clock of a host not told'));
   }
 
+  /** Our own wall clock was set by so much: all the others differ from it by another time now. */
+  clockSet(byMs: number): void {
+    for (const [node, skewMs] of this.#skews) this.noteClock(node, skewMs - byMs);
+  }
+
   /** The Node is no more. */
   forget(node: string): void {
     this.#skews.delete(node);

@@ -118,6 +118,12 @@ export class Presence {
     this.#set(node, { ...contact, deadline: this.#lostAfter(node, this.graceMs(node) - awayMs) });
   }
 
+  /** The wall clock was set by so much: what was heard before is as long ago as it was. */
+  clockSet(byMs: number): void {
+    for (const contact of this.#contacts.values())
+      if ('lastHeardMs' in contact && contact.lastHeardMs !== undefined) contact.lastHeardMs += byMs;
+  }
+
   /** The Node is no more. */
   forget(node: string): void {
     this.#cancel(node);

@@ -27,6 +27,11 @@ const CA_DAYS = 3650;
 const SERVING_DAYS = 365;
 /** A serving certificate with less left is made anew. */
 const RENEW_BEFORE_DAYS = 60;
+/**
+ * So far the clock may have been set since the last certificate was made, and who goes by the other time still finds the new one
+ * valid. Apple's clients take none of more than 825 days.
+ */
+const SET_BY_DAYS = 400;
 
 export interface Pki {
   /** Signs what is signed now. */
@@ -62,7 +67,7 @@ async function makeServingCertificate(
   ca: KeyPair,
   keyPem: string,
   names: readonly string[],
-  now: number,
+  { earliest, latest }: { earliest: number; latest: number },
 ): Promise<string> {
   const caKeys = await importKey(ca.key);
   const keys = await importKey(keyPem);
@@ -70,7 +75,7 @@ async function makeServingCertificate(
     serialNumber: serialNumber(),
     subject: 'CN=everynode',
     issuer: issuerName(new X509Certificate(ca.cert)),
-    ...validity(now, days(SERVING_DAYS)),
+    ...validity(earliest, latest - earliest + days(SERVING_DAYS)),
     publicKey: keys.publicKey,
     signingKey: caKeys.privateKey,
     signingAlgorithm: SIGNING,
@@ -128,6 +133,17 @@ async function loadCa(directory: string, now: number): Promise<KeyPair> {
   return { cert: made, key: caKey };
 }
 
+/** When the certificate says that it begins, ms. */
+function madeAt(certificatePem: string | undefined): number | undefined {
+  return certificatePem === undefined ? undefined : Date.parse(new X509Certificate(certificatePem).validFrom);
+}
+
+/** Both times at which a certificate may be looked at first: now, and when the last one was made, for the clock may be wrong or have been. */
+function spanOf(before: number, now: number): { earliest: number; latest: number } {
+  const near = Math.min(Math.max(before, now - days(SET_BY_DAYS)), now + days(SET_BY_DAYS));
+  return { earliest: Math.min(near, now), latest: Math.max(near, now) };
+}
+
 /** Certificate and key stand in one file, so that they always belong together. */
 async function loadServing(
   directory: string,
@@ -139,7 +155,8 @@ async function loadServing(
   const present = await readIfPresent(path);
   if (present && !renewalReason(present, ca, names, now)) return { cert: present + ca.cert, key: present };
   const key = await newKey();
-  const both = `${await makeServingCertificate(ca, key, names, now)}${key}`;
+  const span = spanOf(madeAt(present) ?? now, now);
+  const both = `${await makeServingCertificate(ca, key, names, span)}${key}`;
   await writePrivateFile(path, both);
   return { cert: both + ca.cert, key: both };
 }

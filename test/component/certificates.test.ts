@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { connect } from 'node:tls';
@@ -43,6 +43,29 @@ test('a new name, or an end in sight, makes a new serving certificate under the 
   assert.equal(named.caHash, first.caHash);
   const later = await loadPki(directory, NAMES, NOW + 320 * DAY_MS);
   assert.equal(renewalReason(later.serving.cert, later.ca, NAMES, NOW + 400 * DAY_MS), undefined);
+});
+
+for (const [how, by] of [
+  ['set back a year', -365],
+  ['set ahead a year', 365],
+] as const)
+  test(`a start with a clock that was ${how}: its certificate is good by that clock and by the right one`, async (context) => {
+    const directory = temporaryDirectory(context);
+    await loadPki(directory, NAMES, NOW);
+    const { serving } = await loadPki(directory, NAMES, NOW + by * DAY_MS);
+    const { validFrom, validTo } = new X509Certificate(serving.cert);
+    for (const time of [NOW, NOW + by * DAY_MS])
+      assert.ok(Date.parse(validFrom) < time && time + 300 * DAY_MS < Date.parse(validTo));
+  });
+
+test('whatever the clock had shown, a certificate is one of 825 days at most', async (context) => {
+  for (const by of [-36_500, -400, -365, 0, 365, 400, 36_500]) {
+    const directory = mkdtempSync(join(temporaryDirectory(context), 'pki-'));
+    await loadPki(directory, NAMES, NOW - by * DAY_MS);
+    const { serving } = await loadPki(directory, [...NAMES, 'another.example'], NOW);
+    const { validFrom, validTo } = new X509Certificate(serving.cert);
+    assert.ok(Date.parse(validFrom) <= NOW && Date.parse(validTo) - Date.parse(validFrom) <= 825 * DAY_MS);
+  }
 });
 
 test('a lost CA certificate is made anew from its key: what agents pinned still holds', async (context) => {

@@ -1,0 +1,51 @@
+/** Notices when this machine's wall clock is set: what is reckoned by it in memory is reckoned anew. */
+import type { Clock } from '../shared/process/clock.js';
+import { every } from '../shared/process/every.js';
+import type { Part } from '../shared/process/lifecycle.js';
+import type { Logger } from '../shared/process/log.js';
+
+const LOOK_MS = 1_000;
+/** Less is within what clocks of hosts may differ by; and links that stand outlive no pause of the whole machine that long. */
+const STEP_MS = 30_000;
+
+interface ClockStepsParts {
+  clock: Clock;
+  log: Logger;
+  /** Told by how much the wall clock has left the steady one since it was told last, ms: less than nothing when it was set back. */
+  onStep: (byMs: number) => void;
+}
+
+export class ClockSteps implements Part {
+  readonly name = 'clock';
+  readonly #parts: ClockStepsParts;
+  /** The wall clock less the steady one. */
+  #shiftMs: number;
+  #stop: () => void = () => undefined;
+
+  constructor(parts: ClockStepsParts) {
+    this.#parts = parts;
+    this.#shiftMs = shiftOf(parts.clock);
+  }
+
+  start(): void {
+    this.#stop = every(this.#parts.clock, LOOK_MS, () => this.#look());
+  }
+
+  stop(): void {
+    this.#stop();
+  }
+
+  #look(): void {
+    const { clock, log, onStep } = this.#parts;
+    const shiftMs = shiftOf(clock);
+    const byMs = Math.round(shiftMs - this.#shiftMs);
+    if (Math.abs(byMs) < STEP_MS) return;
+    this.#shiftMs = shiftMs;
+    log.warn({ bySeconds: Math.round(byMs / 1_000) }, 'the clock of this machine was set');
+    onStep(byMs);
+  }
+}
+
+function shiftOf(clock: Clock): number {
+  return clock.now() - clock.monotonic();
+}

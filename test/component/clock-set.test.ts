@@ -1,0 +1,113 @@
+/** The coordinator's own wall clock is set while it runs: nothing that hosts do or tell depends on it. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ClockSteps } from '../../coordinator/clock-steps.js';
+import { nodeKind } from '../../coordinator/kinds/index.js';
+import { findCondition } from '../../shared/kube/conditions.js';
+import { toTimestamp } from '../../shared/kube/meta.js';
+import { ManualClock } from '../../shared/process/clock.js';
+import { silentLogger } from '../../shared/process/log.js';
+import { eventually } from '../harness/eventually.js';
+import { GRACE_MS, type HubBench, withHub } from '../harness/hub-bench.js';
+import { helloOf, rawAgent } from '../harness/raw-agent.js';
+
+const YEAR = 365 * 86_400_000;
+const SET = [
+  ['a year back', -YEAR],
+  ['an hour ahead', 3_600_000],
+] as const;
+
+function conditionOf(bench: HubBench, node: string, type: string): string | undefined {
+  const { status } = bench.plane.informers.nodes.get({ name: node }) ?? {};
+  return findCondition(status?.conditions, type)?.status;
+}
+
+test('a clock that is set is told once, by how much; one that only goes on is not', () => {
+  const clock = new ManualClock(YEAR);
+  const told: number[] = [];
+  const steps = new ClockSteps({ clock, log: silentLogger, onStep: (byMs) => told.push(byMs) });
+  steps.start();
+  clock.advance(60_000);
+  clock.jump(20_000);
+  clock.advance(60_000);
+  assert.deepEqual(told, []);
+  clock.jump(20_000);
+  clock.advance(60_000);
+  clock.jump(-YEAR);
+  clock.advance(60_000);
+  assert.deepEqual(told, [40_000, -YEAR]);
+  steps.stop();
+  clock.jump(YEAR);
+  clock.advance(60_000);
+  assert.equal(told.length, 2);
+});
+
+for (const [how, byMs] of SET) {
+  withHub(`${how}: what hosts tell from then on has its time by the clock as it is now`, async (bench) => {
+    const { plane, hub } = bench;
+    const agent = await rawAgent(bench, 'n1');
+    const { metadata } = await bench.boundPod('p', 'n1');
+    const hostTime = plane.clock.now();
+    agent.say(helloOf('n1', { hostTimeMs: hostTime, wallTimeMs: hostTime }));
+    await agent.heard('welcome');
+    plane.clock.jump(byMs);
+    hub.clockSet(byMs);
+    await plane.advance(10_000);
+    const started = { startedAt: toTimestamp(hostTime + 4_000) };
+    const status = {
+      phase: 'Running' as const,
+      containerStatuses: [
+        {
+          name: 'main',
+          image: 'app:1',
+          imageID: '',
+          ready: true,
+          restartCount: 0,
+          state: { running: started },
+        },
+      ],
+    };
+    const { uid = '' } = metadata;
+    const pods = [{ uid, namespace: 'default', name: 'p', status }];
+    agent.say({ kind: 'status', id: 1, hostTimeMs: hostTime + 10_000, pods, removed: [] });
+    const told = () => plane.informers.pods.byUid(uid)?.status?.containerStatuses?.[0]?.state?.running;
+    await eventually(() => told() !== undefined);
+    assert.equal(told()?.startedAt, toTimestamp(hostTime + byMs + 4_000));
+  });
+
+  withHub(`${how}: hosts whose clocks are right are told as wrong until it is put right`, async (bench) => {
+    const { plane, hub } = bench;
+    const agent = await rawAgent(bench, 'n1');
+    const now = plane.clock.now();
+    agent.say(helloOf('n1', { hostTimeMs: now, wallTimeMs: now }));
+    await eventually(() => conditionOf(bench, 'n1', 'ClockSkewed') === 'False');
+    for (const [by, skewed] of [
+      [byMs, 'True'],
+      [-byMs, 'False'],
+    ] as const) {
+      plane.clock.jump(by);
+      hub.clockSet(by);
+      await eventually(() => conditionOf(bench, 'n1', 'ClockSkewed') === skewed);
+    }
+  });
+
+  withHub(`${how}: a host that is away has the rest of its grace, also of one that is new`, async (bench) => {
+    const { plane, hub, presence } = bench;
+    const agent = await bench.agent('n1');
+    await eventually(() => agent.link.phase === 'live' && conditionOf(bench, 'n1', 'Connected') === 'True');
+    await plane.settle();
+    agent.link.stop();
+    await eventually(() => presence.of('n1')?.phase === 'away');
+    await plane.advance(GRACE_MS / 2);
+    plane.clock.jump(byMs);
+    hub.clockSet(byMs);
+    await plane.registry.modify(nodeKind, { name: 'n1' }, ({ metadata }): undefined => {
+      metadata.annotations = { ...metadata.annotations, 'fleet.everynode.dev/grace-period': '60s' };
+    });
+    await plane.settle();
+    await plane.advance(60_000 - GRACE_MS / 2 - 1);
+    assert.equal(conditionOf(bench, 'n1', 'Ready'), 'True');
+    await plane.advance(1);
+    await eventually(() => conditionOf(bench, 'n1', 'Ready') === 'Unknown');
+  });
+}
