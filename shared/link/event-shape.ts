@@ -37,7 +37,7 @@ const event = record<ReportedEvent>({
 /** The Event as the other end takes it, its texts cut; undefined for what is no Event. */
 export function wholeEvent(value: unknown): ReportedEvent | undefined {
   try {
-    return event(value, 'event');
+    return event(value);
   } catch (error) {
     if (error instanceof ProtocolError) return undefined;
     throw error;

@@ -1,6 +1,7 @@
 /**
  * Shapes: what a decoded value must look like to become a typed one.
- * A shape answers a fresh value made of known fields only, so nothing unforeseen travels further, or throws `ProtocolError`.
+ * A shape answers a value made of known fields only, so nothing unforeseen travels further, or throws `ProtocolError`. It answers
+ * the very value that it was given where there is nothing else in it: most of what is said is as it should be.
  */
 
 /** A frame that this version of the protocol does not allow. The message names the place and is fit to be sent to the peer. */
@@ -11,15 +12,25 @@ export class ProtocolError extends Error {
   }
 }
 
-/** `path` names the value in errors, e.g. `status.pods[3].uid`. */
-export type Shape<T> = (value: unknown, path: string) => T;
+/** `path` names the value in errors, e.g. `status.pods[3].uid`; without one none is made for the values within. */
+export type Shape<T> = (value: unknown, path?: string) => T;
+
+/** What `shape` answers. Paths are only made for a value that is refused: it is looked at a second time then. */
+export function shaped<T>(shape: Shape<T>, value: unknown, path: string): T {
+  try {
+    return shape(value);
+  } catch (error) {
+    if (error instanceof ProtocolError) return shape(value, path);
+    throw error;
+  }
+}
 
 /** A list never holds more items than a node could have objects; a map no more than an object may have labels. */
 const MAX_ITEMS = 20_000;
 const MAX_KEYS = 1_000;
 
-function refuse(path: string, expected: string): never {
-  throw new ProtocolError(`${path}: expected ${expected}`);
+function refuse(path: string | undefined, expected: string): never {
+  throw new ProtocolError(`${path ?? 'value'}: expected ${expected}`);
 }
 
 /** A string of at most `max` UTF-16 units. */
@@ -54,7 +65,7 @@ export function tagged<T extends { type: string }>(
   const types = Object.keys(shapes) as T['type'][];
   return (value, path) => {
     if (!isMap(value)) refuse(path, 'a map');
-    const type = oneOf(...types)(value.type, `${path}.type`);
+    const type = oneOf(...types)(value.type, path && `${path}.type`);
     return shapes[type](value, path);
   };
 }
@@ -74,7 +85,13 @@ export function optional<T>(shape: Shape<T>): Shape<T | undefined> {
 export function list<T>(item: Shape<T>, max: number = MAX_ITEMS): Shape<T[]> {
   return (value, path) => {
     if (!Array.isArray(value) || value.length > max) refuse(path, `a list of at most ${max}`);
-    return value.map((each, index) => item(each, `${path}[${index}]`));
+    let made: T[] | undefined;
+    for (let index = 0; index < value.length; index += 1) {
+      const taken = item(value[index], path && `${path}[${index}]`);
+      if (made) made.push(taken);
+      else if (taken !== value[index]) made = [...(value.slice(0, index) as T[]), taken];
+    }
+    return made ?? (value as T[]);
   };
 }
 
@@ -82,7 +99,8 @@ export function list<T>(item: Shape<T>, max: number = MAX_ITEMS): Shape<T[]> {
 export function pair<A, B>(first: Shape<A>, second: Shape<B>): Shape<[A, B]> {
   return (value, path) => {
     if (!Array.isArray(value) || value.length !== 2) refuse(path, 'a pair');
-    return [first(value[0], `${path}[0]`), second(value[1], `${path}[1]`)];
+    const at = (index: number) => path && `${path}[${index}]`;
+    return [first(value[0], at(0)), second(value[1], at(1))];
   };
 }
 
@@ -96,7 +114,8 @@ export function mapOf<T>(item: Shape<T>): Shape<Record<string, T>> {
     if (!isMap(value)) refuse(path, 'a map');
     const entries = Object.entries(value);
     if (entries.length > MAX_KEYS) refuse(path, `at most ${MAX_KEYS} keys`);
-    return Object.fromEntries(entries.map(([key, each]) => [key, item(each, `${path}.${key}`)]));
+    const at = (key: string) => path && `${path}.${key}`;
+    return Object.fromEntries(entries.map(([key, each]) => [key, item(each, at(key))]));
   };
 }
 
@@ -104,13 +123,35 @@ export function mapOf<T>(item: Shape<T>): Shape<Record<string, T>> {
 export function record<T extends object>(fields: { [K in keyof T]-?: Shape<T[K]> }): Shape<T> {
   const shapes = Object.entries(fields) as [string, Shape<unknown>][];
   const known = shapes.map(([name, shape]) => ({ name, shape }));
+  const names = shapes.map(([name]) => name);
   return (value, path) => {
     if (!isMap(value)) refuse(path, 'a map');
-    const made: Record<string, unknown> = {};
-    for (const { name, shape } of known) {
-      const field = shape(value[name], path ? `${path}.${name}` : name);
-      if (field !== undefined) made[name] = field;
+    let made: Record<string, unknown> | undefined;
+    let present = 0;
+    for (let index = 0; index < known.length; index += 1) {
+      const { name, shape } = known[index] as (typeof known)[number];
+      const given = value[name];
+      const field = shape(given, within(path, name));
+      if (field !== given) made ??= only(names.slice(0, index), value);
+      if (made) put(made, name, field);
+      else if (given !== undefined) present += 1;
     }
-    return made as T;
+    return (made ?? (Object.keys(value).length === present ? value : only(names, value))) as T;
   };
+}
+
+function within(path: string | undefined, name: string): string | undefined {
+  if (path === undefined) return undefined;
+  return path === '' ? name : `${path}.${name}`;
+}
+
+function put(into: Record<string, unknown>, name: string, field: unknown): void {
+  if (field !== undefined) into[name] = field;
+}
+
+/** Those fields of the map that are there. */
+function only(names: readonly string[], value: Record<string, unknown>): Record<string, unknown> {
+  const made: Record<string, unknown> = {};
+  for (const name of names) put(made, name, value[name]);
+  return made;
 }
