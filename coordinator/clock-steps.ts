@@ -17,25 +17,40 @@ interface ClockStepsParts {
 
 export class ClockSteps implements Part {
   readonly name = 'clock';
+  /** The same clock; who asks it for the time gets the new one only when `onStep` has been told. */
+  readonly clock: Clock;
   readonly #parts: ClockStepsParts;
-  /** The wall clock less the steady one. */
-  #shiftMs: number;
+  /** The wall clock less the steady one; undefined while nobody is to be told. */
+  #shiftMs: number | undefined;
   #stop: () => void = () => undefined;
 
   constructor(parts: ClockStepsParts) {
+    const { clock } = parts;
     this.#parts = parts;
-    this.#shiftMs = shiftOf(parts.clock);
+    this.clock = {
+      now: () => {
+        this.#look();
+        return clock.now();
+      },
+      monotonic: () => clock.monotonic(),
+      after: (delayMs, action) => clock.after(delayMs, action),
+      turn: () => clock.turn(),
+    };
   }
 
   start(): void {
-    this.#stop = every(this.#parts.clock, LOOK_MS, () => this.#look());
+    const { clock } = this.#parts;
+    this.#shiftMs = shiftOf(clock);
+    this.#stop = every(clock, LOOK_MS, () => this.#look());
   }
 
   stop(): void {
     this.#stop();
+    this.#shiftMs = undefined;
   }
 
   #look(): void {
+    if (this.#shiftMs === undefined) return;
     const { clock, log, onStep } = this.#parts;
     const shiftMs = shiftOf(clock);
     const byMs = Math.round(shiftMs - this.#shiftMs);

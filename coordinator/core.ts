@@ -67,7 +67,14 @@ const RETURN_MS = 75_000;
 
 /** Builds the core; informers and hub work from now on, controllers from the start of their part. */
 export function createCore(host: CoreHost): Core {
-  const { store, clock, log, nodeMonitorGraceMs: graceMs, chance = systemChance } = host;
+  const { store, log, nodeMonitorGraceMs: graceMs, chance = systemChance } = host;
+  const onStep = (byMs: number) => {
+    hub.clockSet(byMs);
+    controllers?.clockSet();
+    host.onClockSet?.();
+  };
+  const steps = new ClockSteps({ clock: host.clock, log, onStep });
+  const { clock } = steps;
   const presence = new Presence(clock, {
     graceMs,
     graceOf: (name) => {
@@ -108,13 +115,8 @@ export function createCore(host: CoreHost): Core {
   const heldUntil = store.isUnconfirmed() ? { heldUntil: restore.confirmed } : {};
   const restoredEra = history.pastEras.length > 0 ? { restoredEra: history.era } : {};
   let controllers: RunningControllers | undefined;
-  const onStep = (byMs: number) => {
-    hub.clockSet(byMs);
-    controllers?.clockSet();
-    host.onClockSet?.();
-  };
   const parts: Part[] = [
-    new ClockSteps({ clock, log, onStep }),
+    steps,
     { name: 'informers', stop: () => informers.stop() },
     { name: 'events', stop: () => events.stop() },
     {

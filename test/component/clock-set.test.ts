@@ -36,10 +36,13 @@ test('a clock that is set is told once, by how much; one that only goes on is no
   clock.jump(-YEAR);
   clock.advance(60_000);
   assert.deepEqual(told, [40_000, -YEAR]);
+  clock.jump(60_000);
+  assert.equal(steps.clock.now(), clock.now());
+  assert.deepEqual(told.slice(2), [60_000], 'before anybody learns the new time');
   steps.stop();
   clock.jump(YEAR);
   clock.advance(60_000);
-  assert.equal(told.length, 2);
+  assert.equal(told.length, 3);
 });
 
 for (const [how, byMs] of SET) {
