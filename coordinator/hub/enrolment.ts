@@ -121,7 +121,11 @@ export class Enrolment {
   async renew(node: string, csr: string): Promise<string> {
     const { keyHash } = await readNodeRequest(this.#parts.authority, csr, node);
     const credential = { form: 'key', hash: keyHash } as const;
-    const issued = await this.#parts.authority.sign(csr);
+    const { notAfterMs } = (await this.#credentials.get(node)) ?? {};
+    const issued = await this.#parts.authority.sign(
+      csr,
+      notAfterMs === undefined ? {} : { formerEndMs: notAfterMs },
+    );
     const isOurs = await this.#credentials.replace(node, { ...credential, ...endOf(issued) }, credential);
     if (!isOurs) throw unauthorized();
     return issued.certificate;

@@ -7,7 +7,7 @@ import {
   type SigningRequest,
   signClientCertificate,
 } from './client-certificates.js';
-import { certificatesIn, days } from './key-pair.js';
+import { certificatesIn, days, SET_BY_DAYS } from './key-pair.js';
 import type { Pki } from './load-pki.js';
 import { isInTime, type PeerCertificate, subjectOf } from './peer-certificate.js';
 
@@ -47,10 +47,17 @@ export class CertificateAuthority {
     return readSigningRequest(requestPem);
   }
 
-  /** The client certificate that a request asks for: who may have it was decided before. `wishedMs`: less than a year. */
-  sign(requestPem: string, wishedMs: number = LIFETIME_MS): Promise<IssuedCertificate> {
+  /**
+   * The client certificate that a request asks for: who may have it was decided before. `wishedMs`: less than a year. It ends no
+   * sooner than the one that it replaces: with a clock that was set back a year it would be over when that is put right.
+   */
+  sign(
+    requestPem: string,
+    { wishedMs = LIFETIME_MS, formerEndMs = 0 }: { wishedMs?: number; formerEndMs?: number } = {},
+  ): Promise<IssuedCertificate> {
     const now = this.#clock.now();
-    const lifetimeMs = Math.min(wishedMs, LIFETIME_MS);
+    const formerMs = Math.min(formerEndMs - now, LIFETIME_MS + days(SET_BY_DAYS));
+    const lifetimeMs = Math.max(Math.min(wishedMs, LIFETIME_MS), formerMs);
     return signClientCertificate(this.#pki().ca, requestPem, { now, lifetimeMs });
   }
 }

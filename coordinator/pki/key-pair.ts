@@ -6,6 +6,12 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** Clocks of hosts differ: certificates that they look at are valid from so long before they were made, ms. */
 const BACKDATE_MS = DAY_MS;
 
+/**
+ * So far the clock may have been set since the last certificate was made, and who goes by the other time still finds the new one
+ * valid. Apple's clients take none of a server of more than 825 days.
+ */
+export const SET_BY_DAYS = 400;
+
 /** PEM texts of a certificate and its key. */
 export interface KeyPair {
   cert: string;

@@ -19,7 +19,7 @@ import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { readIfPresent, writePrivateFile } from '../../shared/process/private-file.js';
 import { importKey, newKey, SIGNING } from '../../shared/process/private-key.js';
 import { issuerName } from './client-certificates.js';
-import { days, type KeyPair, serialNumber, validity } from './key-pair.js';
+import { days, type KeyPair, SET_BY_DAYS, serialNumber, validity } from './key-pair.js';
 import { rotate } from './rotation.js';
 import type { Supplied } from './supplied.js';
 
@@ -27,11 +27,6 @@ const CA_DAYS = 3650;
 const SERVING_DAYS = 365;
 /** A serving certificate with less left is made anew. */
 const RENEW_BEFORE_DAYS = 60;
-/**
- * So far the clock may have been set since the last certificate was made, and who goes by the other time still finds the new one
- * valid. Apple's clients take none of more than 825 days.
- */
-const SET_BY_DAYS = 400;
 
 export interface Pki {
   /** Signs what is signed now. */

@@ -102,6 +102,7 @@ test('two hosts that join under one name at once: one gets it', async (context) 
   assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
 });
 
+const DAY_MS = 86_400_000;
 const WRONG: [
   string,
   (bench: EnrolmentBench) => Partial<EnrolOptions> | Promise<Partial<EnrolOptions>>,
@@ -188,4 +189,32 @@ test('a host that is revoked while its certificate is made is not registered aga
     registry.delete(secretKind, { namespace: 'kube-system', name: credentialSecretName('n1') });
   await assert.rejects(enrolment.certify(call), { reason: 'Unauthorized' });
   assert.equal(await credentials.get('n1'), undefined);
+});
+
+test('a host that was certified while the coordinator’s clock was set back a year waits for nobody when that is right again', async (context) => {
+  const { registry } = await startEnrolment(context);
+  const credentials = new NodeCredentials(registry);
+  const time = { shiftMs: 0 };
+  const clock = { ...systemClock, now: () => systemClock.now() + time.shiftMs };
+  const authority = await testAuthority(clock);
+  const sealer = new Sealer(Buffer.alloc(32), { era: 'e', pastEras: [] });
+  const authenticator = new NodeAuthenticator({ credentials, sealer, authority, clock });
+  const parts = { registry, credentials, authenticator, clock, clusterUID: 'c', sealer, authority };
+  const enrolment = new Enrolment(parts);
+  const csr = await certificateRequest(await newKey(), 'n1');
+  const { keyHash } = await authority.read(csr);
+  const notAfterMs = Date.now() + 300 * DAY_MS;
+  await credentials.register('n1', { form: 'key', hash: keyHash, notAfterMs });
+  const states: string[] = [];
+  for (const shiftMs of [-365 * DAY_MS, 0]) {
+    time.shiftMs = shiftMs;
+    states.push((await enrolment.certify({ body: { node: 'n1', csr } })).state);
+  }
+  assert.deepEqual(states, ['joined', 'joined']);
+  // A year back, an end in ten years is no reason to sign for ten.
+  await credentials.replace('n1', { form: 'key', hash: keyHash, notAfterMs: Date.now() + 3_650 * DAY_MS });
+  time.shiftMs = -365 * DAY_MS;
+  await enrolment.certify({ body: { node: 'n1', csr } });
+  const end = (await credentials.get('n1'))?.notAfterMs ?? Number.POSITIVE_INFINITY;
+  assert.ok(end <= Date.now() + 401 * DAY_MS);
 });
