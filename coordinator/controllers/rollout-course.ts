@@ -3,7 +3,9 @@ import type { RolloutMemory } from '../decisions/rollout-memory.js';
 import { isNamed } from '../decisions/rollout-steering.js';
 
 type Course = {
-  [key in 'startedAt' | 'completedAt' | 'retriedAt' | 'failure' | 'steering']: RolloutMemory[key] | undefined;
+  [key in 'startedAt' | 'completedAt' | 'retriedAt' | 'failure' | 'stable' | 'steering']:
+    | RolloutMemory[key]
+    | undefined;
 };
 
 const AT_THE_START: Course = {
@@ -11,6 +13,7 @@ const AT_THE_START: Course = {
   completedAt: undefined,
   retriedAt: undefined,
   failure: undefined,
+  stable: undefined,
   steering: undefined,
 };
 
@@ -26,9 +29,9 @@ export class RolloutCourse {
   #now = AT_THE_START;
 
   /** Takes over what is remembered now. */
-  follow({ startedAt, completedAt, retriedAt, failure, steering }: RolloutMemory): CourseChange {
+  follow({ startedAt, completedAt, retriedAt, failure, stable, steering }: RolloutMemory): CourseChange {
     const before = this.#now;
-    this.#now = { startedAt, completedAt, retriedAt, failure, steering };
+    this.#now = { startedAt, completedAt, retriedAt, failure, stable, steering };
     return {
       named: [
         ...changedNames(before.steering?.skipped, steering?.skipped),
@@ -39,7 +42,7 @@ export class RolloutCourse {
     };
   }
 
-  /** Times in ms since the epoch; `failure`: why the revision is barred. */
+  /** Times in ms since the epoch; `failure`: why the revision is barred, `stable`: the one to go back to. */
   get times(): Readonly<Omit<Course, 'steering'>> {
     return this.#now;
   }

@@ -246,8 +246,10 @@ export class RolloutWaves {
     this.#schedule(name, facts, lane, rules);
   }
 
+  /** What failed under a policy may be stable since: without one, upstream brought it to all. */
   #isStray({ oldHash }: NodeFacts): boolean {
-    if (oldHash === undefined || this.#course.times.failure === undefined) return false;
+    const { failure, stable } = this.#course.times;
+    if (oldHash === undefined || oldHash === stable || failure === undefined) return false;
     return this.#options.isBarred?.(oldHash) === true;
   }
 

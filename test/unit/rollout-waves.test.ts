@@ -89,3 +89,17 @@ test('a turn is taken back from a host that was taken out, also while it is dark
   waves.put('dark', 'turned', record('turned', { turn: { forced: false, withdrawn: 'Unheard' } }));
   assert.deepEqual(waves.toWithdraw(1), ['here'], 'once');
 });
+
+test('a host goes back from what failed before, not from what is stable since', () => {
+  const waves = wavesOf({ isBarred: () => true });
+  for (const [name, oldHash] of [
+    ['stray', 'bad'],
+    ['well', 'kept'],
+  ] as const) {
+    waves.put(name, 'oldAvailable', record('oldAvailable', { oldHash }));
+  }
+  waves.follow({ revision: 'r', wave: 0, startedAt: NOW, stable: 'kept' });
+  assert.deepEqual(waves.strays(1), [], 'nothing goes back yet');
+  waves.follow({ revision: 'r', wave: 0, startedAt: NOW, stable: 'kept', failure: 'x' });
+  assert.deepEqual(waves.strays(1), ['stray']);
+});
