@@ -1,15 +1,6 @@
-/** What the simulation found: short histories, each with what went wrong. */
-import assert from 'node:assert/strict';
+/** What the simulation found where no policy is: short histories, each with what went wrong. */
 import { describe, test } from 'node:test';
-import { after, daemonSet, KILLED, outcomesOf, SECOND, setImage, unbroken } from './cases.js';
-import type { Policy, TurnRules } from './history.js';
-
-/** Nothing holds it up, and nothing fails it. */
-const PATIENT: Policy = {
-  ...{ soakSeconds: 0, approval: 'Automatic', maxFailed: null, deadlineSeconds: 120, action: 'Pause' },
-};
-/** The host replaces the Pod as soon as it has the image. */
-const AT_ONCE: TurnRules = { windowSeconds: null, confirmSeconds: 15, holdSeconds: null, prePulls: false };
+import { after, daemonSet, KILLED, SECOND, setImage, unbroken } from './cases.js';
 
 describe('the simulation found', () => {
   test('a Pod that ended while it was deleted, on a host that lost what it held, was deleted for ever', () =>
@@ -203,71 +194,12 @@ describe('the simulation found', () => {
       after(9, { kind: 'cut cable', node: 'host-1', forMs: 60 * SECOND }),
     ]));
 
-  test('a Pod whose turn came before it had ever started made room for one that started beside its predecessor', () =>
-    unbroken(
-      1,
-      [
-        after(1, daemonSet('app:stubborn', { graceSeconds: 30 })),
-        after(1, {
-          kind: 'set host policy',
-          policy: {
-            soakSeconds: 0,
-            approval: 'Automatic',
-            maxFailed: null,
-            deadlineSeconds: 120,
-            action: 'Pause',
-          },
-          turns: { windowSeconds: null, confirmSeconds: 15, holdSeconds: null, prePulls: false },
-        }),
-        after(20, setImage('app:2')),
-        after(8, setImage('app:3')),
-      ],
-      3,
-    ));
-
-  test('a deadline shorter than the old Pod’s grace failed good hosts, and took their Pods back', async () => {
-    const outcomes = await outcomesOf(
-      2,
-      [
-        after(1, daemonSet('app:stubborn', { graceSeconds: 60 })),
-        after(1, {
-          kind: 'set host policy',
-          policy: {
-            soakSeconds: 0,
-            approval: 'Automatic',
-            maxFailed: 0,
-            deadlineSeconds: 30,
-            action: 'RollBack',
-          },
-          turns: { windowSeconds: null, confirmSeconds: 15, holdSeconds: null, prePulls: false },
-        }),
-        after(30, setImage('app:2')),
-        after(240, { kind: 'cut cable', node: 'host-1', forMs: SECOND }),
-      ],
-      3,
-    );
-    for (const { lines } of outcomes) {
-      assert.ok(lines.some((line) => line.includes('begins its turn')));
-      const broken = lines.filter((line) => /Rollout alpha .*(Failed|RolledBack)|taken back/.test(line));
-      assert.deepEqual(broken, []);
-    }
-  });
-
   test('a host whose disk had been full started a Pod again that it had ended: what it held was never written', () =>
     unbroken(1, [
       after(1, daemonSet('app:1')),
       after(9, { kind: 'fill host disk', node: 'host-1', forMs: 20 * SECOND }),
       after(1, setImage('app:2')),
       after(60, { kind: 'kill agent', node: 'host-1', doom: KILLED, downMs: SECOND, damagesCache: false }),
-    ]));
-
-  test('a host with a full disk stopped a Pod for a turn that was nowhere written', () =>
-    unbroken(1, [
-      after(1, daemonSet('app:1')),
-      after(1, { kind: 'set host policy', policy: PATIENT, turns: AT_ONCE }),
-      after(60, { kind: 'fill host disk', node: 'host-1', forMs: 90 * SECOND }),
-      after(1, setImage('app:2')),
-      after(20, setImage('app:3')),
     ]));
 
   test('a Pod that was deleted after its host had given it back was given back again', () =>
@@ -288,49 +220,6 @@ describe('the simulation found', () => {
       ],
       3,
     ));
-
-  test('a turn to a revision that was given up stayed with a Pod of the revision that came back', () =>
-    unbroken(
-      2,
-      [
-        after(1, daemonSet('app:1')),
-        after(1, { kind: 'set host policy', policy: PATIENT, turns: AT_ONCE }),
-        after(60, setImage('app:absent')),
-        after(30, setImage('app:1')),
-      ],
-      3,
-    ));
-
-  test('a Pod whose host had lost what it was to confirm was unconfirmed for ever', () =>
-    unbroken(
-      1,
-      [
-        after(1, daemonSet('app:1')),
-        after(1, { kind: 'set host policy', policy: PATIENT, turns: { ...AT_ONCE, confirmSeconds: 60 } }),
-        after(60, setImage('app:2')),
-        after(20, { kind: 'cut power', node: 'host-1', downMs: 10 * SECOND, damagesCache: true }),
-      ],
-      3,
-    ));
-
-  test('a revision failed at once for the time that its host had waited for the image of the one before', async () => {
-    const policy: Policy = { ...PATIENT, maxFailed: 0, deadlineSeconds: 30, action: 'RollBack' };
-    const outcomes = await outcomesOf(
-      1,
-      [
-        after(1, daemonSet('app:1')),
-        after(1, { kind: 'set host policy', policy, turns: { ...AT_ONCE, prePulls: true } }),
-        after(60, setImage('app:absent')),
-        after(100, setImage('app:slow2')),
-      ],
-      3,
-    );
-    for (const { lines } of outcomes) {
-      const since = lines.slice(lines.findIndex((line) => line.includes('app:slow2')));
-      const failures = since.filter((line) => line.endsWith('Rollout alpha changed: status (Failed)'));
-      assert.deepEqual(failures, []);
-    }
-  });
 
   test('a Pod of the newer of two backups was dropped as ended by a host that had heard of the older one alone', () =>
     unbroken(
@@ -356,59 +245,5 @@ describe('the simulation found', () => {
         after(0.1, { kind: 'stop agent', node: 'host-1', downMs: 0.5 * SECOND }),
       ],
       6,
-    ));
-
-  test('hosts that were late with a revision use none of the budget: the failure budget pays for them (as documented, kept)', () =>
-    unbroken(
-      3,
-      [
-        after(1, daemonSet('app:1')),
-        after(1, { kind: 'set policy', policy: { ...PATIENT, maxFailed: 1, deadlineSeconds: 30 } }),
-        after(60, setImage('app:broken')),
-      ],
-      3,
-    ));
-
-  test('nor do those that failed for want of the image, and keep their turn (as documented, kept)', () =>
-    unbroken(
-      3,
-      [
-        after(1, daemonSet('app:1')),
-        after(1, {
-          kind: 'set host policy',
-          policy: { ...PATIENT, maxFailed: 1, deadlineSeconds: 30 },
-          turns: { ...AT_ONCE, confirmSeconds: null, prePulls: true },
-        }),
-        after(60, setImage('app:absent')),
-      ],
-      3,
-    ));
-
-  test('a revision that was completed and is on its way again is what Pods of closed waves are made of (kept)', () =>
-    unbroken(
-      2,
-      [
-        after(1, daemonSet('app:1')),
-        after(1, { kind: 'set policy', policy: { ...PATIENT, maxFailed: 1 } }),
-        after(60, setImage('app:2')),
-        after(0.5, { kind: 'cut cable', node: 'host-1', forMs: 90 * SECOND }),
-        after(0.3, setImage('app:1')),
-        after(35, { kind: 'delete pod', node: 'host-2', index: 0, force: false }),
-      ],
-      3,
-    ));
-
-  test('a revision that failed on all hosts of a wave, within the failure budget, goes no further by itself (as documented, kept)', () =>
-    unbroken(
-      2,
-      [
-        after(1, daemonSet('app:1')),
-        after(1, { kind: 'set policy', policy: { ...PATIENT, soakSeconds: 60, maxFailed: 1 } }),
-        after(30, setImage('app:2')),
-        ...[10, 15, 15].map((seconds) =>
-          after(seconds, { kind: 'end container', node: 'host-1', index: 0, code: 1 }),
-        ),
-      ],
-      3,
     ));
 });

@@ -6,7 +6,7 @@ import { HostAgent } from './host-agent.js';
 import { HostDisk, type TurnWatcher } from './host-disk.js';
 import { type HostContainer, HostEngine } from './host-engine.js';
 import { HostShortage } from './host-shortage.js';
-import { type Doom, Life, type Pace, START_MS, type WallClock } from './life.js';
+import { type Doom, Life, type Pace, type WallClock } from './life.js';
 import type { Cable, SimulatedSocket } from './network.js';
 import type { Seeded } from './seeded.js';
 import type { Timeline } from './timeline.js';
@@ -274,9 +274,4 @@ export class SimulatedHost {
     );
     return { ...status, ...(conditions && { conditions }) };
   }
-}
-
-/** ms since the epoch, true time. */
-export function trueTime(timeline: Timeline): number {
-  return START_MS + timeline.now;
 }
