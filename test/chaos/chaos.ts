@@ -1,24 +1,28 @@
-/**
- * Breaks real hosts, round after round: npm run chaos -- [--rounds N] [--seed SEED] [--hosts N] [--minutes N] [--plain]
- * The hosts have systemd, an address and an engine of their own (root, see test/harness/hosts.ts); `--plain` leaves systemd out, and with it
- * reboots and power cuts. It ends at the first round in which something is broken, with exit code 1, and after the round that is under way on
- * Ctrl-C.
- */
-import { parseArgs } from 'node:util';
+/** Breaks real hosts, round after round, until one of them is broken or, on Ctrl-C, the round that is under way is over. */
+import { npmScript, wholeNumber, wordsOf } from '../harness/npm-script.js';
 import { playRounds } from './rounds.js';
 
 /** What has not settled by then is broken: three times the longest wait that is right, a try of an agent to reconnect. */
 const PATIENCE_MS = 180_000;
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '20' },
-    seed: { type: 'string', default: '1' },
-    hosts: { type: 'string', default: '3' },
-    minutes: { type: 'string', default: 'Infinity' },
-    plain: { type: 'boolean', default: false },
-  },
-});
+interface Flags {
+  rounds: number;
+  seed: string;
+  hosts: number;
+  minutes?: number;
+  plain?: true;
+}
+
+const script = npmScript(
+  'chaos',
+  'Breaks real hosts with systemd, an address and an engine of their own, as root, round after round; exit code 1 at the first round in which something is broken.',
+)
+  .option('--rounds <N>', 'how many', wholeNumber, 20)
+  .option('--seed <SEED>', 'what the rounds are drawn from', '1')
+  .option('--hosts <N>', 'how many', wholeNumber, 3)
+  .option('--minutes <N>', 'begin no round after so long', wholeNumber)
+  .option('--plain', 'hosts without systemd: no reboots and power cuts');
+const { options: flags } = await wordsOf<Flags>(script);
 
 let isEnough = false;
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -28,11 +32,11 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 const tally = await playRounds({
-  seed: values.seed,
-  rounds: Number(values.rounds),
-  hosts: Number(values.hosts),
-  longestMs: Number(values.minutes) * 60_000,
-  isPlain: values.plain,
+  seed: flags.seed,
+  rounds: flags.rounds,
+  hosts: flags.hosts,
+  longestMs: (flags.minutes ?? Number.POSITIVE_INFINITY) * 60_000,
+  isPlain: flags.plain ?? false,
   patienceMs: PATIENCE_MS,
   isEnough: () => isEnough,
   say,
@@ -42,6 +46,6 @@ if (typeof tally === 'string') {
   process.exitCode = 1;
 } else {
   say(tally.table());
-  say(tally.conclusion(values.seed));
+  say(tally.conclusion(flags.seed));
   process.exitCode = tally.violations > 0 ? 1 : 0;
 }

@@ -1,12 +1,11 @@
 /**
- * Runs histories by the thousand: npm run simulation -- [--histories N] [--first N] [--mix NAME] [--seed SEED] [--stop-after N] [--seconds N] [--threads N] [--json FILE]
- * `--seed` runs one history and prints its chronicle; `--seconds` ends with the histories that are under way by then; `--threads` is one
- * a core when not given. A failing history is shortened and told; the exit code is 1. At the end stands what was done, what happened of it and how
- * often each rule judged something; `--json` keeps that as well.
+ * Runs histories by the thousand. A failing history is shortened and told. At the end stands what was done, what happened of it and how
+ * often each rule judged something.
  */
 import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { parseArgs } from 'node:util';
+import { Option } from 'commander';
+import { npmScript, wholeNumber, wordsOf } from '../harness/npm-script.js';
 import { historyOf } from './draw.js';
 import { type HistoryResult, HistoryThread } from './history-thread.js';
 import { invariants } from './invariants.js';
@@ -15,31 +14,34 @@ import { REST_RULE } from './rest.js';
 import { runHistory } from './run-history.js';
 import { Totals } from './totals.js';
 
-const { values } = parseArgs({
-  options: {
-    histories: { type: 'string', default: '10000' },
-    first: { type: 'string', default: '1' },
-    mix: { type: 'string', default: 'all' },
-    seed: { type: 'string' },
-    'stop-after': { type: 'string', default: '3' },
-    seconds: { type: 'string', default: 'Infinity' },
-    json: { type: 'string' },
-    threads: { type: 'string', default: String(availableParallelism()) },
-    help: { type: 'boolean', default: false },
-  },
-});
-
-if (values.help) {
-  say(
-    'npm run simulation -- [--histories N] [--first N] [--mix NAME] [--seed SEED] [--stop-after N] [--seconds N] [--threads N]',
-  );
-  say(
-    `mixes: ${Object.keys(MIXES).join(', ')}; a seed is MIX-NUMBER, as in turns-820005, with its --mix beside`,
-  );
-  process.exit(0);
+interface Flags {
+  histories: number;
+  first: number;
+  mix: MixName;
+  seed?: string;
+  stopAfter: number;
+  seconds?: number;
+  threads: number;
+  json?: string;
 }
-if (!Object.hasOwn(MIXES, values.mix)) throw new Error(`--mix: one of ${Object.keys(MIXES).join(', ')}`);
-const mix = values.mix as MixName;
+
+const script = npmScript(
+  'simulation',
+  'Runs histories by the thousand, on simulated time; exit code 1 when one broke a rule.',
+)
+  .option('--histories <N>', 'how many', wholeNumber, 10_000)
+  .option('--first <N>', 'the number of the first', wholeNumber, 1)
+  .addOption(new Option('--mix <MIX>', 'what they are made of').choices(Object.keys(MIXES)).default('all'))
+  .option(
+    '--seed <SEED>',
+    'this one alone, of this --mix, with its chronicle: MIX-NUMBER, as in turns-820005',
+  )
+  .option('--stop-after <N>', 'end once so many broke', wholeNumber, 3)
+  .option('--seconds <N>', 'end with those under way after so long', wholeNumber)
+  .option('--threads <N>', 'how many run beside each other', wholeNumber, availableParallelism())
+  .option('--json <FILE>', 'keep the tally');
+const { options: flags } = await wordsOf<Flags>(script);
+const { mix } = flags;
 
 async function one(seed: string): Promise<number> {
   const outcome = await runHistory(historyOf(seed, MIXES[mix]));
@@ -51,11 +53,10 @@ async function one(seed: string): Promise<number> {
 async function many(): Promise<number> {
   const rules = [...invariants().map(({ rule }) => rule), REST_RULE];
   const totals = new Totals(rules.filter((rule) => rule !== ''));
-  const end = performance.now() + Number(values.seconds) * 1_000;
-  const past = Number(values.first) + Number(values.histories);
-  let next = Number(values.first);
-  const isOver = () =>
-    next >= past || performance.now() >= end || totals.broken.length >= Number(values['stop-after']);
+  const end = performance.now() + (flags.seconds ?? Number.POSITIVE_INFINITY) * 1_000;
+  const past = flags.first + flags.histories;
+  let next = flags.first;
+  const isOver = () => next >= past || performance.now() >= end || totals.broken.length >= flags.stopAfter;
   const work = async (): Promise<void> => {
     const thread = new HistoryThread(mix);
     while (!isOver()) {
@@ -64,16 +65,16 @@ async function many(): Promise<number> {
     }
     await thread.end();
   };
-  await Promise.all(Array.from({ length: Number(values.threads) }, work));
+  await Promise.all(Array.from({ length: flags.threads }, work));
   say(totals.conclusion());
-  if (values.json !== undefined) writeFileSync(values.json, JSON.stringify(totals.report(), undefined, 2));
+  if (flags.json !== undefined) writeFileSync(flags.json, JSON.stringify(totals.report(), undefined, 2));
   return totals.broken.length > 0 ? 1 : 0;
 }
 
 function note(result: HistoryResult, totals: Totals): void {
   totals.add(result);
   if (process.stderr.isTTY || totals.histories % 100 === 0) {
-    const line = `${totals.progress()} of ${values.histories}`;
+    const line = `${totals.progress()} of ${flags.histories}`;
     process.stderr.write(process.stderr.isTTY ? `\r${line}\u001b[K` : `${line}\n`);
   }
   if (result.told === undefined) return;
@@ -85,4 +86,4 @@ function say(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-process.exitCode = values.seed === undefined ? await many() : await one(values.seed);
+process.exitCode = flags.seed === undefined ? await many() : await one(flags.seed);
