@@ -15,6 +15,7 @@ import type { DaemonSetTally } from './daemonset-tally.js';
 import type { DaemonNodeView } from './daemonset-view.js';
 import type { HostRoom } from './host-room.js';
 import type { HostTurns } from './host-turns.js';
+import { isNamespaceEnding } from './namespace-ending.js';
 import { adopt, preconditionsOf, release } from './ownership.js';
 import type { Turn } from './worker.js';
 
@@ -211,13 +212,6 @@ export class DaemonPodWrites {
 /** The object is gone or another by now: there is nothing left to do to it. */
 function isSuperseded(error: unknown): boolean {
   return error instanceof ApiError && (error.reason === 'NotFound' || error.reason === 'Conflict');
-}
-
-function isNamespaceEnding(error: unknown): boolean {
-  return (
-    error instanceof ApiError &&
-    (error.details?.causes ?? []).some((cause) => cause.reason === 'NamespaceTerminating')
-  );
 }
 
 function textOf(error: unknown): string {

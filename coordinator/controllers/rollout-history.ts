@@ -8,6 +8,7 @@ import { pastStatus } from '../decisions/rollout-outcome.js';
 import { BY_OWNER } from '../informers/informer.js';
 import { rolloutKind } from '../kinds/index.js';
 import type { DaemonSetParts } from './daemonset-parts.js';
+import { isNamespaceEnding } from './namespace-ending.js';
 import { unlessOutdated } from './outdated.js';
 import { preconditionsOf } from './ownership.js';
 import type { Turn } from './worker.js';
@@ -44,8 +45,10 @@ export class RolloutHistory {
     const wanted = { metadata: { name, labels, ownerReferences: [daemonSetOwner(daemonSet)] } };
     const made = await registry.create(rolloutKind, metadata.namespace, wanted).catch((error: unknown) => {
       if (error instanceof ApiError && error.reason === 'AlreadyExists') return undefined;
+      if (isNamespaceEnding(error)) return 'nowhere';
       throw error;
     });
+    if (made === 'nowhere') return undefined;
     const ref = { name, ...(metadata.namespace ? { namespace: metadata.namespace } : {}) };
     const stored = made?.object() ?? (await registry.get(rolloutKind, ref)).object();
     if (stored.metadata.labels?.[PAST_ROLLOUT_LABEL] !== metadata.name) return undefined;

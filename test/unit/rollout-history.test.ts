@@ -1,0 +1,27 @@
+/** What is kept of a rollout where nothing may be made any more. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { DaemonSetParts } from '../../coordinator/controllers/daemonset-parts.js';
+import { RolloutHistory } from '../../coordinator/controllers/rollout-history.js';
+import type { Turn } from '../../coordinator/controllers/worker.js';
+import type { Rollout, RolloutStatus } from '../../shared/kube/rollout.js';
+import { ApiError, type StatusReason } from '../../shared/kube/status.js';
+import { daemonSet } from '../harness/daemon-builders.js';
+
+const PRESENT: Rollout = {
+  ...{ apiVersion: 'fleet.everynode.dev/v1', kind: 'Rollout', metadata: { name: 'web', namespace: 'shop' } },
+  status: { revision: 'r', phase: 'Soaking', message: 'm' } as RolloutStatus,
+};
+
+/** Keeps it in a store that refuses so. */
+function keep(reason: StatusReason, cause: string): Promise<RolloutStatus | undefined> {
+  const causes = [{ reason: cause, field: 'metadata.namespace', message: 'refused' }];
+  const refuse = () => Promise.reject(new ApiError(reason, 'refused', { causes }));
+  const parts = { registry: { create: refuse } } as unknown as DaemonSetParts;
+  return new RolloutHistory(parts).keep(daemonSet('web'), PRESENT, 'another revision came', {} as Turn);
+}
+
+test('a rollout in a namespace that is being deleted goes without being kept', async () => {
+  assert.equal(await keep('Forbidden', 'NamespaceTerminating'), undefined);
+  await assert.rejects(keep('Forbidden', 'QuotaExceeded'), /refused/);
+});
