@@ -10,6 +10,7 @@ import {
 import type { Secret } from '../../shared/kube/config.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
 import { credentialSecretName, revokedData } from '../../shared/kube/node-credential.js';
+import { ApiError } from '../../shared/kube/status.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { kubeconfigPath } from '../data-dir.js';
 import { defaultDataDir } from '../settings.js';
@@ -96,12 +97,21 @@ function nodeOf({ metadata }: CertificateSigningRequest): string {
 
 async function revoke(nodes: string[], options: { data: string }): Promise<void> {
   const api = apiClientFromKubeconfig(kubeconfigPath(options.data));
-  for (const node of nodes) await revokeOne(api, node);
+  const unknown: string[] = [];
+  for (const node of nodes) if (!(await revokeOne(api, node))) unknown.push(node);
+  if (unknown.length > 0)
+    throw new ExitError(EXIT_CODES.usage, `No host has joined as ${unknown.join(', ')}.`);
 }
 
-async function revokeOne(api: ApiClient, node: string): Promise<void> {
+/** False when no host has joined under this name. */
+async function revokeOne(api: ApiClient, node: string): Promise<boolean> {
   const path = `${CREDENTIALS}/${encodeURIComponent(credentialSecretName(node))}`;
-  const secret = await api.request<Secret>('GET', path);
+  const secret = await api.request<Secret>('GET', path).catch((error: unknown) => {
+    if (error instanceof ApiError && error.reason === 'NotFound') return undefined;
+    throw error;
+  });
+  if (!secret) return false;
   await api.request('PUT', path, { ...secret, data: revokedData(secret.data ?? {}) });
   process.stdout.write(`node ${node} revoked: its link is closed, and its key is barred\n`);
+  return true;
 }

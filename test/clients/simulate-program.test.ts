@@ -160,9 +160,9 @@ test('a simulation whose first process is killed ends too', async () => {
   assert.deepEqual(readdirSync(home), []);
 });
 
-/** Runs it to its end; answers its exit code and what it said on stderr. */
-async function failed(...flags: string[]): Promise<{ code: number | null; said: string }> {
-  const child = spawn(process.execPath, [EVERYNODE, 'simulate', ...flags], {
+/** Runs `everynode` to its end; answers its exit code and what it said on stderr. */
+async function ended(...words: string[]): Promise<{ code: number | null; said: string }> {
+  const child = spawn(process.execPath, [EVERYNODE, ...words], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { PATH: process.env.PATH, HOME: scratch },
   });
@@ -193,44 +193,60 @@ test('what is wrong is one sentence and the exit code of its kind, never a stack
     [[...to, '--token', otherToken, '--nodes', '1'], EXIT_CODES.refused, /refused to let this host join/],
   ];
   for (const [flags, code, said] of cases) {
-    const told = await failed(...flags);
+    const told = await ended('simulate', ...flags);
     assert.match(told.said, said);
     assert.doesNotMatch(told.said, /\n {4}at /);
     assert.equal(told.code, code, told.said);
   }
 });
 
-/** Starts one whose hosts are not let in; resolves when it has said so. */
-async function untilTold(told: RegExp, ...flags: string[]): Promise<void> {
-  const { server } = apiClientFromKubeconfig(coordinator.kubeconfigPath);
-  simulation = spawn(
-    process.execPath,
-    [EVERYNODE, 'simulate', '--server', server, '--token', token, ...flags],
-    {
-      ...{ detached: true, stdio: ['ignore', 'ignore', 'pipe'] },
-      env: { PATH: process.env.PATH, HOME: scratch },
-    },
-  );
+/** Starts one; resolves when it has said this. */
+async function untilSaid(words: RegExp, ...flags: string[]): Promise<void> {
+  simulation = spawn(process.execPath, [EVERYNODE, 'simulate', ...flags], {
+    ...{ detached: true, stdio: ['ignore', 'ignore', 'pipe'] },
+    env: { PATH: process.env.PATH, HOME: scratch },
+  });
   said = '';
   simulation.stderr?.on('data', (bytes: Buffer) => {
     said += bytes;
   });
-  const isTold = () => told.test(said) && /0\/1 nodes connected \(1 refused\)/.test(said);
-  await until(isTold, { timeoutMs: TIMEOUT_MS, what: 'the reason to be told' });
+  await until(() => words.test(said), { timeoutMs: TIMEOUT_MS, what: `${words} to be said` });
+}
+
+/** Starts one whose host is not let in; resolves when it has said so, and counted it. */
+async function untilTold(told: string, ...flags: string[]): Promise<void> {
+  const { server } = apiClientFromKubeconfig(coordinator.kubeconfigPath);
+  const words = new RegExp(`${told}[^]*0/1 nodes connected \\(1 refused\\)`);
+  await untilSaid(words, '--server', server, '--token', token, ...flags);
 }
 
 test('a host that the coordinator refuses is named with the reason, and counted', async () => {
   const nodes = join(scratch, 'refused.yaml');
   writeFileSync(nodes, 'kind: Node\nmetadata: {name: refused, labels: {"bad key!": x}}\n');
-  await untilTold(/refused was sent away: refused: .*bad key!/, '--nodes', nodes);
+  await untilTold('refused was sent away: refused: .*bad key!', '--nodes', nodes);
 });
 
 test('a second simulation of the same hosts is told that they are there', async () => {
   await simulate('twice');
   const first = simulation;
   try {
-    await untilTold(/twice-1 was sent away: duplicate: /, '--name', 'twice', '--nodes', '1');
+    await untilTold('twice-1 was sent away: duplicate: ', '--name', 'twice', '--nodes', '1');
   } finally {
     killFamily(first.pid ?? 0);
   }
+});
+
+test('names are those of the token that they came with, until they are revoked', async () => {
+  const client = apiClientFromKubeconfig(coordinator.kubeconfigPath);
+  await simulate('kept');
+  killFamily(simulation.pid ?? 0);
+  const one = ['--server', client.server, '--nodes', '1', '--name', 'kept'];
+  const other = await createToken(client, { ttlSeconds: 0, description: '', reusable: true });
+  const refused = await ended('simulate', ...one, '--token', other.text);
+  assert.match(refused.said, /node "kept-1" has joined already/);
+  assert.equal(refused.code, EXIT_CODES.refused);
+  const data = ['--data', join(scratch, 'coordinator')];
+  const revoked = await ended('node', 'revoke', 'kept-0', 'kept-1', ...data);
+  assert.equal(revoked.said, 'No host has joined as kept-0.\n');
+  await untilSaid(/^1\/1 nodes connected/m, ...one, '--token', other.text);
 });
