@@ -4,7 +4,7 @@ import type { CurrentRevision } from '../decisions/daemon-node.js';
 import type { StatusCounts } from '../decisions/daemonset-status.js';
 import type { FailedPodBackoff } from '../decisions/failed-pod-backoff.js';
 import type { HostTurnTerms } from '../decisions/host-turn-terms.js';
-import type { NodeRecord, StatusShare } from '../decisions/node-record.js';
+import type { NodeRecord } from '../decisions/node-record.js';
 import { type Fleet, SITUATIONS, type Situation } from '../decisions/rolling-update.js';
 import { sameJson } from '../registry/json-value.js';
 
@@ -27,6 +27,9 @@ type HeldBack = (nodeName: string) => OtherRevision | undefined;
 
 /** Every Pod is made of the current revision: upstream's way. */
 export const NOT_HELD_BACK: HeldBack = () => undefined;
+
+/** What is summed. */
+const SHARES = ['desired', 'current', 'misscheduled', 'ready', 'available', 'updated'] as const;
 
 /** All Pods are replaced from here. */
 export const NO_HOST_TURNS = (): undefined => undefined;
@@ -179,7 +182,7 @@ export class DaemonSetTally implements Fleet {
   #count(name: string, record: NodeRecord | undefined, sign: 1 | -1, underWay: boolean): void {
     if (underWay) change(this.nodes.underWay, name, sign);
     if (!record) return;
-    for (const key of Object.keys(this.counts) as (keyof StatusShare)[]) {
+    for (const key of SHARES) {
       if (record.share[key]) this.counts[key] += sign;
     }
     for (const hash of record.hashes) this.#countHash(hash, sign);

@@ -77,6 +77,17 @@ interface ViewOptions {
   heldTo?: DaemonSet | undefined;
 }
 
+/** By the informers' object: it is never changed, only replaced. */
+const matchers = new WeakMap<DaemonSet, Matcher>();
+
+function matcherOf(daemonSet: DaemonSet): Matcher {
+  const known = matchers.get(daemonSet);
+  if (known) return known;
+  const matcher = compileLabelSelector(daemonSet.spec.selector);
+  matchers.set(daemonSet, matcher);
+  return matcher;
+}
+
 /** Costs as much as there are Pods on that node. */
 export function viewNode(
   informers: PlaceReader,
@@ -85,7 +96,7 @@ export function viewNode(
   name: string,
   { restoredEra, heldTo }: ViewOptions = {},
 ): DaemonNodeView {
-  const matcher = compileLabelSelector(daemonSet.spec.selector);
+  const matcher = matcherOf(daemonSet);
   const { owned, claims } = podsOnNode(informers, daemonSet, matcher, name);
   const node = informers.nodes.get({ name });
   return {

@@ -156,8 +156,12 @@ function pendingTurnOf(pod: Pod, current: CurrentRevision): PendingTurn | undefi
 }
 
 /** All but Pods that have both ended and been deleted: those no longer stand in the way. */
-export function presentPods(node: DaemonNode): DaemonPod[] {
-  return node.pods.filter((pod) => !(pod.terminating && isPodTerminal({ status: { phase: pod.phase } })));
+export function presentPods({ pods }: DaemonNode): readonly DaemonPod[] {
+  return pods.every(isPresent) ? pods : pods.filter(isPresent);
+}
+
+function isPresent({ terminating, phase }: DaemonPod): boolean {
+  return !(terminating && isPodTerminal({ status: { phase } }));
 }
 
 /** Which of two Pods is kept: bound before unbound, then the older, then by name (podByCreationTimestampAndPhase). */

@@ -3,6 +3,7 @@ import {
   availableAt,
   comparePods,
   type DaemonNode,
+  type DaemonPod,
   isAvailable,
   type PendingTurn,
   presentPods,
@@ -54,8 +55,7 @@ interface NewPodRecord {
   confirming?: boolean;
 }
 
-function newPodOf(node: DaemonNode): NewPodRecord | undefined {
-  const present = presentPods(node);
+function newPodOf(present: readonly DaemonPod[]): NewPodRecord | undefined {
   const pod = present.find(({ updated, terminating }) => updated && !terminating);
   if (!pod) return undefined;
   const { createdAt, startedAt, trouble, readySince, confirming } = pod;
@@ -76,7 +76,7 @@ function newPodOf(node: DaemonNode): NewPodRecord | undefined {
 
 /** Only the first Pod in order counts, and only on nodes that exist (pkg/controller/daemon updateDaemonSetStatus). */
 function statusShare(node: DaemonNode, minReadySeconds: number, now: number): StatusShare {
-  const [first] = presentPods(node).sort(comparePods);
+  const [first] = presentPods(node).toSorted(comparePods);
   const desired = node.exists && node.shouldRun;
   const counted = desired ? first : undefined;
   return {
@@ -92,12 +92,11 @@ function statusShare(node: DaemonNode, minReadySeconds: number, now: number): St
 /** The record of one node at `now`, ms since the epoch. */
 export function recordNode(node: DaemonNode, minReadySeconds: number, now: number): NodeRecord {
   const place = situationOf(node, minReadySeconds, now);
-  const waits = presentPods(node)
-    .map((pod) => availableAt(pod, minReadySeconds, now) ?? 0)
-    .filter((at) => at > now);
-  const newPod = newPodOf(node);
-  const old = presentPods(node).find((pod) => !pod.updated && !pod.terminating);
-  const turned = presentPods(node).find((pod) => pod.turn && !pod.terminating);
+  const present = presentPods(node);
+  const waits = present.map((pod) => availableAt(pod, minReadySeconds, now) ?? 0).filter((at) => at > now);
+  const newPod = newPodOf(present);
+  const old = present.find((pod) => !pod.updated && !pod.terminating);
+  const turned = present.find((pod) => pod.turn && !pod.terminating);
   const { turn } = turned ?? {};
   // A successor has no place there any more, or what is there is what is wanted.
   const isOutdated = turn?.withdrawn === undefined && (!node.shouldRun || turned?.updated === true);
