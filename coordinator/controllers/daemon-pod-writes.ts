@@ -1,7 +1,6 @@
 /** What is written for one DaemonSet on one node: Pods made and deleted, adopted and let go, turns given and taken back. */
 import type { KubeObject } from '../../shared/kube/meta.js';
 import type { Pod } from '../../shared/kube/pod.js';
-import { ApiError } from '../../shared/kube/status.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { daemonPod } from '../decisions/daemon-pod.js';
 import type { HostTurnTerms } from '../decisions/host-turn-terms.js';
@@ -16,6 +15,7 @@ import type { DaemonNodeView } from './daemonset-view.js';
 import type { HostRoom } from './host-room.js';
 import type { HostTurns } from './host-turns.js';
 import { isNamespaceEnding } from './namespace-ending.js';
+import { isOutdated } from './outdated.js';
 import { adopt, preconditionsOf, release } from './ownership.js';
 import type { Turn } from './worker.js';
 
@@ -80,7 +80,7 @@ export class DaemonPodWrites {
         const stored = await take(registry, subject.daemonSet, podKind, pod);
         if (stored) this.#wrote(subject, stored);
       } catch (error) {
-        if (!isSuperseded(error)) throw error;
+        if (!isOutdated(error)) throw error;
       }
     }
   }
@@ -110,7 +110,7 @@ export class DaemonPodWrites {
       this.#wrote(subject, 'deleted' in result ? result.deleted : result.terminating);
       recordEvent(daemonSet, 'Normal', 'SuccessfulDelete', `Deleted pod: ${name}`);
     } catch (error) {
-      if (isSuperseded(error)) return;
+      if (isOutdated(error)) return;
       recordEvent(daemonSet, 'Warning', 'FailedDelete', `Error deleting: ${textOf(error)}`);
       throw error;
     }
@@ -135,7 +135,7 @@ export class DaemonPodWrites {
       const text = `Gave node ${nodeName} its turn to replace pod: ${name}`;
       this.#parts.recordEvent(daemonSet, 'Normal', 'TurnGiven', text);
     } catch (error) {
-      if (isSuperseded(error)) return;
+      if (isOutdated(error)) return;
       this.#parts.recordEvent(daemonSet, 'Warning', 'FailedCreate', `Error creating: ${textOf(error)}`);
       throw error;
     }
@@ -152,7 +152,7 @@ export class DaemonPodWrites {
     try {
       this.#wrote(subject, await this.#hostTurns[how](old));
     } catch (error) {
-      if (!isSuperseded(error)) throw error;
+      if (!isOutdated(error)) throw error;
     }
   }
 
@@ -207,11 +207,6 @@ export class DaemonPodWrites {
     this.#gates.set(uid, gate);
     return gate;
   }
-}
-
-/** The object is gone or another by now: there is nothing left to do to it. */
-function isSuperseded(error: unknown): boolean {
-  return error instanceof ApiError && (error.reason === 'NotFound' || error.reason === 'Conflict');
 }
 
 function textOf(error: unknown): string {

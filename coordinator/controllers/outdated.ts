@@ -2,7 +2,7 @@
 import { ApiError } from '../../shared/kube/status.js';
 
 /** The object is gone, or is another by now. Its own change queues what is left to do. */
-function isOutdated(error: unknown): boolean {
+export function isOutdated(error: unknown): boolean {
   return error instanceof ApiError && (error.reason === 'NotFound' || error.reason === 'Conflict');
 }
 

@@ -1,5 +1,5 @@
 /** Past rollouts of a DaemonSet: Rollouts that stay as they ended, as many as the policy says. */
-import { controllerOf } from '../../shared/kube/meta.js';
+import { controllerOf, type ObjectMeta } from '../../shared/kube/meta.js';
 import { PAST_ROLLOUT_LABEL, type Rollout, type RolloutStatus } from '../../shared/kube/rollout.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
@@ -7,6 +7,7 @@ import { daemonSetOwner } from '../decisions/daemon-pod.js';
 import { pastStatus } from '../decisions/rollout-outcome.js';
 import { BY_OWNER } from '../informers/informer.js';
 import { rolloutKind } from '../kinds/index.js';
+import { labelValueProblems } from '../kinds/name-rules.js';
 import type { DaemonSetParts } from './daemonset-parts.js';
 import { isNamespaceEnding } from './namespace-ending.js';
 import { unlessOutdated } from './outdated.js';
@@ -15,9 +16,13 @@ import type { Turn } from './worker.js';
 
 const DEFAULT_LIMIT = 10;
 
-/** No DaemonSet is likely to be called so, and none can be kept from it: then that rollout is not kept. */
-function pastName(daemonSet: string, { revisionNumber, revision }: RolloutStatus): string {
-  return `${daemonSet}.r${revisionNumber ?? revision}`;
+/**
+ * No DaemonSet is likely to be called so, and none can be kept from it: then that rollout is not kept. `time`: a revision is
+ * begun anew where its policy was taken away and there is one again.
+ */
+function pastName(daemonSet: string, { revisionNumber, revision }: RolloutStatus, time: number): string {
+  const name = `${daemonSet}.r${revisionNumber ?? revision}`;
+  return time === 1 ? name : `${name}.${time}`;
 }
 
 export class RolloutHistory {
@@ -28,8 +33,8 @@ export class RolloutHistory {
   }
 
   /**
-   * Keeps `present`, whose status is about to make room for that of another revision, or to go, and answers what is kept. `why`:
-   * what puts an end to it. A kill anywhere repeats it: the status makes room only after this.
+   * Keeps `present`, whose status is about to make room for that of another revision, or to go, and answers what is kept; undefined:
+   * it cannot be. `why`: what puts an end to it. A kill anywhere repeats it: the status makes room only after this.
    */
   async keep(
     daemonSet: DaemonSet,
@@ -39,22 +44,50 @@ export class RolloutHistory {
   ): Promise<RolloutStatus | undefined> {
     const { registry, clock } = this.#parts;
     const { status, metadata } = present;
-    if (!status) return undefined;
-    const name = pastName(metadata.name, status);
-    const labels = { [PAST_ROLLOUT_LABEL]: metadata.name };
-    const wanted = { metadata: { name, labels, ownerReferences: [daemonSetOwner(daemonSet)] } };
-    const made = await registry.create(rolloutKind, metadata.namespace, wanted).catch((error: unknown) => {
-      if (error instanceof ApiError && error.reason === 'AlreadyExists') return undefined;
-      if (isNamespaceEnding(error)) return 'nowhere';
-      throw error;
-    });
-    if (made === 'nowhere') return undefined;
-    const ref = { name, ...(metadata.namespace ? { namespace: metadata.namespace } : {}) };
-    const stored = made?.object() ?? (await registry.get(rolloutKind, ref)).object();
-    if (stored.metadata.labels?.[PAST_ROLLOUT_LABEL] !== metadata.name) return undefined;
+    // By the label it is found, and a name may be longer than a label.
+    if (!status || labelValueProblems(metadata.name).length > 0) return undefined;
+    const stored = await this.#recordOf(daemonSet, metadata, status);
+    if (!stored) return undefined;
     const past = pastStatus(status, why, clock.now());
-    turn.wrote((await registry.writeStatus(rolloutKind, ref, () => past, preconditionsOf(stored))).object());
+    const keptAs = () => past;
+    const record = await registry.writeStatus(rolloutKind, stored.metadata, keptAs, preconditionsOf(stored));
+    turn.wrote(record.object());
     return past;
+  }
+
+  /** Where `status` is kept: made, or as a kill has left it; undefined where there is no place for it. */
+  async #recordOf(
+    daemonSet: DaemonSet,
+    { name, namespace }: ObjectMeta,
+    status: RolloutStatus,
+  ): Promise<Rollout | undefined> {
+    const labels = { [PAST_ROLLOUT_LABEL]: name };
+    for (let time = 1; ; time += 1) {
+      const metadata = {
+        name: pastName(name, status, time),
+        labels,
+        ownerReferences: [daemonSetOwner(daemonSet)],
+      };
+      const stored = await this.#madeOrPresent(namespace, { metadata });
+      if (stored?.metadata.labels?.[PAST_ROLLOUT_LABEL] !== name) return undefined;
+      if (!stored.status || stored.status.startTime === status.startTime) return stored;
+    }
+  }
+
+  /** Undefined in a namespace that ends: what is there goes with it. */
+  async #madeOrPresent(
+    namespace: string | undefined,
+    wanted: Pick<Rollout, 'metadata'>,
+  ): Promise<Rollout | undefined> {
+    const { registry } = this.#parts;
+    try {
+      return (await registry.create(rolloutKind, namespace, wanted)).object();
+    } catch (error) {
+      if (isNamespaceEnding(error)) return undefined;
+      if (!(error instanceof ApiError) || error.reason !== 'AlreadyExists') throw error;
+      const { name } = wanted.metadata;
+      return (await registry.get(rolloutKind, { name, ...(namespace ? { namespace } : {}) })).object();
+    }
   }
 
   /** Deletes the oldest beyond the limit. */

@@ -9,7 +9,7 @@ import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/workload.js';
 import { hostTurnTerms, isAmong } from '../decisions/host-turn-terms.js';
 import { hashOf } from '../decisions/revision.js';
-import { ANOTHER_REVISION, NO_POLICY, withOutcome } from '../decisions/rollout-outcome.js';
+import { ANOTHER_REVISION, NO_POLICY, ON_DELETE, withOutcome } from '../decisions/rollout-outcome.js';
 import { statusOf } from '../decisions/rollout-status.js';
 import { isRollingUpdate } from '../decisions/update-strategy.js';
 import { BY_NAMESPACE, BY_OWNER } from '../informers/informer.js';
@@ -76,8 +76,9 @@ export class Rollouts {
     tally.frozen = NOT_FROZEN;
     const rollout = this.#own(daemonSet);
     if (!rollout?.status || rollout.metadata.deletionTimestamp) return;
-    const kept = await this.#history.keep(daemonSet, rollout, NO_POLICY, turn);
-    await this.#history.trim(daemonSet, undefined, turn);
+    const why = isRollingUpdate(daemonSet.spec.updateStrategy) ? NO_POLICY : ON_DELETE;
+    // How many stay was the policy's to say: nobody trims until there is one again.
+    const kept = await this.#history.keep(daemonSet, rollout, why, turn);
     if (kept?.phase === 'Superseded') {
       this.#parts.recordRollout(daemonSet, 'Warning', 'RolloutSuperseded', kept.message);
     }

@@ -63,6 +63,7 @@ export function isBarred(past: readonly Rollout[], hash: string): boolean {
 /** What puts an end to a rollout, in words. */
 export const ANOTHER_REVISION = 'another revision came';
 export const NO_POLICY = 'no policy governs the DaemonSet any more';
+export const ON_DELETE = 'the update strategy is OnDelete now';
 
 /** A rollout as it is kept; `why`: what has put an end to it, where it had not come to its own. */
 export function pastStatus(status: RolloutStatus, why: string, now: number): RolloutStatus {

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { DaemonSetExplainer } from '../../coordinator/controllers/daemonset-explain.js';
-import { nodeKind, rolloutPolicyKind } from '../../coordinator/kinds/index.js';
+import { daemonSetKind, nodeKind, rolloutPolicyKind } from '../../coordinator/kinds/index.js';
 import { PAST_ROLLOUT_LABEL } from '../../shared/kube/rollout.js';
+import { daemonSet } from '../harness/daemon-builders.js';
 import { eventually } from '../harness/eventually.js';
 import { isNew, REF, SOAK_MS, withPolicy } from '../harness/rolling.js';
 
@@ -164,6 +165,72 @@ describe('past rollouts', () => {
       assert.equal(rolling.status, undefined, 'upstream rolls on without one');
     },
   );
+
+  withPolicy(
+    'stay when the policy is taken away, beside those of the same revision under the next one',
+    { waves: WAVES, rolloutHistoryLimit: 12 },
+    async (rolling) => {
+      const { fleet } = rolling;
+      const past = () =>
+        [...fleet.informers.rollouts.list()].filter(
+          ({ metadata }) => metadata.labels?.[PAST_ROLLOUT_LABEL] === 'web',
+        );
+      for (let release = 2; release <= 12; release += 1) {
+        await fleet.setImage('web', `app:${release}`);
+        await eventually(() => {
+          const { phase, revisionNumber } = rolling.status ?? {};
+          return (phase === 'Soaking' && revisionNumber === release) || `${revisionNumber} ${phase}`;
+        });
+      }
+      await fleet.settle();
+      const started = rolling.status?.startTime;
+      await fleet.registry.delete(rolloutPolicyKind, { namespace: 'default', name: 'gentle' });
+      await eventually(() => rolling.status === undefined);
+      await fleet.rolledOut('web');
+      assert.equal(past().length, 12);
+      await rolling.advance(3_600_000);
+      const policy = { metadata: { name: 'next' }, spec: { selector: {}, rolloutHistoryLimit: 12 } };
+      await fleet.registry.create(rolloutPolicyKind, 'default', policy);
+      await eventually(() => rolling.status?.phase === 'Completed');
+      const again = rolling.status?.startTime;
+      assert.notEqual(again, started);
+      await fleet.setImage('web', 'app:13');
+      await fleet.rolledOut('web');
+      const kept = (name: string) => past().find(({ metadata }) => metadata.name === name)?.status;
+      await eventually(() => kept('web.r12.2')?.phase === 'Completed');
+      assert.deepEqual(
+        [kept('web.r12')?.phase, kept('web.r12')?.startTime, kept('web.r12.2')?.startTime],
+        ['Superseded', started, again],
+      );
+    },
+  );
+
+  withPolicy('one whose DaemonSet is left to people ends there', { waves: WAVES }, async (rolling) => {
+    const { fleet } = rolling;
+    await fleet.setImage('web', 'app:2');
+    await rolling.stands('Soaking', 'canary', 1);
+    const { message } = rolling.status ?? {};
+    await fleet.change('web', ({ spec }) => {
+      spec.updateStrategy = { type: 'OnDelete' };
+    });
+    await eventually(() => rolling.status === undefined);
+    const kept = fleet.informers.rollouts.get({ ...REF, name: 'web.r2' })?.status;
+    assert.equal(kept?.message, `the update strategy is OnDelete now: ${message}`);
+  });
+
+  withPolicy('are not kept of a DaemonSet whose name fits no label', { waves: WAVES }, async ({ fleet }) => {
+    const name = 'w'.repeat(64);
+    const ref = { namespace: 'default', name };
+    const { spec } = daemonSet('till');
+    await fleet.registry.create(daemonSetKind, 'default', { metadata: { name }, spec });
+    const revision = () => fleet.informers.rollouts.get(ref)?.status?.revision;
+    await eventually(() => revision() !== undefined);
+    const first = revision();
+    await fleet.registry.modify(daemonSetKind, ref, ({ spec: { template } }): undefined => {
+      template.spec.containers = [{ name: 'app', image: 'app:2' }];
+    });
+    await eventually(() => revision() !== first);
+  });
 });
 
 describe('holds', () => {
