@@ -63,7 +63,8 @@ async function outlive(
   const rival = sessionOf(session.node);
   if (!rival) return undefined;
   if (rival.instanceID !== hello.instanceID && (await rival.isAlive())) {
-    const message = 'another agent is connected under this name';
+    const message =
+      'another agent is connected under this name: stop it on its host, or join this host under another one (--node-name)';
     return { goodbye: { reason: 'duplicate', message, retryMs: SELDOM_MS }, isClone: true };
   }
   release(rival);
