@@ -24,7 +24,7 @@ export interface HostText {
 
 /** Who was not heard since the coordinator's own start: in memory alone, for all of a fleet comes back then. */
 interface Contacts {
-  /** Since when the host is waited for, ms since the epoch; undefined while what is stored of its link is true. */
+  /** Since when the host is waited for, ms since the epoch; undefined: it was heard, and what is stored of its link is true. */
   unheardSince(node: string): number | undefined;
   /** Hears of each host whose contact changed. */
   onChange(handler: (node: string) => void): void;

@@ -1,16 +1,19 @@
 /** What a rollout by waves is to know of one node, from its record and its standing. Times are ms since the epoch. */
 
+import { findCondition } from '../../shared/kube/conditions.js';
 import type { Node } from '../../shared/kube/node.js';
 import type { Labels } from '../../shared/kube/selectors.js';
 import { awaySince, type Contact, contactOf, lostSince } from './contact.js';
+import { NOT_HEARD_SINCE_START } from './link-end.js';
 import type { NodeRecord } from './node-record.js';
+import { CONNECTED } from './reported-status.js';
 import type { Situation } from './rolling-update.js';
 import type { NodeFacts } from './rollout-lane.js';
 
 /** What is known of a node besides its Pods. */
 export interface NodeStanding {
   contact: Contact;
-  /** Since when the link to its agent is down. */
+  /** Since when the link to its agent is down, where that is known. */
   awaySince?: number;
   /** Since when nobody knows its state. */
   lostAt?: number;
@@ -25,7 +28,9 @@ export interface NodeStanding {
 export function standingOf(node: Node | undefined): NodeStanding {
   if (!node) return { contact: 'here' };
   const lostAt = lostSince(node);
-  const downSince = awaySince(node);
+  const isUnheard = findCondition(node.status?.conditions, CONNECTED)?.reason === NOT_HEARD_SINCE_START;
+  // It may have gone, and begun its turn, at any time while there was no coordinator.
+  const downSince = isUnheard ? undefined : awaySince(node);
   return {
     contact: contactOf(node),
     labels: node.metadata.labels,

@@ -197,10 +197,11 @@ function firstWithin(windows: NonNullable<NodeFacts['turnWindows']>, from: numbe
  * which nothing was heard. One outside its window begins in the next, and who said 'not now' when that holds no longer.
  */
 export function mayHaveBegunAt(facts: NodeFacts): number | undefined {
-  const { situation, waiting, isOutdated, awaySince = 0, holdEndsAt, turnWindows } = facts;
+  const { situation, waiting, waitingSince = 0, isOutdated, awaySince = 0, holdEndsAt, turnWindows } = facts;
   if (situation !== 'turned' || isOutdated) return undefined;
   if (waiting === undefined || waiting === 'ImageNotPulled') return awaySince;
-  if (waiting === 'OutsideWindow') return turnWindows && firstWithin(turnWindows, awaySince);
+  if (waiting === 'OutsideWindow')
+    return turnWindows && firstWithin(turnWindows, Math.max(awaySince, waitingSince));
   if (waiting !== 'HeldLocally' || holdEndsAt === undefined) return undefined;
   const from = Math.max(awaySince, holdEndsAt);
   return turnWindows ? firstWithin(turnWindows, from) : from;

@@ -44,9 +44,13 @@ export class Presence {
     this.#handlers.push(handler);
   }
 
-  /** Since when the node is waited for that was not heard since our start, ms since the epoch; undefined: it is not, or no more. */
+  /**
+   * Since when the node is waited for that was not heard since our start, ms since the epoch: also when its time is over, for its
+   * Node says so only once that is stored. Undefined: it was heard, or is none.
+   */
   unheardSince(node: string): number | undefined {
-    return this.#contacts.get(node)?.phase === 'unheard' ? this.#startedAtMs : undefined;
+    const isUnheard = this.#contacts.has(node) && this.lastHeardMs(node) === undefined;
+    return isUnheard ? this.#startedAtMs : undefined;
   }
 
   of(node: string): Contact | undefined {

@@ -217,13 +217,21 @@ withHub(
     await bench.plane.advance(1);
     await eventually(() => condition(bench, 'silent', 'Connected') === 'False NotHeardSinceStart');
     assert.equal(condition(bench, 'silent', 'Ready'), 'True undefined');
-    assert.equal(bench.presence.unheardSince('silent'), undefined, 'the Node says so itself');
+    assert.equal(
+      bench.presence.unheardSince('silent'),
+      startedAt,
+      'a full disk would keep its Node from saying so',
+    );
     assert.equal(bench.presence.lastHeardMs('silent'), undefined, 'it has no Lease');
     await bench.plane.advance(GRACE_MS - 1);
     assert.equal(condition(bench, 'silent', 'Ready'), 'True undefined');
     await bench.plane.advance(1);
     await eventually(() => condition(bench, 'silent', 'Ready') === 'Unknown NodeStatusUnknown');
     assert.equal(condition(bench, 'silent', 'Connected'), 'False NotHeardSinceStart');
+    assert.equal(bench.presence.unheardSince('silent'), startedAt);
+    const back = await bench.agent('silent');
+    await connected(bench, back, 'silent');
+    assert.equal(bench.presence.unheardSince('silent'), undefined);
   },
 );
 

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inContact, nodeFacts, withoutTimesAhead } from '../../coordinator/decisions/node-facts.js';
+import {
+  inContact,
+  nodeFacts,
+  standingOf,
+  withoutTimesAhead,
+} from '../../coordinator/decisions/node-facts.js';
 import { deadlineOf, type NodeFacts } from '../../coordinator/decisions/rollout-lane.js';
 
 const NOW = 1_000_000;
@@ -49,4 +54,19 @@ test('a node that is back in contact is no longer lost, and is otherwise what it
     contact: 'here',
     exists: true,
   });
+});
+
+test('of a host whose link ended with a coordinator nobody knows since when it is away', () => {
+  const lastTransitionTime = new Date(NOW).toISOString();
+  const standing = (reason: string) => {
+    const connected = { type: 'Connected', status: 'False', reason, lastTransitionTime } as const;
+    return standingOf({
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name: 'n1' },
+      status: { conditions: [connected] },
+    });
+  };
+  assert.deepEqual(standing('LinkSilent'), { contact: 'away', labels: undefined, awaySince: NOW });
+  assert.deepEqual(standing('NotHeardSinceStart'), { contact: 'away', labels: undefined });
 });

@@ -234,6 +234,23 @@ const DARK_WITH_A_TURN: [string, Partial<NodeFacts>, lane: string, withoutBudget
     { waiting: 'OutsideWindow', turnWindows: [{ from: 100, until: 500 }] },
     'deferred',
   ],
+  [
+    'the same, where nobody knows when it went dark',
+    {
+      ...{ waiting: 'OutsideWindow', waitingSince: 500, awaySince: 0 },
+      turnWindows: [{ from: 100, until: 500 }],
+    },
+    'deferred',
+  ],
+  [
+    'a window has opened since it was outside, and nobody knows when it went dark',
+    {
+      ...{ waiting: 'OutsideWindow', waitingSince: 500, awaySince: 0 },
+      turnWindows: [{ from: 510, until: 520 }],
+    },
+    'failed',
+    'deferredTurned',
+  ],
   ['it said ‘not now’, and may for longer', { waiting: 'HeldLocally', holdEndsAt: 601 }, 'deferred'],
   [
     'it said ‘not now’ for as long as it may',
