@@ -36,6 +36,8 @@ const STRATEGIES: readonly Strategy[] = [
 const SCARCE = ['memory', 'disk'] as const;
 const PRESSURES = ['MemoryPressure', 'DiskPressure'] as const;
 const DAEMON_SETS = ['alpha', 'beta'];
+/** Two of three minutes may be outside of a window. */
+const WAITS_MS = [30_000, 200_000] as const;
 const POINTS_IN_TIME_MS = [-1_767_000_000_000, -3_600_000, -20_000, 20_000, 86_400_000];
 
 /** The history of a seed. */
@@ -49,7 +51,8 @@ export function historyOf(seed: string, mix: Mix): History {
   const kinds = Object.entries(mix) as [keyof Mix, number][];
   const steps = Array.from({ length: chance.whole(12, 40) }, (): Step => {
     const kind = weighted(kinds, chance);
-    return { ...stepOf(kind, chance, nodes), afterMs: pauseOf(chance) } as Step;
+    const afterMs = kind === 'wait' ? chance.whole(...WAITS_MS) : pauseOf(chance);
+    return { ...stepOf(kind, chance, nodes), afterMs } as Step;
   });
   return { seed, nodes, pace: chance.pick([0, 1, 1, 2]), steps: [...first, ...steps] };
 }
@@ -148,8 +151,8 @@ function stepOf(kind: keyof Mix, chance: Seeded, nodes: number): UserStep | Faul
       return { kind, node: node(), forMs: forMs() };
     case 'cut zone':
       return {
-        ...{ kind, zone: chance.pick(['east', 'west', null] as const) },
-        forMs: chance.pick([8_000, 70_000, 150_000]),
+        ...{ kind, zone: chance.pick(['east', 'west', null, null] as const) },
+        forMs: chance.pick([8_000, 70_000, 150_000, 240_000]),
       };
     case 'reset connections':
       return { kind, node: node() };
@@ -183,11 +186,20 @@ function stepOf(kind: keyof Mix, chance: Seeded, nodes: number): UserStep | Faul
     case 'approve wave':
       return { kind, name: name(), wave: chance.pick(['first', 'second', 'second'] as const) };
     case 'delete policy':
+    case 'wait':
       return { kind };
     case 'fill host disk':
       return { kind, node: node(), forMs: forMs() };
     case 'busy host':
-      return { kind, node: node(), forMs: chance.pick([8_000, 30_000, 150_000]) };
+      return {
+        ...{ kind, node: chance.happens(0.4) ? null : node() },
+        forMs: chance.pick([8_000, 30_000, 150_000, 300_000]),
+      };
+    case 'spoil turn':
+      return {
+        ...{ kind, node: node(), by: chance.pick(['cut', 'cut', 'reboots'] as const) },
+        forMs: chance.pick([8_000, 40_000, 150_000]),
+      };
     case 'press host':
       return { kind, node: node(), condition: chance.pick(PRESSURES), forMs: forMs() };
     case 'starve host':

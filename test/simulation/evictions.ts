@@ -2,14 +2,18 @@
 import { findCondition, isConditionTrue } from '../../shared/kube/conditions.js';
 import { controllerOf } from '../../shared/kube/meta.js';
 import type { Node, Taint } from '../../shared/kube/node.js';
+import type { Pod } from '../../shared/kube/pod.js';
 import { NEWS_MS } from './availability.js';
 import type { Invariant } from './invariants.js';
 import { toleratesFor } from './reference.js';
 import { Since } from './since.js';
-import { isLeaving, type TrueChange } from './truth.js';
+import { isLeaving, type TrueChange, type Truth } from './truth.js';
 
 /** Stored times are whole seconds. */
 const WHOLE_SECONDS_MS = 2_000;
+
+/** Of a node that nobody hears. */
+const SILENCE: Taint = { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' };
 
 /** By the coordinator's clock or the true one, whichever says longer: the first may have been set. */
 export function taintsWait(): Invariant {
@@ -55,6 +59,12 @@ export function taintsWait(): Invariant {
 export function darknessEmptiesNobody(): Invariant {
   const isReady = (node: Node) => isConditionTrue(node.status?.conditions, 'Ready');
   const dark = new Since<string>();
+  /** It is there, and has been in the dark for longer than it tolerates silence. */
+  const mayHaveGone = (pod: Pod, { ever }: Truth, nowMs: number): boolean => {
+    const { maker, createdAtMs = nowMs } = ever.get(pod.metadata.uid ?? '') ?? {};
+    const waitMs = toleratesFor(pod, SILENCE) * 1_000 + NEWS_MS;
+    return !maker && !isLeaving(pod) && nowMs - createdAtMs >= waitMs && dark.isFor('all', waitMs, nowMs);
+  };
   return {
     rule: 'while no node at all is Ready, none is emptied for its silence',
     committed: ({ kind, previous, current }, { truth, wishes, nowMs }) => {
@@ -62,7 +72,11 @@ export function darknessEmptiesNobody(): Invariant {
         const reported = [...truth.nodes.values()].filter(({ status }) =>
           findCondition(status?.conditions, 'Ready'),
         );
-        dark.note('all', reported.length > 0 && !reported.some(isReady), nowMs);
+        const isDark = reported.length > 0 && !reported.some(isReady);
+        const hasOutwaited =
+          !isDark && [...truth.pods.values()].some((pod) => mayHaveGone(pod, truth, nowMs));
+        dark.note('all', isDark, nowMs);
+        return hasOutwaited || undefined;
       }
       if (kind !== 'Pod' || !previous || isLeaving(previous) || !current || !isLeaving(current))
         return undefined;

@@ -4,6 +4,11 @@ import type { SimulatedDisk } from './disk-store.js';
 import type { Fault } from './history.js';
 import type { World } from './world.js';
 
+/** As often as has a host take a Pod back, and so soon that it cannot be confirmed in between. */
+const REBOOTS = 3;
+const REBOOT_EVERY_MS = 12_000;
+const REBOOT_MS = 3_000;
+
 export class Faults {
   readonly #world: World;
   /** The oldest first. */
@@ -80,8 +85,13 @@ export class Faults {
         later(fault.forMs, () => host?.fillDisk(false));
         return;
       case 'busy host':
-        host?.makeBusy(true);
-        later(fault.forMs, () => host?.makeBusy(false));
+        for (const busy of host ? [host] : this.#world.hosts.values()) {
+          busy.makeBusy(true);
+          later(fault.forMs, () => busy.makeBusy(false));
+        }
+        return;
+      case 'spoil turn':
+        this.#world.atNextTurn(fault.node, () => this.#spoil(fault));
         return;
       case 'press host':
         host?.press(fault.condition, true);
@@ -110,6 +120,18 @@ export class Faults {
     }
   }
 
+  #spoil({ node, by, forMs }: Extract<Fault, { kind: 'spoil turn' }>): void {
+    const { timeline } = this.#world;
+    if (by === 'cut') {
+      this.begin({ kind: 'cut cable', node, forMs });
+      return;
+    }
+    for (let reboot = 1; reboot <= REBOOTS; reboot++)
+      timeline.after(reboot * REBOOT_EVERY_MS, () =>
+        this.begin({ kind: 'cut power', node, downMs: REBOOT_MS, damagesCache: false }),
+      );
+  }
+
   #cutZone({ zone, forMs }: Extract<Fault, { kind: 'cut zone' }>): void {
     const { hosts, timeline } = this.#world;
     const cut = [...hosts.values()].filter(({ domain }) => zone === null || domain === zone);
@@ -136,6 +158,7 @@ export class Faults {
     const { hosts, coordinator, disk, chronicle, timeline } = this.#world;
     chronicle.tell('everyone', 'faults end');
     disk.isFull = false;
+    this.#world.faultsEnd();
     this.#world.restartAfter(1_000);
     coordinator.start();
     for (const host of hosts.values()) {

@@ -36,7 +36,9 @@ export type UserStep =
   | { kind: 'freeze'; forSeconds: number }
   | { kind: 'pause policy'; isPaused: boolean }
   | { kind: 'approve wave'; name: string; wave: Wave }
-  | { kind: 'delete policy' };
+  | { kind: 'delete policy' }
+  /** Nobody does anything for a long time: things run out, are confirmed, go dark. */
+  | { kind: 'wait' };
 
 export type Fault =
   | { kind: 'kill agent'; node: string; doom: Doom; downMs: number; damagesCache: boolean }
@@ -55,7 +57,10 @@ export type Fault =
   /** `back`: 0 = the backup that was taken last, 1 = the one before it …; the first where there are not so many. */
   | { kind: 'restore backup'; back: number; downMs: number; confirmAfterMs: number }
   | { kind: 'fill host disk'; node: string; forMs: number }
-  | { kind: 'busy host'; node: string; forMs: number }
+  /** `null`: all of them, as in opening hours. */
+  | { kind: 'busy host'; node: string | null; forMs: number }
+  /** When this host next begins a turn, and before that can be confirmed. */
+  | { kind: 'spoil turn'; node: string; by: 'cut' | 'reboots'; forMs: number }
   | { kind: 'press host'; node: string; condition: Pressure; forMs: number }
   | { kind: 'starve host'; node: string; of: Scarce; forMs: number }
   | { kind: 'hang engine'; node: string; forMs: number }

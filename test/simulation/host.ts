@@ -46,6 +46,7 @@ export class SimulatedHost {
   #boots = 1;
   #bootedAtMs = 0;
   #busySinceMs: number | undefined;
+  #busyUntilMs: number | undefined;
   #engineUpSinceMs: number | undefined = 0;
   readonly #agent: HostAgent;
   isPowered = true;
@@ -79,6 +80,11 @@ export class SimulatedHost {
   /** Since when it says 'not now' to who wants to replace a Pod, ms; undefined = it does not. */
   get busySinceMs(): number | undefined {
     return this.#busySinceMs;
+  }
+
+  /** When it last stopped saying so, ms; undefined = never. */
+  get busyUntilMs(): number | undefined {
+    return this.#busyUntilMs;
   }
 
   /** Since when its engine answers, ms; undefined = it does not. */
@@ -174,7 +180,9 @@ export class SimulatedHost {
 
   /** It says 'not now', or does not any more. */
   makeBusy(isBusy: boolean): void {
-    this.#busySinceMs = isBusy ? (this.#busySinceMs ?? this.#parts.timeline.now) : undefined;
+    const { now } = this.#parts.timeline;
+    if (!isBusy && this.#busySinceMs !== undefined) this.#busyUntilMs = now;
+    this.#busySinceMs = isBusy ? (this.#busySinceMs ?? now) : undefined;
     this.#say(isBusy ? 'is busy' : 'is not busy');
   }
 
@@ -200,7 +208,7 @@ export class SimulatedHost {
 
   /** Whatever was wrong with disk, engine and pressure is over, and it is busy no more. */
   recover(): void {
-    this.#busySinceMs = undefined;
+    if (this.#busySinceMs !== undefined) this.makeBusy(false);
     this.#disk.isFull = false;
     this.#pressures.clear();
     this.#shortage.end();

@@ -25,6 +25,7 @@ const USERS: Omit<Mix, Fault['kind']> = {
   'pause policy': 0,
   'approve wave': 0,
   'delete policy': 0,
+  wait: 0,
 };
 
 const FAULTS: Omit<Mix, UserStep['kind']> = {
@@ -44,6 +45,7 @@ const FAULTS: Omit<Mix, UserStep['kind']> = {
   'restore backup': 0,
   'fill host disk': 0,
   'busy host': 0,
+  'spoil turn': 0,
   'press host': 0,
   'starve host': 0,
   'hang engine': 0,
@@ -51,11 +53,20 @@ const FAULTS: Omit<Mix, UserStep['kind']> = {
   'write manifest': 0,
 };
 
+const NO_FAULTS = Object.fromEntries(Object.keys(FAULTS).map((kind) => [kind, 0])) as typeof FAULTS;
+
 /** What people do to rollouts by waves. */
 const WAVES = { 'set policy': 3, 'pause policy': 1, 'approve wave': 4, 'delete policy': 0.3 };
 
 /** Policies that leave the turn to the host, and hosts that say 'not now'. */
-const TURNS = { ...WAVES, 'set policy': 0.5, 'set host policy': 5, freeze: 1, 'busy host': 5 };
+const TURNS = {
+  ...WAVES,
+  'set policy': 0.5,
+  'set host policy': 5,
+  freeze: 1,
+  'busy host': 5,
+  'spoil turn': 1,
+};
 
 /** What goes wrong on a host by itself. */
 const TROUBLE = {
@@ -68,12 +79,25 @@ const TROUBLE = {
   'cordon node': 2,
 };
 
+/** People who let a rollout take its time: most of what they do is a release. */
+const LEISURELY = {
+  ...USERS,
+  ...NO_FAULTS,
+  'set image': 12,
+  'set strategy': 0.5,
+  'set selector': 0.3,
+  'delete daemonset': 0.3,
+  'label node': 0.5,
+  'taint node': 0.5,
+  'create pod': 0,
+  'replace pod': 0,
+  'delete node': 0,
+};
+
 /** Users' steps; all others are faults. */
 export function isUserStep(step: Step): step is Step & UserStep {
   return step.kind in USERS;
 }
-
-const NO_FAULTS = Object.fromEntries(Object.keys(FAULTS).map((kind) => [kind, 0])) as typeof FAULTS;
 
 /** Names of the mixes that can be asked for. */
 export const MIXES = {
@@ -136,6 +160,47 @@ export const MIXES = {
     'create tolerant pod': 10,
     'cordon node': 1,
     'kill coordinator': 3,
+  },
+  /** Turns that hosts put off because they are busy, for as long as they may and longer. */
+  holds: {
+    ...LEISURELY,
+    'set host policy': 3,
+    'approve wave': 2,
+    'busy host': 10,
+    'kill agent': 2,
+    'kill coordinator': 2,
+    'cut power': 1,
+    'cut cable': 1,
+    wait: 6,
+  },
+  /** Successors that do not do well, lose the coordinator or have their host reboot: hosts take the Pods back. */
+  reverts: {
+    ...LEISURELY,
+    'set host policy': 3,
+    'approve wave': 2,
+    'spoil turn': 8,
+    'cut cable': 2,
+    'cut power': 2,
+    'kill agent': 2,
+    'kill coordinator': 2,
+    'end container': 2,
+    'stop engine': 1,
+    wait: 6,
+  },
+  /** Nobody is heard for minutes, or half of the hosts are not, while Pods wait out what they tolerate. */
+  darkness: {
+    ...USERS,
+    ...NO_FAULTS,
+    'set image': 2,
+    'taint node': 1,
+    'create tolerant pod': 12,
+    'cordon node': 1,
+    'cut zone': 8,
+    'cut cable': 2,
+    'cut power': 1,
+    'kill coordinator': 2,
+    'jump clock': 0.5,
+    wait: 8,
   },
   /** All of it at once. */
   everything: {

@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { DesiredCache } from '../../agent/desired/desired-cache.js';
 import { Confirmations } from '../../agent/turns/confirmations.js';
 import { Rollouts } from '../../coordinator/controllers/rollouts.js';
+import { ZoneEvictions } from '../../coordinator/controllers/zone-evictions.js';
 import type { Core } from '../../coordinator/core.js';
 import { NodeObjects } from '../../coordinator/hub/node-objects.js';
 import type { Informer } from '../../coordinator/informers/informer.js';
@@ -210,6 +211,27 @@ const PROOFS: Proof[] = [
     },
   },
   {
+    what: 'a coordinator that empties silent hosts although it hears nobody',
+    rule: /while no node at all is Ready, none is emptied for its silence/,
+    nodes: 2,
+    steps: [
+      after(1, { kind: 'create tolerant pod', name: 'bare-1', node: 'host-1', image: 'app:1', seconds: 60 }),
+      after(20, { kind: 'cut zone', zone: null, forMs: 240 * SECOND }),
+      after(250, { kind: 'wait' }),
+    ],
+    breaking: (check) => {
+      const { changed } = ZoneEvictions.prototype;
+      const told = new WeakSet<ZoneEvictions>();
+      const hopeful: ZoneEvictions['changed'] = function (this: ZoneEvictions, previous, current) {
+        // Somewhere there is always a node that is well.
+        if (!told.has(this)) changed.call(this, undefined, { zone: 'nowhere', isReady: true });
+        told.add(this);
+        changed.call(this, previous, current);
+      };
+      return broken(ZoneEvictions.prototype, { changed: hopeful }, check);
+    },
+  },
+  {
     what: 'a coordinator that gives turns without the windows of its policy',
     rule: /only in the hours that the policy had then: the turn to .* may begin in/,
     nodes: 1,
@@ -281,7 +303,7 @@ const PROOFS: Proof[] = [
 
 /** Shown in `simulation.test.ts`, by histories that are drawn. */
 const ELSEWHERE =
-  /while the budget is used up|no acknowledged write is lost|when its Pod leaves the store|none is emptied for its silence|never tells a lie/;
+  /while the budget is used up|no acknowledged write is lost|when its Pod leaves the store|never tells a lie/;
 
 describe('a product that is broken in one place breaks the rule that is about it', () => {
   const shown = new Set<string>();

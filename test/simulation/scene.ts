@@ -18,6 +18,8 @@ export interface HostFacts {
   readonly boots: number;
   /** Since when it says 'not now' to who wants to replace a Pod; undefined = it does not. */
   readonly busySinceMs: number | undefined;
+  /** When it last stopped saying so; undefined = never. */
+  readonly busyUntilMs: number | undefined;
   /** When it was last short of memory or disk; undefined = never. */
   readonly shortAtMs: number | undefined;
   /** Since when its engine answers; undefined = it does not. */

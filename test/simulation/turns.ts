@@ -91,9 +91,11 @@ export function busyHostsAreAsked(): Invariant {
     rule: 'a host that says "not now" has its Pod replaced only when it has said so for as long as it may',
     committed: (change, { nowMs }) => void book.committed(change, nowMs),
     begun: ({ podUid }, node, { hostOf, nowMs }) => {
-      const { busySinceMs } = hostOf(node);
-      if (busySinceMs === undefined) return undefined;
+      const { busySinceMs, busyUntilMs } = hostOf(node);
       const { turns = [], firstAtMs = 0 } = book.of(podUid) ?? {};
+      // It was put off, and begins as soon as it may.
+      if (busySinceMs === undefined)
+        return turns.some((turn) => wasPutOff(turn, firstAtMs, busyUntilMs)) || undefined;
       // It may have said so before, for the same Pod: that counts as well.
       const saidForMs = nowMs - firstAtMs;
       const isHeld = turns.every(({ maxHoldSeconds = 0 }) => saidForMs < maxHoldSeconds * 1_000);
@@ -101,6 +103,13 @@ export function busyHostsAreAsked(): Invariant {
       return `${node} has been busy for ${(nowMs - busySinceMs) / 1_000} s and begins a turn of ${saidForMs / 1_000} s`;
     },
   };
+}
+
+/** In its hours, while the host said 'not now' and could be asked. */
+function wasPutOff({ windows, maxHoldSeconds }: HostTurn, firstAtMs: number, busyUntilMs = 0): boolean {
+  if (!maxHoldSeconds || busyUntilMs - firstAtMs < WRITING_MS) return false;
+  const time = START_MS + busyUntilMs;
+  return !windows || windows.some(({ from, until }) => Date.parse(from) < time && time < Date.parse(until));
 }
 
 export function revertsHaveReason(): Invariant {

@@ -85,6 +85,8 @@ export function requestsOf(step: UserStep, parts: UserParts): Request[] {
     case 'approve wave':
     case 'delete policy':
       return policyRequests(step, parts);
+    case 'wait':
+      return [];
   }
 }
 

@@ -44,6 +44,8 @@ export class World implements Scene {
   /** Whether the coordinator's machine restarts it. */
   #restartsAfterMs = RESTART_MS;
   #connections = 0;
+  /** By host: what happens to it when it begins its next turn. */
+  readonly #spoilers = new Map<string, () => void>();
 
   constructor(history: History, sabotage: Sabotage = {}) {
     this.#chance = new Seeded(`${history.seed}/world`);
@@ -95,6 +97,7 @@ export class World implements Scene {
     return {
       boots: host?.boots ?? 0,
       busySinceMs: host?.busySinceMs,
+      busyUntilMs: host?.busyUntilMs,
       shortAtMs: host?.shortAtMs,
       engineUpSinceMs: host?.engineUpSinceMs,
       reachableSinceMs: reachable,
@@ -116,6 +119,11 @@ export class World implements Scene {
   /** Next time the coordinator ends, it stays away so long. */
   restartAfter(ms: number): void {
     this.#restartsAfterMs = ms;
+  }
+
+  /** Whatever waits for a turn does not happen any more. */
+  faultsEnd(): void {
+    this.#spoilers.clear();
   }
 
   /** A client was told that its write succeeded. */
@@ -161,6 +169,7 @@ export class World implements Scene {
       turns: {
         onBegun: (podUid, successorUid) => {
           this.note('host begins a turn');
+          this.#spoil(name);
           chronicle.tell(
             name,
             `begins its turn: ${this.#nameOf(podUid)} makes room for ${this.#nameOf(successorUid)}`,
@@ -175,6 +184,17 @@ export class World implements Scene {
       },
     });
     this.hosts.set(name, host);
+  }
+
+  /** Once this host has begun its next turn. */
+  atNextTurn(node: string, action: () => void): void {
+    this.#spoilers.set(node, action);
+  }
+
+  #spoil(node: string): void {
+    const spoil = this.#spoilers.get(node);
+    this.#spoilers.delete(node);
+    if (spoil) this.timeline.after(0, spoil);
   }
 
   #nameOf(podUid: string): string {
