@@ -14,6 +14,7 @@ import type { AgentSide } from './link/agent-side.js';
 import { Link } from './link/link.js';
 import { NodeWatch } from './node/node-watch.js';
 import { announce, nodeEvents } from './node-events.js';
+import { KeptEndings } from './pods/kept-endings.js';
 import type { PodReports } from './pods/pod-host.js';
 import type { PodWorkers } from './pods/pod-workers.js';
 import { watchRuntime } from './pods/runtime-watch.js';
@@ -144,21 +145,16 @@ function createLink(host: AgentHost, node: NodeWatch, agent: AgentSide): Link {
 
 /** What workers tell, on its way to everyone who needs it. */
 function podReports(host: AgentHost, to: () => { turns: AgentTurns; link: Link }): PodReports {
+  const endings = new KeptEndings(host.cache, () => to().link.outbox);
   return {
     putPod: (report) => {
       to().turns.reported(report);
       host.podCounts?.reported(report);
-      to().link.outbox.putPod(report);
+      endings.putPod(report);
     },
     putRemoved: (pod) => {
       host.podCounts?.removed(pod.uid);
-      const tell = () => {
-        // Its Node may be there again by now, and it with it.
-        const held = host.cache.get(pod.uid);
-        if (!held || held.deadline !== undefined) to().link.outbox.putRemoved(pod);
-      };
-      // Told before its deletion is on disk, an agent killed now would start it again. A disk that fails keeps nobody waiting.
-      host.cache.flush().then(tell, tell);
+      endings.putRemoved(pod);
     },
     putEvent: (event) => to().link.outbox.putEvent(event),
     putFound: (uids) => to().link.outbox.putFound(uids),

@@ -50,6 +50,12 @@ export async function unbroken(nodes: number, steps: Step[], seeds = 5): Promise
   await outcomesOf(nodes, steps, seeds);
 }
 
+/** Nothing breaks, where chance has shown that it may. */
+export async function unbrokenAt(history: History): Promise<void> {
+  const outcome = await runHistory(history);
+  assert.equal(outcome.violation, undefined, story(history, outcome));
+}
+
 /** How many containers started on a host. */
 export function starts({ lines }: Outcome, host: string): number {
   return lines.filter((line) => line.includes(host) && line.endsWith(' runs')).length;

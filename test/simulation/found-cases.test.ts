@@ -1,6 +1,6 @@
 /** What the simulation found where no policy is: short histories, each with what went wrong. */
 import { describe, test } from 'node:test';
-import { after, daemonSet, KILLED, SECOND, setImage, unbroken } from './cases.js';
+import { after, daemonSet, KILLED, SECOND, setImage, unbroken, unbrokenAt } from './cases.js';
 
 describe('the simulation found', () => {
   test('a Pod that ended while it was deleted, on a host that lost what it held, was deleted for ever', () =>
@@ -30,6 +30,22 @@ describe('the simulation found', () => {
       ],
       20,
     ));
+
+  test('a Pod told of as ended was started again beside its successor: its deletion was not on disk yet', async () => {
+    const steps = [
+      after(1, daemonSet('app:1')),
+      after(20, {
+        kind: 'kill agent',
+        node: 'host-1',
+        doom: KILLED,
+        downMs: 60 * SECOND,
+        damagesCache: false,
+      }),
+      after(9.2, { kind: 'delete pod', node: 'host-1', index: 0, force: false }),
+    ];
+    // The disk has to be slow at the right moment.
+    for (const seed of ['case-167', 'case-292']) await unbrokenAt({ seed, nodes: 1, pace: 2, steps });
+  });
 
   test('a new copy started beside one whose agent had lost its cache', () =>
     unbroken(2, [

@@ -158,6 +158,15 @@ const PROOFS: Proof[] = [
     sabotage: seeingPolicy(({ failureBudget: _, ...spec }) => spec),
   },
   {
+    what: 'a disk that says "written" before it is',
+    rule: /no acknowledged write is lost/,
+    nodes: 1,
+    steps: Array.from({ length: 10 }, (_, step) =>
+      after(2, { kind: 'label node', node: 'host-1', zone: step % 2 === 0 ? 'a' : 'b' }),
+    ),
+    sabotage: { isDiskLying: true },
+  },
+  {
     what: 'a coordinator that takes a Pod that runs for one that is gone',
     rule: /a container is stopped only when its Pod was deleted.* nobody asked for that/,
     nodes: 1,
@@ -302,8 +311,7 @@ const PROOFS: Proof[] = [
 ];
 
 /** Shown in `simulation.test.ts`, by histories that are drawn. */
-const ELSEWHERE =
-  /while the budget is used up|no acknowledged write is lost|when its Pod leaves the store|never tells a lie/;
+const ELSEWHERE = /while the budget is used up|when its Pod leaves the store|never tells a lie/;
 
 describe('a product that is broken in one place breaks the rule that is about it', () => {
   const shown = new Set<string>();

@@ -140,13 +140,6 @@ describe('a product that is broken on purpose is found out', () => {
       assert.match((await firstBroken('turns', 20)) ?? '', /only in the hours that the policy had then/);
     });
   });
-
-  test('a disk that says "written" before it is', async () => {
-    assert.match(
-      (await firstBroken('all', 20, { isDiskLying: true })) ?? '',
-      /no acknowledged write is lost/,
-    );
-  });
 });
 
 /** So that a reader sees at once what a seed is about. */

@@ -1,0 +1,56 @@
+/**
+ * Ends of Pods on their way to the coordinator, which makes room for a successor when it hears of them: they are told once
+ * this host cannot forget why they ended. An agent that is killed with the deletion in memory alone would start the Pod again,
+ * beside the one that took its place. A disk that fails keeps nobody waiting.
+ */
+import { isPodTerminal } from '../../shared/kube/pod.js';
+import type { PodReport, RemovedPod } from '../../shared/link/messages.js';
+import type { HeldPod } from '../decisions/held-pod.js';
+import type { PodReports } from './pod-host.js';
+
+/** What the host keeps of its Pods. */
+interface KeptPods {
+  get(uid: string): HeldPod | undefined;
+  /** Resolves when everything so far is on disk, rejects when it cannot be written. */
+  flush(): Promise<void>;
+}
+
+export class KeptEndings {
+  readonly #kept: KeptPods;
+  readonly #out: () => Pick<PodReports, 'putPod' | 'putRemoved'>;
+  /** Statuses of Pods that have ended, by uid, which wait for the disk. */
+  readonly #waiting = new Map<string, PodReport>();
+
+  constructor(kept: KeptPods, out: () => Pick<PodReports, 'putPod' | 'putRemoved'>) {
+    this.#kept = kept;
+    this.#out = out;
+  }
+
+  /** One that is not over is told at once, and whatever waits of its Pod is not told any more. */
+  putPod(report: PodReport): void {
+    const { uid } = report;
+    this.#waiting.delete(uid);
+    if (!isPodTerminal(report)) {
+      this.#out().putPod(report);
+      return;
+    }
+    this.#waiting.set(uid, report);
+    this.#onceKept(() => {
+      if (this.#waiting.get(uid) !== report) return;
+      this.#waiting.delete(uid);
+      this.#out().putPod(report);
+    });
+  }
+
+  putRemoved(pod: RemovedPod): void {
+    this.#onceKept(() => {
+      // Its Node may be there again by now, and it with it.
+      const held = this.#kept.get(pod.uid);
+      if (!held || held.deadline !== undefined) this.#out().putRemoved(pod);
+    });
+  }
+
+  #onceKept(tell: () => void): void {
+    this.#kept.flush().then(tell, tell);
+  }
+}
