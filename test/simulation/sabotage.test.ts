@@ -1,23 +1,18 @@
 /** That each rule can be broken, and says so: a product that is wrong in one place, in a history made for it. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { DesiredCache } from '../../agent/desired/desired-cache.js';
 import { Confirmations } from '../../agent/turns/confirmations.js';
 import { Rollouts } from '../../coordinator/controllers/rollouts.js';
 import { ZoneEvictions } from '../../coordinator/controllers/zone-evictions.js';
-import type { Core } from '../../coordinator/core.js';
 import { NodeObjects } from '../../coordinator/hub/node-objects.js';
-import type { Informer } from '../../coordinator/informers/informer.js';
 import { daemonSetKind, nodeKind } from '../../coordinator/kinds/index.js';
-import { TURN_ANNOTATION } from '../../shared/kube/host-turn.js';
-import type { KubeObject } from '../../shared/kube/meta.js';
 import type { Pod } from '../../shared/kube/pod.js';
-import type { RolloutPolicySpec } from '../../shared/kube/rollout-policy.js';
 import { broken } from './broken.js';
 import { after, daemonSet, SECOND, setImage } from './cases.js';
 import type { Policy, Step, TurnRules } from './history.js';
 import { invariants } from './invariants.js';
 import { runHistory } from './run-history.js';
+import { reading, seeing, seeingPolicy, turnText } from './sabotages.js';
 import { story } from './story.js';
 import type { Sabotage } from './world.js';
 
@@ -25,54 +20,6 @@ const POLICY: Policy = {
   ...{ soakSeconds: 60, approval: 'Automatic', maxFailed: null, deadlineSeconds: 30, action: 'Pause' },
 };
 const TURNS: TurnRules = { windowSeconds: null, confirmSeconds: null, holdSeconds: null, prePulls: false };
-
-/** A coordinator whose programs see objects of a kind otherwise than they are stored. */
-function seeing<T extends KubeObject>(informerOf: (core: Core) => Informer<T>, change: (object: T) => T) {
-  return (core: Core): Core => {
-    const informer = informerOf(core);
-    const { get, indexed } = informer;
-    informer.get = (ref) => {
-      const found = get.call(informer, ref);
-      return found && change(found);
-    };
-    informer.indexed = (index, value) => indexed.call(informer, index, value).map((each) => change(each));
-    return core;
-  };
-}
-
-function seeingPolicy(change: (spec: RolloutPolicySpec) => RolloutPolicySpec): Sabotage {
-  return {
-    wrapCore: seeing(
-      ({ informers }) => informers.rolloutPolicies,
-      (policy) => ({ ...policy, spec: change(policy.spec) }),
-    ),
-  };
-}
-
-/** An agent that reads what it is given otherwise than it stands there. */
-function reading(change: (pod: Pod) => Pod): (check: () => Promise<void>) => Promise<void> {
-  const { apply } = DesiredCache.prototype;
-  const wrong: DesiredCache['apply'] = function (this: DesiredCache, given) {
-    const set = given.set.map((each) => {
-      if (each.kind) return each;
-      const pod = change(JSON.parse(Buffer.from(each.object).toString()) as Pod);
-      return { ...each, object: Buffer.from(JSON.stringify(pod)) };
-    });
-    return apply.call(this, { ...given, set });
-  };
-  return (check) => broken(DesiredCache.prototype, { apply: wrong }, check);
-}
-
-/** Of a Pod that bears a turn: the turn's text. */
-function turnText(pod: Pod, change: (text: string) => string): Pod {
-  const { annotations } = pod.metadata;
-  const text = annotations?.[TURN_ANNOTATION];
-  if (text === undefined) return pod;
-  return {
-    ...pod,
-    metadata: { ...pod.metadata, annotations: { ...annotations, [TURN_ANNOTATION]: change(text) } },
-  };
-}
 
 interface Proof {
   what: string;
