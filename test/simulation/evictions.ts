@@ -15,9 +15,12 @@ const WHOLE_SECONDS_MS = 2_000;
 /** Of a node that nobody hears. */
 const SILENCE: Taint = { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' };
 
-/** By the coordinator's clock or the true one, whichever says longer: the first may have been set. */
+/**
+ * By the coordinator's clock or the true one, whichever says longer: the first may have been set. Where one taint follows another without
+ * a pause, the time of both counts, as upstream's does (pkg/controller/tainteviction processPodOnNode keeps an eviction that is planned for sooner).
+ */
 export function taintsWait(): Invariant {
-  /** Keys are node and taint. */
+  /** Keys are node and taint, and the node alone for any of them. */
   const tainted = new Since<string>();
   const lastFreedMs = new Map<string, number>();
 
@@ -25,6 +28,7 @@ export function taintsWait(): Invariant {
     const { name = '' } = (current ?? previous)?.metadata ?? {};
     const now = new Set(noExecuteTaints(current).map(({ key }) => key));
     for (const key of now) tainted.note(`${name} ${key}`, true, nowMs);
+    tainted.note(name, now.size > 0, nowMs);
     for (const { key } of noExecuteTaints(previous)) {
       if (now.has(key)) continue;
       tainted.note(`${name} ${key}`, false, nowMs);
@@ -47,7 +51,7 @@ export function taintsWait(): Invariant {
       const isDue = noExecuteTaints(node).some((taint) => {
         const waitMs = toleratesFor(previous, taint) * 1_000 - WHOLE_SECONDS_MS;
         const byItsClock = coordinatorNowMs - Date.parse(taint.timeAdded ?? '');
-        return byItsClock >= waitMs || tainted.isFor(`${where} ${taint.key}`, waitMs, nowMs);
+        return byItsClock >= waitMs || tainted.isFor(where, waitMs, nowMs);
       });
       const isLate = (lastFreedMs.get(where) ?? Number.NEGATIVE_INFINITY) >= nowMs - NEWS_MS;
       return isDue || isLate || `${name} is driven from ${where} before its time`;

@@ -262,4 +262,20 @@ describe('the simulation found', () => {
       ],
       6,
     ));
+
+  test('a Node that is not ready and then silent drives a Pod out by the time of both (as upstream, kept)', () =>
+    unbrokenAt({
+      ...{ seed: 'zones-100124', nodes: 5, pace: 0 },
+      steps: [
+        after(1, {
+          kind: 'create tolerant pod',
+          name: 'bare-1',
+          node: 'host-4',
+          image: 'app:1',
+          seconds: 60,
+        }),
+        after(1, { kind: 'stop engine', node: 'host-4', forMs: 90 * SECOND, killsContainers: true }),
+        after(3, { kind: 'cut cable', node: 'host-4', forMs: 150 * SECOND }),
+      ],
+    }));
 });

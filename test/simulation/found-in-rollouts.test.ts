@@ -1,7 +1,7 @@
 /** What the simulation found in rollouts by a policy, and in turns: short histories, each with what went wrong. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { after, daemonSet, outcomesOf, SECOND, setImage, unbroken } from './cases.js';
+import { after, daemonSet, outcomesOf, SECOND, setImage, unbroken, unbrokenAt } from './cases.js';
 import type { Policy, TurnRules } from './history.js';
 
 /** Nothing holds it up, and nothing fails it. */
@@ -155,4 +155,35 @@ describe('the simulation found', () => {
       ],
       3,
     ));
+
+  test('a Pod given back after a restore is of a later revision and is replaced (as documented, kept)', () =>
+    unbrokenAt({
+      ...{ seed: 'everything-100073', nodes: 1, pace: 0 },
+      steps: [
+        after(0.1, daemonSet('app:1')),
+        after(0.1, {
+          kind: 'set host policy',
+          policy: { ...PATIENT, soakSeconds: 10, approval: 'Manual', maxFailed: 0 },
+          turns: { windowSeconds: 60, confirmSeconds: null, holdSeconds: null, prePulls: true },
+        }),
+        after(0.24, { kind: 'back up' }),
+        after(3.673, setImage('app:3')),
+        after(0.004, { kind: 'restore backup', back: 0, downMs: 5_507, confirmAfterMs: 60 * SECOND }),
+      ],
+    }));
+
+  test('a busy host begins its turn to the millisecond when it has put it off for long enough (as documented, kept)', () =>
+    unbrokenAt({
+      ...{ seed: 'turns-100163', nodes: 1, pace: 0 },
+      steps: [
+        after(1, daemonSet('app:1')),
+        after(1, {
+          kind: 'set host policy',
+          policy: PATIENT,
+          turns: { windowSeconds: null, confirmSeconds: null, holdSeconds: 120, prePulls: false },
+        }),
+        after(60, { kind: 'busy host', node: 'host-1', forMs: 200 * SECOND }),
+        after(10, setImage('app:2')),
+      ],
+    }));
 });

@@ -10,6 +10,8 @@ import type { WaveBook } from './wave-book.js';
 
 /** From a host's decision to the disk that it stands on. */
 const WRITING_MS = 15_000;
+/** A host's clock shows whole milliseconds. */
+const WHOLE_MS = 1;
 /** A host that can reach the coordinator does so by then: it waits up to a minute between two tries, and a handshake may time out. */
 const RECONNECT_MS = 100_000;
 /** Images that are ready within a few seconds of their start; and how long it may take until the agent knows that they are. */
@@ -98,7 +100,7 @@ export function busyHostsAreAsked(): Invariant {
         return turns.some((turn) => wasPutOff(turn, firstAtMs, busyUntilMs)) || undefined;
       // It may have said so before, for the same Pod: that counts as well.
       const saidForMs = nowMs - firstAtMs;
-      const isHeld = turns.every(({ maxHoldSeconds = 0 }) => saidForMs < maxHoldSeconds * 1_000);
+      const isHeld = turns.every(({ maxHoldSeconds = 0 }) => saidForMs < maxHoldSeconds * 1_000 - WHOLE_MS);
       if (!isHeld || nowMs - busySinceMs < WRITING_MS) return true;
       return `${node} has been busy for ${(nowMs - busySinceMs) / 1_000} s and begins a turn of ${saidForMs / 1_000} s`;
     },

@@ -30,8 +30,10 @@ interface Template {
   sinceMs: number;
   /** Of the template before; a Pod of it is old only since this one. */
   before: string | undefined;
-  /** Which revision the Rollout named when this template came. */
+  /** Which revision the Rollout named before this template came: a restored backup brings both at once. */
   revisionBefore: string;
+  /** Which one it names now. */
+  revision: string;
 }
 
 export class WaveBook {
@@ -172,10 +174,17 @@ export class WaveBook {
     const { uid = '', name } = daemonSet.metadata;
     const version = versionOf(daemonSet.spec.template);
     const present = this.#templates.get(uid);
+    const revision = truth.rollouts.get(name)?.status?.revision ?? '';
     if (!present || present.version !== version) {
-      const revisionBefore = truth.rollouts.get(name)?.status?.revision ?? '';
-      this.#templates.set(uid, { version, sinceMs: nowMs, before: present?.version, revisionBefore });
-    }
+      const revisionBefore = present?.revision ?? revision;
+      this.#templates.set(uid, {
+        version,
+        sinceMs: nowMs,
+        before: present?.version,
+        revisionBefore,
+        revision,
+      });
+    } else present.revision = revision;
     for (const node of truth.nodes.keys()) {
       const pods = truth.podsOf(daemonSet, node).filter((pod) => !isLeaving(pod));
       const isTroubled = pods.some((pod) => versionOf(pod) === version && isInTrouble(pod));
