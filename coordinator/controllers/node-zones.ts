@@ -20,6 +20,8 @@ export class NodeZones {
   readonly #classes = new WeakMap<Labels, HoursClass>();
   readonly #zones = new Map<string, Zone>();
   readonly #zoneOf = new Map<string, Zone>();
+  /** The time of the last `turn`. */
+  #turnedTo = Number.NEGATIVE_INFINITY;
   /** When the first zone's hours may change. */
   #next: number | undefined;
   /** Of the zones that forbid replacements now, by their keys; cached with their hours. */
@@ -51,9 +53,11 @@ export class NodeZones {
     return this.#zoneOf.get(name)?.hours;
   }
 
-  /** Moves on to `now`; answers the nodes of zones where replacements became allowed or forbidden. */
+  /** Moves on to `now`, or back to it; answers the nodes of zones where replacements became allowed or forbidden. */
   turn(now: number): string[] {
-    if (this.#next === undefined || now < this.#next) return [];
+    const wasSetBack = now < this.#turnedTo;
+    this.#turnedTo = now;
+    if (!wasSetBack && (this.#next === undefined || now < this.#next)) return [];
     const turned: string[] = [];
     for (const zone of this.#zones.values()) {
       const { replace } = zone.hours;

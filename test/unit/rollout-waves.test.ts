@@ -103,3 +103,18 @@ test('a host goes back from what failed before, not from what is stable since', 
   waves.follow({ revision: 'r', wave: 0, startedAt: NOW, stable: 'kept', failure: 'x' });
   assert.deepEqual(waves.strays(1), ['stray']);
 });
+
+test('a window that was open is closed when the clock is set back to before it, and opens when it shows that again', () => {
+  let now = Date.parse('2026-01-06T03:30:00Z');
+  const windows = [{ schedule: '0 3 * * *', durationSeconds: 3600 }];
+  const waves = wavesOf({ times: { windows }, now: () => now });
+  waves.put('a', 'oldAvailable', record('oldAvailable'));
+  const laneAt = (time: string) => {
+    now = Date.parse(time);
+    waves.expire();
+    return waves.laneOf('a');
+  };
+  assert.equal(laneAt('2026-01-06T03:31:00Z'), 'oldAvailable');
+  assert.equal(laneAt('2025-01-06T02:00:00Z'), 'outsideAvailable');
+  assert.equal(laneAt('2025-01-06T03:00:00Z'), 'oldAvailable');
+});
