@@ -267,15 +267,17 @@ describe('the simulation found', () => {
     unbrokenAt({
       ...{ seed: 'zones-100124', nodes: 5, pace: 0 },
       steps: [
-        after(1, {
+        after(0.082, {
           kind: 'create tolerant pod',
-          name: 'bare-1',
+          name: 'bare-2',
           node: 'host-4',
           image: 'app:1',
           seconds: 60,
         }),
-        after(1, { kind: 'stop engine', node: 'host-4', forMs: 90 * SECOND, killsContainers: true }),
-        after(3, { kind: 'cut cable', node: 'host-4', forMs: 150 * SECOND }),
+        after(1.14, { kind: 'fill disk', forMs: 10 * SECOND }),
+        after(0.195, { kind: 'stop engine', node: 'host-4', forMs: 90 * SECOND, killsContainers: true }),
+        after(3.318, { kind: 'cut zone', zone: null, forMs: 150 * SECOND }),
+        after(1.341, { kind: 'cut cable', node: 'host-5', forMs: 8 * SECOND }),
       ],
     }));
 });

@@ -174,16 +174,19 @@ describe('the simulation found', () => {
 
   test('a busy host begins its turn to the millisecond when it has put it off for long enough (as documented, kept)', () =>
     unbrokenAt({
-      ...{ seed: 'turns-100163', nodes: 1, pace: 0 },
+      ...{ seed: 'turns-100163', nodes: 3, pace: 0 },
       steps: [
-        after(1, daemonSet('app:1')),
-        after(1, {
+        after(0.038, daemonSet('app:broken', { name: 'beta', minReadySeconds: 5, graceSeconds: 10 })),
+        after(3.572, { kind: 'reset connections', node: 'host-3' }),
+        after(50.775, {
           kind: 'set host policy',
-          policy: PATIENT,
-          turns: { windowSeconds: null, confirmSeconds: null, holdSeconds: 120, prePulls: false },
+          policy: { ...PATIENT, soakSeconds: 10, maxFailed: 1, action: 'RollBack' },
+          turns: { windowSeconds: null, confirmSeconds: 60, holdSeconds: 120, prePulls: false },
         }),
-        after(60, { kind: 'busy host', node: 'host-1', forMs: 200 * SECOND }),
-        after(10, setImage('app:2')),
+        after(58.566, { kind: 'busy host', node: 'host-3', forMs: 150 * SECOND }),
+        after(2.481, daemonSet('app:absent', { minReadySeconds: 5, graceSeconds: 30, selector: 'a' })),
+        after(11.163, { kind: 'kill coordinator', doom: { deed: 13, side: 'after' }, downMs: 298 }),
+        after(0.163, { kind: 'set image', name: 'beta', image: 'app:stubborn' }),
       ],
     }));
 });
