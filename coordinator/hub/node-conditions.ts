@@ -9,6 +9,7 @@ import type { Pod, PodStatus } from '../../shared/kube/pod.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
+import { Slice } from '../../shared/process/slice.js';
 import { nodeStatusEvents, rebootMessage } from '../decisions/node-events.js';
 import {
   CONNECTED,
@@ -52,6 +53,7 @@ const RETRY_MS = 1_000;
 
 export class NodeConditions {
   readonly #parts: NodeConditionsParts;
+  readonly #slice: Slice;
   /** Nodes of which enough was written for now; when the timer fires they are looked at again. */
   readonly #resting = new Map<string, Timer>();
   /** By node: its host's wall clock less ours, ms, as last heard. */
@@ -59,6 +61,7 @@ export class NodeConditions {
 
   constructor(parts: NodeConditionsParts) {
     this.#parts = parts;
+    this.#slice = new Slice(parts.clock);
   }
 
   stop(): void {
@@ -73,11 +76,17 @@ export class NodeConditions {
     if (phase !== 'lost' && (phase !== 'away' || this.#resting.has(node) || !this.#isToldConnected(node)))
       return;
     this.#rest(node, FLAP_MS);
-    this.write(node).catch((error: unknown) => {
+    this.#writeInTurn(node).catch((error: unknown) => {
       // The store has said that it is full, for all nodes at once.
       if (!isOutOfRoom(error)) log.warn({ node, err: error }, 'node status not written, will try again');
       this.#rest(node, RETRY_MS);
     });
+  }
+
+  /** The time of all that are not back after a start is up at once. */
+  async #writeInTurn(node: string): Promise<void> {
+    await this.#slice.pause();
+    await this.write(node);
   }
 
   /**
