@@ -24,7 +24,7 @@ export interface AgentParts {
   settings: Pick<AgentSettings, 'nodeName' | 'labels' | 'taints'>;
   cache: DesiredCache;
   config: ConfigCache;
-  turns: Pick<AgentTurns, 'podsChanged' | 'welcomed' | 'linkFailed' | 'told'>;
+  turns: Pick<AgentTurns, 'podsChanged' | 'welcomed' | 'heardTime' | 'linkFailed' | 'told'>;
   workers: PodWorkers;
   held: HeldImages;
   node: NodeWatch;
@@ -90,13 +90,14 @@ export function createAgentSide(parts: AgentParts): AgentSide {
       turns.linkFailed(reason);
       parts.onFailed?.(reason);
     },
-    onLive: (welcome) => {
-      const { clusterUID } = welcome;
+    onLive: ({ clusterUID, serverTimeMs }) => {
       log.info({ clusterUID }, 'connected to the coordinator');
       workers.repeatRemoved();
-      turns.welcomed(welcome);
+      turns.welcomed();
+      turns.heardTime(serverTimeMs);
       parts.onLive?.();
     },
+    onTime: (serverTimeMs) => turns.heardTime(serverTimeMs),
     onLost: (reason) => log.warn({ reason }, 'lost the coordinator; pods go on'),
     onEnded: (reason) =>
       log.error({ reason }, 'the coordinator will not be asked again until this agent restarts'),

@@ -3,7 +3,7 @@ import { isConditionTrue } from '../shared/kube/conditions.js';
 import { type ConfigReference, configKey, configReferences } from '../shared/kube/config-reference.js';
 import { REVERTED_BY_HOST } from '../shared/kube/host-turn.js';
 import type { Pod } from '../shared/kube/pod.js';
-import type { PodReport, TurnedPod, Welcome } from '../shared/link/messages.js';
+import type { PodReport, TurnedPod } from '../shared/link/messages.js';
 import type { Clock } from '../shared/process/clock.js';
 import type { Part } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
@@ -46,7 +46,9 @@ export interface AgentTurns {
   podsChanged(): void;
   /** A Pod's status is about to be reported. */
   reported(report: PodReport): void;
-  welcomed(welcome: Welcome): void;
+  welcomed(): void;
+  /** The coordinator says what time it is, ms since the epoch. */
+  heardTime(serverTimeMs: number): void;
   linkFailed(reason: string): void;
   /** The coordinator knows of these turns, by uid of the successor. */
   told(uids: readonly string[]): void;
@@ -112,9 +114,9 @@ export function createAgentTurns(options: AgentTurnsOptions): AgentTurns {
     podsChanged: () => turns.look(),
     reported: ({ uid, status }) =>
       confirmations.sawReadiness(uid, isConditionTrue(status.conditions, 'Ready')),
-    welcomed: ({ serverTimeMs }) => {
+    welcomed: () => confirmations.linkIsUp(),
+    heardTime: (serverTimeMs) => {
       void time.heard(serverTimeMs);
-      confirmations.linkIsUp();
       turns.look();
     },
     linkFailed: (reason) => confirmations.linkFailed(reason),

@@ -61,6 +61,8 @@ export interface AgentSide {
   ): Promise<AsyncIterable<Uint8Array>>;
   /** A hello was accepted: the link carries reports until `onLost`. */
   onLive(welcome: Welcome): void;
+  /** The coordinator's clock was set while the link stands: from now on it shows this, ms since the epoch. */
+  onTime(serverTimeMs: number): void;
   /** The coordinator has committed what was said of these turns, by uid of the successor. */
   turnsTold(uids: readonly string[]): void;
   /** All uids that this host holds, whether the hub knows of them or not. */

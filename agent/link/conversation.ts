@@ -55,6 +55,8 @@ export class Conversation {
   readonly #changes: DesiredChanges;
   /** Known from the welcome on. */
   #fleet: Fleet | undefined;
+  /** Sends a request for a new certificate, where the hub takes any. */
+  #ask: ((csr: string) => void) | undefined;
   #isLeft = false;
 
   /** Begins to connect. */
@@ -131,6 +133,9 @@ export class Conversation {
         this.#connection.keepPace(message);
         outbox.mergeFor(message.mergeMs);
         return;
+      case 'time':
+        if (this.#fleet) this.#heardTime(message.serverTimeMs);
+        return;
       case 'desired':
         if (this.#fleet) void this.#apply(message, this.#fleet);
         return;
@@ -176,8 +181,15 @@ export class Conversation {
     outbox.mergeFor(0);
     outbox.open((message) => connection.send(message), { turns: features.includes(HOST_TURNS) });
     if (features.includes(METERS)) costs?.begin((report) => connection.send(report));
-    const ask = (csr: string) => connection.send({ kind: 'renew', csr });
-    certificates?.live(welcome.serverTimeMs, features.includes(CERTIFICATES) ? ask : undefined);
+    if (features.includes(CERTIFICATES)) this.#ask = (csr) => connection.send({ kind: 'renew', csr });
+    certificates?.live(welcome.serverTimeMs, this.#ask);
+  }
+
+  /** Windows and renewals go by the hub's clock, which was set. */
+  #heardTime(serverTimeMs: number): void {
+    const { agent, certificates } = this.#parts;
+    agent.onTime(serverTimeMs);
+    certificates?.live(serverTimeMs, this.#ask);
   }
 
   async #apply(desired: Desired, fleet: Fleet): Promise<void> {

@@ -2,7 +2,7 @@
 import type { Certified } from '../../shared/link/messages.js';
 
 export interface LinkCertificates {
-  /** The link lives. `serverTimeMs` is the hub's clock; `ask` sends a request for a new certificate, where the hub takes any. */
+  /** The link lives, or the hub's clock was set while it does. `serverTimeMs` is that clock; `ask` sends a request for a new certificate, where the hub takes any. */
   live(serverTimeMs: number, ask: ((csr: string) => void) | undefined): void;
   /** The link broke. */
   lost(): void;

@@ -189,8 +189,9 @@ export class Hub {
 
   /** This machine's wall clock was set by so much: what hosts tell, and when they were heard, is reckoned by what it shows now. */
   clockSet(byMs: number): void {
-    this.#live.clockSet(byMs);
-    this.#options.presence.clockSet(byMs);
+    const { clock, presence } = this.#options;
+    this.#live.clockSet(byMs, clock.now());
+    presence.clockSet(byMs);
     this.heard.clockSet(byMs);
     this.#conditions.clockSet(byMs);
   }

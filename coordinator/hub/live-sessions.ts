@@ -40,9 +40,12 @@ export class LiveSessions {
     return this.#byNode.values();
   }
 
-  /** The hub's wall clock was set by so much; the hosts' were not. */
-  clockSet(byMs: number): void {
-    for (const live of this.#byNode.values()) live.offsetMs = asOffset(live.offsetMs + byMs);
+  /** The hub's wall clock was set by so much, to `nowMs`; the hosts' were not, and all hear of it. */
+  clockSet(byMs: number, nowMs: number): void {
+    for (const live of this.#byNode.values()) {
+      live.offsetMs = asOffset(live.offsetMs + byMs);
+      live.session.tellTime(nowMs);
+    }
   }
 
   /** The node's session, unless it is being sent away. */

@@ -12,7 +12,7 @@ import type {
   StreamRequest,
 } from '../../shared/link/messages.js';
 import { ProtocolError } from '../../shared/link/shape.js';
-import { CERTIFICATES, CHANNELS, LINK_PACE } from '../../shared/link/version.js';
+import { CERTIFICATES, CHANNELS, LINK_PACE, TIME } from '../../shared/link/version.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import { type LinkEnd, linkEnd } from '../decisions/link-end.js';
 import { AgentSocket, type AgentSocketParts, DRAIN_MS, type Refusal } from './agent-socket.js';
@@ -122,6 +122,12 @@ export class Session {
     this.send({ kind: 'pace', ...pace });
     this.#pace = pace;
     this.#socket.keepPace(pace);
+  }
+
+  /** The hub's clock was set: from now on it shows this, ms since the epoch. An agent that cannot take it hears it at its next welcome. */
+  tellTime(serverTimeMs: number): void {
+    if (this.#state.phase !== 'live' || !this.#state.features.includes(TIME)) return;
+    this.send({ kind: 'time', serverTimeMs });
   }
 
   /** Milliseconds since the agent was last heard. */

@@ -186,6 +186,7 @@ export const FROM_HUB: { [K in FromHub['kind']]: Shape<Of<K>> } = {
     mergeMs: durationMs,
     compresses: flag,
   }),
+  time: record<Of<'time'>>({ kind: oneOf('time'), serverTimeMs: timeMs }),
   desired: record<Of<'desired'>>({
     kind: oneOf('desired'),
     id,

@@ -7,7 +7,7 @@
 import type { Certified, Renew } from './certificate-messages.js';
 import type { Applied, Ask, Desired, HoldImages } from './desired-messages.js';
 import type { EventsReport, MetersReport, StatusAck, StatusReport } from './report-messages.js';
-import type { Goodbye, Hello, Pace, Welcome } from './session-messages.js';
+import type { Goodbye, Hello, Pace, Time, Welcome } from './session-messages.js';
 import type {
   StreamArrived,
   StreamClose,
@@ -41,6 +41,7 @@ export type FromAgent =
 export type FromHub =
   | Welcome
   | Pace
+  | Time
   | Desired
   | Ask
   | HoldImages

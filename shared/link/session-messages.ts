@@ -48,6 +48,12 @@ export interface Pace extends LinkPace {
   kind: 'pace';
 }
 
+/** Feature `time`: the hub's clock was set, and what the welcome said of it counts no more. */
+export interface Time {
+  kind: 'time';
+  serverTimeMs: number;
+}
+
 export type GoodbyeReason = 'superseded' | 'duplicate' | 'draining' | 'refused' | 'nodeDeleted';
 
 export interface Goodbye {

@@ -25,6 +25,9 @@ export const METERS = 'meters';
 /** The hub may tell the `pace` of the link; with one that compresses, messages may be. */
 export const LINK_PACE = 'linkPace';
 
+/** The hub may tell the `time` again. */
+export const TIME = 'time';
+
 /** Features this build knows beyond the plain version. A message kind added later is sent only if both ends name its feature. */
 export const FEATURES: readonly string[] = [
   'logs',
@@ -36,6 +39,7 @@ export const FEATURES: readonly string[] = [
   CERTIFICATES,
   METERS,
   LINK_PACE,
+  TIME,
 ];
 
 /** The features both ends named. */

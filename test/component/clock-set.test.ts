@@ -78,6 +78,23 @@ for (const [how, byMs] of SET) {
     assert.equal(told()?.startedAt, toTimestamp(hostTime + byMs + 4_000));
   });
 
+  withHub(`${how}: hosts whose links stand hear the new time, if they can take it`, async (bench) => {
+    const { plane, hub } = bench;
+    const old = await rawAgent(bench, 'n1');
+    const agent = await bench.agent('n2');
+    old.say(helloOf('n1'));
+    await old.heard('welcome');
+    await eventually(() => hub.connected === 2 && agent.link.phase === 'live');
+    plane.clock.jump(byMs);
+    hub.clockSet(byMs);
+    await eventually(() => agent.times.length > 0);
+    assert.deepEqual(agent.times, [plane.clock.now()]);
+    // By what comes after it on the same link: the other was told nothing.
+    old.say({ kind: 'status', id: 1, hostTimeMs: 0, pods: [], removed: [] });
+    await old.heard('statusAck');
+    assert.ok(old.received.every(({ kind }) => kind !== 'time'));
+  });
+
   withHub(`${how}: hosts whose clocks are right are told as wrong until it is put right`, async (bench) => {
     const { plane, hub } = bench;
     const agent = await rawAgent(bench, 'n1');

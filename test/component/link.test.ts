@@ -39,6 +39,15 @@ withLink(
   { clusterUID: 'fleet' },
 );
 
+withLink('a time that is told on the link is heard, but of no stranger', async ({ agent, next }) => {
+  const hub = await next();
+  hub.say({ kind: 'time', serverTimeMs: 1 });
+  hub.say(WELCOME);
+  hub.say({ kind: 'time', serverTimeMs: 2 });
+  await eventually(() => agent.times.length > 0);
+  assert.deepEqual(agent.times, [2]);
+});
+
 withLink('before a welcome nothing is taken away', async ({ agent, next }) => {
   agent.held.set('uid-1', 'digest');
   const hub = await next();

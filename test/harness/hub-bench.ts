@@ -88,6 +88,8 @@ export class BenchAgent implements AgentSide {
   /** Each list of images to hold that came. */
   readonly heldImages: string[][] = [];
   readonly welcomes: Welcome[] = [];
+  /** Each time that the hub told beside its welcomes, ms. */
+  readonly times: number[] = [];
   readonly lost: string[] = [];
   /** Uids of turns that the hub has taken in. */
   readonly turnsKnown: string[] = [];
@@ -155,6 +157,10 @@ export class BenchAgent implements AgentSide {
   onLive(welcome: Welcome): void {
     this.clusterUID = welcome.clusterUID;
     this.welcomes.push(welcome);
+  }
+
+  onTime(serverTimeMs: number): void {
+    this.times.push(serverTimeMs);
   }
 
   turnsTold(uids: readonly string[]): void {

@@ -71,6 +71,18 @@ describe('the simulation found', () => {
       3,
     ));
 
+  test('a host went by the time that the coordinator had shown before it was set back, and found its windows over for ever', () =>
+    unbroken(
+      1,
+      [
+        after(1, daemonSet('app:1')),
+        after(1, { kind: 'set host policy', policy: PATIENT, turns: { ...AT_ONCE, windowSeconds: 60 } }),
+        after(20, { kind: 'jump clock', node: null, byMs: -1_767_000_000 * SECOND }),
+        after(20, setImage('app:2')),
+      ],
+      3,
+    ));
+
   test('a Pod whose host had lost what it was to confirm was unconfirmed for ever', () =>
     unbroken(
       1,
