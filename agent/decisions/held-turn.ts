@@ -1,5 +1,11 @@
 /** A Pod that took another's place by a turn of this host: what is kept until that is confirmed, and how it is undone. */
-import { type HostTurn, type RevertReason, turnOn, withdrawnFrom } from '../../shared/kube/host-turn.js';
+import {
+  type HostTurn,
+  type RevertReason,
+  turnOn,
+  turnTextOf,
+  withdrawnFrom,
+} from '../../shared/kube/host-turn.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { graceMs, type HeldPod, makerOf } from './held-pod.js';
 
@@ -123,6 +129,11 @@ export function pendingTurn(held: HeldPod): HostTurn | undefined {
 /** Name of the successor whose turn was taken back before this host had begun it: it can say so. */
 export function withdrawnTurn(held: HeldPod): string | undefined {
   return isLeaving(held) ? undefined : withdrawnFrom(held.pod);
+}
+
+/** Whether nothing of a turn stands on the Pod, not even that it was taken back. */
+export function isWithoutTurn(held: HeldPod): boolean {
+  return !isLeaving(held) && turnTextOf(held.pod) === undefined;
 }
 
 function isLeaving({ deadline, gone, turnedInto }: HeldPod): boolean {

@@ -9,7 +9,7 @@ import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { FindConfig } from '../decisions/config-lookup.js';
 import type { HeldPod } from '../decisions/held-pod.js';
-import { heldAfterTurn, pendingTurn, withdrawnTurn } from '../decisions/held-turn.js';
+import { heldAfterTurn, isWithoutTurn, pendingTurn, withdrawnTurn } from '../decisions/held-turn.js';
 import { podImages } from '../decisions/pod-containers.js';
 import { pullSecrets } from '../decisions/pull-secrets.js';
 import type { Keyring } from '../decisions/registry-credentials.js';
@@ -27,6 +27,9 @@ interface TurnWaiting {
   reason: TurnWait | typeof WITHDRAWN;
   message: string;
 }
+
+/** Nobody waits for this word: the Pod has lost the controller that gave the turn, or a restored coordinator the turn. */
+const GONE: TurnWaiting = { reason: WITHDRAWN, message: 'the turn is no longer on the Pod' };
 
 interface TurnsParts {
   cache: DesiredCache;
@@ -88,8 +91,14 @@ export class Turns {
     }
     for (const uid of [...this.#withdrawn.keys()])
       if (!this.#parts.cache.get(uid)) this.#withdrawn.delete(uid);
-    for (const uid of [...this.#pending.keys()]) if (!due.has(uid)) this.#drop(uid);
+    for (const uid of [...this.#pending.keys()]) if (!due.has(uid)) this.#lost(uid);
     for (const uid of due) this.#lookAt(uid);
+  }
+
+  #lost(uid: string): void {
+    this.#drop(uid);
+    const held = this.#parts.cache.get(uid);
+    if (held && isWithoutTurn(held)) this.#parts.onWaiting(uid, GONE);
   }
 
   #drop(uid: string): void {

@@ -45,7 +45,7 @@ export class TurnedPods {
     if (!present && !isKnown) return 'refused';
     // Leaving first, so that at no moment two Pods of the node stand there to stay.
     const marked = present ? await this.#markLeaving(present) : 0;
-    const stored = isKnown ? 0 : await this.#store(node, successor);
+    const stored = isKnown ? 0 : await this.#store(node, withOwnersOf(present ?? old, successor));
     await informers.waitFor(Math.max(marked, stored ?? 0));
     return stored === undefined ? 'refused' : 'taken';
   }
@@ -92,4 +92,10 @@ export class TurnedPods {
       return undefined;
     }
   }
+}
+
+/** Whose the old Pod is now: it may have been orphaned, or adopted by another, since the turn was given. */
+function withOwnersOf({ metadata: { ownerReferences } }: Pod, successor: Pod): Pod {
+  const { ownerReferences: _, ...metadata } = successor.metadata;
+  return { ...successor, metadata: { ...metadata, ...(ownerReferences && { ownerReferences }) } };
 }

@@ -1,5 +1,6 @@
 /** v1 Pod. */
 import { TURN_ANNOTATION } from '../../shared/kube/host-turn.js';
+import { controllerOf } from '../../shared/kube/meta.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { DEFAULT_GRACE_SECONDS, setPodDefaults } from '../../shared/kube/pod-defaults.js';
 import { qualityOfService } from '../../shared/kube/quality-of-service.js';
@@ -23,6 +24,9 @@ function prepareForCreate(pod: Pod): void {
 
 function prepareForUpdate(next: Pod, current: Pod, context: WriteContext): void {
   keepOwnAnnotation(TURN_ANNOTATION, next, current, context);
+  // A turn goes with the controller that gave it: nobody else could take it back, and who adopts the Pod gives another.
+  const [before, now] = [current, next].map(({ metadata }) => controllerOf(metadata)?.uid);
+  if (before !== now) delete next.metadata.annotations?.[TURN_ANNOTATION];
   next.status = current.status ?? {};
   const changed = !semanticallyEqual(next.spec, current.spec);
   next.metadata.generation = (current.metadata.generation ?? 0) + (changed ? 1 : 0);

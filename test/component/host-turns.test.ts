@@ -3,7 +3,13 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { holdsImages } from '../../coordinator/decisions/pre-pull.js';
 import { findCondition } from '../../shared/kube/conditions.js';
-import { REVERTED_CONDITION, TURN_ANNOTATION, TURN_CONDITION } from '../../shared/kube/host-turn.js';
+import {
+  REVERTED_CONDITION,
+  TURN_ANNOTATION,
+  TURN_CONDITION,
+  turnTextOf,
+  WITHDRAWN,
+} from '../../shared/kube/host-turn.js';
 import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { prePulls } from '../../shared/kube/pre-pull.js';
@@ -35,12 +41,17 @@ class Governed {
     const matchLabels = { app: this.name };
     const spec = { selector: { matchLabels }, ...policy };
     await simulated.api.ask('POST', `${FLEET}/rolloutpolicies`, { metadata: { name: this.name }, spec });
-    const template = { metadata: { labels: matchLabels }, spec: this.#containers('app:1') };
+    await this.create('app:1');
+    await this.until('the first revision everywhere', (pods) => pods.every(isReady) && pods.length === NODES);
+  }
+
+  async create(image: string): Promise<void> {
+    const matchLabels = { app: this.name };
+    const template = { metadata: { labels: matchLabels }, spec: this.#containers(image) };
     await simulated.api.ask('POST', APPS, {
       metadata: { name: this.name, labels: matchLabels },
       spec: { selector: { matchLabels }, updateStrategy: ONE_BY_ONE, template },
     });
-    await this.until('the first revision everywhere', (pods) => pods.every(isReady) && pods.length === NODES);
   }
 
   async release(image: string, annotations: Record<string, string> = {}): Promise<void> {
@@ -82,6 +93,7 @@ const imageRun = ({ status }: Pod) => status?.containerStatuses?.[0]?.image ?? '
 const isLive = ({ metadata }: Pod) => metadata.deletionTimestamp === undefined;
 const waitsForImage = ({ status }: Pod) =>
   findCondition(status?.conditions, TURN_CONDITION)?.reason === 'ImageNotPulled';
+const hasTurn = (pod: Pod) => turnTextOf(pod) !== undefined;
 const DARK_IMAGE = 'docker.io/library/app:dark';
 const nodesOf = (pods: readonly Pod[]) => pods.map(({ spec }) => spec.nodeName).sort();
 
@@ -185,6 +197,31 @@ test('a release whose image cannot be had stops no Pod, and fails', async () => 
   );
   assert.deepEqual(after.map(({ metadata }) => metadata.uid).sort(), before);
   assert.ok(after.every(isReady));
+});
+
+test('a Pod that is orphaned loses its turn, and has another one of the DaemonSet that adopts it', async () => {
+  const app = new Governed('orphan');
+  await app.start({ hostHold: {}, failureBudget: { maxFailed: 0 } });
+  const before = (await app.pods()).map(({ metadata }) => metadata.uid).sort();
+  await app.release('app:never', { 'simulate.everynode.dev/pull': 'fail' });
+  await app.until('a host to wait for the image', (all) => all.some(waitsForImage));
+  await simulated.api.ask('DELETE', `${APPS}/${app.name}`, { propagationPolicy: 'Orphan' });
+  const orphans = await app.until('the host to know that the turn is gone', (all) =>
+    all.every((pod) => !pod.metadata.ownerReferences && !hasTurn(pod) && !waitsForImage(pod)),
+  );
+  assert.deepEqual(orphans.map(({ metadata }) => metadata.uid).sort(), before);
+  assert.ok(
+    orphans.some(({ status }) => findCondition(status?.conditions, TURN_CONDITION)?.reason === WITHDRAWN),
+  );
+  await app.create('app:1');
+  await app.until('a DaemonSet to adopt them', (all) =>
+    all.every(({ metadata }) => metadata.ownerReferences),
+  );
+  await app.release('app:2');
+  const after = await app.until('the revision of who adopted them everywhere', (all) =>
+    all.every((pod) => isReady(pod) && imageRun(pod).endsWith('app:2') && !hasTurn(pod)),
+  );
+  assert.equal(after.length, NODES);
 });
 
 test('the next image is fetched ahead by so many hosts at once, before any wave may open', async () => {

@@ -83,6 +83,37 @@ describe('the simulation found', () => {
       3,
     ));
 
+  test('a Pod that was orphaned while its host had a turn kept that for ever', () =>
+    unbroken(
+      1,
+      [
+        after(1, daemonSet('app:1')),
+        after(1, { kind: 'set host policy', policy: PATIENT, turns: AT_ONCE }),
+        after(60, setImage('app:absent')),
+        after(30, { kind: 'delete daemonset', name: 'alpha', policy: 'Orphan' }),
+      ],
+      3,
+    ));
+
+  test('a Pod that was orphaned after its host had begun its turn in the dark was collected', async () => {
+    const outcomes = await outcomesOf(
+      1,
+      [
+        after(1, daemonSet('app:1')),
+        after(1, { kind: 'set host policy', policy: PATIENT, turns: { ...AT_ONCE, holdSeconds: 30 } }),
+        after(20, { kind: 'busy host', node: 'host-1', forMs: 60 * SECOND }),
+        after(3, setImage('app:2')),
+        after(5, { kind: 'cut cable', node: 'host-1', forMs: 90 * SECOND }),
+        after(1, { kind: 'delete daemonset', name: 'alpha', policy: 'Orphan' }),
+      ],
+      3,
+    );
+    for (const { lines } of outcomes) {
+      assert.ok(lines.some((line) => line.includes('begins its turn')));
+      assert.equal(lines.filter((line) => /Pod alpha-\w+ removed/.test(line)).length, 1, 'the old one alone');
+    }
+  });
+
   test('a Pod whose host had lost what it was to confirm was unconfirmed for ever', () =>
     unbroken(
       1,

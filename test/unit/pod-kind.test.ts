@@ -73,6 +73,26 @@ describe('creation', () => {
 });
 
 describe('change', () => {
+  const TURN = { [TURN_ANNOTATION]: '{}' };
+  const owned = (uid: string | undefined, user?: string) => {
+    const made = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'd', uid: 'ds', controller: true };
+    const [current, next] = ['ds', uid].map((each) =>
+      podFrom(oneContainer(), {
+        annotations: { a: 'b', ...TURN },
+        ...(each && { ownerReferences: [{ ...made, uid: each }] }),
+      }),
+    ) as [Pod, Pod];
+    podKind.prepareForUpdate(next, current, { now: 0, ...(user && { user }) });
+    return next.metadata.annotations;
+  };
+  for (const user of [undefined, 'kim']) {
+    test(`${user ?? 'a controller'} lets a Pod go, or another take it: its turn goes with its controller`, () => {
+      assert.deepEqual(owned('ds', user), { a: 'b', ...TURN });
+      assert.deepEqual(owned(undefined, user), { a: 'b' });
+      assert.deepEqual(owned('another', user), { a: 'b' });
+    });
+  }
+
   const BASE = { tolerations: [{ key: 'a', operator: 'Exists' }], activeDeadlineSeconds: 10 };
   const change = (fields: object, container: object = {}) =>
     podKind

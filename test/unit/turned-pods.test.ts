@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { Sealer } from '../../coordinator/hub/seal.js';
 import { TurnedPods, type TurnedPodsParts } from '../../coordinator/hub/turned-pods.js';
 import { TURN_ANNOTATION } from '../../shared/kube/host-turn.js';
+import type { OwnerReference } from '../../shared/kube/meta.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { REVISION_HASH_LABEL, TEMPLATE_GENERATION_LABEL } from '../../shared/kube/workload.js';
 import { ManualClock } from '../../shared/process/clock.js';
@@ -11,34 +12,42 @@ import { silentLogger } from '../../shared/process/log.js';
 
 const KEY = Buffer.alloc(32, 's');
 
+const owner = (uid: string): OwnerReference => ({
+  ...{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'd', uid, controller: true },
+});
+
 const podOf = (name: string, labels: Record<string, string> = {}): Pod => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: {
     ...{ name, uid: name, namespace: 'default', labels },
-    ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'd', uid: 'ds', controller: true }],
+    ownerReferences: [owner('ds')],
   },
   spec: { nodeName: 'n1', containers: [] },
 });
 
-/** The labels under which a coordinator with this past stores the successor of a turn that was given in the era `given`. */
-async function storedLabels(pastEras: ConstructorParameters<typeof Sealer>[1]['pastEras']) {
+/**
+ * The metadata with which a coordinator with this past stores the successor of a turn that was given in the era `given`; `owners`: those
+ * that the old Pod has by then.
+ */
+async function stored(pastEras: ConstructorParameters<typeof Sealer>[1]['pastEras'], owners = [owner('ds')]) {
   const successor = podOf('new', { [TEMPLATE_GENERATION_LABEL]: '3', [REVISION_HASH_LABEL]: 'h' });
   const old = podOf('old');
   old.metadata.annotations = { [TURN_ANNOTATION]: JSON.stringify({ successor }) };
   const object = Buffer.from(JSON.stringify(old));
   const seal = new Sealer(KEY, { era: 'given', pastEras: [] }).seal('n1', { uid: 'old', object }, 5);
-  const stored: Pod[] = [];
+  const present = { ...old, metadata: { ...old.metadata, ownerReferences: owners } };
+  const pods: Pod[] = [];
   const turned = new TurnedPods({
     registry: {
       delete: async () => ({ terminating: old }),
       putBack: async (_: unknown, pod: Pod) => {
-        stored.push(pod);
+        pods.push(pod);
         return { revision: 7 };
       },
     },
     informers: {
-      pods: { byUid: (uid: string) => (uid === 'old' ? old : undefined) },
+      pods: { byUid: (uid: string) => (uid === 'old' ? present : undefined) },
       waitFor: async () => undefined,
     },
     sealer: new Sealer(KEY, { era: 'now', pastEras }),
@@ -46,15 +55,21 @@ async function storedLabels(pastEras: ConstructorParameters<typeof Sealer>[1]['p
     log: silentLogger,
   } as unknown as TurnedPodsParts);
   assert.equal(await turned.take('n1', { uid: 'new', predecessor: { uid: 'old', object, seal } }), 'taken');
-  return stored[0]?.metadata.labels;
+  return pods[0]?.metadata;
 }
 
 test('a successor is stored as it was given', async () => {
-  const labels = await storedLabels([]);
+  const { labels, ownerReferences } = (await stored([])) ?? {};
+  assert.deepEqual(ownerReferences, [owner('ds')]);
   assert.deepEqual(labels, { [TEMPLATE_GENERATION_LABEL]: '3', [REVISION_HASH_LABEL]: 'h' });
 });
 
 test('after a restore its hash alone says of which template it is: numbers are given anew', async () => {
-  const labels = await storedLabels([{ era: 'given', revision: 2 }]);
+  const { labels } = (await stored([{ era: 'given', revision: 2 }])) ?? {};
   assert.deepEqual(labels, { [REVISION_HASH_LABEL]: 'h' });
+});
+
+test('it belongs to whom the old Pod belongs to by now: to nobody, when that was orphaned meanwhile', async () => {
+  assert.deepEqual((await stored([], [owner('another')]))?.ownerReferences, [owner('another')]);
+  assert.equal((await stored([], []))?.ownerReferences?.length ?? 0, 0);
 });
