@@ -54,7 +54,7 @@ export async function measureList(
     () => each(floor.cost, () => readAll({ url, ca: floor.address.ca, headers: {} })),
     () => each(cost, ours),
   );
-  const delays = [await cost.loopDelayMs(() => again(ours, LOOP_MS))];
+  const delays = await cost.loopDelaysMs(() => again(ours, LOOP_MS));
   const result = { section: 'hollow', number: '12' } as const;
   const name = `list of ${agents} Pods`;
   report({ ...result, name, unit: 'CPU ms', ...values, goal: { kind: 'ratio', most: 1.5 } });
