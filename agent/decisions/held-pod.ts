@@ -136,13 +136,16 @@ export function podWish({ deadline, givenUp, turn }: HeldPod): PodWish {
 
 /**
  * Whether `other` must have stopped before `held` starts: the Pod whose place it takes by a turn, one of the same maker that made room by an earlier turn (the one in
- * between may have had its own before it ever started) or that `gone` took, the static Pod of an earlier manifest of the same name, or one that leaves, has
- * not ended, and has a port of the host that `held` wants.
+ * between may have had its own before it ever started) or that `gone` took, one of the same maker that the hub has not given yet (it
+ * came by a turn, of which the hub did not know when it made `held`; it will give or refuse it), the static Pod of an earlier manifest of the same
+ * name, or one that leaves, has not ended, and has a port of the host that `held` wants.
  */
 export function isPredecessor(other: HeldPod, held: HeldPod): boolean {
   if (other.uid === held.uid) return false;
   if (other.turnedInto === held.uid) return !other.ended;
   if (other.turnedInto !== undefined && !other.ended && isReplacedBy(other, held)) return true;
+  if (isOnlyOurs(other) && !isOnlyOurs(held) && held.turnedInto === undefined && isReplacedBy(other, held))
+    return true;
   return (
     (other.gone && isReplacedBy(other, held)) ||
     (other.deadline !== undefined && !other.ended && wantSamePort(other, held))
@@ -167,6 +170,11 @@ export function keepsPortFrom(other: HeldPod, held: HeldPod): boolean {
 function wantSamePort(one: HeldPod, other: HeldPod): boolean {
   const wanted = hostPorts(other.pod.spec);
   return hostPorts(one.pod.spec).some((port) => wanted.some((taken) => portsConflict(port, taken)));
+}
+
+/** It came by a turn of this host, and the hub has not answered to that. */
+export function isOnlyOurs({ digest, manifest }: HeldPod): boolean {
+  return digest === '' && manifest === undefined;
 }
 
 function isReplacedBy(other: HeldPod, held: HeldPod): boolean {

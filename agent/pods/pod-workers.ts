@@ -6,6 +6,7 @@ import {
   type HeldPod,
   heldAfterGone,
   heldFromContainers,
+  isOnlyOurs,
   isPredecessor,
   keepsPortFrom,
   makerOf,
@@ -48,6 +49,7 @@ export class PodWorkers {
   /** The Pods of these uids changed in the source; those in `gone` are to end even if only the engine knows them. */
   update(set: readonly string[], gone: readonly string[]): void {
     const unknown = this.#leftovers.size;
+    const ours = set.filter((uid) => this.#isOnlyOurs(uid));
     for (const uid of set) {
       this.#leftovers.take(uid);
       const held = this.#source.get(uid);
@@ -58,7 +60,7 @@ export class PodWorkers {
       if (held) this.#assign(held);
     }
     // Whoever waited for one of them has its answer.
-    if (this.#leftovers.size < unknown) this.#lookAgain();
+    if (this.#leftovers.size < unknown || !ours.every((uid) => this.#isOnlyOurs(uid))) this.#lookAgain();
   }
 
   /** Gives the Pod up for good and says so by the event. One that is over, or leaves anyway, stays as it is. */
@@ -165,6 +167,11 @@ export class PodWorkers {
   /** Uids that only the engine knows, for the link's hello. */
   leftovers(): string[] {
     return this.#leftovers.uids();
+  }
+
+  #isOnlyOurs(uid: string): boolean {
+    const worker = this.#workers.get(uid);
+    return worker !== undefined && isOnlyOurs(worker.held);
   }
 
   /** Ends all workers and touches no container. */

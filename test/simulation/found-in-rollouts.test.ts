@@ -232,4 +232,24 @@ describe('the simulation found', () => {
         after(0.163, { kind: 'set image', name: 'beta', image: 'app:stubborn' }),
       ],
     }));
+
+  test('a Pod that was force-deleted while its host began its turn: the next one ran beside the successor, which the hub had yet to refuse', () =>
+    unbrokenAt({
+      ...{ seed: 'reverts-110061', nodes: 1, pace: 1 },
+      steps: [
+        after(0.1, daemonSet('app:stubborn', { graceSeconds: 30 })),
+        after(0.1, {
+          kind: 'set host policy',
+          policy: { ...PATIENT, soakSeconds: 10, maxFailed: 0, deadlineSeconds: 30, action: 'RollBack' },
+          turns: { windowSeconds: 60, confirmSeconds: 60, holdSeconds: 120, prePulls: false },
+        }),
+        after(0.121, { kind: 'spoil turn', node: 'host-1', by: 'cut', forMs: 150 * SECOND }),
+        after(2.963, { kind: 'spoil turn', node: 'host-2', by: 'cut', forMs: 8 * SECOND }),
+        after(0.225, setImage('app:3')),
+        after(1.271, { kind: 'end container', node: 'host-1', index: 2, code: 1 }),
+        after(0.015, { kind: 'delete pod', node: 'host-1', index: 1, force: true }),
+        after(0.084, setImage('app:1')),
+        after(0.514, daemonSet('app:slow1', { name: 'beta', graceSeconds: 10 })),
+      ],
+    }));
 });

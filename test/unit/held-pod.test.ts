@@ -115,6 +115,16 @@ describe('predecessors', () => {
     assert.equal(isPredecessor({ ...old('other'), deadline: 1, turnedInto: 'between' }, successor), false);
   });
 
+  test('are those that came by a turn and that the hub, which made another meanwhile, has not given yet', () => {
+    const ours = { ...old('ds'), digest: '' };
+    assert.equal(isPredecessor(ours, successor), true);
+    assert.equal(isPredecessor({ ...ours, digest: 'given' }, successor), false);
+    assert.equal(isPredecessor({ ...old('other'), digest: '' }, successor), false);
+    const next = { ...successor, digest: '' };
+    assert.equal(isPredecessor(ours, next), false, 'that came by a turn, too');
+    assert.equal(isPredecessor(ours, { ...successor, turnedInto: 'old' }), false, 'whose place it takes');
+  });
+
   test('are not those of another owner, nor those still held, nor the Pod itself', () => {
     assert.equal(isPredecessor(heldAfterGone(old('other'), 0), successor), false);
     assert.equal(isPredecessor(old('ds'), successor), false);
