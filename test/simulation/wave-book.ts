@@ -3,7 +3,7 @@
  * have failed. Waves are drawn when a count begins, from labels of then; so a node is in any wave that its labels ever said.
  */
 import { findCondition, isConditionTrue } from '../../shared/kube/conditions.js';
-import { TURN_CONDITION, turnOn } from '../../shared/kube/host-turn.js';
+import { REVERTED_CONDITION, TURN_CONDITION, turnOn } from '../../shared/kube/host-turn.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { NEWS_MS } from './availability.js';
@@ -205,7 +205,9 @@ function triedSince(pod: Pod, isNew: boolean): number | undefined {
   return isNew && !isReady(pod) ? Date.parse(pod.metadata.creationTimestamp ?? '') : undefined;
 }
 
+/** One that its host has taken back fails at once, before any deadline. */
 function isInTrouble({ status }: Pod): boolean {
+  if (isConditionTrue(status?.conditions, REVERTED_CONDITION)) return true;
   const containers = status?.containerStatuses ?? [];
   const isStuck = containers.some(({ state }) => /BackOff|^Err/.test(state?.waiting?.reason ?? ''));
   return status?.phase === 'Failed' || isStuck || containers.some((each) => each.restartCount > MAX_RESTARTS);
