@@ -21,6 +21,15 @@ export interface StoppedByRollout {
   node: string;
 }
 
+/** How many nodes may be without an available Pod, from then on. */
+interface Budget {
+  atMs: number;
+  /** As upstream has it: a percentage is one of the nodes where Pods belong. */
+  upstream: number;
+  /** In waves: nodes whose Pod is to go for good count as well, or of a wave that has no others a percentage would be none. */
+  inWaves: number;
+}
+
 export class Availability {
   /** Keys are `DaemonSet uid@node`. */
   readonly #unavailable = new Since<string>();
@@ -33,7 +42,7 @@ export class Availability {
   /** Uids of Pods that were ready, and then not, or had yet to be confirmed: whoever saw that may act on it a while after they are ready again. */
   readonly #faltered = new Set<string>();
   /** Budgets of the last while, by DaemonSet. */
-  readonly #budgets = new Map<string, { atMs: number; budget: number }[]>();
+  readonly #budgets = new Map<string, Budget[]>();
 
   /** To be told of every change, before anything is asked. Time alone makes Pods available: all DaemonSets are looked at. */
   committed(change: TrueChange, scene: Scene): void {
@@ -87,8 +96,8 @@ export class Availability {
   }
 
   /** The largest of the last while. */
-  budgetOf({ metadata }: DaemonSet): number {
-    return Math.max(...(this.#budgets.get(metadata.uid ?? '') ?? []).map((each) => each.budget));
+  budgetOf({ metadata }: DaemonSet, kind: 'upstream' | 'inWaves'): number {
+    return Math.max(...(this.#budgets.get(metadata.uid ?? '') ?? []).map((each) => each[kind]));
   }
 
   /** From now on the node counts as emptied by the rollout. */
@@ -105,10 +114,12 @@ export class Availability {
     const { truth, nowMs, coordinatorNowMs } = scene;
     const { uid = '' } = daemonSet.metadata;
     let desired = 0;
+    let retiring = 0;
     for (const [name, node] of truth.nodes) {
       const key = `${uid}@${name}`;
       const belongsThere = belongs(daemonSet, node);
       if (belongsThere) desired += 1;
+      else if (truth.podsOf(daemonSet, name).length > 0) retiring += 1;
       const serves = truth
         .podsOf(daemonSet, name)
         .some(
@@ -123,17 +134,25 @@ export class Availability {
       this.#unavailable.note(key, !serves, nowMs);
       if (serves) this.#emptied.delete(key);
     }
-    this.#noteBudget(daemonSet, desired, nowMs);
+    this.#noteBudget(daemonSet, { desired, retiring }, nowMs);
   }
 
-  #noteBudget(daemonSet: DaemonSet, desired: number, nowMs: number): void {
+  #noteBudget(
+    daemonSet: DaemonSet,
+    { desired, retiring }: { desired: number; retiring: number },
+    nowMs: number,
+  ): void {
     const { uid = '' } = daemonSet.metadata;
     const recent = (this.#budgets.get(uid) ?? []).filter(({ atMs }, index, all) => {
       const next = all[index + 1];
       return atMs >= nowMs - NEWS_MS || !next || next.atMs >= nowMs - NEWS_MS;
     });
-    const budget = maySurge(daemonSet) ? Number.POSITIVE_INFINITY : unavailableBudget(daemonSet, desired);
-    if (recent.at(-1)?.budget !== budget) recent.push({ atMs: nowMs, budget });
+    const of = (nodes: number) =>
+      maySurge(daemonSet) ? Number.POSITIVE_INFINITY : unavailableBudget(daemonSet, nodes);
+    const budget = { upstream: of(desired), inWaves: of(desired + retiring) };
+    const last = recent.at(-1);
+    if (last?.upstream !== budget.upstream || last.inWaves !== budget.inWaves)
+      recent.push({ atMs: nowMs, ...budget });
     this.#budgets.set(uid, recent);
   }
 }

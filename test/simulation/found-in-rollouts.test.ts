@@ -215,6 +215,37 @@ describe('the simulation found', () => {
       ],
     }));
 
+  test('of a wave whose only Pod is to go for good, a percentage is of that one (as documented, kept)', () =>
+    unbroken(
+      3,
+      [
+        after(1, daemonSet('app:1', { strategy: { type: 'RollingUpdate', maxUnavailable: '50%' } })),
+        after(1, { kind: 'set host policy', policy: PATIENT, turns: { ...AT_ONCE, windowSeconds: 100 } }),
+        after(30, { kind: 'taint node', node: 'host-2', effect: 'NoSchedule' }),
+        // Long before the next window, so that everybody knows.
+        after(80, { kind: 'set selector', name: 'alpha', selector: 'b' }),
+      ],
+      3,
+    ));
+
+  test('a host that took its Pod back has failed at once, and uses no budget of its wave (as documented, kept)', async () => {
+    const outcomes = await outcomesOf(
+      3,
+      [
+        after(1, daemonSet('app:1')),
+        after(1, {
+          kind: 'set host policy',
+          policy: { ...PATIENT, maxFailed: 1 },
+          turns: { ...AT_ONCE, windowSeconds: 100 },
+        }),
+        // Just before the window closes: the next host has its turn in the next one.
+        after(93, setImage('app:broken')),
+      ],
+      3,
+    );
+    for (const { lines } of outcomes) assert.ok(lines.some((line) => / takes alpha-\w+ back: /.test(line)));
+  });
+
   test('a busy host begins its turn to the millisecond when it has put it off for long enough (as documented, kept)', () =>
     unbrokenAt({
       ...{ seed: 'turns-100163', nodes: 3, pace: 0 },

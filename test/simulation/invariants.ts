@@ -102,12 +102,13 @@ function unavailableWithinBudget(availability: Availability, waves: WaveBook): I
       if (!stopped) return undefined;
       const { pod, daemonSet, node } = stopped;
       const without = availability.without(stopped, scene);
-      const used = waves.mayGovern(daemonSet, scene)
+      const isByWaves = waves.mayGovern(daemonSet, scene);
+      const used = isByWaves
         ? without.filter(
             (name) => waves.isInOneWaveWith(node, name) && waves.countsIn(daemonSet, name, scene),
           )
         : without;
-      const budget = availability.budgetOf(daemonSet);
+      const budget = availability.budgetOf(daemonSet, isByWaves ? 'inWaves' : 'upstream');
       availability.emptied(stopped);
       if (used.length < budget) return true;
       return `${pod.metadata.name} on ${node} serves and is told to stop; without already: ${used.join(' and ')}; ${budget} may be`;
