@@ -81,9 +81,11 @@ function isOutside({ windows }: HostTurn, spec: RolloutPolicySpec): boolean {
   );
 }
 
-/** By some time that the coordinator's clock ever made a host believe in. */
+/** By some time that the coordinator's clock ever made a host believe in; both show whole milliseconds. */
 function mayBeIn({ from, until }: { from: string; until: string }, scene: Scene): boolean {
-  const times = [...scene.coordinatorOffsetsMs].map((offsetMs) => START_MS + scene.nowMs + offsetMs);
+  const times = [...scene.coordinatorOffsetsMs].map(
+    (offsetMs) => START_MS + Math.round(scene.nowMs) + offsetMs,
+  );
   return times.some((time) => Date.parse(from) <= time && time < Date.parse(until) + WRITING_MS);
 }
 
