@@ -1,7 +1,7 @@
 /** Turns that hosts have carried out: the successor takes its Pod's place in the store as it has on the host. */
 import { turnOn } from '../../shared/kube/host-turn.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
-import type { Pod } from '../../shared/kube/pod.js';
+import { isPodTerminal, type Pod } from '../../shared/kube/pod.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { TurnedPod } from '../../shared/link/messages.js';
 import type { Clock } from '../../shared/process/clock.js';
@@ -43,9 +43,13 @@ export class TurnedPods {
     const isKnown = informers.pods.byUid(turned.uid) !== undefined;
     // The DaemonSet, or the whole node, was given up meanwhile.
     if (!present && !isKnown) return 'refused';
-    // Leaving first, so that at no moment two Pods of the node stand there to stay.
+    const store = async () => (isKnown ? 0 : this.#store(node, withOwnersOf(present ?? old, successor)));
+    // Leaving first, so that at no moment two Pods of the node stand there to stay; but one that is over goes at once, and for
+    // the moment without any its DaemonSet would make another, and take this one for the one too many.
+    const isOver = present !== undefined && isPodTerminal(present);
+    const early = isOver ? await store() : 0;
     const marked = present ? await this.#markLeaving(present) : 0;
-    const stored = isKnown ? 0 : await this.#store(node, withOwnersOf(present ?? old, successor));
+    const stored = isOver ? early : await store();
     await informers.waitFor(Math.max(marked, stored ?? 0));
     return stored === undefined ? 'refused' : 'taken';
   }

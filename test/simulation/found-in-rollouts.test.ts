@@ -283,4 +283,37 @@ describe('the simulation found', () => {
         after(0.514, daemonSet('app:slow1', { name: 'beta', graceSeconds: 10 })),
       ],
     }));
+
+  test('the turn of a Pod that the host had evicted left its place empty for a moment: another was made there and ran beside the successor', () =>
+    unbrokenAt({
+      ...{ seed: 'everything-120210', nodes: 2, pace: 0 },
+      steps: [
+        after(
+          0.1,
+          daemonSet('app:1', { name: 'beta', strategy: { type: 'RollingUpdate', maxUnavailable: '50%' } }),
+        ),
+        after(0.1, {
+          kind: 'set host policy',
+          policy: { ...PATIENT, soakSeconds: 10, deadlineSeconds: 30 },
+          turns: { windowSeconds: 100, confirmSeconds: 15, holdSeconds: null, prePulls: true },
+        }),
+        after(3.141, { kind: 'hang engine', node: 'host-2', forMs: 90 * SECOND }),
+        after(33.75, { kind: 'end container', node: 'host-2', index: 3, code: 137 }),
+        after(5.987, { kind: 'approve wave', name: 'alpha', wave: 'first' }),
+        after(21.489, { kind: 'write manifest', node: 'host-1', name: 'static-2', image: 'app:1' }),
+        after(4.622, { kind: 'evict pod', node: 'host-1', index: 2 }),
+        after(0.419, { kind: 'set image', name: 'beta', image: 'app:2' }),
+        after(16.873, { kind: 'stop coordinator', downMs: 600 }),
+        after(0.809, { kind: 'starve host', node: 'host-1', of: 'disk', forMs: 60 * SECOND }),
+        after(1.855, { kind: 'write manifest', node: 'host-2', name: 'static-2', image: 'app:1' }),
+        after(0.002, {
+          kind: 'create tolerant pod',
+          name: 'bare-1',
+          node: 'host-1',
+          image: 'app:1',
+          seconds: 60,
+        }),
+        after(9.612, { kind: 'set image', name: 'beta', image: 'app:slow2' }),
+      ],
+    }));
 });

@@ -5,7 +5,7 @@ import { Sealer } from '../../coordinator/hub/seal.js';
 import { TurnedPods, type TurnedPodsParts } from '../../coordinator/hub/turned-pods.js';
 import { TURN_ANNOTATION } from '../../shared/kube/host-turn.js';
 import type { OwnerReference } from '../../shared/kube/meta.js';
-import type { Pod } from '../../shared/kube/pod.js';
+import type { Pod, PodPhase } from '../../shared/kube/pod.js';
 import { REVISION_HASH_LABEL, TEMPLATE_GENERATION_LABEL } from '../../shared/kube/workload.js';
 import { ManualClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
@@ -31,17 +31,33 @@ const podOf = (name: string, labels: Record<string, string> = {}): Pod => ({
  * that the old Pod has by then.
  */
 async function stored(pastEras: ConstructorParameters<typeof Sealer>[1]['pastEras'], owners = [owner('ds')]) {
+  return (await taken({ pastEras, owners })).pods[0]?.metadata;
+}
+
+interface Past {
+  pastEras?: ConstructorParameters<typeof Sealer>[1]['pastEras'];
+  owners?: OwnerReference[];
+  phase?: PodPhase;
+}
+
+/** What was stored, and what was written in which order; `phase`: that of the old Pod. */
+async function taken({ pastEras = [], owners = [owner('ds')], phase = 'Running' }: Past) {
   const successor = podOf('new', { [TEMPLATE_GENERATION_LABEL]: '3', [REVISION_HASH_LABEL]: 'h' });
   const old = podOf('old');
   old.metadata.annotations = { [TURN_ANNOTATION]: JSON.stringify({ successor }) };
   const object = Buffer.from(JSON.stringify(old));
   const seal = new Sealer(KEY, { era: 'given', pastEras: [] }).seal('n1', { uid: 'old', object }, 5);
-  const present = { ...old, metadata: { ...old.metadata, ownerReferences: owners } };
+  const present = { ...old, metadata: { ...old.metadata, ownerReferences: owners }, status: { phase } };
   const pods: Pod[] = [];
+  const writes: string[] = [];
   const turned = new TurnedPods({
     registry: {
-      delete: async () => ({ terminating: old }),
+      delete: async () => {
+        writes.push('delete');
+        return { terminating: old };
+      },
       putBack: async (_: unknown, pod: Pod) => {
+        writes.push('put');
         pods.push(pod);
         return { revision: 7 };
       },
@@ -55,8 +71,18 @@ async function stored(pastEras: ConstructorParameters<typeof Sealer>[1]['pastEra
     log: silentLogger,
   } as unknown as TurnedPodsParts);
   assert.equal(await turned.take('n1', { uid: 'new', predecessor: { uid: 'old', object, seal } }), 'taken');
-  return pods[0]?.metadata;
+  return { pods, writes };
 }
+
+test('the old Pod leaves first: two never stand there to stay', async () => {
+  assert.deepEqual((await taken({})).writes, ['delete', 'put']);
+});
+
+test('one that is over goes last: its deletion takes it at once, and for a moment none would stand there', async () => {
+  for (const phase of ['Failed', 'Succeeded'] as const) {
+    assert.deepEqual((await taken({ phase })).writes, ['put', 'delete']);
+  }
+});
 
 test('a successor is stored as it was given', async () => {
   const { labels, ownerReferences } = (await stored([])) ?? {};
