@@ -68,8 +68,13 @@ export class TurnedPods {
   async #markLeaving(pod: Pod): Promise<number> {
     const { uid = '', deletionTimestamp } = pod.metadata;
     if (deletionTimestamp) return 0;
+    // Without a grace it would be gone at once, before its successor is stored.
+    const grace = pod.spec.terminationGracePeriodSeconds === 0 ? { gracePeriodSeconds: 1 } : {};
     try {
-      const result = await this.#parts.registry.delete(podKind, pod.metadata, { preconditions: { uid } });
+      const result = await this.#parts.registry.delete(podKind, pod.metadata, {
+        ...grace,
+        preconditions: { uid },
+      });
       const { resourceVersion } = ('deleted' in result ? result.deleted : result.terminating).metadata;
       return Number(resourceVersion ?? 0);
     } catch (error) {

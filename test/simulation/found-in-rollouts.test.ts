@@ -297,7 +297,7 @@ describe('the simulation found', () => {
           policy: { ...PATIENT, soakSeconds: 10, deadlineSeconds: 30 },
           turns: { windowSeconds: 100, confirmSeconds: 15, holdSeconds: null, prePulls: true },
         }),
-        after(3.141, { kind: 'hang engine', node: 'host-2', forMs: 90 * SECOND }),
+        after(3 + 0.141, { kind: 'hang engine', node: 'host-2', forMs: 90 * SECOND }),
         after(33.75, { kind: 'end container', node: 'host-2', index: 3, code: 137 }),
         after(5.987, { kind: 'approve wave', name: 'alpha', wave: 'first' }),
         after(21.489, { kind: 'write manifest', node: 'host-1', name: 'static-2', image: 'app:1' }),

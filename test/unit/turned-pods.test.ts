@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Sealer } from '../../coordinator/hub/seal.js';
 import { TurnedPods, type TurnedPodsParts } from '../../coordinator/hub/turned-pods.js';
+import type { DeleteOptions } from '../../coordinator/registry/registry.js';
 import { TURN_ANNOTATION } from '../../shared/kube/host-turn.js';
 import type { OwnerReference } from '../../shared/kube/meta.js';
 import type { Pod, PodPhase } from '../../shared/kube/pod.js';
@@ -38,22 +39,26 @@ interface Past {
   pastEras?: ConstructorParameters<typeof Sealer>[1]['pastEras'];
   owners?: OwnerReference[];
   phase?: PodPhase;
+  graceSeconds?: number;
 }
 
-/** What was stored, and what was written in which order; `phase`: that of the old Pod. */
-async function taken({ pastEras = [], owners = [owner('ds')], phase = 'Running' }: Past) {
+/** What was stored, and what was written in which order; `phase` and `graceSeconds`: those of the old Pod. */
+async function taken({ pastEras = [], owners = [owner('ds')], phase = 'Running', graceSeconds = 30 }: Past) {
   const successor = podOf('new', { [TEMPLATE_GENERATION_LABEL]: '3', [REVISION_HASH_LABEL]: 'h' });
   const old = podOf('old');
   old.metadata.annotations = { [TURN_ANNOTATION]: JSON.stringify({ successor }) };
   const object = Buffer.from(JSON.stringify(old));
   const seal = new Sealer(KEY, { era: 'given', pastEras: [] }).seal('n1', { uid: 'old', object }, 5);
-  const present = { ...old, metadata: { ...old.metadata, ownerReferences: owners }, status: { phase } };
+  const present = {
+    ...{ ...old, metadata: { ...old.metadata, ownerReferences: owners }, status: { phase } },
+    spec: { ...old.spec, terminationGracePeriodSeconds: graceSeconds },
+  };
   const pods: Pod[] = [];
   const writes: string[] = [];
   const turned = new TurnedPods({
     registry: {
-      delete: async () => {
-        writes.push('delete');
+      delete: async (_: unknown, __: unknown, { gracePeriodSeconds }: DeleteOptions) => {
+        writes.push(gracePeriodSeconds === undefined ? 'delete' : `delete in ${gracePeriodSeconds} s`);
         return { terminating: old };
       },
       putBack: async (_: unknown, pod: Pod) => {
@@ -82,6 +87,10 @@ test('one that is over goes last: its deletion takes it at once, and for a momen
   for (const phase of ['Failed', 'Succeeded'] as const) {
     assert.deepEqual((await taken({ phase })).writes, ['put', 'delete']);
   }
+});
+
+test('one without a grace period gets a second, or it would be gone at once', async () => {
+  assert.deepEqual((await taken({ graceSeconds: 0 })).writes, ['delete in 1 s', 'put']);
 });
 
 test('a successor is stored as it was given', async () => {
