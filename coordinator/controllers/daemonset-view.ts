@@ -99,13 +99,16 @@ export function viewNode(
   const matcher = matcherOf(daemonSet);
   const { owned, claims } = podsOnNode(informers, daemonSet, matcher, name);
   const node = informers.nodes.get({ name });
+  const pods = owned.map((pod) => toDaemonPod(pod, current));
+  // What another revision lets a node keep are not Pods of this one: once they are available nobody would look at them again.
+  const hasCurrent = pods.some(({ updated, terminating }) => updated && !terminating);
   return {
     node: {
       name,
       exists: node !== undefined,
-      ...placeOn(node, daemonSet, heldTo),
+      ...placeOn(node, daemonSet, hasCurrent ? undefined : heldTo),
       isUnheard: restoredEra !== undefined && node?.metadata.annotations?.[HEARD_IN_ERA] !== restoredEra,
-      pods: owned.map((pod) => toDaemonPod(pod, current)),
+      pods,
     },
     claims,
   };
