@@ -120,7 +120,11 @@ for (const kind of ['docker', 'podman'] as const) {
           data: { '.dockerconfigjson': Buffer.from(text).toString('base64') },
         };
         try {
-          const spec = { containers: [{ name: 'app', image }], imagePullSecrets: [{ name: 'login' }] };
+          const spec = {
+            terminationGracePeriodSeconds: 5,
+            containers: [{ name: 'app', image }],
+            imagePullSecrets: [{ name: 'login' }],
+          };
           bench.give(podOf('q', spec));
           await bench.until('it is refused', () => bench.state('q') === 'ErrImagePull', 30_000);
           const missing =
@@ -213,7 +217,7 @@ for (const kind of ['docker', 'podman'] as const) {
           '400ms',
         );
         try {
-          bench.give(podOf('p', { containers: [{ name: 'app', image }] }));
+          bench.give(podOf('p', { terminationGracePeriodSeconds: 5, containers: [{ name: 'app', image }] }));
           await bench.until(
             'the pull has begun',
             () => bench.events.some((event) => event.startsWith('Pulling')),
