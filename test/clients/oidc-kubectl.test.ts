@@ -45,7 +45,7 @@ for (const name of KUBECTLS) {
   test(`${name} with an ID token is who the issuer says, with the rights of their groups`, async (context) => {
     const found = findClient(name);
     if ('why' in found) return leaveOut(context, name, found.why);
-    const folder = temporaryDirectory(context);
+    const folder = temporaryDirectory();
     const { issuer, caFile, token } = await openIssuer(context, folder);
     const flags = ['--oidc-issuer-url', issuer, '--oidc-client-id', 'everynode', '--oidc-ca-file', caFile];
     flags.push(

@@ -17,7 +17,7 @@ const BYTES = Buffer.from('an agent');
 const SUM = createHash('sha256').update(BYTES).digest('hex');
 
 async function serve(context: TestContext) {
-  const directory = temporaryDirectory(context);
+  const directory = temporaryDirectory();
   const folder = join(directory, VERSION);
   mkdirSync(folder);
   const key = generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' });
@@ -42,8 +42,8 @@ test('the script names the server as it was asked for, the hashes and the key of
 });
 
 for (const host of ["x';reboot;'", '$(reboot)', 'a b', 'x`y`', '', 'h:1:2:3;', undefined]) {
-  test(`a Host header that is no name never reaches the script: ${JSON.stringify(host)}`, (context) => {
-    const files = new AgentFiles(temporaryDirectory(context), VERSION);
+  test(`a Host header that is no name never reaches the script: ${JSON.stringify(host)}`, () => {
+    const files = new AgentFiles(temporaryDirectory(), VERSION);
     assert.throws(() => files.script(host), /Host header/);
   });
 }
@@ -72,7 +72,7 @@ for (const path of [
 }
 
 test('a coordinator without a release says how to get one', async (context) => {
-  const api = await startTestApi({ agentFiles: new AgentFiles(temporaryDirectory(context), VERSION) });
+  const api = await startTestApi({ agentFiles: new AgentFiles(temporaryDirectory(), VERSION) });
   context.after(() => api.stop());
   const { code, text } = await call(api, 'GET /install.sh', { token: null });
   assert.equal(code, 404);
@@ -83,7 +83,7 @@ test('one address that asks for too much is told when to come again', async (con
   const settings = { ...DEFAULT_API_SETTINGS, clientLimits: { requestsPerSecond: 0.01, burst: 2 } };
   const api = await startTestApi({
     settings,
-    agentFiles: new AgentFiles(temporaryDirectory(context), VERSION),
+    agentFiles: new AgentFiles(temporaryDirectory(), VERSION),
   });
   context.after(() => api.stop());
   const paths = ['/install.sh', `/agent/${VERSION}/${NAME}`, '/install.sh', `/agent/${VERSION}/${NAME}`];

@@ -152,8 +152,8 @@ test('an answer that takes too long is 504 Timeout', async () => {
   await api.stop();
 });
 
-test('the request log: one line each in a file of its owner, with no body and no secret', async (context) => {
-  const path = join(temporaryDirectory(context), 'audit', 'requests.log');
+test('the request log: one line each in a file of its owner, with no body and no secret', async () => {
+  const path = join(temporaryDirectory(), 'audit', 'requests.log');
   const settings = { ...DEFAULT_API_SETTINGS, requestLog: 'changes' as const };
   const api = await startTestApi({ settings, requestLog: createFileLogger(path) });
   const body = { metadata: { name: 's' }, stringData: { a: 'hush-hush' } };

@@ -213,7 +213,7 @@ function refusedLink({ api }: Pick<EnrolmentBench, 'api'>, client: { cert?: stri
 
 test('who shows no certificate, or one of another fleet, gets no link: 401, in the audit log too', async (context) => {
   const bench = await target(context);
-  const other = await loadPki(temporaryDirectory(context), ['x'], Date.now());
+  const other = await loadPki(temporaryDirectory(), ['x'], Date.now());
   for (const client of [{}, { cert: other.serving.cert, key: other.serving.key }])
     assert.equal(await refusedLink(bench, client), 401);
   // Alike, and of one address: told once.

@@ -23,7 +23,7 @@ interface Audited {
 }
 
 async function audited(context: TestContext): Promise<Audited> {
-  const path = join(temporaryDirectory(context), 'audit', 'audit.log');
+  const path = join(temporaryDirectory(), 'audit', 'audit.log');
   const audit = new AuditFile({ path, maxBytes: 1e9, maxFiles: 1 }, silentLogger);
   const bench = await startAccessBench({ audit });
   context.after(() => bench.stop());
@@ -123,8 +123,8 @@ describe('the file', () => {
     return found;
   };
 
-  test('begins anew when it is full, and the oldest goes', async (context) => {
-    const path = join(temporaryDirectory(context), 'audit.log');
+  test('begins anew when it is full, and the oldest goes', async () => {
+    const path = join(temporaryDirectory(), 'audit.log');
     const file = new AuditFile({ path, maxBytes: 80, maxFiles: 2 }, silentLogger);
     for (let number = 0; number < 9; number++) {
       file.record(event(`event-${number}`));
@@ -134,8 +134,8 @@ describe('the file', () => {
     assert.deepEqual(await names(path), ['event-4', 'event-5', 'event-6', 'event-7', 'event-8']);
   });
 
-  test('keeps what was there before, and half a line is left out alone', async (context) => {
-    const path = join(temporaryDirectory(context), 'audit.log');
+  test('keeps what was there before, and half a line is left out alone', async () => {
+    const path = join(temporaryDirectory(), 'audit.log');
     writeFileSync(path, '{"auditID":"a"}\n{"auditID":"b"', { mode: 0o600 });
     const file = new AuditFile({ path, maxBytes: 1e6, maxFiles: 2 }, silentLogger);
     file.record(event('c'));

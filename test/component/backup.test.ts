@@ -21,8 +21,8 @@ const bytes = (text: string): Buffer => Buffer.from(text);
 const refused = (code: string) => (error: unknown) => error instanceof StoreError && error.code === code;
 
 /** A data directory with one value and a key, its open store, and where its backup goes. */
-async function fleet(context: TestContext) {
-  const scratch = temporaryDirectory(context);
+async function fleet() {
+  const scratch = temporaryDirectory();
   const dataDir = join(scratch, 'data');
   const store = await open(dataDir);
   mkdirSync(join(dataDir, 'pki'));
@@ -37,7 +37,7 @@ async function restored(context: TestContext) {
   // Hooks run in the order of their making: the store is closed before its directory goes.
   const opened: Store[] = [];
   context.after(() => opened[0]?.close());
-  const { scratch, dataDir, store, known, file } = await fleet(context);
+  const { scratch, dataDir, store, known, file } = await fleet();
   await takeBackup(dataDir, file, TAKEN_AT);
   const lost = await store.create('/lost', bytes('1'));
   const [era, clusterUID] = [store.era(), store.clusterUID()];
@@ -50,8 +50,8 @@ async function restored(context: TestContext) {
 }
 
 describe('backup', () => {
-  test('it is taken while the store is in use, and only its owner reads it', async (context) => {
-    const { store, dataDir, file, known } = await fleet(context);
+  test('it is taken while the store is in use, and only its owner reads it', async () => {
+    const { store, dataDir, file, known } = await fleet();
     const writes = Array.from({ length: 200 }, (_, index) => store.create(`/w/${index}`, bytes('1')));
     const manifest = await takeBackup(dataDir, file, TAKEN_AT);
     await Promise.all(writes);
@@ -60,17 +60,17 @@ describe('backup', () => {
     assert.equal(statSync(file).mode & 0o777, 0o600);
     assert.deepEqual(readdirSync(join(file, '..')), ['backup.tar.gz']);
   });
-  test('it needs no coordinator', async (context) => {
-    const { store, dataDir, file, known } = await fleet(context);
+  test('it needs no coordinator', async () => {
+    const { store, dataDir, file, known } = await fleet();
     await store.close();
     assert.equal((await takeBackup(dataDir, file, TAKEN_AT)).revision, known);
   });
-  test('a directory without a database is refused', async (context) => {
-    const scratch = temporaryDirectory(context);
+  test('a directory without a database is refused', async () => {
+    const scratch = temporaryDirectory();
     await assert.rejects(takeBackup(scratch, join(scratch, 'b'), TAKEN_AT), refused('unwritable'));
   });
-  test('the oldest scheduled ones go, and no other file', async (context) => {
-    const directory = temporaryDirectory(context);
+  test('the oldest scheduled ones go, and no other file', async () => {
+    const directory = temporaryDirectory();
     const days = [1, 2, 3].map((day) => backupName('scheduled', TAKEN_AT - day * 86_400_000));
     const others = [backupName('manual', TAKEN_AT - 9 * 86_400_000), 'notes.txt'];
     for (const name of [...days, ...others]) writeFileSync(join(directory, name), '');
@@ -117,8 +117,8 @@ describe('restore', () => {
     assert.equal(later.pastEras().length, 1);
     await later.close();
   });
-  test('data that is there is refused, or moved aside when that was agreed', async (context) => {
-    const { store, dataDir, file } = await fleet(context);
+  test('data that is there is refused, or moved aside when that was agreed', async () => {
+    const { store, dataDir, file } = await fleet();
     await takeBackup(dataDir, file, TAKEN_AT);
     await store.close();
     const wish = { file, dataDir, now: TAKEN_AT, nameEra };
@@ -127,8 +127,8 @@ describe('restore', () => {
     assert.ok(readdirSync(movedTo).includes('everynode.db'));
     assert.equal(readdirSync(dataDir).includes('restoring'), false);
   });
-  test('a directory that a coordinator is using is refused', async (context) => {
-    const { store, dataDir, file } = await fleet(context);
+  test('a directory that a coordinator is using is refused', async () => {
+    const { store, dataDir, file } = await fleet();
     await takeBackup(dataDir, file, TAKEN_AT);
     await assert.rejects(
       restoreBackup({ file, dataDir, replace: true, now: TAKEN_AT, nameEra }),
@@ -137,8 +137,8 @@ describe('restore', () => {
     assert.equal(String((await store.get('/a'))?.value), '"kept"');
     await store.close();
   });
-  test('a restore that was cut short is repeated before anything else begins there', async (context) => {
-    const { scratch, store, dataDir, file } = await fleet(context);
+  test('a restore that was cut short is repeated before anything else begins there', async () => {
+    const { scratch, store, dataDir, file } = await fleet();
     await takeBackup(dataDir, file, TAKEN_AT);
     await store.close();
     const target = join(scratch, 'cut short');
@@ -147,8 +147,8 @@ describe('restore', () => {
     await restoreBackup({ file, dataDir: target, replace: false, now: TAKEN_AT, nameEra });
     await (await open(target)).close();
   });
-  test('a backup that was cut short or changed replaces nothing', async (context) => {
-    const { store, dataDir, file } = await fleet(context);
+  test('a backup that was cut short or changed replaces nothing', async () => {
+    const { store, dataDir, file } = await fleet();
     await takeBackup(dataDir, file, TAKEN_AT);
     await store.close();
     const whole = readFileSync(file);

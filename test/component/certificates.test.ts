@@ -17,8 +17,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const NOW = Date.parse('2026-11-21T00:00:00Z');
 const NAMES = ['localhost', '127.0.0.1', '::1', 'host.example'];
 
-test('the first start makes an authority and a serving certificate, readable by the owner alone', async (context) => {
-  const directory = temporaryDirectory(context);
+test('the first start makes an authority and a serving certificate, readable by the owner alone', async () => {
+  const directory = temporaryDirectory();
   const { ca, serving, caHash } = await loadPki(directory, NAMES, NOW);
   const certificate = new X509Certificate(serving.cert);
   assert.ok(certificate.verify(new X509Certificate(ca.cert).publicKey));
@@ -30,13 +30,13 @@ test('the first start makes an authority and a serving certificate, readable by 
     assert.equal(statSync(join(directory, file)).mode & 0o777, 0o600);
 });
 
-test('the next start finds the same', async (context) => {
-  const directory = temporaryDirectory(context);
+test('the next start finds the same', async () => {
+  const directory = temporaryDirectory();
   assert.deepEqual(await loadPki(directory, NAMES, NOW), await loadPki(directory, NAMES, NOW + DAY_MS));
 });
 
-test('a new name, or an end in sight, makes a new serving certificate under the same authority', async (context) => {
-  const directory = temporaryDirectory(context);
+test('a new name, or an end in sight, makes a new serving certificate under the same authority', async () => {
+  const directory = temporaryDirectory();
   const first = await loadPki(directory, NAMES, NOW);
   const named = await loadPki(directory, [...NAMES, '10.0.0.1'], NOW);
   assert.notEqual(named.serving.cert, first.serving.cert);
@@ -49,8 +49,8 @@ for (const [how, by] of [
   ['set back a year', -365],
   ['set ahead a year', 365],
 ] as const)
-  test(`a start with a clock that was ${how}: its certificate is good by that clock and by the right one`, async (context) => {
-    const directory = temporaryDirectory(context);
+  test(`a start with a clock that was ${how}: its certificate is good by that clock and by the right one`, async () => {
+    const directory = temporaryDirectory();
     await loadPki(directory, NAMES, NOW);
     const { serving } = await loadPki(directory, NAMES, NOW + by * DAY_MS);
     const { validFrom, validTo } = new X509Certificate(serving.cert);
@@ -58,9 +58,9 @@ for (const [how, by] of [
       assert.ok(Date.parse(validFrom) < time && time + 300 * DAY_MS < Date.parse(validTo));
   });
 
-test('whatever the clock had shown, a certificate is one of 825 days at most', async (context) => {
+test('whatever the clock had shown, a certificate is one of 825 days at most', async () => {
   for (const by of [-36_500, -400, -365, 0, 365, 400, 36_500]) {
-    const directory = mkdtempSync(join(temporaryDirectory(context), 'pki-'));
+    const directory = mkdtempSync(join(temporaryDirectory(), 'pki-'));
     await loadPki(directory, NAMES, NOW - by * DAY_MS);
     const { serving } = await loadPki(directory, [...NAMES, 'another.example'], NOW);
     const { validFrom, validTo } = new X509Certificate(serving.cert);
@@ -68,8 +68,8 @@ test('whatever the clock had shown, a certificate is one of 825 days at most', a
   }
 });
 
-test('a lost CA certificate is made anew from its key: what agents pinned still holds', async (context) => {
-  const directory = temporaryDirectory(context);
+test('a lost CA certificate is made anew from its key: what agents pinned still holds', async () => {
+  const directory = temporaryDirectory();
   const { caHash } = await loadPki(directory, NAMES, NOW);
   rmSync(join(directory, 'ca.crt'));
   const again = await loadPki(directory, NAMES, NOW);
@@ -81,16 +81,16 @@ for (const [what, damage] of [
   ['a lost key', (directory: string) => rmSync(join(directory, 'ca.key'))],
   ['a damaged certificate', (directory: string) => writeFileSync(join(directory, 'ca.crt'), 'rubbish')],
 ] as const) {
-  test(`${what} ends the start with one sentence, never with a new authority`, async (context) => {
-    const directory = temporaryDirectory(context);
+  test(`${what} ends the start with one sentence, never with a new authority`, async () => {
+    const directory = temporaryDirectory();
     await loadPki(directory, NAMES, NOW);
     damage(directory);
     await assert.rejects(loadPki(directory, NAMES, NOW), { name: 'ExitError', code: 4 });
   });
 }
 
-test('the kubeconfig keeps its token, and a lost one gets another', async (context) => {
-  const dataDir = temporaryDirectory(context);
+test('the kubeconfig keeps its token, and a lost one gets another', async () => {
+  const dataDir = temporaryDirectory();
   const { ca } = await loadPki(join(dataDir, 'pki'), NAMES, NOW);
   const access = { dataDir, server: 'https://127.0.0.1:6443', caCertificate: ca.cert };
   assert.equal(await keptAdminHash(dataDir), undefined);
@@ -103,8 +103,8 @@ test('the kubeconfig keeps its token, and a lost one gets another', async (conte
   assert.notDeepEqual(await loadAdminAccess(access), first);
 });
 
-test('a renewed certificate is served to the next connection', async (context) => {
-  const directory = temporaryDirectory(context);
+test('a renewed certificate is served to the next connection', async () => {
+  const directory = temporaryDirectory();
   const api = await startTestApi();
   const servedSerial = async () => {
     const socket = connect({ port: api.port, host: '127.0.0.1', rejectUnauthorized: false });
@@ -122,8 +122,8 @@ test('a renewed certificate is served to the next connection', async (context) =
 
 const YEAR_MS = 365 * DAY_MS;
 
-test('an authority near its end is followed by another, which hosts trust before it signs', async (context) => {
-  const directory = temporaryDirectory(context);
+test('an authority near its end is followed by another, which hosts trust before it signs', async () => {
+  const directory = temporaryDirectory();
   const first = await loadPki(directory, NAMES, NOW);
   assert.equal(first.trust, first.ca.cert);
   const announced = await loadPki(directory, NAMES, NOW + 7.5 * YEAR_MS);
@@ -139,8 +139,8 @@ test('an authority near its end is followed by another, which hosts trust before
   assert.equal((await loadPki(directory, NAMES, NOW + 10.1 * YEAR_MS)).authorities, next);
 });
 
-test('a succession that was cut short between key and certificate goes on', async (context) => {
-  const directory = temporaryDirectory(context);
+test('a succession that was cut short between key and certificate goes on', async () => {
+  const directory = temporaryDirectory();
   const { ca } = await loadPki(directory, NAMES, NOW + 2.5 * YEAR_MS - 10 * YEAR_MS);
   await loadPki(directory, NAMES, NOW);
   const next = readFileSync(join(directory, 'ca-next.pem'), 'utf8');
@@ -165,9 +165,9 @@ for (const [which, leftMs, announcedAgoMs, step] of STEPS) {
   });
 }
 
-test("an operator's certificate is served, and its authority is what hosts pin", async (context) => {
-  const theirs = await loadPki(temporaryDirectory(context), NAMES, Date.now());
-  const directory = temporaryDirectory(context);
+test("an operator's certificate is served, and its authority is what hosts pin", async () => {
+  const theirs = await loadPki(temporaryDirectory(), NAMES, Date.now());
+  const directory = temporaryDirectory();
   const [tlsCertFile, tlsPrivateKeyFile] = [join(directory, 'tls.crt'), join(directory, 'tls.key')];
   writeFileSync(tlsCertFile, theirs.serving.cert);
   writeFileSync(tlsPrivateKeyFile, theirs.serving.key);
@@ -175,7 +175,7 @@ test("an operator's certificate is served, and its authority is what hosts pin",
   const pki = await loadPki(join(directory, 'pki'), NAMES, Date.now(), supplied);
   assert.equal(pki.caHash, theirs.caHash);
   assert.equal(pki.serving.key, theirs.serving.key);
-  const other = await loadPki(temporaryDirectory(context), NAMES, Date.now());
+  const other = await loadPki(temporaryDirectory(), NAMES, Date.now());
   writeFileSync(tlsPrivateKeyFile, other.serving.key);
   await assert.rejects(readSupplied({ tlsCertFile, tlsPrivateKeyFile }), /not the key of --tls-cert-file/);
   await assert.rejects(readSupplied({ tlsCertFile }), /need each other/);

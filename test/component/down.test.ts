@@ -18,8 +18,8 @@ function down(data: string) {
   });
 }
 
-test("a directory that is not Everynode's is left alone", (t) => {
-  const data = temporaryDirectory(t);
+test("a directory that is not Everynode's is left alone", () => {
+  const data = temporaryDirectory();
   writeFileSync(join(data, 'thesis.txt'), 'years of work');
   const { status, stderr } = down(data);
   assert.equal(status, 2);
@@ -27,8 +27,8 @@ test("a directory that is not Everynode's is left alone", (t) => {
   assert.ok(existsSync(join(data, 'thesis.txt')));
 });
 
-test('an engine that does not answer keeps what it would have to be asked for', (t) => {
-  const data = temporaryDirectory(t);
+test('an engine that does not answer keeps what it would have to be asked for', () => {
+  const data = temporaryDirectory();
   mkdirSync(join(data, 'agent'));
   writeFileSync(join(data, 'everynode.db'), '');
   writeFileSync(join(data, 'agent', 'identity.json'), JSON.stringify(IDENTITY));

@@ -1,7 +1,7 @@
 /** What history tells of each change, page by page, against what was written. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import fc from 'fast-check';
 import { HistoryChanges } from '../../coordinator/store/history-changes.js';
 import { openDatabase } from '../../coordinator/store/sqlite-schema.js';
@@ -59,11 +59,11 @@ async function readInPages(dataDir: string, limit: number): Promise<Written[]> {
   return read;
 }
 
-test('every change is read back with the value after it and before it, in pages of any size', async (context: TestContext) => {
+test('every change is read back with the value after it and before it, in pages of any size', async () => {
   const numbers = fc.array(fc.nat({ max: 11 }), { minLength: 1, maxLength: 25 });
   await fc.assert(
     fc.asyncProperty(numbers, fc.integer({ min: 1, max: 7 }), async (keys, limit) => {
-      const dataDir = temporaryDirectory(context);
+      const dataDir = temporaryDirectory();
       const written = await write(dataDir, keys);
       assert.deepEqual(await readInPages(dataDir, limit), written);
     }),
@@ -71,8 +71,8 @@ test('every change is read back with the value after it and before it, in pages 
   );
 });
 
-test('however many pages tell of keys that went, history is looked through once', async (context) => {
-  const dataDir = temporaryDirectory(context);
+test('however many pages tell of keys that went, history is looked through once', async () => {
+  const dataDir = temporaryDirectory();
   // Of each key: made, and deleted for good.
   const store = await open(dataDir);
   const keys = Array.from({ length: 200 }, (_, index) => `/${index}`);
@@ -105,8 +105,8 @@ test('however many pages tell of keys that went, history is looked through once'
   assert.ok(read <= 2 * 400, `${read} rows were read`);
 });
 
-test('a file of before loses the index that nobody asks any more', async (context) => {
-  const dataDir = temporaryDirectory(context);
+test('a file of before loses the index that nobody asks any more', async () => {
+  const dataDir = temporaryDirectory();
   await write(dataDir, [1, 1]);
   const before = file(dataDir);
   before.exec('CREATE INDEX history_by_key ON history (key, revision)');

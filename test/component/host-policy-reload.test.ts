@@ -12,7 +12,7 @@ import { untilTrue } from '../harness/until.js';
 const PODS = '/api/v1/namespaces/default/pods';
 
 test('what the policy forbids ends Failed, also what runs; a reload reads it, and a wrong one changes nothing', async (context) => {
-  const folder = temporaryDirectory(context);
+  const folder = temporaryDirectory();
   const data = join(folder, 'coordinator');
   const coordinator = await startCoordinatorProcess(data);
   context.after(() => coordinator.end('SIGKILL'));

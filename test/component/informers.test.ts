@@ -92,7 +92,7 @@ describe('informers', () => {
 
   test('after Expired they list again and tell what went and what came meanwhile', async (context) => {
     const parts = { clock: systemClock, log: silentLogger };
-    const dataDir = temporaryDirectory(context);
+    const dataDir = temporaryDirectory();
     const store = await openSqliteStore({ dataDir, ...parts, limits: { maxChanges: 8 } });
     const registry = createRegistry({ store, kinds: ALL_KINDS, ...parts });
     await registry.create(namespaceKind, undefined, { metadata: { name: 'default' } });

@@ -124,7 +124,7 @@ test('a proof by another key, for another node or fleet, or of another connectio
 test('a certificate that is not of this fleet is refused before the upgrade', async (context) => {
   const audit = new KeptAudit();
   const bench = await startEnrolment(context, { audit });
-  const { ca } = await loadPki(temporaryDirectory(context), NAMES, Date.now());
+  const { ca } = await loadPki(temporaryDirectory(), NAMES, Date.now());
   for (const header of [new X509Certificate(ca.cert).raw.toString('base64'), 'rubbish', 'A'.repeat(9_000)]) {
     const socket = new WebSocket(`wss://127.0.0.1:${bench.api.port}${LINK_PATH}`, SUBPROTOCOL, {
       ca: bench.api.pki.ca.cert,
@@ -141,7 +141,7 @@ test('a certificate that is not of this fleet is refused before the upgrade', as
 
 test('a server of another authority gets not a byte of what the host has to say', async (context) => {
   const bench = await startEnrolment(context);
-  const false_ = await loadPki(temporaryDirectory(context), NAMES, Date.now());
+  const false_ = await loadPki(temporaryDirectory(), NAMES, Date.now());
   const trap = await tlsProxy(context, false_.serving);
   const server = `https://127.0.0.1:${trap.port}`;
   await assert.rejects(enrol(bench.options({ server })), /does not present the certificate authority/);
@@ -157,11 +157,7 @@ test('a server of another authority gets not a byte of what the host has to say'
 test('a server whose certificate is not yet valid, or has ended, is known by its authority', async (context) => {
   const bench = await startEnrolment(context);
   for (const shiftMs of [2 * YEAR_MS, -3 * YEAR_MS]) {
-    const pki = await loadPki(
-      mkdtempSync(`${temporaryDirectory(context)}/pki-`),
-      NAMES,
-      Date.now() + shiftMs,
-    );
+    const pki = await loadPki(mkdtempSync(`${temporaryDirectory()}/pki-`), NAMES, Date.now() + shiftMs);
     const proxy = await tlsProxy(context, pki.serving, { port: bench.api.port, ca: bench.api.pki.ca.cert });
     const { id, secret } = bench.token;
     const coordinator = {
@@ -178,9 +174,9 @@ test('a server whose certificate is not yet valid, or has ended, is known by its
   }
 });
 
-test('whatever the time: the name, the purpose, the authority and what the host has seen certified count', async (context) => {
-  const pki = await loadPki(temporaryDirectory(context), NAMES, Date.now() - 3 * YEAR_MS);
-  const other = await loadPki(temporaryDirectory(context), NAMES, Date.now());
+test('whatever the time: the name, the purpose, the authority and what the host has seen certified count', async () => {
+  const pki = await loadPki(temporaryDirectory(), NAMES, Date.now() - 3 * YEAR_MS);
+  const other = await loadPki(temporaryDirectory(), NAMES, Date.now());
   const [leaf] = pki.serving.cert.split(/(?<=-----END CERTIFICATE-----\n)/);
   const certificate = new X509Certificate(leaf ?? '');
   const ca = pki.ca.cert;

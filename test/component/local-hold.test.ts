@@ -19,8 +19,8 @@ async function answering(path: string, answer: (socket: Socket, question: string
   return server;
 }
 
-test('a file holds by being there, and no file does not', async (context) => {
-  const path = join(temporaryDirectory(context), 'hold');
+test('a file holds by being there, and no file does not', async () => {
+  const path = join(temporaryDirectory(), 'hold');
   const hold = holdAt(path, systemClock, systemClock);
   assert.equal(await hold.ask(QUESTION), undefined);
   writeFileSync(path, 'a sale is under way\n');
@@ -31,8 +31,8 @@ test('a file holds by being there, and no file does not', async (context) => {
   assert.equal(await hold.ask(QUESTION), undefined);
 });
 
-test('a socket is told which Pod is to go, and says so or not', async (context) => {
-  const path = join(temporaryDirectory(context), 'hold');
+test('a socket is told which Pod is to go, and says so or not', async () => {
+  const path = join(temporaryDirectory(), 'hold');
   const hold = holdAt(path, systemClock, systemClock);
   const asked: unknown[] = [];
   let word = 'the arm moves\n';
@@ -47,8 +47,8 @@ test('a socket is told which Pod is to go, and says so or not', async (context) 
   await new Promise((resolve) => server.close(resolve));
 });
 
-test('a socket that does not answer counts as busy', async (context) => {
-  const path = join(temporaryDirectory(context), 'hold');
+test('a socket that does not answer counts as busy', async () => {
+  const path = join(temporaryDirectory(), 'hold');
   const sockets: Socket[] = [];
   const server = await answering(path, (socket) => sockets.push(socket));
   const hold = await holdAt(path, systemClock, systemClock).ask(QUESTION);
@@ -57,8 +57,8 @@ test('a socket that does not answer counts as busy', async (context) => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-test('a time is trusted for the boot in which it was heard, by whichever agent, and no longer', async (context) => {
-  const path = join(temporaryDirectory(context), 'heard-time.json');
+test('a time is trusted for the boot in which it was heard, by whichever agent, and no longer', async () => {
+  const path = join(temporaryDirectory(), 'heard-time.json');
   let uptime = 1_000;
   const open = (bootMark: string) =>
     HeardTime.open({ bootMark, uptimeMs: () => uptime }, durableFile(path), silentLogger);

@@ -18,7 +18,7 @@ async function release(
   context: TestContext,
   spoil: (folder: string, name: string) => void = () => undefined,
 ) {
-  const directory = temporaryDirectory(context);
+  const directory = temporaryDirectory();
   const folder = join(directory, VERSION);
   mkdirSync(folder);
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');

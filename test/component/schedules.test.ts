@@ -142,8 +142,8 @@ describe('schedules', () => {
     const start = () => startSchedules({ ...plane, ...others, backups: wish('at night') });
     assert.throws(start, ExitError);
   });
-  test('a backup is taken under its time, and the oldest go', async (context) => {
-    const dataDir = temporaryDirectory(context);
+  test('a backup is taken under its time, and the oldest go', async () => {
+    const dataDir = temporaryDirectory();
     const directory = join(dataDir, 'backups');
     const clock = new ManualClock(Date.parse('2026-01-31T03:17:00Z'));
     const store = await openSqliteStore({ dataDir, clock, log: silentLogger });

@@ -53,8 +53,8 @@ storeLaws('sqlite store, everything encrypted', async (limits) => {
 });
 
 describe('Secrets in the database', () => {
-  test('lie in no file in plain, others do, and both are read back', async (context) => {
-    const dataDir = temporaryDirectory(context);
+  test('lie in no file in plain, others do, and both are read back', async () => {
+    const dataDir = temporaryDirectory();
     const store = await open(dataDir, await sealOf(dataDir));
     await store.create(KEY, value(PLAIN));
     await store.update(KEY, value('c2Vjb25k'));
@@ -76,8 +76,8 @@ describe('Secrets in the database', () => {
     await again.close();
   });
 
-  test('of a database from before are encrypted at the next start, what was deleted of them too', async (context) => {
-    const dataDir = temporaryDirectory(context);
+  test('of a database from before are encrypted at the next start, what was deleted of them too', async () => {
+    const dataDir = temporaryDirectory();
     const before = await open(dataDir);
     await before.create(KEY, value(PLAIN));
     await before.update(KEY, value(`${PLAIN}2`));
@@ -91,8 +91,8 @@ describe('Secrets in the database', () => {
     await store.close();
   });
 
-  test('go under a new key at the next start; the old one is needed no more', async (context) => {
-    const dataDir = temporaryDirectory(context);
+  test('go under a new key at the next start; the old one is needed no more', async () => {
+    const dataDir = temporaryDirectory();
     const path = join(dataDir, 'secrets.key');
     const first = await open(dataDir, await sealOf(dataDir));
     await first.create(KEY, value(PLAIN));
@@ -106,13 +106,13 @@ describe('Secrets in the database', () => {
     await store.close();
   });
 
-  test('are not opened without their key, which the refusal names', async (context) => {
-    const dataDir = temporaryDirectory(context);
+  test('are not opened without their key, which the refusal names', async () => {
+    const dataDir = temporaryDirectory();
     const store = await open(dataDir, await sealOf(dataDir));
     await store.create(KEY, value(PLAIN));
     await store.close();
     const [{ id }] = await loadSealKeys(join(dataDir, 'secrets.key'));
-    const others = await sealOf(temporaryDirectory(context));
+    const others = await sealOf(temporaryDirectory());
     await assert.rejects(
       open(dataDir, others),
       refused(new RegExp(`under the key ${id}, which the key file does not hold`)),
@@ -121,8 +121,8 @@ describe('Secrets in the database', () => {
     await (await open(dataDir, await sealOf(dataDir))).close();
   });
 
-  test('do not stand for one another, and are not changed unseen', async (context) => {
-    const dataDir = temporaryDirectory(context);
+  test('do not stand for one another, and are not changed unseen', async () => {
+    const dataDir = temporaryDirectory();
     const seal = await sealOf(dataDir);
     const store = await open(dataDir, seal);
     await store.create(KEY, value(PLAIN));
@@ -136,21 +136,21 @@ describe('Secrets in the database', () => {
     await assert.rejects(open(dataDir, seal), refused(/was changed, or is another's/));
   });
 
-  test('lie in a backup as they lie in the database', async (context) => {
-    const dataDir = temporaryDirectory(context);
+  test('lie in a backup as they lie in the database', async () => {
+    const dataDir = temporaryDirectory();
     const store = await open(dataDir, await sealOf(dataDir));
     await store.create(KEY, value(PLAIN));
-    const path = join(temporaryDirectory(context), 'copy.tar');
+    const path = join(temporaryDirectory(), 'copy.tar');
     await writeBackup({ dataDir, path, takenAt: 1 });
-    const unpacked = temporaryDirectory(context);
+    const unpacked = temporaryDirectory();
     await unpackBackup(path, unpacked);
     assert.ok(!liesIn(unpacked, PLAIN));
     await store.close();
   });
 
   for (const text of ['', 'rubbish', 'abc c2hvcnQ=', '../x AAAA']) {
-    test(`a key file that says ${JSON.stringify(text)} is refused and not shown`, async (context) => {
-      const path = join(temporaryDirectory(context), 'secrets.key');
+    test(`a key file that says ${JSON.stringify(text)} is refused and not shown`, async () => {
+      const path = join(temporaryDirectory(), 'secrets.key');
       writeFileSync(path, text);
       await assert.rejects(loadSealKeys(path), (error: unknown) => {
         return error instanceof StoreError && (text === '' || !error.message.includes(text));

@@ -47,8 +47,8 @@ async function firstBatch(store: Store, after: number) {
 }
 
 describe('sqlite store: reopening', () => {
-  test('values, revisions, clusterUID and era outlive a close', async (context) => {
-    const dataDir = temporaryDirectory(context);
+  test('values, revisions, clusterUID and era outlive a close', async () => {
+    const dataDir = temporaryDirectory();
     const first = await open(dataDir);
     const revision = await first.create('/a', Buffer.from('"ä"'));
     await first.close();
@@ -59,8 +59,8 @@ describe('sqlite store: reopening', () => {
     await second.close();
   });
 
-  test('a revision is not used again though its key and its history are gone', async (context) => {
-    const dataDir = temporaryDirectory(context);
+  test('a revision is not used again though its key and its history are gone', async () => {
+    const dataDir = temporaryDirectory();
     const first = await open(dataDir);
     await first.create('/a', Buffer.from('1'));
     const last = await first.delete('/a');
@@ -71,8 +71,8 @@ describe('sqlite store: reopening', () => {
     await second.close();
   });
 
-  test('a watch resumes from history that only the file holds', async (context) => {
-    const dataDir = temporaryDirectory(context);
+  test('a watch resumes from history that only the file holds', async () => {
+    const dataDir = temporaryDirectory();
     const first = await open(dataDir);
     const created = await first.create('/a', Buffer.from('1'));
     const updated = await first.update('/a', Buffer.from('2'));
@@ -97,8 +97,8 @@ describe('sqlite store: reopening', () => {
     await second.close();
   });
 
-  test('an older page is rebuilt from history that only the file holds', async (context) => {
-    const dataDir = temporaryDirectory(context);
+  test('an older page is rebuilt from history that only the file holds', async () => {
+    const dataDir = temporaryDirectory();
     const first = await open(dataDir);
     for (const key of ['/a', '/b', '/c']) await first.create(key, Buffer.from('"old"'));
     const { revision } = await first.list('/', { limit: 1 });
@@ -116,8 +116,8 @@ describe('sqlite store: reopening', () => {
     await second.close();
   });
 
-  test('when a value was created is kept, and that of a file of before counts as before all', async (context) => {
-    const dataDir = temporaryDirectory(context);
+  test('when a value was created is kept, and that of a file of before counts as before all', async () => {
+    const dataDir = temporaryDirectory();
     const first = await open(dataDir);
     const created = await first.create('/a', Buffer.from('1'));
     await first.update('/a', Buffer.from('2'));
@@ -134,8 +134,8 @@ describe('sqlite store: reopening', () => {
     await third.close();
   });
 
-  test('a compaction is remembered', async (context) => {
-    const dataDir = temporaryDirectory(context);
+  test('a compaction is remembered', async () => {
+    const dataDir = temporaryDirectory();
     const first = await open(dataDir);
     await first.create('/a', Buffer.from('1'));
     await first.compact(await first.create('/b', Buffer.from('1')));
@@ -158,8 +158,8 @@ describe('sqlite store: history is bounded by bytes', () => {
     }
   }
 
-  test('the file stops growing, and who resumes from before what is left has to list again', async (context) => {
-    const dataDir = temporaryDirectory(context);
+  test('the file stops growing, and who resumes from before what is left has to list again', async () => {
+    const dataDir = temporaryDirectory();
     const store = await open(dataDir, { maxHistoryBytes: MAX_HISTORY_BYTES });
     for (let key = 0; key < KEYS; key += 1) await store.create(`/${key}`, Buffer.from('""'));
     const early = await store.revision();
@@ -176,8 +176,8 @@ describe('sqlite store: history is bounded by bytes', () => {
     assert.ok(size < bound, `the file has ${size} bytes after 10 MB of changes`);
   });
 
-  test('what a file holds when it is opened counts', async (context) => {
-    const dataDir = temporaryDirectory(context);
+  test('what a file holds when it is opened counts', async () => {
+    const dataDir = temporaryDirectory();
     const first = await open(dataDir, { maxHistoryBytes: 100 * MAX_HISTORY_BYTES });
     for (let key = 0; key < KEYS; key += 1) await first.create(`/${key}`, Buffer.from('""'));
     const early = await first.revision();
@@ -191,8 +191,8 @@ describe('sqlite store: history is bounded by bytes', () => {
 });
 
 describe('sqlite store: kill -9', () => {
-  test('every acknowledged write survives, and the lock does not', async (context) => {
-    const dataDir = temporaryDirectory(context);
+  test('every acknowledged write survives, and the lock does not', async () => {
+    const dataDir = temporaryDirectory();
     const writer = new URL('../harness/store-writer.js', import.meta.url).pathname;
     const child = spawn(process.execPath, [writer, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] });
     let output = '';
@@ -213,8 +213,8 @@ describe('sqlite store: kill -9', () => {
 });
 
 describe('sqlite store: refusals', () => {
-  test('a second coordinator on the same data is refused, in this process and in another', async (context) => {
-    const dataDir = temporaryDirectory(context);
+  test('a second coordinator on the same data is refused, in this process and in another', async () => {
+    const dataDir = temporaryDirectory();
     const store = await open(dataDir);
     await assert.rejects(open(dataDir), refused('locked'));
     const writer = new URL('../harness/store-writer.js', import.meta.url).pathname;
@@ -229,8 +229,8 @@ describe('sqlite store: refusals', () => {
     await (await open(dataDir)).close();
   });
 
-  test('a database of a newer version is refused', async (context) => {
-    const dataDir = temporaryDirectory(context);
+  test('a database of a newer version is refused', async () => {
+    const dataDir = temporaryDirectory();
     await (await open(dataDir)).close();
     const database = new Database(join(dataDir, 'everynode.db'));
     database.pragma('user_version = 99');
@@ -243,8 +243,8 @@ describe('sqlite store: refusals', () => {
     ['was cut short', (path: string) => truncateSync(path, statSync(path).size - 8_192)],
     ['has broken pages', (path: string) => overwriteMiddle(path)],
   ] as const) {
-    test(`a file that ${damage} is refused as damaged`, async (context) => {
-      const dataDir = temporaryDirectory(context);
+    test(`a file that ${damage} is refused as damaged`, async () => {
+      const dataDir = temporaryDirectory();
       const store = await open(dataDir);
       await Promise.all([1, 2, 3, 4, 5, 6].map((key) => store.create(`/${key}`, Buffer.alloc(4_000, 0x31))));
       await store.close();
@@ -253,16 +253,16 @@ describe('sqlite store: refusals', () => {
     });
   }
 
-  test("another program's database is refused", async (context) => {
-    const dataDir = temporaryDirectory(context);
+  test("another program's database is refused", async () => {
+    const dataDir = temporaryDirectory();
     const database = new Database(join(dataDir, 'everynode.db'));
     database.exec('CREATE TABLE theirs (x)');
     database.close();
     await assert.rejects(open(dataDir), refused('damaged'));
   });
 
-  test('a path that is no directory is refused', async (context) => {
-    const path = join(temporaryDirectory(context), 'file');
+  test('a path that is no directory is refused', async () => {
+    const path = join(temporaryDirectory(), 'file');
     writeFileSync(path, '');
     await assert.rejects(open(path), refused('unwritable'));
   });
@@ -271,8 +271,8 @@ describe('sqlite store: refusals', () => {
     await assert.rejects(open('/proc/none/data'), refused('unwritable'));
   });
 
-  test('the directory is private and so are its files', async (context) => {
-    const dataDir = join(temporaryDirectory(context), 'a', 'b');
+  test('the directory is private and so are its files', async () => {
+    const dataDir = join(temporaryDirectory(), 'a', 'b');
     const store = await open(dataDir);
     await store.create('/a', Buffer.from('1'));
     const modeOf = (name: string) => statSync(join(dataDir, name)).mode & 0o777;

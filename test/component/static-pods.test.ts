@@ -20,22 +20,17 @@ let cache: DesiredCache;
 let statics: StaticPods;
 let mirrors: MirrorPod[];
 let changes: { set: string[]; gone: string[] }[];
-let cleanUp: () => void;
-const onClean = (action: () => void): void => {
-  cleanUp = action;
-};
 // The agent's timers keep no process alive.
 const alive = setInterval(() => undefined, 1000);
 
 beforeEach(() => {
-  directory = join(temporaryDirectory({ after: onClean }), 'manifests');
+  directory = join(temporaryDirectory(), 'manifests');
   cache = DesiredCache.inMemory(systemClock, silentLogger);
   changes = [];
   mirrors = [];
 });
 afterEach(async () => {
   await statics.stop();
-  cleanUp();
 });
 test.after(() => clearInterval(alive));
 

@@ -25,7 +25,7 @@ async function successor(directory: string): Promise<Pki> {
 
 test('a host hears of the next authority, keeps it on disk, and goes on when that one serves; one that missed it does not', async (context) => {
   const present = await sharedPki();
-  const next = await successor(temporaryDirectory(context));
+  const next = await successor(temporaryDirectory());
   let pki = { ca: present.ca, authorities: present.authorities, trust: present.trust };
   const authority = new CertificateAuthority(() => pki, systemClock);
   const bench = await startEnrolment(context, { authority });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { leaveOut } from '../harness/leave-out.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
@@ -25,8 +25,8 @@ async function inContainer(bench: TourBench, command: string): Promise<string> {
   return bench.kubectl.ok(`exec robot -- ${command}`);
 }
 
-async function clientOf(context: TestContext, bench: TourBench): Promise<CoreV1Api> {
-  const prefix = temporaryDirectory(context);
+async function clientOf(bench: TourBench): Promise<CoreV1Api> {
+  const prefix = temporaryDirectory();
   mkdirSync(join(prefix, FOLDER), { recursive: true });
   for (const file of ['token', 'ca.crt', 'namespace']) {
     writeFileSync(join(prefix, FOLDER, file), await inContainer(bench, `/bin/busybox cat ${FOLDER}/${file}`));
@@ -49,7 +49,7 @@ test('a client in a pod is let in as its account, with its rights, as long as th
     await kubectl.ok('create rolebinding robot --clusterrole=view --serviceaccount=default:robot');
     await kubectl.ok('apply -f -', POD);
     await kubectl.ok('wait pod/robot --for=condition=Ready --timeout=60s');
-    const client = await clientOf(context, bench);
+    const client = await clientOf(bench);
     const { items } = await client.listNamespacedPod({ namespace: 'default' });
     assert.deepEqual(
       items.map(({ metadata }) => metadata?.name),

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { after, before, describe, type TestContext, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { leaveOut } from '../harness/leave-out.js';
 import { runEverynode, startProgram } from '../harness/processes.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
@@ -130,14 +130,14 @@ describe('up and down on docker', { concurrency: 1 }, () => {
 });
 
 describe('what up cannot do it says in one sentence', () => {
-  const upIn = (context: TestContext, ...args: string[]) => {
-    const data = join(temporaryDirectory(context), 'data');
+  const upIn = (...args: string[]) => {
+    const data = join(temporaryDirectory(), 'data');
     return runEverynode(['up', '--data', data, '--port', '0', '--runtime', 'hollow', ...args]);
   };
 
-  test('nothing: up and down of a hollow host need no engine', async (context) => {
-    const data = join(temporaryDirectory(context), 'data');
-    const log = join(temporaryDirectory(context), 'log');
+  test('nothing: up and down of a hollow host need no engine', async () => {
+    const data = join(temporaryDirectory(), 'data');
+    const log = join(temporaryDirectory(), 'log');
     const args = ['up', '--data', data, '--port', '0', '--runtime', 'hollow', '--node-name', 'n1'];
     const up = startProgram('coordinator/cli/everynode.js', args, log);
     await untilTrue(() => assert.match(readFileSync(log, 'utf8'), /Node n1 is Ready/));
@@ -148,32 +148,32 @@ describe('what up cannot do it says in one sentence', () => {
 
   const oneSentence = (text: string) => assert.match(text, /^[^\n]+\n$/);
 
-  test('a wrong flag, with the nearest right one', async (context) => {
-    const { code, stderr } = await upIn(context, '--node-nam', 'x');
+  test('a wrong flag, with the nearest right one', async () => {
+    const { code, stderr } = await upIn('--node-nam', 'x');
     assert.equal(code, 2);
     assert.match(stderr, /--node-name/);
   });
 
-  test('a wrong value', async (context) => {
-    const { code, stderr } = await upIn(context, '--port', 'https');
+  test('a wrong value', async () => {
+    const { code, stderr } = await upIn('--port', 'https');
     assert.equal(code, 2);
     oneSentence(stderr);
     assert.match(stderr, /--port/);
   });
 
-  test('wrong labels and taints, before anything is started', async (context) => {
+  test('wrong labels and taints, before anything is started', async () => {
     for (const args of [
       ['--labels', 'a b=c'],
       ['--taints', 'a=b:Never'],
     ]) {
-      const { code, stderr } = await upIn(context, ...args);
+      const { code, stderr } = await upIn(...args);
       assert.equal(code, 2, stderr);
       oneSentence(stderr);
     }
   });
 
-  test('a wrong node name', async (context) => {
-    const { code, stderr } = await upIn(context, '--node-name', 'Not_A_Name');
+  test('a wrong node name', async () => {
+    const { code, stderr } = await upIn('--node-name', 'Not_A_Name');
     assert.equal(code, 2, stderr);
     oneSentence(stderr);
   });
@@ -187,36 +187,36 @@ describe('what up cannot do it says in one sentence', () => {
       });
     });
     context.after(() => server.close());
-    const { code, stderr } = await upIn(context, '--port', String(port));
+    const { code, stderr } = await upIn('--port', String(port));
     assert.equal(code, 3);
     oneSentence(stderr);
     assert.match(stderr, new RegExp(`${port}.*in use`));
   });
 
-  test('no engine', async (context) => {
-    const data = join(temporaryDirectory(context), 'data');
+  test('no engine', async () => {
+    const data = join(temporaryDirectory(), 'data');
     const nowhere = { DOCKER_HOST: `unix://${data}.sock` };
     const { code, stderr } = await runEverynode(['up', '--data', data, '--runtime', 'docker'], nowhere);
     assert.equal(code, 3);
     oneSentence(stderr);
   });
 
-  test('a data directory that cannot be written to', async (context) => {
-    const file = join(temporaryDirectory(context), 'file');
+  test('a data directory that cannot be written to', async () => {
+    const file = join(temporaryDirectory(), 'file');
     writeFileSync(file, '');
-    const { code, stderr } = await upIn(context, '--data', join(file, 'data'));
+    const { code, stderr } = await upIn('--data', join(file, 'data'));
     assert.equal(code, 3, stderr);
     oneSentence(stderr);
   });
 
-  test('a damaged database', async (context) => {
-    const data = join(temporaryDirectory(context), 'data');
+  test('a damaged database', async () => {
+    const data = join(temporaryDirectory(), 'data');
     mkdirSync(data, { recursive: true });
     writeFileSync(
       join(data, 'everynode.db'),
       'this is not a database, but long enough to be one'.repeat(100),
     );
-    const { code, stderr } = await upIn(context, '--data', data);
+    const { code, stderr } = await upIn('--data', data);
     assert.equal(code, 4, stderr);
     oneSentence(stderr);
   });

@@ -72,7 +72,7 @@ export async function startEnrolment(context: TestContext, change: EnrolmentBenc
   await registry.create(secretKind, 'kube-system', tokenSecret(token));
   const text = ({ id, secret }: JoinToken, hash = api.pki.caHash) => `${id}.${secret}.${hash}`;
   const options = (more: Partial<EnrolOptions> = {}): EnrolOptions => ({
-    dataDir: temporaryDirectory(context),
+    dataDir: temporaryDirectory(),
     server: api.url,
     node: 'n1',
     token: text(token),

@@ -1,30 +1,27 @@
-/** A directory that goes with its test. */
+/** A directory that goes when the tests of its file have ended. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, type TestContext } from 'node:test';
+import { beforeEach } from 'node:test';
+
+const made: string[] = [];
+
+process.on('exit', () => {
+  for (const path of made) rmSync(path, { recursive: true, force: true });
+});
 
 /**
- * What a test wants done at its end is done in the order in which it was asked for, so a program may still write there when its
- * directory goes; and a removal that fails keeps the rest from being done, the end of that program among it.
+ * Makes an empty directory, removed when this process ends and not with its test: what a test wants done at its end is done in the
+ * order in which it was asked for, so its programs may still write there then; and a removal that fails would keep the rest from
+ * being done, the end of those programs among it.
  */
-const REMOVAL = { recursive: true, force: true, maxRetries: 20, retryDelay: 50 } as const;
-
-/** Makes an empty directory, removed when the test has ended. */
-export function temporaryDirectory(context: Pick<TestContext, 'after'>): string {
+export function temporaryDirectory(): string {
   const path = mkdtempSync(join(tmpdir(), 'everynode-test-'));
-  context.after(() => rmSync(path, REMOVAL));
+  made.push(path);
   return path;
 }
 
 /** Gives each test of this file or `describe` an empty directory of its own, by way of `prepare`. */
 export function withDirectoryEach(prepare: (path: string) => void): void {
-  let remove: () => void = () => undefined;
-  beforeEach(() => {
-    const after = (action: () => void) => {
-      remove = action;
-    };
-    prepare(temporaryDirectory({ after }));
-  });
-  afterEach(() => remove());
+  beforeEach(() => prepare(temporaryDirectory()));
 }

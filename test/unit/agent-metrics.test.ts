@@ -79,8 +79,8 @@ test("Pods, containers and what the engine was asked are counted, by a kubelet's
   assert.ok(!page.includes('stored_bytes'));
 });
 
-test('it is served on this host alone, by a port or a socket; what is taken is told', async (context) => {
-  const path = join(temporaryDirectory(context), 'a.sock');
+test('it is served on this host alone, by a port or a socket; what is taken is told', async () => {
+  const path = join(temporaryDirectory(), 'a.sock');
   const socket = new MetricsServer({ path }, () => 'x 1\n');
   const port = new MetricsServer({ host: '127.0.0.1', port: 0 }, () => 'x 1\n');
   const ask = (options: object) =>
@@ -107,8 +107,8 @@ test('it is served on this host alone, by a port or a socket; what is taken is t
   }
 });
 
-test('of what lies at its path only a socket is removed, and nobody else can open the new one', async (context) => {
-  const folder = temporaryDirectory(context);
+test('of what lies at its path only a socket is removed, and nobody else can open the new one', async () => {
+  const folder = temporaryDirectory();
   const taken = join(folder, 'kept');
   writeFileSync(taken, 'mine');
   await assert.rejects(new MetricsServer({ path: taken }, () => '').start(), /what is there is no socket/);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { Versions } from '../../agent/install/versions.js';
 import { type ContainerConfig, RuntimeError } from '../../agent/runtime/driver.js';
 import { AgentVersions, versionOf } from '../../agent/upgrade/agent-versions.js';
@@ -19,8 +19,8 @@ const config = (version: string, podNamespace = 'kube-system', attempt = 0): Con
   }) as unknown as ContainerConfig;
 
 /** A host with both versions on disk; `runs` is the process that runs there now. */
-function host(context: TestContext) {
-  const directory = temporaryDirectory(context);
+function host() {
+  const directory = temporaryDirectory();
   const versions = new Versions(directory);
   for (const version of ['0.1.0', '0.2.0']) {
     mkdirSync(join(directory, version));
@@ -63,8 +63,8 @@ test('images of the repository are versions, all others are not; nothing but a v
   }
 });
 
-test('the version that runs is running as soon as it is started', async (context) => {
-  const { runs, said } = host(context);
+test('the version that runs is running as soon as it is started', async () => {
+  const { runs, said } = host();
   const agents = runs('0.1.0');
   const id = await agents.create(config('0.1.0'), '0.1.0');
   assert.deepEqual(statesOf(agents), [['created', undefined, undefined]]);
@@ -75,8 +75,8 @@ test('the version that runs is running as soon as it is started', async (context
   assert.deepEqual(statesOf(runs('0.1.0')), [['running', undefined, undefined]], 'after a restart');
 });
 
-test('another version is tried, guarded, put on trial and switched to; only then it counts as running', async (context) => {
-  const { runs, said, trial, versions } = host(context);
+test('another version is tried, guarded, put on trial and switched to; only then it counts as running', async () => {
+  const { runs, said, trial, versions } = host();
   const agents = runs('0.1.0');
   const id = await agents.create(config('0.2.0'), '0.2.0');
   await agents.start(id);
@@ -89,8 +89,8 @@ test('another version is tried, guarded, put on trial and switched to; only then
   assert.deepEqual(statesOf(runs('0.2.0')), [['running', undefined, undefined]]);
 });
 
-test('the one before that comes back tells that the new one has failed', async (context) => {
-  const { runs, trial, versions } = host(context);
+test('the one before that comes back tells that the new one has failed', async () => {
+  const { runs, trial, versions } = host();
   const agents = runs('0.1.0');
   await agents.start(await agents.create(config('0.2.0'), '0.2.0'));
   assert.equal(fallBack(versions, trial), '0.1.0');
@@ -105,8 +105,8 @@ test('the one before that comes back tells that the new one has failed', async (
   assert.deepEqual(statesOf(runs('0.1.0')), [['exited', 1, error]]);
 });
 
-test('a Pod tries a version once, whatever is left of its tries; another Pod may try again', async (context) => {
-  const { runs, trial, versions, said } = host(context);
+test('a Pod tries a version once, whatever is left of its tries; another Pod may try again', async () => {
+  const { runs, trial, versions, said } = host();
   const before = runs('0.1.0');
   await before.start(await before.create(config('0.2.0'), '0.2.0'));
   fallBack(versions, trial);
@@ -128,8 +128,8 @@ test('a Pod tries a version once, whatever is left of its tries; another Pod may
   assert.equal(versions.current, '0.2.0');
 });
 
-test('stopping and removing ends no agent', async (context) => {
-  const { runs, said, versions } = host(context);
+test('stopping and removing ends no agent', async () => {
+  const { runs, said, versions } = host();
   const agents = runs('0.1.0');
   const id = await agents.create(config('0.1.0'), '0.1.0');
   await agents.start(id);
@@ -140,8 +140,8 @@ test('stopping and removing ends no agent', async (context) => {
   assert.deepEqual([said, versions.current], [[], '0.1.0']);
 });
 
-test('what may not be is refused and changes nothing', async (context) => {
-  const { runs, versions, said } = host(context);
+test('what may not be is refused and changes nothing', async () => {
+  const { runs, versions, said } = host();
   const agents = runs('0.1.0', 'not installed');
   await assert.rejects(agents.create(config('0.2.0', 'default'), '0.2.0'), /kube-system/);
   const id = await agents.create(config('0.2.0'), '0.2.0');
@@ -165,8 +165,8 @@ test('a checksum is found by the whole name of its file', () => {
   assert.equal(sumOf(`${sum} agent-1.gz\n`, 'agent-1.gz'), undefined);
 });
 
-test('a damaged trial is none', (context) => {
-  const path = join(temporaryDirectory(context), 'trial.json');
+test('a damaged trial is none', () => {
+  const path = join(temporaryDirectory(), 'trial.json');
   writeFileSync(path, '{"id":');
   assert.equal(new TrialFile(path).read(), undefined);
   new TrialFile(path).remove();

@@ -91,12 +91,12 @@ test('a boot is told when the id changed, and only then', () => {
   assert.equal(rebootMessage('n', info(''), info('a')), undefined);
 });
 
-test('a crash of the agent is told from its stop and from the end of its host', async (context) => {
+test('a crash of the agent is told from its stop and from the end of its host', async () => {
   assert.deepEqual(
     [undefined, 'boot-1\n', 'boot-2\n'].map((found) => lastEnd(found, 'boot-1')),
     ['stopped', 'crashed', 'hostDown'],
   );
-  const folder = temporaryDirectory(context);
+  const folder = temporaryDirectory();
   const marker = () => new RunMarker(folder, silentLogger);
   const first = marker();
   assert.equal(await first.begin('boot-1'), 'stopped');

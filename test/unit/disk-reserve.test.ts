@@ -10,8 +10,8 @@ import { silentLogger } from '../../shared/process/log.js';
 import { eventually } from '../harness/eventually.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
 
-test('a write that finds no room takes the reserve; the next is refused; the reserve comes back', async (context) => {
-  const path = join(temporaryDirectory(context), 'reserve');
+test('a write that finds no room takes the reserve; the next is refused; the reserve comes back', async () => {
+  const path = join(temporaryDirectory(), 'reserve');
   const clock = new ManualClock();
   const reserve = new DiskReserve(path, clock, silentLogger);
   await reserve.take();
@@ -38,8 +38,8 @@ test('a write that finds no room takes the reserve; the next is refused; the res
   reserve.stop();
 });
 
-test('another error is no reason to give it up', async (context) => {
-  const path = join(temporaryDirectory(context), 'reserve');
+test('another error is no reason to give it up', async () => {
+  const path = join(temporaryDirectory(), 'reserve');
   const reserve = new DiskReserve(path, new ManualClock(), silentLogger);
   await reserve.take();
   const broken: DurableFile = {

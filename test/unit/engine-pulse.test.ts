@@ -10,8 +10,8 @@ import { temporaryDirectory } from '../harness/temporary-directory.js';
 const OWNER = { clusterUID: 'c', nodeName: 'n' };
 const PULSE = { everyMs: 10, patienceMs: 200 };
 
-test('an engine that does not answer beside its stream of events is down, until it answers again', async (context) => {
-  const socketPath = join(temporaryDirectory(context), 'engine.sock');
+test('an engine that does not answer beside its stream of events is down, until it answers again', async () => {
+  const socketPath = join(temporaryDirectory(), 'engine.sock');
   let hangs = false;
   const held = new Set<ServerResponse>();
   const server = createServer((request, response) => {

@@ -129,8 +129,8 @@ describe('the collector', () => {
   });
 });
 
-test('what was pulled is remembered across restarts; a damaged file means nothing', async (context) => {
-  const path = join(temporaryDirectory(context), 'images.json');
+test('what was pulled is remembered across restarts; a damaged file means nothing', async () => {
+  const path = join(temporaryDirectory(), 'images.json');
   const records = await ImageRecords.open(path);
   assert.equal(existsSync(path), false);
   await records.pulled('a', 5);

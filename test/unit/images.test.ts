@@ -130,8 +130,8 @@ test('a registry that has gone silent loses its place', async () => {
 });
 
 describe('credentials and mirrors', () => {
-  test('each that fits is tried, and the file may change between two pulls', async (context) => {
-    const path = join(temporaryDirectory(context), 'registries.json');
+  test('each that fits is tried, and the file may change between two pulls', async () => {
+    const path = join(temporaryDirectory(), 'registries.json');
     const { engine, images } = open({ registries: new RegistrySettings(path) });
     engine.answer = ({ auth: given }) =>
       given && Buffer.from(given, 'base64url').toString().includes('"good"') ? Promise.resolve() : refused();
@@ -160,8 +160,8 @@ describe('credentials and mirrors', () => {
     ]);
   });
 
-  test('a mirror gives the image under its own name; one that fails is passed over', async (context) => {
-    const path = join(temporaryDirectory(context), 'registries.json');
+  test('a mirror gives the image under its own name; one that fails is passed over', async () => {
+    const path = join(temporaryDirectory(), 'registries.json');
     writeFileSync(path, JSON.stringify({ mirrors: { 'docker.io': ['down:1', 'up:2'] } }));
     const { engine, images } = open({ registries: new RegistrySettings(path) });
     engine.answer = ({ image }) => (image.startsWith('down') ? refused() : Promise.resolve());
@@ -174,8 +174,8 @@ describe('credentials and mirrors', () => {
     assert.equal(engine.pulls.length, 4);
   });
 
-  test('a file that cannot be understood is said to be so', async (context) => {
-    const path = join(temporaryDirectory(context), 'registries.json');
+  test('a file that cannot be understood is said to be so', async () => {
+    const path = join(temporaryDirectory(), 'registries.json');
     const { images } = open({ registries: new RegistrySettings(path) });
     const why = async (text: string): Promise<string> => {
       writeFileSync(path, text);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { isVersion, Versions } from '../../agent/install/versions.js';
 import { ExitError } from '../../shared/process/exit-error.js';
 import { isOurs } from '../../shared/process/host-service.js';
@@ -41,8 +41,8 @@ for (const [text, is] of [
   test(`${JSON.stringify(text)} is ${is ? '' : 'not '}a version`, () => assert.equal(isVersion(text), is));
 }
 
-function versionsWith(context: TestContext, ...names: string[]): Versions {
-  const directory = temporaryDirectory(context);
+function versionsWith(...names: string[]): Versions {
+  const directory = temporaryDirectory();
   for (const name of names) {
     mkdirSync(join(directory, name));
     writeFileSync(join(directory, name, 'everynode-agent'), name);
@@ -50,8 +50,8 @@ function versionsWith(context: TestContext, ...names: string[]): Versions {
   return new Versions(directory);
 }
 
-test('switching keeps the one before; the same again keeps it too', (context) => {
-  const versions = versionsWith(context, '0.1.0', '0.2.0');
+test('switching keeps the one before; the same again keeps it too', () => {
+  const versions = versionsWith('0.1.0', '0.2.0');
   versions.switchTo('0.1.0');
   assert.deepEqual([versions.current, versions.previous], ['0.1.0', '0.1.0']);
   versions.switchTo('0.2.0');
@@ -59,8 +59,8 @@ test('switching keeps the one before; the same again keeps it too', (context) =>
   assert.deepEqual([versions.current, versions.previous], ['0.2.0', '0.1.0']);
 });
 
-test('old versions go, the running, the one before and a new one stay', (context) => {
-  const versions = versionsWith(context, '0.1.0', '0.2.0', '0.3.0', '0.4.0');
+test('old versions go, the running, the one before and a new one stay', () => {
+  const versions = versionsWith('0.1.0', '0.2.0', '0.3.0', '0.4.0');
   versions.switchTo('0.2.0');
   versions.switchTo('0.3.0');
   versions.prune('0.4.0');
@@ -70,8 +70,8 @@ test('old versions go, the running, the one before and a new one stay', (context
   );
 });
 
-test('people command the version that has proved itself, whichever runs', (context) => {
-  const versions = versionsWith(context, '0.1.0', '0.2.0');
+test('people command the version that has proved itself, whichever runs', () => {
+  const versions = versionsWith('0.1.0', '0.2.0');
   const commanded = () => readlinkSync(join(versions.directory, 'proven'));
   versions.switchTo('0.1.0');
   versions.trust('0.1.0');
@@ -81,8 +81,8 @@ test('people command the version that has proved itself, whichever runs', (conte
   assert.equal(commanded(), '0.2.0');
 });
 
-test('a command that others put there is theirs; a link of ours, though it leads nowhere, is ours', (context) => {
-  const folder = temporaryDirectory(context);
+test('a command that others put there is theirs; a link of ours, though it leads nowhere, is ours', () => {
+  const folder = temporaryDirectory();
   const [ours, npms, file] = ['ours', 'npms', 'file'].map((name) => join(folder, name)) as [
     string,
     string,

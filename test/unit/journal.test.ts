@@ -102,8 +102,8 @@ const told = (journal: Journal) =>
   }));
 
 describe('the journal', () => {
-  test('counts what repeats, and outlives the agent with true times', async (context) => {
-    const host = new Host(join(temporaryDirectory(context), 'journal'));
+  test('counts what repeats, and outlives the agent with true times', async () => {
+    const host = new Host(join(temporaryDirectory(), 'journal'));
     const journal = await host.open();
     journal.add(eventOf('Started'));
     host.clock.advance(60_000);
@@ -130,8 +130,8 @@ describe('the journal', () => {
     );
   });
 
-  test('of an earlier boot: exact by what the coordinator said, else an estimate that says so', async (context) => {
-    const host = new Host(join(temporaryDirectory(context), 'journal'));
+  test('of an earlier boot: exact by what the coordinator said, else an estimate that says so', async () => {
+    const host = new Host(join(temporaryDirectory(), 'journal'));
     host.hubMs = NOON;
     const journal = await host.open();
     journal.add(eventOf('Known'));
@@ -154,8 +154,8 @@ describe('the journal', () => {
     );
   });
 
-  test('what was told is forgotten, also on the disk; nothing at all writes nothing', async (context) => {
-    const host = new Host(join(temporaryDirectory(context), 'journal'));
+  test('what was told is forgotten, also on the disk; nothing at all writes nothing', async () => {
+    const host = new Host(join(temporaryDirectory(), 'journal'));
     const journal = await host.open();
     await journal.flush();
     journal.add(eventOf('Started'));
@@ -171,8 +171,8 @@ describe('the journal', () => {
     assert.equal(readFileSync(host.path, 'utf8'), '');
   });
 
-  test('a line that a power cut tore, and rubbish, cost themselves alone', async (context) => {
-    const host = new Host(join(temporaryDirectory(context), 'journal'));
+  test('a line that a power cut tore, and rubbish, cost themselves alone', async () => {
+    const host = new Host(join(temporaryDirectory(), 'journal'));
     const journal = await host.open();
     journal.add(eventOf('Started'));
     await journal.flush();
@@ -185,8 +185,8 @@ describe('the journal', () => {
     assert.equal((await host.open()).size, 0);
   });
 
-  test('a line that the hub would not take costs itself alone, whatever is wrong in it', async (context) => {
-    const host = new Host(join(temporaryDirectory(context), 'journal'));
+  test('a line that the hub would not take costs itself alone, whatever is wrong in it', async () => {
+    const host = new Host(join(temporaryDirectory(), 'journal'));
     const journal = await host.open();
     journal.add(eventOf('First'));
     await journal.flush();
@@ -210,8 +210,8 @@ describe('the journal', () => {
     );
   });
 
-  test('long messages: the file stays bounded, with the newest, and what is rewritten counts for the day', async (context) => {
-    const host = new Host(join(temporaryDirectory(context), 'journal'));
+  test('long messages: the file stays bounded, with the newest, and what is rewritten counts for the day', async () => {
+    const host = new Host(join(temporaryDirectory(), 'journal'));
     let bytes = 0;
     const file = journalFile(host.path);
     const counting: typeof file = {
@@ -237,8 +237,8 @@ describe('the journal', () => {
     assert.ok((await host.open()).size > 50);
   });
 
-  test('is bounded: two hundred Events, 128 KiB of file, half a mebibyte a day', async (context) => {
-    const host = new Host(join(temporaryDirectory(context), 'journal'));
+  test('is bounded: two hundred Events, 128 KiB of file, half a mebibyte a day', async () => {
+    const host = new Host(join(temporaryDirectory(), 'journal'));
     const journal = await host.open();
     for (let number = 0; number < 3_000; number += 1) {
       journal.add(eventOf('Pulled', `pod-${number}`));

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { createFileLogger, createLogger, type Logger } from '../../shared/process/log.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
 
-function logged(context: TestContext, say: (log: Logger) => void): Record<string, unknown>[] {
-  const path = join(temporaryDirectory(context), 'below', 'log');
+function logged(say: (log: Logger) => void): Record<string, unknown>[] {
+  const path = join(temporaryDirectory(), 'below', 'log');
   say(createFileLogger(path));
   assert.equal(statSync(path).mode & 0o777, 0o600);
   const text = readFileSync(path, 'utf8');
@@ -21,8 +21,8 @@ function logged(context: TestContext, say: (log: Logger) => void): Record<string
     });
 }
 
-test('one line an event, the fields of its loggers first, in order', (context) => {
-  const lines = logged(context, (log) => {
+test('one line an event, the fields of its loggers first, in order', () => {
+  const lines = logged((log) => {
     log.child({ component: 'a' }).child({ node: 'n"1' }).warn({ code: 3, none: undefined }, 'told\nonce');
     log.error('alone');
     log.debug('below the level');
@@ -33,13 +33,13 @@ test('one line an event, the fields of its loggers first, in order', (context) =
   ]);
 });
 
-test('secrets are hidden, at the top and further down, in bindings too', (context) => {
+test('secrets are hidden, at the top and further down, in bindings too', () => {
   const secret = {
     token: 'T0P',
     object: { data: { a: 'T0P' }, password: 'T0P', kept: 1 },
     list: [{ secret: 'T0P' }],
   };
-  const [line] = logged(context, (log) => log.child({ credential: 'T0P' }).info(secret, 'm'));
+  const [line] = logged((log) => log.child({ credential: 'T0P' }).info(secret, 'm'));
   assert.deepEqual(line, {
     level: 'info',
     credential: '[redacted]',
@@ -50,18 +50,18 @@ test('secrets are hidden, at the top and further down, in bindings too', (contex
   });
 });
 
-test('an error is told with its kind, code, cause and stack', (context) => {
+test('an error is told with its kind, code, cause and stack', () => {
   const err = Object.assign(new TypeError('no', { cause: new Error('why') }), { code: 'EWHY' });
-  const [line] = logged(context, (log) => log.warn({ err }, 'm'));
+  const [line] = logged((log) => log.warn({ err }, 'm'));
   const { stack, ...told } = (line?.err ?? {}) as Record<string, unknown>;
   assert.deepEqual(told, { type: 'TypeError', message: 'no', code: 'EWHY', cause: 'why' });
   assert.match(String(stack), /log\.test/);
 });
 
-test('what JSON cannot say breaks no line', (context) => {
+test('what JSON cannot say breaks no line', () => {
   const circle: Record<string, unknown> = {};
   circle.self = circle;
-  const [line] = logged(context, (log) =>
+  const [line] = logged((log) =>
     log.info({ circle, big: 10n, nested: { big: 5n }, nothing: null, call: () => 1 }, 'm'),
   );
   assert.deepEqual(line, {

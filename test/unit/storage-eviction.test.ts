@@ -90,8 +90,8 @@ describe('evictions', () => {
   });
 });
 
-test('a folder takes what its files take, each once', async (context) => {
-  const folder = temporaryDirectory(context);
+test('a folder takes what its files take, each once', async () => {
+  const folder = temporaryDirectory();
   mkdirSync(join(folder, 'deep'));
   const empty = await folderBytes(folder);
   writeFileSync(join(folder, 'deep/file'), Buffer.alloc(100_000));
