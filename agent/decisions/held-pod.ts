@@ -135,10 +135,11 @@ export function podWish({ deadline, givenUp, turn }: HeldPod): PodWish {
 }
 
 /**
- * Whether `other` must have stopped before `held` starts: the Pod whose place it takes by a turn, one of the same maker that made room by an earlier turn (the one in
- * between may have had its own before it ever started) or that `gone` took, one of the same maker that the hub has not given yet (it
- * came by a turn, of which the hub did not know when it made `held`; it will give or refuse it), the static Pod of an earlier manifest of the same
- * name, or one that leaves, has not ended, and has a port of the host that `held` wants.
+ * Whether `other` must have stopped before `held` starts. It is the Pod whose place `held` takes by a turn; or one of the same
+ * maker that made room by an earlier turn (the one in between may have had its own before it ever started), that `gone` took, or
+ * that the hub has not given yet (it came by a turn, of which the hub did not know when it made `held`; it will give or refuse
+ * it); or the static Pod of an earlier manifest of the same name; or one that leaves, has not ended, and has a port of the host
+ * that `held` wants.
  */
 export function isPredecessor(other: HeldPod, held: HeldPod): boolean {
   if (other.uid === held.uid) return false;

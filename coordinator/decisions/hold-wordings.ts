@@ -1,5 +1,4 @@
 /** Why hosts keep an older Pod, in words: what each code means, and what to do about it. */
-
 import type { HoldCode } from '../../shared/kube/rollout-codes.js';
 import type { ReasonSubject, Wording } from './reason-wording.js';
 

@@ -83,7 +83,7 @@ export class NodeConditions {
     });
   }
 
-  /** The time of all that are not back after a start is up at once. */
+  /** All hosts may be news at once: the time of those that are not back after a start is up, or our clock was set. */
   async #writeInTurn(node: string): Promise<void> {
     await this.#slice.pause();
     await this.write(node);
@@ -129,7 +129,8 @@ export class NodeConditions {
     const { informers, log } = this.#parts;
     const stored = informers.nodes.get({ name: node })?.status?.conditions;
     if (!stored || withClock(stored, skewMs, '').every((each, index) => each === stored[index])) return;
-    this.write(node).catch((error: unknown) => log.warn({ node, err: error }, 'clock of a host not told'));
+    const failed = (error: unknown) => log.warn({ node, err: error }, 'clock of a host not told');
+    this.#writeInTurn(node).catch(failed);
   }
 
   /** Our own wall clock was set by so much: all the others differ from it by another time now. */
