@@ -9,6 +9,7 @@ const CODES: Record<StoreErrorCode, keyof typeof EXIT_CODES> = {
   newer: 'data',
   unwritable: 'environment',
   full: 'environment',
+  closed: 'unexpected',
   failed: 'data',
 };
 

@@ -89,10 +89,10 @@ function laneOf(name: string): Lane {
   return lane(STEPS.flat().find(({ suites }) => suites.includes(name))?.files ?? 2, name);
 }
 
-/** Files and `describe` blocks are containers: only what they hold counts, unless the container itself broke. */
+/** Files and `describe` blocks are containers: only what they hold counts, unless the container itself broke, as a file does that ends early. */
 function isLeaf(event: { name: string; details: { type?: string; error?: Error } }): boolean {
   const failure = event.details.error as { failureType?: string } | undefined;
-  if (failure?.failureType === 'subtestsFailed') return false;
+  if (failure) return failure.failureType !== 'subtestsFailed';
   return event.details.type !== 'suite' && !event.name.endsWith('.test.js');
 }
 

@@ -33,9 +33,11 @@ export function writeError(error: unknown, kind: Kind, name: string): unknown {
 /** What a client hears; the coordinator's log names the place. */
 const DISK_FULL =
   'the disk of the coordinator is full: nothing was written. Reads go on, and writes do as soon as there is room';
+const STOPPING = 'the coordinator is stopping: nothing was written';
 
 /** The path and the engine's words are the operator's; a client hears whether to come again. */
 function storeFailure({ code }: StoreError): ApiError {
-  if (code !== 'full') return new ApiError('InternalError', `the store cannot write: ${code}`);
-  return new ApiError('ServiceUnavailable', DISK_FULL);
+  if (code === 'full') return new ApiError('ServiceUnavailable', DISK_FULL);
+  if (code === 'closed') return new ApiError('ServiceUnavailable', STOPPING);
+  return new ApiError('InternalError', `the store cannot write: ${code}`);
 }

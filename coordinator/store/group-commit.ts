@@ -3,7 +3,7 @@ import type { Clock } from '../../shared/process/clock.js';
 import { Slice } from '../../shared/process/slice.js';
 import { type PackedCommit, packCommit } from './packed-commit.js';
 import type { Change, StoredValue } from './store.js';
-import type { StoreError } from './store-error.js';
+import { StoreError } from './store-error.js';
 import { checkWrite, valueAfter, type Write } from './write-rules.js';
 
 /** Bounds of one transaction; more waits for the next. Taking it up and showing what it wrote each hold the event loop: some 5 ms at most. */
@@ -49,6 +49,7 @@ export class GroupCommit {
   #running: Promise<void> | undefined;
   #answered: Promise<void> = Promise.resolve();
   readonly #slice: Slice;
+  /** Why no write is taken any more. */
   #broken: StoreError | undefined;
 
   constructor(target: CommitTarget) {
@@ -85,8 +86,9 @@ export class GroupCommit {
     });
   }
 
-  /** Resolves when nothing is waiting any more. */
-  async drained(): Promise<void> {
+  /** Takes no more writes, each is refused as the store is closed; resolves when those taken before are answered. */
+  async close(): Promise<void> {
+    this.#broken ??= new StoreError('closed', 'the store is closed');
     await this.#running;
     await this.#answered;
   }

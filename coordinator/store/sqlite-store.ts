@@ -216,7 +216,7 @@ class SqliteStore implements Store {
 
   async #close(): Promise<void> {
     this.#fanout.close();
-    await this.#commits.drained();
+    await this.#commits.close();
     try {
       await this.#worker.ask({ kind: 'close' });
     } finally {

@@ -7,9 +7,18 @@
  * - `newer`: a later version wrote it.
  * - `unwritable`: the directory cannot be made or written.
  * - `full`: no room; the write changed nothing and a later one may work.
+ * - `closed`: the coordinator is stopping, and takes no more writes.
  * - `failed`: the disk broke its promise; nothing is written any more until a restart reads what is really there.
  */
-export type StoreErrorCode = 'locked' | 'occupied' | 'damaged' | 'newer' | 'unwritable' | 'full' | 'failed';
+export type StoreErrorCode =
+  | 'locked'
+  | 'occupied'
+  | 'damaged'
+  | 'newer'
+  | 'unwritable'
+  | 'full'
+  | 'closed'
+  | 'failed';
 
 /** `message` is one sentence for an operator. */
 export class StoreError extends Error {
@@ -47,6 +56,7 @@ const SENTENCES: Record<StoreErrorCode, string> = {
   newer: 'the database was written by a newer version:',
   unwritable: 'cannot write to',
   full: 'no space left for',
+  closed: 'the coordinator is stopping and does not write to',
   failed: 'writing failed; restart the coordinator to see what was stored in',
 };
 

@@ -143,7 +143,7 @@ export function openDiskStore(disk: SimulatedDisk, life: Life, onFailed: () => v
     isUnconfirmed: () => content.isUnconfirmed,
     confirmRestore: () => life.do(() => disk.confirmRestore()),
     close: async () => {
-      await commits.drained();
+      await commits.close();
       fanout.close();
     },
   };

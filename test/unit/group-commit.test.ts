@@ -48,6 +48,7 @@ class Disk {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 const FULL = new StoreError('full', 'no space');
+const CLOSED = (error: unknown) => error instanceof StoreError && error.code === 'closed';
 const FAILED = new StoreError('failed', 'fsync');
 
 describe('group commit', () => {
@@ -132,5 +133,19 @@ describe('group commit', () => {
     await waiting;
     await assert.rejects(disk.create('/c'), FAILED);
     assert.deepEqual([disk.commits.length, disk.failures], [1, 1]);
+  });
+
+  test('a write that comes while it closes is refused, and breaks nothing: those of before are kept', async () => {
+    const disk = new Disk();
+    const kept = Promise.all([disk.create('/a'), disk.create('/b')]);
+    const closed = disk.group.close();
+    const late = assert.rejects(disk.create('/c'), CLOSED);
+    const [refusal] = await disk.group.writeAll([{ kind: 'create', key: '/d', value: Buffer.from('1') }]);
+    await disk.end();
+    await closed;
+    await late;
+    assert.ok(CLOSED(refusal));
+    assert.deepEqual(await kept, [1, 2]);
+    assert.deepEqual([disk.commits, disk.failures], [[['/a', '/b']], 0]);
   });
 });
