@@ -1,4 +1,5 @@
 /** What is written for one DaemonSet on one node: Pods made and deleted, adopted and let go, turns given and taken back. */
+import { turnOn } from '../../shared/kube/host-turn.js';
 import type { KubeObject } from '../../shared/kube/meta.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
@@ -121,7 +122,8 @@ export class DaemonPodWrites {
     const { daemonSet, nodeName, tally } = subject;
     const old = this.#podNamed(daemonSet, name);
     if (!old) return;
-    const refusals = this.#room.refusals(daemonSet, tally, old);
+    // A turn that stands there holds its room already.
+    const refusals = turnOn(old) ? [] : this.#room.refusals(daemonSet, tally, old);
     if (refusals.length > 0) {
       tally.noRoom.set(nodeName, this.#parts.clock.now());
       const text = `failed to place pod on "${nodeName}": ${refusals.join(', ')}`;

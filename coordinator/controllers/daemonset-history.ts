@@ -43,15 +43,15 @@ export class DaemonSetHistory {
     return { hash: hashOf(current.revision), old };
   }
 
-  /** Deletes old revisions beyond the limit that no Pod carries. */
+  /** Deletes old revisions beyond the limit that are not in use. */
   async trim(
     daemonSet: DaemonSet,
     old: readonly ControllerRevision[],
-    carriedHashes: { has(hash: string): boolean },
+    isInUse: (hash: string) => boolean,
     turn: Turn,
   ): Promise<void> {
     const limit = daemonSet.spec.revisionHistoryLimit ?? 10;
-    for (const revision of revisionsToTrim(old, limit, carriedHashes)) await this.#delete(revision, turn);
+    for (const revision of revisionsToTrim(old, limit, isInUse)) await this.#delete(revision, turn);
   }
 
   async #claim(daemonSet: DaemonSet, turn: Turn): Promise<ControllerRevision[]> {

@@ -76,7 +76,9 @@ export class DaemonSetFleet {
     this.#giveTurns(daemonSet, tally, await this.#choose(daemonSet, tally, turn));
     for (const name of tally.takeThawed()) this.#call(daemonSet, tally, name);
     await this.#writeStatus(daemonSet, tally, turn);
-    await this.#history.trim(daemonSet, old, tally.carriedHashes, turn);
+    const stable = this.#rollouts.stableOf(daemonSet, hash);
+    const isInUse = (one: string) => one === stable || tally.carriedHashes.has(one);
+    await this.#history.trim(daemonSet, old, isInUse, turn);
   }
 
   /** The tally of this generation and hash; begun anew, every node is counted before it is used. */

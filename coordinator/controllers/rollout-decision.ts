@@ -85,6 +85,8 @@ interface RolloutView {
   revision: string;
   /** Hash of the newest revision but this one. */
   previous: string | undefined;
+  /** Whether Pods can be made of the revision of this hash. */
+  isKept(hash: string): boolean;
   /** As it is stored; absent before the first look. */
   rollout: Rollout | undefined;
   /** All Nodes there are. */
@@ -121,14 +123,15 @@ export function decideRollout(view: RolloutView): RolloutDecision {
   const isOpen = opener(verdict, waves);
   const names = waveNames(policy.spec.waves ?? []);
   const stand = standOf(verdict);
+  const isFrozen = (node: string) => verdict.frozen === true || waves.closedFor(node)?.create === false;
   const lookAgainAt = earliest([deadline, verdict.lookAgainAt]);
   const nextWindowAt = counts.some(({ outsideWindow }) => outsideWindow > 0) ? waves.nextOpening : undefined;
   return {
     verdict,
     counts,
-    turns: turnsBy(view, verdict),
+    turns: thawedOf(turnsBy(view, verdict), isFrozen),
     isOpen,
-    isFrozen: (node) => verdict.frozen === true || waves.closedFor(node)?.create === false,
+    isFrozen,
     stanceOf: (node) => {
       const place = waves.places.of(node);
       const code = rolloutCode(place, stand);
@@ -175,11 +178,11 @@ function estimateOf(
 }
 
 /** Until what was decided moves no node any more. Requests are taken in before anything is counted: they say what counts. */
-function look({ policy, waves, revision, previous, rollout, now }: RolloutView) {
+function look({ policy, waves, revision, previous, isKept, rollout, now }: RolloutView) {
   const deadline = waves.expire();
   const { requests } = rollout?.spec ?? {};
   const input = (memory: RolloutMemory | undefined): RolloutInput => {
-    return { spec: policy.spec, revision, previous, requests, now, memory, waves: waves.counts() };
+    return { spec: policy.spec, revision, previous, isKept, requests, now, memory, waves: waves.counts() };
   };
   let memory = rememberNow(input(memoryOf(rollout, policy.spec)));
   for (let looks = 1; ; looks += 1) {
@@ -198,6 +201,11 @@ function turnsBy({ daemonSet, policy, waves }: RolloutView, verdict: RolloutVerd
   if (verdict.revert === 'all') return revertsOf(daemonSet, policy, waves);
   const turns = turnsOf(daemonSet, policy, waves, verdict.openUpTo);
   return verdict.phase === 'Completed' ? catchingUp(turns, policy, waves) : turns;
+}
+
+/** What is of no use goes whatever the hour, but not while nothing may be made: its turn would be given again and again. */
+function thawedOf(turns: Turns, isFrozen: (node: string) => boolean): Turns {
+  return { ...turns, revert: turns.revert?.filter((node) => !isFrozen(node)) ?? [] };
 }
 
 /**

@@ -57,6 +57,12 @@ export class Rollouts {
     return governing(daemonSet, this.#parts.informers.rolloutPolicies.indexed(BY_NAMESPACE, namespace));
   }
 
+  /** Hash of the revision that the rollout of `hash` would go back to. */
+  stableOf(daemonSet: DaemonSet, hash: string): string | undefined {
+    const { status } = this.#own(daemonSet) ?? {};
+    return status && stableIn(status, hash);
+  }
+
   /** Nothing is kept in memory of the DaemonSet any more. */
   forget({ metadata }: Pick<DaemonSet, 'metadata'>): void {
     const key = refText(metadata);
@@ -117,6 +123,7 @@ export class Rollouts {
       ...{ daemonSet, policy, waves, pace, revision: hash, rollout, now: clock.now() },
       fleetSize: this.#parts.informers.nodes.size,
       previous: previousHash(this.#revisions(daemonSet), hash),
+      isKept: (one) => this.#revision(daemonSet, one) !== undefined,
     });
     const { verdict, counts, progress, isOpen, stanceOf, lookAgainAt, nextWindowAt } = decision;
     const stillDue = whoHaveNotMoved(decision.turns, waves);
@@ -140,7 +147,7 @@ export class Rollouts {
     const next = earliest([lookAgainAt, pullAt]);
     if (next !== undefined) turn.againAfter(Math.max(0, next - clock.now()));
     const turns = stillDue();
-    if (verdict.openUpTo >= 0) turns.replace.push(...overridden);
+    if (verdict.openUpTo >= 0) turns.replace.push(...overridden.filter((name) => !decision.isFrozen(name)));
     return turns;
   }
 
@@ -166,10 +173,11 @@ export class Rollouts {
     const { informers, clock } = this.#parts;
     const termsFor = hostTurnTerms(spec, steering, clock.now());
     tally.hostTurn = (name) => termsFor({ name, labels: informers.nodes.get({ name })?.metadata.labels });
-    const turned = steering?.forced?.length ? [...tally.nodes.turned] : [];
+    // Where no host may hold its turn off there is nothing to override.
+    const turned = spec.hostHold && steering?.forced?.length ? [...tally.nodes.turned] : [];
     const isToBeTold = (name: string) => {
-      const { forced, withdrawn, isOutdated } = tally.recordOf(name)?.turn ?? {};
-      return !forced && !withdrawn && !isOutdated;
+      const { forced, withdrawn, isOutdated, waiting } = tally.recordOf(name)?.turn ?? {};
+      return !forced && !withdrawn && !isOutdated && waiting !== 'NoRoom';
     };
     return turned.filter((name) => isAmong(name, steering?.forced) && isToBeTold(name));
   }

@@ -31,15 +31,15 @@ export function revisionHistory(
   return { current: { kind: 'keep', revision: kept, number, duplicates }, old };
 }
 
-/** The old revisions beyond the limit, lowest number first, but none that a Pod still carries. */
+/** The old revisions beyond the limit, lowest number first, but none that is in use: a Pod carries it, or a rollout would go back to it. */
 export function revisionsToTrim(
   old: readonly ControllerRevision[],
   limit: number,
-  carriedHashes: { has(hash: string): boolean },
+  isInUse: (hash: string) => boolean,
 ): ControllerRevision[] {
   const excess = Math.max(0, old.length - limit);
   return [...old]
     .sort((a, b) => a.revision - b.revision)
-    .filter((revision) => !carriedHashes.has(hashOf(revision)))
+    .filter((revision) => !isInUse(hashOf(revision)))
     .slice(0, excess);
 }

@@ -59,6 +59,8 @@ export interface RolloutInput {
   memory?: RolloutMemory | undefined;
   /** The revision before this one, as the history has it: what is stable where nothing is remembered. */
   previous?: string | undefined;
+  /** Whether Pods can be made of the revision of this hash; absent: of all. */
+  isKept?: ((hash: string) => boolean) | undefined;
   /** In the order of `waveNames`. */
   waves: readonly WaveCounts[];
   /** What people asked for; those that were taken in already do no harm. */

@@ -76,18 +76,25 @@ function completed(memory: RolloutMemory, { spec, waves }: RolloutInput): Rollou
 }
 
 /** A pause keeps hosts from going back by themselves, not by a person's word. */
-function failed(memory: RolloutMemory, failure: string, { spec, waves }: RolloutInput): RolloutVerdict {
+function failed(memory: RolloutMemory, failure: string, input: RolloutInput): RolloutVerdict {
+  const { spec, waves, isKept } = input;
   const isPaused = spec.paused === true || memory.steering?.paused === true;
   const goesBack = memory.aborted === true || (spec.failureBudget?.action === 'RollBack' && !isPaused);
   const { stable, rolledBack } = memory;
   const phase = rolledBack ? 'RolledBack' : 'Failed';
   if (!goesBack || stable === undefined) return stopped(memory, phase, failure);
+  const left = sum(waves, 'touched');
+  const hasGoneBack = memory.completedAt === undefined && left === 0;
+  // Pods that went would be made of the failed one again, without end.
+  if (!hasGoneBack && isKept?.(stable) === false) {
+    const message = `${failure}; nobody goes back: there is no ControllerRevision of ${stable} any more`;
+    return stopped(memory, phase, message);
+  }
   if (memory.completedAt !== undefined) {
     const message = `${failure}; those go back to revision ${stable}, and nobody else follows`;
     return { ...stopped(memory, 'Failed', message), revert: 'late' };
   }
-  const left = sum(waves, 'touched');
-  if (left === 0) {
+  if (hasGoneBack) {
     const message = `${failure}; no node has the revision any more`;
     return stopped({ ...memory, rolledBack: true }, 'RolledBack', message);
   }

@@ -1,6 +1,10 @@
 /** People steer rollouts by waves: abort, retry, promote, skip, pause, freeze. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
+import type { DaemonSetParts } from '../../coordinator/controllers/daemonset-parts.js';
+import type { Registry } from '../../coordinator/registry/registry.js';
+import { turnOn } from '../../shared/kube/host-turn.js';
+import { ApiError } from '../../shared/kube/status.js';
 import { addNode } from '../harness/daemon-fleet.js';
 import { eventually } from '../harness/eventually.js';
 import { isNew, NODES, type Rolling, SOAK_MS, withPolicy } from '../harness/rolling.js';
@@ -146,6 +150,61 @@ describe('hosts taken out', () => {
       assert.equal(rolling.status?.phase, 'AwaitingHosts', 'one may');
     },
   );
+});
+
+/** Sixty writes of the controller to Pods from when it is armed, and no more: one that writes without end stops, and fails its test. */
+function limited() {
+  let left = Number.POSITIVE_INFINITY;
+  const wrap = (registry: Registry): DaemonSetParts['registry'] => {
+    const modify: Registry['modify'] = (kind, ...others) => {
+      if (kind.kind === 'Pod') left -= 1;
+      if (left < 0) throw new ApiError('Forbidden', 'too many writes');
+      return registry.modify(kind, ...others);
+    };
+    return new Proxy(registry, {
+      get: (target, name) => {
+        if (name === 'modify') return modify;
+        const value: unknown = Reflect.get(target, name, target);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+  };
+  return {
+    wrap,
+    arm: () => {
+      left = 60;
+    },
+    get isExceeded() {
+      return left < 0;
+    },
+  };
+}
+
+describe('a hold that is overridden', () => {
+  for (const [rule, spec, told] of [
+    ['is told once to each host that has its turn', { hostHold: {} }, 10],
+    ['is nothing to tell where no host may hold its turn off', { confirm: {} }, 0],
+  ] as const) {
+    const limit = limited();
+    withPolicy(
+      rule,
+      spec,
+      async (rolling) => {
+        const { fleet } = rolling;
+        fleet.agents.beginsTurns = false;
+        await fleet.setImage('web', 'app:2');
+        await eventually(() => fleet.pods().filter(turnOn).length === 10);
+        limit.arm();
+        await rolling.steer('force-hold', '*', 'a recall');
+        await fleet.settle();
+        const forced = () => fleet.pods().filter((pod) => turnOn(pod)?.forcedBy === 'ann: a recall').length;
+        await eventually(() => forced() === told || `${forced()}`);
+        await fleet.settle();
+        assert.equal(limit.isExceeded, false);
+      },
+      { wrap: limit.wrap },
+    );
+  }
 });
 
 describe('a freeze', () => {

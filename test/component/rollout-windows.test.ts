@@ -131,6 +131,26 @@ describe('windows', () => {
       await rolling.stands('RolledBack', 'rest', 0);
     },
   );
+
+  withPolicy(
+    'closed by a freeze period of everything keep even Pods of no use until it is over',
+    { waves: [{ name: 'canary', nodes: 4 }], failureBudget: { maxFailed: 0, action: 'RollBack' } },
+    async (rolling) => {
+      const { fleet } = rolling;
+      fleet.agents.ready = (pod) => !isNew(pod);
+      await fleet.setImage('web', 'app:2');
+      await rolling.stands('Progressing', 'canary', 4);
+      const from = toTimestamp(fleet.clock.now() - HOUR_MS);
+      const to = toTimestamp(fleet.clock.now() + HOUR_MS);
+      await rolling.policy((spec) => {
+        spec.freezes = [{ from, to, scope: 'Everything' }];
+      });
+      await rolling.steer('abort', '', 'it leaks');
+      await rolling.stands('Failed', 'canary', 4);
+      await rolling.advance(HOUR_MS);
+      await rolling.stands('RolledBack', 'canary', 0);
+    },
+  );
 });
 
 describe('who goes first', () => {

@@ -210,6 +210,7 @@ export class PretendedRollout {
       daemonSet: daemonSet('web', { updateStrategy: { rollingUpdate: { maxUnavailable: MAX_UNAVAILABLE } } }),
       ...{ policy: this.#policy, waves: this.#waves, revision: this.#hash, previous: this.#previous },
       ...{ rollout: this.rollout, fleetSize: this.hosts.size, pace: podPace([]), now: this.now },
+      isKept: () => true,
     });
   }
 

@@ -82,10 +82,13 @@ test('of several that hold the template the highest stays', () => {
   assert.deepEqual(current, { kind: 'keep', revision: high, number: 9, duplicates: [low] });
 });
 
-test('old revisions beyond the limit go, lowest first, but none that a Pod carries', () => {
+test('old revisions beyond the limit go, lowest first, but none that is in use', () => {
   const old = [3, 1, 2, 4].map((number) => revisionOf(`i${number}`, number));
   const carried = new Set([old[1]?.metadata.labels?.['controller-revision-hash'] ?? '']);
-  const trimmed = revisionsToTrim(old, 2, carried).map((revision) => revision.revision);
+  const trimmed = revisionsToTrim(old, 2, (hash) => carried.has(hash)).map((revision) => revision.revision);
   assert.deepEqual(trimmed, [2, 3]);
-  assert.deepEqual(revisionsToTrim(old, 10, new Set()), []);
+  assert.deepEqual(
+    revisionsToTrim(old, 10, () => false),
+    [],
+  );
 });

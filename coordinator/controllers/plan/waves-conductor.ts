@@ -92,6 +92,7 @@ export class WavesConductor implements Conductor {
         pace,
       },
       previous: previousHash(revisions, hash),
+      isKept: (one) => this.#other(one) !== undefined,
     });
     const { verdict, counts, progress, nextWindowAt, isOpen } = decision;
     const status = statusOf(policy, verdict, counts, progress, nextWindowAt);

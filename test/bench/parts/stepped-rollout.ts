@@ -95,6 +95,7 @@ export class SteppedRollout {
     const decision = decideRollout({
       ...{ daemonSet: DAEMON_SET, policy: POLICY, waves: this.#waves, revision: 'new', previous: 'old' },
       ...{ rollout: this.#rollout, fleetSize: this.#count, pace: PACE, now: NOW },
+      isKept: () => true,
     });
     const { verdict, counts, progress, nextWindowAt, turns } = decision;
     const status = statusOf(POLICY, verdict, counts, progress, nextWindowAt);
