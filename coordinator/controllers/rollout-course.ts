@@ -21,7 +21,7 @@ const AT_THE_START: Course = {
 interface CourseChange {
   /** `*` among them: all. */
   named: readonly string[];
-  /** All that are not done as well: it has failed, is tried again or was completed. */
+  /** All that are not done as well: it has begun, failed, is tried again or was completed. */
   hasTurned: boolean;
 }
 
@@ -38,7 +38,10 @@ export class RolloutCourse {
         ...changedNames(before.steering?.overridden, steering?.overridden),
       ],
       hasTurned:
-        before.completedAt !== completedAt || before.retriedAt !== retriedAt || before.failure !== failure,
+        before.startedAt !== startedAt ||
+        before.completedAt !== completedAt ||
+        before.retriedAt !== retriedAt ||
+        before.failure !== failure,
     };
   }
 

@@ -13,6 +13,7 @@ import type { Fleet, Situation } from '../decisions/rolling-update.js';
 import { remarkOn } from '../decisions/rollout-code.js';
 import type { Opening } from '../decisions/rollout-estimate.js';
 import {
+  AVAILABLE,
   deadlineOf,
   failedSince,
   type Lane,
@@ -43,9 +44,6 @@ export interface RolloutWavesOptions {
   isBarred?: ((hash: string) => boolean) | undefined;
   now: () => number;
 }
-
-/** With a Pod of the revision that is available. */
-const AVAILABLE: ReadonlySet<Situation> = new Set(['newAvailable', 'pairAvailable']);
 
 export class RolloutWaves {
   readonly #options: RolloutWavesOptions;
@@ -235,8 +233,8 @@ export class RolloutWaves {
     const facts = this.#facts.get(name);
     if (!facts) return;
     const now = this.#options.now();
-    const { retriedAt } = this.#course.times;
-    const rules = { ...this.#options.rules, ...(retriedAt === undefined ? {} : { retriedAt }) };
+    const { startedAt, retriedAt } = this.#course.times;
+    const rules = { ...this.#options.rules, startedAt, retriedAt };
     const isOutside = this.closedFor(name) !== undefined;
     const isStray = this.#isStray(facts);
     const lane = laneOf({ ...facts, isOutside, isSkipped: this.isSkipped(name), isStray }, now, rules);
@@ -266,7 +264,8 @@ export class RolloutWaves {
     wave?.forgive(name);
     if (lane !== 'failed') {
       const at = lane === 'deferred' ? mayHaveBegunAt(facts) : deadlineOf(facts, rules);
-      this.#agenda.set(name, at);
+      // One that is up changes nothing any more: the node was taken out, or is to have another Pod.
+      this.#agenda.set(name, at !== undefined && at > now ? at : undefined);
       return;
     }
     const { withinMs } = rules;

@@ -91,8 +91,10 @@ export interface LaneRules {
   deadlineMs?: number;
   /** For how long a failure counts; absent: for good. */
   withinMs?: number;
+  /** When the rollout began. */
+  startedAt?: number | undefined;
   /** What was not well before is tried again. */
-  retriedAt?: number;
+  retriedAt?: number | undefined;
 }
 
 /** Situations of nodes that keep an older Pod, or are about to get one again, or their first. */
@@ -111,6 +113,8 @@ const AFTER_ITS_TURN: ReadonlySet<Situation> = new Set([
   'pairAvailable',
   'pairUnavailable',
 ]);
+/** With a Pod of the revision that is available. */
+export const AVAILABLE: ReadonlySet<Situation> = new Set(['newAvailable', 'pairAvailable']);
 const NOT_AVAILABLE_YET: ReadonlySet<Situation> = new Set(['newUnavailable', 'pairUnavailable']);
 const OUTSIDE: Readonly<Partial<Record<Situation, Lane>>> = {
   oldAvailable: 'outsideAvailable',
@@ -128,7 +132,7 @@ const AWAITED: Readonly<Partial<Record<Situation, Lane>>> = {
 };
 
 /** When a new Pod that is not available, or a host that does not get its image, will have failed; undefined for any other node. */
-export function deadlineOf(facts: NodeFacts, { deadlineMs, retriedAt }: LaneRules): number | undefined {
+export function deadlineOf(facts: NodeFacts, { deadlineMs }: LaneRules): number | undefined {
   const { situation, newPodAt, isConfirming, waiting, waitingSince, isWithdrawn, isOutdated } = facts;
   const { isAwaited, heardAt = Number.NEGATIVE_INFINITY, isHeldUp, startedAt, predecessorEndsBy } = facts;
   // Nobody knows how it has done while there was no coordinator, or whether it was told at all.
@@ -142,10 +146,7 @@ export function deadlineOf(facts: NodeFacts, { deadlineMs, retriedAt }: LaneRule
   if (isConfirming || couldBeginAt === undefined) return undefined;
   if (deadlineMs === undefined || newPodAt === undefined || !NOT_AVAILABLE_YET.has(situation))
     return undefined;
-  // A Pod from before a retry is on its way out.
-  return newPodAt <= (retriedAt ?? Number.NEGATIVE_INFINITY)
-    ? undefined
-    : Math.max(newPodAt, couldBeginAt, heardAt) + deadlineMs;
+  return Math.max(newPodAt, couldBeginAt, heardAt) + deadlineMs;
 }
 
 /** Since when a node has failed; undefined: it has not. */
@@ -154,7 +155,10 @@ export function failedSince(facts: NodeFacts, now: number, rules: LaneRules): nu
   // A host that had only to begin may have cut itself off by it.
   const mayHaveIt = AFTER_ITS_TURN.has(situation) || situation === 'turned';
   if (!mayHaveIt || rules.deadlineMs === undefined) return undefined;
-  if (trouble !== undefined) return troubleAt ?? newPodAt ?? now;
+  const hasServed =
+    AVAILABLE.has(situation) && newPodAt !== undefined && newPodAt < (rules.startedAt ?? newPodAt);
+  // How often a Pod was restarted before a rollout came back to its revision says nothing of that.
+  if (trouble !== undefined && !hasServed) return troubleAt ?? newPodAt ?? now;
   if (contact === 'lost') return Math.max(lostAt ?? now, mayHaveBegunAt(facts) ?? 0);
   const deadline = deadlineOf(facts, { deadlineMs: rules.deadlineMs });
   return deadline !== undefined && deadline <= now ? deadline : undefined;

@@ -1,7 +1,7 @@
 /** Failures in rollouts by waves: what stops them, and what goes back. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import { podKind } from '../../coordinator/kinds/index.js';
+import { controllerRevisionKind, podKind } from '../../coordinator/kinds/index.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { REVISION_HASH_LABEL } from '../../shared/kube/workload.js';
 import { eventually } from '../harness/eventually.js';
@@ -143,6 +143,79 @@ describe('failures', () => {
       assert.equal(rolling.status?.phase, 'RolledBack');
       assert.ok(fleet.pods().every(({ metadata }) => metadata.labels?.[REVISION_HASH_LABEL] !== bad));
       assert.equal(rolling.status?.codes?.RollingBack, undefined);
+    },
+  );
+
+  withPolicy(
+    'are no restarts from before the rollout, of a Pod that its revision came back to',
+    { waves: [{ name: 'canary', nodes: 1 }], failureBudget: { maxFailed: 0 } },
+    async (rolling) => {
+      const { fleet } = rolling;
+      const [old] = fleet.pods();
+      assert.ok(old);
+      await fleet.registry.modify(
+        podKind,
+        old.metadata,
+        ({ status }): undefined => {
+          const app = { name: 'app', image: 'app:1', imageID: '', ready: true, restartCount: 4, state: {} };
+          if (status) status.containerStatuses = [app];
+        },
+        { subresource: 'status' },
+      );
+      fleet.agents.ready = (pod) => !isNew(pod);
+      await fleet.setImage('web', 'app:2');
+      await eventually(() => rolling.newPods().length === 1);
+      const [ill] = rolling.newPods();
+      assert.ok(ill);
+      await rolling.crash(ill);
+      await eventually(() => rolling.status?.phase === 'Failed');
+      await rolling.advance(5_000);
+      await fleet.setImage('web', 'app:1');
+      await fleet.rolledOut('web');
+      await rolling.stands('Completed', 'rest', 0);
+      assert.equal(rolling.status?.failed, 0);
+    },
+  );
+
+  withPolicy(
+    'bring nobody back to a revision whose ControllerRevision somebody has deleted',
+    { waves: [{ name: 'canary', nodes: 3, maxUnavailable: 2 }], failureBudget: healing },
+    async (rolling) => {
+      const { fleet } = rolling;
+      fleet.agents.ready = (pod) => !isNew(pod);
+      await fleet.setImage('web', 'app:2');
+      await rolling.stands('Progressing', 'canary', 2);
+      const [first] = fleet.revisions();
+      const [well, ill] = rolling.newPods();
+      assert.ok(first && well && ill);
+      await fleet.registry.delete(controllerRevisionKind, first.metadata);
+      await rolling.advance(2_000);
+      await fleet.setPod(well, 'Running', true);
+      const before = rolling.newPods().map(({ metadata }) => metadata.uid);
+      await rolling.crash(ill);
+      await rolling.stands('Failed', 'canary', 2);
+      assert.match(rolling.status?.message ?? '', /nobody goes back: there is no ControllerRevision of /);
+      assert.deepEqual(
+        rolling.newPods().map(({ metadata }) => metadata.uid),
+        before,
+      );
+    },
+  );
+
+  withPolicy(
+    'and aborts find what was completed before, however few revisions the DaemonSet keeps',
+    { waves: [{ name: 'canary', nodes: 3 }], failureBudget: healing },
+    async (rolling) => {
+      const { fleet } = rolling;
+      await fleet.change('web', ({ spec }) => {
+        spec.revisionHistoryLimit = 0;
+      });
+      await fleet.setImage('web', 'app:2');
+      await rolling.stands('Completed', 'rest', 10);
+      assert.equal(fleet.revisions().length, 2);
+      await rolling.steer('abort', '', 'it leaks');
+      await rolling.stands('RolledBack', 'rest', 0);
+      assert.deepEqual(rolling.images, { 'app:1': 10 });
     },
   );
 

@@ -318,6 +318,22 @@ for (const [name, facts, lane] of RETRIES) {
   });
 }
 
+for (const [name, facts, lane] of [
+  ['restarts before, available now', { situation: 'newAvailable', newPodAt: 99 }, 'newAvailable'],
+  [
+    'restarts before, available now, outside its window',
+    { situation: 'newAvailable', newPodAt: 99, isOutside: true },
+    'outsideUpdated',
+  ],
+  ['a crash loop from before', { situation: 'newUnavailable', newPodAt: 99 }, 'failed'],
+  ['restarts since', { situation: 'newAvailable', newPodAt: 100 }, 'failed'],
+] as const) {
+  test(`a node that kept what a rollout comes back to: ${name}`, () => {
+    const whole = { contact: 'here', trouble: 'x', ...facts } as const;
+    assert.equal(laneOf(whole, 600, { deadlineMs: 600, startedAt: 100 }), lane);
+  });
+}
+
 test('since when a node has failed', () => {
   const rules = { deadlineMs: 600 };
   const since = (facts: Partial<NodeFacts>) =>

@@ -118,3 +118,35 @@ test('a window that was open is closed when the clock is set back to before it, 
   assert.equal(laneAt('2025-01-06T02:00:00Z'), 'outsideAvailable');
   assert.equal(laneAt('2025-01-06T03:00:00Z'), 'oldAvailable');
 });
+
+/** The host `lab` with a Pod of this age that is not available, which `tell` tells of; `pass` moves the waves' clock on. */
+function withSlowPod(ageMs: number) {
+  let now = NOW;
+  const waves = wavesOf({ now: () => now });
+  const newPod = { createdAt: NOW - ageMs };
+  const tell = () => waves.put('lab', 'newUnavailable', record('newUnavailable', { newPod }));
+  const pass = (ms: number) => {
+    now += ms;
+    return waves.expire();
+  };
+  tell();
+  return { waves, tell, pass };
+}
+
+test('a host that was taken out is not looked at again for a time that is up', () => {
+  const { waves, pass } = withSlowPod(0);
+  waves.follow({ revision: 'r', wave: 0, startedAt: NOW, steering: { handled: 1, skipped: ['lab'] } });
+  assert.equal(pass(0), NOW + 600_000);
+  assert.equal(pass(600_000), undefined);
+  assert.equal(waves.laneOf('lab'), 'skipped');
+});
+
+test('a Pod that was not available yet at a retry has its time, and then makes room for another', () => {
+  const { waves, tell, pass } = withSlowPod(60_000);
+  waves.follow({ revision: 'r', wave: 0, startedAt: NOW - 60_000, retriedAt: NOW });
+  tell();
+  assert.equal(pass(539_000), NOW + 540_000);
+  assert.equal(waves.laneOf('lab'), 'newUnavailable');
+  assert.equal(pass(1_000), undefined);
+  assert.equal(waves.laneOf('lab'), 'again');
+});
