@@ -11,6 +11,7 @@ import {
   groupList,
   resourceList,
 } from './discovery.js';
+import { healthAnswer } from './health.js';
 import { HOST_RESOURCE } from './hosts.js';
 import { parseMediaType } from './media-type.js';
 import { METRICS_RESOURCES } from './metrics.js';
@@ -85,7 +86,6 @@ interface PathHeaders {
 
 const OPENAPI_V2_PATH = '/openapi/v2';
 const OTHER_PATHS = new Set(['/version', OPENAPI_V2_PATH]);
-const HEALTH_PATHS = new Set(['/healthz', '/livez', '/readyz']);
 
 /** Builds all documents once; the answer is a lookup. Throws 404 and 405. */
 export function createPathAnswers(
@@ -100,13 +100,15 @@ export function createPathAnswers(
   );
   const version = bytesOf(versionInfo(programVersion));
 
-  return ({ method, path }, { accept, ifNoneMatch }) => {
+  return (request, { accept, ifNoneMatch }) => {
+    const { method, path } = request;
+    const health = healthAnswer(request);
     const found = discovery.get(path);
     const document = path === '/openapi/v3' ? openApi.index : openApi.byPath.get(path);
-    const isKnown = found || document || HEALTH_PATHS.has(path) || OTHER_PATHS.has(path);
+    const isKnown = found || document || health || OTHER_PATHS.has(path);
     if (!isKnown) throw pathNotFound();
     if (method !== 'GET') throw methodNotAllowed();
-    if (HEALTH_PATHS.has(path)) return { type: 'text', text: 'ok' };
+    if (health) return health;
     if (path === OPENAPI_V2_PATH) {
       const { bytes, contentType } = openApiV2(accept);
       return { type: 'bytes', code: 200, bytes, headers: { 'content-type': contentType, vary: 'Accept' } };

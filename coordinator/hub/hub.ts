@@ -190,10 +190,11 @@ export class Hub {
   /** This machine's wall clock was set by so much: what hosts tell, and when they were heard, is reckoned by what it shows now. */
   clockSet(byMs: number): void {
     const { clock, presence } = this.#options;
-    this.#live.clockSet(byMs, clock.now());
+    this.#live.clockSet(byMs);
     presence.clockSet(byMs);
     this.heard.clockSet(byMs);
     this.#conditions.clockSet(byMs);
+    void this.#live.tellTime(clock);
   }
 
   /** The authorities by which the coordinator is known have changed: all agents hear it before they are needed. */

@@ -1,4 +1,6 @@
 /** The one live session of each node. */
+import type { Clock } from '../../shared/process/clock.js';
+import { Slice } from '../../shared/process/slice.js';
 import { asOffset } from './host-time.js';
 import type { Session } from './session.js';
 
@@ -40,11 +42,17 @@ export class LiveSessions {
     return this.#byNode.values();
   }
 
-  /** The hub's wall clock was set by so much, to `nowMs`; the hosts' were not, and all hear of it. */
-  clockSet(byMs: number, nowMs: number): void {
-    for (const live of this.#byNode.values()) {
-      live.offsetMs = asOffset(live.offsetMs + byMs);
-      live.session.tellTime(nowMs);
+  /** The hub's wall clock was set by so much; the hosts' were not. */
+  clockSet(byMs: number): void {
+    for (const live of this.#byNode.values()) live.offsetMs = asOffset(live.offsetMs + byMs);
+  }
+
+  /** Tells all hosts what time it is, in slices: who comes meanwhile hears it in its welcome. */
+  async tellTime(clock: Clock): Promise<void> {
+    const slice = new Slice(clock);
+    for (const { session } of [...this.#byNode.values()]) {
+      session.tellTime(clock.now());
+      await slice.pause();
     }
   }
 

@@ -17,6 +17,32 @@ test('health and version are answered to anyone', async () => {
   }
 });
 
+test('each check of health is told by itself, in upstream’s form', async () => {
+  const read = async (path: string, token?: null) => {
+    const { code, text } = await call(api, `GET ${path}`, token === null ? { token } : {});
+    return [code, text];
+  };
+  assert.deepEqual(await read('/readyz', null), [200, 'ok']);
+  assert.deepEqual(await read('/readyz?verbose', null), [
+    200,
+    '[+]ping ok\n[+]store ok\n[+]informer-sync ok\nreadyz check passed\n',
+  ]);
+  assert.deepEqual(await read('/livez?verbose&exclude=store', null), [
+    200,
+    '[+]ping ok\n[+]store excluded: ok\nlivez check passed\n',
+  ]);
+  assert.deepEqual(await read('/healthz?verbose=true&exclude=no&exclude=etcd', null), [
+    200,
+    '[+]ping ok\n[+]store ok\nwarn: some health checks cannot be excluded: no matches for "etcd","no"\nhealthz check passed\n',
+  ]);
+  assert.deepEqual(await read('/livez?exclude=ping', null), [200, 'ok']);
+  assert.deepEqual(await read('/readyz/informer-sync'), [200, 'ok']);
+  assert.equal((await read('/readyz/informer-sync', null))[0], 401);
+  for (const path of ['/livez/informer-sync', '/readyz/etcd', '/readyz/ping/x']) {
+    assert.equal((await read(path))[0], 404, path);
+  }
+});
+
 test('all else needs a token: 401 with a Status', async () => {
   for (const token of [null, 'wrong']) {
     const answer = await call(api, 'GET /api/v1/nodes', { token });

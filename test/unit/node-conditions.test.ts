@@ -4,18 +4,8 @@ import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { NodeConditions } from '../../coordinator/hub/node-conditions.js';
 import type { Node } from '../../shared/kube/node.js';
-import { ManualClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
-
-/** Whoever asks has used a millisecond. */
-class BusyClock extends ManualClock {
-  #spentMs = 0;
-
-  override monotonic(): number {
-    this.#spentMs += 1;
-    return this.#spentMs;
-  }
-}
+import { BusyClock } from '../harness/busy-clock.js';
 
 test('many nodes that go out of contact at once are written of in slices, and all of them', async () => {
   const written: string[] = [];

@@ -105,7 +105,9 @@ export const BOOTSTRAP_ROLES: readonly Role[] = [
   clusterRole('system:discovery', [
     paths(...HEALTH, '/openapi', '/openapi/*', '/api', '/api/*', '/apis', '/apis/*'),
   ]),
-  clusterRole('system:monitoring', [paths('/metrics', '/metrics/agents', '/metrics/slis', ...HEALTH)]),
+  clusterRole('system:monitoring', [
+    paths('/metrics', '/metrics/agents', '/metrics/slis', ...HEALTH, '/healthz/*', '/livez/*', '/readyz/*'),
+  ]),
   clusterRole('system:basic-user', [
     rule(['create'], AUTHORIZATION, 'selfsubjectaccessreviews', 'selfsubjectrulesreviews'),
     rule(['create'], AUTHENTICATION, 'selfsubjectreviews'),
