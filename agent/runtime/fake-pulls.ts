@@ -59,11 +59,13 @@ export class FakePulls {
 
   #wait(ms: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
-      const timer = this.#options.clock.after(ms, resolve);
-      signal.addEventListener('abort', () => {
+      const done = (): void => {
         timer.cancel();
+        signal.removeEventListener('abort', done);
         resolve();
-      });
+      };
+      const timer = this.#options.clock.after(ms, done);
+      signal.addEventListener('abort', done);
     });
   }
 }

@@ -141,10 +141,14 @@ async function* delayedEvents(
   life: Life,
   signal: AbortSignal,
 ): AsyncGenerator<RuntimeEvent, void> {
-  const either = AbortSignal.any([signal, life.signal]);
-  for await (const event of driver.events(either)) {
+  // Not AbortSignal.any: while somebody listens to one it is kept for ever, and with it all of a history that ends before it aborts.
+  const over = new AbortController();
+  const end = () => over.abort();
+  for (const each of [signal, life.signal]) each.addEventListener('abort', end);
+  if (signal.aborted || life.signal.aborted) end();
+  for await (const event of driver.events(over.signal)) {
     await life.pause(life.delayMs());
-    if (either.aborted) return;
+    if (over.signal.aborted) return;
     yield event;
   }
 }
