@@ -15,6 +15,7 @@ import { measureParts } from './parts/parts.js';
 import { measureReal } from './real/real.js';
 import { judge, type Result, type Section } from './result.js';
 import type { Bench } from './section.js';
+import { StepTimes } from './step-times.js';
 import { line, markdown, TABLE_BEGIN, TABLE_END } from './table.js';
 
 const README = resolve(dirname(fileURLToPath(import.meta.url)), '../../../README.md');
@@ -49,8 +50,8 @@ const {
   words: [sections],
 } = await wordsOf<Flags, [string[]]>(script);
 
-const begun = performance.now();
-const secondsPassed = () => Math.round((performance.now() - begun) / 1000);
+const secondsPassed = () => Math.round(process.uptime());
+const times = new StepTimes(() => performance.now());
 const results: Result[] = [];
 const leftOut: { what: string; why: string }[] = [];
 const bench: Bench = {
@@ -60,7 +61,10 @@ const bench: Bench = {
     results.push(result);
     process.stdout.write(`${line(result)}\n`);
   },
-  progress: (what) => process.stderr.write(`    … ${what} (after ${secondsPassed()} s)\n`),
+  progress: (what) => {
+    times.begin(what);
+    process.stderr.write(`    … ${what} (after ${secondsPassed()} s)\n`);
+  },
   leaveOut: (what, why) => {
     leftOut.push({ what, why });
     process.stdout.write(`    left out: ${what}: ${why}\n`);
@@ -72,13 +76,15 @@ const [loadBefore = 0] = loadavg();
 for (const [name, measure] of Object.entries(SECTIONS)) {
   if (sections.length > 0 && !sections.includes(name)) continue;
   process.stdout.write(`${name}\n`);
+  times.beginSection(name);
   await measure(bench);
 }
 const seconds = secondsPassed();
+const steps = times.steps();
 const missed = results.filter((result) => judge(result).met === false);
 const goals = results.filter(({ goal }) => goal);
 process.stdout.write(
-  `${goals.length - missed.length} of ${goals.length} goals met, ${results.length} measures in ${seconds} s\n`,
+  `${goals.length - missed.length} of ${goals.length} goals met, ${results.length} measures in ${seconds} s: ${times.bySection()}\n`,
 );
 if (flags.json) writeFileSync(flags.json, `${JSON.stringify(report(), null, 2)}\n`);
 if (flags.readme) writeReadme();
@@ -91,7 +97,7 @@ function machine(): string {
 
 function report(): object {
   const judged = results.map((result) => ({ ...result, ...{ verdict: judge(result) } }));
-  return { at: new Date().toISOString(), machine: machine(), seconds, results: judged, leftOut };
+  return { at: new Date().toISOString(), machine: machine(), seconds, steps, results: judged, leftOut };
 }
 
 function writeReadme(): void {
@@ -101,6 +107,6 @@ function writeReadme(): void {
   const left = leftOut.map(({ what, why }) => `\nLeft out: ${what}: ${why}.`).join('');
   const switches = (['quick', 'swarm', 'readme'] as const).filter((name) => flags[name]);
   const command = ['npm run bench --', ...sections, ...switches.map((name) => `--${name}`)].join(' ');
-  const text = `\`${command}\`, medians of one run on ${machine()}.\n\n${markdown(results)}\n${left}`;
+  const text = `\`${command}\`, medians of n values each in one run on ${machine()}.\n\n${markdown(results)}\n${left}`;
   writeFileSync(README, `${before}${TABLE_BEGIN}\n${text}\n${after}`);
 }

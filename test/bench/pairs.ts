@@ -1,8 +1,8 @@
 /** Runs things by turns. */
 
 /**
- * `rounds` values of each. They take turns at being first, so that none always has the others' leftovers to bear;
- * one more round before warms all up. `onRound` hears of each round as it begins, the first being 0.
+ * `rounds` values of each. They take turns at being first, so that none always has the others' leftovers to bear.
+ * `onRound` hears of each round as it begins, the first being 1.
  */
 export async function byTurns<T>(
   rounds: number,
@@ -10,23 +10,22 @@ export async function byTurns<T>(
   onRound: (round: number) => void = () => undefined,
 ): Promise<T[][]> {
   const values: T[][] = works.map(() => []);
-  for (let round = 0; round <= rounds; round += 1) {
+  for (let round = 1; round <= rounds; round += 1) {
     onRound(round);
     const order = round % 2 === 0 ? [...works.entries()] : [...works.entries()].reverse();
-    for (const [index, work] of order) {
-      const value = await work();
-      if (round > 0) values[index]?.push(value);
-    }
+    for (const [index, work] of order) values[index]?.push(await work());
   }
   return values;
 }
 
-/** `rounds` values of both. */
+/** `rounds` values of both, after a round that warms them up. */
 export async function pairs(
   rounds: number,
   floor: () => Promise<number> | number,
   product: () => Promise<number> | number,
 ): Promise<{ floor: number[]; product: number[] }> {
+  await floor();
+  await product();
   const [bare = [], ours = []] = await byTurns(rounds, [floor, product]);
   return { floor: bare, product: ours };
 }

@@ -1,8 +1,5 @@
 /** What a process holds and has spent, as the kernel counts it. */
-import { readFileSync } from 'node:fs';
-
-/** Of `/proc/PID/stat` (proc(5)): Linux counts in hundredths of a second for programs. */
-const TICK_MS = 10;
+import { readdirSync, readFileSync } from 'node:fs';
 
 /** Megabytes in memory; `privateDirty`: those that no other process shares and that no file backs. */
 export function memoryMegabytes(pid: number): { rss: number; privateDirty: number } {
@@ -12,16 +9,38 @@ export function memoryMegabytes(pid: number): { rss: number; privateDirty: numbe
   return { rss: megabytes('Rss'), privateDirty: megabytes('Private_Dirty') };
 }
 
-/** CPU ms of all threads since the process began, to the nearest tick. */
-export function cpuMsOf(pid: number): number {
-  const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // Behind the name, which may hold anything.
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+/**
+ * Answers the CPU ms of all threads since this call, whenever it is asked (proc(5), schedstat: to the nanosecond, where
+ * `/proc/PID/stat` has hundredths of a second). What a thread took that has ended meanwhile is not in it.
+ */
+export function cpuMeter(pid: number): () => number {
+  const before = threadTimes(pid);
+  if (before.size === 0)
+    throw new Error(`this kernel does not count the time of threads: /proc/${pid}/schedstat`);
+  return () => [...threadTimes(pid)].reduce((sum, [thread, ran]) => sum + ran - (before.get(thread) ?? 0), 0);
 }
 
-/** How long the process's main thread ran, and how long it was ready to run while others did, ms (proc(5), schedstat). */
+/** How long the process's main thread ran, and how long it was ready to run while others did, ms. */
 export function mainThreadMs(pid: number): { ran: number; waited: number } {
-  const [ran = 0, waited = 0] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ').map(Number);
+  return scheduled(`/proc/${pid}`);
+}
+
+function scheduled(folder: string): { ran: number; waited: number } {
+  const [ran = 0, waited = 0] = readFileSync(`${folder}/schedstat`, 'utf8').split(' ').map(Number);
   return { ran: ran / 1e6, waited: waited / 1e6 };
+}
+
+/** By its id, how long each thread ran. */
+function threadTimes(pid: number): Map<string, number> {
+  const times = new Map<string, number>();
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    try {
+      const { ran } = scheduled(`/proc/${pid}/task/${thread}`);
+      if (ran > 0) times.set(thread, ran);
+    } catch (error) {
+      // It has ended since the folder was read.
+      if (!['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    }
+  }
+  return times;
 }

@@ -56,9 +56,10 @@ export function markdown(results: readonly Result[]): string {
     const cells = [
       ...[number, section, `${name}, ${unit}`, digits(floor), digits(product), digits(swarm)],
       ...[ratio === undefined ? '–' : `${digits(ratio)}×`, goalText(goal, unit), metText(met)],
+      String(result.product.length),
     ];
     return `| ${cells.join(' | ')} |`;
   });
-  const head = '| goal | section | measure | floor | Everynode | Swarm | ratio | allowed | |';
-  return [head, '|---|---|---|---|---|---|---|---|---|', ...rows].join('\n');
+  const head = '| goal | section | measure | floor | Everynode | Swarm | ratio | allowed | | n |';
+  return [head, '|---|---|---|---|---|---|---|---|---|---|', ...rows].join('\n');
 }

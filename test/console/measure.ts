@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
-import { cpuMsOf } from '../bench/process-memory.js';
+import { cpuMeter } from '../bench/process-memory.js';
 import { accessOf, signIn, startBrowser, visit } from '../harness/browser.js';
 import { CoordinatorApi } from '../harness/coordinator-api.js';
 import { npmScript, wholeNumber, wordsOf } from '../harness/npm-script.js';
@@ -170,9 +170,9 @@ async function measureConsoles(page: Page, api: CoordinatorApi, pid: number): Pr
 
 /** Of one core, while `work` is done. */
 async function shareOf(pid: number, work: () => Promise<unknown>): Promise<string> {
-  const [cpu, began] = [cpuMsOf(pid), performance.now()];
+  const [cpuMs, began] = [cpuMeter(pid), performance.now()];
   await work();
-  return `${((100 * (cpuMsOf(pid) - cpu)) / (performance.now() - began)).toFixed(1)} %`;
+  return `${((100 * cpuMs()) / (performance.now() - began)).toFixed(1)} %`;
 }
 
 /** The last ones were removed to see the screen count them. */

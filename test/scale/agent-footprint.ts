@@ -9,7 +9,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SMALL_HEAP_FLAGS } from '../../shared/process/small-heap.js';
-import { cpuMsOf, memoryMegabytes } from '../bench/process-memory.js';
+import { cpuMeter, memoryMegabytes } from '../bench/process-memory.js';
 import { daemonImageArchives } from '../harness/daemon-images.js';
 import type { EngineKind } from '../harness/engines.js';
 import { freePort } from '../harness/free-port.js';
@@ -74,10 +74,10 @@ function say(text: string): void {
 
 /** Memory now, and CPU as a share of one core over the seconds. */
 async function figuresOf(pid: number): Promise<string> {
-  const before = cpuMsOf(pid);
+  const cpuMs = cpuMeter(pid);
   await pause(SECONDS * 1000);
   const { rss, privateDirty } = memoryMegabytes(pid);
-  const percent = (cpuMsOf(pid) - before) / (SECONDS * 10);
+  const percent = cpuMs() / (SECONDS * 10);
   return `RSS ${rss.toFixed(1)} MB, private ${privateDirty.toFixed(1)} MB, CPU ${percent.toFixed(2)} %`;
 }
 

@@ -50,7 +50,7 @@ test('a line and a row of the table name figures, goal and verdict', () => {
   );
   assert.match(
     markdown([result]),
-    /\| 7 \| parts \| a change, ms \| 2.00 \| 4.00 \| – \| 2.00× \| ≤ 1.5× \| NOT met \|/,
+    /\| 7 \| parts \| a change, ms \| 2.00 \| 4.00 \| – \| 2.00× \| ≤ 1.5× \| NOT met \| 1 \|/,
   );
 });
 

@@ -17,8 +17,8 @@ const FLEET_MS = 900_000;
 const QUIET_SHARE = 0.1;
 const BEATS_SHARE = 0.000_01;
 /** Longer than an agent holds back what may wait; looked at several times in each. */
-const QUIET_WINDOW_MS = 1_000;
-const LOOKS = 5;
+const QUIET_WINDOW_MS = 800;
+const LOOKS = 4;
 
 export class HollowFleet {
   #hosts: Hosts | undefined;

@@ -34,7 +34,7 @@ interface Plan {
 
 const QUICK: readonly Plan[] = [
   {
-    ...{ agents: 500, applies: 3, labels: 10, idleWindows: 1, lists: 3, restarts: 1 },
+    ...{ agents: 400, applies: 3, labels: 10, idleWindows: 1, lists: 3, restarts: 1 },
     ...{ rollouts: 1, releases: 1 },
     watches: { rounds: 1, events: 500 },
   },

@@ -16,6 +16,7 @@ import type { Bench } from '../section.js';
 import type { ClientsOrder, HostCertificate, Visit } from './returning-clients.js';
 
 const JOINING_AT_ONCE = 16;
+const ROUNDS = 5;
 
 interface Server {
   port: number;
@@ -24,7 +25,7 @@ interface Server {
 }
 
 export async function measureLinks(bench: Bench): Promise<void> {
-  const [hosts, rounds] = bench.quick ? [400, 3] : [500, 5];
+  const hosts = bench.quick ? 150 : 500;
   const folder = mkdtempSync(join(tmpdir(), 'enlinks-'));
   const children: ChildProcess[] = [];
   const product = await HollowFleet.start(join(folder, 'product'), hosts);
@@ -38,7 +39,7 @@ export async function measureLinks(bench: Bench): Promise<void> {
     const ca = readFileSync(join(folder, 'product/pki/ca.crt'), 'utf8');
     const ours = { port: product.port, ca, cost: product.cost };
     for (const withTickets of [false, true])
-      await measureVisits(bench, clients, { floor, ours, hosts, rounds, withTickets });
+      await measureVisits(bench, clients, { floor, ours, hosts, withTickets });
   } finally {
     for (const child of children) child.disconnect();
     await product.stop();
@@ -50,20 +51,19 @@ interface Plan {
   floor: Server;
   ours: Server;
   hosts: number;
-  rounds: number;
   withTickets: boolean;
 }
 
 async function measureVisits(
   { report, progress }: Bench,
   clients: ChildProcess,
-  { floor, ours, hosts, rounds, withTickets }: Plan,
+  { floor, ours, hosts, withTickets }: Plan,
 ): Promise<void> {
   const cpu = { floor: [] as number[], product: [] as number[] };
   const rate = { floor: [] as number[], product: [] as number[] };
   const how = withTickets ? 'with the ticket of their last time' : 'anew';
   progress(`they connect, ${how}`);
-  for (let round = 0; round < rounds; round += 1) {
+  for (let round = 0; round < ROUNDS; round += 1) {
     for (const [side, server] of [['floor', floor] as const, ['product', ours] as const]) {
       const { port, ca, cost } = server;
       let visit: Visit = { ms: 0, resumed: 0 };

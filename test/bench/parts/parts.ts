@@ -5,7 +5,9 @@ import { measureRolloutSteps } from './rollout-steps.js';
 import { measureStore } from './store.js';
 
 export async function measureParts(bench: Bench): Promise<void> {
+  bench.progress('placement');
   await measurePlacement(bench);
+  bench.progress('steps of a rollout');
   await measureRolloutSteps(bench);
   await measureStore(bench);
 }

@@ -16,8 +16,11 @@ const COMPACTIONS_A_DAY = 288;
 export async function measureStore(bench: Bench): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), 'everynode-bench-'));
   try {
+    bench.progress('store: changes a second');
     await measureThroughput(bench, scratch);
+    bench.progress('store: fsyncs');
     await measureFsyncs(bench, scratch);
+    bench.progress("store: the file's size");
     await measureFileSize(bench, scratch);
   } finally {
     rmSync(scratch, { recursive: true, force: true });

@@ -3,17 +3,19 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { BEAT_INTERVAL_MS } from '../../../shared/link/messages.js';
 import { WAITS } from '../../harness/test-images.js';
 import { BenchDaemonSet } from '../bench-daemon-set.js';
 import { pairs } from '../pairs.js';
-import { cpuMsOf, memoryMegabytes } from '../process-memory.js';
+import { cpuMeter, memoryMegabytes } from '../process-memory.js';
+import type { Bench } from '../section.js';
 import { IMAGE } from './engines.js';
 import type { EverynodeHosts } from './everynode.js';
 import { withTlsServer } from './tls-server.js';
 
 export const PODS_A_NODE = 3;
-/** Its agent has been killed once: by then that is long ago. */
-const CUT = 0;
+/** How long rest is looked at: so many beats of each agent; a quick run looks for one. */
+const IDLE_BEATS = 3;
 
 /** Times in ms, memory in MB. */
 export interface AgentFigures {
@@ -39,18 +41,28 @@ interface Memory {
   privateDirty: number;
 }
 
-export async function measureAgents(hosts: EverynodeHosts, quick: boolean): Promise<AgentFigures> {
-  const { lost, started } = await timeStarts(hosts, quick ? 5 : hosts.engines.length - 1);
-  const cut = await timeCut(hosts);
+export async function measureAgents(
+  hosts: EverynodeHosts,
+  { quick, progress }: Bench,
+): Promise<AgentFigures> {
+  progress('agents: a cut cable, and meanwhile others killed and started');
+  const others = hosts.engines.length - 1;
   const daemonSets = Array.from({ length: PODS_A_NODE }, () => new BenchDaemonSet(hosts.api));
-  for (const daemonSet of daemonSets) {
-    await daemonSet.create({ image: IMAGE, command: WAITS });
-    await daemonSet.untilReady(hosts.engines.length);
-  }
+  // Silence is heard after seconds in which the coordinator has nothing to do for it.
+  const [cut, { lost, started }] = await Promise.all([
+    timeCut(hosts, others),
+    timeStarts(hosts, quick ? 5 : others - 1).then(async (times) => {
+      for (const daemonSet of daemonSets) await daemonSet.create({ image: IMAGE, command: WAITS });
+      return times;
+    }),
+  ]);
+  progress(`agents: ${PODS_A_NODE} Pods each`);
+  await Promise.all(daemonSets.map((daemonSet) => daemonSet.untilReady(hosts.engines.length)));
+  progress('agents: rest');
   const workers = hosts.agents.map(({ pid = 0 }) => pid);
   const idle = await idleCpu(hosts.coordinator.pid, workers, quick);
   const memory = { floor: await emptyNodeMemory(), product: workers.map(memoryMegabytes) };
-  for (const daemonSet of daemonSets) await daemonSet.remove();
+  await Promise.all(daemonSets.map((daemonSet) => daemonSet.remove()));
   return { lost, cut, started, idle, memory };
 }
 
@@ -60,13 +72,11 @@ export async function idleCpu(
   workers: readonly number[],
   quick: boolean,
 ): Promise<IdleFigures> {
-  const seconds = quick ? 15 : 30;
+  const seconds = ((quick ? 1 : IDLE_BEATS) * BEAT_INTERVAL_MS) / 1000;
   await pause(quick ? 2_000 : 5_000);
-  const before = [manager, ...workers].map(cpuMsOf);
+  const meters = [manager, ...workers].map(cpuMeter);
   await pause(seconds * 1000);
-  const [ofManager = 0, ...ofWorkers] = [manager, ...workers].map(
-    (pid, index) => cpuMsOf(pid) - (before[index] ?? 0),
-  );
+  const [ofManager = 0, ...ofWorkers] = meters.map((meter) => meter());
   const mean = ofWorkers.reduce((sum, each) => sum + each, 0) / ofWorkers.length;
   return { manager: ofManager / seconds / 10, worker: (mean * 60) / seconds };
 }
@@ -105,15 +115,15 @@ async function timeStarts(
   return { lost, started };
 }
 
-async function timeCut(hosts: EverynodeHosts): Promise<number> {
-  const { engine } = hosts.engines[CUT] ?? {};
-  if (!engine) throw new Error(`there is no engine ${CUT}`);
+async function timeCut(hosts: EverynodeHosts, index: number): Promise<number> {
+  const { engine } = hosts.engines[index] ?? {};
+  if (!engine) throw new Error(`there is no engine ${index}`);
   const cut = performance.now();
   engine.onHost('ip', 'link', 'set', 'eth0', 'down');
-  const shown = await hosts.untilNode(CUT, 'Connected', 'False', cut);
+  const shown = await hosts.untilNode(index, 'Connected', 'False', cut);
   engine.onHost('ip', 'link', 'set', 'eth0', 'up');
   engine.onHost('ip', 'route', 'replace', 'default', 'via', engine.gateway);
-  await hosts.untilNode(CUT, 'Connected', 'True', shown);
+  await hosts.untilNode(index, 'Connected', 'True', shown);
   return shown - cut;
 }
 

@@ -94,7 +94,7 @@ export class EverynodeHosts {
       at = event?.at ?? 0;
       return event !== undefined;
     };
-    await until(isSo, { timeoutMs: WAIT_MS, pollMs: 1, what: `${this.nodeName(index)} ${type}=${status}` });
+    await until(isSo, { timeoutMs: WAIT_MS, pollMs: 10, what: `${this.nodeName(index)} ${type}=${status}` });
     return at;
   }
 

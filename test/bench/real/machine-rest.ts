@@ -6,7 +6,7 @@ const WINDOW_MS = 50;
 /** Of one core, spent in a window. Engines and agents at rest take a tenth of that. */
 const RESTING_SHARE = 0.2;
 /** A machine that others use never rests; what is measured is done with after that all the same. */
-const PATIENCE_MS = 2_000;
+const PATIENCE_MS = 1_000;
 /** `/proc/stat` (proc(5)): hundredths of a second. */
 const TICK_MS = 10;
 /** Columns of `/proc/stat` that are no work: idle and iowait. */

@@ -12,7 +12,7 @@ import { EverynodeFleet } from './everynode-fleet.js';
 import type { Fleet } from './fleet.js';
 import { agentResults, deploymentResults, lifeResults, type SwarmFigures } from './real-results.js';
 import { Swarm } from './swarm.js';
-import { type Deployment, type Life, timeDeployment, timeLife } from './timings.js';
+import { type Deployment, type Life, timeDeployment, timeLife, warmUp } from './timings.js';
 
 const ENGINES = 8;
 
@@ -34,6 +34,7 @@ export async function measureReal(bench: Bench): Promise<void> {
     const swarm = manager && (await measureSwarm(bench, manager, workers));
     report(bench, { timed, agents, ...(swarm && { swarm }) });
   } finally {
+    bench.progress('stopping engines');
     await stopEngines(engines);
     rmSync(folder, { recursive: true, force: true });
   }
@@ -44,6 +45,7 @@ async function measureEverynode(
   engines: readonly BenchEngine[],
   folder: string,
 ): Promise<{ timed: Timed; agents: AgentFigures }> {
+  bench.progress('starting coordinator and agents');
   const hosts = await EverynodeHosts.start(engines, folder);
   try {
     const everynode = new EverynodeFleet(hosts.api, hosts.nodeName(0), engines.length);
@@ -54,8 +56,7 @@ async function measureEverynode(
       [new BareFleet(engines, IMAGE), everynode],
       engines,
     );
-    bench.progress('agents: starts, deaths, a cut cable, rest');
-    return { timed, agents: await measureAgents(hosts, bench.quick) };
+    return { timed, agents: await measureAgents(hosts, bench) };
   } finally {
     await hosts.stop();
   }
@@ -66,13 +67,15 @@ async function measureSwarm(
   manager: BenchEngine,
   workers: readonly BenchEngine[],
 ): Promise<SwarmFigures & { timed: Timed }> {
+  bench.progress('Swarm: starting');
   const swarm = await Swarm.start(manager, workers);
   try {
     const fleet = await swarm.fleet();
     await fleet.prepare();
     const timed = await time(bench, 'Swarm', [fleet], workers);
-    bench.progress('Swarm: rest and a lost node');
+    bench.progress('Swarm: rest');
     const idle = await swarm.idle(bench.quick);
+    bench.progress('Swarm: a lost node');
     return { timed, idle, lost: [await swarm.timeLoss(ENGINES - 1)] };
   } finally {
     await swarm.stop();
@@ -89,8 +92,11 @@ async function time(
     byTurns(
       rounds,
       fleets.map((fleet) => () => work(fleet)),
-      (round) => progress(`${who}: ${what}, ${round === 0 ? 'warming up' : `${round} of ${rounds}`}`),
+      (round) => progress(`${who}: ${what}, ${round} of ${rounds}`),
     );
+  progress(`${who}: warming up`);
+  await warmUp(fleets, engines);
+  for (const fleet of fleets) await timeLife(fleet, engines);
   return {
     lives: await each('one container', quick ? 5 : 20, (fleet) => timeLife(fleet, engines)),
     deployments: await each('all engines', quick ? 2 : 5, (fleet) => timeDeployment(fleet, engines)),

@@ -45,6 +45,20 @@ export interface Deployment {
   together: Rollout;
 }
 
+/** All fleets at once take one through its life on each engine and bring a new version: the first time is slow, and no measure. */
+export async function warmUp(fleets: readonly Fleet[], engines: readonly BenchEngine[]): Promise<void> {
+  await Promise.all(
+    fleets.map(async (fleet) => {
+      await fleet.deploy();
+      await fleet.untilAllShown();
+      await fleet.update(engines.length);
+      await fleet.untilAllShown();
+      await fleet.remove();
+    }),
+  );
+  await untilEmpty(engines);
+}
+
 /** Deploys, rolls a version out one engine after another, another one at once, and removes all. */
 export async function timeDeployment(fleet: Fleet, engines: readonly BenchEngine[]): Promise<Deployment> {
   const begun = performance.now();
