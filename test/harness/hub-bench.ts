@@ -184,7 +184,8 @@ export class BenchAgent implements AgentSide {
   }
 }
 
-function nodeInfo() {
+/** Of a host of which nothing else is known. */
+export function nodeInfo() {
   const unknown = {
     machineID: '',
     systemUUID: '',
