@@ -1,6 +1,6 @@
 /** Answers a hello: lets the agent in and begins to bring it what its node needs, or sends it away. */
 import { isConfigObject } from '../../shared/kube/config-reference.js';
-import { HEARD_IN_ERA, type Node } from '../../shared/kube/node.js';
+import { HEARD_IN_ERA, type Node, type NodeStatus } from '../../shared/kube/node.js';
 import { BEAT_INTERVAL_MS, type Hello, type Welcome } from '../../shared/link/messages.js';
 import { CONFIG_OBJECTS, commonFeatures, GIVE_BACK, HOLD_IMAGES } from '../../shared/link/version.js';
 import type { Clock } from '../../shared/process/clock.js';
@@ -127,7 +127,7 @@ export class Greeter {
 
   async #welcome(session: Session, hello: Hello, node: Node, times: HostTimes): Promise<void> {
     const { offsetMs, skewMs } = times;
-    const { presence, live, conditions, informers, clock, log } = this.#parts;
+    const { presence, live, conditions, informers, log } = this.#parts;
     session.send({ ...this.#welcomeFor(node, hello), ...(session.bearer ? { bearer: session.bearer } : {}) });
     this.#parts.heard.welcomed(
       session,
@@ -153,7 +153,14 @@ export class Greeter {
     presence.connected(session.node, () => session.quietMs());
     log.info({ node: session.node, version: hello.agentVersion }, 'agent connected');
     if (skewMs !== undefined) conditions.setClock(session.node, skewMs);
-    const write = () => conditions.write(session.node, hello.status);
+    await this.#writeStatus(entry, hello.status);
+  }
+
+  /** Apart from the welcome: what is made there lives as long as the session, and would keep the hello for as long. */
+  async #writeStatus(entry: LiveSession, status: NodeStatus): Promise<void> {
+    const { conditions, clock, log } = this.#parts;
+    const { session } = entry;
+    const write = () => conditions.write(session.node, status);
     await write().catch((error: unknown) => {
       if (!isOutOfRoom(error)) throw error;
       // Others of this node need not wait for it, and what they say of the host is newer.
