@@ -15,6 +15,7 @@ import type { Setting, SettingsOf } from '../shared/process/settings.js';
 import {
   DEFAULT_EVICTION_HARD,
   parseGracePeriods,
+  parseMinimumReclaims,
   parseThresholds,
 } from './decisions/eviction-thresholds.js';
 import { parseSysctlPatterns } from './decisions/sysctls.js';
@@ -129,7 +130,7 @@ export const AGENT_SETTINGS = {
     'how much more than its threshold is won back, such as nodefs.available=500Mi',
     'SIGNAL=VALUE,…',
     '',
-    parseThresholds,
+    parseMinimumReclaims,
   ),
   evictionPressureTransitionPeriod: checkedText(
     'how long a pressure condition lasts after its cause',
@@ -138,10 +139,10 @@ export const AGENT_SETTINGS = {
     readDuration,
   ),
   evictionMaxPodGracePeriod: integerSetting(
-    'seconds that a Pod has to end when a soft threshold evicts it',
+    'the most seconds that a Pod has to end when a soft threshold evicts it; -1 = its own grace period',
     'SECONDS',
     {
-      min: 0,
+      min: -1,
       max: 86_400,
       default: 0,
     },

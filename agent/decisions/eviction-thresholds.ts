@@ -94,11 +94,24 @@ export function amountOf(value: ThresholdValue, capacity: number): number {
  */
 export function parseThresholds(text: string): Map<Signal, ThresholdValue> {
   const values = new Map<Signal, ThresholdValue>();
-  for (const [signal, value] of parsePairs(text)) {
-    if (value === '0%' || value === '100%') continue;
-    values.set(signal, parseValue(value));
+  for (const [signal, written] of parsePairs(text)) {
+    if (written === '0%' || written === '100%') continue;
+    const value = parseValue(written);
+    if (value.kind === 'quantity' && value.amount === 0) throw new Error(QUANTITIES);
+    values.set(signal, value);
   }
   return values;
+}
+
+/** `nodefs.available=500Mi` by signal; a quantity may be 0, as upstream. Throws an Error that says what is expected. */
+export function parseMinimumReclaims(text: string): Map<Signal, ThresholdValue> {
+  return new Map(
+    parsePairs(text).map(([signal, written]) => {
+      const value = parseValue(written);
+      if (value.kind === 'share' && value.share === 0) throw new Error('must have percentages above 0%');
+      return [signal, value];
+    }),
+  );
 }
 
 /** `memory.available=1m30s` by signal, ms. Throws an Error that says what is expected. */
@@ -115,7 +128,7 @@ export function parseGracePeriods(text: string): Map<Signal, number> {
 /** All thresholds, hard ones first. Throws an Error for a soft one without its grace period. */
 export function thresholdsOf(settings: EvictionSettings): Threshold[] {
   const graces = parseGracePeriods(settings.evictionSoftGracePeriod);
-  const reclaims = parseThresholds(settings.evictionMinimumReclaim);
+  const reclaims = parseMinimumReclaims(settings.evictionMinimumReclaim);
   const complete = (signal: Signal, value: ThresholdValue, graceMs: number): Threshold => {
     const minReclaim = reclaims.get(signal);
     return { signal, value, graceMs, ...(minReclaim && { minReclaim }) };
@@ -147,6 +160,8 @@ function parsePairs(text: string): [Signal, string][] {
     });
 }
 
+const QUANTITIES = 'must have quantities above 0, such as 100Mi, or percentages';
+
 function parseValue(text: string): ThresholdValue {
   if (text.endsWith('%')) {
     const percent = Number(text.slice(0, -1));
@@ -155,7 +170,6 @@ function parseValue(text: string): ThresholdValue {
     return { kind: 'share', share: percent / 100 };
   }
   const amount = parseQuantity(text);
-  if (amount === undefined || amount <= 0)
-    throw new Error('must have quantities above 0, such as 100Mi, or percentages');
+  if (amount === undefined || amount < 0) throw new Error(QUANTITIES);
   return { kind: 'quantity', amount, text };
 }

@@ -12,17 +12,21 @@ export interface Statuses {
 /** What a container counts for: one that waits to be started again has ended, and waits for nothing else. */
 type Standing = 'waiting' | 'running' | 'ended';
 
-/** As upstream works it out, save that a Pod which the host gave up is Failed, and that a hollow one may be told its phase. */
+/**
+ * As upstream works it out, save that a hollow Pod may be told its phase. One that the host gave up is Failed when nothing of it runs
+ * any more, and not before (pkg/kubelet/status mergePodStatus).
+ */
 export function podPhase(view: PodView, statuses: Statuses): PodPhase {
   const told = view.containers.find((container) => container.podPhase !== undefined)?.podPhase;
   if (told) return told;
-  if (view.givenUp) return 'Failed';
+  if (view.givenUp && !view.containers.some(({ state }) => state === 'running')) return 'Failed';
   const init = initPhase(view, statuses);
   if (init) return init;
   const standings = statuses.main.map(standingOf);
   if (standings.length === 0 || standings.includes('waiting')) return 'Pending';
   const beside = sidecarStatuses(view, statuses).map(standingOf);
-  if ([...standings, ...beside].includes('running')) return 'Running';
+  // What is left of one that was given up is its sandbox.
+  if (view.givenUp || [...standings, ...beside].includes('running')) return 'Running';
   return endedPhase(view, statuses);
 }
 

@@ -43,7 +43,7 @@ export function podStatus(view: PodView, context: PodStatusContext): PodStatus {
   const podIP = podAddress(view, context.hostIP);
   return {
     phase,
-    ...(givenUp && { reason: givenUp.reason, message: givenUp.message }),
+    ...(givenUp && phase === 'Failed' && { reason: givenUp.reason, message: givenUp.message }),
     conditions: podConditions(view, context, phase, statuses),
     ...(context.hostIP ? { hostIP: context.hostIP, hostIPs: [{ ip: context.hostIP }] } : {}),
     ...(podIP ? { podIP, podIPs: [{ ip: podIP }] } : {}),
@@ -76,7 +76,7 @@ function podConditions(
     ...(reverted ? [{ type: REVERTED_CONDITION, status: 'True' as const, ...reverted }] : []),
     ...(isConfirmed === undefined ? [] : [confirmedCondition(isConfirmed, reverted)]),
     ...(turnWaiting ? [{ type: TURN_CONDITION, status: 'False' as const, ...turnWaiting }] : []),
-    ...(givenUp?.isDisruption ? [disruptionCondition(givenUp.message)] : []),
+    ...(givenUp?.isDisruption && phase === 'Failed' ? [disruptionCondition(givenUp.message)] : []),
   ];
   return wanted.map((condition) => {
     const [merged] = withCondition(

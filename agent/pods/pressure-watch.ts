@@ -4,6 +4,7 @@
  */
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
+import { evictionGraceSeconds } from '../decisions/eviction-grace.js';
 import { evictionMessage } from '../decisions/eviction-message.js';
 import { type EvictionCandidate, isCritical, rankForEviction } from '../decisions/eviction-ranking.js';
 import {
@@ -25,14 +26,12 @@ const PERIOD_MS = 10_000;
 /** How often it is asked whether an evicted Pod is gone, and how long that is waited for. */
 const CLEANUP_POLL_MS = 1_000;
 const CLEANUP_MS = 30_000;
-/** As a kubelet's immediate evictions. */
-const HARD_GRACE_SECONDS = 1;
 
 interface PressureWatchOptions {
   thresholds: readonly Threshold[];
   /** How long a condition lasts after its cause. */
   transitionMs: number;
-  /** The most that a Pod gets to end when a soft threshold takes it. */
+  /** The most that a Pod gets to end when a soft threshold takes it; less than 0: its own grace period. */
   softGraceSeconds: number;
   read: () => Promise<PressureReadings>;
   pods: Pick<PodSource, 'all'>;
@@ -124,7 +123,7 @@ export class PressureWatch {
         continue;
       }
       const message = evictionMessage(candidate, resource, this.#memory.due, observations);
-      const graceSeconds = threshold.graceMs === 0 ? HARD_GRACE_SECONDS : softGraceSeconds;
+      const graceSeconds = evictionGraceSeconds(threshold, pod.spec, softGraceSeconds);
       log.warn({ uid, name: pod.metadata.name, message }, 'evicting a pod');
       const end = { reason: EVICTED, message, graceSeconds, isDisruption: true as const };
       workers.giveUp(uid, end, { type: 'Warning', reason: EVICTED, message });

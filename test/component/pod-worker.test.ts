@@ -267,6 +267,35 @@ describe('a Pod that the host gives up', () => {
     assert.equal(bench.state('a'), 'Completed');
   });
 
+  test('is not over, and keeps its ports, until it has ended', async () => {
+    open();
+    const withPort = {
+      containers: [{ name: 'app', image: 'app:1', ports: [{ containerPort: 80, hostPort: 80 }] }],
+    };
+    bench.give(podOf('a', withPort));
+    await running('a');
+    const stop = bench.driver.stop.bind(bench.driver);
+    let letGo: () => void = () => undefined;
+    const hung = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    bench.driver.stop = (id, seconds) => hung.then(() => stop(id, seconds));
+    const why = { reason: 'Evicted', message: 'too much. ', graceSeconds: 60, isDisruption: true as const };
+    bench.workers.giveUp('uid-a', why, { type: 'Warning', reason: 'Evicted', message: 'too much. ' });
+    bench.give(podOf('b', withPort));
+    await bench.until('b is rejected', () => bench.statuses.get('uid-b')?.reason === 'NodePorts');
+    const before = bench.statuses.get('uid-a');
+    assert.deepEqual([before?.phase, before?.reason, before?.message], ['Running', undefined, undefined]);
+    assert.ok(!before?.conditions?.some(({ type }) => type === 'DisruptionTarget'));
+    letGo();
+    await bench.until('a is over', () => bench.statuses.get('uid-a')?.phase === 'Failed');
+    const { reason, conditions } = bench.statuses.get('uid-a') ?? {};
+    assert.equal(reason, 'Evicted');
+    assert.ok(conditions?.some(({ type, status }) => type === 'DisruptionTarget' && status === 'True'));
+    bench.give(podOf('c', withPort));
+    await running('c');
+  });
+
   test('as Evicted leaves nothing in the engine, and what its containers were is still told', async () => {
     open().give(podOf('a'));
     await running('a');

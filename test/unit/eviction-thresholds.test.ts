@@ -1,8 +1,10 @@
 /** From which point on a host counts as short of something (pkg/kubelet/eviction/helpers.go, ParseThresholdConfig). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { evictionGraceSeconds } from '../../agent/decisions/eviction-grace.js';
 import {
   DEFAULT_EVICTION_HARD,
+  parseMinimumReclaims,
   parseThresholds,
   thresholdsOf,
 } from '../../agent/decisions/eviction-thresholds.js';
@@ -43,16 +45,43 @@ describe('eviction settings', () => {
     assert.throws(() => thresholdsOf({ ...NONE, evictionSoft: 'memory.available<1Gi' }), /grace period must/);
   });
 
+  test('a minimum to win back may be 0, as in upstream’s own example', () => {
+    const parsed = parseMinimumReclaims('memory.available=0Mi,nodefs.available=500Mi,imagefs.available=2%');
+    assert.deepEqual(
+      [...parsed.values()].map((value) => (value.kind === 'quantity' ? value.amount : value.share)),
+      [0, 500 * MIB, 0.02],
+    );
+    for (const text of ['memory.available=-1', 'memory.available=0%', 'memory.available=-1%', 'memory=1Gi'])
+      assert.throws(() => parseMinimumReclaims(text), /must/, text);
+  });
+
   const wrong: [text: string, error: RegExp][] = [
     ['memory<1Gi', /SIGNAL one of memory\.available/],
     ['memory.available', /SIGNAL<VALUE/],
     ['memory.available<-1', /above 0/],
+    ['memory.available<0', /above 0/],
     ['memory.available<lots', /above 0/],
     ['nodefs.available<120%', /0% to 100%/],
     ['nodefs.available<%', /0% to 100%/],
   ];
   for (const [text, error] of wrong) {
     test(`"${text}" is refused`, () => assert.throws(() => parseThresholds(text), error));
+  }
+
+  const soft = 90_000;
+  const graces: [rule: string, graceMs: number, own: number | undefined, most: number, seconds: number][] = [
+    ['a hard threshold leaves no time', 0, 60, 20, 1],
+    ['a soft one bounds the Pod’s own', soft, 60, 20, 20],
+    ['and does not stretch it', soft, 3, 20, 3],
+    ['a Pod without one has thirty seconds', soft, undefined, 60, 30],
+    ['a bound of 0 leaves no time', soft, 60, 0, 0],
+    ['-1 is no bound', soft, 60, -1, 60],
+  ];
+  for (const [rule, graceMs, own, most, seconds] of graces) {
+    test(`the time to end: ${rule}`, () => {
+      const grace = own === undefined ? {} : { terminationGracePeriodSeconds: own };
+      assert.equal(evictionGraceSeconds({ graceMs }, { containers: [], ...grace }, most), seconds);
+    });
   }
 
   test('durations are Go’s', () => {

@@ -179,9 +179,20 @@ describe('activeDeadlineSeconds', () => {
       deadline: NOW + 90_000,
       why: 'over',
     });
-    const { phase, reason, message } = statusOf(view);
+    const running = statusOf(view);
+    assert.deepEqual([running.phase, running.reason], ['Running', undefined], 'not before it has ended');
+    const ended = attempt({ state: 'exited', exitCode: 0, finishedAt: NOW + 61_000 });
+    const { phase, reason, message } = statusOf({ ...view, containers: [ended] });
     assert.deepEqual([phase, reason], ['Failed', 'DeadlineExceeded']);
     assert.equal(message, 'Pod was active on the node longer than the specified deadline');
+  });
+
+  test('and it is not over while its sandbox stands, whatever its policy', () => {
+    const givenUp = { ...DEADLINE_EXCEEDED, deadline: NOW + 90_000 };
+    const ended = attempt({ state: 'exited', exitCode: 0, finishedAt: NOW + 61_000 });
+    const never = { ...spec, restartPolicy: 'Never' as const };
+    const view = viewOf({ spec: never, containers: [sandbox({}), ended], now: NOW + 62_000, givenUp });
+    assert.equal(statusOf(view).phase, 'Running');
   });
 
   test('means nothing to a Pod that is done', () => {
