@@ -88,7 +88,7 @@ function failed(memory: RolloutMemory, failure: string, input: RolloutInput): Ro
   // Pods that went would be made of the failed one again, without end.
   if (!hasGoneBack && isKept?.(stable) === false) {
     const message = `${failure}; nobody goes back: there is no ControllerRevision of ${stable} any more`;
-    return stopped(memory, phase, message);
+    return stopped(memory, 'Failed', message);
   }
   if (memory.completedAt !== undefined) {
     const message = `${failure}; those go back to revision ${stable}, and nobody else follows`;

@@ -24,7 +24,25 @@ const BUDGETS_OF_WAVES: RolloutPolicySpec = {
   ],
 };
 
+/** Aborted, with a stable revision of which no Pod can be made any more. */
+const NO_WAY_BACK = {
+  memory: memory({ failure: 'x', aborted: true, rolledBack: true, stable: 'gone' }),
+  isKept: (hash: string) => hash !== 'gone',
+};
+
 testVerdicts([
+  [
+    'who has it stays with it where the stable revision is gone',
+    { ...NO_WAY_BACK, waves: [wave({ updated: 1, touched: 1 }), DONE] },
+    'Failed',
+    -1,
+  ],
+  [
+    'nobody need go back where nobody has it',
+    { ...NO_WAY_BACK, waves: [wave({ old: 2 })] },
+    'RolledBack',
+    -1,
+  ],
   [
     'nor one whose hosts have all failed, within the budget',
     {
