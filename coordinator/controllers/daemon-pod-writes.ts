@@ -2,7 +2,7 @@
 import { turnOn } from '../../shared/kube/host-turn.js';
 import type { KubeObject } from '../../shared/kube/meta.js';
 import type { Pod } from '../../shared/kube/pod.js';
-import type { DaemonSet } from '../../shared/kube/workload.js';
+import { type DaemonSet, REVISION_HASH_LABEL } from '../../shared/kube/workload.js';
 import { daemonPod } from '../decisions/daemon-pod.js';
 import type { HostTurnTerms } from '../decisions/host-turn-terms.js';
 import type { PodDeletion } from '../decisions/node-step.js';
@@ -122,8 +122,10 @@ export class DaemonPodWrites {
     const { daemonSet, nodeName, tally } = subject;
     const old = this.#podNamed(daemonSet, name);
     if (!old) return;
-    // A turn that stands there holds its room already.
-    const refusals = turnOn(old) ? [] : this.#room.refusals(daemonSet, tally, old);
+    const { hash } = tally.subject.current;
+    // A turn to the same revision that stands there has its room already.
+    const isGiven = turnOn(old)?.successor.metadata.labels?.[REVISION_HASH_LABEL] === hash;
+    const refusals = isGiven ? [] : this.#room.refusals(daemonSet, tally, old);
     if (refusals.length > 0) {
       tally.noRoom.set(nodeName, this.#parts.clock.now());
       const text = `failed to place pod on "${nodeName}": ${refusals.join(', ')}`;
@@ -132,7 +134,6 @@ export class DaemonPodWrites {
       return;
     }
     try {
-      const { hash } = tally.subject.current;
       this.#wrote(subject, await this.#hostTurns.give({ daemonSet, hash }, old, terms));
       const text = `Gave node ${nodeName} its turn to replace pod: ${name}`;
       this.#parts.recordEvent(daemonSet, 'Normal', 'TurnGiven', text);

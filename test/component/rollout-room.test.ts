@@ -65,6 +65,25 @@ describe('a host without room for the next Pod', () => {
     },
   );
 
+  withPolicy(
+    'is told that its hold is overridden, once it has its turn',
+    { hostHold: {} },
+    async (rolling) => {
+      const { fleet } = rolling;
+      fleet.agents.beginsTurns = false;
+      const turns = () => fleet.pods().flatMap((pod) => turnOn(pod) ?? []);
+      for (const { metadata } of fleet.informers.nodes.list()) await giveCpu(rolling, metadata.name, '8');
+      await releaseThatWants(rolling, CPU);
+      await eventually(() => turns().length === 1);
+      for (const { metadata } of fleet.informers.nodes.list()) await giveCpu(rolling, metadata.name, '4');
+      await fleet.settle();
+      await rolling.steer('force-hold', '*', 'a recall');
+      await eventually(() => turns()[0]?.forcedBy === 'ann: a recall');
+      await fleet.settle();
+      assert.ok(!fleet.events.some((text) => text.includes('FailedPlacement')));
+    },
+  );
+
   withPolicy('holds the room of a turn from the moment it is given', { confirm: {} }, async (rolling) => {
     const { fleet } = rolling;
     fleet.agents.beginsTurns = false;
