@@ -11,10 +11,18 @@ const SHRINKING_TRIES = 80;
 /** Most of what a history makes is soon garbage: with more room for what is new, less of it is ever moved. */
 const YOUNG_MB = 64;
 
-/** What became of a history; `told` is the story of one that broke, as short as it gets. */
+/** What became of a history. */
 export interface HistoryResult extends Omit<Outcome, 'lines'> {
   seed: string;
-  told?: string;
+  /** Of one that broke. */
+  shortened?: Shortened;
+}
+
+/** As short as it gets. */
+interface Shortened {
+  story: string;
+  /** What that took. */
+  seconds: number;
 }
 
 export class HistoryThread {
@@ -40,15 +48,17 @@ export class HistoryThread {
 async function resultOf(seed: string, mix: MixName): Promise<HistoryResult> {
   const { lines: _, ...outcome } = await runHistory(historyOf(seed, MIXES[mix]));
   const { violation } = outcome;
-  return { seed, ...outcome, ...(violation !== undefined && { told: await tell(seed, mix, violation) }) };
+  if (violation === undefined) return { seed, ...outcome };
+  return { seed, ...outcome, shortened: await shorten(seed, mix, violation) };
 }
 
-async function tell(seed: string, mix: MixName, violation: string): Promise<string> {
+async function shorten(seed: string, mix: MixName, violation: string): Promise<Shortened> {
+  const begun = performance.now();
   const [rule = ''] = violation.split(':');
   const failsAlike = async (candidate: ReturnType<typeof historyOf>) =>
     (await runHistory(candidate)).violation?.startsWith(rule) ?? false;
   const short = await shrink(historyOf(seed, MIXES[mix]), failsAlike, SHRINKING_TRIES);
-  return story(short, await runHistory(short));
+  return { story: story(short, await runHistory(short)), seconds: (performance.now() - begun) / 1_000 };
 }
 
 if (!isMainThread) {

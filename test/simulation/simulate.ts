@@ -77,9 +77,9 @@ function note(result: HistoryResult, totals: Totals): void {
     const line = `${totals.progress()} of ${flags.histories}`;
     process.stderr.write(process.stderr.isTTY ? `\r${line}\u001b[K` : `${line}\n`);
   }
-  if (result.told === undefined) return;
-  totals.broken.push(result.seed);
-  say(`\n${result.seed} breaks: ${result.violation}\n${result.told}`);
+  if (!result.shortened) return;
+  totals.addBroken(result.seed, result.shortened.seconds);
+  say(`\n${result.seed} breaks: ${result.violation}\n${result.shortened.story}`);
 }
 
 function say(text: string): void {

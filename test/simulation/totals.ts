@@ -9,6 +9,8 @@ export interface TotalsReport {
   /** Of this process, the shortening of broken histories included. */
   cpuSeconds: number;
   wallSeconds: number;
+  /** In which a thread shortened what broke; those of all threads. */
+  shorteningSeconds: number;
   frames: number;
   framesLost: number;
   tallies: Tallies;
@@ -31,6 +33,7 @@ export class Totals {
   #frames = 0;
   #framesLost = 0;
   #simulatedMs = 0;
+  #shorteningSeconds = 0;
 
   /** `rules`: all that histories are held against, so that one that never judged anything shows as such. */
   constructor(rules: readonly string[]) {
@@ -45,6 +48,12 @@ export class Totals {
     addTo(this.#tallies, tallies);
   }
 
+  /** `seed` broke, and was shortened for so long. */
+  addBroken(seed: string, shorteningSeconds: number): void {
+    this.broken.push(seed);
+    this.#shorteningSeconds += shorteningSeconds;
+  }
+
   progress(): string {
     return `${this.#cpuSeconds().toFixed(0)} s of CPU, ${this.broken.length} broken, ${this.histories}`;
   }
@@ -55,6 +64,7 @@ export class Totals {
       simulatedHours: this.#simulatedMs / 3_600_000,
       cpuSeconds: this.#cpuSeconds(),
       wallSeconds: (performance.now() - this.#begun.wall) / 1_000,
+      shorteningSeconds: this.#shorteningSeconds,
       frames: this.#frames,
       framesLost: this.#framesLost,
       tallies: this.#tallies,
@@ -63,12 +73,16 @@ export class Totals {
   }
 
   conclusion(): string {
+    const report = this.report();
     const { histories, simulatedHours, cpuSeconds, wallSeconds, frames, framesLost, tallies, broken } =
-      this.report();
+      report;
     const each = (cpuSeconds / Math.max(histories, 1)).toFixed(3);
     return [
       `${histories} histories, ${simulatedHours.toFixed(0)} simulated hours`,
       `${cpuSeconds.toFixed(0)} s of CPU (${each} a history), ${wallSeconds.toFixed(0)} s by the clock`,
+      ...(broken.length > 0
+        ? [`${report.shorteningSeconds.toFixed(0)} s of threads to shorten what broke`]
+        : []),
       `frames sent ${frames}, lost ${framesLost}`,
       ...SECTIONS.flatMap((section) => [`${HEADINGS[section]}:`, ...table(tallies[section])]),
       broken.length > 0 ? `broken: ${broken.join(' ')}` : 'nothing broken',
