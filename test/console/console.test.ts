@@ -64,14 +64,10 @@ function suite(): void {
       what: 'all Pods ready',
     });
   });
-  const open = async (...options: [viewport?: typeof DESK, theme?: 'light' | 'dark']) => {
-    const { page } = await bench.visit(...options);
-    return page;
-  };
   const rollout = () => fleet.api.ask<Rollout>('GET', ROLLOUT);
 
   test('nobody who is not signed in is shown anything, and a wrong token is refused', async () => {
-    const page = await open();
+    const { page } = await bench.visit();
     const answered = await page.goto(`${server}/`);
     assert.match(answered?.headers()['content-security-policy'] ?? '', /default-src 'none'/);
     assert.doesNotMatch(answered?.headers()['content-security-policy'] ?? '', /unsafe/);
@@ -90,15 +86,13 @@ function suite(): void {
       '/api/v1/namespaces/default/serviceaccounts/nobody/token',
       { spec: {} },
     );
-    const page = await open();
-    await signIn(page, server, status.token);
+    const page = await bench.signedIn('', { token: status.token });
     await page.getByText('You may not see hosts').waitFor();
     assert.equal(await page.getByRole('link', { name: 'node-1', exact: true }).count(), 0);
   });
 
   test('the fleet: counts add up, a host that goes dark shows within a second, filters stay in the URL', async () => {
-    const page = await open();
-    await signIn(page, server, token);
+    const page = await bench.signedIn();
     await page.getByText(`${NODES} hosts`).waitFor();
     await page.getByRole('button', { name: `${NODES} Well` }).waitFor();
     await runCommand(fleet, 'offline node-7');
@@ -112,8 +106,7 @@ function suite(): void {
   });
 
   test('a host: a label is set, it is cordoned, and each DaemonSet says why it is there', async () => {
-    const page = await open();
-    await signIn(page, server, token, 'hosts/node-3');
+    const page = await bench.signedIn('hosts/node-3');
     await page.getByLabel('New label').fill('site=hamburg');
     await page.getByRole('button', { name: 'Set label' }).click();
     await page.getByText('No Pod comes or goes.').waitFor();
@@ -130,8 +123,7 @@ function suite(): void {
   });
 
   test('a host a tab: however many are open, each lives', async () => {
-    const first = await open();
-    await signIn(first, server, token, 'hosts/node-1');
+    const first = await bench.signedIn('hosts/node-1');
     for (let number = 2; number <= 5; number += 1) {
       const page = await first.context().newPage();
       await page.goto(`${server}/console/hosts/node-${number}`);
@@ -145,7 +137,7 @@ function suite(): void {
   test('a link that is lost is told at the top, and heals by itself', async (context) => {
     const wire = await slowWire(Number(new URL(server).port), 10_000_000);
     context.after(() => wire.close());
-    const page = await open();
+    const { page } = await bench.visit();
     await signIn(page, `https://127.0.0.1:${wire.port}`, token);
     await page.getByText(`${NODES} hosts`).waitFor();
     wire.down();
@@ -156,14 +148,13 @@ function suite(): void {
   });
 
   test('a bad release is stopped from a phone, with a confirmation that says what it touches', async () => {
-    const page = await open(PHONE);
     await fleet.api.ask(
       'PATCH',
       DAEMON_SET,
       { spec: { template: { spec: { containers: [{ name: 'main', image: 'app:2' }] } } } },
       MERGE,
     );
-    await signIn(page, server, token, 'rollouts/default/till');
+    const page = await bench.signedIn('rollouts/default/till', { viewport: PHONE });
     await page.getByRole('heading', { name: 'Soaking' }).waitFor({ timeout: LIMITS.timeoutMs });
     await page.getByText('2 of 2 updated').waitFor();
     await page.getByRole('button', { name: 'Abort' }).click();
@@ -182,8 +173,7 @@ function suite(): void {
   });
 
   test('the audit says who did it, and who signs out is shown nothing more', async () => {
-    const page = await open();
-    await signIn(page, server, token, 'audit?resource=serviceaccounts&verb=create');
+    const page = await bench.signedIn('audit?resource=serviceaccounts&verb=create');
     await page.getByRole('cell', { name: 'serviceaccounts/default/nobody', exact: true }).waitFor();
     const other = await page.context().newPage();
     await other.goto(`${server}/console/audit?verb=create`);
@@ -198,7 +188,7 @@ function suite(): void {
 
   for (const theme of ['light', 'dark'] as const) {
     test(`no page violates WCAG 2.2 AA, ${theme}`, async () => {
-      const page = await open(DESK, theme);
+      const { page } = await bench.visit(DESK, theme);
       await page.goto(`${server}/console/`);
       await page.getByLabel('Token').waitFor();
       const violations = await violationsOf(page);

@@ -1,8 +1,8 @@
 /** What people look at of a fleet in the console, in a real browser: as they like it, by keyboard, and only what they may. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { BrowserContextOptions, Page } from 'playwright-core';
-import { accessOf, DESK, signIn } from '../harness/browser.js';
+import type { Page } from 'playwright-core';
+import { accessOf, signIn } from '../harness/browser.js';
 import { ConsoleBench, describeInBrowser } from '../harness/console-bench.js';
 import { applyEverywhere } from '../harness/simulated-actions.js';
 import { type SimulatedFleet, startSimulatedFleet } from '../harness/simulated-fleet.js';
@@ -18,28 +18,21 @@ describeInBrowser('looks at a fleet', suite);
 function suite(): void {
   let fleet: SimulatedFleet;
   let server: string;
-  let token: string;
 
   const bench = new ConsoleBench(NODES);
 
   before(async () => {
     fleet = bench.fleet;
-    ({ server, token } = bench.access);
+    ({ server } = bench.access);
     await applyEverywhere(fleet, 'till');
     for (let index = 1; index <= NODES; index += 1) await label(`node-${index}`, { site: 'kiel' });
   });
   const label = (name: string, labels: Record<string, string>) =>
     fleet.api.ask('PATCH', `/api/v1/nodes/${name}`, { metadata: { labels } }, MERGE);
-  const open = async (viewport = DESK, options: BrowserContextOptions = {}) => {
-    const { page } = await bench.visit(viewport, 'light', options);
-    page.setDefaultTimeout(LIMITS.timeoutMs);
-    return page;
-  };
 
   test('a host’s times are told on its own clocks to whom asks for them', async () => {
     await label('node-9', { tz: 'Asia.Tokyo', rack: 'A.1' });
-    const page = await open(DESK, { timezoneId: 'America/New_York', locale: 'en-GB' });
-    await signIn(page, server, token, 'hosts/node-9');
+    const page = await bench.signedIn('hosts/node-9', { timezoneId: 'America/New_York', locale: 'en-GB' });
     await page.getByText('there (Asia/Tokyo)').waitFor();
     const since = page.getByRole('region', { name: 'Link' }).locator('time').first();
     assert.match((await since.getAttribute('title')) ?? '', /GMT-[45]; there .* GMT\+9$/);
@@ -70,7 +63,7 @@ function suite(): void {
       subjects: [{ kind: 'ServiceAccount', name: 'looker', namespace: 'default' }],
     });
     const looker = await accountToken(fleet, 'looker');
-    const page = await open();
+    const { page } = await bench.visit();
     const reviews = reviewsOf(page);
     await signIn(page, server, looker);
     await page.getByRole('link', { name: 'node-1', exact: true }).waitFor();
@@ -95,12 +88,10 @@ function suite(): void {
     assert.equal(await page.getByRole('region', { name: 'Tokens' }).count(), 0);
     await page.goto(`${server}/console/calendar`);
     await page.getByText('You may not see policies').waitFor();
-    const admin = await open();
-    await signIn(admin, server, token, 'daemonsets');
+    const admin = await bench.signedIn('daemonsets');
     await admin.getByRole('link', { name: 'Create a DaemonSet' }).waitFor();
     const nobody = await accountToken(fleet, 'nobody-at-all');
-    const other = await open();
-    await signIn(other, server, nobody, 'hosts/node-1');
+    const other = await bench.signedIn('hosts/node-1', { token: nobody });
     await other.getByText('You may not see this host').waitFor();
     assert.equal(await other.getByText('kubernetes.io/hostname').count(), 0);
   });
@@ -116,16 +107,14 @@ function suite(): void {
         freezes: [{ from: '2020-01-01', to: '2090-01-01', reason: 'for ever' }],
       },
     });
-    const page = await open();
-    await signIn(page, server, token, 'calendar');
+    const page = await bench.signedIn('calendar');
     await page.getByRole('heading', { name: 'Europe/Berlin, UTC · 1 host' }).waitFor();
     await page.getByRole('heading', { name: 'America/New_York, UTC · 1 host' }).waitFor();
     await page.getByText('Now: frozen: nothing is replaced (a freeze period lasts until').first().waitFor();
   });
 
   test('by keyboard alone: the palette, single keys, and the sheet that lists them', async () => {
-    const page = await open();
-    await signIn(page, server, token);
+    const page = await bench.signedIn();
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Go to a page' }).fill('till');
     await page.getByRole('option', { name: 'default/till DaemonSet' }).waitFor();
@@ -149,8 +138,7 @@ function suite(): void {
   });
 
   test('columns, order and views stand in the URL; rows that are pointed at keep their places', async () => {
-    const page = await open();
-    await signIn(page, server, token, '?sort=-name&columns=name,version,label:site');
+    const page = await bench.signedIn('?sort=-name&columns=name,version,label:site');
     await page.getByRole('columnheader', { name: 'site' }).waitFor();
     const first = page.getByRole('row').nth(1).getByRole('link');
     assert.equal(await first.textContent(), 'node-9');
@@ -185,7 +173,7 @@ function suite(): void {
     const empty = await startSimulatedFleet(0);
     try {
       const access = accessOf(empty.kubeconfig);
-      const page = await open();
+      const { page } = await bench.visit();
       await signIn(page, access.server, access.token);
       await page.getByRole('heading', { name: 'No hosts yet' }).waitFor();
       await page.getByRole('link', { name: 'Make a join line' }).click();

@@ -9,7 +9,7 @@ import type { CertificateSigningRequest } from '../../shared/kube/certificate-si
 import type { Node } from '../../shared/kube/node.js';
 import { silentLogger } from '../../shared/process/log.js';
 import { newKey } from '../../shared/process/private-key.js';
-import { DESK, PHONE, signIn } from '../harness/browser.js';
+import { PHONE } from '../harness/browser.js';
 import { ConsoleBench, describeInBrowser } from '../harness/console-bench.js';
 import type { SimulatedFleet } from '../harness/simulated-fleet.js';
 import { until } from '../harness/until.js';
@@ -23,13 +23,12 @@ describeInBrowser('work with a fleet', suite);
 function suite(): void {
   let fleet: SimulatedFleet;
   let server: string;
-  let token: string;
 
   const bench = new ConsoleBench(NODES);
 
   before(async () => {
     fleet = bench.fleet;
-    ({ server, token } = bench.access);
+    ({ server } = bench.access);
     await fleet.api.ask('POST', '/apis/apps/v1/namespaces/default/daemonsets', {
       metadata: { name: 'till' },
       spec: {
@@ -41,19 +40,13 @@ function suite(): void {
       },
     });
   });
-  const open = async (viewport = DESK) => {
-    const { page } = await bench.visit(viewport);
-    page.setDefaultTimeout(LIMITS.timeoutMs);
-    return page;
-  };
   const node = (name: string) => fleet.api.ask<Node>('GET', `/api/v1/nodes/${name}`);
   const choose = async (page: Page, ...names: string[]) => {
     for (const name of names) await page.getByLabel(`Choose ${name}`, { exact: true }).check();
   };
 
   test('chosen hosts get a label together: its effect is told, one that is refused stays by itself, and it is undone', async () => {
-    const page = await open();
-    await signIn(page, server, token, '?sort=name');
+    const page = await bench.signedIn('?sort=name');
     await choose(page, 'node-1', 'node-2', 'node-3');
     await page.getByText('3 hosts chosen').waitFor();
     const refused = JSON.stringify({
@@ -84,8 +77,7 @@ function suite(): void {
   });
 
   test('a host: what a label brings and a taint drives out is told before it is saved; maintenance empties it', async () => {
-    const page = await open();
-    await signIn(page, server, token, 'hosts/node-4');
+    const page = await bench.signedIn('hosts/node-4');
     const card = page.getByRole('region', { name: 'Labels and taints' });
     await card.getByLabel('New label').fill('site=kiel');
     await card.getByRole('button', { name: 'Set label' }).click();
@@ -115,8 +107,7 @@ function suite(): void {
       metadata: { name: 'alone' },
       spec: { nodeName: 'node-5', containers: [{ name: 'main', image: 'app:1' }] },
     });
-    const page = await open();
-    await signIn(page, server, token, 'hosts/node-5');
+    const page = await bench.signedIn('hosts/node-5');
     await page.getByRole('link', { name: 'alone', exact: true }).waitFor();
     await page.getByRole('button', { name: 'Drain' }).click();
     await page.getByRole('dialog').getByText('1 Pod is evicted').waitFor();
@@ -137,8 +128,7 @@ function suite(): void {
   });
 
   test('a join line joins a host, which shows as it joins; the waiting room lets hosts in, many at once', async () => {
-    const page = await open(PHONE);
-    await signIn(page, server, token, 'onboarding');
+    const page = await bench.signedIn('onboarding', { viewport: PHONE });
     await page.getByText('0 joined since').waitFor();
     await page.getByLabel('Labels of its hosts').fill('site=bonn');
     await page.getByLabel('Names that may join').fill('guest-*');
@@ -168,8 +158,7 @@ function suite(): void {
   });
 
   test('chosen hosts are revoked together, and one who waits is denied', async () => {
-    const page = await open();
-    await signIn(page, server, token, '?sort=name');
+    const page = await bench.signedIn('?sort=name');
     await choose(page, 'node-11', 'node-12');
     await page.getByRole('button', { name: 'Revoke…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Revoke: 2 hosts?' });

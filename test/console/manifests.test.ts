@@ -1,10 +1,10 @@
 /** Manifests edited and terminals opened in a real browser, against a real coordinator and hollow hosts. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { Locator, Page } from 'playwright-core';
+import type { Locator } from 'playwright-core';
 import type { HostReadings } from '../../shared/kube/host-readings.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
-import { DESK, PHONE, signIn, violationsOf } from '../harness/browser.js';
+import { DESK, PHONE, violationsOf } from '../harness/browser.js';
 import { ConsoleBench, describeInBrowser } from '../harness/console-bench.js';
 import { numberReady, runCommand } from '../harness/simulated-actions.js';
 import type { SimulatedFleet } from '../harness/simulated-fleet.js';
@@ -52,12 +52,9 @@ const COPY = new Function(
 function suite(): void {
   const bench = new ConsoleBench(NODES);
   let fleet: SimulatedFleet;
-  let server: string;
-  let token: string;
 
   before(async () => {
     fleet = bench.fleet;
-    ({ server, token } = bench.access);
     const labels = { app: 'till' };
     await fleet.api.ask('POST', DAEMON_SETS, {
       metadata: { name: 'till' },
@@ -68,12 +65,6 @@ function suite(): void {
     });
     await allReady('till');
   });
-  const open = async (path: string, viewport = DESK, as = token): Promise<Page> => {
-    const { page } = await bench.visit(viewport);
-    page.setDefaultTimeout(LIMITS.timeoutMs);
-    await signIn(page, server, as, path);
-    return page;
-  };
   const till = () => fleet.api.ask<DaemonSet>('GET', TILL);
   const allReady = (name: string) =>
     until(async () => (await numberReady(fleet, name)) === NODES, { ...LIMITS, what: `${name} ready` });
@@ -86,7 +77,7 @@ function suite(): void {
   };
 
   test('a mistake is marked at its line as it is typed; what is right is planned, confirmed and stored', async () => {
-    const page = await open('daemonsets/default/till?edit=manifest');
+    const page = await bench.signedIn('daemonsets/default/till?edit=manifest');
     const editor = page.getByRole('textbox', { name: 'Manifest as YAML' });
     await page.getByText('The coordinator would take it.').waitFor();
     await rewrite(editor, (text) => text.replace('image: till:1', 'imag: till:1'));
@@ -109,7 +100,7 @@ function suite(): void {
   });
 
   test('revisions are compared, and going back says how many hosts it touches', async () => {
-    const page = await open('daemonsets/default/till?from=1&to=2');
+    const page = await bench.signedIn('daemonsets/default/till?from=1&to=2');
     const difference = page.getByLabel('From revision 1 to 2');
     await difference.getByText('till:1').waitFor();
     await difference.getByText('till:2').waitFor();
@@ -123,7 +114,7 @@ function suite(): void {
   });
 
   test('two who edit at once lose nothing: the later one sees what the other did, and takes both', async () => {
-    const page = await open('daemonsets/default/till?edit=manifest');
+    const page = await bench.signedIn('daemonsets/default/till?edit=manifest');
     const editor = page.getByRole('textbox', { name: 'Manifest as YAML' });
     await page.getByText('The coordinator would take it.').waitFor();
     await rewrite(editor, (text) => text.replace(/^spec:$/m, 'spec:\n  minReadySeconds: 1'));
@@ -142,7 +133,7 @@ function suite(): void {
   });
 
   test('a DaemonSet is made from a phone', async () => {
-    const page = await open('daemonsets/new', PHONE);
+    const page = await bench.signedIn('daemonsets/new', { viewport: PHONE });
     const editor = page.getByRole('textbox', { name: 'Manifest as YAML' });
     await page.getByText('The coordinator would take it.').waitFor();
     await rewrite(editor, (text) => text.replaceAll('my-daemon', 'lamp'));
@@ -159,7 +150,7 @@ function suite(): void {
 
   test('a terminal follows the size of its place, says how it ended, and opens again', async () => {
     const { pod } = await anyPod();
-    const page = await open(`pods/default/${pod}`, PHONE);
+    const page = await bench.signedIn(`pods/default/${pod}`, { viewport: PHONE });
     const run = async (command: string) => {
       await page.getByLabel('run').fill(command);
       await page.getByRole('button', { name: /^Open/ }).click();
@@ -199,7 +190,7 @@ function suite(): void {
 
   test('a terminal whose host is gone says so, and so does one that is not allowed', async () => {
     const { pod, node } = await anyPod();
-    const page = await open(`pods/default/${pod}`);
+    const page = await bench.signedIn(`pods/default/${pod}`);
     await page.getByLabel('run').fill('cat');
     await page.getByRole('button', { name: 'Open a terminal' }).click();
     await page.getByText('Open in main').waitFor();
@@ -219,7 +210,7 @@ function suite(): void {
     const { status } = await fleet.api.ask<{ status: { token: string } }>('POST', `${path}/looker/token`, {
       spec: {},
     });
-    const other = await open(`pods/default/${pod}`, DESK, status.token);
+    const other = await bench.signedIn(`pods/default/${pod}`, { token: status.token });
     const rights = other.waitForResponse((answer) => answer.url().endsWith('/selfsubjectrulesreviews'));
     await other.reload();
     await (await rights).finished();
@@ -230,7 +221,7 @@ function suite(): void {
 
   test('a log is downloaded under the name of its Pod and container', async () => {
     const { pod } = await anyPod();
-    const page = await open(`pods/default/${pod}`);
+    const page = await bench.signedIn(`pods/default/${pod}`);
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('link', { name: 'Download' }).click(),
@@ -243,7 +234,7 @@ function suite(): void {
     const node = '/api/v1/nodes/node-3';
     const everySecond = { metadata: { annotations: { 'fleet.everynode.dev/beat-seconds': '1' } } };
     await fleet.api.ask('PATCH', node, everySecond, MERGE);
-    const page = await open('hosts/node-3');
+    const page = await bench.signedIn('hosts/node-3');
     const readings = '/apis/fleet.everynode.dev/v1/hosts/node-3/readings';
     const told = async () => (await fleet.api.ask<HostReadings>('GET', readings)).recent.times.length > 0;
     await until(told, { ...LIMITS, what: 'a reading' });

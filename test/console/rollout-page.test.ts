@@ -1,9 +1,8 @@
 /** A rollout in the console, in a real browser: followed, and steered with the hosts that each step touches. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { Page } from 'playwright-core';
 import type { Pod } from '../../shared/kube/pod.js';
-import { DESK, PHONE, signIn, violationsOf } from '../harness/browser.js';
+import { PHONE, violationsOf } from '../harness/browser.js';
 import { ConsoleBench, describeInBrowser } from '../harness/console-bench.js';
 import { applyEverywhere, numberReady } from '../harness/simulated-actions.js';
 import type { SimulatedFleet } from '../harness/simulated-fleet.js';
@@ -27,13 +26,6 @@ function suite(): void {
     await applyEverywhere(fleet, 'till');
     await until(async () => (await numberReady(fleet, 'till')) === NODES, { ...LIMITS, what: 'till' });
   });
-  const open = async (path: string, viewport = DESK): Promise<Page> => {
-    const { server, token } = bench.access;
-    const { page } = await bench.visit(viewport);
-    page.setDefaultTimeout(LIMITS.timeoutMs);
-    await signIn(page, server, token, path);
-    return page;
-  };
 
   test('a rollout is frozen, resumed, approved, aborted and tried again, each with the hosts that it touches', async () => {
     const labels = { app: 'sign' };
@@ -55,7 +47,7 @@ function suite(): void {
       metadata: { name: 'sign', labels },
       spec: { selector: { matchLabels: labels }, template: release('sign:1') },
     });
-    const page = await open('rollouts/default/sign');
+    const page = await bench.signedIn('rollouts/default/sign');
     const reached = (phase: string) => page.getByRole('heading', { name: phase, exact: true }).waitFor();
     const steer = async (what: string, consequence: RegExp, then: string) => {
       await page.getByRole('button', { name: what, exact: true }).click();
@@ -109,7 +101,7 @@ function suite(): void {
       spec: { containers: [{ name: 'main', image }] },
     });
     await fleet.api.ask('PATCH', TILL, { spec: { template: release('till:3') } }, MERGE);
-    const page = await open('rollouts/default/till', PHONE);
+    const page = await bench.signedIn('rollouts/default/till', { viewport: PHONE });
     await page.getByText(/\d+:\d\d to go\./).waitFor();
     await page.getByRole('row', { name: /^Asia\/Tokyo 1 / }).waitFor();
     const steer = async (what: string, consequence: string, then: string) => {

@@ -47,7 +47,6 @@ function suite(): void {
   });
   const open = async (options: BrowserContextOptions = {}) => {
     const { page } = await bench.visit(DESK, 'light', options);
-    page.setDefaultTimeout(LIMITS.timeoutMs);
     return page;
   };
 

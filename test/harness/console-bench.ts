@@ -1,10 +1,13 @@
 /** What tests of the console stand on: a hollow fleet, a browser, and its visits, each of which has to end without complaint. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
-import type { Browser } from 'playwright-core';
-import { accessOf, startBrowser, type Visit, visit, whyNoBrowser } from './browser.js';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { accessOf, signIn, startBrowser, type Visit, visit, whyNoBrowser } from './browser.js';
 import { leaveOut } from './leave-out.js';
 import { type SimulatedFleet, startSimulatedFleet } from './simulated-fleet.js';
+
+/** Of a page that is asked for something: this machine has other work, too. */
+const PATIENCE_MS = 60_000;
 
 type Flags = Readonly<Record<string, unknown>>;
 
@@ -52,8 +55,19 @@ export class ConsoleBench {
   async visit(...[viewport, theme, options]: VisitOptions): Promise<Visit> {
     assert.ok(this.#browser, 'the browser has started');
     const opened = await visit(this.#browser, viewport, theme, options);
+    opened.page.setDefaultTimeout(PATIENCE_MS);
     this.#visits.push(opened);
     return opened;
+  }
+
+  /** The console at `path`, in a window as large as a desk's, after signing in: as the administrator, or whose `token` it is. */
+  async signedIn(
+    path = '',
+    { token = this.access.token, ...options }: BrowserContextOptions & { token?: string } = {},
+  ): Promise<Page> {
+    const { page } = await this.visit(undefined, undefined, options);
+    await signIn(page, this.access.server, token, path);
+    return page;
   }
 }
 

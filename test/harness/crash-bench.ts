@@ -7,7 +7,7 @@ import { createToken } from '../../coordinator/cli/token.js';
 import { type EngineContainer, EngineContainers } from './engine-containers.js';
 import { type EngineKind, startEngine, type TestEngine } from './engines.js';
 import { freePort } from './free-port.js';
-import { createKubectl, findKubectl, type Kubectl } from './kubectl.js';
+import { createKubectl, type Kubectl, whyNoKubectl } from './kubectl.js';
 import {
   type CoordinatorProcess,
   type RunningProgram,
@@ -33,11 +33,8 @@ export class CrashBench {
 
   /** A sentence instead where this machine lacks the engine or a kubectl. */
   static async open(kind: EngineKind, images: string[]): Promise<CrashBench | string> {
-    try {
-      findKubectl();
-    } catch (error) {
-      return `no kubectl: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`;
-    }
+    const why = whyNoKubectl();
+    if (why !== undefined) return why;
     const engine = await startEngine(kind);
     if (typeof engine === 'string') return engine;
     const bench = new CrashBench(engine);

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { AMPLE_HOST_WORDS } from './ample-host.js';
 import { EngineContainers } from './engine-containers.js';
 import { type EngineKind, startEngine, type TestEngine } from './engines.js';
-import { createKubectl, findKubectl, type Kubectl } from './kubectl.js';
+import { createKubectl, findKubectl, type Kubectl, whyNoKubectl } from './kubectl.js';
 import { processesNaming } from './processes.js';
 import { loadArchive } from './test-images.js';
 import { until } from './until.js';
@@ -31,11 +31,8 @@ export class HostBench {
 
   /** With these images; a sentence instead where this machine lacks the engine or a kubectl. */
   static async open(kind: EngineKind, archives: readonly Buffer[]): Promise<HostBench | string> {
-    try {
-      findKubectl();
-    } catch (error) {
-      return `no kubectl: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`;
-    }
+    const why = whyNoKubectl();
+    if (why !== undefined) return why;
     const engine = await startEngine(kind);
     if (typeof engine === 'string') return engine;
     const bench = new HostBench(engine);

@@ -36,6 +36,16 @@ export function findKubectl(): string {
   return found;
 }
 
+/** A sentence where there is none for this run of tests. */
+export function whyNoKubectl(): string | undefined {
+  try {
+    findKubectl();
+    return undefined;
+  } catch (error) {
+    return `no kubectl: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`;
+  }
+}
+
 interface KubectlResult {
   code: number;
   stdout: string;

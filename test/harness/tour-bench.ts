@@ -6,7 +6,7 @@ import { removeMemory } from '../../agent/volumes/pod-folders.js';
 import { EngineContainers } from './engine-containers.js';
 import { type EngineKind, startEngine, type TestEngine } from './engines.js';
 import { freePort } from './free-port.js';
-import { createKubectl, findKubectl, type Kubectl } from './kubectl.js';
+import { createKubectl, type Kubectl, whyNoKubectl } from './kubectl.js';
 import { processesNaming, type RunningProgram, startProgram } from './processes.js';
 import { loadTestImages } from './test-images.js';
 import { until } from './until.js';
@@ -40,11 +40,8 @@ export class TourBench {
 
   /** A sentence instead where this machine lacks the engine or a kubectl. */
   static async open(kind: EngineKind, { images, args = [] }: BenchOptions): Promise<TourBench | string> {
-    try {
-      findKubectl();
-    } catch (error) {
-      return `no kubectl: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`;
-    }
+    const why = whyNoKubectl();
+    if (why !== undefined) return why;
     const engine = await startEngine(kind);
     if (typeof engine === 'string') return engine;
     const bench = new TourBench(engine, args);

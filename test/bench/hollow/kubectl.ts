@@ -1,5 +1,5 @@
 /** A person's `kubectl get pods` of a whole fleet, beside what kubectl needs to print as many. */
-import { createKubectl, findKubectl } from '../../harness/kubectl.js';
+import { createKubectl, whyNoKubectl } from '../../harness/kubectl.js';
 import { servePodTable } from '../floors/pod-table.js';
 import { pairs, wallMs } from '../pairs.js';
 import type { Bench } from '../section.js';
@@ -9,15 +9,11 @@ const TIMES = 5;
 
 /** There must be a Pod on each host. */
 export async function measureKubectl({ report, leaveOut }: Bench, product: HollowFleet): Promise<void> {
-  let binary: string;
-  try {
-    binary = findKubectl();
-  } catch (error) {
-    return leaveOut('kubectl get pods', error instanceof Error ? error.message : String(error));
-  }
+  const why = whyNoKubectl();
+  if (why !== undefined) return leaveOut('kubectl get pods', why);
   const table = await servePodTable(product.agents);
-  const bare = createKubectl(table.kubeconfig, binary);
-  const kubectl = createKubectl(product.coordinator.kubeconfig, binary);
+  const bare = createKubectl(table.kubeconfig);
+  const kubectl = createKubectl(product.coordinator.kubeconfig);
   try {
     // The round that warms up asks what kinds there are, too.
     const values = await pairs(
