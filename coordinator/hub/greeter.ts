@@ -94,7 +94,8 @@ export class Greeter {
   }
 
   async #decide(session: Session, hello: Hello, times: HostTimes): Promise<void> {
-    const { registry, informers, clusterUID, era, recordEvent, sealer, live, givenBack, log } = this.#parts;
+    const { registry, informers, clusterUID, era, recordEvent, sealer, live, givenBack, clock, log } =
+      this.#parts;
     // Before the caches are full, what they lack would look like deleted.
     await Promise.all([informers.pods.synced(), informers.nodes.synced()]);
     const verdict = await admit(
@@ -102,6 +103,7 @@ export class Greeter {
         registry,
         clusterUID,
         era,
+        clock,
         informers,
         sessionOf: (node) => live.sessionOf(node),
         release: (rival) => live.release(rival),

@@ -1,9 +1,12 @@
 /** Makes the Node of an agent that says hello for the first time; a later hello brings what its host's settings changed. */
+import { type Timestamp, toTimestamp } from '../../shared/kube/meta.js';
 import type { Node } from '../../shared/kube/node.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { Hello } from '../../shared/link/messages.js';
+import type { Clock } from '../../shared/process/clock.js';
 import { labelsNodesMayNotSet } from '../decisions/node-label-restriction.js';
 import { REGISTERED_ANNOTATION, registrationText, withRegistration } from '../decisions/node-registration.js';
+import { mergeNodeStatus } from '../decisions/reported-status.js';
 import type { Informers } from '../informers/informer.js';
 import { nodeKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
@@ -13,6 +16,7 @@ export interface RegistrationParts {
   registry: Pick<Registry, 'get' | 'create' | 'modify'>;
   informers: Pick<Informers, 'nodes' | 'waitFor'>;
   era: string;
+  clock: Pick<Clock, 'now'>;
   /** What came with the join of this node. */
   rightsOf: (node: string) => Promise<JoinRights>;
 }
@@ -23,14 +27,15 @@ export interface RegistrationParts {
  * answered: the news of that comes right after. Throws ApiError.
  */
 export async function ensureNode(parts: RegistrationParts, hello: Hello): Promise<Node | undefined> {
-  const { registry, informers, era } = parts;
+  const { registry, informers, era, clock } = parts;
   const known = informers.nodes.get({ name: hello.node }) ?? (await storedNode(parts, hello.node));
   if (known) return amended(parts, known, hello);
   // After a restore the missing Node says nothing about anybody's wish.
   if (hello.nodeUid !== undefined && hello.era === era) return undefined;
   const rights = await parts.rightsOf(hello.node);
   refuseProtectedLabels(hello, rights);
-  const record = await registry.create(nodeKind, undefined, newNode(hello, rights));
+  const node = newNode(hello, rights, toTimestamp(clock.now()));
+  const record = await registry.create(nodeKind, undefined, node);
   await informers.waitFor(record.revision);
   return record.object();
 }
@@ -69,7 +74,8 @@ function refuseProtectedLabels({ node, register }: Hello, { anyLabels }: JoinRig
   );
 }
 
-function newNode({ node, register, status }: Hello, rights: JoinRights): Node {
+/** The host's clock may be wrong: conditions are as of `now`, the hub's. */
+function newNode({ node, register, status }: Hello, rights: JoinRights, now: Timestamp): Node {
   const { operatingSystem, architecture } = status.nodeInfo ?? {};
   const labels = {
     ...register.labels,
@@ -83,6 +89,6 @@ function newNode({ node, register, status }: Hello, rights: JoinRights): Node {
     kind: 'Node',
     metadata: { name: node, labels, annotations: { [REGISTERED_ANNOTATION]: registrationText(register) } },
     spec: register.taints.length > 0 ? { taints: register.taints } : {},
-    status,
+    status: mergeNodeStatus(undefined, status, now),
   };
 }

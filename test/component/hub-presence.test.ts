@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { nodeLeases } from '../../coordinator/hub/node-leases.js';
 import { nodeKind } from '../../coordinator/kinds/index.js';
 import { findCondition } from '../../shared/kube/conditions.js';
+import { toTimestamp } from '../../shared/kube/meta.js';
 import { eventually } from '../harness/eventually.js';
 import { GRACE_MS, withHub } from '../harness/hub-bench.js';
 import { conditionOf, untilConnected } from '../harness/hub-conditions.js';
@@ -181,6 +182,28 @@ withHub('a node has a grace of its own, which also counts for one that is away a
   await bench.plane.settle();
   await bench.plane.advance(1);
   await eventually(() => conditionOf(bench, 'n1', 'Ready') === 'Unknown NodeStatusUnknown');
+});
+
+withHub('a host that joins by a wrong clock: its conditions have been since now', async (bench) => {
+  const now = toTimestamp(bench.plane.clock.now());
+  for (const [node, time] of [
+    ['n1', '1970-01-01T00:01:00Z'],
+    ['n2', '2099-01-01T00:00:00Z'],
+  ] as const) {
+    const agent = await rawAgent(bench, node);
+    const ready = {
+      type: 'Ready',
+      status: 'True',
+      lastTransitionTime: time,
+      lastHeartbeatTime: time,
+    } as const;
+    agent.say(helloOf(node, { status: { conditions: [ready] }, hostTimeMs: Date.parse(time) }));
+    await agent.heard('welcome');
+    await eventually(() => conditionOf(bench, node, 'Connected') === 'True LinkUp');
+    const { status } = bench.plane.informers.nodes.get({ name: node }) ?? {};
+    const told = findCondition(status?.conditions, 'Ready');
+    assert.deepEqual([told?.lastTransitionTime, told?.lastHeartbeatTime], [now, now]);
+  }
 });
 
 withHub('Leases are read from presence', async (bench) => {
