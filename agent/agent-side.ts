@@ -45,6 +45,10 @@ export interface AgentParts {
 export function createAgentSide(parts: AgentParts): AgentSide {
   const { settings, cache, config, workers, held, node, turns, driver, clock, wallClock, log } = parts;
   const usage = new UsageMeter({ driver, readNode: readHostUsage, clock, wallClock });
+  const heardTime = (hubTimeMs: number): void => {
+    turns.heardTime(hubTimeMs);
+    workers.heardTime(hubTimeMs);
+  };
   return {
     resume: () => ({
       ...cache.position(),
@@ -94,10 +98,10 @@ export function createAgentSide(parts: AgentParts): AgentSide {
       log.info({ clusterUID }, 'connected to the coordinator');
       workers.repeatRemoved();
       turns.welcomed();
-      turns.heardTime(serverTimeMs);
+      heardTime(serverTimeMs);
       parts.onLive?.();
     },
-    onTime: (serverTimeMs) => turns.heardTime(serverTimeMs),
+    onTime: heardTime,
     onLost: (reason) => log.warn({ reason }, 'lost the coordinator; pods go on'),
     onEnded: (reason) =>
       log.error({ reason }, 'the coordinator will not be asked again until this agent restarts'),

@@ -58,6 +58,17 @@ export class AccountTokens {
     return this.#held.get(podUid)?.get(keyOf(source))?.token;
   }
 
+  /** Pods with a token that is not good at this time of the coordinator's, whose clock was set: they get others when they look again. */
+  notGoodAt(hubTimeMs: number): string[] {
+    const uids: string[] = [];
+    for (const [uid, tokens] of this.#held) {
+      const outdated = [...tokens.values()].filter(({ token }) => !isGoodAt(token, hubTimeMs));
+      for (const held of outdated) held.renewAt = Number.NEGATIVE_INFINITY;
+      if (outdated.length > 0) uids.push(uid);
+    }
+    return uids;
+  }
+
   forget(podUid: string): void {
     this.#held.delete(podUid);
   }
@@ -79,6 +90,22 @@ export class AccountTokens {
     const renewAt = now + Math.min(expirationSeconds * 1000 * RENEW_AFTER_SHARE, LONGEST_MS);
     held.set(key, { token: answer.token, renewAt });
     return renewAt;
+  }
+}
+
+/** By the times that the token itself names (RFC 7519); one that names none is good. */
+function isGoodAt(token: string, timeMs: number): boolean {
+  const { nbf = 0, exp = Number.POSITIVE_INFINITY } = timesIn(token);
+  return nbf * 1000 <= timeMs && timeMs < exp * 1000;
+}
+
+function timesIn(token: string): { nbf?: number; exp?: number } {
+  try {
+    const [, claims = ''] = token.split('.');
+    return JSON.parse(Buffer.from(claims, 'base64url').toString()) as { nbf?: number; exp?: number };
+  } catch {
+    // Of a form that only its issuer knows.
+    return {};
   }
 }
 

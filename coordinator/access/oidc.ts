@@ -32,6 +32,8 @@ type KeySet = ReturnType<typeof createRemoteJWKSet>;
 const RETRY_MS = 10_000;
 const TIMEOUT_MS = 5_000;
 const KEY_COOLDOWN_MS = 30_000;
+/** An issuer's clock may be so far ahead, as upstream (go-oidc); after its end no token counts. */
+const NOT_BEFORE_LEEWAY_SECONDS = 300;
 
 export class OidcAuthenticator {
   readonly #settings: OidcSettings;
@@ -59,13 +61,16 @@ export class OidcAuthenticator {
     if (!this.#isOurs(token)) return undefined;
     try {
       const { issuer, clientId, signingAlgorithms } = this.#settings;
+      const now = this.#clock.now();
       const { payload } = await jwtVerify(token, await this.#keySet(), {
         issuer,
         audience: clientId,
         algorithms: [...signingAlgorithms],
-        currentDate: new Date(this.#clock.now()),
+        currentDate: new Date(now),
+        clockTolerance: NOT_BEFORE_LEEWAY_SECONDS,
         requiredClaims: ['exp'],
       });
+      if ((payload.exp ?? 0) * 1000 <= now) throw new errors.JWTExpired('the token has expired', payload);
       return oidcUser(payload, this.#settings);
     } catch (error) {
       // Names what is amiss, such as a claim, and never its value.

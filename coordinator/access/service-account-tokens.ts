@@ -22,6 +22,8 @@ const ALGORITHM = 'ES256';
 const JWT_PARTS = 3;
 /** What is being deleted counts for so long still, as upstream: its last words may need it. */
 const DELETION_LEEWAY_MS = 60_000;
+/** Clocks differ: a token counts so long before its beginning and after its end, as upstream (go-jose's DefaultLeeway). */
+const LEEWAY_SECONDS = 60;
 /** Verified tokens that are remembered. */
 const MAX_REMEMBERED = 10_000;
 
@@ -132,7 +134,7 @@ export class ServiceAccountTokens {
   async #payloadOf(token: string): Promise<JWTPayload | undefined> {
     const now = this.#parts.clock.now();
     const remembered = this.#remembered.get(token);
-    if (remembered && (remembered.exp ?? 0) * 1000 > now) return remembered;
+    if (remembered && isInTime(remembered, now)) return remembered;
     this.#remembered.delete(token);
     const payload = await this.#verified(token, now);
     if (!payload) return undefined;
@@ -150,10 +152,18 @@ export class ServiceAccountTokens {
       return key.publicKey;
     };
     try {
-      const options = { issuer: ISSUER, algorithms: [ALGORITHM], currentDate: new Date(now) };
+      const options = {
+        issuer: ISSUER,
+        algorithms: [ALGORITHM],
+        currentDate: new Date(now),
+        clockTolerance: LEEWAY_SECONDS,
+      };
       return (await jwtVerify(token, keyOf, options)).payload;
     } catch (error) {
       if (error instanceof errors.JWTExpired) throw new TokenRefused('the token has expired');
+      if (error instanceof errors.JWTClaimValidationFailed && error.claim === 'nbf') {
+        throw new TokenRefused('the token is not valid yet');
+      }
       if (error instanceof errors.JOSEError) return undefined;
       throw error;
     }
@@ -194,6 +204,11 @@ export class ServiceAccountTokens {
 
 /** A token of ours that counts no longer, and why. */
 export class TokenRefused extends Error {}
+
+/** The clock may have been set since it was verified. */
+function isInTime({ nbf = 0, exp = 0 }: JWTPayload, now: number): boolean {
+  return (nbf - LEEWAY_SECONDS) * 1000 <= now && now < (exp + LEEWAY_SECONDS) * 1000;
+}
 
 function claimsOf(payload: JWTPayload): AccountClaims {
   // Only we sign with these keys, so its form is known.

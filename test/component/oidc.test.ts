@@ -69,6 +69,7 @@ interface Token {
   audience?: string;
   iss?: string;
   expires?: string;
+  from?: string;
 }
 
 function token({
@@ -77,6 +78,7 @@ function token({
   audience = 'everynode',
   iss = issuer,
   expires = '1h',
+  from = '0s',
 }: Token = {}) {
   return new SignJWT({ groups: ['ops'] })
     .setProtectedHeader({ alg: 'RS256', kid })
@@ -84,6 +86,7 @@ function token({
     .setIssuer(iss)
     .setAudience(audience)
     .setIssuedAt()
+    .setNotBefore(from)
     .setExpirationTime(expires)
     .sign(key);
 }
@@ -107,6 +110,7 @@ test('another audience, another issuer, the past, another key and rubbish are re
     await token({ audience: 'other' }),
     await token({ iss: 'https://evil.example.com' }),
     await token({ expires: '-1m' }),
+    await token({ from: '6m' }),
     await token({ key: stranger.privateKey }),
     `${(await token()).slice(0, -4)}AAAA`,
     'rubbish',
@@ -120,6 +124,10 @@ test('another audience, another issuer, the past, another key and rubbish are re
     const head = Buffer.from(JSON.stringify({ alg, kid: 'one' })).toString('base64url');
     assert.equal(await oidc.authenticate(`${head}.${body}.`), undefined, alg);
   }
+});
+
+test('an issuer whose clock is some minutes ahead lets people in', async () => {
+  assert.equal((await authenticator().authenticate(await token({ from: '4m' })))?.username, 'oidc:ann');
 });
 
 test('an issuer that is down lets nobody in, one that is not trusted neither', async () => {

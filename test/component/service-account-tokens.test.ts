@@ -1,9 +1,15 @@
 /** Tokens of ServiceAccounts, over HTTPS: whom they say, for whom they are, and what ends them. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { ISSUER, ServiceAccountTokens } from '../../coordinator/access/service-account-tokens.js';
+import { loadSigningKeys } from '../../coordinator/access/signing-keys.js';
+import { serviceAccountKind } from '../../coordinator/kinds/index.js';
 import type { UserInfo } from '../../shared/kube/rbac.js';
+import { systemChance } from '../../shared/process/chance.js';
 import { type AccessBench, roleRef, startAccessBench } from '../harness/access-bench.js';
+import { withControlPlane } from '../harness/control-plane.js';
 import { call } from '../harness/https-call.js';
+import { temporaryDirectory } from '../harness/temporary-directory.js';
 
 let bench: AccessBench;
 before(async () => {
@@ -96,4 +102,39 @@ describe('tokens of ServiceAccounts', () => {
     for (const each of wrong)
       assert.equal((await call(bench.api, 'GET /apis', { token: each })).code, 401, each);
   });
+});
+
+describe("when the coordinator's clock is set", () => {
+  const HOUR_MS = 3_600_000;
+  const MINUTE_MS = 60_000;
+
+  withControlPlane(
+    'a token counts while its times hold, a minute aside, and again when the clock is right',
+    async (plane) => {
+      const { clock, registry } = plane;
+      const keys = await loadSigningKeys(temporaryDirectory());
+      const robot = await registry.create(serviceAccountKind, 'default', { metadata: { name: 'robot' } });
+      const { uid = '' } = robot.object().metadata;
+      const tokens = new ServiceAccountTokens({ keys, registry, clock, chance: systemChance });
+      const { token } = await tokens.issue({
+        serviceAccount: { namespace: 'default', name: 'robot', uid },
+        audiences: [ISSUER],
+        expirationSeconds: 3_600,
+      });
+      for (const [byMs, refusal] of [
+        [0, undefined],
+        [-MINUTE_MS, undefined],
+        [-MINUTE_MS - 1_000, /not valid yet/],
+        [365 * 24 * HOUR_MS, /expired/],
+        [HOUR_MS + MINUTE_MS, /expired/],
+        [HOUR_MS + MINUTE_MS - 1_000, undefined],
+      ] as const) {
+        clock.jump(byMs);
+        if (refusal) await assert.rejects(tokens.verify(token), refusal, `${byMs}`);
+        else assert.equal((await tokens.verify(token))?.user.uid, uid, `${byMs}`);
+        clock.jump(-byMs);
+        assert.equal((await tokens.verify(token))?.user.uid, uid, `right after ${byMs}`);
+      }
+    },
+  );
 });

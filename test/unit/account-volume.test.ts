@@ -141,6 +141,29 @@ describe('tokens on a host', () => {
     assert.equal(tokens.find('u', source), 't2');
   });
 
+  test("that are not good by the coordinator's clock, which was set, are asked for anew", async () => {
+    const issuedAt = 1_800_000_000;
+    const claims = Buffer.from(JSON.stringify({ nbf: issuedAt, exp: issuedAt + 3607 })).toString('base64url');
+    answer = async () => ({ token: `x.${claims}.${asked.length}` });
+    clock.advance(3607 * 800);
+    await tokens.ensure(robot);
+    const count = asked.length;
+    for (const [seconds, uids] of [
+      [0, []],
+      [3_606, []],
+      [3_607, ['u']],
+      [-1, ['u']],
+    ] as const) {
+      assert.deepEqual(tokens.notGoodAt((issuedAt + seconds) * 1000), uids, `${seconds}`);
+      await tokens.ensure(robot);
+    }
+    assert.equal(asked.length, count + 2);
+    answer = async () => ({ token: 't2' });
+    clock.advance(3607 * 800);
+    await tokens.ensure(robot);
+    assert.deepEqual(tokens.notGoodAt(0), [], 'one of an unknown form');
+  });
+
   test('stay while the coordinator is not in reach, and are asked for again soon', async () => {
     clock.advance(3607 * 800);
     answer = () => Promise.reject(new Error('connect ECONNREFUSED'));
