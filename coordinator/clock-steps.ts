@@ -22,6 +22,8 @@ export class ClockSteps implements Part {
   readonly #parts: ClockStepsParts;
   /** The wall clock less the steady one; undefined while nobody is to be told. */
   #shiftMs: number | undefined;
+  /** By the steady clock. */
+  #setAt = 0;
   #stop: () => void = () => undefined;
 
   constructor(parts: ClockStepsParts) {
@@ -41,7 +43,14 @@ export class ClockSteps implements Part {
   start(): void {
     const { clock } = this.#parts;
     this.#shiftMs = shiftOf(clock);
+    this.#setAt = clock.monotonic();
     this.#stop = every(clock, LOOK_MS, () => this.#look());
+  }
+
+  /** For how long the wall clock has gone on as the steady one, as far as is known: since the start at most, ms. */
+  settledMs(): number {
+    this.#look();
+    return this.#parts.clock.monotonic() - this.#setAt;
   }
 
   stop(): void {
@@ -56,6 +65,7 @@ export class ClockSteps implements Part {
     const byMs = Math.round(shiftMs - this.#shiftMs);
     if (Math.abs(byMs) < STEP_MS) return;
     this.#shiftMs = shiftMs;
+    this.#setAt = clock.monotonic();
     log.warn({ bySeconds: Math.round(byMs / 1_000) }, 'the clock of this machine was set');
     onStep(byMs);
   }

@@ -58,6 +58,8 @@ export interface Core {
   rollouts: RolloutBoard;
   /** Who is heard. */
   presence: Presence;
+  /** For how long the wall clock has not been set, ms. */
+  settledMs: () => number;
   /** To start in order and stop in reverse, before the store and after everything that uses them; the hub stops by itself. */
   parts: Part[];
 }
@@ -136,7 +138,10 @@ export function createCore(host: CoreHost): Core {
       stop: () => controllers?.stop(),
     },
   ];
-  return { registry, informers, hub, restore, rollouts, presence, parts };
+  return {
+    ...{ registry, informers, hub, restore, rollouts, presence, parts },
+    settledMs: () => steps.settledMs(),
+  };
 }
 
 /** All kinds, with node Leases read from presence instead of the store. */

@@ -97,8 +97,7 @@ export async function startCoordinator(
       ...core.parts,
       schedulesPart({
         ...shared,
-        store,
-        restore,
+        ...{ store, restore, settledMs: core.settledMs },
         backups: backupWish(settings),
         renewCertificate: () => api.renewCertificate(),
       }),

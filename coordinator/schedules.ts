@@ -25,6 +25,8 @@ export interface BackupWish {
 export interface SchedulesOptions {
   store: Store;
   registry: Registry;
+  /** For how long the clock has not been set, ms. */
+  settledMs: () => number;
   /** Makes the API's certificate anew when that is due, and serves with it. */
   renewCertificate: () => Promise<void>;
   clock: Clock;
@@ -34,6 +36,11 @@ export interface SchedulesOptions {
   backups: BackupWish;
 }
 
+/**
+ * What has run out is refused at once, and deleted only when the clock has not been set for so long: one that is ahead for a moment
+ * takes no token away that is good again when it is put right.
+ */
+const SETTLED_MS = 60 * 60_000;
 const EVERY_HOUR = '0 * * * *';
 const EVERY_FIVE_MINUTES = '*/5 * * * *';
 const EVERY_NIGHT = '17 3 * * *';
@@ -60,7 +67,7 @@ export function startSchedules(options: SchedulesOptions): { stop(): void } {
 }
 
 function jobsOf(options: SchedulesOptions): Job[] {
-  const { store, registry, renewCertificate, clock, log, restore, backups } = options;
+  const { store, registry, renewCertificate, clock, log, restore, backups, settledMs } = options;
   const compaction = new Compaction(store);
   const eventExpiry = new EventExpiry(registry, clock);
   return [
@@ -84,6 +91,7 @@ function jobsOf(options: SchedulesOptions): Job[] {
       name: 'token-expiry',
       when: EVERY_HOUR,
       run: async () => {
+        if (settledMs() < SETTLED_MS) return undefined;
         const tokens = await expireTokens(registry, clock);
         return tokens === 0 ? undefined : { tokens };
       },
@@ -92,6 +100,7 @@ function jobsOf(options: SchedulesOptions): Job[] {
       name: 'request-expiry',
       when: EVERY_HOUR,
       run: async () => {
+        if (settledMs() < SETTLED_MS) return undefined;
         const requests = await expireRequests(registry, clock);
         return requests === 0 ? undefined : { requests };
       },
@@ -124,9 +133,10 @@ function backupJobs(wish: BackupWish, clock: Clock, log: Logger): Job[] {
 /** One scheduled backup; those beyond the number kept go only when it is whole. */
 export async function backUp(wish: BackupWish, clock: Clock, log: Logger): Promise<undefined> {
   const takenAt = clock.now();
-  const path = join(wish.directory, backupName('scheduled', takenAt));
+  const name = backupName('scheduled', takenAt);
+  const path = join(wish.directory, name);
   const { revision } = await takeBackup(wish.dataDir, path, takenAt);
-  const removed = await pruneBackups(wish.directory, wish.kept);
+  const removed = await pruneBackups(wish.directory, wish.kept, name);
   log.info({ path, revision, removed: removed.length }, 'backup taken');
 }
 

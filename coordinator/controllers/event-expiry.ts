@@ -13,7 +13,7 @@ const WIDTH = 100;
 /** A mark stands for what happened within so long. */
 const MARK_MS = 60_000;
 
-/** What was stored up to this revision had happened by then, ms since the epoch. */
+/** What was stored up to this revision had happened by then, ms of the steady clock: one that is set makes no news old. */
 interface Mark {
   revision: number;
   at: number;
@@ -36,12 +36,10 @@ export class EventExpiry {
 
   /** Deletes Events that are due; answers how many there were. One that comes due between two runs goes with the second. */
   async run(): Promise<number> {
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     const { records, resourceVersion } = await this.#registry.list(eventKind);
     const marks = this.#marks ?? (await this.#readMarks(records, now));
     this.#marks = marks;
-    // The clock was ahead: what is stored has happened by now at the latest.
-    for (const mark of marks) mark.at = Math.min(mark.at, now);
     marks.push({ revision: Number(resourceVersion), at: now });
     const due = marks.findLast(({ at }) => now - at > EVENT_TTL_MS);
     if (!due) return 0;
@@ -53,13 +51,14 @@ export class EventExpiry {
     return expired.length;
   }
 
-  /** When those that are there happened, as they say themselves; but none in the future, whatever its writer says. */
+  /** When those that are there happened, as they say themselves by the wall clock; but none in the future, whatever its writer says. */
   async #readMarks(records: readonly ObjectRecord<KubeEvent>[], now: number): Promise<Mark[]> {
     const slice = new Slice(this.#clock);
     const marks: Mark[] = [];
-    let [newest, until] = [{ revision: 0, at: 0 }, 0];
+    const wallNow = this.#clock.now();
+    let [newest, until] = [{ revision: 0, at: Number.NEGATIVE_INFINITY }, Number.NEGATIVE_INFINITY];
     for (const record of records.toSorted((one, other) => one.revision - other.revision)) {
-      const at = Math.max(newest.at, Math.min(now, lastHappened(record.object())));
+      const at = Math.max(newest.at, now - Math.max(0, wallNow - lastHappened(record.object())));
       if (at >= until) {
         newest = { revision: 0, at };
         until = at + MARK_MS;

@@ -36,11 +36,16 @@ export function takeBackup(dataDir: string, path: string, takenAt: number): Prom
   });
 }
 
-/** Removes all but the newest `keep` scheduled backups of a directory; answers the names removed. */
-export async function pruneBackups(directory: string, keep: number): Promise<string[]> {
+/**
+ * Removes all but the newest `keep` scheduled backups of a directory; answers the names removed. Those that bear a later time than
+ * `last`, the one that was taken just now, are older all the same, by a clock that was ahead: they go first, and it stays.
+ */
+export async function pruneBackups(directory: string, keep: number, last: string): Promise<string[]> {
   const names = await readdir(directory);
   const scheduled = names.filter((name) => /^scheduled-[\dTZ-]+\.tar\.gz$/.test(name)).sort();
-  const surplus = scheduled.slice(0, Math.max(0, scheduled.length - keep));
+  const ahead = scheduled.filter((name) => name > last);
+  const oldestFirst = [...ahead, ...scheduled.filter((name) => name <= last)];
+  const surplus = oldestFirst.slice(0, Math.max(0, oldestFirst.length - keep));
   for (const name of surplus) await rm(join(directory, name), { force: true });
   return surplus;
 }

@@ -74,8 +74,18 @@ describe('backup', () => {
     const days = [1, 2, 3].map((day) => backupName('scheduled', TAKEN_AT - day * 86_400_000));
     const others = [backupName('manual', TAKEN_AT - 9 * 86_400_000), 'notes.txt'];
     for (const name of [...days, ...others]) writeFileSync(join(directory, name), '');
-    assert.deepEqual(await pruneBackups(directory, 2), [days[2]]);
+    assert.deepEqual(await pruneBackups(directory, 2, days[0] ?? ''), [days[2]]);
     assert.deepEqual(readdirSync(directory).sort(), [...days.slice(0, 2), ...others].sort());
+  });
+  test('those of a clock that was ahead go before the one that was taken just now', async () => {
+    const directory = temporaryDirectory();
+    const [ahead1, ahead2, now, before] = [400, 399, 0, -1].map((day) =>
+      backupName('scheduled', TAKEN_AT + day * 86_400_000),
+    );
+    for (const name of [ahead1, ahead2, now, before]) writeFileSync(join(directory, name ?? ''), '');
+    assert.deepEqual(await pruneBackups(directory, 3, now ?? ''), [ahead2]);
+    assert.deepEqual(await pruneBackups(directory, 1, now ?? ''), [ahead1, before]);
+    assert.deepEqual(readdirSync(directory), [now]);
   });
 });
 

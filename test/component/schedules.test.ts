@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { ClockSteps } from '../../coordinator/clock-steps.js';
 import { EventExpiry } from '../../coordinator/controllers/event-expiry.js';
 import { newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
 import { expireTokens } from '../../coordinator/hub/token-expiry.js';
@@ -16,6 +17,9 @@ import { ExitError } from '../../shared/process/exit-error.js';
 import { silentLogger } from '../../shared/process/log.js';
 import { type ControlPlane, joinNode, withControlPlane } from '../harness/control-plane.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
+
+const HOUR_MS = 3_600_000;
+const YEAR_MS = 365 * 24 * HOUR_MS;
 
 describe('compaction', () => {
   test('history has one period before it goes', async () => {
@@ -108,6 +112,21 @@ describe('event expiry', () => {
     assert.deepEqual(await eventsIn(plane), []);
   });
 
+  withControlPlane('a clock that is set ahead takes no news away', async (plane) => {
+    const tell = await teller(plane);
+    const expiry = new EventExpiry(plane.registry, plane.clock);
+    assert.equal(await expiry.run(), 0);
+    tell('Before');
+    await plane.advance(1_000);
+    assert.equal(await expiry.run(), 0);
+    plane.clock.jump(YEAR_MS);
+    await plane.advance(HALF_AN_HOUR);
+    assert.equal(await expiry.run(), 0);
+    assert.deepEqual(await eventsIn(plane), [['Before', 1]]);
+    await plane.advance(HALF_AN_HOUR + 1_000);
+    assert.equal(await expiry.run(), 1);
+  });
+
   withControlPlane('a clock that was ahead for a while holds up none', async (plane) => {
     const tell = await teller(plane);
     let ahead = 365 * 86_400_000;
@@ -130,7 +149,11 @@ describe('event expiry', () => {
   });
 });
 
-const others = { restore: { remind: () => undefined }, renewCertificate: async () => undefined };
+const others = {
+  restore: { remind: () => undefined },
+  renewCertificate: async () => undefined,
+  settledMs: () => 0,
+};
 const wish = (schedule: string) => ({ schedule, dataDir: '/nowhere', directory: '/nowhere', kept: 1 });
 
 describe('schedules', () => {
@@ -138,6 +161,30 @@ describe('schedules', () => {
     const schedules = startSchedules({ ...plane, ...others, backups: wish('@daily') });
     await schedules.stop();
   });
+  withControlPlane(
+    'a clock that is a year ahead for a while takes no join token away; one that has run out goes when it has been right for an hour',
+    async (plane) => {
+      const steps = new ClockSteps({ clock: plane.clock, log: silentLogger, onStep: () => undefined });
+      steps.start();
+      const settledMs = () => steps.settledMs();
+      const schedules = startSchedules({ ...plane, ...others, settledMs, backups: wish('off') });
+      await plane.registry.create(namespaceKind, undefined, { metadata: { name: 'kube-system' } });
+      const expiresAtMs = plane.clock.now() + 4 * HOUR_MS;
+      await plane.registry.create(secretKind, 'kube-system', tokenSecret(newJoinToken(), { expiresAtMs }));
+      const tokensAfter = async (hours: number): Promise<number> => {
+        for (let quarter = 0; quarter < hours * 4; quarter += 1) await plane.advance(HOUR_MS / 4);
+        return (await plane.registry.list(secretKind)).records.length;
+      };
+      assert.equal(await tokensAfter(2), 1);
+      plane.clock.jump(YEAR_MS);
+      assert.equal(await tokensAfter(0.75), 1);
+      plane.clock.jump(-YEAR_MS);
+      assert.equal(await tokensAfter(1), 1);
+      assert.equal(await tokensAfter(2), 0);
+      schedules.stop();
+      steps.stop();
+    },
+  );
   withControlPlane('a pattern of backups that is none is refused at the start', async (plane) => {
     const start = () => startSchedules({ ...plane, ...others, backups: wish('at night') });
     assert.throws(start, ExitError);
