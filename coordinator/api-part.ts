@@ -1,4 +1,5 @@
 /** The API as a part of the coordinator: its certificates, its users, its port and the files that name it. */
+import { X509Certificate } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Part } from '../shared/process/lifecycle.js';
@@ -15,11 +16,12 @@ import { type ApiServer, createApiServer, type ServingTls } from './api/server.j
 import { servingNames } from './api/serving-names.js';
 import { certificateUsers, linkUsers } from './certificate-users.js';
 import { reachableServer } from './cli/reachable-server.js';
-import { pidPath, releaseDirectory } from './data-dir.js';
+import { kubeconfigPath, pidPath, releaseDirectory } from './data-dir.js';
 import type { Hub } from './hub/hub.js';
 import type { Informers } from './informers/informer.js';
 import { openIdentities, openSignIn } from './open-identities.js';
 import { loadPki, type Pki } from './pki/load-pki.js';
+import { isInTime } from './pki/peer-certificate.js';
 import { readSupplied } from './pki/supplied.js';
 import { loadTicketKeys, SESSION_SECONDS } from './pki/ticket-keys.js';
 import type { CoordinatorSettings } from './settings.js';
@@ -52,6 +54,7 @@ export class ApiPart implements Part {
   #api: ApiServer | undefined;
   #pki: Pki | undefined;
   #audit: AuditFile | undefined;
+  #renewal: Promise<void> | undefined;
   server = '';
 
   constructor(settings: CoordinatorSettings, parts: ApiPartParts) {
@@ -110,7 +113,14 @@ export class ApiPart implements Part {
   }
 
   /** Makes the serving certificate and ticket keys anew when that is due; the first also when this machine got another name or address. */
-  async renewCertificate(): Promise<void> {
+  renewCertificate(): Promise<void> {
+    this.#renewal ??= this.#renew().finally(() => {
+      this.#renewal = undefined;
+    });
+    return this.#renewal;
+  }
+
+  async #renew(): Promise<void> {
     const before = this.pki.trust;
     const pki = await this.#loadPki();
     this.#api?.renewCertificate(await this.#tls(pki));
@@ -140,8 +150,28 @@ export class ApiPart implements Part {
     const { data, advertise } = this.#settings;
     const names = servingNames(advertise ? [advertise] : []);
     const supplied = await readSupplied(this.#settings);
-    this.#pki = await loadPki(join(data, 'pki'), names, this.#parts.clock.now(), supplied);
+    const now = this.#parts.clock.now();
+    this.#pki = await loadPki(join(data, 'pki'), names, now, supplied);
+    this.#tellTimes(this.#pki, now);
     return this.#pki;
+  }
+
+  /** What a wrong clock, this one or that of before, has done to certificates that others hold. */
+  #tellTimes({ isCaAnew, serving }: Pki, now: number): void {
+    const { log } = this.#parts;
+    const { validFrom, validTo } = new X509Certificate(serving.cert);
+    if (isCaAnew) {
+      const path = kubeconfigPath(this.#settings.data);
+      log.warn(
+        { kubeconfig: path },
+        "the authority's certificate was not valid at this machine's time: it was made anew for the same key. Hosts and join tokens need nothing; copies of the kubeconfig, and those of users, need the new one",
+      );
+    }
+    if (isInTime(new X509Certificate(serving.cert), now)) return;
+    log.warn(
+      { validFrom, validTo },
+      "the certificate of --tls-cert-file is not valid at this machine's time: clients refuse it until it is replaced or the clock is right",
+    );
   }
 
   async stop(): Promise<void> {

@@ -52,7 +52,11 @@ export async function startCoordinator(
   await roomToStart({ dataDir: data, clock, log });
   const store = await openStore(settings, log, metrics);
   const sealKey = await loadSealKey(join(data, 'pki'));
-  const authority = new CertificateAuthority(() => api.pki, clock);
+  const authority = new CertificateAuthority(
+    () => api.pki,
+    clock,
+    () => api.renewCertificate(),
+  );
   const core = createCore({
     queueMeter: metrics.queues,
     onEviction: metrics.onEviction,

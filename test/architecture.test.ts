@@ -240,6 +240,7 @@ const OWN_TIME = [
   'coordinator/api/',
   'console/',
   'agent/data-dir.ts',
+  'agent/link/server-trust.ts',
   'agent/runtime/network-dialer.ts',
   'agent/runtime/docker-events.ts',
   'agent/runtime/docker-exec.ts',

@@ -1,7 +1,7 @@
 /**
  * Which server an agent talks to: one whose certificate leads to a pinned authority and names the host. A host does not
- * know what time it is (1970, after a flat battery), so times alone refuse nothing but what ended before a moment that
- * the coordinator itself has certified.
+ * know what time it is (1970, after a flat battery), so times alone refuse nothing but what ended, by the host's own clock as well,
+ * before a moment that the coordinator itself has certified.
  */
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -48,21 +48,25 @@ function refusalOf(socket: TLSSocket, host: string, trust: ServerTrust): string 
   // Nobody else can resume a session of a server that was trusted.
   if (socket.isSessionReused()) return undefined;
   const certificate = socket.getPeerX509Certificate();
-  const why = certificate ? refusalBeyondTime(certificate, host, trust) : 'it shows none';
+  const why = certificate ? refusalBeyondTime(certificate, host, trust, Date.now()) : 'it shows none';
   return why === undefined ? undefined : `the server's certificate is not trusted: ${why}`;
 }
 
-/** Why a certificate is refused whatever the time; undefined when it is trusted. The chain hangs on `certificate`. */
+/** Why a certificate is refused whatever the time; undefined when it is trusted. The chain hangs on `certificate`; `now` is the host's, ms. */
 export function refusalBeyondTime(
   certificate: X509Certificate,
   host: string,
   { ca, certificate: own }: ServerTrust,
+  now: number,
 ): string | undefined {
   const names = isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host);
   if (!names) return `it does not name ${host}`;
   if (!certificate.keyUsage?.includes(SERVER_AUTH)) return 'it is not that of a server';
   const floorMs = own === undefined ? 0 : Date.parse(new X509Certificate(own).validFrom);
-  if (Date.parse(certificate.validTo) < floorMs) return 'it ended before this host was certified';
+  const [beginMs, endMs] = [Date.parse(certificate.validFrom), Date.parse(certificate.validTo)];
+  // In time by the host's own clock, too: both ends agree on the present, and what certified this host was ahead.
+  const isInTime = beginMs <= now && now < endMs;
+  if (!isInTime && endMs < floorMs) return 'it ended before this host was certified';
   return leadsTo(certificate, certificatesIn(ca)) ? undefined : 'it leads to no authority that is known';
 }
 

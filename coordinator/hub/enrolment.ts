@@ -27,6 +27,9 @@ import type { Sealer } from './seal.js';
 import { unauthorized } from './unauthorized.js';
 import { type RequestState, type WaitingHost, WaitingRoom } from './waiting-room.js';
 
+/** Before this there was no Everynode: what a coordinator says to have ended by then, it signed by a clock that was wrong (1970, after a flat battery). */
+const FIRST_MADE_MS = Date.parse('2025-01-01T00:00:00Z');
+
 /** `waiting`: for a person's word; `request` is the CertificateSigningRequest that they decide on. */
 export type JoinOutcome =
   | { state: 'joined'; answer: JoinAnswer }
@@ -139,9 +142,10 @@ export class Enrolment {
     return { state: 'joined', answer: this.#answer(node, stored, certificate) };
   }
 
-  /** True while the newest certificate of a node is good. */
+  /** True while the newest certificate of a node is good; of one whose end no right clock can have named, it is not known to be over. */
   #isMember(stored: StoredCredential | undefined): boolean {
-    return stored?.notAfterMs !== undefined && this.#parts.clock.now() < stored.notAfterMs;
+    if (stored?.notAfterMs === undefined) return false;
+    return this.#parts.clock.now() < stored.notAfterMs || stored.notAfterMs < FIRST_MADE_MS;
   }
 
   /** Registers and signs: everything was looked at. */

@@ -40,7 +40,7 @@ interface GreeterParts {
   objects: NodeObjects;
   clusterUID: string;
   era: string;
-  authority: { trust(): string };
+  authority: { trustToCatchUp(): string | undefined };
   /** What came with the join of a node. */
   rightsOf: (node: string) => Promise<JoinRights>;
   sealer: Sealer;
@@ -146,9 +146,8 @@ export class Greeter {
     const heldImages = hello.features.includes(HOLD_IMAGES) ? [] : undefined;
     const entry: LiveSession = { session, nodeUid: node.metadata.uid, offsetMs, heldImages };
     live.set(session.node, entry);
-    // Only while an authority takes over from another does a host that was away lack one.
-    const ca = this.#parts.authority.trust();
-    if (session.knowsCertificates && isSeveral(ca)) session.send({ kind: 'certified', ca });
+    const ca = this.#parts.authority.trustToCatchUp();
+    if (session.knowsCertificates && ca !== undefined) session.send({ kind: 'certified', ca });
     // What changed since the admission read it came before there was a session to tell.
     tellImagesToHold(entry, informers.nodes.get({ name: session.node }) ?? node, informers.daemonSets);
     tellLinkPace(entry, informers.nodes.get({ name: session.node }) ?? node);
@@ -222,8 +221,4 @@ export class Greeter {
 function cloneMessage(remoteAddress: string): string {
   const where = remoteAddress ? ` from ${remoteAddress}` : '';
   return `Another agent tried to connect${where} with the identity of this node and was refused`;
-}
-
-function isSeveral(pem: string): boolean {
-  return pem.indexOf('-----BEGIN', 1) > 0;
 }

@@ -10,6 +10,7 @@ import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { LinkEnd } from '../decisions/link-end.js';
 import type { Informers } from '../informers/informer.js';
+import type { CertificateAuthority } from '../pki/certificate-authority.js';
 import type { PeerCertificate } from '../pki/peer-certificate.js';
 import type { Registry } from '../registry/registry.js';
 import { nodeDeleted } from './admission.js';
@@ -52,7 +53,9 @@ export interface HubOptions {
   /** Seals what agents are given, and knows the eras that the store was restored from. */
   sealer: Sealer;
   /** Signs hosts' certificates. */
-  authority: EnrolmentParts['authority'] & NodeAuthenticatorParts['authority'];
+  authority: EnrolmentParts['authority'] &
+    NodeAuthenticatorParts['authority'] &
+    Pick<CertificateAuthority, 'trustToCatchUp'>;
   /** True when each new node waits for a person's word. */
   approveNodes?: boolean;
   /** A restore that a person has yet to confirm; absent when that cannot be. */

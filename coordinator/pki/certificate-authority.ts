@@ -1,6 +1,7 @@
 /** The fleet's certificate authority as its users see it: whom it signs for, and what its hosts are to trust. */
-import type { X509Certificate } from 'node:crypto';
+import { X509Certificate } from 'node:crypto';
 import type { Clock } from '../../shared/process/clock.js';
+import { isMadeAnew } from './ca-certificate.js';
 import {
   type IssuedCertificate,
   readSigningRequest,
@@ -21,16 +22,24 @@ type SigningPki = Pick<Pki, 'ca' | 'authorities' | 'trust'>;
 export class CertificateAuthority {
   readonly #pki: () => SigningPki;
   readonly #clock: Clock;
+  readonly #renew: () => Promise<void>;
 
-  /** `pki` answers what counts at that moment. */
-  constructor(pki: () => SigningPki, clock: Clock) {
+  /** `pki` answers what counts at that moment; `renew` has it made anew as far as it is not good by the clock as it is now. */
+  constructor(pki: () => SigningPki, clock: Clock, renew: () => Promise<void>) {
     this.#pki = pki;
     this.#clock = clock;
+    this.#renew = renew;
   }
 
   /** PEM of the authorities by which hosts are to know the coordinator. */
   trust(): string {
     return this.#pki().trust;
+  }
+
+  /** The same for a host that was away; undefined when it cannot have missed any: while one authority takes over from another, or got another certificate, it may. */
+  trustToCatchUp(): string | undefined {
+    const { ca, trust } = this.#pki();
+    return certificatesIn(trust).length > 1 || isMadeAnew(ca.cert) ? trust : undefined;
   }
 
   /** Whose certificate it is, when it is one of a client that this authority signed and good now. */
@@ -51,11 +60,13 @@ export class CertificateAuthority {
    * The client certificate that a request asks for: who may have it was decided before. `wishedMs`: less than a year. It ends no
    * sooner than the one that it replaces: with a clock that was set back a year it would be over when that is put right.
    */
-  sign(
+  async sign(
     requestPem: string,
     { wishedMs = LIFETIME_MS, formerEndMs = 0 }: { wishedMs?: number; formerEndMs?: number } = {},
   ): Promise<IssuedCertificate> {
     const now = this.#clock.now();
+    // No certificate outlives its authority's: by a clock that was set a moment ago, that may be over.
+    if (!isInTime(new X509Certificate(this.#pki().ca.cert), now)) await this.#renew();
     const formerMs = Math.min(formerEndMs - now, LIFETIME_MS + days(SET_BY_DAYS));
     const lifetimeMs = Math.max(Math.min(wishedMs, LIFETIME_MS), formerMs);
     return signClientCertificate(this.#pki().ca, requestPem, { now, lifetimeMs });

@@ -11,19 +11,18 @@ import {
   KeyUsageFlags,
   KeyUsagesExtension,
   SubjectAlternativeNameExtension,
-  SubjectKeyIdentifierExtension,
   X509CertificateGenerator,
 } from '@peculiar/x509';
 import { publicKeyHash } from '../../shared/link/public-key-hash.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { readIfPresent, writePrivateFile } from '../../shared/process/private-file.js';
 import { importKey, newKey, SIGNING } from '../../shared/process/private-key.js';
+import { caInTime, makeCaCertificate } from './ca-certificate.js';
 import { issuerName } from './client-certificates.js';
 import { days, type KeyPair, SET_BY_DAYS, serialNumber, validity } from './key-pair.js';
-import { rotate } from './rotation.js';
+import { finishedCa, rotate } from './rotation.js';
 import type { Supplied } from './supplied.js';
 
-const CA_DAYS = 3650;
 const SERVING_DAYS = 365;
 /** A serving certificate with less left is made anew. */
 const RENEW_BEFORE_DAYS = 60;
@@ -31,6 +30,8 @@ const RENEW_BEFORE_DAYS = 60;
 export interface Pki {
   /** Signs what is signed now. */
   ca: KeyPair;
+  /** True when its certificate was not good by this clock, and took another for the same key just now. */
+  isCaAnew: boolean;
   /** PEM of our authorities whose client certificates count: the present one, the next, former ones. */
   authorities: string;
   /** PEM by which hosts and clients are to know the server; what join tokens pin comes first. */
@@ -39,23 +40,6 @@ export interface Pki {
   serving: KeyPair;
   /** Hex SHA-256 of the first trusted one's public key (SubjectPublicKeyInfo DER): what join tokens pin. */
   caHash: string;
-}
-
-async function makeCaCertificate(keyPem: string, now: number, name = 'everynode-ca'): Promise<string> {
-  const keys = await importKey(keyPem);
-  const certificate = await X509CertificateGenerator.createSelfSigned({
-    serialNumber: serialNumber(),
-    name: `CN=${name}`,
-    ...validity(now, days(CA_DAYS)),
-    keys,
-    signingAlgorithm: SIGNING,
-    extensions: [
-      new BasicConstraintsExtension(true, 0, true),
-      new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign, true),
-      await SubjectKeyIdentifierExtension.create(keys.publicKey),
-    ],
-  });
-  return `${certificate.toString('pem')}\n`;
 }
 
 async function makeServingCertificate(
@@ -106,7 +90,7 @@ export function renewalReason(
 /** One that follows another has a name of its own: chains are built by names. */
 async function makeCa(now: number): Promise<KeyPair> {
   const key = await newKey();
-  const name = `everynode-ca-${new Date(now).toISOString().slice(0, 10)}`;
+  const name = `CN=everynode-ca-${new Date(now).toISOString().slice(0, 10)}`;
   return { key, cert: await makeCaCertificate(key, now, name) };
 }
 
@@ -126,6 +110,15 @@ async function loadCa(directory: string, now: number): Promise<KeyPair> {
   const made = await makeCaCertificate(caKey, now);
   await writePrivateFile(join(directory, 'ca.crt'), made);
   return { cert: made, key: caKey };
+}
+
+/** The authority with a certificate that is good by this clock, whatever clock it was made by. */
+async function livingCa(directory: string, now: number): Promise<{ living: KeyPair; isCaAnew: boolean }> {
+  const present = await finishedCa(directory, await loadCa(directory, now));
+  const living = await caInTime(present, now);
+  const isCaAnew = living !== present;
+  if (isCaAnew) await writePrivateFile(join(directory, 'ca.crt'), living.cert);
+  return { living, isCaAnew };
 }
 
 /** When the certificate says that it begins, ms. */
@@ -168,11 +161,13 @@ export async function loadPki(
 ): Promise<Pki> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   try {
-    const { ca, others } = await rotate(directory, await loadCa(directory, now), now, () => makeCa(now));
+    const { living, isCaAnew } = await livingCa(directory, now);
+    const { ca, others } = await rotate(directory, living, now, () => makeCa(now));
     const serving = supplied?.serving ?? (await loadServing(directory, ca, [...new Set(names)].sort(), now));
     const authorities = ca.cert + others;
     const trust = (supplied?.ca ?? '') + authorities;
-    return { ca, authorities, trust, serving, caHash: publicKeyHash(new X509Certificate(trust)) };
+    const caHash = publicKeyHash(new X509Certificate(trust));
+    return { ca, isCaAnew, authorities, trust, serving, caHash };
   } catch (error) {
     if (error instanceof ExitError) throw error;
     const why = error instanceof Error ? error.message : String(error);

@@ -25,7 +25,7 @@ export function rotationStep(
 ): RotationStep {
   const leftMs = notAfterMs - now;
   if (announcedAtMs === undefined) return leftMs < days(ANNOUNCE_DAYS) ? 'announce' : 'none';
-  const isKnown = now - announcedAtMs >= days(OVERLAP_DAYS) || leftMs <= 0;
+  const isKnown = now - announcedAtMs >= days(OVERLAP_DAYS);
   return leftMs < days(SWITCH_DAYS) && isKnown ? 'switch' : 'none';
 }
 
@@ -36,7 +36,7 @@ interface Authorities {
   others: string;
 }
 
-/** Takes the steps that are due. `make` makes an authority. */
+/** Takes the steps that are due. `present`: in time, and with the key of its certificate. `make` makes an authority. */
 export async function rotate(
   directory: string,
   present: KeyPair,
@@ -44,7 +44,7 @@ export async function rotate(
   make: () => Promise<KeyPair>,
 ): Promise<Authorities> {
   const path = (name: string) => join(directory, name);
-  let ca = await finished(directory, present);
+  let ca = present;
   let next = await readPair(path('ca-next.pem'));
   const step = rotationStep(now, {
     notAfterMs: Date.parse(new X509Certificate(ca.cert).validTo),
@@ -58,7 +58,7 @@ export async function rotate(
     const old = (await readIfPresent(path('ca-old.crt'))) ?? '';
     if (!old.includes(ca.cert)) await writePrivateFile(path('ca-old.crt'), old + ca.cert);
     await writePrivateFile(path('ca.key'), next.key);
-    ca = await finished(directory, { cert: ca.cert, key: next.key });
+    ca = await finishedCa(directory, { cert: ca.cert, key: next.key });
     next = undefined;
   }
   const old = certificatesIn((await readIfPresent(path('ca-old.crt'))) ?? '');
@@ -67,7 +67,7 @@ export async function rotate(
 }
 
 /** Goes on with a succession that was cut short between the key and the certificate. */
-async function finished(directory: string, { cert, key }: KeyPair): Promise<KeyPair> {
+export async function finishedCa(directory: string, { cert, key }: KeyPair): Promise<KeyPair> {
   const path = join(directory, 'ca-next.pem');
   if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return { cert, key };
   const next = await readPair(path);

@@ -191,7 +191,7 @@ test('a host that is revoked while its certificate is made is not registered aga
   assert.equal(await credentials.get('n1'), undefined);
 });
 
-test('a host that was certified while the coordinator’s clock was set back a year waits for nobody when that is right again', async (context) => {
+test('a host that was certified while the coordinator’s clock was set back a year, or in 1970, waits for nobody when that is right again', async (context) => {
   const { registry } = await startEnrolment(context);
   const credentials = new NodeCredentials(registry);
   const time = { shiftMs: 0 };
@@ -211,6 +211,9 @@ test('a host that was certified while the coordinator’s clock was set back a y
     states.push((await enrolment.certify({ body: { node: 'n1', csr } })).state);
   }
   assert.deepEqual(states, ['joined', 'joined']);
+  // In 1970, before there was any Everynode: what that clock says to be over tells nothing.
+  await credentials.replace('n1', { form: 'key', hash: keyHash, notAfterMs: 365 * DAY_MS });
+  assert.equal((await enrolment.certify({ body: { node: 'n1', csr } })).state, 'joined');
   // A year back, an end in ten years is no reason to sign for ten.
   await credentials.replace('n1', { form: 'key', hash: keyHash, notAfterMs: Date.now() + 3_650 * DAY_MS });
   time.shiftMs = -365 * DAY_MS;

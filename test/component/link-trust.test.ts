@@ -175,21 +175,25 @@ test('a server whose certificate is not yet valid, or has ended, is known by its
 });
 
 test('whatever the time: the name, the purpose, the authority and what the host has seen certified count', async () => {
-  const pki = await loadPki(temporaryDirectory(), NAMES, Date.now() - 3 * YEAR_MS);
+  const now = Date.now();
+  const pki = await loadPki(temporaryDirectory(), NAMES, now - 3 * YEAR_MS);
   const other = await loadPki(temporaryDirectory(), NAMES, Date.now());
   const [leaf] = pki.serving.cert.split(/(?<=-----END CERTIFICATE-----\n)/);
   const certificate = new X509Certificate(leaf ?? '');
   const ca = pki.ca.cert;
-  assert.equal(refusalBeyondTime(certificate, '127.0.0.1', { ca }), undefined);
-  assert.match(refusalBeyondTime(certificate, 'elsewhere', { ca }) ?? '', /does not name elsewhere/);
+  assert.equal(refusalBeyondTime(certificate, '127.0.0.1', { ca }, now), undefined);
+  assert.match(refusalBeyondTime(certificate, 'elsewhere', { ca }, now) ?? '', /does not name elsewhere/);
   assert.match(
-    refusalBeyondTime(certificate, 'localhost', { ca: other.ca.cert }) ?? '',
+    refusalBeyondTime(certificate, 'localhost', { ca: other.ca.cert }, now) ?? '',
     /no authority that is known/,
   );
-  assert.match(refusalBeyondTime(new X509Certificate(ca), 'localhost', { ca }) ?? '', /does not name/);
+  assert.match(refusalBeyondTime(new X509Certificate(ca), 'localhost', { ca }, now) ?? '', /does not name/);
   const later = { ca, certificate: other.serving.cert };
   assert.match(
-    refusalBeyondTime(certificate, 'localhost', later) ?? '',
+    refusalBeyondTime(certificate, 'localhost', later, now) ?? '',
     /ended before this host was certified/,
   );
+  // By a host's clock of then it is good: who certified that host was ahead, and its authority may look out of time.
+  const then = now - 2.5 * YEAR_MS;
+  assert.equal(refusalBeyondTime(certificate, 'localhost', later, then), undefined);
 });

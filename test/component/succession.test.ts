@@ -27,7 +27,11 @@ test('a host hears of the next authority, keeps it on disk, and goes on when tha
   const present = await sharedPki();
   const next = await successor(temporaryDirectory());
   let pki = { ca: present.ca, authorities: present.authorities, trust: present.trust };
-  const authority = new CertificateAuthority(() => pki, systemClock);
+  const authority = new CertificateAuthority(
+    () => pki,
+    systemClock,
+    async () => undefined,
+  );
   const bench = await startEnrolment(context, { authority });
   const missed = bench.options({ node: 'missed' });
   await enrol(missed);

@@ -1,6 +1,10 @@
-/** A host that believes in 1970 as it boots, whose time is set back a year while it runs, and that starts a year ahead: nothing depends on it. */
+/**
+ * A host that believes in 1970 as it boots, whose time is set back a year while it runs, and that starts a year ahead; and a
+ * coordinator that is set up in 1970: nothing depends on it.
+ */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { X509Certificate } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -11,7 +15,12 @@ import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { fakeTimeLibrary } from '../chaos/fake-clock.js';
 import { leaveOut } from '../harness/leave-out.js';
-import { type RunningProgram, startAgentProcess, startCoordinatorProcess } from '../harness/processes.js';
+import {
+  type RunningProgram,
+  runEverynode,
+  startAgentProcess,
+  startCoordinatorProcess,
+} from '../harness/processes.js';
 import { pause, until } from '../harness/until.js';
 
 const PATIENCE_MS = 60_000;
@@ -21,6 +30,19 @@ const PODS = '/api/v1/namespaces/default/pods';
 const HEARD_MS = 2_000;
 /** The hub learns times by messages, and a busy machine takes a while to send them. */
 const NEAR_MS = 60_000;
+
+function endOfCertificate(identityFile: string): number {
+  const { certificate } = JSON.parse(readFileSync(identityFile, 'utf8')) as { certificate: string };
+  return Date.parse(new X509Certificate(certificate).validTo);
+}
+
+/** Of a program whose clock differs from the truth by what the file says. */
+function clockOf(library: string, file: string): Record<string, string> {
+  return {
+    ...{ LD_PRELOAD: library, FAKETIME_TIMESTAMP_FILE: file, FAKETIME_CACHE_DURATION: '1' },
+    FAKETIME_DONT_FAKE_MONOTONIC: '1',
+  };
+}
 
 test('a host in 1970, set back a year, started a year ahead: its Pods run, their times are the coordinator’s, its clock is told', async (context) => {
   const library = fakeTimeLibrary();
@@ -38,10 +60,7 @@ test('a host in 1970, set back a year, started a year ahead: its Pods run, their
   running.push(coordinator);
   const api = apiClientFromKubeconfig(coordinator.kubeconfigPath);
   const { text: token } = await createToken(api, { ttlSeconds: 0, description: 'clock', reusable: true });
-  const environment = {
-    ...{ LD_PRELOAD: library, FAKETIME_TIMESTAMP_FILE: clock, FAKETIME_CACHE_DURATION: '1' },
-    FAKETIME_DONT_FAKE_MONOTONIC: '1',
-  };
+  const environment = clockOf(library, clock);
   const dataDir = join(folder, 'host');
   const start = () => startAgentProcess({ node: 'n1', server: api.server, token, dataDir, environment });
   const agent = start();
@@ -80,4 +99,57 @@ test('a host in 1970, set back a year, started a year ahead: its Pods run, their
   running.push(start());
   await run('third');
   await until(() => isTold(/365 days ahead/), { timeoutMs: PATIENCE_MS, what: 'the other skew' });
+});
+
+test('a coordinator that is set up in 1970, and starts again when its clock is right: its people and its hosts get in, new ones by the same token', async (context) => {
+  const library = fakeTimeLibrary();
+  if (!library) return leaveOut(context, 'wrong clocks', 'needs faketime (see .ci/packages)');
+  const folder = mkdtempSync(join(tmpdir(), 'everynode-clock-'));
+  const running: RunningProgram[] = [];
+  context.after(async () => {
+    for (const program of running.reverse()) await program.end('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const dataDir = join(folder, 'coordinator');
+  const clock = join(folder, 'clock');
+  writeFileSync(clock, `${60 - Math.floor(Date.now() / 1_000)}\n`);
+  const wrong = await startCoordinatorProcess(dataDir, [], clockOf(library, clock));
+  running.push(wrong);
+  const { server } = apiClientFromKubeconfig(wrong.kubeconfigPath);
+  const made = await runEverynode(
+    ['token', 'create', '--data', dataDir, '--reusable', '--ttl', '0'],
+    clockOf(library, clock),
+  );
+  const [token = ''] = /[a-z0-9]{6}\.[a-z0-9]{16}\.[0-9a-f]{64}/.exec(made.stdout) ?? [];
+  assert.ok(token, made.stderr);
+  const start = (node: string) => {
+    const program = startAgentProcess({ node, server, token, dataDir: join(folder, node) });
+    running.push(program);
+    return program;
+  };
+  const early = start('early');
+  const identity = join(folder, 'early', 'identity.json');
+  const hasJoined = () => existsSync(identity) && readFileSync(identity, 'utf8').includes('clusterUID');
+  await until(hasJoined, { timeoutMs: PATIENCE_MS, what: 'the join' });
+  await early.end('SIGKILL');
+  await wrong.end('SIGTERM');
+
+  const right = await startCoordinatorProcess(dataDir, ['--port', new URL(server).port]);
+  running.push(right);
+  start('early');
+  start('late');
+  // That of 1970 is over: it got another, and nobody was asked.
+  await until(() => endOfCertificate(identity) > Date.now(), {
+    timeoutMs: PATIENCE_MS,
+    what: 'a certificate',
+  });
+  // The coordinator's certificate is looked at by the kubeconfig as it is now, and by the right time.
+  const api = apiClientFromKubeconfig(right.kubeconfigPath);
+  const isConnected = async (node: string) => {
+    const { items } = await api.request<{ items: Node[] }>('GET', '/api/v1/nodes');
+    const { status } = items.find(({ metadata }) => metadata.name === node) ?? {};
+    return findCondition(status?.conditions, 'Connected')?.status === 'True';
+  };
+  for (const node of ['early', 'late'])
+    await until(() => isConnected(node), { timeoutMs: PATIENCE_MS, what: node });
 });

@@ -6,13 +6,21 @@ import { sharedPki } from './api.js';
 /** That of the test API's port: what it signs is believed there. */
 export async function testAuthority(clock: Clock): Promise<CertificateAuthority> {
   const pki = await sharedPki();
-  return new CertificateAuthority(() => pki, clock);
+  return new CertificateAuthority(
+    () => pki,
+    clock,
+    async () => undefined,
+  );
 }
 
 /** For fleets whose hosts show no certificates. */
-export const NO_AUTHORITY: Pick<CertificateAuthority, 'read' | 'sign' | 'trust' | 'recognise'> = {
+export const NO_AUTHORITY: Pick<
+  CertificateAuthority,
+  'read' | 'sign' | 'trust' | 'trustToCatchUp' | 'recognise'
+> = {
   read: () => Promise.reject(new Error('this fleet signs nothing')),
   sign: () => Promise.reject(new Error('this fleet signs nothing')),
   trust: () => '',
+  trustToCatchUp: () => undefined,
   recognise: () => undefined,
 };

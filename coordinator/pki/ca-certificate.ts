@@ -1,0 +1,68 @@
+/**
+ * The certificate of an authority of ours. Its key is what hosts and join tokens know it by, so another certificate for the same key
+ * costs nobody's trust: one that was made by a wrong clock is put right like this.
+ */
+import 'reflect-metadata';
+import { X509Certificate } from 'node:crypto';
+import {
+  BasicConstraintsExtension,
+  KeyUsageFlags,
+  KeyUsagesExtension,
+  SubjectKeyIdentifierExtension,
+  X509CertificateGenerator,
+} from '@peculiar/x509';
+import { importKey, SIGNING } from '../../shared/process/private-key.js';
+import { issuerName } from './client-certificates.js';
+import { days, type KeyPair, serialNumber, validity } from './key-pair.js';
+import { isInTime } from './peer-certificate.js';
+
+const CA_DAYS = 3650;
+
+interface Validity {
+  notBefore: Date;
+  notAfter: Date;
+}
+
+/** PEM of the first certificate for this key; `name` is its subject. */
+export function makeCaCertificate(keyPem: string, now: number, name = 'CN=everynode-ca'): Promise<string> {
+  return selfSigned(keyPem, name, validity(now, days(CA_DAYS)));
+}
+
+/**
+ * The same authority with a certificate that is good at `now`: the very same while its own is. Another one is good whenever that was
+ * as well, for either clock may have been the wrong one.
+ */
+export async function caInTime(ca: KeyPair, now: number): Promise<KeyPair> {
+  const present = new X509Certificate(ca.cert);
+  if (isInTime(present, now)) return ca;
+  const { notBefore, notAfter } = validity(now, days(CA_DAYS));
+  const covering = {
+    notBefore: new Date(Math.min(notBefore.getTime(), Date.parse(present.validFrom))),
+    notAfter: new Date(Math.max(notAfter.getTime(), Date.parse(present.validTo))),
+  };
+  return { key: ca.key, cert: await selfSigned(ca.key, issuerName(present), covering) };
+}
+
+/** True for a certificate that took the place of another: hosts that were away know the former one. */
+export function isMadeAnew(caPem: string): boolean {
+  const { validFrom, validTo } = new X509Certificate(caPem);
+  // A first one lasts ten years from a day before it was made.
+  return Date.parse(validTo) - Date.parse(validFrom) > days(CA_DAYS + 1);
+}
+
+async function selfSigned(keyPem: string, name: string, times: Validity): Promise<string> {
+  const keys = await importKey(keyPem);
+  const certificate = await X509CertificateGenerator.createSelfSigned({
+    serialNumber: serialNumber(),
+    name,
+    ...times,
+    keys,
+    signingAlgorithm: SIGNING,
+    extensions: [
+      new BasicConstraintsExtension(true, 0, true),
+      new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign, true),
+      await SubjectKeyIdentifierExtension.create(keys.publicKey),
+    ],
+  });
+  return `${certificate.toString('pem')}\n`;
+}
