@@ -74,6 +74,31 @@ describe('a missing ConfigMap', () => {
 });
 
 describe('files of a running Pod', () => {
+  test('show another token once the coordinator’s clock is one by which the last is not good', async () => {
+    bench = new PodBench();
+    const issuedAt = 1_800_000_000;
+    const token = (name: string) => {
+      const claims = { jti: name, nbf: issuedAt, exp: issuedAt + 3_600 };
+      return `x.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.x`;
+    };
+    const [first, second] = [token('first'), token('second')];
+    bench.token = first;
+    const sources = [{ serviceAccountToken: { path: 'token', expirationSeconds: 3_600 } }];
+    bench.give(
+      podOf('p', {
+        containers: [{ name: 'app', image: 'app:1', volumeMounts: [{ name: 'v', mountPath: '/v' }] }],
+        volumes: [{ name: 'v', projected: { sources } }],
+      }),
+    );
+    await running();
+    bench.token = second;
+    bench.workers.heardTime((issuedAt + 60) * 1_000);
+    await bench.pass(1_000);
+    assert.equal(shown('token'), first, 'it is good');
+    bench.workers.heardTime((issuedAt + 3_600) * 1_000);
+    await eventually('token', second);
+  });
+
   test('follow their ConfigMap and the Pod itself, and start no container anew', async () => {
     bench = new PodBench();
     bench.giveConfig(configMap('1'));

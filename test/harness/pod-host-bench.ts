@@ -12,6 +12,7 @@ import { heldAfterClearing, runs } from '../../agent/decisions/held-turn.js';
 import type { PodEnd } from '../../agent/decisions/pod-view.js';
 import { Images } from '../../agent/images/images.js';
 import { RegistrySettings } from '../../agent/images/registry-settings.js';
+import { AccountTokens } from '../../agent/pods/account-tokens.js';
 import { FolderPodFiles } from '../../agent/pods/pod-files.js';
 import type { HostFacts, PodHost, PodSource } from '../../agent/pods/pod-host.js';
 import { PodWorkers } from '../../agent/pods/pod-workers.js';
@@ -44,6 +45,8 @@ export class PodHostBench implements PodSource {
   readonly held = new Map<string, HeldPod>();
   /** ConfigMaps and Secrets of this host, by `configKey`. */
   readonly config = new Map<string, ConfigMap | Secret>();
+  /** What a Pod that asks for a token of its account gets. */
+  token = '';
   readonly statuses = new Map<string, PodStatus>();
   readonly removed: string[] = [];
   /** `reason: message`, oldest first. */
@@ -198,6 +201,7 @@ export class PodHostBench implements PodSource {
       }),
       volumes: new Volumes(this.dataDir),
       findConfig: (reference) => this.config.get(configKey(reference)),
+      tokens: new AccountTokens(async () => ({ token: this.token }), this.clock),
       handlers: this.handlers,
       files: new FolderPodFiles(this.dataDir),
       reports: {
