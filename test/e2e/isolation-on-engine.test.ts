@@ -2,239 +2,211 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
 import { StorageWatch } from '../../agent/pods/storage-watch.js';
-import { DockerEngine } from '../../agent/runtime/docker-engine.js';
-import { askEngine } from '../../agent/runtime/find-engine.js';
 import { Volumes } from '../../agent/volumes/volumes.js';
 import type { Container, PodSpec } from '../../shared/kube/pod.js';
 import { systemClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
 import { cgroupLimits } from '../harness/cgroup-limits.js';
-import { type EngineKind, startEngine, type TestEngine } from '../harness/engines.js';
-import { leaveOut } from '../harness/leave-out.js';
-import { BENCH_OWNER, PodHostBench, podOf } from '../harness/pod-host-bench.js';
-import { loadTestImages, shell } from '../harness/test-images.js';
+import { type EnginePods, onEachEngine } from '../harness/engine-pods.js';
+import { podOf } from '../harness/pod-host-bench.js';
+import { shell } from '../harness/test-images.js';
 
-const PATIENCE_MS = 20_000;
 /** Every call that changes a file's mode fails, all else is as without a filter. */
 const NO_CHMOD = JSON.stringify({
   defaultAction: 'SCMP_ACT_ALLOW',
   syscalls: [{ names: ['chmod', 'fchmod', 'fchmodat'], action: 'SCMP_ACT_ERRNO' }],
 });
 
-function onEngine(kind: EngineKind): void {
-  describe(`isolation on ${kind}`, { concurrency: 1 }, () => {
-    let engine: TestEngine | string;
-    let bench: PodHostBench;
-    let count = 0;
-    // The agent's timers keep no process alive.
-    const alive = setInterval(() => undefined, 1000);
+onEachEngine('isolation', isolation, allowNoChmod);
 
-    before(async () => {
-      engine = await startEngine(kind);
-      if (typeof engine === 'string') return;
-      await loadTestImages(engine.socketPath, ['app:1']);
-      const driver = new DockerEngine(await askEngine({ socketPath: engine.socketPath }), BENCH_OWNER);
-      bench = new PodHostBench(driver, systemClock, kind);
-      const seccompRoot = join(bench.dataDir, 'seccomp');
-      mkdirSync(seccompRoot);
-      writeFileSync(join(seccompRoot, 'no-chmod.json'), NO_CHMOD);
-      const { appArmor, seccomp } = await driver.info();
-      // As the agent finds it on a machine that has no CAP_SYS_RESOURCE: elsewhere 0 is as good a floor.
-      bench.facts.isolation = { ...bench.facts.isolation, seccompRoot, appArmor, seccomp, leastOomScore: 0 };
-    });
-    after(async () => {
-      clearInterval(alive);
-      if (typeof engine === 'string') return;
-      await bench.close();
-      await engine.stop();
-    });
+function isolation(pods: EnginePods): void {
+  let count = 0;
+  const give = (script: string, container: Partial<Container>, spec: Partial<PodSpec>): string => {
+    count += 1;
+    const name = `p${count}`;
+    const command = shell(script);
+    const containers = [{ name: 'app', image: 'app:1', command, ...container }];
+    pods.bench.give(podOf(name, { containers, restartPolicy: 'Never', ...spec }));
+    return name;
+  };
+  /** What the script printed, once it has ended. */
+  const printed = async (
+    script: string,
+    container: Partial<Container> = {},
+    spec: Partial<PodSpec> = {},
+  ): Promise<string> => {
+    const name = give(script, container, spec);
+    await pods.until(`${name} has ended`, () => pods.bench.container(name)?.state?.terminated !== undefined);
+    const containers = await pods.bench.driver.inspectPod(`uid-${name}`);
+    const app = containers.find(({ identity }) => identity.container === 'app');
+    assert.ok(app);
+    const request = { follow: false, timestamps: false };
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of pods.bench.driver.logs(app.id, request, AbortSignal.timeout(10_000))) {
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks).toString('utf8').trim();
+  };
+  const statusField = async (field: string, container: Partial<Container>, spec: Partial<PodSpec> = {}) =>
+    (await printed('/bin/busybox cat /proc/self/status', container, spec))
+      .split('\n')
+      .find((line) => line.startsWith(`${field}:`))
+      ?.split(/\s+/)[1];
 
-    const law = (name: string, body: () => Promise<void>): void => {
-      test(name, { timeout: 90_000 }, async (context) => {
-        if (typeof engine === 'string') leaveOut(context, `isolation on ${kind}`, engine);
-        else await body();
-      });
-    };
-    const until = (what: string, seen: () => boolean | Promise<boolean>) =>
-      bench.until(what, seen, PATIENCE_MS);
-    const give = (script: string, container: Partial<Container>, spec: Partial<PodSpec>): string => {
-      count += 1;
-      const name = `p${count}`;
-      const command = shell(script);
-      const containers = [{ name: 'app', image: 'app:1', command, ...container }];
-      bench.give(podOf(name, { containers, restartPolicy: 'Never', ...spec }));
-      return name;
-    };
-    /** What the script printed, once it has ended. */
-    const printed = async (
-      script: string,
-      container: Partial<Container> = {},
-      spec: Partial<PodSpec> = {},
-    ): Promise<string> => {
-      const name = give(script, container, spec);
-      await until(`${name} has ended`, () => bench.container(name)?.state?.terminated !== undefined);
-      const containers = await bench.driver.inspectPod(`uid-${name}`);
-      const app = containers.find(({ identity }) => identity.container === 'app');
-      assert.ok(app);
-      const request = { follow: false, timestamps: false };
-      const chunks: Uint8Array[] = [];
-      for await (const chunk of bench.driver.logs(app.id, request, AbortSignal.timeout(10_000))) {
-        chunks.push(chunk);
-      }
-      return Buffer.concat(chunks).toString('utf8').trim();
-    };
-    const statusField = async (field: string, container: Partial<Container>, spec: Partial<PodSpec> = {}) =>
-      (await printed('/bin/busybox cat /proc/self/status', container, spec))
-        .split('\n')
-        .find((line) => line.startsWith(`${field}:`))
-        ?.split(/\s+/)[1];
-
-    law('user, group, supplemental groups and the group of volumes', async () => {
-      const ids = await printed(
-        '/bin/busybox id -u; /bin/busybox id -g; /bin/busybox id -G; /bin/busybox stat -c "%g %a" /v; ' +
-          ': >/v/new; /bin/busybox stat -c %g /v/new',
-        { volumeMounts: [{ name: 'v', mountPath: '/v' }] },
-        {
-          volumes: [{ name: 'v', emptyDir: {} }],
-          securityContext: { runAsUser: 1000, runAsGroup: 2000, supplementalGroups: [3000], fsGroup: 4000 },
-        },
-      );
-      assert.equal(ids, '1000\n2000\n2000 3000 4000\n4000 2777\n4000');
-    });
-
-    law('a container that must not run as root does not start where the image would', async () => {
-      const name = give(':', { securityContext: { runAsNonRoot: true } }, {});
-      await until('refused', () => bench.state(name) === 'CreateContainerConfigError');
-      const why = `container has runAsNonRoot and image will run as root (pod: "${name}_default(uid-${name})", container: app)`;
-      assert.equal(bench.container(name)?.state?.waiting?.message, why);
-      assert.ok(bench.events.includes(`Failed: Error: ${why}`), bench.events.join('\n'));
-    });
-
-    law('capabilities, no new privileges, a root that cannot be written', async () => {
-      assert.equal(
-        await statusField('CapEff', { securityContext: { capabilities: { drop: ['ALL'] } } }),
-        '0'.repeat(16),
-      );
-      const one = { capabilities: { drop: ['ALL'], add: ['NET_ADMIN'] } };
-      assert.equal(await statusField('CapEff', { securityContext: one }), '0000000000001000');
-      assert.equal(
-        await statusField('NoNewPrivs', { securityContext: { allowPrivilegeEscalation: false } }),
-        '1',
-      );
-      const written = await printed('echo >/x', {
-        securityContext: { readOnlyRootFilesystem: true },
-      });
-      assert.match(written, /Read-only file system$/);
-    });
-
-    law("system calls: the engine's filter, none, and one of the host's", async () => {
-      const withProfile = (type: string, localhostProfile?: string) => ({
-        securityContext: { seccompProfile: { type, ...(localhostProfile ? { localhostProfile } : {}) } },
-      });
-      assert.equal(await statusField('Seccomp', withProfile('RuntimeDefault')), '2');
-      assert.equal(await statusField('Seccomp', withProfile('Unconfined')), '0');
-      const script = ': >/tmp-file; /bin/busybox chmod 600 /tmp-file || echo refused';
-      assert.match(await printed(script, withProfile('Localhost', 'no-chmod.json')), /^refused$/m);
-      const missing = give(':', withProfile('Localhost', 'none.json'), {});
-      await until('refused', () => bench.state(missing) === 'CreateContainerError');
-      assert.match(
-        bench.container(missing)?.state?.waiting?.message ?? '',
-        /cannot load seccomp profile .*none\.json/,
-      );
-    });
-
-    law(
-      'an AppArmor profile: enforced, or the Pod is rejected where there is none to enforce it',
-      async () => {
-        const spec = { securityContext: { appArmorProfile: { type: 'RuntimeDefault' } } };
-        const name = give(':', {}, spec);
-        await until('it has ended', () =>
-          /Succeeded|Failed/.test(bench.statuses.get(`uid-${name}`)?.phase ?? ''),
-        );
-        const { phase, reason, message } = bench.statuses.get(`uid-${name}`) ?? {};
-        const rejected = 'Pod was rejected: Cannot enforce AppArmor: AppArmor is not enabled on the host';
-        const expected = bench.facts.isolation.appArmor
-          ? ['Succeeded', undefined, undefined]
-          : ['Failed', 'AppArmor', rejected];
-        assert.deepEqual([phase, reason, message], expected);
+  pods.law('user, group, supplemental groups and the group of volumes', async () => {
+    const ids = await printed(
+      '/bin/busybox id -u; /bin/busybox id -g; /bin/busybox id -G; /bin/busybox stat -c "%g %a" /v; ' +
+        ': >/v/new; /bin/busybox stat -c %g /v/new',
+      { volumeMounts: [{ name: 'v', mountPath: '/v' }] },
+      {
+        volumes: [{ name: 'v', emptyDir: {} }],
+        securityContext: { runAsUser: 1000, runAsGroup: 2000, supplementalGroups: [3000], fsGroup: 4000 },
       },
     );
+    assert.equal(ids, '1000\n2000\n2000 3000 4000\n4000 2777\n4000');
+  });
 
-    law('sysctls, in a Pod of one container and of two', async () => {
-      const sysctls = [{ name: 'net.ipv4.ip_unprivileged_port_start', value: '80' }];
-      const read = '/bin/busybox cat /proc/sys/net/ipv4/ip_unprivileged_port_start';
-      assert.equal(await printed(read, {}, { securityContext: { sysctls } }), '80');
-      const containers = ['app', 'side'].map((name) => ({ name, image: 'app:1', command: shell(read) }));
-      assert.equal(await printed(read, {}, { containers, securityContext: { sysctls } }), '80');
+  pods.law('a container that must not run as root does not start where the image would', async () => {
+    const name = give(':', { securityContext: { runAsNonRoot: true } }, {});
+    await pods.until('refused', () => pods.bench.state(name) === 'CreateContainerConfigError');
+    const why = `container has runAsNonRoot and image will run as root (pod: "${name}_default(uid-${name})", container: app)`;
+    assert.equal(pods.bench.container(name)?.state?.waiting?.message, why);
+    assert.ok(pods.bench.events.includes(`Failed: Error: ${why}`), pods.bench.events.join('\n'));
+  });
+
+  pods.law('capabilities, no new privileges, a root that cannot be written', async () => {
+    assert.equal(
+      await statusField('CapEff', { securityContext: { capabilities: { drop: ['ALL'] } } }),
+      '0'.repeat(16),
+    );
+    const one = { capabilities: { drop: ['ALL'], add: ['NET_ADMIN'] } };
+    assert.equal(await statusField('CapEff', { securityContext: one }), '0000000000001000');
+    assert.equal(
+      await statusField('NoNewPrivs', { securityContext: { allowPrivilegeEscalation: false } }),
+      '1',
+    );
+    const written = await printed('echo >/x', {
+      securityContext: { readOnlyRootFilesystem: true },
     });
+    assert.match(written, /Read-only file system$/);
+  });
 
-    law('the OOM score follows the class of service', async () => {
-      const read = '/bin/busybox cat /proc/self/oom_score_adj';
-      const asked = (memory: string) => ({ resources: { requests: { memory } } });
-      assert.equal(await printed(read), '1000');
-      assert.equal(await printed(read, asked('2Gi')), '750');
-      const limits = { cpu: '100m', memory: '32Mi' };
-      assert.equal(await printed(read, { resources: { limits, requests: limits } }), '0');
-      assert.ok(
-        bench.events.some((event) => event.startsWith('IsolationReduced: OOM score adjustment is 0')),
+  pods.law("system calls: the engine's filter, none, and one of the host's", async () => {
+    const withProfile = (type: string, localhostProfile?: string) => ({
+      securityContext: { seccompProfile: { type, ...(localhostProfile ? { localhostProfile } : {}) } },
+    });
+    assert.equal(await statusField('Seccomp', withProfile('RuntimeDefault')), '2');
+    assert.equal(await statusField('Seccomp', withProfile('Unconfined')), '0');
+    const script = ': >/tmp-file; /bin/busybox chmod 600 /tmp-file || echo refused';
+    assert.match(await printed(script, withProfile('Localhost', 'no-chmod.json')), /^refused$/m);
+    const missing = give(':', withProfile('Localhost', 'none.json'), {});
+    await pods.until('refused', () => pods.bench.state(missing) === 'CreateContainerError');
+    assert.match(
+      pods.bench.container(missing)?.state?.waiting?.message ?? '',
+      /cannot load seccomp profile .*none\.json/,
+    );
+  });
+
+  pods.law(
+    'an AppArmor profile: enforced, or the Pod is rejected where there is none to enforce it',
+    async () => {
+      const spec = { securityContext: { appArmorProfile: { type: 'RuntimeDefault' } } };
+      const name = give(':', {}, spec);
+      await pods.until('it has ended', () =>
+        /Succeeded|Failed/.test(pods.bench.statuses.get(`uid-${name}`)?.phase ?? ''),
       );
-    });
+      const { phase, reason, message } = pods.bench.statuses.get(`uid-${name}`) ?? {};
+      const rejected = 'Pod was rejected: Cannot enforce AppArmor: AppArmor is not enabled on the host';
+      const expected = pods.bench.facts.isolation.appArmor
+        ? ['Succeeded', undefined, undefined]
+        : ['Failed', 'AppArmor', rejected];
+      assert.deepEqual([phase, reason, message], expected);
+    },
+  );
 
-    law('what is stored beyond the limit ends the Pod: in its layer, its log, an emptyDir', async () => {
-      const limits = { 'ephemeral-storage': '1Mi' };
-      const write = (path: string) => `/bin/busybox dd if=/dev/zero of=${path} bs=1M count=3`;
-      const stay = '; exec /bin/busybox sleep 60';
-      const emptyDir = { volumes: [{ name: 'v', emptyDir: { sizeLimit: '1Mi' } }] };
-      const names = [
-        give(`${write('/file')}${stay}`, { resources: { limits } }, {}),
-        give(`/bin/busybox yes | /bin/busybox head -c 3000000${stay}`, { resources: { limits } }, {}),
-        give(`${write('/v/file')}${stay}`, { volumeMounts: [{ name: 'v', mountPath: '/v' }] }, emptyDir),
-      ];
-      const modest = give(`:${stay}`, { resources: { limits } }, { terminationGracePeriodSeconds: 0 });
-      const watch = new StorageWatch({
-        pods: bench,
-        workers: bench.workers,
-        driver: bench.driver,
-        volumes: new Volumes(bench.dataDir),
-        clock: systemClock,
-        log: silentLogger,
-      });
-      const phases = () => names.map((name) => bench.statuses.get(`uid-${name}`)?.phase);
-      await until('all run', () => [...names, modest].every((name) => bench.state(name) === 'running'));
-      await until('they are evicted', async () => {
-        await watch.look();
-        return phases().every((phase) => phase === 'Failed');
-      });
-      const told = names.map((name) => bench.statuses.get(`uid-${name}`)?.message);
-      const ofPod = 'Pod ephemeral local storage usage exceeds the total limit of containers 1Mi. ';
-      assert.deepEqual(told, [ofPod, ofPod, 'Usage of EmptyDir volume "v" exceeds the limit "1Mi". ']);
-      assert.equal(bench.state(modest), 'running');
-      for (const name of names) {
-        await until(
-          'its containers are gone',
-          async () => (await bench.driver.inspectPod(`uid-${name}`)).length === 0,
-        );
-      }
-    });
+  pods.law('sysctls, in a Pod of one container and of two', async () => {
+    const sysctls = [{ name: 'net.ipv4.ip_unprivileged_port_start', value: '80' }];
+    const read = '/bin/busybox cat /proc/sys/net/ipv4/ip_unprivileged_port_start';
+    assert.equal(await printed(read, {}, { securityContext: { sysctls } }), '80');
+    const containers = ['app', 'side'].map((name) => ({ name, image: 'app:1', command: shell(read) }));
+    assert.equal(await printed(read, {}, { containers, securityContext: { sysctls } }), '80');
+  });
 
-    law('CPU, memory and processes are bounded', async () => {
-      bench.facts.isolation = { ...bench.facts.isolation, podPidsLimit: 40 };
-      const resources = { limits: { cpu: '250m', memory: '32Mi' }, requests: { cpu: '100m' } };
-      const name = give('exec /bin/busybox sleep 60', { resources }, { terminationGracePeriodSeconds: 2 });
-      await until('it runs', () => bench.state(name) === 'running');
-      const [container] = await bench.driver.inspectPod(`uid-${name}`);
-      assert.ok(typeof engine !== 'string' && container);
-      const [pid] = engine.processesOf(container.id);
-      assert.ok(pid);
-      const { cpuShares = 102, ...limits } = cgroupLimits(pid);
-      assert.deepEqual(limits, { cpuQuota: 25_000, memory: 32 * 1024 ** 2, pids: 40 });
-      assert.equal(cpuShares, 102);
-      delete bench.facts.isolation.podPidsLimit;
+  pods.law('the OOM score follows the class of service', async () => {
+    const read = '/bin/busybox cat /proc/self/oom_score_adj';
+    const asked = (memory: string) => ({ resources: { requests: { memory } } });
+    assert.equal(await printed(read), '1000');
+    assert.equal(await printed(read, asked('2Gi')), '750');
+    const limits = { cpu: '100m', memory: '32Mi' };
+    assert.equal(await printed(read, { resources: { limits, requests: limits } }), '0');
+    assert.ok(
+      pods.bench.events.some((event) => event.startsWith('IsolationReduced: OOM score adjustment is 0')),
+    );
+  });
+
+  pods.law('what is stored beyond the limit ends the Pod: in its layer, its log, an emptyDir', async () => {
+    const limits = { 'ephemeral-storage': '1Mi' };
+    const write = (path: string) => `/bin/busybox dd if=/dev/zero of=${path} bs=1M count=3`;
+    const stay = '; exec /bin/busybox sleep 60';
+    const emptyDir = { volumes: [{ name: 'v', emptyDir: { sizeLimit: '1Mi' } }] };
+    const names = [
+      give(`${write('/file')}${stay}`, { resources: { limits } }, {}),
+      give(`/bin/busybox yes | /bin/busybox head -c 3000000${stay}`, { resources: { limits } }, {}),
+      give(`${write('/v/file')}${stay}`, { volumeMounts: [{ name: 'v', mountPath: '/v' }] }, emptyDir),
+    ];
+    const modest = give(`:${stay}`, { resources: { limits } }, { terminationGracePeriodSeconds: 0 });
+    const watch = new StorageWatch({
+      pods: pods.bench,
+      workers: pods.bench.workers,
+      driver: pods.bench.driver,
+      volumes: new Volumes(pods.bench.dataDir),
+      clock: systemClock,
+      log: silentLogger,
     });
+    const phases = () => names.map((name) => pods.bench.statuses.get(`uid-${name}`)?.phase);
+    await pods.until('all run', () =>
+      [...names, modest].every((name) => pods.bench.state(name) === 'running'),
+    );
+    await pods.until('they are evicted', async () => {
+      await watch.look();
+      return phases().every((phase) => phase === 'Failed');
+    });
+    const told = names.map((name) => pods.bench.statuses.get(`uid-${name}`)?.message);
+    const ofPod = 'Pod ephemeral local storage usage exceeds the total limit of containers 1Mi. ';
+    assert.deepEqual(told, [ofPod, ofPod, 'Usage of EmptyDir volume "v" exceeds the limit "1Mi". ']);
+    assert.equal(pods.bench.state(modest), 'running');
+    for (const name of names) {
+      await pods.until(
+        'its containers are gone',
+        async () => (await pods.bench.driver.inspectPod(`uid-${name}`)).length === 0,
+      );
+    }
+  });
+
+  pods.law('CPU, memory and processes are bounded', async () => {
+    pods.bench.facts.isolation = { ...pods.bench.facts.isolation, podPidsLimit: 40 };
+    const resources = { limits: { cpu: '250m', memory: '32Mi' }, requests: { cpu: '100m' } };
+    const name = give('exec /bin/busybox sleep 60', { resources }, { terminationGracePeriodSeconds: 2 });
+    await pods.until('it runs', () => pods.bench.state(name) === 'running');
+    const [container] = await pods.bench.driver.inspectPod(`uid-${name}`);
+    assert.ok(container);
+    const [pid] = pods.engine.processesOf(container.id);
+    assert.ok(pid);
+    const { cpuShares = 102, ...limits } = cgroupLimits(pid);
+    assert.deepEqual(limits, { cpuQuota: 25_000, memory: 32 * 1024 ** 2, pids: 40 });
+    assert.equal(cpuShares, 102);
+    delete pods.bench.facts.isolation.podPidsLimit;
   });
 }
 
-onEngine('docker');
-onEngine('podman');
+/** The host's own filter is where Pods may name it. */
+async function allowNoChmod({ bench }: EnginePods): Promise<void> {
+  const { dataDir, driver, facts } = bench;
+  const seccompRoot = join(dataDir, 'seccomp');
+  mkdirSync(seccompRoot);
+  writeFileSync(join(seccompRoot, 'no-chmod.json'), NO_CHMOD);
+  const { appArmor, seccomp } = await driver.info();
+  // As the agent finds it on a machine that has no CAP_SYS_RESOURCE: elsewhere 0 is as good a floor.
+  facts.isolation = { ...facts.isolation, seccompRoot, appArmor, seccomp, leastOomScore: 0 };
+}

@@ -1,347 +1,300 @@
 /** Each type of volume, read back by a process inside the container, on real engines. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
-import { DockerEngine } from '../../agent/runtime/docker-engine.js';
 import type { ObservedContainer } from '../../agent/runtime/driver.js';
-import { askEngine } from '../../agent/runtime/find-engine.js';
 import { podFolders } from '../../agent/volumes/pod-folders.js';
 import type { ConfigMap, Secret } from '../../shared/kube/config.js';
 import type { Container, Pod, PodSpec, Volume, VolumeMount } from '../../shared/kube/pod.js';
-import { systemClock } from '../../shared/process/clock.js';
-import { type EngineKind, startEngine, type TestEngine } from '../harness/engines.js';
-import { leaveOut } from '../harness/leave-out.js';
-import { BENCH_OWNER, PodHostBench, podOf } from '../harness/pod-host-bench.js';
-import { loadTestImages, shell } from '../harness/test-images.js';
+import { onEachEngine } from '../harness/engine-pods.js';
+import { podOf } from '../harness/pod-host-bench.js';
+import { shell } from '../harness/test-images.js';
 
-const PATIENCE_MS = 30_000;
 /** Ends at once on SIGTERM, as a shell with a child in the foreground would not. */
 const WAIT = 'trap "exit 0" TERM; /bin/busybox sleep 3600 & wait';
 const LABELS = { labels: { zone: 'a', app: 'x' } };
 
-function onEngine(kind: EngineKind): void {
-  describe(`volumes on ${kind}`, { concurrency: 1 }, () => {
-    let engine: TestEngine | string;
-    let bench: PodHostBench;
-    const host = mkdtempSync(join(tmpdir(), 'everynode-host-'));
-    // The agent's timers keep no process alive.
-    const alive = setInterval(() => undefined, 1000);
-
-    before(async () => {
-      engine = await startEngine(kind);
-      if (typeof engine === 'string') return;
-      await loadTestImages(engine.socketPath, ['app:1']);
-      const driver = new DockerEngine(await askEngine({ socketPath: engine.socketPath }), BENCH_OWNER);
-      bench = new PodHostBench(driver, systemClock, kind);
+onEachEngine('volumes', (pods) => {
+  const logOf = async (pod: string, container = 'app'): Promise<string> => {
+    const seen = await pods.bench.driver.inspectPod(`uid-${pod}`);
+    const newest = (a: ObservedContainer, b: ObservedContainer) => b.identity.attempt - a.identity.attempt;
+    const [found] = seen.filter(({ identity }) => identity.container === container).sort(newest);
+    if (!found) return '';
+    const chunks: Uint8Array[] = [];
+    const request = { follow: false, timestamps: false };
+    for await (const chunk of pods.bench.driver.logs(found.id, request, new AbortController().signal))
+      chunks.push(chunk);
+    return Buffer.concat(chunks).toString('utf8');
+  };
+  const end = async (pod: string): Promise<void> => {
+    pods.bench.takeAway(`uid-${pod}`);
+    await pods.until(`${pod} gone`, () => !pods.bench.held.has(`uid-${pod}`));
+  };
+  /** Runs a Pod whose one container mounts `v` at `/v`; answers what its script prints. It ends with the Pod's folders. */
+  const reads = async (
+    script: string,
+    volume: Omit<Volume, 'name'>,
+    {
+      mount = {},
+      container = {},
+      spec = {},
+    }: {
+      mount?: Partial<VolumeMount>;
+      container?: Partial<Container>;
+      spec?: Partial<PodSpec>;
+    } = {},
+  ): Promise<string> => {
+    const app: Container = {
+      name: 'app',
+      image: 'app:1',
+      command: shell(`{ ${script}; } 2>&1; echo END; ${WAIT}`),
+      volumeMounts: [{ name: 'v', mountPath: '/v', ...mount }],
+      ...container,
+    };
+    const pod: Pod = podOf('r', { containers: [app], volumes: [{ name: 'v', ...volume }], ...spec }, LABELS);
+    pods.bench.give({ ...pod, spec: { ...pod.spec, terminationGracePeriodSeconds: 2 } });
+    let log = '';
+    await pods.until('the whole log', async () => {
+      log = await logOf('r');
+      return log.endsWith('END\n');
     });
-    after(async () => {
-      clearInterval(alive);
-      if (typeof engine !== 'string') {
-        await bench.close();
-        await engine.stop();
-      }
-      rmSync(host, { recursive: true, force: true });
-    });
-    const law = (name: string, body: () => Promise<void>): void => {
-      test(name, async (context) => {
-        if (typeof engine === 'string') leaveOut(context, `volumes on ${kind}`, engine);
-        else await body();
-      });
-    };
-    const until = (what: string, seen: () => boolean | Promise<boolean>) =>
-      bench.until(what, seen, PATIENCE_MS);
-    const logOf = async (pod: string, container = 'app'): Promise<string> => {
-      const seen = await bench.driver.inspectPod(`uid-${pod}`);
-      const newest = (a: ObservedContainer, b: ObservedContainer) => b.identity.attempt - a.identity.attempt;
-      const [found] = seen.filter(({ identity }) => identity.container === container).sort(newest);
-      if (!found) return '';
-      const chunks: Uint8Array[] = [];
-      const request = { follow: false, timestamps: false };
-      for await (const chunk of bench.driver.logs(found.id, request, new AbortController().signal))
-        chunks.push(chunk);
-      return Buffer.concat(chunks).toString('utf8');
-    };
-    const end = async (pod: string): Promise<void> => {
-      bench.takeAway(`uid-${pod}`);
-      await until(`${pod} gone`, () => !bench.held.has(`uid-${pod}`));
-    };
-    /** Runs a Pod whose one container mounts `v` at `/v`; answers what its script prints. It ends with the Pod's folders. */
-    const reads = async (
-      script: string,
-      volume: Omit<Volume, 'name'>,
-      {
-        mount = {},
-        container = {},
-        spec = {},
-      }: {
-        mount?: Partial<VolumeMount>;
-        container?: Partial<Container>;
-        spec?: Partial<PodSpec>;
-      } = {},
-    ): Promise<string> => {
-      const app: Container = {
-        name: 'app',
-        image: 'app:1',
-        command: shell(`{ ${script}; } 2>&1; echo END; ${WAIT}`),
-        volumeMounts: [{ name: 'v', mountPath: '/v', ...mount }],
-        ...container,
-      };
-      const pod: Pod = podOf(
-        'r',
-        { containers: [app], volumes: [{ name: 'v', ...volume }], ...spec },
-        LABELS,
-      );
-      bench.give({ ...pod, spec: { ...pod.spec, terminationGracePeriodSeconds: 2 } });
-      let log = '';
-      await until('the whole log', async () => {
-        log = await logOf('r');
-        return log.endsWith('END\n');
-      });
-      await end('r');
-      const { disk, memory } = podFolders(bench.dataDir);
-      for (const root of [disk, memory]) assert.equal(existsSync(join(root, 'uid-r')), false, root);
-      return log.slice(0, -'END\n'.length).trim();
-    };
-    const bb = '/bin/busybox';
-    const typeOf = `${bb} awk '$2 == "/v" { print $3 }' /proc/mounts`;
+    await end('r');
+    const { disk, memory } = podFolders(pods.bench.dataDir);
+    for (const root of [disk, memory]) assert.equal(existsSync(join(root, 'uid-r')), false, root);
+    return log.slice(0, -'END\n'.length).trim();
+  };
+  const bb = '/bin/busybox';
+  const typeOf = `${bb} awk '$2 == "/v" { print $3 }' /proc/mounts`;
 
-    law('hostPath of each type', async () => {
-      writeFileSync(join(host, 'file'), 'on the host');
-      mkdirSync(join(host, 'folder'));
-      const server = createServer().listen(join(host, 'socket'));
-      const shown: [type: string, path: string, script: string, expected: string][] = [
-        ['', 'new/deep', `[ -d /v ] && echo dir`, 'dir'],
-        ['Directory', 'folder', `[ -d /v ] && echo dir`, 'dir'],
-        ['DirectoryOrCreate', 'made', `${bb} stat -c %a /v`, '755'],
-        ['File', 'file', `${bb} cat /v`, 'on the host'],
-        ['FileOrCreate', 'made-file', `${bb} stat -c '%a %s' /v`, '644 0'],
-        ['Socket', 'socket', `[ -S /v ] && echo socket`, 'socket'],
-      ];
-      for (const [type, path, script, expected] of shown) {
-        assert.equal(await reads(script, { hostPath: { path: join(host, path), type } }), expected, type);
-      }
-      server.close();
+  pods.law('hostPath of each type', async () => {
+    writeFileSync(join(pods.folder, 'file'), 'on the host');
+    mkdirSync(join(pods.folder, 'folder'));
+    const server = createServer().listen(join(pods.folder, 'socket'));
+    const shown: [type: string, path: string, script: string, expected: string][] = [
+      ['', 'new/deep', `[ -d /v ] && echo dir`, 'dir'],
+      ['Directory', 'folder', `[ -d /v ] && echo dir`, 'dir'],
+      ['DirectoryOrCreate', 'made', `${bb} stat -c %a /v`, '755'],
+      ['File', 'file', `${bb} cat /v`, 'on the host'],
+      ['FileOrCreate', 'made-file', `${bb} stat -c '%a %s' /v`, '644 0'],
+      ['Socket', 'socket', `[ -S /v ] && echo socket`, 'socket'],
+    ];
+    for (const [type, path, script, expected] of shown) {
       assert.equal(
-        await reads(`[ -c /v ] && echo device`, { hostPath: { path: '/dev/null', type: 'CharDevice' } }),
-        'device',
+        await reads(script, { hostPath: { path: join(pods.folder, path), type } }),
+        expected,
+        type,
       );
-    });
+    }
+    server.close();
+    assert.equal(
+      await reads(`[ -c /v ] && echo device`, { hostPath: { path: '/dev/null', type: 'CharDevice' } }),
+      'device',
+    );
+  });
 
-    law('hostPath read-only cannot be written, in a subPath neither', async () => {
-      mkdirSync(join(host, 'kept'), { recursive: true });
-      const hostPath = { path: join(host, 'kept') };
-      const write = 'echo x >/v/x || echo refused';
-      assert.match(await reads(write, { hostPath }, { mount: { readOnly: true } }), /refused$/);
-      assert.match(
-        await reads(write, { hostPath }, { mount: { readOnly: true, subPath: 'below' } }),
-        /refused$/,
+  pods.law('hostPath read-only cannot be written, in a subPath neither', async () => {
+    mkdirSync(join(pods.folder, 'kept'), { recursive: true });
+    const hostPath = { path: join(pods.folder, 'kept') };
+    const write = 'echo x >/v/x || echo refused';
+    assert.match(await reads(write, { hostPath }, { mount: { readOnly: true } }), /refused$/);
+    assert.match(
+      await reads(write, { hostPath }, { mount: { readOnly: true, subPath: 'below' } }),
+      /refused$/,
+    );
+    assert.deepEqual(readdirSync(hostPath.path), ['below']);
+  });
+
+  pods.law('emptyDir on disk and in memory', async () => {
+    const script = `echo kept >/v/x && ${bb} cat /v/x; ${bb} stat -c %a /v; ${typeOf}`;
+    const [text, mode, type] = (await reads(script, { emptyDir: {} })).split('\n');
+    assert.deepEqual([text, mode], ['kept', '777']);
+    assert.notEqual(type, 'tmpfs');
+    assert.equal(await reads(script, { emptyDir: { medium: 'Memory' } }), 'kept\n777\ntmpfs');
+  });
+
+  for (const medium of ['', 'Memory']) {
+    pods.law(`emptyDir ${medium || 'on disk'} outlives a crash of its container`, async () => {
+      const script = `${bb} cat /v/x && { ${WAIT}; }; echo survived >/v/x; exit 1`;
+      const containers = [
+        {
+          name: 'app',
+          image: 'app:1',
+          command: shell(script),
+          volumeMounts: [{ name: 'v', mountPath: '/v' }],
+        },
+      ];
+      pods.bench.give(
+        podOf('c', {
+          containers,
+          volumes: [{ name: 'v', emptyDir: { medium } }],
+          terminationGracePeriodSeconds: 2,
+        }),
       );
-      assert.deepEqual(readdirSync(hostPath.path), ['below']);
+      await pods.until('what it wrote before', async () => (await logOf('c')).includes('survived'));
+      await end('c');
     });
+  }
 
-    law('emptyDir on disk and in memory', async () => {
-      const script = `echo kept >/v/x && ${bb} cat /v/x; ${bb} stat -c %a /v; ${typeOf}`;
-      const [text, mode, type] = (await reads(script, { emptyDir: {} })).split('\n');
-      assert.deepEqual([text, mode], ['kept', '777']);
-      assert.notEqual(type, 'tmpfs');
-      assert.equal(await reads(script, { emptyDir: { medium: 'Memory' } }), 'kept\n777\ntmpfs');
-    });
+  pods.law('a ConfigMap: keys, binaries, chosen items with their modes', async () => {
+    const configMap: ConfigMap = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'c', namespace: 'default' },
+      data: { a: 'text' },
+      binaryData: { b: '/wA=' },
+    };
+    pods.bench.giveConfig(configMap);
+    assert.equal(
+      await reads(`${bb} cat /v/a; echo; ${bb} od -An -tx1 /v/b`, { configMap: { name: 'c' } }),
+      'text\n ff 00',
+    );
+    const items = [{ key: 'a', path: 'deep/er/a', mode: 0o440 }];
+    const script = `${bb} find /v -type f | ${bb} wc -l; ${bb} cat /v/deep/er/a; echo; ${bb} stat -Lc %a /v/deep/er/a`;
+    assert.equal(await reads(script, { configMap: { name: 'c', items } }), '1\ntext\n440');
+  });
 
-    for (const medium of ['', 'Memory']) {
-      law(`emptyDir ${medium || 'on disk'} outlives a crash of its container`, async () => {
-        const script = `${bb} cat /v/x && { ${WAIT}; }; echo survived >/v/x; exit 1`;
+  pods.law('a Secret for a user who is not root, by the group of the Pod', async () => {
+    const secret: Secret = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 's', namespace: 'default' },
+      data: { key: Buffer.from('secret').toString('base64') },
+    };
+    pods.bench.giveConfig(secret);
+    const volume = { secret: { secretName: 's', defaultMode: 0o400 } };
+    const spec = { securityContext: { runAsUser: 1000, fsGroup: 2000 } };
+    const script = `${bb} cat /v/key; echo; ${bb} stat -Lc '%a %g' /v/key; ${typeOf}`;
+    assert.equal(await reads(script, volume, { spec }), 'secret\n440 2000\ntmpfs');
+    assert.match(
+      await reads(`${bb} cat /v/key`, volume, { spec: { securityContext: { runAsUser: 1000 } } }),
+      /Permission denied/,
+    );
+  });
+
+  pods.law('fields of the Pod, followed while it runs', async () => {
+    const items = [
+      { path: 'labels', fieldRef: { fieldPath: 'metadata.labels' } },
+      {
+        path: 'limit',
+        resourceFieldRef: { containerName: 'app', resource: 'limits.memory', divisor: '1Mi' },
+      },
+    ];
+    const container = { resources: { limits: { memory: '64Mi' } } };
+    const script = `${bb} cat /v/labels; echo; ${bb} cat /v/limit`;
+    assert.equal(await reads(script, { downwardAPI: { items } }, { container }), 'app="x"\nzone="a"\n64');
+    const waits = `until ${bb} grep b /v/labels; do ${bb} usleep 50000; done; ${WAIT}`;
+    const pod = podOf(
+      'd',
+      {
+        containers: [
+          {
+            name: 'app',
+            image: 'app:1',
+            command: shell(waits),
+            volumeMounts: [{ name: 'v', mountPath: '/v' }],
+          },
+        ],
+        volumes: [{ name: 'v', downwardAPI: { items: items.slice(0, 1) } }],
+        terminationGracePeriodSeconds: 2,
+      },
+      LABELS,
+    );
+    pods.bench.give(pod);
+    await pods.until('d runs', () => pods.bench.state('d') === 'running');
+    pods.bench.give({ ...pod, metadata: { ...pod.metadata, labels: { zone: 'b' } } });
+    await pods.until('the new label', async () => (await logOf('d')) === 'zone="b"\n');
+    await end('d');
+  });
+
+  pods.law('several sources in one projected volume', async () => {
+    const sources = [
+      { configMap: { name: 'c', items: [{ key: 'a', path: 'config/a' }] } },
+      { secret: { name: 's' } },
+      { secret: { name: 'none', optional: true } },
+      { downwardAPI: { items: [{ path: 'name', fieldRef: { fieldPath: 'metadata.name' } }] } },
+    ];
+    const script = `${bb} cat /v/config/a /v/key /v/name; echo; ${typeOf}`;
+    assert.equal(await reads(script, { projected: { sources } }), 'textsecretr\ntmpfs');
+  });
+
+  pods.law('subPath and subPathExpr: one file, one folder, named by the environment', async () => {
+    assert.equal(
+      await reads(
+        `${bb} cat /v/one`,
+        { configMap: { name: 'c' } },
+        { mount: { mountPath: '/v/one', subPath: 'a' } },
+      ),
+      'text',
+    );
+    const env = [{ name: 'NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }];
+    const hostPath = { path: join(pods.folder, 'logs'), type: 'DirectoryOrCreate' };
+    await reads(
+      `echo line >/v/log`,
+      { hostPath },
+      { mount: { subPathExpr: 'of-$(NAME)' }, container: { env } },
+    );
+    assert.deepEqual(readdirSync(join(pods.folder, 'logs/of-r')), ['log']);
+  });
+
+  pods.law('a mount that a container makes reaches the host if both ask for it', async () => {
+    const shared = join(pods.folder, 'upward');
+    mkdirSync(join(shared, 'below'), { recursive: true });
+    const onEngineHost = (command: string) => pods.engine.amongMounts('sh', '-c', command);
+    onEngineHost(`mount --bind ${shared} ${shared} && mount --make-rshared ${shared}`);
+    const script = `${bb} mount -t tmpfs tmpfs /v/below && echo mounted >/v/below/x`;
+    const mountInfo = () => onEngineHost(`grep -c ${shared}/below /proc/self/mountinfo || true`).trim();
+    try {
+      const volume = { hostPath: { path: shared } };
+      // The API wants a privileged one; a test machine's engine may not be allowed to make it.
+      const container = { securityContext: { capabilities: { add: ['SYS_ADMIN'] } } };
+      await reads(script, volume, { container });
+      assert.equal(mountInfo(), '0');
+      await reads(script, volume, { container, mount: { mountPropagation: 'Bidirectional' } });
+      assert.notEqual(mountInfo(), '0');
+      assert.equal(onEngineHost(`cat ${shared}/below/x`), 'mounted\n');
+    } finally {
+      onEngineHost(`umount -R ${shared}`);
+    }
+  });
+
+  pods.law('mounts made on the host later reach a container only if it asks', async (): Promise<void> => {
+    const shared = join(pods.folder, 'shared');
+    mkdirSync(join(shared, 'below'), { recursive: true });
+    const onEngineHost = (command: string) => pods.engine.amongMounts('sh', '-c', command);
+    onEngineHost(`mount --bind ${shared} ${shared} && mount --make-rshared ${shared}`);
+    try {
+      for (const [mountPropagation, expected] of [
+        ['None', ''],
+        ['HostToContainer', 'tmpfs'],
+      ] as const) {
+        const script = `echo up; until [ -e /v/go ]; do ${bb} usleep 50000; done; ${bb} awk '$2 == "/v/below" { print $3 }' /proc/mounts; echo END; ${WAIT}`;
         const containers = [
           {
             name: 'app',
             image: 'app:1',
             command: shell(script),
-            volumeMounts: [{ name: 'v', mountPath: '/v' }],
+            volumeMounts: [{ name: 'v', mountPath: '/v', mountPropagation }],
           },
         ];
-        bench.give(
-          podOf('c', {
+        pods.bench.give(
+          podOf('m', {
             containers,
-            volumes: [{ name: 'v', emptyDir: { medium } }],
+            volumes: [{ name: 'v', hostPath: { path: shared } }],
             terminationGracePeriodSeconds: 2,
           }),
         );
-        await until('what it wrote before', async () => (await logOf('c')).includes('survived'));
-        await end('c');
-      });
+        await pods.until('m is up', async () => (await logOf('m')).startsWith('up'));
+        onEngineHost(`mount -t tmpfs tmpfs ${shared}/below`);
+        writeFileSync(join(shared, 'go'), '');
+        await pods.until('m has looked', async () => (await logOf('m')).endsWith('END\n'));
+        assert.equal((await logOf('m')).split('\n').slice(1, -2).join(), expected, mountPropagation);
+        onEngineHost(`umount ${shared}/below`);
+        rmSync(join(shared, 'go'));
+        await end('m');
+      }
+    } finally {
+      onEngineHost(`umount -l ${shared}`);
     }
-
-    law('a ConfigMap: keys, binaries, chosen items with their modes', async () => {
-      const configMap: ConfigMap = {
-        apiVersion: 'v1',
-        kind: 'ConfigMap',
-        metadata: { name: 'c', namespace: 'default' },
-        data: { a: 'text' },
-        binaryData: { b: '/wA=' },
-      };
-      bench.giveConfig(configMap);
-      assert.equal(
-        await reads(`${bb} cat /v/a; echo; ${bb} od -An -tx1 /v/b`, { configMap: { name: 'c' } }),
-        'text\n ff 00',
-      );
-      const items = [{ key: 'a', path: 'deep/er/a', mode: 0o440 }];
-      const script = `${bb} find /v -type f | ${bb} wc -l; ${bb} cat /v/deep/er/a; echo; ${bb} stat -Lc %a /v/deep/er/a`;
-      assert.equal(await reads(script, { configMap: { name: 'c', items } }), '1\ntext\n440');
-    });
-
-    law('a Secret for a user who is not root, by the group of the Pod', async () => {
-      const secret: Secret = {
-        apiVersion: 'v1',
-        kind: 'Secret',
-        metadata: { name: 's', namespace: 'default' },
-        data: { key: Buffer.from('secret').toString('base64') },
-      };
-      bench.giveConfig(secret);
-      const volume = { secret: { secretName: 's', defaultMode: 0o400 } };
-      const spec = { securityContext: { runAsUser: 1000, fsGroup: 2000 } };
-      const script = `${bb} cat /v/key; echo; ${bb} stat -Lc '%a %g' /v/key; ${typeOf}`;
-      assert.equal(await reads(script, volume, { spec }), 'secret\n440 2000\ntmpfs');
-      assert.match(
-        await reads(`${bb} cat /v/key`, volume, { spec: { securityContext: { runAsUser: 1000 } } }),
-        /Permission denied/,
-      );
-    });
-
-    law('fields of the Pod, followed while it runs', async () => {
-      const items = [
-        { path: 'labels', fieldRef: { fieldPath: 'metadata.labels' } },
-        {
-          path: 'limit',
-          resourceFieldRef: { containerName: 'app', resource: 'limits.memory', divisor: '1Mi' },
-        },
-      ];
-      const container = { resources: { limits: { memory: '64Mi' } } };
-      const script = `${bb} cat /v/labels; echo; ${bb} cat /v/limit`;
-      assert.equal(await reads(script, { downwardAPI: { items } }, { container }), 'app="x"\nzone="a"\n64');
-      const waits = `until ${bb} grep b /v/labels; do ${bb} usleep 50000; done; ${WAIT}`;
-      const pod = podOf(
-        'd',
-        {
-          containers: [
-            {
-              name: 'app',
-              image: 'app:1',
-              command: shell(waits),
-              volumeMounts: [{ name: 'v', mountPath: '/v' }],
-            },
-          ],
-          volumes: [{ name: 'v', downwardAPI: { items: items.slice(0, 1) } }],
-          terminationGracePeriodSeconds: 2,
-        },
-        LABELS,
-      );
-      bench.give(pod);
-      await until('d runs', () => bench.state('d') === 'running');
-      bench.give({ ...pod, metadata: { ...pod.metadata, labels: { zone: 'b' } } });
-      await until('the new label', async () => (await logOf('d')) === 'zone="b"\n');
-      await end('d');
-    });
-
-    law('several sources in one projected volume', async () => {
-      const sources = [
-        { configMap: { name: 'c', items: [{ key: 'a', path: 'config/a' }] } },
-        { secret: { name: 's' } },
-        { secret: { name: 'none', optional: true } },
-        { downwardAPI: { items: [{ path: 'name', fieldRef: { fieldPath: 'metadata.name' } }] } },
-      ];
-      const script = `${bb} cat /v/config/a /v/key /v/name; echo; ${typeOf}`;
-      assert.equal(await reads(script, { projected: { sources } }), 'textsecretr\ntmpfs');
-    });
-
-    law('subPath and subPathExpr: one file, one folder, named by the environment', async () => {
-      assert.equal(
-        await reads(
-          `${bb} cat /v/one`,
-          { configMap: { name: 'c' } },
-          { mount: { mountPath: '/v/one', subPath: 'a' } },
-        ),
-        'text',
-      );
-      const env = [{ name: 'NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }];
-      const hostPath = { path: join(host, 'logs'), type: 'DirectoryOrCreate' };
-      await reads(
-        `echo line >/v/log`,
-        { hostPath },
-        { mount: { subPathExpr: 'of-$(NAME)' }, container: { env } },
-      );
-      assert.deepEqual(readdirSync(join(host, 'logs/of-r')), ['log']);
-    });
-
-    law('a mount that a container makes reaches the host if both ask for it', async () => {
-      const shared = join(host, 'upward');
-      mkdirSync(join(shared, 'below'), { recursive: true });
-      const onEngineHost = (command: string) => whole(engine).amongMounts('sh', '-c', command);
-      onEngineHost(`mount --bind ${shared} ${shared} && mount --make-rshared ${shared}`);
-      const script = `${bb} mount -t tmpfs tmpfs /v/below && echo mounted >/v/below/x`;
-      const mountInfo = () => onEngineHost(`grep -c ${shared}/below /proc/self/mountinfo || true`).trim();
-      try {
-        const volume = { hostPath: { path: shared } };
-        // The API wants a privileged one; a test machine's engine may not be allowed to make it.
-        const container = { securityContext: { capabilities: { add: ['SYS_ADMIN'] } } };
-        await reads(script, volume, { container });
-        assert.equal(mountInfo(), '0');
-        await reads(script, volume, { container, mount: { mountPropagation: 'Bidirectional' } });
-        assert.notEqual(mountInfo(), '0');
-        assert.equal(onEngineHost(`cat ${shared}/below/x`), 'mounted\n');
-      } finally {
-        onEngineHost(`umount -R ${shared}`);
-      }
-    });
-
-    law('mounts made on the host later reach a container only if it asks', async (): Promise<void> => {
-      const shared = join(host, 'shared');
-      mkdirSync(join(shared, 'below'), { recursive: true });
-      const onEngineHost = (command: string) => whole(engine).amongMounts('sh', '-c', command);
-      onEngineHost(`mount --bind ${shared} ${shared} && mount --make-rshared ${shared}`);
-      try {
-        for (const [mountPropagation, expected] of [
-          ['None', ''],
-          ['HostToContainer', 'tmpfs'],
-        ] as const) {
-          const script = `echo up; until [ -e /v/go ]; do ${bb} usleep 50000; done; ${bb} awk '$2 == "/v/below" { print $3 }' /proc/mounts; echo END; ${WAIT}`;
-          const containers = [
-            {
-              name: 'app',
-              image: 'app:1',
-              command: shell(script),
-              volumeMounts: [{ name: 'v', mountPath: '/v', mountPropagation }],
-            },
-          ];
-          bench.give(
-            podOf('m', {
-              containers,
-              volumes: [{ name: 'v', hostPath: { path: shared } }],
-              terminationGracePeriodSeconds: 2,
-            }),
-          );
-          await until('m is up', async () => (await logOf('m')).startsWith('up'));
-          onEngineHost(`mount -t tmpfs tmpfs ${shared}/below`);
-          writeFileSync(join(shared, 'go'), '');
-          await until('m has looked', async () => (await logOf('m')).endsWith('END\n'));
-          assert.equal((await logOf('m')).split('\n').slice(1, -2).join(), expected, mountPropagation);
-          onEngineHost(`umount ${shared}/below`);
-          rmSync(join(shared, 'go'));
-          await end('m');
-        }
-      } finally {
-        onEngineHost(`umount -l ${shared}`);
-      }
-    });
   });
-}
-
-/** The engine, in a test that runs only with one. */
-function whole(engine: TestEngine | string): TestEngine {
-  if (typeof engine === 'string') throw new Error(engine);
-  return engine;
-}
-
-onEngine('docker');
-onEngine('podman');
+});

@@ -12,7 +12,7 @@ import { leaveOut } from './leave-out.js';
 import { BENCH_OWNER, PodHostBench, podOf } from './pod-host-bench.js';
 import { loadTestImages, shell } from './test-images.js';
 
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 30_000;
 const DELETED = { deletionTimestamp: '2026-01-01T00:00:00Z' };
 
 /** Prints `up`, ends at once with 0 on SIGTERM. */
@@ -23,7 +23,7 @@ export function scripted(name: string, script: string, changes: Partial<Containe
   return { name, image: 'app:1', command: shell(script), ...changes };
 }
 
-class EnginePods {
+export class EnginePods {
   /** A folder of the host, for containers to tell of themselves. */
   readonly folder = mkdtempSync(join(tmpdir(), 'everynode-told-'));
   #engine: TestEngine | string = 'not started';
@@ -34,6 +34,11 @@ class EnginePods {
   get bench(): PodHostBench {
     if (!this.#bench) throw new Error('there is no engine');
     return this.#bench;
+  }
+
+  get engine(): TestEngine {
+    if (typeof this.#engine === 'string') throw new Error(this.#engine);
+    return this.#engine;
   }
 
   /** One test, or its name in the summary of what was left out where there is no engine. */
@@ -76,15 +81,17 @@ class EnginePods {
     if (left.length > 0) throw new Error(`left of ${pod}: ${JSON.stringify(left)}`);
   }
 
-  async start(): Promise<void> {
+  /** Answers whether there is an engine. */
+  async start(): Promise<boolean> {
     this.#engine = await startEngine(this.kind);
-    if (typeof this.#engine === 'string') return;
+    if (typeof this.#engine === 'string') return false;
     const { socketPath } = this.#engine;
     await loadTestImages(socketPath, ['app:1']);
     const driver = new DockerEngine(await askEngine({ socketPath }), BENCH_OWNER);
     this.#bench = new PodHostBench(driver, systemClock, this.kind);
     // The engine has a network of its own: what probes can reach from here are Pods on its host's network.
     this.#bench.facts.hostIP = this.#engine.address;
+    return true;
   }
 
   async stop(): Promise<void> {
@@ -94,14 +101,20 @@ class EnginePods {
   }
 }
 
-/** The same tests on each engine. */
-export function onEachEngine(title: string, define: (pods: EnginePods) => void): void {
+/** The same tests on each engine; `prepare` comes before the first, where there is one. */
+export function onEachEngine(
+  title: string,
+  define: (pods: EnginePods) => void,
+  prepare: (pods: EnginePods) => Promise<void> = async () => undefined,
+): void {
   for (const kind of ['docker', 'podman'] as const) {
     describe(`${title} on ${kind}`, { concurrency: 1 }, () => {
       const pods = new EnginePods(kind);
       // The agent's timers keep no process alive.
       const alive = setInterval(() => undefined, 1000);
-      before(() => pods.start());
+      before(async () => {
+        if (await pods.start()) await prepare(pods);
+      });
       after(async () => {
         clearInterval(alive);
         await pods.stop();
