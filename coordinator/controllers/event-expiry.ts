@@ -1,7 +1,7 @@
 /** Events are news: they go an hour after they last happened (kube-apiserver's `--event-ttl`). */
 import type { KubeEvent } from '../../shared/kube/event.js';
 import type { ObjectRef } from '../../shared/kube/meta.js';
-import type { Clock } from '../../shared/process/clock.js';
+import { type Clock, steadyClock } from '../../shared/process/clock.js';
 import { Slice } from '../../shared/process/slice.js';
 import { eventKind } from '../kinds/index.js';
 import type { ObjectRecord, Registry } from '../registry/registry.js';
@@ -26,12 +26,15 @@ interface Mark {
 export class EventExpiry {
   readonly #registry: Pick<Registry, 'list' | 'delete'>;
   readonly #clock: Clock;
+  /** The wall clock of the start, going on. */
+  readonly #steady: Clock;
   /** Oldest first; both of their numbers grow. Undefined before the first run. */
   #marks: Mark[] | undefined;
 
   constructor(registry: Pick<Registry, 'list' | 'delete'>, clock: Clock) {
     this.#registry = registry;
     this.#clock = clock;
+    this.#steady = steadyClock(clock);
   }
 
   /** Deletes Events that are due; answers how many there were. One that comes due between two runs goes with the second. */
@@ -55,7 +58,8 @@ export class EventExpiry {
   async #readMarks(records: readonly ObjectRecord<KubeEvent>[], now: number): Promise<Mark[]> {
     const slice = new Slice(this.#clock);
     const marks: Mark[] = [];
-    const wallNow = this.#clock.now();
+    // The clock may have been set since the start: by the one that makes them younger nothing goes too early.
+    const wallNow = Math.min(this.#clock.now(), this.#steady.now());
     let [newest, until] = [{ revision: 0, at: Number.NEGATIVE_INFINITY }, Number.NEGATIVE_INFINITY];
     for (const record of records.toSorted((one, other) => one.revision - other.revision)) {
       const at = Math.max(newest.at, now - Math.max(0, wallNow - lastHappened(record.object())));
