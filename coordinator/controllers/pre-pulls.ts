@@ -204,8 +204,10 @@ export class PrePulls {
         metadata.annotations = { ...metadata.annotations, [annotation]: value };
       });
     } catch (error) {
-      if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error;
       end(fetching, name);
+      if (error instanceof ApiError && error.reason === 'NotFound') return;
+      site.queue.unshift(queued);
+      throw error;
     }
   }
 
