@@ -213,6 +213,9 @@ test('a Pod that is orphaned loses its turn, and has another one of the DaemonSe
   assert.ok(
     orphans.some(({ status }) => findCondition(status?.conditions, TURN_CONDITION)?.reason === WITHDRAWN),
   );
+  // The last of its Pods may be let go of before it goes itself.
+  const isGone = async () => (await simulated.api.send('GET', `${APPS}/${app.name}`)).code === 404;
+  await until(isGone, { timeoutMs: TIMEOUT_MS, what: 'the DaemonSet to be gone' });
   await app.create('app:1');
   await app.until('a DaemonSet to adopt them', (all) =>
     all.every(({ metadata }) => metadata.ownerReferences),
