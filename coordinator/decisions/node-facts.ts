@@ -115,10 +115,22 @@ export function withBoundedWait(facts: NodeFacts, before: NodeFacts | undefined,
 
 /**
  * The facts without times that lie ahead, as they do after the clock was set back: such a one counts from when that was seen
- * first, else a deadline could be years away. `before`: what this answered for the node last.
+ * first, else a deadline could be years away. So does the end of the Pod that a new one waits for, its grace kept. `before`: what this answered for the node last.
  */
 export function withoutTimesAhead(facts: NodeFacts, before: NodeFacts | undefined, now: number): NodeFacts {
   const ahead = COUNTED_FROM.filter((key) => (facts[key] ?? now) > now);
   if (ahead.length === 0) return facts;
-  return { ...facts, ...Object.fromEntries(ahead.map((key) => [key, Math.min(before?.[key] ?? now, now)])) };
+  const moved: Partial<NodeFacts> = Object.fromEntries(
+    ahead.map((key) => [key, Math.min(before?.[key] ?? now, now)]),
+  );
+  return { ...facts, ...moved, ...endOfPredecessor(facts, moved) };
+}
+
+/** That it should have ended by a time ahead may be right, but not by one that its successor was made before by the clock of then. */
+function endOfPredecessor(
+  { newPodAt, predecessorEndsBy }: NodeFacts,
+  moved: Partial<NodeFacts>,
+): Pick<NodeFacts, 'predecessorEndsBy'> {
+  if (newPodAt === undefined || moved.newPodAt === undefined || predecessorEndsBy === undefined) return {};
+  return { predecessorEndsBy: predecessorEndsBy - newPodAt + moved.newPodAt };
 }

@@ -35,6 +35,15 @@ for (const [key, facts] of AHEAD) {
     assert.deepEqual(withoutTimesAhead(facts, undefined, NOW), { ...facts, [key]: NOW }));
 }
 
+test('a new Pod that waits for one that is to end in a year, by a clock that was set back, waits for its grace from now', () => {
+  const waits = { ...MADE_AHEAD, isHeldUp: true, predecessorEndsBy: NOW + YEAR + 30_000 };
+  const first = withoutTimesAhead(waits, undefined, NOW);
+  assert.equal(deadlineOf(first, RULES), NOW + 30_600);
+  assert.equal(deadlineOf(withoutTimesAhead(waits, first, NOW + 500), RULES), NOW + 30_600);
+  const right = { ...waits, newPodAt: NOW, predecessorEndsBy: NOW + 30_000 };
+  assert.equal(withoutTimesAhead(right, undefined, NOW), right);
+});
+
 test('times that have come stay as they are', () => {
   const facts: NodeFacts = { ...MADE_AHEAD, newPodAt: NOW, troubleAt: NOW - 1 };
   assert.equal(withoutTimesAhead(facts, { ...facts, newPodAt: 1 }, NOW), facts);
