@@ -48,6 +48,7 @@ import { processCost } from './node/process-cost.js';
 import { type EnginePlaces, openRuntime } from './open-runtime.js';
 import { FolderPodFiles } from './pods/pod-files.js';
 import { readHostPolicy } from './read-host-policy.js';
+import { hostMayWrite, waitForWrites } from './read-only-start.js';
 import { RunMarker } from './run-marker.js';
 import type { AgentSettings } from './settings.js';
 import { type BootClock, HeardTime } from './turns/heard-time.js';
@@ -67,7 +68,7 @@ export async function startAgent(
   checkImageThresholds(settings);
   const pressure = pressureHandling(settings);
   const policy = await readHostPolicy(settings);
-  const lock = await takeDataDir(dataDir, log);
+  const directory = await takeDataDir(dataDir, clock, log);
   // Before all that may fail or wait: a version on trial is counted by its starts.
   const upgrades = await beginUpgrades(dataDir, clock, log);
   const marker = new RunMarker(dataDir, log);
@@ -78,9 +79,8 @@ export async function startAgent(
     onWaiting(message);
   });
   const identity = new HostIdentity(linkUrl(server), dataDir, enrolment);
-  const certificatesLog = log.child({ component: 'certificates' });
-  const keeping = { identity, server, clock, chance: systemChance, log: certificatesLog };
-  const certificates = new CertificateKeeper(keeping);
+  const keeping = { identity, server, clock, chance: systemChance };
+  const certificates = new CertificateKeeper({ ...keeping, log: log.child({ component: 'certificates' }) });
   const { reserve, cache, config } = await openDesired(dataDir, clock, log.child({ component: 'desired' }));
   const engine = runtime.driverFor({ clusterUID: enrolment.clusterUID, nodeName });
   const metrics = new AgentMetrics(systemClock.now());
@@ -119,7 +119,7 @@ export async function startAgent(
   });
   return startInOrder(
     [
-      { name: 'lock', stop: () => lock.release() },
+      ...directory,
       { name: 'run marker', stop: () => marker.end() },
       { name: 'upgrades', stop: () => upgrades.stop() },
       { name: 'runtime', stop: () => runtime.close() },
@@ -153,10 +153,23 @@ function openJournal(
 }
 
 /** Makes the directory where it is missing, and locks it for this process. */
-function takeDataDir(dataDir: string, log: Logger): ReturnType<typeof lockDataDir> {
-  if (!prepareDataDir(dataDir))
-    log.error({ dataDir }, 'the disk is read-only: what this host is given from now on is in memory alone');
-  return lockDataDir(dataDir);
+async function takeDataDir(dataDir: string, clock: Clock, log: Logger): Promise<Part[]> {
+  const isWritable = prepareDataDir(dataDir);
+  const lock = await lockDataDir(dataDir);
+  const held: Part = { name: 'lock', stop: () => lock.release() };
+  return isWritable ? [held] : [held, ...readOnlyPart(dataDir, clock, log)];
+}
+
+/** Of an agent that cannot write, if it is a service that is started again when it ends. */
+function readOnlyPart(dataDir: string, clock: Clock, log: Logger): Part[] {
+  log.error({ dataDir }, 'the disk is read-only: what this host is given from now on is in memory alone');
+  // Where the host may write and its service may not, somebody wanted it so.
+  if (!process.env.INVOCATION_ID || hostMayWrite(dataDir)) return [];
+  const beginAnew = (): void => {
+    log.info({ dataDir }, 'the disk takes writes again: the agent begins anew, and containers go on');
+    process.kill(process.pid, 'SIGTERM');
+  };
+  return [waitForWrites(() => hostMayWrite(dataDir), beginAnew, clock)];
 }
 
 /** What the host was given last, and room to go on writing it. Secrets are sealed under the host's key. */

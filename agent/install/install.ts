@@ -5,6 +5,7 @@ import {
   installLink,
   isOurs,
   requireSystemd,
+  requireWritable,
   runOnHost,
 } from '../../shared/process/host-service.js';
 import { makePrivateDirectory, writePrivateFile } from '../../shared/process/private-file.js';
@@ -27,6 +28,7 @@ import {
 import { unitText } from './units.js';
 import { Versions } from './versions.js';
 
+const WHAT = 'everynode-agent install';
 const HEAD = `# Settings of the Everynode agent; everynode-agent --help lists them all. Labels and taints may be maps and lists:
 #   labels: {site: berlin, rack: "7"}
 #   taints: [dedicated=till:NoSchedule]
@@ -46,7 +48,8 @@ interface InstallWish {
 
 /** Resolves when the agent runs. Throws `ExitError`; what was missing is told before anything is changed. */
 export async function install({ settings, given, releaseKey, places, say }: InstallWish): Promise<void> {
-  requireSystemd('everynode-agent install');
+  requireSystemd(WHAT);
+  requireWritable(WHAT, CONFIG_FILE, `${UNIT_DIR}/${SERVICE}`, VERSIONS_DIR);
   const { runtime, nodeName } = settings;
   if (runtime !== 'hollow') {
     const engine = await requireEngine({ runtime, ...places });
@@ -66,7 +69,7 @@ export async function install({ settings, given, releaseKey, places, say }: Inst
   versions.switchTo(VERSION);
   versions.trust(VERSION);
   // npm may have put its own there.
-  if (isOurs(COMMAND_LINK, VERSIONS_DIR)) installLink(COMMAND_LINK, `${VERSIONS_DIR}/proven/everynode-agent`);
+  if (isOurs(COMMAND_LINK, VERSIONS_DIR)) linkCommand(say);
   for (const unit of [SERVICE, RECOVERY]) installFile(`${UNIT_DIR}/${unit}`, unitText(unit));
   runOnHost('systemctl', 'daemon-reload');
   runOnHost('systemctl', 'enable', '--quiet', SERVICE);
@@ -74,4 +77,15 @@ export async function install({ settings, given, releaseKey, places, say }: Inst
   // Resolves when the agent has said that it is ready.
   runOnHost('systemctl', 'restart', SERVICE);
   say(`everynode-agent ${VERSION} runs; settings: ${CONFIG_FILE}; log: journalctl -u everynode-agent`);
+}
+
+/** For people alone: a host whose programs are read-only goes without. */
+function linkCommand(say: (text: string) => void): void {
+  const command = `${VERSIONS_DIR}/proven/everynode-agent`;
+  try {
+    installLink(COMMAND_LINK, command);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EROFS') throw error;
+    say(`${COMMAND_LINK} cannot be made, for it is read-only there; the command is ${command}`);
+  }
 }

@@ -1,9 +1,7 @@
 /** emptyDir volumes: a folder that lives as long as the Pod, through every restart of its containers (pkg/volume/emptydir). */
-import { chmod, mkdir } from 'node:fs/promises';
+import { openFolder } from './folder.js';
 
 /** Creates the folder, writable for whichever user the containers run as. */
-export async function prepareEmptyDir(path: string): Promise<void> {
-  await mkdir(path, { recursive: true });
-  // mkdir's mode passes through the umask.
-  await chmod(path, 0o777);
+export function prepareEmptyDir(path: string): Promise<void> {
+  return openFolder(path, 0o777);
 }

@@ -39,8 +39,11 @@ async function giveTo(path: string, group: number, bits: GroupBits): Promise<voi
   if (found.isDirectory()) {
     for (const name of await readdir(path)) await giveTo(join(path, name), group, bits);
   }
-  await lchown(path, found.uid, group);
+  const isGiven = found.gid === group;
+  if (!isGiven) await lchown(path, found.uid, group);
   if (found.isSymbolicLink()) return;
+  const mode = found.mode & 0o7777;
+  const wanted = mode | (found.isDirectory() ? bits.folder : bits.file);
   // A change of owner takes the set-group bit away, so this is the last word.
-  await chmod(path, (found.mode & 0o7777) | (found.isDirectory() ? bits.folder : bits.file));
+  if (!isGiven || mode !== wanted) await chmod(path, wanted);
 }

@@ -1,7 +1,8 @@
 /** hostPath volumes: what the type asks of the path, checked or created (pkg/volume/hostpath/host_path.go). */
 import type { Stats } from 'node:fs';
-import { mkdir, open, stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import type { HostPathVolumeSource } from '../../shared/kube/pod.js';
+import { makeFolders } from './folder.js';
 
 interface TypeCheck {
   holds(stats: Stats): boolean;
@@ -29,7 +30,7 @@ const CHECKS: Record<string, TypeCheck> = {
 export async function prepareHostPath({ path, type = '' }: HostPathVolumeSource): Promise<void> {
   const present = await statOrUndefined(path);
   if (type === '') {
-    if (!present) await mkdir(path, { recursive: true, mode: 0o755 });
+    if (!present) await makeFolders(path, 0o755);
     return;
   }
   const check = CHECKS[type];
@@ -41,7 +42,7 @@ export async function prepareHostPath({ path, type = '' }: HostPathVolumeSource)
 /** Creates what `…OrCreate` asks for; false for the other types. A file's folder is never created. */
 async function create(path: string, type: string): Promise<boolean> {
   if (type === 'DirectoryOrCreate') {
-    await mkdir(path, { recursive: true, mode: 0o755 });
+    await makeFolders(path, 0o755);
     return true;
   }
   if (type === 'FileOrCreate') {

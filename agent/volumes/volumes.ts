@@ -1,11 +1,11 @@
 /** A Pod's volumes, made ready on the host and turned into mounts of its containers. */
-import { chmod, mkdir } from 'node:fs/promises';
 import type { Container, Pod, Volume, VolumeMount } from '../../shared/kube/pod.js';
 import { type FileFacts, fileSourceOf, volumeFiles } from '../decisions/volume-files.js';
 import type { Mount } from '../runtime/driver.js';
 import { writeAtomically } from './atomic-files.js';
 import { folderBytes } from './disk-usage.js';
 import { prepareEmptyDir } from './empty-dir.js';
+import { openFolder } from './folder.js';
 import { applyFsGroup, READ_ONLY } from './fs-group.js';
 import { prepareHostPath } from './host-path.js';
 import {
@@ -52,15 +52,20 @@ export class Volumes {
     return mounts;
   }
 
-  /** Removes what the Pod kept on this host; hostPath is the host's own and stays. */
+  /**
+   * Removes what the Pod kept on this host; hostPath is the host's own and stays. What a read-only disk keeps goes with the next
+   * `sweep` that may: the Pod's end does not wait for it.
+   */
   async remove(podUid: string): Promise<void> {
-    await removePodFolders(this.#folders, podUid);
+    await removePodFolders(this.#folders, podUid).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EROFS') throw error;
+    });
   }
 
   /** Removes what Pods left behind that nobody knows any more; answers their uids (pkg/kubelet cleanupOrphanedPodDirs). */
   async sweep(isKnown: (podUid: string) => boolean): Promise<string[]> {
     const left = [...(await podsWithFolders(this.#folders))].filter((podUid) => !isKnown(podUid));
-    for (const podUid of left) await this.remove(podUid);
+    for (const podUid of left) await removePodFolders(this.#folders, podUid);
     return left;
   }
 
@@ -95,8 +100,7 @@ export class Volumes {
     if (wanted.kind === 'refused') throw new Error(wanted.message);
     if (isInMemory(volume)) await prepareMemoryRoot(this.#folders);
     const folder = this.#folderOf(pod, volume);
-    await mkdir(folder, { recursive: true });
-    await chmod(folder, 0o755);
+    await openFolder(folder, 0o755);
     await writeAtomically(folder, wanted.files, (directory) =>
       applyFsGroup(directory, pod.spec.securityContext, READ_ONLY),
     );

@@ -1,7 +1,9 @@
 /** What setting up a service needs of the host: commands without a shell in between, files, root and systemd. */
 import { spawnSync } from 'node:child_process';
 import {
+  accessSync,
   chmodSync,
+  constants,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -32,6 +34,25 @@ export function requireSystemd(what: string): void {
   if (process.getuid?.() !== 0) throw new ExitError(EXIT_CODES.environment, `${what} needs root: use sudo.`);
   if (existsSync('/run/systemd/system')) return;
   throw new ExitError(EXIT_CODES.environment, `${what} needs a host that systemd runs.`);
+}
+
+/** Throws `ExitError` when one of these files could not be made, in its folder or the nearest above that there is. `what` begins the sentence. */
+export function requireWritable(what: string, ...paths: readonly string[]): void {
+  for (const path of paths) {
+    try {
+      accessSync(nearestFolder(dirname(path)), constants.W_OK);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new ExitError(
+        EXIT_CODES.environment,
+        `${what} cannot write ${path}: ${why}. Nothing was changed.`,
+      );
+    }
+  }
+}
+
+function nearestFolder(path: string): string {
+  return existsSync(path) ? path : nearestFolder(dirname(path));
 }
 
 /** Replaces a public file whole; answers whether its text is another than before. Makes its folder, for all to read. */

@@ -1,11 +1,13 @@
 /** Disks that fill up under real programs: nothing that was acknowledged is lost, what can go on goes on, and room is all it takes. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { prepareDataDir } from '../../agent/data-dir.js';
+import type { FileFacts } from '../../agent/decisions/volume-files.js';
+import { Volumes } from '../../agent/volumes/volumes.js';
 import { type ApiClient, apiClientFromKubeconfig } from '../../coordinator/cli/api-client.js';
 import { createToken } from '../../coordinator/cli/token.js';
 import type { KubeEvent } from '../../shared/kube/event.js';
@@ -39,6 +41,15 @@ const pod = (name: string) => ({
 async function phaseOf(api: ApiClient, name: string): Promise<string | undefined> {
   return (await api.request<Pod>('GET', `${PODS}/${name}`)).status?.phase;
 }
+
+/** Of a host without ConfigMaps and Secrets. */
+const NO_FACTS: FileFacts = {
+  nodeName: 'n',
+  hostIP: '',
+  podIP: '',
+  allocatable: {},
+  findConfig: () => undefined,
+};
 
 /** Writes until the disk has no room for it: a page of the log, or a checkpoint, may still have some after it was filled. */
 async function untilRefused(disk: SmallDisk, write: () => Promise<unknown>): Promise<ApiError> {
@@ -206,6 +217,42 @@ test('a coordinator and a host whose disks are full go on, say so, and recover b
     remount('ro');
     assert.equal(prepareDataDir(disk.path), false);
   });
+
+  await context.test(
+    'volumes that lie whole on a read-only disk are ready, and what it keeps goes later',
+    async () => {
+      const disk = mountSmallDisk(join(folder, 'volumes'), 1);
+      assert.ok(typeof disk !== 'string');
+      disks.push(disk);
+      const volumes = new Volumes(disk.path);
+      const of = (uid: string): Pod => ({
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name: uid, uid },
+        spec: {
+          containers: [{ name: 'app', image: 'app:1' }],
+          securityContext: { fsGroup: 100 },
+          volumes: [
+            { name: 'scratch', emptyDir: {} },
+            {
+              name: 'told',
+              downwardAPI: { items: [{ path: 'name', fieldRef: { fieldPath: 'metadata.name' } }] },
+            },
+          ],
+        },
+      });
+      await volumes.prepare(of('here'), NO_FACTS);
+      await disk.lock(true);
+      await volumes.prepare(of('here'), NO_FACTS);
+      await assert.rejects(volumes.prepare(of('new'), NO_FACTS), {
+        message: /^MountVolume.SetUp failed for volume "scratch" : EROFS: read-only file system, mkdir/,
+      });
+      await volumes.remove('here');
+      await disk.lock(false);
+      assert.deepEqual(await volumes.sweep(() => false), ['here']);
+      assert.deepEqual(readdirSync(join(disk.path, 'pods')), []);
+    },
+  );
 
   await context.test('without its reserve it says what it lacks, and serves when there is room', async () => {
     rmSync(join(data, 'reserve'), { force: true });

@@ -19,6 +19,7 @@ const TREE = resolve('.');
 const PROGRAM = '#!/bin/sh\nexec /usr/local/bin/node /opt/everynode/dist/agent/everynode-agent.cjs "$@"\n';
 const INSTALL = ['/usr/local/bin/node', '/opt/everynode/dist/agent/everynode-agent.cjs', 'install'];
 const UNIT = '/etc/systemd/system/everynode-agent.service';
+const AGENT_DATA = '/var/lib/everynode-agent';
 const GRACE_MS = 5_000;
 /** The grace, the round that looks, and a busy machine. */
 const SILENCE_MS = 40_000;
@@ -312,6 +313,30 @@ describe('two hosts', { concurrency: 1 }, () => {
     await all.kubectl.ok('rollout status ds/app --timeout=30s');
     assert.deepEqual(containersOf(all.one, 'app'), before);
   });
+
+  law(
+    'an agent that began on a read-only disk runs what it holds, and begins anew when the host may write again',
+    async ({ one }) => {
+      const shell = (script: string) => one.run('sh', '-ec', script);
+      const agentPid = () => one.run('systemctl', 'show', '-p', 'MainPID', '--value', 'everynode-agent');
+      shell(`systemctl stop everynode-agent; cp -a ${AGENT_DATA} /run/kept; mount -t tmpfs -o mode=700 tmpfs ${AGENT_DATA}
+        cp -a /run/kept/. ${AGENT_DATA}; mount -o remount,ro ${AGENT_DATA}`);
+      one.runEngine('kill', ...containersOf(one, 'app'));
+      one.run('systemctl', 'start', 'everynode-agent');
+      const readOnly = agentPid();
+      await untilTrue(() => runsOn(one, 'app'));
+      assert.equal(agentPid(), readOnly);
+      shell(`mount -o remount,rw ${AGENT_DATA}`);
+      await untilTrue(() => {
+        assert.notEqual(agentPid(), readOnly);
+        assert.notEqual(shell(`find ${AGENT_DATA}/running -newer ${AGENT_DATA}/identity.json`), '');
+      }, 60_000);
+      runsOn(one, 'app');
+      shell(`systemctl stop everynode-agent; rm -rf /run/kept; cp -a ${AGENT_DATA} /run/kept; umount ${AGENT_DATA}
+        cp -a /run/kept/. ${AGENT_DATA}; systemctl start everynode-agent`);
+      await untilTrue(() => runsOn(one, 'app'));
+    },
+  );
 
   law('uninstall asks for running pods, and leaves the host as it was', async ({ one, two }) => {
     assert.throws(() => one.run('everynode-agent', 'uninstall'), /1 pod runs here/);
