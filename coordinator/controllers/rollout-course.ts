@@ -21,7 +21,9 @@ const AT_THE_START: Course = {
 interface CourseChange {
   /** `*` among them: all. */
   named: readonly string[];
-  /** All that are not done as well: it has begun, failed, is tried again or was completed. */
+  /** All that have failed as well: when it began is known, or known otherwise. */
+  hasBegun: boolean;
+  /** All that are not done as well: it has failed, is tried again or was completed. */
   hasTurned: boolean;
 }
 
@@ -37,11 +39,9 @@ export class RolloutCourse {
         ...changedNames(before.steering?.skipped, steering?.skipped),
         ...changedNames(before.steering?.overridden, steering?.overridden),
       ],
+      hasBegun: before.startedAt !== startedAt,
       hasTurned:
-        before.startedAt !== startedAt ||
-        before.completedAt !== completedAt ||
-        before.retriedAt !== retriedAt ||
-        before.failure !== failure,
+        before.completedAt !== completedAt || before.retriedAt !== retriedAt || before.failure !== failure,
     };
   }
 

@@ -92,12 +92,11 @@ export class RolloutWaves {
 
   /** Takes over what has changed for nodes; true when some are to be counted anew. */
   follow(memory: RolloutMemory): boolean {
-    const { named, hasTurned } = this.#course.follow(memory);
+    const { named, hasBegun, hasTurned } = this.#course.follow(memory);
     const affected = new Set(named.includes(EVERYONE) ? this.#facts.keys() : named);
-    if (hasTurned) {
-      for (const { lanes } of this.#waves) {
-        for (const name of NOT_DONE.flatMap((lane) => [...lanes[lane]])) affected.add(name);
-      }
+    const turned: readonly Lane[] = hasTurned ? NOT_DONE : hasBegun ? ['failed'] : [];
+    for (const { lanes } of this.#waves) {
+      for (const name of turned.flatMap((lane) => [...lanes[lane]])) affected.add(name);
     }
     for (const name of affected) this.#judge(name);
     return affected.size > 0;
