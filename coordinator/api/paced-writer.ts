@@ -23,7 +23,7 @@ export async function* inChunks(pieces: Iterable<Piece>, slice: Slice, unpaced =
     waiting.push(part);
     bytes += part.length;
     if (bytes >= CHUNK_BYTES) {
-      yield joined(waiting, bytes);
+      yield joined(waiting);
       waiting = [];
       bytes = 0;
     }
@@ -32,14 +32,15 @@ export async function* inChunks(pieces: Iterable<Piece>, slice: Slice, unpaced =
     const pause = count > unpaced ? slice.pause() : undefined;
     if (pause) await pause;
   }
-  if (bytes > 0) yield joined(waiting, bytes);
+  if (bytes > 0) yield joined(waiting);
 }
 
-function joined(parts: readonly Exclude<Piece, string>[], bytes: number): Buffer {
+/** The pieces as one. */
+export function joined(parts: readonly Exclude<Piece, string>[]): Buffer {
   const [only] = parts;
   // An event goes to a hundred watchers as the same bytes.
   if (parts.length === 1 && Buffer.isBuffer(only)) return only;
-  const chunk = Buffer.allocUnsafe(bytes);
+  const chunk = Buffer.allocUnsafe(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const part of parts) {
     if (Buffer.isBuffer(part)) part.copy(chunk, at);

@@ -9,7 +9,7 @@ import type { Slice } from '../../shared/process/slice.js';
 import { apiVersionOf, type Kind } from '../kinds/kind.js';
 import type { ObjectRecord, RegistryWatch, WatchEvent } from '../registry/registry.js';
 import type { View } from './object-answer.js';
-import { inChunks, ReaderStalled, writePaced } from './paced-writer.js';
+import { inChunks, joined, ReaderStalled, writePaced } from './paced-writer.js';
 import { statusOf } from './status-response.js';
 import { columnDefinitions, partialObject, TABLE_END, tableRow, tableStart } from './table.js';
 import type { WatchersRest } from './watchers-rest.js';
@@ -20,19 +20,22 @@ const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
 type ChangeType = Exclude<WatchEvent<KubeObject>['type'], 'BOOKMARK'>;
 
-/** Lines already made of a record: all watchers of one change are given the same record. */
-const LINES = new WeakMap<ObjectRecord, Map<ChangeType, Buffer>>();
+const LINE_END = Buffer.from('}\n');
+
+/**
+ * Lines already made of a record: all watchers of one change are given the same record. Held weakly, for they are as large as the
+ * object, and the record stays as long as its change is in the store's log.
+ */
+const LINES = new WeakMap<ObjectRecord, WeakRef<Map<ChangeType, Buffer>>>();
 
 function objectLine(type: ChangeType, record: ObjectRecord): Buffer {
-  const known = LINES.get(record)?.get(type);
+  const lines = LINES.get(record)?.deref() ?? new Map<ChangeType, Buffer>();
+  const known = lines.get(type);
   if (known) return known;
-  const line = Buffer.concat([
-    Buffer.from(`{"type":"${type}","object":`),
-    record.bytes(),
-    Buffer.from('}\n'),
-  ]);
-  const lines = LINES.get(record) ?? new Map<ChangeType, Buffer>();
-  LINES.set(record, lines.set(type, line));
+  const start = Buffer.from(`{"type":"${type}","object":`);
+  const line = joined([start, record.piece?.() ?? record.bytes(), LINE_END]);
+  if (lines.size === 0) LINES.set(record, new WeakRef(lines));
+  lines.set(type, line);
   return line;
 }
 

@@ -3,13 +3,10 @@ import type { KubeObject } from '../../shared/kube/meta.js';
 import type { Labels } from '../../shared/kube/selectors.js';
 import { decodeMetadata, encodeObject, SplicedValue, spliceResourceVersion } from './object-bytes.js';
 import type { ObjectRecord } from './registry.js';
-import { sharedObject } from './shared-objects.js';
+import { knownObject, sharedObject } from './shared-objects.js';
 
-/** A record of a value as the store holds it. */
+/** A record of a value as the store holds it. It keeps nothing that it makes: a change's record stays as long as the change. */
 export class StoredRecord<T extends KubeObject> implements ObjectRecord<T> {
-  #bytes: Buffer | undefined;
-  #object: T | undefined;
-
   constructor(
     /** The value, without its revision. */
     readonly stored: Buffer,
@@ -17,22 +14,20 @@ export class StoredRecord<T extends KubeObject> implements ObjectRecord<T> {
   ) {}
 
   bytes(): Buffer {
-    this.#bytes ??= spliceResourceVersion(this.stored, this.revision);
-    return this.#bytes;
+    return spliceResourceVersion(this.stored, this.revision);
   }
 
-  piece(): Buffer | SplicedValue {
-    return this.#bytes ?? new SplicedValue(this.stored, this.revision);
+  piece(): SplicedValue {
+    return new SplicedValue(this.stored, this.revision);
   }
 
   object(): T {
-    this.#object ??= sharedObject<T>(this.stored, this.revision);
-    return this.#object;
+    return sharedObject<T>(this.stored, this.revision);
   }
 
   /** The object's labels, without decoding the rest of it. */
   labels(): Labels | undefined {
-    return (this.#object?.metadata ?? decodeMetadata(this.stored)).labels;
+    return (knownObject(this.stored)?.metadata ?? decodeMetadata(this.stored)).labels;
   }
 }
 
