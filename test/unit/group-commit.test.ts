@@ -63,6 +63,16 @@ describe('group commit', () => {
     assert.deepEqual(disk.commits, [['/a'], ['/b', '/c']]);
   });
 
+  test('all that one turn of the event loop brings is one commit', async () => {
+    const disk = new Disk();
+    const first = disk.create('/a');
+    for (let step = 0; step < 20; step += 1) await Promise.resolve();
+    const second = disk.create('/b');
+    await disk.end();
+    assert.deepEqual([await first, await second], [1, 2]);
+    assert.deepEqual(disk.commits, [['/a', '/b']]);
+  });
+
   test('a full disk rejects its commit only, and its revisions were never seen', async () => {
     const disk = new Disk();
     const lost = assert.rejects(disk.create('/a'), FULL);
