@@ -3,7 +3,6 @@ import { turnOn } from '../../shared/kube/host-turn.js';
 import type { KubeObject } from '../../shared/kube/meta.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { type DaemonSet, REVISION_HASH_LABEL } from '../../shared/kube/workload.js';
-import { daemonPod } from '../decisions/daemon-pod.js';
 import type { HostTurnTerms } from '../decisions/host-turn-terms.js';
 import type { PodDeletion } from '../decisions/node-step.js';
 import { podKind } from '../kinds/index.js';
@@ -188,7 +187,7 @@ export class DaemonPodWrites {
     const { registry, reservations } = this.#parts;
     const current = { daemonSet, hash: tally.subject.current.hash };
     const made = tally.heldBack(nodeName) ?? current;
-    const pod = daemonPod(made.daemonSet, nodeName, made.hash);
+    const pod = this.#models.pod(made.daemonSet, nodeName, made.hash);
     const reservation = pod.spec.nodeName ? undefined : reservations.tryReserve(pod, nodeName);
     if (reservation?.bound) pod.spec.nodeName = nodeName;
     let written: Pod | undefined;
