@@ -20,7 +20,7 @@ export function startDaemonSetController(parts: DaemonSetParts): {
   const worker = { informers, clock, log, ...(queueMeter ? { queueMeter } : {}) };
   const tallies = new DaemonSetTallies();
   const nodes = new DaemonSetNodes(parts, tallies, {
-    tallyMoved: (key) => fleetWorker.queue.add(key),
+    tallyMoved: (key) => lookAtFleet(key),
     wakeNode: (key) => nodeWorker.queue.add(key),
   });
   const nodeWorker = new Worker({
@@ -36,8 +36,9 @@ export function startDaemonSetController(parts: DaemonSetParts): {
     reconcile: (key, turn) => fleet.reconcile(key, turn),
     ...worker,
   });
+  const lookAtFleet = (key: string) => fleetWorker.queue.addAfter(key, fleet.restMs(key));
   listenForDaemonSets(informers, {
-    fleet: (daemonSet) => fleetWorker.queue.add(fleetKey(daemonSet)),
+    fleet: (daemonSet) => lookAtFleet(fleetKey(daemonSet)),
     node: (daemonSet: DaemonSet, nodeName) => {
       tallies.of(daemonSet)?.markUnderWay(nodeName);
       nodeWorker.queue.add(nodeKey(daemonSet, nodeName));

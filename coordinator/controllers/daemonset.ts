@@ -1,5 +1,5 @@
 /** Key `ds`: history, count, turns of the rolling update, status. It writes no Pod: that is for the nodes' keys. */
-import type { ObjectRef } from '../../shared/kube/meta.js';
+import { type ObjectRef, refText } from '../../shared/kube/meta.js';
 import type { LabelSelector } from '../../shared/kube/selectors.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { Slice } from '../../shared/process/slice.js';
@@ -9,7 +9,7 @@ import { chooseReplacements } from '../decisions/rolling-update.js';
 import { isRollingUpdate } from '../decisions/update-strategy.js';
 import { daemonSetKind } from '../kinds/index.js';
 import { DaemonSetHistory } from './daemonset-history.js';
-import { nodeKey, parseKey } from './daemonset-keys.js';
+import { fleetKey, nodeKey, parseKey } from './daemonset-keys.js';
 import type { DaemonSetNodes } from './daemonset-node.js';
 import type { DaemonSetParts } from './daemonset-parts.js';
 import type { DaemonSetTallies } from './daemonset-tallies.js';
@@ -20,6 +20,10 @@ import { NO_TURNS, type Turns } from './rollout-turns.js';
 import { Rollouts } from './rollouts.js';
 import type { WorkQueue } from './work-queue.js';
 import type { Turn } from './worker.js';
+
+/** A DaemonSet on so many hosts tells its figures together: each time is a write, a commit, and news for whoever watches. */
+const CROWD = 100;
+const REST_MS = 50;
 
 /** `{}` selects every Pod of the namespace: only objects older than that check have it. */
 function selectsAll(selector: LabelSelector | undefined): boolean {
@@ -34,6 +38,8 @@ export class DaemonSetFleet {
   readonly #nodeQueue: () => WorkQueue;
   readonly #history: DaemonSetHistory;
   readonly #rollouts: Rollouts;
+  /** By key: until when a crowd's figures rest, by the monotonic clock. */
+  readonly #restUntil = new Map<string, number>();
 
   /** `nodeQueue` takes the keys of nodes, `callFleet` asks for another look at a fleet key. */
   constructor(
@@ -51,9 +57,15 @@ export class DaemonSetFleet {
     this.#rollouts = new Rollouts(parts, callFleet);
   }
 
+  /** How long another look is to wait, ms: in a fan-out each node calls for one. Not above 0: it need not. */
+  restMs(key: string): number {
+    return (this.#restUntil.get(key) ?? Number.NEGATIVE_INFINITY) - this.#parts.clock.monotonic();
+  }
+
   /** Of a DaemonSet that is there, all is counted and drawn anew with the next look. */
   forget(ref: ObjectRef): void {
     this.#tallies.forget(ref);
+    this.#restUntil.delete(refText(ref));
     this.#rollouts.forget({ metadata: ref });
   }
 
@@ -148,5 +160,7 @@ export class DaemonSetFleet {
       preconditionsOf(daemonSet),
     );
     turn.wrote(record.object());
+    if (tally.desired >= CROWD)
+      this.#restUntil.set(fleetKey(daemonSet), this.#parts.clock.monotonic() + REST_MS);
   }
 }

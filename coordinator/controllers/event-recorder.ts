@@ -27,7 +27,8 @@ interface EventRecorderParts {
 const MAX_PENDING = 50_000;
 /** Events written together: they share a commit of the store. */
 const BATCH = 250;
-/** After a full batch the next one waits: what Events tell of has the right of way. */
+/** After a batch of so many the next one waits: what Events tell of has the right of way, and a crowd's share their commits. */
+const CROWD = 16;
 const PAUSE_MS = 50;
 /** After the store failed. */
 const RETRY_MS = 1_000;
@@ -107,7 +108,7 @@ export class EventRecorder {
     for (const event of batch) isStored = this.#answered(event, refused.get(event)) && isStored;
     if (this.#pending.size === 0) this.#isDropping = false;
     if (!isStored) return RETRY_MS;
-    return batch.length === BATCH ? PAUSE_MS : 0;
+    return batch.length >= CROWD ? PAUSE_MS : 0;
   }
 
   /** Said once until all that waits is written: the log is not to drown in place of the store. */

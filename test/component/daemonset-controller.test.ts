@@ -58,6 +58,25 @@ test('every eligible node gets one bound Pod, and the status says so', async () 
   );
 });
 
+test('on a hundred hosts figures that follow each other are told together', async () => {
+  await start(100, { agents: { ready: () => false } });
+  await fleet.create('web');
+  await eventually(() => {
+    fleet.clock.advance(50);
+    return fleet.status('web')?.currentNumberScheduled === 100;
+  });
+  fleet.clock.advance(50);
+  const [one, other] = fleet.pods();
+  assert.ok(one && other);
+  await fleet.setPod(one, 'Running', true);
+  await eventually(() => fleet.status('web')?.numberReady === 1);
+  await fleet.setPod(other, 'Running', true);
+  await fleet.settle();
+  assert.equal(fleet.status('web')?.numberReady, 1);
+  fleet.clock.advance(50);
+  await eventually(() => fleet.status('web')?.numberReady === 2);
+});
+
 test('a Pod follows its node’s labels', async () => {
   await start(2);
   await fleet.label('n0', { color: 'green' });

@@ -41,6 +41,22 @@ withPlane('of many Events a batch is written at once, and each next one after a 
   assert.equal(await written(plane), 600);
 });
 
+withPlane('behind sixteen of a crowd the next wait as well, behind fifteen they do not', async (plane) => {
+  const tell = plane.events.from('kubelet');
+  const tellOf = (first: number, count: number) => {
+    for (let index = first; index < first + count; index++)
+      tell(podOf(index), 'Normal', 'Started', 'Started container c');
+    return plane.settle();
+  };
+  await tellOf(0, 15);
+  await tellOf(15, 16);
+  assert.equal(await written(plane), 31);
+  await tellOf(31, 1);
+  assert.equal(await written(plane), 31);
+  await plane.advance(50);
+  assert.equal(await written(plane), 32);
+});
+
 withPlane('a few Events are written at once, counted up while they wait', async (plane) => {
   const tell = plane.events.from('kubelet');
   tell(podOf(1), 'Normal', 'Started', 'Started container c');
