@@ -1,14 +1,43 @@
-/** A host that is short of memory, on a real engine: conditions, taint, eviction and replacement, as kubectl shows them. */
+/** A host that is short of memory, and one short of processes, on a real engine: conditions, taint, eviction and replacement, as kubectl shows them. */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { leaveOut } from '../harness/leave-out.js';
+import { shell } from '../harness/test-images.js';
 import { NODE, TourBench } from '../harness/tour-bench.js';
 import { untilTrue } from '../harness/until.js';
 
 /** More than any host has: it is short of memory from its start on. */
 const SHORT = 'memory.available<1000Ti';
+
+/** A DaemonSet's Pod that failed again and again waits before the next. */
+const RECOVERY_MS = 120_000;
+
+/** Fewer than any host has left. */
+const SHORT_OF_PIDS = 'pid.available<99.999%';
+
+/** A Pod of so many processes. */
+const crowd = (name: string, processes: number, priority: number): string =>
+  JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name },
+    spec: {
+      nodeName: NODE,
+      priority,
+      terminationGracePeriodSeconds: 1,
+      containers: [
+        {
+          name: 'app',
+          image: 'app:1',
+          command: shell(
+            `trap "exit 0" TERM; i=0; while [ $i -lt ${processes} ]; do sleep 3600 & i=$((i+1)); done; wait`,
+          ),
+        },
+      ],
+    },
+  });
 
 const DAEMON_SET = `
 apiVersion: apps/v1
@@ -29,7 +58,7 @@ metadata: {name: vital}
 spec: {terminationGracePeriodSeconds: 1, containers: [{name: app, image: "app:1"}]}
 `;
 
-describe('a host short of memory', { concurrency: 1 }, () => {
+describe('a host under pressure', { concurrency: 1 }, () => {
   let bench: TourBench | string;
   before(async () => {
     bench = await TourBench.open('docker', { images: ['app:1'] });
@@ -38,7 +67,7 @@ describe('a host short of memory', { concurrency: 1 }, () => {
     if (typeof bench !== 'string') await bench.close();
   });
 
-  test('it says so, evicts what is not critical, and its DaemonSet’s Pod is replaced', async (context) => {
+  test('short of memory it says so, evicts what is not critical, and its DaemonSet’s Pod is replaced', async (context) => {
     if (typeof bench === 'string') {
       leaveOut(context, 'a host short of memory', bench);
       return;
@@ -84,5 +113,52 @@ describe('a host short of memory', { concurrency: 1 }, () => {
       assert.doesNotMatch(names, new RegExp(first));
     });
     assert.equal((await bench.containers.ofPods('vital'))[0]?.id, vital?.id, 'a static Pod is critical');
+  });
+
+  test('short of processes it takes the lower priority first, then who has most, and lets no other in', async (context) => {
+    if (typeof bench === 'string') {
+      leaveOut(context, 'a host short of processes', bench);
+      return;
+    }
+    const { kubectl } = bench;
+    await bench.up.end('SIGTERM');
+    await bench.startUp();
+    await kubectl.ok('apply -f -', crowd('many', 40, 0));
+    await kubectl.ok('apply -f -', crowd('important', 80, 1000));
+    for (const name of ['many', 'important'])
+      await untilTrue(async () => assert.match(await kubectl.ok(`get pod ${name}`), /1\/1 +Running/));
+    await untilTrue(async () => assert.match(await kubectl.ok('get ds web'), /web +1 +1 +1 +1 +1/));
+
+    await bench.up.end('SIGTERM');
+    await bench.startUp({ EVERYNODE_AGENT_EVICTION_HARD: SHORT_OF_PIDS });
+    const disrupted = async (name: string): Promise<string> => {
+      const path = '{.status.reason},{.status.conditions[?(@.type=="DisruptionTarget")].lastTransitionTime}';
+      return kubectl.ok(`get pod ${name} -o jsonpath=${path}`);
+    };
+    await untilTrue(async () => assert.match(await disrupted('important'), /^Evicted,./));
+    assert.ok((await disrupted('many')) < (await disrupted('important')), 'the lower priority went before');
+    const node = await kubectl.ok(`get node ${NODE} -o json`);
+    assert.match(node, /"reason": "KubeletHasInsufficientPID"/);
+    assert.match(node, /"key": "node.kubernetes.io\/pid-pressure"/);
+    await untilTrue(async () => {
+      const events = await kubectl.ok(
+        'get events -o custom-columns=O:.involvedObject.name,M:.message --no-headers',
+      );
+      assert.match(
+        events,
+        /many +The node was low on resource: pids\. Threshold quantity: \d+, available: \d+\. /,
+      );
+      assert.match(events, /Attempting to reclaim pids/);
+      assert.match(events, /web-\w+ +The node had condition: \[PIDPressure\]\. /);
+    });
+
+    await bench.up.end('SIGTERM');
+    await bench.startUp();
+    await untilTrue(async () => {
+      const after = await kubectl.ok(`get node ${NODE} -o json`);
+      assert.match(after, /"reason": "KubeletHasSufficientPID"/);
+      assert.doesNotMatch(after, /pid-pressure/);
+      assert.match(await kubectl.ok('get ds web'), /web +1 +1 +1 +1 +1/);
+    }, RECOVERY_MS);
   });
 });
