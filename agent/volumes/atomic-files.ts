@@ -3,10 +3,11 @@
  * `KEY -> ..data/KEY` and `..data -> ..RANDOM`, of which only the second is ever replaced, by one rename.
  */
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, readdir, readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
 import { countWritten } from '../../shared/process/written-bytes.js';
 import type { VolumeFile } from '../decisions/volume-files.js';
+import { openFolder } from './folder.js';
 
 const CURRENT = '..data';
 const NEXT = '..data_tmp';
@@ -42,7 +43,7 @@ async function writeNew(
 ): Promise<string> {
   const name = HIDDEN + randomBytes(8).toString('hex');
   const directory = join(folder, name);
-  await makeFolder(directory);
+  await openFolder(directory, 0o755);
   for (const [path, { content, mode }] of files) {
     await makeFolders(directory, dirname(path));
     await writeFile(join(directory, path), content);
@@ -54,15 +55,10 @@ async function writeNew(
   return name;
 }
 
-async function makeFolder(path: string): Promise<void> {
-  await mkdir(path, { recursive: true });
-  await chmod(path, 0o755);
-}
-
 async function makeFolders(root: string, path: string): Promise<void> {
   if (path === '.') return;
   await makeFolders(root, dirname(path));
-  await makeFolder(join(root, path));
+  await openFolder(join(root, path), 0o755);
 }
 
 /** A name that is shown before its content is a dangling link, which a reader takes for no file. */

@@ -42,14 +42,14 @@ async function phaseOf(api: ApiClient, name: string): Promise<string | undefined
   return (await api.request<Pod>('GET', `${PODS}/${name}`)).status?.phase;
 }
 
-/** Of a host without ConfigMaps and Secrets. */
-const NO_FACTS: FileFacts = {
+/** Of a host that has one ConfigMap. */
+const showing = (value: string): FileFacts => ({
   nodeName: 'n',
   hostIP: '',
   podIP: '',
   allocatable: {},
-  findConfig: () => undefined,
-};
+  findConfig: () => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'config' }, data: { value } }),
+});
 
 /** Writes until the disk has no room for it: a page of the log, or a checkpoint, may still have some after it was filled. */
 async function untilRefused(disk: SmallDisk, write: () => Promise<unknown>): Promise<ApiError> {
@@ -234,18 +234,18 @@ test('a coordinator and a host whose disks are full go on, say so, and recover b
           securityContext: { fsGroup: 100 },
           volumes: [
             { name: 'scratch', emptyDir: {} },
-            {
-              name: 'told',
-              downwardAPI: { items: [{ path: 'name', fieldRef: { fieldPath: 'metadata.name' } }] },
-            },
+            { name: 'told', configMap: { name: 'config' } },
           ],
         },
       });
-      await volumes.prepare(of('here'), NO_FACTS);
+      await volumes.prepare(of('here'), showing('old'));
       await disk.lock(true);
-      await volumes.prepare(of('here'), NO_FACTS);
-      await assert.rejects(volumes.prepare(of('new'), NO_FACTS), {
+      await volumes.prepare(of('here'), showing('old'));
+      await assert.rejects(volumes.prepare(of('new'), showing('old')), {
         message: /^MountVolume.SetUp failed for volume "scratch" : EROFS: read-only file system, mkdir/,
+      });
+      await assert.rejects(volumes.refresh(of('here'), showing('new')), {
+        message: /^MountVolume.SetUp failed for volume "told" : EROFS: read-only file system, mkdir/,
       });
       await volumes.remove('here');
       await disk.lock(false);
