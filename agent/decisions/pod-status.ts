@@ -48,7 +48,9 @@ export function podStatus(view: PodView, context: PodStatusContext): PodStatus {
     ...(context.hostIP ? { hostIP: context.hostIP, hostIPs: [{ ip: context.hostIP }] } : {}),
     ...(podIP ? { podIP, podIPs: [{ ip: podIP }] } : {}),
     // As a kubelet has not begun with a Pod whose predecessor of that name ends (pkg/kubelet/pod_workers.go allowStaticPodStart).
-    ...(view.waitsForPredecessor ? {} : { startTime: toTimestamp(view.startableAt ?? view.acceptedAt) }),
+    ...(view.waitsForPredecessor && view.containers.length === 0
+      ? {}
+      : { startTime: toTimestamp(view.startableAt ?? view.acceptedAt) }),
     ...(statuses.init.length > 0 ? { initContainerStatuses: statuses.init } : {}),
     ...(isBare ? {} : { containerStatuses: statuses.main }),
     qosClass: qualityOfService(pod.spec),

@@ -253,7 +253,9 @@ export class PodWorker {
       ...(isNew && !isCritical(held.pod, held.manifest !== undefined) && { pressures }),
       takenPorts: isNew ? this.#siblings.takenPorts(held) : [],
       ...(held.givenUp && { givenUp: held.givenUp }),
-      waitsForPredecessor: isNew && this.#siblings.hasPredecessor(held),
+      // What runs goes on. What has ended may have done so before this host knew of the Pod before it: an old disk started that again.
+      waitsForPredecessor:
+        !containers.some(({ state }) => state === 'running') && this.#siblings.hasPredecessor(held),
       ...(isConfirmed !== undefined && { isConfirmed }),
       ...(this.#turnWaiting && { turnWaiting: this.#turnWaiting }),
       ...(revert?.stage === 'back' && { reverted: { reason: revert.reason, message: revert.message } }),

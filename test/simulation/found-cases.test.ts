@@ -47,6 +47,25 @@ describe('the simulation found', () => {
     for (const seed of ['case-167', 'case-292']) await unbrokenAt({ seed, nodes: 1, pace: 2, steps });
   });
 
+  test('a Pod that had run before a power cut started beside the one before it, of whose end the disk had not heard', () =>
+    // The disk has to be slow at the right moment.
+    unbrokenAt({
+      ...{ seed: 'all-57', nodes: 2, pace: 2 },
+      steps: [
+        after(
+          0.1,
+          daemonSet('app:broken', { name: 'beta', strategy: { type: 'OnDelete' }, graceSeconds: 10 }),
+        ),
+        after(1.581, { kind: 'cut cable', node: 'host-1', forMs: 90 * SECOND }),
+        after(0.002, { kind: 'cut power', node: 'host-1', downMs: 10 * SECOND, damagesCache: false }),
+        after(17.153, { kind: 'stop engine', node: 'host-1', forMs: 30 * SECOND, killsContainers: true }),
+        after(86.812, { kind: 'stop coordinator', downMs: 60_939 }),
+        after(0.018, { kind: 'reset connections', node: 'host-1' }),
+        after(79.918, { kind: 'delete pod', node: 'host-1', index: 1, force: true }),
+        after(1.866, { kind: 'cut power', node: 'host-1', downMs: 10 * SECOND, damagesCache: false }),
+      ],
+    }));
+
   test('a new copy started beside one whose agent had lost its cache', () =>
     unbroken(2, [
       after(1, daemonSet('app:stubborn', { graceSeconds: 10 })),
