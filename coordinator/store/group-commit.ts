@@ -104,11 +104,15 @@ export class GroupCommit {
     this.#running = undefined;
   }
 
-  /** Only committed values and those of this very commit count, so a commit that fails has misled nobody. */
+  /**
+   * Only committed values and those of this very commit count, so a commit that fails has misled nobody. Nor does a refusal: one that
+   * rests on this commit is no answer before that is durable, and is decided again by the next.
+   */
   #decide(): Accepted[] {
     const accepted: Accepted[] = [];
     const overlay = new Map<string, StoredValue | undefined>();
     const present = (key: string) => (overlay.has(key) ? overlay.get(key) : this.#target.present(key));
+    const undecided: Request[] = [];
     let bytes = 0;
     let taken = 0;
     for (const request of this.#waiting) {
@@ -117,7 +121,9 @@ export class GroupCommit {
       try {
         checkWrite(request.write, present);
       } catch (error) {
-        request.answer.reject(error, request.write);
+        const restsOn = [request.write.key, request.write.guard?.key ?? request.write.key];
+        if (restsOn.some((key) => overlay.has(key))) undecided.push(request);
+        else request.answer.reject(error, request.write);
         continue;
       }
       const change = this.#changeOf(request.write, accepted.length, present);
@@ -125,7 +131,7 @@ export class GroupCommit {
       overlay.set(change.key, valueAfter(request.write, change.revision));
       accepted.push({ request, change });
     }
-    this.#waiting = this.#waiting.slice(taken);
+    this.#waiting = [...undecided, ...this.#waiting.slice(taken)];
     return accepted;
   }
 

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { GroupCommit } from '../../coordinator/store/group-commit.js';
 import { unpackCommit } from '../../coordinator/store/packed-commit.js';
 import { PresentValues } from '../../coordinator/store/present-values.js';
-import { RevisionMismatch } from '../../coordinator/store/store.js';
+import { KeyMissing, RevisionMismatch } from '../../coordinator/store/store.js';
 import { StoreError } from '../../coordinator/store/store-error.js';
 import { ManualClock } from '../../shared/process/clock.js';
 
@@ -131,6 +131,29 @@ describe('group commit', () => {
     await disk.end();
     await created;
     await stale;
+  });
+
+  test('a refusal that rests on what is not durable yet waits for that, and does not stand when that is lost', async () => {
+    const disk = new Disk();
+    const heard: boolean[] = [];
+    const created = disk.create('/a');
+    await disk.end();
+    await created;
+    const update = () => disk.group.write({ kind: 'update', key: '/a', value: Buffer.from('2') });
+    const lost = assert.rejects(disk.group.write({ kind: 'delete', key: '/a' }), FULL);
+    const kept = update();
+    await disk.end(FULL);
+    await lost;
+    await disk.end();
+    assert.equal(await kept, 2);
+    const deleted = disk.group.write({ kind: 'delete', key: '/a' });
+    const refused = update().catch((error: unknown) => heard.push(error instanceof KeyMissing));
+    await turn();
+    assert.deepEqual(heard, [], 'an answer before the disk has heard');
+    await disk.end();
+    await deleted;
+    await refused;
+    assert.deepEqual(heard, [true]);
   });
 
   test('after any other error nothing is written any more', async () => {
