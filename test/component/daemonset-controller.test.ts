@@ -4,6 +4,7 @@ import { afterEach, test } from 'node:test';
 import { daemonSetKind, podKind } from '../../coordinator/kinds/index.js';
 import { isConditionTrue } from '../../shared/kube/conditions.js';
 import { controllerOf } from '../../shared/kube/meta.js';
+import type { Pod } from '../../shared/kube/pod.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { DaemonSetSpec } from '../../shared/kube/workload.js';
 import { addNode, DaemonFleet, type FleetOptions } from '../harness/daemon-fleet.js';
@@ -269,6 +270,38 @@ test('an orphan that matches is adopted, a Pod that no longer matches is release
   await eventually(() => fleet.pods().length === 2 && ownerOf('orphan') === undefined);
   const released = fleet.informers.pods.get({ namespace: DEFAULT, name: 'orphan' });
   assert.equal(released?.metadata.ownerReferences, undefined);
+});
+
+test('an orphan that goes while it is adopted holds up no rolling update', async () => {
+  let isGone = false;
+  const isOld = (pod: Pod) => pod.spec.containers[0]?.image === 'app:1';
+  await start(2, { agents: { ready: (pod) => isGone || isOld(pod) } });
+  const { registry } = fleet;
+  const modify = registry.modify.bind(registry);
+  registry.modify = async (kind, ref, ...rest) => {
+    if (ref.name === 'orphan' && !isGone) {
+      await registry.delete(podKind, ref, { gracePeriodSeconds: 0 });
+      isGone = true;
+    }
+    return modify(kind, ref, ...rest);
+  };
+  await fleet.create('web', ROLLING(1, 0));
+  await fleet.rolledOut('web');
+  await fleet.setImage('web', 'app:2');
+  await eventually(() => Object.values(fleet.images()).includes('app:2'));
+  // On a node that is gone nothing else happens.
+  const orphan = podManifest('orphan', { nodeName: 'n9' }, { labels: { app: 'web' } });
+  await registry.create(podKind, DEFAULT, orphan);
+  await eventually(
+    () => isGone && fleet.informers.pods.get({ namespace: DEFAULT, name: 'orphan' }) === undefined,
+  );
+  const [waiting] = fleet.pods().filter((pod) => !isOld(pod));
+  assert.ok(waiting);
+  await fleet.setPod(waiting, 'Running', true);
+  await eventually(() => {
+    fleet.clock.advance(1_000);
+    return Object.values(fleet.images()).every((image) => image === 'app:2');
+  });
 });
 
 test('a DaemonSet under deletion is left alone', async () => {
