@@ -3,10 +3,13 @@ import type { Clock } from '../shared/process/clock.js';
 import { every } from '../shared/process/every.js';
 import type { Part } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
+import { type ClockStep, storedTime } from './decisions/stored-time.js';
 
 const LOOK_MS = 1_000;
 /** Less is within what clocks of hosts may differ by; and links that stand outlive no pause of the whole machine that long. */
 const STEP_MS = 30_000;
+/** Of one that is set more often, times of before are as those of before the start. */
+const REMEMBERED = 16;
 
 interface ClockStepsParts {
   clock: Clock;
@@ -19,11 +22,18 @@ export class ClockSteps implements Part {
   readonly name = 'clock';
   /** The same clock; who asks it for the time gets the new one only when `onStep` has been told. */
   readonly clock: Clock;
+  /** When a stored time was by the clock as it is now, ms since the epoch (`storedTime`); NaN for what is none. */
+  readonly timeOf = (stored: string): number => {
+    this.#look();
+    const atMs = Date.parse(stored);
+    return this.#steps.length === 0 ? atMs : storedTime(atMs, this.#steps, this.#parts.clock.now());
+  };
   readonly #parts: ClockStepsParts;
   /** The wall clock less the steady one; undefined while nobody is to be told. */
   #shiftMs: number | undefined;
   /** By the steady clock. */
   #setAt = 0;
+  #steps: readonly ClockStep[] = [];
   #stop: () => void = () => undefined;
 
   constructor(parts: ClockStepsParts) {
@@ -66,6 +76,8 @@ export class ClockSteps implements Part {
     if (Math.abs(byMs) < STEP_MS) return;
     this.#shiftMs = shiftMs;
     this.#setAt = clock.monotonic();
+    const toMs = clock.now();
+    this.#steps = [...this.#steps, { fromMs: toMs - byMs, toMs }].slice(-REMEMBERED);
     log.warn({ bySeconds: Math.round(byMs / 1_000) }, 'the clock of this machine was set');
     onStep(byMs);
   }

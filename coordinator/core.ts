@@ -76,7 +76,7 @@ export function createCore(host: CoreHost): Core {
     host.onClockSet?.();
   };
   const steps = new ClockSteps({ clock: host.clock, log, onStep });
-  const { clock } = steps;
+  const { clock, timeOf } = steps;
   const presence = new Presence(clock, {
     graceMs,
     graceOf: (name) => {
@@ -127,8 +127,7 @@ export function createCore(host: CoreHost): Core {
         controllers = await startControllers({
           ...(host.queueMeter ? { queueMeter: host.queueMeter } : {}),
           ...(host.onEviction ? { onEviction: host.onEviction } : {}),
-          ...shared,
-          rollouts,
+          ...{ ...shared, rollouts, timeOf },
           heard: hub.heard,
           ...(host.evictionRates ? { rates: host.evictionRates } : {}),
           ...restoredEra,

@@ -58,11 +58,11 @@ export class DaemonSetNodes {
 
   /** Takes the node's state into the tally. `busy`: there is something to do there, which is for the node's key. */
   count(daemonSet: DaemonSet, tally: DaemonSetTally, nodeName: string): Look {
-    const { clock, informers, restoredEra } = this.#parts;
+    const { clock, informers, restoredEra, timeOf } = this.#parts;
     const { current } = tally.subject;
     const now = clock.now();
     const heldTo = tally.heldBack(nodeName)?.daemonSet;
-    const view = viewNode(informers, daemonSet, current, nodeName, { restoredEra, heldTo });
+    const view = viewNode(informers, daemonSet, current, nodeName, { restoredEra, heldTo, timeOf });
     const { claims } = view;
     const node = this.#room.judge(daemonSet, tally, view.node);
     const backoff = tally.backoffs.get(nodeName);

@@ -26,6 +26,8 @@ export interface DaemonSetParts {
   /** Absent: nobody counts. */
   queueMeter?: QueueMeter;
   clock: Clock;
+  /** What a stored time means since the clock was set, ms since the epoch; absent: what it says. */
+  timeOf?: (stored: string) => number;
   log: Logger;
   /** As component `daemonset-controller`. */
   recordEvent: RecordEvent;

@@ -75,6 +75,8 @@ interface ViewOptions {
   restoredEra?: string | undefined;
   /** What the node's Pods are made of, where that is not the current revision. */
   heldTo?: DaemonSet | undefined;
+  /** As in `DaemonSetParts`. */
+  timeOf?: ((stored: string) => number) | undefined;
 }
 
 /** By the informers' object: it is never changed, only replaced. */
@@ -94,12 +96,12 @@ export function viewNode(
   daemonSet: DaemonSet,
   current: CurrentRevision,
   name: string,
-  { restoredEra, heldTo }: ViewOptions = {},
+  { restoredEra, heldTo, timeOf }: ViewOptions = {},
 ): DaemonNodeView {
   const matcher = matcherOf(daemonSet);
   const { owned, claims } = podsOnNode(informers, daemonSet, matcher, name);
   const node = informers.nodes.get({ name });
-  const pods = owned.map((pod) => toDaemonPod(pod, current));
+  const pods = owned.map((pod) => toDaemonPod(pod, current, timeOf));
   // What another revision lets a node keep are not Pods of this one: once they are available nobody would look at them again.
   const hasCurrent = pods.some(({ updated, terminating }) => updated && !terminating);
   return {

@@ -41,14 +41,14 @@ export interface Drawn {
 }
 
 export class DrawnWaves {
-  readonly #parts: Pick<DaemonSetParts, 'informers' | 'clock' | 'heard'>;
+  readonly #parts: Pick<DaemonSetParts, 'informers' | 'clock' | 'heard' | 'timeOf'>;
   readonly #drawn = new Map<string, Drawn>();
   /** Being filled, which takes many turns of the loop: who changes meanwhile may stand in them already. */
   readonly #filling = new Set<RolloutWaves>();
 
   /** `moved` hears the key of a DaemonSet whose nodes came or went out of contact, or got other labels. */
   constructor(
-    parts: Pick<DaemonSetParts, 'informers' | 'clock' | 'heard'>,
+    parts: Pick<DaemonSetParts, 'informers' | 'clock' | 'heard' | 'timeOf'>,
     moved: (fleetKey: string) => void,
   ) {
     this.#parts = parts;
@@ -71,9 +71,9 @@ export class DrawnWaves {
   /** Draws them anew: visits all nodes, in slices. */
   async draw(subject: WavesSubject): Promise<Drawn> {
     const { daemonSet, policy, tally } = subject;
-    const { informers, clock } = this.#parts;
+    const { informers, clock, timeOf } = this.#parts;
     const standing = (name: string) => ({
-      ...standingOf(informers.nodes.get({ name })),
+      ...standingOf(informers.nodes.get({ name }), timeOf),
       ...this.#hearing(name),
     });
     const nodes = await this.#ranked(subject);
@@ -103,7 +103,7 @@ export class DrawnWaves {
   }
 
   #ranked({ daemonSet, tally, status, previous }: WavesSubject): Promise<PlannedNode[]> {
-    const { informers, clock } = this.#parts;
+    const { informers, clock, timeOf } = this.#parts;
     return rankedNodes({
       tally,
       nodeOf: (name) => informers.nodes.get({ name }),
@@ -111,6 +111,7 @@ export class DrawnWaves {
       status,
       previous,
       now: clock.now(),
+      timeOf,
       slice: new Slice(clock),
     });
   }

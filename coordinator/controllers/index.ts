@@ -37,6 +37,8 @@ interface ControllersOptions {
   /** Told of a node that is being emptied, by its zone. */
   onEviction?: (zone: string) => void;
   clock: Clock;
+  /** As in `DaemonSetParts`. */
+  timeOf?: (stored: string) => number;
   log: Logger;
   /** Until this resolves no controller creates, replaces or deletes a Pod, nor anything else; absent = never held back. */
   heldUntil?: Promise<void>;

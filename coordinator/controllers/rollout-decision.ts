@@ -94,6 +94,8 @@ interface RolloutView {
   pace: PodPace;
   /** ms since the epoch. */
   now: number;
+  /** As in `DaemonSetParts`. */
+  timeOf?: ((stored: string) => number) | undefined;
 }
 
 export interface RolloutDecision {
@@ -178,13 +180,13 @@ function estimateOf(
 }
 
 /** Until what was decided moves no node any more. Requests are taken in before anything is counted: they say what counts. */
-function look({ policy, waves, revision, previous, isKept, rollout, now }: RolloutView) {
+function look({ policy, waves, revision, previous, isKept, rollout, now, timeOf }: RolloutView) {
   const deadline = waves.expire();
   const { requests } = rollout?.spec ?? {};
   const input = (memory: RolloutMemory | undefined): RolloutInput => {
     return { spec: policy.spec, revision, previous, isKept, requests, now, memory, waves: waves.counts() };
   };
-  let memory = rememberNow(input(memoryOf(rollout, policy.spec)));
+  let memory = rememberNow(input(memoryOf(rollout, policy.spec, timeOf)));
   for (let looks = 1; ; looks += 1) {
     waves.follow(memory);
     const verdict = rolloutStep(input(memory));

@@ -18,6 +18,8 @@ interface Ranking {
   /** Hash of the newest revision but the one on its way. */
   previous: string | undefined;
   now: number;
+  /** As in `DaemonSetParts`. */
+  timeOf?: ((stored: string) => number) | undefined;
   slice: Slice;
 }
 
@@ -38,12 +40,12 @@ export async function rankedNodes(ranking: Ranking): Promise<PlannedNode[]> {
   return nodes;
 }
 
-function revisionIn({ tally, status, previous }: Ranking): RankedRevision {
+function revisionIn({ tally, status, previous, timeOf = Date.parse }: Ranking): RankedRevision {
   const { hash } = tally.subject.current;
   const stable = (status && stableIn(status, hash)) ?? previous;
   if (status?.revision !== hash) return { hash, stable, startedAt: undefined };
   // What was there before a retry was given by the same rollout.
-  return { hash, stable, startedAt: status.retryTime ? 0 : Date.parse(status.startTime) };
+  return { hash, stable, startedAt: status.retryTime ? 0 : timeOf(status.startTime) };
 }
 
 async function lastRestarts(pods: readonly Pod[], slice: Slice): Promise<Map<string, number>> {

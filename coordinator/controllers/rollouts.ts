@@ -115,12 +115,12 @@ export class Rollouts {
 
   /** Takes the rollout as far as the policy lets it, and answers whose turn it is. `tally` is whole. */
   async step(daemonSet: DaemonSet, policy: RolloutPolicy, tally: DaemonSetTally, turn: Turn): Promise<Turns> {
-    const { clock } = this.#parts;
+    const { clock, timeOf } = this.#parts;
     const { hash } = tally.subject.current;
     const { waves, pace } = await this.#drawnFor(daemonSet, policy, tally);
     const rollout = this.#own(daemonSet);
     const decision = decideRollout({
-      ...{ daemonSet, policy, waves, pace, revision: hash, rollout, now: clock.now() },
+      ...{ daemonSet, policy, waves, pace, revision: hash, rollout, now: clock.now(), timeOf },
       fleetSize: this.#parts.informers.nodes.size,
       previous: previousHash(this.#revisions(daemonSet), hash),
       isKept: (one) => this.#revision(daemonSet, one) !== undefined,

@@ -6,18 +6,18 @@ import { CONNECTED } from './reported-status.js';
 /** `away`: the link to its agent is down; `lost`: for so long that nobody knows the node's state. */
 export type Contact = 'here' | 'away' | 'lost';
 
-/** Since when nobody knows the node's state, ms since the epoch; undefined while somebody does. */
-export function lostSince({ status }: Pick<Node, 'status'>): number | undefined {
+/** Since when nobody knows the node's state, ms since the epoch by `timeOf`; undefined while somebody does. */
+export function lostSince({ status }: Pick<Node, 'status'>, timeOf = Date.parse): number | undefined {
   const ready = findCondition(status?.conditions, 'Ready');
   if (ready?.status !== 'Unknown' || !ready.lastTransitionTime) return undefined;
-  return Date.parse(ready.lastTransitionTime);
+  return timeOf(ready.lastTransitionTime);
 }
 
-/** Since when the link to its agent is down, ms since the epoch; undefined while it is up. */
-export function awaySince({ status }: Pick<Node, 'status'>): number | undefined {
+/** Since when the link to its agent is down, ms since the epoch by `timeOf`; undefined while it is up. */
+export function awaySince({ status }: Pick<Node, 'status'>, timeOf = Date.parse): number | undefined {
   const connected = findCondition(status?.conditions, CONNECTED);
   if (connected?.status !== 'False' || !connected.lastTransitionTime) return undefined;
-  return Date.parse(connected.lastTransitionTime);
+  return timeOf(connected.lastTransitionTime);
 }
 
 /** By the conditions Ready and Connected; a node without them is here. */

@@ -10,9 +10,11 @@ import {
   withdrawnMessage,
   withdrawnTurnOn,
 } from '../../shared/kube/host-turn.js';
+import { toTimestamp } from '../../shared/kube/meta.js';
 import { isPodTerminal, type Pod, type PodPhase } from '../../shared/kube/pod.js';
 import { REVISION_HASH_LABEL, TEMPLATE_GENERATION_LABEL } from '../../shared/kube/workload.js';
 import { podTrouble } from './pod-trouble.js';
+import { AHEAD_MS } from './stored-time.js';
 
 /** A Pod of the DaemonSet, cut down to what its controller looks at. Times are ms since the epoch. */
 export interface DaemonPod {
@@ -92,21 +94,21 @@ export function isPodUpdated(labels: Record<string, string> | undefined, current
   return byHash || byGeneration;
 }
 
-/** The decisions' view of a Pod object. */
-export function toDaemonPod(pod: Pod, current: CurrentRevision): DaemonPod {
+/** The decisions' view of a Pod object. `timeOf`: what its stored times mean, in ms; absent: what they say. */
+export function toDaemonPod(pod: Pod, current: CurrentRevision, timeOf = Date.parse): DaemonPod {
   const ready = findCondition(pod.status?.conditions, 'Ready');
-  const since = ready?.lastTransitionTime ? Date.parse(ready.lastTransitionTime) : undefined;
+  const since = ready?.lastTransitionTime ? timeOf(ready.lastTransitionTime) : undefined;
   const hash = pod.metadata.labels?.[REVISION_HASH_LABEL];
   const trouble = podTrouble(pod);
-  const turn = pendingTurnOf(pod, current);
-  const startedAt = Date.parse(pod.status?.startTime ?? '');
-  const endsBy = Date.parse(pod.metadata.deletionTimestamp ?? '');
+  const turn = pendingTurnOf(pod, current, timeOf);
+  const startedAt = timeOf(pod.status?.startTime ?? '');
+  const endsBy = endOf(pod, timeOf);
   const startable = findCondition(pod.status?.conditions, 'PodReadyToStartContainers');
   const isUnconfirmed = findCondition(pod.status?.conditions, CONFIRMED_CONDITION)?.status === 'False';
   return {
     name: pod.metadata.name,
     scheduled: Boolean(pod.spec.nodeName),
-    createdAt: Date.parse(pod.metadata.creationTimestamp ?? '') || 0,
+    createdAt: timeOf(pod.metadata.creationTimestamp ?? '') || 0,
     ...(Number.isNaN(startedAt) ? {} : { startedAt }),
     ...(startable?.reason === WAITS_FOR_PREDECESSOR && { isHeldUp: true }),
     ...(Number.isNaN(endsBy) ? {} : { endsBy }),
@@ -122,7 +124,19 @@ export function toDaemonPod(pod: Pod, current: CurrentRevision): DaemonPod {
   };
 }
 
-function pendingTurnOf(pod: Pod, current: CurrentRevision): PendingTurn | undefined {
+/** Its grace ends after what was stored of its deletion: by itself that lies ahead with any clock. */
+function endOf({ metadata }: Pod, timeOf: (text: string) => number): number {
+  const endsBy = Date.parse(metadata.deletionTimestamp ?? '');
+  if (Number.isNaN(endsBy)) return endsBy;
+  const graceMs = (metadata.deletionGracePeriodSeconds ?? 0) * 1000;
+  return timeOf(toTimestamp(endsBy - graceMs)) + graceMs;
+}
+
+function pendingTurnOf(
+  pod: Pod,
+  current: CurrentRevision,
+  timeOf: (text: string) => number,
+): PendingTurn | undefined {
   const condition = findCondition(pod.status?.conditions, TURN_CONDITION);
   const { withdrawn, revision } = withdrawnTurnOn(pod) ?? {};
   const isHeard =
@@ -136,7 +150,7 @@ function pendingTurnOf(pod: Pod, current: CurrentRevision): PendingTurn | undefi
     turn?.successor.metadata.labels ??
     (revision === undefined ? undefined : { [REVISION_HASH_LABEL]: revision });
   const waiting = condition?.reason === WITHDRAWN ? undefined : (condition?.reason as TurnWait | undefined);
-  const waitingSince = Date.parse(condition?.lastTransitionTime ?? '');
+  const waitingSince = timeOf(condition?.lastTransitionTime ?? '');
   const windows = turn?.windows?.map(({ from, until }) => ({
     from: Date.parse(from),
     until: Date.parse(until),
@@ -171,20 +185,16 @@ export function comparePods(a: DaemonPod, b: DaemonPod): number {
   return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 }
 
-/** Stored times are whole seconds, and clocks are moved by less than this all the time. */
-const SET_BACK_MS = 2_000;
-
 /**
  * When a ready Pod becomes available, in ms; undefined when it is not ready or since when is not known. No time is stored
- * that the coordinator's clock had not reached: what lies in the future is from before it was set back, and long ago.
+ * that the coordinator's clock had not reached: what lies in the future is from before it was set back, which nobody has seen, and
+ * long ago.
  */
 export function availableAt(pod: DaemonPod, minReadySeconds: number, now: number): number | undefined {
   if (!pod.ready) return undefined;
   if (minReadySeconds === 0) return Number.NEGATIVE_INFINITY;
   if (pod.readySince === undefined) return undefined;
-  return pod.readySince > now + SET_BACK_MS
-    ? Number.NEGATIVE_INFINITY
-    : pod.readySince + minReadySeconds * 1000;
+  return pod.readySince > now + AHEAD_MS ? Number.NEGATIVE_INFINITY : pod.readySince + minReadySeconds * 1000;
 }
 
 /** Ready for at least minReadySeconds (podutil.IsPodAvailable; the boundary counts, as in newer releases). */

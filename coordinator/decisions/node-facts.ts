@@ -24,13 +24,13 @@ export interface NodeStanding {
   heardAt?: number;
 }
 
-/** How a node stands, as its Node says. */
-export function standingOf(node: Node | undefined): NodeStanding {
+/** How a node stands, as its Node says. `timeOf`: what its stored times mean, in ms; absent: what they say. */
+export function standingOf(node: Node | undefined, timeOf?: (stored: string) => number): NodeStanding {
   if (!node) return { contact: 'here' };
-  const lostAt = lostSince(node);
+  const lostAt = lostSince(node, timeOf);
   const isUnheard = findCondition(node.status?.conditions, CONNECTED)?.reason === NOT_HEARD_SINCE_START;
   // It may have gone, and begun its turn, at any time while there was no coordinator.
-  const downSince = isUnheard ? undefined : awaySince(node);
+  const downSince = isUnheard ? undefined : awaySince(node, timeOf);
   return {
     contact: contactOf(node),
     labels: node.metadata.labels,

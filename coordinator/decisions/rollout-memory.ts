@@ -81,9 +81,28 @@ export function outstanding({ nodes, updated, failed, deferred, skipped }: WaveC
 
 /** The memory of the revision on its way, with all requests taken in. */
 export function rememberNow(input: RolloutInput): RolloutMemory {
-  const memory = memoryOfRevision(input);
+  const memory = memoryOfRevision({
+    ...input,
+    memory: input.memory && withoutTimesAhead(input.memory, input.now),
+  });
   const requests = newRequests(memory.steering ?? NO_STEERING, input.requests);
   return requests.reduce((state, request) => asked(state, request, input.now), memory);
+}
+
+/**
+ * The memory without times that lie ahead, as they do when the clock was set back while there was no coordinator: they would
+ * judge what comes by what was before. Pods whose times lie ahead count from now as well: they are then from after its beginning,
+ * and from before it was completed or tried again.
+ */
+function withoutTimesAhead(memory: RolloutMemory, now: number): RolloutMemory {
+  const second = Math.floor(now / 1000) * 1000;
+  const { startedAt, completedAt, retriedAt } = memory;
+  return {
+    ...memory,
+    startedAt: startedAt > now ? second : startedAt,
+    ...(completedAt !== undefined && { completedAt: Math.min(completedAt, second + 1000) }),
+    ...(retriedAt !== undefined && { retriedAt: Math.min(retriedAt, second + 1000) }),
+  };
 }
 
 /** A DaemonSet's first revision has nothing to replace, and one that is everywhere nothing left. */

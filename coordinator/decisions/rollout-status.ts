@@ -7,12 +7,16 @@ import type { RolloutProgress } from './rollout-progress.js';
 import type { RolloutVerdict } from './rollout-step.js';
 import { waveNames } from './wave-plan.js';
 
-function at(time: Timestamp | undefined): number | undefined {
-  return time === undefined ? undefined : Date.parse(time);
-}
-
-/** What a Rollout remembers. Its wave is stored by name: where the policy has lost it, none is open. */
-export function memoryOf(rollout: Rollout | undefined, spec: RolloutPolicySpec): RolloutMemory | undefined {
+/**
+ * What a Rollout remembers. Its wave is stored by name: where the policy has lost it, none is open. `timeOf`: what its
+ * stored times mean, in ms; absent: what they say.
+ */
+export function memoryOf(
+  rollout: Rollout | undefined,
+  spec: RolloutPolicySpec,
+  timeOf = Date.parse,
+): RolloutMemory | undefined {
+  const at = (time: Timestamp | undefined) => (time === undefined ? undefined : timeOf(time));
   const { status } = rollout ?? {};
   if (!status) return undefined;
   const soakingSince = at(status.soakingSince);

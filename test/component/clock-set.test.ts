@@ -45,6 +45,21 @@ test('a clock that is set is told once, by how much; one that only goes on is no
   assert.equal(told.length, 3);
 });
 
+test('what was stored before the clock was set back has its time by the clock as it is now', () => {
+  const clock = new ManualClock(YEAR);
+  const steps = new ClockSteps({ clock, log: silentLogger, onStep: () => undefined });
+  steps.start();
+  const stored = toTimestamp(clock.now());
+  clock.advance(5_000);
+  assert.equal(steps.timeOf(stored), YEAR);
+  clock.jump(-3_600_000);
+  assert.equal(steps.timeOf(stored), clock.now() - 5_000);
+  clock.advance(5_000);
+  assert.equal(steps.timeOf(stored), clock.now() - 10_000);
+  assert.equal(Number.isNaN(steps.timeOf('')), true);
+  steps.stop();
+});
+
 for (const [how, byMs] of SET) {
   withHub(`${how}: what hosts tell from then on has its time by the clock as it is now`, async (bench) => {
     const { plane, hub } = bench;

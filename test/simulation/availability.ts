@@ -41,6 +41,8 @@ export class Availability {
   readonly #ready = new Since<string>();
   /** Uids of Pods that were ready, and then not, or had yet to be confirmed: whoever saw that may act on it a while after they are ready again. */
   readonly #faltered = new Set<string>();
+  /** Since when Pods are ready by their own word, as it was told, and in true time: the coordinator's clock may be set afterwards. */
+  readonly #told = new Map<string, { sinceMs: number; trueMs: number }>();
   /** Budgets of the last while, by DaemonSet. */
   readonly #budgets = new Map<string, Budget[]>();
 
@@ -53,6 +55,7 @@ export class Availability {
       if (isUnproved) this.#faltered.add(uid);
       if (!isNow && change.previous && isReady(change.previous)) this.#faltered.add(uid);
       this.#ready.note(uid, isNow, scene.nowMs);
+      this.#noteTold(uid, change.current && readySince(change.current), scene);
     }
     for (const each of scene.truth.daemonSets.values()) this.#look(each, scene);
   }
@@ -110,8 +113,22 @@ export class Availability {
     return this.#ready.isFor(pod.metadata.uid ?? '', (spec.minReadySeconds ?? 0) * 1_000, nowMs);
   }
 
+  #noteTold(uid: string, sinceMs: number | undefined, { nowMs, coordinatorNowMs }: Scene): void {
+    if (sinceMs === undefined) this.#told.delete(uid);
+    else if (this.#told.get(uid)?.sinceMs !== sinceMs)
+      this.#told.set(uid, { sinceMs, trueMs: sinceMs - coordinatorNowMs + nowMs });
+  }
+
+  /** By the time that it tells itself: as the coordinator's clock is now, or was when it told. */
+  #mayBeAvailable({ metadata }: Pod, { spec }: DaemonSet, { nowMs, coordinatorNowMs }: Scene): boolean {
+    const told = this.#told.get(metadata.uid ?? '');
+    if (!told) return false;
+    const minReadyMs = (spec.minReadySeconds ?? 0) * 1_000;
+    return told.sinceMs + minReadyMs <= coordinatorNowMs || told.trueMs + minReadyMs <= nowMs;
+  }
+
   #look(daemonSet: DaemonSet, scene: Scene): void {
-    const { truth, nowMs, coordinatorNowMs } = scene;
+    const { truth, nowMs } = scene;
     const { uid = '' } = daemonSet.metadata;
     let desired = 0;
     let retiring = 0;
@@ -125,7 +142,7 @@ export class Availability {
         .some(
           (pod) =>
             !isLeaving(pod) &&
-            (this.#isAvailable(pod, daemonSet, nowMs) || mayBeAvailable(pod, daemonSet, coordinatorNowMs)),
+            (this.#isAvailable(pod, daemonSet, nowMs) || this.#mayBeAvailable(pod, daemonSet, scene)),
         );
       const isTurned = truth.podsOf(daemonSet, name).some((pod) => !isLeaving(pod) && turnOn(pod));
       this.#turned.note(key, isTurned, nowMs);
@@ -160,11 +177,4 @@ export class Availability {
 /** Its host has yet to say that it does well: a rollout does not count on it. */
 function isUnconfirmed({ status }: Pod): boolean {
   return findCondition(status?.conditions, CONFIRMED_CONDITION)?.status === 'False';
-}
-
-/** By the time that it tells itself. */
-function mayBeAvailable(pod: Pod, { spec }: DaemonSet, coordinatorNowMs: number): boolean {
-  return (
-    (readySince(pod) ?? Number.POSITIVE_INFINITY) + (spec.minReadySeconds ?? 0) * 1_000 <= coordinatorNowMs
-  );
 }

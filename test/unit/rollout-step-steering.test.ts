@@ -1,6 +1,7 @@
 /** What people do to a rollout: pause, freeze, promote, abort, retry, skip. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { laneOf } from '../../coordinator/decisions/rollout-lane.js';
 import {
   DONE,
   memory,
@@ -143,6 +144,19 @@ test('a retry asks for approvals anew; a pause stops hosts from going back by th
   };
   assert.equal(step(paused).revert, undefined);
   assert.equal(step({ ...paused, requests: [request(1, 'abort')] }).revert, 'all');
+});
+
+test('times of a rollout that lie ahead are no later than now: it judges what comes from now on', () => {
+  const year = 365 * 86_400_000;
+  const ahead = { startedAt: NOW + year, completedAt: NOW + year, retriedAt: NOW + year, wave: 2 };
+  const { memory: first } = step({ memory: memory(ahead), waves: [DONE, DONE, DONE] });
+  assert.deepEqual([first.startedAt, first.completedAt, first.retriedAt], [NOW, NOW + 1_000, NOW + 1_000]);
+  const { memory: later } = step({ memory: first, waves: [DONE, DONE, DONE], now: NOW + 999 });
+  assert.deepEqual(later, first, 'and stay where they are');
+  const facts = { situation: 'newUnavailable', contact: 'here', trouble: 'x' } as const;
+  const lane = (newPodAt: number) =>
+    laneOf({ ...facts, newPodAt }, NOW + 2_000, { deadlineMs: 600, ...first });
+  assert.deepEqual([lane(NOW + 999), lane(NOW + 1_001)], ['again', 'failed']);
 });
 
 test('who asked and why stands in the record and in the message; what was taken in is not done twice', () => {
