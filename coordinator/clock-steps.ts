@@ -3,7 +3,7 @@ import type { Clock } from '../shared/process/clock.js';
 import { every } from '../shared/process/every.js';
 import type { Part } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
-import { type ClockStep, storedTime } from './decisions/stored-time.js';
+import { AHEAD_MS, type ClockStep, storedTime } from './decisions/stored-time.js';
 
 const LOOK_MS = 1_000;
 /** Less is within what clocks of hosts may differ by; and links that stand outlive no pause of the whole machine that long. */
@@ -34,6 +34,8 @@ export class ClockSteps implements Part {
   /** By the steady clock. */
   #setAt = 0;
   #steps: readonly ClockStep[] = [];
+  /** As `#shiftMs`, when the last of these was taken. */
+  #stepShiftMs = 0;
   #stop: () => void = () => undefined;
 
   constructor(parts: ClockStepsParts) {
@@ -53,6 +55,7 @@ export class ClockSteps implements Part {
   start(): void {
     const { clock } = this.#parts;
     this.#shiftMs = shiftOf(clock);
+    this.#stepShiftMs = this.#shiftMs;
     this.#setAt = clock.monotonic();
     this.#stop = every(clock, LOOK_MS, () => this.#look());
   }
@@ -72,14 +75,22 @@ export class ClockSteps implements Part {
     if (this.#shiftMs === undefined) return;
     const { clock, log, onStep } = this.#parts;
     const shiftMs = shiftOf(clock);
+    this.#remember(shiftMs);
     const byMs = Math.round(shiftMs - this.#shiftMs);
     if (Math.abs(byMs) < STEP_MS) return;
     this.#shiftMs = shiftMs;
     this.#setAt = clock.monotonic();
-    const toMs = clock.now();
-    this.#steps = [...this.#steps, { fromMs: toMs - byMs, toMs }].slice(-REMEMBERED);
     log.warn({ bySeconds: Math.round(byMs / 1_000) }, 'the clock of this machine was set');
     onStep(byMs);
+  }
+
+  /** Smaller ones as well: a time of readiness is compared with seconds. */
+  #remember(shiftMs: number): void {
+    const byMs = Math.round(shiftMs - this.#stepShiftMs);
+    if (Math.abs(byMs) <= AHEAD_MS) return;
+    this.#stepShiftMs = shiftMs;
+    const toMs = this.#parts.clock.now();
+    this.#steps = [...this.#steps, { fromMs: toMs - byMs, toMs }].slice(-REMEMBERED);
   }
 }
 

@@ -56,6 +56,11 @@ test('what was stored before the clock was set back has its time by the clock as
   assert.equal(steps.timeOf(stored), clock.now() - 5_000);
   clock.advance(5_000);
   assert.equal(steps.timeOf(stored), clock.now() - 10_000);
+  const since = toTimestamp(clock.now());
+  clock.advance(5_000);
+  clock.jump(-20_000);
+  assert.equal(steps.timeOf(since), clock.now() - 5_000, 'by less than is told');
+  assert.equal(steps.timeOf(stored), clock.now() - 15_000);
   assert.equal(Number.isNaN(steps.timeOf('')), true);
   steps.stop();
 });

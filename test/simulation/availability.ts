@@ -11,6 +11,9 @@ import type { Scene } from './scene.js';
 import { Since } from './since.js';
 import { isLeaving, isReady, readySince, type TrueChange } from './truth.js';
 
+/** Times that lie ahead by no more are those of hosts. */
+const AHEAD_MS = 2_000;
+
 /** Longer than any news takes to become a deed: two commits, a full disk and a slow queue between them. */
 export const NEWS_MS = 30_000;
 
@@ -63,7 +66,7 @@ export class Availability {
   /** The Pod that a rollout has just told to stop, or its host to replace when it may, if it was of use. */
   stoppedByRollout(
     { kind, previous, current }: TrueChange,
-    { truth, wishes, nowMs }: Scene,
+    { truth, wishes, nowMs, coordinatorNowMs }: Scene,
   ): StoppedByRollout | undefined {
     if (kind !== 'Pod' || !previous || isLeaving(previous)) return undefined;
     // From when it has its turn, its host may stop it at any time; what becomes of that was decided then.
@@ -77,6 +80,7 @@ export class Availability {
     const key = `${daemonSet.metadata.uid}@${node}`;
     if (!this.#isAvailable(previous, daemonSet, nowMs) || this.#misplaced.isWithin(key, NEWS_MS, nowMs))
       return undefined;
+    if (isFreshAgain(previous, daemonSet, coordinatorNowMs)) return undefined;
     if (this.#faltered.has(uid) && !this.#ready.isFor(uid, NEWS_MS, nowMs)) return undefined;
     const others = truth.podsOf(daemonSet, node).filter((pod) => pod.metadata.uid !== uid);
     return others.some((pod) => !isLeaving(pod)) ? undefined : { pod: previous, daemonSet, node };
@@ -177,4 +181,10 @@ export class Availability {
 /** Its host has yet to say that it does well: a rollout does not count on it. */
 function isUnconfirmed({ status }: Pod): boolean {
   return findCondition(status?.conditions, CONFIRMED_CONDITION)?.status === 'False';
+}
+
+/** The clock, set back, comes by the time of its readiness once more: its minReadySeconds count once more, as upstream's. */
+function isFreshAgain(pod: Pod, { spec }: DaemonSet, coordinatorNowMs: number): boolean {
+  const forMs = coordinatorNowMs - (readySince(pod) ?? Number.NaN);
+  return forMs >= -AHEAD_MS && forMs < (spec.minReadySeconds ?? 0) * 1_000;
 }
