@@ -20,6 +20,8 @@ export class KeptEndings {
   readonly #out: () => Pick<PodReports, 'putPod' | 'putRemoved'>;
   /** Statuses of Pods that have ended, by uid, which wait for the disk. */
   readonly #waiting = new Map<string, PodReport>();
+  /** Pods whose containers are gone, by uid, which wait for the disk. */
+  readonly #removed = new Map<string, RemovedPod>();
 
   constructor(kept: KeptPods, out: () => Pick<PodReports, 'putPod' | 'putRemoved'>) {
     this.#kept = kept;
@@ -30,6 +32,8 @@ export class KeptEndings {
   putPod(report: PodReport): void {
     const { uid } = report;
     this.#waiting.delete(uid);
+    // Its Node is there again, and it with it: should it be deleted now, it ends another time.
+    this.#removed.delete(uid);
     if (!isPodTerminal(report)) {
       this.#out().putPod(report);
       return;
@@ -43,8 +47,10 @@ export class KeptEndings {
   }
 
   putRemoved(pod: RemovedPod): void {
+    this.#removed.set(pod.uid, pod);
     this.#onceKept(() => {
-      // Its Node may be there again by now, and it with it.
+      if (this.#removed.get(pod.uid) !== pod) return;
+      this.#removed.delete(pod.uid);
       const held = this.#kept.get(pod.uid);
       if (!held || held.deadline !== undefined) this.#out().putRemoved(pod);
     });

@@ -274,8 +274,9 @@ export class PodWorker {
   #rest(held: HeldPod, action: NextAction): void {
     this.#isFinished = action.kind === 'finish' && held.deadline !== undefined;
     if (action.kind === 'finish') {
-      // One that goes back to its predecessor has only ended for a moment.
-      if (held.deadline !== undefined) this.#reporter.removed(held.pod);
+      // One that goes back to its predecessor has only ended for a moment. Of one that is gone nothing is told: said late, it would be
+      // taken for the end of the same Pod given again, as its Node's return does.
+      if (held.deadline !== undefined && !held.gone) this.#reporter.removed(held.pod);
       this.#siblings.onFinished(held);
     }
     if (action.kind === 'exceed-deadline') this.#siblings.onDeadline(held);

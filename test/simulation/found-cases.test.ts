@@ -66,6 +66,32 @@ describe('the simulation found', () => {
       ],
     }));
 
+  test('a Pod that came back with its Node was taken for ended: its host told of its first end late', () =>
+    unbrokenAt({
+      ...{ seed: 'all-3004885', nodes: 1, pace: 1 },
+      steps: [
+        after(
+          0.1,
+          daemonSet('app:slow2', {
+            name: 'beta',
+            strategy: { type: 'RollingUpdate', maxUnavailable: 2 },
+            graceSeconds: 10,
+          }),
+        ),
+        after(5.539, { kind: 'set strategy', name: 'beta', strategy: { type: 'OnDelete' } }),
+        after(2.678, { kind: 'delete node', node: 'host-1' }),
+        after(0.148, { kind: 'stop engine', node: 'host-1', forMs: 8 * SECOND, killsContainers: true }),
+        after(0.796, { kind: 'set selector', name: 'beta', selector: 'b' }),
+        after(0.295, {
+          kind: 'kill agent',
+          node: 'host-1',
+          doom: { deed: 8, side: 'before' },
+          downMs: 5_413,
+          damagesCache: false,
+        }),
+      ],
+    }));
+
   test('a new copy started beside one whose agent had lost its cache', () =>
     unbroken(2, [
       after(1, daemonSet('app:stubborn', { graceSeconds: 10 })),

@@ -70,3 +70,12 @@ test('what waits is not told of a Pod that runs again meanwhile, nor that it is 
   await nextTurn();
   assert.deepEqual(told, ['Running']);
 });
+
+test('one that was given again while its end waited for the disk is not told of as gone, though it was deleted since', async () => {
+  const { endings, writes, told } = slowDisk({ deadline: 1 });
+  endings.putRemoved(POD);
+  endings.putPod(status('Running'));
+  for (const { done } of writes) done();
+  await nextTurn();
+  assert.deepEqual(told, ['Running']);
+});
