@@ -22,7 +22,9 @@ export function isOver({ phase, codes }: RolloutStatus): boolean {
 
 /** The failures that `before`, the status as it is stored, tells of this very attempt. */
 export function knownFailures(before: RolloutStatus | undefined, status: RolloutStatus): HostFailure[] {
-  const isSame = before?.revision === status.revision && before.startTime === status.startTime;
+  // The next attempt begins later; one that began later before was moved with a clock that was set back.
+  const isSame =
+    before?.revision === status.revision && Date.parse(status.startTime) <= Date.parse(before.startTime);
   return isSame ? (before.failures ?? []) : [];
 }
 

@@ -1,7 +1,12 @@
 /** What past rollouts say of the revisions that they were about. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isBarred, NO_POLICY, pastStatus } from '../../coordinator/decisions/rollout-outcome.js';
+import {
+  isBarred,
+  knownFailures,
+  NO_POLICY,
+  pastStatus,
+} from '../../coordinator/decisions/rollout-outcome.js';
 import type { Rollout, RolloutStatus } from '../../shared/kube/rollout.js';
 
 const status = (change: Partial<RolloutStatus>): RolloutStatus => ({
@@ -47,3 +52,19 @@ test('what was rolled back is kept as that, also with a host that has yet to fol
   assert.equal(kept.phase, 'RolledBack');
   assert.equal(pastStatus(status({ codes: { RollingBack: 1 } }), NO_POLICY, now).phase, 'Superseded');
 });
+
+const FAILURES = [{ node: 'a', reason: 'ImagePullBackOff', time: '2026-01-05T09:01:00Z' }];
+const ATTEMPTS: [what: string, now: Partial<RolloutStatus>, isSame: boolean][] = [
+  ['of the same attempt', {}, true],
+  [
+    'of one whose beginning was moved with a clock that was set back',
+    { startTime: '2026-01-05T08:00:00Z' },
+    true,
+  ],
+  ['of the attempt before this one', { startTime: '2026-01-05T09:00:01Z' }, false],
+  ['of another revision', { revision: 'next' }, false],
+];
+for (const [what, now, isSame] of ATTEMPTS) {
+  test(`failures that are stored ${isSame ? 'stay' : 'go'}: ${what}`, () =>
+    assert.deepEqual(knownFailures(status({ failures: FAILURES }), status(now)), isSame ? FAILURES : []));
+}
