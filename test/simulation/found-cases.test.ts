@@ -119,16 +119,12 @@ describe('the simulation found', () => {
       after(40, setImage('app:2')),
     ]));
 
-  test('a clock that was set back within minReadySeconds made a Pod available at once, and one too many was stopped', async () => {
-    // By less than is told, too.
-    for (const seconds of [3_600, 20]) {
-      await unbroken(3, [
-        after(1, daemonSet('app:1', { minReadySeconds: 20 })),
-        after(60, setImage('app:2')),
-        after(12, { kind: 'jump clock', node: null, byMs: -seconds * SECOND }),
-      ]);
-    }
-  });
+  test('a clock that was set back within minReadySeconds made a Pod available at once, and one too many was stopped', () =>
+    unbroken(3, [
+      after(1, daemonSet('app:1', { minReadySeconds: 20 })),
+      after(60, setImage('app:2')),
+      after(12, { kind: 'jump clock', node: null, byMs: -3_600 * SECOND }),
+    ]));
 
   test('a restarted agent made its Pods look fresh, and a rollout went beyond its budget', () =>
     unbroken(5, [
