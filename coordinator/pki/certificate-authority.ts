@@ -1,7 +1,6 @@
 /** The fleet's certificate authority as its users see it: whom it signs for, and what its hosts are to trust. */
 import { X509Certificate } from 'node:crypto';
 import type { Clock } from '../../shared/process/clock.js';
-import { isMadeAnew } from './ca-certificate.js';
 import {
   type IssuedCertificate,
   readSigningRequest,
@@ -17,7 +16,7 @@ const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
 /** kube-controller-manager's `--cluster-signing-duration`. */
 const LIFETIME_MS = days(365);
 
-type SigningPki = Pick<Pki, 'ca' | 'authorities' | 'trust'>;
+type SigningPki = Pick<Pki, 'ca' | 'authorities' | 'trust' | 'trustToCatchUp'>;
 
 export class CertificateAuthority {
   readonly #pki: () => SigningPki;
@@ -36,10 +35,9 @@ export class CertificateAuthority {
     return this.#pki().trust;
   }
 
-  /** The same for a host that was away; undefined when it cannot have missed any: while one authority takes over from another, or got another certificate, it may. */
+  /** The same for a host that was away; undefined when it cannot have missed any. Every welcome asks: nothing is read anew for it. */
   trustToCatchUp(): string | undefined {
-    const { ca, trust } = this.#pki();
-    return certificatesIn(trust).length > 1 || isMadeAnew(ca.cert) ? trust : undefined;
+    return this.#pki().trustToCatchUp;
   }
 
   /** Whose certificate it is, when it is one of a client that this authority signed and good now. */

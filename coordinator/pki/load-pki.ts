@@ -17,9 +17,9 @@ import { publicKeyHash } from '../../shared/link/public-key-hash.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { readIfPresent, writePrivateFile } from '../../shared/process/private-file.js';
 import { importKey, newKey, SIGNING } from '../../shared/process/private-key.js';
-import { caInTime, makeCaCertificate } from './ca-certificate.js';
+import { caInTime, isMadeAnew, makeCaCertificate } from './ca-certificate.js';
 import { issuerName } from './client-certificates.js';
-import { days, type KeyPair, SET_BY_DAYS, serialNumber, validity } from './key-pair.js';
+import { certificatesIn, days, type KeyPair, SET_BY_DAYS, serialNumber, validity } from './key-pair.js';
 import { finishedCa, rotate } from './rotation.js';
 import type { Supplied } from './supplied.js';
 
@@ -36,6 +36,8 @@ export interface Pki {
   authorities: string;
   /** PEM by which hosts and clients are to know the server; what join tokens pin comes first. */
   trust: string;
+  /** The same where a host that was away may have missed some of it: while one authority takes over from another, or got another certificate. */
+  trustToCatchUp: string | undefined;
   /** The certificate is followed by the CA's: a joining agent knows no more of it than its key's hash. */
   serving: KeyPair;
   /** Hex SHA-256 of the first trusted one's public key (SubjectPublicKeyInfo DER): what join tokens pin. */
@@ -167,7 +169,8 @@ export async function loadPki(
     const authorities = ca.cert + others;
     const trust = (supplied?.ca ?? '') + authorities;
     const caHash = publicKeyHash(new X509Certificate(trust));
-    return { ca, isCaAnew, authorities, trust, serving, caHash };
+    const trustToCatchUp = certificatesIn(trust).length > 1 || isMadeAnew(ca.cert) ? trust : undefined;
+    return { ca, isCaAnew, authorities, trust, trustToCatchUp, serving, caHash };
   } catch (error) {
     if (error instanceof ExitError) throw error;
     const why = error instanceof Error ? error.message : String(error);

@@ -122,6 +122,19 @@ test('what an authority of the wrong time signs is good now: it is made anew fir
   assert.equal(authority.trustToCatchUp(), pki.trust, 'hosts that were away know the former certificate');
 });
 
+test('what a host that was away is told is known since the load: no certificate is read for a welcome', () => {
+  const unread = { cert: 'no certificate', key: '' };
+  const loaded = { ca: unread, authorities: unread.cert, trust: unread.cert };
+  for (const trustToCatchUp of [undefined, 'what was loaded']) {
+    const authority = new CertificateAuthority(
+      () => ({ ...loaded, trustToCatchUp }),
+      new ManualClock(NOW),
+      async () => undefined,
+    );
+    assert.equal(authority.trustToCatchUp(), trustToCatchUp);
+  }
+});
+
 test('a lost CA certificate is made anew from its key: what agents pinned still holds', async () => {
   const directory = temporaryDirectory();
   const { caHash } = await loadPki(directory, NAMES, NOW);
@@ -180,17 +193,21 @@ test('an authority near its end is followed by another, which hosts trust before
   const directory = temporaryDirectory();
   const first = await loadPki(directory, NAMES, NOW);
   assert.equal(first.trust, first.ca.cert);
+  assert.equal(first.trustToCatchUp, undefined);
   const announced = await loadPki(directory, NAMES, NOW + 7.5 * YEAR_MS);
   assert.equal(announced.ca.cert, first.ca.cert);
+  assert.equal(announced.trustToCatchUp, announced.trust);
   const next = announced.authorities.slice(first.ca.cert.length);
   assert.ok(next.startsWith('-----BEGIN CERTIFICATE-----') && announced.caHash === first.caHash);
   const switched = await loadPki(directory, NAMES, NOW + 9 * YEAR_MS);
   assert.equal(switched.ca.cert, next);
   assert.equal(switched.authorities, next + first.ca.cert);
+  assert.equal(switched.trustToCatchUp, switched.trust);
   const serving = new X509Certificate(switched.serving.cert);
   const authority = new X509Certificate(next);
   assert.ok(serving.checkIssued(authority) && serving.verify(authority.publicKey));
-  assert.equal((await loadPki(directory, NAMES, NOW + 10.1 * YEAR_MS)).authorities, next);
+  const alone = await loadPki(directory, NAMES, NOW + 10.1 * YEAR_MS);
+  assert.deepEqual([alone.authorities, alone.trustToCatchUp], [next, undefined]);
 });
 
 test('a succession that was cut short between key and certificate goes on', async () => {

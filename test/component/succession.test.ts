@@ -26,7 +26,7 @@ async function successor(directory: string): Promise<Pki> {
 test('a host hears of the next authority, keeps it on disk, and goes on when that one serves; one that missed it does not', async (context) => {
   const present = await sharedPki();
   const next = await successor(temporaryDirectory());
-  let pki = { ca: present.ca, authorities: present.authorities, trust: present.trust };
+  let pki = present;
   const authority = new CertificateAuthority(
     () => pki,
     systemClock,
@@ -41,12 +41,13 @@ test('a host hears of the next authority, keeps it on disk, and goes on when tha
   assert.equal(identity.ca, present.ca.cert);
 
   const both = present.ca.cert + next.ca.cert;
-  pki = { ca: present.ca, authorities: both, trust: both };
+  pki = { ...present, authorities: both, trust: both, trustToCatchUp: both };
   bench.hub.tellTrust();
   await eventually(() => identity.ca === both, PATIENCE_MS);
   assert.ok(readFileSync(identityFile(enrolled), 'utf8').includes(JSON.stringify(both).slice(1, -1)));
 
-  pki = { ca: next.ca, authorities: next.ca.cert + present.ca.cert, trust: next.ca.cert + present.ca.cert };
+  const turned = next.ca.cert + present.ca.cert;
+  pki = { ...next, authorities: turned, trust: turned, trustToCatchUp: turned };
   bench.api.renewCertificate({ ...next.serving, clientAuthorities: pki.authorities });
   link.stop();
   await eventually(() => bench.hub.connected === 0, PATIENCE_MS);
