@@ -19,6 +19,7 @@ import { reachableServer } from './cli/reachable-server.js';
 import { kubeconfigPath, pidPath, releaseDirectory } from './data-dir.js';
 import type { Hub } from './hub/hub.js';
 import type { Informers } from './informers/informer.js';
+import { oneBehind } from './one-behind.js';
 import { openIdentities, openSignIn } from './open-identities.js';
 import { loadPki, type Pki } from './pki/load-pki.js';
 import { isInTime } from './pki/peer-certificate.js';
@@ -54,7 +55,11 @@ export class ApiPart implements Part {
   #api: ApiServer | undefined;
   #pki: Pki | undefined;
   #audit: AuditFile | undefined;
-  #renewal: Promise<void> | undefined;
+  /**
+   * Makes the serving certificate and ticket keys anew when that is due; the first also when this machine got another name or address.
+   * By a clock that is read after it was asked for: one that was under way when the clock was set goes by the time before.
+   */
+  readonly renewCertificate = oneBehind(() => this.#renew());
   server = '';
 
   constructor(settings: CoordinatorSettings, parts: ApiPartParts) {
@@ -110,14 +115,6 @@ export class ApiPart implements Part {
     this.server = `https://${serverHost(host, advertise)}:${listening}`;
     adminHash = await loadAdminAccess({ dataDir: data, server: this.server, caCertificate: pki.trust });
     writeFileSync(pidPath(data), `${process.pid}\n`);
-  }
-
-  /** Makes the serving certificate and ticket keys anew when that is due; the first also when this machine got another name or address. */
-  renewCertificate(): Promise<void> {
-    this.#renewal ??= this.#renew().finally(() => {
-      this.#renewal = undefined;
-    });
-    return this.#renewal;
   }
 
   async #renew(): Promise<void> {
