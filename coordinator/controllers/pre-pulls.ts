@@ -18,12 +18,15 @@ import type { ObjectChange } from '../informers/informer.js';
 import { nodeKind } from '../kinds/index.js';
 import type { DaemonSetParts } from './daemonset-parts.js';
 import type { DaemonSetTally } from './daemonset-tally.js';
+import { earliest } from './node-zones.js';
 import type { RolloutWaves } from './rollout-waves.js';
 
 const DEFAULT_AHEAD_SECONDS = 3600;
 const DEFAULT_PARALLEL = 10;
 /** After so long a host gives up its place, unless the policy says otherwise. */
 const DEFAULT_DEADLINE_SECONDS = 600;
+/** After the store failed. */
+const RETRY_MS = 1_000;
 
 const UNDER_WAY: ReadonlySet<RolloutPhase> = new Set([
   'Progressing',
@@ -37,6 +40,8 @@ const UNDER_WAY: ReadonlySet<RolloutPhase> = new Set([
 interface Site extends PullLine {
   queue: PullQueued[];
 }
+
+type PrePullParts = Pick<DaemonSetParts, 'registry' | 'informers' | 'clock' | 'log'>;
 
 /** How far one revision of a DaemonSet has come. */
 interface Fetching {
@@ -64,14 +69,11 @@ interface PrePullView {
 }
 
 export class PrePulls {
-  readonly #parts: Pick<DaemonSetParts, 'registry' | 'informers' | 'clock'>;
+  readonly #parts: PrePullParts;
   readonly #fetching = new Map<string, Fetching>();
 
   /** `moved` hears the key of a DaemonSet of which another host may fetch. */
-  constructor(
-    parts: Pick<DaemonSetParts, 'registry' | 'informers' | 'clock'>,
-    moved: (fleetKey: string) => void,
-  ) {
+  constructor(parts: PrePullParts, moved: (fleetKey: string) => void) {
     this.#parts = parts;
     parts.informers.nodes.onChange((change) => this.#nodeChanged(change, moved));
   }
@@ -116,8 +118,8 @@ export class PrePulls {
       const queued = site?.queue.shift();
       return site && queued ? { site, queued } : [];
     });
-    await Promise.all(begun.map(({ site, queued }) => this.#start(view, fetching, site, queued, deadline)));
-    return lookAgainAt;
+    const starts = begun.map(({ site, queued }) => this.#start(view, fetching, site, queued, deadline));
+    return earliest([lookAgainAt, ...(await Promise.all(starts))]);
   }
 
   /** Once for a tally and a policy: visits all nodes, in slices. */
@@ -177,37 +179,42 @@ export class PrePulls {
     };
   }
 
+  /** Answers when to look again at the place of a host that could not be told, ms since the epoch. Never rejects. */
   async #start(
     { daemonSet, waves }: PrePullView,
     fetching: Fetching,
     site: Site,
     queued: PullQueued,
     deadline: number,
-  ): Promise<void> {
-    const { informers, registry } = this.#parts;
+  ): Promise<number | undefined> {
+    const { informers, registry, clock, log } = this.#parts;
     const { name } = queued;
     const node = informers.nodes.get({ name });
-    if (!node || waves.hasTaken(name)) return;
+    if (!node || waves.hasTaken(name)) return undefined;
     if (contactOf(node) !== 'here') {
       fetching.dark.set(name, { queued, site });
-      return;
+      return undefined;
     }
     fetching.running.set(name, { deadline, site });
     site.running += 1;
-    site.lastStartAt = this.#parts.clock.now();
+    site.lastStartAt = clock.now();
     fetching.lastStartAt = site.lastStartAt;
     const annotation = prePullAnnotation(daemonSet.metadata.uid ?? '');
     const value = fetching.images.join();
-    if (node.metadata.annotations?.[annotation] === value) return;
+    if (node.metadata.annotations?.[annotation] === value) return undefined;
     try {
       await registry.modify(nodeKind, { name }, ({ metadata }): undefined => {
         metadata.annotations = { ...metadata.annotations, [annotation]: value };
       });
+      return undefined;
     } catch (error) {
       end(fetching, name);
-      if (error instanceof ApiError && error.reason === 'NotFound') return;
-      site.queue.unshift(queued);
-      throw error;
+      // One whose Node is refused for good fetches when its turn comes: it is not to hold up the others.
+      const isToRetry = mayPass(error);
+      if (isToRetry) site.queue.unshift(queued);
+      const isGone = error instanceof ApiError && error.reason === 'NotFound';
+      if (!isGone) log.warn({ node: name, err: error, isToRetry }, 'host not told to fetch ahead');
+      return clock.now() + (isToRetry ? RETRY_MS : 0);
     }
   }
 
@@ -225,6 +232,11 @@ export class PrePulls {
       if (isDone || back) moved(key);
     }
   }
+}
+
+/** Whether the same write may succeed another time. */
+function mayPass(error: unknown): boolean {
+  return !(error instanceof ApiError) || error.code >= 500 || error.reason === 'Conflict';
 }
 
 /** The host fetches no more, or has had its time. */
