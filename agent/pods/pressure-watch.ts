@@ -23,8 +23,9 @@ import type { PodWorkers } from './pod-workers.js';
 
 /** As often as a kubelet's eviction manager looks. */
 const PERIOD_MS = 10_000;
-/** How often it is asked whether an evicted Pod is gone, and how long that is waited for. */
+/** How often it is asked whether an evicted Pod is gone. */
 const CLEANUP_POLL_MS = 1_000;
+/** How long that is waited for once its grace is over: a kubelet has waited for its end before it begins to count. */
 const CLEANUP_MS = 30_000;
 
 interface PressureWatchOptions {
@@ -54,7 +55,7 @@ export class PressureWatch {
   readonly #options: PressureWatchOptions;
   #memory: PressureMemory = NO_PRESSURE;
   #pressures: readonly Pressure[] = [];
-  #leaving: { uid: string; since: number } | undefined;
+  #leaving: { uid: string; lateAt: number } | undefined;
   #timer: Timer | undefined;
   #isStopped = false;
 
@@ -127,7 +128,7 @@ export class PressureWatch {
       log.warn({ uid, name: pod.metadata.name, message }, 'evicting a pod');
       const end = { reason: EVICTED, message, graceSeconds, isDisruption: true as const };
       workers.giveUp(uid, end, { type: 'Warning', reason: EVICTED, message });
-      this.#leaving = { uid, since: clock.monotonic() };
+      this.#leaving = { uid, lateAt: clock.monotonic() + graceSeconds * 1000 + CLEANUP_MS };
       return true;
     }
     log.warn({ resource, pods: held.length }, 'no pod can be evicted from this host');
@@ -139,7 +140,7 @@ export class PressureWatch {
     const leaving = this.#leaving;
     if (!leaving) return false;
     const { clock, isGone } = this.#options;
-    const isLate = clock.monotonic() - leaving.since >= CLEANUP_MS;
+    const isLate = clock.monotonic() >= leaving.lateAt;
     if (!isLate && !(await isGone(leaving.uid))) return true;
     this.#leaving = undefined;
     return false;

@@ -18,7 +18,7 @@ let bench: PodBench;
 afterEach(() => bench.close());
 
 /** A watch over the bench's Pods, whose host has what the test says. */
-function watch(settings: { soft?: boolean } = {}) {
+function watch(settings: { soft?: boolean; mostSeconds?: number } = {}) {
   bench = new PodBench();
   const left: Partial<Record<Signal, number>> = { 'memory.available': 500, 'nodefs.available': 500 };
   const told: string[] = [];
@@ -40,7 +40,7 @@ function watch(settings: { soft?: boolean } = {}) {
       evictionMinimumReclaim: '',
     }),
     transitionMs: 300_000,
-    softGraceSeconds: 7,
+    softGraceSeconds: settings.mostSeconds ?? 7,
     read,
     pods: bench,
     workers: { giveUp: (uid, end, event) => bench.workers.giveUp(uid, end, event) },
@@ -113,19 +113,32 @@ describe('pressure on a host', () => {
     assert.equal(evicted().length, 2, 'pressure lasts: the next one goes');
   });
 
-  test('while a Pod is leaving no other goes, for thirty seconds', async () => {
-    const { pressure, state } = watch();
-    await runs('a');
-    await runs('b');
-    state.left['memory.available'] = 0;
-    bench.driver.stop = () => new Promise(() => undefined);
-    await pressure.look();
-    await pressure.look();
-    assert.equal(evicted().length, 1);
-    await bench.pass(30_000);
-    await pressure.look();
-    assert.equal(evicted().length, 2);
-  });
+  const leaving: [rule: string, soft: boolean, mostSeconds: number, waitMs: number][] = [
+    ['its second and thirty more, by a hard threshold', false, 60, 31_000],
+    ['the time that was set and thirty seconds more, by a soft one', true, 60, 90_000],
+    ['its own grace and thirty seconds more, where that is shorter', true, 600, 150_000],
+    ['its own grace and thirty seconds more, without a bound', true, -1, 150_000],
+    ['thirty seconds, without a grace', true, 0, 30_000],
+  ];
+  for (const [rule, soft, mostSeconds, waitMs] of leaving) {
+    test(`while a Pod is leaving no other goes, for ${rule}`, async () => {
+      const { pressure, state } = watch({ soft, mostSeconds });
+      await runs('a', { terminationGracePeriodSeconds: 120 });
+      await runs('b', { terminationGracePeriodSeconds: 120 });
+      state.left['memory.available'] = 0;
+      bench.driver.stop = () => new Promise(() => undefined);
+      await pressure.look();
+      if (soft) await bench.pass(30_000);
+      await pressure.look();
+      assert.equal(evicted().length, 1);
+      await bench.pass(waitMs - 1);
+      await pressure.look();
+      assert.equal(evicted().length, 1);
+      await bench.pass(1);
+      await pressure.look();
+      assert.equal(evicted().length, 2);
+    });
+  }
 
   test('on a full disk images go first, and no Pod when that was enough', async () => {
     const { pressure, state, told } = watch();
