@@ -10,7 +10,7 @@ import type { ControllerRevision, DaemonSet } from '../../shared/kube/workload.j
 import { hostTurnTerms, isAmong } from '../decisions/host-turn-terms.js';
 import { hashOf } from '../decisions/revision.js';
 import { ANOTHER_REVISION, NO_POLICY, ON_DELETE, withOutcome } from '../decisions/rollout-outcome.js';
-import { statusOf } from '../decisions/rollout-status.js';
+import { statusOf, withStoredTimes } from '../decisions/rollout-status.js';
 import { isRollingUpdate } from '../decisions/update-strategy.js';
 import { BY_NAMESPACE, BY_OWNER } from '../informers/informer.js';
 import { rolloutKind } from '../kinds/index.js';
@@ -129,7 +129,7 @@ export class Rollouts {
     const stillDue = whoHaveNotMoved(decision.turns, waves);
     const status = this.#withOutcome(
       daemonSet,
-      statusOf(policy, verdict, counts, progress, nextWindowAt),
+      withStoredTimes(statusOf(policy, verdict, counts, progress, nextWindowAt), rollout?.status, timeOf),
       waves,
       tally,
     );

@@ -91,6 +91,25 @@ export function statusOf(
   };
 }
 
+const TIMES = ['startTime', 'soakingSince', 'completionTime', 'retryTime'] as const;
+
+/**
+ * The status with those times as they are stored that were only read otherwise, for the clock was set back: Pods' own times stay as
+ * they are stored as well, and stand before or after these whatever the clock shows by then. `timeOf` as for `memoryOf`.
+ */
+export function withStoredTimes(
+  status: RolloutStatus,
+  stored: RolloutStatus | undefined,
+  timeOf = Date.parse,
+): RolloutStatus {
+  if (stored?.revision !== status.revision) return status;
+  const kept = TIMES.flatMap((key) => {
+    const time = stored[key];
+    return time !== undefined && toTimestamp(timeOf(time)) === status[key] ? [[key, time]] : [];
+  });
+  return { ...status, ...Object.fromEntries(kept) };
+}
+
 /** Whether two statuses say the same; what they estimate apart, which moves with the time. */
 export function isSameProgress(a: RolloutStatus | undefined, b: RolloutStatus): boolean {
   const { estimatedEndTime: _a, ...before } = a ?? {};

@@ -70,9 +70,13 @@ export class HeardHosts {
     return this.#heardAt.get(node);
   }
 
-  /** The wall clock was set by so much. */
+  /**
+   * The wall clock was set by so much. When it was set on, hosts count as heard now: a deadline that the step alone has passed begins
+   * anew, for else each Pod under way would be late at once, and a good release be taken back.
+   */
   clockSet(byMs: number): void {
-    for (const [node, at] of this.#heardAt) this.#heardAt.set(node, at + byMs);
+    const now = this.#parts.clock.now();
+    for (const [node, at] of this.#heardAt) this.#heardAt.set(node, byMs > 0 ? now : at + byMs);
   }
 
   /** What the store says of the host's Pods is as old as the last end of a coordinator, and the host may soon tell more. */

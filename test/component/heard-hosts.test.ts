@@ -92,3 +92,17 @@ test('a host that is lost is not waited for', () => {
   connect().breaks('lost');
   assert.ok(!heard.isAwaited('n1'));
 });
+
+test('a clock that is set on lets deadlines begin anew, one that is set back moves them with it', () => {
+  const { heard, clock, connect } = started();
+  const link = connect();
+  link.settle();
+  for (const uid of HELD) link.tell(uid);
+  clock.advance(100_000);
+  clock.jump(3_600_000);
+  heard.clockSet(3_600_000);
+  assert.equal(heard.heardAt('n1'), clock.now());
+  clock.jump(-60_000);
+  heard.clockSet(-60_000);
+  assert.equal(heard.heardAt('n1'), clock.now());
+});
