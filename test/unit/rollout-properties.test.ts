@@ -8,6 +8,8 @@ import { type PretendedHost, PretendedRollout } from '../harness/pretended-rollo
 
 const HOUR_MS = 3_600_000;
 const RUNS = 60;
+/** `npm test` draws the same each time; DRAW=random draws others, and what breaks names its seed. */
+const SEED = process.env.DRAW === 'random' ? {} : { seed: 20_261_123 };
 const ZONES = ['Asia.Tokyo', 'Europe.Berlin', 'America.New_York'];
 
 type Policy = Omit<RolloutPolicySpec, 'selector'>;
@@ -157,7 +159,7 @@ describe('rollouts by waves', () => {
         rollout.release('r2');
         for (const deed of done) does(rollout, deed);
       }),
-      { numRuns: 4 * RUNS },
+      { numRuns: 4 * RUNS, ...SEED },
     );
   });
 
@@ -180,7 +182,7 @@ describe('rollouts by waves', () => {
         runOn(rollout, isOver);
         assert.ok(isOver(), `${rollout.rollout.status?.phase}: ${rollout.rollout.status?.message}`);
       }),
-      { numRuns: RUNS },
+      { numRuns: RUNS, ...SEED },
     );
   });
 
@@ -207,7 +209,7 @@ describe('rollouts by waves', () => {
             assert.equal(rollout.hosts.get(name)?.pod?.name, pod.name, name);
         }
       }),
-      { numRuns: RUNS },
+      { numRuns: RUNS, ...SEED },
     );
   });
 
@@ -247,7 +249,7 @@ describe('rollouts by waves', () => {
         // One more has failed than may; a wave's next host may have had its turn by then: two at most, without a wave of their own.
         assert.ok(rollout.touched.size <= maxFailed + 2 + drawnWaves.length, `${rollout.touched.size}`);
       }),
-      { numRuns: RUNS },
+      { numRuns: RUNS, ...SEED },
     );
   });
 });
