@@ -156,7 +156,6 @@ export class ApiPart implements Part {
   /** What a wrong clock, this one or that of before, has done to certificates that others hold. */
   #tellTimes({ isCaAnew, serving }: Pki, now: number): void {
     const { log } = this.#parts;
-    const { validFrom, validTo } = new X509Certificate(serving.cert);
     if (isCaAnew) {
       const path = kubeconfigPath(this.#settings.data);
       log.warn(
@@ -164,7 +163,9 @@ export class ApiPart implements Part {
         "the authority's certificate was not valid at this machine's time: it was made anew for the same key. Hosts and join tokens need nothing; copies of the kubeconfig, and those of users, need the new one",
       );
     }
-    if (isInTime(new X509Certificate(serving.cert), now)) return;
+    const certificate = new X509Certificate(serving.cert);
+    if (isInTime(certificate, now)) return;
+    const { validFrom, validTo } = certificate;
     log.warn(
       { validFrom, validTo },
       "the certificate of --tls-cert-file is not valid at this machine's time: clients refuse it until it is replaced or the clock is right",

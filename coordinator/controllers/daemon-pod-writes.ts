@@ -19,9 +19,6 @@ import { isOutdated } from './outdated.js';
 import { adopt, preconditionsOf, release } from './ownership.js';
 import type { Turn } from './worker.js';
 
-/** The informers show by then what has overtaken a write, ms. */
-const OVERTAKEN_MS = 1_000;
-
 /** Whom a write is for, and the look that waits for it. */
 export interface NodeSubject {
   daemonSet: DaemonSet;
@@ -74,14 +71,6 @@ export class DaemonPodWrites {
     turn.againAfter(0);
   }
 
-  /**
-   * Another was quicker. What it did is news of this node, save where it took a Pod away that was nobody's: without a further look the
-   * node would count as under way for good, and hold up the rolling update.
-   */
-  #overtaken({ turn }: NodeSubject): void {
-    turn.againAfter(OVERTAKEN_MS);
-  }
-
   /** Adopts and lets go. Throws ApiError. */
   async claim(subject: NodeSubject, claims: DaemonNodeView['claims']): Promise<void> {
     const { registry } = this.#parts;
@@ -90,10 +79,8 @@ export class DaemonPodWrites {
       try {
         const stored = await take(registry, subject.daemonSet, podKind, pod);
         if (stored) this.#wrote(subject, stored);
-        else this.#overtaken(subject);
       } catch (error) {
         if (!isOutdated(error)) throw error;
-        this.#overtaken(subject);
       }
     }
   }
@@ -123,7 +110,7 @@ export class DaemonPodWrites {
       this.#wrote(subject, 'deleted' in result ? result.deleted : result.terminating);
       recordEvent(daemonSet, 'Normal', 'SuccessfulDelete', `Deleted pod: ${name}`);
     } catch (error) {
-      if (isOutdated(error)) return this.#overtaken(subject);
+      if (isOutdated(error)) return;
       recordEvent(daemonSet, 'Warning', 'FailedDelete', `Error deleting: ${textOf(error)}`);
       throw error;
     }
@@ -150,7 +137,7 @@ export class DaemonPodWrites {
       const text = `Gave node ${nodeName} its turn to replace pod: ${name}`;
       this.#parts.recordEvent(daemonSet, 'Normal', 'TurnGiven', text);
     } catch (error) {
-      if (isOutdated(error)) return this.#overtaken(subject);
+      if (isOutdated(error)) return;
       this.#parts.recordEvent(daemonSet, 'Warning', 'FailedCreate', `Error creating: ${textOf(error)}`);
       throw error;
     }
@@ -168,7 +155,6 @@ export class DaemonPodWrites {
       this.#wrote(subject, await this.#hostTurns[how](old));
     } catch (error) {
       if (!isOutdated(error)) throw error;
-      this.#overtaken(subject);
     }
   }
 

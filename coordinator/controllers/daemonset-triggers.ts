@@ -44,7 +44,7 @@ export function listenForDaemonSets(informers: TriggerInformers, calls: DaemonSe
   informers.nodes.onChange((change) => callForNode(informers, calls, change));
 }
 
-/** The DaemonSets that own an object, before or after, and for an orphan those that might adopt it. */
+/** The DaemonSets that own an object, before or after, and for an orphan, also one that went, those that might adopt it, or are about to. */
 function concerned(
   informers: TriggerInformers,
   { previous, current }: ObjectChange<Pod> | ObjectChange<ControllerRevision>,
@@ -55,8 +55,9 @@ function concerned(
     const daemonSet = owner && informers.daemonSets.byUid(owner.uid);
     if (daemonSet) found.add(daemonSet);
   }
-  if (current && !controllerOf(current.metadata)) {
-    for (const daemonSet of adopters(informers, current.metadata)) found.add(daemonSet);
+  const last = current ?? previous;
+  if (last && !controllerOf(last.metadata)) {
+    for (const daemonSet of adopters(informers, last.metadata)) found.add(daemonSet);
   }
   return found;
 }
