@@ -1,10 +1,10 @@
 /** How long a Pod has to end that its host evicts (pkg/kubelet/eviction managerImpl.synchronize). */
 import type { PodSpec } from '../../shared/kube/pod.js';
+import { DEFAULT_GRACE_SECONDS } from '../../shared/kube/pod-defaults.js';
 import type { Threshold } from './eviction-thresholds.js';
 
 /** As a kubelet's immediate evictions. */
 const HARD_SECONDS = 1;
-const DEFAULT_GRACE_SECONDS = 30;
 
 /**
  * Seconds. A hard threshold leaves no time; a soft one the Pod's own grace period, and not more than `mostSeconds`. Less than 0 sets no

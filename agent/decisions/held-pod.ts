@@ -2,6 +2,7 @@
 import { hostPorts, portsConflict } from '../../shared/kube/host-ports.js';
 import { controllerOf, refText } from '../../shared/kube/meta.js';
 import type { Pod } from '../../shared/kube/pod.js';
+import { DEFAULT_GRACE_SECONDS } from '../../shared/kube/pod-defaults.js';
 import type { ObservedContainer } from '../runtime/driver.js';
 import { GRACE_LABEL, MAKER_LABEL } from './container-labels.js';
 import type { PodEnd, PodWish } from './pod-view.js';
@@ -43,7 +44,6 @@ export interface HeldPod {
   goneIn?: string;
 }
 
-const DEFAULT_GRACE_SECONDS = 30;
 /** Containers always get a moment to end by themselves (pkg/kubelet/kuberuntime minimumGracePeriodInSeconds). */
 const MIN_GRACE_SECONDS = 2;
 

@@ -1,6 +1,8 @@
 /** One worker per Pod uid. Containers that already run are adopted: their worker finds them by their labels. */
+
 import { type ConfigReference, configKey, configReferences } from '../../shared/kube/config-reference.js';
 import { type HostPort, hostPorts } from '../../shared/kube/host-ports.js';
+import { DEFAULT_GRACE_SECONDS } from '../../shared/kube/pod-defaults.js';
 import type { Rejection } from '../decisions/admission.js';
 import {
   type HeldPod,
@@ -19,8 +21,6 @@ import type { RuntimeEvent } from '../runtime/driver.js';
 import { LeftoverPods } from './leftover-pods.js';
 import type { PodHost, PodSource } from './pod-host.js';
 import { PodWorker } from './pod-worker.js';
-
-const DEFAULT_GRACE_SECONDS = 30;
 
 /** Why a Pod is given up, and how long its containers have to end. */
 interface GivingUp extends Omit<PodEnd, 'deadline'> {

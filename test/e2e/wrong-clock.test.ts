@@ -4,10 +4,9 @@
  */
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { apiClientFromKubeconfig } from '../../coordinator/cli/api-client.js';
 import { createToken } from '../../coordinator/cli/token.js';
 import { findCondition } from '../../shared/kube/conditions.js';
@@ -21,6 +20,7 @@ import {
   startAgentProcess,
   startCoordinatorProcess,
 } from '../harness/processes.js';
+import { temporaryDirectory } from '../harness/temporary-directory.js';
 import { pause, until } from '../harness/until.js';
 
 const PATIENCE_MS = 60_000;
@@ -44,15 +44,19 @@ function clockOf(library: string, file: string): Record<string, string> {
   };
 }
 
-test('a host in 1970, set back a year, started a year ahead: its Pods run, their times are the coordinator’s, its clock is told', async (context) => {
-  const library = fakeTimeLibrary();
-  if (!library) return leaveOut(context, 'wrong clocks', 'needs faketime (see .ci/packages)');
-  const folder = mkdtempSync(join(tmpdir(), 'everynode-clock-'));
+/** A folder, and programs that end with the test. */
+function openBench(context: TestContext): { folder: string; running: RunningProgram[] } {
   const running: RunningProgram[] = [];
   context.after(async () => {
     for (const program of running.reverse()) await program.end('SIGKILL');
-    rmSync(folder, { recursive: true, force: true });
   });
+  return { folder: temporaryDirectory(), running };
+}
+
+test('a host in 1970, set back a year, started a year ahead: its Pods run, their times are the coordinator’s, its clock is told', async (context) => {
+  const library = fakeTimeLibrary();
+  if (!library) return leaveOut(context, 'wrong clocks', 'needs faketime (see .ci/packages)');
+  const { folder, running } = openBench(context);
   const clock = join(folder, 'clock');
   const set = (seconds: number) => writeFileSync(clock, `${seconds < 0 ? '' : '+'}${seconds}\n`);
   set(60 - Math.floor(Date.now() / 1_000));
@@ -104,12 +108,7 @@ test('a host in 1970, set back a year, started a year ahead: its Pods run, their
 test('a coordinator that is set up in 1970, and starts again when its clock is right: its people and its hosts get in, new ones by the same token', async (context) => {
   const library = fakeTimeLibrary();
   if (!library) return leaveOut(context, 'wrong clocks', 'needs faketime (see .ci/packages)');
-  const folder = mkdtempSync(join(tmpdir(), 'everynode-clock-'));
-  const running: RunningProgram[] = [];
-  context.after(async () => {
-    for (const program of running.reverse()) await program.end('SIGKILL');
-    rmSync(folder, { recursive: true, force: true });
-  });
+  const { folder, running } = openBench(context);
   const dataDir = join(folder, 'coordinator');
   const clock = join(folder, 'clock');
   writeFileSync(clock, `${60 - Math.floor(Date.now() / 1_000)}\n`);
