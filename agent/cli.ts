@@ -11,6 +11,7 @@ import {
   type SettingsSchema,
   settingsOfCommand,
 } from '../shared/process/settings.js';
+import { printLine } from '../shared/process/terminal-output.js';
 import { VERSION } from '../shared/process/version.js';
 import { type EnginePlaces, requireEngine } from './open-runtime.js';
 import { removeContainers } from './remove-containers.js';
@@ -54,13 +55,13 @@ async function check(flags: Record<string, unknown>): Promise<void> {
   const { runtime } = await readSettings(CHECKED_SETTINGS, flags);
   if (runtime === 'hollow') return;
   const { name, version } = await requireEngine({ runtime, ...enginePlaces() });
-  process.stdout.write(`${name} ${version}\n`);
+  printLine(`${name} ${version}`);
 }
 
 async function removeAll(flags: Record<string, unknown>): Promise<void> {
   const { data } = await readSettings(DATA_SETTING, flags);
   const count = await removeContainers(data);
-  process.stdout.write(`${countText(count, 'container')} removed\n`);
+  printLine(`${countText(count, 'container')} removed`);
 }
 
 /** What `everynode up` hands on and wants to know to be right before it starts anything. */

@@ -1,5 +1,7 @@
 /** The commands that set the agent up on a host and take it away; loaded when one of them is typed. */
+
 import { existsSync } from 'node:fs';
+import { printLine } from '../../shared/process/terminal-output.js';
 
 import type { EnginePlaces } from '../open-runtime.js';
 import { type AgentSettings, INSTALL_SETTINGS } from '../settings.js';
@@ -40,5 +42,5 @@ export async function runUninstall({ yes = false, purge = false }: InstallFlags)
 }
 
 function say(text: string): void {
-  process.stdout.write(`· ${text}\n`);
+  printLine(`· ${text}`);
 }

@@ -1,9 +1,9 @@
 /** `everynode-agent uninstall`: leaves the host as it was. */
 
 import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
-import { createInterface } from 'node:readline/promises';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { isOurs, requireSystemd, runOnHost, succeedsOnHost } from '../../shared/process/host-service.js';
+import { confirmAtTerminal } from '../../shared/process/terminal-output.js';
 import { countPods, removeContainers } from '../remove-containers.js';
 import {
   COMMAND_LINK,
@@ -56,15 +56,9 @@ export async function uninstall({ yes, purge, say }: UninstallWish): Promise<voi
 
 async function askForPods(pods: number): Promise<void> {
   const what = `${pods} ${pods === 1 ? 'pod runs' : 'pods run'} here`;
-  if (!process.stdin.isTTY) {
-    throw new ExitError(
-      EXIT_CODES.usage,
-      `${what}: give --yes to stop and remove them. Nothing was changed.`,
-    );
-  }
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await lines.question(`${what}. Stop and remove them? [y/N] `);
-  lines.close();
-  if (/^y(es)?$/i.test(answer.trim())) return;
-  throw new ExitError(EXIT_CODES.refused, 'Nothing was changed.');
+  const isConfirmed = await confirmAtTerminal(`${what}. Stop and remove them?`);
+  if (isConfirmed) return;
+  throw isConfirmed === undefined
+    ? new ExitError(EXIT_CODES.usage, `${what}: give --yes to stop and remove them. Nothing was changed.`)
+    : new ExitError(EXIT_CODES.refused, 'Nothing was changed.');
 }

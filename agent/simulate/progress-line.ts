@@ -2,6 +2,7 @@
 
 import type { WriteStream } from 'node:tty';
 import { countText } from '../../shared/kube/count-text.js';
+import { escapeLine } from '../../shared/process/terminal-output.js';
 import type { NodeCounts } from './simulated-node.js';
 
 const EVERY_MS = 1_000;
@@ -30,7 +31,8 @@ export class ProgressLine {
 
   /** A line of its own above the progress. */
   print(text: string): void {
-    this.#out.write(this.#out.isTTY ? `\r\x1b[K${text}\n${this.#shown}` : `${text}\n`);
+    const line = escapeLine(text);
+    this.#out.write(this.#out.isTTY ? `\r\x1b[K${line}\n${this.#shown}` : `${line}\n`);
   }
 
   #show(): void {

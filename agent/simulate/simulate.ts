@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { countText } from '../../shared/kube/count-text.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { untilStopSignal } from '../../shared/process/lifecycle.js';
+import { reportLine } from '../../shared/process/terminal-output.js';
 import { COMMANDS_HELP, parseCommand } from './command.js';
 import { Hosts } from './hosts.js';
 import { type NodePlan, nodesOfDocuments, numberedNodes } from './node-plans.js';
@@ -29,7 +30,7 @@ export async function simulate(settings: SimulateSettings): Promise<void> {
     progress.stop();
     await hosts.stop();
   }
-  process.stderr.write(`${farewell(settings)}\n`);
+  reportLine(farewell(settings));
 }
 
 /** `everynode simulate` holds the other end of a channel; without one, there is nobody to wait for. */
@@ -90,10 +91,10 @@ async function steer(script: readonly string[], hosts: Hosts, progress: Progress
   for (const line of script) await runLine(line, hosts, say);
   for await (const line of createInterface({ input: process.stdin })) {
     try {
-      if (line.trim() === 'help') say(COMMANDS_HELP);
+      if (line.trim() === 'help') COMMANDS_HELP.split('\n').forEach(say);
       else await runLine(line, hosts, say);
     } catch (error) {
-      say(error instanceof Error ? error.message : String(error));
+      (error instanceof Error ? error.message : String(error)).split('\n').forEach(say);
     }
   }
 }

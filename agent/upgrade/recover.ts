@@ -1,5 +1,7 @@
 /** `everynode-agent recover`: what systemd runs when the agent could not be started again and again. */
+
 import { runOnHost } from '../../shared/process/host-service.js';
+import { reportLine } from '../../shared/process/terminal-output.js';
 import { DATA_DIR, SERVICE, VERSIONS_DIR } from '../install/places.js';
 import { Versions } from '../install/versions.js';
 import { fallBack, trialFile } from './upgrades.js';
@@ -14,7 +16,7 @@ const PAUSE_SECONDS = 60;
 export async function recover(trialId?: string): Promise<void> {
   if (trialId !== undefined && trialFile(DATA_DIR).read()?.id !== trialId) return;
   const version = fallBack(new Versions(VERSIONS_DIR), trialFile(DATA_DIR));
-  process.stderr.write(version ? `back to agent ${version}\n` : 'the agent is started again in a minute\n');
+  reportLine(version ? `back to agent ${version}` : 'the agent is started again in a minute');
   if (version === undefined) runOnHost('sleep', String(PAUSE_SECONDS));
   runOnHost('systemctl', 'reset-failed', SERVICE);
   runOnHost('systemctl', 'restart', '--no-block', SERVICE);

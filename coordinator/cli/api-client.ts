@@ -1,9 +1,11 @@
 /** A client of our own API for the commands that talk to a running coordinator. */
+
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { parse } from 'yaml';
 import { ApiError, type Status } from '../../shared/kube/status.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
+import { reportLine } from '../../shared/process/terminal-output.js';
 
 export interface ApiClient {
   /** The API's address, `https://HOST:PORT`. */
@@ -99,7 +101,7 @@ function send<T>(url: URL, { headers, ...options }: CallOptions, body: unknown):
       incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
       incoming.on('error', reject);
       for (const text of warningTexts(incoming.headersDistinct.warning)) {
-        process.stderr.write(`Warning: ${text}\n`);
+        reportLine(`Warning: ${text}`);
       }
       incoming.on('end', () => {
         const answer = JSON.parse(Buffer.concat(chunks).toString() || '{}') as T & Status;

@@ -1,8 +1,10 @@
 /** `everynode audit`: who did what, from the API. */
+
 import type { Command } from 'commander';
 import type { AuditEvent } from '../../shared/kube/audit.js';
 import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
+import { printLine } from '../../shared/process/terminal-output.js';
 import { kubeconfigPath } from '../data-dir.js';
 import { defaultDataDir } from '../settings.js';
 import { apiClientFromKubeconfig } from './api-client.js';
@@ -49,7 +51,7 @@ async function audit(options: AuditOptions): Promise<void> {
   const path = `/apis/${FLEET_GROUP}/v1/auditevents?${queryOf(options)}`;
   const { items } = await api.request<{ items: AuditEvent[] }>('GET', path);
   for (const event of items) {
-    process.stdout.write(`${options.output === 'json' ? JSON.stringify(event) : lineOf(event)}\n`);
+    printLine(options.output === 'json' ? JSON.stringify(event) : lineOf(event));
   }
 }
 

@@ -1,7 +1,9 @@
 /** `everynode backup`: one file with everything that a coordinator needs, taken while it serves or not. */
+
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { printLine } from '../../shared/process/terminal-output.js';
 import { forOperator } from '../operator-error.js';
 import { defaultDataDir } from '../settings.js';
 import { BACKUPS_DIRECTORY, backupName, takeBackup } from '../store/backup.js';
@@ -26,9 +28,7 @@ async function backup({ data, to }: BackupOptions): Promise<void> {
   const path = targetOf(to ?? join(data, BACKUPS_DIRECTORY, backupName('manual', now)), now);
   const manifest = await forOperator(() => takeBackup(data, path, now));
   const about = `revision ${manifest.revision}, ${statSync(path).size} bytes`;
-  process.stdout.write(
-    `${path}: ${about}. It holds the keys of the fleet: keep it as safe as this machine.\n`,
-  );
+  printLine(`${path}: ${about}. It holds the keys of the fleet: keep it as safe as this machine.`);
 }
 
 function targetOf(to: string, now: number): string {

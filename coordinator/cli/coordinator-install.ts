@@ -1,4 +1,5 @@
 /** `everynode coordinator install`: the coordinator as a service of this machine. Killed at any line, a repetition ends in the same place. */
+
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +12,7 @@ import {
   succeedsOnHost,
 } from '../../shared/process/host-service.js';
 import { amendSettings } from '../../shared/process/settings-file.js';
+import { printLine } from '../../shared/process/terminal-output.js';
 import { VERSION } from '../../shared/process/version.js';
 import { kubeconfigPath } from '../data-dir.js';
 import { forOperator } from '../operator-error.js';
@@ -62,7 +64,7 @@ export async function installCoordinator(
   installFile(UNIT_FILE, readFileSync(unitSource()));
   runOnHost('systemctl', 'daemon-reload');
   runOnHost('systemctl', 'enable', '--quiet', SERVICE);
-  say('· starting the coordinator');
+  printLine('· starting the coordinator');
   // Resolves when it serves.
   runOnHost('systemctl', 'restart', SERVICE);
   await announce(typeof flags.advertise === 'string' ? flags.advertise : undefined);
@@ -74,7 +76,7 @@ async function backUp(): Promise<void> {
   const now = Date.now();
   const path = join(DATA_DIR, BACKUPS_DIRECTORY, backupName('manual', now));
   await forOperator(() => takeBackup(DATA_DIR, path, now));
-  say(`· backup: ${path}`);
+  printLine(`· backup: ${path}`);
 }
 
 /** A command at a fixed place that starts this installation; the service's user must be able to read it. */
@@ -109,12 +111,10 @@ async function announce(advertise: string | undefined): Promise<void> {
   // Printed once, for the first hosts: it joins as many as there are within its day.
   const wish = { ttlSeconds: TOKEN_SECONDS, description: 'coordinator install', reusable: true };
   const token = await createToken(api, wish);
-  say(`everynode-coordinator ${VERSION} serves ${api.server}; log: journalctl -u everynode-coordinator`);
-  say(`  export KUBECONFIG=${kubeconfigPath(DATA_DIR)}`);
-  say('On each host, within 24 hours:');
-  for (const line of await joinLines(api, token.text, DATA_DIR, advertise)) say(`  ${line}`);
-}
-
-function say(text: string): void {
-  process.stdout.write(`${text}\n`);
+  printLine(
+    `everynode-coordinator ${VERSION} serves ${api.server}; log: journalctl -u everynode-coordinator`,
+  );
+  printLine(`  export KUBECONFIG=${kubeconfigPath(DATA_DIR)}`);
+  printLine('On each host, within 24 hours:');
+  for (const line of await joinLines(api, token.text, DATA_DIR, advertise)) printLine(`  ${line}`);
 }

@@ -1,6 +1,8 @@
 /** `everynode coordinator uninstall`: leaves the machine as it was. */
+
 import { existsSync, readdirSync, readlinkSync, rmdirSync, rmSync } from 'node:fs';
 import { requireSystemd, runOnHost, succeedsOnHost } from '../../shared/process/host-service.js';
+import { printLine } from '../../shared/process/terminal-output.js';
 import {
   COMMAND_LINK,
   CONFIG_DIR,
@@ -23,14 +25,14 @@ export async function uninstallCoordinator({ purge = false }: { purge?: boolean 
   if (linksTo(COMMAND_LINK, PROGRAM)) rmSync(COMMAND_LINK);
   rmSync(PROGRAM_DIR, { recursive: true, force: true });
   if (!purge) {
-    process.stdout.write(`· kept: ${DATA_DIR}, ${CONFIG_FILE}, the user ${USER} (--purge removes them)\n`);
+    printLine(`· kept: ${DATA_DIR}, ${CONFIG_FILE}, the user ${USER} (--purge removes them)`);
     return;
   }
   rmSync(DATA_DIR, { recursive: true, force: true });
   rmSync(CONFIG_FILE, { force: true });
   if (existsSync(CONFIG_DIR) && readdirSync(CONFIG_DIR).length === 0) rmdirSync(CONFIG_DIR);
   succeedsOnHost('userdel', USER);
-  process.stdout.write('· nothing of the coordinator is left\n');
+  printLine('· nothing of the coordinator is left');
 }
 
 function linksTo(link: string, target: string): boolean {

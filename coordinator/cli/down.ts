@@ -1,9 +1,10 @@
 /** `everynode down`: removes what `up` made on this machine, and nothing else. */
+
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
+import { confirmAtTerminal } from '../../shared/process/terminal-output.js';
 import { agentDataDir, pidPath } from '../data-dir.js';
 import { defaultDataDir } from '../settings.js';
 import { type DataLock, lockData } from '../store/data-lock.js';
@@ -38,7 +39,7 @@ async function down(options: { data: string; yes?: boolean }): Promise<void> {
   }
   if (!options.yes && !(await confirmed(data)))
     throw new ExitError(EXIT_CODES.refused, 'Nothing was changed.');
-  const progress = terminalProgress(process.stdout);
+  const progress = terminalProgress();
   const lock = await takeOver(data, progress);
   if (existsSync(agentDataDir(data))) {
     await progress.step("removing this cluster's containers", async () =>
@@ -51,15 +52,10 @@ async function down(options: { data: string; yes?: boolean }): Promise<void> {
 }
 
 async function confirmed(data: string): Promise<boolean> {
-  if (!process.stdin.isTTY) {
-    throw new ExitError(EXIT_CODES.usage, 'There is no terminal to ask at; say --yes to go ahead.');
-  }
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  const answer = await terminal.question(
-    `This stops and removes the cluster's containers on this machine and deletes ${data}. Go ahead? [y/N] `,
-  );
-  terminal.close();
-  return /^y(es)?$/i.test(answer.trim());
+  const question = `This stops and removes the cluster's containers on this machine and deletes ${data}. Go ahead?`;
+  const isConfirmed = await confirmAtTerminal(question);
+  if (isConfirmed !== undefined) return isConfirmed;
+  throw new ExitError(EXIT_CODES.usage, 'There is no terminal to ask at; say --yes to go ahead.');
 }
 
 /** Stops the coordinator of this data, if one runs, and holds its lock so that none starts meanwhile. */

@@ -1,4 +1,5 @@
 /** `everynode node approve|deny|revoke`: whom the fleet lets in, and whom no more. */
+
 import type { Command } from 'commander';
 import {
   type CertificateSigningRequest,
@@ -12,6 +13,7 @@ import { toTimestamp } from '../../shared/kube/meta.js';
 import { credentialSecretName, revokedData } from '../../shared/kube/node-credential.js';
 import { ApiError } from '../../shared/kube/status.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
+import { printLine } from '../../shared/process/terminal-output.js';
 import { kubeconfigPath } from '../data-dir.js';
 import { defaultDataDir } from '../settings.js';
 import { type ApiClient, apiClientFromKubeconfig } from './api-client.js';
@@ -67,9 +69,9 @@ async function decideOn(decision: Decision, names: string[], options: DecideOpti
     throw new ExitError(EXIT_CODES.usage, `No host waits under the name ${lacking}.`);
   for (const request of chosen) {
     await decide(api, request, decision);
-    process.stdout.write(`${nodeOf(request)} ${decision.toLowerCase()} (${request.metadata.name})\n`);
+    printLine(`${nodeOf(request)} ${decision.toLowerCase()} (${request.metadata.name})`);
   }
-  if (chosen.length === 0) process.stdout.write('nobody waits\n');
+  if (chosen.length === 0) printLine('nobody waits');
 }
 
 async function waitingRequests(
@@ -112,6 +114,6 @@ async function revokeOne(api: ApiClient, node: string): Promise<boolean> {
   });
   if (!secret) return false;
   await api.request('PUT', path, { ...secret, data: revokedData(secret.data ?? {}) });
-  process.stdout.write(`node ${node} revoked: its link is closed, and its key is barred\n`);
+  printLine(`node ${node} revoked: its link is closed, and its key is barred`);
   return true;
 }

@@ -10,14 +10,13 @@ const VERDICTS: Readonly<Record<Plan['verdict'], string>> = {
 };
 
 /** `mostHosts`: so many changing hosts of each DaemonSet are listed. */
-export function planText({ daemonSets, refused, notes, verdict }: Plan, mostHosts: number): string {
-  const lines = [
+export function planLines({ daemonSets, refused, notes, verdict }: Plan, mostHosts: number): string[] {
+  return [
     ...daemonSets.flatMap((plan) => [...daemonSetLines(plan, mostHosts), '']),
     ...refused.map(({ kind, name, message }) => `REFUSED ${kind} ${name}: ${message}`),
     ...notes.map((note) => `note: ${note}`),
     VERDICTS[verdict],
   ];
-  return `${lines.join('\n')}\n`;
 }
 
 function daemonSetLines(plan: DaemonSetPlan, mostHosts: number): string[] {

@@ -1,14 +1,16 @@
 /** `everynode plan -f FILE`: what would happen if manifests were applied, host by host and in short; its exit code says it to a pipeline. */
+
 import type { Command, CommanderError } from 'commander';
 import type { Plan, PlanRequest } from '../../shared/kube/plan.js';
 import { ApiError } from '../../shared/kube/status.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
+import { printDocument, printLine } from '../../shared/process/terminal-output.js';
 import { PLAN_PATH } from '../api/plan.js';
 import { kubeconfigPath } from '../data-dir.js';
 import { defaultDataDir } from '../settings.js';
 import { apiClientFromKubeconfig } from './api-client.js';
 import { readManifests } from './manifests.js';
-import { planText } from './plan-text.js';
+import { planLines } from './plan-text.js';
 
 /** What the program ends with; anything that went wrong is 1. */
 const PLAN_EXIT_CODES: Readonly<Record<Plan['verdict'], number>> = {
@@ -71,9 +73,8 @@ async function plan(options: PlanOptions): Promise<void> {
     throw new ExitError(EXIT_CODES.unexpected, `${options.filename.join(', ')}: there is no manifest.`);
   }
   const answer = await ask(options, { manifests, namespace: options.namespace });
-  const text =
-    options.output === 'json' ? `${JSON.stringify(answer, null, 2)}\n` : planText(answer, mostHosts);
-  process.stdout.write(text);
+  if (options.output === 'json') printDocument(`${JSON.stringify(answer, null, 2)}\n`);
+  else planLines(answer, mostHosts).forEach(printLine);
   process.exitCode = PLAN_EXIT_CODES[answer.verdict];
 }
 

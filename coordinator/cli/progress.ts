@@ -1,5 +1,7 @@
 /** What a person at the terminal reads while a command works: one line a step, and how long it took. */
 
+import { printLine } from '../../shared/process/terminal-output.js';
+
 export interface Progress {
   /** Announces a step, runs it, and says how long it took when that is worth saying. */
   step<T>(text: string, work: () => Promise<T>): Promise<T>;
@@ -10,9 +12,9 @@ export interface Progress {
 /** Steps shorter than this are not worth a time. */
 const NOTABLE_MS = 1000;
 
-/** Writes to the given stream, stdout in the programs. */
-export function terminalProgress(out: NodeJS.WritableStream): Progress {
-  const say = (text: string) => void out.write(`${text}\n`);
+/** Prints to standard output. */
+export function terminalProgress(): Progress {
+  const say = printLine;
   return {
     say,
     step: async (text, work) => {

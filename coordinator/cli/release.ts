@@ -1,8 +1,10 @@
 /** `everynode release add`: what `npm run release` made becomes what hosts are given. */
+
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
+import { printLine } from '../../shared/process/terminal-output.js';
 import { releaseDirectory } from '../data-dir.js';
 import { defaultDataDir } from '../settings.js';
 
@@ -16,7 +18,7 @@ export function releaseCommand(program: Command): void {
     .option('--data <DIR>', "the coordinator's data directory", defaultDataDir())
     .description('let hosts have the agent of this release; to upgrade them is a Pod’s wish (see README)')
     .action((folder: string, { data }: { data: string }) => {
-      process.stdout.write(`agent ${addRelease(folder, data)} can be had\n`);
+      printLine(`agent ${addRelease(folder, data)} can be had`);
     });
 }
 

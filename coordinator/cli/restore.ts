@@ -1,8 +1,10 @@
 /** `everynode restore FILE` and `everynode confirm-restore`: data from a backup, and a person's word that all is well. */
+
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
+import { printDocument, printLine } from '../../shared/process/terminal-output.js';
 import { RESTORE_PATH, type RestoreDocument } from '../api/restore.js';
 import { kubeconfigPath } from '../data-dir.js';
 import { eraFrom } from '../decisions/unknown-pod.js';
@@ -42,8 +44,8 @@ async function restore(file: string, { data, replace = false }: RestoreOptions):
   const nameEra: NameEra = (from) => eraFrom(randomUUID(), from);
   const wish = { file: resolve(file), dataDir: data, replace, now: Date.now(), nameEra };
   const { manifest, movedTo } = await forOperator(() => restoreBackup(wish).catch(adviseReplace));
-  if (movedTo) process.stdout.write(`What was there is in ${movedTo}.\n`);
-  process.stdout.write(
+  if (movedTo) printLine(`What was there is in ${movedTo}.`);
+  printDocument(
     `Restored the backup of ${new Date(manifest.takenAt).toISOString()} into ${data}.\n` +
       'Start the coordinator at the address that agents and kubeconfigs know. No container stops; what hosts run comes\n' +
       'back into the store as they connect. When "kubectl get nodes,pods -A" shows what you expect:\n' +
@@ -65,9 +67,9 @@ async function confirmRestore({ data }: { data: string }): Promise<void> {
     throw new ExitError(EXIT_CODES.environment, `The coordinator does not answer: ${error.message}.`);
   });
   if (!unconfirmed) {
-    process.stdout.write('There is nothing to confirm.\n');
+    printLine('There is nothing to confirm.');
     return;
   }
   await api.request('POST', RESTORE_PATH);
-  process.stdout.write('Confirmed: controllers are at work.\n');
+  printLine('Confirmed: controllers are at work.');
 }

@@ -1,9 +1,11 @@
 /** `everynode rollout …`: how the rollout of a DaemonSet stands, what became of earlier ones, and what people tell it to do. */
+
 import type { Command } from 'commander';
 import type { Rollout, RolloutStatus } from '../../shared/kube/rollout.js';
 import { EVERYONE, type SteeringVerb } from '../../shared/kube/rollout-steering.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
+import { printLine } from '../../shared/process/terminal-output.js';
 import { isOver } from '../decisions/rollout-outcome.js';
 import { defaultDataDir } from '../settings.js';
 import { durationSeconds } from './duration.js';
@@ -95,14 +97,14 @@ async function steer(
 ): Promise<void> {
   const client = new RolloutClient(target, options);
   await client.steer(verb, names, options.reason);
-  say(`asked rollout ${client.name} to ${verb}${names ? ` ${names}` : ''}`);
+  printLine(`asked rollout ${client.name} to ${verb}${names ? ` ${names}` : ''}`);
 }
 
 async function history(target: string, options: RolloutOptions): Promise<void> {
   const client = new RolloutClient(target, options);
   const past = await client.past();
   const { rollout } = await client.present();
-  for (const line of historyLines([...past, ...(rollout ? [rollout] : [])])) say(line);
+  for (const line of historyLines([...past, ...(rollout ? [rollout] : [])])) printLine(line);
 }
 
 async function hosts(target: string, { code, wave, output, ...options }: HostsOptions): Promise<void> {
@@ -110,7 +112,7 @@ async function hosts(target: string, { code, wave, output, ...options }: HostsOp
   const query = { ...(code ? { code } : {}), ...(wave ? { wave } : {}) };
   for await (const page of client.hosts(query)) {
     for (const host of page.hosts) {
-      say(
+      printLine(
         output === 'json'
           ? JSON.stringify(host)
           : [host.node, host.code, host.wave || '-', host.sentence].join('  '),
@@ -131,7 +133,7 @@ async function status(target: string, options: StatusOptions): Promise<void> {
     const line = current ? progressLine(current, Date.now()) : waitingText(daemonSet, rollout);
     // What is left moves with the time alone.
     const news = line.replace(/; (about \S+ left|\S+ later than estimated)$/, '');
-    if (news !== told) say(line);
+    if (news !== told) printLine(line);
     told = news;
     if (current && (isOver(current) || !options.watch)) return conclude(current);
     if (!options.watch || performance.now() > deadline) {
@@ -156,13 +158,9 @@ function waitingText({ metadata }: DaemonSet, rollout: Rollout | undefined): str
 }
 
 function conclude(status: RolloutStatus): void {
-  for (const line of detailLines(status)) say(line);
+  for (const line of detailLines(status)) printLine(line);
   if (status.phase === 'Completed') return;
   throw isOver(status)
     ? new ExitError(EXIT_CODES.failed, '')
     : new ExitError(EXIT_CODES.unfinished, 'The rollout has not ended.');
-}
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { countText } from '../../shared/kube/count-text.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
+import { printDocument } from '../../shared/process/terminal-output.js';
 import { secretsKeyPath } from '../data-dir.js';
 import { forOperator } from '../operator-error.js';
 import { defaultDataDir } from '../settings.js';
@@ -32,7 +33,7 @@ async function rotate(options: { data: string; secretsKeyFile?: string }): Promi
     );
   }
   const count = await forOperator(() => addSealKey(path));
-  process.stdout.write(
+  printDocument(
     `${path} holds ${countText(count, 'key')} now. Restart the coordinator: it encrypts all Secrets under the new one.\n` +
       'The old lines are needed for older backups alone.\n',
   );

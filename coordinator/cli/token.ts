@@ -1,4 +1,5 @@
 /** `everynode token create|list|revoke`: join tokens, kept as kubeadm keeps them: Secrets in kube-system. */
+
 import { X509Certificate } from 'node:crypto';
 import type { Command } from 'commander';
 import type { Secret } from '../../shared/kube/config.js';
@@ -11,6 +12,7 @@ import {
 import { isLabelKey, isLabelValue } from '../../shared/kube/label-syntax.js';
 import { publicKeyHash } from '../../shared/link/public-key-hash.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
+import { printLine } from '../../shared/process/terminal-output.js';
 import { kubeconfigPath } from '../data-dir.js';
 import { newJoinToken, tokenSecret } from '../hub/join-token.js';
 import { defaultDataDir } from '../settings.js';
@@ -103,7 +105,7 @@ async function create(options: CreateOptions): Promise<void> {
   const labels = labelsFrom(options.labels);
   const token = await createToken(api, { ttlSeconds, description, reusable, anyLabels, nodes, labels });
   for (const line of await joinLines(api, token.text, options.data, options.advertise)) {
-    process.stdout.write(`${line}\n`);
+    printLine(line);
   }
 }
 
@@ -123,7 +125,7 @@ async function list(options: { data: string }): Promise<void> {
   const header = ['ID', 'EXPIRES', 'USES', 'NODES', 'DESCRIPTION'];
   for (const row of [header, ...rows]) {
     const cells = row.map((cell, column) => cell.padEnd(WIDTHS[column] ?? 0));
-    process.stdout.write(`${cells.join('').trimEnd()}\n`);
+    printLine(cells.join('').trimEnd());
   }
 }
 
@@ -143,5 +145,5 @@ function labelsFrom(text: string): Record<string, string> {
 async function remove(id: string, options: { data: string }): Promise<void> {
   const api = apiClientFromKubeconfig(kubeconfigPath(options.data));
   await api.request('DELETE', `${SECRETS}/${encodeURIComponent(TOKEN_SECRET_PREFIX + id)}`);
-  process.stdout.write(`token ${id} revoked\n`);
+  printLine(`token ${id} revoked`);
 }

@@ -52,7 +52,7 @@ export function upCommand(program: Command): void {
 
 async function up(flags: Record<string, unknown>): Promise<void> {
   const settings = await readSettings(UP_SETTINGS, flags);
-  const progress = terminalProgress(process.stdout);
+  const progress = terminalProgress();
   const stopSignal = untilStopSignal();
   if (settings.installEngine) await installEngine(progress);
   runAgentCommand(['check', ...nodeFlags(settings)]);

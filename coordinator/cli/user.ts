@@ -2,11 +2,13 @@
  * `everynode user add NAME`: a kubeconfig with a client certificate of our authority. Run on the coordinator's machine by
  * whoever may read its keys; nothing is stored, what the user may do is said by roles.
  */
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { newKey } from '../../shared/process/private-key.js';
+import { printDocument, reportLine } from '../../shared/process/terminal-output.js';
 import { kubeconfigText } from '../api/kubeconfig.js';
 import { kubeconfigPath } from '../data-dir.js';
 import { makeSigningRequest, signClientCertificate } from '../pki/client-certificates.js';
@@ -57,13 +59,9 @@ async function add(commonName: string, options: AddOptions): Promise<void> {
     lifetimeMs,
   });
   const reachable = await reachableServer(server, options.advertise);
-  process.stdout.write(
-    kubeconfigText({ server: reachable, caCertificate: authority.cert, certificate, key }),
-  );
+  printDocument(kubeconfigText({ server: reachable, caCertificate: authority.cert, certificate, key }));
   const until = new Date(notAfterMs).toISOString().slice(0, 10);
-  process.stderr.write(
-    `${commonName} may come until ${until}. What for: ${bindingHint(commonName, options.group)}\n`,
-  );
+  reportLine(`${commonName} may come until ${until}. What for: ${bindingHint(commonName, options.group)}`);
 }
 
 /** These names mean something to the API itself; the group of administrators alone is for people. */

@@ -1,5 +1,7 @@
 /** `everynode version` */
+
 import type { Command } from 'commander';
+import { printLine } from '../../shared/process/terminal-output.js';
 import { VERSION } from '../../shared/process/version.js';
 
 /** Adds the command. */
@@ -7,5 +9,5 @@ export function versionCommand(program: Command): void {
   program
     .command('version')
     .description('print the version')
-    .action(() => void process.stdout.write(`everynode ${VERSION} (node ${process.version})\n`));
+    .action(() => printLine(`everynode ${VERSION} (node ${process.version})`));
 }

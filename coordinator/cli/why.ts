@@ -1,8 +1,10 @@
 /** `everynode why ds/NAME [node/NAME]`: the reason on one node, or counts over the fleet, from the API. */
+
 import type { Command } from 'commander';
 import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
 import { ApiError } from '../../shared/kube/status.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
+import { printDocument, printLine } from '../../shared/process/terminal-output.js';
 import type { FleetReasonsDocument, NodeReasonDocument } from '../api/why.js';
 import { kubeconfigPath } from '../data-dir.js';
 import { defaultDataDir } from '../settings.js';
@@ -41,9 +43,8 @@ async function why(daemonSet: string, node: string | undefined, options: WhyOpti
   }
   const api = apiClientFromKubeconfig(kubeconfigPath(options.data));
   const answer = await ask(api, whyPath(options.namespace, name, nodeName));
-  process.stdout.write(
-    options.output === 'json' ? `${JSON.stringify(answer, null, 2)}\n` : answerText(answer),
-  );
+  if (options.output === 'json') printDocument(`${JSON.stringify(answer, null, 2)}\n`);
+  else answerLines(answer).forEach(printLine);
 }
 
 /** `ds/web` → `web`. Throws ExitError for another type, or none. */
@@ -74,9 +75,8 @@ async function ask(api: ApiClient, path: string): Promise<WhyAnswer> {
 }
 
 /** The answer as lines for a terminal. */
-function answerText(answer: WhyAnswer): string {
-  const lines = answer.kind === 'DaemonSetNodeReason' ? nodeLines(answer) : fleetLines(answer);
-  return `${lines.join('\n')}\n`;
+function answerLines(answer: WhyAnswer): string[] {
+  return answer.kind === 'DaemonSetNodeReason' ? nodeLines(answer) : fleetLines(answer);
 }
 
 function nodeLines({ code, sentence, rules, rollout }: NodeReasonDocument): string[] {

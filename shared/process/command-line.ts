@@ -1,7 +1,9 @@
 /** commander, set up so that a wrong flag or command becomes one sentence that names the nearest right one. */
+
 import { Command, CommanderError } from 'commander';
 import { closest } from 'fastest-levenshtein';
 import { EXIT_CODES, ExitError } from './exit-error.js';
+import { printDocument, reportDocument } from './terminal-output.js';
 
 /** A program's root command. Its subcommands inherit the way errors are told. */
 export function createProgram(name: string, description: string): Command {
@@ -9,7 +11,7 @@ export function createProgram(name: string, description: string): Command {
     .description(description)
     .exitOverride()
     .showSuggestionAfterError(true)
-    .configureOutput({ outputError: () => undefined });
+    .configureOutput({ outputError: () => undefined, writeOut: printDocument, writeErr: reportDocument });
 }
 
 /** Parses the arguments and runs the command's action. Throws `ExitError` for wrong ones; `--help` exits with 0. */

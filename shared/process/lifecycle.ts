@@ -1,6 +1,8 @@
 /** Start in order, stop in reverse, and end with the right exit code. */
+
 import { EXIT_CODES, ExitError } from './exit-error.js';
 import type { Logger } from './log.js';
+import { reportDocument } from './terminal-output.js';
 
 /** Something a program starts and stops. `stop` is called only after `start` resolved. */
 export interface Part {
@@ -84,10 +86,10 @@ export async function runProgram(body: () => Promise<void>): Promise<never> {
     process.exit(process.exitCode ?? 0);
   } catch (error) {
     if (error instanceof ExitError) {
-      if (error.sentence) process.stderr.write(`${error.sentence}\n`);
+      if (error.sentence) reportDocument(`${error.sentence}\n`);
       process.exit(error.code);
     }
-    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    reportDocument(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
     process.exit(EXIT_CODES.unexpected);
   }
 }

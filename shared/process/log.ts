@@ -2,9 +2,11 @@
  * The structured logger: one JSON line an event, `msg` constant text, values as fields. Written here and not taken from a
  * library, for one that can do more is a seventh of the agent's code and a tenth of its start.
  */
+
 import { mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { lineWriter } from './line-writer.js';
+import { escapeControls } from './terminal-output.js';
 
 /** With fields or without. An Error stands in the field `err`. */
 interface LogLine {
@@ -60,7 +62,8 @@ function loggerOf(level: LogLevel, write: (line: string) => void, bound: string)
     return (fields: Readonly<Record<string, unknown>> | string, msg?: string) => {
       const [own, text] = typeof fields === 'string' ? ['', fields] : [membersOf(fields), msg];
       const time = new Date().toISOString();
-      write(`{"level":"${severity}","time":"${time}"${bound}${own},"msg":${JSON.stringify(text ?? '')}}\n`);
+      const line = `{"level":"${severity}","time":"${time}"${bound}${own},"msg":${JSON.stringify(text ?? '')}}\n`;
+      write(escapeControls(line));
     };
   }) as [LogLine, LogLine, LogLine, LogLine];
   const child = (bindings: Record<string, unknown>) => loggerOf(level, write, bound + membersOf(bindings));
