@@ -2,6 +2,8 @@
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import { EnrolError, exitOf } from './coordinator-call.js';
 import { type Enrolment, enrol, parseServer, refuseOtherCoordinator } from './enrol.js';
+import { hasJoined } from './identity-file.js';
+import { readJoinToken } from './join-token.js';
 import type { AgentSettings } from './settings.js';
 
 /**
@@ -10,7 +12,7 @@ import type { AgentSettings } from './settings.js';
  * an old one, and needs none. Throws `ExitError`.
  */
 export async function becomeNode(
-  { data: dataDir, nodeName: node, server, token, labels }: NodeWish,
+  { data: dataDir, nodeName: node, server, labels, ...given }: NodeWish,
   onWaiting: (message: string) => void,
   isInstallation = false,
 ): Promise<{ enrolment: Enrolment; server: URL }> {
@@ -19,6 +21,8 @@ export async function becomeNode(
   }
   try {
     const url = parseServer(server);
+    // A host that has joined needs none: the file may have been removed since.
+    const token = isInstallation || !(await hasJoined(dataDir)) ? await readJoinToken(given) : undefined;
     if (isInstallation && token) await refuseOtherCoordinator(dataDir, token);
     const enrolment = await enrol({ dataDir, server, node, labels, onWaiting, ...(token ? { token } : {}) });
     return { enrolment, server: url };
@@ -28,4 +32,4 @@ export async function becomeNode(
   }
 }
 
-export type NodeWish = Pick<AgentSettings, 'data' | 'nodeName' | 'server' | 'token' | 'labels'>;
+export type NodeWish = Pick<AgentSettings, 'data' | 'nodeName' | 'server' | 'token' | 'tokenFile' | 'labels'>;

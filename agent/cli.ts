@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 import { countText } from '../shared/kube/count-text.js';
 import { createProgram, runCommandLine } from '../shared/process/command-line.js';
+import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import { runProgram, untilInputEnds, untilStopSignal } from '../shared/process/lifecycle.js';
 import { serviceManager } from '../shared/process/service-manager.js';
 import {
@@ -13,6 +14,7 @@ import {
 } from '../shared/process/settings.js';
 import { printLine } from '../shared/process/terminal-output.js';
 import { VERSION } from '../shared/process/version.js';
+import { STANDARD_INPUT } from './join-token.js';
 import { type EnginePlaces, requireEngine } from './open-runtime.js';
 import { removeContainers } from './remove-containers.js';
 import { runService } from './service.js';
@@ -28,6 +30,9 @@ import { SIMULATE_SETTINGS } from './simulate/settings.js';
 
 async function run(flags: Record<string, unknown>): Promise<void> {
   const settings = await readSettings(AGENT_SETTINGS, flags);
+  if (settings.endWithInput && settings.tokenFile === STANDARD_INPUT) {
+    throw new ExitError(EXIT_CODES.usage, '--token-file - and --end-with-input both need standard input.');
+  }
   const stopSignal: Promise<string> = untilStopSignal();
   const stop = settings.endWithInput ? Promise.race([stopSignal, untilInputEnds()]) : stopSignal;
   await runService({

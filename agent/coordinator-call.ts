@@ -2,7 +2,7 @@
 import type { ClientRequestArgs } from 'node:http';
 import { type Agent, request } from 'node:https';
 import type { ConnectionOptions } from 'node:tls';
-import type { JoinRequest, WaitingAnswer } from '../shared/link/messages.js';
+import { JOIN_PATH, type JoinRequest, type WaitingAnswer } from '../shared/link/messages.js';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import { connectTrusting } from './link/server-trust.js';
 
@@ -30,6 +30,8 @@ export function exitOf({ message, temporary }: EnrolError): ExitError {
 /** A coordinator that is trusted, because a join token names its authority or since the host has joined. */
 export interface TrustedCoordinator {
   server: URL;
+  /** The address as the user typed it, for errors; absent where nobody has just typed it. */
+  serverText?: string;
   /** PEM of its certificate authorities. */
   ca: string;
   /** The host's own, PEM, once it has one: the time has passed its beginning. */
@@ -56,7 +58,6 @@ export async function askForCertificate(
   body: JoinRequest,
   connections: Agent | false = false,
 ): Promise<CertificateAnswer> {
-  const { server } = coordinator;
   const { code, text } = await post(coordinator, path, JSON.stringify(body), connections);
   const answer = parseAnswer(text);
   const { clusterUID, message } = answer;
@@ -67,9 +68,20 @@ export async function askForCertificate(
     return { state: 'waiting', message, request: String(answer.request) };
   }
   throw new EnrolError(
-    `${server.host} refused to let this host join: ${typeof message === 'string' ? message : `status ${code}`}`,
+    `the coordinator at ${nameOf(coordinator)} refused to let this host join: ${typeof message === 'string' ? message : `status ${code}`}${adviceOn(code, path)}`,
     code >= 500 || code === 429,
   );
+}
+
+/** As the user typed it, where they did. */
+function nameOf({ server, serverText }: TrustedCoordinator): string {
+  return serverText ?? server.host;
+}
+
+/** A coordinator does not say why it refuses a token: whoever guesses tokens would learn from it. */
+function adviceOn(code: number, path: string): string {
+  if (code !== 401 || path !== JOIN_PATH) return '';
+  return ' (the join token is wrong, expired, revoked or spent by another host); make a new one with: everynode token create';
 }
 
 function textsOf<K extends string>(answer: Record<string, unknown>, ...keys: K[]): { [key in K]?: string } {
@@ -88,18 +100,21 @@ function parseAnswer(text: string): Record<string, unknown> {
 
 /** One POST to a server whose certificate `ca` has signed. */
 function post(
-  { server, ca, bearer, certificate }: TrustedCoordinator,
+  coordinator: TrustedCoordinator,
   path: string,
   body: string,
   connections: Agent | false,
 ): Promise<{ code: number; text: string }> {
+  const { server, ca, bearer, certificate } = coordinator;
   const url = new URL(path, server);
   const trusting = (options: ClientRequestArgs) =>
     connectTrusting(options as ConnectionOptions, { ca, certificate });
   const way = connections ? { ca, agent: connections } : { createConnection: trusting };
   return new Promise((resolve, reject) => {
     const fail = (error: Error) =>
-      reject(new EnrolError(`${url.host} cannot be reached: ${error.message}`, true));
+      reject(
+        new EnrolError(`the coordinator at ${nameOf(coordinator)} cannot be reached: ${error.message}`, true),
+      );
     const headers = {
       'content-type': 'application/json',
       ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),

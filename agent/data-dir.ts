@@ -58,7 +58,7 @@ export function prepareDataDir(dataDir: string): boolean {
     const why = error instanceof Error ? error.message : String(error);
     throw new ExitError(
       EXIT_CODES.environment,
-      `The data directory ${dataDir} cannot be written to: ${why}.`,
+      `The data directory ${dataDir} cannot be written to: ${why}. Choose another with --data.`,
     );
   }
 }

@@ -50,7 +50,10 @@ export async function enrol(options: EnrolOptions): Promise<Enrolment> {
     throw new EnrolError(`this host has joined as node ${stored.node} and cannot become ${node}`, false);
   }
   if (options.token === undefined) {
-    throw new EnrolError('this host has not joined a coordinator yet: a join token is needed', false);
+    throw new EnrolError(
+      'this host has not joined a coordinator yet: a join token is needed, by --token-file FILE or in EVERYNODE_TOKEN (everynode token create makes one)',
+      false,
+    );
   }
   const coordinator = await trustCoordinator(options.server, options.token);
   const { ca } = coordinator;
@@ -104,7 +107,8 @@ export async function trustCoordinator(
 ): Promise<TrustedCoordinator & { bearer: string }> {
   const token = parseToken(tokenText);
   const server = parseServer(serverText);
-  return { server, bearer: token.bearer, ca: await pinAuthority(server, token.caHash) };
+  const ca = await pinAuthority(server, serverText, token.caHash);
+  return { server, serverText, bearer: token.bearer, ca };
 }
 
 function parseToken(token: string): { bearer: string; caHash: string } {
@@ -117,21 +121,22 @@ function parseToken(token: string): { bearer: string; caHash: string } {
 export function parseServer(server: string): URL {
   const url = URL.canParse(server) ? new URL(server) : undefined;
   if (url?.protocol !== 'https:')
-    throw new EnrolError(`${server} is not of the form https://HOST:PORT`, false);
+    throw new EnrolError(`--server: must be of the form https://HOST:PORT, not "${server}"`, false);
   return url;
 }
 
-async function pinAuthority(server: URL, caHash: string): Promise<string> {
+/** `serverText`: the address as the user typed it, for errors. */
+async function pinAuthority(server: URL, serverText: string, caHash: string): Promise<string> {
   let authority: string | undefined;
   try {
     authority = await findAuthority(server, caHash);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new EnrolError(`${server.host} cannot be reached: ${why}`, true);
+    throw new EnrolError(`the coordinator at ${serverText} cannot be reached: ${why}`, true);
   }
   if (authority) return authority;
   throw new EnrolError(
-    `${server.host} does not present the certificate authority that the token names (a proxy has to send it in its chain)`,
+    `the coordinator at ${serverText} does not present the certificate authority that the token names (a proxy has to send it in its chain)`,
     false,
   );
 }

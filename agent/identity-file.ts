@@ -29,6 +29,11 @@ export function hasIdentity(dataDir: string): boolean {
   return existsSync(join(dataDir, FILE));
 }
 
+/** Whether a join from there was answered. Throws `ExitError` when the identity is damaged. */
+export async function hasJoined(dataDir: string): Promise<boolean> {
+  return (await readIdentity(dataDir))?.clusterUID !== undefined;
+}
+
 /** The identity kept in `dataDir`; undefined when there is none. Throws `ExitError` when it is damaged. */
 export async function readIdentity(dataDir: string): Promise<Identity | undefined> {
   const path = join(dataDir, FILE);

@@ -8,6 +8,7 @@ import {
   choiceSetting,
   integerSetting,
   optionalText,
+  secretText,
   switchSetting,
   textSetting,
 } from '../shared/process/setting-values.js';
@@ -75,7 +76,11 @@ export const RUNTIME_SETTING = {
 
 export const AGENT_SETTINGS = {
   server: optionalText('the coordinator, https://HOST:PORT', 'URL'),
-  token: optionalText('join token, needed until this host has joined', 'ID.SECRET.CAHASH'),
+  token: secretText('EVERYNODE_TOKEN'),
+  tokenFile: optionalText(
+    'file with the join token, - for standard input; else EVERYNODE_TOKEN in the environment. Needed until this host has joined',
+    'FILE',
+  ),
   ...DATA_SETTING,
   ...RUNTIME_SETTING,
   ...NODE_SETTINGS,

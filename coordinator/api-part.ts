@@ -2,6 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import type { Part } from '../shared/process/lifecycle.js';
 import { createFileLogger, type Logger } from '../shared/process/log.js';
 import { VERSION } from '../shared/process/version.js';
@@ -105,7 +106,7 @@ export class ApiPart implements Part {
         requestLog,
         clientLimits: { requestsPerSecond: clientRequestsPerSecond, burst: clientBurst },
       },
-      ...(requestLogFile ? { requestLog: createFileLogger(requestLogFile) } : {}),
+      ...(requestLogFile ? { requestLog: openRequestLog(requestLogFile) } : {}),
       tls: await this.#tls(pki),
       identities,
       authenticateSocket: certificateUsers(hub, parts.clock),
@@ -175,6 +176,16 @@ export class ApiPart implements Part {
   async stop(): Promise<void> {
     await this.#api?.close();
     await this.#audit?.flush();
+  }
+}
+
+/** Throws `ExitError` that names the option. */
+function openRequestLog(path: string): Logger {
+  try {
+    return createFileLogger(path);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ExitError(EXIT_CODES.environment, `--request-log-file: ${path} cannot be written: ${why}.`);
   }
 }
 

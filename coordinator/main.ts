@@ -117,7 +117,7 @@ export async function startCoordinator(
 }
 
 /** Opens the store; what is wrong with the data becomes a sentence and an exit code. */
-function openStore(
+async function openStore(
   settings: CoordinatorSettings,
   log: Logger,
   { onCommit, onFull }: Pick<Metrics, 'onCommit' | 'onFull'>,
@@ -125,11 +125,12 @@ function openStore(
   const { data: dataDir } = settings;
   // Only a new start can tell what a failed disk really holds.
   const onFailed = () => process.exit(EXIT_CODES.unexpected);
-  return forOperator(async () => {
-    const keys = await loadSealKeys(secretsKeyPath(settings, process.env));
-    const seal = new ValueSeal(ENCRYPTED_PREFIXES, keys);
-    return openSqliteStore({ dataDir, clock: systemClock, log, onFailed, onCommit, onFull, seal });
-  });
+  const keyOption = settings.secretsKeyFile === undefined ? '--data' : '--secrets-key-file';
+  const keys = await forOperator(() => loadSealKeys(secretsKeyPath(settings, process.env)), keyOption);
+  const seal = new ValueSeal(ENCRYPTED_PREFIXES, keys);
+  return forOperator(() =>
+    openSqliteStore({ dataDir, clock: systemClock, log, onFailed, onCommit, onFull, seal }),
+  );
 }
 
 function backupWish({ data, backupSchedule, backupsKept, backupDir }: CoordinatorSettings): BackupWish {

@@ -7,19 +7,28 @@ const CODES: Record<StoreErrorCode, keyof typeof EXIT_CODES> = {
   occupied: 'refused',
   damaged: 'data',
   newer: 'data',
+  absent: 'environment',
   unwritable: 'environment',
   full: 'environment',
   closed: 'unexpected',
   failed: 'data',
 };
 
-/** Runs what touches the data directory; a StoreError becomes an ExitError, anything else passes. */
-export async function forOperator<T>(work: () => Promise<T>): Promise<T> {
+/**
+ * Runs what touches the data directory; a StoreError becomes an ExitError, anything else passes. `option` is the one that names the
+ * place which `work` writes to.
+ */
+export async function forOperator<T>(work: () => Promise<T>, option = '--data'): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    const sentence = `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`;
+    const sentence = `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}${adviceOn(error.code, option)}.`;
     throw new ExitError(EXIT_CODES[CODES[error.code]], sentence);
   }
+}
+
+function adviceOn(code: StoreErrorCode, option: string): string {
+  if (code === 'unwritable') return `: choose another place with ${option}`;
+  return code === 'absent' ? ": give the coordinator's data directory with --data" : '';
 }

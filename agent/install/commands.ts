@@ -22,13 +22,18 @@ export function installedSettingsFile(): string | undefined {
   return existsSync(CONFIG_FILE) ? CONFIG_FILE : undefined;
 }
 
-/** Installs with the settings; those that were typed go into the file, the token does not. */
+/** What the file does not keep: where the token was has nothing to say later. */
+const OF_THE_JOIN = ['token', 'tokenFile'];
+
+/** Installs with the settings; those that were typed go into the file, the token and its place do not. */
 export async function runInstall(
   settings: AgentSettings,
   flags: Record<string, unknown> & InstallFlags,
   places: EnginePlaces,
 ): Promise<void> {
-  const typed = Object.keys(INSTALL_SETTINGS).filter((key) => key !== 'token' && flags[key] !== undefined);
+  const typed = Object.keys(INSTALL_SETTINGS).filter(
+    (key) => !OF_THE_JOIN.includes(key) && flags[key] !== undefined,
+  );
   const given = Object.fromEntries(typed.map((key) => [key, String(flags[key])]));
   const { releaseKey } = flags;
   // Written down: a host that is renamed later stays the node that it is.

@@ -56,7 +56,10 @@ export class MetricsServer {
 }
 
 function cannotServe(where: string, why: string): ExitError {
-  return new ExitError(EXIT_CODES.environment, `Cannot serve metrics at ${where}: ${why}.`);
+  return new ExitError(
+    EXIT_CODES.environment,
+    `--metrics-address: cannot serve metrics at ${where}: ${why}.`,
+  );
 }
 
 /** A predecessor that was killed left its socket: the data directory's lock says that none lives. Anything else is not ours to remove. */

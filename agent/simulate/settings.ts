@@ -25,7 +25,8 @@ const speed: Setting<number> = {
 
 export const SIMULATE_SETTINGS = {
   server: AGENT_SETTINGS.server,
-  token: optionalText('join token', 'ID.SECRET.CAHASH'),
+  token: AGENT_SETTINGS.token,
+  tokenFile: optionalText('file with the join token; else EVERYNODE_TOKEN in the environment', 'FILE'),
   nodes: textSetting('how many nodes, or a file of v1 Nodes (kubectl get nodes -o yaml)', 'N|FILE', '10'),
   name: textSetting('numbered nodes are called NAME-1, NAME-2 …', 'NAME', 'node'),
   speed,

@@ -8,6 +8,7 @@ import { countText } from '../../shared/kube/count-text.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { untilStopSignal } from '../../shared/process/lifecycle.js';
 import { reportLine } from '../../shared/process/terminal-output.js';
+import { readJoinToken, STANDARD_INPUT } from '../join-token.js';
 import { COMMANDS_HELP, parseCommand } from './command.js';
 import { Hosts } from './hosts.js';
 import { type NodePlan, nodesOfDocuments, numberedNodes } from './node-plans.js';
@@ -16,11 +17,11 @@ import { MAX_NODES_A_PROCESS, type SimulateSettings } from './settings.js';
 
 /** Runs until a signal, or until who started it is gone; then every connection is closed and every process ended. Throws `ExitError`. */
 export async function simulate(settings: SimulateSettings): Promise<void> {
-  requireCoordinator(settings);
+  const token = await requireCoordinator(settings);
   const plans = await readPlans(settings);
   const script = settings.script === undefined ? [] : await readScript(settings.script);
   const stopped = Promise.race([untilStopSignal(), untilParentGone()]);
-  const hosts = new Hosts(settings, plans, (text) => progress.print(text));
+  const hosts = new Hosts({ ...settings, token }, plans, (text) => progress.print(text));
   const progress = new ProgressLine(process.stderr, () => hosts.counts(), plans.length);
   progress.start();
   try {
@@ -38,13 +39,24 @@ function untilParentGone(): Promise<unknown> {
   return process.connected ? once(process, 'disconnect') : new Promise(() => undefined);
 }
 
-function requireCoordinator({ server, token }: SimulateSettings): void {
+/** The join token. Throws `ExitError`. */
+async function requireCoordinator({ server, ...given }: SimulateSettings): Promise<string> {
   if (server === undefined) {
     throw new ExitError(EXIT_CODES.usage, 'The coordinator is not named: give --server https://HOST:PORT.');
   }
-  if (token === undefined) {
-    throw new ExitError(EXIT_CODES.usage, 'A join token is needed: everynode token create prints one.');
+  if (given.tokenFile === STANDARD_INPUT) {
+    const why = 'commands come from standard input';
+    throw new ExitError(
+      EXIT_CODES.usage,
+      `--token-file: ${why}; give a file, or the token in EVERYNODE_TOKEN.`,
+    );
   }
+  const token = await readJoinToken(given);
+  if (token !== undefined) return token;
+  throw new ExitError(
+    EXIT_CODES.usage,
+    'A join token is needed, by --token-file or in EVERYNODE_TOKEN: everynode token create prints one.',
+  );
 }
 
 /** Throws `ExitError` for a file that cannot be read and for more nodes than fit. */

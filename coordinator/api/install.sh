@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes this host a node of the Everynode fleet of @SERVER@:
-#   curl … @SERVER@/install.sh | sudo sh -s -- --token TOKEN [--labels K=V,…] [--taints K=V:EFFECT,…] [--file FILE]
+#   { echo EVERYNODE_TOKEN=TOKEN; curl … @SERVER@/install.sh; } | sudo sh -s -- [--labels K=V,…] [--taints K=V:EFFECT,…] [--file FILE]
 # It fetches the agent for this processor, compares it with the hash below, and lets it install itself
 # (everynode-agent install --help; everynode-agent uninstall undoes it). Nothing that the coordinator says is trusted
 # but this text, which the printed line pins by the key of the coordinator; the agent then checks the authority that the token names.
@@ -56,7 +56,15 @@ main() {
   "$unpack" -dc "$folder/$archive" >"$folder/everynode-agent"
   chmod 755 "$folder/everynode-agent"
   printf '%s\n' "$release_key" >"$folder/release.pub"
-  "$folder/everynode-agent" install --server "$server" --release-key "$folder/release.pub" "$@"
+  set -- install --server "$server" --release-key "$folder/release.pub" "$@"
+  token=${EVERYNODE_TOKEN-}
+  unset EVERYNODE_TOKEN
+  if [ -n "$token" ]; then
+    # Through a pipe: every user of the host can read the arguments of a process.
+    printf '%s\n' "$token" | "$folder/everynode-agent" "$@" --token-file -
+  else
+    "$folder/everynode-agent" "$@"
+  fi
 }
 
 has() {

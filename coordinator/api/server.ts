@@ -175,11 +175,20 @@ function listenFailure(error: unknown, host: string, port: number): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   switch (code) {
     case 'EADDRINUSE':
-      return new ExitError(EXIT_CODES.environment, `Port ${port} on ${host} is in use by another program.`);
+      return new ExitError(
+        EXIT_CODES.environment,
+        `Port ${port} on ${host} is in use by another program: choose another with --port.`,
+      );
     case 'EACCES':
-      return new ExitError(EXIT_CODES.environment, `Port ${port} on ${host} may not be used by this user.`);
+      return new ExitError(
+        EXIT_CODES.environment,
+        `Port ${port} on ${host} may not be used by this user: choose one above 1023 with --port.`,
+      );
     case 'EADDRNOTAVAIL':
-      return new ExitError(EXIT_CODES.environment, `This machine has no address ${host} to listen on.`);
+      return new ExitError(
+        EXIT_CODES.environment,
+        `This machine has no address ${host} to listen on: choose another with --host.`,
+      );
     default:
       return error;
   }

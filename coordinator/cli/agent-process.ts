@@ -86,6 +86,6 @@ function spawnAgent(args: readonly string[], token: string): ChildProcess {
     stdio: ['pipe', 'inherit', 'inherit'],
     // A Ctrl-C is for this process to handle: it stops the agent when the time has come.
     detached: true,
-    env: { ...process.env, EVERYNODE_AGENT_TOKEN: token },
+    env: { ...process.env, EVERYNODE_TOKEN: token },
   });
 }

@@ -1,115 +1,110 @@
-/** A client of our own API for the commands that talk to a running coordinator. */
+/** From a kubeconfig to a client of the coordinator that it names. */
+import { existsSync } from 'node:fs';
+import { Agent } from 'node:https';
+import { homedir } from 'node:os';
+import { createSecureContext, type SecureContextOptions } from 'node:tls';
+import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
+import { ApiError } from '../../shared/kube/status.js';
+import { defaultDataDir } from '../settings.js';
+import { type ApiClient, createApiClient } from './api-requests.js';
 
-import { readFileSync } from 'node:fs';
-import { Agent, request } from 'node:https';
-import { parse } from 'yaml';
-import { ApiError, type Status } from '../../shared/kube/status.js';
-import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
-import { reportLine } from '../../shared/process/terminal-output.js';
+import { chooseKubeconfig, type KubeconfigChoice, type KubeconfigOptions } from './kubeconfig-choice.js';
+import {
+  type ChosenContext,
+  chooseContext,
+  readKubeconfig,
+  textOf,
+  textOrFile,
+  unusable,
+} from './kubeconfig-file.js';
+import { credentialsOf } from './kubeconfig-user.js';
 
-export interface ApiClient {
-  /** The API's address, `https://HOST:PORT`. */
-  readonly server: string;
-  /** PEM of the certificate authority. */
-  readonly certificateAuthority: string;
-  /**
-   * One request with a JSON body, of a PATCH a merge patch, and a JSON answer. What the API warns of goes to standard error, as
-   * kubectl has it.
-   * Throws `ApiError` when the API refuses, and the socket's error when it cannot be reached.
-   */
-  request<T>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<T>;
+export type { ApiClient } from './api-requests.js';
+
+/** What the coordinator serves and no other Kubernetes API does. */
+const GROUP_PATH = `/apis/${FLEET_GROUP}`;
+
+/** A client for the coordinator and user that the options and the environment choose. Throws `ExitError`. */
+export function connect(options: KubeconfigOptions): ApiClient {
+  const choice = chooseKubeconfig(options, {
+    variable: process.env.KUBECONFIG,
+    homeDir: homedir(),
+    defaultDataDir: defaultDataDir(),
+    exists: existsSync,
+  });
+  const client = clientOf(choice, options.context);
+  // A coordinator wrote its own kubeconfig; any other may be that of another cluster.
+  return choice.isOwn ? client : withCheck(client);
 }
 
-const MERGE_PATCH = 'application/merge-patch+json';
-
-interface Kubeconfig {
-  clusters: { cluster: { server: string; 'certificate-authority-data': string } }[];
-  users: { user: { token?: string; 'client-certificate-data'?: string; 'client-key-data'?: string } }[];
+/** A client for the current context of one file, which a coordinator wrote. Throws `ExitError`. */
+export function apiClientFromKubeconfig(path: string): ApiClient {
+  return clientOf({ files: [path], source: '--data', isOwn: true }, undefined);
 }
 
-function decode(base64: string | undefined): string | undefined {
-  return base64 === undefined ? undefined : Buffer.from(base64, 'base64').toString();
+function clientOf(choice: KubeconfigChoice, contextName: string | undefined): ApiClient {
+  const context = chooseContext(readKubeconfig(choice), contextName);
+  const server = serverOf(context);
+  const { certificate, key, headers } = credentialsOf(context.user, server);
+  const tls = { ca: textOrFile(context.cluster, 'certificate-authority'), cert: certificate, key };
+  refuseBadCertificates(tls, context);
+  const { fields } = context.cluster;
+  const servername = textOf(context.cluster, 'tls-server-name');
+  const agent = new Agent({
+    ...tls,
+    ...(servername === undefined ? {} : { servername }),
+    ...(fields['insecure-skip-tls-verify'] === true ? { rejectUnauthorized: false } : {}),
+    keepAlive: true,
+  });
+  const origin = `context "${context.name}" of ${context.file}`;
+  return createApiClient({ server, origin, namespace: context.namespace ?? 'default', agent, headers });
 }
 
-function readKubeconfig(path: string): Kubeconfig {
+/** As it is written in the file. Throws `ExitError` where this client cannot go. */
+function serverOf({ cluster }: ChosenContext): string {
+  const server = textOf(cluster, 'server');
+  if (server === undefined) throw unusable(`The ${cluster.title} names no server.`);
+  if (!URL.canParse(server) || new URL(server).protocol !== 'https:') {
+    throw unusable(`The ${cluster.title}: server must be of the form https://HOST:PORT, not "${server}".`);
+  }
+  const proxy = textOf(cluster, 'proxy-url');
+  if (proxy) throw unusable(`The ${cluster.title}: proxy-url is not supported.`);
+  return server;
+}
+
+function refuseBadCertificates(tls: SecureContextOptions, { name, file }: ChosenContext): void {
   try {
-    return parse(readFileSync(path, 'utf8')) as Kubeconfig;
+    createSecureContext(tls);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ExitError(
-      EXIT_CODES.environment,
-      `cannot read the kubeconfig: ${reason}. Is --data the coordinator's directory?`,
-    );
+    const why = error instanceof Error ? error.message : String(error);
+    throw unusable(`The certificates or the key of context "${name}" in ${file} cannot be used: ${why}.`);
   }
 }
 
-/** Connects as the kubeconfig's user. Throws `ExitError` when the file cannot be used. */
-export function apiClientFromKubeconfig(path: string): ApiClient {
-  const config = readKubeconfig(path);
-  const cluster = config.clusters[0]?.cluster;
-  const user = config.users[0]?.user;
-  if (!cluster || !user) throw new ExitError(EXIT_CODES.environment, `${path} names no cluster or no user`);
-  const certificateAuthority = decode(cluster['certificate-authority-data']) ?? '';
-  const agent = new Agent({
-    ca: certificateAuthority,
-    cert: decode(user['client-certificate-data']),
-    key: decode(user['client-key-data']),
-    keepAlive: true,
-  });
-  const headers = {
-    accept: 'application/json',
-    'content-type': 'application/json',
-    ...(user.token ? { authorization: `Bearer ${user.token}` } : {}),
-  };
+/**
+ * The same client, which asks for the coordinator's own API group before its first request. A command that writes, such as
+ * `token create`, would otherwise change whatever cluster ~/.kube/config names.
+ */
+function withCheck(client: ApiClient): ApiClient {
+  let checked: Promise<unknown> | undefined;
   return {
-    server: cluster.server,
-    certificateAuthority,
-    request: <T>(method: string, path: string, body?: unknown) =>
-      send<T>(
-        new URL(path, cluster.server),
-        {
-          agent,
-          method,
-          headers: method === 'PATCH' ? { ...headers, 'content-type': MERGE_PATCH } : headers,
-        },
-        body,
-      ),
+    ...client,
+    request: async (method, path, body) => {
+      checked ??= refuseOtherCluster(client);
+      await checked;
+      return client.request(method, path, body);
+    },
   };
 }
 
-interface CallOptions {
-  agent: Agent;
-  method: string;
-  headers: Record<string, string>;
-}
-
-/** The texts of `Warning:` headers (RFC 7234 5.5), of which Node gives each byte as a character. */
-export function warningTexts(headers: readonly string[] = []): string[] {
-  return headers.flatMap((header) => {
-    const quoted = /^299 \S+ "((?:\\.|[^"\\])*)"/.exec(header)?.[1];
-    return quoted === undefined ? [] : [Buffer.from(quoted.replace(/\\(.)/g, '$1'), 'latin1').toString()];
-  });
-}
-
-function send<T>(url: URL, { headers, ...options }: CallOptions, body: unknown): Promise<T> {
-  const text = body === undefined ? undefined : JSON.stringify(body);
-  // Node tells no length of a DELETE's body by itself: what follows its head would be taken for another request.
-  const length = text === undefined ? {} : { 'content-length': Buffer.byteLength(text) };
-  return new Promise((resolve, reject) => {
-    const outgoing = request(url, { ...options, headers: { ...headers, ...length } }, (incoming) => {
-      const chunks: Buffer[] = [];
-      incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-      incoming.on('error', reject);
-      for (const text of warningTexts(incoming.headersDistinct.warning)) {
-        reportLine(`Warning: ${text}`);
-      }
-      incoming.on('end', () => {
-        const answer = JSON.parse(Buffer.concat(chunks).toString() || '{}') as T & Status;
-        if ((incoming.statusCode ?? 500) < 300) resolve(answer);
-        else reject(new ApiError(answer.reason ?? 'InternalError', answer.message ?? '', answer.details));
-      });
-    });
-    outgoing.on('error', reject);
-    outgoing.end(text);
-  });
+async function refuseOtherCluster(client: ApiClient): Promise<void> {
+  try {
+    await client.request('GET', GROUP_PATH);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error;
+    const { server, origin } = client;
+    throw unusable(
+      `${server} (${origin}) is not an Everynode coordinator: it does not serve ${FLEET_GROUP}.`,
+    );
+  }
 }

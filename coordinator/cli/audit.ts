@@ -5,12 +5,11 @@ import type { AuditEvent } from '../../shared/kube/audit.js';
 import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { printLine } from '../../shared/process/terminal-output.js';
-import { kubeconfigPath } from '../data-dir.js';
-import { defaultDataDir } from '../settings.js';
-import { apiClientFromKubeconfig } from './api-client.js';
+import { connect } from './api-client.js';
 import { durationSeconds } from './duration.js';
+import { addKubeconfigOptions, type KubeconfigOptions } from './kubeconfig-choice.js';
 
-interface AuditOptions {
+interface AuditOptions extends KubeconfigOptions {
   user?: string;
   verb?: string;
   resource?: string;
@@ -20,12 +19,11 @@ interface AuditOptions {
   since: string;
   limit: string;
   output: string;
-  data: string;
 }
 
 /** Adds the command. */
 export function auditCommand(program: Command): void {
-  program
+  const command = program
     .command('audit')
     .description(
       'say who changed what, who was refused, who read Secrets and who opened a stream into a container',
@@ -38,16 +36,15 @@ export function auditCommand(program: Command): void {
     .option('--code <CODE>', 'with this result: 403, or 4xx')
     .option('--since <DURATION>', 'not older than: 30m, 24h, 7d; 0 = all', '24h')
     .option('--limit <N>', 'the newest so many', '500')
-    .option('-o, --output <FORM>', 'text, or json: one event a line', 'text')
-    .option('--data <DIR>', "the coordinator's data directory", defaultDataDir())
-    .action(audit);
+    .option('-o, --output <FORM>', 'text, or json: one event a line', 'text');
+  addKubeconfigOptions(command).action(audit);
 }
 
 async function audit(options: AuditOptions): Promise<void> {
   if (options.output !== 'text' && options.output !== 'json') {
     throw new ExitError(EXIT_CODES.usage, `--output: must be text or json, not "${options.output}".`);
   }
-  const api = apiClientFromKubeconfig(kubeconfigPath(options.data));
+  const api = connect(options);
   const path = `/apis/${FLEET_GROUP}/v1/auditevents?${queryOf(options)}`;
   const { items } = await api.request<{ items: AuditEvent[] }>('GET', path);
   for (const event of items) {

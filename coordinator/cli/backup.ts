@@ -26,7 +26,7 @@ export function backupCommand(program: Command): void {
 async function backup({ data, to }: BackupOptions): Promise<void> {
   const now = Date.now();
   const path = targetOf(to ?? join(data, BACKUPS_DIRECTORY, backupName('manual', now)), now);
-  const manifest = await forOperator(() => takeBackup(data, path, now));
+  const manifest = await forOperator(() => takeBackup(data, path, now), '--to');
   const about = `revision ${manifest.revision}, ${statSync(path).size} bytes`;
   printLine(`${path}: ${about}. It holds the keys of the fleet: keep it as safe as this machine.`);
 }

@@ -30,7 +30,6 @@ import {
   UNIT_FILE,
   USER,
 } from './coordinator-places.js';
-import { joinLines } from './join-lines.js';
 import { readSettings } from './read-settings.js';
 import { addRelease } from './release.js';
 import { createToken } from './token.js';
@@ -109,12 +108,12 @@ function presentSettings(): string | undefined {
 async function announce(advertise: string | undefined): Promise<void> {
   const api = apiClientFromKubeconfig(kubeconfigPath(DATA_DIR));
   // Printed once, for the first hosts: it joins as many as there are within its day.
-  const wish = { ttlSeconds: TOKEN_SECONDS, description: 'coordinator install', reusable: true };
+  const wish = { ttlSeconds: TOKEN_SECONDS, description: 'coordinator install', reusable: true, advertise };
   const token = await createToken(api, wish);
   printLine(
     `everynode-coordinator ${VERSION} serves ${api.server}; log: journalctl -u everynode-coordinator`,
   );
   printLine(`  export KUBECONFIG=${kubeconfigPath(DATA_DIR)}`);
   printLine('On each host, within 24 hours:');
-  for (const line of await joinLines(api, token.text, DATA_DIR, advertise)) printLine(`  ${line}`);
+  printLine(`  ${token.line}`);
 }

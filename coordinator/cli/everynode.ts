@@ -11,6 +11,7 @@ import { coordinatorCommand } from './coordinator.js';
 import { downCommand } from './down.js';
 import { nodeCommand } from './node.js';
 import { planCommand } from './plan.js';
+import { refusalText } from './refusal.js';
 import { releaseCommand } from './release.js';
 import { restoreCommands } from './restore.js';
 import { rolloutCommand } from './rollout.js';
@@ -49,6 +50,6 @@ await runProgram(async () => {
     await runCommandLine(program, process.argv.slice(2));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    throw new ExitError(EXIT_CODES.refused, `The coordinator refuses: ${error.message}.`);
+    throw new ExitError(EXIT_CODES.refused, refusalText(error));
   }
 });

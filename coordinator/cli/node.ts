@@ -14,17 +14,15 @@ import { credentialSecretName, revokedData } from '../../shared/kube/node-creden
 import { ApiError } from '../../shared/kube/status.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { printLine } from '../../shared/process/terminal-output.js';
-import { kubeconfigPath } from '../data-dir.js';
-import { defaultDataDir } from '../settings.js';
-import { type ApiClient, apiClientFromKubeconfig } from './api-client.js';
+import { type ApiClient, connect } from './api-client.js';
+import { addKubeconfigOptions, type KubeconfigOptions } from './kubeconfig-choice.js';
 
 const REQUESTS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
 const CREDENTIALS = '/api/v1/namespaces/kube-system/secrets';
 
 type Decision = 'Approved' | 'Denied';
 
-interface DecideOptions {
-  data: string;
+interface DecideOptions extends KubeconfigOptions {
   all?: boolean;
   selector?: string;
 }
@@ -32,35 +30,34 @@ interface DecideOptions {
 /** Adds the command. */
 export function nodeCommand(program: Command): void {
   const node = program.command('node').description('hosts that want to join, and hosts that may no more');
-  const data = ['--data <DIR>', "the coordinator's data directory", defaultDataDir()] as const;
   for (const [verb, decision] of [
     ['approve', 'Approved'],
     ['deny', 'Denied'],
   ] as const) {
-    node
+    const command = node
       .command(verb)
       .argument('[NAME...]', 'names of nodes, or of their requests (kubectl get csr)')
       .description(`${verb} hosts that wait to become nodes`)
-      .option(...data)
       .option('--all', 'every host that waits')
-      .option('-l, --selector <SELECTOR>', 'hosts by the labels that they would register with')
-      .action((names: string[], options: DecideOptions) => decideOn(decision, names, options));
+      .option('-l, --selector <SELECTOR>', 'hosts by the labels that they would register with');
+    addKubeconfigOptions(command).action((names: string[], options: DecideOptions) =>
+      decideOn(decision, names, options),
+    );
   }
-  node
+  const command = node
     .command('revoke')
     .argument('<NAME...>', 'names of nodes')
     .description(
       'close the links of nodes at once and let their keys in never again; the names are free then',
-    )
-    .option(...data)
-    .action(revoke);
+    );
+  addKubeconfigOptions(command).action(revoke);
 }
 
 async function decideOn(decision: Decision, names: string[], options: DecideOptions): Promise<void> {
   if (names.length === 0 && !options.all && options.selector === undefined) {
     throw new ExitError(EXIT_CODES.usage, 'Whom? Give names, --selector or --all.');
   }
-  const api = apiClientFromKubeconfig(kubeconfigPath(options.data));
+  const api = connect(options);
   const waiting = await waitingRequests(api, options.selector);
   const chosen =
     names.length === 0 ? waiting : waiting.filter((request) => names.some((name) => isOf(request, name)));
@@ -97,8 +94,8 @@ function nodeOf({ metadata }: CertificateSigningRequest): string {
   return metadata.annotations?.[REQUESTED_NODE_ANNOTATION] ?? metadata.name;
 }
 
-async function revoke(nodes: string[], options: { data: string }): Promise<void> {
-  const api = apiClientFromKubeconfig(kubeconfigPath(options.data));
+async function revoke(nodes: string[], options: KubeconfigOptions): Promise<void> {
+  const api = connect(options);
   const unknown: string[] = [];
   for (const node of nodes) if (!(await revokeOne(api, node))) unknown.push(node);
   if (unknown.length > 0)

@@ -6,11 +6,11 @@ import { ApiError } from '../../shared/kube/status.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { printDocument, printLine } from '../../shared/process/terminal-output.js';
 import { PLAN_PATH } from '../api/plan.js';
-import { kubeconfigPath } from '../data-dir.js';
-import { defaultDataDir } from '../settings.js';
-import { apiClientFromKubeconfig } from './api-client.js';
+import { connect } from './api-client.js';
+import { addKubeconfigOptions, type KubeconfigOptions } from './kubeconfig-choice.js';
 import { readManifests } from './manifests.js';
 import { planLines } from './plan-text.js';
+import { refusalText } from './refusal.js';
 
 /** What the program ends with; anything that went wrong is 1. */
 const PLAN_EXIT_CODES: Readonly<Record<Plan['verdict'], number>> = {
@@ -22,18 +22,17 @@ const PLAN_EXIT_CODES: Readonly<Record<Plan['verdict'], number>> = {
 /** More on a terminal help nobody. */
 const DEFAULT_HOSTS = '20';
 
-interface PlanOptions {
+interface PlanOptions extends KubeconfigOptions {
   filename: string[];
   recursive: boolean;
-  namespace: string;
+  namespace?: string;
   output: string;
   hosts: string;
-  data: string;
 }
 
 /** Adds the command. */
 export function planCommand(program: Command): void {
-  program
+  const command = program
     .command('plan')
     .description('say what applying manifests would start, stop, change and keep waiting; changes nothing')
     .requiredOption(
@@ -42,10 +41,10 @@ export function planCommand(program: Command): void {
       (name: string, names: string[] = []) => [...names, name],
     )
     .option('-R, --recursive', 'directories with all below them', false)
-    .option('-n, --namespace <NS>', 'for manifests that name none', 'default')
+    .option('-n, --namespace <NS>', "for manifests that name none (default the context's)")
     .option('-o, --output <FORM>', 'text, or json as the API answers it', 'text')
-    .option('--hosts <N>', 'how many changing hosts of each DaemonSet to list, or all', DEFAULT_HOSTS)
-    .option('--data <DIR>', "the coordinator's data directory", defaultDataDir())
+    .option('--hosts <N>', 'how many changing hosts of each DaemonSet to list, or all', DEFAULT_HOSTS);
+  addKubeconfigOptions(command)
     .addHelpText(
       'after',
       '\nExit codes: 0 nothing would change, 2 something would, 3 refused or blocked, 1 anything went wrong.',
@@ -72,22 +71,20 @@ async function plan(options: PlanOptions): Promise<void> {
   if (manifests.length === 0) {
     throw new ExitError(EXIT_CODES.unexpected, `${options.filename.join(', ')}: there is no manifest.`);
   }
-  const answer = await ask(options, { manifests, namespace: options.namespace });
+  const answer = await ask(options, manifests);
   if (options.output === 'json') printDocument(`${JSON.stringify(answer, null, 2)}\n`);
   else planLines(answer, mostHosts).forEach(printLine);
   process.exitCode = PLAN_EXIT_CODES[answer.verdict];
 }
 
-async function ask({ data }: PlanOptions, request: PlanRequest): Promise<Plan> {
+async function ask(options: PlanOptions, manifests: PlanRequest['manifests']): Promise<Plan> {
   try {
-    return await apiClientFromKubeconfig(kubeconfigPath(data)).request<Plan>('POST', PLAN_PATH, request);
+    const api = connect(options);
+    const request: PlanRequest = { manifests, namespace: options.namespace ?? api.namespace };
+    return await api.request<Plan>('POST', PLAN_PATH, request);
   } catch (error) {
-    const why =
-      error instanceof ApiError
-        ? `The coordinator refuses: ${error.message}.`
-        : error instanceof ExitError
-          ? error.sentence
-          : `No answer from the coordinator: ${error instanceof Error ? error.message : String(error)}. Does it run?`;
-    throw new ExitError(EXIT_CODES.unexpected, why);
+    if (error instanceof ApiError) throw new ExitError(EXIT_CODES.unexpected, refusalText(error));
+    if (error instanceof ExitError) throw new ExitError(EXIT_CODES.unexpected, error.sentence);
+    throw error;
   }
 }

@@ -31,8 +31,14 @@ function answers(host: string, port: number): Promise<boolean> {
 export async function reachableServer(server: string, advertise?: string): Promise<string> {
   const url = new URL(server);
   const port = Number(url.port || 443);
-  if (advertise) return `https://${advertise}:${port}`;
+  if (advertise) return withHost(server, advertise);
   if (!LOOPBACK.has(url.hostname)) return server;
   const own = ownHost();
-  return (await answers(own, port)) ? `https://${own}:${port}` : server;
+  return (await answers(own, port)) ? withHost(server, own) : server;
+}
+
+/** `server` with another host. An IPv6 address gets its brackets. */
+export function withHost(server: string, host: string): string {
+  const port = Number(new URL(server).port || 443);
+  return `https://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}`;
 }

@@ -3,17 +3,16 @@
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { printDocument, printLine } from '../../shared/process/terminal-output.js';
 import { RESTORE_PATH, type RestoreDocument } from '../api/restore.js';
-import { kubeconfigPath } from '../data-dir.js';
 import { eraFrom } from '../decisions/unknown-pod.js';
 import { forOperator } from '../operator-error.js';
 import { defaultDataDir } from '../settings.js';
 import { restoreBackup } from '../store/restore.js';
 import type { NameEra } from '../store/sqlite-identity.js';
 import { StoreError } from '../store/store-error.js';
-import { apiClientFromKubeconfig } from './api-client.js';
+import { connect } from './api-client.js';
+import { addKubeconfigOptions, type KubeconfigOptions } from './kubeconfig-choice.js';
 
 interface RestoreOptions {
   data: string;
@@ -31,13 +30,12 @@ export function restoreCommands(program: Command): void {
     .option('--data <DIR>', 'data directory of the coordinator to be', defaultDataDir())
     .option('--replace', 'move data that is there already aside')
     .action(restore);
-  program
+  const confirm = program
     .command('confirm-restore')
     .description(
       'after a restore, with the hosts back: let controllers create, replace and delete Pods again',
-    )
-    .option('--data <DIR>', "the running coordinator's data directory", defaultDataDir())
-    .action(confirmRestore);
+    );
+  addKubeconfigOptions(confirm).action(confirmRestore);
 }
 
 async function restore(file: string, { data, replace = false }: RestoreOptions): Promise<void> {
@@ -61,11 +59,9 @@ function adviseReplace(error: unknown): never {
   throw error;
 }
 
-async function confirmRestore({ data }: { data: string }): Promise<void> {
-  const api = apiClientFromKubeconfig(kubeconfigPath(data));
-  const { unconfirmed } = await api.request<RestoreDocument>('GET', RESTORE_PATH).catch((error: Error) => {
-    throw new ExitError(EXIT_CODES.environment, `The coordinator does not answer: ${error.message}.`);
-  });
+async function confirmRestore(options: KubeconfigOptions): Promise<void> {
+  const api = connect(options);
+  const { unconfirmed } = await api.request<RestoreDocument>('GET', RESTORE_PATH);
   if (!unconfirmed) {
     printLine('There is nothing to confirm.');
     return;

@@ -10,15 +10,14 @@ import { ApiError } from '../../shared/kube/status.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import type { RolloutHostsDocument } from '../api/rollout-hosts.js';
-import { kubeconfigPath } from '../data-dir.js';
-import { type ApiClient, apiClientFromKubeconfig } from './api-client.js';
+import { type ApiClient, connect } from './api-client.js';
+import type { KubeconfigOptions } from './kubeconfig-choice.js';
 
 const PREFIXES = ['ds', 'daemonset', 'daemonsets', 'daemonset.apps', 'daemonsets.apps', 'rollout', 'ro'];
 
 /** Which coordinator, and where in it. */
-export interface RolloutOptions {
-  namespace: string;
-  data: string;
+export interface RolloutOptions extends KubeconfigOptions {
+  namespace?: string;
 }
 
 export class RolloutClient {
@@ -27,24 +26,27 @@ export class RolloutClient {
   readonly #namespace: string;
 
   /** `target`: `ds/NAME`, `rollout/NAME` or the name alone. Throws ExitError. */
-  constructor(target: string, { namespace, data }: RolloutOptions) {
+  constructor(target: string, { namespace, ...options }: RolloutOptions) {
     this.name = nameIn(target);
-    this.#namespace = namespace;
-    this.#api = apiClientFromKubeconfig(kubeconfigPath(data));
+    this.#api = connect(options);
+    this.#namespace = namespace ?? this.#api.namespace;
   }
 
   /** Undefined where no policy governs the DaemonSet, or nobody has looked yet. Throws ExitError without a DaemonSet. */
   async present(): Promise<{ daemonSet: DaemonSet; rollout: Rollout | undefined }> {
     const ns = encodeURIComponent(this.#namespace);
     const daemonSets = `/apis/apps/v1/namespaces/${ns}/daemonsets`;
-    const daemonSet = await this.#ask<DaemonSet>('GET', `${daemonSets}/${encodeURIComponent(this.name)}`);
+    const daemonSet = await this.#api.request<DaemonSet>(
+      'GET',
+      `${daemonSets}/${encodeURIComponent(this.name)}`,
+    );
     return { daemonSet, rollout: await this.#rollout() };
   }
 
   /** Those that are over, the newest last. */
   async past(): Promise<Rollout[]> {
     const selector = encodeURIComponent(`${PAST_ROLLOUT_LABEL}=${this.name}`);
-    const { items } = await this.#ask<{ items: Rollout[] }>(
+    const { items } = await this.#api.request<{ items: Rollout[] }>(
       'GET',
       `${this.#path()}?labelSelector=${selector}`,
     );
@@ -57,7 +59,10 @@ export class RolloutClient {
     let after: string | undefined;
     do {
       const text = new URLSearchParams({ ...query, ...(after ? { continue: after } : {}) }).toString();
-      const page = await this.#ask<RolloutHostsDocument>('GET', `${this.#path(this.name)}/hosts?${text}`);
+      const page = await this.#api.request<RolloutHostsDocument>(
+        'GET',
+        `${this.#path(this.name)}/hosts?${text}`,
+      );
       yield page;
       after = page.continue;
     } while (after !== undefined);
@@ -69,7 +74,7 @@ export class RolloutClient {
       [steeringAnnotation(verb)]: value,
       ...(reason === undefined ? {} : { [REASON_ANNOTATION]: reason }),
     };
-    await this.#ask('PATCH', this.#path(this.name), { metadata: { annotations } });
+    await this.#api.request('PATCH', this.#path(this.name), { metadata: { annotations } });
   }
 
   async #rollout(): Promise<Rollout | undefined> {
@@ -84,18 +89,6 @@ export class RolloutClient {
   #path(name?: string): string {
     const rollouts = `/apis/${FLEET_GROUP}/v1/namespaces/${encodeURIComponent(this.#namespace)}/rollouts`;
     return name === undefined ? rollouts : `${rollouts}/${encodeURIComponent(name)}`;
-  }
-
-  async #ask<T>(method: 'GET' | 'PATCH', path: string, body?: unknown): Promise<T> {
-    try {
-      return await this.#api.request<T>(method, path, body);
-    } catch (error) {
-      if (error instanceof ApiError) {
-        throw new ExitError(EXIT_CODES.refused, `The coordinator refuses: ${error.message}.`);
-      }
-      const why = error instanceof Error ? error.message : String(error);
-      throw new ExitError(EXIT_CODES.environment, `No answer from ${this.#api.server}: ${why}. Does it run?`);
-    }
   }
 }
 

@@ -7,8 +7,8 @@ import type { DaemonSet } from '../../shared/kube/workload.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { printLine } from '../../shared/process/terminal-output.js';
 import { isOver } from '../decisions/rollout-outcome.js';
-import { defaultDataDir } from '../settings.js';
 import { durationSeconds } from './duration.js';
+import { addKubeconfigOptions } from './kubeconfig-choice.js';
 import { RolloutClient, type RolloutOptions } from './rollout-client.js';
 import { detailLines, historyLines, progressLine } from './rollout-text.js';
 
@@ -81,12 +81,12 @@ interface SteerOptions extends RolloutOptions {
 }
 
 function common(parent: Command, name: string, what: string): Command {
-  return parent
+  const command = parent
     .command(name)
     .description(what)
     .argument('<ds/NAME>', 'the DaemonSet')
-    .option('-n, --namespace <NS>', 'namespace of the DaemonSet', 'default')
-    .option('--data <DIR>', "the coordinator's data directory", defaultDataDir());
+    .option('-n, --namespace <NS>', "namespace of the DaemonSet (default the context's)");
+  return addKubeconfigOptions(command);
 }
 
 async function steer(

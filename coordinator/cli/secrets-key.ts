@@ -32,7 +32,10 @@ async function rotate(options: { data: string; secretsKeyFile?: string }): Promi
       `There is no ${path}: a coordinator makes it at its first start.`,
     );
   }
-  const count = await forOperator(() => addSealKey(path));
+  const count = await forOperator(
+    () => addSealKey(path),
+    options.secretsKeyFile === undefined ? '--data' : '--secrets-key-file',
+  );
   printDocument(
     `${path} holds ${countText(count, 'key')} now. Restart the coordinator: it encrypts all Secrets under the new one.\n` +
       'The old lines are needed for older backups alone.\n',

@@ -1,6 +1,5 @@
 /** `everynode token create|list|revoke`: join tokens, kept as kubeadm keeps them: Secrets in kube-system. */
 
-import { X509Certificate } from 'node:crypto';
 import type { Command } from 'commander';
 import type { Secret } from '../../shared/kube/config.js';
 import {
@@ -10,15 +9,13 @@ import {
   tokenFacts,
 } from '../../shared/kube/join-token.js';
 import { isLabelKey, isLabelValue } from '../../shared/kube/label-syntax.js';
-import { publicKeyHash } from '../../shared/link/public-key-hash.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { printLine } from '../../shared/process/terminal-output.js';
-import { kubeconfigPath } from '../data-dir.js';
 import { newJoinToken, tokenSecret } from '../hub/join-token.js';
-import { defaultDataDir } from '../settings.js';
-import { type ApiClient, apiClientFromKubeconfig } from './api-client.js';
+import { type ApiClient, connect } from './api-client.js';
 import { durationSeconds } from './duration.js';
-import { joinLines } from './join-lines.js';
+import { joinTexts, readJoinAddress } from './join-lines.js';
+import { addKubeconfigOptions, type KubeconfigOptions } from './kubeconfig-choice.js';
 
 const SECRETS = '/api/v1/namespaces/kube-system/secrets';
 /** Of the columns but the last. */
@@ -36,58 +33,56 @@ export interface TokenWish {
   labels?: Readonly<Record<string, string>>;
   /** True when hosts may give themselves protected labels. */
   anyLabels?: boolean;
+  /** Host name or address for the join line, instead of the coordinator's own. */
+  advertise?: string | undefined;
 }
 
 interface CreatedToken {
   id: string;
   /** `ID.SECRET.CAHASH`. */
   text: string;
+  /** What is typed on a host. */
+  line: string;
 }
 
 /** Adds the command. */
 export function tokenCommand(program: Command): void {
   const token = program.command('token').description('tokens with which hosts join');
-  const data = ['--data <DIR>', "the coordinator's data directory", defaultDataDir()] as const;
-  token
+  const createCommand = token
     .command('create')
     .description('make a token and print the line that a host types to join')
-    .option(...data)
     .option('--ttl <DURATION>', 'how long it joins hosts: 30m, 24h, 7d; 0 = for ever', '24h')
     .option('--reusable', 'let it join any number of hosts, not one')
     .option('--nodes <NAME,...>', 'names that hosts may join under; * stands for anything', '')
     .option('--labels <K=V,...>', 'labels that the nodes get, protected ones too', '')
     .option('--any-labels', 'let hosts give themselves protected labels')
     .option('--advertise <HOST>', 'host name or address by which hosts reach the coordinator')
-    .option('--description <TEXT>', 'shown by token list', '')
-    .action(create);
-  token
-    .command('list')
-    .description('list the tokens, without their secrets')
-    .option(...data)
-    .action(list);
-  token
+    .option('--description <TEXT>', 'shown by token list', '');
+  addKubeconfigOptions(createCommand).action(create);
+  const listCommand = token.command('list').description('list the tokens, without their secrets');
+  addKubeconfigOptions(listCommand).action(list);
+  const revokeCommand = token
     .command('revoke')
     .alias('delete')
     .argument('<ID>', 'the part of the token before its first dot')
-    .description('let a token join nobody any more; hosts that have joined stay')
-    .option(...data)
-    .action(remove);
+    .description('let a token join nobody any more; hosts that have joined stay');
+  addKubeconfigOptions(revokeCommand).action(remove);
 }
 
 /** Makes a token through the API. */
 export async function createToken(api: ApiClient, wish: TokenWish): Promise<CreatedToken> {
+  // First: a user who may not read it gets no token that nobody was told.
+  const address = await readJoinAddress(api, wish.advertise);
   const token = newJoinToken();
   const expiresAtMs = wish.ttlSeconds > 0 ? Date.now() + wish.ttlSeconds * 1000 : undefined;
   const { nodes = [], labels = {}, anyLabels = false } = wish;
   const secret = tokenSecret(token, { expiresAtMs, singleUse: !wish.reusable, nodes, labels, anyLabels });
   const annotations = { [DESCRIPTION_ANNOTATION]: wish.description };
   await api.request('POST', SECRETS, { ...secret, metadata: { ...secret.metadata, annotations } });
-  const text = `${token.id}.${token.secret}.${publicKeyHash(new X509Certificate(api.certificateAuthority))}`;
-  return { id: token.id, text };
+  return { id: token.id, ...joinTexts(address, `${token.id}.${token.secret}`) };
 }
 
-interface CreateOptions {
-  data: string;
+interface CreateOptions extends KubeconfigOptions {
   ttl: string;
   description: string;
   nodes: string;
@@ -99,18 +94,16 @@ interface CreateOptions {
 
 async function create(options: CreateOptions): Promise<void> {
   const ttlSeconds = durationSeconds(options.ttl);
-  const api = apiClientFromKubeconfig(kubeconfigPath(options.data));
-  const { description, reusable = false, anyLabels = false } = options;
+  const api = connect(options);
+  const { description, reusable = false, anyLabels = false, advertise } = options;
   const nodes = options.nodes.split(',').filter(Boolean);
   const labels = labelsFrom(options.labels);
-  const token = await createToken(api, { ttlSeconds, description, reusable, anyLabels, nodes, labels });
-  for (const line of await joinLines(api, token.text, options.data, options.advertise)) {
-    printLine(line);
-  }
+  const wish = { ttlSeconds, description, reusable, anyLabels, nodes, labels, advertise };
+  printLine((await createToken(api, wish)).line);
 }
 
-async function list(options: { data: string }): Promise<void> {
-  const api = apiClientFromKubeconfig(kubeconfigPath(options.data));
+async function list(options: KubeconfigOptions): Promise<void> {
+  const api = connect(options);
   const query = `?fieldSelector=${encodeURIComponent(`type=${TOKEN_SECRET_TYPE}`)}`;
   const { items } = await api.request<{ items: Secret[] }>('GET', SECRETS + query);
   const rows = items
@@ -142,8 +135,8 @@ function labelsFrom(text: string): Record<string, string> {
   return Object.fromEntries(pairs);
 }
 
-async function remove(id: string, options: { data: string }): Promise<void> {
-  const api = apiClientFromKubeconfig(kubeconfigPath(options.data));
+async function remove(id: string, options: KubeconfigOptions): Promise<void> {
+  const api = connect(options);
   await api.request('DELETE', `${SECRETS}/${encodeURIComponent(TOKEN_SECRET_PREFIX + id)}`);
   printLine(`token ${id} revoked`);
 }

@@ -89,7 +89,7 @@ function readAuthority(dataDir: string): KeyPair {
     const why = error instanceof Error ? error.message : String(error);
     throw new ExitError(
       EXIT_CODES.environment,
-      `cannot read the certificate authority: ${why}. Is --data the coordinator's directory?`,
+      `Cannot read the certificate authority: ${why}. Run this on the coordinator's machine, as root or the coordinator's user, with its data directory as --data.`,
     );
   }
 }

@@ -2,13 +2,11 @@
 
 import type { Command } from 'commander';
 import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
-import { ApiError } from '../../shared/kube/status.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { printDocument, printLine } from '../../shared/process/terminal-output.js';
 import type { FleetReasonsDocument, NodeReasonDocument } from '../api/why.js';
-import { kubeconfigPath } from '../data-dir.js';
-import { defaultDataDir } from '../settings.js';
-import { type ApiClient, apiClientFromKubeconfig } from './api-client.js';
+import { connect } from './api-client.js';
+import { addKubeconfigOptions, type KubeconfigOptions } from './kubeconfig-choice.js';
 
 const DAEMON_SET_PREFIXES = ['ds', 'daemonset', 'daemonsets', 'daemonset.apps', 'daemonsets.apps'];
 const NODE_PREFIXES = ['no', 'node', 'nodes'];
@@ -16,23 +14,21 @@ const NODE_PREFIXES = ['no', 'node', 'nodes'];
 /** More names than this on one line help nobody; `-o json` gives all. */
 const MOST_NAMES = 20;
 
-interface WhyOptions {
-  namespace: string;
-  data: string;
+interface WhyOptions extends KubeconfigOptions {
+  namespace?: string;
   output: string;
 }
 
 /** Adds the command. */
 export function whyCommand(program: Command): void {
-  program
+  const command = program
     .command('why')
     .description('say why a DaemonSet does or does not run on a node, or how it stands on all')
     .argument('<ds/NAME>', 'the DaemonSet')
     .argument('[node/NAME]', 'the node; without it, counts by reason over the fleet')
-    .option('-n, --namespace <NS>', 'namespace of the DaemonSet', 'default')
-    .option('-o, --output <FORM>', 'text, or json as the API answers it', 'text')
-    .option('--data <DIR>', "the coordinator's data directory", defaultDataDir())
-    .action(why);
+    .option('-n, --namespace <NS>', "namespace of the DaemonSet (default the context's)")
+    .option('-o, --output <FORM>', 'text, or json as the API answers it', 'text');
+  addKubeconfigOptions(command).action(why);
 }
 
 async function why(daemonSet: string, node: string | undefined, options: WhyOptions): Promise<void> {
@@ -41,8 +37,9 @@ async function why(daemonSet: string, node: string | undefined, options: WhyOpti
   if (options.output !== 'text' && options.output !== 'json') {
     throw new ExitError(EXIT_CODES.usage, `--output: must be text or json, not "${options.output}".`);
   }
-  const api = apiClientFromKubeconfig(kubeconfigPath(options.data));
-  const answer = await ask(api, whyPath(options.namespace, name, nodeName));
+  const api = connect(options);
+  const path = whyPath(options.namespace ?? api.namespace, name, nodeName);
+  const answer = await api.request<WhyAnswer>('GET', path);
   if (options.output === 'json') printDocument(`${JSON.stringify(answer, null, 2)}\n`);
   else answerLines(answer).forEach(printLine);
 }
@@ -61,18 +58,6 @@ function whyPath(namespace: string, name: string, node: string | undefined): str
 }
 
 type WhyAnswer = NodeReasonDocument | FleetReasonsDocument;
-
-async function ask(api: ApiClient, path: string): Promise<WhyAnswer> {
-  try {
-    return await api.request<WhyAnswer>('GET', path);
-  } catch (error) {
-    if (error instanceof ApiError) {
-      throw new ExitError(EXIT_CODES.refused, `The coordinator refuses: ${error.message}.`);
-    }
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ExitError(EXIT_CODES.environment, `No answer from ${api.server}: ${reason}. Does it run?`);
-  }
-}
 
 /** The answer as lines for a terminal. */
 function answerLines(answer: WhyAnswer): string[] {

@@ -37,7 +37,11 @@ export interface Restored {
  */
 export async function restoreBackup(wish: RestoreWish): Promise<Restored> {
   const { file, dataDir, replace, now, nameEra } = wish;
-  makePrivateDirectory(dataDir);
+  try {
+    makePrivateDirectory(dataDir);
+  } catch (error) {
+    throw toStoreError(error, dataDir);
+  }
   const lock = lockData(dataDir);
   const scratch = join(dataDir, RESTORING_DIRECTORY);
   try {

@@ -5,6 +5,7 @@
  * - `damaged`: the file is no database, or its pages do not fit together.
  * - `occupied`: the directory holds other data, which nobody agreed to replace.
  * - `newer`: a later version wrote it.
+ * - `absent`: there is no database where one must be.
  * - `unwritable`: the directory cannot be made or written.
  * - `full`: no room; the write changed nothing and a later one may work.
  * - `closed`: the coordinator is stopping, and takes no more writes.
@@ -15,6 +16,7 @@ export type StoreErrorCode =
   | 'occupied'
   | 'damaged'
   | 'newer'
+  | 'absent'
   | 'unwritable'
   | 'full'
   | 'closed'
@@ -54,6 +56,7 @@ const SENTENCES: Record<StoreErrorCode, string> = {
   occupied: 'other data is in',
   damaged: 'the database is damaged and must be restored from a backup:',
   newer: 'the database was written by a newer version:',
+  absent: 'there is no database in',
   unwritable: 'cannot write to',
   full: 'no space left for',
   closed: 'the coordinator is stopping and does not write to',

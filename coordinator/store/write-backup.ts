@@ -27,7 +27,7 @@ export interface BackupOrder {
 /** Reads and writes for seconds, some of it in one go: for a thread of its own. Throws StoreError and errors of SQLite and the disk. */
 export async function writeBackup({ dataDir, path, takenAt }: BackupOrder): Promise<BackupManifest> {
   const database = join(dataDir, DATABASE_FILE);
-  if (!existsSync(database)) throw new StoreError('unwritable', `there is no database in ${dataDir}`);
+  if (!existsSync(database)) throw new StoreError('absent', `there is no database in ${dataDir}`);
   makePrivateDirectory(dirname(path));
   const scratch = await mkdtemp(`${path}.copy-`);
   try {

@@ -18,9 +18,13 @@ export interface JoinAddress {
   approval: boolean;
 }
 
-/** What is typed on the host. `token`: `ID.SECRET`. */
+/**
+ * What is typed on the host. `token`: `ID.SECRET`. The token is on no command line, where every user of the host could read it
+ * and sudo would log it: `echo` is the shell itself, and the token goes through the pipe.
+ */
 export function joinLine({ server, authorityHash, installer }: JoinAddress, token: string): string {
   const whole = `${token}.${authorityHash}`;
-  if (!installer) return `everynode-agent --server ${server} --token ${whole}`;
-  return `curl -fsSk --pinnedpubkey 'sha256//${installer.pin}' ${server}${installer.path} | sudo sh -s -- --token ${whole}`;
+  if (!installer) return `echo ${whole} | everynode-agent --server ${server} --token-file -`;
+  const curl = `curl -fsSk --pinnedpubkey 'sha256//${installer.pin}' ${server}${installer.path}`;
+  return `{ echo EVERYNODE_TOKEN=${whole}; ${curl}; } | sudo sh -s --`;
 }

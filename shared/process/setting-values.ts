@@ -11,6 +11,11 @@ export function optionalText(meaning: string, placeholder: string): Setting<stri
   return { meaning, placeholder, default: undefined, read: (text) => text };
 }
 
+/** A secret text, which is given in this variable of the environment alone. */
+export function secretText(variable: string): Setting<string | undefined> {
+  return { meaning: '', default: undefined, secretVariable: variable, read: (text) => text };
+}
+
 /** One of a few words. */
 export function choiceSetting<const Choice extends string>(
   meaning: string,

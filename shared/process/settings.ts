@@ -11,6 +11,11 @@ export interface Setting<T> {
   /** Placeholder of the value in --help, e.g. `DIR`; absent for a switch that takes none. */
   placeholder?: string;
   default: T;
+  /**
+   * Of a secret: the one variable that holds it. It has no flag, for every user of a machine can read the arguments of a process, no
+   * place in a settings file, and is removed from the environment when it was read: child processes do not inherit it.
+   */
+  secretVariable?: string;
   /** Reads the text of a flag, variable or file. Throws an Error whose message says what is expected. */
   read(text: string): T;
 }
@@ -48,6 +53,7 @@ export function variableName(prefix: string, key: string): string {
 /** Declares a flag for each setting of the schema. */
 export function addSettingFlags(command: Command, schema: SettingsSchema): Command {
   for (const [key, setting] of Object.entries(schema)) {
+    if (setting.secretVariable) continue;
     const shown = setting.default === undefined || setting.default === false ? '' : describe(setting.default);
     const flag = setting.placeholder ? `${flagName(key)} <${setting.placeholder}>` : flagName(key);
     command.addOption(new Option(flag, `${setting.meaning}${shown && ` (default ${shown})`}`));
@@ -88,6 +94,10 @@ async function readSettingsFile(path: string, schema: SettingsSchema): Promise<R
     throw new ExitError(EXIT_CODES.usage, `The settings file ${path} must hold a map of settings.`);
   }
   for (const key of Object.keys(values)) {
+    const { secretVariable } = schema[key] ?? {};
+    if (secretVariable) {
+      throw new ExitError(EXIT_CODES.usage, `${path}: "${key}" is a secret: give it in ${secretVariable}.`);
+    }
     if (!(key in schema)) {
       const nearest = closest(key, Object.keys(schema));
       throw new ExitError(EXIT_CODES.usage, `${path}: unknown setting "${key}", did you mean "${nearest}"?`);
@@ -113,6 +123,8 @@ export async function loadSettings<Schema extends SettingsSchema>(
 ): Promise<SettingsOf<Schema>> {
   const fromFile = sources.file ? await readSettingsFile(sources.file, schema) : {};
   const entries = Object.entries(schema).map(([key, setting]) => {
+    const { secretVariable } = setting;
+    if (secretVariable) return [key, sources.environment[secretVariable] ?? setting.default];
     const flag = sources.flags[key];
     if (flag !== undefined) return [key, readOne(setting, String(flag), flagName(key))];
     const variable = variableName(sources.environmentPrefix, key);
@@ -131,5 +143,9 @@ export function settingsOfCommand<Schema extends SettingsSchema>(
   environmentPrefix: string,
 ): Promise<SettingsOf<Schema>> {
   const file = typeof flags.config === 'string' ? flags.config : undefined;
-  return loadSettings(schema, { flags, environment: process.env, environmentPrefix, file });
+  const environment = { ...process.env };
+  for (const { secretVariable } of Object.values(schema)) {
+    if (secretVariable) delete process.env[secretVariable];
+  }
+  return loadSettings(schema, { flags, environment, environmentPrefix, file });
 }

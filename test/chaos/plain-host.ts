@@ -144,19 +144,13 @@ export class PlainHost implements ChaosHost {
   #start(): void {
     const { socketPath, gateway, kind } = this.own;
     const words = [
-      ...[
-        process.execPath,
-        AGENT,
-        '--server',
-        `https://${gateway}:${this.wire.port}`,
-        '--token',
-        this.#token,
-      ],
+      ...[process.execPath, AGENT, '--server', `https://${gateway}:${this.wire.port}`],
       ...['--data', this.disk.path, '--node-name', this.name, '--runtime', kind],
     ];
     const script = `exec "$@" >>${this.#log} 2>&1`;
     const environment = [
       `DOCKER_HOST=unix://${socketPath}`,
+      `EVERYNODE_TOKEN=${this.#token}`,
       ...AMPLE_HOST_WORDS,
       ...this.clock.environment(),
     ];

@@ -108,7 +108,7 @@ export class SystemdHost implements ChaosHost {
   /** As a user does it: one command, which ends when the service is ready. */
   async join(token: string): Promise<void> {
     const server = `https://${this.gateway}:${this.wire.port}`;
-    await this.#run(...INSTALL, '--server', server, '--token', token);
+    await this.#run('env', `EVERYNODE_TOKEN=${token}`, ...INSTALL, '--server', server);
   }
 
   async killAgent(): Promise<void> {

@@ -54,7 +54,7 @@ async function simulate(name: string, ...more: string[]): Promise<void> {
   home = join(scratch, name);
   mkdirSync(home);
   const server = apiClientFromKubeconfig(coordinator.kubeconfigPath).server;
-  const flags = ['--server', server, '--token', token, '--name', name];
+  const flags = ['--server', server, ...withToken(token), '--name', name];
   flags.push('--nodes', String(NODES), '--processes', String(PROCESSES), ...more);
   simulation = spawn(process.execPath, [EVERYNODE, 'simulate', ...flags], {
     ...{ detached: true, cwd: home, stdio: ['pipe', 'pipe', 'pipe'] },
@@ -71,6 +71,13 @@ async function simulate(name: string, ...more: string[]): Promise<void> {
     return (await connected(name)) === NODES;
   };
   await until(areConnected, { timeoutMs: TIMEOUT_MS, what: `${NODES} nodes to be connected` });
+}
+
+/** The flags that give a token: no argument holds it. */
+function withToken(text: string): string[] {
+  const file = join(scratch, `token-${text}`);
+  writeFileSync(file, `${text}\n`, { mode: 0o600 });
+  return ['--token-file', file];
 }
 
 async function connected(name: string): Promise<number> {
@@ -183,14 +190,14 @@ test('what is wrong is one sentence and the exit code of its kind, never a stack
   const cases: [flags: string[], code: number, said: RegExp][] = [
     [[], EXIT_CODES.usage, /^The coordinator is not named/],
     [to, EXIT_CODES.usage, /^A join token is needed/],
-    [[...to, '--token', token, '--nodes', '/none.yaml'], EXIT_CODES.usage, /^--nodes: .*ENOENT/],
+    [[...to, ...withToken(token), '--nodes', '/none.yaml'], EXIT_CODES.usage, /^--nodes: .*ENOENT/],
     [
-      [...to, '--token', token, '--script', script],
+      [...to, ...withToken(token), '--script', script],
       EXIT_CODES.usage,
       /^--script: .*line 2: unknown command "frob"/,
     ],
-    [[...to, '--token', 'x'], EXIT_CODES.refused, /^The token is not of the form/],
-    [[...to, '--token', otherToken, '--nodes', '1'], EXIT_CODES.refused, /refused to let this host join/],
+    [[...to, ...withToken('x')], EXIT_CODES.refused, /^The token is not of the form/],
+    [[...to, ...withToken(otherToken), '--nodes', '1'], EXIT_CODES.refused, /refused to let this host join/],
   ];
   for (const [flags, code, said] of cases) {
     const told = await ended('simulate', ...flags);
@@ -217,7 +224,7 @@ async function untilSaid(words: RegExp, ...flags: string[]): Promise<void> {
 async function untilTold(told: string, ...flags: string[]): Promise<void> {
   const { server } = apiClientFromKubeconfig(coordinator.kubeconfigPath);
   const words = new RegExp(`${told}[^]*0/1 nodes connected \\(1 refused\\)`);
-  await untilSaid(words, '--server', server, '--token', token, ...flags);
+  await untilSaid(words, '--server', server, ...withToken(token), ...flags);
 }
 
 test('a host that the coordinator refuses is named with the reason, and counted', async () => {
@@ -242,11 +249,11 @@ test('names are those of the token that they came with, until they are revoked',
   killFamily(simulation.pid ?? 0);
   const one = ['--server', client.server, '--nodes', '1', '--name', 'kept'];
   const other = await createToken(client, { ttlSeconds: 0, description: '', reusable: true });
-  const refused = await ended('simulate', ...one, '--token', other.text);
+  const refused = await ended('simulate', ...one, ...withToken(other.text));
   assert.match(refused.said, /node "kept-1" has joined already/);
   assert.equal(refused.code, EXIT_CODES.refused);
   const data = ['--data', join(scratch, 'coordinator')];
   const revoked = await ended('node', 'revoke', 'kept-0', 'kept-1', ...data);
   assert.equal(revoked.said, 'No host has joined as kept-0.\n');
-  await untilSaid(/^1\/1 nodes connected/m, ...one, '--token', other.text);
+  await untilSaid(/^1\/1 nodes connected/m, ...one, ...withToken(other.text));
 });

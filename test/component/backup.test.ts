@@ -67,7 +67,7 @@ describe('backup', () => {
   });
   test('a directory without a database is refused', async () => {
     const scratch = temporaryDirectory();
-    await assert.rejects(takeBackup(scratch, join(scratch, 'b'), TAKEN_AT), refused('unwritable'));
+    await assert.rejects(takeBackup(scratch, join(scratch, 'b'), TAKEN_AT), refused('absent'));
   });
   test('the oldest scheduled ones go, and no other file', async () => {
     const directory = temporaryDirectory();

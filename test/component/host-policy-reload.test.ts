@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Pod } from '../../shared/kube/pod.js';
 import { CoordinatorApi } from '../harness/coordinator-api.js';
+import { tokenInLine } from '../harness/join-line.js';
 import { runEverynode, startAgentProcess, startCoordinatorProcess } from '../harness/processes.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
 import { untilTrue } from '../harness/until.js';
@@ -17,7 +18,7 @@ test('what the policy forbids ends Failed, also what runs; a reload reads it, an
   const coordinator = await startCoordinatorProcess(data);
   context.after(() => coordinator.end('SIGKILL'));
   const made = await runEverynode(['token', 'create', '--data', data]);
-  const token = /--token (\S+)/.exec(made.stdout)?.[1] ?? '';
+  const token = tokenInLine(made.stdout);
   const server = /server: (\S+)/.exec(coordinator.kubeconfig)?.[1] ?? '';
   const policy = join(folder, 'policy.yaml');
   const config = join(folder, 'agent.yaml');

@@ -162,7 +162,7 @@ test('everynode why -o json: as the API answers it', async () => {
 
 test('everynode why: what it cannot answer is one sentence and an exit code', async () => {
   const unknown = await why('ds/none');
-  assert.equal(unknown.stderr, 'The coordinator refuses: daemonsets.apps "none" not found.\n');
+  assert.equal(unknown.stderr, 'Error from server (NotFound): daemonsets.apps "none" not found\n');
   assert.equal(unknown.code, 5);
   const wrong = await why('web');
   assert.equal(wrong.stderr, '"web" is not of the form ds/NAME.\n');

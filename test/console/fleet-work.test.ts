@@ -11,6 +11,7 @@ import { silentLogger } from '../../shared/process/log.js';
 import { newKey } from '../../shared/process/private-key.js';
 import { PHONE } from '../harness/browser.js';
 import { ConsoleBench, describeInBrowser } from '../harness/console-bench.js';
+import { tokenInLine } from '../harness/join-line.js';
 import type { SimulatedFleet } from '../harness/simulated-fleet.js';
 import { until } from '../harness/until.js';
 
@@ -134,7 +135,7 @@ function suite(): void {
     await page.getByLabel('Names that may join').fill('guest-*');
     await page.getByRole('button', { name: 'Make join line' }).click();
     const line = await page.locator('code', { hasText: 'everynode-agent --server' }).textContent();
-    const [, text = ''] = /--token (\S+)/.exec(line ?? '') ?? [];
+    const text = tokenInLine(line ?? '');
     const guests = new Fleet({
       ...{ server, token: text, plans: numberedNodes('guest', 1), speed: 1, firstIndex: 100 },
       log: silentLogger,

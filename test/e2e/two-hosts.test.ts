@@ -9,6 +9,7 @@ import { AMPLE_HOST_WORDS } from '../harness/ample-host.js';
 import { freePort } from '../harness/free-port.js';
 import { UNITS_OF_TESTS } from '../harness/host-units.js';
 import { type TestHost, TestHosts } from '../harness/hosts.js';
+import { tokenInLine } from '../harness/join-line.js';
 import { createKubectl, type Kubectl } from '../harness/kubectl.js';
 import { leaveOut } from '../harness/leave-out.js';
 import { type CoordinatorProcess, runEverynode, startCoordinatorProcess } from '../harness/processes.js';
@@ -154,10 +155,14 @@ describe('two hosts', { concurrency: 1 }, () => {
   };
 
   law('a host joins by one command, as a service that is ready when the command ends', async (all) => {
-    const [, server = '', token = ''] = /--server (\S+) --token (\S+)$/.exec(await all.joinLine()) ?? [];
-    const flags = ['--server', server, '--labels', 'site=a,rack=1'];
-    assert.throws(() => all.one.run(...INSTALL, ...flags, '--token', wrong(token)), /certificate authority/);
-    all.one.run(...INSTALL, ...flags, '--token', token);
+    const line = await all.joinLine();
+    const token = tokenInLine(line);
+    const install = (text: string) => {
+      const typed = line.replace(token, text).replace('everynode-agent', INSTALL.join(' '));
+      return all.one.run('sh', '-c', `${typed} --labels site=a,rack=1`);
+    };
+    assert.throws(() => install(wrong(token)), /certificate authority/);
+    install(token);
     assert.equal(all.one.run('systemctl', 'is-active', 'everynode-agent'), 'active');
     assert.equal(all.one.run('systemd-analyze', 'verify', UNIT), '');
     assert.doesNotMatch(all.one.run('grep', '-r', '', '/etc/everynode'), new RegExp(token.slice(0, 20)));
@@ -191,7 +196,7 @@ describe('two hosts', { concurrency: 1 }, () => {
 
   law('a second host joins by the line of token create and gets its copy', async (all) => {
     const line = await all.joinLine();
-    assert.match(line, /^everynode-agent --server https:\/\/[\d.]+:\d+ --token \w+\.\w+\.[0-9a-f]{64}$/);
+    assert.match(line, /^echo \S+ \| everynode-agent --server https:\/\/[\d.]+:\d+ --token-file -$/);
     all.two.runDetached('env', ...AMPLE_HOST_WORDS, 'sh', '-c', line);
     await untilTrue(() => runsOn(all.two, 'app'));
     await untilTrue(async () => {

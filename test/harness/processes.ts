@@ -98,12 +98,15 @@ export interface AgentWish {
 
 /** Starts `everynode agent`. The same `dataDir` again is the same host again. */
 export function startAgentProcess(wish: AgentWish): RunningProgram {
-  const args = ['--server', wish.server, '--token', wish.token, '--data', wish.dataDir];
+  const args = ['--server', wish.server, '--data', wish.dataDir];
   args.push('--node-name', wish.node, '--runtime', wish.runtime ?? 'hollow');
   if (wish.labels) args.push('--labels', wish.labels);
   if (wish.taints) args.push('--taints', wish.taints);
   args.push(...(wish.args ?? []));
-  return startProgram('agent/everynode-agent.cjs', args, `${wish.dataDir}-agent.log`, wish.environment);
+  return startProgram('agent/everynode-agent.cjs', args, `${wish.dataDir}-agent.log`, {
+    ...wish.environment,
+    EVERYNODE_TOKEN: wish.token,
+  });
 }
 
 /** Runs one command of `everynode` to its end. */

@@ -117,10 +117,10 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
       const flags = ['--release', '/opt/everynode/dist/hosts/0.1.0', '--advertise', coordinator.address];
       coordinator.run(...EVERYNODE, 'coordinator', 'install', ...flags);
       const said = coordinator.run(...EVERYNODE, 'coordinator', 'install');
-      line = /^ *(curl .*)$/m.exec(said)?.[1] ?? '';
+      line = /^ *(\{ echo .*)$/m.exec(said)?.[1] ?? '';
       assert.match(
         line,
-        /--pinnedpubkey 'sha256\/\/\S+' https:\S+\/install\.sh \| sudo sh -s -- --token \S+$/,
+        /^\{ echo EVERYNODE_TOKEN=\S+; curl .* --pinnedpubkey 'sha256\/\/\S+' https:\S+\/install\.sh; \} \| sudo sh -s --$/,
       );
       assert.equal(coordinator.run('systemctl', 'is-active', 'everynode-coordinator'), 'active');
     },
@@ -131,7 +131,8 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
     assert.ok(host);
     const wrongKey = line.replace(/sha256\/\/[^']+/, `sha256//${'A'.repeat(43)}=`);
     host.run('sh', '-c', wrongKey.replace('sudo ', ''));
-    assert.throws(() => install(host, '--token', `aaaaaa.bbbbbbbbbbbbbbbb.${'0'.repeat(64)}`), /authority/);
+    const wrongToken = line.replace(/TOKEN=[^;]+/, `TOKEN=aaaaaa.bbbbbbbbbbbbbbbb.${'0'.repeat(64)}`);
+    assert.throws(() => host.run('sh', '-c', wrongToken.replace('sudo ', '')), /authority/);
     assert.equal(
       host.run('find', '/etc/systemd/system', '/usr/local/bin', '-name', 'everynode-agent*.service'),
       '',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { warningHeaders } from '../../coordinator/api/write-answer.js';
-import { warningTexts } from '../../coordinator/cli/api-client.js';
+import { warningTexts } from '../../coordinator/cli/api-requests.js';
 
 test('what the API warns of is read as it was said', () => {
   const texts = ['resume: it is neither paused nor frozen', 'a "quoted" \\ word', 'Grüße, and so on: …'];

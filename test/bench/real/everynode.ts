@@ -66,9 +66,9 @@ export class EverynodeHosts {
     const { folder, port, token } = this.terms;
     const name = this.nodeName(index);
     const environment = ['env', `DOCKER_HOST=unix://${engine.socketPath}`, `PATH=${process.env.PATH}`];
-    environment.push(...AMPLE_HOST_WORDS);
+    environment.push(...AMPLE_HOST_WORDS, `EVERYNODE_TOKEN=${token}`);
     const flags = [
-      ...['--server', `https://${engine.gateway}:${port}`, '--token', token, '--data', join(folder, name)],
+      ...['--server', `https://${engine.gateway}:${port}`, '--data', join(folder, name)],
       ...['--node-name', name, '--runtime', 'docker', '--log-level', 'warn'],
     ];
     this.agents[index] = engine.spawnOnHost(...environment, AGENT, ...flags);

@@ -1,0 +1,78 @@
+/** Credential plugins of kubeconfigs: `users[].user.exec` (client-go `plugin/pkg/client/auth/exec`). */
+import { spawnSync } from 'node:child_process';
+import { dirname, resolve } from 'node:path';
+import { type Entry, unusable } from './kubeconfig-file.js';
+
+const API_VERSIONS = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1'];
+
+interface PluginSpec {
+  apiVersion: string;
+  command: string;
+  args: readonly string[];
+  env: readonly { name: string; value: string }[];
+  installHint?: string;
+  interactiveMode?: string;
+}
+
+/** PEM of certificate and key, or a bearer token. */
+interface PluginCredential {
+  certificate?: string | undefined;
+  key?: string | undefined;
+  token?: string | undefined;
+}
+
+/** Runs the plugin of a user and returns its credential. Throws `ExitError`. */
+export function credentialFromPlugin(user: Entry, server: string): PluginCredential {
+  const spec = specOf(user);
+  const { apiVersion, command, args, env, installHint, interactiveMode } = spec;
+  const interactive = interactiveMode !== 'Never' && process.stdin.isTTY === true;
+  const about = { apiVersion, kind: 'ExecCredential', spec: { interactive, cluster: { server } } };
+  const variables = Object.fromEntries(env.map(({ name, value }) => [name, value]));
+  // A path is relative to the kubeconfig; a bare name is looked for in $PATH.
+  const program = command.includes('/') ? resolve(dirname(user.file), command) : command;
+  const done = spawnSync(program, args, {
+    encoding: 'utf8',
+    env: { ...process.env, ...variables, KUBERNETES_EXEC_INFO: JSON.stringify(about) },
+    stdio: [interactive ? 'inherit' : 'ignore', 'pipe', 'inherit'],
+  });
+  if (done.error) {
+    const hint = installHint ? ` ${installHint}` : '';
+    throw unusable(`The ${user.title}: its plugin ${command} cannot be run: ${done.error.message}.${hint}`);
+  }
+  if (done.status !== 0) {
+    throw unusable(`The ${user.title}: its plugin ${command} failed with ${done.status ?? done.signal}.`);
+  }
+  return readCredential(done.stdout, spec, user);
+}
+
+function specOf(user: Entry): PluginSpec {
+  const { apiVersion, command, args, env, ...rest } = user.fields.exec as Partial<PluginSpec>;
+  if (typeof command !== 'string' || !command) throw unusable(`The ${user.title}: exec names no command.`);
+  if (!apiVersion || !API_VERSIONS.includes(apiVersion)) {
+    throw unusable(`The ${user.title}: exec.apiVersion must be one of ${API_VERSIONS.join(', ')}.`);
+  }
+  return { ...rest, apiVersion, command, args: (args ?? []).map(String), env: env ?? [] };
+}
+
+function readCredential(text: string, { apiVersion, command }: PluginSpec, user: Entry): PluginCredential {
+  const refuse = (why: string) => unusable(`The ${user.title}: its plugin ${command} ${why}.`);
+  let answer: Record<string, unknown>;
+  try {
+    answer = JSON.parse(text);
+  } catch {
+    throw refuse('printed something that is not JSON');
+  }
+  const status = answer?.status as Record<string, unknown> | undefined;
+  if (answer?.kind !== 'ExecCredential' || answer.apiVersion !== apiVersion || !status) {
+    throw refuse(`printed no ExecCredential of ${apiVersion}`);
+  }
+  const field = (name: string) => (typeof status[name] === 'string' ? (status[name] as string) : undefined);
+  const credential = {
+    certificate: field('clientCertificateData'),
+    key: field('clientKeyData'),
+    token: field('token'),
+  };
+  if (!credential.token && !credential.certificate)
+    throw refuse('returned neither a token nor a certificate');
+  return credential;
+}

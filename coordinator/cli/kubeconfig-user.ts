@@ -1,0 +1,50 @@
+/** How the user of a kubeconfig proves who they are. */
+import { credentialFromPlugin } from './credential-plugin.js';
+import { type Entry, fileText, textOf, textOrFile, unusable } from './kubeconfig-file.js';
+
+/** What goes with each request. */
+interface Credentials {
+  /** PEM. */
+  certificate?: string | undefined;
+  /** PEM. */
+  key?: string | undefined;
+  headers: Readonly<Record<string, string | string[]>>;
+}
+
+/** Fields that would change who the user is, and that no Everynode coordinator or this client takes. */
+const UNSUPPORTED = ['username', 'password', 'auth-provider', 'as-user-extra'];
+
+/** The credentials of a user; of no user, none. A plugin (`exec`) is run. Throws `ExitError`. */
+export function credentialsOf(user: Entry | undefined, server: string): Credentials {
+  if (!user) return { headers: {} };
+  const unsupported = UNSUPPORTED.find((key) => isSet(user.fields[key]));
+  if (unsupported) throw unusable(`The ${user.title}: ${unsupported} is not supported.`);
+  const certificate = textOrFile(user, 'client-certificate');
+  const key = textOrFile(user, 'client-key');
+  // As in client-go the file counts where both are given.
+  const token = (fileText(user, 'tokenFile') ?? textOf(user, 'token'))?.trim();
+  const own = { certificate, key, token };
+  const isComplete = token !== undefined || certificate !== undefined;
+  const proof = isComplete || !isSet(user.fields.exec) ? own : credentialFromPlugin(user, server);
+  return {
+    certificate: proof.certificate,
+    key: proof.key,
+    headers: { ...(proof.token ? { authorization: `Bearer ${proof.token}` } : {}), ...impersonation(user) },
+  };
+}
+
+/** `as`, `as-uid` and `as-groups`: left out, a command would run with more rights than the user means. */
+function impersonation(user: Entry): Record<string, string | string[]> {
+  const [name, uid, groups] = [textOf(user, 'as'), textOf(user, 'as-uid'), user.fields['as-groups']];
+  const isList = Array.isArray(groups) && groups.every((group) => typeof group === 'string');
+  if (isSet(groups) && !isList) throw unusable(`The ${user.title}: as-groups must be a list of texts.`);
+  return {
+    ...(name === undefined ? {} : { 'impersonate-user': name }),
+    ...(uid === undefined ? {} : { 'impersonate-uid': uid }),
+    ...(isList ? { 'impersonate-group': groups as string[] } : {}),
+  };
+}
+
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== '';
+}

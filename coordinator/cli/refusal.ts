@@ -1,0 +1,21 @@
+/** What the operator reads when the API refuses a request: kubectl's words, and for a missing right the rule that grants it. */
+import type { ApiError } from '../../shared/kube/status.js';
+import { escapeLine } from '../../shared/process/terminal-output.js';
+
+/** `User "ann" cannot list resource "secrets" in API group "" in the namespace "kube-system"` */
+const FORBIDDEN =
+  /User "(?<user>[^"]*)" cannot (?<verb>\S+) resource "(?<resource>[^"]*)" in API group "(?<group>[^"]*)"(?: in the namespace "(?<namespace>[^"]*)")?/;
+
+/** Pure. */
+export function refusalText({ reason, message }: ApiError): string {
+  if (reason === 'Unauthorized') {
+    return 'You must be logged in to the server (Unauthorized): the credentials in the kubeconfig are missing, expired or revoked.';
+  }
+  const refusal = `Error from server (${reason}): ${escapeLine(message)}`;
+  const needed = FORBIDDEN.exec(message)?.groups;
+  if (reason !== 'Forbidden' || !needed) return refusal;
+  const { user, verb, resource, group, namespace } = needed;
+  const where = namespace === undefined ? 'a ClusterRole' : `a Role in namespace "${namespace}"`;
+  const rule = `apiGroups: ["${group}"], resources: ["${resource}"], verbs: ["${verb}"]`;
+  return `${refusal}\nAn administrator can allow it by ${where} with the rule {${rule}}, bound to "${user}" or one of its groups.`;
+}

@@ -1,0 +1,10 @@
+/** The token in a join line, as `everynode token create` and the console print it. */
+
+/** `ID.SECRET.CAHASH`. Throws for a line without one, and for one that would put it on a command line. */
+export function tokenInLine(line: string): string {
+  const [, token] =
+    /^(?:\{ )?echo (?:EVERYNODE_TOKEN=)?(\w+\.\w+\.[0-9a-f]{64})(?:; | \| )/.exec(line.trim()) ?? [];
+  if (token === undefined) throw new Error(`this is no join line: ${line}`);
+  if (line.split(token).length !== 2) throw new Error(`the token is in this line twice: ${line}`);
+  return token;
+}
