@@ -132,7 +132,7 @@ function createApp({ tls, log }: ApiServerOptions, limits: ConnectionLimits, pee
     },
   });
   const sendError = (reply: FastifyReply, error: unknown) => {
-    const status = statusOf(error, log);
+    const status = statusOf(error, log, reply.routeOptions?.bodyLimit);
     const retryAfter = status.details?.retryAfterSeconds;
     if (retryAfter) reply.header('retry-after', retryAfter);
     return reply

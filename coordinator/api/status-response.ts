@@ -1,6 +1,7 @@
 /** The only writer of errors: whatever was thrown becomes a Status object. */
 import { ApiError, type Status, type StatusReason } from '../../shared/kube/status.js';
 import type { Logger } from '../../shared/process/log.js';
+import { MAX_BODY_BYTES } from './request-body.js';
 
 /** 404 of a path or subresource that is not served (apimachinery `NewGenericServerResponse`). */
 export function pathNotFound(): ApiError {
@@ -32,13 +33,14 @@ function httpCodeOf(error: unknown): number | undefined {
 
 /**
  * The Status that a client sees for anything thrown. The unexpected is logged with its stack
- * and answered with 500 InternalError that says nothing of the inside.
+ * and answered with 500 InternalError that says nothing of the inside. `bodyLimit`: the most bytes that the route takes.
  */
-export function statusOf(error: unknown, log: Logger): Status {
+export function statusOf(error: unknown, log: Logger, bodyLimit = MAX_BODY_BYTES): Status {
   if (error instanceof ApiError) return error.toStatus();
   const reason = REASON_BY_HTTP_CODE[httpCodeOf(error) ?? 0];
   if (reason) {
-    const message = reason === 'RequestEntityTooLarge' ? 'Request entity too large: limit is 3145728' : '';
+    const message =
+      reason === 'RequestEntityTooLarge' ? `Request entity too large: limit is ${bodyLimit}` : '';
     const text = message || (error instanceof Error ? error.message : 'bad request');
     return new ApiError(reason, text).toStatus();
   }

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DEFAULT_API_SETTINGS } from '../../coordinator/api/api-request.js';
 import { MAX_BODY_BYTES, MAX_NESTING } from '../../coordinator/api/request-body.js';
 import { configMapKind } from '../../coordinator/kinds/index.js';
+import { CERTIFICATE_PATH, JOIN_PATH } from '../../shared/link/limits.js';
 import { startTestApi, TEST_TOKEN, type TestApi } from '../harness/api.js';
 import { call } from '../harness/https-call.js';
 import { rawConnection } from '../harness/raw-connection.js';
@@ -39,12 +40,27 @@ test('a body above 3 MiB is 413, whether its length is named or not', async () =
   const line = `POST ${MAPS} HTTP/1.1\r\n${HEAD}Content-Type: application/json\r\n`;
   const named = await rawConnection(api, `${line}Content-Length: ${MAX_BODY_BYTES + 1}\r\n\r\n{`);
   named.socket.end();
-  assert.equal(statusIn(await named.closed).reason, 'RequestEntityTooLarge');
+  const { reason, message } = statusIn(await named.closed);
+  assert.deepEqual(
+    [reason, message],
+    ['RequestEntityTooLarge', 'Request entity too large: limit is 3145728'],
+  );
   const chunk = `100000\r\n${' '.repeat(0x100000)}\r\n`;
   const chunked = await rawConnection(api, `${line}Transfer-Encoding: chunked\r\n\r\n${chunk.repeat(4)}`);
   chunked.socket.end();
   assert.match(await chunked.closed, /413 .*"reason":"RequestEntityTooLarge"/s);
 });
+
+for (const path of [JOIN_PATH, CERTIFICATE_PATH]) {
+  test(`a body that is too large for ${path} is 413 with the limit of that path`, async () => {
+    const answer = await call(api, `POST ${path}`, { body: { node: 'x'.repeat(32 * 1024) } });
+    const { reason, message } = answer.json<{ reason: string; message: string }>();
+    assert.deepEqual(
+      [reason, message],
+      ['RequestEntityTooLarge', 'Request entity too large: limit is 32768'],
+    );
+  });
+}
 
 test('an object above 1.5 MiB in a request below 3 MiB is 413', async () => {
   const body = { metadata: { name: 'big' }, revision: 1, data: { a: 'x'.repeat(2 * 1024 * 1024) } };
