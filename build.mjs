@@ -12,10 +12,11 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { bundleAgent, bundleConsole } from './bundle.mjs';
 
 const ROOT = dirname(fileURLToPath(import.meta.url));
-/** Folders whose non-TypeScript files belong to the program. */
+/** Files, and folders whose non-TypeScript files, belong to the program. */
 const DATA = [
   'coordinator/kinds/schema',
   'coordinator/api',
+  'agent/everynode-agent.sh',
   'agent/runtime/sandbox',
   'test/conformance/cases',
 ];

@@ -1,4 +1,3 @@
-#!/usr/bin/env -S node --lite-mode --max-semi-space-size=1 --max-old-space-size=128
 /** The `everynode-agent` of the npm package: all of the agent as one file, compiled once where Node can keep that. */
 import nodeModule = require('node:module');
 import path = require('node:path');

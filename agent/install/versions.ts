@@ -9,10 +9,9 @@ import {
   renameSync,
   rmSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { installFile, installLink } from '../../shared/process/host-service.js';
 import { isSingleExecutable } from '../../shared/process/own-program.js';
-import { SMALL_HEAP_FLAGS } from '../../shared/process/small-heap.js';
 import { PROGRAM } from './places.js';
 
 /** A version is a folder's name: nothing else may reach a path. */
@@ -57,8 +56,10 @@ export class Versions {
     } else {
       // Where the program really is: the name it was called by may become a link to this very file.
       const script = realpathSync(process.argv[1] ?? '');
-      const command = [process.execPath, ...SMALL_HEAP_FLAGS, script].map(quoted).join(' ');
-      installFile(target, `#!/bin/sh\nexec ${command} "$@"\n`, 0o755);
+      // Not Node's flags themselves: a newer Node in the same place may refuse one of them, and the service would not start.
+      const start = join(dirname(script), 'everynode-agent.sh');
+      const text = `#!/bin/sh\nEVERYNODE_NODE=${quoted(process.execPath)} exec ${quoted(start)} "$@"\n`;
+      installFile(target, text, 0o755);
     }
   }
 

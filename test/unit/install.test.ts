@@ -89,7 +89,7 @@ test('a command that others put there is theirs; a link of ours, though it leads
     string,
   ];
   symlinkSync('/versions/proven/everynode-agent', ours);
-  symlinkSync('../lib/node_modules/everynode/dist/agent/everynode-agent.cjs', npms);
+  symlinkSync('../lib/node_modules/everynode/dist/agent/everynode-agent.sh', npms);
   writeFileSync(file, '');
   const are = [ours, npms, file, join(folder, 'none')].map((path) => isOurs(path, '/versions'));
   assert.deepEqual(are, [true, false, false, true]);

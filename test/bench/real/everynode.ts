@@ -13,7 +13,7 @@ import { type CoordinatorProcess, startCoordinatorProcess } from '../../harness/
 import { until } from '../../harness/until.js';
 import type { BenchEngine } from './engines.js';
 
-const AGENT = fileURLToPath(new URL('../../../agent/everynode-agent.cjs', import.meta.url));
+const AGENT = fileURLToPath(new URL('../../../agent/everynode-agent.sh', import.meta.url));
 const NODES = '/api/v1/nodes';
 const WAIT_MS = 60_000;
 
