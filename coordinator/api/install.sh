@@ -51,7 +51,7 @@ main() {
     # Whoever answers: the hash decides.
     curl -fsSk --retry 3 -o "$folder/$archive" "$server/agent/$version/$archive" || fail "$archive cannot be fetched"
   fi
-  (cd "$folder" && printf '%s\n' "$sums" | grep -F "  $archive" | sha256sum -c --quiet -) ||
+  (cd "$folder" && printf '%s\n' "$sums" | grep -F "  $archive" | sha256sum -c - >/dev/null) ||
     fail "$archive is not the file that the coordinator names"
   "$unpack" -dc "$folder/$archive" >"$folder/everynode-agent"
   chmod 755 "$folder/everynode-agent"
