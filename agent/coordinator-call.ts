@@ -4,6 +4,7 @@ import { type Agent, request } from 'node:https';
 import type { ConnectionOptions } from 'node:tls';
 import { JOIN_PATH, type JoinRequest, type WaitingAnswer } from '../shared/link/messages.js';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
+import { escapeLine } from '../shared/process/terminal-output.js';
 import { connectTrusting } from './link/server-trust.js';
 
 const TIMEOUT_MS = 15_000;
@@ -24,7 +25,9 @@ export class EnrolError extends Error {
 /** The same for a program that ends with it. */
 export function exitOf({ message, temporary }: EnrolError): ExitError {
   const code = temporary ? EXIT_CODES.environment : EXIT_CODES.refused;
-  return new ExitError(code, `${message.charAt(0).toUpperCase()}${message.slice(1)}.`);
+  // A coordinator's words may be in it.
+  const line = escapeLine(message);
+  return new ExitError(code, `${line.charAt(0).toUpperCase()}${line.slice(1)}.`);
 }
 
 /** A coordinator that is trusted, because a join token names its authority or since the host has joined. */

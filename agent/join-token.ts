@@ -1,6 +1,5 @@
 /** The join token that a host was given: never an argument, which every user of the host can read and sudo logs. */
 import { readFile } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import { reportLine } from '../shared/process/terminal-output.js';
 import type { AgentSettings } from './settings.js';
@@ -30,7 +29,8 @@ async function firstLineOf(file: string): Promise<string | undefined> {
 }
 
 /** Undefined when the input ends before a line. */
-function firstInputLine(): Promise<string | undefined> {
+async function firstInputLine(): Promise<string | undefined> {
+  const { createInterface } = await import('node:readline');
   if (process.stdin.isTTY) reportLine('Paste the join token and press Enter:');
   return new Promise((resolve) => {
     const lines = createInterface({ input: process.stdin });

@@ -45,8 +45,9 @@ export function apiClientFromKubeconfig(path: string): ApiClient {
 function clientOf(choice: KubeconfigChoice, contextName: string | undefined): ApiClient {
   const context = chooseContext(readKubeconfig(choice), contextName);
   const server = serverOf(context);
-  const { certificate, key, headers } = credentialsOf(context.user, server);
-  const tls = { ca: textOrFile(context.cluster, 'certificate-authority'), cert: certificate, key };
+  const ca = textOrFile(context.cluster, 'certificate-authority');
+  const { certificate, key, headers } = credentialsOf(context.user, clusterInfo(context, ca));
+  const tls = { ca, cert: certificate, key };
   refuseBadCertificates(tls, context);
   const { fields } = context.cluster;
   const servername = textOf(context.cluster, 'tls-server-name');
@@ -58,6 +59,16 @@ function clientOf(choice: KubeconfigChoice, contextName: string | undefined): Ap
   });
   const origin = `context "${context.name}" of ${context.file}`;
   return createApiClient({ server, origin, namespace: context.namespace ?? 'default', agent, headers });
+}
+
+/** What credential plugins know of the cluster (`client.authentication.k8s.io/v1` Cluster). */
+function clusterInfo({ cluster: { fields } }: ChosenContext, ca: string | undefined): object {
+  return {
+    server: fields.server,
+    'tls-server-name': fields['tls-server-name'],
+    'insecure-skip-tls-verify': fields['insecure-skip-tls-verify'],
+    ...(ca === undefined ? {} : { 'certificate-authority-data': Buffer.from(ca).toString('base64') }),
+  };
 }
 
 /** As it is written in the file. Throws `ExitError` where this client cannot go. */

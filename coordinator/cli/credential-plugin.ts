@@ -12,6 +12,7 @@ interface PluginSpec {
   env: readonly { name: string; value: string }[];
   installHint?: string;
   interactiveMode?: string;
+  provideClusterInfo?: boolean;
 }
 
 /** PEM of certificate and key, or a bearer token. */
@@ -21,12 +22,17 @@ interface PluginCredential {
   token?: string | undefined;
 }
 
-/** Runs the plugin of a user and returns its credential. Throws `ExitError`. */
-export function credentialFromPlugin(user: Entry, server: string): PluginCredential {
+/** Runs the plugin of a user and returns its credential. `cluster` is what a plugin may ask to be given. Throws `ExitError`. */
+export function credentialFromPlugin(user: Entry, cluster: object): PluginCredential {
   const spec = specOf(user);
-  const { apiVersion, command, args, env, installHint, interactiveMode } = spec;
-  const interactive = interactiveMode !== 'Never' && process.stdin.isTTY === true;
-  const about = { apiVersion, kind: 'ExecCredential', spec: { interactive, cluster: { server } } };
+  const { apiVersion, command, args, env, installHint, interactiveMode, provideClusterInfo } = spec;
+  const isTerminal = process.stdin.isTTY === true;
+  if (interactiveMode === 'Always' && !isTerminal) {
+    throw unusable(`The ${user.title}: its plugin ${command} needs a terminal to ask at.`);
+  }
+  const interactive = interactiveMode !== 'Never' && isTerminal;
+  const wanted = { interactive, ...(provideClusterInfo ? { cluster } : {}) };
+  const about = { apiVersion, kind: 'ExecCredential', spec: wanted };
   const variables = Object.fromEntries(env.map(({ name, value }) => [name, value]));
   // A path is relative to the kubeconfig; a bare name is looked for in $PATH.
   const program = command.includes('/') ? resolve(dirname(user.file), command) : command;

@@ -15,7 +15,7 @@ interface Credentials {
 const UNSUPPORTED = ['username', 'password', 'auth-provider', 'as-user-extra'];
 
 /** The credentials of a user; of no user, none. A plugin (`exec`) is run. Throws `ExitError`. */
-export function credentialsOf(user: Entry | undefined, server: string): Credentials {
+export function credentialsOf(user: Entry | undefined, cluster: object): Credentials {
   if (!user) return { headers: {} };
   const unsupported = UNSUPPORTED.find((key) => isSet(user.fields[key]));
   if (unsupported) throw unusable(`The ${user.title}: ${unsupported} is not supported.`);
@@ -25,7 +25,7 @@ export function credentialsOf(user: Entry | undefined, server: string): Credenti
   const token = (fileText(user, 'tokenFile') ?? textOf(user, 'token'))?.trim();
   const own = { certificate, key, token };
   const isComplete = token !== undefined || certificate !== undefined;
-  const proof = isComplete || !isSet(user.fields.exec) ? own : credentialFromPlugin(user, server);
+  const proof = isComplete || !isSet(user.fields.exec) ? own : credentialFromPlugin(user, cluster);
   return {
     certificate: proof.certificate,
     key: proof.key,

@@ -2,7 +2,6 @@
  * Everything that a program prints for people goes through here. Names, messages and reasons come from hosts and users: a control
  * character in one of them could move the cursor, rewrite lines that were printed before, or hide text.
  */
-import { createInterface } from 'node:readline/promises';
 
 /** C0 except newline, DEL and C1, and the characters that reorder text (U+202A to U+202E, U+2066 to U+2069). */
 const CONTROL = /(?!\n)[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
@@ -40,6 +39,8 @@ export function reportDocument(text: string): void {
 /** Asks at the terminal and returns true for `y` or `yes`; undefined without a terminal to ask at. */
 export async function confirmAtTerminal(question: string): Promise<boolean | undefined> {
   if (!process.stdin.isTTY) return undefined;
+  // Loaded only here: an agent that runs for years never asks.
+  const { createInterface } = await import('node:readline/promises');
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await terminal.question(`${escapeLine(question)} [y/N] `);
   terminal.close();

@@ -107,7 +107,7 @@ function credentials(user: string, files: Record<string, string> = {}) {
   const path = folderWith({ ...files, config: configOf('a', user) });
   if (files.plugin) chmodSync(path('plugin'), 0o755);
   const context = chooseContext(read(path('config')), undefined);
-  const { headers, certificate, key } = credentialsOf(context.user, 'https://a:1');
+  const { headers, certificate, key } = credentialsOf(context.user, { server: 'https://a:1' });
   return { headers, certificate, key };
 }
 
@@ -131,13 +131,13 @@ describe('a user proves who they are', () => {
     assert.deepEqual(named, { certificate: 'C2', key: 'K2', headers: {} });
   });
 
-  test('by a plugin, which is told of the server and of its own variables', () => {
+  test('by a plugin, which gets the server and its own variables', () => {
     const plugin = `#!/bin/sh
 echo "$KUBERNETES_EXEC_INFO" | grep -q '"server":"https://a:1"' || exit 9
 echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"'$WORD-$1'"}}'
 `;
     const exec =
-      '{exec: {apiVersion: client.authentication.k8s.io/v1, command: ./plugin, args: [x], env: [{name: WORD, value: w}]}}';
+      '{exec: {apiVersion: client.authentication.k8s.io/v1, command: ./plugin, args: [x], provideClusterInfo: true, env: [{name: WORD, value: w}]}}';
     assert.deepEqual(credentials(exec, { plugin }), { ...NONE, headers: bearer('w-x') });
   });
 
@@ -166,6 +166,10 @@ echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","s
       /its plugin false failed with 1/,
     ],
     ['{exec: {apiVersion: client.authentication.k8s.io/v1, command: echo}}', /not JSON/],
+    [
+      '{exec: {apiVersion: client.authentication.k8s.io/v1, command: echo, interactiveMode: Always}}',
+      /needs a terminal/,
+    ],
   ] as const) {
     test(`not by ${user}`, () => assert.throws(() => credentials(user), what));
   }
