@@ -21,7 +21,7 @@ export async function becomeNode(
   }
   try {
     const url = parseServer(server);
-    // A host that has joined needs none: the file may have been removed since.
+    // Do not read the token on a host that has joined: its file may be gone.
     const token = isInstallation || !(await hasJoined(dataDir)) ? await readJoinToken(given) : undefined;
     if (isInstallation && token) await refuseOtherCoordinator(dataDir, token);
     const enrolment = await enrol({ dataDir, server, node, labels, onWaiting, ...(token ? { token } : {}) });

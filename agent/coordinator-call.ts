@@ -25,7 +25,7 @@ export class EnrolError extends Error {
 /** The same for a program that ends with it. */
 export function exitOf({ message, temporary }: EnrolError): ExitError {
   const code = temporary ? EXIT_CODES.environment : EXIT_CODES.refused;
-  // A coordinator's words may be in it.
+  // The message may quote the coordinator's answer.
   const line = escapeLine(message);
   return new ExitError(code, `${line.charAt(0).toUpperCase()}${line.slice(1)}.`);
 }
@@ -33,7 +33,7 @@ export function exitOf({ message, temporary }: EnrolError): ExitError {
 /** A coordinator that is trusted, because a join token names its authority or since the host has joined. */
 export interface TrustedCoordinator {
   server: URL;
-  /** The address as the user typed it, for errors; absent where nobody has just typed it. */
+  /** The address as the user typed it, for errors; absent after the join. */
   serverText?: string;
   /** PEM of its certificate authorities. */
   ca: string;
@@ -76,12 +76,12 @@ export async function askForCertificate(
   );
 }
 
-/** As the user typed it, where they did. */
+/** The coordinator's address for errors: as typed, if known. */
 function nameOf({ server, serverText }: TrustedCoordinator): string {
   return serverText ?? server.host;
 }
 
-/** A coordinator does not say why it refuses a token: whoever guesses tokens would learn from it. */
+/** The coordinator answers every bad token with `Unauthorized`, so that guessing teaches nothing; list the possible causes here. */
 function adviceOn(code: number, path: string): string {
   if (code !== 401 || path !== JOIN_PATH) return '';
   return ' (the join token is wrong, expired, revoked or spent by another host); make a new one with: everynode token create';

@@ -15,8 +15,8 @@ const CODES: Record<StoreErrorCode, keyof typeof EXIT_CODES> = {
 };
 
 /**
- * Runs what touches the data directory; a StoreError becomes an ExitError, anything else passes. `option` is the one that names the
- * place which `work` writes to.
+ * Runs work on the data directory and turns a StoreError into an ExitError. `option` names the option that sets where `work`
+ * writes.
  */
 export async function forOperator<T>(work: () => Promise<T>, option = '--data'): Promise<T> {
   try {

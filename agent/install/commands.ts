@@ -22,7 +22,7 @@ export function installedSettingsFile(): string | undefined {
   return existsSync(CONFIG_FILE) ? CONFIG_FILE : undefined;
 }
 
-/** What the file does not keep: where the token was has nothing to say later. */
+/** Settings of the join alone: later starts must not need the token's file. */
 const OF_THE_JOIN = ['token', 'tokenFile'];
 
 /** Installs with the settings; those that were typed go into the file, the token and its place do not. */

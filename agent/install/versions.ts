@@ -56,7 +56,7 @@ export class Versions {
     } else {
       // Where the program really is: the name it was called by may become a link to this very file.
       const script = realpathSync(process.argv[1] ?? '');
-      // Not Node's flags themselves: a newer Node in the same place may refuse one of them, and the service would not start.
+      // Do not write Node's flags here: after an upgrade of Node the service would not start if Node refused one of them.
       const start = join(dirname(script), 'everynode-agent.sh');
       const text = `#!/bin/sh\nEVERYNODE_NODE=${quoted(process.execPath)} exec ${quoted(start)} "$@"\n`;
       installFile(target, text, 0o755);

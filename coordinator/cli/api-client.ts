@@ -21,7 +21,7 @@ import { credentialsOf } from './kubeconfig-user.js';
 
 export type { ApiClient } from './api-requests.js';
 
-/** What the coordinator serves and no other Kubernetes API does. */
+/** Only an Everynode coordinator serves this path. */
 const GROUP_PATH = `/apis/${FLEET_GROUP}`;
 
 /** A client for the coordinator and user that the options and the environment choose. Throws `ExitError`. */
@@ -33,7 +33,7 @@ export function connect(options: KubeconfigOptions): ApiClient {
     exists: existsSync,
   });
   const client = clientOf(choice, options.context);
-  // A coordinator wrote its own kubeconfig; any other may be that of another cluster.
+  // The kubeconfig in a data directory names its coordinator. Any other kubeconfig may name another cluster.
   return choice.isOwn ? client : withCheck(client);
 }
 
@@ -61,7 +61,7 @@ function clientOf(choice: KubeconfigChoice, contextName: string | undefined): Ap
   return createApiClient({ server, origin, namespace: context.namespace ?? 'default', agent, headers });
 }
 
-/** What credential plugins know of the cluster (`client.authentication.k8s.io/v1` Cluster). */
+/** The cluster as credential plugins get it (`client.authentication.k8s.io/v1` Cluster). */
 function clusterInfo({ cluster: { fields } }: ChosenContext, ca: string | undefined): object {
   return {
     server: fields.server,
@@ -71,7 +71,7 @@ function clusterInfo({ cluster: { fields } }: ChosenContext, ca: string | undefi
   };
 }
 
-/** As it is written in the file. Throws `ExitError` where this client cannot go. */
+/** The server as the file has it. Throws `ExitError` for one that this client does not support. */
 function serverOf({ cluster }: ChosenContext): string {
   const server = textOf(cluster, 'server');
   if (server === undefined) throw unusable(`The ${cluster.title} names no server.`);
@@ -93,8 +93,8 @@ function refuseBadCertificates(tls: SecureContextOptions, { name, file }: Chosen
 }
 
 /**
- * The same client, which asks for the coordinator's own API group before its first request. A command that writes, such as
- * `token create`, would otherwise change whatever cluster ~/.kube/config names.
+ * The same client, which asks for the coordinator's own API group before its first request. Otherwise `token create` would write
+ * into another cluster, if ~/.kube/config names one.
  */
 function withCheck(client: ApiClient): ApiClient {
   let checked: Promise<unknown> | undefined;

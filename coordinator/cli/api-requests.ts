@@ -13,8 +13,7 @@ export interface ApiClient {
   /** The namespace of commands that are given none. */
   readonly namespace: string;
   /**
-   * One request with a JSON body, of a PATCH a merge patch, and a JSON answer. What the API warns of goes to standard error, as
-   * kubectl has it.
+   * Sends a JSON body (a merge patch for PATCH) and returns the JSON answer. Prints `Warning:` headers to standard error, like kubectl.
    * Throws `ApiError` when the API refuses, and `ExitError` when it cannot be reached or is not one.
    */
   request<T>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<T>;
@@ -32,7 +31,7 @@ interface ApiClientParts extends Pick<ApiClient, 'server' | 'origin' | 'namespac
 export function createApiClient({ agent, headers: proof, ...about }: ApiClientParts): ApiClient {
   const { server, origin } = about;
   const headers = { accept: 'application/json', 'content-type': 'application/json', ...proof };
-  // The server of a kubeconfig may have a path of its own.
+  // The server of a kubeconfig may include a path.
   const base = server.replace(/\/+$/, '');
   return {
     ...about,

@@ -1,10 +1,10 @@
-/** What the API says about joining, and the line for a host that is to join. */
+/** Join lines for hosts, from the coordinator's API. */
 import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
 import { type JoinAddress, joinLine } from '../../shared/kube/join-address.js';
 import type { ApiClient } from './api-client.js';
 import { withHost } from './reachable-server.js';
 
-/** The address by which hosts reach the coordinator and what they pin. `advertise` replaces its host. Throws as `request` does. */
+/** The coordinator's address for hosts, and the keys that they pin. `advertise` replaces the host in it. Throws like `request`. */
 export async function readJoinAddress(api: ApiClient, advertise?: string): Promise<JoinAddress> {
   const address = await api.request<JoinAddress>('GET', `/apis/${FLEET_GROUP}/v1/joinaddress`);
   return advertise ? { ...address, server: withHost(address.server, advertise) } : address;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { kubeconfigPath } from '../data-dir.js';
 
-/** What the user typed. */
+/** The options of a command. */
 export interface KubeconfigOptions {
   kubeconfig?: string;
   context?: string;
@@ -14,7 +14,7 @@ export interface KubeconfigOptions {
 export interface KubeconfigChoice {
   /** In order: where two files name the same thing, the first one counts. */
   files: readonly string[];
-  /** What chose them, for errors. */
+  /** The option, variable or default that named the files; for errors. */
   source: '--kubeconfig' | '--data' | '$KUBECONFIG' | '~/.kube/config' | 'the default data directory';
   /** True for the file that a coordinator wrote into its data directory. */
   isOwn: boolean;

@@ -23,7 +23,7 @@ interface Kubeconfig {
   users: ReadonlyMap<string, Entry>;
 }
 
-/** What a context names. */
+/** A context with its cluster and user. */
 export interface ChosenContext {
   name: string;
   file: string;
@@ -42,7 +42,7 @@ export function readKubeconfig({ files, source }: KubeconfigChoice): Kubeconfig 
   return mergeKubeconfigs(present.map(({ file, text }) => ({ file, fields: parseFields(file, text) })));
 }
 
-/** Of $KUBECONFIG's files those that are missing do not count, as under kubectl. */
+/** Undefined for a missing file: kubectl skips missing files of $KUBECONFIG. */
 function readText(file: string, source: KubeconfigChoice['source']): string | undefined {
   try {
     return readFileSync(file, 'utf8');

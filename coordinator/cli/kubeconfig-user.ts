@@ -1,8 +1,8 @@
-/** How the user of a kubeconfig proves who they are. */
+/** The credentials of a kubeconfig's user. */
 import { credentialFromPlugin } from './credential-plugin.js';
 import { type Entry, fileText, textOf, textOrFile, unusable } from './kubeconfig-file.js';
 
-/** What goes with each request. */
+/** A client certificate and request headers. */
 interface Credentials {
   /** PEM. */
   certificate?: string | undefined;
@@ -11,7 +11,7 @@ interface Credentials {
   headers: Readonly<Record<string, string | string[]>>;
 }
 
-/** Fields that would change who the user is, and that no Everynode coordinator or this client takes. */
+/** Fields that decide who the user is, and that this client or the coordinator does not support. */
 const UNSUPPORTED = ['username', 'password', 'auth-provider', 'as-user-extra'];
 
 /** The credentials of a user; of no user, none. A plugin (`exec`) is run. Throws `ExitError`. */
@@ -33,7 +33,7 @@ export function credentialsOf(user: Entry | undefined, cluster: object): Credent
   };
 }
 
-/** `as`, `as-uid` and `as-groups`: left out, a command would run with more rights than the user means. */
+/** Headers for `as`, `as-uid` and `as-groups`. Without them a command would run with more rights than the user intends. */
 function impersonation(user: Entry): Record<string, string | string[]> {
   const [name, uid, groups] = [textOf(user, 'as'), textOf(user, 'as-uid'), user.fields['as-groups']];
   const isList = Array.isArray(groups) && groups.every((group) => typeof group === 'string');

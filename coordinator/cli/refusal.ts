@@ -1,4 +1,4 @@
-/** What the operator reads when the API refuses a request: kubectl's words, and for a missing right the rule that grants it. */
+/** The error text for a request that the API refused: kubectl's words and, for a 403, the RBAC rule that would allow it. */
 import type { ApiError } from '../../shared/kube/status.js';
 import { escapeLine } from '../../shared/process/terminal-output.js';
 

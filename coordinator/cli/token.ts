@@ -41,7 +41,7 @@ interface CreatedToken {
   id: string;
   /** `ID.SECRET.CAHASH`. */
   text: string;
-  /** What is typed on a host. */
+  /** The line to type on a host. */
   line: string;
 }
 
@@ -71,7 +71,7 @@ export function tokenCommand(program: Command): void {
 
 /** Makes a token through the API. */
 export async function createToken(api: ApiClient, wish: TokenWish): Promise<CreatedToken> {
-  // First: a user who may not read it gets no token that nobody was told.
+  // Read it first: if the user may not, no token must be left that was never printed.
   const address = await readJoinAddress(api, wish.advertise);
   const token = newJoinToken();
   const expiresAtMs = wish.ttlSeconds > 0 ? Date.now() + wish.ttlSeconds * 1000 : undefined;

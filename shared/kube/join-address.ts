@@ -19,8 +19,8 @@ export interface JoinAddress {
 }
 
 /**
- * What is typed on the host. `token`: `ID.SECRET`. The token is on no command line, where every user of the host could read it
- * and sudo would log it: `echo` is the shell itself, and the token goes through the pipe.
+ * The line to type on the host. `token`: `ID.SECRET`. No program gets the token as an argument: every user of the host could read
+ * it, and sudo would log it. `echo` is part of the shell and writes the token into a pipe.
  */
 export function joinLine({ server, authorityHash, installer }: JoinAddress, token: string): string {
   const whole = `${token}.${authorityHash}`;

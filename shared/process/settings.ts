@@ -12,8 +12,8 @@ export interface Setting<T> {
   placeholder?: string;
   default: T;
   /**
-   * Of a secret: the one variable that holds it. It has no flag, for every user of a machine can read the arguments of a process, no
-   * place in a settings file, and is removed from the environment when it was read: child processes do not inherit it.
+   * For a secret: the only variable that sets it. There is no flag, because every user of a machine can read the arguments of a
+   * process, and no key in the settings file. The variable is removed once read, so that child processes do not inherit it.
    */
   secretVariable?: string;
   /** Reads the text of a flag, variable or file. Throws an Error whose message says what is expected. */

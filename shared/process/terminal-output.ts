@@ -11,7 +11,7 @@ export function escapeControls(text: string): string {
   return text.replace(CONTROL, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** The same for one line: a newline becomes `\n`, so that a name or a message cannot pass for a line of its own. */
+/** The same for one line: a newline becomes `\n`, so that a name or a message cannot look like a second line. */
 export function escapeLine(line: string): string {
   return escapeControls(line).replaceAll('\n', '\\n');
 }
@@ -21,7 +21,7 @@ export function printLine(line: string): void {
   process.stdout.write(`${escapeLine(line)}\n`);
 }
 
-/** Prints text whose newlines are the program's own: JSON, YAML, help. */
+/** Prints text with newlines that the program wrote: JSON, YAML, help. */
 export function printDocument(text: string): void {
   process.stdout.write(escapeControls(text));
 }
@@ -31,7 +31,7 @@ export function reportLine(line: string): void {
   process.stderr.write(`${escapeLine(line)}\n`);
 }
 
-/** Prints text to standard error whose newlines are the program's own. */
+/** The same to standard error. */
 export function reportDocument(text: string): void {
   process.stderr.write(escapeControls(text));
 }

@@ -26,7 +26,7 @@ spec:
   selector: {matchLabels: {app: web}}
   template: {metadata: {labels: {app: web}}, spec: {containers: [{name: web, image: "web:1"}]}}
 `;
-/** What all commands below need together. */
+/** The rules that all commands below need together. */
 const RULES = [
   { apiGroups: [''], resources: ['secrets'], verbs: ['create', 'list', 'get', 'update', 'delete'] },
   { apiGroups: ['apps'], resources: ['daemonsets'], verbs: ['get', 'create'] },
@@ -124,7 +124,7 @@ describe('everynode as a user', () => {
     assert.equal(code, 0);
   });
 
-  test('what others wrote is printed without its control characters', async () => {
+  test('control characters in a description of another user are escaped', async () => {
     const evil = '\x1b[2J\x1b]0;title\x07\u009b31m\u202e';
     const made = await as('ann', 'token', 'create', '--description', evil);
     const { stdout } = await as('ann', 'token', 'list');

@@ -1,4 +1,4 @@
-/** The command that the documents name for a clone runs this package's program there, and elsewhere nobody's. */
+/** `npx --no everynode` runs this package's program in a clone, and fetches nothing elsewhere. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -77,7 +77,7 @@ describe('npx in a clone and elsewhere', () => {
     assert.deepEqual(await npx(elsewhere, url, '--no', 'everynode', 'version'), { code: 1, stdout: '' });
     const fetched = asked.filter((path) => path.endsWith('.tgz'));
     assert.deepEqual(fetched, []);
-    // The package could be had: it is --no that prevents it.
+    // Control: without --no, npx fetches and runs the package.
     const { stdout } = await npx(elsewhere, url, '--yes', 'everynode', 'version');
     assert.equal(stdout, `${FOREIGN}\n`);
   });

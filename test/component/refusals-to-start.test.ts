@@ -1,4 +1,4 @@
-/** What keeps a program from starting is one sentence that names the option to change, and addresses stand in it as they were typed. */
+/** A program that cannot start says why in one sentence, names the option to change, and prints addresses as the user typed them. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';

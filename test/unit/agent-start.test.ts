@@ -1,4 +1,4 @@
-/** The agent's command: Node's flags for small devices, whatever Node is there, and nothing said about them. */
+/** The agent's command starts every supported version of Node with the flags for small devices and without a warning. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ const COMMAND = join(
   JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).bin['everynode-agent'],
 );
 
-/** What the command runs where Node says that it is this version. */
+/** The arguments that the command passes to a Node of this version. */
 function startedBy(version: string): string[] {
   const node = join(temporaryDirectory(), 'node');
   const text = `#!/bin/sh\n[ "$1" = --version ] && { echo ${version}; exit; }\nprintf '%s\\n' "$@"\n`;
@@ -46,7 +46,7 @@ describe("the agent's command", () => {
     });
   }
 
-  test('is what an installed service starts, whichever version of Node comes to lie there later', () => {
+  test('is what an installed service starts, so that an upgrade of Node does not stop it', () => {
     const folder = temporaryDirectory();
     const versions = JSON.stringify(join(ROOT, 'dist/agent/install/versions.js'));
     const install = `import { Versions } from ${versions}; new Versions(${JSON.stringify(folder)}).addSelf('1.2.3');`;

@@ -1,4 +1,4 @@
-/** The script that hosts pipe into a shell: how the join token gets from the typed line to the agent. */
+/** The install script passes the join token from the typed line to the agent without an argument. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -16,14 +16,14 @@ const TOKEN = 'abcdef.0123456789abcdef';
 const HASH = 'a'.repeat(64);
 const SHELLS = ['/bin/dash', '/bin/bash', '/bin/busybox'].filter((path) => existsSync(path));
 
-/** Instead of the agent: says its arguments, what it reads, and whether its environment holds a token. */
+/** Stands in for the agent: prints its arguments, its input and the token in its environment. */
 const AGENT = `#!/bin/sh
 echo "arguments: $*"
 case " $* " in *' --token-file - '*) echo "input: $(cat)" ;; esac
 echo "environment: \${EVERYNODE_TOKEN-none}"
 `;
 
-/** Types the line with its curl and sudo taken out, so that this user runs the script of a coordinator in \`shell\`. */
+/** Runs the line in `shell` without curl and sudo: the script comes from this tree. */
 function typed(line: string, shell: string): { status: number | null; stdout: string; stderr: string } {
   const folder = temporaryDirectory();
   const file = join(folder, 'everynode-agent-1.2.3-linux-any.gz');

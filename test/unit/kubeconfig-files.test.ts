@@ -1,4 +1,4 @@
-/** Which kubeconfig a command uses, and what it takes from it: as kubectl does (client-go tools/clientcmd). */
+/** Commands choose and read kubeconfigs like kubectl (client-go tools/clientcmd). */
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -102,7 +102,7 @@ test('what cannot be used is one sentence that names the file and how to choose 
   }
 });
 
-/** The credentials of the user with these fields, in a kubeconfig beside the given files. */
+/** The credentials of a user with these fields. `files` are in the folder of the kubeconfig. */
 function credentials(user: string, files: Record<string, string> = {}) {
   const path = folderWith({ ...files, config: configOf('a', user) });
   if (files.plugin) chmodSync(path('plugin'), 0o755);
@@ -114,7 +114,7 @@ function credentials(user: string, files: Record<string, string> = {}) {
 const NONE = { certificate: undefined, key: undefined };
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
-describe('a user proves who they are', () => {
+describe('the credentials of a user', () => {
   test('by a token, or by a file with one, which counts before it', () => {
     assert.deepEqual(credentials('{token: t1}'), { ...NONE, headers: bearer('t1') });
     const both = credentials('{token: t1, tokenFile: token}', { token: 't2\n' });

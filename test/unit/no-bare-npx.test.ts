@@ -1,4 +1,4 @@
-/** No text tells anybody to type a command that fetches a package of our name from the public registry: the name is not ours. */
+/** No text names a command that could fetch a package called everynode from the public registry: that name is not ours. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

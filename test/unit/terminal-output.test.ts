@@ -1,4 +1,4 @@
-/** Nothing that a host or a user chose reaches a terminal as a control character, and every program prints in one way. */
+/** Control characters of hosts and users never reach a terminal, and all printing goes through one file. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -34,7 +34,7 @@ test('JSON means the same after it was escaped', () => {
   assert.deepEqual(JSON.parse(escaped), value);
 });
 
-/** Runs statements of a program in a process of its own; returns what it printed. */
+/** Runs the statements as a separate program and returns its output. */
 function printedBy(statements: string): { stdout: string; stderr: string } {
   const url = (path: string) => JSON.stringify(join(DIST, 'shared/process', path));
   const imports = [
@@ -66,7 +66,7 @@ test('sentences of errors, stacks, help and log lines are escaped', () => {
 /** Files that write to standard output or standard error themselves. */
 const WRITERS = new Set([
   'shared/process/terminal-output.ts',
-  // A line that is redrawn in place: its texts are escaped before the sequences of its own are put around them.
+  // Passes standard error to ProgressLine, which redraws a line in place and escapes the texts in it.
   'agent/simulate/simulate.ts',
 ]);
 
