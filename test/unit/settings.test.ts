@@ -9,10 +9,17 @@ import {
   choiceSetting,
   integerSetting,
   optionalText,
+  secretText,
   switchSetting,
   textSetting,
 } from '../../shared/process/setting-values.js';
-import { addSettingFlags, flagName, loadSettings, variableName } from '../../shared/process/settings.js';
+import {
+  addSettingFlags,
+  flagName,
+  loadSettings,
+  settingsOfCommand,
+  variableName,
+} from '../../shared/process/settings.js';
 
 const SCHEMA = {
   server: optionalText('Address of the coordinator', 'URL'),
@@ -128,5 +135,30 @@ describe('command line', () => {
     });
     await runCommandLine(command, ['--log-level', 'debug', '--install-engine']);
     assert.deepEqual(seen, { logLevel: 'debug', installEngine: true });
+  });
+});
+
+describe('a secret setting', () => {
+  const WITH_SECRET = { ...SCHEMA, token: secretText('EN_JOIN_TOKEN') };
+
+  test('has no flag', async () => {
+    const program = addSettingFlags(createProgram('x', 'tries'), WITH_SECRET).action(() => undefined);
+    await assert.rejects(runCommandLine(program, ['--token', 'abc']), { code: 2 });
+  });
+
+  test('is read from its variable, which child processes do not inherit', async () => {
+    process.env.EN_JOIN_TOKEN = 'abc';
+    const { token } = await settingsOfCommand(WITH_SECRET, {}, 'EN');
+    assert.equal(token, 'abc');
+    assert.equal(process.env.EN_JOIN_TOKEN, undefined);
+    assert.equal((await settingsOfCommand(WITH_SECRET, {}, 'EN')).token, undefined);
+  });
+
+  test('is refused in a settings file, without being printed', async () => {
+    const path = file('token: abc-secret\n');
+    await assert.rejects(loadSettings(WITH_SECRET, { ...NOTHING, file: path }), {
+      sentence: `${path}: "token" is a secret: give it in EN_JOIN_TOKEN.`,
+      code: 2,
+    });
   });
 });
