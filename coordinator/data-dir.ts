@@ -1,6 +1,7 @@
 /** What lies where in a coordinator's data directory. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ReleasePlaces } from './api/releases/release-trust.js';
 
 /** The administrator's kubeconfig. */
 export function kubeconfigPath(dataDir: string): string {
@@ -17,9 +18,9 @@ export function agentDataDir(dataDir: string): string {
   return join(dataDir, 'agent');
 }
 
-/** What hosts are given: a folder for each version, as `npm run release` makes it. */
-export function releaseDirectory(dataDir: string): string {
-  return join(dataDir, 'release');
+/** The releases that hosts are given, and which ones are trusted: the latter with the other keys, as part of every backup. */
+export function releasePlaces(dataDir: string): ReleasePlaces {
+  return { directory: join(dataDir, 'release'), trustFile: join(dataDir, 'pki', 'release-trust.json') };
 }
 
 /** The name of the systemd credential that holds the keys of Secrets. */

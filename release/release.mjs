@@ -120,5 +120,10 @@ function wish() {
 }
 
 const { help, ...wanted } = wish();
+// The version names files; a coordinator refuses every other form (shared/process/release-version.ts).
+if (!/^\d+\.\d+\.\d+(-[0-9a-z.]+)?$/.test(wanted.version)) {
+  process.stderr.write(`--version ${wanted.version} is not of the form 1.2.3 or 1.2.3-rc.1: ${USAGE}\n`);
+  process.exit(2);
+}
 if (help) process.stdout.write(`${USAGE}\n`);
 else await release(wanted);

@@ -12,15 +12,8 @@ import {
 import { dirname, join } from 'node:path';
 import { installFile, installLink } from '../../shared/process/host-service.js';
 import { isSingleExecutable } from '../../shared/process/own-program.js';
+import { isReleaseVersion } from '../../shared/process/release-version.js';
 import { PROGRAM } from './places.js';
-
-/** A version is a folder's name: nothing else may reach a path. */
-const VERSION_PATTERN = /^\d{1,9}\.\d{1,9}\.\d{1,9}(?:-[0-9a-z.]{1,32})?$/;
-
-/** True for what may name a version, in a folder and in an image: digits and dots, with a short suffix at most. */
-export function isVersion(text: string): boolean {
-  return VERSION_PATTERN.test(text);
-}
 
 export class Versions {
   constructor(readonly directory: string) {}
@@ -85,7 +78,7 @@ export class Versions {
   prune(keep: string): void {
     const kept = new Set([keep, this.current, this.previous]);
     for (const name of readdirSync(this.directory)) {
-      if (isVersion(name) && !kept.has(name)) rmSync(join(this.directory, name), { recursive: true });
+      if (isReleaseVersion(name) && !kept.has(name)) rmSync(join(this.directory, name), { recursive: true });
     }
   }
 

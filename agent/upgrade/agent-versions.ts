@@ -4,7 +4,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { writePrivateFile } from '../../shared/process/private-file.js';
-import { isVersion, type Versions } from '../install/versions.js';
+import { isReleaseVersion } from '../../shared/process/release-version.js';
+import type { Versions } from '../install/versions.js';
 import {
   type ContainerConfig,
   type ContainerIdentity,
@@ -28,7 +29,7 @@ const RESTART_LOOK_MS = 100;
 export function versionOf(image: string): string | undefined {
   if (!image.startsWith(`${REPOSITORY}:`)) return undefined;
   const version = image.slice(REPOSITORY.length + 1);
-  if (isVersion(version)) return version;
+  if (isReleaseVersion(version)) return version;
   throw new RuntimeError('InvalidImageName', `${version} is no version of the agent`, false);
 }
 
@@ -54,7 +55,7 @@ interface AgentVersionsOptions {
   /** The version that runs. */
   version: string;
   versions: Versions;
-  source: ReleaseSource;
+  source: Pick<ReleaseSource, 'fetch' | 'requireAllowed'>;
   trial: TrialFile;
   /** Why this agent cannot become another version; undefined when it can. */
   whyFixed: () => string | undefined;
@@ -142,7 +143,17 @@ export class AgentVersions {
 
   /** Becomes the version: at once when it runs already, else by a restart, on trial. */
   async start(id: string): Promise<void> {
-    const { version: own, versions, trial, whyFixed, tryProgram, guard, restart, now } = this.#options;
+    const {
+      version: own,
+      versions,
+      trial,
+      source,
+      whyFixed,
+      tryProgram,
+      guard,
+      restart,
+      now,
+    } = this.#options;
     // The end of this process is under way; whoever looks meanwhile sees what is true of it.
     if (this.#isRestarting) return this.#options.pause(RESTART_LOOK_MS);
     const record = this.#record(id);
@@ -157,6 +168,8 @@ export class AgentVersions {
       record.isBarred && `agent ${record.version} has failed here; another Pod may try it again`;
     const why = failedBefore || whyFixed();
     if (why !== undefined) throw new RuntimeError('RunContainerError', why, false);
+    // Also for a version that is on this disk already: the coordinator may have set its floor above it since.
+    await source.requireAllowed(record.version);
     await tryProgram(versions.program(record.version), record.version);
     await guard(versions.program(own), id);
     await trial.write({ id, from: own, to: record.version, starts: 0 });

@@ -62,6 +62,28 @@ export class ReleaseSource {
     }
   }
 
+  /**
+   * Throws `RuntimeError` RunContainerError when the coordinator allows no version as old as this one, and, for another try later,
+   * when it cannot be asked. A version that it does not have is allowed: a host may have been given it by hand.
+   */
+  async requireAllowed(version: string): Promise<void> {
+    const { code, message } = await this.#ask(version);
+    if (code === 200 || code === 404) return;
+    const why = code === 403 ? message : `the coordinator answers with status ${code}: ${message}`;
+    throw new RuntimeError('RunContainerError', why, code !== 403);
+  }
+
+  async #ask(version: string): Promise<{ code: number; message: string }> {
+    try {
+      const answer = await this.#request(version, 'SHA256SUMS', AbortSignal.timeout(SILENCE_MS));
+      const text = await textOf(answer, 'SHA256SUMS', version);
+      return { code: answer.statusCode ?? 0, message: messageIn(text) };
+    } catch (error) {
+      const why = `the coordinator cannot be asked whether it allows agent ${version}: ${messageOf(error)}`;
+      throw new RuntimeError('RunContainerError', why, true);
+    }
+  }
+
   async #key(): Promise<KeyObject> {
     try {
       return createPublicKey(await readFile(this.options.keyFile));
@@ -75,14 +97,7 @@ export class ReleaseSource {
 
   async #text(version: string, name: string, signal: AbortSignal): Promise<string> {
     try {
-      const chunks: Buffer[] = [];
-      let size = 0;
-      for await (const chunk of await this.#open(version, name, signal)) {
-        size += (chunk as Buffer).length;
-        if (size > MAX_TEXT_BYTES) throw failed(`${name} of release ${version} is too long`, false);
-        chunks.push(chunk as Buffer);
-      }
-      return Buffer.concat(chunks).toString('utf8');
+      return await textOf(await this.#open(version, name, signal), name, version);
     } catch (error) {
       if (error instanceof RuntimeError) throw error;
       throw failed(`release ${version} cannot be had: ${messageOf(error)}`, true);
@@ -116,20 +131,47 @@ export class ReleaseSource {
     if (hash.digest('hex') !== sum) throw failed(`${name} is not the file that the release names`, true);
   }
 
-  #open(version: string, name: string, signal: AbortSignal): Promise<IncomingMessage> {
+  /** The file as a stream. Throws when the coordinator does not give it. */
+  async #open(version: string, name: string, signal: AbortSignal): Promise<IncomingMessage> {
+    const answer = await this.#request(version, name, signal);
+    if (answer.statusCode === 200) return answer;
+    const message = messageIn(await textOf(answer, name, version));
+    throw failed(
+      `the coordinator has no ${name} of release ${version}: status ${answer.statusCode}${message && `, ${message}`}`,
+      true,
+    );
+  }
+
+  #request(version: string, name: string, signal: AbortSignal): Promise<IncomingMessage> {
     const { server, ca } = this.options;
     const url = new URL(`/agent/${version}/${name}`, server);
     return new Promise((resolve, reject) => {
-      const sent = get(url, { ca: ca(), agent: false, signal, timeout: SILENCE_MS }, (answer) => {
-        if (answer.statusCode === 200) return resolve(answer);
-        answer.resume();
-        reject(
-          failed(`the coordinator has no ${name} of release ${version}: status ${answer.statusCode}`, true),
-        );
-      });
+      const sent = get(url, { ca: ca(), agent: false, signal, timeout: SILENCE_MS }, resolve);
       sent.on('timeout', () => sent.destroy(new Error('no answer')));
       sent.on('error', reject);
     });
+  }
+}
+
+/** A short answer, whole. */
+async function textOf(answer: IncomingMessage, name: string, version: string): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of answer) {
+    size += (chunk as Buffer).length;
+    if (size > MAX_TEXT_BYTES) throw failed(`${name} of release ${version} is too long`, false);
+    chunks.push(chunk as Buffer);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** The message of a Status object; empty for any other text. */
+function messageIn(text: string): string {
+  try {
+    const { message } = JSON.parse(text) as { message?: unknown };
+    return typeof message === 'string' ? message : '';
+  } catch {
+    return '';
   }
 }
 

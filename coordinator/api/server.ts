@@ -162,7 +162,7 @@ function addRoutes(app: App, options: ApiServerOptions, handler: RequestHandler,
 function addAgentFiles(app: App, files: AgentFiles, gate: Gate): void {
   const onRequest = async ({ raw }: FastifyRequest) => gate.passAnybody(raw);
   app.get(SCRIPT_PATH, { onRequest }, async ({ headers }, reply) =>
-    reply.type('text/x-shellscript; charset=utf-8').send(files.script(headers.host)),
+    reply.type('text/x-shellscript; charset=utf-8').send(await files.script(headers.host)),
   );
   app.get('/agent/:version/:name', { onRequest }, async (request, reply) => {
     const { version = '', name = '' } = request.params as Record<string, string>;

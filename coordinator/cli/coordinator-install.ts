@@ -31,7 +31,7 @@ import {
   USER,
 } from './coordinator-places.js';
 import { readSettings } from './read-settings.js';
-import { addRelease } from './release.js';
+import { add, requireRelease } from './release.js';
 import { createToken } from './token.js';
 
 const HEAD = `# Settings of the Everynode coordinator; everynode coordinator --help lists them all.
@@ -47,6 +47,7 @@ export async function installCoordinator(
   const given = typedSettings(flags);
   // Wrong ones are refused before anything is changed.
   await readSettings(COORDINATOR_SETTINGS, { ...flags, config: presentSettings() && CONFIG_FILE });
+  if (flags.release) await requireRelease(flags.release, DATA_DIR);
   if (!succeedsOnHost('id', '-u', USER)) {
     const options = ['--system', '--user-group', '--home-dir', DATA_DIR, '--no-create-home'];
     runOnHost('useradd', ...options, '--shell', '/usr/sbin/nologin', USER);
@@ -57,8 +58,8 @@ export async function installCoordinator(
   runOnHost('chown', `root:${USER}`, CONFIG_FILE);
   runOnHost('install', '-d', '-m', '0700', '-o', USER, '-g', USER, DATA_DIR);
   await backUp();
-  if (flags.release) addRelease(flags.release, DATA_DIR);
-  // A backup, a restore and a release are root's work; the service reads them as its own.
+  if (flags.release) await add(flags.release, DATA_DIR);
+  // A backup and a restore are root's work; the service reads them as its own.
   runOnHost('chown', '-R', `${USER}:${USER}`, DATA_DIR);
   installFile(UNIT_FILE, readFileSync(unitSource()));
   runOnHost('systemctl', 'daemon-reload');

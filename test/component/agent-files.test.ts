@@ -1,57 +1,65 @@
 /** What a host without the agent is given: the script with the release's hashes, the files of a release and no others. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { createHash, generateKeyPairSync } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readFileSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { AgentFiles } from '../../coordinator/api/agent-files.js';
 import { DEFAULT_API_SETTINGS } from '../../coordinator/api/api-request.js';
+import { releasePlaces } from '../../coordinator/data-dir.js';
 import { startTestApi } from '../harness/api.js';
 import { call } from '../harness/https-call.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
+import { agentArchive, newReleaseKey, signList, storedRelease } from '../harness/test-release.js';
 
 const VERSION = '1.2.3';
-const NAME = `everynode-agent-${VERSION}-linux-amd64.gz`;
-const BYTES = Buffer.from('an agent');
-const SUM = createHash('sha256').update(BYTES).digest('hex');
+const NAME = agentArchive(VERSION);
 
 async function serve(context: TestContext) {
-  const directory = temporaryDirectory();
-  const folder = join(directory, VERSION);
-  mkdirSync(folder);
-  const key = generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' });
-  writeFileSync(join(folder, NAME), BYTES);
-  writeFileSync(join(folder, 'SHA256SUMS'), `${SUM}  ${NAME}\n${SUM}  '; reboot; '.gz\n`);
-  writeFileSync(join(folder, 'release.pub'), key);
-  writeFileSync(join(directory, 'everynode.db'), 'secrets');
-  const api = await startTestApi({ agentFiles: new AgentFiles(directory, VERSION) });
+  const data = temporaryDirectory();
+  const key = newReleaseKey();
+  const places = storedRelease(data, VERSION, key);
+  writeFileSync(join(data, 'everynode.db'), 'secrets');
+  const api = await startTestApi({ agentFiles: new AgentFiles(places, VERSION) });
   context.after(() => api.stop());
-  return { api, key: String(key) };
+  const folder = join(places.directory, VERSION);
+  const bytes = readFileSync(join(folder, NAME));
+  const get = (path: string) => call(api, `GET ${path}`, { token: null });
+  return { api, key, places, folder, bytes, sum: createHash('sha256').update(bytes).digest('hex'), get };
+}
+
+/** A place without a release. */
+function nowhere() {
+  return releasePlaces(temporaryDirectory());
 }
 
 test('the script names the server as it was asked for, the hashes and the key of the release, and is a shell script', async (context) => {
-  const { api, key } = await serve(context);
-  const { code, text } = await call(api, 'GET /install.sh', { token: null });
-  assert.equal(code, 200);
+  const { api, key, sum, get } = await serve(context);
+  const { code, text } = await get('/install.sh');
+  assert.equal(code, 200, text);
   assert.match(text, new RegExp(`^server='https://127.0.0.1:${api.port}'$`, 'm'));
-  assert.ok(text.includes(`sums='${SUM}  ${NAME}'`), text);
-  assert.ok(text.includes(key.trim()));
-  assert.doesNotMatch(text, /@[A-Z_]+@|reboot/);
+  assert.ok(text.includes(`sums='${sum}  ${NAME}'`), text);
+  assert.ok(text.includes(key.publicKey.trim()));
+  assert.doesNotMatch(text, /@[A-Z_]+@/);
   assert.equal(spawnSync('sh', ['-n'], { input: text }).status, 0);
 });
 
 for (const host of ["x';reboot;'", '$(reboot)', 'a b', 'x`y`', '', 'h:1:2:3;', undefined]) {
   test(`a Host header that is no name never reaches the script: ${JSON.stringify(host)}`, () => {
-    const files = new AgentFiles(temporaryDirectory(), VERSION);
-    assert.throws(() => files.script(host), /Host header/);
+    const files = new AgentFiles(nowhere(), VERSION);
+    return assert.rejects(files.script(host), /Host header/);
   });
 }
 
 test('a file of the release is given whole, to anybody', async (context) => {
-  const { api } = await serve(context);
-  const { code, text, headers } = await call(api, `GET /agent/${VERSION}/${NAME}`, { token: null });
-  assert.deepEqual([code, text, headers['content-length']], [200, 'an agent', String(BYTES.length)]);
+  const { get, bytes } = await serve(context);
+  for (const time of ['first', 'second']) {
+    const { code, headers } = await get(`/agent/${VERSION}/${NAME}`);
+    assert.deepEqual([code, headers['content-length']], [200, String(bytes.length)], time);
+  }
+  assert.match((await get(`/agent/${VERSION}/SHA256SUMS`)).text, new RegExp(`  ${NAME}\n`));
+  assert.match((await get(`/agent/${VERSION}/SHA256SUMS.sig`)).text, /^[A-Za-z0-9+/]{86}==\n$/);
 });
 
 for (const path of [
@@ -71,8 +79,66 @@ for (const path of [
   });
 }
 
+/** What may happen to a release on the disk, and the paths that must not be served after it. */
+type Served = Awaited<ReturnType<typeof serve>>;
+const ALL = ['/install.sh', `/agent/${VERSION}/${NAME}`, `/agent/${VERSION}/SHA256SUMS`];
+const CHANGES: [string, (served: Served) => void, string[], number][] = [
+  [
+    'an agent that was changed, its size and times kept',
+    ({ folder, bytes }) => {
+      const path = join(folder, NAME);
+      writeFileSync(
+        path,
+        bytes.map((byte) => byte ^ 1),
+      );
+      utimesSync(path, 0, 0);
+    },
+    [`/agent/${VERSION}/${NAME}`],
+    503,
+  ],
+  [
+    'an agent that was cut off',
+    ({ folder }) => truncateSync(join(folder, NAME), 1),
+    [`/agent/${VERSION}/${NAME}`],
+    503,
+  ],
+  [
+    'a list that was changed',
+    ({ folder }) => writeFileSync(join(folder, 'SHA256SUMS'), `${'0'.repeat(64)}  ${NAME}\n`),
+    ALL,
+    503,
+  ],
+  [
+    'a release signed by another key',
+    ({ folder }) => signList(folder, readFileSync(join(folder, 'SHA256SUMS'), 'utf8'), newReleaseKey()),
+    ALL,
+    503,
+  ],
+  ['the trusted key removed', ({ places }) => rmSync(places.trustFile), ALL, 404],
+  ['the trusted key damaged', ({ places }) => writeFileSync(places.trustFile, '{"key": "x"}'), ALL, 503],
+  [
+    'a floor above the version',
+    ({ places, key: { publicKey } }) =>
+      writeFileSync(places.trustFile, JSON.stringify({ key: publicKey, floor: '1.3.0' })),
+    ALL,
+    403,
+  ],
+];
+for (const [what, change, paths, refusal] of CHANGES) {
+  test(`not served after it was: ${what}`, async (context) => {
+    const served = await serve(context);
+    for (const path of paths) assert.equal((await served.get(path)).code, 200, path);
+    change(served);
+    for (const path of paths) {
+      const { code, text } = await served.get(path);
+      assert.equal(code, refusal, text);
+      assert.match(text, /everynode release|this coordinator/);
+    }
+  });
+}
+
 test('a coordinator without a release says how to get one', async (context) => {
-  const api = await startTestApi({ agentFiles: new AgentFiles(temporaryDirectory(), VERSION) });
+  const api = await startTestApi({ agentFiles: new AgentFiles(nowhere(), VERSION) });
   context.after(() => api.stop());
   const { code, text } = await call(api, 'GET /install.sh', { token: null });
   assert.equal(code, 404);
@@ -83,7 +149,7 @@ test('one address that asks for too much is told when to come again', async (con
   const settings = { ...DEFAULT_API_SETTINGS, clientLimits: { requestsPerSecond: 0.01, burst: 2 } };
   const api = await startTestApi({
     settings,
-    agentFiles: new AgentFiles(temporaryDirectory(), VERSION),
+    agentFiles: new AgentFiles(nowhere(), VERSION),
   });
   context.after(() => api.stop());
   const paths = ['/install.sh', `/agent/${VERSION}/${NAME}`, '/install.sh', `/agent/${VERSION}/${NAME}`];

@@ -185,7 +185,7 @@ export async function startTestApi(change: Partial<ApiServerOptions> = {}): Prom
     tls: { ...pki.serving, clientAuthorities: pki.ca.cert },
     identities: await testIdentities(registry),
     agentLink: NO_AGENTS,
-    agentFiles: new AgentFiles('/nonexistent', '0.0.0'),
+    agentFiles: new AgentFiles({ directory: '/nonexistent', trustFile: '/nonexistent' }, '0.0.0'),
     version: '0.0.0',
     ...change,
   });

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { Versions } from '../../agent/install/versions.js';
 import { type ContainerConfig, RuntimeError } from '../../agent/runtime/driver.js';
 import { AgentVersions, versionOf } from '../../agent/upgrade/agent-versions.js';
-import { ReleaseSource, sumOf } from '../../agent/upgrade/release-source.js';
+import { sumOf } from '../../agent/upgrade/release-source.js';
 import { TrialFile, verdictAtStart } from '../../agent/upgrade/trial.js';
 import { fallBack } from '../../agent/upgrade/upgrades.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
@@ -29,13 +29,21 @@ function host() {
   versions.switchTo('0.1.0');
   const trial = new TrialFile(join(directory, 'trial.json'));
   const said: string[] = [];
+  /** The coordinator's floor: it allows nothing older. */
+  const floor = { version: '0.0.0' };
   const runs = (version: string, why?: string, newId = 'one-id') =>
     new AgentVersions({
       path: join(directory, 'containers.json'),
       version,
       versions,
       trial,
-      source: new ReleaseSource({ server: new URL('https://127.0.0.1:1'), ca: () => '', keyFile: '/none' }),
+      source: {
+        fetch: () => assert.fail('both versions are on the disk'),
+        requireAllowed: async (wanted) => {
+          if (wanted >= floor.version) return;
+          throw new RuntimeError('RunContainerError', `older than ${floor.version}`, false);
+        },
+      },
       whyFixed: () => why,
       tryProgram: async (program) => {
         if (program.includes('broken')) throw new Error(program);
@@ -48,7 +56,7 @@ function host() {
       now: () => 1000,
       shift: () => 5,
     });
-  return { versions, trial, said, runs };
+  return { versions, trial, said, runs, floor };
 }
 
 const statesOf = (agents: AgentVersions) =>
@@ -148,6 +156,16 @@ test('what may not be is refused and changes nothing', async () => {
   await assert.rejects(agents.create(config('0.2.0'), '0.2.0'), { reason: 'Conflict' });
   await assert.rejects(agents.start(id), /not installed/);
   assert.deepEqual([versions.current, said], ['0.1.0', []]);
+});
+
+test('a version below the coordinator’s floor is not started, though it is on the disk', async () => {
+  const { runs, versions, said, floor } = host();
+  versions.switchTo('0.2.0');
+  floor.version = '0.2.0';
+  const agents = runs('0.2.0');
+  const id = await agents.create(config('0.1.0'), '0.1.0');
+  await assert.rejects(agents.start(id), { reason: 'RunContainerError', message: /older than 0\.2\.0/ });
+  assert.deepEqual([versions.current, said], ['0.2.0', []]);
 });
 
 test('a version on trial has three starts', () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { isVersion, Versions } from '../../agent/install/versions.js';
+import { Versions } from '../../agent/install/versions.js';
 import { ExitError } from '../../shared/process/exit-error.js';
 import { isOurs } from '../../shared/process/host-service.js';
 import { amendSettings } from '../../shared/process/settings-file.js';
@@ -28,18 +28,6 @@ test('what was given takes the place of the old; comments, order and the rest st
 test('a file that is not YAML is told of and not written over', () => {
   assert.throws(() => amendSettings('a: [', '', { b: 'c' }), ExitError);
 });
-
-for (const [text, is] of [
-  ['0.1.0', true],
-  ['10.20.30-rc.1', true],
-  ['..', false],
-  ['0.1.0/..', false],
-  ['1.0.0-../x', false],
-  ['1.0', false],
-  ['', false],
-] as const) {
-  test(`${JSON.stringify(text)} is ${is ? '' : 'not '}a version`, () => assert.equal(isVersion(text), is));
-}
 
 function versionsWith(...names: string[]): Versions {
   const directory = temporaryDirectory();

@@ -1,0 +1,143 @@
+/** The releases on a coordinator's disk, checked again each time one is read: a file that was changed there is not served. */
+import { createHash } from 'node:crypto';
+import { type FileHandle, open, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { ApiError } from '../../../shared/kube/status.js';
+import type { Logger } from '../../../shared/process/log.js';
+import { compareVersions, isReleaseVersion } from '../../../shared/process/release-version.js';
+import { type ReleasePlaces, readTrust, releaseKey } from './release-trust.js';
+import { isSignedBy, parseSums, SIGNATURE_FILE, type SignedSums, SUMS_FILE } from './signed-sums.js';
+
+/** A release whose list is signed by the trusted key. */
+interface VerifiedRelease extends SignedSums {
+  /** `SHA256SUMS` and its signature, as they were checked. */
+  sumsText: string;
+  signatureText: string;
+  /** PEM of the key that signed it. */
+  key: string;
+}
+
+/** Results of hashing that are kept: some files of some versions. */
+const MAX_HASHES = 256;
+
+export class VerifiedReleases {
+  readonly #places: ReleasePlaces;
+  readonly #log: Logger | undefined;
+  /** Hashes of files by path and state of the file, so that a fleet's downloads read a file once for its hash. */
+  readonly #hashes = new Map<string, Promise<string>>();
+
+  constructor(places: ReleasePlaces, log?: Logger) {
+    this.#places = places;
+    this.#log = log;
+  }
+
+  /** Whether a release may be served. */
+  async has(version: string): Promise<boolean> {
+    try {
+      await this.release(version);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Throws ApiError: 404 without the release, 403 below the floor, 503 when what is on the disk is not what was added. */
+  async release(version: string): Promise<VerifiedRelease> {
+    if (!isReleaseVersion(version)) throw notFound(version);
+    const { key, floor } = await this.#trust();
+    if (floor !== undefined && compareVersions(version, floor) < 0) {
+      throw new ApiError(
+        'Forbidden',
+        `agent ${version} is older than ${floor}, the oldest version that this coordinator allows (everynode release floor)`,
+      );
+    }
+    const folder = join(this.#places.directory, version);
+    const [sumsText, signatureText] = await Promise.all([
+      readFile(join(folder, SUMS_FILE), 'utf8'),
+      readFile(join(folder, SIGNATURE_FILE), 'utf8'),
+    ]).catch(() => []);
+    if (key === undefined || sumsText === undefined || signatureText === undefined) throw notFound(version);
+    const why = whyRefused(version, { key, sumsText, signatureText });
+    if (typeof why === 'string') throw this.#changed(version, why);
+    return { ...why, sumsText, signatureText, key };
+  }
+
+  /** An open file of a release whose bytes have the signed hash; the caller closes it. Throws ApiError as `release` does. */
+  async open(version: string, name: string): Promise<{ file: FileHandle; size: number }> {
+    const sum = (await this.release(version)).sums.get(name);
+    if (sum === undefined) throw notFound(version, name);
+    const path = join(this.#places.directory, version, name);
+    const file = await open(path, 'r').catch(() => undefined);
+    if (!file) throw notFound(version, name);
+    try {
+      const { size, ...state } = await file.stat({ bigint: true });
+      const key = [path, state.dev, state.ino, size, state.mtimeNs, state.ctimeNs].join(' ');
+      if ((await this.#hash(key, file)) !== sum) {
+        throw this.#changed(version, `${name} does not have the signed hash`);
+      }
+      return { file, size: Number(size) };
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  #hash(key: string, file: FileHandle): Promise<string> {
+    const known = this.#hashes.get(key);
+    if (known) return known;
+    if (this.#hashes.size >= MAX_HASHES) this.#hashes.clear();
+    const hashed = hashOf(file);
+    this.#hashes.set(key, hashed);
+    // A disk that failed to read may read next time.
+    hashed.catch(() => this.#hashes.delete(key));
+    return hashed;
+  }
+
+  async #trust() {
+    try {
+      return await readTrust(this.#places.trustFile);
+    } catch (error) {
+      this.#log?.error({ err: error }, 'no release is served');
+      throw new ApiError('ServiceUnavailable', 'this coordinator cannot read which releases it trusts');
+    }
+  }
+
+  #changed(version: string, why: string): ApiError {
+    this.#log?.error({ version, why }, 'release not served: add it again with everynode release add');
+    return new ApiError(
+      'ServiceUnavailable',
+      `release ${version} is not served: ${why}; add it again with everynode release add`,
+    );
+  }
+}
+
+/** The checked list, or the reason why it is not the trusted key's list of this version. */
+function whyRefused(
+  version: string,
+  { key, sumsText, signatureText }: Pick<VerifiedRelease, 'key' | 'sumsText' | 'signatureText'>,
+): SignedSums | string {
+  if (!isSignedBy(releaseKey(key), Buffer.from(sumsText), signatureText)) {
+    return `${SUMS_FILE} is not signed by the trusted release key`;
+  }
+  try {
+    const signed = parseSums(sumsText);
+    return signed.version === version ? signed : `${SUMS_FILE} is that of version ${signed.version}`;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+async function hashOf(file: FileHandle): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(file.createReadStream({ start: 0, autoClose: false }), hash);
+  return hash.digest('hex');
+}
+
+function notFound(version: string, name?: string): ApiError {
+  if (name !== undefined) return new ApiError('NotFound', `there is no file ${name} of version ${version}`);
+  return new ApiError(
+    'NotFound',
+    `this coordinator has no agent ${version} to give: build one with npm run release, then everynode release add DIR`,
+  );
+}

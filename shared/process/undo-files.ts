@@ -1,0 +1,44 @@
+/** A command that fails leaves nothing behind: what it created in a directory is removed, what was there before stays. */
+import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** Deep enough for the data directories: files that a command adds to a folder of an earlier command lie no deeper. */
+const DEPTH = 2;
+
+/**
+ * Lists what is in `directory` now, and returns a function that removes everything else: new files and folders, and the directory and
+ * its parents if they are new. Files that were there are neither removed nor put back.
+ */
+export function rememberFiles(directory: string): () => void {
+  const missing = missingFolders(directory);
+  const known = new Set(pathsIn(directory, DEPTH));
+  return () => {
+    if (missing.length > 0) rmSync(directory, { recursive: true, force: true });
+    for (const path of pathsIn(directory, DEPTH)) {
+      if (!known.has(path)) rmSync(path, { recursive: true, force: true });
+    }
+    for (const folder of missing) removeEmpty(folder);
+  };
+}
+
+/** The directory and its parents as far as they do not exist, the deepest first. */
+function missingFolders(directory: string): string[] {
+  return existsSync(directory) ? [] : [directory, ...missingFolders(dirname(directory))];
+}
+
+function pathsIn(directory: string, depth: number): string[] {
+  if (depth === 0 || !existsSync(directory)) return [];
+  return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(directory, entry.name);
+    return [path, ...(entry.isDirectory() ? pathsIn(path, depth - 1) : [])];
+  });
+}
+
+/** A parent in which somebody else has put something by now stays. */
+function removeEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    // Not there, or not empty.
+  }
+}
