@@ -11,11 +11,15 @@ const TIMEOUT_MS = 15_000;
 /** Answers are far smaller. */
 const MAX_ANSWER_BYTES = 262_144;
 
-/** Why a host could not become a node, in one sentence for a person. `temporary`: trying again may help. */
+/**
+ * Why a host could not become a node, in one sentence for a person. `temporary`: trying again may help. `isRefusal`: the coordinator
+ * has answered that it did not register the host's key; otherwise its answer may have been lost.
+ */
 export class EnrolError extends Error {
   constructor(
     message: string,
     readonly temporary: boolean,
+    readonly isRefusal = false,
   ) {
     super(message);
     this.name = 'EnrolError';
@@ -73,6 +77,7 @@ export async function askForCertificate(
   throw new EnrolError(
     `the coordinator at ${nameOf(coordinator)} refused to let this host join: ${typeof message === 'string' ? message : `status ${code}`}${adviceOn(code, path)}`,
     code >= 500 || code === 429,
+    code < 500,
   );
 }
 

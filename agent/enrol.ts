@@ -7,6 +7,7 @@ import { JOIN_PATH } from '../shared/link/messages.js';
 import { publicKeyHash } from '../shared/link/public-key-hash.js';
 import { pause } from '../shared/process/pause.js';
 import { newKey } from '../shared/process/private-key.js';
+import { rememberFiles } from '../shared/process/undo-files.js';
 import { certificateRequest } from './certificate-request.js';
 import {
   askForCertificate,
@@ -60,11 +61,21 @@ export async function enrol(options: EnrolOptions): Promise<Enrolment> {
   // A join under another name was refused, or nobody waited for its answer: the host may still choose its name.
   const pending = stored?.node === node ? stored.key : undefined;
   const identity = { node, key: pending ?? (await newKey()), ca };
+  const undo = rememberFiles(dataDir);
   // Kept before it is registered: a join whose answer is lost is repeated with the same key.
   await writeIdentity(dataDir, identity);
-  const enrolment = { ...identity, ...(await join(coordinator, identity.key, options)) };
-  await writeIdentity(dataDir, enrolment);
-  return enrolment;
+  try {
+    const enrolment = { ...identity, ...(await join(coordinator, identity.key, options)) };
+    await writeIdentity(dataDir, enrolment);
+    return enrolment;
+  } catch (error) {
+    // No coordinator knows the new key. An earlier one may be registered: it stays for the next try.
+    if (error instanceof EnrolError && error.isRefusal) {
+      if (stored) await writeIdentity(dataDir, stored);
+      undo();
+    }
+    throw error;
+  }
 }
 
 /**

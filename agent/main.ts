@@ -8,6 +8,7 @@ import { type Clock, steadyClock, systemClock } from '../shared/process/clock.js
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import { type Part, type Running, startInOrder } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
+import { rememberFiles } from '../shared/process/undo-files.js';
 import { type Agent, createAgent } from './agent.js';
 import { checkImageThresholds, imageHandling } from './agent-images.js';
 import { pressureHandling } from './agent-pressure.js';
@@ -34,6 +35,7 @@ import { manifestDirectory } from './desired/manifest-directory.js';
 import { SecretBox } from './desired/secret-box.js';
 import { findTpmSealer } from './desired/tpm-sealer.js';
 import { HostIdentity } from './host-identity.js';
+import { hasIdentity } from './identity-file.js';
 import { isolationSettings } from './isolation-settings.js';
 import { Journal } from './link/journal.js';
 import { journalFile } from './link/journal-file.js';
@@ -56,19 +58,53 @@ import { holdAt } from './turns/local-hold.js';
 import { Upgrades } from './upgrade/upgrades.js';
 import { Volumes } from './volumes/volumes.js';
 
-/** Starts the agent; stopping it touches no container. `onWaiting` hears that a person has to let this host in first. Throws `ExitError` for what a person can mend. */
+/** What the start of an agent is given besides its settings. */
+interface Surroundings {
+  places: EnginePlaces;
+  log: Logger;
+  /** Called when an operator has to approve this host first. */
+  onWaiting?: (message: string) => void;
+  /** Resolves when the agent is to end. */
+  stop?: Promise<unknown>;
+}
+
+/**
+ * Starts the agent; stopping it touches no container. Resolves with undefined when `stop` came first. A start that fails or is stopped
+ * before the host has asked to join leaves no file behind. Throws `ExitError` for what an operator can repair.
+ */
 export async function startAgent(
   settings: AgentSettings,
-  places: EnginePlaces,
-  log: Logger,
-  onWaiting: (message: string) => void = () => undefined,
-): Promise<Running> {
-  const { data: dataDir, nodeName } = settings;
+  { stop, ...surroundings }: Surroundings,
+): Promise<Running | undefined> {
+  const { data: dataDir } = settings;
   const clock = steadyClock(systemClock);
   checkImageThresholds(settings);
-  const pressure = pressureHandling(settings);
   const policy = await readHostPolicy(settings);
-  const directory = await takeDataDir(dataDir, clock, log);
+  const undo = rememberFiles(dataDir);
+  const directory = await takeDataDir(dataDir, clock, surroundings.log);
+  let running: Running | undefined;
+  try {
+    const starting = startWith({ settings, policy, directory, clock, ...surroundings });
+    running = await (stop ? Promise.race([starting, stop.then(() => undefined)]) : starting);
+    return running;
+  } finally {
+    // The lock of the directory is held: no other agent has made these files.
+    if (!running && !hasIdentity(dataDir)) undo();
+  }
+}
+
+interface AgentStart extends Omit<Surroundings, 'stop'> {
+  settings: AgentSettings;
+  policy: Awaited<ReturnType<typeof readHostPolicy>>;
+  /** Parts that hold the data directory. */
+  directory: readonly Part[];
+  clock: Clock;
+}
+
+async function startWith(start: AgentStart): Promise<Running> {
+  const { settings, places, policy, directory, clock, log, onWaiting } = start;
+  const { data: dataDir, nodeName } = settings;
+  const pressure = pressureHandling(settings);
   // Before all that may fail or wait: a version on trial is counted by its starts.
   const upgrades = await beginUpgrades(dataDir, clock, log);
   const marker = new RunMarker(dataDir, log);
@@ -76,7 +112,7 @@ export async function startAgent(
   const runtime = await openRuntime(settings.runtime, places, dataDir, clock);
   const { enrolment, server } = await becomeNode(settings, (message) => {
     log.warn(message);
-    onWaiting(message);
+    onWaiting?.(message);
   });
   const identity = new HostIdentity(linkUrl(server), dataDir, enrolment);
   const keeping = { identity, server, clock, chance: systemChance };

@@ -28,7 +28,10 @@ export async function runService({
 }: ServiceParts): Promise<void> {
   let log = loggerOf(settings);
   // Who waits for a person works: systemd is not to give it up.
-  let agent: Running = await startAgent(settings, places, log, (message) => manager.ready(message));
+  const onWaiting = (message: string): void => manager.ready(message);
+  const started = await startAgent(settings, { places, log, onWaiting, stop });
+  if (!started) return;
+  let agent: Running | undefined = started;
   log.info({ version: VERSION, server: settings.server, dataDir: settings.data }, 'agent started');
   manager.ready(`node ${settings.nodeName}`);
   let turn = Promise.resolve();
@@ -37,9 +40,9 @@ export async function runService({
     const reload = async (): Promise<void> => {
       const next = await readOrExplain(() => readWhole(readAgain), log);
       if (!next) return;
-      await agent.stop();
+      await agent?.stop();
       log = loggerOf(next);
-      agent = await startAgent(next, places, log);
+      agent = await startAgent(next, { places, log });
       log.info('settings read again');
     };
     process.on('SIGHUP', () => {
@@ -51,7 +54,7 @@ export async function runService({
   log.info({ why }, 'agent stops; containers keep running');
   manager.stopping();
   await turn;
-  await agent.stop();
+  await agent?.stop();
 }
 
 /** Settings whose policy can be used: looked at while the agent still runs. */

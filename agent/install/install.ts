@@ -8,7 +8,7 @@ import {
   requireWritable,
   runOnHost,
 } from '../../shared/process/host-service.js';
-import { makePrivateDirectory, writePrivateFile } from '../../shared/process/private-file.js';
+import { writePrivateFile } from '../../shared/process/private-file.js';
 import { amendSettings } from '../../shared/process/settings-file.js';
 import { VERSION } from '../../shared/process/version.js';
 import { becomeNode, type NodeWish } from '../become-node.js';
@@ -56,8 +56,7 @@ export async function install({ settings, given, releaseKey, places, say }: Inst
     say(`container engine: ${engine.name} ${engine.version}`);
   }
   const key = releaseKey === undefined ? undefined : readFileSync(releaseKey);
-  makePrivateDirectory(DATA_DIR);
-  // First of all, for a wrong token changes nothing else; the token itself is kept nowhere.
+  // First of all, and it makes the data directory: a join that fails leaves nothing. The token itself is kept nowhere.
   const { enrolment } = await becomeNode({ ...settings, data: DATA_DIR }, say, true);
   say(`this host is node ${nodeName} of cluster ${enrolment.clusterUID}`);
   mkdirSync(CONFIG_DIR, { recursive: true, mode: 0o755 });

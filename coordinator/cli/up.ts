@@ -18,6 +18,7 @@ import { agentDataDir, kubeconfigPath } from '../data-dir.js';
 import { COORDINATOR_SETTINGS } from '../settings.js';
 import { type AgentProcess, runAgentCommand, startAgent } from './agent-process.js';
 import { type ApiClient, apiClientFromKubeconfig } from './api-client.js';
+import { beginFirstStart, type FirstStart } from './first-start.js';
 import { installEngine } from './install-engine.js';
 import { type Progress, terminalProgress } from './progress.js';
 import { readSettings } from './read-settings.js';
@@ -57,24 +58,41 @@ async function up(flags: Record<string, unknown>): Promise<void> {
   if (settings.installEngine) await installEngine(progress);
   runAgentCommand(['check', ...nodeFlags(settings)]);
 
+  const firstStart = beginFirstStart(settings.data);
+  try {
+    await serve(settings, { progress, stopSignal, firstStart });
+  } finally {
+    if (firstStart.undo()) progress.say(`  nothing was kept: ${settings.data} is as it was before`);
+  }
+}
+
+interface Foreground {
+  progress: Progress;
+  stopSignal: Promise<unknown>;
+  firstStart: FirstStart;
+}
+
+/** Resolves when both programs have stopped after the signal. */
+async function serve(settings: UpSettings, { progress, stopSignal, firstStart }: Foreground): Promise<void> {
   const log = createLogger(settings.logLevel);
   const coordinator = await progress.step('starting the coordinator', async () => {
     // Loaded here, so that the other commands need not wait for it.
     const { startCoordinator } = await import('../main.js');
     return startCoordinator(settings, log);
   });
-  const api = apiClientFromKubeconfig(kubeconfigPath(settings.data));
-  const agent = await startFirstAgent(settings, api, progress);
-  const failed = agent.ended.then((end) => {
-    throw new ExitError(EXIT_CODES.environment, `The agent ended (${end}), its reason stands above.`);
-  });
+  let agent: AgentProcess | undefined;
   try {
-    await Promise.race([failed, stopSignal, announceReady(settings, api, progress)]);
+    const api = apiClientFromKubeconfig(kubeconfigPath(settings.data));
+    agent = await startFirstAgent(settings, api, progress);
+    const failed = agent.ended.then((end) => {
+      throw new ExitError(EXIT_CODES.environment, `The agent ended (${end}), its reason stands above.`);
+    });
+    failed.catch(() => undefined);
+    await Promise.race([failed, stopSignal, announceReady(settings, api, { progress, firstStart })]);
     await Promise.race([failed, stopSignal]);
   } finally {
-    failed.catch(() => undefined);
     progress.say('· stopping; containers keep running');
-    await agent.stop();
+    await agent?.stop();
     await coordinator.stop();
   }
 }
@@ -101,27 +119,45 @@ function nodeFlags({ runtime, nodeName, labels, taints }: UpSettings): string[] 
   return flags;
 }
 
-async function announceReady(settings: UpSettings, api: ApiClient, progress: Progress): Promise<void> {
-  progress.say(`  API         ${api.server}`);
-  progress.say(`  console     ${api.server}/console/`);
-  progress.say(`  kubeconfig  ${kubeconfigPath(settings.data)}`);
-  await progress.step('waiting for the node to be Ready', () => untilReady(settings.nodeName, api, progress));
+/** Until the address has been printed, an interrupted first start is undone: nobody can have stored anything by then. */
+async function announceReady(
+  settings: UpSettings,
+  api: ApiClient,
+  { progress, firstStart }: Pick<Foreground, 'progress' | 'firstStart'>,
+): Promise<void> {
+  let isAnnounced = false;
+  const announce = (): void => {
+    if (isAnnounced) return;
+    isAnnounced = true;
+    firstStart.keep();
+    progress.say(`  API         ${api.server}`);
+    progress.say(`  console     ${api.server}/console/`);
+    progress.say(`  kubeconfig  ${kubeconfigPath(settings.data)}`);
+  };
+  await progress.step('waiting for the node to be Ready', () =>
+    untilReady(settings.nodeName, api, (why) => {
+      announce();
+      progress.say(`  still waiting: ${why}`);
+    }),
+  );
+  announce();
   progress.say(`Node ${settings.nodeName} is Ready. In another terminal:`);
   progress.say(`  export KUBECONFIG=${kubeconfigPath(settings.data)}`);
   progress.say('  kubectl get nodes');
   progress.say('Ctrl-C stops both programs and leaves the containers running.');
 }
 
-async function untilReady(nodeName: string, api: ApiClient, progress: Progress): Promise<void> {
+/** `onLate` is called once if it takes long, with what is missing. */
+async function untilReady(nodeName: string, api: ApiClient, onLate: (why: string) => void): Promise<void> {
   const begun = performance.now();
-  let patient = true;
+  let isLate = false;
   for (;;) {
     const node = await readNode(nodeName, api);
     if (isConditionTrue(node?.status?.conditions, 'Ready')) return;
-    if (patient && performance.now() - begun > READY_PATIENCE_MS) {
-      patient = false;
+    if (!isLate && performance.now() - begun > READY_PATIENCE_MS) {
+      isLate = true;
       const ready = node?.status?.conditions?.find((condition) => condition.type === 'Ready');
-      progress.say(`  still waiting: ${ready?.message ?? 'the agent has not registered its node yet'}`);
+      onLate(ready?.message ?? 'the agent has not registered its node yet');
     }
     await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
   }

@@ -1,10 +1,11 @@
 /** Puts a backup into a data directory and begins a new era there. */
 import { existsSync } from 'node:fs';
-import { lchown, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { lchown, mkdir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makePrivateDirectory } from '../../shared/process/private-file.js';
+import { rememberFiles } from '../../shared/process/undo-files.js';
 import { type BackupManifest, syncDirectory, unpackBackup } from './backup-file.js';
-import { lockData } from './data-lock.js';
+import { type DataLock, lockData } from './data-lock.js';
 import { DATABASE_FILE, RESTORING_DIRECTORY } from './private-files.js';
 import { beginEra, type NameEra, readIdentity } from './sqlite-identity.js';
 import { openDatabase, prepareSchema } from './sqlite-schema.js';
@@ -36,31 +37,44 @@ export interface Restored {
  * `damaged` or `newer` for the backup. Until the last step the data that was there is untouched.
  */
 export async function restoreBackup(wish: RestoreWish): Promise<Restored> {
-  const { file, dataDir, replace, now, nameEra } = wish;
+  const { dataDir } = wish;
+  const undo = rememberFiles(dataDir);
+  let lock: DataLock | undefined;
   try {
     makePrivateDirectory(dataDir);
+    lock = lockData(dataDir);
+    return await restoreLocked(wish);
   } catch (error) {
+    // Without the lock the files are another coordinator's.
+    if (lock) undo();
     throw toStoreError(error, dataDir);
+  } finally {
+    lock?.release();
   }
-  const lock = lockData(dataDir);
+}
+
+async function restoreLocked({ file, dataDir, replace, now, nameEra }: RestoreWish): Promise<Restored> {
   const scratch = join(dataDir, RESTORING_DIRECTORY);
+  if (!replace && REPLACED.some((name) => existsSync(join(dataDir, name)))) {
+    throw new StoreError('occupied', `${dataDir} holds the data of a coordinator already`);
+  }
   try {
-    if (!replace && REPLACED.some((name) => existsSync(join(dataDir, name)))) {
-      throw new StoreError('occupied', `${dataDir} holds the data of a coordinator already`);
-    }
     await rm(scratch, { recursive: true, force: true });
     makePrivateDirectory(scratch);
     const manifest = await unpackBackup(file, scratch);
     prepareDatabase(join(scratch, DATABASE_FILE), manifest, nameEra);
-    const movedTo = await moveAside(dataDir, join(dataDir, `replaced-${now}`));
-    await install(scratch, dataDir);
+    const aside = join(dataDir, `replaced-${now}`);
+    const moved = await moveAside(dataDir, aside);
+    try {
+      await install(scratch, dataDir);
+    } catch (error) {
+      await moveBack(aside, dataDir, moved);
+      throw error;
+    }
     await giveToOwner(dataDir);
-    return { manifest, ...(movedTo ? { movedTo } : {}) };
-  } catch (error) {
-    throw toStoreError(error, dataDir);
+    return { manifest, ...(moved.length > 0 ? { movedTo: aside } : {}) };
   } finally {
     await rm(scratch, { recursive: true, force: true });
-    lock.release();
   }
 }
 
@@ -79,15 +93,31 @@ function prepareDatabase(path: string, { clusterUID, takenAt }: BackupManifest, 
   }
 }
 
-/** Moves what is there into `target`. Killed half-way, both directories together still hold everything. */
-async function moveAside(dataDir: string, target: string): Promise<string | undefined> {
+/** Moves what is there into `target`, and returns its names. Killed half-way, both directories together still hold everything. */
+async function moveAside(dataDir: string, target: string): Promise<string[]> {
   // Without its database the directory serves nobody: that one goes first.
   const present = REPLACED.toReversed().filter((name) => existsSync(join(dataDir, name)));
-  if (present.length === 0) return undefined;
+  if (present.length === 0) return present;
   await mkdir(target, { mode: 0o700, recursive: true });
-  for (const name of present) await rename(join(dataDir, name), join(target, name));
-  await syncDirectory(target);
-  return target;
+  const moved: string[] = [];
+  try {
+    for (const name of present) {
+      await rename(join(dataDir, name), join(target, name));
+      moved.push(name);
+    }
+    await syncDirectory(target);
+  } catch (error) {
+    await moveBack(target, dataDir, moved);
+    throw error;
+  }
+  return moved;
+}
+
+/** Undoes `moveAside`. The database comes back last: with it the directory serves again. */
+async function moveBack(from: string, dataDir: string, moved: readonly string[]): Promise<void> {
+  for (const name of moved.toReversed()) await rename(join(from, name), join(dataDir, name));
+  if (moved.length > 0) await rmdir(from);
+  await syncDirectory(dataDir);
 }
 
 /** Root restores what a service's user is to read: all in the directory is that of the directory's owner. */
@@ -97,9 +127,17 @@ async function giveToOwner(dataDir: string): Promise<void> {
   for (const name of await readdir(dataDir, { recursive: true })) await lchown(join(dataDir, name), uid, gid);
 }
 
+/** Puts the unpacked files in place. When one cannot be, those before it are removed again. */
 async function install(scratch: string, dataDir: string): Promise<void> {
-  for (const name of REPLACED) {
-    if (existsSync(join(scratch, name))) await rename(join(scratch, name), join(dataDir, name));
+  const installed: string[] = [];
+  try {
+    for (const name of REPLACED.filter((each) => existsSync(join(scratch, each)))) {
+      await rename(join(scratch, name), join(dataDir, name));
+      installed.push(name);
+    }
+    await syncDirectory(dataDir);
+  } catch (error) {
+    for (const name of installed) await rm(join(dataDir, name), { recursive: true, force: true });
+    throw error;
   }
-  await syncDirectory(dataDir);
 }
