@@ -5,7 +5,7 @@
  * what a person adds at the end.
  * Plain JavaScript and without dependencies, because it runs before either is there.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -39,6 +39,51 @@ function run(command, args) {
   return done.status ?? 1;
 }
 
+/** What npm is doing, by what it has put there: it prints nothing itself while packages are fetched and compiled. */
+function installStage() {
+  const sqlite = join(ROOT, 'node_modules/better-sqlite3');
+  if (existsSync(join(sqlite, 'build/Release/better_sqlite3.node'))) return 'finishing';
+  return existsSync(join(sqlite, 'build')) ? 'compiling SQLite' : 'fetching packages';
+}
+
+/** Prints the stage and the seconds: on a terminal one line that changes each second, else a line every ten seconds. */
+function showProgress() {
+  const begun = performance.now();
+  const isTerminal = process.stderr.isTTY;
+  const timer = setInterval(
+    () => {
+      const line = `  ${installStage()}, ${Math.round((performance.now() - begun) / 1000)} s`;
+      process.stderr.write(isTerminal ? `\r\x1b[K${line}` : `${line}\n`);
+    },
+    isTerminal ? 1_000 : 10_000,
+  );
+  return (isDone) => {
+    clearInterval(timer);
+    if (isTerminal) process.stderr.write('\r\x1b[K');
+    if (isDone) say(`npm packages installed in ${Math.round((performance.now() - begun) / 1000)} s`);
+  };
+}
+
+/** `npm ci`, with its progress; resolves with npm's exit code. */
+async function npmCi() {
+  // Without the compiler's own output, which .npmrc asks for: what fails is printed all the same.
+  const args = [
+    'ci',
+    '--no-fund',
+    '--no-audit',
+    '--loglevel=error',
+    '--no-progress',
+    '--foreground-scripts=false',
+  ];
+  const child = spawn('npm', args, { cwd: ROOT, stdio: ['ignore', 2, 2] });
+  const finish = showProgress();
+  const code = await new Promise((done) =>
+    child.on('error', () => done(1)).on('exit', (status) => done(status ?? 1)),
+  );
+  finish(code === 0);
+  return code;
+}
+
 function missingTools() {
   const paths = (process.env.PATH ?? '').split(':');
   return Object.keys(TOOLS).filter((tool) => !paths.some((path) => existsSync(join(path, tool))));
@@ -65,12 +110,12 @@ function packagesAreCurrent() {
   );
 }
 
-function installPackages(mayInstallTools) {
+async function installPackages(mayInstallTools) {
   if (packagesAreCurrent()) return;
   const missing = missingTools();
   if (missing.length > 0 && mayInstallTools) installTools(missing);
-  say('installing npm packages (a minute or two, when SQLite has to be compiled)');
-  if (run('npm', ['ci', '--no-fund', '--no-audit', '--loglevel=error']) === 0) return;
+  say('installing npm packages (a minute or two, most of it compiling SQLite)');
+  if ((await npmCi()) === 0) return;
   const lacking = missingTools();
   if (lacking.length === 0) fail('npm ci failed, see above');
   const packages = lacking.map((tool) => TOOLS[tool]).join(' ');
@@ -111,7 +156,7 @@ if (own.includes('--help')) {
 }
 const unknown = own.find((each) => !['--clean', '--install-tools'].includes(each));
 if (unknown) fail(`unknown option '${unknown}': ${USAGE}`, 2);
-installPackages(given.includes('--install-tools'));
+await installPackages(given.includes('--install-tools'));
 await compile(own.includes('--clean'));
 if (module) {
   const path = resolve(ROOT, module);

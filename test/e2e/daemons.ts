@@ -89,7 +89,7 @@ export function daemons(kind: EngineKind): void {
 
     check('a CNI-like agent: privileged where the host can be, else a clear reason', async (host) => {
       const { kubectl } = host;
-      assert.equal(await apply(host, 'cni-agent'), '');
+      assert.equal(await apply(host, 'host-changes/cni-agent'), '');
       if (!hasAllCapabilities()) {
         // Docker refuses such a container; Podman runs it with those that there are.
         const reason =
@@ -108,7 +108,7 @@ export function daemons(kind: EngineKind): void {
       assert.match(host.engine.onHost('ip', 'link', 'show', 'everynode-cni'), /everynode-cni/);
       assert.ok(existsSync('/opt/cni/bin/example-cni'));
       assert.equal(readFileSync('/run/cni-agent/ready', 'utf8'), `${HOST_NAME} ${host.engine.address}\n`);
-      await remove(host, 'cni-agent');
+      await remove(host, 'host-changes/cni-agent');
       await untilTrue(() => assert.equal(existsSync('/run/cni-agent/ready'), false));
     });
 
@@ -133,12 +133,12 @@ export function daemons(kind: EngineKind): void {
     });
 
     check('a kernel tuner: an init container for the host, sysctls for the Pod', async (host) => {
-      assert.equal(await apply(host, 'kernel-tuner'), '');
+      assert.equal(await apply(host, 'host-changes/kernel-tuner'), '');
       await rolledOut(host, 'kernel-tuner', 'default');
       assert.ok(Number(readFileSync(MAX_MAP_COUNT, 'utf8')) >= 262_144);
       const read = 'exec ds/kernel-tuner -- cat /proc/sys/net/ipv4/tcp_keepalive_time';
       assert.equal(await host.kubectl.ok(read), '600');
-      await remove(host, 'kernel-tuner');
+      await remove(host, 'host-changes/kernel-tuner');
     });
 
     check('nothing is left in the engine', async (host) => {

@@ -19,7 +19,7 @@ const IMAGES = [
   'app:1',
 ];
 const FLUENTD = 'fluentd-elasticsearch';
-/** The host directory that examples/network-plugin.yaml makes. */
+/** The host directory that examples/host-changes/network-plugin.yaml makes. */
 const PLUGIN_DIR = '/run/network-plugin';
 
 /** A pod that prints a line a second, without an owner. */
@@ -87,7 +87,7 @@ export function tour(kind: EngineKind): void {
     step('the examples apply as they are and start real containers', async (bench) => {
       const { kubectl } = bench;
       assert.equal(await kubectl.ok(`apply -f ${example(FLUENTD)}`), `daemonset.apps/${FLUENTD} created`);
-      await kubectl.ok(`apply -f ${example('network-plugin')}`);
+      await kubectl.ok(`apply -f ${example('host-changes/network-plugin')}`);
       await kubectl.ok(`apply -f ${example('color-affinity')}`);
       await runsOnce(bench, FLUENTD);
       await runsOnce(bench, 'network-plugin');

@@ -34,7 +34,9 @@ test('every package that npm installs on the platforms of the releases has a has
 });
 
 test('every hash is SHA-512', () => {
-  const others = entries.filter(([, { integrity }]) => integrity && !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity));
+  const others = entries.filter(
+    ([, { integrity }]) => integrity && !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity),
+  );
   assert.deepEqual(
     others.map(([path]) => path),
     [],
