@@ -16,6 +16,7 @@ import { printLine } from '../shared/process/terminal-output.js';
 import { VERSION } from '../shared/process/version.js';
 import { STANDARD_INPUT } from './join-token.js';
 import { type EnginePlaces, requireEngine } from './open-runtime.js';
+import { otherAgentsText } from './other-agents.js';
 import { removeContainers } from './remove-containers.js';
 import { runService } from './service.js';
 import {
@@ -67,6 +68,7 @@ async function removeAll(flags: Record<string, unknown>): Promise<void> {
   const { data } = await readSettings(DATA_SETTING, flags);
   const count = await removeContainers(data);
   printLine(`${countText(count, 'container')} removed`);
+  for (const line of await otherAgentsText(data)) printLine(line);
 }
 
 /** What `everynode up` hands on and wants to know to be right before it starts anything. */

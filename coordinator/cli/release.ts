@@ -88,7 +88,7 @@ async function floor(version: string | undefined, { data }: DataOption): Promise
     const { trustFile } = releasePlaces(data);
     if (version === undefined) {
       const { floor: present } = await readTrust(trustFile);
-      return printLine(present ?? 'every version is allowed');
+      return printLine(present ?? 'Every version is allowed.');
     }
     if (!isReleaseVersion(version)) {
       throw new ExitError(EXIT_CODES.usage, `${version} is not a version of the form 1.2.3 or 1.2.3-rc.1.`);
@@ -98,7 +98,10 @@ async function floor(version: string | undefined, { data }: DataOption): Promise
       const { floor: _, ...others } = await readTrust(trustFile);
       await writeTrust(trustFile, version === '0.0.0' ? others : { ...others, floor: version });
     });
-    printLine(`Agents older than ${version} are not added, served or run as an upgrade.`);
+    if (version === '0.0.0') return printLine('Every version is allowed.');
+    printLine(
+      `Hosts are not given agents older than ${version}, and do not change to one. Hosts that run one keep it.`,
+    );
     if (compareVersions(VERSION, version) < 0) {
       printLine(`install.sh gives new hosts version ${VERSION}, so it is refused now.`);
     }
