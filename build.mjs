@@ -39,7 +39,7 @@ function run(command, args) {
   return done.status ?? 1;
 }
 
-/** What npm is doing, by what it has put there: it prints nothing itself while packages are fetched and compiled. */
+/** The stage that npm has reached, by the files that it has written: npm prints nothing while it fetches and compiles. */
 function installStage() {
   const sqlite = join(ROOT, 'node_modules/better-sqlite3');
   if (existsSync(join(sqlite, 'build/Release/better_sqlite3.node'))) return 'finishing';
@@ -66,7 +66,7 @@ function showProgress() {
 
 /** `npm ci`, with its progress; resolves with npm's exit code. */
 async function npmCi() {
-  // Without the compiler's own output, which .npmrc asks for: what fails is printed all the same.
+  // The compiler's output, which .npmrc turns on, would hide the progress. npm still prints the output of a script that fails.
   const args = [
     'ci',
     '--no-fund',

@@ -58,7 +58,7 @@ import { holdAt } from './turns/local-hold.js';
 import { Upgrades } from './upgrade/upgrades.js';
 import { Volumes } from './volumes/volumes.js';
 
-/** What the start of an agent is given besides its settings. */
+/** Parameters of an agent's start besides its settings. */
 interface Surroundings {
   places: EnginePlaces;
   log: Logger;

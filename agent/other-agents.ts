@@ -34,7 +34,7 @@ async function otherAgents(ownDir: string, clusterUID: string): Promise<OtherAge
   const others: OtherAgent[] = [];
   for (const [dataDir, pid] of pids) {
     if (!existsSync(dataDir) || realpathSync(dataDir) === ownDir) continue;
-    // One that this user cannot read is another user's.
+    // An identity that cannot be read belongs to another user's agent.
     const identity = await readIdentity(dataDir).catch(() => undefined);
     if (identity?.clusterUID !== clusterUID) continue;
     others.push({ node: identity.node, dataDir, ...(pid === undefined ? {} : { pid }) });
@@ -42,7 +42,7 @@ async function otherAgents(ownDir: string, clusterUID: string): Promise<OtherAge
   return others;
 }
 
-/** Data directory and process id of every agent whose command line can be read. */
+/** Data directory and process id of every running agent of this user, or of every user for root. */
 function runningAgents(): [string, number][] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);
   return pids.flatMap((pid) => {
@@ -59,7 +59,7 @@ function runningAgents(): [string, number][] {
   });
 }
 
-/** What a command line and an environment say about the data directory. */
+/** The data directory that a command line or an environment names. */
 export function dataDirOf(args: readonly string[], environment: readonly string[]): string | undefined {
   const at = args.indexOf('--data');
   const prefixes = [

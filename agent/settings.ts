@@ -27,7 +27,7 @@ import { parseLabels, parseNodeName, parseTaints } from './node/registration.js'
 export const ENVIRONMENT_PREFIX = 'EVERYNODE_AGENT';
 
 /** `/var/lib/everynode-agent` for root, else `~/.local/share/everynode-agent`. */
-/** Where an agent keeps its data unless told otherwise. */
+/** Default data directory of an agent. */
 export function defaultDataDir(): string {
   return userInfo().uid === 0 ? '/var/lib/everynode-agent' : join(homedir(), '.local/share/everynode-agent');
 }

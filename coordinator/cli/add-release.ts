@@ -39,8 +39,9 @@ const LEFTOVER_PATTERN = /^\.(?:adding|replaced)-(\d+)(?:-(.+))?$/;
 
 interface AddedRelease {
   version: string;
-  /** Fingerprint of the key; the command prints it for the first release, whose key is trusted from then on. */
+  /** Fingerprint of the key that signed the release. */
   key: string;
+  /** True for the first release: from now on its key is the trusted one. */
   isFirstKey: boolean;
 }
 

@@ -7,7 +7,7 @@ import { DATABASE_FILE } from '../store/private-files.js';
 import { StoreError } from '../store/store-error.js';
 
 export interface FirstStart {
-  /** From now on the data stays, whatever happens: its address has been announced. */
+  /** From now on the data stays: the address of the API has been printed, so users may have stored something. */
   keep(): void;
   /** Removes what the start created, unless `keep` was called; true if it removed anything. Call it when the coordinator has stopped. */
   undo(): boolean;

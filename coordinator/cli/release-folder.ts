@@ -4,7 +4,7 @@ import { type FileHandle, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ReleaseError, SIGNATURE_FILE, SUMS_FILE } from '../api/releases/signed-sums.js';
 
-/** The public key beside the list; it counts only for the first release that a coordinator takes. */
+/** The public key in the folder; it is used only for the first release that a coordinator takes. */
 export const KEY_FILE = 'release.pub';
 const MAX_ENTRIES = 64;
 const MAX_TEXT_BYTES = 65_536;

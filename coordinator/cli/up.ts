@@ -119,7 +119,7 @@ function nodeFlags({ runtime, nodeName, labels, taints }: UpSettings): string[] 
   return flags;
 }
 
-/** Until the address has been printed, an interrupted first start is undone: nobody can have stored anything by then. */
+/** Until the address has been printed, an interrupted first start is undone: no user can have stored anything by then. */
 async function announceReady(
   settings: UpSettings,
   api: ApiClient,

@@ -1,4 +1,4 @@
-/** A command that fails leaves nothing behind: what it created in a directory is removed, what was there before stays. */
+/** A command that fails leaves nothing behind: the files that it created in a directory are removed, earlier ones stay. */
 import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
@@ -6,8 +6,8 @@ import { dirname, join } from 'node:path';
 const DEPTH = 2;
 
 /**
- * Lists what is in `directory` now, and returns a function that removes everything else: new files and folders, and the directory and
- * its parents if they are new. Files that were there are neither removed nor put back.
+ * Lists the files in `directory` now, and returns a function that removes all others: new files and folders, and the directory and
+ * its parents if they are new. The function does not touch files that were there before, even if their content has changed.
  */
 export function rememberFiles(directory: string): () => void {
   const missing = missingFolders(directory);
@@ -34,7 +34,7 @@ function pathsIn(directory: string, depth: number): string[] {
   });
 }
 
-/** A parent in which somebody else has put something by now stays. */
+/** A parent stays if another program has put a file there. */
 function removeEmpty(folder: string): void {
   try {
     rmdirSync(folder);

@@ -79,9 +79,9 @@ for (const path of [
   });
 }
 
-/** What may happen to a release on the disk, and the paths that must not be served after it. */
 type Served = Awaited<ReturnType<typeof serve>>;
 const ALL = ['/install.sh', `/agent/${VERSION}/${NAME}`, `/agent/${VERSION}/SHA256SUMS`];
+/** Changes to a release on the disk, the paths that are refused after each, and the status code of the refusal. */
 const CHANGES: [string, (served: Served) => void, string[], number][] = [
   [
     'an agent that was changed, its size and times kept',

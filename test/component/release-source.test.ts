@@ -1,4 +1,4 @@
-/** An agent fetches its next version: only what the pinned key has signed becomes a program, whatever the coordinator serves. */
+/** An agent fetches its next version: only a program that the pinned key has signed is installed, even if the coordinator serves another one. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';

@@ -1,4 +1,4 @@
-/** `kubectl apply -f examples/` is safe: what changes hosts is in a folder of its own, which that command does not read. */
+/** `kubectl apply -f examples/` is safe: manifests that change hosts are in another folder, which that command does not read. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ interface PodSpec {
   volumes?: { name: string; hostPath?: { path: string } }[];
 }
 
-/** What in a Pod could change its host, beyond the folders above. */
+/** Ways in which a Pod could change its host, beyond writing to the folders above. */
 function changesOf(spec: PodSpec): string[] {
   const paths = new Map(
     spec.volumes?.flatMap(({ name, hostPath }) => (hostPath ? [[name, hostPath.path]] : [])),

@@ -1,4 +1,4 @@
-/** What npm installs is what was tested: `package-lock.json` has a hash for every package, so a registry cannot give another one. */
+/** npm installs the packages that were tested: `package-lock.json` has a hash for each of them, so a registry cannot substitute another. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-/** What the systemd units promise of the two programs. */
+/** Limits that the systemd units set for the two programs. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

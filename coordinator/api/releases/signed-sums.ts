@@ -11,7 +11,7 @@ const MAX_FILES = 64;
 const LINE_PATTERN = /^([0-9a-f]{64}) {2}(everynode-[0-9A-Za-z.-]{1,100})$/;
 const AGENT_PATTERN = /^everynode-agent-(.+)-linux-[0-9a-z]{1,16}(?:\.(?:gz|xz))?$/;
 
-/** What a signed list contains. */
+/** The contents of a signed list. */
 export interface SignedSums {
   /** Version of every agent in the list. */
   version: string;
@@ -19,7 +19,7 @@ export interface SignedSums {
   sums: ReadonlyMap<string, string>;
 }
 
-/** What is wrong with a release, as the end of a sentence that names the release. */
+/** The reason why a release is refused, as the end of a sentence that names the release. */
 export class ReleaseError extends Error {
   constructor(message: string) {
     super(message);
@@ -33,7 +33,7 @@ export function isSignedBy(key: KeyObject, sums: Uint8Array, signature: string):
   return bytes.length === 64 && verify(null, sums, key, bytes);
 }
 
-/** Reads a list whose signature has been checked. Throws `ReleaseError` for anything that `npm run release` does not write. */
+/** Reads a list after its signature was checked. Throws `ReleaseError` for anything that `npm run release` does not write. */
 export function parseSums(text: string): SignedSums {
   const lines = text.split('\n');
   if (lines.pop() !== '') throw new ReleaseError(`${SUMS_FILE} does not end with a line break`);

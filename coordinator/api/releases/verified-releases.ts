@@ -9,7 +9,7 @@ import { compareVersions, isReleaseVersion } from '../../../shared/process/relea
 import { type ReleasePlaces, readTrust, releaseKey } from './release-trust.js';
 import { isSignedBy, parseSums, SIGNATURE_FILE, type SignedSums, SUMS_FILE } from './signed-sums.js';
 
-/** A release whose list is signed by the trusted key. */
+/** A release with a list that the trusted key has signed. */
 interface VerifiedRelease extends SignedSums {
   /** `SHA256SUMS` and its signature, as they were checked. */
   sumsText: string;
@@ -63,7 +63,7 @@ export class VerifiedReleases {
     return { ...why, sumsText, signatureText, key };
   }
 
-  /** An open file of a release whose bytes have the signed hash; the caller closes it. Throws ApiError as `release` does. */
+  /** Opens a file of a release after its bytes were found to have the signed hash; the caller closes it. Throws ApiError as `release` does. */
   async open(version: string, name: string): Promise<{ file: FileHandle; size: number }> {
     const sum = (await this.release(version)).sums.get(name);
     if (sum === undefined) throw notFound(version, name);
