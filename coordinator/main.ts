@@ -51,7 +51,7 @@ export async function startCoordinator(
   const metrics = new Metrics();
   await roomToStart({ dataDir: data, clock, log });
   const store = await openStore(settings, log, metrics);
-  const sealKey = await loadSealKey(join(data, 'pki'));
+  const sealKey = await loadSealKey(join(data, 'pki')).catch(closing(store));
   const authority = new CertificateAuthority(
     () => api.pki,
     clock,
@@ -114,6 +114,14 @@ export async function startCoordinator(
   );
   log.info({ server: api.server, version: VERSION }, 'coordinator serves');
   return { server: api.server, stop: () => running.stop() };
+}
+
+/** Handles an error before the store is a started part: without closing it, its lock would outlast the failed start. */
+function closing(store: Store): (error: unknown) => Promise<never> {
+  return async (error) => {
+    await store.close();
+    throw error;
+  };
 }
 
 /** Opens the store; what is wrong with the data becomes a sentence and an exit code. */

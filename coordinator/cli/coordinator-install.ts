@@ -1,6 +1,5 @@
 /** `everynode coordinator install`: the coordinator as a service of this machine. Killed at any line, a repetition ends in the same place. */
-
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
@@ -22,7 +21,6 @@ import { DATABASE_FILE } from '../store/private-files.js';
 import { apiClientFromKubeconfig } from './api-client.js';
 import {
   COMMAND_LINK,
-  CONFIG_DIR,
   CONFIG_FILE,
   DATA_DIR,
   PROGRAM,
@@ -102,7 +100,6 @@ function typedSettings(flags: Record<string, unknown>): Record<string, string> {
 }
 
 function presentSettings(): string | undefined {
-  mkdirSync(CONFIG_DIR, { recursive: true, mode: 0o755 });
   return existsSync(CONFIG_FILE) ? readFileSync(CONFIG_FILE, 'utf8') : undefined;
 }
 
