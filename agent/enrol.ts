@@ -7,7 +7,7 @@ import { JOIN_PATH } from '../shared/link/messages.js';
 import { publicKeyHash } from '../shared/link/public-key-hash.js';
 import { pause } from '../shared/process/pause.js';
 import { newKey } from '../shared/process/private-key.js';
-import { rememberFiles } from '../shared/process/undo-files.js';
+import { rememberFolders } from '../shared/process/undo-files.js';
 import { certificateRequest } from './certificate-request.js';
 import {
   askForCertificate,
@@ -15,7 +15,7 @@ import {
   type Registration,
   type TrustedCoordinator,
 } from './coordinator-call.js';
-import { type Identity, readIdentity, writeIdentity } from './identity-file.js';
+import { type Identity, readIdentity, removeIdentity, writeIdentity } from './identity-file.js';
 import { findAuthority } from './pinned-authority.js';
 
 /** Between two questions whether a person has decided. */
@@ -61,7 +61,7 @@ export async function enrol(options: EnrolOptions): Promise<Enrolment> {
   // A join under another name was refused, or nobody waited for its answer: the host may still choose its name.
   const pending = stored?.node === node ? stored.key : undefined;
   const identity = { node, key: pending ?? (await newKey()), ca };
-  const undo = rememberFiles(dataDir);
+  const removeNewFolders = rememberFolders(dataDir);
   // Kept before it is registered: a join whose answer is lost is repeated with the same key.
   await writeIdentity(dataDir, identity);
   try {
@@ -72,7 +72,8 @@ export async function enrol(options: EnrolOptions): Promise<Enrolment> {
     // No coordinator knows the new key. An earlier one may be registered: it stays for the next try.
     if (error instanceof EnrolError && error.isRefusal) {
       if (stored) await writeIdentity(dataDir, stored);
-      undo();
+      else await removeIdentity(dataDir);
+      removeNewFolders();
     }
     throw error;
   }

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
-import { readIfPresent, writePrivateFile } from '../shared/process/private-file.js';
+import { readIfPresent, removePrivateFile, writePrivateFile } from '../shared/process/private-file.js';
 
 const FILE = 'identity.json';
 
@@ -59,6 +59,11 @@ function parse(content: string): unknown {
 export async function writeIdentity(dataDir: string, identity: Identity): Promise<void> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   await writePrivateFile(join(dataDir, FILE), `${JSON.stringify(identity, undefined, 2)}\n`);
+}
+
+/** Resolves when the identity is gone from the disk. */
+export function removeIdentity(dataDir: string): Promise<void> {
+  return removePrivateFile(join(dataDir, FILE));
 }
 
 function isIdentity(value: unknown): value is Identity {

@@ -8,7 +8,7 @@ import { type Clock, steadyClock, systemClock } from '../shared/process/clock.js
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import { type Part, type Running, startInOrder } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
-import { rememberFiles } from '../shared/process/undo-files.js';
+import { rememberFiles, rememberFolders } from '../shared/process/undo-files.js';
 import { type Agent, createAgent } from './agent.js';
 import { checkImageThresholds, imageHandling } from './agent-images.js';
 import { pressureHandling } from './agent-pressure.js';
@@ -69,31 +69,34 @@ interface Surroundings {
 }
 
 /**
- * Starts the agent; stopping it touches no container. Resolves with undefined when `stop` came first. A start that fails or is stopped
+ * Starts the agent; stopping it touches no container. Resolves with undefined when `stop` came before the host had joined. A start that fails or is stopped
  * before the host has asked to join leaves no file behind. Throws `ExitError` for what an operator can repair.
  */
 export async function startAgent(
   settings: AgentSettings,
-  { stop, ...surroundings }: Surroundings,
+  surroundings: Surroundings,
 ): Promise<Running | undefined> {
   const { data: dataDir } = settings;
   const clock = steadyClock(systemClock);
   checkImageThresholds(settings);
   const policy = await readHostPolicy(settings);
-  const undo = rememberFiles(dataDir);
+  const removeNewFolders = rememberFolders(dataDir);
   const directory = await takeDataDir(dataDir, clock, surroundings.log);
+  // With the lock of the directory held, no other agent writes there.
+  const removeNewFiles = rememberFiles(dataDir);
   let running: Running | undefined;
   try {
-    const starting = startWith({ settings, policy, directory, clock, ...surroundings });
-    running = await (stop ? Promise.race([starting, stop.then(() => undefined)]) : starting);
+    running = await startWith({ settings, policy, directory, clock, ...surroundings });
     return running;
   } finally {
-    // The lock of the directory is held: no other agent has made these files.
-    if (!running && !hasIdentity(dataDir)) undo();
+    if (!running && !hasIdentity(dataDir)) {
+      removeNewFiles();
+      removeNewFolders();
+    }
   }
 }
 
-interface AgentStart extends Omit<Surroundings, 'stop'> {
+interface AgentStart extends Surroundings {
   settings: AgentSettings;
   policy: Awaited<ReturnType<typeof readHostPolicy>>;
   /** Parts that hold the data directory. */
@@ -101,8 +104,8 @@ interface AgentStart extends Omit<Surroundings, 'stop'> {
   clock: Clock;
 }
 
-async function startWith(start: AgentStart): Promise<Running> {
-  const { settings, places, policy, directory, clock, log, onWaiting } = start;
+async function startWith(start: AgentStart): Promise<Running | undefined> {
+  const { settings, places, policy, directory, clock, log } = start;
   const { data: dataDir, nodeName } = settings;
   const pressure = pressureHandling(settings);
   // Before all that may fail or wait: a version on trial is counted by its starts.
@@ -110,10 +113,9 @@ async function startWith(start: AgentStart): Promise<Running> {
   const marker = new RunMarker(dataDir, log);
   const { bootMark } = readHostInfo(dataDir, settings.nodeIp);
   const runtime = await openRuntime(settings.runtime, places, dataDir, clock);
-  const { enrolment, server } = await becomeNode(settings, (message) => {
-    log.warn(message);
-    onWaiting?.(message);
-  });
+  const joined = await joinUnlessStopped(start);
+  if (!joined) return undefined;
+  const { enrolment, server } = joined;
   const identity = new HostIdentity(linkUrl(server), dataDir, enrolment);
   const keeping = { identity, server, clock, chance: systemChance };
   const certificates = new CertificateKeeper({ ...keeping, log: log.child({ component: 'certificates' }) });
@@ -170,6 +172,20 @@ async function startWith(start: AgentStart): Promise<Running> {
     ],
     log,
   );
+}
+
+/** The node that this host is; undefined when the agent was told to end first: a join may wait for an operator for days. */
+function joinUnlessStopped({
+  settings,
+  log,
+  onWaiting,
+  stop,
+}: AgentStart): Promise<Awaited<ReturnType<typeof becomeNode>> | undefined> {
+  const joining = becomeNode(settings, (message) => {
+    log.warn(message);
+    onWaiting?.(message);
+  });
+  return stop ? Promise.race([joining, stop.then(() => undefined)]) : joining;
 }
 
 /** Moments of this boot, by the coordinator's time where it has been heard: what an agent before a reboot heard is worth nothing. */

@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { makePrivateDirectory } from '../../shared/process/private-file.js';
 import { compareVersions } from '../../shared/process/release-version.js';
-import { rememberFiles } from '../../shared/process/undo-files.js';
+import { rememberFolders } from '../../shared/process/undo-files.js';
 import { isServedFile } from '../api/agent-files.js';
 import {
   fingerprint,
@@ -67,12 +67,14 @@ export async function addRelease(
 ): Promise<AddedRelease> {
   // Opened with the caller's rights, written with those of the data directory's owner.
   const source = await openReleaseFolder(folder);
-  const undo = rememberFiles(dataDir);
+  const places = releasePlaces(dataDir);
+  // A coordinator may be running in the directory: nothing but empty new folders is removed.
+  const removeNewFolders = rememberFolders(places.directory, dirname(places.trustFile), dataDir);
   try {
     makePrivateDirectory(dataDir);
-    return await asOwnerOf(dataDir, () => addVerified(source, releasePlaces(dataDir), signal));
+    return await asOwnerOf(dataDir, () => addVerified(source, places, signal));
   } catch (error) {
-    undo();
+    removeNewFolders();
     throw error;
   } finally {
     await source.close();

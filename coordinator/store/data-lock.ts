@@ -9,12 +9,17 @@ export interface DataLock {
   release(): void;
 }
 
+/** The file of a data directory's lock. */
+export function lockPath(dataDir: string): string {
+  return join(dataDir, 'lock');
+}
+
 /**
  * Takes the lock of a data directory, which must exist. The lock is SQLite's own exclusive one on a file of its own: the kernel
  * drops it with the process, however that ends. Throws StoreError `locked` or `unwritable`.
  */
 export function lockData(dataDir: string): DataLock {
-  const path = join(dataDir, 'lock');
+  const path = lockPath(dataDir);
   try {
     // Opening and closing a locked file of our own process would drop the lock (POSIX), so only a missing one is made.
     if (!existsSync(path)) makePrivateFile(path);

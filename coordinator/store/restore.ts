@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { lchown, mkdir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makePrivateDirectory } from '../../shared/process/private-file.js';
-import { rememberFiles } from '../../shared/process/undo-files.js';
+import { rememberFolders } from '../../shared/process/undo-files.js';
 import { type BackupManifest, syncDirectory, unpackBackup } from './backup-file.js';
-import { type DataLock, lockData } from './data-lock.js';
+import { type DataLock, lockData, lockPath } from './data-lock.js';
 import { DATABASE_FILE, RESTORING_DIRECTORY } from './private-files.js';
 import { beginEra, type NameEra, readIdentity } from './sqlite-identity.js';
 import { openDatabase, prepareSchema } from './sqlite-schema.js';
@@ -38,15 +38,20 @@ export interface Restored {
  */
 export async function restoreBackup(wish: RestoreWish): Promise<Restored> {
   const { dataDir } = wish;
-  const undo = rememberFiles(dataDir);
+  const removeNewFolders = rememberFolders(dataDir);
+  const isLockNew = !existsSync(lockPath(dataDir));
   let lock: DataLock | undefined;
   try {
     makePrivateDirectory(dataDir);
     lock = lockData(dataDir);
     return await restoreLocked(wish);
   } catch (error) {
-    // Without the lock the files are another coordinator's.
-    if (lock) undo();
+    // Without the lock it may be another coordinator's.
+    if (lock && isLockNew) await rm(lockPath(dataDir), { force: true });
+    // A held lock has a journal in the directory, which goes with it.
+    lock?.release();
+    lock = undefined;
+    removeNewFolders();
     throw toStoreError(error, dataDir);
   } finally {
     lock?.release();
@@ -65,13 +70,15 @@ async function restoreLocked({ file, dataDir, replace, now, nameEra }: RestoreWi
     prepareDatabase(join(scratch, DATABASE_FILE), manifest, nameEra);
     const aside = join(dataDir, `replaced-${now}`);
     const moved = await moveAside(dataDir, aside);
+    const installed: string[] = [];
     try {
-      await install(scratch, dataDir);
+      await install(scratch, dataDir, installed);
+      await giveToOwner(dataDir);
     } catch (error) {
+      for (const name of installed) await rm(join(dataDir, name), { recursive: true, force: true });
       await moveBack(aside, dataDir, moved);
       throw error;
     }
-    await giveToOwner(dataDir);
     return { manifest, ...(moved.length > 0 ? { movedTo: aside } : {}) };
   } finally {
     await rm(scratch, { recursive: true, force: true });
@@ -127,17 +134,11 @@ async function giveToOwner(dataDir: string): Promise<void> {
   for (const name of await readdir(dataDir, { recursive: true })) await lchown(join(dataDir, name), uid, gid);
 }
 
-/** Puts the unpacked files in place. When one cannot be, those before it are removed again. */
-async function install(scratch: string, dataDir: string): Promise<void> {
-  const installed: string[] = [];
-  try {
-    for (const name of REPLACED.filter((each) => existsSync(join(scratch, each)))) {
-      await rename(join(scratch, name), join(dataDir, name));
-      installed.push(name);
-    }
-    await syncDirectory(dataDir);
-  } catch (error) {
-    for (const name of installed) await rm(join(dataDir, name), { recursive: true, force: true });
-    throw error;
+/** Puts the unpacked files in place; `installed` receives the names, also of a failed attempt. */
+async function install(scratch: string, dataDir: string, installed: string[]): Promise<void> {
+  for (const name of REPLACED.filter((each) => existsSync(join(scratch, each)))) {
+    await rename(join(scratch, name), join(dataDir, name));
+    installed.push(name);
   }
+  await syncDirectory(dataDir);
 }

@@ -8,15 +8,23 @@ const DEPTH = 2;
 /**
  * Lists the files in `directory` now, and returns a function that removes all others: new files and folders, and the directory and
  * its parents if they are new. The function does not touch files that were there before, even if their content has changed.
+ * Only for a directory that no other process writes to: the new files of another process would be removed too.
  */
 export function rememberFiles(directory: string): () => void {
-  const missing = missingFolders(directory);
+  const removeNewFolders = rememberFolders(directory);
   const known = new Set(pathsIn(directory, DEPTH));
   return () => {
-    if (missing.length > 0) rmSync(directory, { recursive: true, force: true });
     for (const path of pathsIn(directory, DEPTH)) {
       if (!known.has(path)) rmSync(path, { recursive: true, force: true });
     }
+    removeNewFolders();
+  };
+}
+
+/** Returns a function that removes these folders and their parents if they do not exist now and are empty then. */
+export function rememberFolders(...folders: readonly string[]): () => void {
+  const missing = folders.flatMap(missingFolders);
+  return () => {
     for (const folder of missing) removeEmpty(folder);
   };
 }
@@ -34,7 +42,7 @@ function pathsIn(directory: string, depth: number): string[] {
   });
 }
 
-/** A parent stays if another program has put a file there. */
+/** A folder stays if another program has put a file there. */
 function removeEmpty(folder: string): void {
   try {
     rmdirSync(folder);

@@ -216,6 +216,19 @@ describe('a restore', () => {
     });
   }
 
+  test('that cannot move all of the earlier data aside puts it back', async (context) => {
+    const data = join(folder, 'data');
+    // A mounted file cannot be renamed; the database has been moved by then.
+    const kubeconfig = join(data, 'kubeconfig');
+    const mounted = spawnSync('mount', ['--bind', kubeconfig, kubeconfig], { encoding: 'utf8' });
+    if (mounted.status !== 0) return leaveOut(context, 'a file that cannot be moved', mounted.stderr);
+    context.after(() => spawnSync('umount', [kubeconfig]));
+    const before = contentOf(data);
+    const { code, stderr } = await restore(backup, data, '--replace');
+    assert.notEqual(code, 0, stderr);
+    assert.deepEqual(contentOf(data), before);
+  });
+
   test('onto a full disk leaves the disk as it was', async (context) => {
     const disk = mountSmallDisk(join(temporaryDirectory(), 'disk'), 1);
     if (typeof disk === 'string') return leaveOut(context, 'a full disk', disk);

@@ -160,6 +160,7 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
     for (const { host, unit } of bothUnits()) {
       const path = `/etc/systemd/system/${unit}.service`;
       assert.equal(host.run('sh', '-c', `systemd-analyze verify ${path} 2>&1`), '');
+      assert.equal(host.run('systemctl', 'show', '-P', 'LimitCORE', unit), '0');
       const exposure = /before, ([\d.]+) with/.exec(host.run('cat', path))?.[1];
       assert.match(
         host.run('systemd-analyze', 'security', '--no-pager', unit),
@@ -184,6 +185,28 @@ describe('three hosts from nothing', { concurrency: 1 }, () => {
     kubectl('-n', 'kube-system', 'set', 'image', 'ds/everynode-agent', 'agent=everynode.dev/agent:0.2.0');
     await versionsAre('0.2.0');
     kubectl('-n', 'kube-system', 'rollout', 'status', 'ds/everynode-agent', '--timeout=60s');
+    assert.deepEqual(members.map(containersOf), before);
+  });
+
+  law('no host changes to a version below the floor, though that version is on its disk', async () => {
+    const before = members.map(containersOf);
+    coordinator.run(...EVERYNODE, 'release', 'floor', '0.2.0');
+    kubectl('-n', 'kube-system', 'set', 'image', 'ds/everynode-agent', 'agent=everynode.dev/agent:0.1.0');
+    await untilTrue(() => {
+      assert.match(kubectl('-n', 'kube-system', 'get', 'events'), /agent 0\.1\.0 is older than 0\.2\.0/);
+    }, TRIAL_MS);
+    for (const host of members) {
+      const versions = '/var/lib/everynode-agent/versions';
+      assert.equal(host.run('readlink', `${versions}/current`), '0.2.0');
+    }
+    assert.throws(
+      () => coordinator.run(...EVERYNODE, 'release', 'add', '/opt/everynode/dist/hosts/0.1.0'),
+      /older than 0\.2\.0/,
+    );
+    kubectl('-n', 'kube-system', 'set', 'image', 'ds/everynode-agent', 'agent=everynode.dev/agent:0.2.0');
+    kubectl('-n', 'kube-system', 'rollout', 'status', 'ds/everynode-agent', '--timeout=120s');
+    coordinator.run(...EVERYNODE, 'release', 'floor', '0.0.0');
+    await versionsAre('0.2.0');
     assert.deepEqual(members.map(containersOf), before);
   });
 
