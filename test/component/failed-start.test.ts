@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { createServer, type Server } from 'node:net';
 import { join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { tokenInLine } from '../harness/join-line.js';
 import { leaveOut } from '../harness/leave-out.js';
 import {
   type CoordinatorProcess,
@@ -142,15 +143,15 @@ describe('a join', () => {
     const data = join(folder, 'coordinator');
     coordinator = await startCoordinatorProcess(data);
     const { stdout } = await runEverynode(['token', 'create', '--data', data, '--advertise', '127.0.0.1']);
-    const [, server = '', token = ''] = /--server (\S+) --token (\S+)/.exec(stdout) ?? assert.fail(stdout);
-    line = { server, token };
+    const [, server = ''] = /--server (\S+)/.exec(stdout) ?? assert.fail(stdout);
+    line = { server, token: tokenInLine(stdout) };
   });
   after(() => coordinator.end('SIGTERM'));
 
   const agent = resolve('dist/agent/everynode-agent.cjs');
   const runAgent = (data: string, server: string, token: string) => {
     const args = ['--server', server, '--data', data, '--node-name', 'n1', '--runtime', 'hollow'];
-    const env = { ...process.env, EVERYNODE_AGENT_TOKEN: token };
+    const env = { ...process.env, EVERYNODE_TOKEN: token };
     return spawnSync(process.execPath, [agent, ...args], { env, encoding: 'utf8', timeout: 60_000 });
   };
   const WRONG: [string, () => [string, string]][] = [

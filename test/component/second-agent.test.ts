@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { dataDirOf } from '../../agent/other-agents.js';
+import { tokenInLine } from '../harness/join-line.js';
 import { runEverynode, startAgentProcess, startProgram } from '../harness/processes.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
 import { until, untilTrue } from '../harness/until.js';
@@ -19,8 +20,8 @@ test('the command that down prints for the second agent of the machine ends it a
   const isReady = () => readFileSync(log, 'utf8').includes('Node n1 is Ready');
   await until(isReady, { timeoutMs: 60_000, what: 'the node to be Ready' });
   const created = await runEverynode(['token', 'create', '--data', data, '--advertise', '127.0.0.1']);
-  const [, server = '', token = ''] =
-    /--server (\S+) --token (\S+)/.exec(created.stdout) ?? assert.fail(created.stdout);
+  const [, server = ''] = /--server (\S+)/.exec(created.stdout) ?? assert.fail(created.stdout);
+  const token = tokenInLine(created.stdout);
   const dataDir = join(folder, "the second agent's data");
   const second = startAgentProcess({ node: 'n2', server, token, dataDir });
   context.after(() => second.end('SIGKILL'));
