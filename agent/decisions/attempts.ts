@@ -1,6 +1,7 @@
 /** Reads the attempts of a Pod's containers out of what the engine shows. */
 
 import { toTimestamp } from '../../shared/kube/meta.js';
+import { ownValue } from '../../shared/kube/own-value.js';
 import type { ContainerStateTerminated } from '../../shared/kube/pod.js';
 import type { ObservedContainer } from '../runtime/driver.js';
 import { BOOT_LABEL, backoffOf } from './container-labels.js';
@@ -48,7 +49,7 @@ function withMessage(message: string | undefined): { message?: string } {
 }
 
 function failedStart(view: Pick<PodView, 'progress'>, container: ObservedContainer): Ending | undefined {
-  const failure = view.progress.failures[container.identity.container];
+  const failure = ownValue(view.progress.failures, container.identity.container);
   const ours = failure && failure.attempt === container.identity.attempt ? failure : undefined;
   const message = container.error ?? ours?.message;
   if (!message) return undefined;

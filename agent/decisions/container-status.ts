@@ -1,5 +1,6 @@
 /** One container's status as a kubelet words it (pkg/kubelet/kubelet_pods.go convertToAPIContainerStatuses). */
 import { toTimestamp } from '../../shared/kube/meta.js';
+import { ownValue } from '../../shared/kube/own-value.js';
 import type {
   Container,
   ContainerState,
@@ -121,13 +122,13 @@ function startTrouble(
   container: Container,
   attempt: number,
 ): ContainerStateWaiting | undefined {
-  const image = view.progress.images[container.name];
+  const image = ownValue(view.progress.images, container.name);
   const failed = image && image.kind !== 'ready' ? image.failed : undefined;
   if (failed) {
     const { reason, message } = imageBackoff(container.image, failed, view.now);
     return { reason, message };
   }
-  const failure = view.progress.failures[container.name];
+  const failure = ownValue(view.progress.failures, container.name);
   if (failure?.attempt !== attempt) return undefined;
   return { reason: failure.reason, message: failure.message };
 }

@@ -1,4 +1,6 @@
 /** What one container of a Pod needs next, its turn having come. */
+
+import { ownValue } from '../../shared/kube/own-value.js';
 import type { Container } from '../../shared/kube/pod.js';
 import { type ObservedContainer, SANDBOX } from '../runtime/driver.js';
 import { attemptsOf, endingOf, restartTimeOf } from './attempts.js';
@@ -41,7 +43,7 @@ export function isComingUp(view: PodView, container: Container): boolean {
   if (current?.state === 'running') return awaitsPostStart(view, container, current);
   if (current && current.identity.attempt > 0) return false;
   if (current) return endingOf(view, current) === undefined;
-  return images[container.name]?.kind !== 'failed' && failures[container.name] === undefined;
+  return ownValue(images, container.name)?.kind !== 'failed' && !ownValue(failures, container.name);
 }
 
 function runningStep(view: PodView, container: Container, current: ObservedContainer): NextAction {
@@ -74,12 +76,12 @@ function graceMs(view: PodView, container: Container, why: StopReason): number {
 
 function startStep(view: PodView, container: Container, attempt: number, backoffMs: number): NextAction {
   const { name } = container;
-  const failure = view.progress.failures[name];
+  const failure = ownValue(view.progress.failures, name);
   // A start that failed is an ended attempt: the next one waits for the restart back-off alone.
   if (failure?.attempt === attempt && failure.retryAt > view.now) {
     return { kind: 'wait', until: failure.retryAt };
   }
-  const image = view.progress.images[name] ?? { kind: 'unchecked' };
+  const image = ownValue(view.progress.images, name) ?? { kind: 'unchecked' };
   switch (image.kind) {
     case 'unchecked':
       return { kind: 'ensure-image', container: name };

@@ -1,4 +1,6 @@
 /** What `fieldRef` and `resourceFieldRef` resolve to (pkg/fieldpath, pkg/api/v1/resource). */
+
+import { ownValue } from '../../shared/kube/own-value.js';
 import type { Container, Pod } from '../../shared/kube/pod.js';
 import { parseQuantity, type Quantity } from '../../shared/kube/quantity.js';
 import { goQuote } from './go-quote.js';
@@ -20,7 +22,7 @@ export function fieldValue(pod: Pod, path: string, facts: FieldFacts): string | 
   const subscript = SUBSCRIPT.exec(path);
   if (subscript) {
     const map = subscript[1] === 'labels' ? pod.metadata.labels : pod.metadata.annotations;
-    return map?.[subscript[2] ?? ''] ?? '';
+    return ownValue(map, subscript[2] ?? '') ?? '';
   }
   switch (path) {
     case 'metadata.name':
@@ -63,8 +65,8 @@ export function resourceValue(
 ): string | undefined {
   const [kind, name] = resource.split('.') as [string, string | undefined];
   if ((kind !== 'limits' && kind !== 'requests') || !name) return undefined;
-  const set = container.resources?.[kind]?.[name];
-  const fallback = kind === 'limits' ? facts.allocatable[name] : '0';
+  const set = ownValue(container.resources?.[kind], name);
+  const fallback = kind === 'limits' ? ownValue(facts.allocatable, name) : '0';
   const value = parseQuantity(set ?? fallback);
   if (value === undefined) return undefined;
   const unit = parseQuantity(divisor) || 1;

@@ -1,4 +1,5 @@
 /** Image names, so that a short one means the same on every engine (distribution/reference ParseNormalizedNamed). */
+import { ownValue } from '../../shared/kube/own-value.js';
 
 const DEFAULT_DOMAIN = 'docker.io';
 const IMAGE_ID = /^(sha256:)?[0-9a-f]{64}$/;
@@ -86,7 +87,7 @@ export function pullNames(fullName: string, mirrors: Readonly<Record<string, rea
   const { domain, ...rest } = partsOf(fullName);
   const { path, tag, digest } = rest;
   const end = `${path}${tag === undefined ? '' : `:${tag}`}${digest === undefined ? '' : `@${digest}`}`;
-  return [...(mirrors[domain] ?? []).map((mirror) => `${mirror}/${end}`), fullName];
+  return [...(ownValue(mirrors, domain) ?? []).map((mirror) => `${mirror}/${end}`), fullName];
 }
 
 /** The policy when the spec has none: `Always` for `:latest` and no tag, else `IfNotPresent` (v1 SetDefaults_Container). */

@@ -1,4 +1,6 @@
 /** The credentials that a Pod brings along by `imagePullSecrets` (pkg/kubelet getPullSecretsForPod, pkg/credentialprovider/secrets). */
+
+import { ownValue } from '../../shared/kube/own-value.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { configTexts, type FindConfig } from './config-lookup.js';
 import { type Keyring, parseDockerConfig } from './registry-credentials.js';
@@ -26,7 +28,7 @@ export function pullSecrets({ metadata, spec }: Pod, find: FindConfig): PullSecr
       continue;
     }
     const { type = '' } = secret as { type?: string };
-    const text = configTexts(secret).get(KEYS[type] ?? '');
+    const text = configTexts(secret).get(ownValue(KEYS, type) ?? '');
     if (text) found.rings.push(ringOf(name, text));
   }
   return found;

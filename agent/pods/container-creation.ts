@@ -1,4 +1,6 @@
 /** Creates the sandbox and the containers of one Pod, with all that their configuration is worked out from. */
+
+import { ownValue } from '../../shared/kube/own-value.js';
 import type { Container, Pod } from '../../shared/kube/pod.js';
 import { containerConfig, sandboxConfig } from '../decisions/container-config.js';
 import { asCreated } from '../decisions/created-container.js';
@@ -91,7 +93,7 @@ export class ContainerCreation {
     const environment = environmentOf(pod, container, facts);
     if (environment.kind === 'refused') throw new RuntimeError(CONFIG_ERROR, environment.message, false);
     const mounts = await this.#mountsOf(pod, container, step.attempt, environment.values);
-    const image = this.#memory.progress.images[container.name];
+    const image = ownValue(this.#memory.progress.images, container.name);
     const { user: imageUser = '', engineName } = image?.kind === 'ready' ? image : {};
     const engineImage = engineName ? { engineImage: engineName } : {};
     const host = { bootMark, isolation, hostResolver };

@@ -1,4 +1,6 @@
 /** Gets the images of one Pod's containers, with the words of a kubelet. */
+
+import { ownValue } from '../../shared/kube/own-value.js';
 import type { Container, Pod } from '../../shared/kube/pod.js';
 import type { ImageFailure } from '../decisions/image-backoff.js';
 import type { ImageState } from '../decisions/pod-view.js';
@@ -36,7 +38,7 @@ export class PodImages {
   /** Goes on in the background: a long pull must not keep the Pod's other containers, or its end, waiting. */
   startEnsure(pod: Pod, container: Container): void {
     const { images } = this.#memory.progress;
-    const before = images[container.name];
+    const before = ownValue(images, container.name);
     const failed = before && before.kind !== 'ready' ? before.failed : undefined;
     images[container.name] = failed ? { kind: 'fetching', failed } : { kind: 'fetching' };
     void this.#fetch(pod, container, failed).then(this.#wake);

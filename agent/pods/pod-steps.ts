@@ -1,4 +1,6 @@
 /** Performs the steps that `nextAction` names, for one Pod. Each ends where a later look can go on from. */
+
+import { ownValue } from '../../shared/kube/own-value.js';
 import type { Container, Pod } from '../../shared/kube/pod.js';
 import type { HeldPod } from '../decisions/held-pod.js';
 import { findContainer } from '../decisions/pod-containers.js';
@@ -138,7 +140,7 @@ export class PodSteps {
     const request = { container, attempt, fallbackReason: 'RunContainerError' };
     await this.#attempts.run(pod, request, () => this.#host.driver.start(id));
     if (container === SANDBOX) return 'engine';
-    const failure = this.#memory.progress.failures[container];
+    const failure = ownValue(this.#memory.progress.failures, container);
     this.#reporter.event(
       pod,
       failure

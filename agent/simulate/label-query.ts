@@ -1,4 +1,5 @@
 /** Which nodes a text means: names, or a label selector as kubectl takes it. */
+import { ownValue } from '../../shared/kube/own-value.js';
 
 /** A simulated node as a query sees it. */
 export interface QueriedNode {
@@ -30,23 +31,23 @@ type Requirement = (labels: QueriedNode['labels']) => boolean;
 
 function parseRequirement(text: string): Requirement {
   const [, absent] = /^\s*!\s*(\S+)\s*$/.exec(text) ?? [];
-  if (absent) return (labels) => !(absent in labels);
+  if (absent) return (labels) => !Object.hasOwn(labels, absent);
   const [, key = '', operator = '', value = ''] =
     /^\s*([^\s=!()]+)\s*(==?|!=|\sin\s|\snotin\s|$)\s*(.*?)\s*$/.exec(text) ?? [];
   switch (key && operator.trim()) {
     case '':
-      if (key && value === '') return (labels) => key in labels;
+      if (key && value === '') return (labels) => Object.hasOwn(labels, key);
       throw new Error(`"${text.trim()}" is no label requirement`);
     case '=':
     case '==':
-      return (labels) => labels[key] === value;
+      return (labels) => ownValue(labels, key) === value;
     case '!=':
-      return (labels) => labels[key] !== value;
+      return (labels) => ownValue(labels, key) !== value;
     default: {
       const values = setOf(value);
       const wanted = operator.trim() === 'in';
       // A node without the key satisfies `notin`, as in kubectl.
-      return (labels) => values.includes(labels[key] ?? '\0') === wanted;
+      return (labels) => values.includes(ownValue(labels, key) ?? '\0') === wanted;
     }
   }
 }

@@ -1,4 +1,6 @@
 /** Annotations of a Pod that ask for nothing that a simulation can pretend: a manifest is not refused for them, so they are told. */
+
+import { ownValue } from '../../shared/kube/own-value.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { parseNodeQuery } from './label-query.js';
 import { durationMs, PRETENCE_PREFIX } from './pod-pretence.js';
@@ -30,7 +32,7 @@ export function pretenceMistakes({ metadata }: Pod): string[] {
   const whose = owner ? `${owner.kind} ${namespace}/${owner.name}` : `Pod ${namespace}/${name}`;
   return Object.entries(annotations).flatMap(([key, text]) => {
     if (!key.startsWith(PRETENCE_PREFIX)) return [];
-    const known = ANNOTATIONS[key.slice(PRETENCE_PREFIX.length)];
+    const known = ownValue(ANNOTATIONS, key.slice(PRETENCE_PREFIX.length));
     const mistake = known ? known(text) : `is none of ${Object.keys(ANNOTATIONS).join(', ')}`;
     return mistake ? [`${whose}: ${key}: "${text}" ${mistake}; it counts as absent`] : [];
   });

@@ -58,7 +58,7 @@ export async function revokeNode(name: string): Promise<void> {
   const path = `/api/v1/namespaces/${ENROLMENT_NAMESPACE}/secrets/${credentialSecretName(name)}`;
   const { data = {}, metadata } = await call<Secret>(path);
   const revoked = revokedData(data);
-  const gone = Object.keys(data).filter((key) => !(key in revoked));
+  const gone = Object.keys(data).filter((key) => !Object.hasOwn(revoked, key));
   const body = {
     metadata: { resourceVersion: metadata.resourceVersion },
     data: { ...revoked, ...Object.fromEntries(gone.map((key) => [key, null])) },

@@ -1,5 +1,6 @@
 /** Hosts by the value of a label, for the map. */
 import type { Host } from '../../shared/kube/host.js';
+import { ownValue } from '../../shared/kube/own-value.js';
 import type { MapGroup } from './fleet-map-plan.js';
 
 const WITHOUT = 'without this label';
@@ -11,7 +12,7 @@ export function groupHosts(hosts: readonly Host[], label: string): MapGroup<Host
   if (label === '') return [{ name: 'All hosts', hosts }];
   const groups = new Map<string | undefined, Host[]>();
   for (const host of hosts) {
-    const value = host.metadata.labels?.[label];
+    const value = ownValue(host.metadata.labels, label);
     const group = groups.get(value);
     if (group) group.push(host);
     else groups.set(value, [host]);

@@ -1,5 +1,6 @@
 /** What the table of hosts can show, and how it is named in the URL. */
 import type { Host } from '../../shared/kube/host.js';
+import { ownValue } from '../../shared/kube/own-value.js';
 import { CONDITION_NAMES, conditionOf, HOST_CONDITIONS } from './host-condition.js';
 
 export interface HostColumn {
@@ -77,7 +78,7 @@ const LABEL = 'label:';
 
 /** The column of a label. */
 export function labelColumn(key: string): HostColumn {
-  const value = ({ metadata }: Host) => metadata.labels?.[key] ?? '';
+  const value = ({ metadata }: Host) => ownValue(metadata.labels, key) ?? '';
   return { id: LABEL + key, name: key, order: value, text: value };
 }
 

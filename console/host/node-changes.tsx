@@ -2,6 +2,7 @@
 import { useState } from 'react';
 import type { Node } from '../../shared/kube/node.js';
 import { isSameTaint, type NodeChange, parseTaint, taintText } from '../../shared/kube/node-change.js';
+import { ownValue } from '../../shared/kube/own-value.js';
 import { changeNode } from '../api/node-writes.js';
 import { MAY, useMay } from '../api/rights.js';
 import { Command } from '../layout/command.js';
@@ -60,7 +61,8 @@ export function NodeChanges({ node }: { node: Node }) {
             {...(mayChange
               ? {
                   onRemove: () => setDraft(withLabel(draft, node, key, null)),
-                  onKeep: () => setDraft(withLabel(draft, node, key, node.metadata.labels?.[key] ?? null)),
+                  onKeep: () =>
+                    setDraft(withLabel(draft, node, key, ownValue(node.metadata.labels, key) ?? null)),
                 }
               : {})}
           />

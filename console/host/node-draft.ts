@@ -2,6 +2,7 @@
 import { isLabelKey, isLabelValue } from '../../shared/kube/label-syntax.js';
 import type { Node, Taint } from '../../shared/kube/node.js';
 import { isSameTaint, type NodeChange, taintText } from '../../shared/kube/node-change.js';
+import { ownValue } from '../../shared/kube/own-value.js';
 
 /** What is to change. Empty: nothing. */
 interface NodeDraft {
@@ -29,7 +30,7 @@ export function withLabel(
   value: string | null,
 ): NodeDraft {
   const { [key]: _, ...others } = draft.labels;
-  const isSo = (metadata.labels?.[key] ?? null) === value;
+  const isSo = (ownValue(metadata.labels, key) ?? null) === value;
   return { ...draft, labels: isSo ? others : { ...others, [key]: value } };
 }
 
@@ -70,7 +71,7 @@ export function changeOf({ labels, added, removed }: NodeDraft): NodeChange | un
 export function labelRows({ metadata: { labels = {} } }: Node, draft: NodeDraft): DraftRow[] {
   const keys = [...new Set([...Object.keys(labels), ...Object.keys(draft.labels)])].sort();
   return keys.flatMap((key): DraftRow[] => {
-    const [is, will] = [labels[key], draft.labels[key]];
+    const [is, will] = [ownValue(labels, key), ownValue(draft.labels, key)];
     if (will === undefined) return [{ key, text: labelText(key, is ?? ''), state: 'stays' }];
     if (will === null) return is === undefined ? [] : [{ key, text: labelText(key, is), state: 'goes' }];
     return [{ key, text: labelText(key, will), state: is === undefined ? 'new' : 'changed' }];

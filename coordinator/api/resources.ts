@@ -1,6 +1,7 @@
 /** HTTP to registry verbs and back: the objects themselves, their `/status` and `/approval`. */
 import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
 import type { Node } from '../../shared/kube/node.js';
+import { ownValue } from '../../shared/kube/own-value.js';
 import type { Status } from '../../shared/kube/status.js';
 import { nodeKind } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
@@ -134,7 +135,7 @@ async function updateObject(parts: ApiParts, kind: Kind, request: ApiRequest): P
 
 function patchTypeOf({ headers, info }: ApiRequest): Patch['type'] {
   const { type } = parseMediaType(headers.contentType ?? '');
-  const patchType = PATCH_TYPES[type];
+  const patchType = ownValue(PATCH_TYPES, type);
   if (!patchType) throw unsupportedMediaType(Object.keys(PATCH_TYPES));
   checkPatchOptions(info.query, patchType === 'apply');
   return patchType;

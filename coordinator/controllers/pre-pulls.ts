@@ -5,6 +5,7 @@
 import { classifyHours, nextReplacement } from '../../shared/calendar/node-hours.js';
 import { refText } from '../../shared/kube/meta.js';
 import type { Node } from '../../shared/kube/node.js';
+import { ownValue } from '../../shared/kube/own-value.js';
 import { prePullAnnotation } from '../../shared/kube/pre-pull.js';
 import type { RolloutPhase } from '../../shared/kube/rollout.js';
 import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
@@ -247,7 +248,7 @@ function end({ running }: Fetching, name: string): void {
 }
 
 function siteOf({ spec }: RolloutPolicy, { metadata }: Node, sites: Map<string, Site>): Site {
-  const name = spec.prePull?.perSite && spec.spreadBy ? (metadata.labels?.[spec.spreadBy] ?? '') : '';
+  const name = spec.prePull?.perSite && spec.spreadBy ? (ownValue(metadata.labels, spec.spreadBy) ?? '') : '';
   const site = sites.get(name) ?? { queue: [], running: 0 };
   sites.set(name, site);
   return site;

@@ -1,6 +1,7 @@
 /** Whether a Pod goes onto a node, and why not in the scheduler's words (pkg/scheduler/framework/plugins). */
 import { hostPorts, portsConflict } from '../../shared/kube/host-ports.js';
 import type { Node } from '../../shared/kube/node.js';
+import { ownValue } from '../../shared/kube/own-value.js';
 import { type Pod, targetNodeOf } from '../../shared/kube/pod.js';
 import { matchesNodeAffinity } from './node-affinity.js';
 import { amounts, podRequests, type Room } from './pod-room.js';
@@ -38,7 +39,7 @@ function resourceRefusals({ spec }: Pick<Pod, 'spec'>, node: Node, taken: Room):
   const allocatable = amounts(node.status?.allocatable);
   const refusals = taken.pods + 1 > (allocatable.pods ?? Number.POSITIVE_INFINITY) ? ['Too many pods'] : [];
   for (const [name, request] of Object.entries(podRequests(spec))) {
-    const free = (allocatable[name] ?? 0) - (taken.requests[name] ?? 0);
+    const free = (ownValue(allocatable, name) ?? 0) - (ownValue(taken.requests, name) ?? 0);
     if (request > 0 && request > free) refusals.push(`Insufficient ${name}`);
   }
   return refusals;

@@ -1,76 +1,154 @@
-/** What a host's own settings give its Node, at the first hello and whenever they have changed since. */
+/**
+ * The labels and taints that a host's own settings give its Node, at the first hello and whenever they change. A host may
+ * withdraw only what its registration added: a label or taint that an administrator, a join token or a controller set
+ * stays, whatever the host asks for. Otherwise root on a host could remove an administrator's taint by asking for it in
+ * one hello and not in the next.
+ */
 import type { Node, Taint } from '../../shared/kube/node.js';
+import { ownValue } from '../../shared/kube/own-value.js';
+import { isLifecycleTaint } from './node-taints.js';
 
-/** Of a Node: what its host last asked for, so that a change of its settings is told from a change by a person. */
+/** On a Node: what its host last asked for, and which of that its registration added. */
 export const REGISTERED_ANNOTATION = 'everynode.dev/registered';
+
+type Labels = Readonly<Record<string, string>>;
 
 /** Labels and taints by a host's settings. */
 export interface Registration {
-  labels: Readonly<Record<string, string>>;
+  labels: Labels;
   taints: readonly Taint[];
 }
 
-/** The annotation's text; equal registrations have equal texts. */
-export function registrationText({ labels, taints }: Registration): string {
-  const sorted = Object.entries(labels).sort(([one], [other]) => (one < other ? -1 : 1));
-  return JSON.stringify({ labels: Object.fromEntries(sorted), taints });
+/** The annotation's content. `added` is the part of `asked` that the registration put on the Node. */
+interface Noted {
+  asked: Registration;
+  added: Registration;
+}
+
+/** The Node's labels and taints, and what of them the registration added. */
+interface Amended {
+  present: Registration;
+  added: Registration;
+}
+
+const NOTHING: Registration = { labels: {}, taints: [] };
+
+/**
+ * The annotation's text of a Node that is created with these labels for a host that asked for `asked`. `given`: labels
+ * that came from elsewhere, such as the join token; the host did not add them even where it asks for the same value.
+ */
+export function firstRegistrationText(asked: Registration, given: Labels): string {
+  const labels = Object.entries(asked.labels).filter(([key]) => !Object.hasOwn(given, key));
+  const taints = asked.taints.filter((taint) => !isLifecycleTaint(taint));
+  return textOf({ asked, added: { labels: Object.fromEntries(labels), taints } });
 }
 
 /**
- * The Node with a changed registration, else undefined. A label or taint that the host asked for and no longer does goes, one that is
- * new or changed comes; what a person set or removed meanwhile stays as it is. Of a Node without the annotation, which
- * registered before there was one, the host's wish is noted and nothing changes.
+ * The Node after a hello that asks for `asked`; undefined when nothing changes. A Node without a readable annotation was
+ * not created by a registration: the request is noted there, and nothing else changes.
  */
-export function withRegistration(node: Node, wish: Registration): Node | undefined {
-  const noted = node.metadata.annotations?.[REGISTERED_ANNOTATION];
-  const text = registrationText(wish);
-  if (noted === text) return undefined;
-  const annotations = { ...node.metadata.annotations, [REGISTERED_ANNOTATION]: text };
-  const before = noted === undefined ? wish : parse(noted);
-  const labels = amendedLabels(node.metadata.labels ?? {}, before.labels, wish.labels);
-  const taints = amendedTaints(node.spec?.taints ?? [], before.taints, wish.taints);
+export function withRegistration(node: Node, asked: Registration): Node | undefined {
+  const text = node.metadata.annotations?.[REGISTERED_ANNOTATION];
+  const noted = text === undefined ? undefined : parse(text);
+  const present = { labels: node.metadata.labels ?? {}, taints: node.spec?.taints ?? [] };
+  const next = noted ? amend(present, noted, asked) : { present, added: NOTHING };
+  const nextText = textOf({ asked, added: next.added });
+  if (nextText === text) return undefined;
   const { taints: _, ...spec } = node.spec ?? {};
   return {
     ...node,
-    metadata: { ...node.metadata, labels, annotations },
-    spec: { ...spec, ...(taints.length > 0 ? { taints } : {}) },
+    metadata: {
+      ...node.metadata,
+      labels: { ...next.present.labels },
+      annotations: { ...node.metadata.annotations, [REGISTERED_ANNOTATION]: nextText },
+    },
+    spec: { ...spec, ...(next.present.taints.length > 0 ? { taints: [...next.present.taints] } : {}) },
   };
 }
 
-function amendedLabels(
-  present: Readonly<Record<string, string>>,
-  before: Readonly<Record<string, string>>,
-  wish: Readonly<Record<string, string>>,
-): Record<string, string> {
-  const labels = { ...present };
-  for (const [key, value] of Object.entries(before)) {
-    if (!(key in wish) && labels[key] === value) delete labels[key];
+function amend(present: Registration, noted: Noted, asked: Registration): Amended {
+  const [labels, addedLabels] = amendLabels(present.labels, noted, asked.labels);
+  const [taints, addedTaints] = amendTaints(present.taints, noted, asked.taints);
+  return { present: { labels, taints }, added: { labels: addedLabels, taints: addedTaints } };
+}
+
+/** The Node's labels, and those among them that the registration added. */
+function amendLabels(present: Labels, noted: Noted, asked: Labels): [Labels, Labels] {
+  const next = new Map(Object.entries(present));
+  const added = new Map<string, string>();
+  for (const [key, value] of Object.entries(noted.added.labels)) {
+    // A label with another value than the host's was changed by an administrator, who owns it from then on.
+    if (next.get(key) !== value) continue;
+    if (Object.hasOwn(asked, key)) added.set(key, value);
+    else next.delete(key);
   }
-  for (const [key, value] of Object.entries(wish)) if (before[key] !== value) labels[key] = value;
-  return labels;
+  for (const [key, value] of Object.entries(asked)) {
+    // Asked for before: if the label is absent now, an administrator removed it.
+    if (ownValue(noted.asked.labels, key) === value) continue;
+    if (next.has(key) && !added.has(key)) continue;
+    next.set(key, value);
+    added.set(key, value);
+  }
+  return [Object.fromEntries(next), Object.fromEntries(added)];
 }
 
-function amendedTaints(present: readonly Taint[], before: readonly Taint[], wish: readonly Taint[]): Taint[] {
-  const isIn = (list: readonly Taint[], taint: Taint) => list.some((other) => isSame(other, taint));
-  const kept = present.filter((taint) => !isIn(before, taint) || isIn(wish, taint));
-  // Key and effect are a taint's identity: another value takes the old one's place.
-  const added = wish.filter((taint) => !isIn(before, taint));
-  const left = kept.filter(
-    (taint) => !added.some(({ key, effect }) => key === taint.key && effect === taint.effect),
+/** The Node's taints, and those among them that the registration added. Key and effect identify a taint. */
+function amendTaints(present: readonly Taint[], noted: Noted, asked: readonly Taint[]): [Taint[], Taint[]] {
+  const still = noted.added.taints.filter((taint) => present.some((other) => isEqual(other, taint)));
+  const isStill = (taint: Taint) => still.some((other) => isEqual(other, taint));
+  // A changed value replaces the taint that the registration added.
+  const isKept = (taint: Taint) => !isStill(taint) || asked.some((other) => isEqual(other, taint));
+  const kept = present.filter(isKept);
+  const fresh = asked.filter(
+    (taint) =>
+      !noted.asked.taints.some((other) => isEqual(other, taint)) &&
+      !kept.some((other) => isSameTaint(other, taint)) &&
+      !isLifecycleTaint(taint),
   );
-  return [...left, ...added];
+  return [
+    [...kept, ...fresh],
+    [...still.filter(isKept), ...fresh],
+  ];
 }
 
-function isSame(one: Taint, other: Taint): boolean {
-  return one.key === other.key && one.effect === other.effect && (one.value ?? '') === (other.value ?? '');
+function isSameTaint(one: Taint, other: Taint): boolean {
+  return one.key === other.key && one.effect === other.effect;
 }
 
-/** What somebody else wrote there counts as nothing asked for. */
-function parse(text: string): Registration {
+function isEqual(one: Taint, other: Taint): boolean {
+  return isSameTaint(one, other) && (one.value ?? '') === (other.value ?? '');
+}
+
+/** Equal contents have equal texts. Of what was added, keys are enough: the values are those that were asked for. */
+function textOf({ asked, added }: Noted): string {
+  const sorted = Object.entries(asked.labels).sort(([one], [other]) => (one < other ? -1 : 1));
+  return JSON.stringify({
+    labels: Object.fromEntries(sorted),
+    taints: asked.taints,
+    added: { labels: Object.keys(added.labels).sort(), taints: added.taints.map(taintId).sort() },
+  });
+}
+
+function taintId({ key, effect }: Taint): string {
+  return `${key}:${effect}`;
+}
+
+/** Undefined for a text that no registration wrote. */
+function parse(text: string): Noted | undefined {
   try {
-    const { labels = {}, taints = [] } = JSON.parse(text) as Partial<Registration>;
-    return { labels: { ...labels }, taints: Array.isArray(taints) ? taints : [] };
+    const { labels, taints, added } = JSON.parse(text) as Registration & {
+      added: { labels: string[]; taints: string[] };
+    };
+    const ours = new Set(added.labels);
+    const oursTaints = new Set(added.taints);
+    return {
+      asked: { labels, taints },
+      added: {
+        labels: Object.fromEntries(Object.entries(labels).filter(([key]) => ours.has(key))),
+        taints: taints.filter((taint) => oursTaints.has(taintId(taint))),
+      },
+    };
   } catch {
-    return { labels: {}, taints: [] };
+    return undefined;
   }
 }

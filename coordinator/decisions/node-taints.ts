@@ -26,6 +26,11 @@ const OWNED = new Set([
 
 const idOf = ({ key, effect }: Taint): string => `${key}:${effect}`;
 
+/** True for a taint that only the node lifecycle controller sets and removes. */
+export function isLifecycleTaint(one: Taint): boolean {
+  return OWNED.has(idOf(one));
+}
+
 /** The taint that stands for Ready not being True; undefined when it is, or was never reported. */
 function readinessKey(conditions: readonly Condition[] | undefined): string | undefined {
   const ready = findCondition(conditions, 'Ready');

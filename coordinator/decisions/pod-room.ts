@@ -1,5 +1,6 @@
 /** What Pods take up on a node: requests, host ports, places. */
 import { type HostPort, hostPorts } from '../../shared/kube/host-ports.js';
+import { ownValue } from '../../shared/kube/own-value.js';
 import type { Container, PodSpec, ResourceList } from '../../shared/kube/pod.js';
 import { milliCpu, wholeUnits } from '../../shared/kube/quantity.js';
 
@@ -33,7 +34,7 @@ const NOTHING: ResourceList = {};
 
 function combine(a: Amounts, b: Amounts, join: (x: number, y: number) => number): Amounts {
   const result: Record<string, number> = { ...a };
-  for (const [name, amount] of Object.entries(b)) result[name] = join(result[name] ?? 0, amount);
+  for (const [name, amount] of Object.entries(b)) result[name] = join(ownValue(result, name) ?? 0, amount);
   return result;
 }
 

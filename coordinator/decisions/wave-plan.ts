@@ -1,5 +1,6 @@
 /** Which node is updated in which wave of a RolloutPolicy. The same nodes, labels and policy give the same waves. */
 import type { IntOrString } from '../../shared/kube/int-or-string.js';
+import { ownValue } from '../../shared/kube/own-value.js';
 import { REST_WAVE, type RolloutWave } from '../../shared/kube/rollout-policy.js';
 import { compileLabelSelector, type Labels } from '../../shared/kube/selectors.js';
 
@@ -144,7 +145,7 @@ function* spread(nodes: readonly PlannedNode[], spreadBy: string | undefined): W
       yield;
       continue;
     }
-    const site = node.labels?.[spreadBy] ?? '';
+    const site = ownValue(node.labels, spreadBy) ?? '';
     const round = taken.get(site) ?? 0;
     taken.set(site, round + 1);
     ordered.put(node, round);

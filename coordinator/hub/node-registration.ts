@@ -5,7 +5,11 @@ import { ApiError } from '../../shared/kube/status.js';
 import type { Hello } from '../../shared/link/messages.js';
 import type { Clock } from '../../shared/process/clock.js';
 import { labelsNodesMayNotSet } from '../decisions/node-label-restriction.js';
-import { REGISTERED_ANNOTATION, registrationText, withRegistration } from '../decisions/node-registration.js';
+import {
+  firstRegistrationText,
+  REGISTERED_ANNOTATION,
+  withRegistration,
+} from '../decisions/node-registration.js';
 import { mergeNodeStatus } from '../decisions/reported-status.js';
 import type { Informers } from '../informers/informer.js';
 import { nodeKind } from '../kinds/index.js';
@@ -77,17 +81,20 @@ function refuseProtectedLabels({ node, register }: Hello, { anyLabels }: JoinRig
 /** The host's clock may be wrong: conditions are as of `now`, the hub's. */
 function newNode({ node, register, status }: Hello, rights: JoinRights, now: Timestamp): Node {
   const { operatingSystem, architecture } = status.nodeInfo ?? {};
-  const labels = {
-    ...register.labels,
-    'kubernetes.io/hostname': register.labels['kubernetes.io/hostname'] ?? node,
+  const given = {
     ...(operatingSystem ? { 'kubernetes.io/os': operatingSystem } : {}),
     ...(architecture ? { 'kubernetes.io/arch': architecture } : {}),
     ...rights.labels,
   };
+  const labels = { 'kubernetes.io/hostname': node, ...register.labels, ...given };
   return {
     apiVersion: 'v1',
     kind: 'Node',
-    metadata: { name: node, labels, annotations: { [REGISTERED_ANNOTATION]: registrationText(register) } },
+    metadata: {
+      name: node,
+      labels,
+      annotations: { [REGISTERED_ANNOTATION]: firstRegistrationText(register, given) },
+    },
     spec: register.taints.length > 0 ? { taints: register.taints } : {},
     status: mergeNodeStatus(undefined, status, now),
   };

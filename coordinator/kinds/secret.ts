@@ -1,5 +1,6 @@
 /** v1 Secret. */
 import type { Secret } from '../../shared/kube/config.js';
+import { ownValue } from '../../shared/kube/own-value.js';
 import { FIELD_IMMUTABLE, invalidValue, required, tooLong } from './field-error.js';
 import { MAX_DATA_BYTES, validateDataKeys, validateImmutable } from './immutable-data.js';
 import type { FieldError, Kind } from './kind.js';
@@ -78,7 +79,7 @@ function validate(secret: Secret): FieldError[] {
   return [
     ...validateDataKeys(secret.data, 'data'),
     ...(sizeOf(secret) > MAX_DATA_BYTES ? [tooLong('data', MAX_DATA_BYTES)] : []),
-    ...(TYPES[secret.type ?? '']?.(secret) ?? []),
+    ...(ownValue(TYPES, secret.type ?? '')?.(secret) ?? []),
   ];
 }
 

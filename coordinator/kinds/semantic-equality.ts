@@ -2,6 +2,8 @@
  * Equality as upstream compares objects (apimachinery equality.Semantic): absent, null and empty lists or
  * maps are the same, quantities are compared by value.
  */
+
+import { ownValue } from '../../shared/kube/own-value.js';
 import { parseQuantity } from '../../shared/kube/quantity.js';
 
 /** Fields that are maps in upstream's types; an empty one equals none. Empty structs (`emptyDir: {}`) don't. */
@@ -41,7 +43,9 @@ function equalQuantities(a: unknown, b: unknown): boolean {
 function equalMaps(parent: string, a: Record<string, unknown>, b: Record<string, unknown>): boolean {
   const quantities = QUANTITY_MAPS.has(parent);
   return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((key) =>
-    quantities ? equalQuantities(a[key], b[key]) : equalUnder(key, a[key], b[key]),
+    quantities
+      ? equalQuantities(ownValue(a, key), ownValue(b, key))
+      : equalUnder(key, ownValue(a, key), ownValue(b, key)),
   );
 }
 

@@ -3,6 +3,8 @@
  * nothing is ignored in silence. Each field of the schema stands here, so that a new one is decided upon: a test
  * compares the two. Who teaches the agent a field takes it out of `none`.
  */
+
+import { ownValue } from '../../shared/kube/own-value.js';
 import type { PodSpec } from '../../shared/kube/pod.js';
 
 /**
@@ -192,7 +194,7 @@ function withoutEffect(value: unknown, support: Support | undefined, field: stri
     return value.flatMap((item, index) => withoutEffect(item, support, `${field}[${index}]`));
   }
   return Object.entries(value as object).flatMap(([key, child]) =>
-    withoutEffect(child, support[key], `${field}.${key}`),
+    withoutEffect(child, ownValue(support, key), `${field}.${key}`),
   );
 }
 

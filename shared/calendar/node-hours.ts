@@ -3,6 +3,7 @@
  * one zone share one answer. Pure; times are ms since the epoch.
  */
 import { toTimestamp } from '../kube/meta.js';
+import { ownValue } from '../kube/own-value.js';
 import type { FreezePeriod, MaintenanceWindow, RolloutPolicySpec } from '../kube/rollout-policy.js';
 import { compileLabelSelector, type Labels } from '../kube/selectors.js';
 import { type CronPattern, parseCron } from './cron.js';
@@ -53,14 +54,14 @@ const UTC = 'UTC';
 
 /** The zone of a window for a node; undefined: the node has no such window. */
 function zoneOf({ timeZone: name, timeZoneLabel }: MaintenanceWindow, labels: Labels): TimeZone | undefined {
-  const own = timeZoneLabel === undefined ? undefined : labels[timeZoneLabel];
+  const own = timeZoneLabel === undefined ? undefined : ownValue(labels, timeZoneLabel);
   if (own !== undefined) return timeZoneOfLabel(own);
   return timeZoneLabel !== undefined && name === undefined ? undefined : timeZone(name ?? UTC);
 }
 
 /** The zone of a freeze period for a node: an unknown one must not thaw it, so UTC stands in. */
 function freezeZoneOf({ timeZone: name = UTC, timeZoneLabel }: FreezePeriod, labels: Labels): TimeZone {
-  const own = timeZoneLabel === undefined ? undefined : timeZoneOfLabel(labels[timeZoneLabel]);
+  const own = timeZoneLabel === undefined ? undefined : timeZoneOfLabel(ownValue(labels, timeZoneLabel));
   const zone = own ?? timeZone(name) ?? timeZone(UTC);
   if (!zone) throw new Error('there is no time zone UTC');
   return zone;

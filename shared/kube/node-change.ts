@@ -1,5 +1,6 @@
 /** What a person changes at one host or at many, as data: what shows its effect and what writes it cannot differ. */
 import type { Node, Taint, TaintEffect } from './node.js';
+import { ownValue } from './own-value.js';
 
 /** What tells a Node's taints apart. */
 type TaintKey = Pick<Taint, 'key' | 'effect'>;
@@ -56,7 +57,7 @@ export function inverseOf({ metadata, spec }: Node, change: NodeChange): NodeCha
   const both = [...add, ...remove];
   const touched = both.filter((one, index) => both.findIndex((each) => isSameTaint(one, each)) === index);
   const had = (one: TaintKey) => taints.find((taint) => isSameTaint(taint, one));
-  const labels = Object.keys(change.labels ?? {}).map((key) => [key, metadata.labels?.[key] ?? null]);
+  const labels = Object.keys(change.labels ?? {}).map((key) => [key, ownValue(metadata.labels, key) ?? null]);
   return {
     ...(labels.length > 0 ? { labels: Object.fromEntries(labels) } : {}),
     ...(touched.length > 0

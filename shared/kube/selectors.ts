@@ -2,6 +2,7 @@
  * Label and field selectors: their text form (k8s.io/apimachinery labels.Parse, fields.ParseSelector)
  * and the structured LabelSelector of workloads.
  */
+import { ownValue } from './own-value.js';
 
 export interface LabelSelectorRequirement {
   key: string;
@@ -70,7 +71,7 @@ export function compileLabelSelector(selector: LabelSelector | undefined | null)
     values: [value],
   }));
   for (const expression of selector.matchExpressions ?? []) {
-    const operator = STRUCTURED_OPERATORS[expression.operator];
+    const operator = ownValue(STRUCTURED_OPERATORS, expression.operator);
     if (!operator) return { empty: false, matches: () => false };
     requirements.push({ key: expression.key, operator, values: expression.values ?? [] });
   }

@@ -98,7 +98,7 @@ async function readSettingsFile(path: string, schema: SettingsSchema): Promise<R
     if (secretVariable) {
       throw new ExitError(EXIT_CODES.usage, `${path}: "${key}" is a secret: give it in ${secretVariable}.`);
     }
-    if (!(key in schema)) {
+    if (!Object.hasOwn(schema, key)) {
       const nearest = closest(key, Object.keys(schema));
       throw new ExitError(EXIT_CODES.usage, `${path}: unknown setting "${key}", did you mean "${nearest}"?`);
     }
@@ -130,7 +130,8 @@ export async function loadSettings<Schema extends SettingsSchema>(
     const variable = variableName(sources.environmentPrefix, key);
     const text = sources.environment[variable];
     if (text !== undefined) return [key, readOne(setting, text, variable)];
-    if (key in fromFile) return [key, readOne(setting, fileText(fromFile[key]), `${sources.file}: ${key}`)];
+    if (Object.hasOwn(fromFile, key))
+      return [key, readOne(setting, fileText(fromFile[key]), `${sources.file}: ${key}`)];
     return [key, setting.default];
   });
   return Object.freeze(Object.fromEntries(entries)) as SettingsOf<Schema>;

@@ -234,5 +234,5 @@ function stepOf(kind: Step['kind'], chance: Seeded, hosts: number): UserStep | F
 
 /** Whether a step is a fault. */
 export function isFault(step: Step): step is { atMs: number } & Fault {
-  return step.kind in FAULTS;
+  return Object.hasOwn(FAULTS, step.kind);
 }

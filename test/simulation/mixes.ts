@@ -96,7 +96,7 @@ const LEISURELY = {
 
 /** Users' steps; all others are faults. */
 export function isUserStep(step: Step): step is Step & UserStep {
-  return step.kind in USERS;
+  return Object.hasOwn(USERS, step.kind);
 }
 
 /** Names of the mixes that can be asked for. */

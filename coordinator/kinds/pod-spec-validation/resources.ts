@@ -1,4 +1,6 @@
 /** Requests and limits. */
+
+import { ownValue } from '../../../shared/kube/own-value.js';
 import type { ResourceList, ResourceRequirements } from '../../../shared/kube/pod.js';
 import { parseQuantity, type Quantity } from '../../../shared/kube/quantity.js';
 import { forbidden, invalidValue, required } from '../field-error.js';
@@ -55,7 +57,7 @@ function validateAgainstLimit(
   limits: ResourceList,
   field: string,
 ): FieldError[] {
-  const limit = limits[name];
+  const limit = ownValue(limits, name);
   const overcommit = isNative(name) && !isHugePages(name);
   if (limit === undefined) {
     return overcommit

@@ -165,7 +165,7 @@ function fieldSchema(path, { type, format }, reach) {
     return schema.type === 'object' ? { ...schema, additionalProperties: QUANTITY } : QUANTITY;
   }
   if (ATOMIC_MAPS.has(path)) return { ...schema, 'x-kubernetes-map-type': 'atomic' };
-  if (path in KEY_DEFAULTS) return { ...schema, default: KEY_DEFAULTS[path] };
+  if (Object.hasOwn(KEY_DEFAULTS, path)) return { ...schema, default: KEY_DEFAULTS[path] };
   if (path === 'ManagedFieldsEntry.fieldsV1') return reference(`${META}.FieldsV1`);
   return schema.type === 'array' ? { ...schema, ...listRules(path) } : schema;
 }

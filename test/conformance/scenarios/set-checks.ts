@@ -102,7 +102,7 @@ export const SET_CHECKS: Readonly<Record<string, Check>> = {
   },
   templateAnnotation: (expected, look) => {
     const annotations = setNow(look)?.spec.template.metadata?.annotations ?? {};
-    return holds(String(expected) in annotations, annotations);
+    return holds(Object.hasOwn(annotations, String(expected)), annotations);
   },
   revisions: (expected, look) =>
     same(
