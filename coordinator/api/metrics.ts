@@ -103,9 +103,13 @@ async function podMetrics(parts: ApiParts, pods: readonly Pod[], signal: AbortSi
     const { metadata, spec } = pod;
     const hostUid = mirroredUid(pod) ?? metadata.uid;
     const used = usages.get(spec.nodeName ?? '')?.pods.find(({ uid }) => uid === hostUid);
-    const [first] = used?.containers ?? [];
-    if (!used || !first) return [];
-    const containers = used.containers.map(({ name, ...use }) => ({ name, usage: quantities(use) }));
+    const { containers: main, initContainers = [], ephemeralContainers = [] } = spec;
+    const own = new Set([...main, ...initContainers, ...ephemeralContainers].map(({ name }) => name));
+    // A host may report any name; those that the Pod has are valid.
+    const reported = (used?.containers ?? []).filter(({ name }) => own.has(name));
+    const [first] = reported;
+    if (!first) return [];
+    const containers = reported.map(({ name, ...use }) => ({ name, usage: quantities(use) }));
     return [{ ...described('PodMetrics', metadata, first), containers }];
   });
 }

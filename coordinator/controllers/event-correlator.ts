@@ -21,6 +21,8 @@ export interface Occurrence {
   counted?: Counted;
 }
 
+/** `count` is an int32: clients refuse to decode a list of Events with a larger one. A host may report any count. */
+const MAX_COUNT = 2 ** 31 - 1;
 /** Subjects that are remembered, upstream's size of each of its caches. */
 const CACHE_SIZE = 4_096;
 /** Of an Event's name, 253 characters, the part that is its object's. */
@@ -166,5 +168,6 @@ function mayPass(subject: Subject, now: number): boolean {
 }
 
 function countUp(earlier: KubeEvent, message: string, { count, lastAt }: Counted): KubeEvent {
-  return { ...earlier, message, count: (earlier.count ?? 1) + count, lastTimestamp: toTimestamp(lastAt) };
+  const sum = Math.min((earlier.count ?? 1) + count, MAX_COUNT);
+  return { ...earlier, message, count: sum, lastTimestamp: toTimestamp(lastAt) };
 }

@@ -6,14 +6,14 @@ import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 
 /** The mirror to store, or why there is none. */
-type Mirror = { kind: 'mirror'; pod: Pod } | { kind: 'refused'; message: string };
+export type Mirror = { kind: 'mirror'; pod: Pod } | { kind: 'refused'; message: string };
 
 /** The Pod that shows a static Pod of this node, whatever else its host says of it. `hostUid`: what the host calls it. */
 export function mirrorOf(pod: Pod, hostUid: string, node: Pick<Node, 'metadata'>): Mirror {
   const { name, namespace, labels, annotations } = pod.metadata;
   const { name: nodeName, uid = '' } = node.metadata;
   // A host may not take the name that another host's Pod or a controller's may have.
-  if (!name.endsWith(`-${nodeName}`))
+  if (!name?.endsWith(`-${nodeName}`))
     return { kind: 'refused', message: `its name does not end in -${nodeName}` };
   const [config] = configReferences(pod);
   const named = config ? `${config.kind.toLowerCase()}s` : apiObjectsNamed(pod);

@@ -7,6 +7,7 @@ import type { Logger } from '../../shared/process/log.js';
 import type { Informers } from '../informers/informer.js';
 import type { GivenBack } from './given-back.js';
 import type { HeardHosts } from './heard-hosts.js';
+import { hubTimeMs } from './host-time.js';
 import type { LiveSessions } from './live-sessions.js';
 import type { MirrorPods } from './mirror-pods.js';
 import type { Counted, RecordEvent } from './record-event.js';
@@ -96,15 +97,12 @@ export class HostReports {
     }
   }
 
-  /** In our time; what the host says of the future was now, and what it cannot say, too. */
+  /** In our time; a time in the future counts as now. */
   #counted({ count, firstTimestamp, lastTimestamp }: ReportedEvent, offsetMs: number): Counted {
     const now = this.#parts.clock.now();
-    const at = (time: string) => {
-      const moved = Date.parse(time) + offsetMs;
-      return Number.isNaN(moved) ? now : Math.min(moved, now);
-    };
+    const at = (time: string) => hubTimeMs(time, offsetMs, now);
     const lastAt = at(lastTimestamp);
-    return { count: Math.max(1, count), firstAt: Math.min(at(firstTimestamp), lastAt), lastAt };
+    return { count, firstAt: Math.min(at(firstTimestamp), lastAt), lastAt };
   }
 
   /** The object of an Event, if the node may speak of it. */

@@ -22,12 +22,20 @@ export function asOffset(offset: number): number {
   return Math.abs(offset) <= TOLERANCE_MS ? 0 : Math.round(offset / 1_000) * 1_000;
 }
 
+/** Before 1970 there was no report: a time below would have a year that no client decodes. */
+const EARLIEST_MS = 0;
+
+/** A host's time in the hub's, ms since the epoch: moved by `offsetMs`, neither before 1970 nor later than `nowMs`. */
+export function hubTimeMs(hostTime: Timestamp, offsetMs: number, nowMs: number): number {
+  return Math.max(EARLIEST_MS, Math.min(Date.parse(hostTime) + offsetMs, nowMs));
+}
+
 /** The status with all its times moved by `offsetMs`; none of them later than `nowMs`. */
 export function inHubTime(status: PodStatus, offsetMs: number, nowMs: number): PodStatus {
   const now = toTimestamp(nowMs);
   const stays = (time: Timestamp) => time.length === now.length && time <= now;
   if (offsetMs === 0 && timesOf(status).every(stays)) return status;
-  const move: Move = (time) => (time ? toTimestamp(Math.min(Date.parse(time) + offsetMs, nowMs)) : time);
+  const move: Move = (time) => (time ? toTimestamp(hubTimeMs(time, offsetMs, nowMs)) : time);
   const containers = (list: ContainerStatus[] | undefined) => list?.map((each) => moveContainer(each, move));
   return withoutAbsent({
     ...status,

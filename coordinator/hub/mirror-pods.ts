@@ -9,9 +9,10 @@ import type { Pod } from '../../shared/kube/pod.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { MirrorPod, PodReport } from '../../shared/link/messages.js';
 import type { Logger } from '../../shared/process/log.js';
-import { mirrorChanges, mirrorOf } from '../decisions/mirror-pods.js';
+import { type Mirror, mirrorChanges, mirrorOf } from '../decisions/mirror-pods.js';
 import { type Informers, type ObjectChange, PODS_BY_NODE } from '../informers/informer.js';
 import { nodeKind, podKind } from '../kinds/index.js';
+import { readObject } from '../registry/admission.js';
 import type { Registry } from '../registry/registry.js';
 import type { NodeLanes } from './node-lanes.js';
 
@@ -107,9 +108,7 @@ export class MirrorPods {
   }
 
   #decode(owner: Node, { uid, object }: MirrorPod): [string, Pod][] {
-    const decoded = podOf(object);
-    if (!decoded) return [];
-    const mirror = mirrorOf(decoded, uid, owner);
+    const mirror = mirrorIn(object, uid, owner);
     if (mirror.kind === 'mirror') return [[uid, mirror.pod]];
     this.#parts.log.warn({ node: owner.metadata.name, uid, why: mirror.message }, 'static Pod is not shown');
     return [];
@@ -183,13 +182,13 @@ function revisionOf({ metadata }: KubeObject): number {
   return Number(metadata.resourceVersion ?? 0);
 }
 
-function podOf(object: Uint8Array): Pod | undefined {
+/** The mirror of what a host describes, which is decoded as a POST of a Pod would be: a host may send anything. */
+function mirrorIn(object: Uint8Array, uid: string, owner: Node): Mirror {
   try {
-    const decoded = JSON.parse(Buffer.from(object).toString('utf8')) as Pod;
-    const isPod = decoded.kind === 'Pod' && typeof decoded.metadata?.name === 'string';
-    return isPod && Array.isArray(decoded.spec?.containers) ? decoded : undefined;
-  } catch {
-    // An agent that sends no JSON gets no mirror.
-    return undefined;
+    const body: unknown = JSON.parse(Buffer.from(object).toString('utf8'));
+    return mirrorOf(readObject(podKind, body, { fieldValidation: 'Ignore' }), uid, owner);
+  } catch (error) {
+    if (!(error instanceof ApiError || error instanceof SyntaxError)) throw error;
+    return { kind: 'refused', message: error.message };
   }
 }

@@ -7,6 +7,7 @@ import { toTimestamp } from '../../shared/kube/meta.js';
 import type { Node, NodeStatus } from '../../shared/kube/node.js';
 import type { Pod, PodStatus } from '../../shared/kube/pod.js';
 import { ApiError } from '../../shared/kube/status.js';
+import { cutText, MOST_EVENT_MESSAGE } from '../../shared/link/event-shape.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { Slice } from '../../shared/process/slice.js';
@@ -22,6 +23,7 @@ import { type Informers, PODS_BY_NODE } from '../informers/informer.js';
 import { nodeKind, podKind } from '../kinds/index.js';
 import { sameJson } from '../registry/json-value.js';
 import type { Registry } from '../registry/registry.js';
+import { checkedNodeStatus } from './checked-node-status.js';
 import type { NodeLanes } from './node-lanes.js';
 import type { Presence } from './presence.js';
 import type { RecordEvent } from './record-event.js';
@@ -58,6 +60,8 @@ export class NodeConditions {
   readonly #resting = new Map<string, Timer>();
   /** By node: its host's wall clock less ours, ms, as last heard. */
   readonly #skews = new Map<string, number>();
+  /** By node: what was invalid in its last report, as text. Nodes whose reports are valid are absent. */
+  readonly #refused = new Map<string, string>();
 
   constructor(parts: NodeConditionsParts) {
     this.#parts = parts;
@@ -93,8 +97,9 @@ export class NodeConditions {
    * Resolves when the Node's status holds the report and what presence knows now. Rejects with ApiError when the
    * registry does; a Node that is gone is no error.
    */
-  write(node: string, reported?: NodeStatus): Promise<void> {
+  write(node: string, report?: NodeStatus): Promise<void> {
     const { lanes, presence } = this.#parts;
+    const reported = report && this.#checked(node, report);
     return lanes.run(node, async () => {
       const written = await this.#writeNode(node, reported);
       if (!written) return 0;
@@ -103,6 +108,20 @@ export class NodeConditions {
       const mayServe = presence.of(node)?.phase !== 'lost' && !isNews;
       return mayServe ? written.revision : Math.max(written.revision, await this.#markPods(node));
     });
+  }
+
+  /** The report without its invalid values. They are logged when they change: a host may repeat them for ever. */
+  #checked(node: string, report: NodeStatus): NodeStatus {
+    const { informers, log, recordEvent } = this.#parts;
+    const stored = informers.nodes.get({ name: node });
+    const { status, problems } = checkedNodeStatus(report, stored?.status);
+    const text = cutText(problems.join('; '), MOST_EVENT_MESSAGE);
+    if (text === (this.#refused.get(node) ?? '')) return status;
+    if (text === '') this.#refused.delete(node);
+    else this.#refused.set(node, text);
+    if (text !== '') log.warn({ node, problems: text }, 'invalid values in a node status ignored');
+    if (text !== '' && stored) recordEvent.asAgent(stored, 'Warning', 'InvalidNodeStatus', text);
+    return status;
   }
 
   /** What a kubelet would say of its node. */
@@ -141,6 +160,7 @@ export class NodeConditions {
   /** The Node is no more. */
   forget(node: string): void {
     this.#skews.delete(node);
+    this.#refused.delete(node);
   }
 
   #isToldConnected(node: string): boolean {

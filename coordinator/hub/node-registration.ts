@@ -14,6 +14,7 @@ import { mergeNodeStatus } from '../decisions/reported-status.js';
 import type { Informers } from '../informers/informer.js';
 import { nodeKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
+import { checkedNodeStatus } from './checked-node-status.js';
 import type { JoinRights } from './join-rights.js';
 
 export interface RegistrationParts {
@@ -79,7 +80,8 @@ function refuseProtectedLabels({ node, register }: Hello, { anyLabels }: JoinRig
 }
 
 /** The host's clock may be wrong: conditions are as of `now`, the hub's. */
-function newNode({ node, register, status }: Hello, rights: JoinRights, now: Timestamp): Node {
+function newNode({ node, register, status: reported }: Hello, rights: JoinRights, now: Timestamp): Node {
+  const { status } = checkedNodeStatus(reported, undefined);
   const { operatingSystem, architecture } = status.nodeInfo ?? {};
   const given = {
     ...(operatingSystem ? { 'kubernetes.io/os': operatingSystem } : {}),

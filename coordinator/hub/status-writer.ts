@@ -97,7 +97,8 @@ export class StatusWriter {
       return await write();
     } catch (error) {
       if (!(error instanceof ApiError) || !FINAL_REASONS.has(error.reason)) throw error;
-      this.#parts.log.debug({ uid, namespace, name, err: error }, 'report of a Pod refused');
+      const level = error.reason === 'Invalid' ? 'warn' : 'debug';
+      this.#parts.log[level]({ uid, namespace, name, err: error }, 'report of a Pod refused');
       return 0;
     }
   }

@@ -4,6 +4,9 @@ import type { Quantity } from './quantity.js';
 const FORM = /^([+-]?)([0-9]*)\.?([0-9]*)(?:[eE]([+-]?[0-9]+)|([KMGTPE]i)|([numkMGTPE]?))$/;
 const DECIMAL_SUFFIXES = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 const BINARY_SUFFIXES = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
+/** Longer texts and larger exponents stay as they are: computing `1e100000000` digit by digit takes minutes. */
+const MOST_CHARACTERS = 64;
+const MOST_EXPONENT = 100;
 const SMALLEST_EXPONENT = -9;
 const LARGEST_EXPONENT = 18;
 
@@ -49,8 +52,10 @@ function binaryText(digits: bigint, decimals: number, power: number): string {
 /** `0.5` → `500m`, `1024Mi` → `1Gi`: the one way of writing this quantity. What is no quantity stays as it is. */
 export function canonicalQuantity(quantity: Quantity): string {
   const text = String(quantity);
+  if (text.length > MOST_CHARACTERS) return text;
   const [, sign, whole = '', fraction = '', exponent, binary, decimal = ''] = FORM.exec(text) ?? [];
   if (whole === '' && fraction === '') return text;
+  if (Math.abs(Number(exponent ?? 0)) > MOST_EXPONENT) return text;
   const digits = BigInt(whole + fraction);
   const minus = sign === '-' && digits > 0n ? '-' : '';
   const decimals = fraction.length;

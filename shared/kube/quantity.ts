@@ -22,14 +22,21 @@ const SUFFIXES: Record<string, number> = {
   Ei: 2 ** 60,
 };
 
+/** Upstream cuts larger values off here (`maxAllowed`, the largest int64). */
+const LARGEST = 2 ** 63 - 1;
+
 const FORM = /^([+-]?(?:\d+\.?\d*|\.\d+))(?:([eE][+-]?\d+)|([numkMGTPE]|[KMGTPE]i)?)$/;
 
-/** The quantity as a number of its base unit (cores, bytes), or undefined when it is not a quantity. */
+/**
+ * The quantity as a finite number of its base unit (cores, bytes); undefined for a text that is not a quantity, such as
+ * `NaN`, `Infinity`, `0x10` or an empty one.
+ */
 export function parseQuantity(quantity: Quantity | undefined): number | undefined {
   if (quantity === undefined) return undefined;
   const match = FORM.exec(String(quantity));
   if (!match) return undefined;
-  return Number(`${match[1]}${match[2] ?? ''}`) * (SUFFIXES[match[3] ?? ''] ?? 1);
+  const value = Number(`${match[1]}${match[2] ?? ''}`) * (SUFFIXES[match[3] ?? ''] ?? 1);
+  return Math.min(Math.max(value, -LARGEST), LARGEST);
 }
 
 /** CPU cores as whole millicores, rounded up as the scheduler does; absent or unreadable = 0. */

@@ -5,7 +5,7 @@
 import type { ObjectReference } from '../kube/event.js';
 import type { ReportedEvent } from './messages.js';
 import { integer, oneOf, optional, ProtocolError, record, type Shape, text } from './shape.js';
-import { name, timestamp } from './status-shapes.js';
+import { MAX_INT32, name, timestamp } from './status-shapes.js';
 
 /** Most characters of a message (upstream: `NoteLengthLimit`, pkg/apis/core/validation/events.go). */
 export const MOST_EVENT_MESSAGE = 1_024;
@@ -29,7 +29,7 @@ const event = record<ReportedEvent>({
   type: oneOf('Normal', 'Warning'),
   reason: upTo(MOST_REASON),
   message: upTo(MOST_EVENT_MESSAGE),
-  count: integer(1, 2 ** 31),
+  count: integer(1, MAX_INT32),
   firstTimestamp: timestamp,
   lastTimestamp: timestamp,
 });

@@ -2,7 +2,18 @@
 import type { HostUsage, ResourceUse } from './messages.js';
 import { integer, list, record, type Shape, text } from './shape.js';
 
-const use = { timeMs: integer(0), windowMs: integer(1), cpuMicro: integer(0), memoryBytes: integer(0) };
+/** The end of year 9999, after which a time has no text that clients decode. */
+const LAST_TIME_MS = 253_402_300_799_999;
+const LONGEST_WINDOW_MS = 86_400_000;
+/** A million cores. */
+const MOST_CPU_MICRO = 1e12;
+
+const use = {
+  timeMs: integer(0, LAST_TIME_MS),
+  windowMs: integer(1, LONGEST_WINDOW_MS),
+  cpuMicro: integer(0, MOST_CPU_MICRO),
+  memoryBytes: integer(0),
+};
 const name = text(253);
 
 const hostUsage: Shape<HostUsage> = record<HostUsage>({

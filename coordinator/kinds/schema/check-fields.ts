@@ -3,6 +3,7 @@
  * in the words of Go's decoder, since those are what upstream answers with (400 BadRequest).
  */
 import { parseQuantity } from '../../../shared/kube/quantity.js';
+import { isTimeText } from '../../../shared/kube/time-text.js';
 import { referencedName, resolved, type Schema } from './schema.js';
 
 /** What does not fit. Both lists are in the order of the object's fields. */
@@ -30,7 +31,6 @@ interface Place {
 /** Upstream's own words for a quantity that is none. */
 const QUANTITY_FORM =
   "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
-const TIME_FORM = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/;
 const INTEGER_LIMITS: Record<string, number> = { int32: 2 ** 31, int64: 2 ** 63 };
 
 /**
@@ -133,7 +133,7 @@ function checkScalar(
     wrongType(value, goType(type), place, findings);
     return;
   }
-  if (type.format === 'date-time' && !isTime(String(value))) {
+  if (type.format === 'date-time' && !isTimeText(String(value))) {
     const text = JSON.stringify(value);
     findings.typeErrors.push(
       `parsing time ${text} as "2006-01-02T15:04:05Z07:00": cannot parse ${text} as "2006"`,
@@ -170,10 +170,6 @@ function checkBase64(text: string, findings: Walk): void {
   const packed = text.replace(/[\r\n]/g, '');
   if (!bad && packed.length % 4 === 0 && /^[^=]*={0,2}$/.test(packed)) return;
   findings.typeErrors.push(`illegal base64 data at input byte ${bad ? bad.index : packed.length}`);
-}
-
-function isTime(text: string): boolean {
-  return TIME_FORM.test(text) && !Number.isNaN(Date.parse(text));
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
