@@ -1,7 +1,6 @@
 /**
  * Keeps the host's certificate good: renewed over the link in time; asked for over HTTPS by the host's own key when the
- * link is refused, as after months on a shelf, which a person may have to allow; and in the place of the bearer
- * credential of a host that joined before certificates.
+ * link is refused, as after months on a shelf, which a person may have to allow.
  */
 import { X509Certificate } from 'node:crypto';
 import { CERTIFICATE_PATH, type Certified } from '../shared/link/messages.js';
@@ -9,7 +8,6 @@ import { publicKeyHash } from '../shared/link/public-key-hash.js';
 import type { Chance } from '../shared/process/chance.js';
 import type { Clock, Timer } from '../shared/process/clock.js';
 import type { Logger } from '../shared/process/log.js';
-import { newKey } from '../shared/process/private-key.js';
 import { certificateRequest, publicKeyHashOf } from './certificate-request.js';
 import { askForCertificate } from './coordinator-call.js';
 import { renewalTimeMs } from './decisions/certificate-renewal.js';
@@ -47,12 +45,8 @@ export class CertificateKeeper implements LinkCertificates {
   }
 
   live(serverTimeMs: number, ask: ((csr: string) => void) | undefined): void {
-    const { identity, clock } = this.#options;
+    const { clock } = this.#options;
     if (!ask) return;
-    if (identity.certificate === undefined) {
-      void this.#askByHttps(() => undefined);
-      return;
-    }
     const offsetMs = serverTimeMs - clock.now();
     this.#watch(offsetMs, ask);
   }
@@ -95,7 +89,7 @@ export class CertificateKeeper implements LinkCertificates {
 
   async #request(): Promise<string> {
     const { identity } = this.#options;
-    return certificateRequest(identity.key ?? '', identity.enrolment.node);
+    return certificateRequest(identity.key, identity.enrolment.node);
   }
 
   /** A certificate for another key, or one that cannot be read, changes nothing. */
@@ -113,18 +107,14 @@ export class CertificateKeeper implements LinkCertificates {
   }
 
   #isForOurKey(certificate: string): boolean {
-    return (
-      publicKeyHash(new X509Certificate(certificate)) === publicKeyHashOf(this.#options.identity.key ?? '')
-    );
+    return publicKeyHash(new X509Certificate(certificate)) === publicKeyHashOf(this.#options.identity.key);
   }
 
-  /** By the key, or by the bearer credential that it takes the place of; until it is answered for good. */
+  /** Asks by the host's key until the coordinator has decided. */
   async #askByHttps(again: () => void): Promise<void> {
     if (this.#isAsking) return;
     this.#isAsking = true;
     try {
-      const { identity } = this.#options;
-      if (identity.key === undefined) await identity.change({ key: await newKey() });
       await this.#askUntilDecided();
       again();
     } catch (error) {
@@ -139,20 +129,14 @@ export class CertificateKeeper implements LinkCertificates {
     const { node } = identity.enrolment;
     const request = { node, csr: await this.#request() };
     for (;;) {
-      const bearer = identity.credential;
       const { ca, certificate: own } = identity;
-      const trusted = { server, ca, certificate: own, ...(bearer === undefined ? {} : { bearer }) };
+      const trusted = { server, ca, certificate: own };
       const answer = await askForCertificate(trusted, CERTIFICATE_PATH, request);
       if (answer.state === 'joined') {
         const { certificate, ca, seal } = answer;
         if (certificate === undefined || !this.#isForOurKey(certificate))
           throw new Error('no certificate for our key came');
-        await identity.change({
-          certificate,
-          credential: undefined,
-          ...(ca && { ca }),
-          ...(seal && { seal }),
-        });
+        await identity.change({ certificate, ...(ca && { ca }), ...(seal && { seal }) });
         log.info('this host has a new certificate');
         return;
       }

@@ -31,16 +31,12 @@ export class HostIdentity implements LinkTarget {
     return this.#enrolment.ca;
   }
 
-  get key(): string | undefined {
+  get key(): string {
     return this.#enrolment.key;
   }
 
   get certificate(): string | undefined {
     return this.#enrolment.certificate;
-  }
-
-  get credential(): string | undefined {
-    return this.#enrolment.credential;
   }
 
   get clusterUID(): string {

@@ -10,12 +10,10 @@ const FILE = 'identity.json';
 /** What a node keeps of its enrolment. */
 export interface Identity {
   node: string;
-  /** PEM (PKCS #8) of the host's own key; absent from a host that joined before certificates. */
-  key?: string;
+  /** PEM (PKCS #8) of the host's own key. */
+  key: string;
   /** PEM of the newest client certificate for it; absent until the join was answered. */
   certificate?: string;
-  /** Bearer credential, of a host that joined before certificates. */
-  credential?: string | undefined;
   /** PEM of the authorities by which the coordinator is known. */
   ca: string;
   /** Absent until the join was answered. */
@@ -68,7 +66,7 @@ export function removeIdentity(dataDir: string): Promise<void> {
 
 function isIdentity(value: unknown): value is Identity {
   if (typeof value !== 'object' || value === null) return false;
-  const { node, ca, key, credential, certificate, clusterUID, seal } = value as Record<string, unknown>;
+  const { node, ca, key, certificate, clusterUID, seal } = value as Record<string, unknown>;
   const optional = [certificate, clusterUID, seal].map((field) => field ?? '');
-  return [node, ca, key ?? credential, ...optional].every((field) => typeof field === 'string');
+  return [node, ca, key, ...optional].every((field) => typeof field === 'string');
 }

@@ -19,8 +19,6 @@ export interface LinkTarget {
   /** PEM of the host's key and of the certificate for it. */
   key?: string | undefined;
   certificate?: string | undefined;
-  /** Bearer credential, of a host that has no certificate. */
-  credential?: string | undefined;
   /** The fleet that a proof of the key is for; without, none is given. */
   clusterUID?: string | undefined;
   node?: string | undefined;
@@ -57,10 +55,9 @@ export function openSocket(target: LinkTarget): WebSocket {
   });
 }
 
-function headersOf({ key, certificate, credential, joinSeal }: LinkTarget): Record<string, string> {
+function headersOf({ key, certificate, joinSeal }: LinkTarget): Record<string, string> {
   return {
     ...(key && certificate ? { [CERTIFICATE_HEADER]: derOf(certificate) } : {}),
-    ...(credential ? { authorization: `Bearer ${credential}` } : {}),
     ...(joinSeal ? { [JOIN_SEAL_HEADER]: joinSeal } : {}),
   };
 }

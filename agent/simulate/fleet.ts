@@ -1,5 +1,4 @@
 /** Many pretended hosts in one process: they join, connect, and leave together. */
-import { createHash } from 'node:crypto';
 import { Agent as HttpsAgent } from 'node:https';
 import { createSecureContext } from 'node:tls';
 import { JOIN_PATH, type JoinRequest, LINK_PATH } from '../../shared/link/messages.js';
@@ -14,12 +13,11 @@ import {
   type TrustedCoordinator,
 } from '../coordinator-call.js';
 import { trustCoordinator } from '../enrol.js';
-import type { LinkTarget } from '../link/link-target.js';
 import { ResumingTls } from '../link/resuming-tls.js';
 import type { NodeQuery } from './label-query.js';
 import { HostNetwork } from './network.js';
 import type { NodePlan } from './node-plans.js';
-import { pretendedCredential, pretendedKey } from './pretended-key.js';
+import { pretendedKey } from './pretended-key.js';
 import { Remarks } from './remarks.js';
 import { type NodeCounts, SimulatedNode } from './simulated-node.js';
 
@@ -40,7 +38,7 @@ export interface FleetOptions {
   plans: readonly NodePlan[];
   /** How many times faster than they say Pods pretend. */
   speed: number;
-  /** Each host has a key and a certificate of its own; else a credential. */
+  /** Each host shows its certificate in TLS, in a session of its own; else it proves its key inside the link, over a session that all share. */
   certificates?: boolean;
   /** Of the first plan among all of the simulation; tells apart the addresses of several processes. */
   firstIndex: number;
@@ -52,7 +50,7 @@ export interface FleetOptions {
 /** What all hosts of a fleet share. */
 interface Common {
   coordinator: TrustedCoordinator & { bearer: string };
-  tls: ResumingTls;
+  tls: Pick<ResumingTls, 'connect'>;
   connections: HttpsAgent;
 }
 
@@ -77,7 +75,7 @@ export class Fleet {
     const connections = new HttpsAgent({ keepAlive: true, maxSockets: JOINING_AT_ONCE });
     const common: Common = {
       coordinator,
-      tls: new ResumingTls(createSecureContext({ ca: coordinator.ca })),
+      tls: withoutCertificates(new ResumingTls(createSecureContext({ ca: coordinator.ca }))),
       connections,
     };
     const waiting = plans.entries();
@@ -121,14 +119,15 @@ export class Fleet {
     const { server, bearer } = coordinator;
     const { firstIndex, speed, certificates, log } = this.#options;
     const node = plan.metadata.name;
-    const { identity, request } = await (certificates ? certified : credited)(bearer, node);
+    const key = pretendedKey(bearer, node);
+    const request = { node, csr: await certificateRequest(key, node) };
     const { clusterUID, certificate } = await this.#join(() => register(coordinator, request, connections));
     const url = new URL(LINK_PATH, server);
     url.protocol = 'wss:';
     const host = new SimulatedNode({
       plan,
       url: url.href,
-      identity: certificates ? { ...identity, certificate, ca: coordinator.ca } : identity,
+      identity: { key, certificate, ca: coordinator.ca },
       clusterUID,
       // A session is of the host whose certificate made it.
       network: new HostNetwork(
@@ -184,21 +183,9 @@ async function register(
   throw new EnrolError(answer.message, false);
 }
 
-/** What a host joins with, and what it then shows. */
-interface Joining {
-  identity: Pick<LinkTarget, 'credential' | 'key'>;
-  request: JoinRequest;
-}
-
-async function credited(bearer: string, node: string): Promise<Joining> {
-  const credential = pretendedCredential(bearer, node);
-  const credentialHash = createHash('sha256').update(credential).digest('hex');
-  return { identity: { credential }, request: { node, credentialHash } };
-}
-
-async function certified(bearer: string, node: string): Promise<Joining> {
-  const key = pretendedKey(bearer, node);
-  return { identity: { key }, request: { node, csr: await certificateRequest(key, node) } };
+/** A session that many hosts resume names none of them: each proves its key inside the link. */
+function withoutCertificates(tls: ResumingTls): Pick<ResumingTls, 'connect'> {
+  return { connect: ({ cert: _cert, key: _key, ...options }) => tls.connect(options) };
 }
 
 /** On loopback, hosts take turns over its many addresses; elsewhere the kernel chooses. */

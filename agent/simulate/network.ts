@@ -7,7 +7,7 @@ import { DelayedStream } from './delayed-stream.js';
 
 /** One host's cable. */
 export class HostNetwork {
-  readonly #tls: ResumingTls;
+  readonly #tls: Pick<ResumingTls, 'connect'>;
   readonly #clock: Clock;
   readonly #localAddress: string | undefined;
   #socket: TLSSocket | undefined;
@@ -15,8 +15,8 @@ export class HostNetwork {
   #isBlocked = false;
   #delayMs = 0;
 
-  /** `tls` is all hosts'. `localAddress`: where its connections come from; absent = the kernel's choice. */
-  constructor(tls: ResumingTls, clock: Clock, localAddress?: string) {
+  /** `tls` may be shared by all hosts. `localAddress`: where its connections come from; absent = the kernel's choice. */
+  constructor(tls: Pick<ResumingTls, 'connect'>, clock: Clock, localAddress?: string) {
     this.#tls = tls;
     this.#clock = clock;
     this.#localAddress = localAddress;

@@ -3,11 +3,6 @@ import { createECDH, createHmac, createPrivateKey } from 'node:crypto';
 
 const COORDINATE_BYTES = 32;
 
-/** What a host without certificates shows. */
-export function pretendedCredential(bearer: string, node: string): string {
-  return `${createHmac('sha256', bearer).update(node).digest('base64url')}.${node}`;
-}
-
 /** PEM (PKCS #8) of a P-256 key, as real hosts make theirs. */
 export function pretendedKey(bearer: string, node: string): string {
   const curve = createECDH('prime256v1');

@@ -30,7 +30,9 @@ export const SIMULATE_SETTINGS = {
   nodes: textSetting('how many nodes, or a file of v1 Nodes (kubectl get nodes -o yaml)', 'N|FILE', '10'),
   name: textSetting('numbered nodes are called NAME-1, NAME-2 …', 'NAME', 'node'),
   speed,
-  certificates: switchSetting('each host has a key and a client certificate of its own, as real ones have'),
+  certificates: switchSetting(
+    'each host shows its client certificate in TLS, as real ones do; without, hosts share TLS and prove their keys inside it',
+  ),
   script: optionalText('commands to run, one a line; stdin takes them too (help lists them)', 'FILE'),
   processes: integerSetting('spread the nodes over so many processes', 'N', { min: 1, max: 64, default: 1 }),
   logLevel: choiceSetting(

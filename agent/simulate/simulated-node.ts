@@ -32,7 +32,7 @@ interface SimulatedNodeOptions {
   plan: NodePlan;
   /** `wss://HOST:PORT/link`. */
   url: string;
-  identity: Pick<LinkTarget, 'credential' | 'ca' | 'key' | 'certificate'>;
+  identity: Pick<LinkTarget, 'ca' | 'key' | 'certificate'>;
   clusterUID: string;
   network: HostNetwork;
   address: string;

@@ -71,7 +71,7 @@ export const REVOKE: BulkAction = {
   id: 'revoke',
   name: 'Revoke',
   consequence:
-    'Their links are closed and their keys barred: they come back only by joining anew, with an empty data directory. Their containers run on. This cannot be undone.',
+    'Their links are closed and their keys barred. To return, a host joins again with an empty data directory, after its Node was deleted or under another name. Their containers run on. This cannot be undone.',
   command: (_, names) => `for host in ${names}; do everynode node revoke $host; done`,
 };
 

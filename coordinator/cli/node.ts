@@ -47,9 +47,7 @@ export function nodeCommand(program: Command): void {
   const command = node
     .command('revoke')
     .argument('<NAME...>', 'names of nodes')
-    .description(
-      'close the links of nodes at once and let their keys in never again; the names are free then',
-    );
+    .description('revoke the keys of nodes and close their links; kubectl delete node frees their names');
   addKubeconfigOptions(command).action(revoke);
 }
 
@@ -111,6 +109,8 @@ async function revokeOne(api: ApiClient, node: string): Promise<boolean> {
   });
   if (!secret) return false;
   await api.request('PUT', path, { ...secret, data: revokedData(secret.data ?? {}) });
-  printLine(`node ${node} revoked: its link is closed, and its key is barred`);
+  printLine(
+    `node ${node} revoked: its link is closed, and its key is barred; kubectl delete node ${node} frees its name`,
+  );
   return true;
 }

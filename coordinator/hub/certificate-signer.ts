@@ -102,12 +102,7 @@ export class CertificateSigner {
   ): Promise<string | undefined> {
     const { credentials } = this.#parts;
     const node = nodeOfSubject(subject) ?? '';
-    const credential = {
-      form: 'key',
-      hash: subject.keyHash,
-      notAfterMs,
-      ...(rights ? { rights } : {}),
-    } as const;
+    const credential = { hash: subject.keyHash, notAfterMs, ...(rights ? { rights } : {}) };
     try {
       await credentials.register(node, credential);
       await credentials.replace(node, credential);

@@ -3,7 +3,7 @@
  * and the key that is registered, say who it is.
  */
 import { toTimestamp } from '../../shared/kube/meta.js';
-import { ApiError, badRequest } from '../../shared/kube/status.js';
+import { ApiError } from '../../shared/kube/status.js';
 import type { JoinAnswer } from '../../shared/link/messages.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { CertificateAuthority } from '../pki/certificate-authority.js';
@@ -13,10 +13,10 @@ import { type Candidate, type JoinCall, readCandidate, readNodeRequest } from '.
 import { type JoinRights, NO_RIGHTS } from './join-rights.js';
 import { sealJoin } from './join-seal.js';
 import { JoinTokens } from './join-tokens.js';
-import type { NodeAuthenticator } from './node-authenticator.js';
+import { type NameInUseParts, refuseNameInUse } from './name-in-use.js';
 import {
-  type CredentialHash,
-  isSameCredential,
+  isSameHash,
+  keyRevoked,
   type NodeCredentials,
   removalOf,
   type StoredCredential,
@@ -35,15 +35,13 @@ export type JoinOutcome =
   | { state: 'joined'; answer: JoinAnswer }
   | { state: 'waiting'; request: string; message: string };
 
-export interface EnrolmentParts {
+export interface EnrolmentParts extends NameInUseParts {
   registry: Registry;
   clock: Clock;
   clusterUID: string;
   sealer: Sealer;
   authority: Pick<CertificateAuthority, 'read' | 'sign' | 'trust'>;
   credentials: NodeCredentials;
-  /** Knows agents by the credentials of before certificates. */
-  authenticator: Pick<NodeAuthenticator, 'authenticate'>;
   /** True when each new node waits for a person's word. */
   approveNodes?: boolean | undefined;
   restore?: PendingRestore | undefined;
@@ -68,7 +66,7 @@ export class Enrolment {
   /**
    * Registers a key for a name that has none, and signs it; or files a request where a person decides. The same call
    * again answers the same. Throws ApiError: 400, 401 for a wrong or expired token, 403 for a host that was refused,
-   * 409 for a name that is taken, 422 for an impossible one.
+   * 409 for a name that is taken, 422 for an impossible one, 503 for one whose last Pods are being removed.
    */
   async join(call: JoinCall): Promise<JoinOutcome> {
     const token = await this.#tokens.check(bearerOf(call.authorization));
@@ -76,6 +74,7 @@ export class Enrolment {
     this.#tokens.checkName(token, candidate.node);
     const stored = await this.#credentials.get(candidate.node);
     refuseOther(candidate.node, stored, candidate);
+    if (!stored) await this.#refuseReuse(candidate);
     await this.#tokens.spend(token, candidate.hash);
     if (!this.#parts.approveNodes || this.#isMember(stored)) return this.#admit(candidate, token.rights);
     return this.#wait(candidate, {
@@ -87,15 +86,14 @@ export class Enrolment {
   }
 
   /**
-   * A certificate for a host that is known: by its key, which signs the request, or by the bearer credential of before
-   * certificates. One whose certificate has expired waits for a person's word. Throws ApiError 400, 401, 403.
+   * A certificate for a host that is known by its key, which signs the request. One whose certificate has expired waits
+   * for a person's word. Throws ApiError 400, 401, 403.
    */
   async certify(call: JoinCall): Promise<JoinOutcome> {
     const candidate = await readCandidate(this.#parts.authority, call);
     const { node, csr } = candidate;
-    if (csr === undefined) throw badRequest('csr is not given');
     const stored = await this.#credentials.get(node);
-    if (isSameCredential(stored, candidate)) {
+    if (isSameHash(stored?.hash, candidate.hash)) {
       if (this.#isMember(stored)) return this.#certified(node, csr);
       return this.#wait(candidate, {
         username: `${NODE_USER_PREFIX}${node}`,
@@ -103,16 +101,17 @@ export class Enrolment {
         why: `the certificate of this node expired${stored ? endText(stored) : ''}`,
       });
     }
-    if (stored?.form === 'bearer' && call.authorization !== undefined) {
-      const proven = await this.#parts.authenticator.authenticate({ authorization: call.authorization });
-      if (proven.node !== node) throw unauthorized();
-      await this.#credentials.replace(node, { form: 'key', hash: candidate.hash }, stored);
-      return this.#certified(node, csr);
-    }
     const request = await this.#room.find(candidate.hash);
     if (request) return this.#asItStands(candidate, request);
-    if (await this.#credentials.isRevoked(node, candidate)) throw refused('the key of this host was revoked');
+    if (await this.#credentials.isRevoked(node, candidate.hash))
+      throw refused('the key of this host was revoked');
     throw unauthorized();
+  }
+
+  /** For a name without a key: a revoked key does not return, and a revoked host's name is free only without its Node and Pods. */
+  async #refuseReuse({ node, hash }: Candidate): Promise<void> {
+    if (await this.#credentials.isRevoked(node, hash)) throw keyRevoked(node);
+    await refuseNameInUse(this.#parts, node);
   }
 
   /** What came with the join of a node. */
@@ -123,13 +122,16 @@ export class Enrolment {
   /** A new certificate for the key of a node whose link proved it. Throws ApiError 400, 401. */
   async renew(node: string, csr: string): Promise<string> {
     const { keyHash } = await readNodeRequest(this.#parts.authority, csr, node);
-    const credential = { form: 'key', hash: keyHash } as const;
     const { notAfterMs } = (await this.#credentials.get(node)) ?? {};
     const issued = await this.#parts.authority.sign(
       csr,
       notAfterMs === undefined ? {} : { formerEndMs: notAfterMs },
     );
-    const isOurs = await this.#credentials.replace(node, { ...credential, ...endOf(issued) }, credential);
+    const isOurs = await this.#credentials.replace(
+      node,
+      { hash: keyHash, notAfterMs: issued.notAfterMs },
+      keyHash,
+    );
     if (!isOurs) throw unauthorized();
     return issued.certificate;
   }
@@ -151,26 +153,20 @@ export class Enrolment {
   /** Registers and signs: everything was looked at. */
   async #admit(candidate: Candidate, rights?: JoinRights): Promise<JoinOutcome> {
     const { node, csr } = candidate;
-    const issued = csr === undefined ? undefined : await this.#parts.authority.sign(csr);
-    const credential = {
-      form: candidate.form,
-      hash: candidate.hash,
-      ...endOf(issued),
-      ...(rights ? { rights } : {}),
-    };
+    const { certificate, notAfterMs } = await this.#parts.authority.sign(csr);
+    const credential = { hash: candidate.hash, notAfterMs, ...(rights ? { rights } : {}) };
     const stored = await this.#credentials.register(node, credential);
     if (!stored) throw deletedMeanwhile(node);
     refuseOther(node, stored, candidate);
-    const isNewer = issued && stored.notAfterMs !== issued.notAfterMs;
-    if (isNewer && !(await this.#credentials.replace(node, credential, stored))) throw deletedMeanwhile(node);
-    return { state: 'joined', answer: this.#answer(node, stored, issued?.certificate) };
+    const isNewer = stored.notAfterMs !== notAfterMs;
+    if (isNewer && !(await this.#credentials.replace(node, credential, stored.hash)))
+      throw deletedMeanwhile(node);
+    return { state: 'joined', answer: this.#answer(node, stored, certificate) };
   }
 
   /** Finds or files the host's request. */
   async #wait(candidate: Candidate, waiting: Waiting): Promise<JoinOutcome> {
     const { node, csr, hash: keyHash, labels, address } = candidate;
-    if (csr === undefined)
-      throw refused('nodes are let in by approval here, for which this agent is too old');
     const found = await this.#room.find(keyHash);
     // That of an earlier time: it was issued, and has expired since.
     const isOver = found?.phase === 'issued' && !this.#isMember(await this.#credentials.get(node));
@@ -186,22 +182,18 @@ export class Enrolment {
     if (request.phase === 'failed')
       throw refused(`request ${request.name} of node "${node}" cannot be signed`);
     const stored = await this.#credentials.get(node);
-    if (request.certificate !== undefined && stored && isSameCredential(stored, candidate)) {
+    if (request.certificate !== undefined && stored && isSameHash(stored.hash, candidate.hash)) {
       return { state: 'joined', answer: this.#answer(node, stored, request.certificate) };
     }
     const message = `node "${node}" waits for approval: kubectl certificate approve ${request.name}`;
     return { state: 'waiting', request: request.name, message };
   }
 
-  #answer(node: string, { hash, revision }: StoredCredential, certificate?: string): JoinAnswer {
+  #answer(node: string, { hash, revision }: StoredCredential, certificate: string): JoinAnswer {
     const { clusterUID, sealer, authority } = this.#parts;
     const seal = sealJoin(sealer, node, hash, revision);
-    return { node, clusterUID, seal, ...(certificate ? { certificate, ca: authority.trust() } : {}) };
+    return { node, clusterUID, seal, certificate, ca: authority.trust() };
   }
-}
-
-function endOf(issued: { notAfterMs: number } | undefined): { notAfterMs?: number } {
-  return issued ? { notAfterMs: issued.notAfterMs } : {};
 }
 
 function endText({ notAfterMs }: StoredCredential): string {
@@ -216,8 +208,8 @@ function refused(message: string): ApiError {
   return new ApiError('Forbidden', message);
 }
 
-function refuseOther(node: string, stored: StoredCredential | undefined, candidate: CredentialHash): void {
-  if (!stored || isSameCredential(stored, candidate)) return;
+function refuseOther(node: string, stored: StoredCredential | undefined, { hash }: Candidate): void {
+  if (!stored || isSameHash(stored.hash, hash)) return;
   throw new ApiError(
     'AlreadyExists',
     `node "${node}" has joined already; to let another host take its name: ${removalOf(node)}`,

@@ -111,7 +111,7 @@ export class Hub {
     this.#options = { ...options, log };
     const credentials = new NodeCredentials(registry);
     const authenticator = new NodeAuthenticator({ ...options, credentials });
-    this.#enrolment = new Enrolment({ ...options, credentials, authenticator });
+    this.#enrolment = new Enrolment({ ...options, credentials });
     this.#signer = new CertificateSigner({ ...options, credentials, log });
     this.#upgrader = new Upgrader({
       authenticator,

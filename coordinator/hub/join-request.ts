@@ -4,7 +4,6 @@ import type { JoinRequest } from '../../shared/link/messages.js';
 import { mapOf, optional, ProtocolError, record, type Shape, text } from '../../shared/link/shape.js';
 import { dnsSubdomainProblems } from '../kinds/name-rules.js';
 import type { CertificateAuthority } from '../pki/certificate-authority.js';
-import type { CredentialHash } from './node-credentials.js';
 import { nodeOfSubject, subjectOfNode } from './node-subject.js';
 
 /** A POST of a host that wants a certificate, as it came: the whole `Authorization` header and decoded JSON. */
@@ -16,16 +15,17 @@ export interface JoinCall {
 
 const joinRequest: Shape<JoinRequest> = record<JoinRequest>({
   node: text(253),
-  csr: optional(text(16_384)),
-  credentialHash: optional(text(64)),
+  csr: text(16_384),
   labels: optional(mapOf(text(63))),
 });
 
 /** A request to join, checked. */
-export interface Candidate extends CredentialHash {
+export interface Candidate {
   node: string;
-  /** Absent from an agent of before certificates. */
-  csr?: string;
+  /** PKCS #10 in PEM. */
+  csr: string;
+  /** SHA-256 in lower-case hex of the key that the request is for. */
+  hash: string;
   labels: Readonly<Record<string, string>>;
   address?: string | undefined;
 }
@@ -37,11 +37,10 @@ export async function readCandidate(
   authority: Reader,
   { body, remoteAddress: address }: JoinCall,
 ): Promise<Candidate> {
-  const { node, csr, credentialHash, labels = {} } = parseJoin(body);
+  const { node, csr, labels = {} } = parseJoin(body);
   checkNodeName(node);
-  if (csr === undefined) return { node, labels, address, form: 'bearer', hash: credentialHash ?? '' };
   const { keyHash } = await readNodeRequest(authority, csr, node);
-  return { node, labels, address, csr, form: 'key', hash: keyHash };
+  return { node, labels, address, csr, hash: keyHash };
 }
 
 /** A request for the certificate of this very node. Throws ApiError 400. */
@@ -71,9 +70,7 @@ function checkNodeName(node: string): void {
 
 function parseJoin(body: unknown): JoinRequest {
   try {
-    const parsed = joinRequest(body, 'join');
-    if (parsed.csr !== undefined || /^[0-9a-f]{64}$/.test(parsed.credentialHash ?? '')) return parsed;
-    throw badRequest('neither csr nor credentialHash, a SHA-256 in lower-case hex, is given');
+    return joinRequest(body, 'join');
   } catch (error) {
     if (error instanceof ProtocolError) throw badRequest(error.message);
     throw error;

@@ -101,10 +101,10 @@ export class NodeChanges {
   /** Ends every session of a node that was begun by another credential than this one. */
   #cutOff(node: string, hash: string | undefined): void {
     const { live, presence, sessions, log } = this.#parts;
-    if (hash !== undefined && live.get(node)?.session.credentialHash === hash) return;
+    if (hash !== undefined && live.get(node)?.session.keyHash === hash) return;
     if (hash === undefined) presence.shutOut(node);
     for (const session of sessions) {
-      if (session.node !== node || session.credentialHash === hash) continue;
+      if (session.node !== node || session.keyHash === hash) continue;
       const goodbye = hash === undefined ? REVOKED : REPLACED;
       log.warn({ node, reason: goodbye.message }, 'link closed');
       session.goodbye(goodbye, REVOKED_DRAIN_MS);

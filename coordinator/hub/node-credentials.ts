@@ -1,7 +1,7 @@
 /**
- * What each node's agent proves itself by: the hash of its key, or, of an agent that joined before certificates, of its
- * bearer credential. Secrets in kube-system; what takes the hash out of one, or deletes it, revokes at once. A key that
- * is not here is nobody's, whatever certificate it has; one that was revoked is not let in again under this name.
+ * What each node's agent proves itself by: the hash of its key. Secrets in kube-system; what takes the hash out of one,
+ * or deletes it, revokes at once. A key that is not here is nobody's, whatever certificate it has; one that was revoked
+ * is not let in again under this name.
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { Secret } from '../../shared/kube/config.js';
@@ -14,14 +14,10 @@ import type { Registry } from '../registry/registry.js';
 import { type JoinRights, NO_RIGHTS, rightsData, rightsIn } from './join-rights.js';
 import { base64 } from './join-token.js';
 
-/** SHA-256 in lower-case hex of a public key (SubjectPublicKeyInfo DER), or of a bearer credential. */
-export interface CredentialHash {
-  form: 'key' | 'bearer';
-  hash: string;
-}
-
 /** What a node joined with. */
-interface NodeCredential extends CredentialHash {
+interface NodeCredential {
+  /** SHA-256 in lower-case hex of its public key (SubjectPublicKeyInfo DER). */
+  hash: string;
   /** End of the newest certificate for the key, ms since the epoch; absent when there is none. */
   notAfterMs?: number;
   /** What came with the join; those that are stored stay when absent. */
@@ -70,7 +66,7 @@ export class NodeCredentials {
   }
 
   /** True when this credential was revoked for the node. */
-  async isRevoked(node: string, { hash }: CredentialHash): Promise<boolean> {
+  async isRevoked(node: string, hash: string): Promise<boolean> {
     const secret = await readSecret(this.#registry, credentialSecretName(node));
     return secret !== undefined && revokedIn(secret.data).includes(hash);
   }
@@ -97,14 +93,14 @@ export class NodeCredentials {
     }
   }
 
-  /** Puts a credential in the place of `expected`, or of any when absent. False when there is none, or another. */
-  async replace(node: string, credential: NodeCredential, expected?: CredentialHash): Promise<boolean> {
+  /** Puts a credential in the place of the one with the hash `expected`, or of any when absent. False when there is none, or another. */
+  async replace(node: string, credential: NodeCredential, expected?: string): Promise<boolean> {
     let isReplaced = false;
     await this.#modify(node, (secret) => {
-      isReplaced = !expected || isSameCredential(credentialIn(secret), expected);
+      isReplaced = expected === undefined || isSameHash(credentialIn(secret)?.hash, expected);
       if (!isReplaced) return false;
       if (revokedIn(secret.data).includes(credential.hash)) throw keyRevoked(node);
-      const { hash: _hash, key: _key, 'not-after': _end, ...others } = secret.data ?? {};
+      const { key: _key, 'not-after': _end, ...others } = secret.data ?? {};
       secret.data = { ...others, ...dataOf(credential) };
       return undefined;
     });
@@ -112,7 +108,8 @@ export class NodeCredentials {
   }
 }
 
-function keyRevoked(node: string): ApiError {
+/** For a host that comes with a key that was revoked. */
+export function keyRevoked(node: string): ApiError {
   return new ApiError(
     'Forbidden',
     `the key of this host was revoked as node "${node}": the host must make another one, by joining with an empty data directory`,
@@ -121,12 +118,7 @@ function keyRevoked(node: string): ApiError {
 
 /** How a person frees the name of a node. */
 export function removalOf(node: string): string {
-  return `everynode node revoke ${node}`;
-}
-
-/** Compares without telling by its time where two hashes differ. */
-export function isSameCredential(stored: CredentialHash | undefined, given: CredentialHash): boolean {
-  return stored?.form === given.form && isSameHash(stored.hash, given.hash);
+  return `everynode node revoke ${node} && kubectl delete node ${node}`;
 }
 
 /** Compares two SHA-256 in hex without telling by its time where they differ. */
@@ -152,12 +144,10 @@ export function secretField(secret: Secret, name: string): string | undefined {
 }
 
 function credentialIn(secret: Secret): StoredCredential | undefined {
-  const key = secretField(secret, 'key');
-  const hash = key ?? secretField(secret, 'hash');
+  const hash = secretField(secret, 'key');
   if (hash === undefined) return undefined;
   const notAfterMs = Date.parse(secretField(secret, 'not-after') ?? '');
   return {
-    form: key === undefined ? 'bearer' : 'key',
     hash,
     revision: Number(secret.metadata.resourceVersion ?? 0),
     rights: rightsIn(secret),
@@ -165,9 +155,9 @@ function credentialIn(secret: Secret): StoredCredential | undefined {
   };
 }
 
-function dataOf({ form, hash, notAfterMs, rights }: NodeCredential): Record<string, string> {
+function dataOf({ hash, notAfterMs, rights }: NodeCredential): Record<string, string> {
   return {
-    [form === 'key' ? 'key' : 'hash']: base64(hash),
+    key: base64(hash),
     ...(rights ? rightsData(rights) : {}),
     ...(notAfterMs === undefined ? {} : { 'not-after': base64(toTimestamp(notAfterMs)) }),
   };

@@ -60,7 +60,7 @@ const VIOLATION_RETRY_MS = 10_000;
 
 export class Session {
   readonly node: string;
-  readonly credentialHash: string;
+  readonly keyHash: string;
   readonly bearer: string | undefined;
   readonly #socket: AgentSocket;
   readonly #events: SessionEvents;
@@ -72,7 +72,7 @@ export class Session {
 
   constructor({ node, hash, bearer }: ProvenNode, parts: AgentSocketParts, events: SessionEvents) {
     this.node = node;
-    this.credentialHash = hash;
+    this.keyHash = hash;
     this.bearer = bearer;
     this.#events = events;
     this.#clock = parts.clock;

@@ -22,10 +22,10 @@ export function nodeOfCredential({
   return isCredential ? name.slice(CREDENTIAL_SECRET_PREFIX.length) : undefined;
 }
 
-/** `data` without this credential: the node's name is free, the credential barred. Values are base64, as in Secrets. */
+/** `data` without the node's key, which is barred from then on. Values are base64, as in Secrets. */
 export function revokedData(data: Readonly<Record<string, string>>): Record<string, string> {
-  const { hash, key, 'not-after': _end, labels: _labels, 'any-labels': _any, ...others } = data;
-  const barred = [...listIn(data.revoked), ...[key, hash].map(decoded).filter((each) => each !== '')];
+  const { key, 'not-after': _end, labels: _labels, 'any-labels': _any, ...others } = data;
+  const barred = [...listIn(data.revoked), ...listIn(key)];
   return { ...others, revoked: btoa([...new Set(barred)].join(',')) };
 }
 

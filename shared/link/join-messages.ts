@@ -7,9 +7,7 @@
 export interface JoinRequest {
   node: string;
   /** PKCS #10 in PEM, for `O=system:nodes, CN=system:node:NAME`. */
-  csr?: string;
-  /** Of an agent of before certificates, instead: SHA-256 of the bearer credential that it made, lower-case hex. */
-  credentialHash?: string;
+  csr: string;
   /** What the host will register with, for people who decide on many at once. */
   labels?: Record<string, string>;
 }
@@ -26,9 +24,9 @@ export interface JoinAnswer {
   node: string;
   clusterUID: string;
   /** PEM, for the key of the request. */
-  certificate?: string;
-  /** With a certificate: PEM of the authorities by which to know the coordinator from now on. */
-  ca?: string;
+  certificate: string;
+  /** PEM of the authorities by which to know the coordinator from now on. */
+  ca: string;
   /** The hub's word that it took this key, to be sent as JOIN_SEAL_HEADER: a store restored from before the join believes it. */
   seal?: string;
 }

@@ -94,7 +94,7 @@ async function readSettingsFile(path: string, schema: SettingsSchema): Promise<R
     throw new ExitError(EXIT_CODES.usage, `The settings file ${path} must hold a map of settings.`);
   }
   for (const key of Object.keys(values)) {
-    const { secretVariable } = schema[key] ?? {};
+    const { secretVariable } = (Object.hasOwn(schema, key) && schema[key]) || {};
     if (secretVariable) {
       throw new ExitError(EXIT_CODES.usage, `${path}: "${key}" is a secret: give it in ${secretVariable}.`);
     }

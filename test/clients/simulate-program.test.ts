@@ -243,7 +243,7 @@ test('a second simulation of the same hosts is told that they are there', async 
   }
 });
 
-test('names are those of the token that they came with, until they are revoked', async () => {
+test('names are those of the token that they came with, until they are revoked and their Nodes deleted', async () => {
   const client = apiClientFromKubeconfig(coordinator.kubeconfigPath);
   await simulate('kept');
   killFamily(simulation.pid ?? 0);
@@ -255,5 +255,6 @@ test('names are those of the token that they came with, until they are revoked',
   const data = ['--data', join(scratch, 'coordinator')];
   const revoked = await ended('node', 'revoke', 'kept-0', 'kept-1', ...data);
   assert.equal(revoked.said, 'No host has joined as kept-0.\n');
+  await client.request('DELETE', '/api/v1/nodes/kept-1');
   await untilSaid(/^1\/1 nodes connected/m, ...one, ...withToken(other.text));
 });

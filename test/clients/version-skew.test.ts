@@ -1,4 +1,4 @@
-/** An agent of the last release beside today's coordinator: built from its commit, joined, given a Pod, started again. */
+/** An agent of an earlier commit beside today's coordinator: built from its commit, joined, given a Pod, started again. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,8 +15,8 @@ import { type CoordinatorProcess, startCoordinatorProcess } from '../harness/pro
 import { applyEverywhere, conditionOf, numberReady } from '../harness/simulated-actions.js';
 import { until } from '../harness/until.js';
 
-/** The end of what was last released; it had bearer credentials where hosts have certificates now. */
-const LAST_RELEASE = 'f86df2b58315';
+/** An early commit whose agents have certificates. */
+const EARLIER_COMMIT = 'c1b2559';
 const TIMEOUT_MS = 60_000;
 
 const scratch = mkdtempSync(join(tmpdir(), 'everynode-skew-'));
@@ -48,13 +48,13 @@ async function buildAgentOfThen(): Promise<string | undefined> {
   const source = join(scratch, 'then');
   mkdirSync(source);
   try {
-    const archive = execFileSync('git', ['archive', LAST_RELEASE, 'agent', 'shared', 'package.json'], {
+    const archive = execFileSync('git', ['archive', EARLIER_COMMIT, 'agent', 'shared', 'package.json'], {
       maxBuffer: 2 ** 26,
       stdio: ['ignore', 'pipe', 'ignore'],
     });
     execFileSync('tar', ['-x', '-C', source], { input: archive });
   } catch {
-    return `the history of this clone lacks ${LAST_RELEASE}`;
+    return `the history of this clone lacks ${EARLIER_COMMIT}`;
   }
   await build({
     entryPoints: [join(source, 'agent/cli.ts')],
@@ -93,7 +93,7 @@ async function stopAgent(): Promise<void> {
   await ended;
 }
 
-test('an agent of the last release joins, runs a Pod, and is known again after its restart', async (context) => {
+test('an agent of an earlier commit joins, runs a Pod, and is known again after its restart', async (context) => {
   if (why !== undefined) return leaveOut(context, 'an agent of the last release', why);
   await startAgent();
   await applyEverywhere({ api }, 'everywhere');

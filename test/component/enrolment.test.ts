@@ -8,7 +8,6 @@ import { certificateRequest } from '../../agent/certificate-request.js';
 import { type EnrolOptions, enrol, refuseOtherCoordinator } from '../../agent/enrol.js';
 import { Enrolment } from '../../coordinator/hub/enrolment.js';
 import { newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
-import { NodeAuthenticator } from '../../coordinator/hub/node-authenticator.js';
 import { NodeCredentials } from '../../coordinator/hub/node-credentials.js';
 import { Sealer } from '../../coordinator/hub/seal.js';
 import { secretKind } from '../../coordinator/kinds/index.js';
@@ -159,15 +158,15 @@ test('a coordinator that is not there is worth another try', async (context) => 
 });
 
 test('a host that is revoked while its certificate is made is not registered again', async (context) => {
-  const { registry } = await startEnrolment(context);
+  const { registry, informers } = await startEnrolment(context);
   const credentials = new NodeCredentials(registry);
   const authority = await testAuthority(systemClock);
   let meanwhile = async (): Promise<unknown> => undefined;
   const sealer = new Sealer(Buffer.alloc(32), { era: 'e', pastEras: [] });
   const enrolment = new Enrolment({
     registry,
+    informers,
     credentials,
-    authenticator: new NodeAuthenticator({ credentials, sealer, authority, clock: systemClock }),
     clock: systemClock,
     clusterUID: 'c',
     sealer,
@@ -182,7 +181,7 @@ test('a host that is revoked while its certificate is made is not registered aga
   });
   const csr = await certificateRequest(await newKey(), 'n1');
   const { keyHash } = await authority.read(csr);
-  await credentials.register('n1', { form: 'key', hash: keyHash, notAfterMs: Date.now() + 3_600_000 });
+  await credentials.register('n1', { hash: keyHash, notAfterMs: Date.now() + 3_600_000 });
   const call = { body: { node: 'n1', csr } };
   assert.equal((await enrolment.certify(call)).state, 'joined');
   meanwhile = () =>
@@ -192,19 +191,18 @@ test('a host that is revoked while its certificate is made is not registered aga
 });
 
 test('a host that was certified while the coordinator’s clock was set back a year, or in 1970, waits for nobody when that is right again', async (context) => {
-  const { registry } = await startEnrolment(context);
+  const { registry, informers } = await startEnrolment(context);
   const credentials = new NodeCredentials(registry);
   const time = { shiftMs: 0 };
   const clock = { ...systemClock, now: () => systemClock.now() + time.shiftMs };
   const authority = await testAuthority(clock);
   const sealer = new Sealer(Buffer.alloc(32), { era: 'e', pastEras: [] });
-  const authenticator = new NodeAuthenticator({ credentials, sealer, authority, clock });
-  const parts = { registry, credentials, authenticator, clock, clusterUID: 'c', sealer, authority };
+  const parts = { registry, informers, credentials, clock, clusterUID: 'c', sealer, authority };
   const enrolment = new Enrolment(parts);
   const csr = await certificateRequest(await newKey(), 'n1');
   const { keyHash } = await authority.read(csr);
   const notAfterMs = Date.now() + 300 * DAY_MS;
-  await credentials.register('n1', { form: 'key', hash: keyHash, notAfterMs });
+  await credentials.register('n1', { hash: keyHash, notAfterMs });
   const states: string[] = [];
   for (const shiftMs of [-365 * DAY_MS, 0]) {
     time.shiftMs = shiftMs;
@@ -212,10 +210,10 @@ test('a host that was certified while the coordinator’s clock was set back a y
   }
   assert.deepEqual(states, ['joined', 'joined']);
   // In 1970, before there was any Everynode: what that clock says to be over tells nothing.
-  await credentials.replace('n1', { form: 'key', hash: keyHash, notAfterMs: 365 * DAY_MS });
+  await credentials.replace('n1', { hash: keyHash, notAfterMs: 365 * DAY_MS });
   assert.equal((await enrolment.certify({ body: { node: 'n1', csr } })).state, 'joined');
   // A year back, an end in ten years is no reason to sign for ten.
-  await credentials.replace('n1', { form: 'key', hash: keyHash, notAfterMs: Date.now() + 3_650 * DAY_MS });
+  await credentials.replace('n1', { hash: keyHash, notAfterMs: Date.now() + 3_650 * DAY_MS });
   time.shiftMs = -365 * DAY_MS;
   await enrolment.certify({ body: { node: 'n1', csr } });
   const end = (await credentials.get('n1'))?.notAfterMs ?? Number.POSITIVE_INFINITY;

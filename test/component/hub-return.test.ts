@@ -87,7 +87,7 @@ withHub(
 
 withHub('a node that is revoked before it was heard is not waited for', async (bench) => {
   await bench.plane.registry.create(nodeKind, undefined, connectedBefore('old'));
-  await bench.credential('old');
+  await bench.hostKey('old');
   await bench.plane.settle();
   await bench.plane.registry.delete(secretKind, { namespace: 'kube-system', name: 'node-credential-old' });
   await eventually(() => conditionOf(bench, 'old', 'Connected') === 'False NotHeardSinceStart');

@@ -1,9 +1,12 @@
 /** Who is let in, who is not, and one session a node. */
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
+import { certificateRequest } from '../../agent/certificate-request.js';
 import { nodeKind, secretKind } from '../../coordinator/kinds/index.js';
 import { encodeMessage } from '../../shared/link/codec.js';
 import { type FromAgent, LINK_PATH, MAX_FRAME_BYTES, SUBPROTOCOL } from '../../shared/link/messages.js';
+import { newKey } from '../../shared/process/private-key.js';
+import { benchAuthority, certificateHeader } from '../harness/bench-host-keys.js';
 import { eventually } from '../harness/eventually.js';
 import { type HubBench, withHub } from '../harness/hub-bench.js';
 import { helloOf, rawAgent } from '../harness/raw-agent.js';
@@ -33,16 +36,22 @@ function refusedUpgrade(bench: HubBench, headers: Record<string, string>): Promi
   });
 }
 
-withHub('without the credential of a node there is no upgrade', async (bench) => {
-  const credential = await bench.credential('n1');
-  const other = credential.replace('.n1', '.n2');
+withHub('without the certificate of a node there is no upgrade', async (bench) => {
+  const own = certificateHeader(await bench.hostKey('n1'));
   const protocol = { 'sec-websocket-protocol': SUBPROTOCOL };
-  for (const authorization of ['', 'Bearer x', `Bearer ${other}`, `Bearer t${credential.slice(1)}`]) {
-    assert.deepEqual(await refusedUpgrade(bench, { ...protocol, authorization }), [401, 'Unauthorized']);
+  const unknown = await benchAuthority(bench.plane.clock);
+  const stranger = await unknown.sign(await certificateRequest(await newKey(), 'n1'));
+  const refused: Record<string, string>[] = [
+    {},
+    { authorization: 'Bearer x' },
+    { 'everynode-certificate': 'x' },
+    certificateHeader(stranger),
+  ];
+  for (const headers of refused) {
+    assert.deepEqual(await refusedUpgrade(bench, { ...protocol, ...headers }), [401, 'Unauthorized']);
   }
-  const authorization = `Bearer ${credential}`;
-  assert.deepEqual(await refusedUpgrade(bench, { authorization }), [400, 'BadRequest']);
-  assert.deepEqual(await refusedUpgrade(bench, { authorization, 'sec-websocket-protocol': 'everynode.v9' }), [
+  assert.deepEqual(await refusedUpgrade(bench, own), [400, 'BadRequest']);
+  assert.deepEqual(await refusedUpgrade(bench, { ...own, 'sec-websocket-protocol': 'everynode.v9' }), [
     400,
     'BadRequest',
   ]);
@@ -57,13 +66,13 @@ withHub('deleting the Secret of a credential ends the session that it began, and
     agent.say(helloOf(node));
     await agent.heard('welcome');
   }
-  const credential = await bench.credential('n1');
+  const own = certificateHeader(await bench.hostKey('n1'));
   await eventually(() => bench.hub.connected === 2);
   await bench.plane.registry.delete(secretKind, { namespace: 'kube-system', name: 'node-credential-n1' });
   const goodbye = await revoked.heard('goodbye');
   assert.deepEqual([goodbye.reason, goodbye.message], ['refused', 'the credential of this node was revoked']);
   await eventually(() => bench.hub.connected === 1);
-  const headers = { authorization: `Bearer ${credential}`, 'sec-websocket-protocol': SUBPROTOCOL };
+  const headers = { ...own, 'sec-websocket-protocol': SUBPROTOCOL };
   assert.deepEqual(await refusedUpgrade(bench, headers), [401, 'Unauthorized']);
 });
 

@@ -1,20 +1,34 @@
-/** Hosts that joined after the backup from which the store was restored: it has never heard of their credentials. */
+/** Hosts that joined after the backup from which the store was restored: it does not know their keys. */
 import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
+import { certificateRequest } from '../../agent/certificate-request.js';
 import { Enrolment } from '../../coordinator/hub/enrolment.js';
-import { newJoinToken, sha256, tokenSecret } from '../../coordinator/hub/join-token.js';
+import { newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
 import { NodeAuthenticator } from '../../coordinator/hub/node-authenticator.js';
 import { NodeCredentials } from '../../coordinator/hub/node-credentials.js';
 import { Sealer } from '../../coordinator/hub/seal.js';
+import { createInformers } from '../../coordinator/informers/create-informers.js';
 import { ALL_KINDS, namespaceKind, secretKind } from '../../coordinator/kinds/index.js';
+import { subjectOf } from '../../coordinator/pki/peer-certificate.js';
 import { createRegistry } from '../../coordinator/registry/create-registry.js';
 import { MemoryStore } from '../../coordinator/store/memory-store.js';
 import { systemClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
-import { NO_AUTHORITY } from '../harness/test-authority.js';
+import { newKey } from '../../shared/process/private-key.js';
+import { testAuthority } from '../harness/test-authority.js';
 
 const KEY = Buffer.alloc(32, 's');
 const BACKUP_REVISION = 2;
+
+/** A host's certificate as the coordinator sees it, and the request that it was made for. */
+async function hostOf(node: string) {
+  const csr = await certificateRequest(await newKey(), node);
+  const { certificate } = await (await testAuthority(systemClock)).sign(csr);
+  return { node, csr, certificate: subjectOf(new X509Certificate(certificate)) };
+}
+
+type Host = Awaited<ReturnType<typeof hostOf>>;
 
 /** Joining and authentication of a coordinator over a store of its own. `pastEras` only when it was restored. */
 async function coordinator(era: string, pastEras: { era: string; revision: number; takenAt: number }[] = []) {
@@ -25,18 +39,19 @@ async function coordinator(era: string, pastEras: { era: string; revision: numbe
   const parts = {
     clock: systemClock,
     sealer: new Sealer(KEY, { era, pastEras }),
-    authority: NO_AUTHORITY,
+    authority: await testAuthority(systemClock),
     credentials: new NodeCredentials(registry),
     restore: { unconfirmed: () => (restore.isWaiting ? {} : undefined), confirmed: Promise.resolve() },
   };
   const authenticator = new NodeAuthenticator(parts);
-  const enrolment = new Enrolment({ ...parts, registry, clusterUID: 'fleet', authenticator });
+  const informers = createInformers({ registry, clock: systemClock, log: silentLogger });
+  const enrolment = new Enrolment({ ...parts, registry, informers, clusterUID: 'fleet' });
   const token = newJoinToken();
   await registry.create(secretKind, 'kube-system', tokenSecret(token));
-  const join = async (node: string, credential: string) => {
+  const join = async ({ node, csr }: Host) => {
     const outcome = await enrolment.join({
       authorization: `Bearer ${token.id}.${token.secret}`,
-      body: { node, credentialHash: sha256(credential) },
+      body: { node, csr },
     });
     assert.equal(outcome.state, 'joined');
     return outcome.answer;
@@ -44,55 +59,50 @@ async function coordinator(era: string, pastEras: { era: string; revision: numbe
   return { authenticator, restore, join };
 }
 
-const credentialOf = (node: string, letter = 'a') => `${letter.repeat(43)}.${node}`;
-
 /** A host that joined before all was lost, and the coordinator that was restored from what was known at `revision`. */
 async function lostAndRestored(revision = BACKUP_REVISION) {
-  const { seal } = await (await coordinator('before')).join('n1', credentialOf('n1'));
-  return { seal, ...(await coordinator('now', [{ era: 'before', revision, takenAt: 0 }])) };
+  const host = await hostOf('n1');
+  const { seal } = await (await coordinator('before')).join(host);
+  return { host, seal, ...(await coordinator('now', [{ era: 'before', revision, takenAt: 0 }])) };
 }
 
 test('until the confirmation such a host is let in by the seal of its join, and known from then on', async () => {
-  const { authenticator, seal, restore } = await lostAndRestored();
-  const authorization = `Bearer ${credentialOf('n1')}`;
-  assert.equal((await authenticator.authenticate({ authorization, seal })).node, 'n1');
+  const { authenticator, host, seal, restore } = await lostAndRestored();
+  const { certificate } = host;
+  assert.equal((await authenticator.authenticate({ certificate, seal })).node, 'n1');
   restore.isWaiting = false;
-  assert.equal((await authenticator.authenticate({ authorization })).node, 'n1');
+  assert.equal((await authenticator.authenticate({ certificate })).node, 'n1');
 });
 
 test('it takes its name from whoever had it in the backup', async () => {
-  const { authenticator, seal, join } = await lostAndRestored();
-  await join('n1', credentialOf('n1', 'b'));
-  assert.equal(
-    (await authenticator.authenticate({ authorization: `Bearer ${credentialOf('n1')}`, seal })).node,
-    'n1',
-  );
-  await assert.rejects(authenticator.authenticate({ authorization: `Bearer ${credentialOf('n1', 'b')}` }));
+  const { authenticator, host, seal, join } = await lostAndRestored();
+  const other = await hostOf('n1');
+  await join(other);
+  assert.equal((await authenticator.authenticate({ certificate: host.certificate, seal })).node, 'n1');
+  await assert.rejects(authenticator.authenticate({ certificate: other.certificate }));
 });
 
-test('after the confirmation a credential that the store does not know counts as revoked', async () => {
-  const { authenticator, seal, restore } = await lostAndRestored();
+test('after the confirmation a key that the store does not know counts as revoked', async () => {
+  const { authenticator, host, seal, restore } = await lostAndRestored();
   restore.isWaiting = false;
-  await assert.rejects(authenticator.authenticate({ authorization: `Bearer ${credentialOf('n1')}`, seal }));
+  await assert.rejects(authenticator.authenticate({ certificate: host.certificate, seal }));
 });
 
-test('a credential of before the backup was revoked before it', async () => {
-  const { authenticator, seal } = await lostAndRestored(1_000);
-  await assert.rejects(authenticator.authenticate({ authorization: `Bearer ${credentialOf('n1')}`, seal }));
+test('a key of before the backup was revoked before it', async () => {
+  const { authenticator, host, seal } = await lostAndRestored(1_000);
+  await assert.rejects(authenticator.authenticate({ certificate: host.certificate, seal }));
 });
 
-test('a seal is good for its own credential and node alone, and must be whole', async () => {
-  const { authenticator, seal } = await lostAndRestored();
-  const cases: [string, string | undefined][] = [
-    [credentialOf('n1', 'b'), seal],
-    [credentialOf('n2'), seal],
-    [credentialOf('n1'), '{"era":"before"}'],
-    [credentialOf('n1'), 'no JSON'],
-    [credentialOf('n1'), undefined],
+test('a seal is good for its own key and node alone, and must be whole', async () => {
+  const { authenticator, host, seal } = await lostAndRestored();
+  const cases: [Host, string | undefined][] = [
+    [await hostOf('n1'), seal],
+    [await hostOf('n2'), seal],
+    [host, '{"era":"before"}'],
+    [host, 'no JSON'],
+    [host, undefined],
   ];
-  for (const [credential, claimed] of cases) {
-    await assert.rejects(
-      authenticator.authenticate({ authorization: `Bearer ${credential}`, seal: claimed }),
-    );
+  for (const [{ certificate }, claimed] of cases) {
+    await assert.rejects(authenticator.authenticate({ certificate, seal: claimed }));
   }
 });

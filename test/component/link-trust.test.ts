@@ -5,6 +5,7 @@ import { mkdtempSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { WebSocket } from 'ws';
 import { askTokens } from '../../agent/ask-token.js';
+import { certificateRequest } from '../../agent/certificate-request.js';
 import { askForCertificate } from '../../agent/coordinator-call.js';
 import { enrol } from '../../agent/enrol.js';
 import { refusalBeyondTime } from '../../agent/link/server-trust.js';
@@ -13,6 +14,7 @@ import { podKind, secretKind, serviceAccountKind } from '../../coordinator/kinds
 import { loadPki } from '../../coordinator/pki/load-pki.js';
 import { JOIN_PATH, LINK_PATH, SUBPROTOCOL } from '../../shared/link/messages.js';
 import { CERTIFICATE_HEADER, CHALLENGE_HEADER, proofOf } from '../../shared/link/proof.js';
+import { newKey } from '../../shared/process/private-key.js';
 import { startEnrolment } from '../harness/enrolment-bench.js';
 import { eventually } from '../harness/eventually.js';
 import { KeptAudit } from '../harness/kept-audit.js';
@@ -148,7 +150,10 @@ test('a server of another authority gets not a byte of what the host has to say'
   const enrolled = bench.options();
   const { ca } = await enrol(enrolled);
   const coordinator = { server: new URL(server), ca, bearer: 'a secret' };
-  await assert.rejects(askForCertificate(coordinator, JOIN_PATH, { node: 'n1' }), /is not trusted/);
+  await assert.rejects(
+    askForCertificate(coordinator, JOIN_PATH, { node: 'n1', csr: 'a request' }),
+    /is not trusted/,
+  );
   const { link } = await bench.host({ ...enrolled, server });
   await eventually(() => link.phase === 'waiting');
   assert.equal(trap.heard(), '');
@@ -165,11 +170,9 @@ test('a server whose certificate is not yet valid, or has ended, is known by its
       ca: pki.ca.cert,
       bearer: `${id}.${secret}`,
     };
-    const credentialHash = 'a'.repeat(64);
-    const answer = await askForCertificate(coordinator, JOIN_PATH, {
-      node: `n${shiftMs < 0}`,
-      credentialHash,
-    });
+    const node = `n${shiftMs < 0}`;
+    const csr = await certificateRequest(await newKey(), node);
+    const answer = await askForCertificate(coordinator, JOIN_PATH, { node, csr });
     assert.equal(answer.state, 'joined');
   }
 });

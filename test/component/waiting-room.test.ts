@@ -1,17 +1,21 @@
 /** Hosts whom a person lets in, hosts back from long darkness, and certificates that are renewed in time. */
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { askForCertificate } from '../../agent/coordinator-call.js';
+
 import { enrol } from '../../agent/enrol.js';
 import { expireRequests } from '../../coordinator/hub/request-expiry.js';
-import { certificateSigningRequestKind, secretKind } from '../../coordinator/kinds/index.js';
+import {
+  certificateSigningRequestKind,
+  nodeKind,
+  podKind,
+  secretKind,
+} from '../../coordinator/kinds/index.js';
 import { credentialSecretName, revokedData } from '../../shared/kube/node-credential.js';
-import { JOIN_PATH } from '../../shared/link/messages.js';
 import { systemClock } from '../../shared/process/clock.js';
 import { decide, type EnrolmentBench, identityFile, startEnrolment } from '../harness/enrolment-bench.js';
 import { eventually } from '../harness/eventually.js';
+import { podObject } from '../harness/objects.js';
 import { until } from '../harness/until.js';
 
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
@@ -92,28 +96,6 @@ test('a certificate is renewed over the link when most of its time is over', asy
   assert.equal(link.phase, 'live');
 });
 
-test('a host that joined before certificates gets one for its credential, and loses the credential', async (context) => {
-  const bench = await startEnrolment(context);
-  const enrolled = bench.options();
-  const credential = `${'c'.repeat(43)}.n1`;
-  const credentialHash = createHash('sha256').update(credential).digest('hex');
-  const { id, secret } = bench.token;
-  const coordinator = {
-    server: new URL(bench.api.url),
-    ca: bench.api.pki.ca.cert,
-    bearer: `${id}.${secret}`,
-  };
-  await askForCertificate(coordinator, JOIN_PATH, { node: 'n1', credentialHash });
-  const clusterUID = bench.store.clusterUID();
-  writeFileSync(
-    identityFile(enrolled),
-    JSON.stringify({ node: 'n1', credential, ca: coordinator.ca, clusterUID }),
-  );
-  const { identity, link } = await bench.host(enrolled);
-  await eventually(() => identity.certificate !== undefined && link.phase === 'live');
-  assert.equal(identity.credential, undefined);
-});
-
 test('a revoked node loses its link at once, and its key is not let in again', async (context) => {
   const bench = await startEnrolment(context);
   const enrolled = bench.options();
@@ -131,7 +113,36 @@ test('a revoked node loses its link at once, and its key is not let in again', a
   const { clusterUID: _, ...pending } = JSON.parse(readFileSync(identityFile(enrolled), 'utf8'));
   writeFileSync(identityFile(enrolled), JSON.stringify(pending));
   await assert.rejects(enrol(enrolled), /the key of this host was revoked/);
-  assert.equal((await enrol(bench.options())).node, 'n1');
+});
+
+test('no host takes the name of a revoked one while its Node or its Pods exist', async (context) => {
+  const bench = await startEnrolment(context);
+  const { registry } = bench;
+  const { link } = await bench.host(bench.options());
+  await eventually(() => link.phase === 'live');
+  await registry.create(podKind, 'default', podObject('p', { nodeName: 'n1' }));
+  const ref = { namespace: 'kube-system', name: credentialSecretName('n1') };
+  const thief = bench.options();
+  const takesOver = async (): Promise<void> => void (await enrol(thief));
+  await registry.modify(secretKind, ref, (credential) => {
+    credential.data = revokedData(credential.data ?? {});
+    return undefined;
+  });
+  await assert.rejects(takesOver(), /node "n1" still exists.*kubectl delete node n1/);
+  await registry.delete(secretKind, ref);
+  await assert.rejects(takesOver(), /node "n1" still exists/);
+  await registry.delete(nodeKind, { name: 'n1' });
+  await assert.rejects(takesOver(), { message: /pod default\/p of the former node "n1"/, temporary: true });
+  await registry.delete(podKind, { namespace: 'default', name: 'p' }, { gracePeriodSeconds: 0 });
+  await until(async () => bench.informers.pods.size === 0, { timeoutMs: 30_000, what: 'the Pod gone' });
+  assert.equal((await enrol(thief)).node, 'n1');
+});
+
+test('a host may take the name of a Node that an administrator created for it', async (context) => {
+  const bench = await startEnrolment(context);
+  await bench.registry.create(nodeKind, undefined, { metadata: { name: 'n1', labels: { rack: '7' } } });
+  const { link } = await bench.host(bench.options());
+  await eventually(() => link.phase === 'live');
 });
 
 test('a cloned disk is refused with an event while its original is connected, and the same host coming back is not', async (context) => {

@@ -85,7 +85,7 @@ class CutOffHost {
     this.#agent = createAgent({
       ...hollowParts(),
       settings: { nodeName: 'shop-1', labels: {}, taints: [] },
-      target: { url: 'wss://192.0.2.1:6443/link', credential: '', connect: unreachableSocket },
+      target: { url: 'wss://192.0.2.1:6443/link', connect: unreachableSocket },
       driver: new FakeDriver(this.#engine, OWNER),
       cache: this.#cache,
       config: ConfigCache.inMemory(silentLogger),

@@ -5,11 +5,9 @@ import { test } from 'node:test';
 import type { AgentSide, DesiredChange } from '../../agent/link/agent-side.js';
 import { Link } from '../../agent/link/link.js';
 import { Hub } from '../../coordinator/hub/hub.js';
-import { base64, sha256 } from '../../coordinator/hub/join-token.js';
 import { Presence } from '../../coordinator/hub/presence.js';
 import { Sealer } from '../../coordinator/hub/seal.js';
-import { namespaceKind, nodeKind, podKind, secretKind } from '../../coordinator/kinds/index.js';
-import { CREDENTIAL_SECRET_TYPE } from '../../coordinator/kinds/secret.js';
+import { namespaceKind, nodeKind, podKind } from '../../coordinator/kinds/index.js';
 import { RestoreState } from '../../coordinator/restore-state.js';
 import type { PastEra, Store } from '../../coordinator/store/store.js';
 import type { Node, NodeStatus } from '../../shared/kube/node.js';
@@ -24,9 +22,9 @@ import {
 } from '../../shared/link/messages.js';
 import { type Clock, steadyClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
+import { BenchHostKeys, benchAuthority, type HostKey } from './bench-host-keys.js';
 import { type ControlPlane, startControlPlane } from './control-plane.js';
 import { podObject } from './objects.js';
-import { NO_AUTHORITY } from './test-authority.js';
 
 export const GRACE_MS = 40_000;
 export const RETURN_MS = 60_000;
@@ -46,8 +44,8 @@ export interface HubBench {
   presence: Presence;
   restore: RestoreState;
   port: number;
-  /** Makes a credential for a node, as a join would have. */
-  credential(node: string): Promise<string>;
+  /** The key of a node, registered as by a join. */
+  hostKey(node: string): Promise<HostKey>;
   /** A connected agent of this node. */
   agent(node: string, options?: AgentOptions): Promise<BenchAgent>;
   node(name: string): Promise<Node>;
@@ -225,6 +223,7 @@ export function withHub(
     const restore = new RestoreState(store, silentLogger);
     const graceOf = (name: string) => nodeGraceMs(informers.nodes.get({ name })?.metadata ?? {}, GRACE_MS);
     const presence = new Presence(clock, { graceMs: GRACE_MS, graceOf, returnMs: RETURN_MS });
+    const authority = await benchAuthority(clock);
     const hub = new Hub({
       registry,
       informers,
@@ -232,7 +231,7 @@ export function withHub(
       clusterUID: store.clusterUID(),
       era: store.era(),
       sealer: sealerOf(store),
-      authority: NO_AUTHORITY,
+      authority,
       restore,
       recordEvent: { asNodeController: events.from('node-controller'), asAgent: events.from('kubelet') },
       clock,
@@ -240,7 +239,9 @@ export function withHub(
     });
     const server = await listen(hub);
     const agents: BenchAgent[] = [];
-    const bench = benchFor(plane, hub, presence, restore, (server.address() as AddressInfo).port, agents);
+    const { port } = server.address() as AddressInfo;
+    const keys = new BenchHostKeys(authority, registry);
+    const bench = benchFor({ plane, hub, presence, restore, port }, keys, agents);
     try {
       await check(bench);
     } finally {
@@ -253,31 +254,15 @@ export function withHub(
 }
 
 function benchFor(
-  plane: ControlPlane,
-  hub: Hub,
-  presence: Presence,
-  restore: RestoreState,
-  port: number,
+  parts: Pick<HubBench, 'plane' | 'hub' | 'presence' | 'restore' | 'port'>,
+  keys: BenchHostKeys,
   agents: BenchAgent[],
 ): HubBench {
+  const { plane, port } = parts;
   const { registry } = plane;
-  const credential = async (node: string) => {
-    const secret = `${'s'.repeat(43)}.${node}`;
-    const object = {
-      metadata: { name: `node-credential-${node}` },
-      type: CREDENTIAL_SECRET_TYPE,
-      data: { hash: base64(sha256(secret)) },
-    };
-    await registry.create(secretKind, 'kube-system', object).catch(() => undefined);
-    return secret;
-  };
   return {
-    plane,
-    hub,
-    presence,
-    restore,
-    port,
-    credential,
+    ...parts,
+    hostKey: (node) => keys.of(node),
     agent: async (node, options = {}) => {
       const agent = new BenchAgent(options);
       const { cost } = options;
@@ -285,7 +270,9 @@ function benchFor(
       agent.link = new Link({
         target: {
           url: `ws://127.0.0.1:${options.port ?? port}${LINK_PATH}`,
-          credential: await credential(node),
+          ...(await keys.of(node)),
+          clusterUID: plane.store.clusterUID(),
+          node,
         },
         identity: { node, bootID: 'b', instanceID: options.instanceID ?? node, agentVersion: '0.1.0' },
         agent,

@@ -1,4 +1,5 @@
 /** An agent that says what the test wants, bytes included: for everything a real link would never do. */
+import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import { decodeFromHub, encodeMessage } from '../../shared/link/codec.js';
 import {
@@ -8,6 +9,8 @@ import {
   LINK_PATH,
   SUBPROTOCOL,
 } from '../../shared/link/messages.js';
+import { CHALLENGE_HEADER, proofOf } from '../../shared/link/proof.js';
+import { certificateHeader } from './bench-host-keys.js';
 import { eventually } from './eventually.js';
 import type { HubBench } from './hub-bench.js';
 
@@ -41,9 +44,9 @@ export function helloOf(node: string, more: Partial<Hello> = {}): Hello {
 
 /** Connects without a hello. `autoPong: false` makes it as deaf as a half-open connection. */
 export async function rawAgent(bench: HubBench, node: string, autoPong = true): Promise<RawAgent> {
-  const authorization = `Bearer ${await bench.credential(node)}`;
+  const host = await bench.hostKey(node);
   const socket = new WebSocket(`ws://127.0.0.1:${bench.port}${LINK_PATH}`, SUBPROTOCOL, {
-    headers: { authorization },
+    headers: certificateHeader(host),
     autoPong,
   });
   const agent: RawAgent = {
@@ -61,6 +64,9 @@ export async function rawAgent(bench: HubBench, node: string, autoPong = true): 
   socket.on('close', (code) => {
     agent.closed = code;
   });
+  const upgraded = new Promise<IncomingMessage>((resolve) => socket.once('upgrade', resolve));
   await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
+  const nonce = String((await upgraded).headers[CHALLENGE_HEADER]);
+  socket.send(proofOf(host.key, { clusterUID: bench.plane.store.clusterUID(), node, nonce }));
   return agent;
 }

@@ -59,7 +59,7 @@ export function withLink(
     const agent = new BenchAgent({ ...(options.clusterUID && { clusterUID: options.clusterUID }) });
     const { port } = server.address() as AddressInfo;
     const link = new Link({
-      target: { url: `ws://127.0.0.1:${port}${LINK_PATH}`, credential: 'secret' },
+      target: { url: `ws://127.0.0.1:${port}${LINK_PATH}` },
       identity: { node: 'n1', bootID: 'b', instanceID: 'i', agentVersion: '0.1.0' },
       agent,
       clock,

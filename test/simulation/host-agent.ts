@@ -120,7 +120,6 @@ export class HostAgent {
       settings: { nodeName, labels, taints: [] },
       target: {
         url: 'wss://coordinator.invalid/',
-        credential: nodeName,
         open: () => dial(life) as unknown as WebSocket,
       },
       driver: new SteadyTimes(engine.driverFor(life, engineWatcher), clock, life.clock),
