@@ -1,6 +1,6 @@
 /** What the owner of a host lets no Pod do there, whoever asks for it: the coordinator's word does not count against it. */
-import { posix } from 'node:path';
 import type { Container, Pod } from '../../shared/kube/pod.js';
+import { type AllowedPath, hostPathRefusal, readAllowedPaths } from './host-paths.js';
 
 /** Absent = not restricted. */
 export interface HostPolicy {
@@ -9,22 +9,20 @@ export interface HostPolicy {
   hostNetwork?: boolean;
   hostPID?: boolean;
   hostIPC?: boolean;
-  /** Paths that may be mounted from the host, with everything below them. */
-  hostPaths?: readonly string[];
+  /** Paths that may be mounted from the host. */
+  hostPaths?: readonly AllowedPath[];
   /** Capabilities that a container may be given beyond the engine's own, such as `NET_ADMIN`. */
   capabilities?: readonly string[];
 }
 
 /** Why the Pod may not run here, in a few words; undefined when it may. */
-export function policyRefusal({ spec }: Pod, policy: HostPolicy): string | undefined {
+export function policyRefusal(pod: Pod, policy: HostPolicy): string | undefined {
+  const { spec } = pod;
   for (const field of ['hostNetwork', 'hostPID', 'hostIPC'] as const) {
     if (spec[field] && policy[field] === false) return `${field} is not allowed`;
   }
-  for (const { name, hostPath } of spec.volumes ?? []) {
-    if (hostPath && !mayMount(hostPath.path, policy)) {
-      return `volume "${name}": the path ${JSON.stringify(hostPath.path)} of the host is not allowed`;
-    }
-  }
+  const path = policy.hostPaths && hostPathRefusal(pod, policy.hostPaths);
+  if (path) return path;
   const containers = [
     ...(spec.initContainers ?? []),
     ...spec.containers,
@@ -52,21 +50,6 @@ function plainName(name: string): string {
   return name.toUpperCase().replace(/^CAP_/, '');
 }
 
-/** Compared as written: that no link leads out of an allowed path is up to its owner. */
-function mayMount(path: string, { hostPaths }: HostPolicy): boolean {
-  if (!hostPaths) return true;
-  const wanted = withoutEnd(posix.normalize(path));
-  return hostPaths.some((allowed) => {
-    const root = withoutEnd(posix.normalize(allowed));
-    return wanted === root || wanted.startsWith(`${root}/`);
-  });
-}
-
-/** Without the slash at its end; the root is "". */
-function withoutEnd(path: string): string {
-  return path.replace(/\/+$/, '');
-}
-
 const SWITCHES = ['privileged', 'hostNetwork', 'hostPID', 'hostIPC'] as const;
 
 /**
@@ -79,7 +62,7 @@ export function parseHostPolicy(document: unknown): HostPolicy {
   const policy: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(document)) {
     if (SWITCHES.some((name) => name === key)) policy[key] = readSwitch(key, value);
-    else if (key === 'hostPaths') policy[key] = readPaths(value);
+    else if (key === 'hostPaths') policy[key] = readAllowedPaths(value);
     else if (key === 'capabilities') policy[key] = readTexts(key, value).map(plainName);
     else throw new Error(`it says ${JSON.stringify(key)}, which means nothing`);
   }
@@ -94,11 +77,4 @@ function readSwitch(key: string, value: unknown): boolean {
 function readTexts(key: string, value: unknown): string[] {
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value;
   throw new Error(`${key} must be a list of texts`);
-}
-
-function readPaths(value: unknown): string[] {
-  const paths = readTexts('hostPaths', value);
-  const wrong = paths.find((path) => !path.startsWith('/'));
-  if (wrong !== undefined) throw new Error(`hostPaths: ${JSON.stringify(wrong)} does not begin with /`);
-  return paths;
 }

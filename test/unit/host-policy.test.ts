@@ -17,11 +17,21 @@ function withContext(securityContext: Container['securityContext']): Pod {
   return pod({ containers: [{ name: 'a', image: 'i', ...(securityContext ? { securityContext } : {}) }] });
 }
 
-function mounting(path: string): Pod {
-  return pod({ volumes: [{ name: 'v', hostPath: { path } }] });
+function mounting(path: string, readOnly = true): Pod {
+  const volumeMounts = [{ name: 'v', mountPath: '/m', readOnly }];
+  return pod({
+    containers: [{ name: 'a', image: 'i', volumeMounts }],
+    volumes: [{ name: 'v', hostPath: { path } }],
+  });
 }
 
-const LOGS: HostPolicy = { hostPaths: ['/var/log', '/proc/'] };
+const LOGS = parseHostPolicy({
+  hostPaths: [{ path: '/var/log', readOnly: true }, { path: '/proc/', readOnly: true }, '/srv/data/'],
+});
+/** Below a path that pods may only read, one that they may write: a link in it may lead anywhere. */
+const MIXED = parseHostPolicy({ hostPaths: [{ path: '/', readOnly: true }, '/srv/data'] });
+const BELOW_WRITABLE =
+  'is not allowed: pods may write "/srv/data" and replace directories below it by links; the policy allows "/srv/data" itself';
 
 const TABLE: [title: string, given: Pod, policy: HostPolicy, refusal: string | undefined][] = [
   ['nothing is restricted', pod({ hostNetwork: true, hostPID: true }), {}, undefined],
@@ -57,7 +67,38 @@ const TABLE: [title: string, given: Pod, policy: HostPolicy, refusal: string | u
     'volume "v": the path "/var/log/../../etc" of the host is not allowed',
   ],
   ['the root', mounting('/'), LOGS, 'volume "v": the path "/" of the host is not allowed'],
-  ['any path by the root', mounting('/etc'), { hostPaths: ['/'] }, undefined],
+  ['any path by the root', mounting('/etc', false), parseHostPolicy({ hostPaths: ['/'] }), undefined],
+  ['a writable path', mounting('/srv/data', false), LOGS, undefined],
+  ['a writable path, mounted without write access', mounting('/srv/data'), LOGS, undefined],
+  [
+    'a path below a writable one, where a pod may have put a link',
+    mounting('/srv/data/etc', false),
+    LOGS,
+    `volume "v": the path "/srv/data/etc" of the host ${BELOW_WRITABLE}`,
+  ],
+  [
+    'the same for a reader, and below a path that may be read',
+    mounting('/srv/data/etc'),
+    MIXED,
+    `volume "v": the path "/srv/data/etc" of the host ${BELOW_WRITABLE}`,
+  ],
+  ['a writable path below one that may be read', mounting('/srv/data', false), MIXED, undefined],
+  ['a path beside the writable one', mounting('/srv/database'), MIXED, undefined],
+  [
+    'write access to a path that may be read',
+    mounting('/var/log', false),
+    LOGS,
+    'volume "v": the path "/var/log" of the host is allowed read-only: container "a" must mount it with readOnly: true',
+  ],
+  [
+    'write access by one of several containers',
+    pod({
+      initContainers: [{ name: 'i', image: 'i', volumeMounts: [{ name: 'v', mountPath: '/m' }] }],
+      volumes: [{ name: 'v', hostPath: { path: '/proc' } }],
+    }),
+    LOGS,
+    'volume "v": the path "/proc" of the host is allowed read-only: container "i" must mount it with readOnly: true',
+  ],
   [
     'no path at all',
     mounting('/tmp'),
@@ -109,8 +150,16 @@ describe('the policy of a host:', () => {
   });
 
   test('is read whole', () => {
-    const document = { privileged: false, hostPaths: ['/a'], capabilities: ['cap_net_raw'] };
-    assert.deepEqual(parseHostPolicy(document), { ...document, capabilities: ['NET_RAW'] });
+    const document = {
+      privileged: false,
+      hostPaths: ['/a/', { path: '/b', readOnly: true }],
+      capabilities: ['cap_net_raw'],
+    };
+    const hostPaths = [
+      { path: '/a', readOnly: false },
+      { path: '/b', readOnly: true },
+    ];
+    assert.deepEqual(parseHostPolicy(document), { ...document, hostPaths, capabilities: ['NET_RAW'] });
     assert.deepEqual(parseHostPolicy(null), {});
   });
 
@@ -121,6 +170,11 @@ describe('the policy of a host:', () => {
     { hostPath: [] },
     { hostPaths: ['a'] },
     { hostPaths: '/' },
+    { hostPaths: [7] },
+    { hostPaths: [{ path: '/a', readOnly: 'yes' }] },
+    { hostPaths: [{ path: '/a', readonly: true }] },
+    { hostPaths: ['/a', '/a/b'] },
+    { hostPaths: ['/a', { path: '/a/b', readOnly: true }] },
     { capabilities: [1] },
   ]) {
     test(`is refused when it says ${JSON.stringify(document)}`, () =>
