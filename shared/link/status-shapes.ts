@@ -37,15 +37,29 @@ export const timestamp: Shape<string> = (value, path) => {
   return written;
 };
 
-const condition = record<Condition>({
+/** Not part of the protocol here: dropped. */
+const nothing: Shape<undefined> = () => undefined;
+
+const conditionFields = {
   type: name,
   status: oneOf('True', 'False', 'Unknown'),
   reason: optional(name),
   message: optional(message),
   lastTransitionTime: optional(timestamp),
-  lastHeartbeatTime: optional(timestamp),
+};
+
+const podCondition = record<Condition>({
+  ...conditionFields,
+  lastHeartbeatTime: nothing,
   lastProbeTime: optional(timestamp),
   observedGeneration: optional(integer(0)),
+});
+
+const nodeCondition = record<Condition>({
+  ...conditionFields,
+  lastHeartbeatTime: optional(timestamp),
+  lastProbeTime: nothing,
+  observedGeneration: nothing,
 });
 
 const containerState = record<ContainerState>({
@@ -81,7 +95,7 @@ const address = text(64);
 
 export const podStatus: Shape<PodStatus> = record<PodStatus>({
   phase: optional(oneOf('Pending', 'Running', 'Succeeded', 'Failed', 'Unknown')),
-  conditions: optional(list(condition, 50)),
+  conditions: optional(list(podCondition, 50)),
   message: optional(message),
   reason: optional(name),
   nominatedNodeName: optional(name),
@@ -112,13 +126,10 @@ const systemInfo = record<NodeSystemInfo>({
   architecture: reference,
 });
 
-/** Images and daemon endpoints are no part of the protocol: both are dropped. */
-const nothing: Shape<undefined> = () => undefined;
-
 export const nodeStatus: Shape<NodeStatus> = record<NodeStatus>({
   capacity: optional(mapOf(quantity)),
   allocatable: optional(mapOf(quantity)),
-  conditions: optional(list(condition, 50)),
+  conditions: optional(list(nodeCondition, 50)),
   addresses: optional(
     list(
       record<NodeAddress>({

@@ -21,7 +21,7 @@ import {
   type Welcome,
 } from '../../shared/link/messages.js';
 import { type Clock, steadyClock } from '../../shared/process/clock.js';
-import { silentLogger } from '../../shared/process/log.js';
+import { type Logger, silentLogger } from '../../shared/process/log.js';
 import { BenchHostKeys, benchAuthority, type HostKey } from './bench-host-keys.js';
 import { type ControlPlane, startControlPlane } from './control-plane.js';
 import { podObject } from './objects.js';
@@ -214,6 +214,7 @@ export function withHub(
   rule: string,
   check: (bench: HubBench) => Promise<void>,
   restored?: RestoredBench,
+  log: Logger = silentLogger,
 ): void {
   test(rule, async () => {
     const plane = await startControlPlane(restored?.pastEras);
@@ -235,7 +236,7 @@ export function withHub(
       restore,
       recordEvent: { asNodeController: events.from('node-controller'), asAgent: events.from('kubelet') },
       clock,
-      log: silentLogger,
+      log,
     });
     const server = await listen(hub);
     const agents: BenchAgent[] = [];

@@ -14,12 +14,14 @@ import { certificateHeader } from './bench-host-keys.js';
 import { eventually } from './eventually.js';
 import type { HubBench } from './hub-bench.js';
 
-interface RawAgent {
+export interface RawAgent {
   socket: WebSocket;
   received: FromHub[];
   /** Close code, once closed. */
   closed?: number;
   say(message: FromAgent): void;
+  /** Sends bytes as they are. */
+  sendRaw(frame: Uint8Array): void;
   /** The first message of this kind, waited for. */
   heard<K extends FromHub['kind']>(kind: K): Promise<Extract<FromHub, { kind: K }>>;
 }
@@ -53,6 +55,7 @@ export async function rawAgent(bench: HubBench, node: string, autoPong = true): 
     socket,
     received: [],
     say: (message) => socket.send(encodeMessage(message)),
+    sendRaw: (frame) => socket.send(frame),
     heard: async (kind) => {
       const find = () => agent.received.find((message) => message.kind === kind);
       await eventually(() => find() !== undefined || `heard ${agent.received.map((each) => each.kind)}`);
