@@ -115,6 +115,58 @@ withHub(
   },
 );
 
+withHub('a mirror names no ServiceAccount, by neither of the two fields', async (bench) => {
+  const agent = await live(bench, 'n1');
+  const bent = (['serviceAccountName', 'serviceAccount'] as const).map((field): MirrorPod => {
+    const { uid, object } = mirror(field.toLowerCase(), 'n1');
+    const pod = JSON.parse(Buffer.from(object).toString()) as Pod;
+    pod.spec[field] = 'admin';
+    return { uid, object: Buffer.from(JSON.stringify(pod)) };
+  });
+  agent.link.outbox.putMirrors([...bent, mirror('good', 'n1')]);
+  await stored(bench, 'good-n1');
+  for (const name of ['serviceaccountname-n1', 'serviceaccount-n1']) {
+    assert.equal(await bench.pod(name), undefined, name);
+  }
+});
+
+withHub(
+  'mirrors that are incomplete or of wrong types are not shown, and their link stays',
+  async (bench) => {
+    const agent = await live(bench, 'n1');
+    const wrong: unknown[] = [
+      null,
+      [],
+      { kind: 'Pod' },
+      { kind: 'Pod', metadata: {} },
+      { kind: 'Pod', metadata: { name: 'a-n1' } },
+      { kind: 'Pod', metadata: { name: 7 }, spec: { containers: [] } },
+      { kind: 'Pod', metadata: { name: 'b-n1' }, spec: { containers: [null] } },
+      { kind: 'Pod', metadata: { name: 'c-n1' }, spec: { containers: [{}], volumes: [null] } },
+      { kind: 'Pod', metadata: { name: 'd-n1' }, spec: { containers: [{ name: 'a', image: {} }] } },
+      {
+        kind: 'Pod',
+        metadata: { name: 'e-n1' },
+        spec: { containers: [{ name: 'a', image: 'i', env: [null] }] },
+      },
+      { kind: 'Pod', metadata: { name: 'f-n1', labels: { a: 1 } }, spec: { containers: 'none' } },
+      { kind: 'Node', metadata: { name: 'g-n1' }, spec: { containers: [] } },
+    ];
+    const mirrors = wrong.map((pod, index) => ({
+      uid: `u${index}`,
+      object: Buffer.from(JSON.stringify(pod)),
+    }));
+    agent.link.outbox.putMirrors([...mirrors, mirror('good', 'n1')]);
+    await stored(bench, 'good-n1');
+    const { records } = await bench.plane.registry.list(podKind);
+    assert.deepEqual(
+      records.map((record) => record.object().metadata.name),
+      ['good-n1'],
+    );
+    assert.deepEqual([agent.link.phase, agent.lost], ['live', []]);
+  },
+);
+
 withHub('a Pod that somebody else marks as a mirror goes, and its host is not given it', async (bench) => {
   const agent = await live(bench, 'n1');
   agent.link.outbox.putMirrors([]);

@@ -15,57 +15,123 @@ export interface FrameSubjects {
 const TIME = '2026-01-01T00:00:00Z';
 
 const TEXTS = [
-  ...['', 'x', 'NaN', 'Infinity', '0x10', '1e1000', '1e999999999', '100m', '-1', '4Gi', '1.5'],
-  ...['constructor', '__proto__', 'toString', 'hasOwnProperty', 'kubernetes.io/os', 'Ready', 'Connected'],
-  ...['\u0000', '\u001b[31m', '\ud800', 'ü'.repeat(40), 'a'.repeat(300), 'True', 'Pending', 'Warning'],
-  ...['2026-02-30T00:00:00Z', '2026-01-01T24:00:00Z', '0000-01-01T00:00:00Z', '9999-12-31T23:59:59Z', TIME],
+  ...[
+    '',
+    'x',
+    'NaN',
+    'constructor',
+    '__proto__',
+    'toString',
+    'hasOwnProperty',
+    'kubernetes.io/os',
+    'Connected',
+  ],
+  ...[
+    '\u0000',
+    '\u001b[31m',
+    '\ud800',
+    'ü'.repeat(40),
+    'a'.repeat(300),
+    'True',
+    'Pending',
+    'Warning',
+    'default',
+  ],
+];
+const QUANTITIES = [
+  '',
+  'NaN',
+  'Infinity',
+  '0x10',
+  '1e1000',
+  '1e999999999',
+  '-1',
+  '1.5',
+  '4Gi',
+  'constructor',
+];
+const TIMES = [
+  ...[
+    '1970-01-01T00:00:00Z',
+    '0000-01-01T00:00:00Z',
+    '9999-12-31T23:59:59Z',
+    '2026-01-01T00:00:00.123456789Z',
+  ],
+  ...['2026-02-30T00:00:00Z', '2026-01-01T24:00:00Z', '2026-01-01T00:00:00+01:00', 'never'],
 ];
 const NUMBERS = [
   ...[0, 1, -1, 1.5, 2 ** 31 - 1, 2 ** 31, 2 ** 32, 2 ** 53 - 1, 2 ** 53, 8.64e15, -8.64e15],
   ...[Number.NaN, Number.POSITIVE_INFINITY],
 ];
+const OTHERS: readonly unknown[] = [null, true, [], {}, [null], [[]], { constructor: 'x' }, 7, 'x'];
 
-const WEIRD: fc.Arbitrary<unknown> = fc.oneof(
-  fc.constantFrom<unknown>(...TEXTS),
-  fc.constantFrom<unknown>(...NUMBERS),
-  fc.constantFrom<unknown>(null, true, [], {}, [null], [[]], { constructor: 'x' }),
-  fc.string({ maxLength: 20 }),
-);
-
-/** One change: of the place that `path` leads to, wrapping around, by what `how` says. */
+/** One change of a message. `at` chooses the place, and `value` what stands there then, wrapping around. */
 interface Bend {
-  path: readonly number[];
-  how: 'replace' | 'remove' | 'add' | 'repeat';
-  value: unknown;
+  how: 'leaf' | 'any' | 'remove' | 'add' | 'repeat';
+  at: number;
+  value: number;
   key: string;
 }
 
-const BEND: fc.Arbitrary<Bend> = fc.record({
-  path: fc.array(fc.nat(100), { minLength: 1, maxLength: 7 }),
-  how: fc.constantFrom('replace', 'replace', 'replace', 'remove', 'add', 'repeat'),
-  value: WEIRD,
-  key: fc.constantFrom('constructor', '__proto__', 'cpu', 'name', 'type', 'status', 'x'),
-});
+const bendOf = (...hows: Bend['how'][]): fc.Arbitrary<Bend> =>
+  fc.record({
+    how: fc.constantFrom(...hows),
+    at: fc.nat(10_000),
+    value: fc.nat(1_000),
+    key: fc.constantFrom('constructor', '__proto__', 'cpu', 'name', 'type', 'status', 'x'),
+  });
 
-function isContainer(value: unknown): value is Record<string, unknown> {
+/** Nearly all messages are to pass as messages, so that more than their shape is tried. */
+const BEND = bendOf(...Array<'leaf'>(16).fill('leaf'), 'any', 'remove', 'add', 'repeat');
+/** The shape of a static Pod is not checked with the message. */
+const POD_BEND = bendOf('leaf', 'any', 'remove', 'add', 'repeat');
+
+type Fields = Record<string, unknown>;
+
+/** One value within a message. */
+interface Place {
+  parent: Fields;
+  key: string;
+}
+
+function isHolding(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !(value instanceof Uint8Array);
 }
 
-/** A copy of the value with this change in it. */
-function bent(value: unknown, { path, how, value: weird, key }: Bend): unknown {
-  const [at = 0, ...rest] = path;
-  if (!isContainer(value)) return how === 'replace' ? weird : value;
-  const copy = Array.isArray(value) ? [...value] : { ...value };
-  const fields = copy as Record<string, unknown>;
-  const keys = Object.keys(fields);
-  if (how === 'add' && rest.length === 0) fields[Array.isArray(copy) ? String(keys.length) : key] = weird;
-  const chosen = keys[at % Math.max(keys.length, 1)];
-  if (chosen === undefined || how === 'add') return copy;
-  const isEnd = rest.length === 0 || !isContainer(fields[chosen]);
-  if (!isEnd) fields[chosen] = bent(fields[chosen], { path: rest, how, value: weird, key });
-  else if (how === 'replace') fields[chosen] = weird;
-  else if (how === 'remove') delete fields[chosen];
-  else if (Array.isArray(copy)) copy.push(fields[chosen]);
+function placesIn(value: unknown): Place[] {
+  if (!isHolding(value)) return [];
+  return Object.keys(value).flatMap((key) => [{ parent: value, key }, ...placesIn(value[key])]);
+}
+
+/** Values of the same kind, most of which are wrong at this place. */
+function likenesses(value: unknown): readonly unknown[] {
+  if (typeof value === 'number') return NUMBERS;
+  if (typeof value !== 'string') return OTHERS;
+  if (value === TIME) return TIMES;
+  return /^\d+(Gi)?$/.test(value) ? QUANTITIES : TEXTS;
+}
+
+function pick<T>(list: readonly T[], at: number): T | undefined {
+  return list[at % Math.max(list.length, 1)];
+}
+
+/** Without these a message is none, which is soon tried. */
+const ENVELOPE: ReadonlySet<string> = new Set(['kind', 'id', 'stream', 'node']);
+
+/** A copy of the message with this change in it. */
+function bent(message: unknown, { how, at, value, key }: Bend): unknown {
+  const copy = structuredClone(message);
+  const places = placesIn(copy);
+  const leaves = places.filter(({ parent, key }) => !isHolding(parent[key]) && !ENVELOPE.has(key));
+  const place = pick(how === 'leaf' ? leaves : places, at);
+  if (!place) return copy;
+  const { parent } = place;
+  const present = parent[place.key];
+  if (how === 'leaf') parent[place.key] = pick(likenesses(present), value);
+  else if (how === 'any') parent[place.key] = pick(OTHERS, value);
+  else if (how === 'remove') delete parent[place.key];
+  else if (how === 'repeat' && Array.isArray(parent)) parent.push(present);
+  else if (isHolding(present) && !Array.isArray(present)) present[key] = pick(OTHERS, value);
   return copy;
 }
 
@@ -160,6 +226,8 @@ function honest({ own, foreign }: FrameSubjects, mirror: unknown): unknown[] {
   const reportOf = (pod: Pod) => ({ ...refOf(pod), status: POD_STATUS });
   return [
     { kind: 'status', id: 1, hostTimeMs: 0, node: NODE_STATUS, pods: [], removed: [] },
+    { kind: 'status', id: 1, hostTimeMs: 0, node: { capacity: NODE_STATUS.capacity }, pods: [], removed: [] },
+    { kind: 'status', id: 1, hostTimeMs: 0, pods: [reportOf(own)], removed: [] },
     { kind: 'status', id: 1, hostTimeMs: 0, pods: [reportOf(own), reportOf(foreign)], removed: [] },
     { kind: 'status', id: 1, hostTimeMs: 0, pods: [], removed: [refOf(own), refOf(foreign)] },
     { kind: 'status', id: 1, hostTimeMs: 0, pods: [], removed: [], mirrors: [{ uid: 'static', object }] },
@@ -191,15 +259,19 @@ function honest({ own, foreign }: FrameSubjects, mirror: unknown): unknown[] {
 /** Makes the message of its subjects. */
 export type MessageOf = (subjects: FrameSubjects) => unknown;
 
-/** A message that a welcome agent might send; bent up to three times, its static Pod apart from the rest. */
+/** A message that a welcome agent might send; bent up to five times, its static Pod apart from the rest. */
 export const BENT_MESSAGE: fc.Arbitrary<MessageOf> = fc
-  .tuple(fc.nat(1_000), fc.array(BEND, { maxLength: 3 }), fc.array(BEND, { maxLength: 3 }))
+  .tuple(fc.nat(1_000), fc.array(BEND, { maxLength: 5 }), fc.array(POD_BEND, { maxLength: 3 }))
   .map(([kind, bends, mirrorBends]) => (subjects) => {
     const messages = honest(subjects, mirrorBends.reduce(bent, staticPod(subjects.node) as unknown));
     return bends.reduce(bent, messages[kind % messages.length]);
   });
 
-/** A hello, bent up to twice. */
+/** A hello, bent up to twice, of a host whose steady clock may have begun at any time. */
 export const BENT_HELLO: fc.Arbitrary<MessageOf> = fc
-  .array(BEND, { maxLength: 2 })
-  .map((bends) => (subjects) => bends.reduce(bent, honestHello(subjects) as unknown));
+  .tuple(fc.array(BEND, { maxLength: 2 }), fc.constantFrom(0, 8.64e15, -8.64e15, 1e12))
+  .map(
+    ([bends, hostTimeMs]) =>
+      (subjects) =>
+        bends.reduce(bent, { ...honestHello(subjects), hostTimeMs } as unknown),
+  );

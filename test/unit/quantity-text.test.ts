@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parseQuantity } from '../../shared/kube/quantity.js';
 import { canonicalQuantity } from '../../shared/kube/quantity-text.js';
 
 const WRITTEN: [string | number, string][] = [
@@ -22,6 +23,10 @@ const WRITTEN: [string | number, string][] = [
   ['1000', '1k'],
   ['0.0000000001', '1n'],
   ['plenty', 'plenty'],
+  // Written out, the first has a hundred million digits.
+  ['1e100000000', '1e100000000'],
+  ['1e-1000000000', '1e-1000000000'],
+  ['9'.repeat(65), '9'.repeat(65)],
 ];
 
 for (const [written, canonical] of WRITTEN) {
@@ -29,3 +34,33 @@ for (const [written, canonical] of WRITTEN) {
     assert.equal(canonicalQuantity(written), canonical);
   });
 }
+
+for (const text of [
+  'NaN',
+  'Infinity',
+  '-Infinity',
+  '0x10',
+  '',
+  ' ',
+  '1 ',
+  '1e',
+  '1mm',
+  '1_000',
+  '--1',
+  'e3',
+  '.',
+  '1Kii',
+]) {
+  test(`${JSON.stringify(text)} is no quantity`, () => assert.equal(parseQuantity(text), undefined));
+}
+
+test('a number that is not finite is no quantity', () => {
+  for (const value of [Number.NaN, Number.POSITIVE_INFINITY]) assert.equal(parseQuantity(value), undefined);
+});
+
+test('the value of a quantity is finite, cut off at the largest int64 as upstream', () => {
+  for (const text of ['1e1000', '16Ei', '9'.repeat(400), '1e999999999'])
+    assert.equal(parseQuantity(text), 2 ** 63 - 1);
+  assert.equal(parseQuantity('-1e1000'), -(2 ** 63 - 1));
+  assert.equal(parseQuantity('1e-1000'), 0);
+});
