@@ -29,7 +29,7 @@ function refusalOf(
   writer: () => string | undefined,
 ): string | undefined {
   const writable = allowed.filter(({ readOnly }) => !readOnly);
-  // Whoever may write the root needs no link to reach anything.
+  // A Pod that may write the root can reach every path without a link.
   if (writable.some(({ path }) => path === '' || path === wanted)) return undefined;
   const above = writable.find(({ path }) => isBelow(wanted, path));
   if (above) {

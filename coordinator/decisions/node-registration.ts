@@ -1,7 +1,7 @@
 /**
  * The labels and taints that a host's own settings give its Node, at the first hello and whenever they change. A host may
- * withdraw only what its registration added: a label or taint that an administrator, a join token or a controller set
- * stays, whatever the host asks for. Otherwise root on a host could remove an administrator's taint by asking for it in
+ * withdraw only what its registration added. A label or taint that an administrator, a join token or a controller set
+ * stays, even where the host asked for the same one. Otherwise root on a host could remove an administrator's taint by asking for it in
  * one hello and not in the next.
  */
 import type { Node, Taint } from '../../shared/kube/node.js';
@@ -19,7 +19,7 @@ export interface Registration {
   taints: readonly Taint[];
 }
 
-/** The annotation's content. `added` is the part of `asked` that the registration put on the Node. */
+/** The annotation's content. `added` is the part of `asked` that the registration put on the Node and that is unchanged since. */
 interface Noted {
   asked: Registration;
   added: Registration;
@@ -119,7 +119,7 @@ function isEqual(one: Taint, other: Taint): boolean {
   return isSameTaint(one, other) && (one.value ?? '') === (other.value ?? '');
 }
 
-/** Equal contents have equal texts. Of what was added, keys are enough: the values are those that were asked for. */
+/** Equal contents have equal texts. Keys identify what was added: the values are in `asked`. */
 function textOf({ asked, added }: Noted): string {
   const sorted = Object.entries(asked.labels).sort(([one], [other]) => (one < other ? -1 : 1));
   return JSON.stringify({

@@ -69,7 +69,7 @@ function validEntries<T>(
   return Object.fromEntries(entries);
 }
 
-/** What a status update by the API would be refused for. */
+/** The reasons for which the API would refuse a status update. */
 function problemsOf(status: object): string[] {
   const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node' }, status } as const;
   const { strictFindings, typeErrors } = checkFields(nodeKind.schema, node);

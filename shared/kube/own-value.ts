@@ -1,5 +1,5 @@
 /**
- * Lookups in maps whose keys come from outside. A plain object also has the keys that every object inherits, so
+ * Lookups in maps with keys from outside. A plain object also has the keys that every object inherits, so
  * `labels['constructor']` is a function where no such label exists.
  */
 

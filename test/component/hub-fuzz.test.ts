@@ -1,7 +1,7 @@
 /**
- * Frames of a hostile host, nearly right or not at all, in any order, against a real hub: whatever it sends, what is stored
- * passes the API's own validation, and nothing of other nodes or of an administrator changes. A failure names its seed;
- * `DRAW=random` draws other frames, `EVERYNODE_FUZZ_RUNS=1000` more of them.
+ * A hostile host sends nearly valid and arbitrary frames in random order to a real hub. Every stored Node, Pod and Event
+ * must pass the API's own validation, and objects of other nodes and an administrator's labels and taints must not change.
+ * A failure names its seed; `DRAW=random` draws other frames, `EVERYNODE_FUZZ_RUNS=1000` draws more.
  */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
@@ -14,15 +14,15 @@ import type { Node, Taint } from '../../shared/kube/node.js';
 import { encodeMessage } from '../../shared/link/codec.js';
 import type { FromAgent } from '../../shared/link/messages.js';
 import type { Logger } from '../../shared/process/log.js';
-import {
-  BENT_HELLO,
-  BENT_MESSAGE,
-  type FrameSubjects,
-  honestHello,
-  type MessageOf,
-} from '../harness/bent-frames.js';
 import { eventually } from '../harness/eventually.js';
 import { type HubBench, withHub } from '../harness/hub-bench.js';
+import {
+  type FrameSubjects,
+  type MessageOf,
+  MUTATED_HELLO,
+  MUTATED_MESSAGE,
+  validHello,
+} from '../harness/mutated-frames.js';
 import { nodeObject } from '../harness/objects.js';
 import { type RawAgent, rawAgent } from '../harness/raw-agent.js';
 
@@ -31,7 +31,7 @@ const SEED = process.env.DRAW === 'random' ? {} : { seed: 20_261_123 };
 const ADMIN_TAINT: Taint = { key: 'admin', value: 'kept', effect: 'NoExecute' };
 const ADMIN_LABELS = { 'example.com/admin': 'kept', zone: 'of-the-admin' };
 
-/** What the hub calls its own fault. */
+/** Errors that the hub logs and that are no refusals: its own defects. */
 const faults: string[] = [];
 const note = (fields: Readonly<Record<string, unknown>> | string, msg?: string): void => {
   const { err } = typeof fields === 'string' ? {} : fields;
@@ -40,7 +40,7 @@ const note = (fields: Readonly<Record<string, unknown>> | string, msg?: string):
 };
 const log: Logger = { debug: note, info: note, warn: note, error: note, child: () => log };
 
-/** As upstream's clients decode them, written apart from the code under test. */
+/** The forms that upstream's clients decode; independent of the code under test. */
 const QUANTITY = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+|[numkMGTPE]|[KMGTPE]i)?$/;
 const TIME = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?Z$/;
 
@@ -54,7 +54,7 @@ function checkTexts(value: unknown, path: string): void {
   }
 }
 
-/** Holds what was written after a revision to the rules of the API. */
+/** Fails for an object, written after this revision, that a write by the API would be refused for. */
 async function checkStored<T extends KubeObject>(
   { plane }: HubBench,
   kind: Kind<T>,
@@ -79,7 +79,7 @@ async function checkStored<T extends KubeObject>(
   }
 }
 
-/** What no frame of the fuzzed host may change. */
+/** The other node, its Pods and their Events as JSON: no frame of the fuzzed host may change them. */
 async function othersOf({ plane }: HubBench): Promise<string> {
   const [nodes, pods, events] = await Promise.all([
     plane.registry.list(nodeKind, { fieldSelector: 'metadata.name=other' }),
@@ -100,7 +100,7 @@ async function untilQuiet({ plane }: HubBench, agent: RawAgent, acks: number): P
   await plane.settle();
 }
 
-/** Connects, says a hello, and then each message; connects again with an honest hello when it was sent away. */
+/** Connects, sends the hello and the messages, and reconnects with a valid hello when the hub closed the link. Returns how many messages were accepted. */
 async function play(
   bench: HubBench,
   subjects: FrameSubjects,
@@ -119,7 +119,7 @@ async function play(
   for (const message of messages) {
     if (agent.closed !== undefined) {
       agent = await rawAgent(bench, subjects.node);
-      await greet(honestHello(subjects));
+      await greet(validHello(subjects));
     }
     const before = agent.received.filter(({ kind }) => kind === 'statusAck').length;
     const made = message(subjects);
@@ -139,7 +139,7 @@ const NOISE: fc.Arbitrary<MessageOf> = fc.uint8Array({ maxLength: 60 }).map(
       Buffer.from(bytes),
 );
 const MESSAGES = fc.array(
-  fc.oneof({ weight: 30, arbitrary: BENT_MESSAGE }, { weight: 1, arbitrary: NOISE }),
+  fc.oneof({ weight: 30, arbitrary: MUTATED_MESSAGE }, { weight: 1, arbitrary: NOISE }),
   {
     minLength: 1,
     maxLength: 10,
@@ -147,19 +147,19 @@ const MESSAGES = fc.array(
 );
 
 withHub(
-  'whatever a host sends, what is stored is valid, and nothing of others changes',
+  'no frame of a host stores an invalid object, or changes anything of other nodes or of an administrator',
   async (bench) => {
     const { registry } = bench.plane;
     const other = await rawAgent(bench, 'other');
     const foreign = await bench.boundPod('bystander', 'other');
-    other.sendRaw(encodeMessage(honestHello({ node: 'other', own: foreign, foreign })));
+    other.sendRaw(encodeMessage(validHello({ node: 'other', own: foreign, foreign })));
     await other.heard('welcome');
     await bench.plane.settle();
     const before = await othersOf(bench);
     let runs = 0;
     let accepted = 0;
     await fc.assert(
-      fc.asyncProperty(BENT_HELLO, MESSAGES, async (hello, messages) => {
+      fc.asyncProperty(MUTATED_HELLO, MESSAGES, async (hello, messages) => {
         runs += 1;
         const node = `fuzzed-${runs}`;
         const began = await bench.plane.store.revision();

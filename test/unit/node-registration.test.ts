@@ -1,4 +1,4 @@
-/** Which labels and taints of a Node follow its host's settings, and which stay because somebody else set them. */
+/** A Node's labels and taints follow its host's settings as far as the host added them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

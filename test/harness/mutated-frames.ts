@@ -1,10 +1,10 @@
-/** Messages of an agent, nearly right: honest ones of every kind, with some of their values replaced, removed or added. */
+/** Nearly valid messages of an agent: valid ones of every kind, with some of their values replaced, removed or added. */
 import fc from 'fast-check';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { FromAgent } from '../../shared/link/messages.js';
 import { helloOf } from './raw-agent.js';
 
-/** What the messages speak of. */
+/** The node and the Pods that the messages name. */
 export interface FrameSubjects {
   node: string;
   /** A Pod of the node, and one of another node. */
@@ -65,15 +65,15 @@ const NUMBERS = [
 ];
 const OTHERS: readonly unknown[] = [null, true, [], {}, [null], [[]], { constructor: 'x' }, 7, 'x'];
 
-/** One change of a message. `at` chooses the place, and `value` what stands there then, wrapping around. */
-interface Bend {
+/** One change of a message. `at` chooses the place and `value` the new value, both modulo the number of choices. */
+interface Mutation {
   how: 'leaf' | 'any' | 'remove' | 'add' | 'repeat';
   at: number;
   value: number;
   key: string;
 }
 
-const bendOf = (...hows: Bend['how'][]): fc.Arbitrary<Bend> =>
+const mutationOf = (...hows: Mutation['how'][]): fc.Arbitrary<Mutation> =>
   fc.record({
     how: fc.constantFrom(...hows),
     at: fc.nat(10_000),
@@ -81,10 +81,10 @@ const bendOf = (...hows: Bend['how'][]): fc.Arbitrary<Bend> =>
     key: fc.constantFrom('constructor', '__proto__', 'cpu', 'name', 'type', 'status', 'x'),
   });
 
-/** Nearly all messages are to pass as messages, so that more than their shape is tried. */
-const BEND = bendOf(...Array<'leaf'>(16).fill('leaf'), 'any', 'remove', 'add', 'repeat');
-/** The shape of a static Pod is not checked with the message. */
-const POD_BEND = bendOf('leaf', 'any', 'remove', 'add', 'repeat');
+/** Most mutations replace a value by one of the same type: others mostly fail the check of the message's shape. */
+const MUTATION = mutationOf(...Array<'leaf'>(16).fill('leaf'), 'any', 'remove', 'add', 'repeat');
+/** A static Pod is bytes to the check of the message's shape. */
+const POD_MUTATION = mutationOf('leaf', 'any', 'remove', 'add', 'repeat');
 
 type Fields = Record<string, unknown>;
 
@@ -103,8 +103,8 @@ function placesIn(value: unknown): Place[] {
   return Object.keys(value).flatMap((key) => [{ parent: value, key }, ...placesIn(value[key])]);
 }
 
-/** Values of the same kind, most of which are wrong at this place. */
-function likenesses(value: unknown): readonly unknown[] {
+/** Values of the same type, most of them invalid in this place. */
+function replacementsFor(value: unknown): readonly unknown[] {
   if (typeof value === 'number') return NUMBERS;
   if (typeof value !== 'string') return OTHERS;
   if (value === TIME) return TIMES;
@@ -115,11 +115,11 @@ function pick<T>(list: readonly T[], at: number): T | undefined {
   return list[at % Math.max(list.length, 1)];
 }
 
-/** Without these a message is none, which is soon tried. */
+/** Not replaced: nearly every other value ends the link at once. */
 const ENVELOPE: ReadonlySet<string> = new Set(['kind', 'id', 'stream', 'node']);
 
 /** A copy of the message with this change in it. */
-function bent(message: unknown, { how, at, value, key }: Bend): unknown {
+function mutated(message: unknown, { how, at, value, key }: Mutation): unknown {
   const copy = structuredClone(message);
   const places = placesIn(copy);
   const leaves = places.filter(({ parent, key }) => !isHolding(parent[key]) && !ENVELOPE.has(key));
@@ -127,7 +127,7 @@ function bent(message: unknown, { how, at, value, key }: Bend): unknown {
   if (!place) return copy;
   const { parent } = place;
   const present = parent[place.key];
-  if (how === 'leaf') parent[place.key] = pick(likenesses(present), value);
+  if (how === 'leaf') parent[place.key] = pick(replacementsFor(present), value);
   else if (how === 'any') parent[place.key] = pick(OTHERS, value);
   else if (how === 'remove') delete parent[place.key];
   else if (how === 'repeat' && Array.isArray(parent)) parent.push(present);
@@ -209,8 +209,8 @@ function staticPod(node: string) {
   };
 }
 
-/** An honest hello. `hostTimeMs` may be any number: hosts' steady clocks begin anywhere. */
-export function honestHello({ node }: FrameSubjects): FromAgent {
+/** A valid hello. */
+export function validHello({ node }: FrameSubjects): FromAgent {
   const register = {
     labels: { zone: 'a', constructor: 'x' },
     taints: [{ key: 'own', value: '1', effect: 'NoSchedule' as const }],
@@ -218,9 +218,9 @@ export function honestHello({ node }: FrameSubjects): FromAgent {
   return helloOf(node, { register, status: NODE_STATUS as never, wallTimeMs: 0 });
 }
 
-/** One honest message of each kind that an agent may send once it is welcome. `mirror`: what it says of its static Pod. */
-function honest({ own, foreign }: FrameSubjects, mirror: unknown): unknown[] {
-  const object = Buffer.from(JSON.stringify(mirror) ?? 'undefined');
+/** Valid messages of every kind that an agent may send after its welcome. `pod`: the content of a mirror. */
+function validMessages({ own, foreign }: FrameSubjects, pod: unknown): unknown[] {
+  const object = Buffer.from(JSON.stringify(pod) ?? 'undefined');
   const event = { type: 'Warning', reason: 'Failed', message: 'it failed', count: 2 };
   const times = { firstTimestamp: TIME, lastTimestamp: TIME };
   const reportOf = (pod: Pod) => ({ ...refOf(pod), status: POD_STATUS });
@@ -256,22 +256,25 @@ function honest({ own, foreign }: FrameSubjects, mirror: unknown): unknown[] {
   ];
 }
 
-/** Makes the message of its subjects. */
+/** Builds the message for these subjects. */
 export type MessageOf = (subjects: FrameSubjects) => unknown;
 
-/** A message that a welcome agent might send; bent up to five times, its static Pod apart from the rest. */
-export const BENT_MESSAGE: fc.Arbitrary<MessageOf> = fc
-  .tuple(fc.nat(1_000), fc.array(BEND, { maxLength: 5 }), fc.array(POD_BEND, { maxLength: 3 }))
-  .map(([kind, bends, mirrorBends]) => (subjects) => {
-    const messages = honest(subjects, mirrorBends.reduce(bent, staticPod(subjects.node) as unknown));
-    return bends.reduce(bent, messages[kind % messages.length]);
+/** A message with up to five mutations, and up to three more in its static Pod. */
+export const MUTATED_MESSAGE: fc.Arbitrary<MessageOf> = fc
+  .tuple(fc.nat(1_000), fc.array(MUTATION, { maxLength: 5 }), fc.array(POD_MUTATION, { maxLength: 3 }))
+  .map(([kind, mutations, podMutations]) => (subjects) => {
+    const messages = validMessages(
+      subjects,
+      podMutations.reduce(mutated, staticPod(subjects.node) as unknown),
+    );
+    return mutations.reduce(mutated, messages[kind % messages.length]);
   });
 
-/** A hello, bent up to twice, of a host whose steady clock may have begun at any time. */
-export const BENT_HELLO: fc.Arbitrary<MessageOf> = fc
-  .tuple(fc.array(BEND, { maxLength: 2 }), fc.constantFrom(0, 8.64e15, -8.64e15, 1e12))
+/** A hello with up to two mutations, of a host with any steady clock. */
+export const MUTATED_HELLO: fc.Arbitrary<MessageOf> = fc
+  .tuple(fc.array(MUTATION, { maxLength: 2 }), fc.constantFrom(0, 8.64e15, -8.64e15, 1e12))
   .map(
-    ([bends, hostTimeMs]) =>
+    ([mutations, hostTimeMs]) =>
       (subjects) =>
-        bends.reduce(bent, { ...honestHello(subjects), hostTimeMs } as unknown),
+        mutations.reduce(mutated, { ...validHello(subjects), hostTimeMs } as unknown),
   );
