@@ -3,8 +3,15 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { certificateRequest } from '../../agent/certificate-request.js';
 import { nodeKind, secretKind } from '../../coordinator/kinds/index.js';
+import type { Taint } from '../../shared/kube/node.js';
 import { encodeMessage } from '../../shared/link/codec.js';
-import { type FromAgent, LINK_PATH, MAX_FRAME_BYTES, SUBPROTOCOL } from '../../shared/link/messages.js';
+import {
+  type FromAgent,
+  type Hello,
+  LINK_PATH,
+  MAX_FRAME_BYTES,
+  SUBPROTOCOL,
+} from '../../shared/link/messages.js';
 import { newKey } from '../../shared/process/private-key.js';
 import { benchAuthority, certificateHeader } from '../harness/bench-host-keys.js';
 import { eventually } from '../harness/eventually.js';
@@ -229,3 +236,33 @@ withHub('a stop sends agents away for a moment', async (bench) => {
   await bench.plane.settle();
   assert.ok((await bench.plane.store.revision()) <= written + 1, 'a stop of the hub is no news of its nodes');
 });
+
+withHub(
+  'a host that asks for an administrator’s label and taint, and then no longer, removes neither',
+  async (bench) => {
+    const { registry, settle } = bench.plane;
+    const taint: Taint = { key: 'maintenance', value: 'x', effect: 'NoExecute' };
+    const hellos: Hello['register'][] = [
+      { labels: { own: '1' }, taints: [] },
+      { labels: { own: '1', rack: '7' }, taints: [taint] },
+      { labels: {}, taints: [] },
+    ];
+    for (const [index, register] of hellos.entries()) {
+      const agent = await rawAgent(bench, 'n1');
+      agent.say(helloOf('n1', { register }));
+      await agent.heard('welcome');
+      agent.socket.terminate();
+      await eventually(() => bench.hub.connected === 0);
+      if (index > 0) continue;
+      await registry.modify(nodeKind, { name: 'n1' }, (node) => {
+        node.metadata.labels = { ...node.metadata.labels, rack: '7' };
+        node.spec = { taints: [taint] };
+        return undefined;
+      });
+      await settle();
+    }
+    const { metadata, spec } = await bench.node('n1');
+    assert.deepEqual([metadata.labels?.rack, metadata.labels?.own], ['7', undefined]);
+    assert.deepEqual(spec?.taints, [taint]);
+  },
+);
