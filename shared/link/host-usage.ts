@@ -4,7 +4,8 @@ import { integer, list, record, type Shape, text } from './shape.js';
 
 /** The end of year 9999, after which a time has no text that clients decode. */
 const LAST_TIME_MS = 253_402_300_799_999;
-const LONGEST_WINDOW_MS = 86_400_000;
+/** 285 years; a client's duration ends after 292. */
+const LONGEST_WINDOW_MS = 9e12;
 /** A million cores. */
 const MOST_CPU_MICRO = 1e12;
 

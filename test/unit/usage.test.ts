@@ -67,6 +67,10 @@ test('what is no usage is refused', () => {
     '{}',
     '{"node":{},"pods":[]}',
     '{"node":{"timeMs":1,"windowMs":0,"cpuMicro":0,"memoryBytes":0},"pods":[]}',
+    // No client decodes a time after the year 9999, or a duration of 300 years.
+    '{"node":{"timeMs":9e15,"windowMs":1,"cpuMicro":0,"memoryBytes":0},"pods":[]}',
+    '{"node":{"timeMs":1,"windowMs":9467280000000,"cpuMicro":0,"memoryBytes":0},"pods":[]}',
+    '{"node":{"timeMs":1,"windowMs":1,"cpuMicro":1e15,"memoryBytes":0},"pods":[]}',
   ])
     assert.throws(() => readHostUsage(text));
 });
