@@ -94,13 +94,13 @@ async function readSettingsFile(path: string, schema: SettingsSchema): Promise<R
     throw new ExitError(EXIT_CODES.usage, `The settings file ${path} must hold a map of settings.`);
   }
   for (const key of Object.keys(values)) {
-    const { secretVariable } = (Object.hasOwn(schema, key) && schema[key]) || {};
-    if (secretVariable) {
-      throw new ExitError(EXIT_CODES.usage, `${path}: "${key}" is a secret: give it in ${secretVariable}.`);
-    }
     if (!Object.hasOwn(schema, key)) {
       const nearest = closest(key, Object.keys(schema));
       throw new ExitError(EXIT_CODES.usage, `${path}: unknown setting "${key}", did you mean "${nearest}"?`);
+    }
+    const secretVariable = schema[key]?.secretVariable;
+    if (secretVariable) {
+      throw new ExitError(EXIT_CODES.usage, `${path}: "${key}" is a secret: give it in ${secretVariable}.`);
     }
   }
   return { ...values };
