@@ -135,7 +135,7 @@ async function startWith(start: AgentStart): Promise<Running | undefined> {
     cache,
     config,
     manifests: manifestDirectory(settings.manifests ?? makeManifestDirectory(dataDir)),
-    volumes: new Volumes(dataDir),
+    volumes: new Volumes(dataDir, runtime.processes),
     api: { askToken: askTokens(server, identity), server, ca: () => identity.ca },
     isolation: isolationSettings(settings, policy),
     files: new FolderPodFiles(dataDir),

@@ -7,9 +7,12 @@ import { type Clock, systemClock } from '../shared/process/clock.js';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import { DockerEngine } from './runtime/docker-engine.js';
 import { type ContainerOwner, type RuntimeDriver, RuntimeError } from './runtime/driver.js';
+import { engineProcesses } from './runtime/engine-processes.js';
 import { askEngine, type EngineSearch, type FoundEngine, findEngine } from './runtime/find-engine.js';
 import { SteadyTimes } from './runtime/steady-times.js';
 import type { RuntimeChoice } from './settings.js';
+import type { FindProcesses } from './volumes/engine-mounts.js';
+import { NO_ENGINE } from './volumes/sub-paths.js';
 
 /** Where engines may be, from the environment: `DOCKER_HOST`, `XDG_RUNTIME_DIR`, `HOME`. */
 export type EnginePlaces = Omit<EngineSearch, 'runtime'>;
@@ -18,6 +21,8 @@ interface OpenedRuntime {
   /** `docker`, `podman` or `hollow`: the scheme of container ids. */
   name: string;
   driverFor(owner: ContainerOwner): RuntimeDriver;
+  /** Finds the processes among whose mounts containers are started. */
+  processes: FindProcesses | typeof NO_ENGINE;
   close(): void;
 }
 
@@ -66,12 +71,13 @@ async function openEngine(engine: Remembered, dataDir: string, clock: Clock): Pr
   if (name === 'hollow') {
     // Only hollow hosts carry its code.
     const { openFakeRuntime } = await import('./runtime/open-fake.js');
-    return { name, ...(await openFakeRuntime(dataDir, clock)) };
+    return { name, processes: NO_ENGINE, ...(await openFakeRuntime(dataDir, clock)) };
   }
   return {
     name,
     driverFor: (owner) =>
       new SteadyTimes(new DockerEngine(engine, owner), clock, systemClock, () => uptime() * 1000),
+    processes: () => engineProcesses(engine.address),
     close: () => undefined,
   };
 }

@@ -1,11 +1,12 @@
-/** Takes a host out of its fleet: its containers, and nobody else's, leave the engine, and what they had in memory goes. */
+/** Takes a host out of its fleet: removes its containers, and nobody else's, from the engine, with their volumes and mounts. */
 import { systemClock } from '../shared/process/clock.js';
 import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import { lockDataDir } from './data-dir.js';
 import { readIdentity } from './identity-file.js';
 import { reopenRuntime } from './open-runtime.js';
 import { type RuntimeDriver, RuntimeError } from './runtime/driver.js';
-import { removeMemory } from './volumes/pod-folders.js';
+import { removeAllVolumes } from './volumes/remove-volumes.js';
+import { VolumeError } from './volumes/volume-error.js';
 
 /** How long each container is given to end by itself. */
 const GRACE_SECONDS = 10;
@@ -23,10 +24,11 @@ export async function removeContainers(dataDir: string): Promise<number> {
   const driver = runtime.driverFor({ clusterUID: identity.clusterUID, nodeName: identity.node });
   try {
     const removed = await removeAll(driver);
-    await removeMemory(dataDir);
+    await removeAllVolumes(dataDir, runtime.processes);
     await removeSandboxImage(driver);
     return removed;
   } catch (error) {
+    if (error instanceof VolumeError) throw new ExitError(EXIT_CODES.environment, `${error.message}.`);
     if (!(error instanceof RuntimeError)) throw error;
     throw new ExitError(
       EXIT_CODES.environment,

@@ -5,6 +5,7 @@ import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { isOurs, requireSystemd, runOnHost, succeedsOnHost } from '../../shared/process/host-service.js';
 import { confirmAtTerminal } from '../../shared/process/terminal-output.js';
 import { countPods, removeContainers } from '../remove-containers.js';
+import { removeFolder } from '../volumes/pod-folders.js';
 import {
   COMMAND_LINK,
   CONFIG_DIR,
@@ -46,7 +47,8 @@ export async function uninstall({ yes, purge, say }: UninstallWish): Promise<voi
     say(`kept, for another installation: ${DATA_DIR}, ${CONFIG_FILE} (--purge removes them)`);
     return;
   }
-  rmSync(DATA_DIR, { recursive: true, force: true });
+  // What is mounted below is another's, and would be removed with it.
+  await removeFolder(DATA_DIR);
   for (const file of [CONFIG_FILE, RELEASE_KEY_FILE]) rmSync(file, { force: true });
   if (existsSync(CONFIG_DIR) && readdirSync(CONFIG_DIR).length === 0) rmdirSync(CONFIG_DIR);
   say(

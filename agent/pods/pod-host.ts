@@ -61,7 +61,10 @@ export interface HostFacts {
 }
 
 /** Makes a Pod's volumes ready, and takes them away. */
-export type PodVolumes = Pick<Volumes, 'storageOf' | 'prepare' | 'refresh' | 'mountsOf' | 'remove' | 'sweep'>;
+export type PodVolumes = Pick<
+  Volumes,
+  'storageOf' | 'prepare' | 'refresh' | 'mountsOf' | 'hasMounts' | 'remove' | 'sweep'
+>;
 
 export interface PodHost {
   driver: RuntimeDriver;

@@ -137,6 +137,11 @@ export class PodSteps {
 
   async #start(step: Steps['start-container'], pod: Pod): Promise<StepEffect> {
     const { id, container, attempt } = step;
+    if (!(await this.#host.volumes.hasMounts(pod.metadata.uid ?? '', container))) {
+      // Created before a reboot. Without its mounts the engine would refuse it; the next look creates it again.
+      await this.#host.driver.remove(id);
+      return 'engine';
+    }
     const request = { container, attempt, fallbackReason: 'RunContainerError' };
     await this.#attempts.run(pod, request, () => this.#host.driver.start(id));
     if (container === SANDBOX) return 'engine';

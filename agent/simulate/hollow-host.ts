@@ -10,6 +10,7 @@ const NO_VOLUMES: PodVolumes = {
   prepare: async () => undefined,
   refresh: async () => undefined,
   mountsOf: async () => [],
+  hasMounts: async () => true,
   remove: async () => undefined,
   sweep: async () => [],
   storageOf: async () => ({ emptyDirs: new Map(), otherVolumes: 0 }),

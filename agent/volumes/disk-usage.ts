@@ -1,24 +1,36 @@
-/** How many bytes a folder takes on its file system, as `du` counts them. */
-import { lstat, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+/** How many bytes a folder takes on its file system, as `du -x` counts them. */
+import { lstat } from 'node:fs/promises';
+import { Descriptor } from './descriptor.js';
+import { FolderMoved, walkTree } from './tree.js';
 
 /** Blocks of `stat`, whatever the file system's own are. */
 const BLOCK_BYTES = 512;
 
-/** 0 for what is not there. A file with several names counts once; what goes away meanwhile counts not at all. */
+/**
+ * 0 for what is not there. A file with several names counts once; what disappears meanwhile counts not at all. Symbolic links count
+ * themselves: one that a container swaps in for a folder leads to nothing outside.
+ */
 export async function folderBytes(path: string): Promise<number> {
+  const top = await orUndefined(Descriptor.open(path));
+  if (!top) return 0;
   const seen = new Set<number>();
-  const waiting = [path];
-  let bytes = 0;
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const found = await orUndefined(lstat(next));
-    if (!found || seen.has(found.ino)) continue;
-    if (found.nlink > 1) seen.add(found.ino);
-    bytes += found.blocks * BLOCK_BYTES;
-    if (!found.isDirectory()) continue;
-    const folder = next;
-    const names = (await orUndefined(readdir(folder))) ?? [];
-    waiting.push(...names.map((name) => join(folder, name)));
+  const { dev } = top.stats;
+  let bytes = top.stats.blocks * BLOCK_BYTES;
+  try {
+    await walkTree(top, {
+      skipsUnreadable: true,
+      visit: async (parent, name, folder) => {
+        const found = folder?.stats ?? (await orUndefined(lstat(parent.entry(name))));
+        if (!found || found.dev !== dev || seen.has(found.ino)) return;
+        if (found.nlink > 1) seen.add(found.ino);
+        bytes += found.blocks * BLOCK_BYTES;
+      },
+    });
+  } catch (error) {
+    // A container that moves deep folders about must not escape its limit: what was counted so far is returned.
+    if (!(error instanceof FolderMoved)) throw error;
+  } finally {
+    await top.close();
   }
   return bytes;
 }

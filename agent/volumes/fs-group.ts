@@ -1,8 +1,8 @@
 /** The group that owns a Pod's volumes (pkg/volume/volume_linux.go SetVolumeOwnership). */
-import type { Stats } from 'node:fs';
-import { chmod, lchown, lstat, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { lchown } from 'node:fs/promises';
 import type { PodSecurityContext } from '../../shared/kube/pod.js';
+import { Descriptor } from './descriptor.js';
+import { walkTree } from './tree.js';
 
 /** What the group may do with files and folders; new files in these folders stay the group's. */
 interface GroupBits {
@@ -16,7 +16,8 @@ export const READ_ONLY: GroupBits = { file: 0o440, folder: 0o2550 };
 
 /**
  * Gives the volume at `path` to the Pod's `fsGroup`, with all that is in it; nothing without one. With the policy
- * `OnRootMismatch` a volume whose top is right already is left as it is. Links themselves change, not what they name.
+ * `OnRootMismatch` a volume whose top is right already is left as it is. Links themselves change, not what they name:
+ * after a restart of the agent this runs beside containers that can swap a file for a link at any step.
  */
 export async function applyFsGroup(
   path: string,
@@ -25,25 +26,39 @@ export async function applyFsGroup(
 ): Promise<void> {
   const { fsGroup, fsGroupChangePolicy } = security ?? {};
   if (fsGroup === undefined) return;
-  if (fsGroupChangePolicy === 'OnRootMismatch' && isRight(await lstat(path), fsGroup, bits)) return;
-  await giveTo(path, fsGroup, bits);
-}
-
-function isRight(found: Stats, group: number, { folder }: GroupBits): boolean {
-  return found.gid === group && (found.mode & folder) === folder;
-}
-
-/** The top goes last: it is what tells that all below is done. */
-async function giveTo(path: string, group: number, bits: GroupBits): Promise<void> {
-  const found = await lstat(path);
-  if (found.isDirectory()) {
-    for (const name of await readdir(path)) await giveTo(join(path, name), group, bits);
+  const top = await Descriptor.open(path);
+  try {
+    if (fsGroupChangePolicy === 'OnRootMismatch' && isRight(top, fsGroup, bits)) return;
+    await walkTree(top, {
+      visit: async (parent, name, folder) => {
+        const entry = folder ?? (await parent.child(name));
+        if (!entry) return;
+        try {
+          // A link has no mode, and no call takes a link by its descriptor.
+          if (!entry.stats.isSymbolicLink()) await giveTo(entry, fsGroup, bits);
+          else if (entry.stats.gid !== fsGroup) await lchown(parent.entry(name), entry.stats.uid, fsGroup);
+        } finally {
+          if (entry !== folder) await entry.close();
+        }
+      },
+    });
+    // The top goes last: its group and mode show that everything below is done.
+    await giveTo(top, fsGroup, bits);
+  } finally {
+    await top.close();
   }
-  const isGiven = found.gid === group;
-  if (!isGiven) await lchown(path, found.uid, group);
-  if (found.isSymbolicLink()) return;
-  const mode = found.mode & 0o7777;
-  const wanted = mode | (found.isDirectory() ? bits.folder : bits.file);
-  // A change of owner takes the set-group bit away, so this is the last word.
-  if (!isGiven || mode !== wanted) await chmod(path, wanted);
+}
+
+function isRight({ stats }: Descriptor, group: number, { folder }: GroupBits): boolean {
+  return stats.gid === group && (stats.mode & folder) === folder;
+}
+
+async function giveTo(entry: Descriptor, group: number, bits: GroupBits): Promise<void> {
+  const { stats } = entry;
+  const isGiven = stats.gid === group;
+  if (!isGiven) await entry.setGroup(group);
+  const mode = stats.mode & 0o7777;
+  const wanted = mode | (entry.isFolder ? bits.folder : bits.file);
+  // The kernel clears the set-group bit when the owner changes, so the mode comes after it.
+  if (!isGiven || mode !== wanted) await entry.setMode(wanted);
 }

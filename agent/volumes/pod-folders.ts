@@ -1,8 +1,10 @@
 /** Where on the host the Pods' volumes are: on disk, and in memory for what must never reach a disk. */
 import { createHash } from 'node:crypto';
-import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
+import { lstat, mkdir, readdir } from 'node:fs/promises';
 import { userInfo } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
+import { Descriptor } from './descriptor.js';
+import { removeTree } from './tree.js';
 
 /** Memory-backed folder of the host, one a user. */
 const MEMORY_ROOT = '/dev/shm/everynode';
@@ -46,7 +48,7 @@ export async function prepareMemoryRoot({ memory }: PodFolders): Promise<void> {
 
 /** Removes what the Pods of the agent with this data directory kept in memory: what was left beside that directory. */
 export async function removeMemory(dataDir: string): Promise<void> {
-  await rm(podFolders(dataDir).memory, { recursive: true, force: true });
+  await removeFolder(podFolders(dataDir).memory);
 }
 
 /** Uids of all Pods that have a folder, on disk or in memory. */
@@ -66,6 +68,25 @@ async function namesIn(root: string): Promise<string[]> {
 
 /** Removes everything the Pod kept, on disk and in memory. */
 export async function removePodFolders(folders: PodFolders, podUid: string): Promise<void> {
-  await rm(join(folders.memory, podUid), { recursive: true, force: true });
-  await rm(join(folders.disk, podUid), { recursive: true, force: true });
+  await removeFolder(join(folders.memory, podUid));
+  await removeFolder(join(folders.disk, podUid));
+}
+
+/**
+ * Removes a folder whose parents no container can write to, with all that is in it. Throws an Error when something is mounted in it, such as
+ * a disk that a container with `mountPropagation: Bidirectional` mounted there: those files are not the Pod's.
+ */
+export async function removeFolder(path: string): Promise<void> {
+  let parent: Descriptor;
+  try {
+    parent = await Descriptor.open(dirname(path));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw error;
+  }
+  try {
+    await removeTree(parent, basename(path));
+  } finally {
+    await parent.close();
+  }
 }

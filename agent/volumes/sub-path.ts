@@ -1,7 +1,9 @@
 /** The part of a volume that a mount asks for (pkg/kubelet/kubelet_pods.go makeMounts, pkg/volume/util/subpath). */
-import { mkdir, realpath } from 'node:fs/promises';
-import { isAbsolute, join, sep } from 'node:path';
-import type { VolumeMount } from '../../shared/kube/pod.js';
+import { realpath } from 'node:fs/promises';
+import { isAbsolute } from 'node:path';
+import type { Container, VolumeMount } from '../../shared/kube/pod.js';
+import type { Descriptor } from './descriptor.js';
+import { openWithin } from './open-within.js';
 import { VolumeError } from './volume-error.js';
 
 /** The mount's path in its volume, `$(VAR)` in `subPathExpr` replaced; "" for the whole volume. Throws `VolumeError` in a kubelet's words. */
@@ -22,14 +24,57 @@ export function subPathOf(mount: VolumeMount, environment: ReadonlyMap<string, s
   return expanded;
 }
 
-/** The folder or file below the volume's root; a folder is created if nothing is there. A link that leads out of the volume is refused. */
-export async function resolveSubPath(volume: string, root: string, path: string): Promise<string> {
-  const target = join(root, path);
-  // Whatever is there already: it may be a file.
-  await mkdir(target, { recursive: true, mode: 0o750 }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error;
-  });
-  const [real, realRoot] = await Promise.all([realpath(target), realpath(root)]);
-  if (real === realRoot || real.startsWith(realRoot === sep ? sep : realRoot + sep)) return real;
-  throw new VolumeError(volume, `subPath "${path}" not within volume path`);
+/** A mount of a container, as a kubelet names it in what it reports. */
+export interface NamedMount {
+  mount: VolumeMount;
+  container: Pick<Container, 'name'>;
+}
+
+/** The error that a kubelet reports. It leaves out the cause, which could tell of the host's files; `reason` is for what the host lacks. */
+export function notPrepared({ mount, container }: NamedMount, cause: unknown, reason?: string): VolumeError {
+  const what = `volumeMount "${mount.name}" of container "${container.name}"`;
+  const message = `failed to prepare subPath for ${what}${reason === undefined ? '' : `: ${reason}`}`;
+  return new VolumeError(mount.name, message, { cause });
+}
+
+/**
+ * Opens `path` below the volume, whose folder is `root`. What is missing of it is created with the mode of the volume (SafeMakeDir).
+ * Links are followed as long as they stay inside. Throws `VolumeError` for one that leads out.
+ */
+export async function openSubPath(
+  volume: Descriptor,
+  root: string,
+  path: string,
+  named: NamedMount,
+): Promise<Descriptor> {
+  const prefixes = [root, await realpath(root).catch(() => root)];
+  const make = async (parent: Descriptor, name: string): Promise<void> => {
+    try {
+      await makeLike(volume, parent, name);
+    } catch (cause) {
+      const what = `volumeMount "${named.mount.name}" of container "${named.container.name}"`;
+      throw new VolumeError(named.mount.name, `failed to create subPath directory for ${what}`, { cause });
+    }
+  };
+  const belowTop = (target: string) => {
+    const prefix = prefixes.find((one) => target === one || target.startsWith(one === '/' ? one : `${one}/`));
+    return prefix === undefined ? undefined : target.slice(prefix.length);
+  };
+  try {
+    return await openWithin(volume, path, { aboveTop: 'refuse', belowTop, make });
+  } catch (cause) {
+    throw cause instanceof VolumeError ? cause : notPrepared(named, cause);
+  }
+}
+
+/** A container can put another file in the new folder's place: it is one of the volume, and no link is followed to it. */
+async function makeLike(volume: Descriptor, parent: Descriptor, name: string): Promise<void> {
+  await parent.makeFolder(name);
+  const made = await parent.child(name);
+  try {
+    if (!made?.isFolder) throw new Error(`${JSON.stringify(name)} is not a folder`);
+    await made.setMode(volume.stats.mode & 0o7777);
+  } finally {
+    await made?.close();
+  }
 }

@@ -3,8 +3,9 @@ export class VolumeError extends Error {
   constructor(
     readonly volume: string,
     message: string,
+    options?: ErrorOptions,
   ) {
-    super(message);
+    super(message, options);
     this.name = 'VolumeError';
   }
 }

@@ -5,6 +5,7 @@ import type { Mount } from '../runtime/driver.js';
 import { writeAtomically } from './atomic-files.js';
 import { folderBytes } from './disk-usage.js';
 import { prepareEmptyDir } from './empty-dir.js';
+import type { FindProcesses } from './engine-mounts.js';
 import { openFolder } from './folder.js';
 import { applyFsGroup, READ_ONLY } from './fs-group.js';
 import { prepareHostPath } from './host-path.js';
@@ -16,15 +17,19 @@ import {
   removePodFolders,
   volumeFolder,
 } from './pod-folders.js';
-import { resolveSubPath, subPathOf } from './sub-path.js';
+import { subPathOf } from './sub-path.js';
+import { type NO_ENGINE, SubPaths } from './sub-paths.js';
 import { VolumeError } from './volume-error.js';
 
 /** Prepares, mounts and removes volumes below one data directory. */
 export class Volumes {
   readonly #folders: PodFolders;
+  readonly #subPaths: SubPaths;
 
-  constructor(dataDir: string) {
+  /** `engine` finds the processes that may be the engine's. */
+  constructor(dataDir: string, engine: FindProcesses | typeof NO_ENGINE) {
     this.#folders = podFolders(dataDir);
+    this.#subPaths = new SubPaths(dataDir, engine);
   }
 
   /** Makes every volume of the Pod ready. Throws `VolumeError` for the first that cannot be had. */
@@ -41,15 +46,34 @@ export class Volumes {
     }
   }
 
-  /** The mounts of one container, in the spec's order. Throws `VolumeError` for one that names a path outside its volume. */
+  /**
+   * The mounts of one container that is about to be created, in the spec's order. Throws `VolumeError` for one that names a path outside
+   * its volume, or a path that this host cannot mount safely.
+   */
   async mountsOf(pod: Pod, container: Container, environment: ReadonlyMap<string, string>): Promise<Mount[]> {
     const mounts: Mount[] = [];
-    for (const mount of container.volumeMounts ?? []) {
+    await this.#subPaths.begin(pod, container);
+    for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
       const volume = pod.spec.volumes?.find(({ name }) => name === mount.name);
       if (!volume) throw new VolumeError(mount.name, `volume "${mount.name}" not found in the Pod`);
-      mounts.push(await this.#mountOf(pod, volume, mount, subPathOf(mount, environment)));
+      const propagation = propagationOf(mount);
+      const root = volume.hostPath?.path ?? this.#folderOf(pod, volume);
+      const path = subPathOf(mount, environment);
+      const wish = { pod, container, index, volume, root, path, propagation };
+      mounts.push({
+        containerPath: mount.mountPath,
+        // What shows objects is never written to (pkg/volume: these mounters' attributes).
+        readOnly: (mount.readOnly ?? false) || fileSourceOf(volume) !== undefined,
+        propagation,
+        hostPath: path ? await this.#subPaths.prepare(wish) : root,
+      });
     }
     return mounts;
+  }
+
+  /** False when the host was rebooted since the container was created: its mounts of subPaths are gone, and it must be created again. */
+  hasMounts(podUid: string, container: string): Promise<boolean> {
+    return this.#subPaths.areThere(podUid, container);
   }
 
   /**
@@ -57,6 +81,7 @@ export class Volumes {
    * `sweep` that may: the Pod's end does not wait for it.
    */
   async remove(podUid: string): Promise<void> {
+    await this.#subPaths.remove(podUid);
     await removePodFolders(this.#folders, podUid).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EROFS') throw error;
     });
@@ -65,7 +90,10 @@ export class Volumes {
   /** Removes what Pods left behind that nobody knows any more; answers their uids (pkg/kubelet cleanupOrphanedPodDirs). */
   async sweep(isKnown: (podUid: string) => boolean): Promise<string[]> {
     const left = [...(await podsWithFolders(this.#folders))].filter((podUid) => !isKnown(podUid));
-    for (const podUid of left) await removePodFolders(this.#folders, podUid);
+    for (const podUid of left) {
+      await this.#subPaths.remove(podUid);
+      await removePodFolders(this.#folders, podUid);
+    }
     return left;
   }
 
@@ -104,17 +132,6 @@ export class Volumes {
     await writeAtomically(folder, wanted.files, (directory) =>
       applyFsGroup(directory, pod.spec.securityContext, READ_ONLY),
     );
-  }
-
-  async #mountOf(pod: Pod, volume: Volume, mount: VolumeMount, subPath: string): Promise<Mount> {
-    const root = volume.hostPath?.path ?? this.#folderOf(pod, volume);
-    return {
-      containerPath: mount.mountPath,
-      // What shows objects is never written to (pkg/volume: these mounters' attributes).
-      readOnly: (mount.readOnly ?? false) || fileSourceOf(volume) !== undefined,
-      propagation: propagationOf(mount),
-      hostPath: subPath ? await resolveSubPath(volume.name, root, subPath) : root,
-    };
   }
 
   #folderOf(pod: Pod, volume: Volume): string {

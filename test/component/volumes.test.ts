@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { FileFacts } from '../../agent/decisions/volume-files.js';
 import { prepareHostPath } from '../../agent/volumes/host-path.js';
+import { NO_ENGINE } from '../../agent/volumes/sub-paths.js';
 import { Volumes } from '../../agent/volumes/volumes.js';
 import type { Pod, Volume, VolumeMount } from '../../shared/kube/pod.js';
 import { withDirectoryEach } from '../harness/temporary-directory.js';
@@ -112,7 +113,7 @@ describe('volumes of a Pod', () => {
   });
 
   async function prepared(pod: Pod) {
-    const volumes = new Volumes(folder);
+    const volumes = new Volumes(folder, NO_ENGINE);
     await volumes.prepare(pod, FACTS);
     const [first] = pod.spec.containers;
     assert.ok(first);
@@ -213,12 +214,14 @@ describe('volumes of a Pod', () => {
       [{ name: 'v', hostPath: { path: join(folder, 'volume') } }],
       [mount({ subPath: 'out' })],
     );
-    await assert.rejects(prepared(pod), { message: 'subPath "out" not within volume path' });
+    await assert.rejects(prepared(pod), {
+      message: 'failed to prepare subPath for volumeMount "v" of container "c0"',
+    });
   });
 
   test("a volume that cannot be had is named in a kubelet's words", async () => {
     const hostPath = { path: '/nowhere/x', type: 'Directory' };
-    await assert.rejects(new Volumes(folder).prepare(podOf([{ name: 'v', hostPath }]), FACTS), {
+    await assert.rejects(new Volumes(folder, NO_ENGINE).prepare(podOf([{ name: 'v', hostPath }]), FACTS), {
       message:
         'MountVolume.SetUp failed for volume "v" : hostPath type check failed: /nowhere/x is not a directory',
     });
@@ -226,6 +229,6 @@ describe('volumes of a Pod', () => {
 
   test('a source that is not supported is named', async () => {
     const pod = podOf([{ name: 'v', iscsi: {} }]);
-    await assert.rejects(new Volumes(folder).prepare(pod, FACTS), /iscsi is not supported/);
+    await assert.rejects(new Volumes(folder, NO_ENGINE).prepare(pod, FACTS), /iscsi is not supported/);
   });
 });

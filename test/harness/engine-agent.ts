@@ -10,6 +10,7 @@ import { PodWorkers } from '../../agent/pods/pod-workers.js';
 import { watchRuntime } from '../../agent/pods/runtime-watch.js';
 import { ContainerHandlers } from '../../agent/probes/handlers.js';
 import { DockerEngine } from '../../agent/runtime/docker-engine.js';
+import { engineProcesses } from '../../agent/runtime/engine-processes.js';
 import { askEngine } from '../../agent/runtime/find-engine.js';
 import { Volumes } from '../../agent/volumes/volumes.js';
 import type { ConfigMap, Secret } from '../../shared/kube/config.js';
@@ -58,7 +59,7 @@ async function main(socketPath: string, dataDir: string): Promise<void> {
       registries: new RegistrySettings(undefined),
       pullsAtOnce: 3,
     }),
-    volumes: new Volumes(dataDir),
+    volumes: new Volumes(dataDir, () => engineProcesses({ socketPath })),
     findConfig: givenConfig,
     handlers: new ContainerHandlers(driver, systemClock),
     files: new FolderPodFiles(dataDir),

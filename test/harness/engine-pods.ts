@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { DockerEngine } from '../../agent/runtime/docker-engine.js';
+import { engineProcesses } from '../../agent/runtime/engine-processes.js';
 import { askEngine } from '../../agent/runtime/find-engine.js';
 import type { Container, PodSpec } from '../../shared/kube/pod.js';
 import { systemClock } from '../../shared/process/clock.js';
@@ -88,7 +89,8 @@ export class EnginePods {
     const { socketPath } = this.#engine;
     await loadTestImages(socketPath, ['app:1']);
     const driver = new DockerEngine(await askEngine({ socketPath }), BENCH_OWNER);
-    this.#bench = new PodHostBench(driver, systemClock, this.kind);
+    const processes = () => engineProcesses({ socketPath });
+    this.#bench = new PodHostBench(driver, systemClock, this.kind, undefined, processes);
     // The engine has a network of its own: what probes can reach from here are Pods on its host's network.
     this.#bench.facts.hostIP = this.#engine.address;
     return true;

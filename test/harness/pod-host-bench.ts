@@ -19,7 +19,9 @@ import { PodWorkers } from '../../agent/pods/pod-workers.js';
 import { type RuntimeWatch, watchRuntime } from '../../agent/pods/runtime-watch.js';
 import { ContainerHandlers, type Handlers } from '../../agent/probes/handlers.js';
 import type { ContainerOwner, RuntimeDriver, RuntimeEvent } from '../../agent/runtime/driver.js';
+import type { FindProcesses } from '../../agent/volumes/engine-mounts.js';
 import { removeMemory } from '../../agent/volumes/pod-folders.js';
+import { NO_ENGINE } from '../../agent/volumes/sub-paths.js';
 import { Volumes } from '../../agent/volumes/volumes.js';
 import type { ConfigMap, Secret } from '../../shared/kube/config.js';
 import { configKey, configReferenceTo } from '../../shared/kube/config-reference.js';
@@ -71,6 +73,7 @@ export class PodHostBench implements PodSource {
     readonly clock: Clock,
     engine: string,
     readonly handlers: Handlers = new ContainerHandlers(driver, clock),
+    private readonly processes: FindProcesses | typeof NO_ENGINE = NO_ENGINE,
   ) {
     this.facts.engine = engine;
     // Whoever runs tests on a real engine may not be allowed to lower scores.
@@ -199,7 +202,7 @@ export class PodHostBench implements PodSource {
         registries: new RegistrySettings(undefined),
         pullsAtOnce: 3,
       }),
-      volumes: new Volumes(this.dataDir),
+      volumes: new Volumes(this.dataDir, this.processes),
       findConfig: (reference) => this.config.get(configKey(reference)),
       tokens: new AccountTokens(async () => ({ token: this.token }), this.clock),
       handlers: this.handlers,

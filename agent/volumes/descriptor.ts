@@ -1,0 +1,122 @@
+/**
+ * Files and folders that the kernel holds open. A container can replace any name in its volume by a symbolic link between two calls
+ * of the agent, which runs as root. What is done through a descriptor is done to the file that was opened, whatever its name means now.
+ * Node has no `openat` and no `mkdirat`: `/proc/self/fd/N/NAME` is the same.
+ */
+import { constants, type Dirent, type Stats } from 'node:fs';
+import { chmod, chown, type FileHandle, mkdir, open, readdir, readFile, readlink } from 'node:fs/promises';
+
+/** Linux's flag, which Node does not name: a descriptor of the file itself, without access to its content. Never blocks on a FIFO. */
+const O_PATH = 0o10000000;
+
+/** A name as the file system has it: containers may write names that are no text. */
+export type EntryName = string | Buffer;
+
+export class Descriptor {
+  readonly #handle: FileHandle;
+
+  private constructor(
+    handle: FileHandle,
+    /** As it was when it was opened; the kind of file never changes. */
+    readonly stats: Stats,
+  ) {
+    this.#handle = handle;
+  }
+
+  /** Opens a path and follows its links: only for paths that no container can write to. */
+  static open(path: string): Promise<Descriptor> {
+    return Descriptor.#of(path, O_PATH);
+  }
+
+  static async #of(path: string | Buffer, flags: number): Promise<Descriptor> {
+    const handle = await open(path, flags);
+    try {
+      return new Descriptor(handle, await handle.stat());
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+
+  get fd(): number {
+    return this.#handle.fd;
+  }
+
+  /** A path that leads to this very file, for this process only. */
+  get path(): string {
+    return `/proc/self/fd/${this.fd}`;
+  }
+
+  get isFolder(): boolean {
+    return this.stats.isDirectory();
+  }
+
+  isSameFile({ stats }: Descriptor): boolean {
+    return this.stats.dev === stats.dev && this.stats.ino === stats.ino;
+  }
+
+  /** The path of an entry of this folder, for calls that do not follow a link at its end. */
+  entry(name: EntryName): Buffer {
+    const bytes = Buffer.from(name as string);
+    const text = bytes.toString('latin1');
+    if (text === '' || text === '.' || text === '..' || text.includes('/')) {
+      throw new Error(`${JSON.stringify(text)} is not the name of a file`);
+    }
+    return Buffer.concat([Buffer.from(`${this.path}/`), bytes]);
+  }
+
+  /** Opens an entry of this folder, a symbolic link as the link itself; undefined when there is none. */
+  async child(name: EntryName): Promise<Descriptor | undefined> {
+    try {
+      return await Descriptor.#of(this.entry(name), O_PATH | constants.O_NOFOLLOW);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  /** The folder that holds this one now. */
+  parent(): Promise<Descriptor> {
+    return Descriptor.#of(`${this.path}/..`, O_PATH);
+  }
+
+  /** The same file once more, to be closed by itself. */
+  duplicate(): Promise<Descriptor> {
+    return Descriptor.#of(this.path, O_PATH);
+  }
+
+  entries(): Promise<Dirent<Buffer>[]> {
+    return readdir(this.path, { encoding: 'buffer', withFileTypes: true });
+  }
+
+  /** Where an entry leads that is a symbolic link. */
+  linkTarget(name: EntryName): Promise<string> {
+    return readlink(this.entry(name), { encoding: 'utf8' });
+  }
+
+  /** Creates a folder; one that is there already stays as it is. */
+  async makeFolder(name: EntryName): Promise<void> {
+    await mkdir(this.entry(name), 0o700).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+  }
+
+  /** Not for a symbolic link, which has no mode. */
+  setMode(mode: number): Promise<void> {
+    return chmod(this.path, mode);
+  }
+
+  setGroup(group: number): Promise<void> {
+    return chown(this.path, this.stats.uid, group);
+  }
+
+  /** The kernel's number of the mount that this file was reached by. Two mounts of one disk have the same `stats.dev`. */
+  async mountId(): Promise<string> {
+    const info = await readFile(`/proc/self/fdinfo/${this.fd}`, 'utf8');
+    return /^mnt_id:\s*(\d+)$/m.exec(info)?.[1] ?? '';
+  }
+
+  close(): Promise<void> {
+    return this.#handle.close();
+  }
+}

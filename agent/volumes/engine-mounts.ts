@@ -1,0 +1,154 @@
+/**
+ * The mount namespace in which the engine starts containers. The agent often has another one (systemd gives it one for its hardening), and
+ * a mount that is made there is not seen by the engine.
+ */
+import { spawn } from 'node:child_process';
+import { type FileHandle, open, readFile } from 'node:fs/promises';
+import { Descriptor } from './descriptor.js';
+import { openWithin, type Within } from './open-within.js';
+
+/** Ids of processes that may be the engine's, the likeliest first. */
+export type FindProcesses = () => Promise<readonly number[]>;
+
+/** A command that hangs, such as on a dead network file system, must not hang the Pod's worker for ever. */
+const COMMAND_TIMEOUT_MS = 30_000;
+
+/** Held open: whatever becomes of the process, and of its number, this stays the namespace that was found. */
+interface Found {
+  pid: number;
+  startTime: string;
+  namespace: FileHandle;
+  root: Descriptor;
+}
+
+/** Links are followed as the engine follows them: an absolute one counts from its root. */
+const IN_ROOT: Within = { aboveTop: 'stay', belowTop: (target) => target };
+
+export class EngineMounts {
+  readonly #findProcesses: FindProcesses;
+  readonly #dataDir: string;
+  #found: Found | undefined;
+  /** Of the engine before this one: closed one search later, since a call may still be using it. */
+  #former: Found | undefined;
+  /** Searches run one at a time. */
+  #searching: Promise<Found> | undefined;
+
+  constructor(dataDir: string, findProcesses: FindProcesses) {
+    this.#dataDir = dataDir;
+    this.#findProcesses = findProcesses;
+  }
+
+  /** Opens a path as the engine sees it, for the caller to close. Throws an Error with the reason. */
+  async open(path: string): Promise<Descriptor> {
+    const { root } = await this.#current();
+    return openWithin(root, path, IN_ROOT);
+  }
+
+  /**
+   * Runs a command of the host among the engine's mounts and returns what it printed. `source` is open in it as `/proc/self/fd/4`.
+   * Throws an Error with what the command printed when it fails.
+   */
+  async run(command: readonly string[], source?: Descriptor): Promise<string> {
+    const { namespace } = await this.#current();
+    return runWith(
+      ['nsenter', '--mount=/proc/self/fd/3', ...command],
+      [namespace.fd, ...(source ? [source.fd] : [])],
+    );
+  }
+
+  /** An engine that was started again may have other mounts. */
+  async #current(): Promise<Found> {
+    const found = this.#found;
+    if (found && (await startTimeOf(found.pid)) === found.startTime) return found;
+    this.#searching ??= this.#search().finally(() => {
+      this.#searching = undefined;
+    });
+    return this.#searching;
+  }
+
+  async #search(): Promise<Found> {
+    if (process.getuid?.() !== 0) throw new Error(WITHOUT_ROOT);
+    await this.#former?.namespace.close();
+    await this.#former?.root.close();
+    this.#former = this.#found;
+    this.#found = undefined;
+    for (const pid of await this.#findProcesses()) {
+      const found = await this.#pin(pid).catch(() => undefined);
+      if (!found) continue;
+      this.#found = found;
+      return found;
+    }
+    throw new Error(
+      'no process of this host was found that serves the engine and sees the data directory of the agent',
+    );
+  }
+
+  /**
+   * A command that runs in the namespace of a container would run that container's programs as root. No container sees the agent's data
+   * directory: a process that sees it is none of a container's.
+   */
+  async #pin(pid: number): Promise<Found | undefined> {
+    const startTime = await startTimeOf(pid);
+    const namespace = await open(`/proc/${pid}/ns/mnt`, 'r');
+    let root: Descriptor | undefined;
+    try {
+      root = await Descriptor.open(`/proc/${pid}/root`);
+      const isSeen = await this.#seesData(root);
+      if (isSeen && startTime !== undefined && (await startTimeOf(pid)) === startTime) {
+        return { pid, startTime, namespace, root };
+      }
+    } catch {
+      // Ended meanwhile, or in a file system of its own.
+    }
+    await namespace.close();
+    await root?.close();
+    return undefined;
+  }
+
+  async #seesData(root: Descriptor): Promise<boolean> {
+    const [theirs, ours] = [
+      await openWithin(root, this.#dataDir, IN_ROOT),
+      await Descriptor.open(this.#dataDir),
+    ];
+    await Promise.all([theirs.close(), ours.close()]);
+    return theirs.isSameFile(ours);
+  }
+}
+
+const WITHOUT_ROOT =
+  'the agent does not run as root, so it cannot keep a container from replacing the path by a link to files of the host; mount the whole volume';
+
+/** Tells two processes of one number apart; undefined when there is none. */
+async function startTimeOf(pid: number): Promise<string | undefined> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  // The name, in brackets, may hold anything.
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+}
+
+function runWith(
+  [program = '', ...args]: readonly string[],
+  descriptors: readonly number[],
+): Promise<string> {
+  return new Promise((done, fail) => {
+    const child = spawn(program, args, {
+      stdio: ['ignore', 'pipe', 'pipe', ...descriptors],
+      // Programs of the host, found where a host has them; messages in English.
+      env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' },
+      timeout: COMMAND_TIMEOUT_MS,
+      killSignal: 'SIGKILL',
+    });
+    let output = '';
+    let trouble = '';
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      trouble += text;
+    });
+    child.on('error', fail);
+    child.on('close', (code) => {
+      if (code === 0) done(output);
+      else fail(new Error(trouble.trim() || `${program} ended with ${code}`));
+    });
+  });
+}

@@ -1,0 +1,26 @@
+/** Removes what Pods kept on a host that leaves its fleet. */
+import type { FindProcesses } from './engine-mounts.js';
+import { podFolders, podsWithFolders, removeMemory, removePodFolders } from './pod-folders.js';
+import { type NO_ENGINE, SubPaths } from './sub-paths.js';
+import { VolumeError } from './volume-error.js';
+
+/**
+ * For an agent whose containers are all removed. Throws `VolumeError` when a mount stays below the data directory: whoever removed the
+ * directory then would remove the files that are mounted there, too.
+ */
+export async function removeAllVolumes(
+  dataDir: string,
+  engine: FindProcesses | typeof NO_ENGINE,
+): Promise<void> {
+  try {
+    await new SubPaths(dataDir, engine).removeAll();
+    const folders = podFolders(dataDir);
+    for (const podUid of await podsWithFolders(folders)) await removePodFolders(folders, podUid);
+    await removeMemory(dataDir);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new VolumeError('', `The volumes of this host's Pods in ${dataDir} cannot be removed: ${why}`, {
+      cause,
+    });
+  }
+}

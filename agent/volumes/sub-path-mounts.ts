@@ -1,0 +1,179 @@
+/**
+ * Bind mounts of the parts of volumes that containers ask for (pkg/volume/util/subpath doBindSubPath). The engine resolves a path again when
+ * it starts a container, and a neighbour can have put a link there by then. So it gets a mount of the very file that the agent opened, at a
+ * place that no container sees.
+ *
+ * The mounts lie on a file system in memory, which is mounted at `DATA/sub-paths` among the engine's mounts. After a reboot nothing is
+ * there, so the engine refuses a container whose mount is missing instead of showing it an empty folder.
+ */
+import { existsSync, realpathSync } from 'node:fs';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Descriptor } from './descriptor.js';
+import { EngineMounts, type FindProcesses } from './engine-mounts.js';
+import { makeFolders } from './folder.js';
+import { mountPoints } from './mount-points.js';
+import { removeTree } from './tree.js';
+
+/** Whose mount it is; `index` is its place in the container's list. */
+export interface SubPathPlace {
+  podUid: string;
+  container: string;
+  index: number;
+}
+
+/** Whether mounts that are made in the folder later reach the container, and the host. */
+const PROPAGATION: Record<string, readonly string[]> = {
+  private: ['--make-private'],
+  rslave: ['--make-slave'],
+  rshared: [],
+};
+
+export class SubPathMounts {
+  readonly #dataDir: string;
+  readonly #stage: string;
+  readonly #engine: EngineMounts;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(dataDir: string, findProcesses: FindProcesses) {
+    // As the kernel lists mounts: without links.
+    this.#dataDir = realpathSync(dataDir);
+    this.#stage = join(this.#dataDir, 'sub-paths');
+    this.#engine = new EngineMounts(this.#dataDir, findProcesses);
+  }
+
+  /** Opens a path as the engine sees it. Throws an Error with what the host lacks. */
+  openOnHost(path: string): Promise<Descriptor> {
+    return this.#engine.open(path);
+  }
+
+  /** Returns where on the host the file is mounted. Throws an Error with what the host lacks. */
+  bind(source: Descriptor, place: SubPathPlace, propagation: string): Promise<string> {
+    return this.#alone(async () => {
+      await makeFolders(join(this.#markOf(place.podUid), place.container, String(place.index)), 0o700);
+      await this.#makeStage();
+      const target = this.#targetOf(place);
+      await this.#makeTarget(place, source.isFolder);
+      const options = ['--no-canonicalize', '--bind', ...(PROPAGATION[propagation] ?? [])];
+      await this.#engine.run(['mount', ...options, '/proc/self/fd/4', target], source);
+      const isSame = await this.#with(target, async (mounted) => mounted.isSameFile(source));
+      if (!isSame) throw new Error(`another file than the opened one is mounted at ${target}`);
+      return target;
+    });
+  }
+
+  /** Whether all that was mounted for the container still is: a reboot takes all mounts. */
+  async areThere(podUid: string, container: string): Promise<boolean> {
+    const marks = join(this.#markOf(podUid), container);
+    if (!existsSync(marks)) return true;
+    for (const index of await readdir(marks)) {
+      if (!(await this.#isMount(join(this.#stage, podUid, container, index)))) return false;
+    }
+    return true;
+  }
+
+  /** Removes the mounts of a Pod, or those of one of its containers. A container that runs keeps its own copies. */
+  async remove(podUid: string, container = ''): Promise<void> {
+    const marks = join(this.#markOf(podUid), container);
+    // Most Pods have none; then nothing is asked of the engine's mounts.
+    if (!existsSync(marks)) return;
+    await this.#alone(() => this.#removeBelow(podUid, container));
+    await rm(marks, { recursive: true, force: true }).catch(unlessReadOnly);
+  }
+
+  /** Removes all of them. Throws an Error when one stays: whoever removes the data directory then would remove the volume's files. */
+  async removeAll(): Promise<void> {
+    if (!existsSync(this.#stage)) return;
+    await this.#alone(async () => {
+      if (!(await this.#isMount(this.#stage))) return;
+      await this.#unmountBelow(this.#stage);
+      await this.#engine.run(['umount', '--lazy', this.#stage]);
+    });
+  }
+
+  async #removeBelow(podUid: string, container: string): Promise<void> {
+    if (!(await this.#isMount(this.#stage))) return;
+    const folder = join(this.#stage, podUid, container);
+    await this.#unmountBelow(folder);
+    await this.#with(dirname(folder), (parent) => removeTree(parent, container || podUid));
+    const left = await this.#with(this.#stage, (stage) => readdir(stage.path));
+    if (left?.length === 0) await this.#engine.run(['umount', '--lazy', this.#stage]);
+  }
+
+  /** The stage is not mounted and unmounted at the same time, nor unmounted between the steps of a mount in it. */
+  #alone<T>(run: () => Promise<T>): Promise<T> {
+    const next = this.#last.then(run);
+    this.#last = next.catch(() => undefined);
+    return next;
+  }
+
+  /** A folder for each mount, on disk: so an agent that was started again knows what must be there. */
+  #markOf(podUid: string): string {
+    return join(this.#dataDir, 'pods', podUid, 'sub-paths');
+  }
+
+  #targetOf({ podUid, container, index }: SubPathPlace): string {
+    return join(this.#stage, podUid, container, String(index));
+  }
+
+  async #makeStage(): Promise<void> {
+    await makeFolders(this.#stage, 0o700);
+    if (await this.#isMount(this.#stage)) return;
+    const options = 'mode=0700,nosuid,nodev,noexec';
+    await this.#engine.run(['mount', '-t', 'tmpfs', '-o', options, 'everynode-sub-paths', this.#stage]);
+  }
+
+  /** A mount wants a folder for a folder, and a file for anything else. */
+  async #makeTarget({ podUid, container, index }: SubPathPlace, isFolder: boolean): Promise<void> {
+    await this.#with(this.#stage, async (stage) => {
+      const folder = join(stage.path, podUid, container);
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      const target = join(folder, String(index));
+      if (isFolder) await mkdir(target, { mode: 0o700 });
+      else await writeFile(target, '', { mode: 0o600, flag: 'wx' });
+    });
+  }
+
+  /**
+   * A container may have mounts of the host in its volume, and share them. Made private first, they are not unmounted on the host
+   * together with the copy here.
+   */
+  async #unmountBelow(folder: string): Promise<void> {
+    const points = mountPoints(await this.#engine.run(['cat', '/proc/self/mountinfo']));
+    for (const point of points.filter((one) => this.#isTarget(one) && one.startsWith(`${folder}/`))) {
+      await this.#engine.run(['mount', '--make-rprivate', point]);
+      await this.#engine.run(['umount', '--no-canonicalize', '--lazy', point]);
+    }
+  }
+
+  #isTarget(point: string): boolean {
+    return point.startsWith(`${this.#stage}/`) && point.slice(this.#stage.length).split('/').length === 4;
+  }
+
+  async #isMount(path: string): Promise<boolean> {
+    const around = await this.#with(dirname(path), (folder) => folder.mountId());
+    const inside = await this.#with(path, (found) => found.mountId());
+    return inside !== undefined && inside !== around;
+  }
+
+  /** Undefined when there is no such path. */
+  async #with<T>(path: string, use: (found: Descriptor) => Promise<T>): Promise<T | undefined> {
+    let found: Descriptor;
+    try {
+      found = await this.#engine.open(path);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+    try {
+      return await use(found);
+    } finally {
+      await found.close();
+    }
+  }
+}
+
+/** On a disk that became read-only the marks stay until the Pod's folder can be removed. */
+function unlessReadOnly(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EROFS') throw error;
+}
