@@ -56,6 +56,14 @@ export class EngineMounts {
     );
   }
 
+  /** To be called when nothing uses it any more. */
+  async close(): Promise<void> {
+    const held = [this.#found, this.#former];
+    this.#found = undefined;
+    this.#former = undefined;
+    await Promise.all(held.map(release));
+  }
+
   /** An engine that was started again may have other mounts. */
   async #current(): Promise<Found> {
     const found = this.#found;
@@ -68,8 +76,7 @@ export class EngineMounts {
 
   async #search(): Promise<Found> {
     if (process.getuid?.() !== 0) throw new Error(WITHOUT_ROOT);
-    await this.#former?.namespace.close();
-    await this.#former?.root.close();
+    await release(this.#former);
     this.#former = this.#found;
     this.#found = undefined;
     for (const pid of await this.#findProcesses()) {
@@ -113,6 +120,11 @@ export class EngineMounts {
     await Promise.all([theirs.close(), ours.close()]);
     return theirs.isSameFile(ours);
   }
+}
+
+async function release(found: Found | undefined): Promise<void> {
+  await found?.namespace.close();
+  await found?.root.close();
 }
 
 const WITHOUT_ROOT =

@@ -12,8 +12,9 @@ export async function removeAllVolumes(
   dataDir: string,
   engine: FindProcesses | typeof NO_ENGINE,
 ): Promise<void> {
+  const subPaths = new SubPaths(dataDir, engine);
   try {
-    await new SubPaths(dataDir, engine).removeAll();
+    await subPaths.removeAll();
     const folders = podFolders(dataDir);
     for (const podUid of await podsWithFolders(folders)) await removePodFolders(folders, podUid);
     await removeMemory(dataDir);
@@ -22,5 +23,7 @@ export async function removeAllVolumes(
     throw new VolumeError('', `The volumes of this host's Pods in ${dataDir} cannot be removed: ${why}`, {
       cause,
     });
+  } finally {
+    await subPaths.close();
   }
 }

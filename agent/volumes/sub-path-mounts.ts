@@ -100,6 +100,11 @@ export class SubPathMounts {
     if (left?.length === 0) await this.#engine.run(['umount', '--lazy', this.#stage]);
   }
 
+  /** Waits for what is in progress. */
+  async close(): Promise<void> {
+    await this.#alone(() => this.#engine.close());
+  }
+
   /** The stage is not mounted and unmounted at the same time, nor unmounted between the steps of a mount in it. */
   #alone<T>(run: () => Promise<T>): Promise<T> {
     const next = this.#last.then(run);

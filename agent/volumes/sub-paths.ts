@@ -66,6 +66,11 @@ export class SubPaths {
     await this.#mounts?.removeAll();
   }
 
+  /** Leaves the mounts as they are: containers go on without the agent. */
+  async close(): Promise<void> {
+    await this.#mounts?.close();
+  }
+
   /** Where the path leads, once it is known to lie inside. */
   async #check({ container, index, root, path }: SubPathWish): Promise<string> {
     const named = namedMount(container, index);

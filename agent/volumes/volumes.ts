@@ -110,6 +110,11 @@ export class Volumes {
     return { emptyDirs, otherVolumes };
   }
 
+  /** Leaves everything as it is for the next agent. */
+  close(): Promise<void> {
+    return this.#subPaths.close();
+  }
+
   async #prepareOne(pod: Pod, volume: Volume, facts: FileFacts): Promise<void> {
     if (volume.hostPath) return prepareHostPath(volume.hostPath);
     if (fileSourceOf(volume)) return this.#writeFiles(pod, volume, facts);

@@ -65,6 +65,7 @@ export class PodHostBench implements PodSource {
   };
   readonly dataDir = mkdtempSync(join(tmpdir(), 'everynode-pods-'));
   #workers: PodWorkers;
+  #volumes: Volumes;
   #engineWasDown = false;
   #watch: RuntimeWatch;
 
@@ -78,6 +79,7 @@ export class PodHostBench implements PodSource {
     this.facts.engine = engine;
     // Whoever runs tests on a real engine may not be allowed to lower scores.
     if (engine !== 'hollow') this.facts.isolation.leastOomScore = 0;
+    this.#volumes = new Volumes(this.dataDir, this.processes);
     [this.#workers, this.#watch] = this.#startAgent();
   }
 
@@ -146,6 +148,7 @@ export class PodHostBench implements PodSource {
   async restartAgent(): Promise<void> {
     await this.#stopAgent();
     this.statuses.clear();
+    this.#volumes = new Volumes(this.dataDir, this.processes);
     [this.#workers, this.#watch] = this.#startAgent();
   }
 
@@ -191,6 +194,7 @@ export class PodHostBench implements PodSource {
   async #stopAgent(): Promise<void> {
     await this.#watch.stop();
     await this.#workers.stop();
+    await this.#volumes.close();
   }
 
   #startAgent(): [PodWorkers, RuntimeWatch] {
@@ -202,7 +206,7 @@ export class PodHostBench implements PodSource {
         registries: new RegistrySettings(undefined),
         pullsAtOnce: 3,
       }),
-      volumes: new Volumes(this.dataDir, this.processes),
+      volumes: this.#volumes,
       findConfig: (reference) => this.config.get(configKey(reference)),
       tokens: new AccountTokens(async () => ({ token: this.token }), this.clock),
       handlers: this.handlers,

@@ -1,0 +1,238 @@
+/** The agent's bind mounts of subPaths, made among the mounts of another process, as an engine's are. Needs root. */
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import type { FileFacts } from '../../agent/decisions/volume-files.js';
+import { removeFolder } from '../../agent/volumes/pod-folders.js';
+import { removeAllVolumes } from '../../agent/volumes/remove-volumes.js';
+import { Volumes } from '../../agent/volumes/volumes.js';
+import type { Container, Pod, Volume, VolumeMount } from '../../shared/kube/pod.js';
+import { leaveOut } from '../harness/leave-out.js';
+import { MountedProcess } from '../harness/mounted-process.js';
+import { withDirectoryEach } from '../harness/temporary-directory.js';
+
+const FACTS: FileFacts = {
+  nodeName: 'n',
+  hostIP: '',
+  podIP: '',
+  allocatable: {},
+  findConfig: () => undefined,
+};
+
+let folder: string;
+withDirectoryEach((path) => {
+  folder = path;
+});
+
+let engine: MountedProcess | string = 'not started';
+before(async () => {
+  engine = await MountedProcess.start();
+});
+after(() => {
+  if (typeof engine !== 'string') engine.stop();
+});
+
+/** One test with the process in the engine's place, or its name among those left out. */
+function law(name: string, body: (engine: MountedProcess) => Promise<void>): void {
+  test(name, async (context) => {
+    if (typeof engine === 'string') return leaveOut(context, name, engine);
+    try {
+      await body(engine);
+    } finally {
+      for (const volumes of agents.splice(0)) await volumes.close();
+      // A test that failed in the middle must not leave its mounts under the folder that is removed.
+      engine.run('sh', '-c', `umount -R -l ${folder}/data/sub-paths 2>/dev/null || true`);
+    }
+  });
+}
+
+function podWith(volume: Volume, ...volumeMounts: VolumeMount[]): { pod: Pod; container: Container } {
+  const container = { name: 'c', image: 'a', volumeMounts };
+  const metadata = { name: 'p', uid: 'uid-p' };
+  return {
+    pod: { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [container], volumes: [volume] } },
+    container,
+  };
+}
+
+const agents: Volumes[] = [];
+
+/** An agent that was just started, with the data directory of the one before it. */
+function newAgent({ pid }: { pid: number }): Volumes {
+  mkdirSync(join(folder, 'data'), { recursive: true });
+  const volumes = new Volumes(join(folder, 'data'), async () => [pid]);
+  agents.push(volumes);
+  return volumes;
+}
+
+/** A Pod with a hostPath volume that holds a file at `p/file`, and a mount of its subPath `p`. */
+function hostPathPod(changes: Partial<VolumeMount> = {}) {
+  const path = join(folder, 'volume');
+  mkdirSync(join(path, 'p'), { recursive: true });
+  writeFileSync(join(path, 'p/file'), 'of the volume');
+  return {
+    path,
+    ...podWith({ name: 'v', hostPath: { path } }, { name: 'v', mountPath: '/v', subPath: 'p', ...changes }),
+  };
+}
+
+const NO_VARIABLES = new Map<string, string>();
+
+async function mountedAt(
+  volumes: Volumes,
+  { pod, container }: { pod: Pod; container: Container },
+): Promise<string> {
+  await volumes.prepare(pod, FACTS);
+  return (await volumes.mountsOf(pod, container, NO_VARIABLES))[0]?.hostPath ?? '';
+}
+
+describe('mounts of subPaths', { concurrency: 1 }, () => {
+  law(
+    'show the folder where the engine is, outside of the volume, and not where the agent is',
+    async (engine) => {
+      const { path, ...pod } = hostPathPod();
+      const place = await mountedAt(newAgent(engine), pod);
+      assert.ok(place.startsWith(join(folder, 'data/sub-paths/')), place);
+      assert.equal(engine.run('cat', join(place, 'file')), 'of the volume');
+      assert.equal(existsSync(place), false);
+      // Whatever the volume's own name leads to from now on.
+      rmSync(join(path, 'p'), { recursive: true });
+      engine.run('ls', place);
+    },
+  );
+
+  law('take a file as well as a folder, and leave files of the agent where they are', async (engine) => {
+    const { pod, container } = hostPathPod({ subPath: 'p/file' });
+    const place = await mountedAt(newAgent(engine), { pod, container });
+    assert.equal(engine.run('cat', place), 'of the volume');
+  });
+
+  law('go with the Pod, and the files of the volume stay', async (engine) => {
+    const volumes = newAgent(engine);
+    const { path, ...pod } = hostPathPod();
+    await mountedAt(volumes, pod);
+    await volumes.remove('uid-p');
+    assert.deepEqual(engine.mountsBelow(folder), []);
+    assert.equal(readFileSync(join(path, 'p/file'), 'utf8'), 'of the volume');
+  });
+
+  law('of a Pod that nobody knows any more go, after the agent was killed', async (engine) => {
+    const { path, ...pod } = hostPathPod();
+    await mountedAt(newAgent(engine), pod);
+    assert.deepEqual(await newAgent(engine).sweep(() => false), ['uid-p']);
+    assert.deepEqual(engine.mountsBelow(folder), []);
+    assert.equal(readFileSync(join(path, 'p/file'), 'utf8'), 'of the volume');
+  });
+
+  law('are made once for the next attempt of a container, by whichever agent', async (engine) => {
+    const { path, ...pod } = hostPathPod();
+    const first = await mountedAt(newAgent(engine), pod);
+    const next = newAgent(engine);
+    assert.equal(await next.hasMounts('uid-p', 'c'), true);
+    rmSync(join(path, 'p'), { recursive: true });
+    mkdirSync(join(path, 'p'));
+    writeFileSync(join(path, 'p/file'), 'another');
+    assert.equal(await mountedAt(next, pod), first);
+    assert.equal(engine.run('cat', join(first, 'file')), 'another');
+    assert.deepEqual(engine.mountsBelow(join(folder, 'data/sub-paths')), [first]);
+  });
+
+  law('are missing after a reboot, where nothing is left to be shown empty', async (engine) => {
+    const { path: _, ...pod } = hostPathPod();
+    const place = await mountedAt(newAgent(engine), pod);
+    engine.run('umount', '--recursive', '--lazy', join(folder, 'data/sub-paths'));
+    const next = newAgent(engine);
+    assert.equal(await next.hasMounts('uid-p', 'c'), false);
+    assert.throws(() => engine.run('ls', place));
+    assert.equal(await mountedAt(next, pod), place);
+    assert.equal(await next.hasMounts('uid-p', 'c'), true);
+    await next.remove('uid-p');
+    assert.deepEqual(engine.mountsBelow(folder), []);
+  });
+
+  law('are all removed when the host leaves its fleet', async (engine) => {
+    const { path, ...pod } = hostPathPod();
+    await mountedAt(newAgent(engine), pod);
+    const data = join(folder, 'data');
+    await removeAllVolumes(data, async () => [engine.pid]);
+    assert.deepEqual(engine.mountsBelow(folder), []);
+    await removeFolder(data);
+    assert.equal(readFileSync(join(path, 'p/file'), 'utf8'), 'of the volume');
+  });
+
+  law('with Bidirectional propagation go without the mounts of the host below them', async (engine) => {
+    const { path, ...pod } = hostPathPod({ mountPropagation: 'Bidirectional' });
+    engine.run('mount', '--bind', path, path);
+    engine.run('mount', '--make-rshared', path);
+    const volumes = newAgent(engine);
+    const place = await mountedAt(volumes, pod);
+    mkdirSync(join(path, 'p/disk'));
+    engine.run('mount', '-t', 'tmpfs', 'tmpfs', join(path, 'p/disk'));
+    assert.ok(
+      engine.mountsBelow(place).includes(join(place, 'disk')),
+      'the mount of the host is seen in the copy',
+    );
+    const ofTheHost = engine.mountsBelow(path);
+    await volumes.remove('uid-p');
+    assert.deepEqual(engine.mountsBelow(join(folder, 'data')), []);
+    assert.deepEqual(engine.mountsBelow(path), ofTheHost);
+    engine.run('umount', '--recursive', '--lazy', path);
+  });
+});
+
+describe('a host that cannot mount a subPath says so on the Pod', { concurrency: 1 }, () => {
+  const what = 'failed to prepare subPath for volumeMount "v" of container "c": ';
+
+  law('when no process is found that sees what the agent sees', async () => {
+    mkdirSync(join(folder, 'data'));
+    // As a container: its own file system in the place of the host's.
+    const elsewhere = await MountedProcess.start(`mount -t tmpfs tmpfs ${join(folder, 'data')}`);
+    assert.ok(typeof elsewhere !== 'string', String(elsewhere));
+    try {
+      const { path: _, ...pod } = hostPathPod();
+      await assert.rejects(mountedAt(newAgent(elsewhere), pod), {
+        name: 'VolumeError',
+        message: `${what}no process of this host was found that serves the engine and sees the data directory of the agent`,
+      });
+    } finally {
+      elsewhere.stop();
+    }
+  });
+
+  law('when it does not run as root', async (engine) => {
+    const { path: _, ...pod } = hostPathPod();
+    const { getuid } = process;
+    process.getuid = () => 1000;
+    try {
+      await assert.rejects(mountedAt(newAgent(engine), pod), {
+        name: 'VolumeError',
+        message: `${what}the agent does not run as root, so it cannot keep a container from replacing the path by a link to files of the host; mount the whole volume`,
+      });
+    } finally {
+      process.getuid = getuid;
+    }
+  });
+});
+
+test('a folder in which something is mounted is not removed, nor is what is mounted there', async (context) => {
+  if (process.getuid?.() !== 0) return leaveOut(context, 'removal of a folder with a mount', 'needs root');
+  const { run } = await import('../harness/run-command.js');
+  const [pod, disk] = [join(folder, 'pod'), join(folder, 'disk')];
+  mkdirSync(join(pod, 'volume'), { recursive: true });
+  mkdirSync(disk);
+  writeFileSync(join(disk, 'file'), 'of the disk');
+  try {
+    run('mount', '--bind', disk, join(pod, 'volume'));
+  } catch {
+    return leaveOut(context, 'removal of a folder with a mount', 'this machine allows no mounts');
+  }
+  try {
+    await assert.rejects(removeFolder(pod), /something is mounted in the folder/);
+    assert.equal(readFileSync(join(disk, 'file'), 'utf8'), 'of the disk');
+  } finally {
+    run('umount', join(pod, 'volume'));
+  }
+  await removeFolder(pod);
+  assert.equal(existsSync(pod), false);
+});

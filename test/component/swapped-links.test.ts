@@ -1,0 +1,159 @@
+/** What the agent does inside a volume while a container swaps its folders for links to the host: nothing outside is read or changed. */
+import assert from 'node:assert/strict';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, test } from 'node:test';
+import { Descriptor } from '../../agent/volumes/descriptor.js';
+import { folderBytes } from '../../agent/volumes/disk-usage.js';
+import { applyFsGroup } from '../../agent/volumes/fs-group.js';
+import { removeFolder } from '../../agent/volumes/pod-folders.js';
+import { openSubPath } from '../../agent/volumes/sub-path.js';
+import { VolumeError } from '../../agent/volumes/volume-error.js';
+import { swapAtEachStep } from '../harness/swapping-neighbour.js';
+import { withDirectoryEach } from '../harness/temporary-directory.js';
+
+let folder: string;
+withDirectoryEach((path) => {
+  folder = path;
+});
+
+const NAMED = { mount: { name: 'v', mountPath: '/v' }, container: { name: 'c' } };
+const GROUP = process.getgid?.() ?? 0;
+
+/** Opens it and returns where it is; the message of the refusal otherwise. */
+async function opened(root: string, path: string): Promise<string> {
+  const volume = await Descriptor.open(root);
+  try {
+    const found = await openSubPath(volume, root, path, NAMED);
+    const place = readlinkSync(found.path);
+    await found.close();
+    return place;
+  } catch (error) {
+    if (!(error instanceof VolumeError)) throw error;
+    return error.message;
+  } finally {
+    await volume.close();
+  }
+}
+
+/** Names, modes and groups of all that is in the host's folder. */
+function stateOf(host: string): string[] {
+  const names = ['', ...(readdirSync(host, { recursive: true }) as string[])];
+  return names.sort().map((name) => {
+    const { mode, gid, size } = lstatSync(join(host, name));
+    return `${name} ${mode.toString(8)} ${gid} ${name.endsWith('file') ? size : ''}`;
+  });
+}
+
+describe('a folder that is swapped for a link', () => {
+  for (const path of ['p', 'p/below', 'p/below/file', 'p/new', 'p/new/deep']) {
+    test(`before any step of opening the subPath ${path} leads to no file of the host`, async (context) => {
+      const steps = await swapAtEachStep(context, folder, async ({ volume, host }, step) => {
+        const before = stateOf(host);
+        const place = await opened(volume, path);
+        assert.ok(place.startsWith(`${volume}/`) || place.startsWith('failed to'), `step ${step}: ${place}`);
+        assert.deepEqual(stateOf(host), before, `step ${step}`);
+      });
+      assert.ok(steps > 0);
+    });
+  }
+
+  test('before any step of giving the volume to a group changes no file of the host', async (context) => {
+    const steps = await swapAtEachStep(context, folder, async ({ volume, host }, step) => {
+      const before = stateOf(host);
+      await applyFsGroup(volume, { fsGroup: GROUP });
+      assert.deepEqual(stateOf(host), before, `step ${step}`);
+    });
+    assert.ok(steps > 5, `${steps} steps`);
+  });
+
+  test('before any step of measuring the volume counts no file of the host', async (context) => {
+    await swapAtEachStep(context, folder, async ({ volume }, step) => {
+      assert.ok((await folderBytes(volume)) < 1024 * 1024, `step ${step}`);
+    });
+  });
+
+  test('before any step of removing the volume removes no file of the host', async (context) => {
+    await swapAtEachStep(context, folder, async ({ volume, host }, step) => {
+      const before = stateOf(host);
+      // What was swapped in the middle may be left: then the removal fails and is tried again.
+      await removeFolder(volume).catch(() => removeFolder(volume));
+      assert.equal(existsSync(volume), false, `step ${step}`);
+      assert.deepEqual(stateOf(host), before, `step ${step}`);
+    });
+  });
+});
+
+describe('links in a volume', () => {
+  const links: [title: string, target: (volume: string) => string, path: string, expected: string][] = [
+    ['a relative link that stays inside', () => 'p/below', 'link', 'p/below'],
+    ['an absolute link that stays inside', (volume) => join(volume, 'p'), 'link/below', 'p/below'],
+    ['a link up and down again', () => 'p/../p/./below', 'link', 'p/below'],
+    ['a link to the volume itself', () => '.', 'link/p', 'p'],
+    ['a new folder behind a link', () => 'p', 'link/new', 'p/new'],
+    ['a link to itself', () => 'link', 'link', 'failed to prepare'],
+    ['a link above the volume', () => '../host', 'link', 'failed to prepare'],
+    ['a link above and back', (volume) => `../${volume.split('/').at(-1)}/p`, 'link', 'failed to prepare'],
+    ['an absolute link outside', () => '/etc', 'link', 'failed to prepare'],
+    ['a link to nothing', () => 'p/none', 'link', 'failed to prepare'],
+    ['a folder below a file', () => 'p', 'file/below', 'failed to'],
+  ];
+  for (const [title, target, path, expected] of links) {
+    test(`${title}: ${expected}`, async () => {
+      const volume = join(folder, 'volume');
+      mkdirSync(join(volume, 'p/below'), { recursive: true });
+      writeFileSync(join(volume, 'file'), '');
+      symlinkSync(target(volume), join(volume, 'link'));
+      const place = await opened(volume, path);
+      if (expected.startsWith('failed')) assert.ok(place.startsWith(expected), place);
+      else assert.equal(place, join(volume, expected));
+    });
+  }
+
+  test('a missing folder gets the mode of the volume', async () => {
+    const volume = join(folder, 'volume');
+    mkdirSync(volume);
+    await applyFsGroup(volume, { fsGroup: GROUP });
+    await opened(volume, 'made/below');
+    const modes = ['', 'made', 'made/below'].map((name) => lstatSync(join(volume, name)).mode & 0o7777);
+    assert.deepEqual(new Set(modes).size, 1, modes.map((mode) => mode.toString(8)).join());
+    assert.equal((modes[0] ?? 0) & 0o2770, 0o2770);
+  });
+});
+
+test('folders nested deeper than a path can be long are measured, given to a group and removed', async () => {
+  const volume = join(folder, 'volume');
+  mkdirSync(volume);
+  const levels = 700;
+  let here = await Descriptor.open(volume);
+  for (let level = 0; level < levels; level += 1) {
+    await here.makeFolder('deep-folder');
+    const below: Descriptor | undefined = await here.child('deep-folder');
+    assert.ok(below);
+    await here.close();
+    here = below;
+  }
+  writeFileSync(here.entry('file'), 'x'.repeat(100_000));
+  await here.close();
+  assert.ok((await folderBytes(volume)) > 100_000);
+  await applyFsGroup(volume, { fsGroup: GROUP });
+  await removeFolder(volume);
+  assert.equal(existsSync(volume), false);
+});
+
+test('files whose names are no text are measured and removed', async () => {
+  const volume = join(folder, 'volume');
+  mkdirSync(volume);
+  writeFileSync(Buffer.concat([Buffer.from(`${volume}/`), Buffer.from([0xff, 0xfe])]), 'x'.repeat(100_000));
+  assert.ok((await folderBytes(volume)) > 100_000);
+  await removeFolder(volume);
+  assert.deepEqual(readdirSync(dirname(volume)), []);
+});

@@ -1,0 +1,66 @@
+/** A container that swaps a folder of its volume for a symbolic link, at each step that the agent takes there in turn. */
+import { mkdirSync, mkdtempSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { Descriptor } from '../../agent/volumes/descriptor.js';
+
+/** A volume with a folder `p`, and a folder of the host beside it. */
+export interface Swapped {
+  volume: string;
+  host: string;
+}
+
+const STEPS = [
+  'child',
+  'entry',
+  'entries',
+  'linkTarget',
+  'makeFolder',
+  'setMode',
+  'setGroup',
+  'parent',
+] as const;
+
+/**
+ * Runs `attempt` again and again, each time on fresh folders, and makes `p` a link to the host's folder before the first step, then before
+ * the second, and so on until there are no more steps. Returns how many there were.
+ */
+export async function swapAtEachStep(
+  context: TestContext,
+  folder: string,
+  attempt: (swapped: Swapped, step: number) => Promise<void>,
+): Promise<number> {
+  let left = 0;
+  let swap = () => undefined as void;
+  const countDown = () => {
+    left -= 1;
+    if (left === 0) swap();
+  };
+  for (const name of STEPS) {
+    const original = Descriptor.prototype[name] as (...args: unknown[]) => unknown;
+    context.mock.method(Descriptor.prototype, name, function step(this: Descriptor, ...args: unknown[]) {
+      countDown();
+      return original.apply(this, args);
+    });
+  }
+  for (let step = 1; ; step += 1) {
+    const swapped = freshFolders(folder);
+    swap = () => {
+      renameSync(join(swapped.volume, 'p'), join(swapped.volume, 'q'));
+      symlinkSync(swapped.host, join(swapped.volume, 'p'));
+    };
+    left = step;
+    await attempt(swapped, step);
+    if (left > 0) return step - 1;
+  }
+}
+
+function freshFolders(folder: string): Swapped {
+  const own = mkdtempSync(join(folder, 'swapped-'));
+  const [volume, host] = [join(own, 'volume'), join(own, 'host')];
+  mkdirSync(join(volume, 'p/below'), { recursive: true });
+  mkdirSync(join(host, 'below'), { recursive: true, mode: 0o700 });
+  writeFileSync(join(volume, 'p/below/file'), 'of the volume');
+  writeFileSync(join(host, 'below/file'), 'x'.repeat(1024 * 1024), { mode: 0o600 });
+  return { volume, host };
+}
