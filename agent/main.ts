@@ -126,7 +126,6 @@ async function startWith(start: AgentStart): Promise<Running | undefined> {
   const boot = { bootMark, uptimeMs: () => uptime() * 1000 };
   const heardTime = await HeardTime.open(boot, durableFile(heardTimePath(dataDir)), log);
   const journal = await openJournal(dataDir, boot, heardTime, clock, log);
-  const volumes = new Volumes(dataDir, runtime.processes);
   const agent = createAgent({
     settings: { ...settings, labels: labelsOf(settings) },
     target: identity,
@@ -136,7 +135,7 @@ async function startWith(start: AgentStart): Promise<Running | undefined> {
     cache,
     config,
     manifests: manifestDirectory(settings.manifests ?? makeManifestDirectory(dataDir)),
-    volumes,
+    volumes: new Volumes(dataDir, runtime.processes),
     api: { askToken: askTokens(server, identity), server, ca: () => identity.ca },
     isolation: isolationSettings(settings, policy),
     files: new FolderPodFiles(dataDir),
@@ -163,7 +162,6 @@ async function startWith(start: AgentStart): Promise<Running | undefined> {
       { name: 'upgrades', stop: () => upgrades.stop() },
       { name: 'runtime', stop: () => runtime.close() },
       { name: 'driver', stop: () => driver.close() },
-      { name: 'volumes', stop: () => volumes.close() },
       { name: 'reserve', stop: () => reserve.stop() },
       { name: 'cache', stop: () => cache.flush() },
       { name: 'journal', stop: () => journal.flush() },

@@ -94,11 +94,21 @@ export class Descriptor {
     return readlink(this.entry(name), { encoding: 'utf8' });
   }
 
-  /** Creates a folder; one that is there already stays as it is. */
-  async makeFolder(name: EntryName): Promise<void> {
-    await mkdir(this.entry(name), 0o700).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error;
-    });
+  /** Creates a folder with this mode, whatever the umask; what is there already stays as it is. */
+  async makeFolder(name: EntryName, mode: number): Promise<void> {
+    try {
+      await mkdir(this.entry(name), 0o700);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') return;
+      throw error;
+    }
+    const made = await this.child(name);
+    try {
+      // A container can have moved another folder here: one with content keeps its mode.
+      if (made?.isFolder && (await made.entries()).length === 0) await made.setMode(mode);
+    } finally {
+      await made?.close();
+    }
   }
 
   /** Not for a symbolic link, which has no mode. */

@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { Descriptor } from './descriptor.js';
-import { openWithin, type Within } from './open-within.js';
+import { openWithin, WHOLE_HOST } from './open-within.js';
 
 /** Ids of processes that may be the engine's, the likeliest first. */
 export type FindProcesses = () => Promise<readonly number[]>;
@@ -20,9 +20,6 @@ interface Found {
   namespace: FileHandle;
   root: Descriptor;
 }
-
-/** Links are followed as the engine follows them: an absolute one counts from its root. */
-const IN_ROOT: Within = { aboveTop: 'stay', belowTop: (target) => target };
 
 export class EngineMounts {
   readonly #findProcesses: FindProcesses;
@@ -41,7 +38,7 @@ export class EngineMounts {
   /** Opens a path as the engine sees it, for the caller to close. Throws an Error with the reason. */
   async open(path: string): Promise<Descriptor> {
     const { root } = await this.#current();
-    return openWithin(root, path, IN_ROOT);
+    return openWithin(root, path, WHOLE_HOST);
   }
 
   /**
@@ -114,7 +111,7 @@ export class EngineMounts {
 
   async #seesData(root: Descriptor): Promise<boolean> {
     const [theirs, ours] = [
-      await openWithin(root, this.#dataDir, IN_ROOT),
+      await openWithin(root, this.#dataDir, WHOLE_HOST),
       await Descriptor.open(this.#dataDir),
     ];
     await Promise.all([theirs.close(), ours.close()]);

@@ -1,8 +1,10 @@
 /** hostPath volumes: what the type asks of the path, checked or created (pkg/volume/hostpath/host_path.go). */
-import type { Stats } from 'node:fs';
+import { constants, type Stats } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import type { HostPathVolumeSource } from '../../shared/kube/pod.js';
-import { makeFolders } from './folder.js';
+import { Descriptor } from './descriptor.js';
+import { openWithin, WHOLE_HOST } from './open-within.js';
 
 interface TypeCheck {
   holds(stats: Stats): boolean;
@@ -23,6 +25,10 @@ const CHECKS: Record<string, TypeCheck> = {
   BlockDevice: { holds: (stats) => stats.isBlockDevice(), name: 'a block device' },
 };
 
+/** As upstream makes them; set by name, since the agent's own umask leaves others nothing. */
+const DIRECTORY_MODE = 0o755;
+const FILE_MODE = 0o644;
+
 /**
  * Makes sure that the path is what its type says. Throws an Error with upstream's message when it is not.
  * Without a type nothing is checked, and a path that is missing becomes a directory, as container runtimes do.
@@ -30,7 +36,7 @@ const CHECKS: Record<string, TypeCheck> = {
 export async function prepareHostPath({ path, type = '' }: HostPathVolumeSource): Promise<void> {
   const present = await statOrUndefined(path);
   if (type === '') {
-    if (!present) await makeFolders(path, 0o755);
+    if (!present) await makeDirectory(path);
     return;
   }
   const check = CHECKS[type];
@@ -42,15 +48,49 @@ export async function prepareHostPath({ path, type = '' }: HostPathVolumeSource)
 /** Creates what `…OrCreate` asks for; false for the other types. A file's folder is never created. */
 async function create(path: string, type: string): Promise<boolean> {
   if (type === 'DirectoryOrCreate') {
-    await makeFolders(path, 0o755);
+    await makeDirectory(path);
     return true;
   }
   if (type === 'FileOrCreate') {
-    const file = await open(path, 'a', 0o644);
-    await file.close();
+    await makeFile(path);
     return true;
   }
   return false;
+}
+
+/**
+ * Creates what is missing of the path. Another Pod's container may write to a folder above it: links that are there are followed, as the
+ * engine follows them, but nothing is created through one that leads to nothing, or that is put there meanwhile.
+ */
+async function makeDirectory(path: string): Promise<void> {
+  await onHost(async (root) => {
+    const make = (parent: Descriptor, name: string) => parent.makeFolder(name, DIRECTORY_MODE);
+    const made = await openWithin(root, path, { ...WHOLE_HOST, make });
+    await made.close();
+  });
+}
+
+async function makeFile(path: string): Promise<void> {
+  await onHost(async (root) => {
+    const folder = await openWithin(root, dirname(path), WHOLE_HOST);
+    try {
+      const flags = constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW | constants.O_WRONLY;
+      const file = await open(folder.entry(basename(path)), flags, FILE_MODE);
+      await file.chmod(FILE_MODE);
+      await file.close();
+    } finally {
+      await folder.close();
+    }
+  });
+}
+
+async function onHost(run: (root: Descriptor) => Promise<void>): Promise<void> {
+  const root = await Descriptor.open('/');
+  try {
+    await run(root);
+  } finally {
+    await root.close();
+  }
 }
 
 async function statOrUndefined(path: string): Promise<Stats | undefined> {

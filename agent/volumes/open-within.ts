@@ -13,6 +13,9 @@ export interface Within {
   make?(parent: Descriptor, name: string): Promise<void>;
 }
 
+/** From the root of a file system: links are followed as the engine follows them, an absolute one from that root. */
+export const WHOLE_HOST: Within = { aboveTop: 'stay', belowTop: (target) => target };
+
 interface Component {
   name: string;
   isFromLink: boolean;
@@ -61,6 +64,10 @@ async function findOrMake(here: Descriptor, next: Component, { make }: Within): 
   if (found) return found;
   if (make && !next.isFromLink) await make(here, next.name);
   const made = await here.child(next.name);
+  if (made?.stats.isSymbolicLink()) {
+    await made.close();
+    throw new Error(`${JSON.stringify(next.name)} was replaced by a link as it was made`);
+  }
   if (!made)
     throw Object.assign(new Error(`${JSON.stringify(next.name)} does not exist`), { code: 'ENOENT' });
   return made;

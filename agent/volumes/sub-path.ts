@@ -50,7 +50,7 @@ export async function openSubPath(
   const prefixes = [root, await realpath(root).catch(() => root)];
   const make = async (parent: Descriptor, name: string): Promise<void> => {
     try {
-      await makeLike(volume, parent, name);
+      await parent.makeFolder(name, volume.stats.mode & 0o7777);
     } catch (cause) {
       const what = `volumeMount "${named.mount.name}" of container "${named.container.name}"`;
       throw new VolumeError(named.mount.name, `failed to create subPath directory for ${what}`, { cause });
@@ -64,17 +64,5 @@ export async function openSubPath(
     return await openWithin(volume, path, { aboveTop: 'refuse', belowTop, make });
   } catch (cause) {
     throw cause instanceof VolumeError ? cause : notPrepared(named, cause);
-  }
-}
-
-/** A container can put another file in the new folder's place: it is one of the volume, and no link is followed to it. */
-async function makeLike(volume: Descriptor, parent: Descriptor, name: string): Promise<void> {
-  await parent.makeFolder(name);
-  const made = await parent.child(name);
-  try {
-    if (!made?.isFolder) throw new Error(`${JSON.stringify(name)} is not a folder`);
-    await made.setMode(volume.stats.mode & 0o7777);
-  } finally {
-    await made?.close();
   }
 }

@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readlinkSync,
+  rmdirSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -14,6 +15,7 @@ import { describe, test } from 'node:test';
 import { Descriptor } from '../../agent/volumes/descriptor.js';
 import { folderBytes } from '../../agent/volumes/disk-usage.js';
 import { applyFsGroup } from '../../agent/volumes/fs-group.js';
+import { prepareHostPath } from '../../agent/volumes/host-path.js';
 import { removeFolder } from '../../agent/volumes/pod-folders.js';
 import { openSubPath } from '../../agent/volumes/sub-path.js';
 import { VolumeError } from '../../agent/volumes/volume-error.js';
@@ -129,13 +131,54 @@ describe('links in a volume', () => {
   });
 });
 
+describe('a hostPath below a folder that a container writes to', () => {
+  for (const type of ['DirectoryOrCreate', 'FileOrCreate', '']) {
+    test(`of type "${type}" creates nothing where a link leads that leads to nothing`, async () => {
+      symlinkSync(join(folder, 'none'), join(folder, 'link'));
+      await assert.rejects(prepareHostPath({ path: join(folder, 'link'), type }));
+      assert.equal(existsSync(join(folder, 'none')), false);
+    });
+  }
+
+  test('creates nothing through a link that replaces what it has just made', async (context) => {
+    mkdirSync(join(folder, 'host'));
+    const { makeFolder } = Descriptor.prototype;
+    context.mock.method(
+      Descriptor.prototype,
+      'makeFolder',
+      async function swap(this: Descriptor, name: string, mode: number) {
+        await makeFolder.call(this, name, mode);
+        rmdirSync(this.entry(name));
+        symlinkSync(join(folder, 'host'), this.entry(name));
+      },
+    );
+    const path = join(folder, 'made/below');
+    await assert.rejects(prepareHostPath({ path, type: 'DirectoryOrCreate' }), /replaced by a link/);
+    assert.deepEqual(readdirSync(join(folder, 'host')), []);
+  });
+
+  test('has the modes that upstream gives, whatever the umask', async () => {
+    const before = process.umask(0o077);
+    try {
+      await prepareHostPath({ path: join(folder, 'made/below'), type: 'DirectoryOrCreate' });
+      await prepareHostPath({ path: join(folder, 'made/file'), type: 'FileOrCreate' });
+    } finally {
+      process.umask(before);
+    }
+    const modes = ['made', 'made/below', 'made/file'].map(
+      (name) => lstatSync(join(folder, name)).mode & 0o777,
+    );
+    assert.deepEqual(modes, [0o755, 0o755, 0o644]);
+  });
+});
+
 test('folders nested deeper than a path can be long are measured, given to a group and removed', async () => {
   const volume = join(folder, 'volume');
   mkdirSync(volume);
   const levels = 700;
   let here = await Descriptor.open(volume);
   for (let level = 0; level < levels; level += 1) {
-    await here.makeFolder('deep-folder');
+    await here.makeFolder('deep-folder', 0o755);
     const below: Descriptor | undefined = await here.child('deep-folder');
     assert.ok(below);
     await here.close();

@@ -31,7 +31,7 @@ export async function swapAtEachStep(
   attempt: (swapped: Swapped, step: number) => Promise<void>,
 ): Promise<number> {
   let left = 0;
-  let swap = () => undefined as void;
+  let swap: () => void = () => undefined;
   const countDown = () => {
     left -= 1;
     if (left === 0) swap();
