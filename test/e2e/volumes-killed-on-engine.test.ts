@@ -1,7 +1,7 @@
 /** The agent is killed at random moments of Pods with every kind of volume: they end right, and nothing is left. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,6 +10,7 @@ import type { PodSpec } from '../../shared/kube/pod.js';
 import { SECRET_TEXT } from '../harness/engine-agent.js';
 import { EngineBench } from '../harness/engine-bench.js';
 import { leaveOut } from '../harness/leave-out.js';
+import { temporaryDirectory } from '../harness/temporary-directory.js';
 import { shell } from '../harness/test-images.js';
 
 const CYCLES = 12;
@@ -17,6 +18,9 @@ const CYCLES = 12;
 const LONGEST_MS = 600;
 
 const names = ['secret', 'map', 'disk', 'memory', 'fields', 'several'];
+/** Of the host, and not of any Pod: whatever is removed, its file stays. */
+const ofTheHost = temporaryDirectory();
+writeFileSync(join(ofTheHost, 'file'), 'of the host');
 const SPEC: PodSpec = {
   terminationGracePeriodSeconds: 2,
   containers: [
@@ -24,10 +28,14 @@ const SPEC: PodSpec = {
       name: 'app',
       image: 'app:1',
       command: shell(
-        'busybox cat /secret/key /map/key; echo; echo x >/disk/x; echo x >/memory/x; trap "exit 0" TERM; busybox sleep 3600 & wait',
+        'busybox cat /secret/key /map/key /of-the-host || exit 1; echo; echo x >/disk/x; echo x >/part/x; echo x >/memory/x; trap "exit 0" TERM; busybox sleep 3600 & wait',
       ),
       env: [{ name: 'PATH', value: '/bin' }],
-      volumeMounts: names.map((name) => ({ name, mountPath: `/${name}` })),
+      volumeMounts: [
+        ...names.map((name) => ({ name, mountPath: `/${name}` })),
+        { name: 'disk', mountPath: '/part', subPath: 'part' },
+        { name: 'host', mountPath: '/of-the-host', subPath: 'file' },
+      ],
     },
   ],
   volumes: [
@@ -36,6 +44,7 @@ const SPEC: PodSpec = {
     { name: 'disk', emptyDir: {} },
     { name: 'memory', emptyDir: { medium: 'Memory' } },
     { name: 'fields', downwardAPI: { items: [{ path: 'name', fieldRef: { fieldPath: 'metadata.name' } }] } },
+    { name: 'host', hostPath: { path: ofTheHost } },
     { name: 'several', projected: { sources: [{ secret: { name: 'given' } }] } },
   ],
 };
@@ -80,6 +89,7 @@ async function killedAtAnyTime(bench: EngineBench): Promise<void> {
     await bench.until(`${root} is empty`, () => !existsSync(root) || readdirSync(root).length === 0);
   }
   assert.ok(!bench.engine.amongMounts('cat', '/proc/self/mountinfo').includes(bench.dataDir));
+  assert.equal(readFileSync(join(ofTheHost, 'file'), 'utf8'), 'of the host');
   const command = 'grep -rlF -- "$1" "$2" /dev/shm || true';
   assert.equal(
     execFileSync('sh', ['-c', command, 'sh', SECRET_TEXT, bench.dataDir], { encoding: 'utf8' }),

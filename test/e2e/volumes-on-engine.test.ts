@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { mock } from 'node:test';
 import type { ObservedContainer } from '../../agent/runtime/driver.js';
 import { podFolders } from '../../agent/volumes/pod-folders.js';
 import type { ConfigMap, Secret } from '../../shared/kube/config.js';
@@ -235,6 +236,61 @@ onEachEngine('volumes', (pods) => {
       { mount: { subPathExpr: 'of-$(NAME)' }, container: { env } },
     );
     assert.deepEqual(readdirSync(join(pods.folder, 'logs/of-r')), ['log']);
+  });
+
+  const subPathPod = (name: string, script: string): void => {
+    const volumes = [{ name: 'v', emptyDir: {} }];
+    const volumeMounts = [{ name: 'v', mountPath: '/v', subPath: 'part' }];
+    pods.give(name, [{ name: 'app', image: 'app:1', command: shell(script), volumeMounts }], { volumes });
+  };
+  const subPathMounts = (): string =>
+    pods.engine.amongMounts('sh', '-c', `grep ${pods.bench.dataDir}/sub-paths /proc/self/mountinfo || true`);
+
+  pods.law(
+    'a subPath outlives a crash of its container and a restart of the agent, and goes with the Pod',
+    async () => {
+      subPathPod('s', `echo up; until [ -e /v/go ]; do ${bb} usleep 50000; done; echo was here; ${WAIT}`);
+      await pods.until('s is up', async () => (await logOf('s')) === 'up\n');
+      await pods.bench.restartAgent();
+      const [first] = await pods.bench.driver.inspectPod('uid-s');
+      await pods.bench.driver.stop(first?.id ?? '', 0);
+      await pods.until('a second attempt is up', async () => {
+        const seen = await pods.bench.driver.inspectPod('uid-s');
+        return seen.length === 2 && (await logOf('s')) === 'up\n';
+      });
+      const part = join(podFolders(pods.bench.dataDir).disk, 'uid-s/volumes/empty-dir/v/part');
+      writeFileSync(join(part, 'go'), '');
+      await pods.until('the second attempt sees the folder', async () =>
+        (await logOf('s')).includes('was here'),
+      );
+      await end('s');
+      assert.equal(subPathMounts(), '');
+    },
+  );
+
+  pods.law('a container that was created before a reboot took its mount is created again', async () => {
+    const { driver, dataDir } = pods.bench;
+    const created: string[] = [];
+    const create = driver.create.bind(driver);
+    const reboot = mock.method(driver, 'create', async (...args: Parameters<typeof create>) => {
+      const id = await create(...args);
+      if (created.length === 0)
+        pods.engine.amongMounts('umount', '--recursive', '--lazy', `${dataDir}/sub-paths`);
+      created.push(id);
+      return id;
+    });
+    try {
+      subPathPod('b', `echo x >/v/x; ${WAIT}`);
+      await pods.until('b runs', () => pods.bench.state('b') === 'running');
+    } finally {
+      reboot.mock.restore();
+    }
+    assert.equal(created.length, 2);
+    assert.equal(pods.bench.container('b')?.restartCount, 0);
+    const part = join(podFolders(dataDir).disk, 'uid-b/volumes/empty-dir/v/part');
+    await pods.until('b wrote to its volume', () => existsSync(join(part, 'x')));
+    await end('b');
+    assert.equal(subPathMounts(), '');
   });
 
   pods.law('a mount that a container makes reaches the host if both ask for it', async () => {
