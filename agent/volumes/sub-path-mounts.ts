@@ -13,7 +13,6 @@ import type { Descriptor } from './descriptor.js';
 import { EngineMounts, type FindProcesses } from './engine-mounts.js';
 import { makeFolders } from './folder.js';
 import { mountPoints } from './mount-points.js';
-import { removeTree } from './tree.js';
 
 /** Whose mount it is; `index` is its place in the container's list. */
 export interface SubPathPlace {
@@ -93,11 +92,28 @@ export class SubPathMounts {
 
   async #removeBelow(podUid: string, container: string): Promise<void> {
     if (!(await this.#isMount(this.#stage))) return;
-    const folder = join(this.#stage, podUid, container);
-    await this.#unmountBelow(folder);
-    await this.#with(dirname(folder), (parent) => removeTree(parent, container || podUid));
-    const left = await this.#with(this.#stage, (stage) => readdir(stage.path));
-    if (left?.length === 0) await this.#engine.run(['umount', '--lazy', this.#stage]);
+    await this.#unmountBelow(join(this.#stage, podUid, container));
+    await this.#removeTargets(podUid, container);
+    if ((await this.#namesIn(this.#stage)).length === 0)
+      await this.#engine.run(['umount', '--lazy', this.#stage]);
+  }
+
+  /**
+   * Where the engine is: in a mount namespace of its own the agent may have copies of these mounts, which would keep it from removing
+   * what they are mounted on. Nothing here looks into a target: were it still mounted, the files of the volume would be removed.
+   */
+  async #removeTargets(podUid: string, container: string): Promise<void> {
+    const pod = join(this.#stage, podUid);
+    const containers = container === '' ? await this.#namesIn(pod) : [container];
+    for (const folder of containers.map((name) => join(pod, name))) {
+      const targets = (await this.#namesIn(folder)).map((name) => join(folder, name));
+      await this.#engine.run(['rm', '--dir', '--force', '--', ...targets, folder]);
+    }
+    if (container === '') await this.#engine.run(['rm', '--dir', '--force', '--', pod]);
+  }
+
+  async #namesIn(folder: string): Promise<string[]> {
+    return (await this.#with(folder, (found) => readdir(found.path))) ?? [];
   }
 
   /** Waits for what is in progress. */

@@ -1,11 +1,21 @@
 /** The hosts of the end-to-end tests are hosts: they boot, run containers with limits, reboot, and lose their power. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import type { EngineKind } from '../harness/engines.js';
 import { type TestHost, TestHosts } from '../harness/hosts.js';
 import { leaveOut } from '../harness/leave-out.js';
+import { UNIT_DATA, UNIT_HOST_PATH } from '../harness/unit-volumes.js';
 
 const TREE = process.cwd();
+
+/** The lines of the agent's unit that take rights away from it. */
+function hardening(): string[] {
+  const text = readFileSync('systemd/everynode-agent.service', 'utf8');
+  return text
+    .split('\n')
+    .filter((line) => /^(UMask|NoNew|Lock|Protect|Restrict(?!.*Sec)|SystemCall|Capab)/.test(line));
+}
 const RUN = [
   'run',
   '--rm',
@@ -42,6 +52,26 @@ describe('test hosts', { concurrency: 1 }, () => {
       assert.equal(host.run(kind, ...RUN), 'hello');
       assert.match(host.run('node', '--version'), /^v\d+/);
       assert.match(host.address, /^198\.19\./);
+    });
+  }
+
+  for (const kind of ['docker', 'podman'] as const) {
+    test(`an agent with the hardening of its unit mounts a subPath where ${kind} finds it`, (context) => {
+      const host = started.get(kind);
+      if (!host) return leaveOut(context, 'the unit of the agent', String(opened));
+      const socket = kind === 'docker' ? '/run/docker.sock' : '/run/podman/podman.sock';
+      const program = ['/usr/local/bin/node', '/opt/everynode/dist/test/harness/unit-volumes.js', socket];
+      const unit = hardening().flatMap((line) => ['-p', line]);
+      const asAgent = (what: string) =>
+        host.run('systemd-run', '--wait', '--pipe', '--quiet', ...unit, ...program, what);
+      host.write(`${UNIT_HOST_PATH}/p/file`, 'of the volume');
+      const place = asAgent('make');
+      assert.ok(place.startsWith(`${UNIT_DATA}/sub-paths/`), place);
+      const cat = ['run', '--rm', '--network', 'host', '-v', `${place}:/v`, '--entrypoint', '/bin/busybox'];
+      assert.equal(host.runEngine(...cat, 'docker.io/library/app:1', 'cat', '/v/file'), 'of the volume');
+      asAgent('remove');
+      assert.doesNotMatch(host.run('cat', '/proc/1/mountinfo'), /unit-volumes/);
+      assert.equal(host.run('cat', `${UNIT_HOST_PATH}/p/file`), 'of the volume');
     });
   }
 
