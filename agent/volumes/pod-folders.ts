@@ -68,24 +68,29 @@ async function namesIn(root: string): Promise<string[]> {
 
 /** Removes everything the Pod kept, on disk and in memory. */
 export async function removePodFolders(folders: PodFolders, podUid: string): Promise<void> {
-  await removeFolder(join(folders.memory, podUid));
-  await removeFolder(join(folders.disk, podUid));
+  await removeIn(folders.memory, podUid);
+  await removeIn(folders.disk, podUid);
 }
 
 /**
  * Removes a folder whose parents no container can write to, with all that is in it. Throws an Error when something is mounted in it, such as
  * a disk that a container with `mountPropagation: Bidirectional` mounted there: those files are not the Pod's.
  */
-export async function removeFolder(path: string): Promise<void> {
+export function removeFolder(path: string): Promise<void> {
+  return removeIn(dirname(path), basename(path));
+}
+
+/** Throws an Error for a name that leads elsewhere, such as the uid in a label of a container that another program created. */
+async function removeIn(folder: string, name: string): Promise<void> {
   let parent: Descriptor;
   try {
-    parent = await Descriptor.open(dirname(path));
+    parent = await Descriptor.open(folder);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
     throw error;
   }
   try {
-    await removeTree(parent, basename(path));
+    await removeTree(parent, name);
   } finally {
     await parent.close();
   }

@@ -219,6 +219,14 @@ describe('volumes of a Pod', () => {
     });
   });
 
+  test('a uid that leads out of the folder of the Pods removes nothing', async () => {
+    const volumes = new Volumes(join(folder, 'data'), NO_ENGINE);
+    mkdirSync(join(folder, 'data/pods'), { recursive: true });
+    mkdirSync(join(folder, 'host'));
+    await assert.rejects(volumes.remove('../../host'), /is not the name of a file/);
+    assert.ok(existsSync(join(folder, 'host')));
+  });
+
   test("a volume that cannot be had is named in a kubelet's words", async () => {
     const hostPath = { path: '/nowhere/x', type: 'Directory' };
     await assert.rejects(new Volumes(folder, NO_ENGINE).prepare(podOf([{ name: 'v', hostPath }]), FACTS), {
