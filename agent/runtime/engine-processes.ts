@@ -5,7 +5,7 @@ import type { EngineAddress } from './docker-api.js';
 
 /** Of `/proc/net/unix`: the socket accepts connections. */
 const LISTENS = '00010000';
-/** Of a service manager that listens for the engine and starts it with the first connection. */
+/** The service manager, which may listen for the engine and start it with the first connection. */
 const INIT = 1;
 
 /**

@@ -1,6 +1,6 @@
 /**
  * Files and folders that the kernel holds open. A container can replace any name in its volume by a symbolic link between two calls
- * of the agent, which runs as root. What is done through a descriptor is done to the file that was opened, whatever its name means now.
+ * of the agent, which runs as root. A call through a descriptor reaches the file that was opened, even if its name now leads elsewhere.
  * Node has no `openat` and no `mkdirat`: `/proc/self/fd/N/NAME` is the same.
  */
 import { constants, type Dirent, type Stats } from 'node:fs';
@@ -94,7 +94,7 @@ export class Descriptor {
     return readlink(this.entry(name), { encoding: 'utf8' });
   }
 
-  /** Creates a folder with this mode, whatever the umask; what is there already stays as it is. */
+  /** Creates a folder with exactly this mode: the umask does not count. An entry that exists already is not changed. */
   async makeFolder(name: EntryName, mode: number): Promise<void> {
     try {
       await mkdir(this.entry(name), 0o700);

@@ -7,8 +7,8 @@ import { FolderMoved, walkTree } from './tree.js';
 const BLOCK_BYTES = 512;
 
 /**
- * 0 for what is not there. A file with several names counts once; what disappears meanwhile counts not at all. Symbolic links count
- * themselves: one that a container swaps in for a folder leads to nothing outside.
+ * 0 for what is not there. A file with several names counts once; an entry that disappears meanwhile does not count. A symbolic link
+ * counts itself: no file outside is counted when a container swaps a folder for a link.
  */
 export async function folderBytes(path: string): Promise<number> {
   const top = await orUndefined(Descriptor.open(path));

@@ -13,7 +13,7 @@ export type FindProcesses = () => Promise<readonly number[]>;
 /** A command that hangs, such as on a dead network file system, must not hang the Pod's worker for ever. */
 const COMMAND_TIMEOUT_MS = 30_000;
 
-/** Held open: whatever becomes of the process, and of its number, this stays the namespace that was found. */
+/** Both are held open: they stay the same when the process ends and another process gets its id. */
 interface Found {
   pid: number;
   startTime: string;
@@ -25,7 +25,7 @@ export class EngineMounts {
   readonly #findProcesses: FindProcesses;
   readonly #dataDir: string;
   #found: Found | undefined;
-  /** Of the engine before this one: closed one search later, since a call may still be using it. */
+  /** Found before the engine was started again. It is closed one search later, since a call may still be using it. */
   #former: Found | undefined;
   /** Searches run one at a time. */
   #searching: Promise<Found> | undefined;
@@ -53,7 +53,7 @@ export class EngineMounts {
     );
   }
 
-  /** To be called when nothing uses it any more. */
+  /** The caller makes sure that no call is in progress. */
   async close(): Promise<void> {
     const held = [this.#found, this.#former];
     this.#found = undefined;
@@ -102,7 +102,7 @@ export class EngineMounts {
         return { pid, startTime, namespace, root };
       }
     } catch {
-      // Ended meanwhile, or in a file system of its own.
+      // The process has ended, or it does not see the agent's files.
     }
     await namespace.close();
     await root?.close();
@@ -127,7 +127,7 @@ async function release(found: Found | undefined): Promise<void> {
 const WITHOUT_ROOT =
   'the agent does not run as root, so it cannot keep a container from replacing the path by a link to files of the host; mount the whole volume';
 
-/** Tells two processes of one number apart; undefined when there is none. */
+/** Two processes that had the same id differ in it; undefined when there is no such process. */
 async function startTimeOf(pid: number): Promise<string | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   // The name, in brackets, may hold anything.

@@ -16,8 +16,8 @@ export const READ_ONLY: GroupBits = { file: 0o440, folder: 0o2550 };
 
 /**
  * Gives the volume at `path` to the Pod's `fsGroup`, with all that is in it; nothing without one. With the policy
- * `OnRootMismatch` a volume whose top is right already is left as it is. Links themselves change, not what they name:
- * after a restart of the agent this runs beside containers that can swap a file for a link at any step.
+ * `OnRootMismatch` a volume whose top is right already is left as it is. A link changes its own group, not its target's.
+ * After a restart of the agent the Pod's containers run meanwhile, and can swap a file for a link at any step.
  */
 export async function applyFsGroup(
   path: string,

@@ -25,7 +25,7 @@ const CHECKS: Record<string, TypeCheck> = {
   BlockDevice: { holds: (stats) => stats.isBlockDevice(), name: 'a block device' },
 };
 
-/** As upstream makes them; set by name, since the agent's own umask leaves others nothing. */
+/** Upstream's modes. They are set explicitly, since the agent's umask would take all access from other users. */
 const DIRECTORY_MODE = 0o755;
 const FILE_MODE = 0o644;
 

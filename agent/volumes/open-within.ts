@@ -4,8 +4,8 @@ import type { Descriptor } from './descriptor.js';
 /** As the kernel's own limit. */
 const MAX_LINKS = 40;
 
-export interface Within {
-  /** What `..` means at the top: an error, or the top again as in the root of a file system. */
+interface Within {
+  /** `..` at the top is an error, or the top itself as in the root of a file system. */
   aboveTop: 'refuse' | 'stay';
   /** An absolute link's target as a path below the top; undefined when it is outside. */
   belowTop(target: string): string | undefined;

@@ -73,8 +73,8 @@ export async function removePodFolders(folders: PodFolders, podUid: string): Pro
 }
 
 /**
- * Removes a folder whose parents no container can write to, with all that is in it. Throws an Error when something is mounted in it, such as
- * a disk that a container with `mountPropagation: Bidirectional` mounted there: those files are not the Pod's.
+ * Removes a folder with all that is in it; no container may be able to write to its parents. Throws an Error when something is mounted in
+ * it, such as a disk that a container with `mountPropagation: Bidirectional` mounted there: those files are not the Pod's.
  */
 export function removeFolder(path: string): Promise<void> {
   return removeIn(dirname(path), basename(path));

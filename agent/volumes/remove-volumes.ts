@@ -5,8 +5,8 @@ import { type NO_ENGINE, SubPaths } from './sub-paths.js';
 import { VolumeError } from './volume-error.js';
 
 /**
- * For an agent whose containers are all removed. Throws `VolumeError` when a mount stays below the data directory: whoever removed the
- * directory then would remove the files that are mounted there, too.
+ * Called after all containers of the agent were removed. Throws `VolumeError` when a mount stays below the data directory: removing the
+ * directory would then remove the mounted files, too.
  */
 export async function removeAllVolumes(
   dataDir: string,

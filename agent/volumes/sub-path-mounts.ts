@@ -4,7 +4,7 @@
  * place that no container sees.
  *
  * The mounts lie on a file system in memory, which is mounted at `DATA/sub-paths` among the engine's mounts. After a reboot nothing is
- * there, so the engine refuses a container whose mount is missing instead of showing it an empty folder.
+ * there, so the engine refuses to start a container without its mount instead of showing it an empty folder.
  */
 import { existsSync, realpathSync } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
@@ -14,8 +14,8 @@ import { EngineMounts, type FindProcesses } from './engine-mounts.js';
 import { makeFolders } from './folder.js';
 import { mountPoints } from './mount-points.js';
 
-/** Whose mount it is; `index` is its place in the container's list. */
-export interface SubPathPlace {
+/** The mount of a container; `index` is its position in the container's list. */
+interface SubPathPlace {
   podUid: string;
   container: string;
   index: number;
@@ -80,7 +80,7 @@ export class SubPathMounts {
     await rm(marks, { recursive: true, force: true }).catch(unlessReadOnly);
   }
 
-  /** Removes all of them. Throws an Error when one stays: whoever removes the data directory then would remove the volume's files. */
+  /** Removes all of them. Throws an Error when one stays: removing the data directory would then remove the files of a volume. */
   async removeAll(): Promise<void> {
     if (!existsSync(this.#stage)) return;
     await this.#alone(async () => {
@@ -99,8 +99,8 @@ export class SubPathMounts {
   }
 
   /**
-   * Where the engine is: in a mount namespace of its own the agent may have copies of these mounts, which would keep it from removing
-   * what they are mounted on. Nothing here looks into a target: were it still mounted, the files of the volume would be removed.
+   * Runs in the engine's namespace: the agent's own namespace may have copies of these mounts, and the kernel refuses to remove a folder
+   * on which the calling process has a mount. No command looks into a target: if it were still mounted, the volume's files would be lost.
    */
   async #removeTargets(podUid: string, container: string): Promise<void> {
     const pod = join(this.#stage, podUid);
@@ -121,7 +121,7 @@ export class SubPathMounts {
     await this.#alone(() => this.#engine.close());
   }
 
-  /** The stage is not mounted and unmounted at the same time, nor unmounted between the steps of a mount in it. */
+  /** Runs one call after the other. Otherwise one could unmount the stage between the steps of a mount in it. */
   #alone<T>(run: () => Promise<T>): Promise<T> {
     const next = this.#last.then(run);
     this.#last = next.catch(() => undefined);

@@ -25,12 +25,12 @@ export function subPathOf(mount: VolumeMount, environment: ReadonlyMap<string, s
 }
 
 /** A mount of a container, as a kubelet names it in what it reports. */
-export interface NamedMount {
+interface NamedMount {
   mount: VolumeMount;
   container: Pick<Container, 'name'>;
 }
 
-/** The error that a kubelet reports. It leaves out the cause, which could tell of the host's files; `reason` is for what the host lacks. */
+/** The error that a kubelet reports. It leaves out the cause, which could reveal files of the host; `reason` names what the host lacks. */
 export function notPrepared({ mount, container }: NamedMount, cause: unknown, reason?: string): VolumeError {
   const what = `volumeMount "${mount.name}" of container "${container.name}"`;
   const message = `failed to prepare subPath for ${what}${reason === undefined ? '' : `: ${reason}`}`;
@@ -38,8 +38,8 @@ export function notPrepared({ mount, container }: NamedMount, cause: unknown, re
 }
 
 /**
- * Opens `path` below the volume, whose folder is `root`. What is missing of it is created with the mode of the volume (SafeMakeDir).
- * Links are followed as long as they stay inside. Throws `VolumeError` for one that leads out.
+ * Opens `path` below the volume at `root`. Missing folders are created with the mode of the volume (SafeMakeDir).
+ * Links are followed as long as they stay inside. Throws `VolumeError` for a link that leads out.
  */
 export async function openSubPath(
   volume: Descriptor,

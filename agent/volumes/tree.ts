@@ -8,7 +8,7 @@ const MAX_OPEN = 256;
 /** A folder went elsewhere while its content was visited; only below more than `MAX_OPEN` levels. */
 export class FolderMoved extends Error {}
 
-export interface TreeWalk {
+interface TreeWalk {
   /** Called before the entries of a folder are listed, the root's among them. */
   enter?(folder: Descriptor): Promise<void>;
   /** Called for each entry: a folder after all that is in it and with its descriptor, anything else without one. */
@@ -74,7 +74,7 @@ async function enterLevel(name: Buffer, folder: Descriptor, walk: TreeWalk): Pro
   return { name, folder, isOpen: true, left };
 }
 
-/** Undefined for what is no folder any more. */
+/** Undefined when the entry is not a folder now. */
 async function openFolder(
   parent: Descriptor,
   name: Buffer,

@@ -96,7 +96,7 @@ describe('mounts of subPaths', { concurrency: 1 }, () => {
       assert.ok(place.startsWith(join(folder, 'data/sub-paths/')), place);
       assert.equal(engine.run('cat', join(place, 'file')), 'of the volume');
       assert.equal(existsSync(place), false);
-      // Whatever the volume's own name leads to from now on.
+      // The mount stays when the name in the volume leads elsewhere.
       rmSync(join(path, 'p'), { recursive: true });
       engine.run('ls', place);
     },

@@ -1,4 +1,4 @@
-/** What the agent does inside a volume while a container swaps its folders for links to the host: nothing outside is read or changed. */
+/** The agent works inside a volume while a container swaps its folders for links to the host: nothing outside is read or changed. */
 import assert from 'node:assert/strict';
 import {
   existsSync,
@@ -86,7 +86,7 @@ describe('a folder that is swapped for a link', () => {
   test('before any step of removing the volume removes no file of the host', async (context) => {
     await swapAtEachStep(context, folder, async ({ volume, host }, step) => {
       const before = stateOf(host);
-      // What was swapped in the middle may be left: then the removal fails and is tried again.
+      // An entry that was swapped in the middle may be left: then the removal fails, and the agent tries again.
       await removeFolder(volume).catch(() => removeFolder(volume));
       assert.equal(existsSync(volume), false, `step ${step}`);
       assert.deepEqual(stateOf(host), before, `step ${step}`);

@@ -1,4 +1,4 @@
-/** A process with mounts of its own, in the place of an engine: mounts are made and looked at where it is. */
+/** A process in its own mount namespace, in the place of an engine. Tests make and list mounts there. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { run } from './run-command.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { Descriptor } from '../../agent/volumes/descriptor.js';
 
-/** A volume with a folder `p`, and a folder of the host beside it. */
+/** A volume with a folder `p`, and a folder of the host next to it. */
 export interface Swapped {
   volume: string;
   host: string;
@@ -22,8 +22,8 @@ const STEPS = [
 ] as const;
 
 /**
- * Runs `attempt` again and again, each time on fresh folders, and makes `p` a link to the host's folder before the first step, then before
- * the second, and so on until there are no more steps. Returns how many there were.
+ * Runs `attempt` repeatedly, each time on fresh folders. In the first run `p` becomes a link to the host's folder before the first step, in
+ * the second run before the second step, and so on. Returns the number of steps.
  */
 export async function swapAtEachStep(
   context: TestContext,
