@@ -82,14 +82,12 @@ export class EngineMounts {
       this.#found = found;
       return found;
     }
-    throw new Error(
-      'no process of this host was found that serves the engine and sees the data directory of the agent',
-    );
+    throw new Error(WITHOUT_ENGINE);
   }
 
   /**
    * A command that runs in the namespace of a container would run that container's programs as root. No container sees the agent's data
-   * directory: a process that sees it is none of a container's.
+   * directory, so a process that sees it is not in a container.
    */
   async #pin(pid: number): Promise<Found | undefined> {
     const startTime = await startTimeOf(pid);
@@ -127,6 +125,9 @@ async function release(found: Found | undefined): Promise<void> {
 const WITHOUT_ROOT =
   'the agent does not run as root, so it cannot keep a container from replacing the path by a link to files of the host; mount the whole volume';
 
+const WITHOUT_ENGINE =
+  "the engine's process was not found on this host: it must listen on a Unix socket and see the data directory of the agent; mount the whole volume";
+
 /** Two processes that had the same id differ in it; undefined when there is no such process. */
 async function startTimeOf(pid: number): Promise<string | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
@@ -141,7 +142,7 @@ function runWith(
   return new Promise((done, fail) => {
     const child = spawn(program, args, {
       stdio: ['ignore', 'pipe', 'pipe', ...descriptors],
-      // Programs of the host, found where a host has them; messages in English.
+      // Only the host's own folders of programs; messages in English.
       env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' },
       timeout: COMMAND_TIMEOUT_MS,
       killSignal: 'SIGKILL',

@@ -1,5 +1,5 @@
 /** Everything below a folder that containers may be changing meanwhile: no step follows a link out of it. */
-import { rmdir, unlink } from 'node:fs/promises';
+import { readlink, rmdir, unlink } from 'node:fs/promises';
 import type { Descriptor, EntryName } from './descriptor.js';
 
 /** Folders held open at a time, however deep a container has nested them. */
@@ -54,7 +54,7 @@ export async function removeTree(parent: Descriptor, name: EntryName): Promise<v
     await walkTree(top, {
       enter: async (folder) => {
         if ((await folder.mountId()) === mount) return;
-        throw new Error('something is mounted in the folder; unmount it, then it is removed');
+        throw new Error(`something is mounted at ${await readlink(folder.path)}; unmount it first`);
       },
       visit: (owner, entry, folder) => (folder ? rmdir(owner.entry(entry)) : unlink(owner.entry(entry))),
     });
@@ -115,7 +115,7 @@ async function leave(levels: Level[], walk: TreeWalk): Promise<void> {
   }
 }
 
-/** A container may have moved the lower folder elsewhere: then nothing more is known of where this one is. */
+/** Throws `FolderMoved` when a container moved the lower folder: its parent is another folder now. */
 async function reopen(level: Level, below: Descriptor): Promise<void> {
   const found = await below.parent();
   if (!found.isSameFile(level.folder)) {

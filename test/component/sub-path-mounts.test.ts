@@ -193,7 +193,7 @@ describe('a host that cannot mount a subPath says so on the Pod', { concurrency:
       const { path: _, ...pod } = hostPathPod();
       await assert.rejects(mountedAt(newAgent(elsewhere), pod), {
         name: 'VolumeError',
-        message: `${what}no process of this host was found that serves the engine and sees the data directory of the agent`,
+        message: `${what}the engine's process was not found on this host: it must listen on a Unix socket and see the data directory of the agent; mount the whole volume`,
       });
     } finally {
       elsewhere.stop();
@@ -228,7 +228,7 @@ test('a folder in which something is mounted is not removed, nor is what is moun
     return leaveOut(context, 'removal of a folder with a mount', 'this machine allows no mounts');
   }
   try {
-    await assert.rejects(removeFolder(pod), /something is mounted in the folder/);
+    await assert.rejects(removeFolder(pod), /something is mounted at .*\/pod\/volume; unmount it first/);
     assert.equal(readFileSync(join(disk, 'file'), 'utf8'), 'of the disk');
   } finally {
     run('umount', join(pod, 'volume'));

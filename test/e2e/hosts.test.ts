@@ -14,7 +14,7 @@ function hardening(): string[] {
   const text = readFileSync('systemd/everynode-agent.service', 'utf8');
   return text
     .split('\n')
-    .filter((line) => /^(UMask|NoNew|Lock|Protect|Restrict(?!.*Sec)|SystemCall|Capab)/.test(line));
+    .filter((line) => /^(UMask|NoNew|Lock|Protect|Restrict|SystemCall|Capab)/.test(line));
 }
 const RUN = [
   'run',

@@ -320,9 +320,11 @@ onEachEngine('volumes', (pods) => {
     const onEngineHost = (command: string) => pods.engine.amongMounts('sh', '-c', command);
     onEngineHost(`mount --bind ${shared} ${shared} && mount --make-rshared ${shared}`);
     try {
-      for (const [mountPropagation, expected] of [
-        ['None', ''],
-        ['HostToContainer', 'tmpfs'],
+      for (const [mountPropagation, subPath, expected] of [
+        ['None', '', ''],
+        ['HostToContainer', '', 'tmpfs'],
+        ['None', 'shared', ''],
+        ['HostToContainer', 'shared', 'tmpfs'],
       ] as const) {
         const script = `echo up; until [ -e /v/go ]; do ${bb} usleep 50000; done; ${bb} awk '$2 == "/v/below" { print $3 }' /proc/mounts; echo END; ${WAIT}`;
         const containers = [
@@ -330,13 +332,13 @@ onEachEngine('volumes', (pods) => {
             name: 'app',
             image: 'app:1',
             command: shell(script),
-            volumeMounts: [{ name: 'v', mountPath: '/v', mountPropagation }],
+            volumeMounts: [{ name: 'v', mountPath: '/v', mountPropagation, subPath }],
           },
         ];
         pods.bench.give(
           podOf('m', {
             containers,
-            volumes: [{ name: 'v', hostPath: { path: shared } }],
+            volumes: [{ name: 'v', hostPath: { path: subPath ? pods.folder : shared } }],
             terminationGracePeriodSeconds: 2,
           }),
         );
@@ -344,7 +346,11 @@ onEachEngine('volumes', (pods) => {
         onEngineHost(`mount -t tmpfs tmpfs ${shared}/below`);
         writeFileSync(join(shared, 'go'), '');
         await pods.until('m has looked', async () => (await logOf('m')).endsWith('END\n'));
-        assert.equal((await logOf('m')).split('\n').slice(1, -2).join(), expected, mountPropagation);
+        assert.equal(
+          (await logOf('m')).split('\n').slice(1, -2).join(),
+          expected,
+          `${mountPropagation} ${subPath}`,
+        );
         onEngineHost(`umount ${shared}/below`);
         rmSync(join(shared, 'go'));
         await end('m');
