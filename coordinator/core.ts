@@ -6,6 +6,7 @@ import type { Clock } from '../shared/process/clock.js';
 import type { Part } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
 import { ClockSteps } from './clock-steps.js';
+import { CreateRefusals } from './controllers/create-refusals.js';
 import { EventRecorder } from './controllers/event-recorder.js';
 import { type RunningControllers, startControllers } from './controllers/index.js';
 import { RolloutBoard } from './controllers/rollout-board.js';
@@ -56,6 +57,7 @@ export interface Core {
   hub: Hub;
   restore: RestoreState;
   rollouts: RolloutBoard;
+  refusals: CreateRefusals;
   /** Who is heard. */
   presence: Presence;
   /** For how long the wall clock has not been set, ms. */
@@ -100,6 +102,7 @@ export function createCore(host: CoreHost): Core {
   const informers = createInformers({ registry, clock, log });
   const events = new EventRecorder({ registry, clock, log });
   const rollouts = new RolloutBoard();
+  const refusals = new CreateRefusals();
   const shared = { registry, informers, events, clock, log };
   const restore = new RestoreState(store, log);
   const history = { era: store.era(), pastEras: store.pastEras() };
@@ -127,7 +130,7 @@ export function createCore(host: CoreHost): Core {
         controllers = await startControllers({
           ...(host.queueMeter ? { queueMeter: host.queueMeter } : {}),
           ...(host.onEviction ? { onEviction: host.onEviction } : {}),
-          ...{ ...shared, rollouts, timeOf },
+          ...{ ...shared, rollouts, refusals, timeOf },
           heard: hub.heard,
           ...(host.evictionRates ? { rates: host.evictionRates } : {}),
           ...restoredEra,
@@ -138,7 +141,7 @@ export function createCore(host: CoreHost): Core {
     },
   ];
   return {
-    ...{ registry, informers, hub, restore, rollouts, presence, parts },
+    ...{ registry, informers, hub, restore, rollouts, refusals, presence, parts },
     settledMs: () => steps.settledMs(),
   };
 }

@@ -74,14 +74,14 @@ export async function startCoordinator(
     clock,
     log,
   });
-  const { registry, informers, hub, restore, rollouts, presence } = core;
+  const { registry, informers, hub, restore, rollouts, refusals, presence } = core;
   const shared = { registry, informers, clock, log };
   const conditions = new ConditionHistory({ informers, clock });
   const api = new ApiPart(settings, {
     registry,
     informers,
     hub,
-    explain: new DaemonSetExplainer({ informers, clock, rollouts }),
+    explain: new DaemonSetExplainer({ informers, clock, rollouts, refusals }),
     hosts: new HostBoard({ informers, contacts: presence, clock }),
     readings: { of: (name) => ({ ...hub.readings.of(name), changes: conditions.of(name) }) },
     foresee: new ManifestPlanner({ registry, informers, clock }),

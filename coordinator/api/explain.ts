@@ -20,6 +20,7 @@ export interface ExplainedNode {
   pod?: string;
   /** [] when there is no such Node (any more). */
   rules: readonly ExplainedRule[];
+  failedCreate?: FailedCreate;
   /** How its rollout by waves counts the node; absent where no policy governs the DaemonSet. */
   rollout?: { code: string; wave: string };
 }
@@ -31,6 +32,16 @@ export interface ExplainedFleet {
   total: number;
   /** Codes that some node has, in the order of REASON_CODES; names of nodes sorted. */
   reasons: readonly { code: string; count: number; nodes: readonly string[] }[];
+  failedCreate?: FailedCreate;
+}
+
+/** Creates of the DaemonSet's Pods that were refused since the last one that was accepted; absent: none. */
+interface FailedCreate {
+  /** Of the last one, in the API's words. */
+  message: string;
+  count: number;
+  firstTime: string;
+  lastTime: string;
 }
 
 /** Which hosts of a rollout, and how many at once. */

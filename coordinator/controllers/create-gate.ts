@@ -15,7 +15,7 @@ export class CreateGate {
     this.#wake = wake;
   }
 
-  /** True: the key may create now and must tell by `created` or `refused`. False: it will be woken. */
+  /** True: the key may create now and must tell by `created`, `refused` or `left`. False: it will be woken. */
   enter(key: string): boolean {
     if (!mayCreate(this.#slow, this.#underWay, this.#clock.monotonic())) {
       this.#waiting.add(key);
@@ -28,6 +28,11 @@ export class CreateGate {
   created(): void {
     this.#underWay -= 1;
     this.#slow = afterCreate(this.#slow);
+  }
+
+  /** The key that entered has nothing to create. */
+  left(): void {
+    this.#underWay -= 1;
   }
 
   /** The key itself is the first to try again. */

@@ -10,7 +10,7 @@ import { CreateGate } from './create-gate.js';
 import type { DaemonPodModels } from './daemon-pod-models.js';
 import { fleetKey, nodeKey } from './daemonset-keys.js';
 import type { DaemonSetParts } from './daemonset-parts.js';
-import type { DaemonSetTally } from './daemonset-tally.js';
+import type { DaemonSetTally, OtherRevision } from './daemonset-tally.js';
 import type { DaemonNodeView } from './daemonset-view.js';
 import type { HostRoom } from './host-room.js';
 import type { HostTurns } from './host-turns.js';
@@ -40,8 +40,8 @@ export class DaemonPodWrites {
   readonly #hostTurns: HostTurns;
   readonly #room: HostRoom;
   readonly #wakeNode: (nodeKey: string) => void;
-  /** By uid of the DaemonSet; only those whose creates were asked for. */
-  readonly #gates = new Map<string, CreateGate>();
+  /** By uid of the DaemonSet; only those whose creates were asked for. `hash`: of the revision that it was made for. */
+  readonly #gates = new Map<string, { hash: string; gate: CreateGate }>();
 
   constructor(
     parts: DaemonSetParts,
@@ -58,11 +58,12 @@ export class DaemonPodWrites {
   /** Forgets what is kept in memory of a DaemonSet that is gone. */
   forget(uid: string): void {
     this.#gates.delete(uid);
+    this.#parts.refusals.forget(uid);
   }
 
   /** Wakes keys whose creates were held back. To be called whenever one was looked at. */
   wakeWaiting(uid: string): void {
-    this.#gates.get(uid)?.wakeWaiting();
+    this.#gates.get(uid)?.gate.wakeWaiting();
   }
 
   /** The key is kept until the write is seen, and then looks again. */
@@ -116,31 +117,46 @@ export class DaemonPodWrites {
     }
   }
 
-  /** Has the host replace the Pod by itself, if it has room for both. Throws ApiError. */
+  /**
+   * Has the host replace the Pod by itself, if it has room for both. A successor that the API refuses is retried as slowly as
+   * a create: the fleet's key would give the turn again at once.
+   */
   async giveHostTurn(subject: NodeSubject, name: string, terms: HostTurnTerms): Promise<void> {
     const { daemonSet, nodeName, tally } = subject;
     const old = this.#podNamed(daemonSet, name);
     if (!old) return;
+    const { uid, current } = tally.subject;
+    const key = nodeKey(daemonSet, nodeName);
+    const gate = this.#gateOf(tally);
+    if (!gate.enter(key)) return;
+    try {
+      if (this.#hasNoRoom(subject, old)) {
+        gate.left();
+        return;
+      }
+      const given = await this.#hostTurns.give({ daemonSet, hash: current.hash }, old, terms);
+      gate.created();
+      this.#parts.refusals.accepted(uid, current.hash);
+      this.#wrote(subject, given);
+      const text = `Gave node ${nodeName} its turn to replace pod: ${name}`;
+      this.#parts.recordEvent(daemonSet, 'Normal', 'TurnGiven', text);
+    } catch (error) {
+      if (isOutdated(error)) gate.left();
+      else this.#refused(subject, gate, current.hash, error);
+    }
+  }
+
+  #hasNoRoom({ daemonSet, nodeName, tally, turn }: NodeSubject, old: Pod): boolean {
     const { hash } = tally.subject.current;
     // A turn to the same revision that stands there has its room already.
     const isGiven = turnOn(old)?.successor.metadata.labels?.[REVISION_HASH_LABEL] === hash;
     const refusals = isGiven ? [] : this.#room.refusals(daemonSet, tally, old);
-    if (refusals.length > 0) {
-      tally.noRoom.set(nodeName, this.#parts.clock.now());
-      const text = `failed to place pod on "${nodeName}": ${refusals.join(', ')}`;
-      this.#parts.recordEvent(daemonSet, 'Warning', 'FailedPlacement', text);
-      subject.turn.againAfter(0);
-      return;
-    }
-    try {
-      this.#wrote(subject, await this.#hostTurns.give({ daemonSet, hash }, old, terms));
-      const text = `Gave node ${nodeName} its turn to replace pod: ${name}`;
-      this.#parts.recordEvent(daemonSet, 'Normal', 'TurnGiven', text);
-    } catch (error) {
-      if (isOutdated(error)) return;
-      this.#parts.recordEvent(daemonSet, 'Warning', 'FailedCreate', `Error creating: ${textOf(error)}`);
-      throw error;
-    }
+    if (refusals.length === 0) return false;
+    tally.noRoom.set(nodeName, this.#parts.clock.now());
+    const text = `failed to place pod on "${nodeName}": ${refusals.join(', ')}`;
+    this.#parts.recordEvent(daemonSet, 'Warning', 'FailedPlacement', text);
+    turn.againAfter(0);
+    return true;
   }
 
   /** Takes back the turn that stands on the Pod, or clears away what is left of it. Throws ApiError. */
@@ -166,27 +182,45 @@ export class DaemonPodWrites {
   async create(subject: NodeSubject): Promise<void> {
     const { daemonSet, nodeName, tally } = subject;
     const key = nodeKey(daemonSet, nodeName);
-    const gate = this.#gateOf(tally.subject.uid);
+    const gate = this.#gateOf(tally);
     if (!gate.enter(key)) return;
-    const { recordEvent, log } = this.#parts;
+    const { recordEvent, refusals } = this.#parts;
+    const { uid } = tally.subject;
+    const made = this.#madeFor(subject);
     try {
-      const created = await this.#writePod(subject);
+      const created = await this.#writePod(subject, made);
       gate.created();
+      refusals.accepted(uid, made.hash);
       this.#wrote(subject, created);
       recordEvent(daemonSet, 'Normal', 'SuccessfulCreate', `Created pod: ${created.metadata.name}`);
     } catch (error) {
-      gate.refused(key);
-      if (isNamespaceEnding(error)) return;
-      recordEvent(daemonSet, 'Warning', 'FailedCreate', `Error creating: ${textOf(error)}`);
-      log.warn({ err: error, node: nodeName, daemonSet: fleetKey(daemonSet) }, 'could not create a Pod');
+      this.#refused(subject, gate, made.hash, error);
     }
   }
 
+  /** The API refused a Pod of revision `hash`: the key is woken when it may try again. */
+  #refused(
+    { daemonSet, nodeName, tally }: NodeSubject,
+    gate: CreateGate,
+    hash: string,
+    error: unknown,
+  ): void {
+    const { refusals, recordEvent, clock, log } = this.#parts;
+    gate.refused(nodeKey(daemonSet, nodeName));
+    refusals.refused(tally.subject.uid, hash, textOf(error), clock.now());
+    if (isNamespaceEnding(error)) return;
+    recordEvent(daemonSet, 'Warning', 'FailedCreate', `Error creating: ${textOf(error)}`);
+    log.warn({ err: error, node: nodeName, daemonSet: fleetKey(daemonSet) }, 'could not create a Pod');
+  }
+
+  /** The revision that a new Pod of the node is to have. */
+  #madeFor({ daemonSet, nodeName, tally }: NodeSubject): OtherRevision {
+    return tally.heldBack(nodeName) ?? { daemonSet, hash: tally.subject.current.hash };
+  }
+
   /** Bound by the same write when there is room, else left to the scheduler. */
-  async #writePod({ daemonSet, nodeName, tally }: NodeSubject): Promise<Pod> {
+  async #writePod({ daemonSet, nodeName }: NodeSubject, made: OtherRevision): Promise<Pod> {
     const { registry, reservations } = this.#parts;
-    const current = { daemonSet, hash: tally.subject.current.hash };
-    const made = tally.heldBack(nodeName) ?? current;
     const pod = this.#models.pod(made.daemonSet, nodeName, made.hash);
     const reservation = pod.spec.nodeName ? undefined : reservations.tryReserve(pod, nodeName);
     if (reservation?.bound) pod.spec.nodeName = nodeName;
@@ -202,11 +236,13 @@ export class DaemonPodWrites {
     }
   }
 
-  #gateOf(uid: string): CreateGate {
+  /** Another template gets a gate of its own: refusals of the last one may hold creates back for up to 17 minutes. */
+  #gateOf({ subject: { uid, current } }: DaemonSetTally): CreateGate {
     const present = this.#gates.get(uid);
-    if (present) return present;
+    if (present?.hash === current.hash) return present.gate;
+    if (present) this.#parts.refusals.forget(uid);
     const gate = new CreateGate(this.#parts.clock, (key) => this.#wakeNode(key));
-    this.#gates.set(uid, gate);
+    this.#gates.set(uid, { hash: current.hash, gate });
     return gate;
   }
 }

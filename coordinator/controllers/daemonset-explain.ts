@@ -1,5 +1,5 @@
 /** Answers why a DaemonSet does or does not run where: fits the API's `Explain` from informers, and writes nothing. */
-import type { ObjectRef } from '../../shared/kube/meta.js';
+import { type ObjectRef, type Timestamp, toTimestamp } from '../../shared/kube/meta.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import type { RolloutCode } from '../../shared/kube/rollout-codes.js';
 import { compileLabelSelector, type Matcher } from '../../shared/kube/selectors.js';
@@ -11,6 +11,7 @@ import type { CurrentRevision } from '../decisions/daemon-node.js';
 import { templateGenerationOf } from '../decisions/daemon-pod.js';
 import { explainPlacement, type RuleResult } from '../decisions/explain-placement.js';
 import {
+  type CreateRefusal,
   REASON_CODES,
   type Reason,
   type ReasonCode,
@@ -22,6 +23,7 @@ import { hashOf } from '../decisions/revision.js';
 import { revisionHistory } from '../decisions/revision-history.js';
 import { BY_OWNER, type Informers } from '../informers/informer.js';
 import { daemonSetKind, nodeKind, rolloutKind } from '../kinds/index.js';
+import type { CreateRefusals } from './create-refusals.js';
 import { nodeNamesOf, podsOnNode } from './daemonset-view.js';
 import type { RolloutBoard } from './rollout-board.js';
 
@@ -31,6 +33,7 @@ interface NodeAnswer {
   sentence: string;
   rules: RuleResult[];
   pod?: string;
+  failedCreate?: FailedCreate;
   /** Where a policy governs the DaemonSet. */
   rollout?: { code: RolloutCode; wave: string };
 }
@@ -40,6 +43,15 @@ interface FleetAnswer {
   sentence: string;
   total: number;
   reasons: { code: ReasonCode; count: number; nodes: string[] }[];
+  failedCreate?: FailedCreate;
+}
+
+/** Pods that the API refused to create, as their Event of this reason counts them. */
+interface FailedCreate {
+  message: string;
+  count: number;
+  firstTime: Timestamp;
+  lastTime: Timestamp;
 }
 
 /** Which hosts of a rollout. */
@@ -67,6 +79,7 @@ interface ExplainerParts {
   informers: Pick<Informers, 'pods' | 'nodes' | 'daemonSets' | 'controllerRevisions'>;
   clock: Clock;
   rollouts: Pick<RolloutBoard, 'stanceOf' | 'rolloutOf'>;
+  refusals: Pick<CreateRefusals, 'of'>;
 }
 
 /** A DaemonSet with what is the same for all its nodes. */
@@ -74,6 +87,7 @@ interface Subject {
   daemonSet: DaemonSet;
   matcher: Matcher;
   current: CurrentRevision;
+  refusal: CreateRefusal | undefined;
 }
 
 export class DaemonSetExplainer {
@@ -97,6 +111,7 @@ export class DaemonSetExplainer {
       sentence: sentenceOf(subject, nodeName, reason),
       rules: node ? explainPlacement(node, daemonSet.spec.template.spec) : [],
       ...(reason.pod === undefined ? {} : { pod: reason.pod }),
+      ...(reason.code === 'FailedCreate' ? refusalIn(subject) : {}),
       ...(rollout ? { rollout: { code: rollout.code, wave: rollout.wave } } : {}),
     };
   }
@@ -115,9 +130,10 @@ export class DaemonSetExplainer {
       .map(([code, nodes]) => ({ code, count: nodes.length, nodes: nodes.sort() }));
     const { namespace = '', name } = subject.daemonSet.metadata;
     return {
-      sentence: fleetSentence({ namespace, daemonSet: name }, reasons),
+      sentence: fleetSentence({ namespace, daemonSet: name }, reasons, subject.refusal),
       total: reasons.reduce((sum, { count }) => sum + count, 0),
       reasons,
+      ...refusalIn(subject),
     };
   }
 
@@ -159,6 +175,7 @@ export class DaemonSetExplainer {
         hash: current.kind === 'keep' ? hashOf(current.revision) : '',
         templateGeneration: templateGenerationOf(daemonSet),
       },
+      refusal: this.#parts.refusals.of(daemonSet.metadata.uid ?? ''),
     };
   }
 
@@ -176,4 +193,12 @@ export class DaemonSetExplainer {
 function sentenceOf({ daemonSet }: Subject, node: string, reason: Reason): string {
   const { namespace = '', name } = daemonSet.metadata;
   return reasonSentence(reason, { namespace, daemonSet: name, node });
+}
+
+function refusalIn({ refusal }: Subject): { failedCreate?: FailedCreate } {
+  if (!refusal) return {};
+  const { message, count, firstAt, lastAt } = refusal;
+  return {
+    failedCreate: { message, count, firstTime: toTimestamp(firstAt), lastTime: toTimestamp(lastAt) },
+  };
 }

@@ -3,6 +3,7 @@ import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { Informers } from '../informers/informer.js';
 import type { Registry } from '../registry/registry.js';
+import type { CreateRefusals } from './create-refusals.js';
 import type { RecordEvent } from './event-recorder.js';
 import type { HeardSinceStart } from './heard-since-start.js';
 import type { PodReservations } from './node-ledger.js';
@@ -11,7 +12,10 @@ import type { QueueMeter } from './worker.js';
 
 /** Their collaborators. */
 export interface DaemonSetParts {
-  registry: Pick<Registry, 'get' | 'create' | 'model' | 'createLike' | 'modify' | 'writeStatus' | 'delete'>;
+  registry: Pick<
+    Registry,
+    'get' | 'create' | 'model' | 'createLike' | 'reviewLike' | 'modify' | 'writeStatus' | 'delete'
+  >;
   informers: Pick<
     Informers,
     'pods' | 'nodes' | 'daemonSets' | 'controllerRevisions' | 'rolloutPolicies' | 'rollouts' | 'waitFor'
@@ -19,6 +23,8 @@ export interface DaemonSetParts {
   reservations: PodReservations;
   /** Where rollouts by waves say how they stand. */
   rollouts: RolloutBoard;
+  /** Where refused creates of Pods are recorded for `why`. */
+  refusals: CreateRefusals;
   /** The store's era, when it was restored: Pods are made on those nodes only whose hosts were heard in it (`HEARD_IN_ERA`). */
   restoredEra?: string;
   /** Absent: all hosts were heard. */

@@ -13,17 +13,17 @@ import { REVISION_HASH_LABEL } from '../../shared/kube/workload.js';
 import { daemonPod } from '../decisions/daemon-pod.js';
 import type { HostTurnTerms } from '../decisions/host-turn-terms.js';
 import { podKind } from '../kinds/index.js';
-import type { Registry } from '../registry/registry.js';
+import type { ObjectModel, Registry } from '../registry/registry.js';
 import type { DaemonPodModels } from './daemon-pod-models.js';
 
 /** What stands there is left as it is. */
 const UNCHANGED = Symbol('unchanged');
 
 export class HostTurns {
-  readonly #registry: Pick<Registry, 'modify'>;
+  readonly #registry: Pick<Registry, 'modify' | 'reviewLike'>;
   readonly #models: DaemonPodModels;
 
-  constructor(registry: Pick<Registry, 'modify'>, models: DaemonPodModels) {
+  constructor(registry: Pick<Registry, 'modify' | 'reviewLike'>, models: DaemonPodModels) {
     this.#registry = registry;
     this.#models = models;
   }
@@ -39,7 +39,8 @@ export class HostTurns {
   ): Promise<Pod> {
     const present = turnOn(old)?.successor;
     const isSame = present?.metadata.labels?.[REVISION_HASH_LABEL] === hash;
-    const successor = present && isSame ? present : this.successor(daemonSet, hash, old.spec.nodeName ?? '');
+    const { nodeName = '' } = old.spec;
+    const successor = present && isSame ? present : await this.#admitted(daemonSet, hash, nodeName);
     const turn: HostTurn = { successor, ...terms };
     return this.#annotate(old, () => JSON.stringify(turn));
   }
@@ -64,12 +65,22 @@ export class HostTurns {
 
   /** What would take the place of the node's Pod. Without the time of its making: that is when the host begins. */
   successor(daemonSet: DaemonSet, hash: string, nodeName: string): Pod {
+    return withoutBirth(this.#model(daemonSet, hash, nodeName).like(nodeName).object);
+  }
+
+  /**
+   * The same, checked as a create of it. The hub stores what a host has started without asking again, so a successor that the
+   * namespace refuses must not get as far as a host.
+   */
+  async #admitted(daemonSet: DaemonSet, hash: string, nodeName: string): Promise<Pod> {
+    const model = this.#model(daemonSet, hash, nodeName);
+    return withoutBirth(await this.#registry.reviewLike(model, nodeName));
+  }
+
+  #model(daemonSet: DaemonSet, hash: string, nodeName: string): ObjectModel<Pod> {
     const made = daemonPod(daemonSet, nodeName, hash);
     made.spec.nodeName = nodeName;
-    const { object } = this.#models.of(daemonSet, made).like(nodeName);
-    const { status: _, ...pod } = object;
-    const { creationTimestamp: __, ...metadata } = pod.metadata;
-    return { ...pod, metadata };
+    return this.#models.of(daemonSet, made);
   }
 
   /** `textOf` answers what is to stand on the Pod as it is stored; undefined: nothing. */
@@ -88,4 +99,9 @@ export class HostTurns {
     });
     return record.object();
   }
+}
+
+function withoutBirth({ status: _, ...pod }: Pod): Pod {
+  const { creationTimestamp: __, ...metadata } = pod.metadata;
+  return { ...pod, metadata };
 }

@@ -5,6 +5,7 @@ import type { EvictionRates } from '../decisions/zone-health.js';
 import type { Informers } from '../informers/informer.js';
 import type { Registry } from '../registry/registry.js';
 import { ensureBuiltInRoles } from './built-in-roles.js';
+import { CreateRefusals } from './create-refusals.js';
 import { startDaemonSetController } from './daemonset-controller.js';
 import { DefaultAccounts } from './default-accounts.js';
 import type { EventRecorder } from './event-recorder.js';
@@ -26,6 +27,8 @@ interface ControllersOptions {
   events: EventRecorder;
   /** Absent: nobody explains. */
   rollouts?: RolloutBoard;
+  /** The same. */
+  refusals?: CreateRefusals;
   /** Set once the store was restored: see `DaemonSetParts`. */
   restoredEra?: string;
   /** Absent: all hosts were heard. */
@@ -94,7 +97,7 @@ export async function startControllers(options: ControllersOptions): Promise<Run
 
 /** Those whose decisions reach containers. They are level-triggered: what happened before their start they see then. */
 function startActors(options: ControllersOptions): Controller[] {
-  const { informers, events, rollouts = new RolloutBoard() } = options;
+  const { informers, events, rollouts = new RolloutBoard(), refusals = new CreateRefusals() } = options;
   const schedulerEvents = events.from('default-scheduler');
   const ledger = new NodeLedger({ informers, recordEvent: schedulerEvents });
   return [
@@ -105,6 +108,7 @@ function startActors(options: ControllersOptions): Controller[] {
     startDaemonSetController({
       ...options,
       rollouts,
+      refusals,
       reservations: ledger,
       recordEvent: events.from('daemonset-controller'),
       recordRollout: events.from('rollout-controller'),

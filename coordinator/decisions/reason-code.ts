@@ -19,6 +19,7 @@ import { isRollingUpdate } from './update-strategy.js';
 export const REASON_CODES = [
   'Running',
   'Creating',
+  'FailedCreate',
   'Starting',
   'NotReady',
   'Failing',
@@ -67,6 +68,17 @@ export interface ReasonInput {
   current: CurrentRevision;
   /** Absent where no policy governs the DaemonSet. */
   rollout?: RolloutStance | undefined;
+  /** The API refused the last Pod of the current revision that was to be created, on whatever node. */
+  refusal?: CreateRefusal | undefined;
+}
+
+/** Creates of one DaemonSet's Pods that the API refused, since the last one that it accepted. Times in ms since the epoch. */
+export interface CreateRefusal {
+  /** Of the last one, in the API's words. */
+  message: string;
+  count: number;
+  firstAt: number;
+  lastAt: number;
 }
 
 /** The code of each placement rule that objects. */
@@ -103,8 +115,8 @@ export function reasonFor(input: ReasonInput): Reason {
   const placement = placementOf(offline ? withoutOfflineTaints(node) : node, daemonSet.spec.template.spec);
   if (!placement.shouldRun) return objectionReason(placement, first, input.rollout);
   if (offline) return offlineReason(node, first, input.rollout);
-  if (!first) return dueReason(input.rollout);
-  return podReason(daemonSet, first, input.rollout);
+  if (!first) return dueReason(input);
+  return podReason(input, first);
 }
 
 /** The Pod that speaks for the node: a live one before one that goes, in an update the old, then as the controller keeps them. */
@@ -142,9 +154,10 @@ function objectionReason(
 }
 
 /** Without a Pod where one should be. */
-function dueReason(rollout: RolloutStance | undefined): Reason {
+function dueReason({ rollout, refusal }: ReasonInput): Reason {
   const hold = rollout && holdText(rollout);
   if (rollout && hold !== undefined && isHold(rollout.code)) return { code: rollout.code, because: hold };
+  if (refusal) return { code: 'FailedCreate', because: refusalText(refusal) };
   return { code: 'Creating', because: 'the node is eligible and its Pod is due' };
 }
 
@@ -155,7 +168,17 @@ function offlineReason(node: Node, first: Held | undefined, rollout: RolloutStan
   return { code, ...nameOf(first), because: `its agent is not connected${last}` };
 }
 
-function podReason({ spec }: DaemonSet, { pod, view }: Held, rollout: RolloutStance | undefined): Reason {
+/** `pods "web-" is forbidden: … (refused 4 times since 2026-03-01T02:00:00Z, last at 2026-03-01T02:01:15Z)`. */
+export function refusalText({ message, count, firstAt, lastAt }: CreateRefusal): string {
+  const last = toTimestamp(lastAt);
+  const times =
+    count === 1
+      ? `refused at ${last}`
+      : `refused ${count} times since ${toTimestamp(firstAt)}, last at ${last}`;
+  return `${message} (${times})`;
+}
+
+function podReason({ daemonSet: { spec }, rollout, refusal }: ReasonInput, { pod, view }: Held): Reason {
   const rolling = isRollingUpdate(spec.updateStrategy);
   const about = { pod: view.name };
   if (view.terminating) {
@@ -170,6 +193,10 @@ function podReason({ spec }: DaemonSet, { pod, view }: Held, rollout: RolloutSta
   const { code: held } = rollout ?? {};
   if (rolling && rollout && isHold(held)) {
     return { code: held, ...about, because: `${HOLDS[held](rollout)}${hostsOwnWord(pod, held)}` };
+  }
+  if (rolling && refusal) {
+    const next = `it is of an older template, and the next Pod is refused: ${refusalText(refusal)}`;
+    return { code: 'FailedCreate', ...about, because: next };
   }
   const isLeft = !rolling && code === 'Running';
   return {

@@ -2,7 +2,7 @@
 
 import { countText } from '../../shared/kube/count-text.js';
 import { HOLD_WORDINGS } from './hold-wordings.js';
-import type { Reason, ReasonCode } from './reason-code.js';
+import { type CreateRefusal, type Reason, type ReasonCode, refusalText } from './reason-code.js';
 import type { ReasonSubject, Wording } from './reason-wording.js';
 
 const describePod = ({ namespace }: ReasonSubject, pod: string) =>
@@ -17,6 +17,11 @@ const WORDINGS: Readonly<Record<ReasonCode, Wording>> = {
     does: 'is about to get a Pod on',
     advice: ({ namespace, daemonSet }) =>
       `if it lasts, see what refuses the Pod: kubectl describe ds -n ${namespace} ${daemonSet}`,
+  },
+  FailedCreate: {
+    does: 'cannot get its Pod on',
+    advice: ({ namespace, daemonSet }) =>
+      `the API refuses the Pod: remove the cause, and it is created by itself within minutes, or at once after a change of the template; Events: kubectl describe ds -n ${namespace} ${daemonSet}`,
   },
   Starting: {
     does: 'is starting on',
@@ -107,13 +112,15 @@ export function reasonSentence({ code, pod, because }: Reason, subject: ReasonSu
   return `${what}: ${because}; ${advice(subject, pod ?? '')}.`;
 }
 
-/** `default/web on 3 nodes: 2 Running, 1 UntoleratedTaint.` Counts of 0 are left out. */
+/** `default/web on 3 nodes: 2 Running, 1 UntoleratedTaint.` Counts of 0 are left out; `refusal` follows as `FailedCreate: …`. */
 export function fleetSentence(
   { namespace, daemonSet }: Pick<ReasonSubject, 'namespace' | 'daemonSet'>,
   counts: readonly { code: ReasonCode; count: number }[],
+  refusal?: CreateRefusal,
 ): string {
   const total = counts.reduce((sum, { count }) => sum + count, 0);
   const parts = counts.filter(({ count }) => count > 0).map(({ code, count }) => `${count} ${code}`);
   const tail = parts.length > 0 ? `: ${parts.join(', ')}` : '';
-  return `${namespace}/${daemonSet} on ${countText(total, 'node')}${tail}.`;
+  const refused = refusal ? ` FailedCreate: ${refusalText(refusal)}.` : '';
+  return `${namespace}/${daemonSet} on ${countText(total, 'node')}${tail}.${refused}`;
 }

@@ -1,30 +1,84 @@
 /** The ServiceAccount admission plugin: a Pod is of an account, and gets its token where programs look for it. */
 import { DEFAULT_ACCOUNT, ROOT_CA_CONFIG_MAP, TOKEN_MOUNT_PATH } from '../../shared/kube/account-token.js';
-import type { KubeObject } from '../../shared/kube/meta.js';
+import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
 import { mirroredUid } from '../../shared/kube/mirror-pod.js';
 import type { Container, Pod } from '../../shared/kube/pod.js';
 import type { ServiceAccount } from '../../shared/kube/service.js';
+import { ApiError } from '../../shared/kube/status.js';
 import type { Volume } from '../../shared/kube/volume.js';
+import type { Store } from '../store/store.js';
+import { assumedObject } from './assumed-objects.js';
 import { generateName } from './generate-name.js';
+import { accountKey } from './keys.js';
+import type { WriteOptions } from './registry.js';
+import { sharedObject } from './shared-objects.js';
 
 /** Upstream's lifetime, odd so that it is known for one of ours: an hour and seven seconds. */
 const TOKEN_SECONDS = 3607;
 const MODE = 0o644;
 
 /** Finds an account; undefined when there is none (yet). */
-export type FindAccount = (ref: { namespace: string; name: string }) => ServiceAccount | undefined;
+export type FindAccount = (ref: AccountRef) => ServiceAccount | undefined;
+
+type AccountRef = Required<ObjectRef>;
+
+/**
+ * `find` for one new Pod. The informer behind `find` may lag behind the client that created the account a moment ago, so an
+ * account that it does not have is looked up in the store (`getServiceAccount` upstream).
+ */
+export async function accountFinder(
+  store: Store,
+  find: FindAccount | undefined,
+  object: KubeObject,
+  { assumed }: Pick<WriteOptions, 'assumed'>,
+): Promise<FindAccount | undefined> {
+  if (!find || !isPod(object)) return find;
+  const ref = accountOf(object);
+  const found =
+    assumedObject<ServiceAccount>(assumed, 'ServiceAccount', ref) ??
+    find(ref) ??
+    (await storedAccount(store, ref));
+  return () => found;
+}
+
+async function storedAccount(store: Store, { namespace, name }: AccountRef) {
+  const stored = await store.get(accountKey(namespace, name));
+  return stored && sharedObject<ServiceAccount>(stored.value, stored.revision);
+}
+
+function accountOf({ spec, metadata }: Pod): AccountRef {
+  return { namespace: metadata.namespace ?? '', name: spec.serviceAccountName || DEFAULT_ACCOUNT };
+}
+
+/**
+ * Throws 403 for a new Pod whose account does not exist. The account `default` may be missing: its controller creates it a
+ * moment after the namespace, and its Pods get no token anyway.
+ */
+export function refuseMissingAccount(object: KubeObject, find: FindAccount | undefined): void {
+  if (!find || !isPod(object) || mirroredUid(object) !== undefined) return;
+  const ref = accountOf(object);
+  if (ref.name !== DEFAULT_ACCOUNT && !find(ref)) throw missingAccount(object, ref);
+}
+
+function missingAccount({ metadata }: Pod, { namespace, name }: AccountRef): ApiError {
+  const pod = metadata.generateName || metadata.name;
+  const why = `error looking up service account ${namespace}/${name}: serviceaccount "${name}" not found`;
+  return new ApiError('Forbidden', `pods "${pod}" is forbidden: ${why}`, { name: pod, kind: 'pods' });
+}
 
 /**
  * Adds volume and mounts to a new Pod, in place, unless it or its account does not want them, and the account's pull
  * secrets where the Pod has none. A Pod that names no account is of its namespace's `default`. `find` absent: nobody
- * knows accounts here.
+ * knows accounts here. Throws 403 for an account that does not exist.
  */
 export function mountAccount(object: KubeObject, find: FindAccount | undefined, random: () => number): void {
   if (!find || !isPod(object) || mirroredUid(object) !== undefined) return;
-  const { spec, metadata } = object;
-  const name = spec.serviceAccountName || DEFAULT_ACCOUNT;
+  refuseMissingAccount(object, find);
+  const { spec } = object;
+  const ref = accountOf(object);
+  const { name } = ref;
   Object.assign(spec, { serviceAccountName: name, serviceAccount: name });
-  const account = find({ namespace: metadata.namespace ?? '', name });
+  const account = find(ref);
   if (!spec.imagePullSecrets?.length && account?.imagePullSecrets?.length) {
     spec.imagePullSecrets = account.imagePullSecrets.map((secret) => ({ ...secret }));
   }

@@ -5,7 +5,7 @@ import type { Logger } from '../../shared/process/log.js';
 import type { Kind } from '../kinds/kind.js';
 import type { Store } from '../store/store.js';
 import type { FindAccount } from './account-volume.js';
-import { create, createLike } from './create.js';
+import { create, createLike, reviewLike } from './create.js';
 import { createOwn } from './create-own.js';
 import { remove, removeCollection } from './delete.js';
 import { follow } from './follow.js';
@@ -46,6 +46,7 @@ export function createRegistry({ chance = systemChance, ...options }: RegistryOp
     model: (kind, namespace, body, fit, text) =>
       new AdmittedModel({ kind, namespace, body, fit, text }, parts),
     createLike: (model, text) => createLike(parts, model, text),
+    reviewLike: (model, text) => reviewLike(parts, model, text),
     update: (kind, ref, object, write) => update(parts, kind, ref, object, write),
     modify: (kind, ref, change, write) => modify(parts, kind, ref, change, write),
     writeStatus: (kind, ref, statusOf, preconditions) =>

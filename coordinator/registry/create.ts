@@ -3,7 +3,7 @@ import type { KubeObject } from '../../shared/kube/meta.js';
 import { alreadyExists } from '../../shared/kube/status.js';
 import type { Kind } from '../kinds/kind.js';
 import { type Guard, KeyExists, RevisionMismatch } from '../store/store.js';
-import { mountAccount } from './account-volume.js';
+import { accountFinder, mountAccount, refuseMissingAccount } from './account-volume.js';
 import { admitCreate, nameObject, readObject } from './admission.js';
 import { refuseComputed } from './computed.js';
 import { generateName } from './generate-name.js';
@@ -54,9 +54,10 @@ export async function createTracked<T extends KubeObject>(
   const object = readObject(kind, copyJson(body), options);
   placeInNamespace(kind, object, namespace);
   const isGenerated = !object.metadata.name;
-  const guard = await openNamespace(parts.store, kind, object);
+  const guard = await openNamespace(parts.store, kind, object, options);
   const generate = (base: string) => generateName(base, parts.chance.random);
-  mountAccount(object, parts.findAccount, parts.chance.random);
+  const findAccount = await accountFinder(parts.store, parts.findAccount, object, options);
+  mountAccount(object, findAccount, parts.chance.random);
   const reviewed = await withPodSecurity(parts.store, kind, object.metadata.namespace, options);
   const creation = { now: parts.clock.now(), uid: parts.chance.uuid(), generateName: generate };
   admitCreate(kind, object, creation, reviewed);
@@ -65,6 +66,30 @@ export async function createTracked<T extends KubeObject>(
     ? await refuseTaken(parts, kind, object)
     : await store(parts, kind, object, guard, isGenerated);
   return recordOf(object, revision);
+}
+
+/** See `Registry.reviewLike`. */
+export async function reviewLike<T extends KubeObject>(
+  parts: RegistryParts,
+  model: ObjectModel<T>,
+  text: string,
+): Promise<T> {
+  const { object } = model.like(text);
+  await admitLike(parts, model.kind, object);
+  return object;
+}
+
+/** Checks that may come out otherwise for each object of a model: namespace, account and level may change after the model was made. */
+async function admitLike<T extends KubeObject>(
+  parts: RegistryParts,
+  kind: Kind<T>,
+  object: T,
+): Promise<Guard | undefined> {
+  const guard = await openNamespace(parts.store, kind, object);
+  refuseMissingAccount(object, parts.findAccount);
+  const { review } = await withPodSecurity<WriteOptions>(parts.store, kind, object.metadata.namespace, {});
+  review?.(kind, object, undefined);
+  return guard;
 }
 
 /** Stores one more of the objects of a model, under a name that is free. Throws 403 and 404 (namespace), 409 and 413. */
@@ -76,9 +101,7 @@ export async function createLike<T extends KubeObject>(
   const { kind } = model;
   for (let attempt = 1; ; attempt += 1) {
     const { object, encoded } = model.like(text);
-    const guard = await openNamespace(parts.store, kind, object);
-    const { review } = await withPodSecurity<WriteOptions>(parts.store, kind, object.metadata.namespace, {});
-    review?.(kind, object, undefined);
+    const guard = await admitLike(parts, kind, object);
     shareWritten(encoded, object);
     try {
       const key = keyOf(kind, object.metadata);

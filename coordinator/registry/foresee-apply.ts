@@ -19,6 +19,9 @@ export interface Foreseen<T extends KubeObject> {
   after: T;
 }
 
+/** What of a dry run's options the caller chooses. */
+type DryRun = Pick<WriteOptions, 'warn' | 'assumed'>;
+
 type Verbs = Pick<Registry, 'get' | 'create' | 'update' | 'patch'>;
 
 /**
@@ -30,9 +33,9 @@ export async function foreseeApply<T extends KubeObject>(
   kind: Kind<T>,
   ref: ObjectRef,
   manifest: JsonMap,
-  { warn }: Pick<WriteOptions, 'warn'>,
+  wanted: DryRun,
 ): Promise<Foreseen<T>> {
-  const options = dryRun(warn);
+  const options = dryRun(wanted);
   const before = await presentObject(registry, kind, ref);
   if (!before) return { after: (await registry.create(kind, ref.namespace, manifest, options)).object() };
   const last = lastApplied(before);
@@ -50,18 +53,19 @@ export async function foreseeReplace<T extends KubeObject>(
   kind: Kind<T>,
   ref: ObjectRef,
   manifest: JsonMap,
-  { warn }: Pick<WriteOptions, 'warn'>,
+  wanted: DryRun,
 ): Promise<Foreseen<T>> {
   const before = await presentObject(registry, kind, ref);
   if (!before)
-    return { after: (await registry.create(kind, ref.namespace, manifest, dryRun(warn))).object() };
-  return { before, after: (await registry.update(kind, ref, manifest, dryRun(warn))).object() };
+    return { after: (await registry.create(kind, ref.namespace, manifest, dryRun(wanted))).object() };
+  return { before, after: (await registry.update(kind, ref, manifest, dryRun(wanted))).object() };
 }
 
-function dryRun(warn: WriteOptions['warn']): WriteOptions {
+function dryRun({ warn, assumed }: DryRun): WriteOptions {
   return {
     ...{ dryRun: true, fieldValidation: 'Strict', fieldManager: 'kubectl' },
     ...(warn ? { warn } : {}),
+    ...(assumed ? { assumed } : {}),
   };
 }
 

@@ -36,6 +36,11 @@ export function refOf(kind: Place, key: string): ObjectRef {
   return slash < 0 ? { name: rest } : { namespace: rest.slice(0, slash), name: rest.slice(slash + 1) };
 }
 
+/** The key of a ServiceAccount. */
+export function accountKey(namespace: string, name: string): string {
+  return keyOf({ group: '', resource: 'serviceaccounts', namespaced: true }, { namespace, name });
+}
+
 /** The key of a Namespace, which creations in it watch over. */
 export function namespaceKey(name: string): string {
   return keyOf({ group: '', resource: 'namespaces', namespaced: false }, { name });

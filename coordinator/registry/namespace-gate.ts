@@ -4,7 +4,9 @@ import type { KubeObject } from '../../shared/kube/meta.js';
 import { ApiError, badRequest, notFound, qualifiedResource } from '../../shared/kube/status.js';
 import type { Kind } from '../kinds/kind.js';
 import type { Guard, Store } from '../store/store.js';
+import { assumedObject } from './assumed-objects.js';
 import { namespaceKey } from './keys.js';
+import type { WriteOptions } from './registry.js';
 import { sharedObject } from './shared-objects.js';
 
 const NAMESPACES = { group: '', resource: 'namespaces', kind: 'Namespace' };
@@ -38,9 +40,11 @@ export async function openNamespace(
   store: Store,
   kind: Kind,
   { metadata: { namespace, name, generateName } }: KubeObject,
+  { assumed }: Pick<WriteOptions, 'assumed'> = {},
 ): Promise<Guard | undefined> {
   if (!kind.namespaced) return undefined;
   if (!namespace) throw badRequest('an empty namespace may not be set during creation');
+  if (assumedObject(assumed, 'Namespace', { name: namespace })) return undefined;
   const key = namespaceKey(namespace);
   const stored = await store.get(key);
   if (!stored) throw notFound(NAMESPACES, namespace);

@@ -8,6 +8,7 @@ import type { Kind } from '../kinds/kind.js';
 import type { SecuredPod } from '../kinds/pod-security/check.js';
 import { levelFor, levelViolation } from '../kinds/pod-security/levels.js';
 import type { Store } from '../store/store.js';
+import { assumedObject } from './assumed-objects.js';
 import { namespaceKey } from './keys.js';
 import type { WriteOptions } from './registry.js';
 import { sharedObject } from './shared-objects.js';
@@ -37,8 +38,7 @@ export async function withPodSecurity<T extends WriteOptions>(
   options: T,
 ): Promise<T> {
   if (!isSecured(kind) || !namespace) return options;
-  const stored = await store.get(namespaceKey(namespace));
-  const { labels } = stored ? sharedObject<Namespace>(stored.value, stored.revision).metadata : {};
+  const { labels } = (await findNamespace(store, namespace, options))?.metadata ?? {};
   if (!labels) return options;
   const look = lookAt(labels, options.warn);
   const { review } = options;
@@ -49,6 +49,17 @@ export async function withPodSecurity<T extends WriteOptions>(
       look(reviewed, next, current);
     },
   };
+}
+
+async function findNamespace(
+  store: Store,
+  name: string,
+  { assumed }: WriteOptions,
+): Promise<Namespace | undefined> {
+  const planned = assumedObject<Namespace>(assumed, 'Namespace', { name });
+  if (planned) return planned;
+  const stored = await store.get(namespaceKey(name));
+  return stored && sharedObject<Namespace>(stored.value, stored.revision);
 }
 
 function lookAt(labels: Record<string, string>, warn: ((text: string) => void) | undefined): Review {

@@ -33,6 +33,8 @@ export type RepeatedKeys =
 export interface WriteOptions {
   /** Run everything, store nothing. */
   dryRun?: boolean;
+  /** Of a dry run: Namespaces and ServiceAccounts that are treated as stored, before those that are. */
+  assumed?: readonly KubeObject[];
   fieldManager?: string;
   /** Who writes, by their credentials; absent for the hub's and controllers' own writes. */
   user?: string;
@@ -188,6 +190,11 @@ export interface Registry {
   ): ObjectModel<T>;
   /** Stores one more object of a model: with a name, uid and time of its own, and fitted to `text`, which is not checked. */
   createLike<T extends KubeObject>(model: ObjectModel<T>, text: string): Promise<ObjectRecord<T>>;
+  /**
+   * One more object of a model, checked exactly as `createLike` checks it and not stored. Throws 403 and 404. For an object that
+   * something else is to store later.
+   */
+  reviewLike<T extends KubeObject>(model: ObjectModel<T>, text: string): Promise<T>;
   /** PUT: the whole object; checked against its resourceVersion when it names one. */
   update<T extends KubeObject>(
     kind: Kind<T>,

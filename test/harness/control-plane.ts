@@ -5,6 +5,7 @@ import { EventRecorder } from '../../coordinator/controllers/event-recorder.js';
 import { createInformers } from '../../coordinator/informers/create-informers.js';
 import type { Informers } from '../../coordinator/informers/informer.js';
 import { ALL_KINDS, eventKind, namespaceKind, nodeKind } from '../../coordinator/kinds/index.js';
+import type { FindAccount } from '../../coordinator/registry/account-volume.js';
 import { createRegistry } from '../../coordinator/registry/create-registry.js';
 import type { Registry } from '../../coordinator/registry/registry.js';
 import { MemoryStore } from '../../coordinator/store/memory-store.js';
@@ -34,14 +35,21 @@ export interface ControlPlane {
   stop(): Promise<void>;
 }
 
-/** Starts one with the namespace `default` in it. */
-export async function startControlPlane(pastEras: readonly PastEra[] = []): Promise<ControlPlane> {
+/** Starts one with the namespace `default` in it. `accounts`: Pods are checked for their ServiceAccount, as in a coordinator. */
+export async function startControlPlane(
+  pastEras: readonly PastEra[] = [],
+  { accounts = false } = {},
+): Promise<ControlPlane> {
   const clock = new ManualClock(START_MS);
   const store = new MemoryStore({ clock, pastEras });
   const parts = { clock, log: silentLogger };
-  const registry = createRegistry({ store, kinds: ALL_KINDS, ...parts });
+  const findAccount: FindAccount = (ref) => informers.serviceAccounts.get(ref);
+  const registry: Registry = createRegistry({
+    ...{ store, kinds: ALL_KINDS, ...parts },
+    ...(accounts ? { findAccount } : {}),
+  });
   await registry.create(namespaceKind, undefined, { metadata: { name: 'default' } });
-  const informers = createInformers({ registry, ...parts });
+  const informers: ReturnType<typeof createInformers> = createInformers({ registry, ...parts });
   await informers.waitFor(0);
   const events = new EventRecorder({ registry, ...parts });
   const settle = async (): Promise<void> => {

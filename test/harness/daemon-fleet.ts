@@ -1,4 +1,5 @@
 /** The DaemonSet controller over a registry and a memory store, with stand-ins for the agents of its nodes. */
+import { CreateRefusals } from '../../coordinator/controllers/create-refusals.js';
 import { startDaemonSetController } from '../../coordinator/controllers/daemonset-controller.js';
 import type { DaemonSetParts } from '../../coordinator/controllers/daemonset-parts.js';
 import type { RecordEvent } from '../../coordinator/controllers/event-recorder.js';
@@ -36,6 +37,8 @@ export interface FleetOptions {
   /** Absent: all hosts were heard. */
   heard?: HeardSinceStart;
   agents?: Partial<Agents>;
+  /** Pods are checked for their ServiceAccount. */
+  accounts?: boolean;
   wrap?: (registry: Registry) => DaemonSetParts['registry'];
 }
 
@@ -45,6 +48,7 @@ export class DaemonFleet {
   readonly events: string[] = [];
   readonly agents: Agents;
   readonly rollouts = new RolloutBoard();
+  readonly refusals = new CreateRefusals();
   readonly #plane: ControlPlane;
   #controller: { stop(): Promise<void> };
   readonly #wrap: NonNullable<FleetOptions['wrap']>;
@@ -52,7 +56,7 @@ export class DaemonFleet {
   #settled = Promise.resolve();
 
   static async start(nodeNames: string[], options: FleetOptions = {}): Promise<DaemonFleet> {
-    const plane = await startControlPlane();
+    const plane = await startControlPlane([], { accounts: options.accounts === true });
     for (const name of nodeNames) await addNode(plane.registry, name);
     return new DaemonFleet(plane, options);
   }
@@ -79,6 +83,7 @@ export class DaemonFleet {
       recordEvent: record,
       recordRollout: record,
       rollouts: this.rollouts,
+      refusals: this.refusals,
       ...(this.#heard ? { heard: this.#heard } : {}),
       reservations: new NodeLedger({ informers, recordEvent: events.from('default-scheduler') }),
     });

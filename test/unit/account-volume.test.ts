@@ -61,7 +61,6 @@ describe('a Pod that names an account', () => {
       1,
     ],
     ['does not want one', pod({ automountServiceAccountToken: false }), account(), 0],
-    ['that is still to come', pod(), undefined, 1],
   ] as [string, Pod, ServiceAccount | undefined, number][]) {
     test(title, () => {
       mountAccount(
@@ -72,6 +71,18 @@ describe('a Pod that names an account', () => {
       assert.equal(tokenSources(given).length, sources);
     });
   }
+
+  test('is refused while that account does not exist', () => {
+    assert.throws(
+      () =>
+        mountAccount(
+          pod(),
+          () => undefined,
+          () => 0,
+        ),
+      /^ApiError: pods "p" is forbidden: error looking up service account ns\/robot: serviceaccount "robot" not found$/,
+    );
+  });
 
   test('gets its pull secrets, unless it has some', () => {
     const found = account({ imagePullSecrets: [{ name: 'reg' }] });

@@ -74,6 +74,13 @@ function node(options: NodeOptions = {}, connected = true): ReasonInput['node'] 
   return object;
 }
 
+const REFUSAL = {
+  message: 'pods "web-" is forbidden: no',
+  ...{ count: 4, firstAt: Date.parse(NOON), lastAt: Date.parse(NOON) + 15_000 },
+};
+const REFUSED =
+  /pods "web-" is forbidden: no \(refused 4 times since 2026-01-01T12:00:00Z, last at 2026-01-01T12:00:15Z\)$/;
+
 function reason(over: Partial<ReasonInput>) {
   const current = { hash: 'new', templateGeneration: undefined };
   return reasonFor({ daemonSet: web(), node: node(), pods: [pod()], current, ...over });
@@ -228,6 +235,21 @@ const CASES: [rule: string, over: Partial<ReasonInput>, code: string, because: R
     { pods: [pod()], rollout: stance({ code: 'RolloutFailed' }) },
     'Running',
     /ready/,
+  ],
+  ['refused', { pods: [], refusal: REFUSAL }, 'FailedCreate', REFUSED],
+  [
+    'refused once',
+    { pods: [], refusal: { ...REFUSAL, count: 1 } },
+    'FailedCreate',
+    /\(refused at 2026-01-01T12:00:15Z\)$/,
+  ],
+  ['old, and its successor refused', { pods: [pod(OLD)], refusal: REFUSAL }, 'FailedCreate', REFUSED],
+  ['runs, and Pods elsewhere are refused', { refusal: REFUSAL }, 'Running', /ready/],
+  [
+    'its wave is not open, and Pods elsewhere are refused',
+    { pods: [pod(OLD)], refusal: REFUSAL, rollout: stance({ code: 'WaitingForWave' }) },
+    'WaitingForWave',
+    /not open/,
   ],
   ['old, OnDelete', { daemonSet: web({}, 'OnDelete'), pods: [pod(OLD)] }, 'UpdateOnDelete', /older/],
   [

@@ -1,6 +1,7 @@
 /** The plan of one DaemonSet: its hosts as they stand, a rehearsal, and what came of it. */
-import type { DaemonSetPlan } from '../../../shared/kube/plan.js';
+import type { DaemonSetPlan, PlannedHost } from '../../../shared/kube/plan.js';
 import { CHANGING_ACTIONS } from '../../../shared/kube/plan.js';
+import type { Pod } from '../../../shared/kube/pod.js';
 import { ROLLOUT_CODES } from '../../../shared/kube/rollout-codes.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollout-policy.js';
 import type { DaemonSet } from '../../../shared/kube/workload.js';
@@ -8,8 +9,8 @@ import type { Clock } from '../../../shared/process/clock.js';
 import { Slice } from '../../../shared/process/slice.js';
 import { contactOf } from '../../decisions/contact.js';
 import type { CurrentRevision } from '../../decisions/daemon-node.js';
-import { templateGenerationOf } from '../../decisions/daemon-pod.js';
-import { confirmSecondsOf } from '../../decisions/host-turn-terms.js';
+import { daemonPod, templateGenerationOf } from '../../decisions/daemon-pod.js';
+import { confirmSecondsOf, hostTurnTerms } from '../../decisions/host-turn-terms.js';
 import { countActions, countReasons, planSentence } from '../../decisions/plan-words.js';
 import { podPace } from '../../decisions/pod-pace.js';
 import { REASON_CODES } from '../../decisions/reason-code.js';
@@ -24,7 +25,7 @@ import { governing } from '../rollout-decision.js';
 import { type Conductor, UpstreamConductor } from './conductor.js';
 import { type FirstReason, firstReason, most, plannedHosts, plannedWaves } from './plan-hosts.js';
 import { rehearse } from './rehearsal.js';
-import { type HostBefore, RehearsedHosts } from './rehearsed-hosts.js';
+import { type HostBefore, RehearsedHosts, type RehearsedHostsOptions } from './rehearsed-hosts.js';
 import { Timeline } from './timeline.js';
 import { WavesConductor, type WavesConductorOptions } from './waves-conductor.js';
 import type { PlanInformers, PlannedWorld } from './world.js';
@@ -36,6 +37,8 @@ interface PlanSubject {
   world: PlannedWorld;
   informers: PlanInformers;
   clock: Clock;
+  /** Why a create of this Pod would be refused now; undefined: it would not be. */
+  refusalOf(pod: Pod): Promise<string | undefined>;
 }
 
 /** Costs a look at every node, and one for every change there: in slices. */
@@ -53,9 +56,12 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
   const policy = isRollingUpdate(updateStrategy)
     ? governing(after, subject.world.policiesIn(after.metadata.namespace ?? ''))
     : undefined;
-  const confirmMs = policy && !allowsSurge(updateStrategy) ? confirmSecondsOf(policy.spec) * 1000 : 0;
+  const refusal = await subject.refusalOf(daemonPod(after, befores[0]?.name ?? 'node', current.hash));
   const parts = { daemonSet: after, current, tally, timeline, pace };
-  const hosts = new RehearsedHosts({ ...parts, hosts: befores, confirmMs });
+  const hosts = new RehearsedHosts({
+    ...{ ...parts, hosts: befores, isRefused: refusal !== undefined },
+    ...hostTurnsBy(policy, subject, timeline.now),
+  });
   const conductor: Conductor = policy
     ? wavesConductor(subject, policy, { tally, timeline, pace, slice })
     : new UpstreamConductor(after, tally);
@@ -71,17 +77,16 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
       }
     },
   });
-  const planned = plannedHosts(befores, hosts, reasons, conductor, begun);
+  const planned = plannedHosts(befores, hosts, { reasons, conductor, begun, refusal });
   const previous = before && currentOf(before, informers).hash;
   const ends = planned.flatMap(({ endSeconds }) => endSeconds ?? []);
-  const blockedBy = planned.some(({ action }) => CHANGING_ACTIONS.includes(action))
-    ? conductor.stoppedBy()
-    : undefined;
+  const change = changeOf(before, after);
+  const isNewTemplate = change === 'Create' || (previous !== undefined && previous !== current.hash);
+  const blockedBy =
+    obstacleTo(planned, refusal, isNewTemplate) ?? (isChanging(planned) ? conductor.stoppedBy() : undefined);
   const { namespace = '', name } = after.metadata;
   const told = {
-    namespace,
-    name,
-    change: changeOf(before, after),
+    ...{ namespace, name, change },
     counts: countActions(planned),
     waves: plannedWaves(conductor, planned),
     ...(ends.length > 0 ? { endSeconds: most(ends) } : {}),
@@ -101,6 +106,36 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
       ...conductor.suppositions,
     ],
     hosts: planned,
+  };
+}
+
+function isChanging(hosts: readonly PlannedHost[]): boolean {
+  return hosts.some(({ action }) => CHANGING_ACTIONS.includes(action));
+}
+
+/** A template that nobody runs yet is of interest even where no host gets a Pod of it now. */
+function obstacleTo(
+  hosts: readonly PlannedHost[],
+  refusal: string | undefined,
+  isNewTemplate: boolean,
+): string | undefined {
+  if (refusal === undefined) return undefined;
+  const isMet = isNewTemplate || hosts.some(({ code }) => code === 'FailedCreate');
+  return isMet ? `the API refuses its Pods: ${refusal}` : undefined;
+}
+
+/** Which hosts replace their Pods themselves by the policy, and how long each watches its new Pod. */
+function hostTurnsBy(
+  policy: RolloutPolicy | undefined,
+  { after, world }: PlanSubject,
+  now: number,
+): Pick<RehearsedHostsOptions, 'confirmMs' | 'isHostTurn'> {
+  if (!policy || allowsSurge(after.spec.updateStrategy)) return { confirmMs: 0, isHostTurn: () => false };
+  const termsFor = hostTurnTerms(policy.spec, undefined, now);
+  const labelsOf = (name: string) => world.places.nodes.get({ name })?.metadata.labels;
+  return {
+    confirmMs: confirmSecondsOf(policy.spec) * 1000,
+    isHostTurn: (name) => termsFor({ name, labels: labelsOf(name) }) !== undefined,
   };
 }
 

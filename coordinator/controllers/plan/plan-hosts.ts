@@ -50,13 +50,21 @@ function actionOf({ pods: before, contact }: HostBefore, course: HostCourse, eli
   return had ? 'keep' : 'none';
 }
 
-/** All hosts by name, as they come out of the rehearsal that began at `begun`, ms. */
+/** A rehearsal that is over. */
+interface Rehearsed {
+  reasons: ReadonlyMap<string, FirstReason>;
+  conductor: Conductor;
+  /** When it began, ms since the epoch. */
+  begun: number;
+  /** Why the API refuses the DaemonSet's Pods; undefined: it does not. */
+  refusal: string | undefined;
+}
+
+/** All hosts by name, as they come out of the rehearsal. */
 export function plannedHosts(
   befores: readonly HostBefore[],
   hosts: RehearsedHosts,
-  reasons: ReadonlyMap<string, FirstReason>,
-  conductor: Conductor,
-  begun: number,
+  { reasons, conductor, begun, refusal }: Rehearsed,
 ): PlannedHost[] {
   const seconds = (at: number) => (at - begun) / 1000;
   return befores
@@ -68,7 +76,7 @@ export function plannedHosts(
       return {
         node: host.name,
         action,
-        ...(reasons.get(host.name) ?? { code: 'Updated' }),
+        ...(refusedReason(course, refusal) ?? reasons.get(host.name) ?? { code: 'Updated' }),
         ...(wave === undefined || !host.shouldRun ? {} : { wave }),
         ...(isForeseen
           ? { startSeconds: seconds(course.firstAt ?? 0), endSeconds: seconds(course.lastAt ?? 0) }
@@ -76,6 +84,11 @@ export function plannedHosts(
       };
     })
     .sort((a, b) => (a.node < b.node ? -1 : 1));
+}
+
+/** Of a host whose next Pod the API refuses. */
+function refusedReason({ isRefused }: HostCourse, refusal: string | undefined): FirstReason | undefined {
+  return isRefused && refusal !== undefined ? { code: 'FailedCreate', because: refusal } : undefined;
 }
 
 /** The waves as their hosts go through them. */

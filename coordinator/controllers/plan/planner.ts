@@ -1,4 +1,6 @@
 /** Answers what manifests would do to hosts: fits the API's `Foresee`, from the registry's dry runs and informers, and writes nothing. */
+
+import type { Namespace } from '../../../shared/kube/config.js';
 import { FLEET_GROUP } from '../../../shared/kube/fleet-group.js';
 import type { KubeObject } from '../../../shared/kube/meta.js';
 import type { Node } from '../../../shared/kube/node.js';
@@ -8,15 +10,24 @@ import {
   type Plan,
   type PlanRequest,
 } from '../../../shared/kube/plan.js';
+import type { Pod } from '../../../shared/kube/pod.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollout-policy.js';
 import { compileLabelSelector } from '../../../shared/kube/selectors.js';
+import type { ServiceAccount } from '../../../shared/kube/service.js';
 import { ApiError } from '../../../shared/kube/status.js';
 import type { DaemonSet } from '../../../shared/kube/workload.js';
 import type { Clock } from '../../../shared/process/clock.js';
-import { daemonSetKind, nodeKind, rolloutPolicyKind } from '../../kinds/index.js';
+import {
+  daemonSetKind,
+  namespaceKind,
+  nodeKind,
+  podKind,
+  rolloutPolicyKind,
+  serviceAccountKind,
+} from '../../kinds/index.js';
 import { apiVersionOf, type Kind } from '../../kinds/kind.js';
 import { type Foreseen, foreseeApply, foreseeReplace } from '../../registry/foresee-apply.js';
-import type { Registry } from '../../registry/registry.js';
+import type { Registry, WriteOptions } from '../../registry/registry.js';
 import { planDaemonSet } from './plan-daemon-set.js';
 import { remarksOn, type WrittenPolicy } from './policy-remarks.js';
 import { type PlanInformers, PlannedWorld } from './world.js';
@@ -37,6 +48,8 @@ interface Applied {
   daemonSets: Foreseen<DaemonSet>[];
   policies: Foreseen<RolloutPolicy>[];
   nodes: Foreseen<Node>[];
+  /** What the applies make that admission of the others looks up. */
+  assumed: (Namespace | ServiceAccount)[];
 }
 
 export class ManifestPlanner {
@@ -50,7 +63,7 @@ export class ManifestPlanner {
   async planManifests({ manifests, namespace = 'default', mode = 'apply' }: PlanRequest): Promise<Plan> {
     const notes = new Set<string>();
     const refused: Plan['refused'] = [];
-    const applied: Applied = { daemonSets: [], policies: [], nodes: [] };
+    const applied: Applied = { daemonSets: [], policies: [], nodes: [], assumed: [] };
     for (const manifest of manifests.flatMap(itemsOf)) {
       try {
         await this.#apply(manifest, { namespace, mode }, applied, notes);
@@ -76,7 +89,7 @@ export class ManifestPlanner {
   planDaemonSet(after: DaemonSet, before: DaemonSet | undefined): Promise<DaemonSetPlan> {
     const { informers, clock } = this.#parts;
     const world = new PlannedWorld(informers, { daemonSets: [after], policies: [], nodes: [] });
-    return planDaemonSet({ before, after, world, informers, clock });
+    return planDaemonSet({ before, after, world, informers, clock, refusalOf: this.#refusals() });
   }
 
   /** What whoever wrote a policy is to know. */
@@ -102,7 +115,10 @@ export class ManifestPlanner {
   }
 
   async #apply(manifest: Manifest, way: Way, applied: Applied, notes: Set<string>): Promise<void> {
-    const foresee = <T extends KubeObject>(kind: Kind<T>) => this.#foresee(kind, manifest, way, notes);
+    const { assumed } = applied;
+    const warn = (text: string) => void notes.add(text);
+    const foresee = <T extends KubeObject>(kind: Kind<T>) =>
+      this.#foresee(kind, manifest, way, { warn, assumed });
     switch (`${manifest.apiVersion}/${manifest.kind}`) {
       case `${apiVersionOf(daemonSetKind)}/DaemonSet`:
         applied.daemonSets.push(await foresee(daemonSetKind));
@@ -112,6 +128,12 @@ export class ManifestPlanner {
         return;
       case 'v1/Node':
         applied.nodes.push(await foresee(nodeKind));
+        return;
+      case 'v1/Namespace':
+        assumed.push((await foresee(namespaceKind)).after);
+        return;
+      case 'v1/ServiceAccount':
+        assumed.push((await foresee(serviceAccountKind)).after);
         return;
       default: {
         const { kind, name } = namesOf(manifest);
@@ -124,7 +146,7 @@ export class ManifestPlanner {
     kind: Kind<T>,
     manifest: Manifest,
     { namespace, mode }: Way,
-    notes: Set<string>,
+    options: Pick<WriteOptions, 'warn' | 'assumed'>,
   ): Promise<Foreseen<T>> {
     const { name } = namesOf(manifest);
     const own = manifest.metadata?.namespace;
@@ -132,12 +154,29 @@ export class ManifestPlanner {
       ? { name, namespace: typeof own === 'string' && own ? own : namespace }
       : { name };
     const foresee = mode === 'replace' ? foreseeReplace : foreseeApply;
-    return foresee(this.#parts.registry, kind, ref, manifest, { warn: (text) => notes.add(text) });
+    return foresee(this.#parts.registry, kind, ref, manifest, options);
+  }
+
+  /** Creates a Pod as a dry run, by the same admission as the controller's creates. */
+  #refusals(assumed: readonly KubeObject[] = []): (pod: Pod) => Promise<string | undefined> {
+    return async (pod) => {
+      try {
+        await this.#parts.registry.create(podKind, pod.metadata.namespace, pod, { dryRun: true, assumed });
+        return undefined;
+      } catch (error) {
+        if (error instanceof ApiError) return error.message;
+        throw error;
+      }
+    };
   }
 
   /** Of the DaemonSets that are applied, and of those that applied policies or nodes concern; by namespace and name. */
-  async #plans({ daemonSets, policies, nodes }: Applied, world: PlannedWorld): Promise<DaemonSetPlan[]> {
+  async #plans(
+    { daemonSets, policies, nodes, assumed }: Applied,
+    world: PlannedWorld,
+  ): Promise<DaemonSetPlan[]> {
     const { informers, clock } = this.#parts;
+    const refusalOf = this.#refusals(assumed);
     const subjects = new Map<string, Foreseen<DaemonSet>>();
     for (const stored of informers.daemonSets.list()) {
       if (stored.metadata.deletionTimestamp) continue;
@@ -147,7 +186,7 @@ export class ManifestPlanner {
     for (const foreseen of daemonSets) subjects.set(keyOf(foreseen.after), foreseen);
     const plans: DaemonSetPlan[] = [];
     for (const [, { before, after }] of [...subjects].sort(([a], [b]) => (a < b ? -1 : 1))) {
-      plans.push(await planDaemonSet({ before, after, world, informers, clock }));
+      plans.push(await planDaemonSet({ before, after, world, informers, clock, refusalOf }));
     }
     return plans;
   }

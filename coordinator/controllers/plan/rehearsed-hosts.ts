@@ -27,9 +27,11 @@ export interface HostCourse {
   deleted: number;
   /** Its host replaces the Pod that it has, and is to confirm the next. */
   isTurned?: boolean;
+  /** A Pod was to be created there, and the API refused it. */
+  isRefused?: boolean;
 }
 
-interface RehearsedHostsOptions {
+export interface RehearsedHostsOptions {
   daemonSet: DaemonSet;
   current: CurrentRevision;
   tally: DaemonSetTally;
@@ -38,6 +40,10 @@ interface RehearsedHostsOptions {
   hosts: readonly HostBefore[];
   /** How long a host watches what it brings in the place of another Pod before it confirms it, ms; 0: it does not. */
   confirmMs: number;
+  /** The API refuses Pods of the current revision. */
+  isRefused: boolean;
+  /** Whether the host itself replaces its Pod, on terms that the policy gives it. */
+  isHostTurn(name: string): boolean;
 }
 
 /** What `DaemonSetNodes` does with a registry and agents, without either. */
@@ -81,12 +87,12 @@ export class RehearsedHosts {
     if (!isIdle(step)) {
       if (step.backoff) this.#backoffs.set(name, step.backoff);
       for (const deletion of step.delete) this.#delete(host, course, deletion.name);
-      if (step.create) this.#create(host, course);
+      if (step.create && !this.#create(host, course)) return;
     } else if (order && !this.#replace(host, course, order, record.place?.oldPod)) return;
     this.look(name);
   }
 
-  /** Carries out a turn, if it still makes sense. */
+  /** Carries out a turn, if it still makes sense. False: nothing came of it. */
   #replace(
     host: HostBefore,
     course: HostCourse,
@@ -97,11 +103,25 @@ export class RehearsedHosts {
     const newPod = live.find(({ updated }) => updated);
     if (order === 'revert' && newPod) this.#delete(host, course, newPod.name);
     else if (order === 'replace' && oldPod) {
+      const isHostTurn = live.length === 1 && host.shouldRun && this.#options.isHostTurn(host.name);
+      if (isHostTurn && this.#isRefused(host.name)) return this.#refuse(host, course);
       course.isTurned = true;
       this.#delete(host, course, oldPod);
-    } else if (order === 'create' && oldPod && live.length === 1) this.#create(host, course);
+    } else if (order === 'create' && oldPod && live.length === 1) return this.#create(host, course);
     else return false;
     return true;
+  }
+
+  /** Pods of an earlier revision are not judged: a template that was accepted before usually is again. */
+  #isRefused(name: string): boolean {
+    return this.#options.isRefused && this.#options.tally.heldBack(name) === undefined;
+  }
+
+  /** The controller retries until the refusal ends, and until then the host uses budget. */
+  #refuse({ name }: HostBefore, course: HostCourse): false {
+    course.isRefused = true;
+    this.#options.tally.markUnderWay(name);
+    return false;
   }
 
   #changed(course: HostCourse): void {
@@ -124,7 +144,10 @@ export class RehearsedHosts {
     });
   }
 
-  #create({ name, contact }: HostBefore, course: HostCourse): void {
+  /** False: the API refuses the Pod. */
+  #create(host: HostBefore, course: HostCourse): boolean {
+    if (this.#isRefused(host.name)) return this.#refuse(host, course);
+    const { name, contact } = host;
     const { timeline, pace, tally, current } = this.#options;
     const other = tally.heldBack(name);
     this.#made += 1;
@@ -141,7 +164,7 @@ export class RehearsedHosts {
     course.created += 1;
     course.pods = [...course.pods, pod];
     this.#changed(course);
-    if (contact !== 'here') return;
+    if (contact !== 'here') return true;
     const confirmMs = course.isTurned ? this.#options.confirmMs : 0;
     delete course.isTurned;
     timeline.after(pace.startMs, () => {
@@ -151,6 +174,7 @@ export class RehearsedHosts {
     if (confirmMs > pace.startMs) {
       timeline.after(confirmMs, () => this.#becomes(name, course, pod.name, { confirming: false }));
     }
+    return true;
   }
 
   #becomes(node: string, course: HostCourse, podName: string, change: Partial<DaemonPod>): void {
