@@ -1,6 +1,7 @@
 /** What the simulation found where no policy is: short histories, each with what went wrong. */
+import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { after, daemonSet, KILLED, SECOND, setImage, unbroken, unbrokenAt } from './cases.js';
+import { after, daemonSet, KILLED, outcomesOf, SECOND, setImage, unbroken, unbrokenAt } from './cases.js';
 
 describe('the simulation found', () => {
   test('a Pod that ended while it was deleted, on a host that lost what it held, was deleted for ever', () =>
@@ -314,6 +315,25 @@ describe('the simulation found', () => {
       ],
       6,
     ));
+
+  test('an adopted Pod of the same image and another grace period counted as updated, in the rule alone (all-91001424)', async () => {
+    const outcomes = await outcomesOf(
+      1,
+      [
+        after(1, daemonSet('app:1', { graceSeconds: 10 })),
+        // The Pod is then of template generation 2, so the successor's generation 1 does not match it either.
+        after(10, setImage('app:3')),
+        after(30, { kind: 'delete daemonset', name: 'alpha', policy: 'Orphan' }),
+        after(10, daemonSet('app:3', { graceSeconds: 30, strategy: { type: 'OnDelete' } })),
+      ],
+      3,
+    );
+    for (const { lines } of outcomes) {
+      const status = lines.findLast((line) => line.includes('DaemonSet alpha changed: status')) ?? '';
+      assert.match(status, /"currentNumberScheduled":1,.*"numberAvailable":1/, 'the Pod was adopted');
+      assert.doesNotMatch(status, /updatedNumberScheduled/);
+    }
+  });
 
   test('a Node that is not ready and then silent drives a Pod out by the time of both (as upstream, kept)', () =>
     unbrokenAt({

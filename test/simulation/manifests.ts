@@ -46,7 +46,7 @@ export function setSelector(spec: DaemonSetSpec, zone: Zone | null): void {
   setVersion(spec);
 }
 
-/** What the template says, in short: two templates of one version are equal. */
+/** Of the template's fields, those that a step can change: see `versionOf`. */
 function setVersion({ template }: DaemonSetSpec): void {
   const { containers, nodeSelector } = template.spec;
   const version = `${containers[0]?.image} ${nodeSelector?.zone ?? 'anywhere'}`;

@@ -153,11 +153,19 @@ export function readySince(pod: Pod): number | undefined {
     : undefined;
 }
 
-/** Which template made a Pod, or is a DaemonSet's now: histories write it into an annotation. */
-export function versionOf(object: {
+/**
+ * Which template made a Pod, or is a DaemonSet's now: everything in which the templates of histories differ. Upstream tells
+ * them apart by a hash of the whole template (`IsPodUpdated`), so a Pod of another grace period is of another version.
+ */
+export function versionOf({ metadata, spec }: Versioned): string | undefined {
+  const version = metadata?.annotations?.version;
+  return version === undefined ? undefined : `${version} ${spec?.terminationGracePeriodSeconds}`;
+}
+
+/** A Pod or a template. */
+interface Versioned {
   metadata?: { annotations?: Record<string, string> };
-}): string | undefined {
-  return object.metadata?.annotations?.version;
+  spec?: { terminationGracePeriodSeconds?: number };
 }
 
 function put<T>(map: Map<string, T>, key: string, value: T | undefined): void {
