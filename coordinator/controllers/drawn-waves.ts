@@ -81,7 +81,12 @@ export class DrawnWaves {
     const isBarredHere = (hash: string) =>
       isBarred(informers.rollouts.indexed(BY_OWNER, uid).filter(isPast), hash);
     const revision = tally.subject.current.hash;
-    const draw = { nodes, revision, standing, isBarred: isBarredHere, now: () => clock.now() };
+    const { status } = subject;
+    const failedBefore = status?.revision === revision ? status.failedNodes : undefined;
+    const draw = {
+      ...{ nodes, revision, standing, isBarred: isBarredHere, failedBefore },
+      now: () => clock.now(),
+    };
     const slice = new Slice(clock);
     const { waves, order } = await inSlices(drawingWaves(policy, draw), slice);
     tally.follow((name, situation, record) => waves.put(name, situation, record));

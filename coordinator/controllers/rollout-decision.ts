@@ -9,7 +9,7 @@ import type { PodPace } from '../decisions/pod-pace.js';
 import type { RolloutStance } from '../decisions/reason-code.js';
 import { type RolloutStand, rolloutCode } from '../decisions/rollout-code.js';
 import { estimatedEnd } from '../decisions/rollout-estimate.js';
-import type { LaneRules } from '../decisions/rollout-lane.js';
+import type { Lane, LaneRules } from '../decisions/rollout-lane.js';
 import {
   type RolloutInput,
   type RolloutMemory,
@@ -32,6 +32,7 @@ import {
   turnsOf,
 } from './rollout-turns.js';
 import { RolloutWaves } from './rollout-waves.js';
+import { OUTSIDE } from './wave-lanes.js';
 
 const DEFAULT_DEADLINE_SECONDS = 600;
 /** A verdict changes what is counted twice at most: by a request, and by a rollout that ends through it. */
@@ -57,6 +58,8 @@ interface Draw {
   standing: (node: string) => NodeStanding;
   /** Whether a revision failed before this one came; absent: none did. */
   isBarred?: ((hash: string) => boolean) | undefined;
+  /** As in `RolloutWavesOptions`. */
+  failedBefore?: readonly string[] | undefined;
   now: () => number;
 }
 
@@ -68,11 +71,20 @@ export function* drawingWaves(
   { metadata, spec }: RolloutPolicy,
   draw: Draw,
 ): Generator<undefined, { waves: RolloutWaves; order: string[] }, undefined> {
-  const { nodes, revision, standing, isBarred, now } = draw;
+  const { nodes, revision, standing, isBarred, failedBefore, now } = draw;
   const { waves = [], spreadBy } = spec;
   const plan = yield* drawingOfWaves(nodes, waves, { seed: metadata.uid ?? '', revision, spreadBy });
   const rules = rulesIn(spec);
-  const options = { plan, waves: waves.length + 1, standing, times: spec, rules, isBarred, now };
+  const options = {
+    plan,
+    waves: waves.length + 1,
+    standing,
+    times: spec,
+    rules,
+    isBarred,
+    failedBefore,
+    now,
+  };
   return { waves: new RolloutWaves(options), order: [...plan.keys()] };
 }
 
@@ -100,6 +112,7 @@ interface RolloutView {
 
 export interface RolloutDecision {
   verdict: RolloutVerdict;
+  /** As they are shown: hosts that failed count as failed also once they have their earlier revision again. */
   counts: readonly WaveCounts[];
   /** Whose turn it is, once the verdict has been stored. */
   turns: Turns;
@@ -130,7 +143,7 @@ export function decideRollout(view: RolloutView): RolloutDecision {
   const nextWindowAt = counts.some(({ outsideWindow }) => outsideWindow > 0) ? waves.nextOpening : undefined;
   return {
     verdict,
-    counts,
+    counts: withFailedBefore(counts, waves.places.failedBefore(counts.length)),
     turns: thawedOf(turnsBy(view, verdict), isFrozen),
     isOpen,
     isFrozen,
@@ -138,7 +151,9 @@ export function decideRollout(view: RolloutView): RolloutDecision {
       const place = waves.places.of(node);
       const code = rolloutCode(place, stand);
       const closed = code === 'OutsideWindow' ? waves.closedFor(node)?.why : undefined;
-      return { code, wave: place ? (names[place.wave] ?? '') : '', message: closed ?? message };
+      const failure = code === 'Failed' ? failureOf(view, node) : undefined;
+      const wave = place ? (names[place.wave] ?? '') : '';
+      return { code, wave, message: closed ?? message, ...(failure ? { failure } : {}) };
     },
     progress: progressOf(
       waves.places.codes(counts.length, (place) => rolloutCode(place, stand)),
@@ -148,6 +163,27 @@ export function decideRollout(view: RolloutView): RolloutDecision {
     ...(lookAgainAt === undefined ? {} : { lookAgainAt }),
     ...(nextWindowAt === undefined ? {} : { nextWindowAt }),
   };
+}
+
+/** Decisions take a host that has its earlier revision again as any other that has an old Pod, so they are made without this. */
+function withFailedBefore(
+  counts: readonly WaveCounts[],
+  failedBefore: readonly (readonly { lane: Lane; count: number }[])[],
+): WaveCounts[] {
+  return counts.map((wave, index) => {
+    const failed = failedBefore[index] ?? [];
+    const sum = (some: typeof failed) => some.reduce((total, { count }) => total + count, 0);
+    // A host stands in one count at most.
+    const outside = sum(failed.filter(({ lane }) => OUTSIDE.includes(lane)));
+    return { ...wave, failed: wave.failed + sum(failed), outsideWindow: wave.outsideWindow - outside };
+  });
+}
+
+function failureOf({ rollout, revision }: RolloutView, node: string): string | undefined {
+  const { status } = rollout ?? {};
+  const known = status?.revision === revision && status.failures?.find((failure) => failure.node === node);
+  if (!known) return undefined;
+  return known.message ? `${known.reason}: ${known.message}` : known.reason;
 }
 
 function standOf({ phase, memory, revert, openUpTo }: RolloutVerdict): RolloutStand {

@@ -1,6 +1,7 @@
 /** Where each host of a rollout stands, and how many stand in each place: counts by code cost no look at any host. */
 import type { RolloutCode } from '../../shared/kube/rollout-codes.js';
 import type { HostPlace } from '../decisions/rollout-code.js';
+import type { Lane } from '../decisions/rollout-lane.js';
 
 export class RolloutPlaces {
   readonly #places = new Map<string, HostPlace>();
@@ -40,6 +41,15 @@ export class RolloutPlaces {
       wave?.set(code, (wave.get(code) ?? 0) + count);
     }
     return codes;
+  }
+
+  /** Hosts that failed and have their earlier revision again, for each of so many waves: how many, by lane. */
+  failedBefore(waves: number): { lane: Lane; count: number }[][] {
+    const byWave: { lane: Lane; count: number }[][] = Array.from({ length: waves }, () => []);
+    for (const { place, count } of this.#counts.values()) {
+      if (place.remark === 'FailedBefore') byWave[place.wave]?.push({ lane: place.lane, count });
+    }
+    return byWave;
   }
 
   #count(place: HostPlace, sign: 1 | -1): void {

@@ -42,6 +42,8 @@ export interface RolloutWavesOptions {
   rules: LaneRules;
   /** Whether a revision failed before the one on its way came. */
   isBarred?: ((hash: string) => boolean) | undefined;
+  /** Hosts that failed with this revision, which is barred for that, before these waves were drawn; absent: none. */
+  failedBefore?: readonly string[] | undefined;
   now: () => number;
 }
 
@@ -57,6 +59,9 @@ export class RolloutWaves {
   readonly #took = new Set<string>();
   /** Nodes that have yet to follow after completion, or have done so. */
   readonly #late = new Set<string>();
+  /** Nodes that have failed: those that fail now, and once the revision is barred also those that go back. */
+  readonly #failed: Set<string>;
+  #isBarred: boolean;
   readonly #course = new RolloutCourse();
   /** ms since the epoch. */
   #lookedAt = Number.NEGATIVE_INFINITY;
@@ -67,6 +72,8 @@ export class RolloutWaves {
     this.#options = options;
     this.#waves = Array.from({ length: options.waves }, () => new WaveLanes());
     this.#zones = new NodeZones(options.times);
+    this.#failed = new Set(options.failedBefore);
+    this.#isBarred = this.#failed.size > 0;
   }
 
   /** Where the tally sees a node now. */
@@ -74,6 +81,7 @@ export class RolloutWaves {
     this.#turned.put(name, situation, record?.turn);
     if (situation === undefined) {
       this.#facts.delete(name);
+      this.#failed.delete(name);
       this.#zones.remove(name);
       this.#place(name, undefined);
       return;
@@ -93,6 +101,10 @@ export class RolloutWaves {
   /** Takes over what has changed for nodes; true when some are to be counted anew. */
   follow(memory: RolloutMemory): boolean {
     const { named, hasBegun, hasTurned } = this.#course.follow(memory);
+    const wasBarred = this.#isBarred;
+    this.#isBarred = memory.failure !== undefined;
+    // A retry begins with nobody failed.
+    if (wasBarred && !this.#isBarred) this.#failed.clear();
     const affected = new Set(named.includes(EVERYONE) ? this.#facts.keys() : named);
     const turned: readonly Lane[] = hasTurned ? NOT_DONE : hasBegun ? ['failed'] : [];
     for (const { lanes } of this.#waves) {
@@ -111,6 +123,11 @@ export class RolloutWaves {
     for (const name of this.#zones.turn(now)) this.#judge(name);
     for (const name of this.#agenda.takeDue(now)) this.#judge(name);
     return earliest([this.#agenda.next, this.#zones.next]);
+  }
+
+  /** Nodes that have failed, also those that have their earlier revision again; by name, at most so many. */
+  failedNames(most: number): string[] {
+    return [...this.#failed].slice(0, most).sort();
   }
 
   counts(): WaveCounts[] {
@@ -237,6 +254,8 @@ export class RolloutWaves {
     const isOutside = this.closedFor(name) !== undefined;
     const isStray = this.#isStray(facts);
     const lane = laneOf({ ...facts, isOutside, isSkipped: this.isSkipped(name), isStray }, now, rules);
+    if (lane === 'failed') this.#failed.add(name);
+    else if (!this.#isBarred) this.#failed.delete(name);
     this.#place(name, lane);
     if (facts.newPodAt !== undefined) this.#took.add(name);
     this.#markLate(name, facts, lane);
@@ -279,7 +298,9 @@ export class RolloutWaves {
     const index = this.waveOf(name);
     const wave = this.#waves[index];
     const facts = this.#facts.get(name);
-    const remark = facts && lane && remarkOn(lane, facts, this.#course.times);
+    const hasFailed = this.#failed.has(name);
+    const course = { ...this.#course.times, hasFailed, hasTaken: this.#took.has(name) };
+    const remark = facts && lane && remarkOn(lane, facts, course);
     const place = lane && { wave: index, lane, ...(remark ? { remark } : {}) };
     this.places.set(name, place, facts?.exists !== false);
     if (before && (lane === undefined || before.wave !== wave)) before.wave.remove(name, before.lane);

@@ -9,7 +9,13 @@ import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/workload.js';
 import { hostTurnTerms, isAmong } from '../decisions/host-turn-terms.js';
 import { hashOf } from '../decisions/revision.js';
-import { ANOTHER_REVISION, NO_POLICY, ON_DELETE, withOutcome } from '../decisions/rollout-outcome.js';
+import {
+  ANOTHER_REVISION,
+  MOST_FAILED_NODES,
+  NO_POLICY,
+  ON_DELETE,
+  withOutcome,
+} from '../decisions/rollout-outcome.js';
 import { statusOf, withStoredTimes } from '../decisions/rollout-status.js';
 import { isRollingUpdate } from '../decisions/update-strategy.js';
 import { BY_NAMESPACE, BY_OWNER } from '../informers/informer.js';
@@ -161,7 +167,10 @@ export class Rollouts {
     const { status: before } = this.#own(daemonSet) ?? {};
     const revision = this.#revisions(daemonSet).find((one) => hashOf(one) === status.revision);
     const failing = newFailures({ status, before }, waves, tally, informers);
-    return withOutcome(status, before, { number: revision?.revision, failing, now: clock.now() });
+    const failedNodes = waves.failedNames(MOST_FAILED_NODES);
+    return withOutcome(status, before, {
+      ...{ number: revision?.revision, failing, failedNodes, now: clock.now() },
+    });
   }
 
   /** From now on turns are given on the policy's terms. Answers the nodes that have one and are to be told that they are overridden. */

@@ -57,6 +57,8 @@ export interface RolloutStance {
   wave: string;
   /** The rollout's phase in words. */
   message: string;
+  /** Why the node failed, with the code `Failed` and as far as it is stored. */
+  failure?: string;
 }
 
 /** One DaemonSet and one node. `node` is undefined when there is no such object (any more). */
@@ -190,7 +192,7 @@ function podReason({ daemonSet: { spec }, rollout, refusal }: ReasonInput, { pod
     const yet = view.confirming ? ', and its host has yet to confirm it' : '';
     return { code, ...about, because: `${because}${yet}` };
   }
-  const { code: held } = rollout ?? {};
+  const held = rollout && holdOf(rollout);
   if (rolling && rollout && isHold(held)) {
     return { code: held, ...about, because: `${HOLDS[held](rollout)}${hostsOwnWord(pod, held)}` };
   }
@@ -231,10 +233,18 @@ const HOLDS: Readonly<Record<HoldCode, (stance: RolloutStance) => string>> = {
   RolloutPaused: ({ message }) => message,
   Frozen: ({ message }) => message,
   RolloutFailed: ({ message }) => `the newest template is barred: ${message}`,
-  Reverted: ({ message }) => `it was given back its earlier revision: ${message}`,
+  Reverted: ({ code, failure, message }) => {
+    const first = code === 'Failed' ? `it failed${failure ? ` (${failure})` : ''}, and ` : '';
+    return `${first}it was given back its earlier revision: ${message}`;
+  },
   Skipped: () => 'somebody took it out of this rollout',
   DeferredOffline: () => 'it was out of contact at its turn, and follows',
 };
+
+/** A node that failed and has its old Pod again went back like those that were well. */
+function holdOf({ code }: RolloutStance): RolloutCode {
+  return code === 'Failed' ? 'Reverted' : code;
+}
 
 /** Why the rollout keeps a node's old Pod there, in words; undefined where it does not. */
 export function holdText(stance: RolloutStance): string | undefined {

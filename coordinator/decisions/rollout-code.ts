@@ -13,20 +13,34 @@ export interface HostPlace {
 }
 
 /**
- * What sets hosts of one lane apart: given the earlier revision while this rollout ran, why the host has not begun its turn, or
- * that it was taken back.
+ * What sets hosts of one lane apart: given the earlier revision while this rollout ran (`FailedBefore`: after it failed with the
+ * new one), why the host has not begun its turn, or that it was taken back.
  */
-type HostRemark = 'Restored' | 'Withdrawn' | TurnWait;
+type HostRemark = 'Restored' | 'FailedBefore' | 'Withdrawn' | TurnWait;
+
+/** Of a rollout, what decides on remarks. `startedAt`: ms since the epoch. */
+interface Course {
+  startedAt: number | undefined;
+  /** Why the revision is barred. */
+  failure: string | undefined;
+  /** This host has failed with the revision. */
+  hasFailed: boolean;
+  /** It has had a Pod of the revision, as far as is known. */
+  hasTaken: boolean;
+}
 
 /** What sets a host apart from others of its lane, in a rollout that began and failed so; undefined: nothing. */
 export function remarkOn(
   lane: Lane,
   { oldPodAt, waiting, isWithdrawn, isOutdated }: NodeFacts,
-  { startedAt, failure }: { startedAt: number | undefined; failure: string | undefined },
+  { startedAt, failure, hasFailed, hasTaken }: Course,
 ): HostRemark | undefined {
   if (lane === 'turned') return isWithdrawn || isOutdated ? 'Withdrawn' : waiting;
   if (!awaitsTurn(lane) || failure === undefined || startedAt === undefined) return undefined;
-  return oldPodAt !== undefined && oldPodAt > startedAt ? 'Restored' : undefined;
+  if (hasFailed) return 'FailedBefore';
+  // Stored times are whole seconds, so the time alone does not tell what happened within one.
+  const isRestored = oldPodAt !== undefined && (hasTaken || oldPodAt > startedAt);
+  return isRestored ? 'Restored' : undefined;
 }
 
 /** How the rollout stands, as `rolloutStep` has it. */
@@ -70,7 +84,7 @@ export function rolloutCode(place: HostPlace | undefined, stand: RolloutStand): 
   const goesBack = stand.isBarred && (stand.isReverting || stand.phase === 'RolledBack');
   if (goesBack && (lane === 'empty' || STRAYS.has(lane))) return 'RollingBack';
   if (awaitsTurn(lane) || remark === 'Withdrawn') return holdCode(place, stand);
-  if (lane === 'turned' && remark && remark !== 'Restored') return remark;
+  if (lane === 'turned' && remark && remark !== 'Restored' && remark !== 'FailedBefore') return remark;
   if (goesBack) return 'RollingBack';
   if (lane === 'failed') return 'Failed';
   if (!DONE.has(lane)) return 'Updating';
@@ -80,6 +94,7 @@ export function rolloutCode(place: HostPlace | undefined, stand: RolloutStand): 
 /** Why a host has not had its turn. */
 function holdCode({ wave, remark, lane }: HostPlace, stand: RolloutStand): RolloutCode {
   const { phase } = stand;
+  if (stand.isBarred && remark === 'FailedBefore') return 'Failed';
   if (stand.isBarred) return remark === 'Restored' ? 'Reverted' : 'RolloutFailed';
   if (phase === 'Frozen') return 'Frozen';
   if (phase === 'Paused') return 'RolloutPaused';

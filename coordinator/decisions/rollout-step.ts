@@ -50,29 +50,40 @@ export function rolloutStep(input: RolloutInput): RolloutVerdict {
 function completed(memory: RolloutMemory, { spec, waves }: RolloutInput): RolloutVerdict {
   const wave = waves.length - 1;
   const isPaused = spec.paused === true || memory.steering?.paused === true;
-  const deferred = sum(waves, 'deferred');
-  const outside = sum(waves, 'outsideWindow');
   const left = waves.reduce((total, counts) => total + outstanding(counts), 0);
-  const caughtUp = memory.caughtUp === true || (deferred === 0 && left === 0);
-  const aside = [...counted(sum(waves, 'failed'), 'failed'), ...counted(sum(waves, 'skipped'), 'skipped')];
-  const parts = [
-    ...aside,
-    ...counted(deferred, 'follows when it is back', 'follow when they are back'),
-    ...counted(outside, 'follows in its window', 'follow in their window'),
-    ...counted(left - outside, 'follows now', 'follow now'),
-  ];
-  // A DaemonSet's first revision has nothing to replace, however many wait for their first Pod.
-  const done =
-    left > outside || aside.length > 0
-      ? countText(sum(waves, 'updated'), 'node is updated', 'nodes are updated')
-      : 'all reachable nodes are updated';
-  const message = parts.length > 0 ? [done, ...parts].join(', ') : 'all nodes are updated';
+  const caughtUp = memory.caughtUp === true || (sum(waves, 'deferred') === 0 && left === 0);
   return {
     memory: { ...memory, wave, ...(caughtUp ? { caughtUp } : {}) },
     phase: 'Completed',
-    message,
+    message: completionText(memory, waves, left),
     openUpTo: isPaused ? -1 : wave,
   };
+}
+
+/** `left`: nodes that have yet to follow, in their window or now. */
+function completionText(memory: RolloutMemory, waves: readonly WaveCounts[], left: number): string {
+  if (sum(waves, 'nodes') === 0) return 'no node is eligible';
+  const updated = sum(waves, 'updated');
+  const outside = sum(waves, 'outsideWindow');
+  const aside = [...counted(sum(waves, 'failed'), 'failed'), ...counted(sum(waves, 'skipped'), 'skipped')];
+  // It is complete before any Pod runs: there is nothing to replace.
+  const isFirst = memory.stable === undefined && !memory.wasStable && sum(waves, 'old') === 0;
+  const parts = [
+    ...aside,
+    ...counted(sum(waves, 'deferred'), 'follows when it is back', 'follow when they are back'),
+    ...counted(outside, 'follows in its window', 'follow in their window'),
+    ...(isFirst
+      ? counted(left - outside, 'gets its first Pod now', 'get their first Pod now')
+      : counted(left - outside, 'follows now', 'follow now')),
+  ];
+  if (parts.length === 0) return 'all nodes are updated';
+  const done =
+    left === outside && aside.length === 0
+      ? 'all reachable nodes are updated'
+      : isFirst && updated === 0
+        ? 'the first revision has nothing to replace'
+        : countText(updated, 'node is updated', 'nodes are updated');
+  return [done, ...parts].join(', ');
 }
 
 /** A pause keeps hosts from going back by themselves, not by a person's word. */

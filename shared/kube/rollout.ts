@@ -21,6 +21,7 @@ export type RolloutPhase =
 export interface RolloutCounts {
   nodes: number;
   updated: number;
+  /** They took the revision and were not well; where it was barred for that, also once they have their earlier revision again. */
   failed: number;
   /** Out of contact since before their turn. */
   deferred: number;
@@ -89,6 +90,8 @@ export interface RolloutStatus extends RolloutCounts {
   endTime?: Timestamp;
   /** The first hosts that failed, at most 10. */
   failures?: HostFailure[];
+  /** While the revision is barred: names of hosts that failed, also of those that went back; at most 500. */
+  failedNodes?: string[];
   /** Since completion every host has followed, or failed. */
   caughtUp?: boolean;
   /** When a person had a barred revision tried again. */

@@ -94,7 +94,7 @@ describe('failures', () => {
       await rolling.crash(ill);
       await rolling.stands('RolledBack', 'canary', 0);
       assert.deepEqual(rolling.images, { 'app:1': 10 });
-      assert.deepEqual(rolling.status?.codes, { Reverted: 3, RolloutFailed: 7 });
+      assert.deepEqual(rolling.status?.codes, { Failed: 1, Reverted: 2, RolloutFailed: 7 });
       const stored = fleet.informers.daemonSets.get(REF);
       assert.equal(stored?.spec.template.spec.containers[0]?.image, 'app:2');
       assert.equal(fleet.status('web')?.updatedNumberScheduled ?? 0, 0, 'rollout status tells the truth');

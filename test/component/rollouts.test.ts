@@ -233,6 +233,25 @@ describe('past rollouts', () => {
   });
 });
 
+withPolicy(
+  'the first Event of a rollout has the numbers of its nodes, and so has that of the next revision',
+  { waves: [{ name: 'canary', nodes: 3 }] },
+  async (rolling) => {
+    const rollouts = () => rolling.fleet.events.filter((text) => /^Normal Rollout/.test(text));
+    // The first Pods may be ready by then.
+    const [, updated = '0', starting] =
+      /^Normal RolloutCompleted (?:the first revision has nothing to replace|(\d+) nodes? (?:is|are) updated), (\d+) gets? /.exec(
+        rollouts()[0] ?? '',
+      ) ?? [];
+    assert.equal(Number(updated) + Number(starting), 10, rollouts()[0]);
+    await rolling.fleet.setImage('web', 'app:2');
+    await rolling.stands('Completed', 'rest', 10);
+    const messages = new Set(rollouts());
+    assert.ok(messages.has('Normal RolloutProgressing wave canary: 3 nodes to go'), [...messages].join('\n'));
+    assert.ok(messages.has('Normal RolloutCompleted all nodes are updated'), [...messages].join('\n'));
+  },
+);
+
 describe('holds', () => {
   const waves = [
     { name: 'canary', nodes: 2 },

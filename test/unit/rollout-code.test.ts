@@ -74,6 +74,13 @@ const CASES: [rule: string, place: HostPlace | undefined, stand: RolloutStand, c
     'RollingBack',
   ],
   ['has gone back', place({ remark: 'Restored' }), stand(BARRED), 'Reverted'],
+  ['failed, and has gone back', place({ remark: 'FailedBefore' }), stand(BARRED), 'Failed'],
+  [
+    'failed, has gone back, and is outside its window',
+    place({ remark: 'FailedBefore', lane: 'outsideAvailable' }),
+    stand({ ...BARRED, phase: 'RolledBack' }),
+    'Failed',
+  ],
   ['not heard since the start', place({ lane: 'awaitedAvailable' }), stand({}), 'NotHeardYet'],
   [
     'not heard since the start, before its wave is open',

@@ -2,10 +2,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  ANOTHER_REVISION,
   isBarred,
   knownFailures,
+  MOST_FAILED_NODES,
   NO_POLICY,
   pastStatus,
+  withOutcome,
 } from '../../coordinator/decisions/rollout-outcome.js';
 import type { Rollout, RolloutStatus } from '../../shared/kube/rollout.js';
 
@@ -68,3 +71,31 @@ for (const [what, now, isSame] of ATTEMPTS) {
   test(`failures that are stored ${isSame ? 'stay' : 'go'}: ${what}`, () =>
     assert.deepEqual(knownFailures(status({ failures: FAILURES }), status(now)), isSame ? FAILURES : []));
 }
+
+/** A wave of 5,000 hosts, of which so many have failed. */
+const wave = (name: string, failed: number) => ({
+  ...{ name, nodes: 5_000, updated: 0, deferred: 10, outsideWindow: 0, skipped: 0 },
+  failed,
+});
+const outcome = (failedNodes: string[]) => ({ number: 2, failing: [], failedNodes, now: 0 });
+const names = (count: number) => Array.from({ length: count }, (_, index) => `node-${index}`);
+
+test('names of failed hosts are stored while the revision is barred, and not with a past rollout', () => {
+  const barred = status({ failure: 'x' });
+  const stored = withOutcome(barred, undefined, outcome(['a', 'b']));
+  assert.deepEqual(stored.failedNodes, ['a', 'b']);
+  assert.equal(withOutcome(status({}), undefined, outcome(['a', 'b'])).failedNodes, undefined);
+  assert.equal(pastStatus(stored, ANOTHER_REVISION, 0).failedNodes, undefined);
+});
+
+test('where more hosts have failed than names are stored, a restart does not lower the counts', () => {
+  const before = status({ failure: 'x', failed: 4_990, waves: [wave('lab', 0), wave('rest', 4_990)] });
+  const known = names(MOST_FAILED_NODES);
+  const after = status({ failure: 'x', failed: 500, waves: [wave('lab', 0), wave('rest', 500)] });
+  const stored = withOutcome(after, before, outcome(known));
+  assert.deepEqual([stored.failed, stored.waves.map(({ failed }) => failed)], [4_990, [0, 4_990]]);
+  const few = withOutcome(after, before, outcome(known.slice(1)));
+  assert.deepEqual([few.failed, few.waves[1]?.failed], [500, 500], 'all names are known: the count is exact');
+  const retried = { ...after, startTime: '2026-01-05T10:00:00Z' };
+  assert.equal(withOutcome(retried, before, outcome(known)).failed, 500, 'of the attempt before this one');
+});

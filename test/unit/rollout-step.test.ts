@@ -181,6 +181,18 @@ test('the message of the end names who has not been updated, and that of a soak 
   assert.equal(soak.message, 'wave canary is updated and watched until 1970-01-01T00:17:40Z');
 });
 
+test('the first revision of a DaemonSet is complete before its Pods run, and its message counts them', () => {
+  const messageOf = (...waves: WaveCounts[]) => step({ waves }).message;
+  const none = wave({});
+  assert.equal(
+    messageOf(none, none, wave({ nodes: 8 })),
+    'the first revision has nothing to replace, 12 get their first Pod now',
+  );
+  assert.equal(messageOf(DONE, DONE, wave({ nodes: 1 })), '4 nodes are updated, 1 gets its first Pod now');
+  const empty = wave({ nodes: 0 });
+  assert.equal(messageOf(empty, empty, empty), 'no node is eligible');
+});
+
 test('a soak that lies in the future, for the clock was set back, begins now', () => {
   const ahead = memory({ soakingSince: NOW + 99 * 60_000 });
   const { memory: next, lookAgainAt } = step({ memory: ahead, waves: [DONE, OUTSTANDING, OUTSTANDING] });

@@ -66,7 +66,8 @@ export class WavesConductor implements Conductor {
     const previous = previousHash(revisions, hash);
     const nodes = await rankedNodes({ tally, nodeOf, pods, status, previous, now: timeline.now, slice });
     const standing = (name: string) => standingOf(nodeOf(name));
-    const draw = { nodes, revision: hash, standing, now: () => timeline.now };
+    const failedBefore = status?.revision === hash ? status.failedNodes : undefined;
+    const draw = { nodes, revision: hash, standing, failedBefore, now: () => timeline.now };
     const drawn = await inSlices(drawingWaves(policy, draw), slice);
     this.#waves = drawn.waves;
     tally.follow((name, situation, record) => drawn.waves.put(name, situation, record));
