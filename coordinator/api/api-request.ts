@@ -76,7 +76,14 @@ export interface ApiParts {
 export interface ApiRequest {
   info: ResourceRequest;
   user: UserInfo;
-  headers: { accept?: string; contentType?: string; userAgent?: string; prefer?: string };
+  headers: {
+    accept?: string;
+    contentType?: string;
+    userAgent?: string;
+    prefer?: string;
+    /** `kubectl rollout status`, say: the command that a kubectl runs. */
+    kubectlCommand?: string;
+  };
   /** Undecoded; absent when the request has none. */
   body?: Buffer;
   /** Aborts when the client goes. */

@@ -146,6 +146,7 @@ export class RequestHandler {
   ): Promise<Answer> {
     const { info, identity, closing } = admission;
     const { accept, 'user-agent': userAgent, 'content-type': contentType, prefer } = headers;
+    const kubectlCommand = headers['kubectl-command'];
     const accepted = accept === undefined ? {} : { accept };
     if (info.type === 'refused') throw info.reason === 'method' ? methodNotAllowed() : pathNotFound();
     if (info.type === 'path') {
@@ -164,6 +165,7 @@ export class RequestHandler {
         ...(contentType ? { contentType } : {}),
         ...(userAgent ? { userAgent } : {}),
         ...(typeof prefer === 'string' ? { prefer } : {}),
+        ...(typeof kubectlCommand === 'string' ? { kubectlCommand } : {}),
       },
       ...(Buffer.isBuffer(body) ? { body } : {}),
       signal: closing.signal,

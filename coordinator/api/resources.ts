@@ -21,6 +21,7 @@ import {
 } from './query-options.js';
 import { decodeBody, unsupportedMediaType } from './request-body.js';
 import { isSwitchedOn } from './request-info.js';
+import { endingWithRollout, refuseFailedRollout } from './rollout-status-command.js';
 import { methodNotAllowed } from './status-response.js';
 import { objectInRow, rowsOfPage } from './table.js';
 import { checkInitialEvents, streamWatch } from './watch-stream.js';
@@ -48,6 +49,7 @@ export function refOf({ info }: ApiRequest): ObjectRef {
 async function getObject(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
   const view = viewOf(request, parts);
   const record = await parts.registry.get(kind, refOf(request));
+  await refuseFailedRollout(parts, kind, request);
   const isNode = kind.resource === nodeKind.resource && kind.group === nodeKind.group;
   if (!isNode || view.form === 'table') return recordAnswer(kind, record, view);
   const meters = parts.meters.of(record.object().metadata.name);
@@ -102,11 +104,12 @@ async function watchObjects(parts: ApiParts, kind: Kind, request: ApiRequest): P
     onInitialEnd: leave,
   };
   // Last, since from here on the watch must be read or closed.
-  const watch = await parts.registry.watch(kind, {
+  const all = await parts.registry.watch(kind, {
     ...selectionOf(request.info),
     resourceVersion,
     ...(sendInitialEvents === undefined ? {} : { sendInitialEvents }),
   });
+  const watch = await endingWithRollout(parts, kind, request, all);
   return {
     type: 'stream',
     contentType: 'application/json',

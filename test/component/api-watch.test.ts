@@ -101,7 +101,7 @@ test('a version of the future is refused with 504', async () => {
 
 test('a Table watch describes its columns once', async () => {
   await create('tabled');
-  const watch = await openWatch(api, `${MAPS}?watch=1&${one('tabled')}`, TABLE);
+  const watch = await openWatch(api, `${MAPS}?watch=1&${one('tabled')}`, { accept: TABLE });
   const first = await watch.next();
   assert.deepEqual(
     first?.object.columnDefinitions?.map(({ name }) => name),

@@ -18,6 +18,8 @@ interface WatchEventLine {
 
 interface WatchLines {
   readonly code: number;
+  /** The header of that name, if there is one. */
+  readonly warning: string | undefined;
   /** The next event, or undefined when the stream has ended. */
   next(): Promise<WatchEventLine | undefined>;
   /** Whether the stream ended in the middle of its encoding. */
@@ -26,14 +28,19 @@ interface WatchLines {
   close(): void;
 }
 
+interface WatchRequestOptions {
+  accept?: string;
+  headers?: Record<string, string>;
+}
+
 /** Sends `GET path` and resolves once the head of the answer is there. */
 export function openWatch(
   api: Pick<TestApi, 'port' | 'pki'>,
   path: string,
-  accept = 'application/json',
+  { accept = 'application/json', headers: more = {} }: WatchRequestOptions = {},
 ): Promise<WatchLines> {
   return new Promise((resolve, reject) => {
-    const headers = { authorization: `Bearer ${TEST_TOKEN}`, accept };
+    const headers = { authorization: `Bearer ${TEST_TOKEN}`, accept, ...more };
     const options = { host: '127.0.0.1', port: api.port, path, ca: api.pki.ca.cert, agent: false, headers };
     const request: ClientRequest = httpsRequest(options, (response) => {
       let isCut = false;
@@ -45,6 +52,7 @@ export function openWatch(
       const iterator = lines[Symbol.asyncIterator]();
       resolve({
         code: response.statusCode ?? 0,
+        warning: response.headers.warning?.toString(),
         next: async () => {
           const { value, done } = await iterator.next();
           return done ? undefined : JSON.parse(value);
