@@ -234,8 +234,8 @@ const HOLDS: Readonly<Record<HoldCode, (stance: RolloutStance) => string>> = {
   Frozen: ({ message }) => message,
   RolloutFailed: ({ message }) => `the newest template is barred: ${message}`,
   Reverted: ({ code, failure, message }) => {
-    const first = code === 'Failed' ? `it failed${failure ? ` (${failure})` : ''}, and ` : '';
-    return `${first}it was given back its earlier revision: ${message}`;
+    const first = code === 'Failed' ? `failed${failure ? ` (${failure})` : ''} and ` : '';
+    return `it ${first}was given back its earlier revision: ${message}`;
   },
   Skipped: () => 'somebody took it out of this rollout',
   DeferredOffline: () => 'it was out of contact at its turn, and follows',

@@ -21,7 +21,7 @@ const WORDINGS: Readonly<Record<ReasonCode, Wording>> = {
   FailedCreate: {
     does: 'cannot get its Pod on',
     advice: ({ namespace, daemonSet }) =>
-      `the API refuses the Pod: remove the cause, and it is created by itself within minutes, or at once after a change of the template; Events: kubectl describe ds -n ${namespace} ${daemonSet}`,
+      `the API refuses the Pod: once the cause is gone it is created at the next try, within 17 minutes, or at once after a change of the template; Events: kubectl describe ds -n ${namespace} ${daemonSet}`,
   },
   Starting: {
     does: 'is starting on',

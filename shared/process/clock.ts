@@ -11,7 +11,10 @@ export interface Clock {
   now(): number;
   /** Milliseconds that never jump back; only differences mean anything. */
   monotonic(): number;
-  /** Calls `action` once after `delayMs`. A timer never keeps the process alive by itself. */
+  /**
+   * Calls `action` once, when `delayMs` have passed by `monotonic()`, never earlier. A timer never keeps the process alive by
+   * itself.
+   */
   after(delayMs: number, action: () => void): Timer;
   /** Resolves in a later turn of the event loop, when all that was ready before has run. */
   turn(): Promise<void>;
@@ -22,8 +25,11 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after: (delayMs, action) => {
+    // Node counts whole milliseconds from one that has begun, so without these its timer fires up to 2 ms early: who then
+    // compares times would find that it is too soon, and wait for a timer that has gone.
+    const wholeMs = delayMs > 0 ? Math.ceil(delayMs) + 1 : 0;
     // Node clamps delays above 2^31-1 ms to 1 ms; a month is as good as never here.
-    const handle = setTimeout(action, Math.min(Math.max(delayMs, 0), 2 ** 31 - 1));
+    const handle = setTimeout(action, Math.min(wholeMs, 2 ** 31 - 1));
     handle.unref();
     return { cancel: () => clearTimeout(handle) };
   },

@@ -110,10 +110,7 @@ for (const [cause, prepare, spec, message] of CAUSES) {
     assert.equal(verdict, 'Blocked');
     assert.match(plan?.blockedBy?.replace('the API refuses its Pods: ', '') ?? 'no obstacle', message);
     assert.deepEqual([plan?.counts.start, plan?.counts.wait], [0, NODES.length]);
-    for (const { code, because } of plan?.hosts ?? []) {
-      assert.equal(code, 'FailedCreate');
-      assert.match(because ?? '', message);
-    }
+    for (const { code } of plan?.hosts ?? []) assert.equal(code, 'FailedCreate');
   });
 
   refusedTest(`why reports ${cause}, on hosts whose create waits for the retry as well`, async (refusing) => {

@@ -168,7 +168,7 @@ const CASES: [rule: string, over: Partial<ReasonInput>, code: string, because: R
     'it failed and went back',
     { pods: [pod(OLD)], rollout: stance({ code: 'Failed', failure: 'CrashLoopBackOff: exit code 7' }) },
     'Reverted',
-    /^it failed \(CrashLoopBackOff: exit code 7\), and it was given back its earlier revision: soaks$/,
+    /^it failed \(CrashLoopBackOff: exit code 7\) and was given back its earlier revision: soaks$/,
   ],
   ['it went back', { pods: [pod(OLD)], rollout: stance({ code: 'Reverted' }) }, 'Reverted', /given back/],
   [

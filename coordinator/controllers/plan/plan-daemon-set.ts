@@ -77,7 +77,7 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
       }
     },
   });
-  const planned = plannedHosts(befores, hosts, { reasons, conductor, begun, refusal });
+  const planned = plannedHosts(befores, hosts, { reasons, conductor, begun });
   const previous = before && currentOf(before, informers).hash;
   const ends = planned.flatMap(({ endSeconds }) => endSeconds ?? []);
   const change = changeOf(before, after);

@@ -56,15 +56,13 @@ interface Rehearsed {
   conductor: Conductor;
   /** When it began, ms since the epoch. */
   begun: number;
-  /** Why the API refuses the DaemonSet's Pods; undefined: it does not. */
-  refusal: string | undefined;
 }
 
 /** All hosts by name, as they come out of the rehearsal. */
 export function plannedHosts(
   befores: readonly HostBefore[],
   hosts: RehearsedHosts,
-  { reasons, conductor, begun, refusal }: Rehearsed,
+  { reasons, conductor, begun }: Rehearsed,
 ): PlannedHost[] {
   const seconds = (at: number) => (at - begun) / 1000;
   return befores
@@ -76,7 +74,7 @@ export function plannedHosts(
       return {
         node: host.name,
         action,
-        ...(refusedReason(course, refusal) ?? reasons.get(host.name) ?? { code: 'Updated' }),
+        ...(refusedReason(course) ?? reasons.get(host.name) ?? { code: 'Updated' }),
         ...(wave === undefined || !host.shouldRun ? {} : { wave }),
         ...(isForeseen
           ? { startSeconds: seconds(course.firstAt ?? 0), endSeconds: seconds(course.lastAt ?? 0) }
@@ -86,9 +84,9 @@ export function plannedHosts(
     .sort((a, b) => (a.node < b.node ? -1 : 1));
 }
 
-/** Of a host whose next Pod the API refuses. */
-function refusedReason({ isRefused }: HostCourse, refusal: string | undefined): FirstReason | undefined {
-  return isRefused && refusal !== undefined ? { code: 'FailedCreate', because: refusal } : undefined;
+/** Of a host whose next Pod the API refuses. The words of the refusal are the same for all: they stand in `blockedBy`. */
+function refusedReason({ isRefused }: HostCourse): FirstReason | undefined {
+  return isRefused ? { code: 'FailedCreate', because: 'the API refuses its Pod' } : undefined;
 }
 
 /** The waves as their hosts go through them. */
