@@ -175,7 +175,9 @@ export class DaemonSetExplainer {
         hash: current.kind === 'keep' ? hashOf(current.revision) : '',
         templateGeneration: templateGenerationOf(daemonSet),
       },
-      refusal: this.#parts.refusals.of(daemonSet.metadata.uid ?? ''),
+      refusal: daemonSet.metadata.deletionTimestamp
+        ? undefined
+        : this.#parts.refusals.of(daemonSet.metadata.uid ?? ''),
     };
   }
 

@@ -167,7 +167,7 @@ export class Rollouts {
     const { status: before } = this.#own(daemonSet) ?? {};
     const revision = this.#revisions(daemonSet).find((one) => hashOf(one) === status.revision);
     const failing = newFailures({ status, before }, waves, tally, informers);
-    const failedNodes = waves.failedNames(MOST_FAILED_NODES);
+    const failedNodes = status.failure === undefined ? [] : waves.failedNames(MOST_FAILED_NODES);
     return withOutcome(status, before, {
       ...{ number: revision?.revision, failing, failedNodes, now: clock.now() },
     });
