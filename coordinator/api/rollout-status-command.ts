@@ -1,9 +1,9 @@
 /**
  * Ends `kubectl rollout status ds/NAME` with an error when the DaemonSet's rollout by waves has failed. Without this the command
- * waits forever: after a roll back no Pod has the newest template, and kubectl knows no failure of a DaemonSet
- * (pkg/polymorphichelpers/rollout_status.go, DaemonSetStatusViewer). It retries an ERROR event, so only two answers end it: an
- * error to its first GET, and a DELETED event in its watch, which here means "left the set that is watched". kubectl then prints
- * "object has been deleted", so the truth is sent before it as a warning. Both answers go to this command alone.
+ * waits forever: after a roll back no Pod has the newest template, and kubectl has no failure state for a DaemonSet
+ * (pkg/polymorphichelpers/rollout_status.go, DaemonSetStatusViewer). kubectl retries after an ERROR event. So only two answers
+ * end it: an error to its first GET, and a DELETED event in its watch. For the DELETED event kubectl prints "object has been
+ * deleted", so the server sends the real cause as a warning first. Only requests of this command get these answers.
  */
 import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
 import type { Rollout, RolloutStatus } from '../../shared/kube/rollout.js';
@@ -16,15 +16,15 @@ import type { Kind } from '../kinds/kind.js';
 import type { ObjectRecord, Registry, RegistryWatch, WatchEvent } from '../registry/registry.js';
 import type { ApiParts, ApiRequest } from './api-request.js';
 
-/** What kubectl sends in `Kubectl-Command` (KEP-859), since 1.22. */
+/** The value of the header `Kubectl-Command` (KEP-859). kubectl sends it since 1.22. */
 const COMMAND = 'kubectl rollout status';
 const BY_NAME = /^metadata\.name=([^,=!]+)$/;
-/** client-go logs an error for a watch that ends sooner without an event. */
+/** client-go logs an error when a watch ends within a second and had no event. */
 const SHORT_WATCH_MS = 1_100;
 
 type Events = WatchEvent<KubeObject>[];
 
-/** Throws 409 where the command asks for a DaemonSet whose rollout has failed. */
+/** Throws 409 if the command gets a DaemonSet and its rollout has failed. */
 export async function refuseFailedRollout(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<void> {
   const { namespace, name } = request.info;
   if (!isTheCommand(kind, request) || namespace === undefined || name === undefined) return;
@@ -33,7 +33,7 @@ export async function refuseFailedRollout(parts: ApiParts, kind: Kind, request: 
   throw new ApiError('Conflict', failure, { name, group: kind.group, kind: kind.resource });
 }
 
-/** `watch`, ended as described above where it is the command's. `request.warn` must still reach the client. */
+/** Returns `watch`, or for a watch of the command a wrapper that ends it. Call it before the head of the answer is sent: it may warn. */
 export async function endingWithRollout(
   parts: ApiParts,
   kind: Kind,
@@ -77,7 +77,7 @@ function isTheCommand({ group, resource }: Kind, { headers }: ApiRequest): boole
   return headers.kubectlCommand === COMMAND && group === 'apps' && resource === 'daemonsets';
 }
 
-/** Names neither hosts nor people: its reader may be allowed to get DaemonSets and not Rollouts. */
+/** The text names neither hosts nor users, because the client may have no right to read Rollouts. */
 async function rolloutFailure(registry: Registry, ref: ObjectRef): Promise<string | undefined> {
   const [daemonSet, rollout] = await Promise.all([
     found(registry.get<DaemonSet>(daemonSetKind, ref)),
@@ -90,7 +90,7 @@ async function rolloutFailure(registry: Registry, ref: ObjectRef): Promise<strin
   return `the rollout of daemon set "${ref.name}" ${what}; for the cause: everynode rollout status -n ${ref.namespace} ds/${ref.name}`;
 }
 
-/** Nothing more happens by itself. */
+/** True if the rollout has failed and no host is still going back. */
 function hasFailed({ phase, endTime, codes }: RolloutStatus): boolean {
   return (phase === 'Failed' || phase === 'RolledBack') && endTime !== undefined && !codes?.RollingBack;
 }
@@ -104,7 +104,7 @@ async function found<T extends KubeObject>(record: Promise<ObjectRecord<T>>): Pr
   }
 }
 
-/** Initial events first: an informer reports the deletion only of what it has been given. */
+/** Sends the initial events first: an informer reports a deletion only for objects that it has received. */
 async function* endedAtOnce(
   watch: RegistryWatch<KubeObject>,
   record: ObjectRecord,
@@ -132,7 +132,7 @@ interface UntilFailureOptions {
   rollouts: RegistryWatch<Rollout>;
 }
 
-/** Ends quietly when the rollout fails: the command watches again at once, and a warning fits into the head of that answer. */
+/** Ends without an event when the rollout fails. The command then opens another watch, whose answer can carry the warning. */
 class UntilFailure implements RegistryWatch<KubeObject> {
   readonly #options: UntilFailureOptions;
   readonly #openedAt: number;
@@ -160,7 +160,7 @@ class UntilFailure implements RegistryWatch<KubeObject> {
     try {
       for await (const batch of this.#options.watch) {
         yield batch;
-        // The DaemonSet's own status says last that the newest template is that of the Rollout.
+        // The controller writes the Rollout before `observedGeneration` of the DaemonSet.
         await this.#endIfFailed();
       }
     } finally {

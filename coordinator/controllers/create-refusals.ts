@@ -1,8 +1,8 @@
-/** The last refused create of each DaemonSet's Pods, for `why`: most of its nodes wait for the retry of one of them. */
+/** The last refused create of each DaemonSet's Pods. `why` shows it for every node, because all nodes wait for the retry on one. */
 import type { CreateRefusal } from '../decisions/reason-code.js';
 
 interface KeptRefusal extends CreateRefusal {
-  /** Hash of the revision whose Pod was refused. */
+  /** Hash of the refused Pod's revision. */
   hash: string;
 }
 
@@ -17,7 +17,7 @@ export class CreateRefusals {
     this.#byUid.set(uid, { hash, message, count: count + 1, firstAt, lastAt: now });
   }
 
-  /** A Pod of revision `hash` was accepted: what was refused before is over. */
+  /** Drops the refusal of revision `hash`, because a Pod of it was accepted. */
   accepted(uid: string, hash: string): void {
     if (this.#byUid.get(uid)?.hash === hash) this.#byUid.delete(uid);
   }
@@ -27,7 +27,7 @@ export class CreateRefusals {
     this.#byUid.delete(uid);
   }
 
-  /** Undefined: no create was refused since one was accepted. */
+  /** Undefined if no create was refused since the last accepted one. */
   of(uid: string): CreateRefusal | undefined {
     return this.#byUid.get(uid);
   }

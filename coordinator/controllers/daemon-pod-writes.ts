@@ -118,8 +118,8 @@ export class DaemonPodWrites {
   }
 
   /**
-   * Has the host replace the Pod by itself, if it has room for both. A successor that the API refuses is retried as slowly as
-   * a create: the fleet's key would give the turn again at once.
+   * Has the host replace the Pod by itself, if it has room for both. A refused successor is retried with the back-off of a
+   * refused create; otherwise the fleet's key would repeat the turn in a tight loop.
    */
   async giveHostTurn(subject: NodeSubject, name: string, terms: HostTurnTerms): Promise<void> {
     const { daemonSet, nodeName, tally } = subject;

@@ -69,8 +69,8 @@ export class HostTurns {
   }
 
   /**
-   * The same, checked as a create of it. The hub stores what a host has started without asking again, so a successor that the
-   * namespace refuses must not get as far as a host.
+   * Returns a successor that passed the admission of a create. The hub stores a Pod that a host has started without a check, so
+   * a turn must never bring a host a Pod that its namespace refuses.
    */
   async #admitted(daemonSet: DaemonSet, hash: string, nodeName: string): Promise<Pod> {
     const model = this.#model(daemonSet, hash, nodeName);

@@ -165,7 +165,7 @@ export function decideRollout(view: RolloutView): RolloutDecision {
   };
 }
 
-/** Decisions take a host that has its earlier revision again as any other that has an old Pod, so they are made without this. */
+/** Only for display. Decisions treat a failed host that has its earlier revision again like any host with an old Pod. */
 function withFailedBefore(
   counts: readonly WaveCounts[],
   failedBefore: readonly (readonly { lane: Lane; count: number }[])[],

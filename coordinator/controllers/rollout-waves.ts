@@ -103,7 +103,7 @@ export class RolloutWaves {
     const { named, hasBegun, hasTurned } = this.#course.follow(memory);
     const wasBarred = this.#isBarred;
     this.#isBarred = memory.failure !== undefined;
-    // A retry begins with nobody failed.
+    // A retry begins with no failed host.
     if (wasBarred && !this.#isBarred) this.#failed.clear();
     const affected = new Set(named.includes(EVERYONE) ? this.#facts.keys() : named);
     const turned: readonly Lane[] = hasTurned ? NOT_DONE : hasBegun ? ['failed'] : [];

@@ -79,7 +79,7 @@ export async function reviewLike<T extends KubeObject>(
   return object;
 }
 
-/** Checks that may come out otherwise for each object of a model: namespace, account and level may change after the model was made. */
+/** Checks each object of a model again, because its namespace, account and Pod Security level may change after the model was made. */
 async function admitLike<T extends KubeObject>(
   parts: RegistryParts,
   kind: Kind<T>,

@@ -191,8 +191,8 @@ export interface Registry {
   /** Stores one more object of a model: with a name, uid and time of its own, and fitted to `text`, which is not checked. */
   createLike<T extends KubeObject>(model: ObjectModel<T>, text: string): Promise<ObjectRecord<T>>;
   /**
-   * One more object of a model, checked exactly as `createLike` checks it and not stored. Throws 403 and 404. For an object that
-   * something else is to store later.
+   * Returns one more object of a model, checked exactly as `createLike` checks it, but not stored. Throws 403 and 404. Used for
+   * objects that are stored later without a check.
    */
   reviewLike<T extends KubeObject>(model: ObjectModel<T>, text: string): Promise<T>;
   /** PUT: the whole object; checked against its resourceVersion when it names one. */

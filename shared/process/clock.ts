@@ -25,8 +25,8 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after: (delayMs, action) => {
-    // Node counts whole milliseconds from one that has begun, so without these its timer fires up to 2 ms early: who then
-    // compares times would find that it is too soon, and wait for a timer that has gone.
+    // Node truncates the delay and starts counting at the last whole millisecond, so its timer fires up to 2 ms early. Code that
+    // then compares times would find the deadline still ahead, and no timer would be left to wake it.
     const wholeMs = delayMs > 0 ? Math.ceil(delayMs) + 1 : 0;
     // Node clamps delays above 2^31-1 ms to 1 ms; a month is as good as never here.
     const handle = setTimeout(action, Math.min(wholeMs, 2 ** 31 - 1));

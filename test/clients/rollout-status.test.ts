@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { before, beforeEach, test } from 'node:test';
 import { daemonSetKind, rolloutKind } from '../../coordinator/kinds/index.js';
 import { forEachKubectl } from '../harness/each-kubectl.js';
-import { daemonSetObject, failedStatus, stand } from '../harness/failed-rollout.js';
+import { daemonSetObject, failedStatus, writeStatuses } from '../harness/failed-rollout.js';
 import { untilTrue } from '../harness/until.js';
 
 const REF = { namespace: 'default', name: 'web' };
@@ -15,10 +15,10 @@ forEachKubectl('rollout status', (bench) => {
     await bench.api.registry.create(daemonSetKind, 'default', daemonSetObject('web'));
     await bench.api.registry.create(rolloutKind, 'default', { metadata: { name: 'web' } });
   });
-  beforeEach(() => stand(bench.api.registry, REF, { phase: 'Progressing' }));
+  beforeEach(() => writeStatuses(bench.api.registry, REF, { phase: 'Progressing' }));
 
   test('a rollout that was rolled back is an error at once, also without waiting', async () => {
-    await stand(bench.api.registry, REF, failedStatus('RolledBack'));
+    await writeStatuses(bench.api.registry, REF, failedStatus('RolledBack'));
     for (const args of ['rollout status ds/web', 'rollout status ds/web --watch=false']) {
       const { code, stdout, stderr } = await bench.kubectl.run(args.split(' '));
       assert.deepEqual([code, stdout], [1, '']);
@@ -30,7 +30,7 @@ forEachKubectl('rollout status', (bench) => {
   test('one that is rolled back meanwhile ends the wait with an error, below a warning that says why', async () => {
     const waiting = bench.kubectl.start('rollout status ds/web');
     await untilTrue(() => assert.match(waiting.stdout, /0 out of 3 new pods have been updated/), 20_000);
-    await stand(bench.api.registry, REF, failedStatus('RolledBack'));
+    await writeStatuses(bench.api.registry, REF, failedStatus('RolledBack'));
     assert.equal(await waiting.ended, 1);
     assert.equal(waiting.stderr, `Warning: ${FAILURE}\nerror: object has been deleted\n`);
   });

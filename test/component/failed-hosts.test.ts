@@ -1,4 +1,4 @@
-/** After a roll back all hosts run the earlier revision again: which of them had failed is still reported. */
+/** After a roll back every host runs the earlier revision again. The hosts that failed are still reported. */
 import assert from 'node:assert/strict';
 import { DaemonSetExplainer } from '../../coordinator/controllers/daemonset-explain.js';
 import { nodeKind } from '../../coordinator/kinds/index.js';
@@ -23,7 +23,7 @@ async function rolledBack(rolling: Rolling): Promise<string[]> {
   return ill.map(({ spec }) => spec.nodeName ?? '').sort();
 }
 
-/** What the commands and the console read. */
+/** The fields that the commands and the console show. */
 async function shown({ fleet, status }: Rolling) {
   const { total, hosts } = await new DaemonSetExplainer(fleet).rolloutHosts(REF, FAILED);
   return {
@@ -35,17 +35,21 @@ async function shown({ fleet, status }: Rolling) {
   };
 }
 
-withPolicy('they are listed, and counted by wave', { waves, failureBudget }, async (rolling) => {
-  const ill = await rolledBack(rolling);
-  assert.deepEqual(await shown(rolling), {
-    hosts: ill,
-    ...{ total: 2, failed: 2, byWave: ['canary 2', 'rest 0'] },
-    codes: { Failed: 2, Reverted: 1, RolloutFailed: 7 },
-  });
-});
+withPolicy(
+  'after a roll back, the failed hosts are listed and counted by wave',
+  { waves, failureBudget },
+  async (rolling) => {
+    const ill = await rolledBack(rolling);
+    assert.deepEqual(await shown(rolling), {
+      hosts: ill,
+      ...{ total: 2, failed: 2, byWave: ['canary 2', 'rest 0'] },
+      codes: { Failed: 2, Reverted: 1, RolloutFailed: 7 },
+    });
+  },
+);
 
 withPolicy(
-  'they are known after a restart, and when waves are drawn again',
+  'after a restart and after a change of the policy, the same hosts are reported as failed',
   { waves, failureBudget },
   async (rolling) => {
     await rolledBack(rolling);
@@ -66,7 +70,7 @@ withPolicy(
 );
 
 withPolicy(
-  'each is listed with its cause, and why says that it went back',
+  'a failed host is listed with its cause, and why reports that it went back',
   { waves, failureBudget },
   async (rolling) => {
     const [node = ''] = await rolledBack(rolling);
@@ -82,27 +86,27 @@ withPolicy(
   },
 );
 
+withPolicy('a retry begins with no failed host', { waves, failureBudget }, async (rolling) => {
+  await rolledBack(rolling);
+  rolling.fleet.agents.ready = () => true;
+  await rolling.steer('retry', '', 'the cause is gone');
+  await rolling.stands('Completed', 'rest', 10);
+  assert.deepEqual([rolling.status?.failed, rolling.status?.failedNodes], [0, undefined]);
+  assert.deepEqual((await shown(rolling)).hosts, []);
+});
+
 withPolicy(
-  'a retry begins with no failed host, and so does the next revision',
+  'a failed host whose Node is deleted is not counted',
   { waves, failureBudget },
   async (rolling) => {
-    await rolledBack(rolling);
-    rolling.fleet.agents.ready = () => true;
-    await rolling.steer('retry', '', 'the cause is gone');
-    await rolling.stands('Completed', 'rest', 10);
-    assert.deepEqual([rolling.status?.failed, rolling.status?.failedNodes], [0, undefined]);
-    assert.deepEqual((await shown(rolling)).hosts, []);
+    const [gone = '', left = ''] = await rolledBack(rolling);
+    const { fleet } = rolling;
+    const pod = rolling.podOn(gone);
+    assert.ok(pod);
+    await fleet.registry.delete(nodeKind, { name: gone });
+    await fleet.delete(pod);
+    await rolling.advance(60_000);
+    assert.deepEqual((await shown(rolling)).hosts, [left]);
+    assert.deepEqual([rolling.status?.failed, rolling.status?.failedNodes], [1, [left]]);
   },
 );
-
-withPolicy('one that is deleted meanwhile is counted no more', { waves, failureBudget }, async (rolling) => {
-  const [gone = '', left = ''] = await rolledBack(rolling);
-  const { fleet } = rolling;
-  const pod = rolling.podOn(gone);
-  assert.ok(pod);
-  await fleet.registry.delete(nodeKind, { name: gone });
-  await fleet.delete(pod);
-  await rolling.advance(60_000);
-  assert.deepEqual((await shown(rolling)).hosts, [left]);
-  assert.deepEqual([rolling.status?.failed, rolling.status?.failedNodes], [1, [left]]);
-});

@@ -1,4 +1,4 @@
-/** Pods that the API refuses: `plan` reports the refusal before, `why` after, and both in the words of the create itself. */
+/** Pods that the API refuses: `plan` reports the refusal before the apply, `why` reports it afterwards. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DaemonSetExplainer } from '../../coordinator/controllers/daemonset-explain.js';
@@ -75,7 +75,7 @@ function refusedTest(rule: string, check: (refusing: Refusing) => Promise<void>)
   });
 }
 
-/** What makes the API refuse a Pod, the template of that Pod, and the words of the refusal. */
+/** Causes of a refusal. `prepare` sets one up, `spec` is the refused template, `message` the API's text. */
 const CAUSES: [
   cause: string,
   prepare: (refusing: Refusing) => Promise<void>,
@@ -135,7 +135,7 @@ test('in a namespace that is being deleted, why and plan report why nothing foll
     await fleet.registry.create(namespaceKind, undefined, { metadata: { name: 'shops' } });
     await fleet.registry.create(daemonSetKind, 'shops', daemonSet({ containers: CONTAINERS }));
     await fleet.settle();
-    // Nothing here empties the namespace, so its objects stay.
+    // No namespace controller runs in this test, so the objects stay.
     await fleet.registry.delete(namespaceKind, { name: 'shops' });
     const { records } = await fleet.registry.list(podKind, { namespace: 'shops' });
     const pod = records[0]?.object();

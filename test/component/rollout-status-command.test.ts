@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { daemonSetKind, rolloutKind } from '../../coordinator/kinds/index.js';
 import { startTestApi, type TestApi } from '../harness/api.js';
-import { daemonSetObject, failedStatus, stand } from '../harness/failed-rollout.js';
+import { daemonSetObject, failedStatus, writeStatuses } from '../harness/failed-rollout.js';
 import { call } from '../harness/https-call.js';
 import { openWatch } from '../harness/watch-lines.js';
 
@@ -20,7 +20,7 @@ before(async () => {
   await api.registry.create(rolloutKind, 'default', { metadata: { name: 'web' } });
 });
 after(() => api.stop());
-beforeEach(() => stand(api.registry, REF, { phase: 'Progressing' }));
+beforeEach(() => writeStatuses(api.registry, REF, { phase: 'Progressing' }));
 
 const watchPath = (query: string) => `${PATH}?watch=true&fieldSelector=metadata.name%3Dweb${query}`;
 
@@ -30,7 +30,7 @@ async function revision(): Promise<string> {
 }
 
 test('its first request is refused with the failure, that of other commands is not', async () => {
-  await stand(api.registry, REF, failedStatus('RolledBack'));
+  await writeStatuses(api.registry, REF, failedStatus('RolledBack'));
   const refused = await call(api, `GET ${PATH}/web`, { headers: COMMAND });
   assert.deepEqual([refused.code, refused.json<{ message: string }>().message], [409, FAILURE]);
   const others: Record<string, string>[] = [{}, { 'kubectl-command': 'kubectl get' }];
@@ -40,7 +40,7 @@ test('its first request is refused with the failure, that of other commands is n
 });
 
 test('a rollout that stopped without a roll back has failed as well', async () => {
-  await stand(api.registry, REF, failedStatus('Failed'));
+  await writeStatuses(api.registry, REF, failedStatus('Failed'));
   const refused = await call(api, `GET ${PATH}/web`, { headers: COMMAND });
   const { message } = refused.json<{ message: string }>();
   assert.deepEqual([refused.code, message], [409, FAILURE.replace(' and was rolled back', '')]);
@@ -52,13 +52,13 @@ for (const [what, status] of [
   ['has hosts that are still going back', { ...failedStatus('Failed'), codes: { RollingBack: 1 } }],
 ] as const) {
   test(`one that ${what} is answered as ever`, async () => {
-    await stand(api.registry, REF, status);
+    await writeStatuses(api.registry, REF, status);
     assert.equal((await call(api, `GET ${PATH}/web`, { headers: COMMAND })).code, 200);
   });
 }
 
 test('so is one whose newest template the controller has yet to see', async () => {
-  await stand(api.registry, REF, failedStatus('RolledBack'), { isObserved: false });
+  await writeStatuses(api.registry, REF, failedStatus('RolledBack'), { isObserved: false });
   assert.equal((await call(api, `GET ${PATH}/web`, { headers: COMMAND })).code, 200);
 });
 
@@ -70,7 +70,7 @@ for (const [how, query] of [
   ['from revision 0', '&resourceVersion=0'],
 ] as const) {
   test(`a watch ${how} shows the object, then that it has left, below a warning`, async () => {
-    await stand(api.registry, REF, failedStatus('RolledBack'));
+    await writeStatuses(api.registry, REF, failedStatus('RolledBack'));
     const watch = await openWatch(api, watchPath(query), { headers: COMMAND });
     assert.match(watch.warning ?? '', /the rollout of daemon set .*failed and was rolled back/);
     const types: string[] = [];
@@ -86,7 +86,7 @@ for (const [how, query] of [
 test('a watch ends when the rollout fails, and the next one says why', async () => {
   const first = await openWatch(api, watchPath(`&resourceVersion=${await revision()}`), { headers: COMMAND });
   assert.equal(first.warning, undefined);
-  await stand(api.registry, REF, failedStatus('RolledBack'));
+  await writeStatuses(api.registry, REF, failedStatus('RolledBack'));
   while (await first.next());
   assert.equal(first.wasCut(), false);
   const next = await openWatch(api, watchPath(`&resourceVersion=${await revision()}`), { headers: COMMAND });
@@ -97,8 +97,8 @@ test('a watch ends when the rollout fails, and the next one says why', async () 
 
 test('watches of others go on', async () => {
   const other = await openWatch(api, watchPath(`&resourceVersion=${await revision()}`));
-  await stand(api.registry, REF, failedStatus('RolledBack'));
-  await stand(api.registry, REF, failedStatus('RolledBack'), { isObserved: false });
+  await writeStatuses(api.registry, REF, failedStatus('RolledBack'));
+  await writeStatuses(api.registry, REF, failedStatus('RolledBack'), { isObserved: false });
   assert.equal(other.warning, undefined);
   assert.equal((await other.next())?.type, 'MODIFIED');
   other.close();

@@ -4,7 +4,7 @@ import type { Registry } from '../../coordinator/registry/registry.js';
 import type { ObjectRef } from '../../shared/kube/meta.js';
 import type { RolloutPhase, RolloutStatus } from '../../shared/kube/rollout.js';
 
-/** For a create. */
+/** A manifest that can be created. */
 export function daemonSetObject(name: string) {
   const matchLabels = { app: name };
   const template = {
@@ -14,15 +14,13 @@ export function daemonSetObject(name: string) {
   return { metadata: { name }, spec: { selector: { matchLabels }, template } };
 }
 
-/** What matters of a status whose rollout is over. */
+/** The fields of a Rollout status by which a rollout counts as ended. */
 export function failedStatus(phase: 'Failed' | 'RolledBack'): Partial<RolloutStatus> {
   return { phase, endTime: '2026-01-01T00:00:00Z' };
 }
 
-/**
- * Writes the statuses of both: three hosts, none of them updated. `isObserved`: the controller has seen the newest template.
- */
-export async function stand(
+/** Writes both statuses, with three hosts and none updated. `isObserved`: the controller has seen the newest template. */
+export async function writeStatuses(
   registry: Registry,
   ref: ObjectRef,
   status: Partial<RolloutStatus>,

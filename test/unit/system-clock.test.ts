@@ -1,11 +1,11 @@
-/** The real clock: what waits for a moment by a timer and then compares times must not find that it is early. */
+/** The real clock: code that compares times when its timer fires must not find that it fired too early. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../shared/process/clock.js';
 
 test('no timer fires before its time, whatever the fraction of a millisecond', async () => {
   const early: string[] = [];
-  // Timers of ours keep no process alive.
+  // The clock's own timers do not keep the process alive.
   const keepAlive = setTimeout(() => undefined, 10_000);
   const waits = Array.from({ length: 300 }, (_, index) => 0.3 + index * 0.13);
   await Promise.all(

@@ -113,7 +113,7 @@ function isChanging(hosts: readonly PlannedHost[]): boolean {
   return hosts.some(({ action }) => CHANGING_ACTIONS.includes(action));
 }
 
-/** A template that nobody runs yet is of interest even where no host gets a Pod of it now. */
+/** A refusal of a new template is reported even if no host gets a Pod of it now. */
 function obstacleTo(
   hosts: readonly PlannedHost[],
   refusal: string | undefined,

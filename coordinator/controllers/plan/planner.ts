@@ -1,5 +1,4 @@
 /** Answers what manifests would do to hosts: fits the API's `Foresee`, from the registry's dry runs and informers, and writes nothing. */
-
 import type { Namespace } from '../../../shared/kube/config.js';
 import { FLEET_GROUP } from '../../../shared/kube/fleet-group.js';
 import type { KubeObject } from '../../../shared/kube/meta.js';
