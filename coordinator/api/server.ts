@@ -18,6 +18,7 @@ import { paceHandshakes } from './handshakes.js';
 import { MAX_IN_FLIGHT } from './in-flight.js';
 import { addJoinRoutes } from './join-routes.js';
 import { LargeReads } from './large-reads.js';
+import { bufferParserInput } from './parser-input.js';
 import { RefusedPeers } from './refused-peers.js';
 import { MAX_HEADER_BYTES, refuseBrokenRequest } from './refused-socket.js';
 import { MAX_BODY_BYTES } from './request-body.js';
@@ -207,6 +208,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const peers = new RefusedPeers(options);
   const app = createApp(options, limits, peers);
+  bufferParserInput(app.server);
   const slice = new Slice(options.clock);
   const watchersRest = new WatchersRest(options.clock);
   const largeReads = new LargeReads(options.settings.largeReads, options.clock);
