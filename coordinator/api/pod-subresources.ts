@@ -4,15 +4,11 @@ import type { Answer } from './answer.js';
 import type { ApiParts, ApiRequest } from './api-request.js';
 import { deleteOptions, writeOptions } from './query-options.js';
 import { refOf } from './resources.js';
-import { requiredBody } from './write-body.js';
+import { requiredBodyOf } from './write-body.js';
 
-function objectBody(request: ApiRequest, kind: string): object {
-  const body = requiredBody(request);
-  if (typeof body !== 'object' || body === null || Reflect.get(body, 'kind') !== kind) {
-    throw badRequest(`the body of the request is not ${kind === 'Eviction' ? 'an' : 'a'} ${kind}`);
-  }
-  return body;
-}
+/** Both versions, like `EvictionREST.AcceptsGroupVersion`. */
+const EVICTION = { kind: 'Eviction', apiVersion: 'policy/v1', alsoAccepted: ['policy/v1beta1'] };
+const BINDING = { kind: 'Binding', apiVersion: 'v1' };
 
 function metadataOf(body: object): { name?: unknown; uid?: unknown; resourceVersion?: unknown } {
   const metadata: unknown = Reflect.get(body, 'metadata');
@@ -28,7 +24,7 @@ function checkName(body: object, name: string): void {
 
 /** Evicts the Pod. 201 with a Success Status. Throws 400, 404, 409. */
 export async function answerEviction(parts: ApiParts, request: ApiRequest): Promise<Answer> {
-  const body = objectBody(request, 'Eviction');
+  const body = requiredBodyOf(request, EVICTION);
   const ref = refOf(request);
   checkName(body, ref.name);
   const options = deleteOptions(request.info.query, Reflect.get(body, 'deleteOptions'));
@@ -60,7 +56,7 @@ const BOUND: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 
 
 /** Binds the Pod to a node. 201 with a Success Status. Throws 400, 404, 409, 422. */
 export async function answerBinding(parts: ApiParts, request: ApiRequest): Promise<Answer> {
-  const body = objectBody(request, 'Binding');
+  const body = requiredBodyOf(request, BINDING);
   const ref = refOf(request);
   checkName(body, ref.name);
   const node = targetNode(body);

@@ -142,9 +142,21 @@ function preconditionsOf(body: object): DeleteOptions['preconditions'] {
   return { ...(uid ? { uid } : {}), ...(resourceVersion ? { resourceVersion } : {}) };
 }
 
+/** The body of a deletion. Any apiVersion will do: upstream registers the kind in every group. Throws 400. */
+function deleteOptionsBody(body: unknown): object | undefined {
+  if (body === undefined || body === null) return undefined;
+  if (typeof body !== 'object' || Array.isArray(body))
+    throw badRequest('DeleteOptions: must be a JSON object');
+  const kind: unknown = Reflect.get(body, 'kind') || 'DeleteOptions';
+  if (kind !== 'DeleteOptions') {
+    throw badRequest(`the body of a deletion must be DeleteOptions, not ${JSON.stringify(kind)}`);
+  }
+  return body;
+}
+
 /** Options of a deletion: from the body when there is one, else from the query, as upstream. Throws 400, 422. */
 export function deleteOptions(query: URLSearchParams, body: unknown): DeleteOptions {
-  const given = typeof body === 'object' && body !== null ? body : undefined;
+  const given = deleteOptionsBody(body);
   const source = given ? bodyAsQuery(given) : query;
   const gracePeriodSeconds = integerParameter(source, 'gracePeriodSeconds');
   const policy = source.get('propagationPolicy');

@@ -1,12 +1,12 @@
 /** Answers the reviews: one place for their paths, bodies and forms. */
-import { badRequest } from '../../shared/kube/status.js';
+import { bodyTypeOf } from '../registry/request-body.js';
 import { ACCESS_REVIEWS, accessReviewStatus } from './access-reviews.js';
 import type { Answer } from './answer.js';
 import type { ApiParts, ApiRequest } from './api-request.js';
 import type { DiscoveredResource } from './discovery.js';
 import { IDENTITY_REVIEWS, shownUser, tokenReviewStatus } from './identity-reviews.js';
 import { methodNotAllowed, pathNotFound } from './status-response.js';
-import { requiredBody } from './write-body.js';
+import { requiredBodyOf } from './write-body.js';
 
 /** For discovery. */
 export const REVIEW_RESOURCES: readonly DiscoveredResource[] = [...IDENTITY_REVIEWS, ...ACCESS_REVIEWS];
@@ -20,14 +20,13 @@ export async function answerReview(parts: ApiParts, request: ApiRequest): Promis
   );
   if (!review || subresource || review.namespaced !== (namespace !== undefined)) throw pathNotFound();
   if (verb !== 'create') throw methodNotAllowed();
-  const body = requiredBody(request);
-  if (!isMap(body)) throw badRequest(`the body of the request is not a ${review.kind}`);
+  const type = bodyTypeOf(review);
+  const body = requiredBodyOf(request, type);
   const status = await statusOf(parts, review, isMap(body.spec) ? body.spec : {}, request);
-  const { kind } = review;
   return {
     type: 'value',
     code: 201,
-    value: { metadata: {}, ...withoutToken(body), kind, apiVersion: `${group}/${version}`, status },
+    value: { metadata: {}, ...withoutToken(body), ...type, status },
   };
 }
 

@@ -12,11 +12,12 @@ import type { Registry } from '../registry/registry.js';
 import type { Answer } from './answer.js';
 import type { ApiParts, ApiRequest } from './api-request.js';
 import { refOf } from './resources.js';
-import { requiredBody } from './write-body.js';
+import { requiredBodyOf } from './write-body.js';
 
 const DEFAULT_SECONDS = 3600;
 const MIN_SECONDS = 600;
 const MAX_SECONDS = 2 ** 32;
+const TYPE = { kind: 'TokenRequest', apiVersion: 'authentication.k8s.io/v1' };
 const TOKEN_REQUEST = { group: 'authentication.k8s.io', kind: 'TokenRequest', resource: '' };
 
 interface BoundReference {
@@ -38,7 +39,7 @@ export async function answerTokenRequest(
   request: ApiRequest,
 ): Promise<Answer> {
   const ref = refOf(request);
-  const body = mapOf(requiredBody(request));
+  const body = requiredBodyOf(request, TYPE);
   const asked = askedOf(mapOf(body.spec ?? {}));
   const { metadata } = (await registry.get(serviceAccountKind, ref)).object();
   const { namespace = '', name, uid = '' } = metadata;
@@ -56,8 +57,7 @@ export async function answerTokenRequest(
     boundObjectRef: asked.bound ?? null,
   };
   const value = {
-    kind: 'TokenRequest',
-    apiVersion: 'authentication.k8s.io/v1',
+    ...TYPE,
     metadata: { name, namespace, creationTimestamp: toTimestamp(clock.now()) },
     spec,
     status: { token, expirationTimestamp: toTimestamp(expiresAt) },

@@ -1,6 +1,8 @@
 /** The body of a write, with what field validation has to say of its text. */
 import { badRequest } from '../../shared/kube/status.js';
+import type { JsonMap } from '../registry/json-value.js';
 import type { Patch, RepeatedKeys, WriteOptions } from '../registry/registry.js';
+import { type BodyType, readTyped } from '../registry/request-body.js';
 import type { ApiParts, ApiRequest } from './api-request.js';
 import { writeOptions } from './query-options.js';
 import type { RepeatedKey } from './repeated-keys.js';
@@ -20,6 +22,11 @@ function requiredBodyAsWritten({ body, headers }: ApiRequest): DecodedBody {
 /** The value of a body that this verb cannot do without. Throws 400, 413, 415. */
 export function requiredBody(request: ApiRequest): unknown {
   return requiredBodyAsWritten(request).value;
+}
+
+/** The body as a map of this type. Throws 400, also for another type, 413 and 415. */
+export function requiredBodyOf(request: ApiRequest, type: BodyType): JsonMap {
+  return readTyped(requiredBody(request), type);
 }
 
 /** Body and options of a create, an update, or a patch of this type. Throws 400, 413, 415 and 422. */

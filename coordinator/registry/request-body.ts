@@ -4,25 +4,51 @@ import { badRequest } from '../../shared/kube/status.js';
 import { apiVersionOf, type Kind } from '../kinds/kind.js';
 import { isJsonMap, type JsonMap } from './json-value.js';
 
-function readTypeMeta(kind: Kind, body: JsonMap): void {
-  const expected = apiVersionOf(kind);
-  const apiVersion = body.apiVersion || expected;
-  const named = body.kind || kind.kind;
-  if (apiVersion !== expected) {
-    throw badRequest(
-      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
-    );
-  }
-  if (named !== kind.kind) {
-    throw badRequest(undecodableText(kind, String(named), 'the kinds do not match'));
-  }
-  body.apiVersion = expected;
-  body.kind = kind.kind;
+/** The type that a body must have. */
+export interface BodyType {
+  kind: string;
+  apiVersion: string;
+  /** Other versions of the kind that are accepted as well (upstream's `AcceptsGroupVersion`). */
+  alsoAccepted?: readonly string[];
 }
 
-/** What upstream's decoder says of a body that is none of this kind; `sent` is the kind that it names. */
-export function undecodableText(kind: Kind, sent: string, problem: string): string {
-  return `${sent} in version "${kind.version}" cannot be handled as a ${kind.kind}: ${problem}`;
+/**
+ * Fills in an absent apiVersion or kind, as upstream's decoders do from the URL (`defaultGVK` in
+ * apiserver pkg/endpoints/handlers). Throws a 400 for a body of another type.
+ */
+function completeTypeMeta(body: JsonMap, { kind, apiVersion, alsoAccepted = [] }: BodyType): void {
+  const version = body.apiVersion || apiVersion;
+  const named = body.kind || kind;
+  if (version !== apiVersion && !alsoAccepted.some((accepted) => accepted === version)) {
+    throw badRequest(
+      `the API version in the data (${version}) does not match the expected API version (${apiVersion})`,
+    );
+  }
+  if (named !== kind) {
+    throw badRequest(undecodableText({ kind, apiVersion }, String(named), 'the kinds do not match'));
+  }
+  body.apiVersion = version;
+  body.kind = kind;
+}
+
+/** The type of bodies for this kind or subresource. */
+export function bodyTypeOf(names: Pick<Kind, 'group' | 'version' | 'kind'>): BodyType {
+  return { kind: names.kind, apiVersion: apiVersionOf(names) };
+}
+
+/** The message of upstream's decoder for a body that is not of this type; `sent` is the kind that the body names. */
+export function undecodableText({ kind, apiVersion }: BodyType, sent: string, problem: string): string {
+  const version = apiVersion.slice(apiVersion.lastIndexOf('/') + 1);
+  return `${sent} in version "${version}" cannot be handled as a ${kind}: ${problem}`;
+}
+
+/** `body`, known to be a map of this type; absent apiVersion and kind are filled in. Throws a 400. */
+export function readTyped(body: unknown, type: BodyType): JsonMap {
+  if (!isJsonMap(body)) {
+    throw badRequest(undecodableText(type, type.kind, 'the body is not a JSON object'));
+  }
+  completeTypeMeta(body, type);
+  return body;
 }
 
 /**
@@ -30,15 +56,13 @@ export function undecodableText(kind: Kind, sent: string, problem: string): stri
  * as upstream does by the URL. Throws a 400.
  */
 export function readBody(kind: Kind, body: unknown): JsonMap & { metadata: JsonMap } {
-  if (!isJsonMap(body)) {
-    throw badRequest(undecodableText(kind, kind.kind, 'the body is not a JSON object'));
+  const type = bodyTypeOf(kind);
+  const read = readTyped(body, type);
+  read.metadata ??= {};
+  if (!isJsonMap(read.metadata)) {
+    throw badRequest(undecodableText(type, kind.kind, 'metadata is not a JSON object'));
   }
-  readTypeMeta(kind, body);
-  body.metadata ??= {};
-  if (!isJsonMap(body.metadata)) {
-    throw badRequest(undecodableText(kind, kind.kind, 'metadata is not a JSON object'));
-  }
-  return body as JsonMap & { metadata: JsonMap };
+  return read as JsonMap & { metadata: JsonMap };
 }
 
 /** Takes the namespace from the URL where the body names none; refuses another one (`rest.EnsureObjectNamespaceMatchesRequestNamespace`). */

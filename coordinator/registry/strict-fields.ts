@@ -6,7 +6,7 @@ import { checkFields } from '../kinds/schema/check-fields.js';
 import { dropUnknownFields } from '../kinds/schema/drop-unknown-fields.js';
 import type { JsonMap } from './json-value.js';
 import type { RepeatedKeys, WriteOptions } from './registry.js';
-import { undecodableText } from './request-body.js';
+import { bodyTypeOf, undecodableText } from './request-body.js';
 
 /** A 400 in the words of upstream's decoder; `problem` is what it would say of the fields alone. */
 export class DecodingError extends ApiError {
@@ -14,7 +14,7 @@ export class DecodingError extends ApiError {
     kind: Kind,
     readonly problem: string,
   ) {
-    super('BadRequest', undecodableText(kind, kind.kind, problem));
+    super('BadRequest', undecodableText(bodyTypeOf(kind), kind.kind, problem));
   }
 }
 
