@@ -1,7 +1,10 @@
 /** The only writer of errors: whatever was thrown becomes a Status object. */
-import { ApiError, type Status, type StatusReason } from '../../shared/kube/status.js';
+import { ApiError, internalError, type Status, type StatusReason } from '../../shared/kube/status.js';
 import type { Logger } from '../../shared/process/log.js';
 import { MAX_BODY_BYTES } from './request-body.js';
+
+/** All that a client learns of an unexpected error. */
+export const SEE_LOG = 'see the log of the coordinator';
 
 /** 404 of a path or subresource that is not served (apimachinery `NewGenericServerResponse`). */
 export function pathNotFound(): ApiError {
@@ -45,7 +48,7 @@ export function statusOf(error: unknown, log: Logger, bodyLimit = MAX_BODY_BYTES
     return new ApiError(reason, text).toStatus();
   }
   log.error({ err: error }, 'a request failed unexpectedly');
-  return new ApiError('InternalError', 'Internal error occurred: see the log of the coordinator').toStatus();
+  return internalError(SEE_LOG).toStatus();
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Bounds how long a client waits for the beginning of its answer. */
-import { ApiError } from '../../shared/kube/status.js';
+import { timedOut } from '../../shared/kube/status.js';
 import type { Clock } from '../../shared/process/clock.js';
 
 /**
@@ -9,7 +9,7 @@ import type { Clock } from '../../shared/process/clock.js';
 export function withinTime<T>(work: Promise<T>, limitMs: number, clock: Clock): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const timer = clock.after(limitMs, () => {
-      reject(new ApiError('Timeout', 'the request did not complete within the allotted timeout'));
+      reject(timedOut('request did not complete within the allotted timeout'));
     });
     work.finally(() => timer.cancel()).then(resolve, reject);
   });

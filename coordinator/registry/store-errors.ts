@@ -1,5 +1,5 @@
 /** The store's errors in the words of the API. */
-import { ApiError, alreadyExists, notFound } from '../../shared/kube/status.js';
+import { ApiError, alreadyExists, internalError, notFound } from '../../shared/kube/status.js';
 import type { Kind } from '../kinds/kind.js';
 import { Expired, KeyExists, KeyMissing, MAX_VALUE_BYTES, ValueTooLarge } from '../store/store.js';
 import { StoreError } from '../store/store-error.js';
@@ -39,5 +39,5 @@ const STOPPING = 'the coordinator is stopping: nothing was written';
 function storeFailure({ code }: StoreError): ApiError {
   if (code === 'full') return new ApiError('ServiceUnavailable', DISK_FULL);
   if (code === 'closed') return new ApiError('ServiceUnavailable', STOPPING);
-  return new ApiError('InternalError', `the store cannot write: ${code}`);
+  return internalError(`the store cannot write: ${code}`);
 }

@@ -80,6 +80,22 @@ const CODES: Record<StatusReason, number> = {
   NonZeroExitCode: 500,
 };
 
+/**
+ * Reasons whose constructors in apimachinery pkg/api/errors always set `details`. Clients read its fields without a
+ * check: `kubectl debug` crashes on a 404 without `details`.
+ */
+const WITH_DETAILS: ReadonlySet<StatusReason> = new Set([
+  'Forbidden',
+  'NotFound',
+  'MethodNotAllowed',
+  'AlreadyExists',
+  'Conflict',
+  'Invalid',
+  'TooManyRequests',
+  'InternalError',
+  'Timeout',
+]);
+
 /** A refusal that a client is to see. `code` is the HTTP status. */
 export class ApiError extends Error {
   readonly reason: StatusReason;
@@ -96,6 +112,7 @@ export class ApiError extends Error {
 
   /** The Status object for the wire. */
   toStatus(): Status {
+    const details = this.details ?? (WITH_DETAILS.has(this.reason) ? {} : undefined);
     return {
       kind: 'Status',
       apiVersion: 'v1',
@@ -103,7 +120,7 @@ export class ApiError extends Error {
       status: 'Failure',
       message: this.message,
       reason: this.reason,
-      ...(this.details ? { details: this.details } : {}),
+      ...(details ? { details } : {}),
       code: this.code,
     };
   }
@@ -150,6 +167,18 @@ export function invalid(names: ResourceNames, name: string, causes: StatusCause[
     kind: names.kind,
     causes,
   });
+}
+
+/** 500 `Internal error occurred: <detail>`. */
+export function internalError(detail: string): ApiError {
+  return new ApiError('InternalError', `Internal error occurred: ${detail}`, {
+    causes: [{ message: detail }],
+  });
+}
+
+/** 504 `Timeout: <detail>`. */
+export function timedOut(detail: string): ApiError {
+  return new ApiError('Timeout', `Timeout: ${detail}`);
 }
 
 /** 400 with a free message. */

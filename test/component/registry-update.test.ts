@@ -99,7 +99,7 @@ test('a full store is a 503, a broken one a 500, and neither tells a path', asyn
     assert.equal(error.code, status);
     const words = {
       full: /^the disk of the coordinator is full/,
-      failed: /^the store cannot write: failed$/,
+      failed: /^Internal error occurred: the store cannot write: failed$/,
     };
     assert.match(error.message, words[code]);
   }

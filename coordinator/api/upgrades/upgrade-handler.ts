@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Pod } from '../../../shared/kube/pod.js';
-import { ApiError, badRequest } from '../../../shared/kube/status.js';
+import { ApiError, badRequest, internalError } from '../../../shared/kube/status.js';
 import { podKind } from '../../kinds/index.js';
 import type { ApiParts } from '../api-request.js';
 import type { Gate, Identity } from '../gate.js';
@@ -11,7 +11,7 @@ import { refuseSocket, refuseSocketInText } from '../refused-socket.js';
 import { type RequestInfo, type ResourceRequest, readRequest } from '../request-info.js';
 import type { LoggedRequest } from '../request-log.js';
 import { requestRecorder } from '../request-recorder.js';
-import { pathNotFound } from '../status-response.js';
+import { pathNotFound, SEE_LOG } from '../status-response.js';
 import { portsIn, servePortChannels } from './port-channels.js';
 import type { PortTarget } from './port-connection.js';
 import { forwardPorts } from './port-forward.js';
@@ -151,7 +151,7 @@ export class UpgradeHandler {
   #toldOf(error: unknown): ApiError {
     if (error instanceof ApiError) return error;
     this.#parts.log.error({ err: error }, 'an upgrade failed unexpectedly');
-    return new ApiError('InternalError', 'Internal error occurred: see the log of the coordinator');
+    return internalError(SEE_LOG);
   }
 
   #logLine(request: IncomingMessage, info: RequestInfo) {
