@@ -21,7 +21,19 @@ const CASES: [string, RegExp][] = [
   ['pod.spec.containers', /image\t<string>/],
 ];
 
+/** Their fields have a description, and their types have one too. */
+const DESCRIBED_TWICE = ['ds.spec.updateStrategy', 'ds.metadata', 'node.spec', 'node.status.nodeInfo'];
+
 forEachKubectl('explain', (bench) => {
+  for (const field of DESCRIBED_TWICE) {
+    test(`explain ${field} prints no line of the description twice`, async () => {
+      const [, text = ''] =
+        /DESCRIPTION:\n(.*?)\nFIELDS:/s.exec(await bench.kubectl.ok(`explain ${field}`)) ?? [];
+      const lines = text.split('\n').filter((line) => line.trim());
+      assert.notEqual(lines.length, 0);
+      assert.deepEqual(lines, [...new Set(lines)]);
+    });
+  }
   for (const [words, printed] of CASES) {
     test(`explain ${words} prints ${printed.source.slice(0, 40)}`, async () => {
       assert.match(await bench.kubectl.ok(`explain ${words}`), printed);

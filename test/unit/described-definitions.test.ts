@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  type DescribedSchema,
   describedDefinitions,
   strayDescriptions,
 } from '../../coordinator/kinds/schema/described-definitions.js';
@@ -44,6 +45,37 @@ for (const name of WHOLE) {
     assert.deepEqual(silent, []);
   });
 }
+
+/** Words that carry meaning, without articles. */
+function wordsOf(text: string): Set<string> {
+  return new Set(
+    (text.toLowerCase().match(/[a-z]+/g) ?? []).filter((word) => !['a', 'an', 'the'].includes(word)),
+  );
+}
+
+/** True when most words of the shorter text are also in the other one. */
+function saysTheSame(one: string, other: string): boolean {
+  const [shorter, longer] = [wordsOf(one), wordsOf(other)].sort((a, b) => a.size - b.size);
+  if (!shorter || !longer) return false;
+  return [...shorter].filter((word) => longer.has(word)).length > 0.6 * shorter.size;
+}
+
+/** Types whose description kubectl prints below that of the field. */
+function typesOf({ $ref, allOf = [], items }: DescribedSchema): string[] {
+  const references = [$ref, ...allOf.map((part) => part.$ref), items?.$ref];
+  return references.flatMap((reference) => reference?.split('/').at(-1) ?? []);
+}
+
+test('a field and its type are described by different texts: kubectl explain prints both', () => {
+  const repeated = Object.entries(DEFINITIONS).flatMap(([name, { properties = {} }]) =>
+    Object.entries(properties).flatMap(([field, schema]) =>
+      typesOf(schema)
+        .filter((type) => saysTheSame(schema.description ?? '', DEFINITIONS[type]?.description ?? ''))
+        .map(() => `${name}.${field}`),
+    ),
+  );
+  assert.deepEqual(repeated, []);
+});
 
 test('nothing is described that does not exist', () => {
   assert.deepEqual(strayDescriptions(), []);

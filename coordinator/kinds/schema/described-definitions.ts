@@ -10,7 +10,7 @@ const DESCRIPTIONS: Descriptions = JSON.parse(
 );
 
 /** A schema as upstream's documents write it: a reference that is described stands in `allOf`. */
-interface DescribedSchema extends Omit<Schema, 'properties'> {
+export interface DescribedSchema extends Omit<Schema, 'properties'> {
   description?: string;
   allOf?: Schema[];
   properties?: Readonly<Record<string, DescribedSchema>>;
