@@ -21,7 +21,10 @@ import type { PathRequest } from './request-info.js';
 import { REVIEW_RESOURCES } from './reviews.js';
 import { methodNotAllowed, pathNotFound } from './status-response.js';
 
-/** The Kubernetes release whose API this is, for clients that compare versions. */
+/**
+ * The Kubernetes release whose API this is. Helm compares charts' `kubeVersion` with it. kubectl warns if its own minor
+ * version differs by more than one, so every kubectl of the README's table must be within that.
+ */
 const API_RELEASE = { major: '1', minor: '35', version: 'v1.35.0' };
 
 /** version.Info of `/version`; `program` is our own version, e.g. `0.1.0`. */

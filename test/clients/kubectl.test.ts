@@ -34,7 +34,9 @@ forEachKubectl('the API', (bench) => {
   const apply = (name: string) => bench.kubectl.ok('apply -f -', manifest(name));
 
   test('version, api-resources and cluster-info', async () => {
-    assert.match(await bench.kubectl.ok('version'), /Server Version: v1\.35\.0\+everynode\./);
+    const { stdout, stderr } = await bench.kubectl.run(['version']);
+    assert.match(stdout, /Server Version: v1\.35\.0\+everynode\./);
+    assert.doesNotMatch(stdout + stderr, /WARNING/, 'kubectl warns of a server more than one minor away');
     assert.match(await bench.kubectl.ok('api-resources'), /daemonsets +ds +apps\/v1 +true +DaemonSet/);
     assert.match(await bench.kubectl.ok('cluster-info'), /is running at https:\/\/127\.0\.0\.1:/);
   });
