@@ -9,6 +9,7 @@ import { type AgentTurns, createAgentTurns, isNeededByTurn } from './agent-turns
 import { createAgentWorkers } from './agent-workers.js';
 import { podsNeededBy } from './decisions/held-turn.js';
 import { StaticPods } from './desired/static-pods.js';
+import { logEngineChange, withoutOutageErrors } from './engine-outage.js';
 import type { HeldImages } from './images/held-images.js';
 import type { AgentSide } from './link/agent-side.js';
 import { Link } from './link/link.js';
@@ -31,6 +32,11 @@ export interface Agent {
 
 /** Builds the agent; nothing runs before its parts are started. */
 export function createAgent(host: AgentHost): Agent {
+  const log = withoutOutageErrors(host.log);
+  return createAgentWith({ ...host, log });
+}
+
+function createAgentWith(host: AgentHost): Agent {
   const { driver, clock, log } = host;
   const { nodeName } = host.settings;
   const node = createNodeWatch(host, () => ({ held, link }));
@@ -116,6 +122,7 @@ function createNodeWatch(host: AgentHost, to: () => { held: HeldImages; link: Li
       return host.amendStatus?.(told) ?? told;
     },
     onChange: (status) => to().link.outbox.putNode(status),
+    onEngineChange: (health) => logEngineChange(health, host.log),
     clock: host.clock,
     wallClock: host.wallClock,
   });

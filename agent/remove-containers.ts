@@ -52,7 +52,10 @@ export async function countPods(dataDir: string): Promise<number> {
     return new Set(containers.map(({ identity: { podUid } }) => podUid)).size;
   } catch (error) {
     if (!(error instanceof RuntimeError)) throw error;
-    throw new ExitError(EXIT_CODES.environment, `The container engine does not answer: ${error.message}.`);
+    throw new ExitError(
+      EXIT_CODES.environment,
+      `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`,
+    );
   } finally {
     driver.close();
     runtime.close();

@@ -20,6 +20,8 @@ interface NodeWatchOptions {
   amend?: (status: NodeStatus) => NodeStatus;
   /** Called with each status that differs from the one before. */
   onChange: (status: NodeStatus) => void;
+  /** Called when the engine stops answering, and when it answers again. */
+  onEngineChange?: (health: EngineHealth) => void;
   clock: Clock;
   /** The host's, which people and programs set. */
   wallClock: Pick<Clock, 'now'>;
@@ -29,6 +31,8 @@ export class NodeWatch {
   readonly #options: NodeWatchOptions;
   #host: HostInfo;
   #engine: EngineHealth = { kind: 'down', message: 'not asked yet' };
+  /** What `onEngineChange` was last called with. An engine is expected to be up at the start. */
+  #reportedEngine: EngineHealth['kind'] = 'up';
   #lastEngine: EngineInfo | undefined;
   #engineUpSince = 0;
   #pressures: readonly Pressure[] = [];
@@ -100,7 +104,7 @@ export class NodeWatch {
         return;
       case 'down':
         this.#wasDown = true;
-        this.#engine = { kind: 'down', message: event.message };
+        this.#setEngine({ kind: 'down', message: event.message });
         this.#tellChange();
         return;
       case 'resync':
@@ -116,10 +120,17 @@ export class NodeWatch {
       if (this.#wasDown) this.#engineUpSince = this.#options.clock.now();
       this.#wasDown = false;
       this.#lastEngine = info;
-      this.#engine = { kind: 'up', info };
+      this.#setEngine({ kind: 'up', info });
     } catch (error) {
-      this.#engine = { kind: 'down', message: error instanceof Error ? error.message : String(error) };
+      this.#setEngine({ kind: 'down', message: error instanceof Error ? error.message : String(error) });
     }
+  }
+
+  #setEngine(health: EngineHealth): void {
+    this.#engine = health;
+    if (health.kind === this.#reportedEngine) return;
+    this.#reportedEngine = health.kind;
+    this.#options.onEngineChange?.(health);
   }
 
   #compute(): NodeStatus {

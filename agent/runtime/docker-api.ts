@@ -3,9 +3,7 @@ import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:h
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { RuntimeError } from './driver.js';
-
-/** Where an engine listens. */
-export type EngineAddress = { socketPath: string } | { host: string; port: number };
+import { addressText, connectionProblem, type EngineAddress } from './engine-address.js';
 
 interface ApiCall {
   method: 'GET' | 'POST' | 'DELETE';
@@ -38,10 +36,13 @@ export class DockerApi {
   readonly #address: EngineAddress;
   readonly #prefix: string;
   readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: 4 });
+  /** The engine in error messages: `docker at /var/run/docker.sock`. */
+  readonly engine: string;
 
   /** `version` such as `1.41`; absent = the engine's newest, which only `/version` should be asked for. */
-  constructor(address: EngineAddress, version?: string) {
+  constructor(address: EngineAddress, version?: string, name = 'the container engine') {
     this.#address = address;
+    this.engine = `${name} at ${addressText(address)}`;
     this.#prefix = version === undefined ? '' : `/v${version}`;
   }
 
@@ -53,7 +54,7 @@ export class DockerApi {
       const text = await textOf(await this.#answer(call, refusals, signal));
       return (text.trim() === '' ? undefined : JSON.parse(text)) as T;
     } catch (error) {
-      throw toRuntimeError(error);
+      throw this.#toRuntimeError(error);
     }
   }
 
@@ -62,7 +63,7 @@ export class DockerApi {
     try {
       return await this.#answer(call, refusals, call.signal);
     } catch (error) {
-      throw toRuntimeError(error);
+      throw this.#toRuntimeError(error);
     }
   }
 
@@ -73,14 +74,14 @@ export class DockerApi {
         { ...call, headers: { Connection: 'Upgrade', Upgrade: 'tcp' } },
         call.signal,
       );
-      const fail = (error: unknown) => reject(toRuntimeError(error));
+      const fail = (error: unknown) => reject(this.#toRuntimeError(error));
       outgoing.on('error', fail);
       outgoing.on('upgrade', (_answer, socket, head) => {
         if (head.length > 0) socket.unshift(head);
         resolve(socket);
       });
       outgoing.on('response', (answer) => {
-        textOf(answer).then((text) => reject(toRefusal(answer.statusCode ?? 0, text, refusals)), fail);
+        textOf(answer).then((text) => reject(this.#toRefusal(answer.statusCode ?? 0, text, refusals)), fail);
       });
     });
   }
@@ -98,7 +99,7 @@ export class DockerApi {
     const answer = await this.#send(call, signal);
     const status = answer.statusCode ?? 0;
     if (SUCCESS.has(status)) return answer;
-    throw toRefusal(status, await textOf(answer), refusals);
+    throw this.#toRefusal(status, await textOf(answer), refusals);
   }
 
   #send(call: ApiCall, signal: AbortSignal | undefined): Promise<IncomingMessage> {
@@ -127,27 +128,28 @@ export class DockerApi {
     outgoing.end(body);
     return outgoing;
   }
+
+  /** What the engine refused, in its own words; an `EngineDown` names the engine, for it ends up in the Node's condition. */
+  #toRefusal(httpStatus: number, body: string, refusals: Refusals): RuntimeError {
+    const words = wordsOf(body);
+    const status = podmanStatus(words) ?? httpStatus;
+    const reason = refusals[status] ?? refusals.otherwise;
+    const message = reason === 'EngineDown' ? `${this.engine} answers with an error: ${words}` : words;
+    return new RuntimeError(reason, message, status >= 500);
+  }
+
+  /** A refusal as it is; anything else means that the engine did not answer. */
+  #toRuntimeError(error: unknown): RuntimeError {
+    if (error instanceof RuntimeError) return error;
+    const message = `${this.engine} does not answer: ${connectionProblem(error)}`;
+    return new RuntimeError('EngineDown', message, true, { cause: error });
+  }
 }
 
 async function textOf(answer: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of answer) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString('utf8');
-}
-
-/** What the engine refused, in its own words. */
-function toRefusal(httpStatus: number, body: string, refusals: Refusals): RuntimeError {
-  const words = wordsOf(body);
-  const status = podmanStatus(words) ?? httpStatus;
-  return new RuntimeError(refusals[status] ?? refusals.otherwise, words, status >= 500);
-}
-
-/** A refusal as it is; anything else means that the engine did not answer. */
-function toRuntimeError(error: unknown): RuntimeError {
-  if (error instanceof RuntimeError) return error;
-  const { name, message } = error instanceof Error ? error : { name: '', message: String(error) };
-  const why = name === 'AbortError' || name === 'TimeoutError' ? 'no answer in time' : message;
-  return new RuntimeError('EngineDown', `the container engine does not answer: ${why}`, true);
 }
 
 /** Podman answers 500 where Docker says 409 or 400, and where a container goes away while it is looked at. */

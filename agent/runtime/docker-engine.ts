@@ -1,7 +1,7 @@
 /** The driver of Docker and of Podman, by the API that both answer. */
 import { readFile } from 'node:fs/promises';
 import type { Duplex } from 'node:stream';
-import { DockerApi, type EngineAddress, type Refusals } from './docker-api.js';
+import { DockerApi, type Refusals } from './docker-api.js';
 import { addressOf, containerName, ownerFilter, toCreateBody } from './docker-convert.js';
 import { dockerEvents } from './docker-events.js';
 import { dockerAttach, dockerExec } from './docker-exec.js';
@@ -60,7 +60,7 @@ export class DockerEngine implements RuntimeDriver {
   constructor(found: FoundEngine, owner: ContainerOwner) {
     this.#found = found;
     this.#owner = owner;
-    this.#api = new DockerApi(found.address satisfies EngineAddress, found.apiVersion);
+    this.#api = new DockerApi(found.address, found.apiVersion, found.name);
     this.#containers = new OwnedContainers(this.#api, owner);
   }
 

@@ -57,7 +57,7 @@ async function feed(
         retryMs = FIRST_RETRY_MS;
         up = true;
       }
-      throw new RuntimeError('EngineDown', 'the container engine closed its event stream', true);
+      throw new RuntimeError('EngineDown', `${api.engine} closed its event stream`, true);
     } catch (error) {
       if (signal.aborted) return;
       if (up) queue.push({ kind: 'down', message: error instanceof Error ? error.message : String(error) });
@@ -95,7 +95,7 @@ async function feelPulse(
   { everyMs, patienceMs }: Pulse,
 ): Promise<void> {
   const { signal } = over;
-  const silent = `the container engine hangs: it has not answered for ${patienceMs / 1000} s`;
+  const silent = `${api.engine} hangs: it has not answered for ${patienceMs / 1000} s`;
   for (;;) {
     await sleep(everyMs, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;

@@ -264,8 +264,9 @@ export class RuntimeError extends Error {
     readonly reason: string,
     message: string,
     readonly temporary: boolean,
+    options?: ErrorOptions,
   ) {
-    super(message);
+    super(message, options);
     this.name = 'RuntimeError';
   }
 }

@@ -1,6 +1,7 @@
 /** Finds the container engine of this machine, by itself or where it was told to look. */
-import { DockerApi, type EngineAddress } from './docker-api.js';
+import { DockerApi } from './docker-api.js';
 import { RuntimeError } from './driver.js';
+import { addressText, connectionProblem, type EngineAddress } from './engine-address.js';
 
 /** What the search may look at; read from settings and environment by main.ts. */
 export interface EngineSearch {
@@ -41,9 +42,9 @@ export async function findEngine(search: EngineSearch): Promise<FoundEngine> {
     try {
       const found = await askEngine(address);
       if (search.runtime === 'auto' || search.runtime === found.name) return found;
-      failures.push(`${describe(address)} is ${found.name}`);
+      failures.push(`${addressText(address)} is ${found.name}`);
     } catch (error) {
-      failures.push(`${describe(address)}: ${explain(error)}`);
+      failures.push(`${addressText(address)}: ${explain(error)}`);
     }
   }
   throw new RuntimeError('EngineDown', notFound(search.runtime, failures), true);
@@ -109,16 +110,9 @@ function compare(one: string, other: string): number {
   return oneMajor - otherMajor || oneMinor - otherMinor;
 }
 
-function describe(address: EngineAddress): string {
-  return 'socketPath' in address ? address.socketPath : `${address.host}:${address.port}`;
-}
-
+/** The failed connection below the error, where there is one: its address is named already. */
 function explain(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  if (message.includes('ENOENT')) return 'not there';
-  if (message.includes('EACCES')) return 'permission denied (join its group, or run as root)';
-  if (message.includes('ECONNREFUSED')) return 'nobody listens (start the engine)';
-  return message;
+  return connectionProblem(error instanceof RuntimeError && error.cause ? error.cause : error);
 }
 
 function notFound(runtime: EngineSearch['runtime'], failures: string[]): string {

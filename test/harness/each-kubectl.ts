@@ -6,7 +6,11 @@ import { type ClientName, findClient } from './client-binaries.js';
 import { createKubectl, type Kubectl } from './kubectl.js';
 import { leaveOut } from './leave-out.js';
 
-export const KUBECTLS = ['kubectl-1.36.3', 'kubectl-1.35.2', 'kubectl-1.34.5'] as const satisfies readonly ClientName[];
+export const KUBECTLS = [
+  'kubectl-1.36.3',
+  'kubectl-1.35.2',
+  'kubectl-1.34.5',
+] as const satisfies readonly ClientName[];
 
 /** What the tests of one kubectl share: filled before the first of them. */
 interface KubectlBench {

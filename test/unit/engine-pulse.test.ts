@@ -34,7 +34,7 @@ test('an engine that does not answer beside its stream of events is down, until 
   try {
     assert.equal(await next(), 'resync');
     hangs = true;
-    assert.match((await next()) ?? '', /^down: the container engine hangs/);
+    assert.match((await next()) ?? '', /^down: the container engine at .*engine.sock hangs/);
     hangs = false;
     assert.equal(await next(), 'resync');
   } finally {

@@ -46,7 +46,8 @@ test('an address is a socket, or a host with its port', () => {
 test('without an engine, the sentence says where it looked and how to get one', async () => {
   const search = { runtime: 'docker', dockerHost: 'unix:///nonexistent.sock' } as const;
   await assert.rejects(findEngine(search), {
-    message: /no docker engine answers \(\/nonexistent\.sock: not there\).*apt-get install docker\.io/,
+    message:
+      /no docker engine answers \(\/nonexistent\.sock: the socket does not exist[^)]*\)\).*apt-get install docker\.io/,
   });
 });
 

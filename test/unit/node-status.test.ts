@@ -128,6 +128,7 @@ describe('node status', () => {
 describe('node watch', () => {
   function watch() {
     const told: NodeStatus[] = [];
+    const engineChanges: string[] = [];
     const engine = { down: false };
     const clock = new ManualClock(1000);
     const wallClock = { setByMs: 0, now: () => clock.now() + wallClock.setByMs };
@@ -142,11 +143,26 @@ describe('node watch', () => {
       },
       readHost: () => HOST,
       onChange: (status) => void told.push(status),
+      onEngineChange: ({ kind }) => void engineChanges.push(kind),
       clock,
       wallClock,
     });
-    return { node, told, engine, clock, wallClock };
+    return { node, told, engine, engineChanges, clock, wallClock };
   }
+
+  test('reports an outage of the engine once, however often it is asked meanwhile, and its end once', async () => {
+    const { node, engine, engineChanges } = watch();
+    const resync = () => node.onRuntimeEvent({ kind: 'resync' });
+    await resync();
+    assert.deepEqual(engineChanges, [], 'an engine that is up from the start is no news');
+    engine.down = true;
+    await node.onRuntimeEvent({ kind: 'down', message: 'closed' });
+    for (let times = 0; times < 3; times += 1) await resync();
+    assert.deepEqual(engineChanges, ['down']);
+    engine.down = false;
+    for (let times = 0; times < 3; times += 1) await resync();
+    assert.deepEqual(engineChanges, ['down', 'up']);
+  });
 
   test('tells of a change that somebody else asked for first: what was told before would be repeated', async () => {
     const told: (string | undefined)[] = [];

@@ -1,0 +1,25 @@
+/** Where a container engine listens, and why it could not be reached there. */
+
+/** A socket or a TCP port. */
+export type EngineAddress = { socketPath: string } | { host: string; port: number };
+
+/** The socket's path, or `HOST:PORT`. */
+export function addressText(address: EngineAddress): string {
+  return 'socketPath' in address ? address.socketPath : `${address.host}:${address.port}`;
+}
+
+/** What the operator can do about errors of the connection, by their code. */
+const PROBLEMS: ReadonlyMap<unknown, string> = new Map([
+  ['ENOENT', 'the socket does not exist (start the engine)'],
+  ['EACCES', 'permission denied (join its group, or run as root)'],
+  ['ECONNREFUSED', 'nobody listens (start the engine)'],
+  ['ECONNRESET', 'it closed the connection'],
+  ['EPIPE', 'it closed the connection'],
+]);
+
+/** Why a request to the engine failed without an answer. */
+export function connectionProblem(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === 'AbortError' || error.name === 'TimeoutError') return 'no answer in time';
+  return PROBLEMS.get(Reflect.get(error, 'code')) ?? error.message;
+}
