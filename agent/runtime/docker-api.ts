@@ -58,10 +58,19 @@ export class DockerApi {
     }
   }
 
-  /** The answer's bytes as they come, once its head is there; ends by the engine or by `call.signal`. */
-  async stream(call: ApiCall, refusals: Refusals): Promise<Readable> {
+  /** The answer's bytes as they come, once its head is there; ends by the engine or by `call.signal`. Throws `RuntimeError`. */
+  async stream(call: ApiCall, refusals: Refusals): Promise<AsyncIterable<Uint8Array>> {
     try {
-      return await this.#answer(call, refusals, call.signal);
+      return this.bytesOf(await this.#answer(call, refusals, call.signal));
+    } catch (error) {
+      throw this.#toRuntimeError(error);
+    }
+  }
+
+  /** What the engine sends on a connection of its own. Throws `RuntimeError` EngineDown when it breaks. */
+  async *bytesOf(connection: Readable): AsyncGenerator<Uint8Array, void> {
+    try {
+      for await (const bytes of connection) yield bytes as Uint8Array;
     } catch (error) {
       throw this.#toRuntimeError(error);
     }

@@ -44,6 +44,7 @@ export async function dockerExec(
   );
   const streams = new HijackedStreams({
     socket,
+    bytes: api.bytesOf(socket),
     tty,
     stdin,
     signal,
@@ -63,7 +64,15 @@ export async function dockerAttach(
   const path = `/containers/${id}`;
   const query = { stream: '1', stdout: '1', stderr: '1', ...(stdin ? { stdin: '1' } : {}) };
   const socket = await api.hijack({ method: 'POST', path: `${path}/attach`, query, signal }, REFUSALS);
-  return new HijackedStreams({ socket, tty, stdin, signal, resize: (size) => resize(api, path, size) });
+  const bytes = api.bytesOf(socket);
+  return new HijackedStreams({
+    socket,
+    bytes,
+    tty,
+    stdin,
+    signal,
+    resize: (size) => resize(api, path, size),
+  });
 }
 
 function resize(api: DockerApi, path: string, { width, height }: TerminalSize): Promise<unknown> {

@@ -117,7 +117,7 @@ async function finish(
       if (message) throw new RuntimeError(reason, message, true);
     }
   } catch (error) {
-    if (error instanceof RuntimeError) throw error;
+    if (error instanceof RuntimeError && error.reason === reason) throw error;
     throw new RuntimeError(reason, error instanceof Error ? error.message : String(error), true);
   }
 }

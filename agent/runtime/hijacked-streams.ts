@@ -2,10 +2,12 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { demultiplex } from './docker-frames.js';
-import { type AttachedStreams, type OutputChunk, RuntimeError, type TerminalSize } from './driver.js';
+import type { AttachedStreams, OutputChunk, TerminalSize } from './driver.js';
 
 interface HijackedStreamsOptions {
   socket: Socket;
+  /** What comes on `socket`. */
+  bytes: AsyncIterable<Uint8Array>;
   tty: boolean;
   /** Whether the process reads what is written. */
   stdin: boolean;
@@ -22,7 +24,7 @@ export class HijackedStreams implements AttachedStreams {
 
   constructor(options: HijackedStreamsOptions) {
     this.#options = options;
-    const { socket, tty, signal } = options;
+    const { socket, bytes, tty, signal } = options;
     const close = () => this.close();
     signal.addEventListener('abort', close, { once: true });
     socket.on('close', () => {
@@ -31,7 +33,7 @@ export class HijackedStreams implements AttachedStreams {
     });
     // Whoever reads the output is told; a write after the end is no error.
     socket.on('error', () => undefined);
-    this.output = demultiplex(bytesOf(socket), tty);
+    this.output = demultiplex(bytes, tty);
     if (signal.aborted) this.close();
   }
 
@@ -51,14 +53,5 @@ export class HijackedStreams implements AttachedStreams {
 
   close(): void {
     this.#options.socket.destroy();
-  }
-}
-
-async function* bytesOf(socket: Socket): AsyncGenerator<Uint8Array, void> {
-  try {
-    for await (const bytes of socket) yield bytes as Uint8Array;
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new RuntimeError('EngineDown', `the container engine broke off: ${why}`, true);
   }
 }

@@ -74,6 +74,21 @@ test('an engine that ends its stream of events is named with its socket', async 
   await events.return(undefined);
 });
 
+test('an engine that breaks off its stream of events is named with its socket', async (context) => {
+  const socketPath = await engineAt(context, (request, response) => {
+    response.flushHeaders();
+    setImmediate(() => request.socket.destroy());
+  });
+  const abort = new AbortController();
+  const api = new DockerApi({ socketPath }, '1.41', 'podman');
+  const events = dockerEvents(api, { clusterUID: 'c', nodeName: 'n' }, abort.signal);
+  assert.deepEqual((await events.next()).value, { kind: 'resync' });
+  const message = `podman at ${socketPath} does not answer: it closed the connection`;
+  assert.deepEqual((await events.next()).value, { kind: 'down', message });
+  abort.abort();
+  await events.return(undefined);
+});
+
 /** Level and text of what `work` logs, without debug. */
 function logged(work: (log: Logger) => void): { level: string; msg: string; reason?: string }[] {
   const path = join(temporaryDirectory(), 'log');
