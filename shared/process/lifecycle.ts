@@ -2,6 +2,7 @@
 
 import { EXIT_CODES, ExitError } from './exit-error.js';
 import type { Logger } from './log.js';
+import { systemErrorSentence } from './system-error.js';
 import { reportDocument } from './terminal-output.js';
 
 /** Something a program starts and stops. `stop` is called only after `start` resolved. */
@@ -78,7 +79,7 @@ export function untilInputEnds(): Promise<'end of input'> {
 
 /**
  * Runs a program's body to its end and exits: 0 or the `process.exitCode` that it set when it returns, an `ExitError`'s code after its sentence on stderr,
- * 1 with the stack for what nobody foresaw.
+ * 3 after a sentence for an error of the operating system, 1 with the stack for what nobody foresaw.
  */
 export async function runProgram(body: () => Promise<void>): Promise<never> {
   try {
@@ -88,6 +89,11 @@ export async function runProgram(body: () => Promise<void>): Promise<never> {
     if (error instanceof ExitError) {
       if (error.sentence) reportDocument(`${error.sentence}\n`);
       process.exit(error.code);
+    }
+    const sentence = systemErrorSentence(error);
+    if (sentence !== undefined) {
+      reportDocument(`${sentence}\n`);
+      process.exit(EXIT_CODES.environment);
     }
     reportDocument(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
     process.exit(EXIT_CODES.unexpected);

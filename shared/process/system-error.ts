@@ -1,0 +1,62 @@
+/** Errors of the operating system that a user's input or the machine's state causes: a sentence for the user, no stack trace. */
+
+/** What can be told of each code. A code that is missing here points at a mistake in the program. */
+const CAUSES: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EADDRINUSE: 'the address is in use',
+  EADDRNOTAVAIL: 'this machine does not have the address',
+  EAI_AGAIN: 'the name cannot be resolved for now',
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'the connection was closed',
+  EDQUOT: 'the disk quota is used up',
+  EEXIST: 'it exists already',
+  EHOSTUNREACH: 'the host cannot be reached',
+  EISDIR: 'it is a directory',
+  ELOOP: 'too many symbolic links',
+  EMFILE: 'too many open files',
+  ENAMETOOLONG: 'the name is too long',
+  ENETUNREACH: 'the network cannot be reached',
+  ENOENT: 'no such file or directory',
+  ENOSPC: 'no space left on the disk',
+  ENOTDIR: 'a part of the path is not a directory',
+  ENOTEMPTY: 'the directory is not empty',
+  ENOTFOUND: 'the host name cannot be resolved',
+  EPERM: 'operation not permitted',
+  EROFS: 'the file system is read-only',
+  ETIMEDOUT: 'no answer in time',
+};
+
+/** Calls whose names say little to a user. */
+const ACTIONS: Readonly<Record<string, string>> = {
+  connect: 'connect to',
+  getaddrinfo: 'resolve',
+  listen: 'listen on',
+  scandir: 'read',
+  stat: 'read',
+  lstat: 'read',
+};
+
+/** Fields of a Node.js SystemError. */
+interface SystemError extends Error {
+  code: string;
+  syscall: string;
+  path?: string;
+  hostname?: string;
+  address?: string;
+  port?: number;
+}
+
+function isSystemError(error: unknown): error is SystemError {
+  return error instanceof Error && typeof Reflect.get(error, 'code') === 'string' && 'syscall' in error;
+}
+
+/** One sentence, or undefined for an error of any other kind. */
+export function systemErrorSentence(error: unknown): string | undefined {
+  if (!isSystemError(error)) return undefined;
+  const cause = Object.hasOwn(CAUSES, error.code) ? CAUSES[error.code] : undefined;
+  if (cause === undefined) return undefined;
+  const { syscall, path, hostname, address, port } = error;
+  const subject = path ?? hostname ?? (address && port && port > 0 ? `${address}:${port}` : address);
+  const action = Object.hasOwn(ACTIONS, syscall) ? ACTIONS[syscall] : syscall;
+  return `Cannot ${action}${subject ? ` ${subject}` : ''}: ${cause} (${error.code}).`;
+}
