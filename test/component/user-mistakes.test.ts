@@ -47,7 +47,7 @@ const MISTAKES: readonly [string, readonly string[], readonly number[], RegExp][
   [COORDINATOR, ['token', 'list', '--data', inFolder('none')], [usage, environment, data], /none/],
   [AGENT, ['--nonsense'], [usage], /--nonsense/],
   [AGENT, ['--config', inFolder('broken.yaml')], [usage], /broken\.yaml/],
-  [AGENT, ['--runtime', 'hollow', '--server', 'nonsense'], [usage], /https:\/\/HOST:PORT/],
+  [AGENT, [...NODE, '--server', 'nonsense'], [usage, refused], /https:\/\/HOST:PORT/],
   [AGENT, [...NODE, '--policy', inFolder('text')], [usage, environment, data], /text/],
   [AGENT, [...NODE, '--data', inFolder('text')], [environment, data], /text/],
   [AGENT, [...NODE, '--data', inFolder('damaged')], [environment, data, usage, refused], /damaged|--token/],
