@@ -2,7 +2,7 @@
 
 import { EXIT_CODES, ExitError } from './exit-error.js';
 import type { Logger } from './log.js';
-import { systemErrorSentence } from './system-error.js';
+import { withSystemErrorsExplained } from './system-error.js';
 import { reportDocument } from './terminal-output.js';
 
 /** Something a program starts and stops. `stop` is called only after `start` resolved. */
@@ -83,17 +83,12 @@ export function untilInputEnds(): Promise<'end of input'> {
  */
 export async function runProgram(body: () => Promise<void>): Promise<never> {
   try {
-    await body();
+    await withSystemErrorsExplained(body);
     process.exit(process.exitCode ?? 0);
   } catch (error) {
     if (error instanceof ExitError) {
       if (error.sentence) reportDocument(`${error.sentence}\n`);
       process.exit(error.code);
-    }
-    const sentence = systemErrorSentence(error);
-    if (sentence !== undefined) {
-      reportDocument(`${sentence}\n`);
-      process.exit(EXIT_CODES.environment);
     }
     reportDocument(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
     process.exit(EXIT_CODES.unexpected);

@@ -1,5 +1,7 @@
 /** Errors of the operating system that a user's input or the machine's state causes: a sentence for the user, no stack trace. */
 
+import { EXIT_CODES, ExitError } from './exit-error.js';
+
 /** What can be told of each code. A code that is missing here points at a mistake in the program. */
 const CAUSES: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
@@ -59,4 +61,14 @@ export function systemErrorSentence(error: unknown): string | undefined {
   const subject = path ?? hostname ?? (address && port && port > 0 ? `${address}:${port}` : address);
   const action = Object.hasOwn(ACTIONS, syscall) ? ACTIONS[syscall] : syscall;
   return `Cannot ${action}${subject ? ` ${subject}` : ''}: ${cause} (${error.code}).`;
+}
+
+/** Runs `body`; an error of the system becomes an `ExitError`, anything else passes. */
+export async function withSystemErrorsExplained(body: () => Promise<void>): Promise<void> {
+  try {
+    await body();
+  } catch (error) {
+    const sentence = systemErrorSentence(error);
+    throw sentence === undefined ? error : new ExitError(EXIT_CODES.environment, sentence);
+  }
 }
