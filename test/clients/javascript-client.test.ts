@@ -90,6 +90,16 @@ test('what is refused is an ApiException with the code and the reason', async ()
   );
 });
 
+test('an eviction without apiVersion and kind, as the client sends it, deletes the Pod', async () => {
+  const core = config.makeApiClient(CoreV1Api);
+  const name = 'evicted';
+  const spec = { containers: [{ name: 'main', image: 'app:1' }] };
+  await core.createNamespacedPod({ namespace, body: { metadata: { name }, spec } });
+  await core.createNamespacedPodEviction({ namespace, name, body: { metadata: { name, namespace } } });
+  const isNotFound = (error: unknown) => error instanceof ApiException && error.code === 404;
+  await assert.rejects(core.readNamespacedPod({ namespace, name }), isNotFound);
+});
+
 test('a watch tells changes in order and ends when it is aborted', async () => {
   const core = config.makeApiClient(CoreV1Api);
   const { metadata } = await core.listNamespacedConfigMap({ namespace });
