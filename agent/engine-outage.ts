@@ -2,7 +2,7 @@
 import type { Logger } from '../shared/process/log.js';
 import { isEngineDown } from './pods/engine-down.js';
 
-/** What is logged of the engine's health. */
+/** A change of the engine's health, with the fields that are logged. */
 type EngineChange =
   | { kind: 'up'; info: { name: string; version: string } }
   | { kind: 'down'; message: string };

@@ -8,7 +8,7 @@ export function addressText(address: EngineAddress): string {
   return 'socketPath' in address ? address.socketPath : `${address.host}:${address.port}`;
 }
 
-/** What the operator can do about errors of the connection, by their code. */
+/** Causes of connection errors by code, with advice for the operator. */
 const PROBLEMS: ReadonlyMap<unknown, string> = new Map([
   ['ENOENT', 'the socket does not exist (start the engine)'],
   ['EACCES', 'permission denied (join its group, or run as root)'],

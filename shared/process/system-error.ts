@@ -2,7 +2,7 @@
 
 import { EXIT_CODES, ExitError } from './exit-error.js';
 
-/** What can be told of each code. A code that is missing here points at a mistake in the program. */
+/** Causes by code. An error with any other code points at a mistake in the program. */
 const CAUSES: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EADDRINUSE: 'the address is in use',
@@ -28,7 +28,7 @@ const CAUSES: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'no answer in time',
 };
 
-/** Calls whose names say little to a user. */
+/** System calls in words that a user understands. */
 const ACTIONS: Readonly<Record<string, string>> = {
   connect: 'connect to',
   getaddrinfo: 'resolve',

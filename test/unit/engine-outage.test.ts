@@ -14,7 +14,7 @@ import { temporaryDirectory } from '../harness/temporary-directory.js';
 const REFUSALS = { otherwise: 'EngineDown' };
 const INFO = { method: 'GET', path: '/info' } as const;
 
-/** An engine's socket whose requests end as `answer` says. */
+/** Starts an engine that handles requests with `answer`. Resolves with the path of its socket. */
 async function engineAt(context: TestContext, answer: RequestListener): Promise<string> {
   const socketPath = join(temporaryDirectory(), 'engine.sock');
   const server = createServer(answer);

@@ -18,7 +18,7 @@ const failedConnect = () =>
 const failedListen = () =>
   new Promise((_, reject) => createServer().on('error', reject).listen(join(FILE, 'socket')));
 
-/** What fails, and the sentence. */
+/** A call that fails, and the sentence for its error. */
 const CASES: readonly [() => Promise<unknown>, string][] = [
   [
     () => readFile(join(FILE, 'x')),
@@ -33,13 +33,13 @@ const CASES: readonly [() => Promise<unknown>, string][] = [
 ];
 
 for (const [fail, sentence] of CASES) {
-  test(`an error of the system is told as: ${sentence.replace(DIRECTORY, '/tmp')}`, async () => {
+  test(`an error of the system becomes: ${sentence.replace(DIRECTORY, '/tmp')}`, async () => {
     const error: unknown = await fail().catch((thrown: unknown) => thrown);
     assert.equal(systemErrorSentence(error), sentence);
   });
 }
 
-test('a name that cannot be resolved is told as such', async () => {
+test('a host name that cannot be resolved is named', async () => {
   const error: unknown = await lookup('no-such-host.invalid').catch((thrown: unknown) => thrown);
   assert.match(systemErrorSentence(error) ?? '', /^Cannot resolve no-such-host\.invalid: .* resolved/);
 });
