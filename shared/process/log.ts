@@ -6,6 +6,7 @@
 import { mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { lineWriter } from './line-writer.js';
+import { isCausedBySystem } from './system-error.js';
 import { escapeControls } from './terminal-output.js';
 
 /** With fields or without. An Error stands in the field `err`. */
@@ -98,10 +99,17 @@ function scalarOf(value: unknown): string | undefined {
   return JSON.stringify(typeof value === 'bigint' || typeof value === 'symbol' ? String(value) : value);
 }
 
-/** As much of an error as is told; its causes as their messages. */
+/** As much of an error as is logged; its causes as their messages. An error of the system has no stack: it is not a mistake in the program. */
 function toldError(error: Error): Record<string, unknown> {
   const { name, message, stack, cause } = error;
   const { code, reason } = error as { code?: unknown; reason?: unknown };
   const why = cause instanceof Error ? cause.message : cause;
-  return { type: name, message, code, reason, ...(why === undefined ? {} : { cause: String(why) }), stack };
+  return {
+    type: name,
+    message,
+    code,
+    reason,
+    ...(why === undefined ? {} : { cause: String(why) }),
+    ...(isCausedBySystem(error) ? {} : { stack }),
+  };
 }

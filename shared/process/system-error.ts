@@ -48,19 +48,20 @@ interface SystemError extends Error {
   port?: number;
 }
 
-function isSystemError(error: unknown): error is SystemError {
-  return error instanceof Error && typeof Reflect.get(error, 'code') === 'string' && 'syscall' in error;
+/** True for an error that the user's input or the machine's state causes. */
+export function isCausedBySystem(error: unknown): error is SystemError {
+  return (
+    error instanceof Error && 'syscall' in error && Object.hasOwn(CAUSES, String(Reflect.get(error, 'code')))
+  );
 }
 
 /** One sentence, or undefined for an error of any other kind. */
 export function systemErrorSentence(error: unknown): string | undefined {
-  if (!isSystemError(error)) return undefined;
-  const cause = Object.hasOwn(CAUSES, error.code) ? CAUSES[error.code] : undefined;
-  if (cause === undefined) return undefined;
+  if (!isCausedBySystem(error)) return undefined;
   const { syscall, path, hostname, address, port } = error;
   const subject = path ?? hostname ?? (address && port && port > 0 ? `${address}:${port}` : address);
   const action = Object.hasOwn(ACTIONS, syscall) ? ACTIONS[syscall] : syscall;
-  return `Cannot ${action}${subject ? ` ${subject}` : ''}: ${cause} (${error.code}).`;
+  return `Cannot ${action}${subject ? ` ${subject}` : ''}: ${CAUSES[error.code]} (${error.code}).`;
 }
 
 /** Runs `body`; an error of the system becomes an `ExitError`, anything else passes. */

@@ -50,6 +50,19 @@ test('secrets are hidden, at the top and further down, in bindings too', () => {
   });
 });
 
+test('an error of the operating system is logged without a stack', () => {
+  const path = join(temporaryDirectory(), 'none');
+  const lines = logged((log) => {
+    try {
+      readFileSync(path);
+    } catch (err) {
+      log.error({ err }, 'm');
+    }
+  });
+  const message = `ENOENT: no such file or directory, open '${path}'`;
+  assert.deepEqual(lines, [{ level: 'error', err: { type: 'Error', message, code: 'ENOENT' }, msg: 'm' }]);
+});
+
 test('an error is told with its kind, code, cause and stack', () => {
   const err = Object.assign(new TypeError('no', { cause: new Error('why') }), { code: 'EWHY' });
   const [line] = logged((log) => log.warn({ err }, 'm'));
