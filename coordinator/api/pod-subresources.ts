@@ -1,4 +1,5 @@
 /** `POST …/pods/P/eviction` and `POST …/pods/P/binding`. */
+import type { ObjectRef } from '../../shared/kube/meta.js';
 import { ApiError, badRequest, type Status } from '../../shared/kube/status.js';
 import type { Answer } from './answer.js';
 import type { ApiParts, ApiRequest } from './api-request.js';
@@ -10,15 +11,25 @@ import { requiredBodyOf } from './write-body.js';
 const EVICTION = { kind: 'Eviction', apiVersion: 'policy/v1', alsoAccepted: ['policy/v1beta1'] };
 const BINDING = { kind: 'Binding', apiVersion: 'v1' };
 
-function metadataOf(body: object): { name?: unknown; uid?: unknown; resourceVersion?: unknown } {
+function metadataOf(body: object): {
+  name?: unknown;
+  namespace?: unknown;
+  uid?: unknown;
+  resourceVersion?: unknown;
+} {
   const metadata: unknown = Reflect.get(body, 'metadata');
   return typeof metadata === 'object' && metadata !== null ? metadata : {};
 }
 
-/** The name in the body, when there is one, is the one in the URL (`EvictionREST.Create`). */
-function checkName(body: object, name: string): void {
-  const named = metadataOf(body).name;
-  if (named && named !== name)
+/**
+ * Name and namespace in the body, when there are any, are those in the URL (`EvictionREST.Create`,
+ * `rest.EnsureObjectNamespaceMatchesRequestNamespace`). Throws 400.
+ */
+function checkPlace(body: object, ref: ObjectRef): void {
+  const { name, namespace } = metadataOf(body);
+  if (namespace && namespace !== ref.namespace)
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  if (name && name !== ref.name)
     throw badRequest(`name in URL does not match name in ${Reflect.get(body, 'kind')} object`);
 }
 
@@ -26,7 +37,7 @@ function checkName(body: object, name: string): void {
 export async function answerEviction(parts: ApiParts, request: ApiRequest): Promise<Answer> {
   const body = requiredBodyOf(request, EVICTION);
   const ref = refOf(request);
-  checkName(body, ref.name);
+  checkPlace(body, ref);
   const options = deleteOptions(request.info.query, Reflect.get(body, 'deleteOptions'));
   const dryRun = options.dryRun || writeOptions(request.info, undefined, request.warn).dryRun === true;
   return { type: 'value', code: 201, value: await parts.registry.evict(ref, { ...options, dryRun }) };
@@ -58,7 +69,7 @@ const BOUND: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 
 export async function answerBinding(parts: ApiParts, request: ApiRequest): Promise<Answer> {
   const body = requiredBodyOf(request, BINDING);
   const ref = refOf(request);
-  checkName(body, ref.name);
+  checkPlace(body, ref);
   const node = targetNode(body);
   const { uid, resourceVersion } = metadataOf(body);
   const preconditions = {

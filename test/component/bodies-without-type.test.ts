@@ -96,6 +96,28 @@ for (const { line, apiVersion, kind, body } of BODIES) {
   });
 }
 
+test('an Eviction or a Binding for another name or namespace than the URL is refused', async () => {
+  await createPod('placed');
+  const refusal = async (subresource: string, body: object) => {
+    const { code, json } = await call(api, `POST ${PODS}/placed/${subresource}`, { body });
+    return [code, json<Status>().message];
+  };
+  const otherNamespace =
+    'the namespace of the provided object does not match the namespace sent on the request';
+  const target = { name: 'n1' };
+  for (const [subresource, kind] of [
+    ['eviction', 'Eviction'],
+    ['binding', 'Binding'],
+  ] as const) {
+    const elsewhere = { metadata: { name: 'placed', namespace: 'other' }, target };
+    assert.deepEqual(await refusal(subresource, elsewhere), [400, otherNamespace]);
+    const another = { metadata: { name: 'another' }, target };
+    const otherName = `name in URL does not match name in ${kind} object`;
+    assert.deepEqual(await refusal(subresource, another), [400, otherName]);
+  }
+  assert.equal((await call(api, `GET ${PODS}/placed`)).code, 200);
+});
+
 test('an Eviction is also accepted as policy/v1beta1', async () => {
   await createPod('evicted-by-beta');
   const body = { apiVersion: 'policy/v1beta1', metadata: { name: 'evicted-by-beta' } };
