@@ -12,6 +12,8 @@ import { type ClientLimitSettings, ClientLimits } from './client-limits.js';
 import { type ConsoleSessions, refuseForeignPage } from './console/sessions.js';
 import { networkOf } from './origin.js';
 import type { RequestInfo } from './request-info.js';
+import { hasRightScope, type ResourceScopes } from './resource-scope.js';
+import { pathNotFound } from './status-response.js';
 
 /** Who a request is from, and as whom they act when that is someone else. */
 export interface Identity {
@@ -22,6 +24,7 @@ export interface Identity {
 }
 
 export interface GateOptions {
+  resources: ResourceScopes;
   identities: Pick<Identities, 'authorizer' | 'authenticate'>;
   /** Knows the user of a client certificate that came with the connection; absent: no certificate counts. */
   authenticateSocket?: (socket: IncomingMessage['socket']) => UserInfo | undefined;
@@ -61,10 +64,25 @@ export class Gate {
     return { user: other, impersonator: user };
   }
 
-  /** By what the request is allowed. Throws 429 when the user asks for too much from this network, 403 when they may not. */
+  /**
+   * By what the request is allowed. Throws 429 when the user asks for too much from this network, 404 when the path has the wrong scope
+   * for its resource, 403 when the user may not.
+   */
   pass({ user, impersonator }: Identity, info: RequestInfo, caller: Caller): AccessDecision | undefined {
     this.#clients.take(`${(impersonator ?? user).username} ${networkOfCaller(caller)}`);
+    this.#refuseWrongScope(info);
     return authorize(this.#options.identities.authorizer, user, info);
+  }
+
+  /**
+   * Throws 404 for a cluster-scoped resource below a namespace, and for a namespaced object outside of one. Must run before
+   * authorization: a Role with `*` in a namespace would allow the first. Like kube-apiserver, a resource that is not served at all is
+   * authorized first and not found afterwards.
+   */
+  #refuseWrongScope(info: RequestInfo): void {
+    if (info.type !== 'resource') return;
+    const resource = this.#options.resources.find(info);
+    if (resource && !hasRightScope(resource, info)) throw pathNotFound();
   }
 
   /** Lets anybody in who asks for what is for everybody. Throws 429 when this network asks for too much. */

@@ -1,25 +1,20 @@
 /** `POST /apis/fleet.everynode.dev/v1/hosteffects`: which Pods would come and go if hosts were changed so. Nothing is stored. */
-import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
 import { isLabelKey, isLabelValue } from '../../shared/kube/label-syntax.js';
 import type { NodeChange } from '../../shared/kube/node-change.js';
 import { badRequest } from '../../shared/kube/status.js';
 import { type Answer, ok } from './answer.js';
 import type { ApiParts, ApiRequest } from './api-request.js';
-import type { ResourceRequest } from './request-info.js';
-import { methodNotAllowed } from './status-response.js';
+import { computedResource } from './computed-resource.js';
 import { requiredBody } from './write-body.js';
 
 const MOST_HOSTS = 100_000;
 const EFFECTS: ReadonlySet<unknown> = new Set(['NoSchedule', 'PreferNoSchedule', 'NoExecute']);
 
-/** Whether a request that names no stored kind is one for this file. */
-export function isHostEffectRequest({ group, version, resource, name }: ResourceRequest): boolean {
-  return group === FLEET_GROUP && version === 'v1' && resource === 'hosteffects' && name === undefined;
-}
+/** For the table of resources. */
+export const HOST_EFFECT_RESOURCE = computedResource('HostEffect', 'hosteffects', ['create']);
 
-/** Throws ApiError: 400 for a body of another shape, 405 for any verb but create (POST). */
+/** Throws ApiError: 400 for a body of another shape. */
 export async function answerHostEffect({ effects }: ApiParts, request: ApiRequest): Promise<Answer> {
-  if (request.info.verb !== 'create') throw methodNotAllowed();
   const body = requiredBody(request);
   if (!isMap(body)) throw badRequest('hosts and change are required');
   return ok(await effects.effectOf({ hosts: hostsIn(body.hosts), change: changeIn(body.change) }));

@@ -2,11 +2,15 @@
 import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
 import type { HostReadings } from '../../shared/kube/host-readings.js';
 import { type Answer, ok } from './answer.js';
-import type { ApiParts } from './api-request.js';
+import type { ApiParts, ApiRequest } from './api-request.js';
 import { hostNotFound } from './host-not-found.js';
 
 /** Throws 404 where there is no such Node. */
-export async function answerHostReadings({ hosts, readings }: ApiParts, name: string): Promise<Answer> {
+export async function answerHostReadings(
+  { hosts, readings }: ApiParts,
+  { info }: ApiRequest,
+): Promise<Answer> {
+  const { name = '' } = info;
   const host = await hosts.get(name);
   if (!host) throw hostNotFound(name);
   return ok({

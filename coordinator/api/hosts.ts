@@ -8,13 +8,10 @@ import { AGE_COLUMN, column, NAME_COLUMN, NONE, wideColumn } from '../kinds/tabl
 import type { Answer } from './answer.js';
 import type { ApiParts, ApiRequest } from './api-request.js';
 import type { DiscoveredResource } from './discovery.js';
-import { answerHostMeters } from './host-meters.js';
 import { hostNotFound } from './host-not-found.js';
-import { answerHostReadings } from './host-readings.js';
 import { goneHost, hostLine, type LineOf, watchHosts } from './host-watch.js';
 import { negotiateAnswer } from './media-type.js';
-import type { ResourceRequest } from './request-info.js';
-import { methodNotAllowed, pathNotFound } from './status-response.js';
+import { methodNotAllowed } from './status-response.js';
 
 const API_VERSION = `${FLEET_GROUP}/v1`;
 
@@ -58,18 +55,9 @@ function troubleText({ status }: Host): string {
   return status.pressures[0] ?? status.message ?? status.clockSkew ?? NONE;
 }
 
-/** Whether a request is about hosts. */
-export function isHostsRequest({ group, version, resource }: ResourceRequest): boolean {
-  return group === FLEET_GROUP && version === 'v1' && resource === 'hosts';
-}
-
 /** Answers `get`, `list` and `watch`. Throws 404, 405. */
 export async function answerHosts(parts: ApiParts, request: ApiRequest): Promise<Answer> {
-  const { verb, name, subresource } = request.info;
-  if (subresource === 'meters' && verb === 'get' && name !== undefined) return answerHostMeters(parts, name);
-  if (subresource === 'readings' && verb === 'get' && name !== undefined)
-    return answerHostReadings(parts, name);
-  if (subresource !== undefined) throw pathNotFound();
+  const { verb, name } = request.info;
   if (verb === 'watch') return watchHosts(parts, request, isTable(request) ? tableLine(parts) : hostLine);
   if (verb === 'get' && name !== undefined) return oneHost(parts, request, name);
   if (verb === 'list') return allHosts(parts, request);

@@ -5,19 +5,14 @@ import type { JoinAddress } from '../../shared/kube/join-address.js';
 import { publicKeyHash } from '../../shared/link/public-key-hash.js';
 import { SCRIPT_PATH } from './agent-files.js';
 import { type Answer, ok } from './answer.js';
-import type { ApiParts, ApiRequest } from './api-request.js';
+import type { ApiParts } from './api-request.js';
+import { computedResource } from './computed-resource.js';
 import type { JoinFacts } from './join-facts.js';
-import type { ResourceRequest } from './request-info.js';
-import { methodNotAllowed } from './status-response.js';
 
-/** Whether a request that names no stored kind is one for this file. */
-export function isJoinAddressRequest({ group, version, resource, name }: ResourceRequest): boolean {
-  return group === FLEET_GROUP && version === 'v1' && resource === 'joinaddress' && name === undefined;
-}
+/** For the table of resources. */
+export const JOIN_ADDRESS_RESOURCE = computedResource('JoinAddress', 'joinaddress', ['list']);
 
-/** Throws 405 for any verb but list (GET). */
-export async function answerJoinAddress({ joining }: ApiParts, { info }: ApiRequest): Promise<Answer> {
-  if (info.verb !== 'list') throw methodNotAllowed();
+export async function answerJoinAddress({ joining }: ApiParts): Promise<Answer> {
   return ok(joinAddress(await joining()));
 }
 

@@ -14,9 +14,7 @@ import type { ApiParts, ApiRequest } from './api-request.js';
 import type { DiscoveredResource } from './discovery.js';
 import { askHosts } from './host-usage.js';
 import { listOptions } from './query-options.js';
-import type { ResourceRequest } from './request-info.js';
 import { refOf } from './resources.js';
-import { methodNotAllowed, pathNotFound } from './status-response.js';
 
 const GROUP = 'metrics.k8s.io';
 const VERSION = 'v1beta1';
@@ -43,19 +41,11 @@ export const METRICS_RESOURCES: readonly DiscoveredResource[] = [
   resource('pods', 'PodMetrics', true),
 ];
 
-/** Whether a request is about usage. */
-export function isMetricsRequest({ group, version }: ResourceRequest): boolean {
-  return group === GROUP && version === VERSION;
-}
-
-/** Answers `get` and `list` of NodeMetrics and PodMetrics. Throws 404, 405. */
+/** Answers `get` and `list` of NodeMetrics and PodMetrics. Throws 404. */
 export async function answerMetrics(parts: ApiParts, request: ApiRequest): Promise<Answer> {
-  const { resource: name, verb, subresource } = request.info;
-  if (subresource !== undefined) throw pathNotFound();
-  if (verb !== 'get' && verb !== 'list') throw methodNotAllowed();
+  const { resource: name, verb } = request.info;
   if (name === 'nodes') return verb === 'get' ? oneNode(parts, request) : allNodes(parts, request);
-  if (name === 'pods') return verb === 'get' ? onePod(parts, request) : allPods(parts, request);
-  throw pathNotFound();
+  return verb === 'get' ? onePod(parts, request) : allPods(parts, request);
 }
 
 async function oneNode(parts: ApiParts, request: ApiRequest): Promise<Answer> {

@@ -1,5 +1,4 @@
 /** Answers of paths that are no resource: discovery, OpenAPI, version, health. Made once, sent as bytes. */
-import type { Kind } from '../kinds/kind.js';
 import { describedDefinitions } from '../kinds/schema/described-definitions.js';
 import type { Answer } from './answer.js';
 import {
@@ -12,13 +11,11 @@ import {
   resourceList,
 } from './discovery.js';
 import { healthAnswer } from './health.js';
-import { HOST_RESOURCE } from './hosts.js';
 import { parseMediaType } from './media-type.js';
-import { METRICS_RESOURCES } from './metrics.js';
 import { type OpenApiDocument, openApiDocuments } from './openapi.js';
 import { openApiV2 } from './openapi-v2.js';
 import type { PathRequest } from './request-info.js';
-import { REVIEW_RESOURCES } from './reviews.js';
+import type { ResourceTable } from './resource-table.js';
 import { methodNotAllowed, pathNotFound } from './status-response.js';
 
 /**
@@ -92,12 +89,12 @@ const OTHER_PATHS = new Set(['/version', OPENAPI_V2_PATH]);
 
 /** Builds all documents once; the answer is a lookup. Throws 404 and 405. */
 export function createPathAnswers(
-  kinds: readonly Kind[],
+  { rows }: Pick<ResourceTable, 'rows'>,
   programVersion: string,
 ): (request: PathRequest, headers: PathHeaders) => Answer {
-  const resources = [...kinds, ...REVIEW_RESOURCES, ...METRICS_RESOURCES, HOST_RESOURCE];
+  const resources = rows.filter(({ isDiscovered }) => isDiscovered);
   const discovery = discoveryDocuments(resources);
-  const schemaNames = new Map(kinds.map((kind) => [`${kind.group}/${kind.resource}`, kind.schema]));
+  const schemaNames = new Map(resources.map((row) => [`${row.group}/${row.resource}`, row.schema]));
   const openApi = openApiDocuments(resources, describedDefinitions(), ({ group, resource }) =>
     schemaNames.get(`${group}/${resource}`),
   );

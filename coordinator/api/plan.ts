@@ -4,8 +4,7 @@ import type { PlanRequest } from '../../shared/kube/plan.js';
 import { badRequest } from '../../shared/kube/status.js';
 import { type Answer, ok } from './answer.js';
 import type { ApiParts, ApiRequest } from './api-request.js';
-import type { ResourceRequest } from './request-info.js';
-import { methodNotAllowed } from './status-response.js';
+import { computedResource } from './computed-resource.js';
 import { requiredBody } from './write-body.js';
 
 /** The path, for clients of it. */
@@ -14,14 +13,11 @@ export const PLAN_PATH = `/apis/${FLEET_GROUP}/v1/plan`;
 /** More would be no answer but a load. */
 const MOST_MANIFESTS = 1_000;
 
-/** Whether a request that names no stored kind is one for this file. */
-export function isPlanRequest({ group, version, resource, name }: ResourceRequest): boolean {
-  return group === FLEET_GROUP && version === 'v1' && resource === 'plan' && name === undefined;
-}
+/** For the table of resources. */
+export const PLAN_RESOURCE = computedResource('Plan', 'plan', ['create']);
 
-/** Throws ApiError: 400 for a body of another shape, 405 for any verb but create (POST). */
+/** Throws ApiError: 400 for a body of another shape. */
 export async function answerPlan({ foresee }: ApiParts, request: ApiRequest): Promise<Answer> {
-  if (request.info.verb !== 'create') throw methodNotAllowed();
   const body = requiredBody(request) as Partial<PlanRequest> | null;
   const { manifests, namespace, mode } = body ?? {};
   if (!Array.isArray(manifests)) throw badRequest('manifests: a list of objects is required');

@@ -61,7 +61,9 @@ export function writeOptions(
     fieldManager: fieldManagerOf(query, userAgent),
     fieldValidation: oneOf('fieldValidation', query.get('fieldValidation') || 'Warn', FIELD_VALIDATIONS),
     warn,
-    ...(subresource === 'status' || subresource === 'approval' ? { subresource } : {}),
+    ...(subresource === 'status' || subresource === 'approval' || subresource === 'finalize'
+      ? { subresource }
+      : {}),
   };
 }
 

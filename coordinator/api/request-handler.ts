@@ -12,12 +12,14 @@ import { createPathAnswers } from './path-answers.js';
 import { goesOn, type RequestInfo, readRequest } from './request-info.js';
 import type { LoggedRequest } from './request-log.js';
 import { requestRecorder } from './request-recorder.js';
+import type { ResourceTable } from './resource-table.js';
 import { methodNotAllowed, pathNotFound } from './status-response.js';
 import { withinTime } from './time-limit.js';
 import { writeAnswer } from './write-answer.js';
 
 export interface RequestHandlerOptions extends ApiParts {
   gate: Gate;
+  resources: ResourceTable;
   /** Our own version, for /version. */
   version: string;
   maxInFlight: number;
@@ -54,10 +56,10 @@ export class RequestHandler {
   #onDrained: (() => void) | undefined;
 
   constructor(options: RequestHandlerOptions) {
-    const { settings, registry, version, log, requestLog, audit, clock } = options;
+    const { settings, resources, version, log, requestLog, audit, clock } = options;
     this.#options = options;
     this.#inFlight = new InFlight(options.maxInFlight);
-    this.#answerPath = createPathAnswers(registry.kinds, version);
+    this.#answerPath = createPathAnswers(resources, version);
     const lines = requestLog ?? log.child({ component: 'requests' });
     this.#write = requestRecorder({ level: settings.requestLog, log: lines, audit, clock });
   }
@@ -157,7 +159,7 @@ export class RequestHandler {
       return this.#answerPath(info, { ...accepted, ...(ifNoneMatch === undefined ? {} : { ifNoneMatch }) });
     }
     if (!identity) throw new ApiError('Unauthorized', 'Unauthorized');
-    const answer = answerRequest(this.#options, {
+    const answer = answerRequest(this.#options.resources, this.#options, {
       info,
       user: identity.user,
       headers: {

@@ -1,4 +1,4 @@
-/** HTTP to registry verbs and back: the objects themselves, their `/status` and `/approval`. */
+/** HTTP to registry verbs and back: the objects themselves, their `/status`, `/approval` and `/finalize`. */
 import type { KubeObject, ObjectRef } from '../../shared/kube/meta.js';
 import type { Node } from '../../shared/kube/node.js';
 import { ownValue } from '../../shared/kube/own-value.js';
@@ -193,14 +193,12 @@ const HANDLERS = {
   deletecollection: deleteObjects,
 };
 
-/** Answers a verb on objects of a kind. Throws 405 for a verb that the kind does not take. */
+/** Answers a verb on objects of a kind that the kind takes. */
 export async function answerResource(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
-  const { verb } = request.info;
-  if (!kind.verbs.includes(verb)) throw methodNotAllowed();
-  return HANDLERS[verb](parts, kind, request);
+  return HANDLERS[request.info.verb](parts, kind, request);
 }
 
-/** Answers a verb on `/status` or `/approval` of an object. */
+/** Answers a verb on `/status`, `/approval` or `/finalize` of an object. */
 export async function answerStatus(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
   const { verb } = request.info;
   if (verb !== 'get' && verb !== 'update' && verb !== 'patch') throw methodNotAllowed();

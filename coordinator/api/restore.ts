@@ -5,8 +5,7 @@
 import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
 import { type Answer, ok } from './answer.js';
 import type { ApiParts, ApiRequest } from './api-request.js';
-import type { ResourceRequest } from './request-info.js';
-import { methodNotAllowed } from './status-response.js';
+import { computedResource } from './computed-resource.js';
 
 /** The path, for clients of it. */
 export const RESTORE_PATH = `/apis/${FLEET_GROUP}/v1/restore`;
@@ -24,15 +23,11 @@ export interface RestoreDocument {
 const WARNING =
   'this store was restored from a backup and nobody has confirmed it: no Pod is created, replaced or deleted by controllers; run "everynode confirm-restore" when the hosts are back';
 
-/** Whether a request that names no stored kind is one for this file. */
-export function isRestoreRequest({ group, version, resource, name }: ResourceRequest): boolean {
-  return group === FLEET_GROUP && version === 'v1' && resource === 'restore' && name === undefined;
-}
+/** For the table of resources. `create` confirms. */
+export const RESTORE_RESOURCE = computedResource('Restore', 'restore', ['create', 'list']);
 
-/** Throws ApiError 405 for any verb but list (GET) and create (POST). */
 export async function answerRestore({ restore }: ApiParts, { info }: ApiRequest): Promise<Answer> {
   if (info.verb === 'create') await restore.confirm();
-  else if (info.verb !== 'list') throw methodNotAllowed();
   const waiting = restore.unconfirmed();
   return ok({
     kind: 'Restore',

@@ -5,21 +5,20 @@ import type { Answer } from './answer.js';
 import type { ApiParts, ApiRequest } from './api-request.js';
 import type { DiscoveredResource } from './discovery.js';
 import { IDENTITY_REVIEWS, shownUser, tokenReviewStatus } from './identity-reviews.js';
-import { methodNotAllowed, pathNotFound } from './status-response.js';
+import { pathNotFound } from './status-response.js';
 import { requiredBodyOf } from './write-body.js';
 
 /** For discovery. */
 export const REVIEW_RESOURCES: readonly DiscoveredResource[] = [...IDENTITY_REVIEWS, ...ACCESS_REVIEWS];
 
-/** The review with its status filled in, 201 as for anything created. Throws 400, 404, 405, 422. */
+/** The review with its status filled in, 201 as for anything created. Throws 400, 422. */
 export async function answerReview(parts: ApiParts, request: ApiRequest): Promise<Answer> {
-  const { group, version, resource, verb, namespace, subresource } = request.info;
+  const { group, version, resource } = request.info;
   const review = REVIEW_RESOURCES.find(
     (candidate) =>
       candidate.group === group && candidate.version === version && candidate.resource === resource,
   );
-  if (!review || subresource || review.namespaced !== (namespace !== undefined)) throw pathNotFound();
-  if (verb !== 'create') throw methodNotAllowed();
+  if (!review) throw pathNotFound();
   const type = bodyTypeOf(review);
   const body = requiredBodyOf(request, type);
   const status = await statusOf(parts, review, isMap(body.spec) ? body.spec : {}, request);

@@ -24,6 +24,7 @@ import { MAX_HEADER_BYTES, refuseBrokenRequest } from './refused-socket.js';
 import { MAX_BODY_BYTES } from './request-body.js';
 import { RequestHandler, type RequestHandlerOptions } from './request-handler.js';
 import { requestRecorder } from './request-recorder.js';
+import { ResourceTable } from './resource-table.js';
 import { pathNotFound, statusOf } from './status-response.js';
 import { UpgradeHandler } from './upgrades/upgrade-handler.js';
 import { WatchersRest } from './watchers-rest.js';
@@ -40,7 +41,10 @@ export interface ServingTls {
 }
 
 export interface ApiServerOptions
-  extends Omit<RequestHandlerOptions, 'slice' | 'watchersRest' | 'largeReads' | 'maxInFlight' | 'gate'> {
+  extends Omit<
+    RequestHandlerOptions,
+    'slice' | 'watchersRest' | 'largeReads' | 'maxInFlight' | 'gate' | 'resources'
+  > {
   tls: ServingTls;
   /** The user of the client certificate that came with a connection; absent: no certificate counts. */
   authenticateSocket?: GateOptions['authenticateSocket'];
@@ -213,8 +217,9 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const watchersRest = new WatchersRest(options.clock);
   const largeReads = new LargeReads(options.settings.largeReads, options.clock);
   const sessions = new ConsoleSessions(options.clock);
-  const gate = new Gate({ ...options, sessions, clientLimits: options.settings.clientLimits });
-  const parts = { ...options, slice, watchersRest, largeReads, gate };
+  const resources = new ResourceTable(options.registry.kinds);
+  const gate = new Gate({ ...options, resources, sessions, clientLimits: options.settings.clientLimits });
+  const parts = { ...options, slice, watchersRest, largeReads, resources, gate };
   const handler = new RequestHandler({ ...parts, maxInFlight: limits.maxInFlight });
   const upgrades = new UpgradeHandler(parts);
   const { settings, log, requestLog = log.child({ component: 'requests' }), audit, clock } = options;

@@ -6,9 +6,9 @@ import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
 import { badRequest } from '../../shared/kube/status.js';
 import { type Answer, ok } from './answer.js';
 import type { ApiParts, ApiRequest } from './api-request.js';
+import { computedResource } from './computed-resource.js';
+import type { DiscoveredResource } from './discovery.js';
 import type { ExplainedFleet, ExplainedNode } from './explain.js';
-import type { ResourceRequest } from './request-info.js';
-import { methodNotAllowed, pathNotFound } from './status-response.js';
 
 const API_VERSION = `${FLEET_GROUP}/v1`;
 
@@ -29,16 +29,16 @@ export interface FleetReasonsDocument extends AboutDaemonSet, ExplainedFleet {
   kind: 'DaemonSetReasons';
 }
 
-/** Whether a request that names no stored kind is one for this file. */
-export function isWhyRequest({ group, version, resource, subresource }: ResourceRequest): boolean {
-  return group === FLEET_GROUP && version === 'v1' && resource === 'daemonsets' && subresource === 'why';
-}
+/** For the table of resources. The DaemonSets themselves are in the group `apps`: here they have this subresource alone. */
+export const WHY_RESOURCE: DiscoveredResource = {
+  ...computedResource('DaemonSet', 'daemonsets', []),
+  namespaced: true,
+  subresources: { why: { group: FLEET_GROUP, version: 'v1', kind: 'DaemonSetReasons', verbs: ['get'] } },
+};
 
-/** Throws ApiError: 400 for a wrong query, 404 for an unknown name, 405 for any verb but get. */
+/** Throws ApiError: 400 for a wrong query, 404 for an unknown name. */
 export async function answerWhy({ explain }: ApiParts, { info }: ApiRequest): Promise<Answer> {
-  const { namespace, name, verb, query } = info;
-  if (namespace === undefined || name === undefined) throw pathNotFound();
-  if (verb !== 'get') throw methodNotAllowed();
+  const { namespace = '', name = '', query } = info;
   const node = nodeOf(query);
   const about: AboutDaemonSet = { apiVersion: API_VERSION, daemonSet: { namespace, name } };
   if (node !== undefined) {

@@ -119,3 +119,14 @@ test('an apply must name its manager, and only an apply may be forced: 422', asy
     'PatchOptions.meta.k8s.io "" is invalid: force: Forbidden: may not be specified for non-apply patch',
   ]);
 });
+
+test('finalizers of a Namespace change through /finalize, and nothing else does', async () => {
+  const path = '/api/v1/namespaces/held';
+  const held = { metadata: { name: 'held', labels: { own: 'yes' } }, spec: { finalizers: ['hold.dev/it'] } };
+  assert.equal((await call(api, 'POST /api/v1/namespaces', { body: held })).code, 201);
+  const body = { metadata: { name: 'held', labels: { own: 'no' } }, spec: { finalizers: ['kubernetes'] } };
+  const answer = await call(api, `PUT ${path}/finalize`, { body });
+  const { metadata, spec } = answer.json<{ metadata: { labels: object }; spec: object }>();
+  assert.deepEqual([answer.code, spec], [200, { finalizers: ['kubernetes'] }]);
+  assert.deepEqual(metadata.labels, { own: 'yes', 'kubernetes.io/metadata.name': 'held' });
+});

@@ -90,6 +90,16 @@ test('a refusal says that it was one; who acts as another is told with both name
   assert.deepEqual([acted?.user.username, acted?.impersonatedUser?.username], ['everynode-admin', 'kim']);
 });
 
+test('a write to a cluster-scoped resource below a namespace is audited as not found, and as allowed by no role', async (context) => {
+  const { bench, events } = await audited(context);
+  await call(bench.api, 'POST /apis/fleet.everynode.dev/v1/namespaces/default/restore');
+  const [refused] = await events('resource=restore', 1);
+  assert.deepEqual(
+    [refused?.responseStatus.code, refused?.objectRef?.namespace, refused?.annotations],
+    [404, 'default', undefined],
+  );
+});
+
 test('who is refused a command in a container is told by name', async (context) => {
   const { bench, events } = await audited(context);
   const token = bench.admit({ username: 'ann', groups: ['system:authenticated'] });

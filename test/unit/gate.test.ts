@@ -3,12 +3,15 @@ import { test } from 'node:test';
 import type { Authorizer } from '../../coordinator/access/rbac-authorizer.js';
 import { type Caller, Gate } from '../../coordinator/api/gate.js';
 import { readRequest } from '../../coordinator/api/request-info.js';
+import { ResourceTable } from '../../coordinator/api/resource-table.js';
+import { ALL_KINDS } from '../../coordinator/kinds/index.js';
 import { ManualClock } from '../../shared/process/clock.js';
 
 const BURST = 2;
 
 test('what a user may ask for is counted by network: another address of one IPv6 prefix is no other client', () => {
   const gate = new Gate({
+    resources: new ResourceTable(ALL_KINDS),
     identities: {
       authorizer: { decide: () => ({ allowed: true, reason: '' }) } as unknown as Authorizer,
       authenticate: async () => undefined,

@@ -58,11 +58,12 @@ function shown({ username, uid, groups, extra }: UserInfo): AuditEvent['user'] {
 
 function annotationsOf({ code, decision, identity }: LoggedRequest): Record<string, string> | undefined {
   if (!identity) return undefined;
-  const reason = decision?.reason ?? '';
-  return {
-    'authorization.k8s.io/decision': code === 403 && !decision ? 'forbid' : 'allow',
-    'authorization.k8s.io/reason': reason,
-  };
+  if (decision) {
+    return { 'authorization.k8s.io/decision': 'allow', 'authorization.k8s.io/reason': decision.reason };
+  }
+  // Refused before any role was asked, e.g. for the scope of its path.
+  if (code !== 403) return undefined;
+  return { 'authorization.k8s.io/decision': 'forbid', 'authorization.k8s.io/reason': '' };
 }
 
 /** The event, undefined for a request that nobody needs to answer for. */

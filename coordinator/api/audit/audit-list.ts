@@ -1,12 +1,11 @@
 /** `GET /apis/fleet.everynode.dev/v1/auditevents`: the newest events that fit, for the console and `everynode audit`. */
 import type { AuditEvent } from '../../../shared/kube/audit.js';
-import { FLEET_GROUP } from '../../../shared/kube/fleet-group.js';
 import { badRequest } from '../../../shared/kube/status.js';
 import { type Answer, ok } from '../answer.js';
 import type { ApiParts, ApiRequest } from '../api-request.js';
+import { computedResource } from '../computed-resource.js';
 import { integerParameter } from '../query-options.js';
-import type { ResourceRequest } from '../request-info.js';
-import { methodNotAllowed, pathNotFound } from '../status-response.js';
+import { pathNotFound } from '../status-response.js';
 import { readAudit } from './audit-file.js';
 
 const DEFAULT_LIMIT = 500;
@@ -25,15 +24,15 @@ interface AuditQuery {
   since?: number;
 }
 
-/** Whether a request that names no stored kind is one for this file. */
-export function isAuditRequest({ group, version, resource }: ResourceRequest): boolean {
-  return group === FLEET_GROUP && version === 'v1' && resource === 'auditevents';
-}
+/**
+ * For the table of resources. Whoever may list it reads the whole audit log: events keep the names of all namespaces, for an auditor has
+ * to see deletions and refusals in namespaces whose objects they may not read.
+ */
+export const AUDIT_RESOURCE = computedResource('AuditEvent', 'auditevents', ['list']);
 
-/** Throws ApiError: 400 for a wrong query, 404 where nothing is audited, 405 for any verb but list. */
+/** Throws ApiError: 400 for a wrong query, 404 where nothing is audited. */
 export async function answerAudit({ audit }: ApiParts, { info, signal }: ApiRequest): Promise<Answer> {
-  if (!audit || info.name !== undefined || info.namespace !== undefined) throw pathNotFound();
-  if (info.verb !== 'list') throw methodNotAllowed();
+  if (!audit) throw pathNotFound();
   const { query } = info;
   const unknown = [...query.keys()].find((key) => !PARAMETERS.includes(key));
   if (unknown !== undefined)

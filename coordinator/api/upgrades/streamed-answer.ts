@@ -8,12 +8,13 @@ import type { ApiParts } from '../api-request.js';
 import { answerRequest } from '../dispatch.js';
 import { ReaderStalled } from '../paced-writer.js';
 import { goesOn } from '../request-info.js';
+import type { ResourceTable } from '../resource-table.js';
 import type { Upgrade } from './upgrade.js';
 import type { UpgradedSockets } from './upgraded-sockets.js';
 
 /** Resolves with what serves the connection to its end. Throws what the same GET would be refused with, and 400 for one that ends by itself. */
 export async function serveStream(
-  parts: ApiParts,
+  parts: ApiParts & { resources: ResourceTable },
   sockets: UpgradedSockets,
   upgrade: Upgrade,
   user: UserInfo,
@@ -22,7 +23,7 @@ export async function serveStream(
   const { info, signal } = upgrade;
   // Not even begun: nothing bounds here how many are under way at once, and for how long.
   if (!goesOn(info)) throw noStream();
-  const answer = await answerRequest(parts, {
+  const answer = await answerRequest(parts.resources, parts, {
     info,
     user,
     headers: {},

@@ -11,6 +11,7 @@ import { refuseSocket, refuseSocketInText } from '../refused-socket.js';
 import { type RequestInfo, type ResourceRequest, readRequest } from '../request-info.js';
 import type { LoggedRequest } from '../request-log.js';
 import { requestRecorder } from '../request-recorder.js';
+import type { ResourceTable } from '../resource-table.js';
 import { pathNotFound, SEE_LOG } from '../status-response.js';
 import { portsIn, servePortChannels } from './port-channels.js';
 import type { PortTarget } from './port-connection.js';
@@ -22,6 +23,7 @@ import { UpgradedSockets } from './upgraded-sockets.js';
 
 interface UpgradeParts extends ApiParts {
   gate: Gate;
+  resources: ResourceTable;
   /** Where the request log goes; absent: to `log`. */
   requestLog?: ApiParts['log'];
 }

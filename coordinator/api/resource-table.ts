@@ -1,0 +1,119 @@
+/**
+ * The one table of everything that the API serves as a resource, stored or computed. Discovery, the scope check before
+ * authorization, and the choice of a handler all read it: a resource that is missing here is served by none of them.
+ */
+import { badRequest } from '../../shared/kube/status.js';
+import type { Kind } from '../kinds/kind.js';
+import type { Answer } from './answer.js';
+import { AUDIT_RESOURCE, answerAudit } from './audit/audit-list.js';
+import { answerCalendar } from './change-calendar.js';
+import type { DiscoveredResource } from './discovery.js';
+import { answerHostEffect, HOST_EFFECT_RESOURCE } from './host-effects.js';
+import { answerHostMeters } from './host-meters.js';
+import { answerHostReadings } from './host-readings.js';
+import { answerHosts, HOST_RESOURCE } from './hosts.js';
+import { answerJoinAddress, JOIN_ADDRESS_RESOURCE } from './join-address.js';
+import { answerMetrics, METRICS_RESOURCES } from './metrics.js';
+import { answerPlan, PLAN_RESOURCE } from './plan.js';
+import { answerPodLog } from './pod-log.js';
+import { answerBinding, answerEviction } from './pod-subresources.js';
+import type { ResourceRequest } from './request-info.js';
+import { answerResource, answerStatus } from './resources.js';
+import { answerRestore, RESTORE_RESOURCE, warnOfRestore } from './restore.js';
+import { answerReview, REVIEW_RESOURCES } from './reviews.js';
+import { answerRolloutHosts } from './rollout-hosts.js';
+import type { Handler, ServedResource } from './served-resource.js';
+import { answerTokenRequest } from './token-request.js';
+import { answerWhy, WHY_RESOURCE } from './why.js';
+
+/** Subresources of stored kinds that are not a part of the stored object, by `resource/subresource`. */
+const SUBRESOURCE_HANDLERS: Readonly<Record<string, Handler>> = {
+  'pods/attach': refuseWithoutUpgrade,
+  'pods/exec': refuseWithoutUpgrade,
+  'pods/log': answerPodLog,
+  'pods/portforward': refuseWithoutUpgrade,
+  'pods/eviction': answerEviction,
+  'pods/binding': answerBinding,
+  'serviceaccounts/token': answerTokenRequest,
+  'rolloutpolicies/calendar': answerCalendar,
+  'rollouts/hosts': answerRolloutHosts,
+};
+
+/** Subresources that are a part of the stored object. */
+const PARTS_OF_OBJECT: ReadonlySet<string> = new Set(['status', 'approval', 'finalize']);
+
+/** `upgrades/` serves these, on a connection of their own (apimachinery `NewUpgradeRequired`). */
+async function refuseWithoutUpgrade(): Promise<Answer> {
+  throw badRequest('Upgrade request required');
+}
+
+/** Resources that are stored nowhere, in the order of discovery. */
+const COMPUTED_RESOURCES: readonly ServedResource[] = [
+  ...REVIEW_RESOURCES.map((resource) => discovered(resource, answerReview)),
+  ...METRICS_RESOURCES.map((resource) => discovered(resource, answerMetrics)),
+  discovered(HOST_RESOURCE, answerHosts, { meters: answerHostMeters, readings: answerHostReadings }),
+  undiscovered(AUDIT_RESOURCE, answerAudit),
+  undiscovered(HOST_EFFECT_RESOURCE, answerHostEffect),
+  undiscovered(JOIN_ADDRESS_RESOURCE, answerJoinAddress),
+  undiscovered(PLAN_RESOURCE, answerPlan),
+  undiscovered(RESTORE_RESOURCE, answerRestore),
+  undiscovered(WHY_RESOURCE, answerWhy, { why: answerWhy }),
+];
+
+function discovered(
+  resource: DiscoveredResource,
+  answer: Handler,
+  subresourceHandlers: Readonly<Record<string, Handler>> = {},
+): ServedResource {
+  return { ...resource, isDiscovered: true, answer, subresourceHandlers };
+}
+
+function undiscovered(...row: Parameters<typeof discovered>): ServedResource {
+  return { ...discovered(...row), isDiscovered: false };
+}
+
+function stored(kind: Kind): ServedResource {
+  const warned =
+    (handler: Handler): Handler =>
+    async (parts, request) => {
+      warnOfRestore(parts, request);
+      return handler(parts, request);
+    };
+  const handlers = Object.keys(kind.subresources).flatMap((subresource): [string, Handler][] => {
+    const handler = PARTS_OF_OBJECT.has(subresource)
+      ? (parts: Parameters<Handler>[0], request: Parameters<Handler>[1]) => answerStatus(parts, kind, request)
+      : SUBRESOURCE_HANDLERS[`${kind.resource}/${subresource}`];
+    return handler ? [[subresource, warned(handler)]] : [];
+  });
+  return {
+    ...discovered(
+      kind,
+      warned((parts, request) => answerResource(parts, kind, request)),
+    ),
+    schema: kind.schema,
+    subresourceHandlers: Object.fromEntries(handlers),
+  };
+}
+
+type ResourceName = Pick<ResourceRequest, 'group' | 'version' | 'resource'>;
+
+/** The table for these stored kinds. */
+export class ResourceTable {
+  /** Stored kinds first. */
+  readonly rows: readonly ServedResource[];
+  readonly #byName: ReadonlyMap<string, ServedResource>;
+
+  constructor(kinds: readonly Kind[]) {
+    this.rows = [...kinds.map(stored), ...COMPUTED_RESOURCES];
+    this.#byName = new Map(this.rows.map((row) => [nameOf(row), row]));
+  }
+
+  /** Undefined for a resource that is not served. */
+  find(name: ResourceName): ServedResource | undefined {
+    return this.#byName.get(nameOf(name));
+  }
+}
+
+function nameOf({ group, version, resource }: ResourceName): string {
+  return `${group}/${version}/${resource}`;
+}

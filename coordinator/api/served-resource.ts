@@ -1,0 +1,18 @@
+/** What the API knows of a resource that it serves. */
+import type { Answer } from './answer.js';
+import type { ApiParts, ApiRequest } from './api-request.js';
+import type { DiscoveredResource } from './discovery.js';
+
+export type Handler = (parts: ApiParts, request: ApiRequest) => Promise<Answer>;
+
+/** One row of the table of all resources (`resource-table.ts`). */
+export interface ServedResource extends DiscoveredResource {
+  /** False: discovery leaves it out, because its answers are not the objects and lists that generic clients expect. */
+  readonly isDiscovered: boolean;
+  /** Name of its definition in the OpenAPI schema; absent: it has none. */
+  readonly schema?: string;
+  /** Answers requests without a subresource whose verb is one of `verbs`. */
+  readonly answer: Handler;
+  /** By the name of the subresource, for each one in `subresources`. */
+  readonly subresourceHandlers: Readonly<Record<string, Handler>>;
+}

@@ -1,0 +1,72 @@
+/** Every resource that the API is to serve, written by hand, so that a wrong scope in the product's own table is found. */
+
+interface ListedResource {
+  /** `/api/v1` or `/apis/GROUP/VERSION`. */
+  root: string;
+  resource: string;
+  namespaced: boolean;
+  subresources: readonly string[];
+}
+
+const CLUSTER = false;
+const NAMESPACED = true;
+
+const ROWS: [root: string, resource: string, namespaced: boolean, subresources?: string][] = [
+  ['/api/v1', 'configmaps', NAMESPACED],
+  ['/api/v1', 'events', NAMESPACED],
+  ['/api/v1', 'namespaces', CLUSTER, 'finalize status'],
+  ['/api/v1', 'nodes', CLUSTER, 'status'],
+  ['/api/v1', 'pods', NAMESPACED, 'attach binding eviction exec log portforward status'],
+  ['/api/v1', 'secrets', NAMESPACED],
+  ['/api/v1', 'serviceaccounts', NAMESPACED, 'token'],
+  ['/api/v1', 'services', NAMESPACED],
+  ['/apis/apps/v1', 'controllerrevisions', NAMESPACED],
+  ['/apis/apps/v1', 'daemonsets', NAMESPACED, 'status'],
+  ['/apis/certificates.k8s.io/v1', 'certificatesigningrequests', CLUSTER, 'approval status'],
+  ['/apis/coordination.k8s.io/v1', 'leases', NAMESPACED],
+  ['/apis/fleet.everynode.dev/v1', 'rollouts', NAMESPACED, 'hosts status'],
+  ['/apis/fleet.everynode.dev/v1', 'rolloutpolicies', NAMESPACED, 'calendar'],
+  ['/apis/rbac.authorization.k8s.io/v1', 'clusterrolebindings', CLUSTER],
+  ['/apis/rbac.authorization.k8s.io/v1', 'clusterroles', CLUSTER],
+  ['/apis/rbac.authorization.k8s.io/v1', 'rolebindings', NAMESPACED],
+  ['/apis/rbac.authorization.k8s.io/v1', 'roles', NAMESPACED],
+  ['/apis/authentication.k8s.io/v1', 'selfsubjectreviews', CLUSTER],
+  ['/apis/authentication.k8s.io/v1', 'tokenreviews', CLUSTER],
+  ['/apis/authorization.k8s.io/v1', 'selfsubjectaccessreviews', CLUSTER],
+  ['/apis/authorization.k8s.io/v1', 'selfsubjectrulesreviews', CLUSTER],
+  ['/apis/authorization.k8s.io/v1', 'subjectaccessreviews', CLUSTER],
+  ['/apis/authorization.k8s.io/v1', 'localsubjectaccessreviews', NAMESPACED],
+  ['/apis/metrics.k8s.io/v1beta1', 'nodes', CLUSTER],
+  ['/apis/metrics.k8s.io/v1beta1', 'pods', NAMESPACED],
+  ['/apis/fleet.everynode.dev/v1', 'hosts', CLUSTER, 'meters readings'],
+  ['/apis/fleet.everynode.dev/v1', 'auditevents', CLUSTER],
+  ['/apis/fleet.everynode.dev/v1', 'hosteffects', CLUSTER],
+  ['/apis/fleet.everynode.dev/v1', 'joinaddress', CLUSTER],
+  ['/apis/fleet.everynode.dev/v1', 'plan', CLUSTER],
+  ['/apis/fleet.everynode.dev/v1', 'restore', CLUSTER],
+  ['/apis/fleet.everynode.dev/v1', 'daemonsets', NAMESPACED, 'why'],
+];
+
+export const LISTED_RESOURCES: readonly ListedResource[] = ROWS.map(
+  ([root, resource, namespaced, subresources]) => ({
+    root,
+    resource,
+    namespaced,
+    subresources: subresources?.split(' ') ?? [],
+  }),
+);
+
+/** One request of each verb that a path can be asked with: `METHOD`, then the path. */
+export function everyRequest({ resource, subresources }: ListedResource, base: string): string[] {
+  const collection = `${base}/${resource}`;
+  return [
+    `GET ${collection}`,
+    `GET ${collection}?watch=true`,
+    `POST ${collection}`,
+    `DELETE ${collection}`,
+    ...['GET', 'PUT', 'PATCH', 'DELETE'].map((method) => `${method} ${collection}/x`),
+    ...subresources.flatMap((subresource) =>
+      ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) => `${method} ${collection}/x/${subresource}`),
+    ),
+  ];
+}
