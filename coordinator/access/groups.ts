@@ -22,6 +22,15 @@ export function serviceAccountGroups(namespace: string): string[] {
   return [SERVICE_ACCOUNTS, `${SERVICE_ACCOUNTS}:${namespace}`];
 }
 
+/**
+ * Whom a limit for each user counts this user as. All ServiceAccounts of a namespace are one: who may create one of them may create
+ * thousands, and get a token for each.
+ */
+export function limitedAs(username: string): string {
+  const account = serviceAccountOf(username);
+  return account ? `${SERVICE_ACCOUNTS}:${account.namespace}` : username;
+}
+
 /** The ServiceAccount that a user name is, undefined for any other user. */
 export function serviceAccountOf(username: string): { namespace: string; name: string } | undefined {
   const [system, kind, namespace, name, ...rest] = username.split(':');

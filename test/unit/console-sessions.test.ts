@@ -83,6 +83,38 @@ test("a user's least used session goes when there are too many, and nobody else'
   assert.equal(sessions.authorizationOf(request), undefined);
 });
 
+test('ServiceAccounts of a namespace share a bound, whatever their number, and sign nobody else out', () => {
+  const { sessions, header, clock } = signedIn();
+  const account = (namespace: string, index: number) => `system:serviceaccount:${namespace}:account-${index}`;
+  const isLive = (cookie: string) =>
+    sessions.authorizationOf({ method: 'GET', headers: { cookie: cookie.split(';')[0] ?? '' } }) !==
+    undefined;
+  const other = sessions.begin(account('other', 1), 'Bearer other');
+  const cookies = Array.from({ length: 1_000 }, (_, index) => {
+    clock.advance(1);
+    return sessions.begin(account('busy', index), 'Bearer busy');
+  });
+  assert.deepEqual(
+    cookies.filter(isLive),
+    cookies.slice(-200),
+    'the last two hundred of the namespace are signed in',
+  );
+  assert.ok(isLive(header) && isLive(other));
+});
+
+test('when there are too many of all, one of those with the most sessions ends, and nobody is refused', () => {
+  const { sessions, header, clock } = signedIn();
+  const isLive = (cookie: string) =>
+    sessions.authorizationOf({ method: 'GET', headers: { cookie: cookie.split(';')[0] ?? '' } }) !==
+    undefined;
+  for (let user = 0; user < 500; user += 1) {
+    clock.advance(1);
+    for (let count = 0; count < 20; count += 1) sessions.begin(`eve-${user}`, 'Bearer other');
+  }
+  const late = Array.from({ length: 100 }, (_, index) => sessions.begin(`late-${index}`, 'Bearer late'));
+  assert.ok([header, ...late].every(isLive), 'whoever has one session keeps it');
+});
+
 const CALLERS: [string, boolean, Record<string, string>][] = [
   ['kubectl', true, {}],
   ['a page of the console', true, { 'sec-fetch-site': 'same-origin', origin: 'https://c:6443' }],

@@ -4,9 +4,13 @@ import type { Server } from 'node:https';
 import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
-import { ApiError } from '../../../shared/kube/status.js';
+import type { UserInfo } from '../../../shared/kube/rbac.js';
+import { ApiError, badRequest } from '../../../shared/kube/status.js';
 import type { Clock } from '../../../shared/process/clock.js';
+import { asksToImpersonate } from '../../access/impersonation.js';
+import { bearerTokenOf } from '../authenticate.js';
 import { ClientLimits } from '../client-limits.js';
+import type { Caller, Gate } from '../gate.js';
 import { networkOf } from '../origin.js';
 import { readRequest } from '../request-info.js';
 import { tellSignIn } from './sign-in-records.js';
@@ -79,30 +83,55 @@ export function addConsole(app: FastifyInstance<Server>, parts: ConsoleParts): v
   app.get(`${CONSOLE_PATH}*`, (_request, reply) => reply.sendFile('index.html'));
 }
 
+/** As any request on the API: a wrong token costs its network, and is answered with 401. */
+const WHO_AM_I = readRequest('POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews');
+/** The session would stand for the user of the token, and for none of those that the headers name. */
+const IMPERSONATES =
+  'a session of the console is for the user of the token: sign in without Impersonate-* headers';
+
+/**
+ * The user of the request's token, whatever certificate its connection has: a session stands for the token alone. Without a token,
+ * the user of the certificate or of a session, who gets no other session. Throws 401.
+ */
+async function whoSignsIn(gate: Gate, caller: Caller): Promise<{ user: UserInfo; token?: string }> {
+  const { authorization } = caller.headers;
+  const token = bearerTokenOf(authorization);
+  let user: UserInfo | undefined;
+  if (token !== undefined) user = await gate.userOfToken(token, caller);
+  else {
+    await gate.identify(WHO_AM_I, caller, (proved) => {
+      user = proved.user;
+    });
+  }
+  if (!user) throw new ApiError('Unauthorized', 'Unauthorized');
+  return { user, ...(token === undefined ? {} : { token }) };
+}
+
 function addSession(
   app: FastifyInstance<Server>,
   { gate, sessions, record }: ConsoleParts,
   refusals: ClientLimits,
 ): void {
-  // As any request on the API: a wrong token costs its network, and is answered with 401.
-  const whoAmI = readRequest('POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews');
   app.post(SESSION_PATH, async (request, reply) => {
     refusals.refuseSpent(networkOf(request.ip));
-    const { authorization } = request.headers;
-    const identity = await gate.identify(whoAmI, request.raw).catch((error: unknown) => {
+    let proved: UserInfo | undefined;
+    try {
+      const { user, token } = await whoSignsIn(gate, request.raw);
+      proved = user;
+      if (asksToImpersonate(request.headers)) throw badRequest(IMPERSONATES);
+      gate.pass({ user }, WHO_AM_I, request.raw);
+      if (token !== undefined) {
+        reply.header('set-cookie', sessions.begin(user.username, `Bearer ${token}`));
+        tellSignIn(record, request, 204, user);
+      }
+      return reply.code(204).send();
+    } catch (error) {
       if (error instanceof ApiError) {
         if (error.reason === 'Unauthorized') refusals.take(networkOf(request.ip));
-        tellSignIn(record, request, error.code);
+        tellSignIn(record, request, error.code, proved);
       }
       throw error;
-    });
-    if (!identity) throw new ApiError('Unauthorized', 'Unauthorized');
-    gate.pass(identity, whoAmI, request.raw);
-    if (authorization !== undefined) {
-      reply.header('set-cookie', sessions.begin(identity.user.username, authorization));
-      tellSignIn(record, request, 204, identity.user);
     }
-    return reply.code(204).send();
   });
   app.delete(SESSION_PATH, async (request, reply) =>
     reply.header('set-cookie', sessions.end(request.headers)).code(204).send(),

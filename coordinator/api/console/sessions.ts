@@ -6,7 +6,9 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { ApiError } from '../../../shared/kube/status.js';
 import type { Clock } from '../../../shared/process/clock.js';
+import { limitedAs } from '../../access/groups.js';
 import { cookieOf } from './cookies.js';
+import { HeldSessions } from './held-sessions.js';
 
 /** `__Host-`: browsers take it over TLS alone, for this host alone. */
 const COOKIE = '__Host-everynode-session';
@@ -14,9 +16,11 @@ const COOKIE = '__Host-everynode-session';
 const REQUESTED_BY = 'x-everynode-console';
 /** Of a session that is not used. */
 const IDLE_MS = 12 * 60 * 60_000;
-/** Of one person, whose least used one goes: nobody signs others out by signing in. */
+/** Sessions of one user. Beyond it, signing in ends the least recently used one. */
 const MAX_OF_A_USER = 20;
-/** Of all; beyond it nobody is let in anew. */
+/** Sessions of all ServiceAccounts of a namespace together, likewise: its admin can create any number of accounts. */
+const MAX_OF_A_NAMESPACE = 200;
+/** All sessions. Beyond it, signing in ends one of those who have the most: a few users cannot sign the others out. */
 const MAX_SESSIONS = 10_000;
 
 interface Session {
@@ -28,23 +32,28 @@ interface Session {
 export class ConsoleSessions {
   readonly #clock: Clock;
   readonly #sessions = new Map<string, Session>();
+  readonly #ofUsers = new HeldSessions();
+  /** By `limitedAs`: users, and namespaces of ServiceAccounts. */
+  readonly #ofOwners = new HeldSessions();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Begins one of a user who has proved to be it; answers the value of `Set-Cookie`. Throws 429 when there are too many of all. */
+  /** Begins a session of a user who has proved to be it. Returns the value of `Set-Cookie`. */
   begin(username: string, authorization: string): string {
     this.#makeRoom(username);
     const id = randomBytes(32).toString('base64url');
-    this.#sessions.set(id, { username, authorization, usedAt: this.#clock.monotonic() });
+    const session = { username, authorization, usedAt: 0 };
+    this.#sessions.set(id, session);
+    this.#use(id, session);
     return `${COOKIE}=${id}; Path=/; Secure; HttpOnly; SameSite=Strict`;
   }
 
   /** Ends that of the request, if any; answers the value of `Set-Cookie`. */
   end(headers: IncomingHttpHeaders): string {
     const id = cookieOf(headers, COOKIE);
-    if (id !== undefined) this.#sessions.delete(id);
+    this.#forget(id);
     return `${COOKIE}=; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=0`;
   }
 
@@ -54,34 +63,54 @@ export class ConsoleSessions {
    */
   authorizationOf({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): string | undefined {
     if (headers.authorization !== undefined) return headers.authorization;
-    const session = this.#sessionOf(headers);
-    if (!session) return undefined;
+    const id = this.#liveIdOf(headers);
+    const session = id === undefined ? undefined : this.#sessions.get(id);
+    if (!session || id === undefined) return undefined;
     const changes = method !== 'GET' && method !== 'HEAD';
     if ((changes || headers.upgrade !== undefined) && !isOwnPage(headers)) {
       throw new ApiError('Forbidden', 'a session of the console counts for requests of its own pages alone');
     }
-    session.usedAt = this.#clock.monotonic();
+    this.#use(id, session);
     return session.authorization;
   }
 
-  #sessionOf(headers: IncomingHttpHeaders): Session | undefined {
+  #use(id: string, session: Session): void {
+    session.usedAt = this.#clock.monotonic();
+    this.#ofUsers.use(session.username, id);
+    this.#ofOwners.use(limitedAs(session.username), id);
+  }
+
+  /** Of the request's cookie; undefined when its session is over. */
+  #liveIdOf(headers: IncomingHttpHeaders): string | undefined {
     const id = cookieOf(headers, COOKIE);
     const session = id === undefined ? undefined : this.#sessions.get(id);
     if (!session || id === undefined) return undefined;
-    if (this.#clock.monotonic() - session.usedAt <= IDLE_MS) return session;
-    this.#sessions.delete(id);
+    if (!this.#isOver(session)) return id;
+    this.#forget(id);
     return undefined;
   }
 
+  #isOver({ usedAt }: Session): boolean {
+    return this.#clock.monotonic() - usedAt > IDLE_MS;
+  }
+
+  #forget(id: string | undefined): void {
+    const session = id === undefined ? undefined : this.#sessions.get(id);
+    if (!session || id === undefined) return;
+    this.#sessions.delete(id);
+    this.#ofUsers.delete(session.username, id);
+    this.#ofOwners.delete(limitedAs(session.username), id);
+  }
+
   #makeRoom(username: string): void {
-    const own = [...this.#sessions]
-      .filter(([, session]) => session.username === username)
-      .sort(([, a], [, b]) => a.usedAt - b.usedAt);
-    const [leastUsed] = own;
-    if (leastUsed && own.length >= MAX_OF_A_USER) this.#sessions.delete(leastUsed[0]);
-    if (this.#sessions.size >= MAX_SESSIONS) {
-      throw new ApiError('TooManyRequests', 'too many people are signed in to the console');
-    }
+    const owner = limitedAs(username);
+    if (this.#ofUsers.countOf(username) >= MAX_OF_A_USER) this.#forget(this.#ofUsers.leastUsedOf(username));
+    if (this.#ofOwners.countOf(owner) >= MAX_OF_A_NAMESPACE) this.#forget(this.#ofOwners.leastUsedOf(owner));
+    if (this.#sessions.size < MAX_SESSIONS) return;
+    for (const [id, session] of this.#sessions) if (this.#isOver(session)) this.#forget(id);
+    const largest = this.#ofOwners.largest();
+    if (this.#sessions.size < MAX_SESSIONS || largest === undefined) return;
+    this.#forget(this.#ofOwners.leastUsedOf(largest));
   }
 }
 

@@ -1,0 +1,37 @@
+/** Which sessions each holder has, in the order of their last use. */
+
+export class HeldSessions {
+  /** Identifiers by holder; a Set keeps the order of insertion, so the least recently used one is first. */
+  readonly #idsOf = new Map<string, Set<string>>();
+
+  /** Adds a session, or marks it as used now. */
+  use(holder: string, id: string): void {
+    const ids = this.#idsOf.get(holder) ?? new Set();
+    ids.delete(id);
+    this.#idsOf.set(holder, ids.add(id));
+  }
+
+  delete(holder: string, id: string): void {
+    const ids = this.#idsOf.get(holder);
+    ids?.delete(id);
+    if (ids?.size === 0) this.#idsOf.delete(holder);
+  }
+
+  countOf(holder: string): number {
+    return this.#idsOf.get(holder)?.size ?? 0;
+  }
+
+  leastUsedOf(holder: string): string | undefined {
+    const [first] = this.#idsOf.get(holder) ?? [];
+    return first;
+  }
+
+  /** The holder with the most sessions; of several the one who began first. */
+  largest(): string | undefined {
+    let largest: string | undefined;
+    for (const [holder, { size }] of this.#idsOf) {
+      if (largest === undefined || size > this.countOf(largest)) largest = holder;
+    }
+    return largest;
+  }
+}
