@@ -36,8 +36,8 @@ export function EffectText({ hosts, change }: EffectTextProps) {
   return <Effect effect={answer.effect} />;
 }
 
-function Effect({ effect: { daemonSets, evicted, missing } }: { effect: HostEffect }) {
-  const changes = daemonSets.length > 0 || evicted > 0;
+function Effect({ effect: { daemonSets, evicted, missing, unreadable = 0 } }: { effect: HostEffect }) {
+  const changes = daemonSets.length > 0 || evicted > 0 || unreadable > 0;
   return (
     <div role="status" aria-label="Effect">
       {!changes && <p>No Pod comes or goes.</p>}
@@ -51,6 +51,12 @@ function Effect({ effect: { daemonSets, evicted, missing } }: { effect: HostEffe
               : {countsOf(each)}
             </li>
           ))}
+          {unreadable > 0 && (
+            <li>
+              {countText(unreadable, 'more DaemonSet changes, which', 'more DaemonSets change, which')} you
+              are not allowed to read.
+            </li>
+          )}
           {evicted > 0 && (
             <li>{countText(evicted, 'Pod of no DaemonSet is', 'Pods of no DaemonSet are')} driven out.</li>
           )}

@@ -5,6 +5,7 @@ import type { ObjectRef } from '../../shared/kube/meta.js';
 import type { DaemonSetPlan, Plan, PlanRequest } from '../../shared/kube/plan.js';
 import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
+import type { ReadRights } from './read-rights.js';
 
 export interface PolicyWrite {
   /** As it was stored; absent where the write made it. */
@@ -16,8 +17,8 @@ export interface PolicyWrite {
 }
 
 export interface Foresee {
-  /** What would be refused is named in the plan. */
-  planManifests(request: PlanRequest): Promise<Plan>;
+  /** What would be refused is named in the plan, and what the caller may not read is not. */
+  planManifests(request: PlanRequest, rights: ReadRights): Promise<Plan>;
   /** Of a DaemonSet as a dry run has made it; `before`: as it is stored. */
   planDaemonSet(after: DaemonSet, before: DaemonSet | undefined): Promise<DaemonSetPlan>;
   /** What whoever wrote a RolloutPolicy is to know, a line each. */

@@ -2,9 +2,11 @@
 import { isLabelKey, isLabelValue } from '../../shared/kube/label-syntax.js';
 import type { NodeChange } from '../../shared/kube/node-change.js';
 import { badRequest } from '../../shared/kube/status.js';
+import { daemonSetKind } from '../kinds/index.js';
 import { type Answer, ok } from './answer.js';
 import type { ApiParts, ApiRequest } from './api-request.js';
 import { computedResource } from './computed-resource.js';
+import { readRights } from './read-rights.js';
 import { requiredBody } from './write-body.js';
 
 const MOST_HOSTS = 100_000;
@@ -14,10 +16,17 @@ const EFFECTS: ReadonlySet<unknown> = new Set(['NoSchedule', 'PreferNoSchedule',
 export const HOST_EFFECT_RESOURCE = computedResource('HostEffect', 'hosteffects', ['create']);
 
 /** Throws ApiError: 400 for a body of another shape. */
-export async function answerHostEffect({ effects }: ApiParts, request: ApiRequest): Promise<Answer> {
+export async function answerHostEffect(
+  { effects, identities }: ApiParts,
+  request: ApiRequest,
+): Promise<Answer> {
   const body = requiredBody(request);
   if (!isMap(body)) throw badRequest('hosts and change are required');
-  return ok(await effects.effectOf({ hosts: hostsIn(body.hosts), change: changeIn(body.change) }));
+  const effect = await effects.effectOf({ hosts: hostsIn(body.hosts), change: changeIn(body.change) });
+  const { mayRead } = readRights(identities.authorizer, request.user);
+  const daemonSets = effect.daemonSets.filter((daemonSet) => mayRead(daemonSetKind, daemonSet));
+  const unreadable = effect.daemonSets.length - daemonSets.length;
+  return ok({ ...effect, daemonSets, ...(unreadable > 0 ? { unreadable } : {}) });
 }
 
 function hostsIn(hosts: unknown): string[] {

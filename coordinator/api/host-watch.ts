@@ -6,6 +6,7 @@ import type { Answer } from './answer.js';
 import type { ApiParts, ApiRequest } from './api-request.js';
 import type { HostText } from './host-feed.js';
 import { inChunks, ReaderStalled, writePaced } from './paced-writer.js';
+import { shownHosts } from './shown-hosts.js';
 
 const API_VERSION = `${FLEET_GROUP}/v1`;
 
@@ -32,8 +33,9 @@ export function goneHost(name: string): Host {
 }
 
 /** Begins with all hosts and a bookmark; ends with the client, or when its time is up. */
-export async function watchHosts(parts: ApiParts, { signal }: ApiRequest, lineOf: LineOf): Promise<Answer> {
-  const reader = new HostReader(parts, signal, lineOf);
+export async function watchHosts(parts: ApiParts, request: ApiRequest, lineOf: LineOf): Promise<Answer> {
+  const { textFor } = shownHosts(parts, request);
+  const reader = new HostReader(parts, request.signal, (type, text) => lineOf(type, textFor(text)));
   return { type: 'stream', contentType: 'application/json', write: (response) => reader.run(response) };
 }
 

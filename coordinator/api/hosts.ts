@@ -11,6 +11,7 @@ import type { DiscoveredResource } from './discovery.js';
 import { hostNotFound } from './host-not-found.js';
 import { goneHost, hostLine, type LineOf, watchHosts } from './host-watch.js';
 import { negotiateAnswer } from './media-type.js';
+import { shownHosts } from './shown-hosts.js';
 import { methodNotAllowed } from './status-response.js';
 
 const API_VERSION = `${FLEET_GROUP}/v1`;
@@ -65,13 +66,15 @@ export async function answerHosts(parts: ApiParts, request: ApiRequest): Promise
 }
 
 async function oneHost(parts: ApiParts, request: ApiRequest, name: string): Promise<Answer> {
-  const host = await parts.hosts.get(name);
-  if (!host) throw hostNotFound(name);
+  const found = await parts.hosts.get(name);
+  if (!found) throw hostNotFound(name);
+  const host = shownHosts(parts, request).hostFor(found);
   return { type: 'value', code: 200, value: isTable(request) ? hostTable([host], parts.clock.now()) : host };
 }
 
 async function allHosts(parts: ApiParts, request: ApiRequest): Promise<Answer> {
-  const hosts = await parts.hosts.list();
+  const { hostFor } = shownHosts(parts, request);
+  const hosts = (await parts.hosts.list()).map(hostFor);
   if (isTable(request)) return { type: 'value', code: 200, value: hostTable(hosts, parts.clock.now()) };
   const pieces = function* () {
     yield `{"kind":"HostList","apiVersion":"${API_VERSION}","metadata":{},"items":[`;

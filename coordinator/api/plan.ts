@@ -5,6 +5,7 @@ import { badRequest } from '../../shared/kube/status.js';
 import { type Answer, ok } from './answer.js';
 import type { ApiParts, ApiRequest } from './api-request.js';
 import { computedResource } from './computed-resource.js';
+import { readRights } from './read-rights.js';
 import { requiredBody } from './write-body.js';
 
 /** The path, for clients of it. */
@@ -17,7 +18,7 @@ const MOST_MANIFESTS = 1_000;
 export const PLAN_RESOURCE = computedResource('Plan', 'plan', ['create']);
 
 /** Throws ApiError: 400 for a body of another shape. */
-export async function answerPlan({ foresee }: ApiParts, request: ApiRequest): Promise<Answer> {
+export async function answerPlan({ foresee, identities }: ApiParts, request: ApiRequest): Promise<Answer> {
   const body = requiredBody(request) as Partial<PlanRequest> | null;
   const { manifests, namespace, mode } = body ?? {};
   if (!Array.isArray(manifests)) throw badRequest('manifests: a list of objects is required');
@@ -28,11 +29,6 @@ export async function answerPlan({ foresee }: ApiParts, request: ApiRequest): Pr
   if (mode !== undefined && mode !== 'apply' && mode !== 'replace') {
     throw badRequest('mode: must be "apply" or "replace"');
   }
-  return ok(
-    await foresee.planManifests({
-      manifests,
-      ...(namespace ? { namespace } : {}),
-      ...(mode ? { mode } : {}),
-    }),
-  );
+  const asked = { manifests, ...(namespace ? { namespace } : {}), ...(mode ? { mode } : {}) };
+  return ok(await foresee.planManifests(asked, readRights(identities.authorizer, request.user)));
 }

@@ -6,6 +6,7 @@ import { daemonSetKind, nodeKind, rolloutPolicyKind } from '../../coordinator/ki
 import type { DaemonSetPlan, Plan, PlannedHost } from '../../shared/kube/plan.js';
 import type { PodSpec } from '../../shared/kube/pod.js';
 import type { RolloutPolicySpec } from '../../shared/kube/rollout-policy.js';
+import { READS_ALL } from '../harness/access-bench.js';
 import { DaemonFleet } from '../harness/daemon-fleet.js';
 import { eventually } from '../harness/eventually.js';
 
@@ -44,7 +45,7 @@ class Planned {
   }
 
   plan(...manifests: unknown[]): Promise<Plan> {
-    return this.planner.planManifests({ manifests });
+    return this.planner.planManifests({ manifests }, READS_ALL);
   }
 
   async one(...manifests: unknown[]): Promise<DaemonSetPlan> {
@@ -125,9 +126,9 @@ describe('without a policy', () => {
         ...stored,
         metadata: { ...stored.metadata, resourceVersion: current.metadata.resourceVersion },
       };
-      const plan = await planner.planManifests({ manifests: [back], mode: 'replace' });
+      const plan = await planner.planManifests({ manifests: [back], mode: 'replace' }, READS_ALL);
       assert.deepEqual([plan.verdict, plan.daemonSets[0]?.counts.start], ['Changes', NODES.length]);
-      const late = await planner.planManifests({ manifests: [stored], mode: 'replace' });
+      const late = await planner.planManifests({ manifests: [stored], mode: 'replace' }, READS_ALL);
       assert.equal(late.verdict, 'Blocked');
       assert.match(late.refused[0]?.message ?? '', /the object has been modified/);
     },

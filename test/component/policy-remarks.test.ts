@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { ManifestPlanner } from '../../coordinator/controllers/plan/planner.js';
 import { daemonSetKind, rolloutPolicyKind } from '../../coordinator/kinds/index.js';
 import type { RolloutPolicy, RolloutPolicySpec } from '../../shared/kube/rollout-policy.js';
+import { READS_ALL } from '../harness/access-bench.js';
 import { DaemonFleet } from '../harness/daemon-fleet.js';
 import { eventually } from '../harness/eventually.js';
 
@@ -46,8 +47,13 @@ remarksTest(
   async (_, planner) => {
     const nobody = 'spec.selector: selects no DaemonSet of this namespace, so far';
     assert.deepEqual(await remarks(planner, { after: policy('gentle') }), [nobody]);
-    assert.deepEqual((await planner.planManifests({ manifests: [manifest('gentle')] })).notes, [nobody]);
-    const both = await planner.planManifests({ manifests: [manifest('gentle'), daemonSet('till')] });
+    assert.deepEqual((await planner.planManifests({ manifests: [manifest('gentle')] }, READS_ALL)).notes, [
+      nobody,
+    ]);
+    const both = await planner.planManifests(
+      { manifests: [manifest('gentle'), daemonSet('till')] },
+      READS_ALL,
+    );
     assert.deepEqual(both.notes, []);
   },
 );

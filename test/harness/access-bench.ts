@@ -5,6 +5,7 @@ import type { ApiServerOptions } from '../../coordinator/api/server.js';
 import { ensureBuiltInRoles } from '../../coordinator/controllers/built-in-roles.js';
 import { RoleAggregation } from '../../coordinator/controllers/role-aggregation.js';
 import { createInformers } from '../../coordinator/informers/create-informers.js';
+import type { Informers } from '../../coordinator/informers/informer.js';
 import { ALL_KINDS } from '../../coordinator/kinds/index.js';
 import { createRegistry } from '../../coordinator/registry/create-registry.js';
 import type { Registry } from '../../coordinator/registry/registry.js';
@@ -42,13 +43,28 @@ export function person(username: string, ...groups: string[]): UserInfo {
   return { username, groups: [...groups, 'system:authenticated'] };
 }
 
+/** Rights of a caller of plans who may read everything. */
+export const READS_ALL = { mayRead: () => true, requireRead: () => undefined };
+
 /** What a binding says of its role. */
 export function roleRef(kind: string, name: string) {
   return { apiGroup: 'rbac.authorization.k8s.io', kind, name };
 }
 
+/** What the bench is built of, for parts of the API that read the same objects. */
+export interface AccessBenchParts {
+  registry: Registry;
+  informers: Informers;
+  clock: typeof systemClock;
+  log: typeof silentLogger;
+}
+
+type Change = Partial<ApiServerOptions>;
+
 /** Starts it on a free port. */
-export async function startAccessBench(change: Partial<ApiServerOptions> = {}): Promise<AccessBench> {
+export async function startAccessBench(
+  change: Change | ((parts: AccessBenchParts) => Change) = {},
+): Promise<AccessBench> {
   const parts = { clock: systemClock, log: silentLogger };
   const store = new MemoryStore();
   const registry = createRegistry({ store, kinds: ALL_KINDS, ...parts });
@@ -56,7 +72,8 @@ export async function startAccessBench(change: Partial<ApiServerOptions> = {}): 
   const aggregation = new RoleAggregation({ registry, informers, ...parts });
   const users = new Map<string, UserInfo>();
   const identities = await testIdentities(registry, informers, [(token) => users.get(token)]);
-  const api = await startTestApi({ registry, identities, ...change });
+  const changed = typeof change === 'function' ? change({ registry, informers, ...parts }) : change;
+  const api = await startTestApi({ registry, identities, ...changed });
   await ensureBuiltInRoles(registry);
   const settled = async () => informers.waitFor(await store.revision());
   const adminHasAll = () => (informers.clusterRoles.get({ name: 'admin' })?.rules?.length ?? 0) > 12;

@@ -1,6 +1,6 @@
 /** Every resource that the API is to serve, written by hand, so that a wrong scope in the product's own table is found. */
 
-interface ListedResource {
+export interface ListedResource {
   /** `/api/v1` or `/apis/GROUP/VERSION`. */
   root: string;
   resource: string;

@@ -1,7 +1,8 @@
 /** Answers what manifests would do to hosts: fits the API's `Foresee`, from the registry's dry runs and informers, and writes nothing. */
 import type { Namespace } from '../../../shared/kube/config.js';
+import { countText } from '../../../shared/kube/count-text.js';
 import { FLEET_GROUP } from '../../../shared/kube/fleet-group.js';
-import type { KubeObject } from '../../../shared/kube/meta.js';
+import type { KubeObject, ObjectRef } from '../../../shared/kube/meta.js';
 import type { Node } from '../../../shared/kube/node.js';
 import {
   CHANGING_ACTIONS,
@@ -39,8 +40,17 @@ interface PlannerParts {
 
 type Manifest = Record<string, unknown> & { metadata?: { name?: unknown; namespace?: unknown } };
 
-/** Where a manifest goes that names no namespace, and by which verb. */
-type Way = Required<Omit<PlanRequest, 'manifests'>>;
+/** What the caller may read. */
+interface PlanRights {
+  mayRead(kind: Kind, ref: ObjectRef): boolean;
+  /** Throws ApiError 403. */
+  requireRead(kind: Kind, ref: ObjectRef): void;
+}
+
+/** Where a manifest goes that names no namespace, by which verb, and for whom. */
+interface Way extends Required<Omit<PlanRequest, 'manifests'>> {
+  rights: PlanRights;
+}
 
 /** What the applies would make, by kind. */
 interface Applied {
@@ -58,14 +68,20 @@ export class ManifestPlanner {
     this.#parts = parts;
   }
 
-  /** The plan of all manifests together. What the API would refuse is named in the plan, and left out of it. */
-  async planManifests({ manifests, namespace = 'default', mode = 'apply' }: PlanRequest): Promise<Plan> {
+  /**
+   * The plan of all manifests together. What the API would refuse is named in the plan, and left out of it. DaemonSets that the
+   * caller may not read are counted in a note, and a manifest of such an object is refused: a plan shows what is stored under its name.
+   */
+  async planManifests(
+    { manifests, namespace = 'default', mode = 'apply' }: PlanRequest,
+    rights: PlanRights,
+  ): Promise<Plan> {
     const notes = new Set<string>();
     const refused: Plan['refused'] = [];
     const applied: Applied = { daemonSets: [], policies: [], nodes: [], assumed: [] };
     for (const manifest of manifests.flatMap(itemsOf)) {
       try {
-        await this.#apply(manifest, { namespace, mode }, applied, notes);
+        await this.#apply(manifest, { namespace, mode, rights }, applied, notes);
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         refused.push({ ...namesOf(manifest), message: error.message });
@@ -75,11 +91,14 @@ export class ManifestPlanner {
     for (const policy of applied.policies) {
       for (const remark of await this.#remarksIn(world, { ...policy, mayNameNodes: true })) notes.add(remark);
     }
-    const daemonSets = await this.#plans(applied, world);
+    const plans = await this.#plans(applied, world);
+    const daemonSets = plans.filter((plan) => rights.mayRead(daemonSetKind, plan));
+    const unreadable = plans.filter((plan) => changesHosts(plan) && !daemonSets.includes(plan)).length;
+    if (unreadable > 0) notes.add(unreadableNote(unreadable));
     return {
       kind: 'Plan',
       apiVersion: `${FLEET_GROUP}/v1`,
-      verdict: verdictOf(daemonSets, refused),
+      verdict: verdictOf(plans, refused),
       ...{ daemonSets, refused, notes: [...notes] },
     };
   }
@@ -141,10 +160,10 @@ export class ManifestPlanner {
     }
   }
 
-  #foresee<T extends KubeObject>(
+  async #foresee<T extends KubeObject>(
     kind: Kind<T>,
     manifest: Manifest,
-    { namespace, mode }: Way,
+    { namespace, mode, rights }: Way,
     options: Pick<WriteOptions, 'warn' | 'assumed'>,
   ): Promise<Foreseen<T>> {
     const { name } = namesOf(manifest);
@@ -152,6 +171,7 @@ export class ManifestPlanner {
     const ref = kind.namespaced
       ? { name, namespace: typeof own === 'string' && own ? own : namespace }
       : { name };
+    rights.requireRead(kind, ref);
     const foresee = mode === 'replace' ? foreseeReplace : foreseeApply;
     return foresee(this.#parts.registry, kind, ref, manifest, options);
   }
@@ -218,8 +238,15 @@ function concerns({ before, after }: Foreseen<RolloutPolicy>, { metadata }: Daem
 
 function verdictOf(plans: readonly DaemonSetPlan[], refused: Plan['refused']): Plan['verdict'] {
   if (refused.length > 0 || plans.some(({ blockedBy }) => blockedBy !== undefined)) return 'Blocked';
-  const changes = plans.some(
-    ({ counts, change }) => change !== 'None' || CHANGING_ACTIONS.some((action) => counts[action] > 0),
-  );
+  const changes = plans.some((plan) => plan.change !== 'None' || changesHosts(plan));
   return changes ? 'Changes' : 'NoChange';
+}
+
+function changesHosts({ counts }: DaemonSetPlan): boolean {
+  return CHANGING_ACTIONS.some((action) => counts[action] > 0);
+}
+
+function unreadableNote(count: number): string {
+  const which = countText(count, 'more DaemonSet', 'more DaemonSets');
+  return `${which} would change hosts; you are not allowed to read ${count === 1 ? 'it' : 'them'}`;
 }

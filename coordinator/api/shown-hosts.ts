@@ -1,0 +1,37 @@
+/** Hosts as their reader may see them: a host names Pods that fail on it, of whatever namespace. */
+import type { Host } from '../../shared/kube/host.js';
+import { podKind } from '../kinds/index.js';
+import type { ApiParts, ApiRequest } from './api-request.js';
+import type { HostText } from './host-feed.js';
+import { readRights } from './read-rights.js';
+
+interface ShownHosts {
+  hostFor(host: Host): Host;
+  textFor(text: HostText): HostText;
+}
+
+/** Leaves out failing Pods that the user may not read; they are still counted. */
+export function shownHosts(
+  { identities }: Pick<ApiParts, 'identities'>,
+  { user }: Pick<ApiRequest, 'user'>,
+): ShownHosts {
+  const { mayRead } = readRights(identities.authorizer, user);
+  const hostFor = (host: Host): Host => {
+    const failing = host.status.failing.filter((pod) => mayRead(podKind, pod));
+    if (failing.length === host.status.failing.length) return host;
+    return { ...host, status: { ...host.status, failing } };
+  };
+  return {
+    hostFor,
+    textFor: (text) => {
+      // All watches share the text of a host, and most of them can send it as it is.
+      if (text.json === undefined || text.json.includes(NONE_FAILS)) return text;
+      if (mayRead(podKind, IN_ALL_NAMESPACES)) return text;
+      return { name: text.name, json: JSON.stringify(hostFor(JSON.parse(text.json) as Host)) };
+    },
+  };
+}
+
+/** Within a JSON string the quotes would be escaped: no value of a host looks like this. */
+const NONE_FAILS = '"failing":[]';
+const IN_ALL_NAMESPACES = { name: '' };

@@ -1,0 +1,142 @@
+/** An API over a fleet whose namespaces hold objects with names that occur nowhere else, so that any answer shows what it leaks. */
+import { DEFAULT_API_SETTINGS } from '../../coordinator/api/api-request.js';
+import { ChangeCalendars } from '../../coordinator/controllers/change-calendars.js';
+import { DaemonSetExplainer } from '../../coordinator/controllers/daemonset-explain.js';
+import { HostBoard } from '../../coordinator/controllers/host-board.js';
+import { HostEffects } from '../../coordinator/controllers/host-effects.js';
+import { ManifestPlanner } from '../../coordinator/controllers/plan/planner.js';
+import { RolloutBoard } from '../../coordinator/controllers/rollout-board.js';
+import type { Informers } from '../../coordinator/informers/informer.js';
+import {
+  configMapKind,
+  daemonSetKind,
+  eventKind,
+  namespaceKind,
+  nodeKind,
+  podKind,
+  rolloutKind,
+  rolloutPolicyKind,
+  secretKind,
+  serviceAccountKind,
+} from '../../coordinator/kinds/index.js';
+import type { Kind } from '../../coordinator/kinds/kind.js';
+import type { Registry } from '../../coordinator/registry/registry.js';
+import type { Pod } from '../../shared/kube/pod.js';
+import { type AccessBench, type AccessBenchParts, startAccessBench } from './access-bench.js';
+import { NO_STREAMS } from './api.js';
+import { KeptAudit } from './kept-audit.js';
+import { nodeObject } from './objects.js';
+
+/** Names without the names of their namespaces, which requests say. */
+export const NAMESPACES = ['alpha', 'beta', 'gamma'] as const;
+
+export const NODES = ['n1', 'n2'] as const;
+
+/** Resources with one marked object in each namespace. */
+const MARKED: Readonly<Record<string, Kind>> = {
+  configmaps: configMapKind as Kind,
+  daemonsets: daemonSetKind as Kind,
+  events: eventKind as Kind,
+  pods: podKind as Kind,
+  rollouts: rolloutKind as Kind,
+  rolloutpolicies: rolloutPolicyKind as Kind,
+  secrets: secretKind as Kind,
+  serviceaccounts: serviceAccountKind as Kind,
+};
+
+/** The one object of a resource in a namespace. A Rollout has the name of its DaemonSet. */
+export function markedName(resource: string, namespace: string): string {
+  return `the-${resource === 'rollouts' ? 'daemonsets' : resource}-in-${namespace}`;
+}
+
+/** All marked names of a namespace. */
+export function markedNames(namespace: string): string[] {
+  return [...new Set(Object.keys(MARKED).map((resource) => markedName(resource, namespace)))];
+}
+
+/** Starts it; nothing of it changes by itself. */
+export async function startMarkedFleet(): Promise<AccessBench> {
+  const bench = await startAccessBench((parts) => ({
+    ...partsOfFleet(parts),
+    audit: new KeptAudit(),
+    settings: { ...DEFAULT_API_SETTINGS, clientLimits: { requestsPerSecond: 0, burst: 0 } },
+  }));
+  for (const name of NODES) await bench.registry.create(nodeKind, undefined, nodeObject(name));
+  for (const namespace of NAMESPACES) await fill(bench.registry, namespace);
+  await bench.settled();
+  return bench;
+}
+
+function partsOfFleet({ registry, informers, clock }: AccessBenchParts) {
+  const rollouts = new RolloutBoard();
+  for (const namespace of NAMESPACES) {
+    const stance = { code: 'Failed', wave: 'first', message: 'it has failed' } as const;
+    rollouts.post({ namespace, name: markedName('rollouts', namespace) }, { stanceOf: () => stance });
+  }
+  return {
+    explain: new DaemonSetExplainer({ informers, clock, rollouts }),
+    hosts: new HostBoard({
+      ...{ informers, clock },
+      contacts: { unheardSince: () => undefined, onChange: () => undefined },
+    }),
+    foresee: new ManifestPlanner({ registry, informers, clock }),
+    effects: new HostEffects({ informers, clock }),
+    calendars: new ChangeCalendars({ informers, clock }),
+    joining: () => Promise.reject(new Error('the fleet has no address')),
+    streams: { ...NO_STREAMS, open: async () => usageOfAll(informers) },
+  };
+}
+
+/** What every host answers when it is asked what it uses: as if all Pods were there. */
+async function* usageOfAll(informers: Pick<Informers, 'pods'>): AsyncGenerator<Uint8Array> {
+  const use = { timeMs: 1, windowMs: 1, cpuMicro: 1, memoryBytes: 1 };
+  const pods = [...informers.pods.list()].map(({ metadata }) => ({
+    uid: metadata.uid ?? '',
+    containers: [{ name: 'main', ...use }],
+  }));
+  yield Buffer.from(JSON.stringify({ node: use, pods }));
+}
+
+/** Objects that answers could be made of: a DaemonSet under a policy, and a Pod of it that fails on the first node. */
+async function fill(registry: Registry, namespace: string): Promise<void> {
+  const named = (resource: string) => ({ metadata: { name: markedName(resource, namespace) } });
+  const labels = { app: 'marked' };
+  const spec = {
+    containers: [{ name: 'main', image: 'app:1', ports: [{ containerPort: 80, hostPort: 80 }] }],
+  };
+  await registry.create(namespaceKind, undefined, { metadata: { name: namespace } });
+  for (const resource of ['configmaps', 'secrets', 'serviceaccounts'] as const) {
+    const kind = MARKED[resource];
+    if (kind) await registry.create(kind, namespace, named(resource));
+  }
+  const daemonSet = await registry.create(daemonSetKind, namespace, {
+    ...named('daemonsets'),
+    spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec } },
+  });
+  await registry.create(rolloutPolicyKind, namespace, {
+    ...named('rolloutpolicies'),
+    spec: { selector: {}, waves: [{ name: 'first', nodes: 1 }] },
+  });
+  await registry.create(rolloutKind, namespace, named('rollouts'));
+  const { name, uid } = daemonSet.object().metadata;
+  const pod = named('pods');
+  const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name, uid, controller: true };
+  await registry.create(podKind, namespace, {
+    metadata: { ...pod.metadata, labels, ownerReferences: [owner] },
+    spec: { ...spec, nodeName: NODES[0] },
+  });
+  const ref = { namespace, name: pod.metadata.name };
+  await registry.modify(podKind, ref, failing, { subresource: 'status' });
+  await registry.create(eventKind, namespace, {
+    ...named('events'),
+    involvedObject: { kind: 'Pod', namespace, name: pod.metadata.name },
+    reason: 'Failed',
+    type: 'Warning',
+  });
+}
+
+function failing(pod: Pod): undefined {
+  const state = { waiting: { reason: 'CrashLoopBackOff', message: 'back-off' } };
+  const status = { name: 'main', ready: false, restartCount: 3, image: 'app:1', imageID: '', state };
+  pod.status = { ...pod.status, phase: 'Running', containerStatuses: [status] };
+}
