@@ -1,6 +1,7 @@
 /** One request from its head to its answer: who, whether there is room, what, and a line in the log. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../shared/kube/status.js';
+import { limitedAs } from '../access/groups.js';
 import type { AccessDecision } from '../access/rbac-authorizer.js';
 import type { Answer } from './answer.js';
 import type { ApiParts } from './api-request.js';
@@ -8,6 +9,7 @@ import { answerRequest } from './dispatch.js';
 import type { Gate, Identity } from './gate.js';
 import { InFlight } from './in-flight.js';
 import { AGENTS_METRICS_PATH, METRICS_PATH, type MetricsPage } from './metrics-page.js';
+import { networkOf } from './origin.js';
 import { createPathAnswers } from './path-answers.js';
 import { goesOn, type RequestInfo, readRequest } from './request-info.js';
 import type { LoggedRequest } from './request-log.js';
@@ -81,7 +83,7 @@ export class RequestHandler {
       const decision = gate.pass(identity, info, request.raw);
       if (decision) admission.decision = decision;
     }
-    admission.leave = this.#inFlight.enter();
+    admission.leave = this.#inFlight.enter(holderOf(identity, request.ip));
   }
 
   /** Ends every watch and log as if its time were up, refuses new requests, resolves when no answer is under way. */
@@ -179,6 +181,12 @@ export class RequestHandler {
     const { settings, clock } = this.#options;
     return goesOn(info) ? answer : withinTime(answer, settings.answerTimeoutMs, clock);
   }
+}
+
+/** Who takes a place: the user who proved to be there, whoever they act as; on a public path their network. */
+function holderOf(identity: Identity | undefined, address: string): string {
+  if (!identity) return networkOf(address);
+  return limitedAs((identity.impersonator ?? identity.user).username);
 }
 
 function metricsAnswer({ contentType }: MetricsPage, text: string): Answer {

@@ -6,9 +6,11 @@ import { DEFAULT_API_SETTINGS } from '../../coordinator/api/api-request.js';
 import { MAX_BODY_BYTES, MAX_NESTING } from '../../coordinator/api/request-body.js';
 import { configMapKind } from '../../coordinator/kinds/index.js';
 import { CERTIFICATE_PATH, JOIN_PATH } from '../../shared/link/limits.js';
+import { person, startAccessBench } from '../harness/access-bench.js';
 import { startTestApi, TEST_TOKEN, type TestApi } from '../harness/api.js';
 import { call } from '../harness/https-call.js';
 import { rawConnection } from '../harness/raw-connection.js';
+import { until } from '../harness/until.js';
 import { openWatch } from '../harness/watch-lines.js';
 
 const MAPS = '/api/v1/namespaces/default/configmaps';
@@ -201,6 +203,19 @@ test('more requests at once than the limit are 429 with Retry-After', async () =
   assert.deepEqual([answer.code, answer.headers['retry-after']], [429, '1']);
   socket.destroy();
   await narrow.stop();
+});
+
+test('a user whose requests come slowly takes some of the places, and leaves the others to other users', async () => {
+  const bench = await startAccessBench({ limits: { maxInFlight: 20 } });
+  const token = bench.admit(person('slow'));
+  const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
+  const slow = `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`;
+  const opened = await Promise.all(Array.from({ length: 20 }, () => rawConnection(bench.api, slow)));
+  const isFull = async () => (await bench.as(person('slow'), 'GET /api')).code === 429;
+  await until(isFull, { timeoutMs: 20_000, what: 'the places of the slow user to be taken' });
+  assert.equal((await bench.as(person('other'), 'GET /api')).code, 200);
+  for (const { socket } of opened) socket.destroy();
+  await bench.stop();
 });
 
 test('clients that leave in the middle leave nothing behind', async () => {
