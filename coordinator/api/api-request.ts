@@ -34,6 +34,8 @@ export interface ApiSettings {
   requestLog: RequestLogLevel;
   /** A watch that names no timeout ends after this, up to twice it (spread, so that not all come back at once). */
   watchTimeoutMs: number;
+  /** An exec, attach or port-forward on which nothing is sent either way ends after this. */
+  idleStreamMs: number;
 }
 
 export const DEFAULT_API_SETTINGS: ApiSettings = {
@@ -44,6 +46,8 @@ export const DEFAULT_API_SETTINGS: ApiSettings = {
   largeReads: DEFAULT_LARGE_READS,
   requestLog: 'none',
   watchTimeoutMs: 30 * 60_000,
+  // Default of the kubelet's `streamingConnectionIdleTimeout`.
+  idleStreamMs: 4 * 60 * 60_000,
 };
 
 /** What every handler may use. */

@@ -8,6 +8,7 @@ import { FakeDriver } from '../../agent/runtime/fake.js';
 import { FakeEngine } from '../../agent/runtime/fake-engine.js';
 import { openPort } from '../../agent/streams/ports.js';
 import { openProcess } from '../../agent/streams/processes.js';
+import { type ApiSettings, DEFAULT_API_SETTINGS } from '../../coordinator/api/api-request.js';
 import { podKind } from '../../coordinator/kinds/index.js';
 import type { AuditEvent } from '../../shared/kube/audit.js';
 import { StreamError } from '../../shared/link/byte-stream.js';
@@ -30,14 +31,18 @@ interface Bench extends HubBench {
 }
 
 /** A Pod `p` with a container `c` on a host `n1`. */
-function withPod(rule: string, check: (bench: Bench) => Promise<void>): void {
+function withPod(
+  rule: string,
+  check: (bench: Bench) => Promise<void>,
+  settings: ApiSettings = DEFAULT_API_SETTINGS,
+): void {
   withHub(rule, async (hub) => {
     const audited: number[] = [];
     const record = ({ verb, responseStatus }: AuditEvent) => {
       if (verb === 'create') audited.push(responseStatus.code ?? 0);
     };
     const audit = { path: '', newId: () => 'id', record, flush: async () => undefined };
-    const api = await startTestApi({ streams: hub.hub.streams, audit });
+    const api = await startTestApi({ streams: hub.hub.streams, audit, settings });
     const spec = { containers: [{ name: 'c', image: 'app:1' }], nodeName: 'n1' };
     const pod = await api.registry.create(podKind, 'default', { metadata: { name: 'p' }, spec });
     const driver = new FakeDriver(new FakeEngine({ clock: systemClock }), {
@@ -188,6 +193,23 @@ withPod('what is no handshake starts nothing, and is answered and audited once',
   }
   assert.equal(open.size, 0);
 });
+
+const IDLE_MS = 500;
+
+withPod(
+  'a process on whose connection nothing is sent is left, and a busy one is not',
+  async ({ api, open }) => {
+    const idle = await Client.open(api, WAIT);
+    const busy = await Client.open(api, CAT);
+    const typing = setInterval(() => busy.send(CHANNEL.stdin, 'x'), IDLE_MS / 10);
+    assert.equal(await idle.closed, 1006);
+    assert.equal(busy.socket.readyState, WebSocket.OPEN);
+    clearInterval(typing);
+    await busy.closed;
+    await eventually(() => open.size === 0);
+  },
+  { ...DEFAULT_API_SETTINGS, idleStreamMs: IDLE_MS },
+);
 
 withPod('an exit code is a Status; stderr has a channel of its own', async ({ api }) => {
   const failing = await Client.open(api, 'exec?command=exit&command=7&stdout=true');

@@ -34,13 +34,14 @@ const SWITCHING = 101;
 
 export class UpgradeHandler {
   readonly #parts: UpgradeParts;
-  readonly #sockets = new UpgradedSockets();
+  readonly #sockets: UpgradedSockets;
   readonly #write: ReturnType<typeof requestRecorder>;
   readonly #open = new Set<AbortController>();
   #isClosed = false;
 
   constructor(parts: UpgradeParts) {
     this.#parts = parts;
+    this.#sockets = new UpgradedSockets(parts.settings.idleStreamMs);
     const { settings, requestLog, log, audit, clock } = parts;
     const lines = requestLog ?? log.child({ component: 'requests' });
     this.#write = requestRecorder({ level: settings.requestLog, log: lines, audit, clock });

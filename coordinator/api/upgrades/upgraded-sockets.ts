@@ -1,5 +1,6 @@
 /** From an HTTP upgrade to the connection that a client asked for: a WebSocket, a tunnel in one, or SPDY itself. */
 import type { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createWebSocketStream, type WebSocket, WebSocketServer } from 'ws';
 import { type ApiError, badRequest } from '../../../shared/kube/status.js';
@@ -31,7 +32,8 @@ export class UpgradedSockets {
   readonly #tunnels = new WebSocketServer({ ...COMMON, maxPayload: MAX_MESSAGE_BYTES });
   readonly #streams = new WebSocketServer({ ...COMMON, maxPayload: MAX_WORD_BYTES });
 
-  constructor() {
+  /** `idleMs`: a process or port on whose connection nothing is sent either way is left after this. */
+  constructor(private readonly idleMs: number) {
     this.#tunnels.on('headers', (headers) => {
       headers.push(`Sec-WebSocket-Protocol: ${TUNNEL_PROTOCOL}`);
     });
@@ -48,8 +50,10 @@ export class UpgradedSockets {
   }
 
   /** After one of the above has said so. Rejects when the connection closes before it is open. */
-  acceptChannels(upgrade: Omit<Upgrade, 'info' | 'signal'>): Promise<WebSocket> {
-    return opened(this.#channels, upgrade);
+  async acceptChannels(upgrade: Omit<Upgrade, 'info' | 'signal'>): Promise<WebSocket> {
+    const connection = await opened(this.#channels, upgrade);
+    this.#endWhenIdle(upgrade);
+    return connection;
   }
 
   /** Whether what is asked for is an answer that goes on. Throws 400 for what is no handshake. */
@@ -101,7 +105,9 @@ export class UpgradedSockets {
   async acceptTunnel(upgrade: Upgrade): Promise<Duplex> {
     // The library takes "/" for no part of a name, as RFC 6455 has it; kubectl uses it all the same.
     delete upgrade.request.headers['sec-websocket-protocol'];
-    return createWebSocketStream(await opened(this.#tunnels, upgrade));
+    const connection = await opened(this.#tunnels, upgrade);
+    this.#endWhenIdle(upgrade);
+    return createWebSocketStream(connection);
   }
 
   /** SPDY on the connection itself. */
@@ -114,7 +120,13 @@ export class UpgradedSockets {
     ];
     socket.write(`${lines.join('\r\n')}\r\n\r\n`);
     if (head.length > 0) socket.unshift(head);
+    this.#endWhenIdle({ socket });
     return socket;
+  }
+
+  /** After the library has taken over the socket, for it takes away any time limit. */
+  #endWhenIdle({ socket }: Pick<Upgrade, 'socket'>): void {
+    if (socket instanceof Socket) socket.setTimeout(this.idleMs, () => socket.destroy());
   }
 }
 
