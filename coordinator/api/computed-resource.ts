@@ -1,4 +1,4 @@
-/** A resource of our own group that is computed when it is asked for, and that discovery does not show. */
+/** Describes a resource of the group `fleet.everynode.dev` that is computed at each request. */
 import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
 import type { DiscoveredResource } from './discovery.js';
 

@@ -4,9 +4,9 @@ import { ApiError } from '../../shared/kube/status.js';
 /** As many as upstream's two limits for reading and changing requests together (`--max-requests-inflight`). */
 export const MAX_IN_FLIGHT = 600;
 
-/** Part of the places that is kept for users who have few requests in flight: one user who sends slowly cannot take all of them. */
+/** Share of the places for users with few requests in flight. Otherwise one user who sends bodies slowly could take all places. */
 const RESERVED_SHARE = 1 / 4;
-/** Part of the places that is few. */
+/** A user with less than this share has few. */
 const FEW_SHARE = 1 / 20;
 
 export class InFlight {

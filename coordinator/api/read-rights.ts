@@ -1,6 +1,6 @@
 /**
- * What the caller of a cluster-wide computed resource may read of the objects that it is computed of. Its answer covers all
- * namespaces, and a role for it is none for them: names of objects that the caller cannot read are left out.
+ * The caller's rights to read the objects that a cluster-wide answer is computed from. A role for `hosts` is no role for the Pods of all
+ * namespaces: without this check a host would name Pods that its reader cannot list.
  */
 import type { ObjectRef } from '../../shared/kube/meta.js';
 import type { ResourceAccess, UserInfo } from '../../shared/kube/rbac.js';

@@ -12,7 +12,7 @@ export interface ResourceScopes {
 
 type Place = Pick<ResourceRequest, 'namespace' | 'name' | 'subresource'>;
 
-/** Verbs whose path ends in the name of an object. */
+/** Verbs on one object: their path ends in its name. */
 const NAMED_VERBS: ReadonlySet<string> = new Set(['get', 'update', 'patch', 'delete']);
 /** All that a namespaced resource takes on a path that names no namespace. */
 const VERBS_OF_ALL_NAMESPACES: ReadonlySet<string> = new Set(['list', 'watch']);

@@ -1,4 +1,4 @@
-/** What the API knows of a resource that it serves. */
+/** A resource that the API serves: its description for discovery, and its handlers. */
 import type { Answer } from './answer.js';
 import type { ApiParts, ApiRequest } from './api-request.js';
 import type { DiscoveredResource } from './discovery.js';
@@ -11,7 +11,7 @@ export interface ServedResource extends DiscoveredResource {
   readonly isDiscovered: boolean;
   /** Name of its definition in the OpenAPI schema; absent: it has none. */
   readonly schema?: string;
-  /** Answers requests without a subresource whose verb is one of `verbs`. */
+  /** Answers the verbs of `verbs` on the resource itself. */
   readonly answer: Handler;
   /** By the name of the subresource, for each one in `subresources`. */
   readonly subresourceHandlers: Readonly<Record<string, Handler>>;

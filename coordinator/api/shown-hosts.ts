@@ -1,4 +1,4 @@
-/** Hosts as their reader may see them: a host names Pods that fail on it, of whatever namespace. */
+/** Removes from hosts the names of failing Pods in namespaces that the reader may not read. */
 import type { Host } from '../../shared/kube/host.js';
 import { podKind } from '../kinds/index.js';
 import type { ApiParts, ApiRequest } from './api-request.js';
@@ -10,7 +10,7 @@ interface ShownHosts {
   textFor(text: HostText): HostText;
 }
 
-/** Leaves out failing Pods that the user may not read; they are still counted. */
+/** Pods that are left out are still counted. */
 export function shownHosts(
   { identities }: Pick<ApiParts, 'identities'>,
   { user }: Pick<ApiRequest, 'user'>,

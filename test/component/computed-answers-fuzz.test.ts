@@ -25,7 +25,7 @@ import { markedNames, NAMESPACES, NODES, startMarkedFleet } from '../harness/mar
 
 /** A run asks about a hundred times. */
 const numRuns = Math.ceil(Number(process.env.EVERYNODE_FUZZ_RUNS ?? 2_000) / 32);
-/** An answer that goes on is read for so long after its beginning. */
+/** A watch is read for this time after its beginning. */
 const STREAM_MS = 30;
 
 let bench: AccessBench;

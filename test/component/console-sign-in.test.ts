@@ -1,4 +1,4 @@
-/** A session of the console stands for the user of the token that was signed in with: nobody gets one as somebody else. */
+/** Signing in to the console: the session has the user of the token, and no user can fill the sessions or get one for another user. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { DEFAULT_API_SETTINGS } from '../../coordinator/api/api-request.js';
@@ -52,7 +52,7 @@ async function userOf(bench: AccessBench, signedIn: CallAnswer): Promise<string>
   return status?.userInfo?.username ?? `${answer.code}`;
 }
 
-test('nobody signs in while impersonating, and the attempt is audited under their own name', async (context) => {
+test('a sign-in with Impersonate-* headers is refused, and audited under the name of the impersonator', async (context) => {
   const { bench, audited } = await startSignIns(context);
   const token = bench.admit(owner);
   const callers: [token: string, headers: Record<string, string>][] = [
@@ -82,7 +82,7 @@ test('the owner of a namespace neither fills the sessions nor ends those of othe
   assert.equal(await userOf(bench, own), 'owner');
 });
 
-test('the token decides who signs in, on a connection with a certificate of somebody else, too', async (context) => {
+test('a token goes before the client certificate of the connection', async (context) => {
   const { bench, audited } = await startSignIns(context, { authenticateSocket: () => ADMIN });
   const headers = { 'sec-fetch-site': 'same-origin' };
   assert.equal((await signIn(bench, bench.admit(owner), headers)).code, 204);

@@ -1,6 +1,6 @@
 /**
- * A Role counts for what is in its namespace. A cluster-scoped resource has no path below a namespace, whatever roles its caller has:
- * over every resource, verb and subresource, as others, and over a WebSocket.
+ * A Role must give nothing outside of its namespace: a path of a cluster-scoped resource below a namespace is a 404 for every caller.
+ * Every resource, subresource and verb is asked, with and without impersonation, and over a WebSocket.
  */
 import assert from 'node:assert/strict';
 import { request } from 'node:https';
@@ -22,7 +22,7 @@ const CALLERS: [who: string, user: UserInfo, headers: Record<string, string>][] 
   ['the owner of the namespace', owner, {}],
   ['a cluster administrator', ADMIN, {}],
   ['a cluster administrator who impersonates the owner', ADMIN, { 'impersonate-user': 'owner' }],
-  ['somebody without roles', person('nobody'), {}],
+  ['a user without roles', person('ann'), {}],
 ];
 
 let bench: AccessBench;
@@ -43,7 +43,7 @@ before(async () => {
 });
 after(() => bench.stop());
 
-/** Status code and message; of an answer that goes on, such as a watch, only its code. */
+/** Status code, and the message of a refusal. */
 function answerTo(
   line: string,
   user: UserInfo,
@@ -155,7 +155,7 @@ test('outside of namespaces a namespaced resource can only be listed and watched
 
 test('as upstream, a resource that is not served is authorized first and not found then', async () => {
   for (const path of ['/api/v1/namespaces/default/things', '/apis/none.dev/v1/namespaces/default/things/x']) {
-    assert.equal((await answerTo(`GET ${path}`, person('nobody'))).code, 403, path);
+    assert.equal((await answerTo(`GET ${path}`, person('ann'))).code, 403, path);
     assert.deepEqual(await answerTo(`GET ${path}`, owner), { code: 404, message: NOT_FOUND });
   }
 });

@@ -32,7 +32,7 @@ const VERBS = fc.constantFrom<string[]>(
   ['create', 'update', 'patch', 'delete', 'deletecollection'],
 );
 
-/** Reading the audit log is reading what happened in all namespaces, by design: nobody here is given that. */
+/** The audit log shows the requests of all namespaces by design, so no generated user may read it. */
 const GRANTED = LISTED_RESOURCES.filter(({ resource }) => resource !== 'auditevents');
 
 function groupOf(root: string): string {
@@ -75,7 +75,7 @@ const USER: fc.Arbitrary<GeneratedUser> = fc.record({
 
 /**
  * Namespaces in which the user has no rule for a namespaced resource. A write answers with what it wrote, so a rule of any verb opens the
- * names of its namespace. A rule for a cluster-scoped resource opens none, wherever it stands.
+ * names of its namespace. A rule for a cluster-scoped resource opens none, also within a Role.
  */
 export function closedNamespaces({ cluster, everywhere, inNamespace }: GeneratedUser): string[] {
   if ([...cluster, ...everywhere].some(isForNamespaced)) return [];
@@ -235,7 +235,7 @@ function everyComputedAnswer(accept: string): GeneratedRequest[] {
       get(
         `${FLEET}/namespaces/${namespace}/rolloutpolicies/${markedName('rolloutpolicies', namespace)}/calendar`,
       ),
-      // What governs the DaemonSet of that name, and what a policy that comes last would find.
+      // The plan of a stored DaemonSet names its policy, and the remarks on a policy name DaemonSets.
       post(`${FLEET}/plan`, {
         manifests: [daemonSetManifest(namespace, markedName('daemonsets', namespace))],
       }),

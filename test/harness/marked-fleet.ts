@@ -1,4 +1,4 @@
-/** An API over a fleet whose namespaces hold objects with names that occur nowhere else, so that any answer shows what it leaks. */
+/** An API over a fleet with objects whose names occur nowhere else, so that an answer with such a name shows a leak. */
 import { DEFAULT_API_SETTINGS } from '../../coordinator/api/api-request.js';
 import { ChangeCalendars } from '../../coordinator/controllers/change-calendars.js';
 import { DaemonSetExplainer } from '../../coordinator/controllers/daemonset-explain.js';
@@ -27,7 +27,6 @@ import { NO_STREAMS } from './api.js';
 import { KeptAudit } from './kept-audit.js';
 import { nodeObject } from './objects.js';
 
-/** Names without the names of their namespaces, which requests say. */
 export const NAMESPACES = ['alpha', 'beta', 'gamma'] as const;
 
 export const NODES = ['n1', 'n2'] as const;
@@ -87,7 +86,7 @@ function partsOfFleet({ registry, informers, clock }: AccessBenchParts) {
   };
 }
 
-/** What every host answers when it is asked what it uses: as if all Pods were there. */
+/** The usage that every host reports: as if it ran all Pods. */
 async function* usageOfAll(informers: Pick<Informers, 'pods'>): AsyncGenerator<Uint8Array> {
   const use = { timeMs: 1, windowMs: 1, cpuMicro: 1, memoryBytes: 1 };
   const pods = [...informers.pods.list()].map(({ metadata }) => ({

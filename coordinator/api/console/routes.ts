@@ -83,28 +83,29 @@ export function addConsole(app: FastifyInstance<Server>, parts: ConsoleParts): v
   app.get(`${CONSOLE_PATH}*`, (_request, reply) => reply.sendFile('index.html'));
 }
 
-/** As any request on the API: a wrong token costs its network, and is answered with 401. */
+/** Signing in counts as this request for the limits of the user and of the network. */
 const WHO_AM_I = readRequest('POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews');
-/** The session would stand for the user of the token, and for none of those that the headers name. */
+/** A session keeps the token: its requests would have the rights of the impersonator. */
 const IMPERSONATES =
   'a session of the console is for the user of the token: sign in without Impersonate-* headers';
 
 /**
- * The user of the request's token, whatever certificate its connection has: a session stands for the token alone. Without a token,
- * the user of the certificate or of a session, who gets no other session. Throws 401.
+ * Calls `onProved` with the user of the token. A session keeps the token, so a client certificate of the connection does not count
+ * beside one. Without a token: with the user of the certificate or of the present session. Throws 401.
  */
-async function whoSignsIn(gate: Gate, caller: Caller): Promise<{ user: UserInfo; token?: string }> {
-  const { authorization } = caller.headers;
-  const token = bearerTokenOf(authorization);
-  let user: UserInfo | undefined;
-  if (token !== undefined) user = await gate.userOfToken(token, caller);
-  else {
-    await gate.identify(WHO_AM_I, caller, (proved) => {
-      user = proved.user;
-    });
+async function identifySignIn(
+  gate: Gate,
+  caller: Caller,
+  token: string | undefined,
+  onProved: (user: UserInfo) => void,
+): Promise<void> {
+  if (token === undefined) {
+    await gate.identify(WHO_AM_I, caller, ({ user }) => onProved(user));
+    return;
   }
+  const user = await gate.userOfToken(token, caller);
   if (!user) throw new ApiError('Unauthorized', 'Unauthorized');
-  return { user, ...(token === undefined ? {} : { token }) };
+  onProved(user);
 }
 
 function addSession(
@@ -114,24 +115,28 @@ function addSession(
 ): void {
   app.post(SESSION_PATH, async (request, reply) => {
     refusals.refuseSpent(networkOf(request.ip));
-    let proved: UserInfo | undefined;
+    const token = bearerTokenOf(request.headers.authorization);
+    let user: UserInfo | undefined;
     try {
-      const { user, token } = await whoSignsIn(gate, request.raw);
-      proved = user;
-      if (asksToImpersonate(request.headers)) throw badRequest(IMPERSONATES);
+      await identifySignIn(gate, request.raw, token, (proved) => {
+        user = proved;
+      });
+      if (!user) throw new ApiError('Unauthorized', 'Unauthorized');
       gate.pass({ user }, WHO_AM_I, request.raw);
-      if (token !== undefined) {
-        reply.header('set-cookie', sessions.begin(user.username, `Bearer ${token}`));
-        tellSignIn(record, request, 204, user);
-      }
-      return reply.code(204).send();
+      if (asksToImpersonate(request.headers)) throw badRequest(IMPERSONATES);
     } catch (error) {
-      if (error instanceof ApiError) {
+      // Requests beyond the limits leave no events: a flood of them would push older events out of the audit log.
+      if (error instanceof ApiError && error.reason !== 'TooManyRequests') {
         if (error.reason === 'Unauthorized') refusals.take(networkOf(request.ip));
-        tellSignIn(record, request, error.code, proved);
+        tellSignIn(record, request, error.code, user);
       }
       throw error;
     }
+    if (token !== undefined) {
+      reply.header('set-cookie', sessions.begin(user.username, `Bearer ${token}`));
+      tellSignIn(record, request, 204, user);
+    }
+    return reply.code(204).send();
   });
   app.delete(SESSION_PATH, async (request, reply) =>
     reply.header('set-cookie', sessions.end(request.headers)).code(204).send(),
