@@ -23,8 +23,8 @@ export function serviceAccountGroups(namespace: string): string[] {
 }
 
 /**
- * Whom a limit for each user counts this user as. All ServiceAccounts of a namespace are one: who may create one of them may create
- * thousands, and get a token for each.
+ * The name under which limits count this user. All ServiceAccounts of a namespace share one: a user who may create one account may
+ * create thousands, and request a token for each.
  */
 export function limitedAs(username: string): string {
   const account = serviceAccountOf(username);

@@ -34,7 +34,7 @@ export interface ApiSettings {
   requestLog: RequestLogLevel;
   /** A watch that names no timeout ends after this, up to twice it (spread, so that not all come back at once). */
   watchTimeoutMs: number;
-  /** An exec, attach or port-forward on which nothing is sent either way ends after this. */
+  /** Exec, attach and port-forward end after this time without traffic. */
   idleStreamMs: number;
 }
 

@@ -17,7 +17,7 @@ export interface PolicyWrite {
 }
 
 export interface Foresee {
-  /** What would be refused is named in the plan, and what the caller may not read is not. */
+  /** The plan lists manifests that would be refused, and names no object that the caller may not read. */
   planManifests(request: PlanRequest, rights: ReadRights): Promise<Plan>;
   /** Of a DaemonSet as a dry run has made it; `before`: as it is stored. */
   planDaemonSet(after: DaemonSet, before: DaemonSet | undefined): Promise<DaemonSetPlan>;

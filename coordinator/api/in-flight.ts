@@ -6,7 +6,7 @@ export const MAX_IN_FLIGHT = 600;
 
 /** Share of the places for users with few requests in flight. Otherwise one user who sends bodies slowly could take all places. */
 const RESERVED_SHARE = 1 / 4;
-/** A user with less than this share has few. */
+/** A user with less than this share of the places has few requests in flight. */
 const FEW_SHARE = 1 / 20;
 
 export class InFlight {

@@ -183,7 +183,7 @@ export class RequestHandler {
   }
 }
 
-/** Who takes a place: the user who proved to be there, whoever they act as; on a public path their network. */
+/** The user who takes a place: the authenticated one, not the impersonated one; on a public path the network. */
 function holderOf(identity: Identity | undefined, address: string): string {
   if (!identity) return networkOf(address);
   return limitedAs((identity.impersonator ?? identity.user).username);

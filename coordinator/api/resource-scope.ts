@@ -1,4 +1,4 @@
-/** Which paths a resource has, and which verbs each of them takes. */
+/** The paths of a resource, and the verbs that each path takes. */
 import type { DiscoveredResource } from './discovery.js';
 import type { ResourceRequest } from './request-info.js';
 
@@ -14,7 +14,7 @@ type Place = Pick<ResourceRequest, 'namespace' | 'name' | 'subresource'>;
 
 /** Verbs on one object: their path ends in its name. */
 const NAMED_VERBS: ReadonlySet<string> = new Set(['get', 'update', 'patch', 'delete']);
-/** All that a namespaced resource takes on a path that names no namespace. */
+/** The only verbs of a namespaced resource on a path without a namespace. */
 const VERBS_OF_ALL_NAMESPACES: ReadonlySet<string> = new Set(['list', 'watch']);
 
 /**
@@ -40,7 +40,7 @@ export function verbsAt(
   );
 }
 
-/** Whether the path has the scope of its resource, so that a role may be asked about it. */
+/** True if the path has the scope of its resource. Only then may roles decide about it. */
 export function hasRightScope(
   resource: Pick<ScopedResource, 'namespaced' | 'verbs'>,
   { namespace, name }: Pick<Place, 'namespace' | 'name'>,

@@ -26,7 +26,7 @@ import type { Handler, ServedResource } from './served-resource.js';
 import { answerTokenRequest } from './token-request.js';
 import { answerWhy, WHY_RESOURCE } from './why.js';
 
-/** Subresources of stored kinds that are not a part of the stored object, by `resource/subresource`. */
+/** Handlers of subresources that are no part of the stored object, by `resource/subresource`. */
 const SUBRESOURCE_HANDLERS: Readonly<Record<string, Handler>> = {
   'pods/attach': refuseWithoutUpgrade,
   'pods/exec': refuseWithoutUpgrade,

@@ -29,7 +29,7 @@ export interface HostEffect {
   missing: string[];
   /** Those that it changes anything for, by namespace and name. */
   daemonSets: DaemonSetEffect[];
-  /** How many more it changes something for, which the caller is not allowed to read; absent: none. */
+  /** Number of further DaemonSets with changes, which the caller is not allowed to read; absent: none. */
   unreadable?: number;
   /** Pods of no DaemonSet that a NoExecute taint drives out, at once or when their toleration ends. */
   evicted: number;

@@ -61,7 +61,7 @@ function annotationsOf({ code, decision, identity }: LoggedRequest): Record<stri
   if (decision) {
     return { 'authorization.k8s.io/decision': 'allow', 'authorization.k8s.io/reason': decision.reason };
   }
-  // Refused before any role was asked, e.g. for the scope of its path.
+  // No role was asked: the path has the wrong scope, for example.
   if (code !== 403) return undefined;
   return { 'authorization.k8s.io/decision': 'forbid', 'authorization.k8s.io/reason': '' };
 }

@@ -25,8 +25,8 @@ interface AuditQuery {
 }
 
 /**
- * For the table of resources. Whoever may list it reads the whole audit log: events keep the names of all namespaces, for an auditor has
- * to see deletions and refusals in namespaces whose objects they may not read.
+ * For the table of resources. A user who may list it reads the audit log of all namespaces, names included: an auditor must see deletions
+ * and refusals in namespaces that they cannot read.
  */
 export const AUDIT_RESOURCE = computedResource('AuditEvent', 'auditevents', ['list']);
 

@@ -1,4 +1,4 @@
-/** Which sessions each holder has, in the order of their last use. */
+/** The sessions of each holder, in the order of their last use. */
 
 export class HeldSessions {
   /** Identifiers by holder; a Set keeps the order of insertion, so the least recently used one is first. */
@@ -26,7 +26,7 @@ export class HeldSessions {
     return first;
   }
 
-  /** The holder with the most sessions; of several the one who began first. */
+  /** The holder with the most sessions; of several the one who signed in first. */
   largest(): string | undefined {
     let largest: string | undefined;
     for (const [holder, { size }] of this.#idsOf) {

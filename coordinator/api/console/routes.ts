@@ -91,7 +91,7 @@ const IMPERSONATES =
 
 /**
  * Calls `onProved` with the user of the token. A session keeps the token, so a client certificate of the connection does not count
- * beside one. Without a token: with the user of the certificate or of the present session. Throws 401.
+ * where there is one. Without a token: with the user of the certificate or of the present session. Throws 401.
  */
 async function identifySignIn(
   gate: Gate,

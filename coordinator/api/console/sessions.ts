@@ -18,9 +18,9 @@ const REQUESTED_BY = 'x-everynode-console';
 const IDLE_MS = 12 * 60 * 60_000;
 /** Sessions of one user. Beyond it, signing in ends the least recently used one. */
 const MAX_OF_A_USER = 20;
-/** Sessions of all ServiceAccounts of a namespace together, likewise: its admin can create any number of accounts. */
+/** The same for all ServiceAccounts of a namespace together: its admin can create any number of accounts. */
 const MAX_OF_A_NAMESPACE = 200;
-/** All sessions. Beyond it, signing in ends one of those who have the most: a few users cannot sign the others out. */
+/** All sessions. Beyond it, signing in ends a session of the user with the most, so that a few users cannot sign the others out. */
 const MAX_SESSIONS = 10_000;
 
 interface Session {

@@ -32,7 +32,7 @@ export class UpgradedSockets {
   readonly #tunnels = new WebSocketServer({ ...COMMON, maxPayload: MAX_MESSAGE_BYTES });
   readonly #streams = new WebSocketServer({ ...COMMON, maxPayload: MAX_WORD_BYTES });
 
-  /** `idleMs`: a process or port on whose connection nothing is sent either way is left after this. */
+  /** `idleMs`: connections to a process or a port end after this time without traffic. */
   constructor(private readonly idleMs: number) {
     this.#tunnels.on('headers', (headers) => {
       headers.push(`Sec-WebSocket-Protocol: ${TUNNEL_PROTOCOL}`);
@@ -124,7 +124,7 @@ export class UpgradedSockets {
     return socket;
   }
 
-  /** After the library has taken over the socket, for it takes away any time limit. */
+  /** Call after `ws` has taken over the socket: it clears the time limit of the socket. */
   #endWhenIdle({ socket }: Pick<Upgrade, 'socket'>): void {
     if (socket instanceof Socket) socket.setTimeout(this.idleMs, () => socket.destroy());
   }

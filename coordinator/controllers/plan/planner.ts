@@ -69,8 +69,8 @@ export class ManifestPlanner {
   }
 
   /**
-   * The plan of all manifests together. What the API would refuse is named in the plan, and left out of it. DaemonSets that the
-   * caller may not read are counted in a note, and a manifest of such an object is refused: a plan shows what is stored under its name.
+   * The plan of all manifests together. What the API would refuse is named in the plan, and left out of it. A manifest of an object that
+   * the caller may not read is refused, because a plan shows the stored object. Other DaemonSets that they may not read are only counted.
    */
   async planManifests(
     { manifests, namespace = 'default', mode = 'apply' }: PlanRequest,
