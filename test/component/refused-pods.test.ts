@@ -12,6 +12,7 @@ import {
 } from '../../coordinator/kinds/index.js';
 import type { Plan } from '../../shared/kube/plan.js';
 import type { PodSpec } from '../../shared/kube/pod.js';
+import { READS_ALL } from '../harness/access-bench.js';
 import { DaemonFleet } from '../harness/daemon-fleet.js';
 
 const NODES = ['n0', 'n1', 'n2'];
@@ -40,7 +41,7 @@ class Refusing {
   }
 
   plan(...manifests: unknown[]): Promise<Plan> {
-    return this.#planner.planManifests({ manifests });
+    return this.#planner.planManifests({ manifests }, READS_ALL);
   }
 
   async apply(spec: PodSpec, change: object = {}): Promise<void> {
@@ -147,7 +148,10 @@ test('in a namespace that is being deleted, why and plan report why nothing foll
     assert.equal(code, 'FailedCreate');
     assert.match(failedCreate?.message ?? '', message);
     const manifest = { ...daemonSet({ containers: CONTAINERS }), metadata: ref };
-    const { verdict, daemonSets } = await new ManifestPlanner(fleet).planManifests({ manifests: [manifest] });
+    const { verdict, daemonSets } = await new ManifestPlanner(fleet).planManifests(
+      { manifests: [manifest] },
+      READS_ALL,
+    );
     assert.equal(verdict, 'Blocked');
     assert.match(daemonSets[0]?.blockedBy ?? '', message);
   } finally {

@@ -1,6 +1,7 @@
 /** An API over a fleet with objects whose names occur nowhere else, so that an answer with such a name shows a leak. */
 import { DEFAULT_API_SETTINGS } from '../../coordinator/api/api-request.js';
 import { ChangeCalendars } from '../../coordinator/controllers/change-calendars.js';
+import { CreateRefusals } from '../../coordinator/controllers/create-refusals.js';
 import { DaemonSetExplainer } from '../../coordinator/controllers/daemonset-explain.js';
 import { HostBoard } from '../../coordinator/controllers/host-board.js';
 import { HostEffects } from '../../coordinator/controllers/host-effects.js';
@@ -73,7 +74,7 @@ function partsOfFleet({ registry, informers, clock }: AccessBenchParts) {
     rollouts.post({ namespace, name: markedName('rollouts', namespace) }, { stanceOf: () => stance });
   }
   return {
-    explain: new DaemonSetExplainer({ informers, clock, rollouts }),
+    explain: new DaemonSetExplainer({ informers, clock, rollouts, refusals: new CreateRefusals() }),
     hosts: new HostBoard({
       ...{ informers, clock },
       contacts: { unheardSince: () => undefined, onChange: () => undefined },
