@@ -61,7 +61,7 @@ describe('a host without room for the next Pod', () => {
       await rolling.advance(121_000);
       await rolling.stands('Failed', 'rest', 0);
       assert.deepEqual(rolling.images, { 'app:1': 10 });
-      assert.deepEqual(rolling.status?.codes, { RolloutFailed: 10 });
+      assert.deepEqual(rolling.status?.codes, { Failed: 1, RolloutFailed: 9 });
     },
   );
 
