@@ -4,7 +4,13 @@ import type { Logger } from '../../shared/process/log.js';
 import type { Timeline } from './timeline.js';
 
 /** Errors that faults of a history bring about, and that the programs know. */
-const EXPECTED = ['desired cache is damaged', 'the disk of the coordinator is full', 'nodeDeleted', 'ENOSPC'];
+const EXPECTED = [
+  'desired cache is damaged',
+  'the disk of the coordinator is full',
+  'the container engine is down',
+  'nodeDeleted',
+  'ENOSPC',
+];
 
 export class Chronicle {
   readonly lines: string[] = [];
