@@ -160,7 +160,8 @@ export class FakeEngine {
       ready: false,
     };
     this.#containers.set(id, container);
-    this.#changed(container);
+    // No event: Docker's driver reports none for a creation (`ACTIONS` in docker-events.ts).
+    this.#store();
     return id;
   }
 
@@ -287,9 +288,13 @@ export class FakeEngine {
     return `10.${[0, 2, 4].map((at) => Number.parseInt(container.id.slice(at, at + 2), 16)).join('.')}`;
   }
 
-  #changed(container: FakeContainer): void {
+  #store(): void {
     this.#save();
     this.#pretence?.onChange?.();
+  }
+
+  #changed(container: FakeContainer): void {
+    this.#store();
     this.#listeners.publish({ kind: 'container', podUid: container.identity.podUid }, container.owner);
   }
 

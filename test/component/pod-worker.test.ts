@@ -68,7 +68,8 @@ describe('a Pod that is given', () => {
   });
 
   test('is started without another look at what was just created', async () => {
-    const { driver } = open();
+    const { driver, firstEvent } = open();
+    await firstEvent;
     const calls: string[] = [];
     for (const name of ['inspectPod', 'create', 'start'] as const) {
       const call = driver[name].bind(driver) as (...args: unknown[]) => Promise<never>;

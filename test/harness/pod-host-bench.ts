@@ -115,6 +115,11 @@ export class PodHostBench implements PodSource {
     return this.get(uid);
   }
 
+  /** Resolves when the engine's first event has been handled. That event makes every worker inspect its Pod. */
+  get firstEvent(): Promise<void> {
+    return this.#watch.firstEvent;
+  }
+
   /** The coordinator gives this Pod, new or changed. */
   give(pod: Pod): void {
     const uid = pod.metadata.uid ?? '';
