@@ -3,7 +3,7 @@
  * a mount that is made there is not seen by the engine.
  */
 import { spawn } from 'node:child_process';
-import { type FileHandle, open, readFile } from 'node:fs/promises';
+import { type FileHandle, open, readFile, readlink } from 'node:fs/promises';
 import { Descriptor } from './descriptor.js';
 import { openWithin, WHOLE_HOST } from './open-within.js';
 
@@ -86,18 +86,22 @@ export class EngineMounts {
   }
 
   /**
-   * A command that runs in the namespace of a container would run that container's programs as root. No container sees the agent's data
-   * directory, so a process that sees it is not in a container.
+   * Every user of the host, and every container, can run a process that listens under the engine's path in mounts of its own. A command
+   * that runs among those mounts would run that process's programs as root. So the namespace must be one that only root of the host
+   * can make: with the host's root directory, and of the agent's own user namespace.
    */
   async #pin(pid: number): Promise<Found | undefined> {
     const startTime = await startTimeOf(pid);
     const namespace = await open(`/proc/${pid}/ns/mnt`, 'r');
     let root: Descriptor | undefined;
     try {
-      root = await Descriptor.open(`/proc/${pid}/root`);
-      const isSeen = await this.#seesData(root);
-      if (isSeen && startTime !== undefined && (await startTimeOf(pid)) === startTime) {
-        return { pid, startTime, namespace, root };
+      // After the namespace was opened: a process that has left the agent's user namespace cannot return to it.
+      if (await sharesUserNamespace(pid)) {
+        root = await Descriptor.open(`/proc/${pid}/root`);
+        const isHost = (await isHostRoot(root)) && (await this.#seesData(root));
+        if (isHost && startTime !== undefined && (await startTimeOf(pid)) === startTime) {
+          return { pid, startTime, namespace, root };
+        }
       }
     } catch {
       // The process has ended, or it does not see the agent's files.
@@ -107,13 +111,35 @@ export class EngineMounts {
     return undefined;
   }
 
+  /** Mounts are made in the data directory, so the agent and the engine must have the same one. */
   async #seesData(root: Descriptor): Promise<boolean> {
-    const [theirs, ours] = [
-      await openWithin(root, this.#dataDir, WHOLE_HOST),
-      await Descriptor.open(this.#dataDir),
-    ];
-    await Promise.all([theirs.close(), ours.close()]);
-    return theirs.isSameFile(ours);
+    const theirs = await openWithin(root, this.#dataDir, WHOLE_HOST);
+    try {
+      return await isFileAt(theirs, this.#dataDir);
+    } finally {
+      await theirs.close();
+    }
+  }
+}
+
+async function sharesUserNamespace(pid: number): Promise<boolean> {
+  return (await readlink(`/proc/${pid}/ns/user`)) === (await readlink('/proc/self/ns/user'));
+}
+
+/**
+ * The root directory of the agent, at the root of its mount namespace. A container that mounts the host's root directory can make it its
+ * root directory by chroot, but entering its mount namespace leads to the container's own files.
+ */
+async function isHostRoot(root: Descriptor): Promise<boolean> {
+  return (await readlink(root.path)) === '/' && isFileAt(root, '/');
+}
+
+async function isFileAt(found: Descriptor, path: string): Promise<boolean> {
+  const ours = await Descriptor.open(path);
+  try {
+    return ours.isSameFile(found);
+  } finally {
+    await ours.close();
   }
 }
 
@@ -126,7 +152,7 @@ const WITHOUT_ROOT =
   'the agent does not run as root, so it cannot keep a container from replacing the path by a link to files of the host; mount the whole volume';
 
 const WITHOUT_ENGINE =
-  "the engine's process was not found on this host: it must listen on a Unix socket and see the data directory of the agent; mount the whole volume";
+  "the engine's process was not found on this host: it must listen on a Unix socket, and have the same root directory, data directory and user namespace as the agent; mount the whole volume";
 
 /** Two processes that had the same id differ in it; undefined when there is no such process. */
 async function startTimeOf(pid: number): Promise<string | undefined> {

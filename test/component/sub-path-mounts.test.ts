@@ -1,15 +1,15 @@
 /** The agent's bind mounts of subPaths, made among the mounts of another process, as an engine's are. Needs root. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { after, before, describe, type TestContext, test } from 'node:test';
 import type { FileFacts } from '../../agent/decisions/volume-files.js';
 import { removeFolder } from '../../agent/volumes/pod-folders.js';
 import { removeAllVolumes } from '../../agent/volumes/remove-volumes.js';
 import { Volumes } from '../../agent/volumes/volumes.js';
 import type { Container, Pod, Volume, VolumeMount } from '../../shared/kube/pod.js';
 import { leaveOut } from '../harness/leave-out.js';
-import { MountedProcess } from '../harness/mounted-process.js';
+import { AS_NOBODY, MountedProcess } from '../harness/mounted-process.js';
 import { withDirectoryEach } from '../harness/temporary-directory.js';
 
 const FACTS: FileFacts = {
@@ -34,11 +34,11 @@ after(() => {
 });
 
 /** One test with the process in the engine's place, or its name among those left out. */
-function law(name: string, body: (engine: MountedProcess) => Promise<void>): void {
+function law(name: string, body: (engine: MountedProcess, context: TestContext) => Promise<void>): void {
   test(name, async (context) => {
     if (typeof engine === 'string') return leaveOut(context, name, engine);
     try {
-      await body(engine);
+      await body(engine, context);
     } finally {
       for (const volumes of agents.splice(0)) await volumes.close();
       // A test that failed in the middle must not leave its mounts under the folder that is removed.
@@ -181,6 +181,65 @@ describe('mounts of subPaths', { concurrency: 1 }, () => {
   });
 });
 
+describe('no program is run for a process that only imitates the engine', { concurrency: 1 }, () => {
+  /** Puts a program of the attacker in the place of `mount`; if the agent runs it, it writes `mark`. */
+  function trap(mark: string, root = ''): string {
+    const program = join(folder, 'trap');
+    writeFileSync(program, `#!/bin/sh\necho run >>${mark}\n`, { mode: 0o755 });
+    return `mount --bind ${program} ${root}/usr/bin/mount`;
+  }
+
+  async function isRefused(context: TestContext, script: string, as?: string[]): Promise<void> {
+    const mark = join(folder, 'mark');
+    const attacker = await MountedProcess.start(script, as);
+    if (typeof attacker === 'string') return leaveOut(context, context.name, attacker);
+    try {
+      const { path: _, ...pod } = hostPathPod();
+      const error: unknown = await mountedAt(newAgent(attacker), pod).catch((reason: unknown) => reason);
+      assert.equal(existsSync(mark), false, 'the program of the attacker ran as root');
+      assert.match(String(error), /the engine's process was not found/);
+    } finally {
+      attacker.stop();
+    }
+  }
+
+  /** A root directory of its own with the host's programs, and with the host's data directory in its place. */
+  function containerRoot(): string {
+    const [root, data] = [join(folder, 'root'), join(folder, 'data')];
+    mkdirSync(root);
+    mkdirSync(data, { recursive: true });
+    return [
+      `mount -t tmpfs tmpfs ${root}`,
+      `for d in usr lib lib64 bin sbin dev proc; do mkdir ${root}/$d; mount --rbind /$d ${root}/$d; done`,
+      `mkdir -p ${root}${folder} ${root}${data}`,
+      `mount --bind ${folder} ${root}${folder}`,
+    ].join(' && ');
+  }
+
+  law('when a user of the host listens in a user namespace of its own', async (_engine, context) => {
+    chmodSync(folder, 0o777);
+    await isRefused(context, trap(join(folder, 'mark')), AS_NOBODY);
+  });
+
+  law('when a container sees the data directory by a hostPath', async (_engine, context) => {
+    const root = join(folder, 'root');
+    const enter = `mkdir ${root}/old && cd ${root} && pivot_root . old && cd /`;
+    const script = `mount --make-rprivate / && ${containerRoot()} && ${trap(join(folder, 'mark'), root)} && ${enter}`;
+    await isRefused(context, script);
+  });
+
+  law(
+    "when a container enters the host's root directory, which it sees by a hostPath",
+    async (_engine, context) => {
+      const host = join(folder, 'host');
+      mkdirSync(host);
+      mkdirSync(join(folder, 'data'));
+      const script = `mount --make-rprivate / && mount --rbind / ${host} && ${trap(join(folder, 'mark'))}`;
+      await isRefused(context, `${script} && echo ready && exec chroot ${host} sleep infinity`);
+    },
+  );
+});
+
 describe('a host that cannot mount a subPath says so on the Pod', { concurrency: 1 }, () => {
   const what = 'failed to prepare subPath for volumeMount "v" of container "c": ';
 
@@ -193,7 +252,7 @@ describe('a host that cannot mount a subPath says so on the Pod', { concurrency:
       const { path: _, ...pod } = hostPathPod();
       await assert.rejects(mountedAt(newAgent(elsewhere), pod), {
         name: 'VolumeError',
-        message: `${what}the engine's process was not found on this host: it must listen on a Unix socket and see the data directory of the agent; mount the whole volume`,
+        message: `${what}the engine's process was not found on this host: it must listen on a Unix socket, and have the same root directory, data directory and user namespace as the agent; mount the whole volume`,
       });
     } finally {
       elsewhere.stop();

@@ -1,17 +1,25 @@
-/** A process in its own mount namespace, in the place of an engine. Tests make and list mounts there. */
+/** A process in its own mount namespace, in the place of an engine or of an attacker. Tests make and list mounts there. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { run } from './run-command.js';
 
+/** Starts the process as root in the user namespace of the test. */
+const AS_ROOT = ['unshare', '--mount'];
+/** As any user of a host can do: root in a user namespace of its own, where it may mount what it likes. */
+export const AS_NOBODY = [
+  ...['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'],
+  ...['unshare', '--user', '--map-root-user', '--mount'],
+];
+
 export class MountedProcess {
   private constructor(readonly pid: number) {}
 
-  /** `script` readies its mounts. A sentence instead where this machine allows none. */
-  static async start(script = ':'): Promise<MountedProcess | string> {
+  /** `script` makes its mounts. Resolves with a sentence instead where this machine allows none. */
+  static async start(script = ':', [program = '', ...args] = AS_ROOT): Promise<MountedProcess | string> {
     if (process.getuid?.() !== 0) return 'needs root';
     // Shared, as systemd has it on a host.
     const command = `mount --make-rshared / && ${script} && echo ready && exec sleep infinity`;
-    const child = spawn('unshare', ['--mount', 'setpriv', '--pdeathsig', 'KILL', 'sh', '-ec', command], {
+    const child = spawn(program, [...args, 'setpriv', '--pdeathsig', 'KILL', 'sh', '-ec', command], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const trouble: string[] = [];
