@@ -3,6 +3,11 @@ import type { Descriptor } from './descriptor.js';
 
 /** As the kernel's own limit. */
 const MAX_LINKS = 40;
+/**
+ * Components of a path, those of its links included; as many as the kernel's longest path has. A folder is held open for each: without a
+ * limit the agent would run out of descriptors.
+ */
+const MAX_COMPONENTS = 2_048;
 
 interface Within {
   /** `..` at the top is an error, or the top itself as in the root of a file system. */
@@ -42,6 +47,8 @@ async function openEach(top: Descriptor, path: string, within: Within, opened: D
       await opened.pop()?.close();
       continue;
     }
+    if (opened.length + pending.length >= MAX_COMPONENTS)
+      throw Object.assign(new Error('file name too long'), { code: 'ENAMETOOLONG' });
     const here = opened.at(-1) ?? top;
     const found = await findOrMake(here, next, within);
     if (!found.stats.isSymbolicLink()) {

@@ -8,7 +8,8 @@
  */
 import { existsSync, realpathSync } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { SANDBOX } from '../runtime/driver.js';
 import type { Descriptor } from './descriptor.js';
 import { EngineMounts, type FindProcesses } from './engine-mounts.js';
 import { makeFolders } from './folder.js';
@@ -64,7 +65,8 @@ export class SubPathMounts {
   /** Whether all that was mounted for the container still is: a reboot takes all mounts. */
   async areThere(podUid: string, container: string): Promise<boolean> {
     const marks = join(this.#markOf(podUid), container);
-    if (!existsSync(marks)) return true;
+    // A sandbox mounts no volumes. Its name is empty: `marks` would be the folder of all containers.
+    if (container === SANDBOX || !existsSync(marks)) return true;
     for (const index of await readdir(marks)) {
       if (!(await this.#isMount(join(this.#stage, podUid, container, index)))) return false;
     }
@@ -130,6 +132,10 @@ export class SubPathMounts {
 
   /** A folder for each mount, on disk: so an agent that was started again knows what must be there. */
   #markOf(podUid: string): string {
+    // The uid may come from a label of a container that another program created.
+    if (podUid === '' || podUid === '..' || basename(podUid) !== podUid) {
+      throw new Error(`${JSON.stringify(podUid)} is not the name of a Pod's folder`);
+    }
     return join(this.#dataDir, 'pods', podUid, 'sub-paths');
   }
 

@@ -1,9 +1,10 @@
 /** The agent's bind mounts of subPaths, made among the mounts of another process, as an engine's are. Needs root. */
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import type { FileFacts } from '../../agent/decisions/volume-files.js';
+import { SANDBOX } from '../../agent/runtime/driver.js';
 import { removeFolder } from '../../agent/volumes/pod-folders.js';
 import { removeAllVolumes } from '../../agent/volumes/remove-volumes.js';
 import { Volumes } from '../../agent/volumes/volumes.js';
@@ -144,12 +145,30 @@ describe('mounts of subPaths', { concurrency: 1 }, () => {
     engine.run('umount', '--recursive', '--lazy', join(folder, 'data/sub-paths'));
     const next = newAgent(engine);
     assert.equal(await next.hasMounts('uid-p', 'c'), false);
+    assert.equal(await next.hasMounts('uid-p', SANDBOX), true, 'a sandbox has no mounts to lose');
     assert.throws(() => engine.run('ls', place));
     assert.equal(await mountedAt(next, pod), place);
     assert.equal(await next.hasMounts('uid-p', 'c'), true);
     await next.remove('uid-p');
     assert.deepEqual(engine.mountsBelow(folder), []);
   });
+
+  for (const uid of ['', '..', '../pods', 'x/..']) {
+    law(
+      `stay when Pod ${JSON.stringify(uid)} is removed, whose uid leads to other folders`,
+      async (engine) => {
+        const volumes = newAgent(engine);
+        const { path: _, ...pod } = hostPathPod();
+        const place = await mountedAt(volumes, pod);
+        const file = join(folder, 'data/versions/1.0.0');
+        mkdirSync(dirname(file));
+        writeFileSync(file, '');
+        await assert.rejects(volumes.remove(uid), /is not the name of a Pod's folder/);
+        assert.deepEqual(engine.mountsBelow(join(folder, 'data/sub-paths')), [place]);
+        assert.ok(existsSync(file), 'a file of the agent');
+      },
+    );
+  }
 
   law('are all removed when the host leaves its fleet', async (engine) => {
     const { path, ...pod } = hostPathPod();

@@ -120,6 +120,37 @@ describe('links in a volume', () => {
     });
   }
 
+  test('a path of more components than the kernel takes is refused, and nothing of it is created', async () => {
+    const volume = join(folder, 'volume');
+    mkdirSync(volume);
+    const place = await opened(volume, 'n/'.repeat(2_049));
+    const made = readdirSync(volume);
+    // The test's own clean-up cannot remove folders that are nested so deep.
+    await removeFolder(volume);
+    assert.match(place, /^failed to prepare subPath/);
+    assert.deepEqual(made, []);
+  });
+
+  test('links that together lead deeper than the kernel takes are refused', async () => {
+    const volume = join(folder, 'volume');
+    const deep = Array.from({ length: 700 }, () => 'd').join('/');
+    let place: Descriptor | undefined;
+    for (let at = 0; at < 3; at += 1) {
+      if (!place) mkdirSync(volume);
+      const here: string = place?.path ?? volume;
+      symlinkSync(deep, `${here}/link`);
+      mkdirSync(`${here}/${deep}`, { recursive: true });
+      const next: Descriptor = await Descriptor.open(`${here}/link`);
+      await place?.close();
+      place = next;
+    }
+    await place?.close();
+    const found = [await opened(volume, 'link/link'), await opened(volume, 'link/link/link')];
+    await removeFolder(volume);
+    assert.match(found[0] ?? '', /\/d$/);
+    assert.match(found[1] ?? '', /^failed to prepare subPath/);
+  });
+
   test('a missing folder gets the mode of the volume', async () => {
     const volume = join(folder, 'volume');
     mkdirSync(volume);
