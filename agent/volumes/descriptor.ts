@@ -4,13 +4,21 @@
  * Node has no `openat` and no `mkdirat`: `/proc/self/fd/N/NAME` is the same.
  */
 import { constants, type Dirent, type Stats } from 'node:fs';
-import { chmod, chown, type FileHandle, mkdir, open, readdir, readFile, readlink } from 'node:fs/promises';
+import { chmod, chown, type FileHandle, mkdir, open, opendir, readFile, readlink } from 'node:fs/promises';
 
 /** Linux's flag, which Node does not name: a descriptor of the file itself, without access to its content. Never blocks on a FIFO. */
 const O_PATH = 0o10000000;
 
 /** A name as the file system has it: containers may write names that are no text. */
 export type EntryName = string | Buffer;
+
+/** A folder's entries as the kernel returns them; null after the last. */
+export interface Entries {
+  read(): Promise<Dirent<Buffer> | null>;
+  close(): Promise<void>;
+}
+
+const ENTRIES_READ_AHEAD = 256;
 
 export class Descriptor {
   readonly #handle: FileHandle;
@@ -85,8 +93,20 @@ export class Descriptor {
     return Descriptor.#of(this.path, O_PATH);
   }
 
-  entries(): Promise<Dirent<Buffer>[]> {
-    return readdir(this.path, { encoding: 'buffer', withFileTypes: true });
+  /** Lists the entries of this folder one by one: a container can make millions, too many for the agent's memory. For the caller to close. */
+  async entries(): Promise<Entries> {
+    const options = { encoding: 'buffer' as BufferEncoding, bufferSize: ENTRIES_READ_AHEAD };
+    // The type declarations of Node know names as text only.
+    return (await opendir(this.path, options)) as unknown as Entries;
+  }
+
+  private async isEmpty(): Promise<boolean> {
+    const entries = await this.entries();
+    try {
+      return (await entries.read()) === null;
+    } finally {
+      await entries.close();
+    }
   }
 
   /** Where an entry leads that is a symbolic link. */
@@ -105,7 +125,7 @@ export class Descriptor {
     const made = await this.child(name);
     try {
       // A container can have moved another folder here: one with content keeps its mode.
-      if (made?.isFolder && (await made.entries()).length === 0) await made.setMode(mode);
+      if (made?.isFolder && (await made.isEmpty())) await made.setMode(mode);
     } finally {
       await made?.close();
     }

@@ -1,9 +1,9 @@
 /** Everything below a folder that containers may be changing meanwhile: no step follows a link out of it. */
 import { readlink, rmdir, unlink } from 'node:fs/promises';
-import type { Descriptor, EntryName } from './descriptor.js';
+import type { Descriptor, Entries, EntryName } from './descriptor.js';
 
-/** Folders held open at a time, however deep a container has nested them. */
-const MAX_OPEN = 256;
+/** Folders held open at a time, each with a descriptor of its own and one of its list, however deep a container has nested them. */
+const MAX_OPEN = 128;
 
 /** A folder went elsewhere while its content was visited; only below more than `MAX_OPEN` levels. */
 export class FolderMoved extends Error {}
@@ -15,14 +15,18 @@ interface TreeWalk {
   visit(parent: Descriptor, name: Buffer, folder?: Descriptor): Promise<void>;
   /** Leaves out what this process may not read, instead of failing. */
   skipsUnreadable?: boolean;
+  /** `visit` removes every entry. */
+  isRemoval?: boolean;
 }
 
 interface Level {
   /** Its name in the level above; empty for the root. */
   name: Buffer;
   folder: Descriptor;
+  entries: Entries;
+  /** How many entries were read. */
+  count: number;
   isOpen: boolean;
-  left: { name: Buffer; isFolder: boolean }[];
 }
 
 /** Visits every entry below the root, which stays open. Entries that disappear meanwhile are left out. */
@@ -30,17 +34,22 @@ export async function walkTree(root: Descriptor, walk: TreeWalk): Promise<void> 
   const levels = [await enterLevel(Buffer.alloc(0), root, walk)];
   try {
     for (let level = levels.at(-1); level; level = levels.at(-1)) {
-      const next = level.left.pop();
+      const next = await level.entries.read();
       if (!next) {
         await leave(levels, walk);
         continue;
       }
-      const folder = next.isFolder ? await openFolder(level.folder, next.name, walk) : undefined;
+      level.count += 1;
+      const folder = next.isDirectory() ? await openFolder(level.folder, next.name, walk) : undefined;
       if (folder) await descend(levels, next.name, folder, walk);
       else await walk.visit(level.folder, next.name).catch(unlessGone);
     }
   } finally {
-    for (const { folder, isOpen } of levels.slice(1)) if (isOpen) await folder.close();
+    for (const level of levels) {
+      if (!level.isOpen) continue;
+      await level.entries.close();
+      if (level.folder !== root) await level.folder.close();
+    }
   }
 }
 
@@ -52,6 +61,7 @@ export async function removeTree(parent: Descriptor, name: EntryName): Promise<v
     if (!top.isFolder) return await unlink(parent.entry(name));
     const mount = await parent.mountId();
     await walkTree(top, {
+      isRemoval: true,
       enter: async (folder) => {
         if ((await folder.mountId()) === mount) return;
         throw new Error(`something is mounted at ${await readlink(folder.path)}; unmount it first`);
@@ -67,12 +77,13 @@ export async function removeTree(parent: Descriptor, name: EntryName): Promise<v
 async function enterLevel(name: Buffer, folder: Descriptor, walk: TreeWalk): Promise<Level> {
   await walk.enter?.(folder);
   const entries = await folder.entries().catch((error: NodeJS.ErrnoException) => {
-    if (walk.skipsUnreadable && error.code === 'EACCES') return [];
+    if (walk.skipsUnreadable && error.code === 'EACCES') return NO_ENTRIES;
     throw error;
   });
-  const left = entries.map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }));
-  return { name, folder, isOpen: true, left };
+  return { name, folder, entries, count: 0, isOpen: true };
 }
+
+const NO_ENTRIES: Entries = { read: async () => null, close: async () => undefined };
 
 /** Undefined when the entry is not a folder now. */
 async function openFolder(
@@ -99,16 +110,18 @@ async function descend(levels: Level[], name: Buffer, folder: Descriptor, walk: 
   }
   const far = levels.length > MAX_OPEN ? levels.at(-MAX_OPEN) : undefined;
   if (!far?.isOpen) return;
+  await far.entries.close();
   await far.folder.close();
   far.isOpen = false;
 }
 
 async function leave(levels: Level[], walk: TreeWalk): Promise<void> {
   const level = levels.pop();
+  await level?.entries.close();
   const above = levels.at(-1);
   if (!level || !above) return;
   try {
-    if (!above.isOpen) await reopen(above, level.folder);
+    if (!above.isOpen) await reopen(above, level.folder, walk);
     await walk.visit(above.folder, level.name, level.folder).catch(unlessGone);
   } finally {
     await level.folder.close();
@@ -116,14 +129,17 @@ async function leave(levels: Level[], walk: TreeWalk): Promise<void> {
 }
 
 /** Throws `FolderMoved` when a container moved the lower folder: its parent is another folder now. */
-async function reopen(level: Level, below: Descriptor): Promise<void> {
+async function reopen(level: Level, below: Descriptor, { isRemoval }: TreeWalk): Promise<void> {
   const found = await below.parent();
   if (!found.isSameFile(level.folder)) {
     await found.close();
     throw new FolderMoved('a folder was moved while its content was visited');
   }
   level.folder = found;
+  level.entries = await found.entries();
   level.isOpen = true;
+  // The list begins again with the first entry. Those that were read before are removed already, or are skipped.
+  for (let left = isRemoval ? 0 : level.count; left > 0; left -= 1) await level.entries.read();
 }
 
 function unlessGone(error: NodeJS.ErrnoException): void {
