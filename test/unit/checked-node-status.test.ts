@@ -42,3 +42,11 @@ test('names of resources, repeated addresses and numbers beyond int64 are refuse
     ['status.capacity["not a name"]', 'status.addresses[1]', 'status.images[0]'],
   );
 });
+
+test('of a thousand invalid quantities one problem is reported, and the stored ones stay', () => {
+  const capacity = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`example.com/r${at}`, 'NaN']));
+  const stored = { capacity: { cpu: '4' } };
+  const { status, problems } = checkedNodeStatus({ capacity, allocatable: { cpu: '3' } }, stored);
+  assert.deepEqual(status, { capacity: { cpu: '4' }, allocatable: { cpu: '3' } });
+  assert.deepEqual(problems, ['status.capacity: invalid, and more than 64 resources to check one by one']);
+});
