@@ -27,7 +27,7 @@ export function hasIdentity(dataDir: string): boolean {
   return existsSync(join(dataDir, FILE));
 }
 
-/** Whether a join from there was answered. Throws `ExitError` when the identity is damaged. */
+/** Whether the host with this data directory has joined a cluster. Throws `ExitError` when the identity is damaged. */
 export async function hasJoined(dataDir: string): Promise<boolean> {
   return (await readIdentity(dataDir))?.clusterUID !== undefined;
 }

@@ -47,7 +47,7 @@ export async function uninstall({ yes, purge, say }: UninstallWish): Promise<voi
     say(`kept, for another installation: ${DATA_DIR}, ${CONFIG_FILE} (--purge removes them)`);
     return;
   }
-  // What is mounted below is another's, and would be removed with it.
+  // `rmSync` would also remove the files of a disk that is mounted below; this call refuses instead.
   await removeFolder(DATA_DIR);
   for (const file of [CONFIG_FILE, RELEASE_KEY_FILE]) rmSync(file, { force: true });
   if (existsSync(CONFIG_DIR) && readdirSync(CONFIG_DIR).length === 0) rmdirSync(CONFIG_DIR);

@@ -87,14 +87,25 @@ export class Volumes {
     });
   }
 
-  /** Removes what Pods left behind that nobody knows any more; answers their uids (pkg/kubelet cleanupOrphanedPodDirs). */
+  /**
+   * Removes the folders of Pods that are unknown to the agent and returns their uids (pkg/kubelet cleanupOrphanedPodDirs). A folder that
+   * cannot be removed, such as one with a mount in it, does not keep the others: throws AggregateError at the end.
+   */
   async sweep(isKnown: (podUid: string) => boolean): Promise<string[]> {
-    const left = [...(await podsWithFolders(this.#folders))].filter((podUid) => !isKnown(podUid));
-    for (const podUid of left) {
-      await this.#subPaths.remove(podUid);
-      await removePodFolders(this.#folders, podUid);
+    const removed: string[] = [];
+    const failures: unknown[] = [];
+    for (const podUid of await podsWithFolders(this.#folders)) {
+      if (isKnown(podUid)) continue;
+      try {
+        await this.#subPaths.remove(podUid);
+        await removePodFolders(this.#folders, podUid);
+        removed.push(podUid);
+      } catch (error) {
+        failures.push(error);
+      }
     }
-    return left;
+    if (failures.length > 0) throw new AggregateError(failures, failures.map(String).join('; '));
+    return removed;
   }
 
   /** What the Pod's volumes take on this host, in bytes; hostPath is the host's own. */

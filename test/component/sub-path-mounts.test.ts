@@ -314,3 +314,31 @@ test('a folder in which something is mounted is not removed, nor is what is moun
   await removeFolder(pod);
   assert.equal(existsSync(pod), false);
 });
+
+test('folders of unknown Pods are removed next to one that cannot be', async (context) => {
+  if (process.getuid?.() !== 0)
+    return leaveOut(context, 'removal next to a folder with a mount', 'needs root');
+  const { run } = await import('../harness/run-command.js');
+  const pods = join(folder, 'data/pods');
+  const uids = ['a', 'b', 'c'];
+  for (const uid of uids) mkdirSync(join(pods, uid, 'volumes'), { recursive: true });
+  try {
+    for (const uid of ['a', 'c']) run('mount', '-t', 'tmpfs', 'tmpfs', join(pods, uid, 'volumes'));
+  } catch {
+    return leaveOut(context, 'removal next to a folder with a mount', 'this machine allows no mounts');
+  }
+  const volumes = new Volumes(join(folder, 'data'), async () => []);
+  try {
+    await assert.rejects(
+      volumes.sweep(() => false),
+      /something is mounted at .*\/a\/volumes.*\/c\/volumes/,
+    );
+    assert.deepEqual(
+      uids.map((uid) => existsSync(join(pods, uid))),
+      [true, false, true],
+    );
+  } finally {
+    for (const uid of ['a', 'c']) run('umount', join(pods, uid, 'volumes'));
+    await volumes.close();
+  }
+});
