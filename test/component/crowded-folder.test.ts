@@ -1,4 +1,4 @@
-/** A container fills its volume with more files than fit into the agent's memory: the agent measures, gives and removes it all the same. */
+/** Volumes with so many files that their names do not fit into the memory of the agent. A container can make them; they must not end the agent. */
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, writeFileSync } from 'node:fs';
