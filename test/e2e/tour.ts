@@ -121,7 +121,8 @@ export function tour(kind: EngineKind): void {
       assert.match(await kubectl.ok('get pods -o wide'), /nginx-\w{5} +1\/1 +Running .* master /);
       await kubectl.ok('label nodes master color-');
       await isGone(bench, 'nginx');
-      assert.equal(await kubectl.ok('get pods'), '');
+      // The host reports the end of the Pod after it has removed the Pod's containers and volumes.
+      await untilTrue(async () => assert.equal(await kubectl.ok('get pods'), ''));
       await kubectl.ok('label nodes master color=green');
       await rolledOut(bench, 'ds/nginx');
     });
