@@ -80,6 +80,8 @@ export interface ApiParts {
 export interface ApiRequest {
   info: ResourceRequest;
   user: UserInfo;
+  /** Name under which limits count the request: that of the authenticated user, not of the impersonated one. */
+  limitedAs: string;
   headers: {
     accept?: string;
     contentType?: string;

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { UserInfo } from '../../shared/kube/rbac.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { Clock } from '../../shared/process/clock.js';
+import { limitedAs } from '../access/groups.js';
 import type { Identities } from '../access/identities.js';
 import { asksToImpersonate, readImpersonation } from '../access/impersonation.js';
 import type { AccessDecision } from '../access/rbac-authorizer.js';
@@ -21,6 +22,11 @@ export interface Identity {
   user: UserInfo;
   /** Who proved to be there; absent when that is the user. */
   impersonator?: UserInfo;
+}
+
+/** The name under which limits count this identity: whom it impersonates makes no difference. */
+export function limitedIdentity({ user, impersonator = user }: Identity): string {
+  return limitedAs(impersonator.username);
 }
 
 export interface GateOptions {

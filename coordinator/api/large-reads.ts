@@ -1,9 +1,11 @@
 /**
  * How many long reads run at once. Each holds what it reads in memory until its reader has it, and all share one slice of
  * the processor: more of them at once end no sooner. Upstream's counterpart is the seats of API Priority and Fairness.
+ * Some places, running and waiting, are kept for users with few: otherwise the slow readers of one user delay everybody.
  */
 import { ApiError } from '../../shared/kube/status.js';
 import type { Clock } from '../../shared/process/clock.js';
+import { UserPlaces } from './user-places.js';
 
 export interface LargeReadSettings {
   /** A read of more objects is large: above kubectl's own pages. */
@@ -29,61 +31,71 @@ function tooMany(): ApiError {
   return new ApiError('TooManyRequests', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
 }
 
+interface Waiting {
+  user: string;
+  admit: (leave: () => void) => void;
+}
+
 export class LargeReads {
-  #running = 0;
-  /** In the order of their coming. */
-  readonly #waiting = new Set<() => void>();
+  readonly #running: UserPlaces;
+  readonly #queued: UserPlaces;
+  /** In the order in which they came. */
+  readonly #waiting = new Set<Waiting>();
 
   constructor(
     private readonly settings: LargeReadSettings,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.#running = new UserPlaces(settings.atOnce);
+    this.#queued = new UserPlaces(settings.waiting);
+  }
 
   /** Whether a read of so many objects needs a place. */
   isLarge(objects: number): boolean {
     return objects > this.settings.fromObjects;
   }
 
-  /** Waits for a place and keeps it until `signal` aborts or the answer is called. Throws 429. */
-  async enter(signal: AbortSignal): Promise<() => void> {
-    if (this.#running < this.settings.atOnce) this.#running += 1;
-    else await this.#turn(signal);
-    let isIn = true;
+  /** Waits for a place and keeps it until `signal` aborts or the returned function is called. `user` as for `UserPlaces`. Throws 429. */
+  async enter(user: string, signal: AbortSignal): Promise<() => void> {
+    const free = this.#running.hasRoomFor(user) ? this.#running.take(user) : await this.#turn(user, signal);
     const leave = () => {
-      if (isIn) this.#leave();
-      isIn = false;
+      free();
+      this.#admitNext();
     };
     if (signal.aborted) leave();
     signal.addEventListener('abort', leave, { once: true });
     return leave;
   }
 
-  /** The place goes to who waits longest, with no gap in which another could take it. */
-  #leave(): void {
-    const [next] = this.#waiting;
-    if (next) next();
-    else this.#running -= 1;
+  /** Of those who may take a place, the one who waits longest takes it at once. */
+  #admitNext(): void {
+    for (const { user, admit } of this.#waiting) {
+      if (this.#running.hasRoomFor(user)) admit(this.#running.take(user));
+    }
   }
 
-  #turn(signal: AbortSignal): Promise<void> {
-    if (this.#waiting.size >= this.settings.waiting) throw tooMany();
+  #turn(user: string, signal: AbortSignal): Promise<() => void> {
+    if (!this.#queued.hasRoomFor(user)) throw tooMany();
+    const leaveQueue = this.#queued.take(user);
     return new Promise((resolve, reject) => {
       const stop = () => {
-        this.#waiting.delete(admit);
+        this.#waiting.delete(waiting);
+        leaveQueue();
         timer.cancel();
         signal.removeEventListener('abort', giveUp);
       };
-      const admit = () => {
+      const admit = (leave: () => void) => {
         stop();
-        resolve();
+        resolve(leave);
       };
       const giveUp = () => {
         stop();
         reject(tooMany());
       };
+      const waiting = { user, admit };
       const timer = this.clock.after(this.settings.waitMs, giveUp);
       signal.addEventListener('abort', giveUp);
-      this.#waiting.add(admit);
+      this.#waiting.add(waiting);
     });
   }
 }

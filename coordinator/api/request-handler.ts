@@ -1,12 +1,11 @@
 /** One request from its head to its answer: who, whether there is room, what, and a line in the log. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../shared/kube/status.js';
-import { limitedAs } from '../access/groups.js';
 import type { AccessDecision } from '../access/rbac-authorizer.js';
 import type { Answer } from './answer.js';
 import type { ApiParts } from './api-request.js';
 import { answerRequest } from './dispatch.js';
-import type { Gate, Identity } from './gate.js';
+import { type Gate, type Identity, limitedIdentity } from './gate.js';
 import { InFlight } from './in-flight.js';
 import { AGENTS_METRICS_PATH, METRICS_PATH, type MetricsPage } from './metrics-page.js';
 import { networkOf } from './origin.js';
@@ -164,6 +163,7 @@ export class RequestHandler {
     const answer = answerRequest(this.#options.resources, this.#options, {
       info,
       user: identity.user,
+      limitedAs: limitedIdentity(identity),
       headers: {
         ...accepted,
         ...(contentType ? { contentType } : {}),
@@ -185,8 +185,7 @@ export class RequestHandler {
 
 /** The user who takes a place: the authenticated one, not the impersonated one; on a public path the network. */
 function holderOf(identity: Identity | undefined, address: string): string {
-  if (!identity) return networkOf(address);
-  return limitedAs((identity.impersonator ?? identity.user).username);
+  return identity ? limitedIdentity(identity) : networkOf(address);
 }
 
 function metricsAnswer({ contentType }: MetricsPage, text: string): Answer {

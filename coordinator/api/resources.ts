@@ -60,12 +60,12 @@ async function getObject(parts: ApiParts, kind: Kind, request: ApiRequest): Prom
 async function placeToRead(
   parts: ApiParts,
   kind: Kind,
-  { info, signal }: ApiRequest,
+  { info, limitedAs, signal }: ApiRequest,
   limit?: number,
 ): Promise<() => void> {
   const { largeReads, registry } = parts;
   const isLarge = largeReads.isLarge(await objectsToRead(registry, kind, info, limit));
-  return isLarge ? largeReads.enter(signal) : () => undefined;
+  return isLarge ? largeReads.enter(limitedAs, signal) : () => undefined;
 }
 
 async function listObjects(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {

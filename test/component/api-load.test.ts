@@ -6,12 +6,16 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ApiSettings, DEFAULT_API_SETTINGS } from '../../coordinator/api/api-request.js';
+import { tokenAuthenticator, tokenHash } from '../../coordinator/api/authenticate.js';
 import { listAnswer } from '../../coordinator/api/object-answer.js';
-import { configMapKind } from '../../coordinator/kinds/index.js';
+import { ALL_KINDS, configMapKind } from '../../coordinator/kinds/index.js';
+import { createRegistry } from '../../coordinator/registry/create-registry.js';
 import { recordOf } from '../../coordinator/registry/object-record.js';
+import { MemoryStore } from '../../coordinator/store/memory-store.js';
 import type { KubeObject } from '../../shared/kube/meta.js';
-import { createFileLogger } from '../../shared/process/log.js';
-import { startTestApi, TEST_TOKEN, type TestApi } from '../harness/api.js';
+import { systemClock } from '../../shared/process/clock.js';
+import { createFileLogger, silentLogger } from '../../shared/process/log.js';
+import { startTestApi, TEST_TOKEN, type TestApi, testIdentities } from '../harness/api.js';
 import { eventually } from '../harness/eventually.js';
 import { call } from '../harness/https-call.js';
 import { rawConnection } from '../harness/raw-connection.js';
@@ -54,10 +58,10 @@ describe('limits of one client', () => {
 });
 
 /** Nobody reads what this asks for, so its answer does not end. */
-async function unreadList(api: TestApi, path: string) {
+async function unreadList(api: TestApi, path: string, headers = '') {
   const { socket } = await rawConnection(
     api,
-    `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TEST_TOKEN}\r\n\r\n`,
+    `GET ${path} HTTP/1.1\r\nHost: x\r\n${headers}Authorization: Bearer ${TEST_TOKEN}\r\n\r\n`,
   );
   socket.pause();
   return socket;
@@ -67,8 +71,15 @@ describe('large lists', () => {
   const STORED = 40;
   const largeReads = { fromObjects: 10, atOnce: 1, waiting: 1, waitMs: 60_000 };
 
-  async function filled(): Promise<TestApi> {
-    const api = await withSettings({ largeReads });
+  async function filled(change: Partial<typeof largeReads> = {}): Promise<TestApi> {
+    const store = new MemoryStore();
+    const registry = createRegistry({ store, kinds: ALL_KINDS, clock: systemClock, log: silentLogger });
+    const ann = tokenAuthenticator(tokenHash('ann-token'), { username: 'ann', groups: ['system:masters'] });
+    const api = await startTestApi({
+      registry,
+      identities: await testIdentities(registry, undefined, [ann]),
+      settings: { ...DEFAULT_API_SETTINGS, largeReads: { ...largeReads, ...change } },
+    });
     const data = { text: 'x'.repeat(500_000) };
     for (let index = 0; index < STORED; index += 1) {
       await api.registry.create(configMapKind, 'default', { metadata: { name: `m${index}` }, data });
@@ -98,6 +109,25 @@ describe('large lists', () => {
     running.destroy();
     assert.equal((await waiting).json<{ items: unknown[] }>().items.length, 0);
     await api.stop();
+  });
+
+  test('slow readers of one user, whoever they impersonate, leave a place for the large list of another user', async () => {
+    const api = await filled({ atOnce: 8, waiting: 10, waitMs: 3_000 });
+    const { list } = api.registry;
+    let listed = 0;
+    api.registry.list = (kind, request) => {
+      if (request?.limit !== 1) listed += 1;
+      return list(kind, request);
+    };
+    const slow = Array.from({ length: 8 }, (_, index) =>
+      unreadList(api, MAPS, `Impersonate-User: user-${index}\r\nImpersonate-Group: system:masters\r\n`),
+    );
+    const sockets = await Promise.all(slow);
+    await eventually(() => listed >= 6);
+    const other = await call(api, `GET ${MAPS}?labelSelector=none`, { token: 'ann-token' });
+    for (const socket of sockets) socket.destroy();
+    await api.stop();
+    assert.equal(other.code, 200, other.text);
   });
 
   test("ten of kubectl's pages of a table are one, for it waits between them; all other pages are what was asked for", async () => {

@@ -19,7 +19,7 @@ async function enter(
   order: string[],
   signal = new AbortController().signal,
 ) {
-  const leave = await reads.enter(signal);
+  const leave = await reads.enter('ann', signal);
   order.push(name);
   return leave;
 }
@@ -47,25 +47,48 @@ test('places go to those who wait in their order; leaving twice gives one place 
 
 test('beyond the queue it is 429 at once, in the queue after the wait', async () => {
   const { clock, reads } = limited({ atOnce: 1, waiting: 1 });
-  const leave = await reads.enter(new AbortController().signal);
-  const waiting = reads.enter(new AbortController().signal);
-  await assert.rejects(reads.enter(new AbortController().signal), TOO_MANY);
+  const leave = await reads.enter('ann', new AbortController().signal);
+  const waiting = reads.enter('ann', new AbortController().signal);
+  await assert.rejects(reads.enter('ann', new AbortController().signal), TOO_MANY);
   clock.advance(1_000);
   await assert.rejects(waiting, TOO_MANY);
   leave();
-  await reads.enter(new AbortController().signal);
+  await reads.enter('ann', new AbortController().signal);
 });
 
 test('a client that goes leaves the queue, or its place', async () => {
   const { reads } = limited({ atOnce: 1 });
   const [holder, waiter] = [new AbortController(), new AbortController()];
-  await reads.enter(holder.signal);
-  const waiting = reads.enter(waiter.signal);
-  const next = reads.enter(new AbortController().signal);
+  await reads.enter('ann', holder.signal);
+  const waiting = reads.enter('ann', waiter.signal);
+  const next = reads.enter('ann', new AbortController().signal);
   waiter.abort();
   await assert.rejects(waiting, TOO_MANY);
   holder.abort();
   await next;
+});
+
+test('one user fills neither the places nor the queue: two of eight places, and a quarter of the queue, are for others', async () => {
+  const { clock, reads } = limited({ atOnce: 8, waiting: 100 });
+  const inOrder: string[] = [];
+  const come = (user: string) => {
+    const entered = reads.enter(user, new AbortController().signal);
+    entered.then(
+      () => inOrder.push(user),
+      () => undefined,
+    );
+    return entered;
+  };
+  const slow = Array.from({ length: 82 }, () => come('eve'));
+  await assert.rejects(slow[81] ?? Promise.resolve(), TOO_MANY);
+  await Promise.all([come('ann'), come('ben')]);
+  assert.deepEqual(inOrder, [...Array(6).fill('eve'), 'ann', 'ben']);
+  const next = come('carl');
+  (await slow[0])?.();
+  await next;
+  assert.equal(inOrder.at(-1), 'carl', 'the free place is for a user with none, although others wait longer');
+  clock.advance(1_000);
+  await Promise.allSettled(slow);
 });
 
 test('whatever comes and goes, no more are in than there are places, and none is lost', async () => {
@@ -81,7 +104,7 @@ test('whatever comes and goes, no more are in than there are places, and none is
         if (kind === 'enter') {
           const caller = new AbortController();
           callers.push(caller);
-          const entered = reads.enter(caller.signal).then((leave) => {
+          const entered = reads.enter(`user-${at % 3}`, caller.signal).then((leave) => {
             inside.add(leave);
             caller.signal.addEventListener('abort', () => inside.delete(leave));
             if (caller.signal.aborted) inside.delete(leave);
@@ -102,7 +125,7 @@ test('whatever comes and goes, no more are in than there are places, and none is
       }
       for (const leave of inside) leave();
       for (const caller of callers) caller.abort();
-      const again = [1, 2, 3].map(() => reads.enter(new AbortController().signal));
+      const again = [1, 2, 3].map(() => reads.enter('ann', new AbortController().signal));
       await Promise.all(again);
     }),
     { numRuns: 50 },

@@ -1,11 +1,11 @@
 /** Answers that go on, watches and logs, over a WebSocket instead of as a body: see `STREAM_PROTOCOL`. */
 import { PassThrough } from 'node:stream';
-import type { UserInfo } from '../../../shared/kube/rbac.js';
 import { type ApiError, badRequest } from '../../../shared/kube/status.js';
 import { StreamError } from '../../../shared/link/byte-stream.js';
 import type { Answer } from '../answer.js';
 import type { ApiParts } from '../api-request.js';
 import { answerRequest } from '../dispatch.js';
+import { type Identity, limitedIdentity } from '../gate.js';
 import { ReaderStalled } from '../paced-writer.js';
 import { goesOn } from '../request-info.js';
 import type { ResourceTable } from '../resource-table.js';
@@ -17,7 +17,7 @@ export async function serveStream(
   parts: ApiParts & { resources: ResourceTable },
   sockets: UpgradedSockets,
   upgrade: Upgrade,
-  user: UserInfo,
+  identity: Identity,
 ): Promise<() => Promise<void>> {
   const ignore = () => undefined;
   const { info, signal } = upgrade;
@@ -25,7 +25,8 @@ export async function serveStream(
   if (!goesOn(info)) throw noStream();
   const answer = await answerRequest(parts.resources, parts, {
     info,
-    user,
+    user: identity.user,
+    limitedAs: limitedIdentity(identity),
     headers: {},
     signal,
     warn: ignore,

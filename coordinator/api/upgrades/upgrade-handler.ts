@@ -104,12 +104,12 @@ export class UpgradeHandler {
   #prepare(
     upgrade: Omit<Upgrade, 'info'>,
     info: RequestInfo,
-    { user }: Identity,
+    identity: Identity,
   ): Promise<() => Promise<void>> {
     const { socket } = upgrade;
     if (socket instanceof Socket) socket.setKeepAlive(true, KEEP_ALIVE_MS).setTimeout(0);
     if (info.type === 'resource' && this.#sockets.wantsStream(upgrade)) {
-      return serveStream(this.#parts, this.#sockets, { ...upgrade, info }, user);
+      return serveStream(this.#parts, this.#sockets, { ...upgrade, info }, identity);
     }
     return this.#preparePod({ ...upgrade, info: podRequest(info) });
   }
