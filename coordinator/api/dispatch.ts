@@ -1,9 +1,21 @@
 /** From a request to the handler that answers it. */
 import type { Answer } from './answer.js';
 import type { ApiParts, ApiRequest } from './api-request.js';
+import type { ResourceRequest } from './request-info.js';
 import { verbsAt } from './resource-scope.js';
 import type { ResourceTable } from './resource-table.js';
+import type { ServedResource } from './served-resource.js';
 import { methodNotAllowed, pathNotFound } from './status-response.js';
+
+/** The row of a resource that takes this verb at this path. Throws ApiError: 404 and 405. */
+export function servedResource(resources: ResourceTable, info: ResourceRequest): ServedResource {
+  const resource = resources.find(info);
+  if (!resource) throw pathNotFound();
+  const verbs = verbsAt(resource, info);
+  if (verbs.length === 0) throw pathNotFound();
+  if (!verbs.includes(info.verb)) throw methodNotAllowed();
+  return resource;
+}
 
 /** Answers a request that is authorized. Throws ApiError: 404 and 405 for what is not served, and what the handler throws. */
 export async function answerRequest(
@@ -12,11 +24,7 @@ export async function answerRequest(
   request: ApiRequest,
 ): Promise<Answer> {
   const { info } = request;
-  const resource = resources.find(info);
-  if (!resource) throw pathNotFound();
-  const verbs = verbsAt(resource, info);
-  if (verbs.length === 0) throw pathNotFound();
-  if (!verbs.includes(info.verb)) throw methodNotAllowed();
+  const resource = servedResource(resources, info);
   const { subresource } = info;
   if (subresource === undefined) return resource.answer(parts, request);
   const handler = resource.subresourceHandlers[subresource];

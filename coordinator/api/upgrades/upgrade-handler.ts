@@ -6,6 +6,7 @@ import type { Pod } from '../../../shared/kube/pod.js';
 import { ApiError, badRequest, internalError } from '../../../shared/kube/status.js';
 import { podKind } from '../../kinds/index.js';
 import type { ApiParts } from '../api-request.js';
+import { servedResource } from '../dispatch.js';
 import type { Gate, Identity } from '../gate.js';
 import { refuseSocket, refuseSocketInText } from '../refused-socket.js';
 import { type RequestInfo, type ResourceRequest, readRequest } from '../request-info.js';
@@ -111,7 +112,10 @@ export class UpgradeHandler {
     if (info.type === 'resource' && this.#sockets.wantsStream(upgrade)) {
       return serveStream(this.#parts, this.#sockets, { ...upgrade, info }, identity);
     }
-    return this.#preparePod({ ...upgrade, info: podRequest(info) });
+    const asked = podRequest(info);
+    // A role that allows `patch pods/exec` must not run commands: only GET and POST open a stream.
+    servedResource(this.#parts.resources, asked);
+    return this.#preparePod({ ...upgrade, info: asked });
   }
 
   async #preparePod(upgrade: Upgrade): Promise<() => Promise<void>> {
