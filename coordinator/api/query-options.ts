@@ -124,6 +124,13 @@ function textField(body: object, name: string): string | undefined {
   return value;
 }
 
+/** Throws 400 for anything but a list: `dryRun: "All"`, taken for no dry run, would delete the object. */
+function dryRunOf(body: object): readonly unknown[] {
+  const dryRun: unknown = Reflect.get(body, 'dryRun') ?? [];
+  if (!Array.isArray(dryRun)) throw badRequest('DeleteOptions: dryRun must be a list of strings');
+  return dryRun;
+}
+
 /** The body's fields as text, so that body and query are read by the same rules. */
 function bodyAsQuery(body: object): URLSearchParams {
   const query = new URLSearchParams();
@@ -131,14 +138,15 @@ function bodyAsQuery(body: object): URLSearchParams {
     const value: unknown = Reflect.get(body, name);
     if (value !== undefined && value !== null) query.set(name, String(value));
   }
-  const dryRun: unknown = Reflect.get(body, 'dryRun');
-  if (Array.isArray(dryRun)) for (const value of dryRun) query.append('dryRun', String(value));
+  for (const value of dryRunOf(body)) query.append('dryRun', String(value));
   return query;
 }
 
 function preconditionsOf(body: object): DeleteOptions['preconditions'] {
-  const given: unknown = Reflect.get(body, 'preconditions');
-  if (typeof given !== 'object' || given === null) return undefined;
+  const given: unknown = Reflect.get(body, 'preconditions') ?? undefined;
+  if (given === undefined) return undefined;
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    throw badRequest('DeleteOptions: preconditions must be a JSON object');
   const uid = textField(given, 'uid');
   const resourceVersion = textField(given, 'resourceVersion');
   return { ...(uid ? { uid } : {}), ...(resourceVersion ? { resourceVersion } : {}) };

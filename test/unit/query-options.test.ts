@@ -69,3 +69,10 @@ for (const body of [
     assert.throws(() => deleteOptions(query(''), body), { name: 'ApiError' });
   });
 }
+
+test('options of a deletion of another type are refused: taken for absent, they would delete without them', () => {
+  for (const body of [{ dryRun: 'All' }, { dryRun: true }, { preconditions: 'uid' }, { preconditions: [] }]) {
+    assert.throws(() => deleteOptions(query(''), body), { reason: 'BadRequest' }, JSON.stringify(body));
+  }
+  assert.deepEqual(deleteOptions(query(''), { dryRun: null, preconditions: null }), { dryRun: false });
+});
