@@ -3,8 +3,10 @@ import type { Access, PolicyRule, UserInfo } from '../../shared/kube/rbac.js';
 import { badRequest, invalid } from '../../shared/kube/status.js';
 import { withAuthenticated } from '../access/groups.js';
 import type { Authorizer } from '../access/rbac-authorizer.js';
+import type { JsonMap } from '../registry/json-value.js';
 import type { ApiRequest } from './api-request.js';
 import { reviewResource } from './review-resource.js';
+import { type AccessSpec, readAccessSpec } from './review-spec.js';
 
 const GROUP = 'authorization.k8s.io';
 
@@ -16,30 +18,19 @@ export const ACCESS_REVIEWS = [
   reviewResource(GROUP, 'LocalSubjectAccessReview', true),
 ] as const;
 
-/** The `spec` of the three access reviews; unchecked. */
-interface AccessSpec {
-  resourceAttributes?: Partial<
-    Record<'namespace' | 'verb' | 'group' | 'resource' | 'subresource' | 'name', string>
-  >;
-  nonResourceAttributes?: { path?: string; verb?: string };
-  user?: string;
-  groups?: string[];
-  uid?: string;
-  extra?: Record<string, string[]>;
-}
-
 /** The status of the review of that kind. Throws 400, 422. */
 export function accessReviewStatus(
   authorizer: Authorizer,
   kind: string,
-  spec: Record<string, unknown>,
+  unread: JsonMap,
   { user, info }: ApiRequest,
 ): object {
+  const spec = readAccessSpec(kind, unread);
   switch (kind) {
     case 'SelfSubjectAccessReview':
       return decisionOn(authorizer, user, accessIn(kind, spec));
     case 'SelfSubjectRulesReview':
-      return rulesStatus(authorizer, user, spec.namespace);
+      return rulesStatus(authorizer, user, unread.namespace);
     case 'LocalSubjectAccessReview':
       refuseOtherNamespace(spec, info.namespace);
       return decisionOn(authorizer, userIn(kind, spec), accessIn(kind, spec));

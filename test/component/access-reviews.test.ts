@@ -31,6 +31,20 @@ describe('reviews', () => {
     });
   });
 
+  test('a field of another type is 400; null counts as absent', async () => {
+    const line = 'POST /apis/authorization.k8s.io/v1/subjectaccessreviews';
+    const codeOf = async (change: object) =>
+      (await call(bench.api, line, { body: { spec: { ...spec('list'), user: 'kim', ...change } } })).code;
+    const wrong = [
+      ...[{ groups: 'system:masters' }, { groups: {} }, { groups: [5] }, { user: 5 }, { uid: [] }],
+      ...[{ extra: { a: 'b' } }, { extra: 5 }, { resourceAttributes: 5 }],
+      ...[{ resourceAttributes: { verb: ['list'] } }, { resourceAttributes: { resource: 'pods', name: {} } }],
+    ];
+    for (const change of wrong) assert.equal(await codeOf(change), 400, JSON.stringify(change));
+    const absent = { groups: null, uid: null, extra: null, nonResourceAttributes: null };
+    assert.equal(await codeOf(absent), 201);
+  });
+
   test('may they: for those who may ask', async () => {
     const asked = { spec: { ...spec('list'), user: 'kim', groups: [] } };
     assert.equal((await review('SubjectAccessReview', asked)).allowed, true);
