@@ -74,10 +74,10 @@ export class Gate {
    * By what the request is allowed. Throws 429 when the user asks for too much from this network, 404 when the path has the wrong scope
    * for its resource, 403 when the user may not.
    */
-  pass({ user, impersonator }: Identity, info: RequestInfo, caller: Caller): AccessDecision | undefined {
-    this.#clients.take(`${(impersonator ?? user).username} ${networkOfCaller(caller)}`);
+  pass(identity: Identity, info: RequestInfo, caller: Caller): AccessDecision | undefined {
+    this.#clients.take(`${limitedIdentity(identity)} ${networkOfCaller(caller)}`);
     this.#refuseWrongScope(info);
-    return authorize(this.#options.identities.authorizer, user, info);
+    return authorize(this.#options.identities.authorizer, identity.user, info);
   }
 
   /**

@@ -12,7 +12,7 @@ export class InFlight {
     this.#places = new UserPlaces(limit);
   }
 
-  /** Takes a place for this user until the answer is called (again does nothing). Throws 429, which clients retry after a second. */
+  /** Takes a place for this user until the returned function is called; calling it again does nothing. Throws 429, which clients retry after a second. */
   enter(user: string): () => void {
     if (this.#places.hasRoomFor(user)) return this.#places.take(user);
     const message = 'too many requests, please try again later';

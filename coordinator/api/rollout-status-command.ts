@@ -90,7 +90,7 @@ async function rolloutFailure(registry: Registry, ref: ObjectRef): Promise<strin
   return `the rollout of daemon set "${ref.name}" ${what}; for the cause: everynode rollout status -n ${ref.namespace} ds/${ref.name}`;
 }
 
-/** True if the rollout has failed and no host is still going back. */
+/** True if the rollout has failed and no host is still rolling back. */
 function hasFailed({ phase, endTime, codes }: RolloutStatus): boolean {
   return (phase === 'Failed' || phase === 'RolledBack') && endTime !== undefined && !codes?.RollingBack;
 }

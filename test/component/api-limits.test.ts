@@ -218,6 +218,18 @@ test('a user whose requests come slowly takes some of the places, and leaves the
   await bench.stop();
 });
 
+test('the ServiceAccounts of a namespace share the rate of one client; those of another namespace do not', async () => {
+  const settings = { ...DEFAULT_API_SETTINGS, clientLimits: { requestsPerSecond: 0.01, burst: 2 } };
+  const bench = await startAccessBench({ settings });
+  const accounts = ['a:one', 'a:two', 'a:three', 'b:one'].map((name) =>
+    person(`system:serviceaccount:${name}`),
+  );
+  const codes: number[] = [];
+  for (const account of accounts) codes.push((await bench.as(account, 'GET /api')).code);
+  assert.deepEqual(codes, [200, 200, 429, 200]);
+  await bench.stop();
+});
+
 test('clients that leave in the middle leave nothing behind', async () => {
   for (let left = 0; left < 5; left += 1) {
     const watch = await openWatch(api, `${MAPS}?watch=1`);
