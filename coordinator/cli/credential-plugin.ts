@@ -53,11 +53,29 @@ export function credentialFromPlugin(user: Entry, cluster: object): PluginCreden
 
 function specOf(user: Entry): PluginSpec {
   const { apiVersion, command, args, env, ...rest } = user.fields.exec as Partial<PluginSpec>;
-  if (typeof command !== 'string' || !command) throw unusable(`The ${user.title}: exec names no command.`);
+  if (!command || !isText(command)) throw unusable(`The ${user.title}: exec names no command.`);
   if (!apiVersion || !API_VERSIONS.includes(apiVersion)) {
     throw unusable(`The ${user.title}: exec.apiVersion must be one of ${API_VERSIONS.join(', ')}.`);
   }
-  return { ...rest, apiVersion, command, args: (args ?? []).map(String), env: env ?? [] };
+  if (!isListOf(args ?? [], isText)) throw unusable(`The ${user.title}: exec.args must be a list of texts.`);
+  if (!isListOf(env ?? [], isVariable)) {
+    throw unusable(`The ${user.title}: exec.env must be a list of the form {name: NAME, value: TEXT}.`);
+  }
+  return { ...rest, apiVersion, command, args: args ?? [], env: env ?? [] };
+}
+
+function isListOf(list: unknown, isItem: (item: unknown) => boolean): boolean {
+  return Array.isArray(list) && list.every(isItem);
+}
+
+/** No program takes a text with a NUL as argument or variable. */
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && !value.includes('\0');
+}
+
+function isVariable(item: unknown): boolean {
+  if (typeof item !== 'object' || item === null) return false;
+  return isText(Reflect.get(item, 'name')) && isText(Reflect.get(item, 'value'));
 }
 
 function readCredential(text: string, { apiVersion, command }: PluginSpec, user: Entry): PluginCredential {

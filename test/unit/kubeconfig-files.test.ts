@@ -157,6 +157,17 @@ echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","s
     ['{tokenFile: none}', /tokenFile cannot be read: ENOENT/],
     ['{token: [t]}', /token must be text/],
     ['{exec: {command: x}}', /exec.apiVersion must be one of/],
+    ...[
+      'args: 5',
+      'args: [null]',
+      'env: x',
+      'env: [null]',
+      'env: [{name: A}]',
+      'env: [{name: "A\\0", value: b}]',
+    ].map((wrong): [string, RegExp] => [
+      `{exec: {apiVersion: client.authentication.k8s.io/v1, command: "true", ${wrong}}}`,
+      /exec\.(args|env) must be a list of/,
+    ]),
     [
       '{exec: {apiVersion: client.authentication.k8s.io/v1, command: no-such-plugin, installHint: Get it.}}',
       /its plugin no-such-plugin cannot be run: .*ENOENT\. Get it\./,
