@@ -32,7 +32,7 @@ export function accessReviewStatus(
     case 'SelfSubjectRulesReview':
       return rulesStatus(authorizer, user, unread.namespace);
     case 'LocalSubjectAccessReview':
-      refuseOtherNamespace(spec, info.namespace);
+      refuseOutsideOf(kind, spec, info.namespace);
       return decisionOn(authorizer, userIn(kind, spec), accessIn(kind, spec));
     default:
       return decisionOn(authorizer, userIn(kind, spec), accessIn(kind, spec));
@@ -69,7 +69,18 @@ function userIn(kind: string, { user = '', groups = [], uid, extra }: AccessSpec
   return { username: user, groups, ...(uid ? { uid } : {}), ...(extra ? { extra } : {}) };
 }
 
-function refuseOtherNamespace({ resourceAttributes }: AccessSpec, namespace: string | undefined): void {
+/**
+ * Like `ValidateLocalSubjectAccessReview`. The owner of a namespace may create these reviews, and must not learn by them what other
+ * users may do elsewhere.
+ */
+function refuseOutsideOf(
+  kind: string,
+  { resourceAttributes, nonResourceAttributes }: AccessSpec,
+  namespace: string | undefined,
+): void {
+  if (nonResourceAttributes) {
+    throw invalidSpec(kind, 'spec.nonResourceAttributes', 'disallowed on this kind of request');
+  }
   if (!resourceAttributes || resourceAttributes.namespace === namespace) return;
   throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`);
 }

@@ -31,6 +31,14 @@ describe('reviews', () => {
     });
   });
 
+  test('a review within a namespace is refused for paths, which are outside of every namespace', async () => {
+    const line = 'POST /apis/authorization.k8s.io/v1/namespaces/default/localsubjectaccessreviews';
+    const body = { spec: { user: 'kim', nonResourceAttributes: { verb: 'get', path: '/metrics' } } };
+    const refused = await call(bench.api, line, { body });
+    assert.equal(refused.code, 422, refused.text);
+    assert.match(refused.text, /spec\.nonResourceAttributes: .*disallowed on this kind of request/);
+  });
+
   test('a field of another type is 400; null counts as absent', async () => {
     const line = 'POST /apis/authorization.k8s.io/v1/subjectaccessreviews';
     const codeOf = async (change: object) =>
