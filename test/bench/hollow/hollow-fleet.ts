@@ -50,8 +50,12 @@ export class HollowFleet {
 
   /** Enrols and connects all hosts; resolves when the coordinator has come to rest. */
   async join(): Promise<void> {
-    const flags = { ...(await this.reusableToken()), nodes: this.agents };
-    const settings = await loadSettings(SIMULATE_SETTINGS, { flags, environment: {}, environmentPrefix: '' });
+    const { server, token } = await this.reusableToken();
+    const settings = await loadSettings(SIMULATE_SETTINGS, {
+      flags: { server, nodes: this.agents },
+      environment: { EVERYNODE_TOKEN: token },
+      environmentPrefix: '',
+    });
     this.#hosts = new Hosts(settings, numberedNodes('node', this.agents));
     await this.untilAllLive();
     await this.untilQuiet();

@@ -1,4 +1,4 @@
-/** Hosts that come for the first time: a name and a credential each, then the link. */
+/** Hosts that join for the first time: each requests a certificate for its own key, as real hosts do, and then connects. */
 import type { Bench } from '../section.js';
 import type { FloorFleet } from './floor-fleet.js';
 import type { HollowFleet } from './hollow-fleet.js';
