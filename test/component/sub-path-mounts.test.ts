@@ -254,7 +254,9 @@ describe('no program is run for a process that only imitates the engine', { conc
       mkdirSync(host);
       mkdirSync(join(folder, 'data'));
       const script = `mount --make-rprivate / && mount --rbind / ${host} && ${trap(join(folder, 'mark'))}`;
-      await isRefused(context, `${script} && echo ready && exec chroot ${host} sleep infinity`);
+      // Reported only inside the new root directory: before, the process has the host's own.
+      const inside = 'echo ready && exec sleep infinity';
+      await isRefused(context, `${script} && exec chroot ${host} sh -c '${inside}'`);
     },
   );
 });
