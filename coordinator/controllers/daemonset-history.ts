@@ -21,7 +21,7 @@ interface CurrentHistory {
 type HistoryParts = Pick<DaemonSetParts, 'registry' | 'informers'>;
 
 /** Works for the fleet key alone, so no two of its calls about one DaemonSet overlap. */
-export class DaemonSetHistory {
+export class DaemonSetRevisions {
   readonly #parts: HistoryParts;
 
   constructor(parts: HistoryParts) {

@@ -8,7 +8,7 @@ import { daemonSetStatus, isSameStatus } from '../decisions/daemonset-status.js'
 import { chooseReplacements } from '../decisions/rolling-update.js';
 import { isRollingUpdate } from '../decisions/update-strategy.js';
 import { daemonSetKind } from '../kinds/index.js';
-import { DaemonSetHistory } from './daemonset-history.js';
+import { DaemonSetRevisions } from './daemonset-history.js';
 import { fleetKey, nodeKey, parseKey } from './daemonset-keys.js';
 import type { DaemonSetNodes } from './daemonset-node.js';
 import type { DaemonSetParts } from './daemonset-parts.js';
@@ -36,7 +36,7 @@ export class DaemonSetFleet {
   readonly #tallies: DaemonSetTallies;
   readonly #nodes: DaemonSetNodes;
   readonly #nodeQueue: () => WorkQueue;
-  readonly #history: DaemonSetHistory;
+  readonly #history: DaemonSetRevisions;
   readonly #rollouts: Rollouts;
   /** By key: until when a crowd's figures rest, by the monotonic clock. */
   readonly #restUntil = new Map<string, number>();
@@ -53,7 +53,7 @@ export class DaemonSetFleet {
     this.#tallies = tallies;
     this.#nodes = nodes;
     this.#nodeQueue = nodeQueue;
-    this.#history = new DaemonSetHistory(parts);
+    this.#history = new DaemonSetRevisions(parts);
     this.#rollouts = new Rollouts(parts, callFleet);
   }
 
