@@ -2,7 +2,7 @@
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { DaemonSetFleet } from './daemonset.js';
 import { fleetKey, nodeKey } from './daemonset-keys.js';
-import { DaemonSetNodes } from './daemonset-node.js';
+import { DaemonSetNodeReconciler } from './daemonset-node.js';
 import type { DaemonSetParts } from './daemonset-parts.js';
 import { DaemonSetTallies } from './daemonset-tallies.js';
 import { listenForDaemonSets } from './daemonset-triggers.js';
@@ -19,7 +19,7 @@ export function startDaemonSetController(parts: DaemonSetParts): {
   const { informers, clock, log, queueMeter } = parts;
   const worker = { informers, clock, log, ...(queueMeter ? { queueMeter } : {}) };
   const tallies = new DaemonSetTallies();
-  const nodes = new DaemonSetNodes(parts, tallies, {
+  const nodes = new DaemonSetNodeReconciler(parts, tallies, {
     tallyMoved: (key) => lookAtFleet(key),
     wakeNode: (key) => nodeWorker.queue.add(key),
   });

@@ -35,7 +35,7 @@ export interface Look extends DaemonNodeView {
 }
 
 /** Reconciles nodes' keys; what it keeps in memory only slows or delays, and may be lost. */
-export class DaemonSetNodes {
+export class DaemonSetNodeReconciler {
   readonly #parts: DaemonSetParts;
   readonly #tallies: DaemonSetTallies;
   readonly #signals: NodeSignals;
@@ -57,7 +57,7 @@ export class DaemonSetNodes {
   }
 
   /** Takes the node's state into the tally. `busy`: there is something to do there, which is for the node's key. */
-  count(daemonSet: DaemonSet, tally: DaemonSetTally, nodeName: string): Look {
+  observe(daemonSet: DaemonSet, tally: DaemonSetTally, nodeName: string): Look {
     const { clock, informers, restoredEra, timeOf } = this.#parts;
     const { current } = tally.subject;
     const now = clock.now();
@@ -110,7 +110,7 @@ export class DaemonSetNodes {
   async #act(subject: NodeSubject): Promise<void> {
     const { daemonSet, tally, nodeName, turn } = subject;
     const order = tally.takeTurn(nodeName);
-    const look = this.count(daemonSet, tally, nodeName);
+    const look = this.observe(daemonSet, tally, nodeName);
     if (look.againMs !== undefined) turn.againAfter(look.againMs);
     if (!look.busy && !order) return;
     const isOfTurn = order?.turn === 'withdraw' || look.settled !== undefined;

@@ -10,7 +10,7 @@ import { isRollingUpdate } from '../decisions/update-strategy.js';
 import { daemonSetKind } from '../kinds/index.js';
 import { DaemonSetRevisions } from './daemonset-history.js';
 import { fleetKey, nodeKey, parseKey } from './daemonset-keys.js';
-import type { DaemonSetNodes } from './daemonset-node.js';
+import type { DaemonSetNodeReconciler } from './daemonset-node.js';
 import type { DaemonSetParts } from './daemonset-parts.js';
 import type { DaemonSetTallies } from './daemonset-tallies.js';
 import type { DaemonSetTally, ReplacementTurn } from './daemonset-tally.js';
@@ -34,7 +34,7 @@ function selectsAll(selector: LabelSelector | undefined): boolean {
 export class DaemonSetFleet {
   readonly #parts: DaemonSetParts;
   readonly #tallies: DaemonSetTallies;
-  readonly #nodes: DaemonSetNodes;
+  readonly #nodes: DaemonSetNodeReconciler;
   readonly #nodeQueue: () => WorkQueue;
   readonly #history: DaemonSetRevisions;
   readonly #rollouts: Rollouts;
@@ -45,7 +45,7 @@ export class DaemonSetFleet {
   constructor(
     parts: DaemonSetParts,
     tallies: DaemonSetTallies,
-    nodes: DaemonSetNodes,
+    nodes: DaemonSetNodeReconciler,
     nodeQueue: () => WorkQueue,
     callFleet: (fleetKey: string) => void,
   ) {
@@ -102,7 +102,7 @@ export class DaemonSetFleet {
     this.#rollouts.holdBack(daemonSet, tally);
     const slice = new Slice(this.#parts.clock);
     for (const name of nodeNamesOf(this.#parts.informers, daemonSet)) {
-      const { busy, againMs } = this.#nodes.count(daemonSet, tally, name);
+      const { busy, againMs } = this.#nodes.observe(daemonSet, tally, name);
       if (busy) this.#call(daemonSet, tally, name);
       else if (againMs !== undefined) this.#nodeQueue().addAfter(nodeKey(daemonSet, name), againMs);
       await slice.pause();
