@@ -24,14 +24,14 @@ interface NodeSignals {
 }
 
 /** One look at a node: what stands there, and what it asks for. */
-export interface Look extends DaemonNodeView {
+export interface NodeObservation extends DaemonNodeView {
   step: NodeStep;
-  place?: NodeSituation;
-  busy: boolean;
+  updateStatus?: NodeSituation;
+  hasWork: boolean;
   /** Name of the old Pod whose host has said that it knows that its turn was taken back. */
-  settled?: string;
+  settledHandover?: string;
   /** Time alone changes something after so many ms. */
-  againMs?: number;
+  requeueAfterMs?: number;
 }
 
 /** Reconciles nodes' keys; what it keeps in memory only slows or delays, and may be lost. */
@@ -57,7 +57,7 @@ export class DaemonSetNodeReconciler {
   }
 
   /** Takes the node's state into the tally. `busy`: there is something to do there, which is for the node's key. */
-  observe(daemonSet: DaemonSet, tally: DaemonSetTally, nodeName: string): Look {
+  observe(daemonSet: DaemonSet, tally: DaemonSetTally, nodeName: string): NodeObservation {
     const { clock, informers, restoredEra, timeOf } = this.#parts;
     const { current } = tally.subject;
     const now = clock.now();
@@ -79,10 +79,10 @@ export class DaemonSetNodeReconciler {
       node,
       claims,
       step,
-      ...(record.place ? { place: record.place } : {}),
-      busy: claims.length > 0 || !isIdle(step) || settled !== undefined,
-      ...(settled === undefined ? {} : { settled }),
-      ...(times.length > 0 ? { againMs: Math.min(...times) - now } : {}),
+      ...(record.place ? { updateStatus: record.place } : {}),
+      hasWork: claims.length > 0 || !isIdle(step) || settled !== undefined,
+      ...(settled === undefined ? {} : { settledHandover: settled }),
+      ...(times.length > 0 ? { requeueAfterMs: Math.min(...times) - now } : {}),
     };
   }
 
@@ -111,21 +111,21 @@ export class DaemonSetNodeReconciler {
     const { daemonSet, tally, nodeName, turn } = subject;
     const order = tally.takeTurn(nodeName);
     const look = this.observe(daemonSet, tally, nodeName);
-    if (look.againMs !== undefined) turn.againAfter(look.againMs);
-    if (!look.busy && !order) return;
-    const isOfTurn = order?.turn === 'withdraw' || look.settled !== undefined;
+    if (look.requeueAfterMs !== undefined) turn.againAfter(look.requeueAfterMs);
+    if (!look.hasWork && !order) return;
+    const isOfTurn = order?.turn === 'withdraw' || look.settledHandover !== undefined;
     if (!isOfTurn && tally.holdsStill(nodeName)) return;
     // Until its own writes have been seen and looked at, the node counts as under way.
     tally.markUnderWay(nodeName);
     this.#writing.add(nodeKey(daemonSet, nodeName));
-    if (look.settled !== undefined) await this.#writes.endTurn(subject, look.settled, 'settle');
+    if (look.settledHandover !== undefined) await this.#writes.endTurn(subject, look.settledHandover, 'settle');
     else if (look.claims.length > 0) await this.#writes.claim(subject, look.claims);
     else if (!isIdle(look.step)) await this.#perform(subject, look.step);
     else if (order) await this.#replace(subject, look, order);
   }
 
   /** Carries out a turn, if it still makes sense. */
-  async #replace(subject: NodeSubject, { node, place }: Look, order: GivenTurn): Promise<void> {
+  async #replace(subject: NodeSubject, { node, updateStatus: place }: NodeObservation, order: GivenTurn): Promise<void> {
     const { turn } = order;
     const live = node.pods.filter((pod) => !pod.terminating);
     const [newPod] = live.filter(({ updated }) => updated);

@@ -102,7 +102,7 @@ export class DaemonSetFleet {
     this.#rollouts.holdBack(daemonSet, tally);
     const slice = new Slice(this.#parts.clock);
     for (const name of nodeNamesOf(this.#parts.informers, daemonSet)) {
-      const { busy, againMs } = this.#nodes.observe(daemonSet, tally, name);
+      const { hasWork: busy, requeueAfterMs: againMs } = this.#nodes.observe(daemonSet, tally, name);
       if (busy) this.#call(daemonSet, tally, name);
       else if (againMs !== undefined) this.#nodeQueue().addAfter(nodeKey(daemonSet, name), againMs);
       await slice.pause();
