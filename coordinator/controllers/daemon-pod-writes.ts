@@ -9,7 +9,7 @@ import { podKind } from '../kinds/index.js';
 import { CreateGate } from './create-gate.js';
 import type { DaemonPodModels } from './daemon-pod-models.js';
 import { fleetKey, nodeKey } from './daemonset-keys.js';
-import type { DaemonSetParts } from './daemonset-parts.js';
+import type { DaemonSetDeps } from './daemonset-parts.js';
 import type { DaemonSetTally, OtherRevision } from './daemonset-tally.js';
 import type { DaemonNodeView } from './daemonset-view.js';
 import type { HostRoom } from './host-room.js';
@@ -35,7 +35,7 @@ interface Makers {
 
 /** Each write tells the key what it wrote, and records its event. What another has overtaken is left out in silence. */
 export class DaemonPodWrites {
-  readonly #parts: DaemonSetParts;
+  readonly #parts: DaemonSetDeps;
   readonly #models: DaemonPodModels;
   readonly #hostTurns: HostTurns;
   readonly #room: HostRoom;
@@ -44,7 +44,7 @@ export class DaemonPodWrites {
   readonly #gates = new Map<string, { hash: string; gate: CreateGate }>();
 
   constructor(
-    parts: DaemonSetParts,
+    parts: DaemonSetDeps,
     { models, hostTurns, room }: Makers,
     wakeNode: (nodeKey: string) => void,
   ) {

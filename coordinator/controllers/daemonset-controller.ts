@@ -3,7 +3,7 @@ import type { DaemonSet } from '../../shared/kube/workload.js';
 import { DaemonSetFleet } from './daemonset.js';
 import { fleetKey, nodeKey } from './daemonset-keys.js';
 import { DaemonSetNodeReconciler } from './daemonset-node.js';
-import type { DaemonSetParts } from './daemonset-parts.js';
+import type { DaemonSetDeps } from './daemonset-parts.js';
 import { DaemonSetTallies } from './daemonset-tallies.js';
 import { listenForDaemonSets } from './daemonset-triggers.js';
 import { Worker } from './worker.js';
@@ -12,7 +12,7 @@ import { Worker } from './worker.js';
 const NODES_AT_ONCE = 64;
 
 /** Runs until `stop()`. To be called once the informers have synced. `clockSet` is to be called when the wall clock was set. */
-export function startDaemonSetController(parts: DaemonSetParts): {
+export function startDaemonSetController(parts: DaemonSetDeps): {
   clockSet(): void;
   stop(): Promise<void>;
 } {

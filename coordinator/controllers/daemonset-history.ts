@@ -7,7 +7,7 @@ import { hashOf, holdingTemplate } from '../decisions/revision.js';
 import { type RevisionHistory, revisionHistory, revisionsToTrim } from '../decisions/revision-history.js';
 import { BY_NAMESPACE, BY_OWNER } from '../informers/informer.js';
 import { controllerRevisionKind, daemonSetKind, podKind } from '../kinds/index.js';
-import type { DaemonSetParts } from './daemonset-parts.js';
+import type { DaemonSetDeps } from './daemonset-parts.js';
 import { claimOf } from './daemonset-view.js';
 import { adopt, preconditionsOf, release } from './ownership.js';
 import type { Turn } from './worker.js';
@@ -18,7 +18,7 @@ interface CurrentHistory {
   old: ControllerRevision[];
 }
 
-type HistoryParts = Pick<DaemonSetParts, 'registry' | 'informers'>;
+type HistoryParts = Pick<DaemonSetDeps, 'registry' | 'informers'>;
 
 /** Works for the fleet key alone, so no two of its calls about one DaemonSet overlap. */
 export class DaemonSetRevisions {

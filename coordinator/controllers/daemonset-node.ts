@@ -7,7 +7,7 @@ import type { NodeSituation } from '../decisions/rolling-update.js';
 import { DaemonPodModels } from './daemon-pod-models.js';
 import { DaemonPodWrites, type NodeSubject } from './daemon-pod-writes.js';
 import { fleetKey, nodeKey, parseKey } from './daemonset-keys.js';
-import type { DaemonSetParts } from './daemonset-parts.js';
+import type { DaemonSetDeps } from './daemonset-parts.js';
 import type { DaemonSetTallies } from './daemonset-tallies.js';
 import type { DaemonSetTally, GivenTurn } from './daemonset-tally.js';
 import { type DaemonNodeView, viewNode } from './daemonset-view.js';
@@ -36,7 +36,7 @@ export interface NodeObservation extends DaemonNodeView {
 
 /** Reconciles nodes' keys; what it keeps in memory only slows or delays, and may be lost. */
 export class DaemonSetNodeReconciler {
-  readonly #parts: DaemonSetParts;
+  readonly #parts: DaemonSetDeps;
   readonly #tallies: DaemonSetTallies;
   readonly #signals: NodeSignals;
   /** Keys whose writes the informers may not show yet: they end with the next look of that key. */
@@ -44,7 +44,7 @@ export class DaemonSetNodeReconciler {
   readonly #room: HostRoom;
   readonly #writes: DaemonPodWrites;
 
-  constructor(parts: DaemonSetParts, tallies: DaemonSetTallies, signals: NodeSignals) {
+  constructor(parts: DaemonSetDeps, tallies: DaemonSetTallies, signals: NodeSignals) {
     const models = new DaemonPodModels(parts.registry);
     const hostTurns = new HostTurns(parts.registry, models);
     this.#room = new HostRoom(parts, hostTurns);

@@ -11,7 +11,7 @@ import type { RolloutBoard } from './rollout-board.js';
 import type { QueueMeter } from './worker.js';
 
 /** Their collaborators. */
-export interface DaemonSetParts {
+export interface DaemonSetDeps {
   registry: Pick<
     Registry,
     'get' | 'create' | 'model' | 'createLike' | 'reviewLike' | 'modify' | 'writeStatus' | 'delete'
@@ -22,7 +22,7 @@ export interface DaemonSetParts {
   >;
   reservations: PodReservations;
   /** Where rollouts by waves say how they stand. */
-  rollouts: RolloutBoard;
+  activeRollouts: RolloutBoard;
   /** Where refused creates of Pods are recorded for `why`. */
   refusals: CreateRefusals;
   /** The store's era, when it was restored: Pods are made on those nodes only whose hosts were heard in it (`HEARD_IN_ERA`). */
@@ -38,5 +38,5 @@ export interface DaemonSetParts {
   /** As component `daemonset-controller`. */
   recordEvent: RecordEvent;
   /** As component `rollout-controller`: what it says is not to drown in the Pods' Events. */
-  recordRollout: RecordEvent;
+  recordRolloutEvent: RecordEvent;
 }

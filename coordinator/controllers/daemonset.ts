@@ -11,7 +11,7 @@ import { daemonSetKind } from '../kinds/index.js';
 import { DaemonSetRevisions } from './daemonset-history.js';
 import { fleetKey, nodeKey, parseKey } from './daemonset-keys.js';
 import type { DaemonSetNodeReconciler } from './daemonset-node.js';
-import type { DaemonSetParts } from './daemonset-parts.js';
+import type { DaemonSetDeps } from './daemonset-parts.js';
 import type { DaemonSetTallies } from './daemonset-tallies.js';
 import type { DaemonSetTally, ReplacementTurn } from './daemonset-tally.js';
 import { nodeNamesOf } from './daemonset-view.js';
@@ -32,7 +32,7 @@ function selectsAll(selector: LabelSelector | undefined): boolean {
 
 /** Reconciles fleet keys. */
 export class DaemonSetFleet {
-  readonly #parts: DaemonSetParts;
+  readonly #parts: DaemonSetDeps;
   readonly #tallies: DaemonSetTallies;
   readonly #nodes: DaemonSetNodeReconciler;
   readonly #nodeQueue: () => WorkQueue;
@@ -43,7 +43,7 @@ export class DaemonSetFleet {
 
   /** `nodeQueue` takes the keys of nodes, `callFleet` asks for another look at a fleet key. */
   constructor(
-    parts: DaemonSetParts,
+    parts: DaemonSetDeps,
     tallies: DaemonSetTallies,
     nodes: DaemonSetNodeReconciler,
     nodeQueue: () => WorkQueue,

@@ -12,7 +12,7 @@ import { type PodPace, podPace } from '../decisions/pod-pace.js';
 import { isBarred } from '../decisions/rollout-outcome.js';
 import type { PlannedNode } from '../decisions/wave-plan.js';
 import { BY_OWNER, type ObjectChange } from '../informers/informer.js';
-import type { DaemonSetParts } from './daemonset-parts.js';
+import type { DaemonSetDeps } from './daemonset-parts.js';
 import type { DaemonSetTally } from './daemonset-tally.js';
 import { drawingWaves } from './rollout-decision.js';
 import { isPast } from './rollout-history.js';
@@ -41,14 +41,14 @@ export interface Drawn {
 }
 
 export class DrawnWaves {
-  readonly #parts: Pick<DaemonSetParts, 'informers' | 'clock' | 'heard' | 'timeOf'>;
+  readonly #parts: Pick<DaemonSetDeps, 'informers' | 'clock' | 'heard' | 'timeOf'>;
   readonly #drawn = new Map<string, Drawn>();
   /** Being filled, which takes many turns of the loop: who changes meanwhile may stand in them already. */
   readonly #filling = new Set<RolloutWaves>();
 
   /** `moved` hears the key of a DaemonSet whose nodes came or went out of contact, or got other labels. */
   constructor(
-    parts: Pick<DaemonSetParts, 'informers' | 'clock' | 'heard' | 'timeOf'>,
+    parts: Pick<DaemonSetDeps, 'informers' | 'clock' | 'heard' | 'timeOf'>,
     moved: (fleetKey: string) => void,
   ) {
     this.#parts = parts;

@@ -2,7 +2,7 @@
 import type { Pod } from '../../shared/kube/pod.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import type { DaemonNode } from '../decisions/daemon-node.js';
-import type { DaemonSetParts } from './daemonset-parts.js';
+import type { DaemonSetDeps } from './daemonset-parts.js';
 import type { DaemonSetTally } from './daemonset-tally.js';
 import type { HostTurns } from './host-turns.js';
 
@@ -10,11 +10,11 @@ import type { HostTurns } from './host-turns.js';
 export const ROOM_RECHECK_MS = 10_000;
 
 export class HostRoom {
-  readonly #parts: Pick<DaemonSetParts, 'informers' | 'reservations'>;
+  readonly #parts: Pick<DaemonSetDeps, 'informers' | 'reservations'>;
   readonly #hostTurns: Pick<HostTurns, 'successor'>;
 
   constructor(
-    parts: Pick<DaemonSetParts, 'informers' | 'reservations'>,
+    parts: Pick<DaemonSetDeps, 'informers' | 'reservations'>,
     hostTurns: Pick<HostTurns, 'successor'>,
   ) {
     this.#parts = parts;

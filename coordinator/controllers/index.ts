@@ -107,11 +107,11 @@ function startActors(options: ControllersOptions): Controller[] {
     new Scheduler({ ...options, ledger, recordEvent: schedulerEvents }),
     startDaemonSetController({
       ...options,
-      rollouts,
+      activeRollouts: rollouts,
       refusals,
       reservations: ledger,
       recordEvent: events.from('daemonset-controller'),
-      recordRollout: events.from('rollout-controller'),
+      recordRolloutEvent: events.from('rollout-controller'),
     }),
   ];
 }

@@ -17,7 +17,7 @@ import { bytesOf, holdsImages, type PullLine, type PullQueued, prePullStep } fro
 import { amountOf } from '../decisions/wave-plan.js';
 import type { ObjectChange } from '../informers/informer.js';
 import { nodeKind } from '../kinds/index.js';
-import type { DaemonSetParts } from './daemonset-parts.js';
+import type { DaemonSetDeps } from './daemonset-parts.js';
 import type { DaemonSetTally } from './daemonset-tally.js';
 import { earliest } from './node-zones.js';
 import type { RolloutWaves } from './rollout-waves.js';
@@ -42,7 +42,7 @@ interface Site extends PullLine {
   queue: PullQueued[];
 }
 
-type PrePullParts = Pick<DaemonSetParts, 'registry' | 'informers' | 'clock' | 'log'>;
+type PrePullParts = Pick<DaemonSetDeps, 'registry' | 'informers' | 'clock' | 'log'>;
 
 /** How far one revision of a DaemonSet has come. */
 interface Fetching {

@@ -8,7 +8,7 @@ import { pastStatus } from '../decisions/rollout-outcome.js';
 import { BY_OWNER } from '../informers/informer.js';
 import { rolloutKind } from '../kinds/index.js';
 import { labelValueProblems } from '../kinds/name-rules.js';
-import type { DaemonSetParts } from './daemonset-parts.js';
+import type { DaemonSetDeps } from './daemonset-parts.js';
 import { isNamespaceEnding } from './namespace-ending.js';
 import { unlessOutdated } from './outdated.js';
 import { preconditionsOf } from './ownership.js';
@@ -26,9 +26,9 @@ function pastName(daemonSet: string, { revisionNumber, revision }: RolloutStatus
 }
 
 export class RolloutHistory {
-  readonly #parts: Pick<DaemonSetParts, 'registry' | 'informers' | 'clock'>;
+  readonly #parts: Pick<DaemonSetDeps, 'registry' | 'informers' | 'clock'>;
 
-  constructor(parts: Pick<DaemonSetParts, 'registry' | 'informers' | 'clock'>) {
+  constructor(parts: Pick<DaemonSetDeps, 'registry' | 'informers' | 'clock'>) {
     this.#parts = parts;
   }
 

@@ -6,7 +6,7 @@ import { daemonSetOwner } from '../decisions/daemon-pod.js';
 import { isSameProgress } from '../decisions/rollout-status.js';
 import { concerns } from '../decisions/rollout-steering.js';
 import { rolloutKind } from '../kinds/index.js';
-import type { DaemonSetParts } from './daemonset-parts.js';
+import type { DaemonSetDeps } from './daemonset-parts.js';
 import { preconditionsOf } from './ownership.js';
 import type { Turn } from './worker.js';
 
@@ -20,9 +20,9 @@ interface Governed {
 type Tell = (type: 'Normal' | 'Warning', reason: string, message: string) => void;
 
 export class RolloutRecord {
-  readonly #parts: Pick<DaemonSetParts, 'registry' | 'recordRollout'>;
+  readonly #parts: Pick<DaemonSetDeps, 'registry' | 'recordRollout'>;
 
-  constructor(parts: Pick<DaemonSetParts, 'registry' | 'recordRollout'>) {
+  constructor(parts: Pick<DaemonSetDeps, 'registry' | 'recordRollout'>) {
     this.#parts = parts;
   }
 

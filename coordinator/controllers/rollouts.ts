@@ -20,7 +20,7 @@ import { statusOf, withStoredTimes } from '../decisions/rollout-status.js';
 import { isRollingUpdate } from '../decisions/update-strategy.js';
 import { BY_NAMESPACE, BY_OWNER } from '../informers/informer.js';
 import { rolloutKind } from '../kinds/index.js';
-import type { DaemonSetParts } from './daemonset-parts.js';
+import type { DaemonSetDeps } from './daemonset-parts.js';
 import {
   type DaemonSetTally,
   NO_HOST_TURNS,
@@ -42,14 +42,14 @@ import type { RolloutWaves } from './rollout-waves.js';
 import type { Turn } from './worker.js';
 
 export class Rollouts {
-  readonly #parts: DaemonSetParts;
+  readonly #parts: DaemonSetDeps;
   readonly #drawn: DrawnWaves;
   readonly #record: RolloutRecord;
   readonly #prePulls: PrePulls;
   readonly #history: RolloutHistory;
 
   /** `moved` hears the key of a DaemonSet whose nodes came or went out of contact, or got other labels. */
-  constructor(parts: DaemonSetParts, moved: (fleetKey: string) => void) {
+  constructor(parts: DaemonSetDeps, moved: (fleetKey: string) => void) {
     this.#parts = parts;
     this.#drawn = new DrawnWaves(parts, moved);
     this.#record = new RolloutRecord(parts);
@@ -74,7 +74,7 @@ export class Rollouts {
     const key = refText(metadata);
     this.#drawn.forget(key);
     this.#prePulls.forget(key);
-    this.#parts.rollouts.post(metadata, undefined);
+    this.#parts.activeRollouts.post(metadata, undefined);
   }
 
   /**
@@ -92,7 +92,7 @@ export class Rollouts {
     // How many stay was the policy's to say: nobody trims until there is one again.
     const kept = await this.#history.keep(daemonSet, rollout, why, turn);
     if (kept?.phase === 'Superseded') {
-      this.#parts.recordRollout(daemonSet, 'Warning', 'RolloutSuperseded', kept.message);
+      this.#parts.recordRolloutEvent(daemonSet, 'Warning', 'RolloutSuperseded', kept.message);
     }
     const result = await this.#parts.registry.delete(rolloutKind, rollout.metadata, {
       preconditions: preconditionsOf(rollout),
@@ -149,7 +149,7 @@ export class Rollouts {
     const overridden = this.#letHostsDecide(policy, tally, verdict.memory.steering);
     tally.frozen = decision.isFrozen;
     const pullAt = await this.#prePulls.step({ daemonSet, policy, tally, waves, phase: verdict.phase });
-    this.#parts.rollouts.post(daemonSet.metadata, { stanceOf });
+    this.#parts.activeRollouts.post(daemonSet.metadata, { stanceOf });
     const next = earliest([lookAgainAt, pullAt]);
     if (next !== undefined) turn.againAfter(Math.max(0, next - clock.now()));
     const turns = stillDue();

@@ -1,5 +1,5 @@
 /** The next image is fetched ahead by every host, also where it cannot be told to at first. */
-import type { DaemonSetParts } from '../../coordinator/controllers/daemonset-parts.js';
+import type { DaemonSetDeps } from '../../coordinator/controllers/daemonset-parts.js';
 import { nodeKind } from '../../coordinator/kinds/index.js';
 import type { Registry } from '../../coordinator/registry/registry.js';
 import { prePulls } from '../../shared/kube/pre-pull.js';
@@ -10,7 +10,7 @@ import { NODES, type Rolling, withPolicy } from '../harness/rolling.js';
 /** A registry in which so many changes of Nodes find no room on the disk at first. */
 const fullFor =
   (refusals: number) =>
-  (registry: Registry): DaemonSetParts['registry'] => {
+  (registry: Registry): DaemonSetDeps['registry'] => {
     let left = refusals;
     return {
       ...registry,
@@ -23,7 +23,7 @@ const fullFor =
   };
 
 /** A registry in which the Node that is asked first can never be changed. */
-function invalidNode(registry: Registry): DaemonSetParts['registry'] {
+function invalidNode(registry: Registry): DaemonSetDeps['registry'] {
   let invalid: string | undefined;
   return {
     ...registry,

@@ -1,7 +1,7 @@
 /** People steer rollouts by waves: abort, retry, promote, skip, pause, freeze. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import type { DaemonSetParts } from '../../coordinator/controllers/daemonset-parts.js';
+import type { DaemonSetDeps } from '../../coordinator/controllers/daemonset-parts.js';
 import type { Registry } from '../../coordinator/registry/registry.js';
 import { turnOn } from '../../shared/kube/host-turn.js';
 import { ApiError } from '../../shared/kube/status.js';
@@ -155,7 +155,7 @@ describe('hosts taken out', () => {
 /** Sixty changes of Pods by the controller from when it is armed, and no more: one that writes without end stops, and fails its test. */
 function limited() {
   let left = Number.POSITIVE_INFINITY;
-  const wrap = (registry: Registry): DaemonSetParts['registry'] => ({
+  const wrap = (registry: Registry): DaemonSetDeps['registry'] => ({
     ...registry,
     modify: (kind, ...others) => {
       if (kind.kind === 'Pod') left -= 1;

@@ -1,7 +1,7 @@
 /** The DaemonSet controller over a registry and a memory store, with stand-ins for the agents of its nodes. */
 import { CreateRefusals } from '../../coordinator/controllers/create-refusals.js';
 import { startDaemonSetController } from '../../coordinator/controllers/daemonset-controller.js';
-import type { DaemonSetParts } from '../../coordinator/controllers/daemonset-parts.js';
+import type { DaemonSetDeps } from '../../coordinator/controllers/daemonset-parts.js';
 import type { RecordEvent } from '../../coordinator/controllers/event-recorder.js';
 import type { HeardSinceStart } from '../../coordinator/controllers/heard-since-start.js';
 import { NodeLedger } from '../../coordinator/controllers/node-ledger.js';
@@ -39,7 +39,7 @@ export interface FleetOptions {
   agents?: Partial<Agents>;
   /** Pods are checked for their ServiceAccount. */
   accounts?: boolean;
-  wrap?: (registry: Registry) => DaemonSetParts['registry'];
+  wrap?: (registry: Registry) => DaemonSetDeps['registry'];
 }
 
 /** One running controller, its nodes, and hands to change what users and agents change. */
@@ -81,8 +81,8 @@ export class DaemonFleet {
       ...this.#plane,
       registry: this.#wrap(registry),
       recordEvent: record,
-      recordRollout: record,
-      rollouts: this.rollouts,
+      recordRolloutEvent: record,
+      activeRollouts: this.rollouts,
       refusals: this.refusals,
       ...(this.#heard ? { heard: this.#heard } : {}),
       reservations: new NodeLedger({ informers, recordEvent: events.from('default-scheduler') }),

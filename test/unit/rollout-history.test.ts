@@ -1,7 +1,7 @@
 /** What is kept of a rollout where nothing may be made any more. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { DaemonSetParts } from '../../coordinator/controllers/daemonset-parts.js';
+import type { DaemonSetDeps } from '../../coordinator/controllers/daemonset-parts.js';
 import { RolloutHistory } from '../../coordinator/controllers/rollout-history.js';
 import type { Turn } from '../../coordinator/controllers/worker.js';
 import type { Rollout, RolloutStatus } from '../../shared/kube/rollout.js';
@@ -17,7 +17,7 @@ const PRESENT: Rollout = {
 function keep(reason: StatusReason, cause: string): Promise<RolloutStatus | undefined> {
   const causes = [{ reason: cause, field: 'metadata.namespace', message: 'refused' }];
   const refuse = () => Promise.reject(new ApiError(reason, 'refused', { causes }));
-  const parts = { registry: { create: refuse } } as unknown as DaemonSetParts;
+  const parts = { registry: { create: refuse } } as unknown as DaemonSetDeps;
   return new RolloutHistory(parts).keep(daemonSet('web'), PRESENT, 'another revision came', {} as Turn);
 }
 
