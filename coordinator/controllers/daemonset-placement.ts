@@ -8,7 +8,7 @@ type Placer = (node: PlacementNode) => PlacementVerdict;
 const placers = new WeakMap<DaemonSet, Placer>();
 
 /** Whether the node should run the DaemonSet's Pod, and may keep one. */
-export function verdictOn(node: PlacementNode, daemonSet: DaemonSet): PlacementVerdict {
+export function placementVerdict(node: PlacementNode, daemonSet: DaemonSet): PlacementVerdict {
   const known = placers.get(daemonSet);
   if (known) return known(node);
   const placer = compilePlacement(daemonSet.spec.template.spec);

@@ -6,7 +6,7 @@ import { type Pod, targetNodeOf } from '../../shared/kube/pod.js';
 import { compileLabelSelector } from '../../shared/kube/selectors.js';
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/workload.js';
 import { BY_NAMESPACE, type Informers, type ObjectChange } from '../informers/informer.js';
-import { verdictOn } from './daemonset-placement.js';
+import { placementVerdict } from './daemonset-placement.js';
 
 /** What is to be looked at again. */
 interface DaemonSetCalls {
@@ -102,7 +102,7 @@ function heardIn({ metadata }: KubeObject): string | undefined {
 }
 
 function isSamePlacement(daemonSet: DaemonSet, previous: Node, current: Node): boolean {
-  const [before, after] = [previous, current].map((node) => verdictOn(node, daemonSet));
+  const [before, after] = [previous, current].map((node) => placementVerdict(node, daemonSet));
   return (
     before?.shouldRun === after?.shouldRun && before?.shouldContinueRunning === after?.shouldContinueRunning
   );

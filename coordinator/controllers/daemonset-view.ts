@@ -6,7 +6,7 @@ import { compileLabelSelector, type Matcher } from '../../shared/kube/selectors.
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { type CurrentRevision, type DaemonNode, toDaemonPod } from '../decisions/daemon-node.js';
 import { BY_OWNER, type Informers, PODS_BY_TARGET_NODE } from '../informers/informer.js';
-import { verdictOn } from './daemonset-placement.js';
+import { placementVerdict } from './daemonset-placement.js';
 
 /** What a place is read from: informers, or who stands in for them. */
 export interface PlaceReader {
@@ -126,8 +126,8 @@ export function placeOn(
   heldTo: DaemonSet | undefined,
 ): Pick<DaemonNode, 'shouldRun' | 'shouldContinueRunning' | 'isWithheld'> {
   if (!node) return { shouldRun: false, shouldContinueRunning: false };
-  const { shouldRun, shouldContinueRunning } = verdictOn(node, daemonSet);
-  const held = heldTo && verdictOn(node, heldTo);
+  const { shouldRun, shouldContinueRunning } = placementVerdict(node, daemonSet);
+  const held = heldTo && placementVerdict(node, heldTo);
   return {
     shouldRun,
     shouldContinueRunning: shouldContinueRunning || held?.shouldContinueRunning === true,

@@ -10,7 +10,7 @@ import type { Clock } from '../../shared/process/clock.js';
 import { Slice } from '../../shared/process/slice.js';
 import { findUntoleratedTaint } from '../decisions/tolerations.js';
 import { type Informers, PODS_BY_NODE } from '../informers/informer.js';
-import { verdictOn } from './daemonset-placement.js';
+import { placementVerdict } from './daemonset-placement.js';
 
 /** More names would be read by nobody. */
 const MOST_NAMED = 10;
@@ -61,10 +61,10 @@ export class HostEffects {
       .filter(({ metadata }) => !metadata.deletionTimestamp);
     const owners = new Set(pods.map(({ metadata }) => controllerOf(metadata)?.uid));
     for (const [daemonSet, effect] of effects) {
-      const { shouldRun, shouldContinueRunning } = verdictOn(after, daemonSet);
+      const { shouldRun, shouldContinueRunning } = placementVerdict(after, daemonSet);
       const isThere = owners.has(daemonSet.metadata.uid);
       // What comes all the same is not this change's doing.
-      if (!isThere && shouldRun && !verdictOn(node, daemonSet).shouldRun) {
+      if (!isThere && shouldRun && !placementVerdict(node, daemonSet).shouldRun) {
         effect.starts += 1;
         if (effect.startsOn.length < MOST_NAMED) effect.startsOn.push(name);
       }

@@ -7,7 +7,7 @@ import type { Clock } from '../../../shared/process/clock.js';
 import { Slice } from '../../../shared/process/slice.js';
 import { policyRemarks, releaseRemarks, type SelectedDaemonSet } from '../../decisions/policy-remarks.js';
 import { isRollingUpdate } from '../../decisions/update-strategy.js';
-import { verdictOn } from '../daemonset-placement.js';
+import { placementVerdict } from '../daemonset-placement.js';
 import { governing } from '../rollout-decision.js';
 import type { PlanInformers, PlannedWorld } from './world.js';
 
@@ -82,7 +82,7 @@ async function foundAt(
   let nodes = 0;
   for (const node of world.places.nodes.list()) {
     await slice.pause();
-    if (!verdictOn(node, daemonSet).shouldRun) continue;
+    if (!placementVerdict(node, daemonSet).shouldRun) continue;
     const { name, labels } = node.metadata;
     nodes += 1;
     for (const [wave, matcher] of matchers.entries()) {
