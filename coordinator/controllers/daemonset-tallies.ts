@@ -24,7 +24,7 @@ export class DaemonSetTallies {
   }
 
   /** The tally for this subject, begun anew when there is none. */
-  begin(ref: ObjectRef, subject: TallySubject): DaemonSetTally {
+  getOrStart(ref: ObjectRef, subject: TallySubject): DaemonSetTally {
     const present = this.#tallies.get(refText(ref));
     if (present && isSameSubject(present.subject, subject)) return present;
     const tally = new DaemonSetTally(subject);

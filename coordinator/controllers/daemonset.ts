@@ -97,7 +97,7 @@ export class DaemonSetFleet {
   async #tally(daemonSet: DaemonSet, hash: string): Promise<DaemonSetTally> {
     const { uid = '', generation = 0 } = daemonSet.metadata;
     const current = { hash, templateGeneration: templateGenerationOf(daemonSet) };
-    const tally = this.#tallies.begin(daemonSet.metadata, { uid, generation, current });
+    const tally = this.#tallies.getOrStart(daemonSet.metadata, { uid, generation, current });
     if (tally.whole) return tally;
     this.#rollouts.holdBack(daemonSet, tally);
     const slice = new Slice(this.#parts.clock);

@@ -92,9 +92,9 @@ describe('a product that is broken on purpose is found out', () => {
   });
 
   test('a count that is kept when the template changes', async () => {
-    const { begin } = DaemonSetTallies.prototype;
+    const { getOrStart: begin } = DaemonSetTallies.prototype;
     const kept = new Map<string, DaemonSetTally>();
-    const lazy: DaemonSetTallies['begin'] = function (this: DaemonSetTallies, ref, subject) {
+    const lazy: DaemonSetTallies['getOrStart'] = function (this: DaemonSetTallies, ref, subject) {
       const before = kept.get(subject.uid);
       const tally = begin.call(this, ref, subject);
       kept.set(subject.uid, tally);
