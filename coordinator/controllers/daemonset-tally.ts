@@ -9,11 +9,11 @@ import { type Fleet, SITUATIONS, type Situation } from '../decisions/rolling-upd
 import { sameJson } from '../registry/json-value.js';
 
 /** What the fleet step lets a node do: a new Pod beside the old one, the old one replaced, the new one deleted, or a host's turn taken back. */
-export type ReplacementTurn = 'create' | 'replace' | 'revert' | 'withdraw';
+export type NodeAction = 'create' | 'replace' | 'revert' | 'withdraw';
 
 /** A turn, and whether the node was covered when it was given: a Pod that was of no use goes whatever the budget, if it still is. */
 export interface GivenTurn {
-  turn: ReplacementTurn;
+  turn: NodeAction;
   wasCovered: boolean;
 }
 
@@ -162,7 +162,7 @@ export class DaemonSetTally implements Fleet {
     return thawed;
   }
 
-  giveTurn(name: string, turn: ReplacementTurn): void {
+  giveTurn(name: string, turn: NodeAction): void {
     this.markUnderWay(name);
     this.#turns.set(name, { turn, wasCovered: this.#records.get(name)?.place?.covered ?? false });
   }

@@ -13,7 +13,7 @@ import { fleetKey, nodeKey, parseKey } from './daemonset-keys.js';
 import type { DaemonSetNodeReconciler } from './daemonset-node.js';
 import type { DaemonSetDeps } from './daemonset-parts.js';
 import type { DaemonSetTallies } from './daemonset-tallies.js';
-import type { DaemonSetTally, ReplacementTurn } from './daemonset-tally.js';
+import type { DaemonSetTally, NodeAction } from './daemonset-tally.js';
 import { nodeNamesOf } from './daemonset-view.js';
 import { preconditionsOf } from './ownership.js';
 import { NO_TURNS, type Turns } from './rollout-turns.js';
@@ -133,7 +133,7 @@ export class DaemonSetFleet {
     tally: DaemonSetTally,
     { create, replace, revert = [], withdraw = [], fill = [] }: Turns,
   ): void {
-    const give = (names: readonly string[], turn: ReplacementTurn) => {
+    const give = (names: readonly string[], turn: NodeAction) => {
       for (const name of names) {
         tally.giveTurn(name, turn);
         this.#nodeQueue().add(nodeKey(daemonSet, name));

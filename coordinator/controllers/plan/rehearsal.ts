@@ -1,6 +1,6 @@
 /** A rollout played to its end on pretended hosts: what decides whose turn it is are the functions that the controller runs. */
 import type { Slice } from '../../../shared/process/slice.js';
-import type { DaemonSetTally, ReplacementTurn } from '../daemonset-tally.js';
+import type { DaemonSetTally, NodeAction } from '../daemonset-tally.js';
 import type { Conductor } from './conductor.js';
 import type { RehearsedHosts } from './rehearsed-hosts.js';
 import type { Timeline } from './timeline.js';
@@ -55,7 +55,7 @@ function takeTurns({ tally, hosts, timeline, conductor }: RehearsalOptions): voi
   }
 }
 
-function giving(tally: DaemonSetTally, names: readonly string[], turn: ReplacementTurn): readonly string[] {
+function giving(tally: DaemonSetTally, names: readonly string[], turn: NodeAction): readonly string[] {
   for (const name of names) tally.giveTurn(name, turn);
   return names;
 }

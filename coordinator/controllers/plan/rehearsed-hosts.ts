@@ -6,7 +6,7 @@ import type { FailedPodBackoff } from '../../decisions/failed-pod-backoff.js';
 import { recordNode } from '../../decisions/node-record.js';
 import { isIdle, nodeStep } from '../../decisions/node-step.js';
 import type { PodPace } from '../../decisions/pod-pace.js';
-import type { DaemonSetTally, ReplacementTurn } from '../daemonset-tally.js';
+import type { DaemonSetTally, NodeAction } from '../daemonset-tally.js';
 import type { Timeline } from './timeline.js';
 
 /** A node as it stands before anything happens. */
@@ -96,7 +96,7 @@ export class RehearsedHosts {
   #replace(
     host: HostBefore,
     course: HostCourse,
-    order: ReplacementTurn,
+    order: NodeAction,
     oldPod: string | undefined,
   ): boolean {
     const live = course.pods.filter((pod) => !pod.terminating);
