@@ -9,7 +9,7 @@ import { DaemonPodWrites, type NodeSubject } from './daemon-pod-writes.js';
 import { fleetKey, nodeKey, parseKey } from './daemonset-keys.js';
 import type { DaemonSetDeps } from './daemonset-parts.js';
 import type { DaemonSetTallies } from './daemonset-tallies.js';
-import type { DaemonSetTally, GivenTurn } from './daemonset-tally.js';
+import type { DaemonSetTally, OrderedAction } from './daemonset-tally.js';
 import { type DaemonNodeView, viewNode } from './daemonset-view.js';
 import { HostRoom, ROOM_RECHECK_MS } from './host-room.js';
 import { HostTurns } from './host-turns.js';
@@ -113,7 +113,7 @@ export class DaemonSetNodeReconciler {
     const look = this.observe(daemonSet, tally, nodeName);
     if (look.requeueAfterMs !== undefined) turn.againAfter(look.requeueAfterMs);
     if (!look.hasWork && !order) return;
-    const isOfTurn = order?.turn === 'withdraw' || look.settledHandover !== undefined;
+    const isOfTurn = order?.action === 'withdraw' || look.settledHandover !== undefined;
     if (!isOfTurn && tally.holdsStill(nodeName)) return;
     // Until its own writes have been seen and looked at, the node counts as under way.
     tally.markUnderWay(nodeName);
@@ -125,8 +125,8 @@ export class DaemonSetNodeReconciler {
   }
 
   /** Carries out a turn, if it still makes sense. */
-  async #replace(subject: NodeSubject, { node, updateStatus: place }: NodeObservation, order: GivenTurn): Promise<void> {
-    const { turn } = order;
+  async #replace(subject: NodeSubject, { node, updateStatus: place }: NodeObservation, order: OrderedAction): Promise<void> {
+    const { action: turn } = order;
     const live = node.pods.filter((pod) => !pod.terminating);
     const [newPod] = live.filter(({ updated }) => updated);
     const [only] = live.length === 1 ? live : [];

@@ -12,8 +12,8 @@ import { sameJson } from '../registry/json-value.js';
 export type NodeAction = 'create' | 'replace' | 'revert' | 'withdraw';
 
 /** A turn, and whether the node was covered when it was given: a Pod that was of no use goes whatever the budget, if it still is. */
-export interface GivenTurn {
-  turn: NodeAction;
+export interface OrderedAction {
+  action: NodeAction;
   wasCovered: boolean;
 }
 
@@ -77,7 +77,7 @@ export class DaemonSetTally implements Fleet {
   #covered = 0;
   readonly #records = new Map<string, NodeRecord>();
   readonly #underWay = new Set<string>();
-  readonly #turns = new Map<string, GivenTurn>();
+  readonly #turns = new Map<string, OrderedAction>();
   readonly #still = new Set<string>();
   /** How many nodes carry Pods of each revision. */
   readonly #hashes = new Map<string, number>();
@@ -173,7 +173,7 @@ export class DaemonSetTally implements Fleet {
   }
 
   /** The turn given to the node, once. */
-  takeTurn(name: string): GivenTurn | undefined {
+  takeTurn(name: string): OrderedAction | undefined {
     const given = this.#turns.get(name);
     this.#turns.delete(name);
     return given;

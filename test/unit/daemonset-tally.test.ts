@@ -64,7 +64,7 @@ test('a node under way is no candidate and covers nothing until it was looked at
   assert.deepEqual([...tally.nodes.oldAvailable], ['n']);
   tally.giveTurn('n', 'replace');
   assert.deepEqual([tally.nodes.oldAvailable.size, tally.nodes.underWay.size, tally.covered], [0, 1, 0]);
-  assert.equal(tally.takeTurn('n')?.turn, 'replace');
+  assert.equal(tally.takeTurn('n')?.action, 'replace');
   assert.equal(tally.takeTurn('n'), undefined);
   assert.equal(tally.record('n', recordNode(old, 0, 1_000)), true);
   assert.deepEqual([...tally.nodes.oldAvailable], ['n']);

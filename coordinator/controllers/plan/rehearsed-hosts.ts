@@ -72,7 +72,7 @@ export class RehearsedHosts {
     const course = this.#courses.get(name);
     if (!host || !course) return;
     const { tally, daemonSet, current, timeline } = this.#options;
-    const order = tally.takeTurn(name)?.turn;
+    const order = tally.takeTurn(name)?.action;
     const { now } = timeline;
     const other = tally.heldBack(name);
     const node: DaemonNode = { ...host, ...(other && host.heldTo(other.daemonSet)), pods: course.pods };
