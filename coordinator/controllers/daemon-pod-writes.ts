@@ -10,7 +10,7 @@ import { CreateGate } from './create-gate.js';
 import type { DaemonPodModels } from './daemon-pod-models.js';
 import { fleetKey, nodeKey } from './daemonset-keys.js';
 import type { DaemonSetDeps } from './daemonset-parts.js';
-import type { DaemonSetTally, OtherRevision } from './daemonset-tally.js';
+import type { DaemonSetTally, PinnedRevision } from './daemonset-tally.js';
 import type { DaemonNodeView } from './daemonset-view.js';
 import type { HostRoom } from './host-room.js';
 import type { HostTurns } from './host-turns.js';
@@ -214,12 +214,12 @@ export class DaemonPodWrites {
   }
 
   /** The revision that a new Pod of the node is to have. */
-  #madeFor({ daemonSet, nodeName, tally }: NodeSubject): OtherRevision {
+  #madeFor({ daemonSet, nodeName, tally }: NodeSubject): PinnedRevision {
     return tally.heldBack(nodeName) ?? { daemonSet, hash: tally.subject.current.hash };
   }
 
   /** Bound by the same write when there is room, else left to the scheduler. */
-  async #writePod({ daemonSet, nodeName }: NodeSubject, made: OtherRevision): Promise<Pod> {
+  async #writePod({ daemonSet, nodeName }: NodeSubject, made: PinnedRevision): Promise<Pod> {
     const { registry, reservations } = this.#parts;
     const pod = this.#models.pod(made.daemonSet, nodeName, made.hash);
     const reservation = pod.spec.nodeName ? undefined : reservations.tryReserve(pod, nodeName);

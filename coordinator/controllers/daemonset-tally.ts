@@ -18,12 +18,12 @@ export interface OrderedAction {
 }
 
 /** Another revision than the current one, to make Pods of: the DaemonSet as it was then. */
-export interface OtherRevision {
+export interface PinnedRevision {
   daemonSet: DaemonSet;
   hash: string;
 }
 
-type HeldBack = (nodeName: string) => OtherRevision | undefined;
+type HeldBack = (nodeName: string) => PinnedRevision | undefined;
 
 /** Every Pod is made of the current revision: upstream's way. */
 export const NOT_HELD_BACK: HeldBack = () => undefined;

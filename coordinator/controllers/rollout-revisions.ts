@@ -2,7 +2,7 @@
 import type { RolloutStatus } from '../../shared/kube/rollout.js';
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/workload.js';
 import { hashOf, templateOf, withTemplate } from '../decisions/revision.js';
-import type { OtherRevision } from './daemonset-tally.js';
+import type { PinnedRevision } from './daemonset-tally.js';
 
 /** Whether the revision `hash` has been completed: it is what Pods are made of everywhere. */
 export function isDone(status: RolloutStatus, hash: string): boolean {
@@ -24,17 +24,17 @@ export function previousHash(revisions: readonly ControllerRevision[], hash: str
 }
 
 /** By the informers' objects: they are never changed, only replaced. One answer is one object, of which more is worked out. */
-const known = new WeakMap<DaemonSet, WeakMap<ControllerRevision, OtherRevision>>();
+const known = new WeakMap<DaemonSet, WeakMap<ControllerRevision, PinnedRevision>>();
 
 /** The DaemonSet as it was with the revision of that hash; undefined where there is none, or none that can be read. */
 export function otherRevision(
   daemonSet: DaemonSet,
   revisions: readonly ControllerRevision[],
   hash: string | undefined,
-): OtherRevision | undefined {
+): PinnedRevision | undefined {
   const revision = hash && revisions.find((one) => hashOf(one) === hash);
   if (!revision) return undefined;
-  const others = known.get(daemonSet) ?? new WeakMap<ControllerRevision, OtherRevision>();
+  const others = known.get(daemonSet) ?? new WeakMap<ControllerRevision, PinnedRevision>();
   known.set(daemonSet, others);
   const present = others.get(revision);
   if (present) return present;

@@ -26,7 +26,7 @@ import {
   NO_HOST_TURNS,
   NOT_FROZEN,
   NOT_HELD_BACK,
-  type OtherRevision,
+  type PinnedRevision,
 } from './daemonset-tally.js';
 import { type Drawn, DrawnWaves } from './drawn-waves.js';
 import { earliest } from './node-zones.js';
@@ -202,7 +202,7 @@ export class Rollouts {
     return this.#parts.informers.controllerRevisions.indexed(BY_OWNER, metadata.uid ?? '');
   }
 
-  #revision(daemonSet: DaemonSet, hash: string | undefined): OtherRevision | undefined {
+  #revision(daemonSet: DaemonSet, hash: string | undefined): PinnedRevision | undefined {
     return otherRevision(daemonSet, this.#revisions(daemonSet), hash);
   }
 
