@@ -26,7 +26,7 @@ export interface PinnedRevision {
 type HeldBack = (nodeName: string) => PinnedRevision | undefined;
 
 /** Every Pod is made of the current revision: upstream's way. */
-export const NOT_HELD_BACK: HeldBack = () => undefined;
+export const NOT_PINNED: HeldBack = () => undefined;
 
 /** What is summed. */
 const SHARES = ['desired', 'current', 'misscheduled', 'ready', 'available', 'updated'] as const;
@@ -65,7 +65,7 @@ export class DaemonSetTally implements Fleet {
   /** Memory of failed Pods by node. */
   readonly backoffs = new Map<string, FailedPodBackoff>();
   /** The revision that a node's Pod is made of where that is not the current one: its wave is not open. */
-  heldBack: HeldBack = NOT_HELD_BACK;
+  heldBack: HeldBack = NOT_PINNED;
   /** Since when nodes have no room for the Pod that their host was to put in the old one's place, ms. */
   readonly noRoom = new Map<string, number>();
   /** What the host may decide about its turn; undefined: its Pod is replaced from here. */

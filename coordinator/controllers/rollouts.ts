@@ -25,7 +25,7 @@ import {
   type DaemonSetTally,
   NO_HOST_TURNS,
   NOT_FROZEN,
-  NOT_HELD_BACK,
+  NOT_PINNED,
   type PinnedRevision,
 } from './daemonset-tally.js';
 import { type Drawn, DrawnWaves } from './drawn-waves.js';
@@ -83,7 +83,7 @@ export class Rollouts {
    */
   async dismiss(daemonSet: DaemonSet, tally: DaemonSetTally, turn: Turn): Promise<void> {
     this.forget(daemonSet);
-    tally.heldBack = NOT_HELD_BACK;
+    tally.heldBack = NOT_PINNED;
     tally.hostTurn = NO_HOST_TURNS;
     tally.frozen = NOT_FROZEN;
     const rollout = this.#own(daemonSet);
