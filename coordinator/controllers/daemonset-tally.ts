@@ -32,7 +32,7 @@ export const NOT_PINNED: HeldBack = () => undefined;
 const SHARES = ['desired', 'current', 'misscheduled', 'ready', 'available', 'updated'] as const;
 
 /** All Pods are replaced from here. */
-export const NO_HOST_TURNS = (): undefined => undefined;
+export const NO_HANDOVERS = (): undefined => undefined;
 /** Pods are made and deleted everywhere. */
 export const NOT_FROZEN = (): boolean => false;
 
@@ -69,7 +69,7 @@ export class DaemonSetTally implements Fleet {
   /** Since when nodes have no room for the Pod that their host was to put in the old one's place, ms. */
   readonly noRoom = new Map<string, number>();
   /** What the host may decide about its turn; undefined: its Pod is replaced from here. */
-  hostTurn: (nodeName: string) => HostTurnTerms | undefined = NO_HOST_TURNS;
+  hostTurn: (nodeName: string) => HostTurnTerms | undefined = NO_HANDOVERS;
   /** Whether Pods of the node are neither made nor deleted. */
   frozen: (nodeName: string) => boolean = NOT_FROZEN;
   /** Every node has been counted: sums and status may be believed. */

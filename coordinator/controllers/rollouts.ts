@@ -23,7 +23,7 @@ import { rolloutKind } from '../kinds/index.js';
 import type { DaemonSetDeps } from './daemonset-parts.js';
 import {
   type DaemonSetTally,
-  NO_HOST_TURNS,
+  NO_HANDOVERS,
   NOT_FROZEN,
   NOT_PINNED,
   type PinnedRevision,
@@ -84,7 +84,7 @@ export class Rollouts {
   async dismiss(daemonSet: DaemonSet, tally: DaemonSetTally, turn: Turn): Promise<void> {
     this.forget(daemonSet);
     tally.heldBack = NOT_PINNED;
-    tally.hostTurn = NO_HOST_TURNS;
+    tally.hostTurn = NO_HANDOVERS;
     tally.frozen = NOT_FROZEN;
     const rollout = this.#own(daemonSet);
     if (!rollout?.status || rollout.metadata.deletionTimestamp) return;
