@@ -152,7 +152,7 @@ export class DaemonPodWrites {
     const isGiven = turnOn(old)?.successor.metadata.labels?.[REVISION_HASH_LABEL] === hash;
     const refusals = isGiven ? [] : this.#room.refusals(daemonSet, tally, old);
     if (refusals.length === 0) return false;
-    tally.noRoom.set(nodeName, this.#parts.clock.now());
+    tally.lackingCapacitySince.set(nodeName, this.#parts.clock.now());
     const text = `failed to place pod on "${nodeName}": ${refusals.join(', ')}`;
     this.#parts.recordEvent(daemonSet, 'Warning', 'FailedPlacement', text);
     turn.againAfter(0);
@@ -161,7 +161,7 @@ export class DaemonPodWrites {
 
   /** Takes back the turn that stands on the Pod, or clears away what is left of it. Throws ApiError. */
   async endTurn(subject: NodeSubject, name: string, how: 'withdraw' | 'settle'): Promise<void> {
-    if (subject.tally.noRoom.delete(subject.nodeName)) {
+    if (subject.tally.lackingCapacitySince.delete(subject.nodeName)) {
       subject.turn.againAfter(0);
       return;
     }
@@ -215,7 +215,7 @@ export class DaemonPodWrites {
 
   /** The revision that a new Pod of the node is to have. */
   #madeFor({ daemonSet, nodeName, tally }: NodeSubject): PinnedRevision {
-    return tally.heldBack(nodeName) ?? { daemonSet, hash: tally.subject.current.hash };
+    return tally.pinnedRevision(nodeName) ?? { daemonSet, hash: tally.subject.current.hash };
   }
 
   /** Bound by the same write when there is room, else left to the scheduler. */

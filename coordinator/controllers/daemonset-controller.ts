@@ -40,7 +40,7 @@ export function startDaemonSetController(parts: DaemonSetDeps): {
   listenForDaemonSets(informers, {
     fleet: (daemonSet) => lookAtFleet(fleetKey(daemonSet)),
     node: (daemonSet: DaemonSet, nodeName) => {
-      tallies.of(daemonSet)?.markUnderWay(nodeName);
+      tallies.of(daemonSet)?.markInProgress(nodeName);
       nodeWorker.queue.add(nodeKey(daemonSet, nodeName));
     },
     gone: (daemonSet) => {

@@ -61,7 +61,7 @@ export class DaemonSetNodeReconciler {
     const { clock, informers, restoredEra, timeOf } = this.#parts;
     const { current } = tally.subject;
     const now = clock.now();
-    const heldTo = tally.heldBack(nodeName)?.daemonSet;
+    const heldTo = tally.pinnedRevision(nodeName)?.daemonSet;
     const view = viewNode(informers, daemonSet, current, nodeName, { restoredEra, heldTo, timeOf });
     const { claims } = view;
     const node = this.#room.judge(daemonSet, tally, view.node);
@@ -69,11 +69,11 @@ export class DaemonSetNodeReconciler {
     const step = nodeStep({ node, spec: daemonSet.spec, current, backoff, now });
     const record = recordNode(node, daemonSet.spec.minReadySeconds ?? 0, now);
     if (tally.record(nodeName, record)) this.#signals.tallyMoved(fleetKey(daemonSet));
-    if (this.#writing.has(nodeKey(daemonSet, nodeName))) tally.markUnderWay(nodeName);
+    if (this.#writing.has(nodeKey(daemonSet, nodeName))) tally.markInProgress(nodeName);
     const settled = node.pods.find(
       ({ turn, terminating }) => turn?.withdrawn === 'Heard' && !terminating,
     )?.name;
-    const roomAt = tally.noRoom.has(nodeName) ? now + ROOM_RECHECK_MS : undefined;
+    const roomAt = tally.lackingCapacitySince.has(nodeName) ? now + ROOM_RECHECK_MS : undefined;
     const times = [record.lookAgainAt, step.lookAgainAt, roomAt].filter((time) => time !== undefined);
     return {
       node,
@@ -109,14 +109,14 @@ export class DaemonSetNodeReconciler {
   /** First whose the Pods are, then what must be there, then what the rolling update wants: one of them a time. */
   async #act(subject: NodeSubject): Promise<void> {
     const { daemonSet, tally, nodeName, turn } = subject;
-    const order = tally.takeTurn(nodeName);
+    const order = tally.takeAction(nodeName);
     const look = this.observe(daemonSet, tally, nodeName);
     if (look.requeueAfterMs !== undefined) turn.againAfter(look.requeueAfterMs);
     if (!look.hasWork && !order) return;
     const isOfTurn = order?.action === 'withdraw' || look.settledHandover !== undefined;
-    if (!isOfTurn && tally.holdsStill(nodeName)) return;
+    if (!isOfTurn && tally.deferIfFrozen(nodeName)) return;
     // Until its own writes have been seen and looked at, the node counts as under way.
-    tally.markUnderWay(nodeName);
+    tally.markInProgress(nodeName);
     this.#writing.add(nodeKey(daemonSet, nodeName));
     if (look.settledHandover !== undefined) await this.#writes.endTurn(subject, look.settledHandover, 'settle');
     else if (look.claims.length > 0) await this.#writes.claim(subject, look.claims);
@@ -141,7 +141,7 @@ export class DaemonSetNodeReconciler {
       await this.#writes.endTurn(subject, place.oldPod, 'withdraw');
     else if (turn === 'replace' && place?.oldPod) {
       // Where none belongs any more there is nothing that a host could put in its place.
-      const terms = live.length === 1 && node.shouldRun ? subject.tally.hostTurn(node.name) : undefined;
+      const terms = live.length === 1 && node.shouldRun ? subject.tally.handoverTerms(node.name) : undefined;
       if (terms) await this.#writes.giveHostTurn(subject, place.oldPod, terms);
       else await this.#writes.delete(subject, place.oldPod, asSeen);
     } else if (turn === 'create' && place?.oldPod && live.length === 1) await this.#writes.create(subject);
@@ -161,6 +161,6 @@ export class DaemonSetNodeReconciler {
 
 /** Whether a Pod is to make room for one of the revision that the node is held to. */
 function isOfNoUse({ tally, nodeName }: NodeSubject, pod: DaemonPod | undefined): pod is DaemonPod {
-  const wanted = tally.heldBack(nodeName)?.hash;
+  const wanted = tally.pinnedRevision(nodeName)?.hash;
   return pod !== undefined && wanted !== undefined && pod.hash !== wanted;
 }

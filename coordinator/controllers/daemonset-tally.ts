@@ -65,15 +65,15 @@ export class DaemonSetTally implements Fleet {
   /** Memory of failed Pods by node. */
   readonly backoffs = new Map<string, FailedPodBackoff>();
   /** The revision that a node's Pod is made of where that is not the current one: its wave is not open. */
-  heldBack: HeldBack = NOT_PINNED;
+  pinnedRevision: HeldBack = NOT_PINNED;
   /** Since when nodes have no room for the Pod that their host was to put in the old one's place, ms. */
-  readonly noRoom = new Map<string, number>();
+  readonly lackingCapacitySince = new Map<string, number>();
   /** What the host may decide about its turn; undefined: its Pod is replaced from here. */
-  hostTurn: (nodeName: string) => HostTurnTerms | undefined = NO_HANDOVERS;
+  handoverTerms: (nodeName: string) => HostTurnTerms | undefined = NO_HANDOVERS;
   /** Whether Pods of the node are neither made nor deleted. */
-  frozen: (nodeName: string) => boolean = NOT_FROZEN;
+  isFrozen: (nodeName: string) => boolean = NOT_FROZEN;
   /** Every node has been counted: sums and status may be believed. */
-  whole = false;
+  isComplete = false;
   #covered = 0;
   readonly #records = new Map<string, NodeRecord>();
   readonly #underWay = new Set<string>();
@@ -104,17 +104,17 @@ export class DaemonSetTally implements Fleet {
   }
 
   /** One at a time: it hears of changes from now on. Undefined: nobody. */
-  follow(follower: TallyFollower | undefined): void {
+  subscribe(follower: TallyFollower | undefined): void {
     this.#follower = follower;
   }
 
   /** All nodes that have a part in the update. */
-  names(): Iterable<string> {
+  nodeNames(): Iterable<string> {
     return new Set(Object.values(this.nodes).flatMap((names) => [...names]));
   }
 
   /** Tells the follower of a node as it stands. */
-  tell(name: string): void {
+  notify(name: string): void {
     const record = this.#records.get(name);
     const situation = this.#underWay.has(name) ? 'underWay' : record?.place?.situation;
     this.#follower?.(name, situation, record);
@@ -129,18 +129,18 @@ export class DaemonSetTally implements Fleet {
     if (isEmpty) this.#records.delete(name);
     else this.#records.set(name, record);
     this.#count(name, isEmpty ? undefined : record, 1, false);
-    this.tell(name);
+    this.notify(name);
     return wasUnderWay || !sameJson(before, record);
   }
 
   /** The node must be looked at before it is trusted again. */
-  markUnderWay(name: string): void {
+  markInProgress(name: string): void {
     if (this.#underWay.has(name)) return;
     const record = this.#records.get(name);
     this.#count(name, record, -1, false);
     this.#underWay.add(name);
     this.#count(name, record, 1, true);
-    this.tell(name);
+    this.notify(name);
   }
 
   /** What was last seen of a node. */
@@ -149,31 +149,31 @@ export class DaemonSetTally implements Fleet {
   }
 
   /** Whether nothing may be done on the node, though there is something to do: `takeThawed` names it once there may. */
-  holdsStill(name: string): boolean {
-    if (!this.frozen(name)) return false;
+  deferIfFrozen(name: string): boolean {
+    if (!this.isFrozen(name)) return false;
     this.#still.add(name);
     return true;
   }
 
   /** Nodes that were held still and need not be any longer, once. */
-  takeThawed(): string[] {
-    const thawed = [...this.#still].filter((name) => !this.frozen(name));
+  takeUnfrozen(): string[] {
+    const thawed = [...this.#still].filter((name) => !this.isFrozen(name));
     for (const name of thawed) this.#still.delete(name);
     return thawed;
   }
 
-  giveTurn(name: string, turn: NodeAction): void {
-    this.markUnderWay(name);
+  orderAction(name: string, turn: NodeAction): void {
+    this.markInProgress(name);
     this.#turns.set(name, { turn, wasCovered: this.#records.get(name)?.place?.covered ?? false });
   }
 
   /** Nodes whose host has a turn that was not taken back. */
-  withdrawable(): string[] {
+  withdrawableHandovers(): string[] {
     return [...this.nodes.turned].filter((name) => !this.recordOf(name)?.turn?.withdrawn);
   }
 
   /** The turn given to the node, once. */
-  takeTurn(name: string): OrderedAction | undefined {
+  takeAction(name: string): OrderedAction | undefined {
     const given = this.#turns.get(name);
     this.#turns.delete(name);
     return given;

@@ -98,7 +98,7 @@ export class DaemonSetFleet {
     const { uid = '', generation = 0 } = daemonSet.metadata;
     const current = { hash, templateGeneration: templateGenerationOf(daemonSet) };
     const tally = this.#tallies.getOrStart(daemonSet.metadata, { uid, generation, current });
-    if (tally.whole) return tally;
+    if (tally.isComplete) return tally;
     this.#rollouts.holdBack(daemonSet, tally);
     const slice = new Slice(this.#parts.clock);
     for (const name of nodeNamesOf(this.#parts.informers, daemonSet)) {
@@ -107,12 +107,12 @@ export class DaemonSetFleet {
       else if (againMs !== undefined) this.#nodeQueue().addAfter(nodeKey(daemonSet, name), againMs);
       await slice.pause();
     }
-    tally.whole = true;
+    tally.isComplete = true;
     return tally;
   }
 
   #call(daemonSet: DaemonSet, tally: DaemonSetTally, nodeName: string): void {
-    tally.markUnderWay(nodeName);
+    tally.markInProgress(nodeName);
     this.#nodeQueue().add(nodeKey(daemonSet, nodeName));
   }
 
@@ -125,7 +125,7 @@ export class DaemonSetFleet {
       ? chooseReplacements(tally, daemonSet.spec.updateStrategy)
       : NO_TURNS;
     // Nobody holds them to an older revision, which had no place there, any more.
-    return { ...turns, withdraw: tally.withdrawable(), fill: [...tally.nodes.withheld] };
+    return { ...turns, withdraw: tally.withdrawableHandovers(), fill: [...tally.nodes.withheld] };
   }
 
   #giveTurns(
@@ -135,7 +135,7 @@ export class DaemonSetFleet {
   ): void {
     const give = (names: readonly string[], turn: NodeAction) => {
       for (const name of names) {
-        tally.giveTurn(name, turn);
+        tally.orderAction(name, turn);
         this.#nodeQueue().add(nodeKey(daemonSet, name));
       }
     };

@@ -89,12 +89,12 @@ export class DrawnWaves {
     };
     const slice = new Slice(clock);
     const { waves, order } = await inSlices(drawingWaves(policy, draw), slice);
-    tally.follow((name, situation, record) => waves.put(name, situation, record));
+    tally.subscribe((name, situation, record) => waves.put(name, situation, record));
     this.#filling.add(waves);
     try {
       // The sets keep this order: it is that of the turns.
       for (const name of order) {
-        tally.tell(name);
+        tally.notify(name);
         await slice.pause();
       }
     } finally {

@@ -30,14 +30,14 @@ export class HostRoom {
 
   /** A node that had no room, and has none still, counts as one that waits with its turn. */
   judge(daemonSet: DaemonSet, tally: DaemonSetTally, node: DaemonNode): DaemonNode {
-    const since = tally.noRoom.get(node.name);
+    const since = tally.lackingCapacitySince.get(node.name);
     if (since === undefined) return node;
     const old = node.pods.find(({ updated, terminating, turn }) => !updated && !terminating && !turn);
     const { namespace } = daemonSet.metadata;
     const pod =
       old && this.#parts.informers.pods.get({ ...(namespace ? { namespace } : {}), name: old.name });
     if (!old || !pod || this.refusals(daemonSet, tally, pod).length === 0) {
-      tally.noRoom.delete(node.name);
+      tally.lackingCapacitySince.delete(node.name);
       return node;
     }
     const turn = { waiting: 'NoRoom', waitingSince: since, forced: false } as const;

@@ -139,7 +139,7 @@ export class PrePulls {
     const annotation = prePullAnnotation(daemonSet.metadata.uid ?? '');
     let nodes = 0;
     const slice = new Slice(clock);
-    for (const name of tally.names()) {
+    for (const name of tally.nodeNames()) {
       nodes += 1;
       const node = informers.nodes.get({ name });
       imageBytes ??= node && bytesOf(node, images);

@@ -29,7 +29,7 @@ export async function rankedNodes(ranking: Ranking): Promise<PlannedNode[]> {
   const revision = revisionIn(ranking);
   const restarts = await lastRestarts(pods, slice);
   const nodes: PlannedNode[] = [];
-  for (const name of [...tally.names()]) {
+  for (const name of [...tally.nodeNames()]) {
     const node = nodeOf(name);
     const { hashes = [], newPod } = tally.recordOf(name) ?? {};
     const health = node ? healthOf(node, restarts.get(name), now) : HEALTH.dark;

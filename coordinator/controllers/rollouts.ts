@@ -83,9 +83,9 @@ export class Rollouts {
    */
   async dismiss(daemonSet: DaemonSet, tally: DaemonSetTally, turn: Turn): Promise<void> {
     this.forget(daemonSet);
-    tally.heldBack = NOT_PINNED;
-    tally.hostTurn = NO_HANDOVERS;
-    tally.frozen = NOT_FROZEN;
+    tally.pinnedRevision = NOT_PINNED;
+    tally.handoverTerms = NO_HANDOVERS;
+    tally.isFrozen = NOT_FROZEN;
     const rollout = this.#own(daemonSet);
     if (!rollout?.status || rollout.metadata.deletionTimestamp) return;
     const why = isRollingUpdate(daemonSet.spec.updateStrategy) ? NO_POLICY : ON_DELETE;
@@ -110,13 +110,13 @@ export class Rollouts {
     const { status } = this.#own(daemonSet) ?? {};
     const isFrozen = policy.spec.frozen === true || status?.steering?.frozen === true;
     const classOf = classifyHours(policy.spec);
-    tally.frozen = (name) => {
+    tally.isFrozen = (name) => {
       const { labels } = this.#parts.informers.nodes.get({ name })?.metadata ?? {};
       return isFrozen || !classOf(labels).at(this.#parts.clock.now()).create;
     };
     if (!status || isDone(status, tally.subject.current.hash)) return;
     const other = this.#revision(daemonSet, stableIn(status, tally.subject.current.hash));
-    tally.heldBack = () => other;
+    tally.pinnedRevision = () => other;
   }
 
   /** Takes the rollout as far as the policy lets it, and answers whose turn it is. `tally` is whole. */
@@ -145,9 +145,9 @@ export class Rollouts {
     await this.#record.store({ daemonSet, policy }, rollout, status, turn);
     await this.#history.trim(daemonSet, policy.spec.rolloutHistoryLimit, turn);
     const stable = this.#revision(daemonSet, verdict.memory.stable);
-    tally.heldBack = (name) => (isOpen(name) ? undefined : stable);
+    tally.pinnedRevision = (name) => (isOpen(name) ? undefined : stable);
     const overridden = this.#letHostsDecide(policy, tally, verdict.memory.steering);
-    tally.frozen = decision.isFrozen;
+    tally.isFrozen = decision.isFrozen;
     const pullAt = await this.#prePulls.step({ daemonSet, policy, tally, waves, phase: verdict.phase });
     this.#parts.activeRollouts.post(daemonSet.metadata, { stanceOf });
     const next = earliest([lookAgainAt, pullAt]);
@@ -181,7 +181,7 @@ export class Rollouts {
   ): string[] {
     const { informers, clock } = this.#parts;
     const termsFor = hostTurnTerms(spec, steering, clock.now());
-    tally.hostTurn = (name) => termsFor({ name, labels: informers.nodes.get({ name })?.metadata.labels });
+    tally.handoverTerms = (name) => termsFor({ name, labels: informers.nodes.get({ name })?.metadata.labels });
     // Where no host may hold its turn off there is nothing to override.
     const turned = spec.hostHold && steering?.forced?.length ? [...tally.nodes.turned] : [];
     const isToBeTold = (name: string) => {

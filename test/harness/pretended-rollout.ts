@@ -275,8 +275,8 @@ export class PretendedRollout {
         now: () => this.now,
       }),
     );
-    tally.follow((name, situation, record) => waves.put(name, situation, record));
-    for (const name of order) tally.tell(name);
+    tally.subscribe((name, situation, record) => waves.put(name, situation, record));
+    for (const name of order) tally.notify(name);
     return [tally, waves];
   }
 }

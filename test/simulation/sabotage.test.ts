@@ -76,7 +76,7 @@ const PROOFS: RuleProof[] = [
       const { step } = Rollouts.prototype;
       const forgetful: Rollouts['step'] = async function (this: Rollouts, subject, policy, tally, turn) {
         const turns = await step.call(this, subject, policy, tally, turn);
-        tally.heldBack = () => undefined;
+        tally.pinnedRevision = () => undefined;
         return turns;
       };
       return broken(Rollouts.prototype, { step: forgetful }, check);

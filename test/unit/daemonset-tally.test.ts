@@ -45,13 +45,13 @@ test('after any changes the sums are those of a tally counted afresh', () => {
           last.set(node, record);
           underWay.delete(node);
         } else {
-          kept.markUnderWay(node);
+          kept.markInProgress(node);
           underWay.add(node);
         }
       }
       const fresh = new DaemonSetTally(SUBJECT);
       for (const [node, record] of last) fresh.record(node, record);
-      for (const node of underWay) fresh.markUnderWay(node);
+      for (const node of underWay) fresh.markInProgress(node);
       assert.deepEqual(sums(kept), sums(fresh));
     }),
   );
@@ -62,10 +62,10 @@ test('a node under way is no candidate and covers nothing until it was looked at
   const old = daemonNodeView([daemonPodView('p', { updated: false, hash: 'old' })]);
   tally.record('n', recordNode(old, 0, 1_000));
   assert.deepEqual([...tally.nodes.oldAvailable], ['n']);
-  tally.giveTurn('n', 'replace');
+  tally.orderAction('n', 'replace');
   assert.deepEqual([tally.nodes.oldAvailable.size, tally.nodes.underWay.size, tally.covered], [0, 1, 0]);
-  assert.equal(tally.takeTurn('n')?.action, 'replace');
-  assert.equal(tally.takeTurn('n'), undefined);
+  assert.equal(tally.takeAction('n')?.action, 'replace');
+  assert.equal(tally.takeAction('n'), undefined);
   assert.equal(tally.record('n', recordNode(old, 0, 1_000)), true);
   assert.deepEqual([...tally.nodes.oldAvailable], ['n']);
 });

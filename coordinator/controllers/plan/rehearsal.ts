@@ -28,7 +28,7 @@ export async function rehearse(options: RehearsalOptions): Promise<void> {
     hosts.look(name);
     await slice.pause();
   }
-  tally.whole = true;
+  tally.isComplete = true;
   await conductor.begin();
   takeTurns(options);
   options.begun?.();
@@ -48,7 +48,7 @@ function takeTurns({ tally, hosts, timeline, conductor }: RehearsalOptions): voi
     const { create, replace, revert = [], fill = [] } = conductor.turns(timeline.now);
     const given = [...giving(tally, create, 'create'), ...giving(tally, replace, 'replace')];
     given.push(...giving(tally, revert, 'revert'));
-    for (const name of fill) tally.markUnderWay(name);
+    for (const name of fill) tally.markInProgress(name);
     given.push(...fill);
     if (given.length === 0) return;
     for (const name of given) hosts.look(name);
@@ -56,6 +56,6 @@ function takeTurns({ tally, hosts, timeline, conductor }: RehearsalOptions): voi
 }
 
 function giving(tally: DaemonSetTally, names: readonly string[], turn: NodeAction): readonly string[] {
-  for (const name of names) tally.giveTurn(name, turn);
+  for (const name of names) tally.orderAction(name, turn);
   return names;
 }

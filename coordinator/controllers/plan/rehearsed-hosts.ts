@@ -72,9 +72,9 @@ export class RehearsedHosts {
     const course = this.#courses.get(name);
     if (!host || !course) return;
     const { tally, daemonSet, current, timeline } = this.#options;
-    const order = tally.takeTurn(name)?.action;
+    const order = tally.takeAction(name)?.action;
     const { now } = timeline;
-    const other = tally.heldBack(name);
+    const other = tally.pinnedRevision(name);
     const node: DaemonNode = { ...host, ...(other && host.heldTo(other.daemonSet)), pods: course.pods };
     const backoff = this.#backoffs.get(name);
     const step = nodeStep({ node, spec: daemonSet.spec, current, backoff, now });
@@ -83,7 +83,7 @@ export class RehearsedHosts {
     const again = [record.lookAgainAt, step.lookAgainAt].filter((at) => at !== undefined);
     if (again.length > 0) timeline.after(Math.min(...again) - now, () => this.look(name));
     if (isIdle(step) && !order) return;
-    if (order !== 'withdraw' && tally.holdsStill(name)) return;
+    if (order !== 'withdraw' && tally.deferIfFrozen(name)) return;
     if (!isIdle(step)) {
       if (step.backoff) this.#backoffs.set(name, step.backoff);
       for (const deletion of step.delete) this.#delete(host, course, deletion.name);
@@ -114,13 +114,13 @@ export class RehearsedHosts {
 
   /** Pods of an earlier revision are not judged: a template that was accepted before usually is again. */
   #isRefused(name: string): boolean {
-    return this.#options.isRefused && this.#options.tally.heldBack(name) === undefined;
+    return this.#options.isRefused && this.#options.tally.pinnedRevision(name) === undefined;
   }
 
   /** The controller retries until the refusal ends, and until then the host uses budget. */
   #refuse({ name }: HostBefore, course: HostCourse): false {
     course.isRefused = true;
-    this.#options.tally.markUnderWay(name);
+    this.#options.tally.markInProgress(name);
     return false;
   }
 
@@ -149,7 +149,7 @@ export class RehearsedHosts {
     if (this.#isRefused(host.name)) return this.#refuse(host, course);
     const { name, contact } = host;
     const { timeline, pace, tally, current } = this.#options;
-    const other = tally.heldBack(name);
+    const other = tally.pinnedRevision(name);
     this.#made += 1;
     const pod: DaemonPod = {
       name: `new-${this.#made}`,

@@ -53,10 +53,10 @@ export class WavesConductor implements Conductor {
     const { hash } = tally.subject.current;
     const { status } = rollout ?? {};
     const isFrozen = policy.spec.frozen === true || status?.steering?.frozen === true;
-    tally.frozen = () => isFrozen;
+    tally.isFrozen = () => isFrozen;
     if (!status || isDone(status, hash)) return;
     const stable = this.#other(stableIn(status, hash));
-    tally.heldBack = () => stable;
+    tally.pinnedRevision = () => stable;
   }
 
   async begin(): Promise<void> {
@@ -70,9 +70,9 @@ export class WavesConductor implements Conductor {
     const draw = { nodes, revision: hash, standing, failedBefore, now: () => timeline.now };
     const drawn = await inSlices(drawingWaves(policy, draw), slice);
     this.#waves = drawn.waves;
-    tally.follow((name, situation, record) => drawn.waves.put(name, situation, record));
+    tally.subscribe((name, situation, record) => drawn.waves.put(name, situation, record));
     for (const name of drawn.order) {
-      tally.tell(name);
+      tally.notify(name);
       await slice.pause();
     }
   }
@@ -99,8 +99,8 @@ export class WavesConductor implements Conductor {
     const status = statusOf(policy, verdict, counts, progress, nextWindowAt);
     this.#rollout = { ...(this.#rollout ?? { metadata: daemonSet.metadata }), status } as Rollout;
     const stable = this.#other(verdict.memory.stable);
-    tally.heldBack = (name) => (isOpen(name) ? undefined : stable);
-    tally.frozen = decision.isFrozen;
+    tally.pinnedRevision = (name) => (isOpen(name) ? undefined : stable);
+    tally.isFrozen = decision.isFrozen;
     this.#decision = decision;
     return decision.turns;
   }

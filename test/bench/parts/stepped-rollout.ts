@@ -69,8 +69,8 @@ export class SteppedRollout {
     });
     const { waves, order } = inOneGo(drawing, onPause);
     this.#waves = waves;
-    this.#tally.follow((name, situation, seen) => waves.put(name, situation, seen));
-    for (const name of order) this.#tally.tell(name);
+    this.#tally.subscribe((name, situation, seen) => waves.put(name, situation, seen));
+    for (const name of order) this.#tally.notify(name);
   }
 
   /**
