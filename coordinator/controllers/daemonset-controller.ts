@@ -5,7 +5,7 @@ import { fleetKey, nodeKey } from './daemonset-keys.js';
 import { DaemonSetNodeReconciler } from './daemonset-node.js';
 import type { DaemonSetDeps } from './daemonset-parts.js';
 import { DaemonSetTallies } from './daemonset-tallies.js';
-import { listenForDaemonSets } from './daemonset-triggers.js';
+import { watchDaemonSetTriggers } from './daemonset-triggers.js';
 import { Worker } from './worker.js';
 
 /** Nodes worked on at once: enough that their writes fill a commit of the store, few enough that its answers come in one short turn. */
@@ -37,7 +37,7 @@ export function startDaemonSetController(parts: DaemonSetDeps): {
     ...worker,
   });
   const lookAtFleet = (key: string) => fleetWorker.queue.addAfter(key, fleet.restMs(key));
-  listenForDaemonSets(informers, {
+  watchDaemonSetTriggers(informers, {
     fleet: (daemonSet) => lookAtFleet(fleetKey(daemonSet)),
     node: (daemonSet: DaemonSet, nodeName) => {
       tallies.of(daemonSet)?.markInProgress(nodeName);

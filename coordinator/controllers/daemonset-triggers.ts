@@ -21,7 +21,7 @@ type TriggerInformers = Pick<
 >;
 
 /** Listens from now on; objects present already count as new. */
-export function listenForDaemonSets(informers: TriggerInformers, calls: DaemonSetCalls): void {
+export function watchDaemonSetTriggers(informers: TriggerInformers, calls: DaemonSetCalls): void {
   informers.daemonSets.onChange(({ previous, current }) => {
     if (current) calls.fleet(current);
     else if (previous) calls.gone(previous);
