@@ -9,7 +9,7 @@ import { BY_OWNER, type Informers, PODS_BY_TARGET_NODE } from '../informers/info
 import { placementVerdict } from './daemonset-placement.js';
 
 /** What a place is read from: informers, or who stands in for them. */
-export interface PlaceReader {
+export interface NodeReader {
   pods: Pick<Informers['pods'], 'indexed'>;
   nodes: Pick<Informers['nodes'], 'get' | 'list'>;
 }
@@ -36,7 +36,7 @@ interface ClaimedPod {
 
 /** The Pods whose target is this node: those that are the DaemonSet's, and those it has to adopt or release first. */
 export function podsOnNode(
-  informers: Pick<PlaceReader, 'pods'>,
+  informers: Pick<NodeReader, 'pods'>,
   daemonSet: DaemonSet,
   matcher: Matcher,
   nodeName: string,
@@ -53,7 +53,7 @@ export function podsOnNode(
 }
 
 /** Every node that a DaemonSet has to do with: those that exist, and those that only its Pods still name. */
-export function nodeNamesOf(informers: PlaceReader, { metadata }: DaemonSet): Set<string> {
+export function nodeNamesOf(informers: NodeReader, { metadata }: DaemonSet): Set<string> {
   const names = new Set<string>();
   for (const node of informers.nodes.list()) names.add(node.metadata.name);
   for (const pod of informers.pods.indexed(BY_OWNER, metadata.uid ?? '')) {
@@ -92,7 +92,7 @@ function matcherOf(daemonSet: DaemonSet): Matcher {
 
 /** Costs as much as there are Pods on that node. */
 export function viewNode(
-  informers: PlaceReader,
+  informers: NodeReader,
   daemonSet: DaemonSet,
   current: CurrentRevision,
   name: string,

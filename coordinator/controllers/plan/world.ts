@@ -3,7 +3,7 @@ import { type KubeObject, refText } from '../../../shared/kube/meta.js';
 import type { Node } from '../../../shared/kube/node.js';
 import type { DaemonSet } from '../../../shared/kube/workload.js';
 import { BY_NAMESPACE, type Informers } from '../../informers/informer.js';
-import type { PlaceReader } from '../daemonset-view.js';
+import type { NodeReader } from '../daemonset-view.js';
 
 type RolloutPolicies = Informers['rolloutPolicies'];
 type RolloutPolicy = NonNullable<ReturnType<RolloutPolicies['get']>>;
@@ -39,7 +39,7 @@ export class PlannedWorld {
   }
 
   /** For what reads nodes and Pods of a place as the controllers do. */
-  get places(): PlaceReader {
+  get places(): NodeReader {
     const { pods, nodes } = this.#informers;
     const changed = this.#nodes;
     return {
