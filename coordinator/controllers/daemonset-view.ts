@@ -108,7 +108,7 @@ export function viewNode(
     node: {
       name,
       exists: node !== undefined,
-      ...placeOn(node, daemonSet, hasCurrent ? undefined : heldTo),
+      ...placementOn(node, daemonSet, hasCurrent ? undefined : heldTo),
       isUnheard: restoredEra !== undefined && node?.metadata.annotations?.[HEARD_IN_ERA] !== restoredEra,
       pods,
     },
@@ -120,7 +120,7 @@ export function viewNode(
  * By the current template, save that a node whose Pods are made of another revision keeps what that one lets it keep, and gets
  * nothing that has no place there: a template that selects other nodes goes through the waves like any other.
  */
-export function placeOn(
+export function placementOn(
   node: Node | undefined,
   daemonSet: DaemonSet,
   heldTo: DaemonSet | undefined,

@@ -20,7 +20,7 @@ import { allowsSurge, isRollingUpdate } from '../../decisions/update-strategy.js
 import { BY_OWNER } from '../../informers/informer.js';
 import { semanticallyEqual } from '../../kinds/semantic-equality.js';
 import { DaemonSetTally } from '../daemonset-tally.js';
-import { nodeNamesOf, placeOn, viewNode } from '../daemonset-view.js';
+import { nodeNamesOf, placementOn, viewNode } from '../daemonset-view.js';
 import { governing } from '../rollout-decision.js';
 import { type Conductor, UpstreamConductor } from './conductor.js';
 import { type FirstReason, firstReason, most, plannedHosts, plannedWaves } from './plan-hosts.js';
@@ -177,7 +177,7 @@ async function hostsBefore(
     hosts.push({
       ...viewNode(places, after, current, name).node,
       contact: node ? contactOf(node) : 'here',
-      heldTo: (other) => placeOn(node, after, other),
+      heldTo: (other) => placementOn(node, after, other),
     });
     await slice.pause();
   }
