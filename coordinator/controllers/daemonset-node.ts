@@ -10,7 +10,7 @@ import { fleetKey, nodeKey, parseKey } from './daemonset-keys.js';
 import type { DaemonSetDeps } from './daemonset-parts.js';
 import type { DaemonSetTallies } from './daemonset-tallies.js';
 import type { DaemonSetTally, OrderedAction } from './daemonset-tally.js';
-import { type DaemonNodeView, viewNode } from './daemonset-view.js';
+import { type DaemonNodeView, observeNode } from './daemonset-view.js';
 import { HostRoom, ROOM_RECHECK_MS } from './host-room.js';
 import { HostTurns } from './host-turns.js';
 import type { Turn } from './worker.js';
@@ -62,7 +62,7 @@ export class DaemonSetNodeReconciler {
     const { current } = tally.subject;
     const now = clock.now();
     const heldTo = tally.pinnedRevision(nodeName)?.daemonSet;
-    const view = viewNode(informers, daemonSet, current, nodeName, { restoredEra, heldTo, timeOf });
+    const view = observeNode(informers, daemonSet, current, nodeName, { restoredEra, heldTo, timeOf });
     const { claims } = view;
     const node = this.#room.judge(daemonSet, tally, view.node);
     const backoff = tally.backoffs.get(nodeName);

@@ -91,7 +91,7 @@ function matcherOf(daemonSet: DaemonSet): Matcher {
 }
 
 /** Costs as much as there are Pods on that node. */
-export function viewNode(
+export function observeNode(
   informers: NodeReader,
   daemonSet: DaemonSet,
   current: CurrentRevision,

@@ -1,7 +1,7 @@
 /** What a node's place is while its Pods are made of another revision than the current one. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type NodeReader, viewNode } from '../../coordinator/controllers/daemonset-view.js';
+import { type NodeReader, observeNode } from '../../coordinator/controllers/daemonset-view.js';
 import type { Node } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { type DaemonSet, REVISION_HASH_LABEL } from '../../shared/kube/workload.js';
@@ -48,7 +48,7 @@ function reader(hash: string, leaving = {}): NodeReader {
 
 /** May its Pod stay, though the current revision has no place there? */
 const mayStay = (pods: NodeReader, heldTo?: DaemonSet) =>
-  viewNode(pods, daemonSet('a'), CURRENT, 'n1', { heldTo }).node.shouldContinueRunning;
+  observeNode(pods, daemonSet('a'), CURRENT, 'n1', { heldTo }).node.shouldContinueRunning;
 
 test('a node keeps the Pod that the revision it is held to lets it keep', () => {
   assert.equal(mayStay(reader('old'), daemonSet()), true);

@@ -20,7 +20,7 @@ import { allowsSurge, isRollingUpdate } from '../../decisions/update-strategy.js
 import { BY_OWNER } from '../../informers/informer.js';
 import { semanticallyEqual } from '../../kinds/semantic-equality.js';
 import { DaemonSetTally } from '../daemonset-tally.js';
-import { nodeNamesOf, placementOn, viewNode } from '../daemonset-view.js';
+import { nodeNamesOf, placementOn, observeNode } from '../daemonset-view.js';
 import { governing } from '../rollout-decision.js';
 import { type Conductor, UpstreamConductor } from './conductor.js';
 import { type FirstReason, firstReason, most, plannedHosts, plannedWaves } from './plan-hosts.js';
@@ -175,7 +175,7 @@ async function hostsBefore(
   for (const name of nodeNamesOf(places, after)) {
     const node = places.nodes.get({ name });
     hosts.push({
-      ...viewNode(places, after, current, name).node,
+      ...observeNode(places, after, current, name).node,
       contact: node ? contactOf(node) : 'here',
       heldTo: (other) => placementOn(node, after, other),
     });
