@@ -1,6 +1,6 @@
 /** The DaemonSet controller: two kinds of keys, one tally a DaemonSet. */
 import type { DaemonSet } from '../../shared/kube/workload.js';
-import { DaemonSetFleet } from './daemonset.js';
+import { DaemonSetFleetReconciler } from './daemonset.js';
 import { fleetKey, nodeKey } from './daemonset-keys.js';
 import { DaemonSetNodeReconciler } from './daemonset-node.js';
 import type { DaemonSetDeps } from './daemonset-parts.js';
@@ -30,13 +30,13 @@ export function startDaemonSetController(parts: DaemonSetDeps): {
     concurrency: NODES_AT_ONCE,
   });
   const callFleet = (key: string) => fleetWorker.queue.add(key);
-  const fleet = new DaemonSetFleet(parts, tallies, nodes, () => nodeWorker.queue, callFleet);
+  const fleet = new DaemonSetFleetReconciler(parts, tallies, nodes, () => nodeWorker.queue, callFleet);
   const fleetWorker = new Worker({
     name: 'daemonset',
     reconcile: (key, turn) => fleet.reconcile(key, turn),
     ...worker,
   });
-  const lookAtFleet = (key: string) => fleetWorker.queue.addAfter(key, fleet.restMs(key));
+  const lookAtFleet = (key: string) => fleetWorker.queue.addAfter(key, fleet.statusDebounceMs(key));
   watchDaemonSetTriggers(informers, {
     fleet: (daemonSet) => lookAtFleet(fleetKey(daemonSet)),
     node: (daemonSet: DaemonSet, nodeName) => {

@@ -31,7 +31,7 @@ function selectsAll(selector: LabelSelector | undefined): boolean {
 }
 
 /** Reconciles fleet keys. */
-export class DaemonSetFleet {
+export class DaemonSetFleetReconciler {
   readonly #parts: DaemonSetDeps;
   readonly #tallies: DaemonSetTallies;
   readonly #nodes: DaemonSetNodeReconciler;
@@ -58,7 +58,7 @@ export class DaemonSetFleet {
   }
 
   /** How long another look is to wait, ms: in a fan-out each node calls for one. Not above 0: it need not. */
-  restMs(key: string): number {
+  statusDebounceMs(key: string): number {
     return (this.#restUntil.get(key) ?? Number.NEGATIVE_INFINITY) - this.#parts.clock.monotonic();
   }
 
