@@ -18,7 +18,7 @@ interface Known {
   model: ObjectModel<Pod>;
 }
 
-export class DaemonPodModels {
+export class DaemonPodTemplates {
   readonly #registry: Pick<Registry, 'model'>;
   /** Specs are shared by all states of a DaemonSet between two changes of them. */
   readonly #known = new WeakMap<DaemonSet['spec'], Known>();
@@ -39,7 +39,7 @@ export class DaemonPodModels {
   }
 
   /** The model of `pod`, which is bound and one of the DaemonSet's. Throws ApiError when no such Pod may be created. */
-  of({ spec, metadata: { namespace } }: DaemonSet, pod: Pod): ObjectModel<Pod> {
+  templateFor({ spec, metadata: { namespace } }: DaemonSet, pod: Pod): ObjectModel<Pod> {
     const known = this.#known.get(spec);
     if (known && sameJson(known.metadata, pod.metadata)) return known.model;
     const model = this.#registry.model(podKind, namespace, pod, daemonPodOn, pod.spec.nodeName ?? '');

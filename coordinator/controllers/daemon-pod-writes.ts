@@ -7,7 +7,7 @@ import type { HostTurnTerms } from '../decisions/host-turn-terms.js';
 import type { PodDeletion } from '../decisions/node-step.js';
 import { podKind } from '../kinds/index.js';
 import { CreateGate } from './create-gate.js';
-import type { DaemonPodModels } from './daemon-pod-models.js';
+import type { DaemonPodTemplates } from './daemon-pod-models.js';
 import { fleetKey, nodeKey } from './daemonset-keys.js';
 import type { DaemonSetDeps } from './daemonset-parts.js';
 import type { DaemonSetTally, PinnedRevision } from './daemonset-tally.js';
@@ -28,7 +28,7 @@ export interface NodeSubject {
 }
 
 interface Makers {
-  models: DaemonPodModels;
+  models: DaemonPodTemplates;
   hostTurns: HostTurns;
   room: HostRoom;
 }
@@ -36,7 +36,7 @@ interface Makers {
 /** Each write tells the key what it wrote, and records its event. What another has overtaken is left out in silence. */
 export class DaemonPodWrites {
   readonly #parts: DaemonSetDeps;
-  readonly #models: DaemonPodModels;
+  readonly #models: DaemonPodTemplates;
   readonly #hostTurns: HostTurns;
   readonly #room: HostRoom;
   readonly #wakeNode: (nodeKey: string) => void;
@@ -227,7 +227,7 @@ export class DaemonPodWrites {
     let written: Pod | undefined;
     try {
       const record = reservation?.bound
-        ? await registry.createLike(this.#models.of(daemonSet, pod), nodeName)
+        ? await registry.createLike(this.#models.templateFor(daemonSet, pod), nodeName)
         : await registry.create(podKind, daemonSet.metadata.namespace, pod);
       written = record.object();
       return written;

@@ -4,7 +4,7 @@ import type { DaemonPod } from '../decisions/daemon-node.js';
 import { recordNode } from '../decisions/node-record.js';
 import { isIdle, type NodeStep, nodeStep } from '../decisions/node-step.js';
 import type { NodeSituation } from '../decisions/rolling-update.js';
-import { DaemonPodModels } from './daemon-pod-models.js';
+import { DaemonPodTemplates } from './daemon-pod-models.js';
 import { DaemonPodWrites, type NodeSubject } from './daemon-pod-writes.js';
 import { fleetKey, nodeKey, parseKey } from './daemonset-keys.js';
 import type { DaemonSetDeps } from './daemonset-parts.js';
@@ -45,7 +45,7 @@ export class DaemonSetNodeReconciler {
   readonly #writes: DaemonPodWrites;
 
   constructor(parts: DaemonSetDeps, tallies: DaemonSetTallies, signals: NodeSignals) {
-    const models = new DaemonPodModels(parts.registry);
+    const models = new DaemonPodTemplates(parts.registry);
     const hostTurns = new HostTurns(parts.registry, models);
     this.#room = new HostRoom(parts, hostTurns);
     this.#writes = new DaemonPodWrites(parts, { models, hostTurns, room: this.#room }, (key) =>

@@ -14,16 +14,16 @@ import { daemonPod } from '../decisions/daemon-pod.js';
 import type { HostTurnTerms } from '../decisions/host-turn-terms.js';
 import { podKind } from '../kinds/index.js';
 import type { ObjectModel, Registry } from '../registry/registry.js';
-import type { DaemonPodModels } from './daemon-pod-models.js';
+import type { DaemonPodTemplates } from './daemon-pod-models.js';
 
 /** What stands there is left as it is. */
 const UNCHANGED = Symbol('unchanged');
 
 export class HostTurns {
   readonly #registry: Pick<Registry, 'modify' | 'reviewLike'>;
-  readonly #models: DaemonPodModels;
+  readonly #models: DaemonPodTemplates;
 
-  constructor(registry: Pick<Registry, 'modify' | 'reviewLike'>, models: DaemonPodModels) {
+  constructor(registry: Pick<Registry, 'modify' | 'reviewLike'>, models: DaemonPodTemplates) {
     this.#registry = registry;
     this.#models = models;
   }
@@ -80,7 +80,7 @@ export class HostTurns {
   #model(daemonSet: DaemonSet, hash: string, nodeName: string): ObjectModel<Pod> {
     const made = daemonPod(daemonSet, nodeName, hash);
     made.spec.nodeName = nodeName;
-    return this.#models.of(daemonSet, made);
+    return this.#models.templateFor(daemonSet, made);
   }
 
   /** `textOf` answers what is to stand on the Pod as it is stored; undefined: nothing. */

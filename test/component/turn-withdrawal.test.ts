@@ -1,6 +1,6 @@
 /** A turn that is taken back stands on its Pod until its host has spoken, however often it is taken back. */
 import assert from 'node:assert/strict';
-import { DaemonPodModels } from '../../coordinator/controllers/daemon-pod-models.js';
+import { DaemonPodTemplates } from '../../coordinator/controllers/daemon-pod-models.js';
 import { HostTurns } from '../../coordinator/controllers/host-turns.js';
 import { daemonSetKind, podKind } from '../../coordinator/kinds/index.js';
 import { turnOn, turnTextOf, withdrawnFrom } from '../../shared/kube/host-turn.js';
@@ -20,7 +20,7 @@ withControlPlane(
       },
     });
     const daemonSet = made.object();
-    const turns = new HostTurns(plane.registry, new DaemonPodModels(plane.registry));
+    const turns = new HostTurns(plane.registry, new DaemonPodTemplates(plane.registry));
     const first = turns.successor(daemonSet, 'one', 'n1');
     const old = (await plane.registry.create(podKind, 'default', first)).object();
     assert.equal(withdrawnFrom(await turns.withdraw(old)), undefined, 'there was none');
