@@ -24,7 +24,7 @@ export interface NodeSubject {
   daemonSet: DaemonSet;
   tally: DaemonSetTally;
   nodeName: string;
-  turn: Turn;
+  context: Turn;
 }
 
 interface Makers {
@@ -67,7 +67,7 @@ export class DaemonPodWrites {
   }
 
   /** The key is kept until the write is seen, and then looks again. */
-  #wrote({ turn }: NodeSubject, object: KubeObject): void {
+  #wrote({ context: turn }: NodeSubject, object: KubeObject): void {
     turn.wrote(object);
     turn.againAfter(0);
   }
@@ -146,7 +146,7 @@ export class DaemonPodWrites {
     }
   }
 
-  #hasNoRoom({ daemonSet, nodeName, tally, turn }: NodeSubject, old: Pod): boolean {
+  #hasNoRoom({ daemonSet, nodeName, tally, context: turn }: NodeSubject, old: Pod): boolean {
     const { hash } = tally.subject.current;
     // A turn to the same revision that stands there has its room already.
     const isGiven = turnOn(old)?.successor.metadata.labels?.[REVISION_HASH_LABEL] === hash;
@@ -162,7 +162,7 @@ export class DaemonPodWrites {
   /** Takes back the turn that stands on the Pod, or clears away what is left of it. Throws ApiError. */
   async endTurn(subject: NodeSubject, name: string, how: 'withdraw' | 'settle'): Promise<void> {
     if (subject.tally.lackingCapacitySince.delete(subject.nodeName)) {
-      subject.turn.againAfter(0);
+      subject.context.againAfter(0);
       return;
     }
     const old = this.#podNamed(subject.daemonSet, name);

@@ -108,7 +108,7 @@ export class DaemonSetNodeReconciler {
 
   /** First whose the Pods are, then what must be there, then what the rolling update wants: one of them a time. */
   async #act(subject: NodeSubject): Promise<void> {
-    const { daemonSet, tally, nodeName, turn } = subject;
+    const { daemonSet, tally, nodeName, context: turn } = subject;
     const order = tally.takeAction(nodeName);
     const look = this.observe(daemonSet, tally, nodeName);
     if (look.requeueAfterMs !== undefined) turn.againAfter(look.requeueAfterMs);
@@ -133,7 +133,7 @@ export class DaemonSetNodeReconciler {
     const isOfUseAgain = !order.wasCovered && place?.covered === true && live.length === 1;
     // It goes whatever the budget as long as it is of no use: one that becomes ready at this moment stays.
     const asSeen = place?.covered !== true;
-    if (isOfUseAgain && (turn === 'replace' || turn === 'revert')) subject.turn.againAfter(0);
+    if (isOfUseAgain && (turn === 'replace' || turn === 'revert')) subject.context.againAfter(0);
     else if (turn === 'revert' && newPod) await this.#writes.delete(subject, newPod.name, asSeen);
     else if (turn === 'revert' && isOfNoUse(subject, only))
       await this.#writes.delete(subject, only.name, asSeen);
@@ -145,7 +145,7 @@ export class DaemonSetNodeReconciler {
       if (terms) await this.#writes.giveHostTurn(subject, place.oldPod, terms);
       else await this.#writes.delete(subject, place.oldPod, asSeen);
     } else if (turn === 'create' && place?.oldPod && live.length === 1) await this.#writes.create(subject);
-    else subject.turn.againAfter(0);
+    else subject.context.againAfter(0);
   }
 
   async #perform(subject: NodeSubject, step: NodeStep): Promise<void> {
