@@ -87,7 +87,7 @@ export class DaemonPodWrites {
   }
 
   /** Why a Pod goes that has ended. */
-  tellReason({ daemonSet, nodeName }: NodeSubject, { name, reason }: PodDeletion): void {
+  recordDeletionReason({ daemonSet, nodeName }: NodeSubject, { name, reason }: PodDeletion): void {
     const pod = `${daemonSet.metadata.namespace}/${name}`;
     if (reason === 'failed') {
       const text = `Found failed daemon pod ${pod} on node ${nodeName}, will try to kill it`;
@@ -121,7 +121,7 @@ export class DaemonPodWrites {
    * Has the host replace the Pod by itself, if it has room for both. A refused successor is retried with the back-off of a
    * refused create; otherwise the fleet's key would repeat the turn in a tight loop.
    */
-  async giveHostTurn(subject: NodeSubject, name: string, terms: HostTurnTerms): Promise<void> {
+  async requestHandover(subject: NodeSubject, name: string, terms: HostTurnTerms): Promise<void> {
     const { daemonSet, nodeName, tally } = subject;
     const old = this.#podNamed(daemonSet, name);
     if (!old) return;
@@ -160,7 +160,7 @@ export class DaemonPodWrites {
   }
 
   /** Takes back the turn that stands on the Pod, or clears away what is left of it. Throws ApiError. */
-  async endTurn(subject: NodeSubject, name: string, how: 'withdraw' | 'settle'): Promise<void> {
+  async endHandover(subject: NodeSubject, name: string, how: 'withdraw' | 'settle'): Promise<void> {
     if (subject.tally.lackingCapacitySince.delete(subject.nodeName)) {
       subject.context.againAfter(0);
       return;

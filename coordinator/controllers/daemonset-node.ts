@@ -118,7 +118,7 @@ export class DaemonSetNodeReconciler {
     // Until its own writes have been seen and looked at, the node counts as under way.
     tally.markInProgress(nodeName);
     this.#writing.add(nodeKey(daemonSet, nodeName));
-    if (look.settledHandover !== undefined) await this.#writes.endTurn(subject, look.settledHandover, 'settle');
+    if (look.settledHandover !== undefined) await this.#writes.endHandover(subject, look.settledHandover, 'settle');
     else if (look.claims.length > 0) await this.#writes.claim(subject, look.claims);
     else if (!isIdle(look.step)) await this.#perform(subject, look.step);
     else if (order) await this.#replace(subject, look, order);
@@ -138,11 +138,11 @@ export class DaemonSetNodeReconciler {
     else if (turn === 'revert' && isOfNoUse(subject, only))
       await this.#writes.delete(subject, only.name, asSeen);
     else if (turn === 'withdraw' && place?.oldPod)
-      await this.#writes.endTurn(subject, place.oldPod, 'withdraw');
+      await this.#writes.endHandover(subject, place.oldPod, 'withdraw');
     else if (turn === 'replace' && place?.oldPod) {
       // Where none belongs any more there is nothing that a host could put in its place.
       const terms = live.length === 1 && node.shouldRun ? subject.tally.handoverTerms(node.name) : undefined;
-      if (terms) await this.#writes.giveHostTurn(subject, place.oldPod, terms);
+      if (terms) await this.#writes.requestHandover(subject, place.oldPod, terms);
       else await this.#writes.delete(subject, place.oldPod, asSeen);
     } else if (turn === 'create' && place?.oldPod && live.length === 1) await this.#writes.create(subject);
     else subject.context.againAfter(0);
@@ -152,7 +152,7 @@ export class DaemonSetNodeReconciler {
     const { tally, nodeName } = subject;
     if (step.backoff) tally.backoffs.set(nodeName, step.backoff);
     for (const deletion of step.delete) {
-      this.#writes.tellReason(subject, deletion);
+      this.#writes.recordDeletionReason(subject, deletion);
       await this.#writes.delete(subject, deletion.name);
     }
     if (step.create) await this.#writes.create(subject);
