@@ -16,7 +16,7 @@ export class CreateGate {
   }
 
   /** True: the key may create now and must tell by `created`, `refused` or `left`. False: it will be woken. */
-  enter(key: string): boolean {
+  tryEnter(key: string): boolean {
     if (!mayCreate(this.#slow, this.#underWay, this.#clock.monotonic())) {
       this.#waiting.add(key);
       return false;
@@ -31,7 +31,7 @@ export class CreateGate {
   }
 
   /** The key that entered has nothing to create. */
-  left(): void {
+  cancelled(): void {
     this.#underWay -= 1;
   }
 

@@ -128,10 +128,10 @@ export class DaemonPodWrites {
     const { uid, current } = tally.subject;
     const key = nodeKey(daemonSet, nodeName);
     const gate = this.#gateOf(tally);
-    if (!gate.enter(key)) return;
+    if (!gate.tryEnter(key)) return;
     try {
       if (this.#hasNoRoom(subject, old)) {
-        gate.left();
+        gate.cancelled();
         return;
       }
       const given = await this.#hostTurns.give({ daemonSet, hash: current.hash }, old, terms);
@@ -141,7 +141,7 @@ export class DaemonPodWrites {
       const text = `Gave node ${nodeName} its turn to replace pod: ${name}`;
       this.#parts.recordEvent(daemonSet, 'Normal', 'TurnGiven', text);
     } catch (error) {
-      if (isOutdated(error)) gate.left();
+      if (isOutdated(error)) gate.cancelled();
       else this.#refused(subject, gate, current.hash, error);
     }
   }
@@ -183,7 +183,7 @@ export class DaemonPodWrites {
     const { daemonSet, nodeName, tally } = subject;
     const key = nodeKey(daemonSet, nodeName);
     const gate = this.#gateOf(tally);
-    if (!gate.enter(key)) return;
+    if (!gate.tryEnter(key)) return;
     const { recordEvent, refusals } = this.#parts;
     const { uid } = tally.subject;
     const made = this.#madeFor(subject);

@@ -42,12 +42,12 @@ function gate() {
 
 test('keys held back are woken as many at a time as may create', () => {
   const { clock, woken, gate: held } = gate();
-  assert.equal(held.enter('a'), true);
+  assert.equal(held.tryEnter('a'), true);
   held.refused('a');
-  for (const key of ['b', 'c', 'd']) assert.equal(held.enter(key), false);
+  for (const key of ['b', 'c', 'd']) assert.equal(held.tryEnter(key), false);
   clock.advance(5);
   assert.deepEqual(woken, ['a']);
-  assert.equal(held.enter('a'), true);
+  assert.equal(held.tryEnter('a'), true);
   held.created();
   held.wakeWaiting();
   assert.deepEqual(woken, ['a', 'b', 'c']);
@@ -55,9 +55,9 @@ test('keys held back are woken as many at a time as may create', () => {
 
 test('a woken key that needs no Pod any more passes its turn on', () => {
   const { clock, woken, gate: held } = gate();
-  held.enter('a');
+  held.tryEnter('a');
   held.refused('a');
-  held.enter('b');
+  held.tryEnter('b');
   clock.advance(5);
   held.wakeWaiting();
   assert.deepEqual(woken, ['a', 'b']);
@@ -65,10 +65,10 @@ test('a woken key that needs no Pod any more passes its turn on', () => {
 
 test('a clock that is set back does not keep anybody waiting', () => {
   const { clock, woken, gate: held } = gate();
-  held.enter('a');
+  held.tryEnter('a');
   held.refused('a');
   clock.jump(-365 * 86_400_000);
   clock.advance(5);
   assert.deepEqual(woken, ['a']);
-  assert.equal(held.enter('a'), true);
+  assert.equal(held.tryEnter('a'), true);
 });
