@@ -9,7 +9,7 @@ import { ClockSteps } from './clock-steps.js';
 import { CreateRefusals } from './controllers/create-refusals.js';
 import { EventRecorder } from './controllers/event-recorder.js';
 import { type RunningControllers, startControllers } from './controllers/index.js';
-import { RolloutBoard } from './controllers/rollout-board.js';
+import { ActiveRollouts } from './controllers/rollout-board.js';
 import type { QueueMeter } from './controllers/worker.js';
 import type { EvictionRates } from './decisions/zone-health.js';
 import { Hub, type HubOptions } from './hub/hub.js';
@@ -56,7 +56,7 @@ export interface Core {
   informers: Informers;
   hub: Hub;
   restore: RestoreState;
-  rollouts: RolloutBoard;
+  rollouts: ActiveRollouts;
   refusals: CreateRefusals;
   /** Who is heard. */
   presence: Presence;
@@ -101,7 +101,7 @@ export function createCore(host: CoreHost): Core {
   });
   const informers = createInformers({ registry, clock, log });
   const events = new EventRecorder({ registry, clock, log });
-  const rollouts = new RolloutBoard();
+  const rollouts = new ActiveRollouts();
   const refusals = new CreateRefusals();
   const shared = { registry, informers, events, clock, log };
   const restore = new RestoreState(store, log);

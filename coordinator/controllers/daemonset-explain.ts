@@ -25,7 +25,7 @@ import { BY_OWNER, type Informers } from '../informers/informer.js';
 import { daemonSetKind, nodeKind, rolloutKind } from '../kinds/index.js';
 import type { CreateRefusals } from './create-refusals.js';
 import { nodeNamesOf, podsOnNode } from './daemonset-view.js';
-import type { RolloutBoard } from './rollout-board.js';
+import type { ActiveRollouts } from './rollout-board.js';
 
 /** Why, for one node. `rules`: [] when there is no Node to hold them to. */
 interface NodeAnswer {
@@ -78,7 +78,7 @@ function isMeant({ code, wave }: RolloutStance, wish: HostsWish): boolean {
 interface ExplainerParts {
   informers: Pick<Informers, 'pods' | 'nodes' | 'daemonSets' | 'controllerRevisions'>;
   clock: Clock;
-  rollouts: Pick<RolloutBoard, 'stanceOf' | 'rolloutOf'>;
+  rollouts: Pick<ActiveRollouts, 'stanceOf' | 'rolloutOf'>;
   refusals: Pick<CreateRefusals, 'of'>;
 }
 

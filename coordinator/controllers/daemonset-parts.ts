@@ -7,7 +7,7 @@ import type { CreateRefusals } from './create-refusals.js';
 import type { RecordEvent } from './event-recorder.js';
 import type { HeardSinceStart } from './heard-since-start.js';
 import type { PodReservations } from './node-ledger.js';
-import type { RolloutBoard } from './rollout-board.js';
+import type { ActiveRollouts } from './rollout-board.js';
 import type { QueueMeter } from './worker.js';
 
 /** Their collaborators. */
@@ -22,7 +22,7 @@ export interface DaemonSetDeps {
   >;
   reservations: PodReservations;
   /** Where rollouts by waves say how they stand. */
-  activeRollouts: RolloutBoard;
+  activeRollouts: ActiveRollouts;
   /** Where refused creates of Pods are recorded for `why`. */
   refusals: CreateRefusals;
   /** The store's era, when it was restored: Pods are made on those nodes only whose hosts were heard in it (`HEARD_IN_ERA`). */

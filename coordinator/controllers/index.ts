@@ -16,7 +16,7 @@ import { NodeLedger } from './node-ledger.js';
 import { NodeLifecycle } from './node-lifecycle.js';
 import { PodGarbageCollector } from './pod-garbage-collector.js';
 import { RoleAggregation } from './role-aggregation.js';
-import { RolloutBoard } from './rollout-board.js';
+import { ActiveRollouts } from './rollout-board.js';
 import { Scheduler } from './scheduler.js';
 import { TaintEviction } from './taint-eviction.js';
 import type { QueueMeter } from './worker.js';
@@ -26,7 +26,7 @@ interface ControllersOptions {
   informers: Informers;
   events: EventRecorder;
   /** Absent: nobody explains. */
-  rollouts?: RolloutBoard;
+  rollouts?: ActiveRollouts;
   /** The same. */
   refusals?: CreateRefusals;
   /** Set once the store was restored: see `DaemonSetParts`. */
@@ -97,7 +97,7 @@ export async function startControllers(options: ControllersOptions): Promise<Run
 
 /** Those whose decisions reach containers. They are level-triggered: what happened before their start they see then. */
 function startActors(options: ControllersOptions): Controller[] {
-  const { informers, events, rollouts = new RolloutBoard(), refusals = new CreateRefusals() } = options;
+  const { informers, events, rollouts = new ActiveRollouts(), refusals = new CreateRefusals() } = options;
   const schedulerEvents = events.from('default-scheduler');
   const ledger = new NodeLedger({ informers, recordEvent: schedulerEvents });
   return [

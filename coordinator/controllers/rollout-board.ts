@@ -8,11 +8,11 @@ interface PostedRollout {
   stanceOf(node: string): RolloutStance;
 }
 
-export class RolloutBoard {
+export class ActiveRollouts {
   readonly #posted = new Map<string, PostedRollout>();
 
   /** `undefined`: no policy governs the DaemonSet. */
-  post(daemonSet: ObjectRef, rollout: PostedRollout | undefined): void {
+  set(daemonSet: ObjectRef, rollout: PostedRollout | undefined): void {
     if (rollout) this.#posted.set(refText(daemonSet), rollout);
     else this.#posted.delete(refText(daemonSet));
   }
@@ -21,7 +21,7 @@ export class RolloutBoard {
     return this.#posted.get(refText(daemonSet));
   }
 
-  stanceOf(daemonSet: ObjectRef, node: string): RolloutStance | undefined {
+  nodeStatus(daemonSet: ObjectRef, node: string): RolloutStance | undefined {
     return this.rolloutOf(daemonSet)?.stanceOf(node);
   }
 }

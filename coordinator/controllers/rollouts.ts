@@ -74,7 +74,7 @@ export class Rollouts {
     const key = refText(metadata);
     this.#drawn.forget(key);
     this.#prePulls.forget(key);
-    this.#parts.activeRollouts.post(metadata, undefined);
+    this.#parts.activeRollouts.set(metadata, undefined);
   }
 
   /**
@@ -149,7 +149,7 @@ export class Rollouts {
     const overridden = this.#letHostsDecide(policy, tally, verdict.memory.steering);
     tally.isFrozen = decision.isFrozen;
     const pullAt = await this.#prePulls.step({ daemonSet, policy, tally, waves, phase: verdict.phase });
-    this.#parts.activeRollouts.post(daemonSet.metadata, { stanceOf });
+    this.#parts.activeRollouts.set(daemonSet.metadata, { stanceOf });
     const next = earliest([lookAgainAt, pullAt]);
     if (next !== undefined) turn.againAfter(Math.max(0, next - clock.now()));
     const turns = stillDue();

@@ -76,7 +76,7 @@ describe('after a start of the coordinator', () => {
       await hearing.hear(rolling, NODES.slice(0, 9));
       const last = NODES[9] ?? '';
       const isInLab =
-        rolling.fleet.rollouts.stanceOf({ namespace: 'default', name: 'web' }, last)?.wave === 'lab';
+        rolling.fleet.rollouts.nodeStatus({ namespace: 'default', name: 'web' }, last)?.wave === 'lab';
       await rolling.stands('Progressing', isInLab ? 'lab' : 'rest', isInLab ? 3 : 9);
       await hearing.hear(rolling, [last]);
       await rolling.stands('Completed', 'rest', 10);

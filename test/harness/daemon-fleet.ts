@@ -5,7 +5,7 @@ import type { DaemonSetDeps } from '../../coordinator/controllers/daemonset-part
 import type { RecordEvent } from '../../coordinator/controllers/event-recorder.js';
 import type { HeardSinceStart } from '../../coordinator/controllers/heard-since-start.js';
 import { NodeLedger } from '../../coordinator/controllers/node-ledger.js';
-import { RolloutBoard } from '../../coordinator/controllers/rollout-board.js';
+import { ActiveRollouts } from '../../coordinator/controllers/rollout-board.js';
 import type { Informers } from '../../coordinator/informers/informer.js';
 import { daemonSetKind, nodeKind, podKind } from '../../coordinator/kinds/index.js';
 import type { Registry } from '../../coordinator/registry/registry.js';
@@ -47,7 +47,7 @@ export class DaemonFleet {
   /** `type reason message` of every event told about DaemonSets. */
   readonly events: string[] = [];
   readonly agents: Agents;
-  readonly rollouts = new RolloutBoard();
+  readonly rollouts = new ActiveRollouts();
   readonly refusals = new CreateRefusals();
   readonly #plane: ControlPlane;
   #controller: { stop(): Promise<void> };

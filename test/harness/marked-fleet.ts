@@ -6,7 +6,7 @@ import { DaemonSetExplainer } from '../../coordinator/controllers/daemonset-expl
 import { HostBoard } from '../../coordinator/controllers/host-board.js';
 import { HostEffects } from '../../coordinator/controllers/host-effects.js';
 import { ManifestPlanner } from '../../coordinator/controllers/plan/planner.js';
-import { RolloutBoard } from '../../coordinator/controllers/rollout-board.js';
+import { ActiveRollouts } from '../../coordinator/controllers/rollout-board.js';
 import type { Informers } from '../../coordinator/informers/informer.js';
 import {
   configMapKind,
@@ -68,10 +68,10 @@ export async function startMarkedFleet(): Promise<AccessBench> {
 }
 
 function partsOfFleet({ registry, informers, clock }: AccessBenchParts) {
-  const rollouts = new RolloutBoard();
+  const rollouts = new ActiveRollouts();
   for (const namespace of NAMESPACES) {
     const stance = { code: 'Failed', wave: 'first', message: 'it has failed' } as const;
-    rollouts.post({ namespace, name: markedName('rollouts', namespace) }, { stanceOf: () => stance });
+    rollouts.set({ namespace, name: markedName('rollouts', namespace) }, { stanceOf: () => stance });
   }
   return {
     explain: new DaemonSetExplainer({ informers, clock, rollouts, refusals: new CreateRefusals() }),
