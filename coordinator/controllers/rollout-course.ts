@@ -27,11 +27,11 @@ interface CourseChange {
   hasTurned: boolean;
 }
 
-export class RolloutCourse {
+export class RolloutMilestones {
   #now = AT_THE_START;
 
   /** Takes over what is remembered now. */
-  follow({ startedAt, completedAt, retriedAt, failure, stable, steering }: RolloutMemory): CourseChange {
+  update({ startedAt, completedAt, retriedAt, failure, stable, steering }: RolloutMemory): CourseChange {
     const before = this.#now;
     this.#now = { startedAt, completedAt, retriedAt, failure, stable, steering };
     return {

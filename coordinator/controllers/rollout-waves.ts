@@ -25,7 +25,7 @@ import {
 import type { RolloutMemory, WaveCounts } from '../decisions/rollout-memory.js';
 import { Agenda } from './agenda.js';
 import { earliest, NodeZones } from './node-zones.js';
-import { RolloutCourse } from './rollout-course.js';
+import { RolloutMilestones } from './rollout-course.js';
 import { RolloutPlaces } from './rollout-places.js';
 import { TurnedNodes } from './turned-nodes.js';
 import { OLD, OUTSIDE, WaveLanes } from './wave-lanes.js';
@@ -62,7 +62,7 @@ export class RolloutWaves {
   /** Nodes that have failed: those that fail now, and once the revision is barred also those that go back. */
   readonly #failed: Set<string>;
   #isBarred: boolean;
-  readonly #course = new RolloutCourse();
+  readonly #course = new RolloutMilestones();
   /** ms since the epoch. */
   #lookedAt = Number.NEGATIVE_INFINITY;
   /** For the counts by code. */
@@ -100,7 +100,7 @@ export class RolloutWaves {
 
   /** Takes over what has changed for nodes; true when some are to be counted anew. */
   follow(memory: RolloutMemory): boolean {
-    const { named, hasBegun, hasTurned } = this.#course.follow(memory);
+    const { named, hasBegun, hasTurned } = this.#course.update(memory);
     const wasBarred = this.#isBarred;
     this.#isBarred = memory.failure !== undefined;
     // A retry begins with no failed host.
