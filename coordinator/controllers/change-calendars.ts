@@ -11,7 +11,7 @@ import { Slice } from '../../shared/process/slice.js';
 import { calendarSpans } from '../decisions/change-calendar.js';
 import { BY_NAMESPACE, type Informers } from '../informers/informer.js';
 import { rolloutPolicyKind } from '../kinds/index.js';
-import { governing } from './rollout-decision.js';
+import { governingPolicy } from './rollout-decision.js';
 
 const DAY_MS = 86_400_000;
 
@@ -78,7 +78,7 @@ export class ChangeCalendars {
     const policies = rolloutPolicies.indexed(BY_NAMESPACE, namespace);
     return daemonSets
       .indexed(BY_NAMESPACE, namespace)
-      .filter((daemonSet) => governing(daemonSet, policies)?.metadata.name === metadata.name)
+      .filter((daemonSet) => governingPolicy(daemonSet, policies)?.metadata.name === metadata.name)
       .map((daemonSet) => daemonSet.metadata.name)
       .sort();
   }

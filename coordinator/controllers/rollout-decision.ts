@@ -39,7 +39,7 @@ const DEFAULT_DEADLINE_SECONDS = 600;
 const MAX_LOOKS = 4;
 
 /** Of the policies of its namespace, the one that governs a DaemonSet: the first by name that selects it. */
-export function governing(
+export function governingPolicy(
   { metadata }: DaemonSet,
   policies: readonly RolloutPolicy[],
 ): RolloutPolicy | undefined {

@@ -32,7 +32,7 @@ import { type Drawn, DrawnWaves } from './drawn-waves.js';
 import { earliest } from './node-zones.js';
 import { preconditionsOf } from './ownership.js';
 import { PrePulls } from './pre-pulls.js';
-import { decideRollout, governing } from './rollout-decision.js';
+import { decideRollout, governingPolicy } from './rollout-decision.js';
 import { newFailures } from './rollout-failures.js';
 import { RolloutHistory } from './rollout-history.js';
 import { RolloutRecord } from './rollout-record.js';
@@ -60,7 +60,7 @@ export class Rollouts {
   /** The first by name, of those of the namespace that select the DaemonSet. */
   policyOf(daemonSet: DaemonSet): RolloutPolicy | undefined {
     const { namespace = '' } = daemonSet.metadata;
-    return governing(daemonSet, this.#parts.informers.rolloutPolicies.indexed(BY_NAMESPACE, namespace));
+    return governingPolicy(daemonSet, this.#parts.informers.rolloutPolicies.indexed(BY_NAMESPACE, namespace));
   }
 
   /** Hash of the revision that the rollout of `hash` would go back to. */

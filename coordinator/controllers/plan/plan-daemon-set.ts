@@ -21,7 +21,7 @@ import { BY_OWNER } from '../../informers/informer.js';
 import { semanticallyEqual } from '../../kinds/semantic-equality.js';
 import { DaemonSetTally } from '../daemonset-tally.js';
 import { nodeNamesOf, placementOn, observeNode } from '../daemonset-view.js';
-import { governing } from '../rollout-decision.js';
+import { governingPolicy } from '../rollout-decision.js';
 import { type Conductor, UpstreamConductor } from './conductor.js';
 import { type FirstReason, firstReason, most, plannedHosts, plannedWaves } from './plan-hosts.js';
 import { rehearse } from './rehearsal.js';
@@ -54,7 +54,7 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
   const pace = podPace(informers.pods.indexed(BY_OWNER, uid));
   const { updateStrategy } = after.spec;
   const policy = isRollingUpdate(updateStrategy)
-    ? governing(after, subject.world.policiesIn(after.metadata.namespace ?? ''))
+    ? governingPolicy(after, subject.world.policiesIn(after.metadata.namespace ?? ''))
     : undefined;
   const refusal = await subject.refusalOf(daemonPod(after, befores[0]?.name ?? 'node', current.hash));
   const parts = { daemonSet: after, current, tally, timeline, pace };

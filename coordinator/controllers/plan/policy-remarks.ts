@@ -8,7 +8,7 @@ import { Slice } from '../../../shared/process/slice.js';
 import { policyRemarks, releaseRemarks, type SelectedDaemonSet } from '../../decisions/policy-remarks.js';
 import { isRollingUpdate } from '../../decisions/update-strategy.js';
 import { placementVerdict } from '../daemonset-placement.js';
-import { governing } from '../rollout-decision.js';
+import { governingPolicy } from '../rollout-decision.js';
 import type { PlanInformers, PlannedWorld } from './world.js';
 
 export interface WrittenPolicy {
@@ -41,13 +41,13 @@ export async function remarksOn({
   const daemonSets = world.daemonSetsIn(namespace);
   // First, for the controller takes the Rollout of a DaemonSet away that nothing governs.
   const released = daemonSets
-    .filter((daemonSet) => before && selects(before, daemonSet) && !governing(daemonSet, policies))
+    .filter((daemonSet) => before && selects(before, daemonSet) && !governingPolicy(daemonSet, policies))
     .map(({ metadata: { name } }) => ({ name, status: informers.rollouts.get({ namespace, name })?.status }));
   const left = released.flatMap(({ name, status }) => releaseRemarks(name, status));
   if (!after) return left;
   const selected: SelectedDaemonSet[] = [];
   for (const daemonSet of daemonSets.filter((one) => selects(after, one))) {
-    const governor = governing(daemonSet, policies)?.metadata.name ?? '';
+    const governor = governingPolicy(daemonSet, policies)?.metadata.name ?? '';
     const isRolled = isRollingUpdate(daemonSet.spec.updateStrategy);
     const isInForce = isRolled && governor === after.metadata.name;
     selected.push({
