@@ -14,7 +14,7 @@ import type { PlannedNode } from '../decisions/wave-plan.js';
 import { BY_OWNER, type ObjectChange } from '../informers/informer.js';
 import type { DaemonSetDeps } from './daemonset-parts.js';
 import type { DaemonSetTally } from './daemonset-tally.js';
-import { drawingWaves } from './rollout-decision.js';
+import { buildWaveIndex } from './rollout-decision.js';
 import { isPast } from './rollout-history.js';
 import { rankedNodes } from './rollout-ranks.js';
 import type { RolloutWaves } from './rollout-waves.js';
@@ -88,7 +88,7 @@ export class DrawnWaves {
       now: () => clock.now(),
     };
     const slice = new Slice(clock);
-    const { waves, order } = await inSlices(drawingWaves(policy, draw), slice);
+    const { waves, order } = await inSlices(buildWaveIndex(policy, draw), slice);
     tally.subscribe((name, situation, record) => waves.put(name, situation, record));
     this.#filling.add(waves);
     try {

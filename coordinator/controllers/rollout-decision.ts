@@ -67,7 +67,7 @@ interface Draw {
  * The waves of a policy over these nodes, still empty: the tally tells them where each node stands. Pauses on the way, as
  * `drawingOfWaves`.
  */
-export function* drawingWaves(
+export function* buildWaveIndex(
   { metadata, spec }: RolloutPolicy,
   draw: Draw,
 ): Generator<undefined, { waves: RolloutWaves; order: string[] }, undefined> {

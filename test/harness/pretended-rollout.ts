@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { DaemonSetTally } from '../../coordinator/controllers/daemonset-tally.js';
 import {
   decideRollout,
-  drawingWaves,
+  buildWaveIndex,
   type RolloutDecision,
 } from '../../coordinator/controllers/rollout-decision.js';
 import type { RolloutWaves } from '../../coordinator/controllers/rollout-waves.js';
@@ -268,7 +268,7 @@ export class PretendedRollout {
       return { contact, labels };
     };
     const { waves, order } = inOneGo(
-      drawingWaves(this.#policy, {
+      buildWaveIndex(this.#policy, {
         nodes,
         revision: hash,
         standing,

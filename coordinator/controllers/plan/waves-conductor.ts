@@ -12,7 +12,7 @@ import { holdText, type ReasonCode } from '../../decisions/reason-code.js';
 import { statusOf } from '../../decisions/rollout-status.js';
 import { waveNames } from '../../decisions/wave-plan.js';
 import type { DaemonSetTally } from '../daemonset-tally.js';
-import { decideRollout, drawingWaves, type RolloutDecision } from '../rollout-decision.js';
+import { decideRollout, buildWaveIndex, type RolloutDecision } from '../rollout-decision.js';
 import { rankedNodes } from '../rollout-ranks.js';
 import { isDone, otherRevision, previousHash, stableIn } from '../rollout-revisions.js';
 import type { Turns } from '../rollout-turns.js';
@@ -68,7 +68,7 @@ export class WavesConductor implements Conductor {
     const standing = (name: string) => standingOf(nodeOf(name));
     const failedBefore = status?.revision === hash ? status.failedNodes : undefined;
     const draw = { nodes, revision: hash, standing, failedBefore, now: () => timeline.now };
-    const drawn = await inSlices(drawingWaves(policy, draw), slice);
+    const drawn = await inSlices(buildWaveIndex(policy, draw), slice);
     this.#waves = drawn.waves;
     tally.subscribe((name, situation, record) => drawn.waves.put(name, situation, record));
     for (const name of drawn.order) {

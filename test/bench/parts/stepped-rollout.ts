@@ -1,6 +1,6 @@
 /** A rollout by waves as its controller takes it, with nothing read or written: drawn, then event by event, a look after each. */
 import { DaemonSetTally } from '../../../coordinator/controllers/daemonset-tally.js';
-import { decideRollout, drawingWaves } from '../../../coordinator/controllers/rollout-decision.js';
+import { decideRollout, buildWaveIndex } from '../../../coordinator/controllers/rollout-decision.js';
 import type { RolloutWaves } from '../../../coordinator/controllers/rollout-waves.js';
 import type { NodeRecord } from '../../../coordinator/decisions/node-record.js';
 import { podPace } from '../../../coordinator/decisions/pod-pace.js';
@@ -61,7 +61,7 @@ export class SteppedRollout {
     const names = Array.from({ length: count }, (_, index) => `node-${index}`);
     const labels = names.map((_, index) => labelsOf(index));
     for (const name of names) this.#tally.record(name, record('oldAvailable', 'old'));
-    const drawing = drawingWaves(POLICY, {
+    const drawing = buildWaveIndex(POLICY, {
       nodes: names.map((name, index) => ({ name, labels: labels[index], rank: index % 3 })),
       revision: 'new',
       standing: (name) => ({ contact: 'here', labels: labels[Number(name.slice(5))] }),
