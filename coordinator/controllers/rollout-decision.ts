@@ -115,13 +115,13 @@ export interface RolloutDecision {
   /** As they are shown: hosts that failed count as failed also once they have their earlier revision again. */
   counts: readonly WaveCounts[];
   /** Whose turn it is, once the verdict has been stored. */
-  turns: Turns;
+  actions: Turns;
   /** Whether Pods of this node are made of the current revision: of the stable one, where not. */
   isOpen(node: string): boolean;
   /** Whether no Pod is made or deleted there. */
   isFrozen(node: string): boolean;
   /** How the rollout stands for one node: `NotEligible`, where it has nothing to do with it. */
-  stanceOf(node: string): RolloutStance;
+  nodeStatus(node: string): RolloutStance;
   /** All nodes by code, and the estimated end. */
   progress: RolloutProgress;
   /** When time alone changes something, ms. */
@@ -144,10 +144,10 @@ export function decideRollout(view: RolloutView): RolloutDecision {
   return {
     verdict,
     counts: withFailedBefore(counts, waves.places.failedBefore(counts.length)),
-    turns: thawedOf(turnsBy(view, verdict), isFrozen),
+    actions: thawedOf(turnsBy(view, verdict), isFrozen),
     isOpen,
     isFrozen,
-    stanceOf: (node) => {
+    nodeStatus: (node) => {
       const place = waves.places.of(node);
       const code = rolloutCode(place, stand);
       const closed = code === 'OutsideWindow' ? waves.closedFor(node)?.why : undefined;

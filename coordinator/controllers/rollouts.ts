@@ -131,8 +131,8 @@ export class Rollouts {
       previous: previousHash(this.#revisions(daemonSet), hash),
       isKept: (one) => this.#revision(daemonSet, one) !== undefined,
     });
-    const { verdict, counts, progress, isOpen, stanceOf, lookAgainAt, nextWindowAt } = decision;
-    const stillDue = whoHaveNotMoved(decision.turns, waves);
+    const { verdict, counts, progress, isOpen, nodeStatus: stanceOf, lookAgainAt, nextWindowAt } = decision;
+    const stillDue = whoHaveNotMoved(decision.actions, waves);
     const status = this.#withOutcome(
       daemonSet,
       withStoredTimes(statusOf(policy, verdict, counts, progress, nextWindowAt), rollout?.status, timeOf),

@@ -152,7 +152,7 @@ export class PretendedRollout {
     const status = statusOf(this.#policy, verdict, counts, progress, nextWindowAt);
     this.rollout = { ...this.rollout, status: JSON.parse(JSON.stringify(status)) };
     this.#decision = decision;
-    const { create, replace, revert = [] } = decision.turns;
+    const { create, replace, revert = [] } = decision.actions;
     assert.deepEqual(create, [], 'nothing surges here');
     const stopped = [...new Set([...replace, ...revert])];
     this.#check(stopped);
@@ -281,7 +281,7 @@ export class PretendedRollout {
   }
 }
 
-function summaryOf({ verdict, turns }: RolloutDecision): object {
+function summaryOf({ verdict, actions: turns }: RolloutDecision): object {
   const { phase, message, openUpTo, revert } = verdict;
   return { phase, message, openUpTo, revert, turns };
 }

@@ -102,7 +102,7 @@ export class WavesConductor implements Conductor {
     tally.pinnedRevision = (name) => (isOpen(name) ? undefined : stable);
     tally.isFrozen = decision.isFrozen;
     this.#decision = decision;
-    return decision.turns;
+    return decision.actions;
   }
 
   nextAt(): number | undefined {
@@ -130,11 +130,11 @@ export class WavesConductor implements Conductor {
   }
 
   waveOf(node: string): string | undefined {
-    return this.#decision?.stanceOf(node).wave || undefined;
+    return this.#decision?.nodeStatus(node).wave || undefined;
   }
 
   holdOf(node: string): { code: ReasonCode | RolloutCode; because: string } {
-    const stance = this.#decision?.stanceOf(node);
+    const stance = this.#decision?.nodeStatus(node);
     const { message = '' } = stance ?? {};
     return { code: stance?.code ?? 'Updating', because: (stance && holdText(stance)) ?? message };
   }

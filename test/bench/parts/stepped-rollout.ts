@@ -97,7 +97,7 @@ export class SteppedRollout {
       ...{ rollout: this.#rollout, fleetSize: this.#count, pace: PACE, now: NOW },
       isKept: () => true,
     });
-    const { verdict, counts, progress, nextWindowAt, turns } = decision;
+    const { verdict, counts, progress, nextWindowAt, actions: turns } = decision;
     const status = statusOf(POLICY, verdict, counts, progress, nextWindowAt);
     // As before a write: what has not changed is not written.
     if (JSON.stringify(this.#rollout.status) !== JSON.stringify(status)) {
