@@ -15,7 +15,7 @@ import { BY_OWNER, type ObjectChange } from '../informers/informer.js';
 import type { DaemonSetDeps } from './daemonset-parts.js';
 import type { DaemonSetTally } from './daemonset-tally.js';
 import { buildWaveIndex } from './rollout-decision.js';
-import { isPast } from './rollout-history.js';
+import { isPastRollout } from './rollout-history.js';
 import { rankedNodes } from './rollout-ranks.js';
 import type { RolloutWaves } from './rollout-waves.js';
 
@@ -79,7 +79,7 @@ export class DrawnWaves {
     const nodes = await this.#ranked(subject);
     const { uid = '' } = daemonSet.metadata;
     const isBarredHere = (hash: string) =>
-      isBarred(informers.rollouts.indexed(BY_OWNER, uid).filter(isPast), hash);
+      isBarred(informers.rollouts.indexed(BY_OWNER, uid).filter(isPastRollout), hash);
     const revision = tally.subject.current.hash;
     const { status } = subject;
     const failedBefore = status?.revision === revision ? status.failedNodes : undefined;

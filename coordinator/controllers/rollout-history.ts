@@ -93,7 +93,7 @@ export class RolloutHistory {
   /** Deletes the oldest beyond the limit. */
   async trim({ metadata }: DaemonSet, limit = DEFAULT_LIMIT, turn: Turn): Promise<void> {
     const { informers, registry } = this.#parts;
-    const owned = informers.rollouts.indexed(BY_OWNER, metadata.uid ?? '').filter(isPast);
+    const owned = informers.rollouts.indexed(BY_OWNER, metadata.uid ?? '').filter(isPastRollout);
     if (owned.length <= limit) return;
     const oldestFirst = [...owned].sort((a, b) => startOf(a) - startOf(b));
     for (const rollout of oldestFirst.slice(0, owned.length - limit)) {
@@ -107,7 +107,7 @@ export class RolloutHistory {
 }
 
 /** Of Rollouts: one that is kept as it ended. */
-export function isPast({ metadata }: Rollout): boolean {
+export function isPastRollout({ metadata }: Rollout): boolean {
   return metadata.labels?.[PAST_ROLLOUT_LABEL] !== undefined && controllerOf(metadata) !== undefined;
 }
 
