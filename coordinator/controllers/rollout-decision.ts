@@ -143,7 +143,7 @@ export function decideRollout(view: RolloutView): RolloutDecision {
   const nextWindowAt = counts.some(({ outsideWindow }) => outsideWindow > 0) ? waves.nextOpening : undefined;
   return {
     verdict,
-    counts: withFailedBefore(counts, waves.places.failedBefore(counts.length)),
+    counts: withFailedBefore(counts, waves.places.failedAndReverted(counts.length)),
     actions: thawedOf(turnsBy(view, verdict), isFrozen),
     isOpen,
     isFrozen,

@@ -3,7 +3,7 @@ import type { RolloutCode } from '../../shared/kube/rollout-codes.js';
 import type { HostPlace } from '../decisions/rollout-code.js';
 import type { Lane } from '../decisions/rollout-lane.js';
 
-export class RolloutPlaces {
+export class RolloutCodeCounts {
   readonly #places = new Map<string, HostPlace>();
   /** By wave, lane and remark. */
   readonly #counts = new Map<string, { place: HostPlace; count: number }>();
@@ -44,7 +44,7 @@ export class RolloutPlaces {
   }
 
   /** Hosts that failed and have their earlier revision again, for each of so many waves: how many, by lane. */
-  failedBefore(waves: number): { lane: Lane; count: number }[][] {
+  failedAndReverted(waves: number): { lane: Lane; count: number }[][] {
     const byWave: { lane: Lane; count: number }[][] = Array.from({ length: waves }, () => []);
     for (const { place, count } of this.#counts.values()) {
       if (place.remark === 'FailedBefore') byWave[place.wave]?.push({ lane: place.lane, count });

@@ -26,7 +26,7 @@ import type { RolloutMemory, WaveCounts } from '../decisions/rollout-memory.js';
 import { Agenda } from './agenda.js';
 import { earliest, NodeZones } from './node-zones.js';
 import { RolloutMilestones } from './rollout-course.js';
-import { RolloutPlaces } from './rollout-places.js';
+import { RolloutCodeCounts } from './rollout-places.js';
 import { TurnedNodes } from './turned-nodes.js';
 import { OLD, OUTSIDE, WaveLanes } from './wave-lanes.js';
 
@@ -66,7 +66,7 @@ export class RolloutWaves {
   /** ms since the epoch. */
   #lookedAt = Number.NEGATIVE_INFINITY;
   /** For the counts by code. */
-  readonly places = new RolloutPlaces();
+  readonly places = new RolloutCodeCounts();
 
   constructor(options: RolloutWavesOptions) {
     this.#options = options;
