@@ -16,7 +16,7 @@ import type { DaemonSetDeps } from './daemonset-parts.js';
 import type { DaemonSetTally } from './daemonset-tally.js';
 import { buildWaveIndex } from './rollout-decision.js';
 import { isPastRollout } from './rollout-history.js';
-import { rankedNodes } from './rollout-ranks.js';
+import { rankNodes } from './rollout-ranks.js';
 import type { RolloutWaves } from './rollout-waves.js';
 
 /** What waves are drawn for. */
@@ -109,7 +109,7 @@ export class DrawnWaves {
 
   #ranked({ daemonSet, tally, status, previous }: WavesSubject): Promise<PlannedNode[]> {
     const { informers, clock, timeOf } = this.#parts;
-    return rankedNodes({
+    return rankNodes({
       tally,
       nodeOf: (name) => informers.nodes.get({ name }),
       pods: informers.pods.indexed(BY_OWNER, daemonSet.metadata.uid ?? ''),

@@ -24,7 +24,7 @@ interface Ranking {
 }
 
 /** All nodes of the tally with their ranks: visits each, in slices. */
-export async function rankedNodes(ranking: Ranking): Promise<PlannedNode[]> {
+export async function rankNodes(ranking: Ranking): Promise<PlannedNode[]> {
   const { tally, nodeOf, pods, now, slice } = ranking;
   const revision = revisionIn(ranking);
   const restarts = await lastRestarts(pods, slice);

@@ -13,7 +13,7 @@ import { statusOf } from '../../decisions/rollout-status.js';
 import { waveNames } from '../../decisions/wave-plan.js';
 import type { DaemonSetTally } from '../daemonset-tally.js';
 import { decideRollout, buildWaveIndex, type RolloutDecision } from '../rollout-decision.js';
-import { rankedNodes } from '../rollout-ranks.js';
+import { rankNodes } from '../rollout-ranks.js';
 import { isDone, otherRevision, previousHash, stableIn } from '../rollout-revisions.js';
 import type { Turns } from '../rollout-turns.js';
 import type { RolloutWaves } from '../rollout-waves.js';
@@ -64,7 +64,7 @@ export class WavesConductor implements Conductor {
     const { hash } = tally.subject.current;
     const { status } = rollout ?? {};
     const previous = previousHash(revisions, hash);
-    const nodes = await rankedNodes({ tally, nodeOf, pods, status, previous, now: timeline.now, slice });
+    const nodes = await rankNodes({ tally, nodeOf, pods, status, previous, now: timeline.now, slice });
     const standing = (name: string) => standingOf(nodeOf(name));
     const failedBefore = status?.revision === hash ? status.failedNodes : undefined;
     const draw = { nodes, revision: hash, standing, failedBefore, now: () => timeline.now };
