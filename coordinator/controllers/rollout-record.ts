@@ -19,7 +19,7 @@ interface Governed {
 /** On all three that `kubectl describe` shows: a rollout has some Events in each wave, so three of one cost nothing. */
 type Tell = (type: 'Normal' | 'Warning', reason: string, message: string) => void;
 
-export class RolloutRecord {
+export class RolloutStatusWriter {
   readonly #parts: Pick<DaemonSetDeps, 'registry' | 'recordRollout'>;
 
   constructor(parts: Pick<DaemonSetDeps, 'registry' | 'recordRollout'>) {
@@ -27,7 +27,7 @@ export class RolloutRecord {
   }
 
   /** Writes what is news, making the Rollout where there is none, and tells of a new phase or wave and of each request. */
-  async store(
+  async write(
     { daemonSet, policy }: Governed,
     present: Rollout | undefined,
     status: RolloutStatus,

@@ -35,7 +35,7 @@ import { PrePulls } from './pre-pulls.js';
 import { decideRollout, governingPolicy } from './rollout-decision.js';
 import { newFailures } from './rollout-failures.js';
 import { RolloutHistory } from './rollout-history.js';
-import { RolloutRecord } from './rollout-record.js';
+import { RolloutStatusWriter } from './rollout-record.js';
 import { isDone, otherRevision, previousHash, stableIn } from './rollout-revisions.js';
 import type { Turns } from './rollout-turns.js';
 import type { RolloutWaves } from './rollout-waves.js';
@@ -44,7 +44,7 @@ import type { Turn } from './worker.js';
 export class Rollouts {
   readonly #parts: DaemonSetDeps;
   readonly #drawn: DrawnWaves;
-  readonly #record: RolloutRecord;
+  readonly #record: RolloutStatusWriter;
   readonly #prePulls: PrePulls;
   readonly #history: RolloutHistory;
 
@@ -52,7 +52,7 @@ export class Rollouts {
   constructor(parts: DaemonSetDeps, moved: (fleetKey: string) => void) {
     this.#parts = parts;
     this.#drawn = new DrawnWaves(parts, moved);
-    this.#record = new RolloutRecord(parts);
+    this.#record = new RolloutStatusWriter(parts);
     this.#prePulls = new PrePulls(parts, moved);
     this.#history = new RolloutHistory(parts);
   }
@@ -142,7 +142,7 @@ export class Rollouts {
     if (rollout?.status && rollout.status.revision !== hash) {
       await this.#history.keep(daemonSet, rollout, ANOTHER_REVISION, turn);
     }
-    await this.#record.store({ daemonSet, policy }, rollout, status, turn);
+    await this.#record.write({ daemonSet, policy }, rollout, status, turn);
     await this.#history.trim(daemonSet, policy.spec.rolloutHistoryLimit, turn);
     const stable = this.#revision(daemonSet, verdict.memory.stable);
     tally.pinnedRevision = (name) => (isOpen(name) ? undefined : stable);
