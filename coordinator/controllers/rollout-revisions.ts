@@ -5,7 +5,7 @@ import { hashOf, templateOf, withTemplate } from '../decisions/revision.js';
 import type { PinnedRevision } from './daemonset-tally.js';
 
 /** Whether the revision `hash` has been completed: it is what Pods are made of everywhere. */
-export function isDone(status: RolloutStatus, hash: string): boolean {
+export function isRevisionCompleted(status: RolloutStatus, hash: string): boolean {
   return status.revision === hash && status.completionTime !== undefined && status.failure === undefined;
 }
 

@@ -36,7 +36,7 @@ import { decideRollout, governingPolicy } from './rollout-decision.js';
 import { newFailures } from './rollout-failures.js';
 import { RolloutHistory } from './rollout-history.js';
 import { RolloutStatusWriter } from './rollout-record.js';
-import { isDone, otherRevision, previousHash, stableIn } from './rollout-revisions.js';
+import { isRevisionCompleted, otherRevision, previousHash, stableIn } from './rollout-revisions.js';
 import type { Turns } from './rollout-turns.js';
 import type { RolloutWaves } from './rollout-waves.js';
 import type { Turn } from './worker.js';
@@ -114,7 +114,7 @@ export class Rollouts {
       const { labels } = this.#parts.informers.nodes.get({ name })?.metadata ?? {};
       return isFrozen || !classOf(labels).at(this.#parts.clock.now()).create;
     };
-    if (!status || isDone(status, tally.subject.current.hash)) return;
+    if (!status || isRevisionCompleted(status, tally.subject.current.hash)) return;
     const other = this.#revision(daemonSet, stableIn(status, tally.subject.current.hash));
     tally.pinnedRevision = () => other;
   }

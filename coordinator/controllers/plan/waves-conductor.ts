@@ -14,7 +14,7 @@ import { waveNames } from '../../decisions/wave-plan.js';
 import type { DaemonSetTally } from '../daemonset-tally.js';
 import { decideRollout, buildWaveIndex, type RolloutDecision } from '../rollout-decision.js';
 import { rankNodes } from '../rollout-ranks.js';
-import { isDone, otherRevision, previousHash, stableIn } from '../rollout-revisions.js';
+import { isRevisionCompleted, otherRevision, previousHash, stableIn } from '../rollout-revisions.js';
 import type { Turns } from '../rollout-turns.js';
 import type { RolloutWaves } from '../rollout-waves.js';
 import type { Conductor } from './conductor.js';
@@ -54,7 +54,7 @@ export class WavesConductor implements Conductor {
     const { status } = rollout ?? {};
     const isFrozen = policy.spec.frozen === true || status?.steering?.frozen === true;
     tally.isFrozen = () => isFrozen;
-    if (!status || isDone(status, hash)) return;
+    if (!status || isRevisionCompleted(status, hash)) return;
     const stable = this.#other(stableIn(status, hash));
     tally.pinnedRevision = () => stable;
   }
