@@ -6,7 +6,7 @@ import type { Slice } from '../../shared/process/slice.js';
 import { HEALTH, healthOf, lastRestartOf } from '../decisions/node-health.js';
 import { type PlannedNode, type RankedRevision, rankOf } from '../decisions/wave-plan.js';
 import type { DaemonSetTally } from './daemonset-tally.js';
-import { stableIn } from './rollout-revisions.js';
+import { stableRevisionIn } from './rollout-revisions.js';
 
 interface Ranking {
   tally: DaemonSetTally;
@@ -42,7 +42,7 @@ export async function rankNodes(ranking: Ranking): Promise<PlannedNode[]> {
 
 function revisionIn({ tally, status, previous, timeOf = Date.parse }: Ranking): RankedRevision {
   const { hash } = tally.subject.current;
-  const stable = (status && stableIn(status, hash)) ?? previous;
+  const stable = (status && stableRevisionIn(status, hash)) ?? previous;
   if (status?.revision !== hash) return { hash, stable, startedAt: undefined };
   // What was there before a retry was given by the same rollout.
   return { hash, stable, startedAt: status.retryTime ? 0 : timeOf(status.startTime) };

@@ -10,7 +10,7 @@ export function isRevisionCompleted(status: RolloutStatus, hash: string): boolea
 }
 
 /** What is stable while `hash` is on its way: another revision, or none. */
-export function stableIn(status: RolloutStatus, hash: string): string | undefined {
+export function stableRevisionIn(status: RolloutStatus, hash: string): string | undefined {
   const isPresent = status.revision === hash || !status.completionTime;
   const stable = isPresent ? status.stableRevision : status.revision;
   return stable === hash ? undefined : stable;

@@ -36,7 +36,7 @@ import { decideRollout, governingPolicy } from './rollout-decision.js';
 import { newFailures } from './rollout-failures.js';
 import { RolloutHistory } from './rollout-history.js';
 import { RolloutStatusWriter } from './rollout-record.js';
-import { isRevisionCompleted, otherRevision, previousHash, stableIn } from './rollout-revisions.js';
+import { isRevisionCompleted, otherRevision, previousHash, stableRevisionIn } from './rollout-revisions.js';
 import type { Turns } from './rollout-turns.js';
 import type { RolloutWaves } from './rollout-waves.js';
 import type { Turn } from './worker.js';
@@ -66,7 +66,7 @@ export class Rollouts {
   /** Hash of the revision that the rollout of `hash` would go back to. */
   stableOf(daemonSet: DaemonSet, hash: string): string | undefined {
     const { status } = this.#own(daemonSet) ?? {};
-    return status && stableIn(status, hash);
+    return status && stableRevisionIn(status, hash);
   }
 
   /** Nothing is kept in memory of the DaemonSet any more. */
@@ -115,7 +115,7 @@ export class Rollouts {
       return isFrozen || !classOf(labels).at(this.#parts.clock.now()).create;
     };
     if (!status || isRevisionCompleted(status, tally.subject.current.hash)) return;
-    const other = this.#revision(daemonSet, stableIn(status, tally.subject.current.hash));
+    const other = this.#revision(daemonSet, stableRevisionIn(status, tally.subject.current.hash));
     tally.pinnedRevision = () => other;
   }
 

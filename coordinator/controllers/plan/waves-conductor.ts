@@ -14,7 +14,7 @@ import { waveNames } from '../../decisions/wave-plan.js';
 import type { DaemonSetTally } from '../daemonset-tally.js';
 import { decideRollout, buildWaveIndex, type RolloutDecision } from '../rollout-decision.js';
 import { rankNodes } from '../rollout-ranks.js';
-import { isRevisionCompleted, otherRevision, previousHash, stableIn } from '../rollout-revisions.js';
+import { isRevisionCompleted, otherRevision, previousHash, stableRevisionIn } from '../rollout-revisions.js';
 import type { Turns } from '../rollout-turns.js';
 import type { RolloutWaves } from '../rollout-waves.js';
 import type { Conductor } from './conductor.js';
@@ -55,7 +55,7 @@ export class WavesConductor implements Conductor {
     const isFrozen = policy.spec.frozen === true || status?.steering?.frozen === true;
     tally.isFrozen = () => isFrozen;
     if (!status || isRevisionCompleted(status, hash)) return;
-    const stable = this.#other(stableIn(status, hash));
+    const stable = this.#other(stableRevisionIn(status, hash));
     tally.pinnedRevision = () => stable;
   }
 
