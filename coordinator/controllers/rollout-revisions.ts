@@ -27,7 +27,7 @@ export function previousHash(revisions: readonly ControllerRevision[], hash: str
 const known = new WeakMap<DaemonSet, WeakMap<ControllerRevision, PinnedRevision>>();
 
 /** The DaemonSet as it was with the revision of that hash; undefined where there is none, or none that can be read. */
-export function otherRevision(
+export function pinnedRevisionOf(
   daemonSet: DaemonSet,
   revisions: readonly ControllerRevision[],
   hash: string | undefined,

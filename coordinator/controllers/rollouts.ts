@@ -36,7 +36,7 @@ import { decideRollout, governingPolicy } from './rollout-decision.js';
 import { newFailures } from './rollout-failures.js';
 import { RolloutHistory } from './rollout-history.js';
 import { RolloutStatusWriter } from './rollout-record.js';
-import { isRevisionCompleted, otherRevision, previousHash, stableRevisionIn } from './rollout-revisions.js';
+import { isRevisionCompleted, pinnedRevisionOf, previousHash, stableRevisionIn } from './rollout-revisions.js';
 import type { Turns } from './rollout-turns.js';
 import type { RolloutWaves } from './rollout-waves.js';
 import type { Turn } from './worker.js';
@@ -203,7 +203,7 @@ export class Rollouts {
   }
 
   #revision(daemonSet: DaemonSet, hash: string | undefined): PinnedRevision | undefined {
-    return otherRevision(daemonSet, this.#revisions(daemonSet), hash);
+    return pinnedRevisionOf(daemonSet, this.#revisions(daemonSet), hash);
   }
 
   /** Drawn anew for another count or policy. */

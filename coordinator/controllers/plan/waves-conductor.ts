@@ -14,7 +14,7 @@ import { waveNames } from '../../decisions/wave-plan.js';
 import type { DaemonSetTally } from '../daemonset-tally.js';
 import { decideRollout, buildWaveIndex, type RolloutDecision } from '../rollout-decision.js';
 import { rankNodes } from '../rollout-ranks.js';
-import { isRevisionCompleted, otherRevision, previousHash, stableRevisionIn } from '../rollout-revisions.js';
+import { isRevisionCompleted, pinnedRevisionOf, previousHash, stableRevisionIn } from '../rollout-revisions.js';
 import type { Turns } from '../rollout-turns.js';
 import type { RolloutWaves } from '../rollout-waves.js';
 import type { Conductor } from './conductor.js';
@@ -146,6 +146,6 @@ export class WavesConductor implements Conductor {
 
   #other(hash: string | undefined) {
     const { daemonSet, revisions } = this.#options;
-    return otherRevision(daemonSet, revisions, hash);
+    return pinnedRevisionOf(daemonSet, revisions, hash);
   }
 }
