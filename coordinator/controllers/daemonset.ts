@@ -16,7 +16,7 @@ import type { DaemonSetTallies } from './daemonset-tallies.js';
 import type { DaemonSetTally, NodeAction } from './daemonset-tally.js';
 import { nodeNamesOf } from './daemonset-view.js';
 import { preconditionsOf } from './ownership.js';
-import { NO_TURNS, type Turns } from './rollout-turns.js';
+import { NO_TURNS, type NodeActions } from './rollout-turns.js';
 import { Rollouts } from './rollouts.js';
 import type { WorkQueue } from './work-queue.js';
 import type { Turn } from './worker.js';
@@ -117,7 +117,7 @@ export class DaemonSetFleetReconciler {
   }
 
   /** By its policy's waves, where there is one; else as upstream. */
-  async #choose(daemonSet: DaemonSet, tally: DaemonSetTally, turn: Turn): Promise<Turns> {
+  async #choose(daemonSet: DaemonSet, tally: DaemonSetTally, turn: Turn): Promise<NodeActions> {
     const policy = isRollingUpdate(daemonSet.spec.updateStrategy) && this.#rollouts.policyOf(daemonSet);
     if (policy) return this.#rollouts.step(daemonSet, policy, tally, turn);
     await this.#rollouts.dismiss(daemonSet, tally, turn);
@@ -131,7 +131,7 @@ export class DaemonSetFleetReconciler {
   #giveTurns(
     daemonSet: DaemonSet,
     tally: DaemonSetTally,
-    { create, replace, revert = [], withdraw = [], fill = [] }: Turns,
+    { create, replace, revert = [], withdraw = [], createFirst: fill = [] }: NodeActions,
   ): void {
     const give = (names: readonly string[], turn: NodeAction) => {
       for (const name of names) {

@@ -28,7 +28,7 @@ import {
   revertsOf,
   standStill,
   strategyIn,
-  type Turns,
+  type NodeActions,
   turnsOf,
 } from './rollout-turns.js';
 import { RolloutWaves } from './rollout-waves.js';
@@ -115,7 +115,7 @@ export interface RolloutDecision {
   /** As they are shown: hosts that failed count as failed also once they have their earlier revision again. */
   counts: readonly WaveCounts[];
   /** Whose turn it is, once the verdict has been stored. */
-  actions: Turns;
+  actions: NodeActions;
   /** Whether Pods of this node are made of the current revision: of the stable one, where not. */
   isOpen(node: string): boolean;
   /** Whether no Pod is made or deleted there. */
@@ -233,7 +233,7 @@ function look({ policy, waves, revision, previous, isKept, rollout, now, timeOf 
   }
 }
 
-function turnsBy({ daemonSet, policy, waves }: RolloutView, verdict: RolloutVerdict): Turns {
+function turnsBy({ daemonSet, policy, waves }: RolloutView, verdict: RolloutVerdict): NodeActions {
   if (verdict.frozen) return standStill(waves);
   if (verdict.revert === 'late') return lateRevertsOf(waves);
   if (verdict.revert === 'all') return revertsOf(daemonSet, policy, waves);
@@ -242,7 +242,7 @@ function turnsBy({ daemonSet, policy, waves }: RolloutView, verdict: RolloutVerd
 }
 
 /** What is of no use goes whatever the hour, but not while nothing may be made: its turn would be given again and again. */
-function thawedOf(turns: Turns, isFrozen: (node: string) => boolean): Turns {
+function thawedOf(turns: NodeActions, isFrozen: (node: string) => boolean): NodeActions {
   return { ...turns, revert: turns.revert?.filter((node) => !isFrozen(node)) ?? [] };
 }
 

@@ -8,16 +8,16 @@ import { amountOf } from '../decisions/wave-plan.js';
 import type { RolloutWaves } from './rollout-waves.js';
 
 /** Names of nodes by what is their turn. */
-export interface Turns extends Replacements {
+export interface NodeActions extends Replacements {
   /** Their Pod of the current revision goes. */
   revert?: string[];
   /** The turn that their host has not begun is taken back. */
   withdraw?: string[];
   /** They may have their first Pod now. */
-  fill?: string[];
+  createFirst?: string[];
 }
 
-export const NO_TURNS: Turns = { create: [], replace: [] };
+export const NO_TURNS: NodeActions = { create: [], replace: [] };
 
 /** The DaemonSet's own strategy, with what the wave says instead. */
 export function strategyIn(
@@ -38,7 +38,7 @@ export function turnsOf(
   { spec }: RolloutPolicy,
   waves: RolloutWaves,
   openUpTo: number,
-): Turns {
+): NodeActions {
   const turns = {
     create: [] as string[],
     replace: [] as string[],
@@ -58,7 +58,7 @@ export function turnsOf(
 }
 
 /** Of the turns of those that follow after completion no more than may be under way at once. */
-export function catchingUp(turns: Turns, { spec }: RolloutPolicy, waves: RolloutWaves): Turns {
+export function catchingUp(turns: NodeActions, { spec }: RolloutPolicy, waves: RolloutWaves): NodeActions {
   const { maxParallel } = spec.catchUp ?? {};
   if (maxParallel === undefined) return turns;
   const nodes = waves.counts().reduce((total, wave) => total + wave.nodes, 0);
@@ -69,7 +69,7 @@ export function catchingUp(turns: Turns, { spec }: RolloutPolicy, waves: Rollout
     ...turns,
     create,
     replace,
-    fill: turns.fill?.slice(0, room - create.length - replace.length) ?? [],
+    createFirst: turns.createFirst?.slice(0, room - create.length - replace.length) ?? [],
   };
 }
 
@@ -77,7 +77,7 @@ export function catchingUp(turns: Turns, { spec }: RolloutPolicy, waves: Rollout
  * The nodes that have the revision. All waves go back at once: those without a `maxUnavailable` of their own have the
  * DaemonSet's together, or it would count once for each.
  */
-export function revertsOf(daemonSet: DaemonSet, { spec }: RolloutPolicy, waves: RolloutWaves): Turns {
+export function revertsOf(daemonSet: DaemonSet, { spec }: RolloutPolicy, waves: RolloutWaves): NodeActions {
   const { updateStrategy } = daemonSet.spec;
   const shares = waves.counts().map((_, wave) => {
     const strays = waves.strays(wave);
@@ -94,12 +94,12 @@ export function revertsOf(daemonSet: DaemonSet, { spec }: RolloutPolicy, waves: 
 }
 
 /** Nothing is done, and what hosts might do by themselves is taken back. */
-export function standStill(waves: RolloutWaves): Turns {
+export function standStill(waves: RolloutWaves): NodeActions {
   return { create: [], replace: [], withdraw: waves.toWithdraw(-1) };
 }
 
 /** Those nodes alone that took the revision after completion and failed. */
-export function lateRevertsOf(waves: RolloutWaves): Turns {
+export function lateRevertsOf(waves: RolloutWaves): NodeActions {
   const revert = waves.counts().flatMap((_, wave) => waves.failedLate(wave));
   return { ...standStill(waves), revert };
 }

@@ -37,7 +37,7 @@ import { newFailures } from './rollout-failures.js';
 import { RolloutHistory } from './rollout-history.js';
 import { RolloutStatusWriter } from './rollout-record.js';
 import { isRevisionCompleted, pinnedRevisionOf, previousHash, stableRevisionIn } from './rollout-revisions.js';
-import type { Turns } from './rollout-turns.js';
+import type { NodeActions } from './rollout-turns.js';
 import type { RolloutWaves } from './rollout-waves.js';
 import type { Turn } from './worker.js';
 
@@ -120,7 +120,7 @@ export class Rollouts {
   }
 
   /** Takes the rollout as far as the policy lets it, and answers whose turn it is. `tally` is whole. */
-  async step(daemonSet: DaemonSet, policy: RolloutPolicy, tally: DaemonSetTally, turn: Turn): Promise<Turns> {
+  async step(daemonSet: DaemonSet, policy: RolloutPolicy, tally: DaemonSetTally, turn: Turn): Promise<NodeActions> {
     const { clock, timeOf } = this.#parts;
     const { hash } = tally.subject.current;
     const { waves, pace } = await this.#drawnFor(daemonSet, policy, tally);
@@ -221,8 +221,8 @@ export class Rollouts {
  * Of these turns, those of nodes that stand where they stood when it was asked for the first time: a Pod of no use that was to go
  * whatever the budget may serve once the decision is stored. The others are decided on anew.
  */
-function whoHaveNotMoved(turns: Turns, waves: RolloutWaves): () => Turns {
-  const named = Object.entries(turns) as [keyof Turns, string[]][];
+function whoHaveNotMoved(turns: NodeActions, waves: RolloutWaves): () => NodeActions {
+  const named = Object.entries(turns) as [keyof NodeActions, string[]][];
   const lanes = new Map(named.flatMap(([, names]) => names).map((name) => [name, waves.laneOf(name)]));
   return () => {
     const stands = (name: string) => waves.laneOf(name) === lanes.get(name);

@@ -6,13 +6,13 @@ import type { ReasonCode } from '../../decisions/reason-code.js';
 import { chooseReplacements } from '../../decisions/rolling-update.js';
 import { isRollingUpdate } from '../../decisions/update-strategy.js';
 import type { DaemonSetTally } from '../daemonset-tally.js';
-import { NO_TURNS, type Turns } from '../rollout-turns.js';
+import { NO_TURNS, type NodeActions } from '../rollout-turns.js';
 
 export interface Conductor {
   /** Once every node has been counted, before the first turns. */
   begin(): Promise<void>;
   /** The turns of this moment. */
-  turns(now: number): Turns;
+  turns(now: number): NodeActions;
   /** When time alone changes what `turns` says, ms; undefined: never. */
   nextAt(): number | undefined;
   /** Nothing happens any more: may something be supposed (an approval, say) for it to go on? True when it was. */
@@ -48,7 +48,7 @@ export class UpstreamConductor implements Conductor {
     // Nothing to draw.
   }
 
-  turns(): Turns {
+  turns(): NodeActions {
     return this.#rolls ? chooseReplacements(this.#tally, this.#daemonSet.spec.updateStrategy) : NO_TURNS;
   }
 

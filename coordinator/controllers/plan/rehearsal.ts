@@ -45,7 +45,7 @@ export async function rehearse(options: RehearsalOptions): Promise<void> {
 /** Until nobody is given a turn any more at this moment. */
 function takeTurns({ tally, hosts, timeline, conductor }: RehearsalOptions): void {
   for (;;) {
-    const { create, replace, revert = [], fill = [] } = conductor.turns(timeline.now);
+    const { create, replace, revert = [], createFirst: fill = [] } = conductor.turns(timeline.now);
     const given = [...giving(tally, create, 'create'), ...giving(tally, replace, 'replace')];
     given.push(...giving(tally, revert, 'revert'));
     for (const name of fill) tally.markInProgress(name);

@@ -15,7 +15,7 @@ import type { DaemonSetTally } from '../daemonset-tally.js';
 import { decideRollout, buildWaveIndex, type RolloutDecision } from '../rollout-decision.js';
 import { rankNodes } from '../rollout-ranks.js';
 import { isRevisionCompleted, pinnedRevisionOf, previousHash, stableRevisionIn } from '../rollout-revisions.js';
-import type { Turns } from '../rollout-turns.js';
+import type { NodeActions } from '../rollout-turns.js';
 import type { RolloutWaves } from '../rollout-waves.js';
 import type { Conductor } from './conductor.js';
 import type { Timeline } from './timeline.js';
@@ -77,7 +77,7 @@ export class WavesConductor implements Conductor {
     }
   }
 
-  turns(now: number): Turns {
+  turns(now: number): NodeActions {
     const { daemonSet, policy, tally, pace, fleetSize, revisions } = this.#options;
     if (!this.#waves) throw new Error('not begun');
     const { hash } = tally.subject.current;
