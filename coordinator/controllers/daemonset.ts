@@ -16,7 +16,7 @@ import type { DaemonSetTallies } from './daemonset-tallies.js';
 import type { DaemonSetTally, NodeAction } from './daemonset-tally.js';
 import { nodeNamesOf } from './daemonset-view.js';
 import { preconditionsOf } from './ownership.js';
-import { NO_TURNS, type NodeActions } from './rollout-turns.js';
+import { NO_ACTIONS, type NodeActions } from './rollout-turns.js';
 import { Rollouts } from './rollouts.js';
 import type { WorkQueue } from './work-queue.js';
 import type { Turn } from './worker.js';
@@ -123,7 +123,7 @@ export class DaemonSetFleetReconciler {
     await this.#rollouts.dismiss(daemonSet, tally, turn);
     const turns = isRollingUpdate(daemonSet.spec.updateStrategy)
       ? chooseReplacements(tally, daemonSet.spec.updateStrategy)
-      : NO_TURNS;
+      : NO_ACTIONS;
     // Nobody holds them to an older revision, which had no place there, any more.
     return { ...turns, withdraw: tally.withdrawableHandovers(), fill: [...tally.nodes.withheld] };
   }

@@ -17,7 +17,7 @@ export interface NodeActions extends Replacements {
   createFirst?: string[];
 }
 
-export const NO_TURNS: NodeActions = { create: [], replace: [] };
+export const NO_ACTIONS: NodeActions = { create: [], replace: [] };
 
 /** The DaemonSet's own strategy, with what the wave says instead. */
 export function strategyIn(

@@ -6,7 +6,7 @@ import type { ReasonCode } from '../../decisions/reason-code.js';
 import { chooseReplacements } from '../../decisions/rolling-update.js';
 import { isRollingUpdate } from '../../decisions/update-strategy.js';
 import type { DaemonSetTally } from '../daemonset-tally.js';
-import { NO_TURNS, type NodeActions } from '../rollout-turns.js';
+import { NO_ACTIONS, type NodeActions } from '../rollout-turns.js';
 
 export interface Conductor {
   /** Once every node has been counted, before the first turns. */
@@ -49,7 +49,7 @@ export class UpstreamConductor implements Conductor {
   }
 
   turns(): NodeActions {
-    return this.#rolls ? chooseReplacements(this.#tally, this.#daemonSet.spec.updateStrategy) : NO_TURNS;
+    return this.#rolls ? chooseReplacements(this.#tally, this.#daemonSet.spec.updateStrategy) : NO_ACTIONS;
   }
 
   nextAt(): undefined {
