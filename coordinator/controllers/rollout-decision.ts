@@ -27,7 +27,7 @@ import {
   lateRevertsOf,
   revertsOf,
   standStill,
-  strategyIn,
+  waveStrategy,
   type NodeActions,
   turnsOf,
 } from './rollout-turns.js';
@@ -206,7 +206,7 @@ function estimateOf(
     openingsOf: (wave) => waves.openingsOf(wave),
     ...{ wave: memory.wave, soakingSince: memory.soakingSince },
     budgetOf: (wave) => {
-      const strategy = strategyIn(policy.spec.waves?.[wave], updateStrategy);
+      const strategy = waveStrategy(policy.spec.waves?.[wave], updateStrategy);
       const { maxUnavailable, maxSurge } = updateBudget(strategy, counts[wave]?.nodes ?? 0);
       return Math.max(maxUnavailable, maxSurge);
     },

@@ -20,7 +20,7 @@ export interface NodeActions extends Replacements {
 export const NO_ACTIONS: NodeActions = { create: [], replace: [] };
 
 /** The DaemonSet's own strategy, with what the wave says instead. */
-export function strategyIn(
+export function waveStrategy(
   wave: RolloutWave | undefined,
   strategy: DaemonSetUpdateStrategy | undefined,
 ): DaemonSetUpdateStrategy | undefined {
@@ -47,7 +47,7 @@ export function turnsOf(
     fill: [] as string[],
   };
   for (let wave = 0; wave <= openUpTo; wave += 1) {
-    const strategy = strategyIn(spec.waves?.[wave], daemonSet.spec.updateStrategy);
+    const strategy = waveStrategy(spec.waves?.[wave], daemonSet.spec.updateStrategy);
     const { create, replace } = chooseReplacements(waves.fleet(wave), strategy);
     turns.create.push(...create);
     turns.replace.push(...replace);
@@ -88,7 +88,7 @@ export function revertsOf(daemonSet: DaemonSet, { spec }: RolloutPolicy, waves: 
     ...chooseReverts(shares.filter(isShared), updateStrategy),
     ...shares
       .filter((share) => !isShared(share))
-      .flatMap((share) => chooseReverts([share], strategyIn(share.own, updateStrategy))),
+      .flatMap((share) => chooseReverts([share], waveStrategy(share.own, updateStrategy))),
   ];
   return { create: [], replace: [], revert, withdraw: waves.toWithdraw(-1) };
 }
