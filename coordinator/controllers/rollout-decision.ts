@@ -29,7 +29,7 @@ import {
   standStill,
   waveStrategy,
   type NodeActions,
-  turnsOf,
+  updateActions,
 } from './rollout-turns.js';
 import { RolloutWaves } from './rollout-waves.js';
 import { OUTSIDE } from './wave-lanes.js';
@@ -237,7 +237,7 @@ function turnsBy({ daemonSet, policy, waves }: RolloutView, verdict: RolloutVerd
   if (verdict.frozen) return standStill(waves);
   if (verdict.revert === 'late') return lateRevertsOf(waves);
   if (verdict.revert === 'all') return revertsOf(daemonSet, policy, waves);
-  const turns = turnsOf(daemonSet, policy, waves, verdict.openUpTo);
+  const turns = updateActions(daemonSet, policy, waves, verdict.openUpTo);
   return verdict.phase === 'Completed' ? catchingUp(turns, policy, waves) : turns;
 }
 

@@ -33,7 +33,7 @@ export function waveStrategy(
 }
 
 /** Upstream's choice in each open wave, and other Pods for those from before a retry. */
-export function turnsOf(
+export function updateActions(
   daemonSet: DaemonSet,
   { spec }: RolloutPolicy,
   waves: RolloutWaves,
