@@ -23,7 +23,7 @@ import { allowsSurge, updateBudget } from '../decisions/update-strategy.js';
 import { drawingOfWaves, type PlannedNode, waveNames } from '../decisions/wave-plan.js';
 import { earliest } from './node-zones.js';
 import {
-  catchingUp,
+  limitCatchUp,
   lateRevertsOf,
   revertsOf,
   standStill,
@@ -238,7 +238,7 @@ function turnsBy({ daemonSet, policy, waves }: RolloutView, verdict: RolloutVerd
   if (verdict.revert === 'late') return lateRevertsOf(waves);
   if (verdict.revert === 'all') return revertsOf(daemonSet, policy, waves);
   const turns = updateActions(daemonSet, policy, waves, verdict.openUpTo);
-  return verdict.phase === 'Completed' ? catchingUp(turns, policy, waves) : turns;
+  return verdict.phase === 'Completed' ? limitCatchUp(turns, policy, waves) : turns;
 }
 
 /** What is of no use goes whatever the hour, but not while nothing may be made: its turn would be given again and again. */

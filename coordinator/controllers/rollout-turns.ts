@@ -58,7 +58,7 @@ export function updateActions(
 }
 
 /** Of the turns of those that follow after completion no more than may be under way at once. */
-export function catchingUp(turns: NodeActions, { spec }: RolloutPolicy, waves: RolloutWaves): NodeActions {
+export function limitCatchUp(turns: NodeActions, { spec }: RolloutPolicy, waves: RolloutWaves): NodeActions {
   const { maxParallel } = spec.catchUp ?? {};
   if (maxParallel === undefined) return turns;
   const nodes = waves.counts().reduce((total, wave) => total + wave.nodes, 0);
