@@ -25,7 +25,7 @@ import { earliest } from './node-zones.js';
 import {
   limitCatchUp,
   lateRevertsOf,
-  revertsOf,
+  revertActions,
   standStill,
   waveStrategy,
   type NodeActions,
@@ -236,7 +236,7 @@ function look({ policy, waves, revision, previous, isKept, rollout, now, timeOf 
 function turnsBy({ daemonSet, policy, waves }: RolloutView, verdict: RolloutVerdict): NodeActions {
   if (verdict.frozen) return standStill(waves);
   if (verdict.revert === 'late') return lateRevertsOf(waves);
-  if (verdict.revert === 'all') return revertsOf(daemonSet, policy, waves);
+  if (verdict.revert === 'all') return revertActions(daemonSet, policy, waves);
   const turns = updateActions(daemonSet, policy, waves, verdict.openUpTo);
   return verdict.phase === 'Completed' ? limitCatchUp(turns, policy, waves) : turns;
 }

@@ -77,7 +77,7 @@ export function limitCatchUp(turns: NodeActions, { spec }: RolloutPolicy, waves:
  * The nodes that have the revision. All waves go back at once: those without a `maxUnavailable` of their own have the
  * DaemonSet's together, or it would count once for each.
  */
-export function revertsOf(daemonSet: DaemonSet, { spec }: RolloutPolicy, waves: RolloutWaves): NodeActions {
+export function revertActions(daemonSet: DaemonSet, { spec }: RolloutPolicy, waves: RolloutWaves): NodeActions {
   const { updateStrategy } = daemonSet.spec;
   const shares = waves.counts().map((_, wave) => {
     const strays = waves.strays(wave);
