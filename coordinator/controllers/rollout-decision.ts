@@ -26,7 +26,7 @@ import {
   limitCatchUp,
   lateRevertsOf,
   revertActions,
-  standStill,
+  withdrawActions,
   waveStrategy,
   type NodeActions,
   updateActions,
@@ -234,7 +234,7 @@ function look({ policy, waves, revision, previous, isKept, rollout, now, timeOf 
 }
 
 function turnsBy({ daemonSet, policy, waves }: RolloutView, verdict: RolloutVerdict): NodeActions {
-  if (verdict.frozen) return standStill(waves);
+  if (verdict.frozen) return withdrawActions(waves);
   if (verdict.revert === 'late') return lateRevertsOf(waves);
   if (verdict.revert === 'all') return revertActions(daemonSet, policy, waves);
   const turns = updateActions(daemonSet, policy, waves, verdict.openUpTo);

@@ -94,12 +94,12 @@ export function revertActions(daemonSet: DaemonSet, { spec }: RolloutPolicy, wav
 }
 
 /** Nothing is done, and what hosts might do by themselves is taken back. */
-export function standStill(waves: RolloutWaves): NodeActions {
+export function withdrawActions(waves: RolloutWaves): NodeActions {
   return { create: [], replace: [], withdraw: waves.toWithdraw(-1) };
 }
 
 /** Those nodes alone that took the revision after completion and failed. */
 export function lateRevertsOf(waves: RolloutWaves): NodeActions {
   const revert = waves.counts().flatMap((_, wave) => waves.failedLate(wave));
-  return { ...standStill(waves), revert };
+  return { ...withdrawActions(waves), revert };
 }
