@@ -24,7 +24,7 @@ import { drawingOfWaves, type PlannedNode, waveNames } from '../decisions/wave-p
 import { earliest } from './node-zones.js';
 import {
   limitCatchUp,
-  lateRevertsOf,
+  lateRevertActions,
   revertActions,
   withdrawActions,
   waveStrategy,
@@ -235,7 +235,7 @@ function look({ policy, waves, revision, previous, isKept, rollout, now, timeOf 
 
 function turnsBy({ daemonSet, policy, waves }: RolloutView, verdict: RolloutVerdict): NodeActions {
   if (verdict.frozen) return withdrawActions(waves);
-  if (verdict.revert === 'late') return lateRevertsOf(waves);
+  if (verdict.revert === 'late') return lateRevertActions(waves);
   if (verdict.revert === 'all') return revertActions(daemonSet, policy, waves);
   const turns = updateActions(daemonSet, policy, waves, verdict.openUpTo);
   return verdict.phase === 'Completed' ? limitCatchUp(turns, policy, waves) : turns;

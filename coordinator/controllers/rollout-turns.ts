@@ -99,7 +99,7 @@ export function withdrawActions(waves: RolloutWaves): NodeActions {
 }
 
 /** Those nodes alone that took the revision after completion and failed. */
-export function lateRevertsOf(waves: RolloutWaves): NodeActions {
+export function lateRevertActions(waves: RolloutWaves): NodeActions {
   const revert = waves.counts().flatMap((_, wave) => waves.failedLate(wave));
   return { ...withdrawActions(waves), revert };
 }
