@@ -33,11 +33,11 @@ import { OLD, OUTSIDE, WaveLanes } from './wave-lanes.js';
 /** Lanes whose nodes a new turn in the rollout's course may place elsewhere. */
 const NOT_DONE: readonly Lane[] = [...OLD, 'failed', 'again'];
 
-export interface RolloutWavesOptions {
+export interface WaveIndexOptions {
   /** The wave of each node. One that is not named joins the last. */
   plan: ReadonlyMap<string, number>;
   waves: number;
-  standing: (node: string) => NodeStanding;
+  connectivity: (node: string) => NodeStanding;
   times: TimesSpec;
   rules: LaneRules;
   /** Whether a revision failed before the one on its way came. */
@@ -48,7 +48,7 @@ export interface RolloutWavesOptions {
 }
 
 export class RolloutWaves {
-  readonly #options: RolloutWavesOptions;
+  readonly #options: WaveIndexOptions;
   readonly #waves: WaveLanes[];
   readonly #facts = new Map<string, NodeFacts>();
   readonly #placed = new Map<string, { wave: WaveLanes; lane: Lane; zone: string | undefined }>();
@@ -68,7 +68,7 @@ export class RolloutWaves {
   /** For the counts by code. */
   readonly places = new RolloutCodeCounts();
 
-  constructor(options: RolloutWavesOptions) {
+  constructor(options: WaveIndexOptions) {
     this.#options = options;
     this.#waves = Array.from({ length: options.waves }, () => new WaveLanes());
     this.#zones = new NodeZones(options.times);
@@ -233,7 +233,7 @@ export class RolloutWaves {
   }
 
   #standingOf(name: string): NodeStanding {
-    const standing = this.#options.standing(name);
+    const standing = this.#options.connectivity(name);
     this.#zones.put(name, standing.labels, this.#options.now());
     return standing;
   }

@@ -199,7 +199,7 @@ test('counts by code follow any events, agree with each host, and add up to the 
         const waves = new RolloutWaves({
           plan: new Map(nodes.map((name, index) => [name, index % WAVES])),
           waves: WAVES,
-          standing: (name) => ({ contact: contacts.get(name) ?? 'here' }),
+          connectivity: (name) => ({ contact: contacts.get(name) ?? 'here' }),
           times: {},
           rules: { deadlineMs: 600_000 },
           now: () => 1_000,

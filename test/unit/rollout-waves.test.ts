@@ -1,7 +1,7 @@
 /** What the waves of a rollout keep of their nodes from one look to the next. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RolloutWaves, type RolloutWavesOptions } from '../../coordinator/controllers/rollout-waves.js';
+import { RolloutWaves, type WaveIndexOptions } from '../../coordinator/controllers/rollout-waves.js';
 import type { Contact } from '../../coordinator/decisions/contact.js';
 import type { NodeRecord } from '../../coordinator/decisions/node-record.js';
 import type { Situation } from '../../coordinator/decisions/rolling-update.js';
@@ -17,10 +17,10 @@ const record = (situation: Situation, change: Partial<NodeRecord> = {}): NodeRec
 });
 
 /** Two waves, of which `lab` is the first. */
-function wavesOf(change: Partial<RolloutWavesOptions> = {}): RolloutWaves {
+function wavesOf(change: Partial<WaveIndexOptions> = {}): RolloutWaves {
   return new RolloutWaves({
     ...{ plan: new Map([['lab', 0]]), waves: 2, times: {}, rules: { deadlineMs: 600_000 } },
-    standing: () => ({ contact: 'here' }),
+    connectivity: () => ({ contact: 'here' }),
     now: () => NOW,
     ...change,
   });
