@@ -17,7 +17,7 @@ import type { DaemonSetTally } from './daemonset-tally.js';
 import { buildWaveIndex } from './rollout-decision.js';
 import { isPastRollout } from './rollout-history.js';
 import { rankNodes } from './rollout-ranks.js';
-import type { RolloutWaves } from './rollout-waves.js';
+import type { WaveIndex } from './rollout-waves.js';
 
 /** What waves are drawn for. */
 interface WavesSubject {
@@ -34,7 +34,7 @@ interface WavesSubject {
 export interface Drawn {
   tally: DaemonSetTally;
   policy: string;
-  waves: RolloutWaves;
+  waves: WaveIndex;
   /** As the Pods that were there then have shown. */
   pace: PodPace;
   key: string;
@@ -44,7 +44,7 @@ export class DrawnWaves {
   readonly #parts: Pick<DaemonSetDeps, 'informers' | 'clock' | 'heard' | 'timeOf'>;
   readonly #drawn = new Map<string, Drawn>();
   /** Being filled, which takes many turns of the loop: who changes meanwhile may stand in them already. */
-  readonly #filling = new Set<RolloutWaves>();
+  readonly #filling = new Set<WaveIndex>();
 
   /** `moved` hears the key of a DaemonSet whose nodes came or went out of contact, or got other labels. */
   constructor(

@@ -20,7 +20,7 @@ import { nodeKind } from '../kinds/index.js';
 import type { DaemonSetDeps } from './daemonset-parts.js';
 import type { DaemonSetTally } from './daemonset-tally.js';
 import { earliest } from './node-zones.js';
-import type { RolloutWaves } from './rollout-waves.js';
+import type { WaveIndex } from './rollout-waves.js';
 
 const DEFAULT_AHEAD_SECONDS = 3600;
 const DEFAULT_PARALLEL = 10;
@@ -65,7 +65,7 @@ interface PrePullView {
   daemonSet: DaemonSet;
   policy: RolloutPolicy;
   tally: DaemonSetTally;
-  waves: RolloutWaves;
+  waves: WaveIndex;
   phase: RolloutPhase;
 }
 
@@ -143,7 +143,7 @@ export class PrePulls {
       nodes += 1;
       const node = informers.nodes.get({ name });
       imageBytes ??= node && bytesOf(node, images);
-      if (node && !waves.hasTaken(name) && !holdsImages(node, images)) {
+      if (node && !waves.hasReceived(name) && !holdsImages(node, images)) {
         const wave = waves.waveOf(name);
         byWave[wave] ??= [];
         const site = siteOf(policy, node, sites);
@@ -191,7 +191,7 @@ export class PrePulls {
     const { informers, registry, clock, log } = this.#parts;
     const { name } = queued;
     const node = informers.nodes.get({ name });
-    if (!node || waves.hasTaken(name)) return undefined;
+    if (!node || waves.hasReceived(name)) return undefined;
     if (contactOf(node) !== 'here') {
       fetching.dark.set(name, { queued, site });
       return undefined;

@@ -31,7 +31,7 @@ import {
   type NodeActions,
   updateActions,
 } from './rollout-turns.js';
-import { RolloutWaves } from './rollout-waves.js';
+import { WaveIndex } from './rollout-waves.js';
 import { OUTSIDE } from './wave-lanes.js';
 
 const DEFAULT_DEADLINE_SECONDS = 600;
@@ -70,7 +70,7 @@ interface Draw {
 export function* buildWaveIndex(
   { metadata, spec }: RolloutPolicy,
   draw: Draw,
-): Generator<undefined, { waves: RolloutWaves; order: string[] }, undefined> {
+): Generator<undefined, { waves: WaveIndex; order: string[] }, undefined> {
   const { nodes, revision, standing, isBarred, failedBefore, now } = draw;
   const { waves = [], spreadBy } = spec;
   const plan = yield* drawingOfWaves(nodes, waves, { seed: metadata.uid ?? '', revision, spreadBy });
@@ -85,14 +85,14 @@ export function* buildWaveIndex(
     failedBefore,
     now,
   };
-  return { waves: new RolloutWaves(options), order: [...plan.keys()] };
+  return { waves: new WaveIndex(options), order: [...plan.keys()] };
 }
 
 /** What a look is taken at. */
 interface RolloutView {
   daemonSet: DaemonSet;
   policy: RolloutPolicy;
-  waves: RolloutWaves;
+  waves: WaveIndex;
   /** Hash of the current revision. */
   revision: string;
   /** Hash of the newest revision but this one. */
@@ -138,26 +138,26 @@ export function decideRollout(view: RolloutView): RolloutDecision {
   const isOpen = opener(verdict, waves);
   const names = waveNames(policy.spec.waves ?? []);
   const stand = standOf(verdict);
-  const isFrozen = (node: string) => verdict.frozen === true || waves.closedFor(node)?.create === false;
+  const isFrozen = (node: string) => verdict.frozen === true || waves.closedWindow(node)?.create === false;
   const lookAgainAt = earliest([deadline, verdict.lookAgainAt]);
-  const nextWindowAt = counts.some(({ outsideWindow }) => outsideWindow > 0) ? waves.nextOpening : undefined;
+  const nextWindowAt = counts.some(({ outsideWindow }) => outsideWindow > 0) ? waves.nextWindowOpening : undefined;
   return {
     verdict,
-    counts: withFailedBefore(counts, waves.places.failedAndReverted(counts.length)),
+    counts: withFailedBefore(counts, waves.codeCounts.failedAndReverted(counts.length)),
     actions: thawedOf(turnsBy(view, verdict), isFrozen),
     isOpen,
     isFrozen,
     nodeStatus: (node) => {
-      const place = waves.places.of(node);
+      const place = waves.codeCounts.of(node);
       const code = rolloutCode(place, stand);
-      const closed = code === 'OutsideWindow' ? waves.closedFor(node)?.why : undefined;
+      const closed = code === 'OutsideWindow' ? waves.closedWindow(node)?.why : undefined;
       const failure = code === 'Failed' ? failureOf(view, node) : undefined;
       const wave = place ? (names[place.wave] ?? '') : '';
       return { code, wave, message: closed ?? message, ...(failure ? { failure } : {}) };
     },
     progress: progressOf(
-      waves.places.codes(counts.length, (place) => rolloutCode(place, stand)),
-      Math.max(0, view.fleetSize - waves.places.existing),
+      waves.codeCounts.codes(counts.length, (place) => rolloutCode(place, stand)),
+      Math.max(0, view.fleetSize - waves.codeCounts.existing),
       estimateOf(view, verdict, counts),
     ),
     ...(lookAgainAt === undefined ? {} : { lookAgainAt }),
@@ -203,7 +203,7 @@ function estimateOf(
   const confirmMs = allowsSurge(updateStrategy) ? 0 : confirmSecondsOf(policy.spec) * 1000;
   return estimatedEnd({
     ...{ spec: policy.spec, phase, waves: counts, now },
-    openingsOf: (wave) => waves.openingsOf(wave),
+    openingsOf: (wave) => waves.windowOpenings(wave),
     ...{ wave: memory.wave, soakingSince: memory.soakingSince },
     budgetOf: (wave) => {
       const strategy = waveStrategy(policy.spec.waves?.[wave], updateStrategy);
@@ -217,18 +217,18 @@ function estimateOf(
 
 /** Until what was decided moves no node any more. Requests are taken in before anything is counted: they say what counts. */
 function look({ policy, waves, revision, previous, isKept, rollout, now, timeOf }: RolloutView) {
-  const deadline = waves.expire();
+  const deadline = waves.advanceTime();
   const { requests } = rollout?.spec ?? {};
   const input = (memory: RolloutMemory | undefined): RolloutInput => {
     return { spec: policy.spec, revision, previous, isKept, requests, now, memory, waves: waves.counts() };
   };
   let memory = rememberNow(input(memoryOf(rollout, policy.spec, timeOf)));
   for (let looks = 1; ; looks += 1) {
-    waves.follow(memory);
+    waves.applyMemory(memory);
     const verdict = rolloutStep(input(memory));
     memory = verdict.memory;
-    if (looks === MAX_LOOKS || !waves.follow(memory)) {
-      return { verdict, counts: waves.counts(), deadline: earliest([deadline, waves.expire()]) };
+    if (looks === MAX_LOOKS || !waves.applyMemory(memory)) {
+      return { verdict, counts: waves.counts(), deadline: earliest([deadline, waves.advanceTime()]) };
     }
   }
 }
@@ -250,12 +250,12 @@ function thawedOf(turns: NodeActions, isFrozen: (node: string) => boolean): Node
  * Where the revision is barred no Pod is made of it, save, when only those that follow late have failed, on the nodes that
  * are done. Before completion it is not brought to a node outside its window that has not had it yet.
  */
-function opener({ memory }: RolloutVerdict, waves: RolloutWaves): (node: string) => boolean {
+function opener({ memory }: RolloutVerdict, waves: WaveIndex): (node: string) => boolean {
   const { failure, completedAt, wave } = memory;
-  if (failure !== undefined) return (node) => completedAt !== undefined && !waves.isLate(node);
+  if (failure !== undefined) return (node) => completedAt !== undefined && !waves.isCatchingUp(node);
   return (node) => {
     if (waves.waveOf(node) > wave || waves.isSkipped(node)) return false;
-    return completedAt !== undefined || waves.hasTaken(node) || waves.closedFor(node) === undefined;
+    return completedAt !== undefined || waves.hasReceived(node) || waves.closedWindow(node) === undefined;
   };
 }
 

@@ -6,14 +6,14 @@ import { podProgress } from '../decisions/pod-progress.js';
 import { knownFailures, MOST_FAILURES } from '../decisions/rollout-outcome.js';
 import { type Informers, PODS_BY_TARGET_NODE } from '../informers/informer.js';
 import type { DaemonSetTally } from './daemonset-tally.js';
-import type { RolloutWaves } from './rollout-waves.js';
+import type { WaveIndex } from './rollout-waves.js';
 
 type Failing = Omit<HostFailure, 'time'>;
 
 /** Those that `before` does not tell of, as long as there is room for them. */
 export function newFailures(
   { status, before }: { status: RolloutStatus; before: RolloutStatus | undefined },
-  waves: RolloutWaves,
+  waves: WaveIndex,
   tally: DaemonSetTally,
   informers: Pick<Informers, 'pods'>,
 ): Failing[] {

@@ -5,7 +5,7 @@ import { chooseReverts } from '../decisions/revert.js';
 import { chooseReplacements, type Replacements } from '../decisions/rolling-update.js';
 import { updateBudget } from '../decisions/update-strategy.js';
 import { amountOf } from '../decisions/wave-plan.js';
-import type { RolloutWaves } from './rollout-waves.js';
+import type { WaveIndex } from './rollout-waves.js';
 
 /** Names of nodes by what is their turn. */
 export interface NodeActions extends Replacements {
@@ -36,14 +36,14 @@ export function waveStrategy(
 export function updateActions(
   daemonSet: DaemonSet,
   { spec }: RolloutPolicy,
-  waves: RolloutWaves,
+  waves: WaveIndex,
   openUpTo: number,
 ): NodeActions {
   const turns = {
     create: [] as string[],
     replace: [] as string[],
     revert: [] as string[],
-    withdraw: waves.toWithdraw(openUpTo),
+    withdraw: waves.handoversToWithdraw(openUpTo),
     fill: [] as string[],
   };
   for (let wave = 0; wave <= openUpTo; wave += 1) {
@@ -51,14 +51,14 @@ export function updateActions(
     const { create, replace } = chooseReplacements(waves.fleet(wave), strategy);
     turns.create.push(...create);
     turns.replace.push(...replace);
-    turns.revert.push(...waves.again(wave));
-    turns.fill.push(...waves.withheld(wave));
+    turns.revert.push(...waves.retryPending(wave));
+    turns.fill.push(...waves.blocked(wave));
   }
   return turns;
 }
 
 /** Of the turns of those that follow after completion no more than may be under way at once. */
-export function limitCatchUp(turns: NodeActions, { spec }: RolloutPolicy, waves: RolloutWaves): NodeActions {
+export function limitCatchUp(turns: NodeActions, { spec }: RolloutPolicy, waves: WaveIndex): NodeActions {
   const { maxParallel } = spec.catchUp ?? {};
   if (maxParallel === undefined) return turns;
   const nodes = waves.counts().reduce((total, wave) => total + wave.nodes, 0);
@@ -77,10 +77,10 @@ export function limitCatchUp(turns: NodeActions, { spec }: RolloutPolicy, waves:
  * The nodes that have the revision. All waves go back at once: those without a `maxUnavailable` of their own have the
  * DaemonSet's together, or it would count once for each.
  */
-export function revertActions(daemonSet: DaemonSet, { spec }: RolloutPolicy, waves: RolloutWaves): NodeActions {
+export function revertActions(daemonSet: DaemonSet, { spec }: RolloutPolicy, waves: WaveIndex): NodeActions {
   const { updateStrategy } = daemonSet.spec;
   const shares = waves.counts().map((_, wave) => {
-    const strays = waves.strays(wave);
+    const strays = waves.staleFailed(wave);
     return { own: spec.waves?.[wave], fleet: waves.fleet(wave), failed: waves.failed(wave), strays };
   });
   const isShared = ({ own }: (typeof shares)[number]) => own?.maxUnavailable === undefined;
@@ -90,16 +90,16 @@ export function revertActions(daemonSet: DaemonSet, { spec }: RolloutPolicy, wav
       .filter((share) => !isShared(share))
       .flatMap((share) => chooseReverts([share], waveStrategy(share.own, updateStrategy))),
   ];
-  return { create: [], replace: [], revert, withdraw: waves.toWithdraw(-1) };
+  return { create: [], replace: [], revert, withdraw: waves.handoversToWithdraw(-1) };
 }
 
 /** Nothing is done, and what hosts might do by themselves is taken back. */
-export function withdrawActions(waves: RolloutWaves): NodeActions {
-  return { create: [], replace: [], withdraw: waves.toWithdraw(-1) };
+export function withdrawActions(waves: WaveIndex): NodeActions {
+  return { create: [], replace: [], withdraw: waves.handoversToWithdraw(-1) };
 }
 
 /** Those nodes alone that took the revision after completion and failed. */
-export function lateRevertActions(waves: RolloutWaves): NodeActions {
+export function lateRevertActions(waves: WaveIndex): NodeActions {
   const revert = waves.counts().flatMap((_, wave) => waves.failedLate(wave));
   return { ...withdrawActions(waves), revert };
 }

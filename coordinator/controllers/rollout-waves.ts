@@ -47,7 +47,7 @@ export interface WaveIndexOptions {
   now: () => number;
 }
 
-export class RolloutWaves {
+export class WaveIndex {
   readonly #options: WaveIndexOptions;
   readonly #waves: WaveLanes[];
   readonly #facts = new Map<string, NodeFacts>();
@@ -66,7 +66,7 @@ export class RolloutWaves {
   /** ms since the epoch. */
   #lookedAt = Number.NEGATIVE_INFINITY;
   /** For the counts by code. */
-  readonly places = new RolloutCodeCounts();
+  readonly codeCounts = new RolloutCodeCounts();
 
   constructor(options: WaveIndexOptions) {
     this.#options = options;
@@ -77,7 +77,7 @@ export class RolloutWaves {
   }
 
   /** Where the tally sees a node now. */
-  put(name: string, situation: Situation | undefined, record: NodeRecord | undefined): void {
+  update(name: string, situation: Situation | undefined, record: NodeRecord | undefined): void {
     this.#turned.put(name, situation, record?.turn);
     if (situation === undefined) {
       this.#facts.delete(name);
@@ -90,7 +90,7 @@ export class RolloutWaves {
   }
 
   /** A node went out of contact or came back, or has other labels. True when that moved it. */
-  nodeChanged(name: string): boolean {
+  updateConnectivity(name: string): boolean {
     const facts = this.#facts.get(name);
     if (!facts) return false;
     const before = this.#placed.get(name)?.lane;
@@ -99,7 +99,7 @@ export class RolloutWaves {
   }
 
   /** Takes over what has changed for nodes; true when some are to be counted anew. */
-  follow(memory: RolloutMemory): boolean {
+  applyMemory(memory: RolloutMemory): boolean {
     const { named, hasBegun, hasTurned } = this.#course.update(memory);
     const wasBarred = this.#isBarred;
     this.#isBarred = memory.failure !== undefined;
@@ -115,7 +115,7 @@ export class RolloutWaves {
   }
 
   /** Moves nodes whose time is up; answers when the next one's is, ms since the epoch. */
-  expire(): number | undefined {
+  advanceTime(): number | undefined {
     const now = this.#options.now();
     // The clock was set back: what is kept may lie ahead now.
     if (now < this.#lookedAt) for (const [name, facts] of this.#facts) this.#keep(name, facts);
@@ -140,12 +140,12 @@ export class RolloutWaves {
   }
 
   /** When the first node that is outside its window may go on, ms since the epoch. */
-  get nextOpening(): number | undefined {
+  get nextWindowOpening(): number | undefined {
     return this.#zones.nextOpening(this.#options.now());
   }
 
   /** Hosts of a wave whose windows are closed and that have yet to have their turn, zone by zone. */
-  openingsOf(wave: number): Opening[] {
+  windowOpenings(wave: number): Opening[] {
     const now = this.#options.now();
     return [...this.#wave(wave).outsideByZone].map(([zone, hosts]) => ({
       at: this.#zones.openingOf(zone, now),
@@ -161,11 +161,11 @@ export class RolloutWaves {
   /** Hosts that have a Pod of the revision that is of no use, and may lose it at this hour. */
   failed(wave: number): string[] {
     const failed = [...this.#wave(wave).lanes.failed].filter((name) => this.#mayLose(name));
-    return [...failed, ...this.again(wave), ...this.#wave(wave).lanes.strayUnavailable];
+    return [...failed, ...this.retryPending(wave), ...this.#wave(wave).lanes.strayUnavailable];
   }
 
   /** Hosts that serve with a Pod of an earlier revision that failed. */
-  strays(wave: number): string[] {
+  staleFailed(wave: number): string[] {
     return [...this.#wave(wave).lanes.strayAvailable];
   }
 
@@ -173,17 +173,17 @@ export class RolloutWaves {
    * Hosts that have a turn which they are not to begin: those of waves beyond this one and those that were taken out
    * since, whatever else is known of them, and whose turn is to something that is not wanted any more.
    */
-  toWithdraw(openUpTo: number): string[] {
+  handoversToWithdraw(openUpTo: number): string[] {
     return this.#turned.toWithdraw((name) => this.waveOf(name) > openUpTo || this.isSkipped(name));
   }
 
   /** Hosts whose Pod is from before a retry, and may be replaced at this hour. */
-  again(wave: number): string[] {
+  retryPending(wave: number): string[] {
     return [...this.#wave(wave).lanes.again].filter((name) => this.#mayLose(name));
   }
 
   /** Hosts that are to have their first Pod, and have none while the wave is closed. */
-  withheld(wave: number): Iterable<string> {
+  blocked(wave: number): Iterable<string> {
     return this.#wave(wave).lanes.withheld;
   }
 
@@ -195,10 +195,10 @@ export class RolloutWaves {
   /** One that failed and is available all the same (it restarted twice, nobody hears it) has its window. */
   #mayLose(name: string): boolean {
     const isAvailable = AVAILABLE.has(this.#facts.get(name)?.situation ?? 'empty');
-    return !this.#turned.has(name) && !(isAvailable && this.closedFor(name) !== undefined);
+    return !this.#turned.has(name) && !(isAvailable && this.closedWindow(name) !== undefined);
   }
 
-  laneOf(name: string): Lane | undefined {
+  stateOf(name: string): Lane | undefined {
     return this.#placed.get(name)?.lane;
   }
 
@@ -209,16 +209,16 @@ export class RolloutWaves {
   }
 
   /** Whether a Pod of the revision has been there. */
-  hasTaken(name: string): boolean {
+  hasReceived(name: string): boolean {
     return this.#took.has(name);
   }
 
-  isLate(name: string): boolean {
+  isCatchingUp(name: string): boolean {
     return this.#late.has(name);
   }
 
   /** What keeps Pods of the node from being replaced, or even made, at this hour; undefined: nothing. */
-  closedFor(name: string): { why: string; create: boolean } | undefined {
+  closedWindow(name: string): { why: string; create: boolean } | undefined {
     const hours = this.#zones.hoursOf(name);
     if (!hours || hours.replace || this.#course.isOverridden(name)) return undefined;
     return { why: hours.why, create: hours.create };
@@ -251,7 +251,7 @@ export class RolloutWaves {
     const now = this.#options.now();
     const { startedAt, retriedAt } = this.#course.times;
     const rules = { ...this.#options.rules, startedAt, retriedAt };
-    const isOutside = this.closedFor(name) !== undefined;
+    const isOutside = this.closedWindow(name) !== undefined;
     const isStray = this.#isStray(facts);
     const lane = laneOf({ ...facts, isOutside, isSkipped: this.isSkipped(name), isStray }, now, rules);
     if (lane === 'failed') this.#failed.add(name);
@@ -302,7 +302,7 @@ export class RolloutWaves {
     const course = { ...this.#course.times, hasFailed, hasTaken: this.#took.has(name) };
     const remark = facts && lane && remarkOn(lane, facts, course);
     const place = lane && { wave: index, lane, ...(remark ? { remark } : {}) };
-    this.places.set(name, place, facts?.exists !== false);
+    this.codeCounts.set(name, place, facts?.exists !== false);
     if (before && (lane === undefined || before.wave !== wave)) before.wave.remove(name, before.lane);
     before?.wave.countOutside(before.zone, -1);
     if (lane === undefined || !wave) {

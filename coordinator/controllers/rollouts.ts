@@ -38,7 +38,7 @@ import { RolloutHistory } from './rollout-history.js';
 import { RolloutStatusWriter } from './rollout-record.js';
 import { isRevisionCompleted, pinnedRevisionOf, previousHash, stableRevisionIn } from './rollout-revisions.js';
 import type { NodeActions } from './rollout-turns.js';
-import type { RolloutWaves } from './rollout-waves.js';
+import type { WaveIndex } from './rollout-waves.js';
 import type { Turn } from './worker.js';
 
 export class Rollouts {
@@ -160,7 +160,7 @@ export class Rollouts {
   #withOutcome(
     daemonSet: DaemonSet,
     status: RolloutStatus,
-    waves: RolloutWaves,
+    waves: WaveIndex,
     tally: DaemonSetTally,
   ): RolloutStatus {
     const { informers, clock } = this.#parts;
@@ -221,11 +221,11 @@ export class Rollouts {
  * Of these turns, those of nodes that stand where they stood when it was asked for the first time: a Pod of no use that was to go
  * whatever the budget may serve once the decision is stored. The others are decided on anew.
  */
-function whoHaveNotMoved(turns: NodeActions, waves: RolloutWaves): () => NodeActions {
+function whoHaveNotMoved(turns: NodeActions, waves: WaveIndex): () => NodeActions {
   const named = Object.entries(turns) as [keyof NodeActions, string[]][];
-  const lanes = new Map(named.flatMap(([, names]) => names).map((name) => [name, waves.laneOf(name)]));
+  const lanes = new Map(named.flatMap(([, names]) => names).map((name) => [name, waves.stateOf(name)]));
   return () => {
-    const stands = (name: string) => waves.laneOf(name) === lanes.get(name);
+    const stands = (name: string) => waves.stateOf(name) === lanes.get(name);
     const still = named.map(([turn, names]) => [turn, names.filter(stands)]);
     return { create: [], replace: [], ...Object.fromEntries(still) };
   };

@@ -6,7 +6,7 @@ import {
   buildWaveIndex,
   type RolloutDecision,
 } from '../../coordinator/controllers/rollout-decision.js';
-import type { RolloutWaves } from '../../coordinator/controllers/rollout-waves.js';
+import type { WaveIndex } from '../../coordinator/controllers/rollout-waves.js';
 import type { Contact } from '../../coordinator/decisions/contact.js';
 import type { DaemonPod } from '../../coordinator/decisions/daemon-node.js';
 import { recordNode } from '../../coordinator/decisions/node-record.js';
@@ -45,7 +45,7 @@ export class PretendedRollout {
   #previous: string | undefined;
   #policy: RolloutPolicy;
   #tally: DaemonSetTally;
-  #waves: RolloutWaves;
+  #waves: WaveIndex;
   #decision: RolloutDecision | undefined;
   #made = 0;
   #requests = 0;
@@ -108,7 +108,7 @@ export class PretendedRollout {
     const host = this.hosts.get(name);
     if (!host) return;
     host.contact = contact;
-    this.#waves.nodeChanged(name);
+    this.#waves.updateConnectivity(name);
     this.step();
   }
 
@@ -199,7 +199,7 @@ export class PretendedRollout {
   ): void {
     const mates = [...this.hosts.values()]
       .filter(({ name }) => isTheirs(this.#waves.waveOf(name)))
-      .filter(({ name }) => !['deferred', 'failed', 'skipped'].includes(this.#waves.laneOf(name) ?? ''));
+      .filter(({ name }) => !['deferred', 'failed', 'skipped'].includes(this.#waves.stateOf(name) ?? ''));
     const without = mates.filter(({ name, pod }) => !pod?.ready || stopped.includes(name)).length;
     const allowed = amountOf(limit, mates.length, Math.ceil);
     assert.ok(without <= allowed, `${whose}: ${without} without an available Pod, ${allowed} may`);
@@ -241,7 +241,7 @@ export class PretendedRollout {
     this.#tally.record(host.name, recordNode(node, 0, this.now));
   }
 
-  #begin(): [DaemonSetTally, RolloutWaves] {
+  #begin(): [DaemonSetTally, WaveIndex] {
     const { status } = this.rollout;
     const hash = this.#hash;
     const stable =

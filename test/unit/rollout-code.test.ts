@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { RolloutWaves } from '../../coordinator/controllers/rollout-waves.js';
+import { WaveIndex } from '../../coordinator/controllers/rollout-waves.js';
 import type { Contact } from '../../coordinator/decisions/contact.js';
 import type { NodeRecord } from '../../coordinator/decisions/node-record.js';
 import { SITUATIONS, type Situation } from '../../coordinator/decisions/rolling-update.js';
@@ -196,7 +196,7 @@ test('counts by code follow any events, agree with each host, and add up to the 
       (events, how, wave) => {
         const contacts = new Map<string, Contact>();
         const nodes = Array.from({ length: 20 }, (_, index) => `n${index}`);
-        const waves = new RolloutWaves({
+        const waves = new WaveIndex({
           plan: new Map(nodes.map((name, index) => [name, index % WAVES])),
           waves: WAVES,
           connectivity: (name) => ({ contact: contacts.get(name) ?? 'here' }),
@@ -207,21 +207,21 @@ test('counts by code follow any events, agree with each host, and add up to the 
         for (const { node, situation: at, contact: link, trouble, oldPodAt, waiting } of events) {
           const name = `n${node}`;
           contacts.set(name, link);
-          waves.put(name, at, at && recordOf(at, trouble, oldPodAt, waiting));
+          waves.update(name, at, at && recordOf(at, trouble, oldPodAt, waiting));
         }
         const isBarred = how === 'Failed';
         const now: RolloutStand = { phase: how, wave, isHalted: false, isBarred, isReverting: isBarred };
         const failure = isBarred ? { failure: 'too many failed' } : {};
-        waves.follow({ revision: 'r', wave, startedAt: 1_000, ...failure });
+        waves.applyMemory({ revision: 'r', wave, startedAt: 1_000, ...failure });
         const codeOf = (at: HostPlace | undefined) => rolloutCode(at, now);
         const { codes } = progressOf(
-          waves.places.codes(WAVES, codeOf),
-          nodes.length - waves.places.existing,
+          waves.codeCounts.codes(WAVES, codeOf),
+          nodes.length - waves.codeCounts.existing,
           undefined,
         );
         const expected: Record<string, number> = {};
         for (const name of nodes) {
-          const code = codeOf(waves.places.of(name));
+          const code = codeOf(waves.codeCounts.of(name));
           expected[code] = (expected[code] ?? 0) + 1;
         }
         assert.deepEqual({ ...codes }, expected);

@@ -1,7 +1,7 @@
 /** What the waves of a rollout keep of their nodes from one look to the next. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RolloutWaves, type WaveIndexOptions } from '../../coordinator/controllers/rollout-waves.js';
+import { WaveIndex, type WaveIndexOptions } from '../../coordinator/controllers/rollout-waves.js';
 import type { Contact } from '../../coordinator/decisions/contact.js';
 import type { NodeRecord } from '../../coordinator/decisions/node-record.js';
 import type { Situation } from '../../coordinator/decisions/rolling-update.js';
@@ -17,8 +17,8 @@ const record = (situation: Situation, change: Partial<NodeRecord> = {}): NodeRec
 });
 
 /** Two waves, of which `lab` is the first. */
-function wavesOf(change: Partial<WaveIndexOptions> = {}): RolloutWaves {
-  return new RolloutWaves({
+function wavesOf(change: Partial<WaveIndexOptions> = {}): WaveIndex {
+  return new WaveIndex({
     ...{ plan: new Map([['lab', 0]]), waves: 2, times: {}, rules: { deadlineMs: 600_000 } },
     connectivity: () => ({ contact: 'here' }),
     now: () => NOW,
@@ -30,11 +30,11 @@ test('a Pod that waits for one of which nothing is known has its time from when 
   let now = NOW;
   const waves = wavesOf({ now: () => now });
   const put = (newPod: NodeRecord['newPod'] & object) =>
-    waves.put('lab', 'newUnavailable', record('newUnavailable', { newPod }));
+    waves.update('lab', 'newUnavailable', record('newUnavailable', { newPod }));
   const laneAfter = (ms: number) => {
     now += ms;
-    waves.expire();
-    return waves.laneOf('lab');
+    waves.advanceTime();
+    return waves.stateOf('lab');
   };
   const made = { createdAt: NOW - 3_600_000, isHeldUp: true };
   put({ ...made, predecessorEndsBy: NOW - 300_000 });
@@ -53,7 +53,7 @@ test('hosts outside their windows are counted by zone, as they come and go', () 
   let labels: Record<string, string> = { tz: 'Europe.Berlin' };
   const windows = [{ schedule: '0 3 * * *', durationSeconds: 3600, timeZoneLabel: 'tz', timeZone: 'UTC' }];
   const waves = wavesOf({ times: { windows }, standing: () => ({ contact: 'here', labels }) });
-  const put = (name: string, situation: Situation) => waves.put(name, situation, record(situation));
+  const put = (name: string, situation: Situation) => waves.update(name, situation, record(situation));
   put('a', 'oldAvailable');
   put('b', 'oldUnavailable');
   labels = {};
@@ -61,33 +61,33 @@ test('hosts outside their windows are counted by zone, as they come and go', () 
   put('lab', 'newAvailable');
   const berlin = Date.parse('2026-01-06T02:00:00Z');
   const utc = Date.parse('2026-01-06T03:00:00Z');
-  assert.deepEqual(waves.openingsOf(1), [
+  assert.deepEqual(waves.windowOpenings(1), [
     { at: berlin, hosts: 2 },
     { at: utc, hosts: 1 },
   ]);
-  assert.deepEqual(waves.openingsOf(0), [], 'it is updated');
-  assert.equal(waves.nextOpening, berlin);
+  assert.deepEqual(waves.windowOpenings(0), [], 'it is updated');
+  assert.equal(waves.nextWindowOpening, berlin);
   put('a', 'newAvailable');
-  waves.put('c', undefined, undefined);
-  waves.nodeChanged('b');
-  assert.deepEqual(waves.openingsOf(1), [{ at: utc, hosts: 1 }], 'b has moved');
+  waves.update('c', undefined, undefined);
+  waves.updateConnectivity('b');
+  assert.deepEqual(waves.windowOpenings(1), [{ at: utc, hosts: 1 }], 'b has moved');
 });
 
 test('a turn is taken back from a host that was taken out, also while it is dark', () => {
   const contacts = new Map<string, Contact>([['dark', 'away']]);
   const waves = wavesOf({ standing: (name) => ({ contact: contacts.get(name) ?? 'here' }) });
   for (const name of ['dark', 'here', 'other']) {
-    waves.put(name, 'turned', record('turned', { turn: { forced: false } }));
+    waves.update(name, 'turned', record('turned', { turn: { forced: false } }));
   }
-  waves.follow({
+  waves.applyMemory({
     revision: 'r',
     wave: 1,
     startedAt: NOW,
     steering: { handled: 1, skipped: ['dark', 'here'] },
   });
-  assert.deepEqual(waves.toWithdraw(1), ['dark', 'here']);
-  waves.put('dark', 'turned', record('turned', { turn: { forced: false, withdrawn: 'Unheard' } }));
-  assert.deepEqual(waves.toWithdraw(1), ['here'], 'once');
+  assert.deepEqual(waves.handoversToWithdraw(1), ['dark', 'here']);
+  waves.update('dark', 'turned', record('turned', { turn: { forced: false, withdrawn: 'Unheard' } }));
+  assert.deepEqual(waves.handoversToWithdraw(1), ['here'], 'once');
 });
 
 test('a host goes back from what failed before, not from what is stable since', () => {
@@ -96,23 +96,23 @@ test('a host goes back from what failed before, not from what is stable since', 
     ['stray', 'bad'],
     ['well', 'kept'],
   ] as const) {
-    waves.put(name, 'oldAvailable', record('oldAvailable', { oldHash }));
+    waves.update(name, 'oldAvailable', record('oldAvailable', { oldHash }));
   }
-  waves.follow({ revision: 'r', wave: 0, startedAt: NOW, stable: 'kept' });
-  assert.deepEqual(waves.strays(1), [], 'nothing goes back yet');
-  waves.follow({ revision: 'r', wave: 0, startedAt: NOW, stable: 'kept', failure: 'x' });
-  assert.deepEqual(waves.strays(1), ['stray']);
+  waves.applyMemory({ revision: 'r', wave: 0, startedAt: NOW, stable: 'kept' });
+  assert.deepEqual(waves.staleFailed(1), [], 'nothing goes back yet');
+  waves.applyMemory({ revision: 'r', wave: 0, startedAt: NOW, stable: 'kept', failure: 'x' });
+  assert.deepEqual(waves.staleFailed(1), ['stray']);
 });
 
 test('a window that was open is closed when the clock is set back to before it, and opens when it shows that again', () => {
   let now = Date.parse('2026-01-06T03:30:00Z');
   const windows = [{ schedule: '0 3 * * *', durationSeconds: 3600 }];
   const waves = wavesOf({ times: { windows }, now: () => now });
-  waves.put('a', 'oldAvailable', record('oldAvailable'));
+  waves.update('a', 'oldAvailable', record('oldAvailable'));
   const laneAt = (time: string) => {
     now = Date.parse(time);
-    waves.expire();
-    return waves.laneOf('a');
+    waves.advanceTime();
+    return waves.stateOf('a');
   };
   assert.equal(laneAt('2026-01-06T03:31:00Z'), 'oldAvailable');
   assert.equal(laneAt('2025-01-06T02:00:00Z'), 'outsideAvailable');
@@ -124,10 +124,10 @@ function withSlowPod(ageMs: number) {
   let now = NOW;
   const waves = wavesOf({ now: () => now });
   const newPod = { createdAt: NOW - ageMs };
-  const tell = () => waves.put('lab', 'newUnavailable', record('newUnavailable', { newPod }));
+  const tell = () => waves.update('lab', 'newUnavailable', record('newUnavailable', { newPod }));
   const pass = (ms: number) => {
     now += ms;
-    return waves.expire();
+    return waves.advanceTime();
   };
   tell();
   return { waves, tell, pass };
@@ -135,18 +135,18 @@ function withSlowPod(ageMs: number) {
 
 test('a host that was taken out is not looked at again for a time that is up', () => {
   const { waves, pass } = withSlowPod(0);
-  waves.follow({ revision: 'r', wave: 0, startedAt: NOW, steering: { handled: 1, skipped: ['lab'] } });
+  waves.applyMemory({ revision: 'r', wave: 0, startedAt: NOW, steering: { handled: 1, skipped: ['lab'] } });
   assert.equal(pass(0), NOW + 600_000);
   assert.equal(pass(600_000), undefined);
-  assert.equal(waves.laneOf('lab'), 'skipped');
+  assert.equal(waves.stateOf('lab'), 'skipped');
 });
 
 test('a Pod that was not available yet at a retry has its time, and then makes room for another', () => {
   const { waves, tell, pass } = withSlowPod(60_000);
-  waves.follow({ revision: 'r', wave: 0, startedAt: NOW - 60_000, retriedAt: NOW });
+  waves.applyMemory({ revision: 'r', wave: 0, startedAt: NOW - 60_000, retriedAt: NOW });
   tell();
   assert.equal(pass(539_000), NOW + 540_000);
-  assert.equal(waves.laneOf('lab'), 'newUnavailable');
+  assert.equal(waves.stateOf('lab'), 'newUnavailable');
   assert.equal(pass(1_000), undefined);
-  assert.equal(waves.laneOf('lab'), 'again');
+  assert.equal(waves.stateOf('lab'), 'again');
 });

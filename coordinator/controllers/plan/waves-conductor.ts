@@ -16,7 +16,7 @@ import { decideRollout, buildWaveIndex, type RolloutDecision } from '../rollout-
 import { rankNodes } from '../rollout-ranks.js';
 import { isRevisionCompleted, pinnedRevisionOf, previousHash, stableRevisionIn } from '../rollout-revisions.js';
 import type { NodeActions } from '../rollout-turns.js';
-import type { RolloutWaves } from '../rollout-waves.js';
+import type { WaveIndex } from '../rollout-waves.js';
 import type { Conductor } from './conductor.js';
 import type { Timeline } from './timeline.js';
 
@@ -41,7 +41,7 @@ export class WavesConductor implements Conductor {
   readonly suppositions: string[] = [];
   /** Waves whose approval was supposed. */
   readonly #supposed = new Set<string>();
-  #waves: RolloutWaves | undefined;
+  #waves: WaveIndex | undefined;
   #rollout: Rollout | undefined;
   #decision: RolloutDecision | undefined;
 

@@ -1,7 +1,7 @@
 /** A rollout by waves as its controller takes it, with nothing read or written: drawn, then event by event, a look after each. */
 import { DaemonSetTally } from '../../../coordinator/controllers/daemonset-tally.js';
 import { decideRollout, buildWaveIndex } from '../../../coordinator/controllers/rollout-decision.js';
-import type { RolloutWaves } from '../../../coordinator/controllers/rollout-waves.js';
+import type { WaveIndex } from '../../../coordinator/controllers/rollout-waves.js';
 import type { NodeRecord } from '../../../coordinator/decisions/node-record.js';
 import { podPace } from '../../../coordinator/decisions/pod-pace.js';
 import type { Situation } from '../../../coordinator/decisions/rolling-update.js';
@@ -52,7 +52,7 @@ export class SteppedRollout {
     generation: 2,
     current: { hash: 'new', templateGeneration: 2 },
   });
-  readonly #waves: RolloutWaves;
+  readonly #waves: WaveIndex;
   #rollout: Rollout = { ...TYPE, kind: 'Rollout', metadata: { name: 'web' } };
 
   /** Draws the waves of so many nodes; `onPause` is called wherever that may pause. */
