@@ -17,7 +17,7 @@ import type { DaemonSetTally, NodeAction } from './daemonset-tally.js';
 import { nodeNamesOf } from './daemonset-view.js';
 import { preconditionsOf } from './ownership.js';
 import { NO_ACTIONS, type NodeActions } from './rollout-turns.js';
-import { Rollouts } from './rollouts.js';
+import { RolloutReconciler } from './rollouts.js';
 import type { WorkQueue } from './work-queue.js';
 import type { Turn } from './worker.js';
 
@@ -37,7 +37,7 @@ export class DaemonSetFleetReconciler {
   readonly #nodes: DaemonSetNodeReconciler;
   readonly #nodeQueue: () => WorkQueue;
   readonly #history: DaemonSetRevisions;
-  readonly #rollouts: Rollouts;
+  readonly #rollouts: RolloutReconciler;
   /** By key: until when a crowd's figures rest, by the monotonic clock. */
   readonly #restUntil = new Map<string, number>();
 
@@ -54,7 +54,7 @@ export class DaemonSetFleetReconciler {
     this.#nodes = nodes;
     this.#nodeQueue = nodeQueue;
     this.#history = new DaemonSetRevisions(parts);
-    this.#rollouts = new Rollouts(parts, callFleet);
+    this.#rollouts = new RolloutReconciler(parts, callFleet);
   }
 
   /** How long another look is to wait, ms: in a fan-out each node calls for one. Not above 0: it need not. */
@@ -88,7 +88,7 @@ export class DaemonSetFleetReconciler {
     this.#giveTurns(daemonSet, tally, await this.#choose(daemonSet, tally, turn));
     for (const name of tally.takeThawed()) this.#call(daemonSet, tally, name);
     await this.#writeStatus(daemonSet, tally, turn);
-    const stable = this.#rollouts.stableOf(daemonSet, hash);
+    const stable = this.#rollouts.stableRevision(daemonSet, hash);
     const isInUse = (one: string) => one === stable || tally.carriedHashes.has(one);
     await this.#history.trim(daemonSet, old, isInUse, turn);
   }
@@ -99,7 +99,7 @@ export class DaemonSetFleetReconciler {
     const current = { hash, templateGeneration: templateGenerationOf(daemonSet) };
     const tally = this.#tallies.getOrStart(daemonSet.metadata, { uid, generation, current });
     if (tally.isComplete) return tally;
-    this.#rollouts.holdBack(daemonSet, tally);
+    this.#rollouts.pinUntilAssigned(daemonSet, tally);
     const slice = new Slice(this.#parts.clock);
     for (const name of nodeNamesOf(this.#parts.informers, daemonSet)) {
       const { hasWork: busy, requeueAfterMs: againMs } = this.#nodes.observe(daemonSet, tally, name);
@@ -119,8 +119,8 @@ export class DaemonSetFleetReconciler {
   /** By its policy's waves, where there is one; else as upstream. */
   async #choose(daemonSet: DaemonSet, tally: DaemonSetTally, turn: Turn): Promise<NodeActions> {
     const policy = isRollingUpdate(daemonSet.spec.updateStrategy) && this.#rollouts.policyOf(daemonSet);
-    if (policy) return this.#rollouts.step(daemonSet, policy, tally, turn);
-    await this.#rollouts.dismiss(daemonSet, tally, turn);
+    if (policy) return this.#rollouts.reconcile(daemonSet, policy, tally, turn);
+    await this.#rollouts.remove(daemonSet, tally, turn);
     const turns = isRollingUpdate(daemonSet.spec.updateStrategy)
       ? chooseReplacements(tally, daemonSet.spec.updateStrategy)
       : NO_ACTIONS;

@@ -41,7 +41,7 @@ import type { NodeActions } from './rollout-turns.js';
 import type { WaveIndex } from './rollout-waves.js';
 import type { Turn } from './worker.js';
 
-export class Rollouts {
+export class RolloutReconciler {
   readonly #parts: DaemonSetDeps;
   readonly #drawn: DrawnWaves;
   readonly #record: RolloutStatusWriter;
@@ -64,7 +64,7 @@ export class Rollouts {
   }
 
   /** Hash of the revision that the rollout of `hash` would go back to. */
-  stableOf(daemonSet: DaemonSet, hash: string): string | undefined {
+  stableRevision(daemonSet: DaemonSet, hash: string): string | undefined {
     const { status } = this.#own(daemonSet) ?? {};
     return status && stableRevisionIn(status, hash);
   }
@@ -81,7 +81,7 @@ export class Rollouts {
    * Nothing governs the DaemonSet (any more): upstream's rules hold. Its Rollout, which would not be true, goes, and stays among
    * the past ones.
    */
-  async dismiss(daemonSet: DaemonSet, tally: DaemonSetTally, turn: Turn): Promise<void> {
+  async remove(daemonSet: DaemonSet, tally: DaemonSetTally, turn: Turn): Promise<void> {
     this.forget(daemonSet);
     tally.pinnedRevision = NOT_PINNED;
     tally.handoverTerms = NO_HANDOVERS;
@@ -104,7 +104,7 @@ export class Rollouts {
    * Until the waves of a new tally are known, Pods are made of the stable revision, or one might escape its wave; and where
    * it is frozen, none.
    */
-  holdBack(daemonSet: DaemonSet, tally: DaemonSetTally): void {
+  pinUntilAssigned(daemonSet: DaemonSet, tally: DaemonSetTally): void {
     const policy = isRollingUpdate(daemonSet.spec.updateStrategy) && this.policyOf(daemonSet);
     if (!policy) return;
     const { status } = this.#own(daemonSet) ?? {};
@@ -120,7 +120,7 @@ export class Rollouts {
   }
 
   /** Takes the rollout as far as the policy lets it, and answers whose turn it is. `tally` is whole. */
-  async step(daemonSet: DaemonSet, policy: RolloutPolicy, tally: DaemonSetTally, turn: Turn): Promise<NodeActions> {
+  async reconcile(daemonSet: DaemonSet, policy: RolloutPolicy, tally: DaemonSetTally, turn: Turn): Promise<NodeActions> {
     const { clock, timeOf } = this.#parts;
     const { hash } = tally.subject.current;
     const { waves, pace } = await this.#drawnFor(daemonSet, policy, tally);

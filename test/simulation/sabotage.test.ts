@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Confirmations } from '../../agent/turns/confirmations.js';
-import { Rollouts } from '../../coordinator/controllers/rollouts.js';
+import { RolloutReconciler } from '../../coordinator/controllers/rollouts.js';
 import { ZoneEvictions } from '../../coordinator/controllers/zone-evictions.js';
 import { NodeObjects } from '../../coordinator/hub/node-objects.js';
 import { daemonSetKind, nodeKind } from '../../coordinator/kinds/index.js';
@@ -73,13 +73,13 @@ const PROOFS: RuleProof[] = [
       after(60, { kind: 'delete pod', node: 'host-2', index: 0, force: true }),
     ],
     breaking: (check) => {
-      const { step } = Rollouts.prototype;
-      const forgetful: Rollouts['step'] = async function (this: Rollouts, subject, policy, tally, turn) {
+      const { reconcile: step } = RolloutReconciler.prototype;
+      const forgetful: RolloutReconciler['reconcile'] = async function (this: RolloutReconciler, subject, policy, tally, turn) {
         const turns = await step.call(this, subject, policy, tally, turn);
         tally.pinnedRevision = () => undefined;
         return turns;
       };
-      return broken(Rollouts.prototype, { step: forgetful }, check);
+      return broken(RolloutReconciler.prototype, { step: forgetful }, check);
     },
   },
   {
