@@ -31,7 +31,7 @@ interface WavesSubject {
 }
 
 /** The waves of one DaemonSet, and for which count and policy they were drawn. */
-export interface Drawn {
+export interface AssignedWaves {
   tally: DaemonSetTally;
   policy: string;
   waves: WaveIndex;
@@ -42,7 +42,7 @@ export interface Drawn {
 
 export class DrawnWaves {
   readonly #parts: Pick<DaemonSetDeps, 'informers' | 'clock' | 'heard' | 'timeOf'>;
-  readonly #drawn = new Map<string, Drawn>();
+  readonly #drawn = new Map<string, AssignedWaves>();
   /** Being filled, which takes many turns of the loop: who changes meanwhile may stand in them already. */
   readonly #filling = new Set<WaveIndex>();
 
@@ -63,13 +63,13 @@ export class DrawnWaves {
   }
 
   /** As they were drawn for this very count and policy; undefined: others were, or none. */
-  present(daemonSet: DaemonSet, policy: RolloutPolicy, tally: DaemonSetTally): Drawn | undefined {
+  present(daemonSet: DaemonSet, policy: RolloutPolicy, tally: DaemonSetTally): AssignedWaves | undefined {
     const drawn = this.#drawn.get(refText(daemonSet.metadata));
     return drawn?.tally === tally && drawn.policy === versionOf(policy) ? drawn : undefined;
   }
 
   /** Draws them anew: visits all nodes, in slices. */
-  async draw(subject: WavesSubject): Promise<Drawn> {
+  async draw(subject: WavesSubject): Promise<AssignedWaves> {
     const { daemonSet, policy, tally } = subject;
     const { informers, clock, timeOf } = this.#parts;
     const standing = (name: string) => ({

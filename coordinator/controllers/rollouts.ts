@@ -28,7 +28,7 @@ import {
   NOT_PINNED,
   type PinnedRevision,
 } from './daemonset-tally.js';
-import { type Drawn, DrawnWaves } from './drawn-waves.js';
+import { type AssignedWaves, DrawnWaves } from './drawn-waves.js';
 import { earliest } from './node-zones.js';
 import { preconditionsOf } from './ownership.js';
 import { PrePulls } from './pre-pulls.js';
@@ -207,7 +207,7 @@ export class RolloutReconciler {
   }
 
   /** Drawn anew for another count or policy. */
-  async #drawnFor(daemonSet: DaemonSet, policy: RolloutPolicy, tally: DaemonSetTally): Promise<Drawn> {
+  async #drawnFor(daemonSet: DaemonSet, policy: RolloutPolicy, tally: DaemonSetTally): Promise<AssignedWaves> {
     const present = this.#drawn.present(daemonSet, policy, tally);
     if (present) return present;
     this.forget(daemonSet);
