@@ -40,7 +40,7 @@ export interface AssignedWaves {
   key: string;
 }
 
-export class DrawnWaves {
+export class WaveAssignments {
   readonly #parts: Pick<DaemonSetDeps, 'informers' | 'clock' | 'heard' | 'timeOf'>;
   readonly #drawn = new Map<string, AssignedWaves>();
   /** Being filled, which takes many turns of the loop: who changes meanwhile may stand in them already. */
@@ -63,13 +63,13 @@ export class DrawnWaves {
   }
 
   /** As they were drawn for this very count and policy; undefined: others were, or none. */
-  present(daemonSet: DaemonSet, policy: RolloutPolicy, tally: DaemonSetTally): AssignedWaves | undefined {
+  current(daemonSet: DaemonSet, policy: RolloutPolicy, tally: DaemonSetTally): AssignedWaves | undefined {
     const drawn = this.#drawn.get(refText(daemonSet.metadata));
     return drawn?.tally === tally && drawn.policy === versionOf(policy) ? drawn : undefined;
   }
 
   /** Draws them anew: visits all nodes, in slices. */
-  async draw(subject: WavesSubject): Promise<AssignedWaves> {
+  async assign(subject: WavesSubject): Promise<AssignedWaves> {
     const { daemonSet, policy, tally } = subject;
     const { informers, clock, timeOf } = this.#parts;
     const standing = (name: string) => ({

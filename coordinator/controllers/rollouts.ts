@@ -28,7 +28,7 @@ import {
   NOT_PINNED,
   type PinnedRevision,
 } from './daemonset-tally.js';
-import { type AssignedWaves, DrawnWaves } from './drawn-waves.js';
+import { type AssignedWaves, WaveAssignments } from './drawn-waves.js';
 import { earliest } from './node-zones.js';
 import { preconditionsOf } from './ownership.js';
 import { PrePulls } from './pre-pulls.js';
@@ -43,7 +43,7 @@ import type { Turn } from './worker.js';
 
 export class RolloutReconciler {
   readonly #parts: DaemonSetDeps;
-  readonly #drawn: DrawnWaves;
+  readonly #drawn: WaveAssignments;
   readonly #record: RolloutStatusWriter;
   readonly #prePulls: PrePulls;
   readonly #history: RolloutHistory;
@@ -51,7 +51,7 @@ export class RolloutReconciler {
   /** `moved` hears the key of a DaemonSet whose nodes came or went out of contact, or got other labels. */
   constructor(parts: DaemonSetDeps, moved: (fleetKey: string) => void) {
     this.#parts = parts;
-    this.#drawn = new DrawnWaves(parts, moved);
+    this.#drawn = new WaveAssignments(parts, moved);
     this.#record = new RolloutStatusWriter(parts);
     this.#prePulls = new PrePulls(parts, moved);
     this.#history = new RolloutHistory(parts);
@@ -208,12 +208,12 @@ export class RolloutReconciler {
 
   /** Drawn anew for another count or policy. */
   async #drawnFor(daemonSet: DaemonSet, policy: RolloutPolicy, tally: DaemonSetTally): Promise<AssignedWaves> {
-    const present = this.#drawn.present(daemonSet, policy, tally);
+    const present = this.#drawn.current(daemonSet, policy, tally);
     if (present) return present;
     this.forget(daemonSet);
     const previous = previousHash(this.#revisions(daemonSet), tally.subject.current.hash);
     const { status } = this.#own(daemonSet) ?? {};
-    return await this.#drawn.draw({ daemonSet, policy, tally, status, previous });
+    return await this.#drawn.assign({ daemonSet, policy, tally, status, previous });
   }
 }
 
