@@ -28,10 +28,10 @@ import { earliest, NodeZones } from './node-zones.js';
 import { RolloutMilestones } from './rollout-course.js';
 import { RolloutCodeCounts } from './rollout-places.js';
 import { TurnedNodes } from './turned-nodes.js';
-import { OLD, OUTSIDE, WaveLanes } from './wave-lanes.js';
+import { OLD_POD_STATES, OUTSIDE, WaveLanes } from './wave-lanes.js';
 
 /** Lanes whose nodes a new turn in the rollout's course may place elsewhere. */
-const NOT_DONE: readonly Lane[] = [...OLD, 'failed', 'again'];
+const NOT_DONE: readonly Lane[] = [...OLD_POD_STATES, 'failed', 'again'];
 
 export interface WaveIndexOptions {
   /** The wave of each node. One that is not named joins the last. */
@@ -272,7 +272,7 @@ export class WaveIndex {
   #markLate(name: string, { newPodAt = 0 }: NodeFacts, lane: Lane): void {
     const { completedAt } = this.#course.times;
     if (completedAt === undefined) this.#late.delete(name);
-    else if (OLD.includes(lane) || newPodAt > completedAt) this.#late.add(name);
+    else if (OLD_POD_STATES.includes(lane) || newPodAt > completedAt) this.#late.add(name);
   }
 
   /** A failure counts for its time; a Pod that is not available yet has its own. */

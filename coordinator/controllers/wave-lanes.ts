@@ -4,7 +4,7 @@ import { LANES, type Lane } from '../decisions/rollout-lane.js';
 import type { WaveCounts } from '../decisions/rollout-memory.js';
 
 /** Lanes whose nodes hold an old Pod. */
-export const OLD: readonly Lane[] = [
+export const OLD_POD_STATES: readonly Lane[] = [
   'turned',
   'oldAvailable',
   'oldUnavailable',
@@ -146,7 +146,7 @@ export class WaveLanes {
       skipped: lanes.skipped.size,
       awaited: lanes.awaitedAvailable.size + lanes.awaitedUnavailable.size,
       awaitedUpdated: lanes.awaitedUpdated.size,
-      old: this.#size(OLD),
+      old: this.#size(OLD_POD_STATES),
       touched: this.#size(TOUCHED),
       failures: this.#failures.size,
       lateFailures: this.#lateFailures.size,
