@@ -32,7 +32,7 @@ import {
   updateActions,
 } from './rollout-turns.js';
 import { WaveIndex } from './rollout-waves.js';
-import { OUTSIDE } from './wave-lanes.js';
+import { OUT_OF_WINDOW_STATES } from './wave-lanes.js';
 
 const DEFAULT_DEADLINE_SECONDS = 600;
 /** A verdict changes what is counted twice at most: by a request, and by a rollout that ends through it. */
@@ -174,7 +174,7 @@ function withFailedBefore(
     const failed = failedBefore[index] ?? [];
     const sum = (some: typeof failed) => some.reduce((total, { count }) => total + count, 0);
     // A host stands in one count at most.
-    const outside = sum(failed.filter(({ lane }) => OUTSIDE.includes(lane)));
+    const outside = sum(failed.filter(({ lane }) => OUT_OF_WINDOW_STATES.includes(lane)));
     return { ...wave, failed: wave.failed + sum(failed), outsideWindow: wave.outsideWindow - outside };
   });
 }

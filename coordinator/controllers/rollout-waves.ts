@@ -28,7 +28,7 @@ import { earliest, NodeZones } from './node-zones.js';
 import { RolloutMilestones } from './rollout-course.js';
 import { RolloutCodeCounts } from './rollout-places.js';
 import { TurnedNodes } from './turned-nodes.js';
-import { OLD_POD_STATES, OUTSIDE, WaveLanes } from './wave-lanes.js';
+import { OLD_POD_STATES, OUT_OF_WINDOW_STATES, WaveLanes } from './wave-lanes.js';
 
 /** Lanes whose nodes a new turn in the rollout's course may place elsewhere. */
 const NOT_DONE: readonly Lane[] = [...OLD_POD_STATES, 'failed', 'again'];
@@ -310,7 +310,7 @@ export class WaveIndex {
       this.#agenda.set(name, undefined);
       return;
     }
-    const zone = OUTSIDE.includes(lane) ? this.#zones.keyOf(name) : undefined;
+    const zone = OUT_OF_WINDOW_STATES.includes(lane) ? this.#zones.keyOf(name) : undefined;
     wave.countOutside(zone, 1);
     this.#placed.set(name, { wave, lane, zone });
     wave.put(name, lane, before?.wave === wave ? before.lane : undefined);

@@ -85,7 +85,7 @@ const COVERED: readonly Lane[] = [
 ];
 
 /** Lanes of nodes that have yet to have their turn, and wait for their window. */
-export const OUTSIDE: readonly Lane[] = [
+export const OUT_OF_WINDOW_STATES: readonly Lane[] = [
   'outsideAvailable',
   'outsideUnavailable',
   'outsideRetiring',
@@ -142,7 +142,7 @@ export class WaveLanes {
       updated: lanes.newAvailable.size + lanes.outsideUpdated.size + lanes.awaitedUpdated.size,
       failed: lanes.failed.size,
       deferred: lanes.deferred.size + lanes.deferredTurned.size,
-      outsideWindow: this.#size(OUTSIDE),
+      outsideWindow: this.#size(OUT_OF_WINDOW_STATES),
       skipped: lanes.skipped.size,
       awaited: lanes.awaitedAvailable.size + lanes.awaitedUnavailable.size,
       awaitedUpdated: lanes.awaitedUpdated.size,
