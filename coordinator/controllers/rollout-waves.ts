@@ -28,7 +28,7 @@ import { earliest, NodeZones } from './node-zones.js';
 import { RolloutMilestones } from './rollout-course.js';
 import { RolloutCodeCounts } from './rollout-places.js';
 import { TurnedNodes } from './turned-nodes.js';
-import { OLD_POD_STATES, OUT_OF_WINDOW_STATES, WaveLanes } from './wave-lanes.js';
+import { OLD_POD_STATES, OUT_OF_WINDOW_STATES, WaveMembers } from './wave-lanes.js';
 
 /** Lanes whose nodes a new turn in the rollout's course may place elsewhere. */
 const NOT_DONE: readonly Lane[] = [...OLD_POD_STATES, 'failed', 'again'];
@@ -49,9 +49,9 @@ export interface WaveIndexOptions {
 
 export class WaveIndex {
   readonly #options: WaveIndexOptions;
-  readonly #waves: WaveLanes[];
+  readonly #waves: WaveMembers[];
   readonly #facts = new Map<string, NodeFacts>();
-  readonly #placed = new Map<string, { wave: WaveLanes; lane: Lane; zone: string | undefined }>();
+  readonly #placed = new Map<string, { wave: WaveMembers; lane: Lane; zone: string | undefined }>();
   readonly #zones: NodeZones;
   readonly #agenda = new Agenda();
   readonly #turned = new TurnedNodes();
@@ -70,7 +70,7 @@ export class WaveIndex {
 
   constructor(options: WaveIndexOptions) {
     this.#options = options;
-    this.#waves = Array.from({ length: options.waves }, () => new WaveLanes());
+    this.#waves = Array.from({ length: options.waves }, () => new WaveMembers());
     this.#zones = new NodeZones(options.times);
     this.#failed = new Set(options.failedBefore);
     this.#isBarred = this.#failed.size > 0;
@@ -147,7 +147,7 @@ export class WaveIndex {
   /** Hosts of a wave whose windows are closed and that have yet to have their turn, zone by zone. */
   windowOpenings(wave: number): Opening[] {
     const now = this.#options.now();
-    return [...this.#wave(wave).outsideByZone].map(([zone, hosts]) => ({
+    return [...this.#wave(wave).outOfWindowByZone].map(([zone, hosts]) => ({
       at: this.#zones.openingOf(zone, now),
       hosts,
     }));
@@ -160,13 +160,13 @@ export class WaveIndex {
 
   /** Hosts that have a Pod of the revision that is of no use, and may lose it at this hour. */
   failed(wave: number): string[] {
-    const failed = [...this.#wave(wave).lanes.failed].filter((name) => this.#mayLose(name));
-    return [...failed, ...this.retryPending(wave), ...this.#wave(wave).lanes.strayUnavailable];
+    const failed = [...this.#wave(wave).byState.failed].filter((name) => this.#mayLose(name));
+    return [...failed, ...this.retryPending(wave), ...this.#wave(wave).byState.strayUnavailable];
   }
 
   /** Hosts that serve with a Pod of an earlier revision that failed. */
   staleFailed(wave: number): string[] {
-    return [...this.#wave(wave).lanes.strayAvailable];
+    return [...this.#wave(wave).byState.strayAvailable];
   }
 
   /**
@@ -179,17 +179,17 @@ export class WaveIndex {
 
   /** Hosts whose Pod is from before a retry, and may be replaced at this hour. */
   retryPending(wave: number): string[] {
-    return [...this.#wave(wave).lanes.again].filter((name) => this.#mayLose(name));
+    return [...this.#wave(wave).byState.again].filter((name) => this.#mayLose(name));
   }
 
   /** Hosts that are to have their first Pod, and have none while the wave is closed. */
   blocked(wave: number): Iterable<string> {
-    return this.#wave(wave).lanes.withheld;
+    return this.#wave(wave).byState.withheld;
   }
 
   /** Hosts that took the revision after completion and failed. */
   failedLate(wave: number): string[] {
-    return [...this.#wave(wave).lanes.failed].filter((name) => this.#late.has(name) && this.#mayLose(name));
+    return [...this.#wave(wave).byState.failed].filter((name) => this.#late.has(name) && this.#mayLose(name));
   }
 
   /** One that failed and is available all the same (it restarted twice, nobody hears it) has its window. */
@@ -228,8 +228,8 @@ export class WaveIndex {
     return this.#course.isSkipped(name);
   }
 
-  #wave(index: number): WaveLanes {
-    return this.#waves[index] ?? new WaveLanes();
+  #wave(index: number): WaveMembers {
+    return this.#waves[index] ?? new WaveMembers();
   }
 
   #standingOf(name: string): NodeStanding {

@@ -94,10 +94,10 @@ export const OUT_OF_WINDOW_STATES: readonly Lane[] = [
 
 type Lanes = Record<Lane, Set<string>>;
 
-export class WaveLanes {
+export class WaveMembers {
   /** How many of `OUTSIDE` are of each zone. */
-  readonly outsideByZone = new Map<string, number>();
-  readonly lanes = Object.fromEntries(LANES.map((lane) => [lane, new Set<string>()])) as Lanes;
+  readonly outOfWindowByZone = new Map<string, number>();
+  readonly byState = Object.fromEntries(LANES.map((lane) => [lane, new Set<string>()])) as Lanes;
   /** Failed nodes that the budget counts. */
   readonly #failures = new Set<string>();
   /** Those of them that took the revision after completion. */
@@ -107,36 +107,36 @@ export class WaveLanes {
   put(name: string, lane: Lane, before: Lane | undefined): void {
     if (before === lane) return;
     if (before) this.remove(name, before);
-    this.lanes[lane].add(name);
+    this.byState[lane].add(name);
   }
 
   remove(name: string, lane: Lane): void {
-    this.lanes[lane].delete(name);
-    this.forgive(name);
+    this.byState[lane].delete(name);
+    this.uncountFailure(name);
   }
 
   /** A node in a lane of `OUTSIDE` came, or went, which is of this zone; undefined: it is in no such lane. */
-  countOutside(zone: string | undefined, change: 1 | -1): void {
+  countOutOfWindow(zone: string | undefined, change: 1 | -1): void {
     if (zone === undefined) return;
-    const hosts = (this.outsideByZone.get(zone) ?? 0) + change;
-    if (hosts > 0) this.outsideByZone.set(zone, hosts);
-    else this.outsideByZone.delete(zone);
+    const hosts = (this.outOfWindowByZone.get(zone) ?? 0) + change;
+    if (hosts > 0) this.outOfWindowByZone.set(zone, hosts);
+    else this.outOfWindowByZone.delete(zone);
   }
 
   /** The budget counts a failed node. */
-  charge(name: string, isLate: boolean): void {
+  countFailure(name: string, isLate: boolean): void {
     this.#failures.add(name);
     if (isLate) this.#lateFailures.add(name);
   }
 
   /** The budget does not count it (any more). */
-  forgive(name: string): void {
+  uncountFailure(name: string): void {
     this.#failures.delete(name);
     this.#lateFailures.delete(name);
   }
 
   get counts(): WaveCounts {
-    const { lanes } = this;
+    const { byState: lanes } = this;
     return {
       nodes: this.#size(LANES),
       updated: lanes.newAvailable.size + lanes.outsideUpdated.size + lanes.awaitedUpdated.size,
@@ -163,7 +163,7 @@ export class WaveLanes {
    * go for good count as well: of a wave that has no others a percentage would be none.
    */
   get fleet(): Fleet {
-    const { lanes } = this;
+    const { byState: lanes } = this;
     const desired = this.#size(SITUATIONS) + this.#size(HELD);
     const alsoUnavailable = this.#size(UNAVAILABLE);
     const covered = this.#size(COVERED) + this.#size(RETIRING);
@@ -171,6 +171,6 @@ export class WaveLanes {
   }
 
   #size(some: readonly Lane[]): number {
-    return some.reduce((sum, lane) => sum + this.lanes[lane].size, 0);
+    return some.reduce((sum, lane) => sum + this.byState[lane].size, 0);
   }
 }
