@@ -27,7 +27,7 @@ import { Agenda } from './agenda.js';
 import { earliest, NodeZones } from './node-zones.js';
 import { RolloutMilestones } from './rollout-course.js';
 import { RolloutCodeCounts } from './rollout-places.js';
-import { TurnedNodes } from './turned-nodes.js';
+import { PendingHandovers } from './turned-nodes.js';
 import { OLD_POD_STATES, OUT_OF_WINDOW_STATES, WaveMembers } from './wave-lanes.js';
 
 /** Lanes whose nodes a new turn in the rollout's course may place elsewhere. */
@@ -54,7 +54,7 @@ export class WaveIndex {
   readonly #placed = new Map<string, { wave: WaveMembers; lane: Lane; zone: string | undefined }>();
   readonly #zones: NodeZones;
   readonly #agenda = new Agenda();
-  readonly #turned = new TurnedNodes();
+  readonly #turned = new PendingHandovers();
   /** Nodes that hold, or have held since the waves were drawn, a Pod of the revision. */
   readonly #took = new Set<string>();
   /** Nodes that have yet to follow after completion, or have done so. */
@@ -78,7 +78,7 @@ export class WaveIndex {
 
   /** Where the tally sees a node now. */
   update(name: string, situation: Situation | undefined, record: NodeRecord | undefined): void {
-    this.#turned.put(name, situation, record?.turn);
+    this.#turned.update(name, situation, record?.turn);
     if (situation === undefined) {
       this.#facts.delete(name);
       this.#failed.delete(name);

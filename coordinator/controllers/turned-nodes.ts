@@ -2,13 +2,13 @@
 import type { NodeRecord } from '../decisions/node-record.js';
 import type { Situation } from '../decisions/rolling-update.js';
 
-export class TurnedNodes {
+export class PendingHandovers {
   readonly #turned = new Set<string>();
   /** Those of them from whom it was not taken back. */
   readonly #withdrawable = new Map<string, { isOutdated: boolean }>();
 
   /** Where the tally sees a node now. */
-  put(name: string, situation: Situation | undefined, turn: NodeRecord['turn']): void {
+  update(name: string, situation: Situation | undefined, turn: NodeRecord['turn']): void {
     const isTurned = situation === 'turned';
     if (isTurned) this.#turned.add(name);
     else this.#turned.delete(name);
