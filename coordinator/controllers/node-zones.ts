@@ -14,7 +14,7 @@ interface Zone {
   hours: Hours;
 }
 
-export class NodeZones {
+export class WindowIndex {
   readonly #classOf: (labels: Labels | undefined) => HoursClass;
   /** Labels are shared and never change: a node's are classified once. */
   readonly #classes = new WeakMap<Labels, HoursClass>();
@@ -54,7 +54,7 @@ export class NodeZones {
   }
 
   /** Moves on to `now`, or back to it; answers the nodes of zones where replacements became allowed or forbidden. */
-  turn(now: number): string[] {
+  advance(now: number): string[] {
     const wasSetBack = now < this.#turnedTo;
     this.#turnedTo = now;
     if (!wasSetBack && (this.#next === undefined || now < this.#next)) return [];

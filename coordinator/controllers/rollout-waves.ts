@@ -24,7 +24,7 @@ import {
 } from '../decisions/rollout-lane.js';
 import type { RolloutMemory, WaveCounts } from '../decisions/rollout-memory.js';
 import { Agenda } from './agenda.js';
-import { earliest, NodeZones } from './node-zones.js';
+import { earliest, WindowIndex } from './node-zones.js';
 import { RolloutMilestones } from './rollout-course.js';
 import { RolloutCodeCounts } from './rollout-places.js';
 import { PendingHandovers } from './turned-nodes.js';
@@ -52,7 +52,7 @@ export class WaveIndex {
   readonly #waves: WaveMembers[];
   readonly #facts = new Map<string, NodeFacts>();
   readonly #placed = new Map<string, { wave: WaveMembers; lane: Lane; zone: string | undefined }>();
-  readonly #zones: NodeZones;
+  readonly #zones: WindowIndex;
   readonly #agenda = new Agenda();
   readonly #turned = new PendingHandovers();
   /** Nodes that hold, or have held since the waves were drawn, a Pod of the revision. */
@@ -71,7 +71,7 @@ export class WaveIndex {
   constructor(options: WaveIndexOptions) {
     this.#options = options;
     this.#waves = Array.from({ length: options.waves }, () => new WaveMembers());
-    this.#zones = new NodeZones(options.times);
+    this.#zones = new WindowIndex(options.times);
     this.#failed = new Set(options.failedBefore);
     this.#isBarred = this.#failed.size > 0;
   }
@@ -120,7 +120,7 @@ export class WaveIndex {
     // The clock was set back: what is kept may lie ahead now.
     if (now < this.#lookedAt) for (const [name, facts] of this.#facts) this.#keep(name, facts);
     this.#lookedAt = now;
-    for (const name of this.#zones.turn(now)) this.#judge(name);
+    for (const name of this.#zones.advance(now)) this.#judge(name);
     for (const name of this.#agenda.takeDue(now)) this.#judge(name);
     return earliest([this.#agenda.next, this.#zones.next]);
   }
