@@ -69,7 +69,7 @@ interface PrePullView {
   phase: RolloutPhase;
 }
 
-export class PrePulls {
+export class ImagePrePuller {
   readonly #parts: PrePullParts;
   readonly #fetching = new Map<string, Fetching>();
 
@@ -84,7 +84,7 @@ export class PrePulls {
   }
 
   /** Lets the next hosts fetch; answers when time alone lets others, ms since the epoch. */
-  async step(view: PrePullView): Promise<number | undefined> {
+  async reconcile(view: PrePullView): Promise<number | undefined> {
     const { daemonSet, policy, phase } = view;
     const key = refText(daemonSet.metadata);
     const { prePull } = policy.spec;

@@ -31,7 +31,7 @@ import {
 import { type AssignedWaves, WaveAssignments } from './drawn-waves.js';
 import { earliest } from './node-zones.js';
 import { preconditionsOf } from './ownership.js';
-import { PrePulls } from './pre-pulls.js';
+import { ImagePrePuller } from './pre-pulls.js';
 import { decideRollout, governingPolicy } from './rollout-decision.js';
 import { newFailures } from './rollout-failures.js';
 import { RolloutHistory } from './rollout-history.js';
@@ -45,7 +45,7 @@ export class RolloutReconciler {
   readonly #parts: DaemonSetDeps;
   readonly #drawn: WaveAssignments;
   readonly #record: RolloutStatusWriter;
-  readonly #prePulls: PrePulls;
+  readonly #prePulls: ImagePrePuller;
   readonly #history: RolloutHistory;
 
   /** `moved` hears the key of a DaemonSet whose nodes came or went out of contact, or got other labels. */
@@ -53,7 +53,7 @@ export class RolloutReconciler {
     this.#parts = parts;
     this.#drawn = new WaveAssignments(parts, moved);
     this.#record = new RolloutStatusWriter(parts);
-    this.#prePulls = new PrePulls(parts, moved);
+    this.#prePulls = new ImagePrePuller(parts, moved);
     this.#history = new RolloutHistory(parts);
   }
 
@@ -148,7 +148,7 @@ export class RolloutReconciler {
     tally.pinnedRevision = (name) => (isOpen(name) ? undefined : stable);
     const overridden = this.#letHostsDecide(policy, tally, verdict.memory.steering);
     tally.isFrozen = decision.isFrozen;
-    const pullAt = await this.#prePulls.step({ daemonSet, policy, tally, waves, phase: verdict.phase });
+    const pullAt = await this.#prePulls.reconcile({ daemonSet, policy, tally, waves, phase: verdict.phase });
     this.#parts.activeRollouts.set(daemonSet.metadata, { stanceOf });
     const next = earliest([lookAgainAt, pullAt]);
     if (next !== undefined) turn.againAfter(Math.max(0, next - clock.now()));
