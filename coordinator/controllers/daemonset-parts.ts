@@ -5,7 +5,7 @@ import type { Informers } from '../informers/informer.js';
 import type { Registry } from '../registry/registry.js';
 import type { CreateRefusals } from './create-refusals.js';
 import type { RecordEvent } from './event-recorder.js';
-import type { HeardSinceStart } from './heard-since-start.js';
+import type { ResyncStatus } from './heard-since-start.js';
 import type { PodReservations } from './node-ledger.js';
 import type { ActiveRollouts } from './rollout-board.js';
 import type { QueueMeter } from './worker.js';
@@ -28,7 +28,7 @@ export interface DaemonSetDeps {
   /** The store's era, when it was restored: Pods are made on those nodes only whose hosts were heard in it (`HEARD_IN_ERA`). */
   restoredEra?: string;
   /** Absent: all hosts were heard. */
-  heard?: HeardSinceStart;
+  heard?: ResyncStatus;
   /** Absent: nobody counts. */
   queueMeter?: QueueMeter;
   clock: Clock;

@@ -1,5 +1,5 @@
 /** Whom the coordinator has heard since its own start: what is stored of the Pods of others is as old as its last end. */
-export interface HeardSinceStart {
+export interface ResyncStatus {
   /** The host has yet to tell how its Pods do, and may soon. One that is known to be out of contact is awaited by nobody. */
   isAwaited(node: string): boolean;
   /** When it was heard first, ms since the epoch; undefined: it has not been heard. */

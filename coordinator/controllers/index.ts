@@ -10,7 +10,7 @@ import { startDaemonSetController } from './daemonset-controller.js';
 import { DefaultAccounts } from './default-accounts.js';
 import type { EventRecorder } from './event-recorder.js';
 import { GarbageCollector } from './garbage-collector.js';
-import type { HeardSinceStart } from './heard-since-start.js';
+import type { ResyncStatus } from './heard-since-start.js';
 import { NamespaceController } from './namespace.js';
 import { NodeLedger } from './node-ledger.js';
 import { NodeLifecycle } from './node-lifecycle.js';
@@ -32,7 +32,7 @@ interface ControllersOptions {
   /** Set once the store was restored: see `DaemonSetParts`. */
   restoredEra?: string;
   /** Absent: all hosts were heard. */
-  heard?: HeardSinceStart;
+  heard?: ResyncStatus;
   /** How fast nodes that are not ready are emptied; upstream's when absent. */
   rates?: EvictionRates;
   /** Told of each worker's queue; absent: nobody counts. */

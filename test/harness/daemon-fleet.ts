@@ -3,7 +3,7 @@ import { CreateRefusals } from '../../coordinator/controllers/create-refusals.js
 import { startDaemonSetController } from '../../coordinator/controllers/daemonset-controller.js';
 import type { DaemonSetDeps } from '../../coordinator/controllers/daemonset-parts.js';
 import type { RecordEvent } from '../../coordinator/controllers/event-recorder.js';
-import type { HeardSinceStart } from '../../coordinator/controllers/heard-since-start.js';
+import type { ResyncStatus } from '../../coordinator/controllers/heard-since-start.js';
 import { NodeLedger } from '../../coordinator/controllers/node-ledger.js';
 import { ActiveRollouts } from '../../coordinator/controllers/rollout-board.js';
 import type { Informers } from '../../coordinator/informers/informer.js';
@@ -35,7 +35,7 @@ export interface Agents {
 /** `wrap` puts something between the controller and the registry, say one that refuses. */
 export interface FleetOptions {
   /** Absent: all hosts were heard. */
-  heard?: HeardSinceStart;
+  heard?: ResyncStatus;
   agents?: Partial<Agents>;
   /** Pods are checked for their ServiceAccount. */
   accounts?: boolean;
@@ -52,7 +52,7 @@ export class DaemonFleet {
   readonly #plane: ControlPlane;
   #controller: { stop(): Promise<void> };
   readonly #wrap: NonNullable<FleetOptions['wrap']>;
-  readonly #heard: HeardSinceStart | undefined;
+  readonly #heard: ResyncStatus | undefined;
   #settled = Promise.resolve();
 
   static async start(nodeNames: string[], options: FleetOptions = {}): Promise<DaemonFleet> {
