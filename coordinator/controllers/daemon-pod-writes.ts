@@ -13,7 +13,7 @@ import type { DaemonSetDeps } from './daemonset-parts.js';
 import type { DaemonSetTally, PinnedRevision } from './daemonset-tally.js';
 import type { DaemonNodeView } from './daemonset-view.js';
 import type { HostRoom } from './host-room.js';
-import type { HostTurns } from './host-turns.js';
+import type { HandoverWrites } from './host-turns.js';
 import { isNamespaceEnding } from './namespace-ending.js';
 import { isOutdated } from './outdated.js';
 import { adopt, preconditionsOf, release } from './ownership.js';
@@ -29,7 +29,7 @@ export interface NodeSubject {
 
 interface Makers {
   models: DaemonPodTemplates;
-  hostTurns: HostTurns;
+  hostTurns: HandoverWrites;
   room: HostRoom;
 }
 
@@ -37,7 +37,7 @@ interface Makers {
 export class DaemonPodWrites {
   readonly #parts: DaemonSetDeps;
   readonly #models: DaemonPodTemplates;
-  readonly #hostTurns: HostTurns;
+  readonly #hostTurns: HandoverWrites;
   readonly #room: HostRoom;
   readonly #wakeNode: (nodeKey: string) => void;
   /** By uid of the DaemonSet; only those whose creates were asked for. `hash`: of the revision that it was made for. */
@@ -134,7 +134,7 @@ export class DaemonPodWrites {
         gate.cancelled();
         return;
       }
-      const given = await this.#hostTurns.give({ daemonSet, hash: current.hash }, old, terms);
+      const given = await this.#hostTurns.request({ daemonSet, hash: current.hash }, old, terms);
       gate.created();
       this.#parts.refusals.accepted(uid, current.hash);
       this.#wrote(subject, given);

@@ -12,7 +12,7 @@ import type { DaemonSetTallies } from './daemonset-tallies.js';
 import type { DaemonSetTally, OrderedAction } from './daemonset-tally.js';
 import { type DaemonNodeView, observeNode } from './daemonset-view.js';
 import { HostRoom, ROOM_RECHECK_MS } from './host-room.js';
-import { HostTurns } from './host-turns.js';
+import { HandoverWrites } from './host-turns.js';
 import type { Turn } from './worker.js';
 
 /** How the node controller calls for other looks. */
@@ -46,7 +46,7 @@ export class DaemonSetNodeReconciler {
 
   constructor(parts: DaemonSetDeps, tallies: DaemonSetTallies, signals: NodeSignals) {
     const models = new DaemonPodTemplates(parts.registry);
-    const hostTurns = new HostTurns(parts.registry, models);
+    const hostTurns = new HandoverWrites(parts.registry, models);
     this.#room = new HostRoom(parts, hostTurns);
     this.#writes = new DaemonPodWrites(parts, { models, hostTurns, room: this.#room }, (key) =>
       signals.wakeNode(key),

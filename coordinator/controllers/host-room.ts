@@ -4,18 +4,18 @@ import type { DaemonSet } from '../../shared/kube/workload.js';
 import type { DaemonNode } from '../decisions/daemon-node.js';
 import type { DaemonSetDeps } from './daemonset-parts.js';
 import type { DaemonSetTally } from './daemonset-tally.js';
-import type { HostTurns } from './host-turns.js';
+import type { HandoverWrites } from './host-turns.js';
 
 /** How often a node that has no room for its next Pod is looked at again, without an event. */
 export const ROOM_RECHECK_MS = 10_000;
 
 export class HostRoom {
   readonly #parts: Pick<DaemonSetDeps, 'informers' | 'reservations'>;
-  readonly #hostTurns: Pick<HostTurns, 'successor'>;
+  readonly #hostTurns: Pick<HandoverWrites, 'successor'>;
 
   constructor(
     parts: Pick<DaemonSetDeps, 'informers' | 'reservations'>,
-    hostTurns: Pick<HostTurns, 'successor'>,
+    hostTurns: Pick<HandoverWrites, 'successor'>,
   ) {
     this.#parts = parts;
     this.#hostTurns = hostTurns;

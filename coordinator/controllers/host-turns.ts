@@ -19,7 +19,7 @@ import type { DaemonPodTemplates } from './daemon-pod-models.js';
 /** What stands there is left as it is. */
 const UNCHANGED = Symbol('unchanged');
 
-export class HostTurns {
+export class HandoverWrites {
   readonly #registry: Pick<Registry, 'modify' | 'reviewLike'>;
   readonly #models: DaemonPodTemplates;
 
@@ -32,7 +32,7 @@ export class HostTurns {
    * Gives the host of `old` its turn. One for the same revision that stands there already keeps its successor: the host may
    * have begun it. Answers the Pod as written; throws ApiError, as a create of the successor would.
    */
-  async give(
+  async request(
     { daemonSet, hash }: { daemonSet: DaemonSet; hash: string },
     old: Pod,
     terms: HostTurnTerms,

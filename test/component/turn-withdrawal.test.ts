@@ -1,7 +1,7 @@
 /** A turn that is taken back stands on its Pod until its host has spoken, however often it is taken back. */
 import assert from 'node:assert/strict';
 import { DaemonPodTemplates } from '../../coordinator/controllers/daemon-pod-models.js';
-import { HostTurns } from '../../coordinator/controllers/host-turns.js';
+import { HandoverWrites } from '../../coordinator/controllers/host-turns.js';
 import { daemonSetKind, podKind } from '../../coordinator/kinds/index.js';
 import { turnOn, turnTextOf, withdrawnFrom } from '../../shared/kube/host-turn.js';
 import { joinNode, withControlPlane } from '../harness/control-plane.js';
@@ -20,11 +20,11 @@ withControlPlane(
       },
     });
     const daemonSet = made.object();
-    const turns = new HostTurns(plane.registry, new DaemonPodTemplates(plane.registry));
+    const turns = new HandoverWrites(plane.registry, new DaemonPodTemplates(plane.registry));
     const first = turns.successor(daemonSet, 'one', 'n1');
     const old = (await plane.registry.create(podKind, 'default', first)).object();
     assert.equal(withdrawnFrom(await turns.withdraw(old)), undefined, 'there was none');
-    const given = await turns.give({ daemonSet, hash: 'two' }, old, {});
+    const given = await turns.request({ daemonSet, hash: 'two' }, old, {});
     const successor = turnOn(given)?.successor.metadata.name;
     assert.ok(successor);
     // Of one who has not seen the turn yet: what is stored counts.
