@@ -11,7 +11,7 @@ import type { DaemonSetDeps } from './daemonset-parts.js';
 import type { DaemonSetTallies } from './daemonset-tallies.js';
 import type { DaemonSetTally, OrderedAction } from './daemonset-tally.js';
 import { type DaemonNodeView, observeNode } from './daemonset-view.js';
-import { HostRoom, ROOM_RECHECK_MS } from './host-room.js';
+import { HostRoom, CAPACITY_RECHECK_MS } from './host-room.js';
 import { HandoverWrites } from './host-turns.js';
 import type { Turn } from './worker.js';
 
@@ -73,7 +73,7 @@ export class DaemonSetNodeReconciler {
     const settled = node.pods.find(
       ({ turn, terminating }) => turn?.withdrawn === 'Heard' && !terminating,
     )?.name;
-    const roomAt = tally.lackingCapacitySince.has(nodeName) ? now + ROOM_RECHECK_MS : undefined;
+    const roomAt = tally.lackingCapacitySince.has(nodeName) ? now + CAPACITY_RECHECK_MS : undefined;
     const times = [record.lookAgainAt, step.lookAgainAt, roomAt].filter((time) => time !== undefined);
     return {
       node,

@@ -7,7 +7,7 @@ import type { DaemonSetTally } from './daemonset-tally.js';
 import type { HandoverWrites } from './host-turns.js';
 
 /** How often a node that has no room for its next Pod is looked at again, without an event. */
-export const ROOM_RECHECK_MS = 10_000;
+export const CAPACITY_RECHECK_MS = 10_000;
 
 export class HostRoom {
   readonly #parts: Pick<DaemonSetDeps, 'informers' | 'reservations'>;
