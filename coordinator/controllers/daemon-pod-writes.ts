@@ -12,7 +12,7 @@ import { fleetKey, nodeKey } from './daemonset-keys.js';
 import type { DaemonSetDeps } from './daemonset-parts.js';
 import type { DaemonSetTally, PinnedRevision } from './daemonset-tally.js';
 import type { DaemonNodeView } from './daemonset-view.js';
-import type { HostRoom } from './host-room.js';
+import type { HandoverCapacity } from './host-room.js';
 import type { HandoverWrites } from './host-turns.js';
 import { isNamespaceEnding } from './namespace-ending.js';
 import { isOutdated } from './outdated.js';
@@ -30,7 +30,7 @@ export interface NodeSubject {
 interface Makers {
   models: DaemonPodTemplates;
   hostTurns: HandoverWrites;
-  room: HostRoom;
+  room: HandoverCapacity;
 }
 
 /** Each write tells the key what it wrote, and records its event. What another has overtaken is left out in silence. */
@@ -38,7 +38,7 @@ export class DaemonPodWrites {
   readonly #parts: DaemonSetDeps;
   readonly #models: DaemonPodTemplates;
   readonly #hostTurns: HandoverWrites;
-  readonly #room: HostRoom;
+  readonly #room: HandoverCapacity;
   readonly #wakeNode: (nodeKey: string) => void;
   /** By uid of the DaemonSet; only those whose creates were asked for. `hash`: of the revision that it was made for. */
   readonly #gates = new Map<string, { hash: string; gate: CreateGate }>();

@@ -11,7 +11,7 @@ import type { DaemonSetDeps } from './daemonset-parts.js';
 import type { DaemonSetTallies } from './daemonset-tallies.js';
 import type { DaemonSetTally, OrderedAction } from './daemonset-tally.js';
 import { type DaemonNodeView, observeNode } from './daemonset-view.js';
-import { HostRoom, CAPACITY_RECHECK_MS } from './host-room.js';
+import { HandoverCapacity, CAPACITY_RECHECK_MS } from './host-room.js';
 import { HandoverWrites } from './host-turns.js';
 import type { Turn } from './worker.js';
 
@@ -41,13 +41,13 @@ export class DaemonSetNodeReconciler {
   readonly #signals: NodeSignals;
   /** Keys whose writes the informers may not show yet: they end with the next look of that key. */
   readonly #writing = new Set<string>();
-  readonly #room: HostRoom;
+  readonly #room: HandoverCapacity;
   readonly #writes: DaemonPodWrites;
 
   constructor(parts: DaemonSetDeps, tallies: DaemonSetTallies, signals: NodeSignals) {
     const models = new DaemonPodTemplates(parts.registry);
     const hostTurns = new HandoverWrites(parts.registry, models);
-    this.#room = new HostRoom(parts, hostTurns);
+    this.#room = new HandoverCapacity(parts, hostTurns);
     this.#writes = new DaemonPodWrites(parts, { models, hostTurns, room: this.#room }, (key) =>
       signals.wakeNode(key),
     );
@@ -64,7 +64,7 @@ export class DaemonSetNodeReconciler {
     const heldTo = tally.pinnedRevision(nodeName)?.daemonSet;
     const view = observeNode(informers, daemonSet, current, nodeName, { restoredEra, heldTo, timeOf });
     const { claims } = view;
-    const node = this.#room.judge(daemonSet, tally, view.node);
+    const node = this.#room.markLackingCapacity(daemonSet, tally, view.node);
     const backoff = tally.backoffs.get(nodeName);
     const step = nodeStep({ node, spec: daemonSet.spec, current, backoff, now });
     const record = recordNode(node, daemonSet.spec.minReadySeconds ?? 0, now);

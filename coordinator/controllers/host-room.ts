@@ -9,7 +9,7 @@ import type { HandoverWrites } from './host-turns.js';
 /** How often a node that has no room for its next Pod is looked at again, without an event. */
 export const CAPACITY_RECHECK_MS = 10_000;
 
-export class HostRoom {
+export class HandoverCapacity {
   readonly #parts: Pick<DaemonSetDeps, 'informers' | 'reservations'>;
   readonly #hostTurns: Pick<HandoverWrites, 'successor'>;
 
@@ -29,7 +29,7 @@ export class HostRoom {
   }
 
   /** A node that had no room, and has none still, counts as one that waits with its turn. */
-  judge(daemonSet: DaemonSet, tally: DaemonSetTally, node: DaemonNode): DaemonNode {
+  markLackingCapacity(daemonSet: DaemonSet, tally: DaemonSetTally, node: DaemonNode): DaemonNode {
     const since = tally.lackingCapacitySince.get(node.name);
     if (since === undefined) return node;
     const old = node.pods.find(({ updated, terminating, turn }) => !updated && !terminating && !turn);
