@@ -8,31 +8,31 @@ import { isRollingUpdate } from '../../decisions/update-strategy.js';
 import type { DaemonSetTally } from '../daemonset-tally.js';
 import { NO_ACTIONS, type NodeActions } from '../rollout-turns.js';
 
-export interface Conductor {
+export interface RolloutStrategy {
   /** Once every node has been counted, before the first turns. */
-  begin(): Promise<void>;
+  start(): Promise<void>;
   /** The turns of this moment. */
-  turns(now: number): NodeActions;
+  nextActions(now: number): NodeActions;
   /** When time alone changes what `turns` says, ms; undefined: never. */
-  nextAt(): number | undefined;
+  requeueAt(): number | undefined;
   /** Nothing happens any more: may something be supposed (an approval, say) for it to go on? True when it was. */
-  suppose(): boolean;
+  assumeApproval(): boolean;
   /** What was supposed, in words. */
-  readonly suppositions: readonly string[];
+  readonly assumptions: readonly string[];
   /** Waves in order, and which of them opened only by an approval that was supposed; [] without a policy. */
   readonly waves: readonly { name: string; needsApproval: boolean }[];
   waveOf(node: string): string | undefined;
   /** Why a node that has an older Pod keeps it now. */
-  holdOf(node: string): { code: ReasonCode | RolloutCode; because: string };
+  blockReason(node: string): { code: ReasonCode | RolloutCode; because: string };
   /** Why nothing more happens, if that is not because all is done. */
-  stoppedBy(): string | undefined;
+  stopReason(): string | undefined;
 }
 
 /** Without a policy: as upstream, over the whole fleet. */
-export class UpstreamConductor implements Conductor {
+export class UpstreamConductor implements RolloutStrategy {
   readonly #daemonSet: DaemonSet;
   readonly #tally: DaemonSetTally;
-  readonly suppositions: readonly string[] = [];
+  readonly assumptions: readonly string[] = [];
   readonly waves: readonly { name: string; needsApproval: boolean }[] = [];
 
   constructor(daemonSet: DaemonSet, tally: DaemonSetTally) {
@@ -44,19 +44,19 @@ export class UpstreamConductor implements Conductor {
     return isRollingUpdate(this.#daemonSet.spec.updateStrategy);
   }
 
-  async begin(): Promise<void> {
+  async start(): Promise<void> {
     // Nothing to draw.
   }
 
-  turns(): NodeActions {
+  nextActions(): NodeActions {
     return this.#rolls ? chooseReplacements(this.#tally, this.#daemonSet.spec.updateStrategy) : NO_ACTIONS;
   }
 
-  nextAt(): undefined {
+  requeueAt(): undefined {
     return undefined;
   }
 
-  suppose(): boolean {
+  assumeApproval(): boolean {
     return false;
   }
 
@@ -64,13 +64,13 @@ export class UpstreamConductor implements Conductor {
     return undefined;
   }
 
-  holdOf(): { code: ReasonCode; because: string } {
+  blockReason(): { code: ReasonCode; because: string } {
     return this.#rolls
       ? { code: 'Budget', because: 'as many others as may be unavailable at once go first' }
       : { code: 'UpdateOnDelete', because: 'the update strategy is OnDelete: its Pod has to be deleted' };
   }
 
-  stoppedBy(): string | undefined {
+  stopReason(): string | undefined {
     const { nodes } = this.#tally;
     const left = nodes.oldAvailable.size + nodes.retiringAvailable.size;
     if (!this.#rolls || left === 0) return undefined;

@@ -22,7 +22,7 @@ import { semanticallyEqual } from '../../kinds/semantic-equality.js';
 import { DaemonSetTally } from '../daemonset-tally.js';
 import { nodeNamesOf, placementOn, observeNode } from '../daemonset-view.js';
 import { governingPolicy } from '../rollout-decision.js';
-import { type Conductor, UpstreamConductor } from './conductor.js';
+import { type RolloutStrategy, UpstreamConductor } from './conductor.js';
 import { type FirstReason, firstReason, most, plannedHosts, plannedWaves } from './plan-hosts.js';
 import { rehearse } from './rehearsal.js';
 import { type HostBefore, RehearsedHosts, type RehearsedHostsOptions } from './rehearsed-hosts.js';
@@ -62,7 +62,7 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
     ...{ ...parts, hosts: befores, isRefused: refusal !== undefined },
     ...hostTurnsBy(policy, subject, timeline.now),
   });
-  const conductor: Conductor = policy
+  const conductor: RolloutStrategy = policy
     ? wavesConductor(subject, policy, { tally, timeline, pace, slice })
     : new UpstreamConductor(after, tally);
   const reasons = new Map<string, FirstReason>();
@@ -83,7 +83,7 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
   const change = changeOf(before, after);
   const isNewTemplate = change === 'Create' || (previous !== undefined && previous !== current.hash);
   const blockedBy =
-    obstacleTo(planned, refusal, isNewTemplate) ?? (isChanging(planned) ? conductor.stoppedBy() : undefined);
+    obstacleTo(planned, refusal, isNewTemplate) ?? (isChanging(planned) ? conductor.stopReason() : undefined);
   const { namespace = '', name } = after.metadata;
   const told = {
     ...{ namespace, name, change },
@@ -103,7 +103,7 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
       pace.isMeasured
         ? `a Pod takes ${pace.startMs / 1000} s to become ready, as the present ones did`
         : `a Pod takes ${pace.startMs / 1000} s to become ready: none has shown yet how long`,
-      ...conductor.suppositions,
+      ...conductor.assumptions,
     ],
     hosts: planned,
   };

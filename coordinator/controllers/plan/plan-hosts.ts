@@ -4,7 +4,7 @@ import type { RolloutCode } from '../../../shared/kube/rollout-codes.js';
 import type { DaemonSet } from '../../../shared/kube/workload.js';
 import { type Placement, type PlacementNode, placementOf } from '../../decisions/placement.js';
 import { OBJECTIONS, type ReasonCode } from '../../decisions/reason-code.js';
-import type { Conductor } from './conductor.js';
+import type { RolloutStrategy } from './conductor.js';
 import type { HostBefore, HostCourse, RehearsedHosts } from './rehearsed-hosts.js';
 
 /** A host's reason the moment after the apply. */
@@ -21,7 +21,7 @@ export function firstReason(
   course: HostCourse,
   object: PlacementNode | undefined,
   daemonSet: DaemonSet,
-  conductor: Conductor,
+  conductor: RolloutStrategy,
 ): FirstReason {
   const placement: Placement | undefined = object && placementOf(object, daemonSet.spec.template.spec);
   const had = host.pods.some(isLive);
@@ -34,7 +34,7 @@ export function firstReason(
   const old = course.pods.find((pod) => isLive(pod) && !pod.updated);
   if (isMoved && host.contact !== 'here') return OFFLINE;
   if (isMoved) return { code: had ? 'Updating' : 'Creating' };
-  if (old || !course.pods.some(isLive)) return conductor.holdOf(host.name);
+  if (old || !course.pods.some(isLive)) return conductor.blockReason(host.name);
   return { code: 'Updated' };
 }
 
@@ -53,7 +53,7 @@ function actionOf({ pods: before, contact }: HostBefore, course: HostCourse, eli
 /** A rehearsal that is over. */
 interface Rehearsed {
   reasons: ReadonlyMap<string, FirstReason>;
-  conductor: Conductor;
+  conductor: RolloutStrategy;
   /** When it began, ms since the epoch. */
   begun: number;
 }
@@ -90,7 +90,7 @@ function refusedReason({ isRefused }: HostCourse): FirstReason | undefined {
 }
 
 /** The waves as their hosts go through them. */
-export function plannedWaves({ waves }: Conductor, hosts: readonly PlannedHost[]): PlannedWave[] {
+export function plannedWaves({ waves }: RolloutStrategy, hosts: readonly PlannedHost[]): PlannedWave[] {
   return waves.map(({ name, needsApproval }) => {
     const own = hosts.filter(({ wave }) => wave === name);
     const changing = own.filter(({ action }) => action !== 'keep' && action !== 'none');

@@ -1,7 +1,7 @@
 /** A rollout played to its end on pretended hosts: what decides whose turn it is are the functions that the controller runs. */
 import type { Slice } from '../../../shared/process/slice.js';
 import type { DaemonSetTally, NodeAction } from '../daemonset-tally.js';
-import type { Conductor } from './conductor.js';
+import type { RolloutStrategy } from './conductor.js';
 import type { RehearsedHosts } from './rehearsed-hosts.js';
 import type { Timeline } from './timeline.js';
 
@@ -11,7 +11,7 @@ interface RehearsalOptions {
   /** Names of all hosts. */
   names: readonly string[];
   timeline: Timeline;
-  conductor: Conductor;
+  conductor: RolloutStrategy;
   slice: Slice;
   /** Hears of the first moment, when all that happens at once has been ordered. */
   begun?: () => void;
@@ -29,14 +29,14 @@ export async function rehearse(options: RehearsalOptions): Promise<void> {
     await slice.pause();
   }
   tally.isComplete = true;
-  await conductor.begin();
+  await conductor.start();
   takeTurns(options);
   options.begun?.();
   for (;;) {
-    const times = [timeline.next, conductor.nextAt()].filter((at) => at !== undefined);
+    const times = [timeline.next, conductor.requeueAt()].filter((at) => at !== undefined);
     const next = Math.min(...times);
     if (times.length > 0 && next <= end) timeline.moveTo(Math.max(next, timeline.now));
-    else if (!conductor.suppose()) return;
+    else if (!conductor.assumeApproval()) return;
     takeTurns(options);
     await slice.pause();
   }
@@ -45,7 +45,7 @@ export async function rehearse(options: RehearsalOptions): Promise<void> {
 /** Until nobody is given a turn any more at this moment. */
 function takeTurns({ tally, hosts, timeline, conductor }: RehearsalOptions): void {
   for (;;) {
-    const { create, replace, revert = [], createFirst: fill = [] } = conductor.turns(timeline.now);
+    const { create, replace, revert = [], createFirst: fill = [] } = conductor.nextActions(timeline.now);
     const given = [...giving(tally, create, 'create'), ...giving(tally, replace, 'replace')];
     given.push(...giving(tally, revert, 'revert'));
     for (const name of fill) tally.markInProgress(name);

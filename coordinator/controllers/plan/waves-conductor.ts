@@ -17,7 +17,7 @@ import { rankNodes } from '../rollout-ranks.js';
 import { isRevisionCompleted, pinnedRevisionOf, previousHash, stableRevisionIn } from '../rollout-revisions.js';
 import type { NodeActions } from '../rollout-turns.js';
 import type { WaveIndex } from '../rollout-waves.js';
-import type { Conductor } from './conductor.js';
+import type { RolloutStrategy } from './conductor.js';
 import type { Timeline } from './timeline.js';
 
 export interface WavesConductorOptions {
@@ -36,9 +36,9 @@ export interface WavesConductorOptions {
   slice: Slice;
 }
 
-export class WavesConductor implements Conductor {
+export class WavesConductor implements RolloutStrategy {
   readonly #options: WavesConductorOptions;
-  readonly suppositions: string[] = [];
+  readonly assumptions: string[] = [];
   /** Waves whose approval was supposed. */
   readonly #supposed = new Set<string>();
   #waves: WaveIndex | undefined;
@@ -59,7 +59,7 @@ export class WavesConductor implements Conductor {
     tally.pinnedRevision = () => stable;
   }
 
-  async begin(): Promise<void> {
+  async start(): Promise<void> {
     const { tally, policy, timeline, nodeOf, pods, revisions, rollout, slice } = this.#options;
     const { hash } = tally.subject.current;
     const { status } = rollout ?? {};
@@ -77,7 +77,7 @@ export class WavesConductor implements Conductor {
     }
   }
 
-  turns(now: number): NodeActions {
+  nextActions(now: number): NodeActions {
     const { daemonSet, policy, tally, pace, fleetSize, revisions } = this.#options;
     if (!this.#waves) throw new Error('not begun');
     const { hash } = tally.subject.current;
@@ -105,12 +105,12 @@ export class WavesConductor implements Conductor {
     return decision.actions;
   }
 
-  nextAt(): number | undefined {
+  requeueAt(): number | undefined {
     return this.#decision?.lookAgainAt;
   }
 
   /** An approval that the rollout waits for. */
-  suppose(): boolean {
+  assumeApproval(): boolean {
     const { verdict } = this.#decision ?? {};
     const { status } = this.#rollout ?? {};
     if (verdict?.phase !== 'AwaitingApproval' || !status || !this.#rollout) return false;
@@ -119,7 +119,7 @@ export class WavesConductor implements Conductor {
     const approved = [...(steering.approved ?? []), next];
     this.#rollout = { ...this.#rollout, status: { ...status, steering: { ...steering, approved } } };
     this.#supposed.add(next);
-    this.suppositions.push(`wave ${next} is approved as soon as it may open`);
+    this.assumptions.push(`wave ${next} is approved as soon as it may open`);
     return true;
   }
 
@@ -133,13 +133,13 @@ export class WavesConductor implements Conductor {
     return this.#decision?.nodeStatus(node).wave || undefined;
   }
 
-  holdOf(node: string): { code: ReasonCode | RolloutCode; because: string } {
+  blockReason(node: string): { code: ReasonCode | RolloutCode; because: string } {
     const stance = this.#decision?.nodeStatus(node);
     const { message = '' } = stance ?? {};
     return { code: stance?.code ?? 'Updating', because: (stance && holdText(stance)) ?? message };
   }
 
-  stoppedBy(): string | undefined {
+  stopReason(): string | undefined {
     const { phase, message } = this.#decision?.verdict ?? {};
     return phase === 'Completed' ? undefined : message;
   }
