@@ -29,7 +29,7 @@ export interface RolloutStrategy {
 }
 
 /** Without a policy: as upstream, over the whole fleet. */
-export class UpstreamConductor implements RolloutStrategy {
+export class UpstreamStrategy implements RolloutStrategy {
   readonly #daemonSet: DaemonSet;
   readonly #tally: DaemonSetTally;
   readonly assumptions: readonly string[] = [];

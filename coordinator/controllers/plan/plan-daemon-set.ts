@@ -22,7 +22,7 @@ import { semanticallyEqual } from '../../kinds/semantic-equality.js';
 import { DaemonSetTally } from '../daemonset-tally.js';
 import { nodeNamesOf, placementOn, observeNode } from '../daemonset-view.js';
 import { governingPolicy } from '../rollout-decision.js';
-import { type RolloutStrategy, UpstreamConductor } from './conductor.js';
+import { type RolloutStrategy, UpstreamStrategy } from './conductor.js';
 import { type FirstReason, firstReason, most, plannedHosts, plannedWaves } from './plan-hosts.js';
 import { rehearse } from './rehearsal.js';
 import { type HostBefore, RehearsedHosts, type RehearsedHostsOptions } from './rehearsed-hosts.js';
@@ -64,7 +64,7 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
   });
   const conductor: RolloutStrategy = policy
     ? wavesConductor(subject, policy, { tally, timeline, pace, slice })
-    : new UpstreamConductor(after, tally);
+    : new UpstreamStrategy(after, tally);
   const reasons = new Map<string, FirstReason>();
   const names = befores.map(({ name }) => name);
   await rehearse({
