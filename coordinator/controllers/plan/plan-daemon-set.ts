@@ -27,7 +27,7 @@ import { type FirstReason, firstReason, most, plannedHosts, plannedWaves } from 
 import { rehearse } from './rehearsal.js';
 import { type HostBefore, RehearsedHosts, type RehearsedHostsOptions } from './rehearsed-hosts.js';
 import { Timeline } from './timeline.js';
-import { WavesConductor, type WavesConductorOptions } from './waves-conductor.js';
+import { WavesConductor, type WaveStrategyOptions } from './waves-conductor.js';
 import type { PlanInformers, PlannedWorld } from './world.js';
 
 interface PlanSubject {
@@ -142,7 +142,7 @@ function hostTurnsBy(
 function wavesConductor(
   { after, world, informers }: PlanSubject,
   policy: RolloutPolicy,
-  parts: Pick<WavesConductorOptions, 'tally' | 'timeline' | 'pace' | 'slice'>,
+  parts: Pick<WaveStrategyOptions, 'tally' | 'timeline' | 'pace' | 'slice'>,
 ): WavesConductor {
   const { namespace = '', name, uid = '' } = after.metadata;
   const nodes = [...world.places.nodes.list()];

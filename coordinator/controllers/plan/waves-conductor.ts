@@ -20,7 +20,7 @@ import type { WaveIndex } from '../rollout-waves.js';
 import type { RolloutStrategy } from './conductor.js';
 import type { Timeline } from './timeline.js';
 
-export interface WavesConductorOptions {
+export interface WaveStrategyOptions {
   daemonSet: DaemonSet;
   policy: RolloutPolicy;
   tally: DaemonSetTally;
@@ -37,7 +37,7 @@ export interface WavesConductorOptions {
 }
 
 export class WavesConductor implements RolloutStrategy {
-  readonly #options: WavesConductorOptions;
+  readonly #options: WaveStrategyOptions;
   readonly assumptions: string[] = [];
   /** Waves whose approval was supposed. */
   readonly #supposed = new Set<string>();
@@ -46,7 +46,7 @@ export class WavesConductor implements RolloutStrategy {
   #decision: RolloutDecision | undefined;
 
   /** Until `begin`, Pods are made of the stable revision, as by the controller. */
-  constructor(options: WavesConductorOptions) {
+  constructor(options: WaveStrategyOptions) {
     this.#options = options;
     const { rollout, tally, policy } = options;
     this.#rollout = rollout;
