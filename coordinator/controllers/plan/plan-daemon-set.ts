@@ -27,7 +27,7 @@ import { type FirstReason, firstReason, most, plannedHosts, plannedWaves } from 
 import { rehearse } from './rehearsal.js';
 import { type HostBefore, RehearsedHosts, type RehearsedHostsOptions } from './rehearsed-hosts.js';
 import { Timeline } from './timeline.js';
-import { WavesConductor, type WaveStrategyOptions } from './waves-conductor.js';
+import { WaveStrategy, type WaveStrategyOptions } from './waves-conductor.js';
 import type { PlanInformers, PlannedWorld } from './world.js';
 
 interface PlanSubject {
@@ -143,10 +143,10 @@ function wavesConductor(
   { after, world, informers }: PlanSubject,
   policy: RolloutPolicy,
   parts: Pick<WaveStrategyOptions, 'tally' | 'timeline' | 'pace' | 'slice'>,
-): WavesConductor {
+): WaveStrategy {
   const { namespace = '', name, uid = '' } = after.metadata;
   const nodes = [...world.places.nodes.list()];
-  return new WavesConductor({
+  return new WaveStrategy({
     ...parts,
     ...{ daemonSet: after, policy },
     rollout: informers.rollouts.get({ namespace, name }),

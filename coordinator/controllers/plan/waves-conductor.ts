@@ -36,7 +36,7 @@ export interface WaveStrategyOptions {
   slice: Slice;
 }
 
-export class WavesConductor implements RolloutStrategy {
+export class WaveStrategy implements RolloutStrategy {
   readonly #options: WaveStrategyOptions;
   readonly assumptions: string[] = [];
   /** Waves whose approval was supposed. */
