@@ -24,7 +24,7 @@ import { nodeNamesOf, placementOn, observeNode } from '../daemonset-view.js';
 import { governingPolicy } from '../rollout-decision.js';
 import { type RolloutStrategy, UpstreamStrategy } from './conductor.js';
 import { type FirstReason, firstReason, most, plannedHosts, plannedWaves } from './plan-hosts.js';
-import { rehearse } from './rehearsal.js';
+import { simulateRollout } from './rehearsal.js';
 import { type HostBefore, RehearsedHosts, type RehearsedHostsOptions } from './rehearsed-hosts.js';
 import { Timeline } from './timeline.js';
 import { WaveStrategy, type WaveStrategyOptions } from './waves-conductor.js';
@@ -67,7 +67,7 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
     : new UpstreamStrategy(after, tally);
   const reasons = new Map<string, FirstReason>();
   const names = befores.map(({ name }) => name);
-  await rehearse({
+  await simulateRollout({
     ...{ tally, hosts, names, timeline, conductor, slice },
     begun: () => {
       for (const host of befores) {

@@ -21,7 +21,7 @@ interface RehearsalOptions {
 const HORIZON_MS = 400 * 24 * 3_600_000;
 
 /** Plays to the end, or until nothing can happen without a person or a host that is out of contact. */
-export async function rehearse(options: RehearsalOptions): Promise<void> {
+export async function simulateRollout(options: RehearsalOptions): Promise<void> {
   const { hosts, names, timeline, conductor, slice, tally } = options;
   const end = timeline.now + HORIZON_MS;
   for (const name of names) {
