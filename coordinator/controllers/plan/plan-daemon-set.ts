@@ -25,7 +25,7 @@ import { governingPolicy } from '../rollout-decision.js';
 import { type RolloutStrategy, UpstreamStrategy } from './conductor.js';
 import { type FirstReason, firstReason, most, plannedHosts, plannedWaves } from './plan-hosts.js';
 import { simulateRollout } from './rehearsal.js';
-import { type HostBefore, RehearsedHosts, type RehearsedHostsOptions } from './rehearsed-hosts.js';
+import { type InitialHost, RehearsedHosts, type RehearsedHostsOptions } from './rehearsed-hosts.js';
 import { Timeline } from './timeline.js';
 import { WaveStrategy, type WaveStrategyOptions } from './waves-conductor.js';
 import type { PlanInformers, PlannedWorld } from './world.js';
@@ -169,9 +169,9 @@ async function hostsBefore(
   { after, world }: PlanSubject,
   current: CurrentRevision,
   slice: Slice,
-): Promise<HostBefore[]> {
+): Promise<InitialHost[]> {
   const { places } = world;
-  const hosts: HostBefore[] = [];
+  const hosts: InitialHost[] = [];
   for (const name of nodeNamesOf(places, after)) {
     const node = places.nodes.get({ name });
     hosts.push({

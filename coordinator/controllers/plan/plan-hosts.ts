@@ -5,7 +5,7 @@ import type { DaemonSet } from '../../../shared/kube/workload.js';
 import { type Placement, type PlacementNode, placementOf } from '../../decisions/placement.js';
 import { OBJECTIONS, type ReasonCode } from '../../decisions/reason-code.js';
 import type { RolloutStrategy } from './conductor.js';
-import type { HostBefore, HostCourse, RehearsedHosts } from './rehearsed-hosts.js';
+import type { InitialHost, HostCourse, RehearsedHosts } from './rehearsed-hosts.js';
 
 /** A host's reason the moment after the apply. */
 export interface FirstReason {
@@ -17,7 +17,7 @@ const isLive = ({ terminating }: { terminating: boolean }) => !terminating;
 
 /** Why the host stands as it does when all has been ordered that may be ordered at once. */
 export function firstReason(
-  host: HostBefore,
+  host: InitialHost,
   course: HostCourse,
   object: PlacementNode | undefined,
   daemonSet: DaemonSet,
@@ -40,7 +40,7 @@ export function firstReason(
 
 const OFFLINE: FirstReason = { code: 'NodeOffline', because: 'its agent is not connected' };
 
-function actionOf({ pods: before, contact }: HostBefore, course: HostCourse, eligible: boolean): HostAction {
+function actionOf({ pods: before, contact }: InitialHost, course: HostCourse, eligible: boolean): HostAction {
   const had = before.some(isLive);
   const live = course.pods.filter(isLive);
   const isMoved = course.created > 0 || course.deleted > 0;
@@ -60,7 +60,7 @@ interface Rehearsed {
 
 /** All hosts by name, as they come out of the rehearsal. */
 export function plannedHosts(
-  befores: readonly HostBefore[],
+  befores: readonly InitialHost[],
   hosts: RehearsedHosts,
   { reasons, conductor, begun }: Rehearsed,
 ): PlannedHost[] {

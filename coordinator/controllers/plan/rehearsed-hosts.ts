@@ -10,10 +10,10 @@ import type { DaemonSetTally, NodeAction } from '../daemonset-tally.js';
 import type { Timeline } from './timeline.js';
 
 /** A node as it stands before anything happens. */
-export interface HostBefore extends DaemonNode {
+export interface InitialHost extends DaemonNode {
   contact: Contact;
   /** Its place where its Pods are made of this revision instead of the current one (`placeOn`). */
-  heldTo(other: DaemonSet): Partial<DaemonNode>;
+  pinnedTo(other: DaemonSet): Partial<DaemonNode>;
 }
 
 /** What becomes of a host. Times are ms since the epoch. */
@@ -37,7 +37,7 @@ export interface RehearsedHostsOptions {
   tally: DaemonSetTally;
   timeline: Timeline;
   pace: PodPace;
-  hosts: readonly HostBefore[];
+  hosts: readonly InitialHost[];
   /** How long a host watches what it brings in the place of another Pod before it confirms it, ms; 0: it does not. */
   confirmMs: number;
   /** The API refuses Pods of the current revision. */
@@ -49,7 +49,7 @@ export interface RehearsedHostsOptions {
 /** What `DaemonSetNodes` does with a registry and agents, without either. */
 export class RehearsedHosts {
   readonly #options: RehearsedHostsOptions;
-  readonly #before = new Map<string, HostBefore>();
+  readonly #before = new Map<string, InitialHost>();
   readonly #courses = new Map<string, HostCourse>();
   readonly #backoffs = new Map<string, FailedPodBackoff>();
   #made = 0;
@@ -94,7 +94,7 @@ export class RehearsedHosts {
 
   /** Carries out a turn, if it still makes sense. False: nothing came of it. */
   #replace(
-    host: HostBefore,
+    host: InitialHost,
     course: HostCourse,
     order: NodeAction,
     oldPod: string | undefined,
@@ -118,7 +118,7 @@ export class RehearsedHosts {
   }
 
   /** The controller retries until the refusal ends, and until then the host uses budget. */
-  #refuse({ name }: HostBefore, course: HostCourse): false {
+  #refuse({ name }: InitialHost, course: HostCourse): false {
     course.isRefused = true;
     this.#options.tally.markInProgress(name);
     return false;
@@ -131,7 +131,7 @@ export class RehearsedHosts {
   }
 
   /** A host out of contact stops nothing until it is back, which nobody can foresee. */
-  #delete({ name, contact }: HostBefore, course: HostCourse, podName: string): void {
+  #delete({ name, contact }: InitialHost, course: HostCourse, podName: string): void {
     const { timeline, pace } = this.#options;
     course.deleted += 1;
     this.#changed(course);
@@ -145,7 +145,7 @@ export class RehearsedHosts {
   }
 
   /** False: the API refuses the Pod. */
-  #create(host: HostBefore, course: HostCourse): boolean {
+  #create(host: InitialHost, course: HostCourse): boolean {
     if (this.#isRefused(host.name)) return this.#refuse(host, course);
     const { name, contact } = host;
     const { timeline, pace, tally, current } = this.#options;
