@@ -5,7 +5,7 @@ import type { DaemonSet } from '../../../shared/kube/workload.js';
 import { type Placement, type PlacementNode, placementOf } from '../../decisions/placement.js';
 import { OBJECTIONS, type ReasonCode } from '../../decisions/reason-code.js';
 import type { RolloutStrategy } from './conductor.js';
-import type { InitialHost, HostCourse, RehearsedHosts } from './rehearsed-hosts.js';
+import type { InitialHost, SimulatedHostState, RehearsedHosts } from './rehearsed-hosts.js';
 
 /** A host's reason the moment after the apply. */
 export interface FirstReason {
@@ -18,7 +18,7 @@ const isLive = ({ terminating }: { terminating: boolean }) => !terminating;
 /** Why the host stands as it does when all has been ordered that may be ordered at once. */
 export function firstReason(
   host: InitialHost,
-  course: HostCourse,
+  course: SimulatedHostState,
   object: PlacementNode | undefined,
   daemonSet: DaemonSet,
   conductor: RolloutStrategy,
@@ -40,7 +40,7 @@ export function firstReason(
 
 const OFFLINE: FirstReason = { code: 'NodeOffline', because: 'its agent is not connected' };
 
-function actionOf({ pods: before, contact }: InitialHost, course: HostCourse, eligible: boolean): HostAction {
+function actionOf({ pods: before, contact }: InitialHost, course: SimulatedHostState, eligible: boolean): HostAction {
   const had = before.some(isLive);
   const live = course.pods.filter(isLive);
   const isMoved = course.created > 0 || course.deleted > 0;
@@ -85,7 +85,7 @@ export function plannedHosts(
 }
 
 /** Of a host whose next Pod the API refuses. The words of the refusal are the same for all: they stand in `blockedBy`. */
-function refusedReason({ isRefused }: HostCourse): FirstReason | undefined {
+function refusedReason({ isRefused }: SimulatedHostState): FirstReason | undefined {
   return isRefused ? { code: 'FailedCreate', because: 'the API refuses its Pod' } : undefined;
 }
 

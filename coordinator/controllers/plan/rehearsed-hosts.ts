@@ -17,7 +17,7 @@ export interface InitialHost extends DaemonNode {
 }
 
 /** What becomes of a host. Times are ms since the epoch. */
-export interface HostCourse {
+export interface SimulatedHostState {
   pods: DaemonPod[];
   /** When the first Pod is created or deleted there; absent: never. */
   firstAt?: number;
@@ -26,7 +26,7 @@ export interface HostCourse {
   created: number;
   deleted: number;
   /** Its host replaces the Pod that it has, and is to confirm the next. */
-  isTurned?: boolean;
+  isHandedOver?: boolean;
   /** A Pod was to be created there, and the API refused it. */
   isRefused?: boolean;
 }
@@ -50,7 +50,7 @@ export interface RehearsedHostsOptions {
 export class RehearsedHosts {
   readonly #options: RehearsedHostsOptions;
   readonly #before = new Map<string, InitialHost>();
-  readonly #courses = new Map<string, HostCourse>();
+  readonly #courses = new Map<string, SimulatedHostState>();
   readonly #backoffs = new Map<string, FailedPodBackoff>();
   #made = 0;
 
@@ -62,7 +62,7 @@ export class RehearsedHosts {
     }
   }
 
-  courseOf(name: string): HostCourse | undefined {
+  courseOf(name: string): SimulatedHostState | undefined {
     return this.#courses.get(name);
   }
 
@@ -95,7 +95,7 @@ export class RehearsedHosts {
   /** Carries out a turn, if it still makes sense. False: nothing came of it. */
   #replace(
     host: InitialHost,
-    course: HostCourse,
+    course: SimulatedHostState,
     order: NodeAction,
     oldPod: string | undefined,
   ): boolean {
@@ -105,7 +105,7 @@ export class RehearsedHosts {
     else if (order === 'replace' && oldPod) {
       const isHostTurn = live.length === 1 && host.shouldRun && this.#options.isHostTurn(host.name);
       if (isHostTurn && this.#isRefused(host.name)) return this.#refuse(host, course);
-      course.isTurned = true;
+      course.isHandedOver = true;
       this.#delete(host, course, oldPod);
     } else if (order === 'create' && oldPod && live.length === 1) return this.#create(host, course);
     else return false;
@@ -118,20 +118,20 @@ export class RehearsedHosts {
   }
 
   /** The controller retries until the refusal ends, and until then the host uses budget. */
-  #refuse({ name }: InitialHost, course: HostCourse): false {
+  #refuse({ name }: InitialHost, course: SimulatedHostState): false {
     course.isRefused = true;
     this.#options.tally.markInProgress(name);
     return false;
   }
 
-  #changed(course: HostCourse): void {
+  #changed(course: SimulatedHostState): void {
     const { now } = this.#options.timeline;
     course.firstAt ??= now;
     course.lastAt = now;
   }
 
   /** A host out of contact stops nothing until it is back, which nobody can foresee. */
-  #delete({ name, contact }: InitialHost, course: HostCourse, podName: string): void {
+  #delete({ name, contact }: InitialHost, course: SimulatedHostState, podName: string): void {
     const { timeline, pace } = this.#options;
     course.deleted += 1;
     this.#changed(course);
@@ -145,7 +145,7 @@ export class RehearsedHosts {
   }
 
   /** False: the API refuses the Pod. */
-  #create(host: InitialHost, course: HostCourse): boolean {
+  #create(host: InitialHost, course: SimulatedHostState): boolean {
     if (this.#isRefused(host.name)) return this.#refuse(host, course);
     const { name, contact } = host;
     const { timeline, pace, tally, current } = this.#options;
@@ -165,8 +165,8 @@ export class RehearsedHosts {
     course.pods = [...course.pods, pod];
     this.#changed(course);
     if (contact !== 'here') return true;
-    const confirmMs = course.isTurned ? this.#options.confirmMs : 0;
-    delete course.isTurned;
+    const confirmMs = course.isHandedOver ? this.#options.confirmMs : 0;
+    delete course.isHandedOver;
     timeline.after(pace.startMs, () => {
       const ready = { phase: 'Running' as const, ready: true, readySince: timeline.now };
       this.#becomes(name, course, pod.name, { ...ready, confirming: confirmMs > pace.startMs });
@@ -177,7 +177,7 @@ export class RehearsedHosts {
     return true;
   }
 
-  #becomes(node: string, course: HostCourse, podName: string, change: Partial<DaemonPod>): void {
+  #becomes(node: string, course: SimulatedHostState, podName: string, change: Partial<DaemonPod>): void {
     course.pods = course.pods.map((each) => (each.name === podName ? { ...each, ...change } : each));
     this.#changed(course);
     this.look(node);
