@@ -25,7 +25,7 @@ import { governingPolicy } from '../rollout-decision.js';
 import { type RolloutStrategy, UpstreamStrategy } from './conductor.js';
 import { type FirstReason, firstReason, most, plannedHosts, plannedWaves } from './plan-hosts.js';
 import { simulateRollout } from './rehearsal.js';
-import { type InitialHost, RehearsedHosts, type RehearsedHostsOptions } from './rehearsed-hosts.js';
+import { type InitialHost, RehearsedHosts, type SimulatedHostsOptions } from './rehearsed-hosts.js';
 import { Timeline } from './timeline.js';
 import { WaveStrategy, type WaveStrategyOptions } from './waves-conductor.js';
 import type { PlanInformers, PlannedWorld } from './world.js';
@@ -129,7 +129,7 @@ function hostTurnsBy(
   policy: RolloutPolicy | undefined,
   { after, world }: PlanSubject,
   now: number,
-): Pick<RehearsedHostsOptions, 'confirmMs' | 'isHostTurn'> {
+): Pick<SimulatedHostsOptions, 'confirmMs' | 'isHostTurn'> {
   if (!policy || allowsSurge(after.spec.updateStrategy)) return { confirmMs: 0, isHostTurn: () => false };
   const termsFor = hostTurnTerms(policy.spec, undefined, now);
   const labelsOf = (name: string) => world.places.nodes.get({ name })?.metadata.labels;

@@ -31,7 +31,7 @@ export interface SimulatedHostState {
   isRefused?: boolean;
 }
 
-export interface RehearsedHostsOptions {
+export interface SimulatedHostsOptions {
   daemonSet: DaemonSet;
   current: CurrentRevision;
   tally: DaemonSetTally;
@@ -43,18 +43,18 @@ export interface RehearsedHostsOptions {
   /** The API refuses Pods of the current revision. */
   isRefused: boolean;
   /** Whether the host itself replaces its Pod, on terms that the policy gives it. */
-  isHostTurn(name: string): boolean;
+  isHandover(name: string): boolean;
 }
 
 /** What `DaemonSetNodes` does with a registry and agents, without either. */
 export class RehearsedHosts {
-  readonly #options: RehearsedHostsOptions;
+  readonly #options: SimulatedHostsOptions;
   readonly #before = new Map<string, InitialHost>();
   readonly #courses = new Map<string, SimulatedHostState>();
   readonly #backoffs = new Map<string, FailedPodBackoff>();
   #made = 0;
 
-  constructor(options: RehearsedHostsOptions) {
+  constructor(options: SimulatedHostsOptions) {
     this.#options = options;
     for (const host of options.hosts) {
       this.#before.set(host.name, host);
@@ -103,7 +103,7 @@ export class RehearsedHosts {
     const newPod = live.find(({ updated }) => updated);
     if (order === 'revert' && newPod) this.#delete(host, course, newPod.name);
     else if (order === 'replace' && oldPod) {
-      const isHostTurn = live.length === 1 && host.shouldRun && this.#options.isHostTurn(host.name);
+      const isHostTurn = live.length === 1 && host.shouldRun && this.#options.isHandover(host.name);
       if (isHostTurn && this.#isRefused(host.name)) return this.#refuse(host, course);
       course.isHandedOver = true;
       this.#delete(host, course, oldPod);
