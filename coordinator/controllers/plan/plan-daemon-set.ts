@@ -25,7 +25,7 @@ import { governingPolicy } from '../rollout-decision.js';
 import { type RolloutStrategy, UpstreamStrategy } from './conductor.js';
 import { type FirstReason, firstReason, most, plannedHosts, plannedWaves } from './plan-hosts.js';
 import { simulateRollout } from './rehearsal.js';
-import { type InitialHost, RehearsedHosts, type SimulatedHostsOptions } from './rehearsed-hosts.js';
+import { type InitialHost, SimulatedHosts, type SimulatedHostsOptions } from './rehearsed-hosts.js';
 import { Timeline } from './timeline.js';
 import { WaveStrategy, type WaveStrategyOptions } from './waves-conductor.js';
 import type { PlanInformers, PlannedWorld } from './world.js';
@@ -58,7 +58,7 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
     : undefined;
   const refusal = await subject.refusalOf(daemonPod(after, befores[0]?.name ?? 'node', current.hash));
   const parts = { daemonSet: after, current, tally, timeline, pace };
-  const hosts = new RehearsedHosts({
+  const hosts = new SimulatedHosts({
     ...{ ...parts, hosts: befores, isRefused: refusal !== undefined },
     ...hostTurnsBy(policy, subject, timeline.now),
   });
@@ -71,7 +71,7 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
     ...{ tally, hosts, names, timeline, conductor, slice },
     begun: () => {
       for (const host of befores) {
-        const course = hosts.courseOf(host.name);
+        const course = hosts.hostState(host.name);
         const node = subject.world.places.nodes.get({ name: host.name });
         if (course) reasons.set(host.name, firstReason(host, course, node, after, conductor));
       }

@@ -5,7 +5,7 @@ import type { DaemonSet } from '../../../shared/kube/workload.js';
 import { type Placement, type PlacementNode, placementOf } from '../../decisions/placement.js';
 import { OBJECTIONS, type ReasonCode } from '../../decisions/reason-code.js';
 import type { RolloutStrategy } from './conductor.js';
-import type { InitialHost, SimulatedHostState, RehearsedHosts } from './rehearsed-hosts.js';
+import type { InitialHost, SimulatedHostState, SimulatedHosts } from './rehearsed-hosts.js';
 
 /** A host's reason the moment after the apply. */
 export interface FirstReason {
@@ -61,13 +61,13 @@ interface Rehearsed {
 /** All hosts by name, as they come out of the rehearsal. */
 export function plannedHosts(
   befores: readonly InitialHost[],
-  hosts: RehearsedHosts,
+  hosts: SimulatedHosts,
   { reasons, conductor, begun }: Rehearsed,
 ): PlannedHost[] {
   const seconds = (at: number) => (at - begun) / 1000;
   return befores
     .map((host): PlannedHost => {
-      const course = hosts.courseOf(host.name) ?? { pods: [], created: 0, deleted: 0 };
+      const course = hosts.hostState(host.name) ?? { pods: [], created: 0, deleted: 0 };
       const action = actionOf(host, course, host.shouldRun);
       const wave = conductor.waveOf(host.name);
       const isForeseen = action !== 'wait' && course.firstAt !== undefined && course.lastAt !== undefined;

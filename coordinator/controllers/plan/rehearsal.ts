@@ -2,12 +2,12 @@
 import type { Slice } from '../../../shared/process/slice.js';
 import type { DaemonSetTally, NodeAction } from '../daemonset-tally.js';
 import type { RolloutStrategy } from './conductor.js';
-import type { RehearsedHosts } from './rehearsed-hosts.js';
+import type { SimulatedHosts } from './rehearsed-hosts.js';
 import type { Timeline } from './timeline.js';
 
 interface RehearsalOptions {
   tally: DaemonSetTally;
-  hosts: RehearsedHosts;
+  hosts: SimulatedHosts;
   /** Names of all hosts. */
   names: readonly string[];
   timeline: Timeline;
@@ -25,7 +25,7 @@ export async function simulateRollout(options: RehearsalOptions): Promise<void> 
   const { hosts, names, timeline, conductor, slice, tally } = options;
   const end = timeline.now + HORIZON_MS;
   for (const name of names) {
-    hosts.look(name);
+    hosts.reconcile(name);
     await slice.pause();
   }
   tally.isComplete = true;
@@ -51,7 +51,7 @@ function takeTurns({ tally, hosts, timeline, conductor }: RehearsalOptions): voi
     for (const name of fill) tally.markInProgress(name);
     given.push(...fill);
     if (given.length === 0) return;
-    for (const name of given) hosts.look(name);
+    for (const name of given) hosts.reconcile(name);
   }
 }
 

@@ -47,7 +47,7 @@ export interface SimulatedHostsOptions {
 }
 
 /** What `DaemonSetNodes` does with a registry and agents, without either. */
-export class RehearsedHosts {
+export class SimulatedHosts {
   readonly #options: SimulatedHostsOptions;
   readonly #before = new Map<string, InitialHost>();
   readonly #courses = new Map<string, SimulatedHostState>();
@@ -62,12 +62,12 @@ export class RehearsedHosts {
     }
   }
 
-  courseOf(name: string): SimulatedHostState | undefined {
+  hostState(name: string): SimulatedHostState | undefined {
     return this.#courses.get(name);
   }
 
   /** As a node's key: counts, then creates and deletes what must be, else takes its turn. */
-  look(name: string): void {
+  reconcile(name: string): void {
     const host = this.#before.get(name);
     const course = this.#courses.get(name);
     if (!host || !course) return;
@@ -81,7 +81,7 @@ export class RehearsedHosts {
     const record = recordNode(node, daemonSet.spec.minReadySeconds ?? 0, now);
     tally.record(name, record);
     const again = [record.lookAgainAt, step.lookAgainAt].filter((at) => at !== undefined);
-    if (again.length > 0) timeline.after(Math.min(...again) - now, () => this.look(name));
+    if (again.length > 0) timeline.after(Math.min(...again) - now, () => this.reconcile(name));
     if (isIdle(step) && !order) return;
     if (order !== 'withdraw' && tally.deferIfFrozen(name)) return;
     if (!isIdle(step)) {
@@ -89,7 +89,7 @@ export class RehearsedHosts {
       for (const deletion of step.delete) this.#delete(host, course, deletion.name);
       if (step.create && !this.#create(host, course)) return;
     } else if (order && !this.#replace(host, course, order, record.place?.oldPod)) return;
-    this.look(name);
+    this.reconcile(name);
   }
 
   /** Carries out a turn, if it still makes sense. False: nothing came of it. */
@@ -140,7 +140,7 @@ export class RehearsedHosts {
     timeline.after(pace.stopMs, () => {
       course.pods = course.pods.filter((pod) => pod.name !== podName);
       this.#changed(course);
-      this.look(name);
+      this.reconcile(name);
     });
   }
 
@@ -180,6 +180,6 @@ export class RehearsedHosts {
   #becomes(node: string, course: SimulatedHostState, podName: string, change: Partial<DaemonPod>): void {
     course.pods = course.pods.map((each) => (each.name === podName ? { ...each, ...change } : each));
     this.#changed(course);
-    this.look(node);
+    this.reconcile(node);
   }
 }
