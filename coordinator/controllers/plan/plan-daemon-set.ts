@@ -28,13 +28,13 @@ import { simulateRollout } from './rehearsal.js';
 import { type InitialHost, SimulatedHosts, type SimulatedHostsOptions } from './rehearsed-hosts.js';
 import { Timeline } from './timeline.js';
 import { WaveStrategy, type WaveStrategyOptions } from './waves-conductor.js';
-import type { PlanInformers, PlannedWorld } from './world.js';
+import type { PlanInformers, OverlayInformers } from './world.js';
 
 interface PlanSubject {
   /** Absent where the apply would make it. */
   before?: DaemonSet | undefined;
   after: DaemonSet;
-  world: PlannedWorld;
+  world: OverlayInformers;
   informers: PlanInformers;
   clock: Clock;
   /** Why a create of this Pod would be refused now; undefined: it would not be. */
@@ -72,7 +72,7 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
     begun: () => {
       for (const host of befores) {
         const course = hosts.hostState(host.name);
-        const node = subject.world.places.nodes.get({ name: host.name });
+        const node = subject.world.nodeReader.nodes.get({ name: host.name });
         if (course) reasons.set(host.name, firstReason(host, course, node, after, conductor));
       }
     },
@@ -132,7 +132,7 @@ function hostTurnsBy(
 ): Pick<SimulatedHostsOptions, 'confirmMs' | 'isHostTurn'> {
   if (!policy || allowsSurge(after.spec.updateStrategy)) return { confirmMs: 0, isHostTurn: () => false };
   const termsFor = hostTurnTerms(policy.spec, undefined, now);
-  const labelsOf = (name: string) => world.places.nodes.get({ name })?.metadata.labels;
+  const labelsOf = (name: string) => world.nodeReader.nodes.get({ name })?.metadata.labels;
   return {
     confirmMs: confirmSecondsOf(policy.spec) * 1000,
     isHostTurn: (name) => termsFor({ name, labels: labelsOf(name) }) !== undefined,
@@ -145,14 +145,14 @@ function wavesConductor(
   parts: Pick<WaveStrategyOptions, 'tally' | 'timeline' | 'pace' | 'slice'>,
 ): WaveStrategy {
   const { namespace = '', name, uid = '' } = after.metadata;
-  const nodes = [...world.places.nodes.list()];
+  const nodes = [...world.nodeReader.nodes.list()];
   return new WaveStrategy({
     ...parts,
     ...{ daemonSet: after, policy },
     rollout: informers.rollouts.get({ namespace, name }),
     revisions: informers.controllerRevisions.indexed(BY_OWNER, uid),
     pods: informers.pods.indexed(BY_OWNER, uid),
-    nodeOf: (node) => world.places.nodes.get({ name: node }),
+    nodeOf: (node) => world.nodeReader.nodes.get({ name: node }),
     fleetSize: nodes.length,
   });
 }
@@ -170,7 +170,7 @@ async function hostsBefore(
   current: CurrentRevision,
   slice: Slice,
 ): Promise<InitialHost[]> {
-  const { places } = world;
+  const { nodeReader: places } = world;
   const hosts: InitialHost[] = [];
   for (const name of nodeNamesOf(places, after)) {
     const node = places.nodes.get({ name });

@@ -30,7 +30,7 @@ import { type Foreseen, foreseeApply, foreseeReplace } from '../../registry/fore
 import type { Registry, WriteOptions } from '../../registry/registry.js';
 import { planDaemonSet } from './plan-daemon-set.js';
 import { remarksOn, type WrittenPolicy } from './policy-remarks.js';
-import { type PlanInformers, PlannedWorld } from './world.js';
+import { type PlanInformers, OverlayInformers } from './world.js';
 
 interface PlannerParts {
   registry: Registry;
@@ -106,7 +106,7 @@ export class ManifestPlanner {
   /** The plan of one DaemonSet as a dry run has made it. `before`: as it is stored. */
   planDaemonSet(after: DaemonSet, before: DaemonSet | undefined): Promise<DaemonSetPlan> {
     const { informers, clock } = this.#parts;
-    const world = new PlannedWorld(informers, { daemonSets: [after], policies: [], nodes: [] });
+    const world = new OverlayInformers(informers, { daemonSets: [after], policies: [], nodes: [] });
     return planDaemonSet({ before, after, world, informers, clock, refusalOf: this.#refusals() });
   }
 
@@ -115,17 +115,17 @@ export class ManifestPlanner {
     const { before, after } = write;
     const policies = after ? [after] : [];
     const gone = before && !after ? [before] : [];
-    const world = new PlannedWorld(this.#parts.informers, { daemonSets: [], policies, nodes: [], gone });
+    const world = new OverlayInformers(this.#parts.informers, { daemonSets: [], policies, nodes: [], gone });
     return this.#remarksIn(world, write);
   }
 
-  #remarksIn(world: PlannedWorld, write: WrittenPolicy): Promise<string[]> {
+  #remarksIn(world: OverlayInformers, write: WrittenPolicy): Promise<string[]> {
     const { informers, clock } = this.#parts;
     return remarksOn({ ...write, world, informers, clock });
   }
 
-  #worldOf({ daemonSets, policies, nodes }: Applied): PlannedWorld {
-    return new PlannedWorld(this.#parts.informers, {
+  #worldOf({ daemonSets, policies, nodes }: Applied): OverlayInformers {
+    return new OverlayInformers(this.#parts.informers, {
       daemonSets: daemonSets.map(({ after }) => after),
       policies: policies.map(({ after }) => after),
       nodes: nodes.map(({ after }) => after),
@@ -192,7 +192,7 @@ export class ManifestPlanner {
   /** Of the DaemonSets that are applied, and of those that applied policies or nodes concern; by namespace and name. */
   async #plans(
     { daemonSets, policies, nodes, assumed }: Applied,
-    world: PlannedWorld,
+    world: OverlayInformers,
   ): Promise<DaemonSetPlan[]> {
     const { informers, clock } = this.#parts;
     const refusalOf = this.#refusals(assumed);

@@ -9,7 +9,7 @@ import { policyRemarks, releaseRemarks, type SelectedDaemonSet } from '../../dec
 import { isRollingUpdate } from '../../decisions/update-strategy.js';
 import { placementVerdict } from '../daemonset-placement.js';
 import { governingPolicy } from '../rollout-decision.js';
-import type { PlanInformers, PlannedWorld } from './world.js';
+import type { PlanInformers, OverlayInformers } from './world.js';
 
 export interface WrittenPolicy {
   /** As it was stored; absent where the write made it. */
@@ -22,7 +22,7 @@ export interface WrittenPolicy {
 
 interface RemarkedWrite extends WrittenPolicy {
   /** As it is after the write. */
-  world: PlannedWorld;
+  world: OverlayInformers;
   informers: Pick<PlanInformers, 'rollouts'>;
   clock: Clock;
 }
@@ -70,7 +70,7 @@ function selects({ spec }: RolloutPolicy, { metadata }: DaemonSet): boolean {
 async function foundAt(
   daemonSet: DaemonSet,
   { spec }: RolloutPolicy,
-  world: PlannedWorld,
+  world: OverlayInformers,
   clock: Clock,
 ): Promise<Pick<SelectedDaemonSet, 'nodes' | 'matched' | 'closed'>> {
   const classOf = classifyHours(spec);
@@ -80,7 +80,7 @@ async function foundAt(
   const closed: string[] = [];
   const slice = new Slice(clock);
   let nodes = 0;
-  for (const node of world.places.nodes.list()) {
+  for (const node of world.nodeReader.nodes.list()) {
     await slice.pause();
     if (!placementVerdict(node, daemonSet).shouldRun) continue;
     const { name, labels } = node.metadata;

@@ -23,7 +23,7 @@ interface Changed {
   gone?: readonly RolloutPolicy[];
 }
 
-export class PlannedWorld {
+export class OverlayInformers {
   readonly #informers: PlanInformers;
   readonly #nodes: ReadonlyMap<string, Node>;
   readonly #policies: readonly RolloutPolicy[];
@@ -39,7 +39,7 @@ export class PlannedWorld {
   }
 
   /** For what reads nodes and Pods of a place as the controllers do. */
-  get places(): NodeReader {
+  get nodeReader(): NodeReader {
     const { pods, nodes } = this.#informers;
     const changed = this.#nodes;
     return {
