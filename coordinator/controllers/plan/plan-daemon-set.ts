@@ -26,7 +26,7 @@ import { type RolloutStrategy, UpstreamStrategy } from './conductor.js';
 import { type FirstReason, firstReason, most, plannedHosts, plannedWaves } from './plan-hosts.js';
 import { simulateRollout } from './rehearsal.js';
 import { type InitialHost, SimulatedHosts, type SimulatedHostsOptions } from './rehearsed-hosts.js';
-import { Timeline } from './timeline.js';
+import { SimulationTimeline } from './timeline.js';
 import { WaveStrategy, type WaveStrategyOptions } from './waves-conductor.js';
 import type { PlanInformers, OverlayInformers } from './world.js';
 
@@ -49,7 +49,7 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
   const befores = await hostsBefore(subject, current, slice);
   const { uid = '', generation = 0 } = after.metadata;
   const tally = new DaemonSetTally({ uid, generation, current });
-  const timeline = new Timeline(clock.now());
+  const timeline = new SimulationTimeline(clock.now());
   const begun = timeline.now;
   const pace = podPace(informers.pods.indexed(BY_OWNER, uid));
   const { updateStrategy } = after.spec;

@@ -3,14 +3,14 @@ import type { Slice } from '../../../shared/process/slice.js';
 import type { DaemonSetTally, NodeAction } from '../daemonset-tally.js';
 import type { RolloutStrategy } from './conductor.js';
 import type { SimulatedHosts } from './rehearsed-hosts.js';
-import type { Timeline } from './timeline.js';
+import type { SimulationTimeline } from './timeline.js';
 
 interface RehearsalOptions {
   tally: DaemonSetTally;
   hosts: SimulatedHosts;
   /** Names of all hosts. */
   names: readonly string[];
-  timeline: Timeline;
+  timeline: SimulationTimeline;
   conductor: RolloutStrategy;
   slice: Slice;
   /** Hears of the first moment, when all that happens at once has been ordered. */

@@ -7,7 +7,7 @@ import { recordNode } from '../../decisions/node-record.js';
 import { isIdle, nodeStep } from '../../decisions/node-step.js';
 import type { PodPace } from '../../decisions/pod-pace.js';
 import type { DaemonSetTally, NodeAction } from '../daemonset-tally.js';
-import type { Timeline } from './timeline.js';
+import type { SimulationTimeline } from './timeline.js';
 
 /** A node as it stands before anything happens. */
 export interface InitialHost extends DaemonNode {
@@ -35,7 +35,7 @@ export interface SimulatedHostsOptions {
   daemonSet: DaemonSet;
   current: CurrentRevision;
   tally: DaemonSetTally;
-  timeline: Timeline;
+  timeline: SimulationTimeline;
   pace: PodPace;
   hosts: readonly InitialHost[];
   /** How long a host watches what it brings in the place of another Pod before it confirms it, ms; 0: it does not. */

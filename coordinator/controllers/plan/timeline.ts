@@ -4,7 +4,7 @@ import sortedBTree from 'sorted-btree';
 const BTree = sortedBTree.default;
 
 /** Times are ms since the epoch. */
-export class Timeline {
+export class SimulationTimeline {
   #now: number;
   /** Things of one moment happen in the order in which they were put there. */
   readonly #due = new BTree<number, (() => void)[]>();

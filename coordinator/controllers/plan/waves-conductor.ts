@@ -18,13 +18,13 @@ import { isRevisionCompleted, pinnedRevisionOf, previousHash, stableRevisionIn }
 import type { NodeActions } from '../rollout-turns.js';
 import type { WaveIndex } from '../rollout-waves.js';
 import type { RolloutStrategy } from './conductor.js';
-import type { Timeline } from './timeline.js';
+import type { SimulationTimeline } from './timeline.js';
 
 export interface WaveStrategyOptions {
   daemonSet: DaemonSet;
   policy: RolloutPolicy;
   tally: DaemonSetTally;
-  timeline: Timeline;
+  timeline: SimulationTimeline;
   pace: PodPace;
   /** As it is stored; absent where there is none. */
   rollout: Rollout | undefined;
