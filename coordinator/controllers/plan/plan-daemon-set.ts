@@ -23,7 +23,7 @@ import { DaemonSetTally } from '../daemonset-tally.js';
 import { nodeNamesOf, placementOn, observeNode } from '../daemonset-view.js';
 import { governingPolicy } from '../rollout-decision.js';
 import { type RolloutStrategy, UpstreamStrategy } from './conductor.js';
-import { type FirstReason, firstReason, most, plannedHosts, plannedWaves } from './plan-hosts.js';
+import { type FirstReason, firstReason, maxOf, plannedHosts, plannedWaves } from './plan-hosts.js';
 import { simulateRollout } from './rehearsal.js';
 import { type InitialHost, SimulatedHosts, type SimulatedHostsOptions } from './rehearsed-hosts.js';
 import { SimulationTimeline } from './timeline.js';
@@ -89,7 +89,7 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
     ...{ namespace, name, change },
     counts: countActions(planned),
     waves: plannedWaves(conductor, planned),
-    ...(ends.length > 0 ? { endSeconds: most(ends) } : {}),
+    ...(ends.length > 0 ? { endSeconds: maxOf(ends) } : {}),
     ...(policy ? { policy: policy.metadata.name } : {}),
     ...(blockedBy === undefined ? {} : { blockedBy }),
   };

@@ -100,14 +100,14 @@ export function plannedWaves({ waves }: RolloutStrategy, hosts: readonly Planned
       name,
       nodes: own.length,
       changes: changing.length,
-      ...(starts.length > 0 ? { startSeconds: least(starts), endSeconds: most(ends) } : {}),
+      ...(starts.length > 0 ? { startSeconds: least(starts), endSeconds: maxOf(ends) } : {}),
       ...(needsApproval ? { needsApproval } : {}),
     };
   });
 }
 
 /** Not by spreading: there may be more hosts than a call takes arguments. */
-export function most(values: readonly number[]): number {
+export function maxOf(values: readonly number[]): number {
   return values.reduce((top, value) => Math.max(top, value), Number.NEGATIVE_INFINITY);
 }
 
