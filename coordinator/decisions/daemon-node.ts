@@ -25,7 +25,7 @@ export interface DaemonPod {
   /** When its host could begin with it, where that is known. */
   startedAt?: number;
   /** Its host says that it may not begin yet: what stood in its place has not ended. */
-  isHeldUp?: boolean;
+  awaitsPredecessor?: boolean;
   /** When it should have ended at the latest, grace included, where it is being deleted. */
   endsBy?: number;
   phase: PodPhase;
@@ -40,9 +40,9 @@ export interface DaemonPod {
   /** It is ready, and its host has yet to confirm that it may stay: it does not count as available in an update. */
   confirming?: boolean;
   /** Its host is to put one of the current revision in its place. */
-  turn?: PendingTurn;
+  handover?: PendingTurn;
   /** What is wrong with it, in the eyes of a rollout by waves (`podTrouble`). */
-  trouble?: string;
+  failureReason?: string;
 }
 
 /** A turn that the host has not begun, as far as is known. */
@@ -110,7 +110,7 @@ export function toDaemonPod(pod: Pod, current: CurrentRevision, timeOf = Date.pa
     scheduled: Boolean(pod.spec.nodeName),
     createdAt: timeOf(pod.metadata.creationTimestamp ?? '') || 0,
     ...(Number.isNaN(startedAt) ? {} : { startedAt }),
-    ...(startable?.reason === WAITS_FOR_PREDECESSOR && { isHeldUp: true }),
+    ...(startable?.reason === WAITS_FOR_PREDECESSOR && { awaitsPredecessor: true }),
     ...(Number.isNaN(endsBy) ? {} : { endsBy }),
     phase: pod.status?.phase ?? 'Pending',
     terminating: pod.metadata.deletionTimestamp !== undefined,
@@ -118,9 +118,9 @@ export function toDaemonPod(pod: Pod, current: CurrentRevision, timeOf = Date.pa
     ...(since === undefined ? {} : { readySince: since }),
     ...(hash === undefined ? {} : { hash }),
     updated: isPodUpdated(pod.metadata.labels, current),
-    ...(turn && { turn }),
+    ...(turn && { handover: turn }),
     ...(isUnconfirmed && ready?.status === 'True' && { confirming: true }),
-    ...(trouble === undefined ? {} : { trouble }),
+    ...(trouble === undefined ? {} : { failureReason: trouble }),
   };
 }
 

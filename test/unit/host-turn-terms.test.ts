@@ -137,7 +137,7 @@ describe('a host that has its turn', () => {
     };
     assert.equal(said(withdrawnMessage('earlier')), 'turned', 'an earlier one');
     assert.equal(said(withdrawnMessage('b')), 'oldAvailable');
-    const turnAt = (hash: string) => toDaemonPod(pod, { ...CURRENT, hash }).turn;
+    const turnAt = (hash: string) => toDaemonPod(pod, { ...CURRENT, hash }).handover;
     assert.deepEqual(turnAt('new'), { forced: false, withdrawn: 'Unheard' });
     assert.equal(turnAt('newer')?.isOutdated, true, 'what it may have begun is of another revision');
   });
@@ -161,7 +161,7 @@ describe('a host that has its turn', () => {
   });
 
   test('keeps when it may begin, for when nothing is heard of it', () => {
-    const turnOf = (pod: Pod) => toDaemonPod(pod, CURRENT).turn;
+    const turnOf = (pod: Pod) => toDaemonPod(pod, CURRENT).handover;
     const pod = bearing('new', NOW + HOUR, 'HeldLocally');
     assert.deepEqual(
       turnOf(pod)?.windows?.map(({ until }) => until),
