@@ -40,19 +40,19 @@ export interface DaemonPod {
   /** It is ready, and its host has yet to confirm that it may stay: it does not count as available in an update. */
   confirming?: boolean;
   /** Its host is to put one of the current revision in its place. */
-  handover?: PendingTurn;
+  handover?: PendingHandover;
   /** What is wrong with it, in the eyes of a rollout by waves (`podTrouble`). */
   failureReason?: string;
 }
 
 /** A turn that the host has not begun, as far as is known. */
-export interface PendingTurn {
+export interface PendingHandover {
   /** Why, as the host says, and since when it has waited at all, ms. */
-  waiting?: TurnWait;
+  waitReason?: TurnWait;
   waitingSince?: number;
   forced: boolean;
   /** When it may begin, ms; absent: at any time. */
-  windows?: readonly { from: number; until: number }[];
+  windows?: readonly { from: number; lastWindowEndsAt: number }[];
   /** When the host's 'not now' holds no longer, ms; absent: it says nothing of the kind. */
   holdEndsAt?: number;
   /** When the last of its windows closes, ms; absent: it may begin at any time. */
@@ -136,7 +136,7 @@ function pendingTurnOf(
   pod: Pod,
   current: CurrentRevision,
   timeOf: (text: string) => number,
-): PendingTurn | undefined {
+): PendingHandover | undefined {
   const condition = findCondition(pod.status?.conditions, TURN_CONDITION);
   const { withdrawn, revision } = withdrawnTurnOn(pod) ?? {};
   const isHeard =
@@ -159,7 +159,7 @@ function pendingTurnOf(
   const holdMs = forced ? 0 : (turn?.maxHoldSeconds ?? 0) * 1000;
   const isHeld = waiting === 'HeldLocally' && !Number.isNaN(waitingSince);
   return {
-    ...(waiting && { waiting }),
+    ...(waiting && { waitReason: waiting }),
     ...(waiting && !Number.isNaN(waitingSince) && { waitingSince }),
     forced,
     ...(windows && { windows, until: Math.max(0, ...windows.map(({ until }) => until)) }),

@@ -69,7 +69,7 @@ export function nodeFacts(
     ...(isHeldUp && { isHeldUp }),
     ...(predecessorEndsBy === undefined ? {} : { predecessorEndsBy }),
     ...(confirming && { isConfirming: true }),
-    ...(turn?.waiting && { waiting: turn.waiting }),
+    ...(turn?.waitReason && { waiting: turn.waitReason }),
     ...(turn?.waitingSince === undefined ? {} : { waitingSince: turn.waitingSince }),
     ...(turn?.windows && { turnWindows: turn.windows }),
     ...(turn?.holdEndsAt === undefined ? {} : { holdEndsAt: turn.holdEndsAt }),

@@ -5,7 +5,7 @@ import {
   type DaemonNode,
   type DaemonPod,
   isAvailable,
-  type PendingTurn,
+  type PendingHandover,
   presentPods,
 } from './daemon-node.js';
 import { type NodeSituation, situationOf } from './rolling-update.js';
@@ -30,7 +30,7 @@ export interface NodeRecord {
   /** When a ready Pod becomes available, ms: time to look again. */
   lookAgainAt?: number;
   /** Of the old Pod: the turn that its host has been given. */
-  turn?: PendingTurn;
+  turn?: PendingHandover;
   /** Of the live Pod of the current revision. */
   newPod?: NewPodRecord;
   /** When the live Pod of another revision was made, ms. */

@@ -4,7 +4,7 @@ import {
   type DaemonNode,
   type DaemonPod,
   isAvailable,
-  type PendingTurn,
+  type PendingHandover,
   presentPods,
 } from './daemon-node.js';
 import { updateBudget } from './update-strategy.js';
@@ -95,7 +95,7 @@ export function situationOf(
 }
 
 /** Whatever was decided since: its host may have begun before it hears of that. */
-function mayBegin({ until = Number.POSITIVE_INFINITY, withdrawn }: PendingTurn, now: number): boolean {
+function mayBegin({ until = Number.POSITIVE_INFINITY, withdrawn }: PendingHandover, now: number): boolean {
   return withdrawn !== 'Heard' && until > now;
 }
 

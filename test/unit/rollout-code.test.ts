@@ -182,7 +182,7 @@ function recordOf(
     ...{ share: yes, place: { situation: at, covered: true }, hashes: [] },
     newPod: { createdAt: 0, ...(trouble ? { trouble: 'CrashLoopBackOff' } : {}) },
     oldPodAt,
-    turn: { forced: false, ...(waiting ? { waiting } : {}) },
+    turn: { forced: false, ...(waiting ? { waitReason: waiting } : {}) },
   };
 }
 
