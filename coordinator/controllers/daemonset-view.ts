@@ -109,7 +109,7 @@ export function observeNode(
       name,
       exists: node !== undefined,
       ...placementOn(node, daemonSet, hasCurrent ? undefined : heldTo),
-      isUnheard: restoredEra !== undefined && node?.metadata.annotations?.[HEARD_IN_ERA] !== restoredEra,
+      awaitingResync: restoredEra !== undefined && node?.metadata.annotations?.[HEARD_IN_ERA] !== restoredEra,
       pods,
     },
     claims,

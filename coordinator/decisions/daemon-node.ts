@@ -71,9 +71,9 @@ export interface DaemonNode {
   shouldRun: boolean;
   shouldContinueRunning: boolean;
   /** Its Pods are made of another revision than the current one, which has no place there: none is made. */
-  isWithheld?: boolean;
+  isBlocked?: boolean;
   /** Since a restore nobody knows yet what its host runs. */
-  isUnheard?: boolean;
+  awaitingResync?: boolean;
   pods: readonly DaemonPod[];
 }
 

@@ -71,7 +71,7 @@ export function nodeStep(input: NodeStepInput): NodeStep {
   return keepStep(input, live);
 }
 
-function mayCreate({ isUnheard, isWithheld }: DaemonNode): boolean {
+function mayCreate({ awaitingResync: isUnheard, isBlocked: isWithheld }: DaemonNode): boolean {
   return !isUnheard && !isWithheld;
 }
 

@@ -71,7 +71,7 @@ export function situationOf(
 ): NodeSituation | undefined {
   const pods = presentPods(node);
   if (!node.shouldRun && pods.length === 0) return undefined;
-  if (node.isUnheard && pods.length > 0) return { situation: 'unheard', covered: false };
+  if (node.awaitingResync && pods.length > 0) return { situation: 'unheard', covered: false };
   const live = pods.filter((pod) => !pod.terminating);
   const [newPod, ...moreNew] = live.filter((pod) => pod.updated);
   const [oldPod, ...moreOld] = live.filter((pod) => !pod.updated);
@@ -80,7 +80,7 @@ export function situationOf(
     pod !== undefined && !pod.confirming && isAvailable(pod, minReadySeconds, now);
   const covered = available(oldPod ?? newPod);
   if (!oldPod) {
-    if (!newPod) return { situation: node.isWithheld ? 'withheld' : 'empty', covered };
+    if (!newPod) return { situation: node.isBlocked ? 'withheld' : 'empty', covered };
     // Its turn to a revision from which the DaemonSet has come back: until that is taken back, its host may begin it.
     if (newPod.turn && mayBegin(newPod.turn, now))
       return { situation: 'turned', covered, oldPod: newPod.name };
