@@ -8,7 +8,7 @@ import { amountOf } from './wave-plan.js';
  * Why the rollout has failed, in words; undefined: it has not. After completion only hosts count that have taken the
  * revision since, and none once all have followed: a fleet is not taken back for what befalls it later.
  */
-export function overspent(memory: RolloutMemory, { spec, waves }: RolloutInput): string | undefined {
+export function exceededBudget(memory: RolloutMemory, { spec, waves }: RolloutInput): string | undefined {
   const { failureBudget } = spec;
   if (!failureBudget || memory.caughtUp) return undefined;
   const isLate = memory.completedAt !== undefined;

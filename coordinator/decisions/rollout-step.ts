@@ -2,7 +2,7 @@
 import { countText } from '../../shared/kube/count-text.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
 import type { RolloutPhase } from '../../shared/kube/rollout.js';
-import { overspent } from './failure-budget.js';
+import { exceededBudget } from './failure-budget.js';
 import {
   outstanding,
   type RolloutInput,
@@ -37,7 +37,7 @@ export function rolloutStep(input: RolloutInput): RolloutVerdict {
     const who = spec.frozen ? 'the policy is frozen' : `frozen${lastWord(steering, 'freeze')}`;
     return { ...stopped(memory, 'Frozen', `${who}; nothing is touched`), frozen: true };
   }
-  const failure = memory.failure ?? overspent(memory, input);
+  const failure = memory.failure ?? exceededBudget(memory, input);
   if (failure !== undefined) return failed({ ...memory, failure }, failure, input);
   if (memory.completedAt !== undefined) return completed(memory, input);
   if (spec.paused) return stopped(memory, 'Paused', 'the policy is paused: nothing is replaced');
