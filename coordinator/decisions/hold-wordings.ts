@@ -10,7 +10,7 @@ const steer =
     `everynode rollout ${verb} -n ${namespace} ds/${daemonSet}${rest}`;
 
 /** By code. */
-export const HOLD_WORDINGS: Readonly<Record<HoldCode, Wording>> = {
+export const HOLD_MESSAGES: Readonly<Record<HoldCode, Wording>> = {
   Reverted: {
     does: 'went back to its earlier revision on',
     advice: ({ namespace, daemonSet }) =>

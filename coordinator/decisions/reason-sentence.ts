@@ -1,7 +1,7 @@
 /** A reason as one sentence for a tired person on call: what, why, what to do. */
 
 import { countText } from '../../shared/kube/count-text.js';
-import { HOLD_WORDINGS } from './hold-wordings.js';
+import { HOLD_MESSAGES } from './hold-wordings.js';
 import { type CreateRefusal, type Reason, type ReasonCode, refusalText } from './reason-code.js';
 import type { ReasonSubject, Wording } from './reason-wording.js';
 
@@ -11,7 +11,7 @@ const describeNode = ({ node }: ReasonSubject) => `kubectl describe node ${node}
 
 /** By code: with HOLD_WORDINGS, this table is also what each code means. */
 const WORDINGS: Readonly<Record<ReasonCode, Wording>> = {
-  ...HOLD_WORDINGS,
+  ...HOLD_MESSAGES,
   Running: { does: 'runs on', advice: () => 'nothing to do' },
   Creating: {
     does: 'is about to get a Pod on',
