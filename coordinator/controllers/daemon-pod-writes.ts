@@ -3,7 +3,7 @@ import { turnOn } from '../../shared/kube/host-turn.js';
 import type { KubeObject } from '../../shared/kube/meta.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { type DaemonSet, REVISION_HASH_LABEL } from '../../shared/kube/workload.js';
-import type { HostTurnTerms } from '../decisions/host-turn-terms.js';
+import type { HandoverTerms } from '../decisions/host-turn-terms.js';
 import type { PodDeletion } from '../decisions/node-step.js';
 import { podKind } from '../kinds/index.js';
 import { CreateGate } from './create-gate.js';
@@ -121,7 +121,7 @@ export class DaemonPodWrites {
    * Has the host replace the Pod by itself, if it has room for both. A refused successor is retried with the back-off of a
    * refused create; otherwise the fleet's key would repeat the turn in a tight loop.
    */
-  async requestHandover(subject: NodeSubject, name: string, terms: HostTurnTerms): Promise<void> {
+  async requestHandover(subject: NodeSubject, name: string, terms: HandoverTerms): Promise<void> {
     const { daemonSet, nodeName, tally } = subject;
     const old = this.#podNamed(daemonSet, name);
     if (!old) return;

@@ -3,7 +3,7 @@ import type { DaemonSet } from '../../shared/kube/workload.js';
 import type { CurrentRevision } from '../decisions/daemon-node.js';
 import type { StatusCounts } from '../decisions/daemonset-status.js';
 import type { FailedPodBackoff } from '../decisions/failed-pod-backoff.js';
-import type { HostTurnTerms } from '../decisions/host-turn-terms.js';
+import type { HandoverTerms } from '../decisions/host-turn-terms.js';
 import type { NodeRecord } from '../decisions/node-record.js';
 import { type Fleet, SITUATIONS, type Situation } from '../decisions/rolling-update.js';
 import { sameJson } from '../registry/json-value.js';
@@ -69,7 +69,7 @@ export class DaemonSetTally implements Fleet {
   /** Since when nodes have no room for the Pod that their host was to put in the old one's place, ms. */
   readonly lackingCapacitySince = new Map<string, number>();
   /** What the host may decide about its turn; undefined: its Pod is replaced from here. */
-  handoverTerms: (nodeName: string) => HostTurnTerms | undefined = NO_HANDOVERS;
+  handoverTerms: (nodeName: string) => HandoverTerms | undefined = NO_HANDOVERS;
   /** Whether Pods of the node are neither made nor deleted. */
   isFrozen: (nodeName: string) => boolean = NOT_FROZEN;
   /** Every node has been counted: sums and status may be believed. */

@@ -11,7 +11,7 @@ import { ApiError } from '../../shared/kube/status.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { REVISION_HASH_LABEL } from '../../shared/kube/workload.js';
 import { daemonPod } from '../decisions/daemon-pod.js';
-import type { HostTurnTerms } from '../decisions/host-turn-terms.js';
+import type { HandoverTerms } from '../decisions/host-turn-terms.js';
 import { podKind } from '../kinds/index.js';
 import type { ObjectModel, Registry } from '../registry/registry.js';
 import type { DaemonPodTemplates } from './daemon-pod-models.js';
@@ -35,7 +35,7 @@ export class HandoverWrites {
   async request(
     { daemonSet, hash }: { daemonSet: DaemonSet; hash: string },
     old: Pod,
-    terms: HostTurnTerms,
+    terms: HandoverTerms,
   ): Promise<Pod> {
     const present = turnOn(old)?.successor;
     const isSame = present?.metadata.labels?.[REVISION_HASH_LABEL] === hash;

@@ -8,7 +8,7 @@ import { EVERYONE, type SteeringRequest } from '../../shared/kube/rollout-steeri
 import type { Labels } from '../../shared/kube/selectors.js';
 
 /** All of a turn but the Pod that it brings. */
-export type HostTurnTerms = Omit<HostTurn, 'successor'>;
+export type HandoverTerms = Omit<HostTurn, 'successor'>;
 
 const DEFAULT_CONFIRM_SECONDS = 300;
 const DEFAULT_HOLD_SECONDS = 3600;
@@ -28,7 +28,7 @@ export function hostTurnTerms(
   spec: RolloutPolicySpec,
   steering: SteeringStatus | undefined,
   now: number,
-): (node: TurnNode) => HostTurnTerms | undefined {
+): (node: TurnNode) => HandoverTerms | undefined {
   const { confirm, hostHold, prePull, windows, freezes } = spec;
   const hasTimes = (windows ?? []).length + (freezes ?? []).length > 0;
   if (!confirm && !hostHold && !prePull && !hasTimes) return () => undefined;
