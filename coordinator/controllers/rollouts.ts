@@ -7,7 +7,7 @@ import { controllerOf, refText } from '../../shared/kube/meta.js';
 import type { Rollout, RolloutStatus, SteeringStatus } from '../../shared/kube/rollout.js';
 import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/workload.js';
-import { hostTurnTerms, isAmong } from '../decisions/host-turn-terms.js';
+import { handoverTerms, isAmong } from '../decisions/host-turn-terms.js';
 import { hashOf } from '../decisions/revision.js';
 import {
   ANOTHER_REVISION,
@@ -180,7 +180,7 @@ export class RolloutReconciler {
     steering: SteeringStatus | undefined,
   ): string[] {
     const { informers, clock } = this.#parts;
-    const termsFor = hostTurnTerms(spec, steering, clock.now());
+    const termsFor = handoverTerms(spec, steering, clock.now());
     tally.handoverTerms = (name) => termsFor({ name, labels: informers.nodes.get({ name })?.metadata.labels });
     // Where no host may hold its turn off there is nothing to override.
     const turned = spec.hostHold && steering?.forced?.length ? [...tally.nodes.turned] : [];

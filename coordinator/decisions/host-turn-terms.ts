@@ -24,7 +24,7 @@ interface TurnNode {
 }
 
 /** Tells what each host may decide by itself; undefined: nothing, and its Pod is replaced from here. `now` in ms. */
-export function hostTurnTerms(
+export function handoverTerms(
   spec: RolloutPolicySpec,
   steering: SteeringStatus | undefined,
   now: number,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { toDaemonPod } from '../../coordinator/decisions/daemon-node.js';
-import { hostTurnTerms, turnWindows } from '../../coordinator/decisions/host-turn-terms.js';
+import { handoverTerms, turnWindows } from '../../coordinator/decisions/host-turn-terms.js';
 import { recordNode } from '../../coordinator/decisions/node-record.js';
 import { podTrouble } from '../../coordinator/decisions/pod-trouble.js';
 import {
@@ -36,7 +36,7 @@ const HOUR = 3_600_000;
 const NODE = { name: 'n1', labels: { zone: 'Europe.Berlin' } };
 
 function termsOf(spec: Partial<RolloutPolicySpec>, steering = {}) {
-  return hostTurnTerms({ selector: {}, ...spec }, { handled: 0, ...steering }, NOW)(NODE);
+  return handoverTerms({ selector: {}, ...spec }, { handled: 0, ...steering }, NOW)(NODE);
 }
 
 describe("a host's terms", () => {

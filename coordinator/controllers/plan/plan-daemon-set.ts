@@ -10,7 +10,7 @@ import { Slice } from '../../../shared/process/slice.js';
 import { contactOf } from '../../decisions/contact.js';
 import type { CurrentRevision } from '../../decisions/daemon-node.js';
 import { daemonPod, templateGenerationOf } from '../../decisions/daemon-pod.js';
-import { confirmSecondsOf, hostTurnTerms } from '../../decisions/host-turn-terms.js';
+import { confirmSecondsOf, handoverTerms } from '../../decisions/host-turn-terms.js';
 import { countActions, countReasons, planSentence } from '../../decisions/plan-words.js';
 import { podPace } from '../../decisions/pod-pace.js';
 import { REASON_CODES } from '../../decisions/reason-code.js';
@@ -131,7 +131,7 @@ function hostTurnsBy(
   now: number,
 ): Pick<SimulatedHostsOptions, 'confirmMs' | 'isHostTurn'> {
   if (!policy || allowsSurge(after.spec.updateStrategy)) return { confirmMs: 0, isHostTurn: () => false };
-  const termsFor = hostTurnTerms(policy.spec, undefined, now);
+  const termsFor = handoverTerms(policy.spec, undefined, now);
   const labelsOf = (name: string) => world.nodeReader.nodes.get({ name })?.metadata.labels;
   return {
     confirmMs: confirmSecondsOf(policy.spec) * 1000,
