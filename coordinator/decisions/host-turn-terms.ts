@@ -36,7 +36,7 @@ export function handoverTerms(
   let classify: ReturnType<typeof classifyHours> | undefined;
   return ({ name, labels }) => {
     classify ??= classifyHours(spec);
-    const own = isAmong(name, steering?.overridden) ? undefined : turnWindows(classify(labels), now);
+    const own = isAmong(name, steering?.overridden) ? undefined : handoverWindows(classify(labels), now);
     return {
       ...(own && { windows: own }),
       ...(confirm && { confirmSeconds: confirmSecondsOf(spec) }),
@@ -52,7 +52,7 @@ export function confirmSecondsOf({ confirm }: RolloutPolicySpec): number {
 }
 
 /** When the Pods of nodes with these hours may be replaced, from now on; undefined: whenever. */
-export function turnWindows(hours: HoursClass, now: number): TurnWindow[] | undefined {
+export function handoverWindows(hours: HoursClass, now: number): TurnWindow[] | undefined {
   const end = now + HORIZON_MS;
   const windows: TurnWindow[] = [];
   for (let time = now; time < end && windows.length < MAX_WINDOWS; ) {

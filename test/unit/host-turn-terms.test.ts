@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { toDaemonPod } from '../../coordinator/decisions/daemon-node.js';
-import { handoverTerms, turnWindows } from '../../coordinator/decisions/host-turn-terms.js';
+import { handoverTerms, handoverWindows } from '../../coordinator/decisions/host-turn-terms.js';
 import { recordNode } from '../../coordinator/decisions/node-record.js';
 import { podTrouble } from '../../coordinator/decisions/pod-trouble.js';
 import {
@@ -71,7 +71,7 @@ describe("a host's terms", () => {
     const windows = [{ schedule: '0 3 * * *', durationSeconds: 2 * 3600 }];
     const freezes = [{ from: '2026-03-02T04:00:00Z', to: '2026-03-05T04:00:00Z' }];
     const hours = classifyHours({ windows, freezes })({});
-    const [first, second] = turnWindows(hours, NOW) ?? [];
+    const [first, second] = handoverWindows(hours, NOW) ?? [];
     assert.deepEqual(first, { from: '2026-03-02T03:00:00Z', until: '2026-03-02T04:00:00Z' });
     assert.deepEqual(second, { from: '2026-03-05T04:00:00Z', until: '2026-03-05T05:00:00Z' });
   });
