@@ -7,7 +7,7 @@ import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { inSlices, Slice } from '../../shared/process/slice.js';
 import { contactOf } from '../decisions/contact.js';
-import { type NodeStanding, standingOf } from '../decisions/node-facts.js';
+import { type NodeConnectivity, standingOf } from '../decisions/node-facts.js';
 import { type PodPace, podPace } from '../decisions/pod-pace.js';
 import { isBarred } from '../decisions/rollout-outcome.js';
 import type { PlannedNode } from '../decisions/wave-plan.js';
@@ -132,7 +132,7 @@ export class WaveAssignments {
   }
 
   /** What is known of a host since the coordinator's start. */
-  #hearing(name: string): Pick<NodeStanding, 'isAwaited' | 'heardAt'> {
+  #hearing(name: string): Pick<NodeConnectivity, 'isAwaited' | 'heardAt'> {
     const { heard } = this.#parts;
     const heardAt = heard?.heardAt(name);
     if (heardAt !== undefined) return { heardAt };

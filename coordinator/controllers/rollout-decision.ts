@@ -4,7 +4,7 @@ import type { RolloutPolicy, RolloutPolicySpec } from '../../shared/kube/rollout
 import { compileLabelSelector } from '../../shared/kube/selectors.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { confirmSecondsOf } from '../decisions/host-turn-terms.js';
-import type { NodeStanding } from '../decisions/node-facts.js';
+import type { NodeConnectivity } from '../decisions/node-facts.js';
 import type { PodPace } from '../decisions/pod-pace.js';
 import type { RolloutStance } from '../decisions/reason-code.js';
 import { type RolloutStand, rolloutCode } from '../decisions/rollout-code.js';
@@ -55,7 +55,7 @@ interface Draw {
   nodes: readonly PlannedNode[];
   /** Hash of the revision on its way. */
   revision: string;
-  standing: (node: string) => NodeStanding;
+  standing: (node: string) => NodeConnectivity;
   /** Whether a revision failed before this one came; absent: none did. */
   isBarred?: ((hash: string) => boolean) | undefined;
   /** As in `RolloutWavesOptions`. */

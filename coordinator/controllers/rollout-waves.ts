@@ -3,7 +3,7 @@ import type { TimesSpec } from '../../shared/calendar/node-hours.js';
 import { EVERYONE } from '../../shared/kube/rollout-steering.js';
 import {
   inContact,
-  type NodeStanding,
+  type NodeConnectivity,
   nodeFacts,
   withBoundedWait,
   withoutTimesAhead,
@@ -37,7 +37,7 @@ export interface WaveIndexOptions {
   /** The wave of each node. One that is not named joins the last. */
   plan: ReadonlyMap<string, number>;
   waves: number;
-  connectivity: (node: string) => NodeStanding;
+  connectivity: (node: string) => NodeConnectivity;
   times: TimesSpec;
   rules: LaneRules;
   /** Whether a revision failed before the one on its way came. */
@@ -232,7 +232,7 @@ export class WaveIndex {
     return this.#waves[index] ?? new WaveMembers();
   }
 
-  #standingOf(name: string): NodeStanding {
+  #standingOf(name: string): NodeConnectivity {
     const standing = this.#options.connectivity(name);
     this.#zones.put(name, standing.labels, this.#options.now());
     return standing;

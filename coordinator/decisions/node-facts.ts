@@ -11,7 +11,7 @@ import type { Situation } from './rolling-update.js';
 import type { NodeFacts } from './rollout-lane.js';
 
 /** What is known of a node besides its Pods. */
-export interface NodeStanding {
+export interface NodeConnectivity {
   contact: Contact;
   /** Since when the link to its agent is down, where that is known. */
   awaySince?: number;
@@ -25,7 +25,7 @@ export interface NodeStanding {
 }
 
 /** How a node stands, as its Node says. `timeOf`: what its stored times mean, in ms; absent: what they say. */
-export function standingOf(node: Node | undefined, timeOf?: (stored: string) => number): NodeStanding {
+export function standingOf(node: Node | undefined, timeOf?: (stored: string) => number): NodeConnectivity {
   if (!node) return { contact: 'here' };
   const lostAt = lostSince(node, timeOf);
   const isUnheard = findCondition(node.status?.conditions, CONNECTED)?.reason === NOT_HEARD_SINCE_START;
@@ -54,7 +54,7 @@ const COUNTED_FROM = [
 export function nodeFacts(
   situation: Situation,
   record: NodeRecord | undefined,
-  standing: NodeStanding,
+  standing: NodeConnectivity,
 ): NodeFacts {
   const { trouble, troubleAt, createdAt, startedAt, isHeldUp, predecessorEndsBy, confirming } =
     record?.newPod ?? {};
@@ -82,7 +82,7 @@ export function nodeFacts(
 }
 
 /** The same node, in contact as it is now. */
-export function inContact(facts: NodeFacts, standing: NodeStanding): NodeFacts {
+export function inContact(facts: NodeFacts, standing: NodeConnectivity): NodeFacts {
   const { awaySince: _, lostAt: __, isAwaited: ___, heardAt: ____, ...others } = facts;
   return { ...others, ...contactFacts(standing) };
 }
@@ -93,7 +93,7 @@ function contactFacts({
   lostAt,
   isAwaited,
   heardAt,
-}: NodeStanding): Pick<NodeFacts, 'contact' | 'awaySince' | 'lostAt' | 'isAwaited' | 'heardAt'> {
+}: NodeConnectivity): Pick<NodeFacts, 'contact' | 'awaySince' | 'lostAt' | 'isAwaited' | 'heardAt'> {
   return {
     contact,
     ...(awaySince === undefined ? {} : { awaySince }),
