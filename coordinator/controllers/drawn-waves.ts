@@ -7,7 +7,7 @@ import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { inSlices, Slice } from '../../shared/process/slice.js';
 import { contactOf } from '../decisions/contact.js';
-import { type NodeConnectivity, standingOf } from '../decisions/node-facts.js';
+import { type NodeConnectivity, nodeConnectivity } from '../decisions/node-facts.js';
 import { type PodPace, podPace } from '../decisions/pod-pace.js';
 import { isBarred } from '../decisions/rollout-outcome.js';
 import type { PlannedNode } from '../decisions/wave-plan.js';
@@ -73,7 +73,7 @@ export class WaveAssignments {
     const { daemonSet, policy, tally } = subject;
     const { informers, clock, timeOf } = this.#parts;
     const standing = (name: string) => ({
-      ...standingOf(informers.nodes.get({ name }), timeOf),
+      ...nodeConnectivity(informers.nodes.get({ name }), timeOf),
       ...this.#hearing(name),
     });
     const nodes = await this.#ranked(subject);

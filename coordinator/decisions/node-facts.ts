@@ -25,7 +25,7 @@ export interface NodeConnectivity {
 }
 
 /** How a node stands, as its Node says. `timeOf`: what its stored times mean, in ms; absent: what they say. */
-export function standingOf(node: Node | undefined, timeOf?: (stored: string) => number): NodeConnectivity {
+export function nodeConnectivity(node: Node | undefined, timeOf?: (stored: string) => number): NodeConnectivity {
   if (!node) return { contact: 'here' };
   const lostAt = lostSince(node, timeOf);
   const isUnheard = findCondition(node.status?.conditions, CONNECTED)?.reason === NOT_HEARD_SINCE_START;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import {
   inContact,
   nodeFacts,
-  standingOf,
+  nodeConnectivity,
   withoutTimesAhead,
 } from '../../coordinator/decisions/node-facts.js';
 import { deadlineOf, type NodeFacts } from '../../coordinator/decisions/rollout-lane.js';
@@ -69,7 +69,7 @@ test('of a host whose link ended with a coordinator nobody knows since when it i
   const lastTransitionTime = new Date(NOW).toISOString();
   const standing = (reason: string) => {
     const connected = { type: 'Connected', status: 'False', reason, lastTransitionTime } as const;
-    return standingOf({
+    return nodeConnectivity({
       apiVersion: 'v1',
       kind: 'Node',
       metadata: { name: 'n1' },

@@ -6,7 +6,7 @@ import type { RolloutCode } from '../../../shared/kube/rollout-codes.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollout-policy.js';
 import type { ControllerRevision, DaemonSet } from '../../../shared/kube/workload.js';
 import { inSlices, type Slice } from '../../../shared/process/slice.js';
-import { standingOf } from '../../decisions/node-facts.js';
+import { nodeConnectivity } from '../../decisions/node-facts.js';
 import type { PodPace } from '../../decisions/pod-pace.js';
 import { holdText, type ReasonCode } from '../../decisions/reason-code.js';
 import { statusOf } from '../../decisions/rollout-status.js';
@@ -65,7 +65,7 @@ export class WaveStrategy implements RolloutStrategy {
     const { status } = rollout ?? {};
     const previous = previousHash(revisions, hash);
     const nodes = await rankNodes({ tally, nodeOf, pods, status, previous, now: timeline.now, slice });
-    const standing = (name: string) => standingOf(nodeOf(name));
+    const standing = (name: string) => nodeConnectivity(nodeOf(name));
     const failedBefore = status?.revision === hash ? status.failedNodes : undefined;
     const draw = { nodes, revision: hash, standing, failedBefore, now: () => timeline.now };
     const drawn = await inSlices(buildWaveIndex(policy, draw), slice);
