@@ -2,7 +2,7 @@
 import type { TimesSpec } from '../../shared/calendar/node-hours.js';
 import { EVERYONE } from '../../shared/kube/rollout-steering.js';
 import {
-  inContact,
+  withConnectivity,
   type NodeConnectivity,
   nodeFacts,
   withBoundedWait,
@@ -94,7 +94,7 @@ export class WaveIndex {
     const facts = this.#facts.get(name);
     if (!facts) return false;
     const before = this.#placed.get(name)?.lane;
-    this.#keep(name, inContact(facts, this.#standingOf(name)));
+    this.#keep(name, withConnectivity(facts, this.#standingOf(name)));
     return this.#placed.get(name)?.lane !== before;
   }
 

@@ -82,7 +82,7 @@ export function nodeFacts(
 }
 
 /** The same node, in contact as it is now. */
-export function inContact(facts: NodeFacts, standing: NodeConnectivity): NodeFacts {
+export function withConnectivity(facts: NodeFacts, standing: NodeConnectivity): NodeFacts {
   const { awaySince: _, lostAt: __, isAwaited: ___, heardAt: ____, ...others } = facts;
   return { ...others, ...contactFacts(standing) };
 }

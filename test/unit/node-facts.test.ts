@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  inContact,
+  withConnectivity,
   nodeFacts,
   nodeConnectivity,
   withoutTimesAhead,
@@ -58,7 +58,7 @@ test('a node that is back in contact is no longer lost, and is otherwise what it
     lostAt: 5,
     exists: true,
   });
-  assert.deepEqual(inContact(lost, { contact: 'here' }), {
+  assert.deepEqual(withConnectivity(lost, { contact: 'here' }), {
     situation: 'oldAvailable',
     contact: 'here',
     exists: true,
