@@ -6,7 +6,7 @@ import {
   type NodeConnectivity,
   nodeFacts,
   withBoundedWait,
-  withoutTimesAhead,
+  clampFutureTimes,
 } from '../decisions/node-facts.js';
 import type { NodeRecord } from '../decisions/node-record.js';
 import type { Fleet, Situation } from '../decisions/rolling-update.js';
@@ -241,7 +241,7 @@ export class WaveIndex {
   #keep(name: string, facts: NodeFacts): void {
     const before = this.#facts.get(name);
     const now = this.#options.now();
-    this.#facts.set(name, withBoundedWait(withoutTimesAhead(facts, before, now), before, now));
+    this.#facts.set(name, withBoundedWait(clampFutureTimes(facts, before, now), before, now));
     this.#judge(name);
   }
 

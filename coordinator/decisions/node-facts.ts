@@ -117,7 +117,7 @@ export function withBoundedWait(facts: NodeFacts, before: NodeFacts | undefined,
  * The facts without times that lie ahead, as they do after the clock was set back: such a one counts from when that was seen
  * first, else a deadline could be years away. So does the end of the Pod that a new one waits for, its grace kept. `before`: what this answered for the node last.
  */
-export function withoutTimesAhead(facts: NodeFacts, before: NodeFacts | undefined, now: number): NodeFacts {
+export function clampFutureTimes(facts: NodeFacts, before: NodeFacts | undefined, now: number): NodeFacts {
   const ahead = COUNTED_FROM.filter((key) => (facts[key] ?? now) > now);
   if (ahead.length === 0) return facts;
   const moved: Partial<NodeFacts> = Object.fromEntries(

@@ -4,7 +4,7 @@ import {
   withConnectivity,
   nodeFacts,
   nodeConnectivity,
-  withoutTimesAhead,
+  clampFutureTimes,
 } from '../../coordinator/decisions/node-facts.js';
 import { deadlineOf, type NodeFacts } from '../../coordinator/decisions/rollout-lane.js';
 
@@ -14,11 +14,11 @@ const RULES = { deadlineMs: 600 };
 const MADE_AHEAD: NodeFacts = { situation: 'newUnavailable', contact: 'here', newPodAt: NOW + YEAR };
 
 test('a new Pod that lies in the future, for the clock was set back, has its time from now, and no more at each look', () => {
-  const first = withoutTimesAhead(MADE_AHEAD, undefined, NOW);
+  const first = clampFutureTimes(MADE_AHEAD, undefined, NOW);
   assert.equal(deadlineOf(first, RULES), NOW + 600);
-  const later = withoutTimesAhead(MADE_AHEAD, first, NOW + 500);
+  const later = clampFutureTimes(MADE_AHEAD, first, NOW + 500);
   assert.equal(deadlineOf(later, RULES), NOW + 600);
-  const again = withoutTimesAhead(MADE_AHEAD, later, NOW - YEAR);
+  const again = clampFutureTimes(MADE_AHEAD, later, NOW - YEAR);
   assert.equal(deadlineOf(again, RULES), NOW - YEAR + 600, 'set back once more');
 });
 
@@ -32,21 +32,21 @@ const AHEAD: [string, NodeFacts][] = [
 
 for (const [key, facts] of AHEAD) {
   test(`${key} that lies in the future counts from now`, () =>
-    assert.deepEqual(withoutTimesAhead(facts, undefined, NOW), { ...facts, [key]: NOW }));
+    assert.deepEqual(clampFutureTimes(facts, undefined, NOW), { ...facts, [key]: NOW }));
 }
 
 test('a new Pod that waits for one that is to end in a year, by a clock that was set back, waits for its grace from now', () => {
   const waits = { ...MADE_AHEAD, isHeldUp: true, predecessorEndsBy: NOW + YEAR + 30_000 };
-  const first = withoutTimesAhead(waits, undefined, NOW);
+  const first = clampFutureTimes(waits, undefined, NOW);
   assert.equal(deadlineOf(first, RULES), NOW + 30_600);
-  assert.equal(deadlineOf(withoutTimesAhead(waits, first, NOW + 500), RULES), NOW + 30_600);
+  assert.equal(deadlineOf(clampFutureTimes(waits, first, NOW + 500), RULES), NOW + 30_600);
   const right = { ...waits, newPodAt: NOW, predecessorEndsBy: NOW + 30_000 };
-  assert.equal(withoutTimesAhead(right, undefined, NOW), right);
+  assert.equal(clampFutureTimes(right, undefined, NOW), right);
 });
 
 test('times that have come stay as they are', () => {
   const facts: NodeFacts = { ...MADE_AHEAD, newPodAt: NOW, troubleAt: NOW - 1 };
-  assert.equal(withoutTimesAhead(facts, { ...facts, newPodAt: 1 }, NOW), facts);
+  assert.equal(clampFutureTimes(facts, { ...facts, newPodAt: 1 }, NOW), facts);
 });
 
 test('a node that is back in contact is no longer lost, and is otherwise what it was', () => {
