@@ -79,7 +79,7 @@ export class DaemonSetNodeReconciler {
       node,
       claims,
       step,
-      ...(record.place ? { updateStatus: record.place } : {}),
+      ...(record.updateStatus ? { updateStatus: record.updateStatus } : {}),
       hasWork: claims.length > 0 || !isIdle(step) || settled !== undefined,
       ...(settled === undefined ? {} : { settledHandover: settled }),
       ...(times.length > 0 ? { requeueAfterMs: Math.min(...times) - now } : {}),

@@ -125,7 +125,7 @@ export class DaemonSetTally implements Fleet {
     const before = this.#records.get(name);
     const wasUnderWay = this.#underWay.delete(name);
     this.#count(name, before, -1, wasUnderWay);
-    const isEmpty = !record.place && !record.share.misscheduled && record.hashes.length === 0;
+    const isEmpty = !record.updateStatus && !record.share.misscheduled && record.hashes.length === 0;
     if (isEmpty) this.#records.delete(name);
     else this.#records.set(name, record);
     this.#count(name, isEmpty ? undefined : record, 1, false);
@@ -169,7 +169,7 @@ export class DaemonSetTally implements Fleet {
 
   /** Nodes whose host has a turn that was not taken back. */
   withdrawableHandovers(): string[] {
-    return [...this.nodes.turned].filter((name) => !this.recordOf(name)?.turn?.withdrawn);
+    return [...this.nodes.turned].filter((name) => !this.recordOf(name)?.handover?.withdrawn);
   }
 
   /** The turn given to the node, once. */
@@ -186,9 +186,9 @@ export class DaemonSetTally implements Fleet {
       if (record.share[key]) this.counts[key] += sign;
     }
     for (const hash of record.hashes) this.#countHash(hash, sign);
-    if (!record.place || underWay) return;
-    if (record.place.covered) this.#covered += sign;
-    change(this.nodes[record.place.situation], name, sign);
+    if (!record.updateStatus || underWay) return;
+    if (record.updateStatus.covered) this.#covered += sign;
+    change(this.nodes[record.updateStatus.situation], name, sign);
   }
 
   #countHash(hash: string, sign: 1 | -1): void {

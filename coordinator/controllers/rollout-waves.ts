@@ -78,7 +78,7 @@ export class WaveIndex {
 
   /** Where the tally sees a node now. */
   update(name: string, situation: Situation | undefined, record: NodeRecord | undefined): void {
-    this.#turned.update(name, situation, record?.turn);
+    this.#turned.update(name, situation, record?.handover);
     if (situation === undefined) {
       this.#facts.delete(name);
       this.#failed.delete(name);

@@ -185,7 +185,7 @@ export class RolloutReconciler {
     // Where no host may hold its turn off there is nothing to override.
     const turned = spec.hostHold && steering?.forced?.length ? [...tally.nodes.turned] : [];
     const isToBeTold = (name: string) => {
-      const { forced, withdrawn, isOutdated, waitReason: waiting } = tally.recordOf(name)?.turn ?? {};
+      const { forced, withdrawn, isOutdated, waitReason: waiting } = tally.recordOf(name)?.handover ?? {};
       return !forced && !withdrawn && !isOutdated && waiting !== 'NoRoom';
     };
     return turned.filter((name) => isAmong(name, steering?.forced) && isToBeTold(name));

@@ -8,7 +8,7 @@ export class PendingHandovers {
   readonly #withdrawable = new Map<string, { isOutdated: boolean }>();
 
   /** Where the tally sees a node now. */
-  update(name: string, situation: Situation | undefined, turn: NodeRecord['turn']): void {
+  update(name: string, situation: Situation | undefined, turn: NodeRecord['handover']): void {
     const isTurned = situation === 'turned';
     if (isTurned) this.#turned.add(name);
     else this.#turned.delete(name);

@@ -58,7 +58,7 @@ export function nodeFacts(
 ): NodeFacts {
   const { trouble, troubleAt, createdAt, startedAt, isHeldUp, predecessorEndsBy, confirming } =
     record?.newPod ?? {};
-  const { turn } = record ?? {};
+  const { handover: turn } = record ?? {};
   return {
     situation,
     ...contactFacts(standing),

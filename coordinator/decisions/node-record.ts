@@ -24,13 +24,13 @@ export interface StatusShare {
 export interface NodeRecord {
   share: StatusShare;
   /** Absent for a node that is neither eligible nor holds a Pod. */
-  place?: NodeSituation;
+  updateStatus?: NodeSituation;
   /** Revisions of the Pods there, those that have ended included: what history must keep. */
   hashes: readonly string[];
   /** When a ready Pod becomes available, ms: time to look again. */
   lookAgainAt?: number;
   /** Of the old Pod: the turn that its host has been given. */
-  turn?: PendingHandover;
+  handover?: PendingHandover;
   /** Of the live Pod of the current revision. */
   newPod?: NewPodRecord;
   /** When the live Pod of another revision was made, ms. */
@@ -102,9 +102,9 @@ export function recordNode(node: DaemonNode, minReadySeconds: number, now: numbe
   const isOutdated = turn?.withdrawn === undefined && (!node.shouldRun || turned?.updated === true);
   return {
     share: statusShare(node, minReadySeconds, now),
-    ...(place ? { place } : {}),
+    ...(place ? { updateStatus: place } : {}),
     ...(newPod ? { newPod } : {}),
-    ...(turn && { turn: isOutdated ? { ...turn, isOutdated } : turn }),
+    ...(turn && { handover: isOutdated ? { ...turn, isOutdated } : turn }),
     ...(old && { oldPodAt: old.createdAt }),
     ...(old?.hash === undefined ? {} : { oldHash: old.hash }),
     hashes: [...new Set(node.pods.flatMap((pod) => pod.hash ?? []))],

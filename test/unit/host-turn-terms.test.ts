@@ -145,7 +145,7 @@ describe('a host that has its turn', () => {
   test('to something that is not wanted there any more uses budget, and is to be taken back', () => {
     assert.equal(situation(bearing('older')), 'turned');
     const record = (pod: Pod, shouldRun: boolean) =>
-      recordNode(daemonNodeView([toDaemonPod(pod, CURRENT)], { shouldRun }), 0, NOW).turn?.isOutdated ===
+      recordNode(daemonNodeView([toDaemonPod(pod, CURRENT)], { shouldRun }), 0, NOW).handover?.isOutdated ===
       true;
     assert.deepEqual([record(bearing('older'), true), record(bearing('new'), true)], [true, false]);
     assert.equal(record(bearing('new'), false), true, 'tainted since');

@@ -179,10 +179,10 @@ function recordOf(
     updated: true,
   };
   return {
-    ...{ share: yes, place: { situation: at, covered: true }, hashes: [] },
+    ...{ share: yes, updateStatus: { situation: at, covered: true }, hashes: [] },
     newPod: { createdAt: 0, ...(trouble ? { trouble: 'CrashLoopBackOff' } : {}) },
     oldPodAt,
-    turn: { forced: false, ...(waiting ? { waitReason: waiting } : {}) },
+    handover: { forced: false, ...(waiting ? { waitReason: waiting } : {}) },
   };
 }
 

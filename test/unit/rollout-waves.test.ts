@@ -12,7 +12,7 @@ const SHARE = {
   ...{ ready: false, available: false, updated: false },
 };
 const record = (situation: Situation, change: Partial<NodeRecord> = {}): NodeRecord => ({
-  ...{ share: SHARE, place: { situation, covered: false }, hashes: [] },
+  ...{ share: SHARE, updateStatus: { situation, covered: false }, hashes: [] },
   ...change,
 });
 

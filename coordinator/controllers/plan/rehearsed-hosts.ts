@@ -88,7 +88,7 @@ export class SimulatedHosts {
       if (step.backoff) this.#backoffs.set(name, step.backoff);
       for (const deletion of step.delete) this.#delete(host, course, deletion.name);
       if (step.create && !this.#create(host, course)) return;
-    } else if (order && !this.#replace(host, course, order, record.place?.oldPod)) return;
+    } else if (order && !this.#replace(host, course, order, record.updateStatus?.oldPod)) return;
     this.reconcile(name);
   }
 

@@ -42,7 +42,7 @@ const ALL = {
 };
 
 function record(situation: Situation, hash: string): NodeRecord {
-  return { share: ALL, place: { situation, covered: true }, hashes: [hash], newPod: { createdAt: NOW } };
+  return { share: ALL, updateStatus: { situation, covered: true }, hashes: [hash], newPod: { createdAt: NOW } };
 }
 
 export class SteppedRollout {
