@@ -8,7 +8,7 @@ import type { DaemonSet } from '../../shared/kube/workload.js';
 import { inSlices, Slice } from '../../shared/process/slice.js';
 import { contactOf } from '../decisions/contact.js';
 import { type NodeConnectivity, nodeConnectivity } from '../decisions/node-facts.js';
-import { type PodPace, podPace } from '../decisions/pod-pace.js';
+import { type PodTimings, podPace } from '../decisions/pod-pace.js';
 import { isBarred } from '../decisions/rollout-outcome.js';
 import type { PlannedNode } from '../decisions/wave-plan.js';
 import { BY_OWNER, type ObjectChange } from '../informers/informer.js';
@@ -36,7 +36,7 @@ export interface AssignedWaves {
   policy: string;
   waves: WaveIndex;
   /** As the Pods that were there then have shown. */
-  pace: PodPace;
+  pace: PodTimings;
   key: string;
 }
 

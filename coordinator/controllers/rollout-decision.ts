@@ -5,7 +5,7 @@ import { compileLabelSelector } from '../../shared/kube/selectors.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { confirmSecondsOf } from '../decisions/host-turn-terms.js';
 import type { NodeConnectivity } from '../decisions/node-facts.js';
-import type { PodPace } from '../decisions/pod-pace.js';
+import type { PodTimings } from '../decisions/pod-pace.js';
 import type { RolloutStance } from '../decisions/reason-code.js';
 import { type RolloutStand, rolloutCode } from '../decisions/rollout-code.js';
 import { estimatedEnd } from '../decisions/rollout-estimate.js';
@@ -103,7 +103,7 @@ interface RolloutView {
   rollout: Rollout | undefined;
   /** All Nodes there are. */
   fleetSize: number;
-  pace: PodPace;
+  pace: PodTimings;
   /** ms since the epoch. */
   now: number;
   /** As in `DaemonSetParts`. */

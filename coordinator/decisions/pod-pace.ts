@@ -3,7 +3,7 @@ import { findCondition } from '../../shared/kube/conditions.js';
 import type { Pod } from '../../shared/kube/pod.js';
 
 /** Times of one replacement, ms. */
-export interface PodPace {
+export interface PodTimings {
   /** From the order to stop until the old Pod is gone. */
   stopMs: number;
   /** From when the new Pod could begin until it is ready. */
@@ -33,7 +33,7 @@ function startTimeOf({ metadata, status }: Pod): number | undefined {
 }
 
 /** The median over Pods that came up at once, of at most `PACE_SAMPLE`. */
-export function podPace(pods: Iterable<Pod>): PodPace {
+export function podPace(pods: Iterable<Pod>): PodTimings {
   const times: number[] = [];
   for (const pod of pods) {
     const time = startTimeOf(pod);

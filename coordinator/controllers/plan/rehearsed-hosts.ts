@@ -5,7 +5,7 @@ import type { CurrentRevision, DaemonNode, DaemonPod } from '../../decisions/dae
 import type { FailedPodBackoff } from '../../decisions/failed-pod-backoff.js';
 import { recordNode } from '../../decisions/node-record.js';
 import { isIdle, nodeStep } from '../../decisions/node-step.js';
-import type { PodPace } from '../../decisions/pod-pace.js';
+import type { PodTimings } from '../../decisions/pod-pace.js';
 import type { DaemonSetTally, NodeAction } from '../daemonset-tally.js';
 import type { SimulationTimeline } from './timeline.js';
 
@@ -36,7 +36,7 @@ export interface SimulatedHostsOptions {
   current: CurrentRevision;
   tally: DaemonSetTally;
   timeline: SimulationTimeline;
-  pace: PodPace;
+  pace: PodTimings;
   hosts: readonly InitialHost[];
   /** How long a host watches what it brings in the place of another Pod before it confirms it, ms; 0: it does not. */
   confirmMs: number;

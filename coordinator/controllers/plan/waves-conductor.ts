@@ -7,7 +7,7 @@ import type { RolloutPolicy } from '../../../shared/kube/rollout-policy.js';
 import type { ControllerRevision, DaemonSet } from '../../../shared/kube/workload.js';
 import { inSlices, type Slice } from '../../../shared/process/slice.js';
 import { nodeConnectivity } from '../../decisions/node-facts.js';
-import type { PodPace } from '../../decisions/pod-pace.js';
+import type { PodTimings } from '../../decisions/pod-pace.js';
 import { holdText, type ReasonCode } from '../../decisions/reason-code.js';
 import { statusOf } from '../../decisions/rollout-status.js';
 import { waveNames } from '../../decisions/wave-plan.js';
@@ -25,7 +25,7 @@ export interface WaveStrategyOptions {
   policy: RolloutPolicy;
   tally: DaemonSetTally;
   timeline: SimulationTimeline;
-  pace: PodPace;
+  pace: PodTimings;
   /** As it is stored; absent where there is none. */
   rollout: Rollout | undefined;
   /** Of the DaemonSet, as they are stored. */
