@@ -8,7 +8,7 @@ import type { DaemonSet } from '../../shared/kube/workload.js';
 import { inSlices, Slice } from '../../shared/process/slice.js';
 import { contactOf } from '../decisions/contact.js';
 import { type NodeConnectivity, nodeConnectivity } from '../decisions/node-facts.js';
-import { type PodTimings, podPace } from '../decisions/pod-pace.js';
+import { type PodTimings, measurePodTimings } from '../decisions/pod-pace.js';
 import { isBarred } from '../decisions/rollout-outcome.js';
 import type { PlannedNode } from '../decisions/wave-plan.js';
 import { BY_OWNER, type ObjectChange } from '../informers/informer.js';
@@ -100,7 +100,7 @@ export class WaveAssignments {
     } finally {
       this.#filling.delete(waves);
     }
-    const pace = podPace(informers.pods.indexed(BY_OWNER, uid));
+    const pace = measurePodTimings(informers.pods.indexed(BY_OWNER, uid));
     const key = refText(daemonSet.metadata);
     const drawn = { tally, policy: versionOf(policy), waves, pace, key };
     this.#drawn.set(key, drawn);

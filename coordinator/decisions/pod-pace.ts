@@ -33,7 +33,7 @@ function startTimeOf({ metadata, status }: Pod): number | undefined {
 }
 
 /** The median over Pods that came up at once, of at most `PACE_SAMPLE`. */
-export function podPace(pods: Iterable<Pod>): PodTimings {
+export function measurePodTimings(pods: Iterable<Pod>): PodTimings {
   const times: number[] = [];
   for (const pod of pods) {
     const time = startTimeOf(pod);

@@ -10,7 +10,7 @@ import type { WaveIndex } from '../../coordinator/controllers/rollout-waves.js';
 import type { Contact } from '../../coordinator/decisions/contact.js';
 import type { DaemonPod } from '../../coordinator/decisions/daemon-node.js';
 import { recordNode } from '../../coordinator/decisions/node-record.js';
-import { podPace } from '../../coordinator/decisions/pod-pace.js';
+import { measurePodTimings } from '../../coordinator/decisions/pod-pace.js';
 import { statusOf } from '../../coordinator/decisions/rollout-status.js';
 import { amountOf, rankOf } from '../../coordinator/decisions/wave-plan.js';
 import { classifyHours } from '../../shared/calendar/node-hours.js';
@@ -209,7 +209,7 @@ export class PretendedRollout {
     return decideRollout({
       daemonSet: daemonSet('web', { updateStrategy: { rollingUpdate: { maxUnavailable: MAX_UNAVAILABLE } } }),
       ...{ policy: this.#policy, waves: this.#waves, revision: this.#hash, previous: this.#previous },
-      ...{ rollout: this.rollout, fleetSize: this.hosts.size, pace: podPace([]), now: this.now },
+      ...{ rollout: this.rollout, fleetSize: this.hosts.size, pace: measurePodTimings([]), now: this.now },
       isKept: () => true,
     });
   }

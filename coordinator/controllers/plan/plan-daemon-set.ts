@@ -12,7 +12,7 @@ import type { CurrentRevision } from '../../decisions/daemon-node.js';
 import { daemonPod, templateGenerationOf } from '../../decisions/daemon-pod.js';
 import { confirmSecondsOf, handoverTerms } from '../../decisions/host-turn-terms.js';
 import { countActions, countReasons, planSentence } from '../../decisions/plan-words.js';
-import { podPace } from '../../decisions/pod-pace.js';
+import { measurePodTimings } from '../../decisions/pod-pace.js';
 import { REASON_CODES } from '../../decisions/reason-code.js';
 import { hashOf } from '../../decisions/revision.js';
 import { revisionHistory } from '../../decisions/revision-history.js';
@@ -51,7 +51,7 @@ export async function planDaemonSet(subject: PlanSubject): Promise<DaemonSetPlan
   const tally = new DaemonSetTally({ uid, generation, current });
   const timeline = new SimulationTimeline(clock.now());
   const begun = timeline.now;
-  const pace = podPace(informers.pods.indexed(BY_OWNER, uid));
+  const pace = measurePodTimings(informers.pods.indexed(BY_OWNER, uid));
   const { updateStrategy } = after.spec;
   const policy = isRollingUpdate(updateStrategy)
     ? governingPolicy(after, subject.world.policiesIn(after.metadata.namespace ?? ''))

@@ -3,7 +3,7 @@ import { DaemonSetTally } from '../../../coordinator/controllers/daemonset-tally
 import { decideRollout, buildWaveIndex } from '../../../coordinator/controllers/rollout-decision.js';
 import type { WaveIndex } from '../../../coordinator/controllers/rollout-waves.js';
 import type { NodeRecord } from '../../../coordinator/decisions/node-record.js';
-import { podPace } from '../../../coordinator/decisions/pod-pace.js';
+import { measurePodTimings } from '../../../coordinator/decisions/pod-pace.js';
 import type { Situation } from '../../../coordinator/decisions/rolling-update.js';
 import { statusOf } from '../../../coordinator/decisions/rollout-status.js';
 import type { Rollout } from '../../../shared/kube/rollout.js';
@@ -28,7 +28,7 @@ const POLICY: RolloutPolicy = {
   },
 };
 const DAEMON_SET = daemonSet('web', { updateStrategy: { rollingUpdate: { maxUnavailable: 20 } } });
-const PACE = podPace([]);
+const PACE = measurePodTimings([]);
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 const ZONES = ['Europe.Berlin', 'America.New_York', 'Asia.Tokyo', 'Australia.Sydney'];
 const labelsOf = (index: number) => ({ site: `s${index % 200}`, tz: ZONES[index % ZONES.length] ?? '' });
