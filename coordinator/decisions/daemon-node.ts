@@ -13,7 +13,7 @@ import {
 import { toTimestamp } from '../../shared/kube/meta.js';
 import { isPodTerminal, type Pod, type PodPhase } from '../../shared/kube/pod.js';
 import { REVISION_HASH_LABEL, TEMPLATE_GENERATION_LABEL } from '../../shared/kube/workload.js';
-import { podTrouble } from './pod-trouble.js';
+import { podFailureReason } from './pod-trouble.js';
 import { AHEAD_MS } from './stored-time.js';
 
 /** A Pod of the DaemonSet, cut down to what its controller looks at. Times are ms since the epoch. */
@@ -99,7 +99,7 @@ export function toDaemonPod(pod: Pod, current: CurrentRevision, timeOf = Date.pa
   const ready = findCondition(pod.status?.conditions, 'Ready');
   const since = ready?.lastTransitionTime ? timeOf(ready.lastTransitionTime) : undefined;
   const hash = pod.metadata.labels?.[REVISION_HASH_LABEL];
-  const trouble = podTrouble(pod);
+  const trouble = podFailureReason(pod);
   const turn = pendingTurnOf(pod, current, timeOf);
   const startedAt = timeOf(pod.status?.startTime ?? '');
   const endsBy = endOf(pod, timeOf);

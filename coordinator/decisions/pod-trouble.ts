@@ -15,7 +15,7 @@ function containerTrouble({ state, restartCount }: ContainerStatus): string | un
 }
 
 /** `CrashLoopBackOff`, `ImagePullBackOff`, `Restarting` and the like; undefined for a Pod that may yet be well. */
-export function podTrouble({ status }: Pod): string | undefined {
+export function podFailureReason({ status }: Pod): string | undefined {
   if (isConditionTrue(status?.conditions, REVERTED_CONDITION)) return REVERTED_BY_HOST;
   if (status?.phase === 'Failed') return status.reason || 'Failed';
   const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { toDaemonPod } from '../../coordinator/decisions/daemon-node.js';
 import { handoverTerms, handoverWindows } from '../../coordinator/decisions/host-turn-terms.js';
 import { recordNode } from '../../coordinator/decisions/node-record.js';
-import { podTrouble } from '../../coordinator/decisions/pod-trouble.js';
+import { podFailureReason } from '../../coordinator/decisions/pod-trouble.js';
 import {
   chooseReplacements,
   SITUATIONS,
@@ -285,6 +285,6 @@ describe('a host that has its turn', () => {
   test('and has gone back has failed', () => {
     const pod = bearing('new');
     pod.status?.conditions?.push({ type: REVERTED_CONDITION, status: 'True', reason: 'LinkLost' });
-    assert.equal(podTrouble(pod), 'RevertedByHost');
+    assert.equal(podFailureReason(pod), 'RevertedByHost');
   });
 });
