@@ -13,7 +13,7 @@ import { ApiError } from '../../shared/kube/status.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { Slice } from '../../shared/process/slice.js';
 import { contactOf } from '../decisions/contact.js';
-import { bytesOf, holdsImages, type PullLine, type PullQueued, prePullStep } from '../decisions/pre-pull.js';
+import { bytesOf, hasImages, type PullLine, type PullQueued, prePullStep } from '../decisions/pre-pull.js';
 import { amountOf } from '../decisions/wave-plan.js';
 import type { ObjectChange } from '../informers/informer.js';
 import { nodeKind } from '../kinds/index.js';
@@ -143,7 +143,7 @@ export class ImagePrePuller {
       nodes += 1;
       const node = informers.nodes.get({ name });
       imageBytes ??= node && bytesOf(node, images);
-      if (node && !waves.hasReceived(name) && !holdsImages(node, images)) {
+      if (node && !waves.hasReceived(name) && !hasImages(node, images)) {
         const wave = waves.waveOf(name);
         byWave[wave] ??= [];
         const site = siteOf(policy, node, sites);
@@ -224,7 +224,7 @@ export class ImagePrePuller {
     const name = (current ?? previous)?.metadata.name ?? '';
     for (const [key, fetching] of this.#fetching) {
       const { running, dark, images } = fetching;
-      const isDone = running.has(name) && (!current || holdsImages(current, images));
+      const isDone = running.has(name) && (!current || hasImages(current, images));
       if (isDone) end(fetching, name);
       if (isDone && current) fetching.imageBytes ??= bytesOf(current, images);
       const back = current && contactOf(current) === 'here' ? dark.get(name) : undefined;

@@ -113,7 +113,7 @@ function mayBeginAt(
 }
 
 /** Whether the host says that it holds all of these images, as Pods name them. */
-export function holdsImages(node: Node, images: readonly string[]): boolean {
+export function hasImages(node: Node, images: readonly string[]): boolean {
   const held = new Set((node.status?.images ?? []).flatMap(({ names = [] }) => names));
   return images.every((image) => held.has(image));
 }

@@ -1,7 +1,7 @@
 /** Turns that hosts carry out by themselves: a coordinator and the real agents over engines that only pretend. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { holdsImages } from '../../coordinator/decisions/pre-pull.js';
+import { hasImages } from '../../coordinator/decisions/pre-pull.js';
 import { findCondition } from '../../shared/kube/conditions.js';
 import {
   REVERTED_CONDITION,
@@ -238,7 +238,7 @@ test('the next image is fetched ahead by so many hosts at once, before any wave 
   const haveIt = async () => {
     const { items } = await simulated.api.items<Node>('/api/v1/nodes');
     const asked = items.filter((node) => prePulls(node).some(({ images }) => images.includes('app:ahead')));
-    const done = items.filter((node) => holdsImages(node, ['app:ahead']));
+    const done = items.filter((node) => hasImages(node, ['app:ahead']));
     most = Math.max(most, asked.length - done.length);
     return done.length === NODES;
   };

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
   bytesOf,
-  holdsImages,
+  hasImages,
   type PrePullInput,
   type PrePullStep,
   prePullStep,
@@ -125,8 +125,8 @@ describe('fetching ahead', () => {
       metadata: { name: 'n' },
       status: { images: [{ names: ['app:2'] }] },
     };
-    assert.equal(holdsImages(node, ['app:2']), true);
-    assert.equal(holdsImages(node, ['app:2', 'side:1']), false);
+    assert.equal(hasImages(node, ['app:2']), true);
+    assert.equal(hasImages(node, ['app:2', 'side:1']), false);
     assert.equal(bytesOf(node, ['app:2']), undefined, 'it does not say how much that is');
     const told = { ...node, status: { images: [{ names: ['app:2'], sizeBytes: 5 }] } };
     assert.equal(bytesOf(told, ['app:2']), 5);
