@@ -13,7 +13,7 @@ import { ApiError } from '../../shared/kube/status.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { Slice } from '../../shared/process/slice.js';
 import { contactOf } from '../decisions/contact.js';
-import { bytesOf, hasImages, type PullLine, type PullQueued, prePullStep } from '../decisions/pre-pull.js';
+import { imageBytesOf, hasImages, type PullLine, type PullQueued, prePullStep } from '../decisions/pre-pull.js';
 import { amountOf } from '../decisions/wave-plan.js';
 import type { ObjectChange } from '../informers/informer.js';
 import { nodeKind } from '../kinds/index.js';
@@ -142,7 +142,7 @@ export class ImagePrePuller {
     for (const name of tally.nodeNames()) {
       nodes += 1;
       const node = informers.nodes.get({ name });
-      imageBytes ??= node && bytesOf(node, images);
+      imageBytes ??= node && imageBytesOf(node, images);
       if (node && !waves.hasReceived(name) && !hasImages(node, images)) {
         const wave = waves.waveOf(name);
         byWave[wave] ??= [];
@@ -226,7 +226,7 @@ export class ImagePrePuller {
       const { running, dark, images } = fetching;
       const isDone = running.has(name) && (!current || hasImages(current, images));
       if (isDone) end(fetching, name);
-      if (isDone && current) fetching.imageBytes ??= bytesOf(current, images);
+      if (isDone && current) fetching.imageBytes ??= imageBytesOf(current, images);
       const back = current && contactOf(current) === 'here' ? dark.get(name) : undefined;
       back?.site.queue.unshift(back.queued);
       if (back) dark.delete(name);

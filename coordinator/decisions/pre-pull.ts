@@ -119,7 +119,7 @@ export function hasImages(node: Node, images: readonly string[]): boolean {
 }
 
 /** What these images take on a host's disk together, as it says itself; undefined where it does not hold all, or says nothing. */
-export function bytesOf(node: Node, images: readonly string[]): number | undefined {
+export function imageBytesOf(node: Node, images: readonly string[]): number | undefined {
   let sum = 0;
   for (const image of images) {
     const { sizeBytes } = node.status?.images?.find(({ names = [] }) => names.includes(image)) ?? {};

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
-  bytesOf,
+  imageBytesOf,
   hasImages,
   type PrePullInput,
   type PrePullStep,
@@ -127,10 +127,10 @@ describe('fetching ahead', () => {
     };
     assert.equal(hasImages(node, ['app:2']), true);
     assert.equal(hasImages(node, ['app:2', 'side:1']), false);
-    assert.equal(bytesOf(node, ['app:2']), undefined, 'it does not say how much that is');
+    assert.equal(imageBytesOf(node, ['app:2']), undefined, 'it does not say how much that is');
     const told = { ...node, status: { images: [{ names: ['app:2'], sizeBytes: 5 }] } };
-    assert.equal(bytesOf(told, ['app:2']), 5);
-    assert.equal(bytesOf(told, ['app:2', 'side:1']), undefined);
+    assert.equal(imageBytesOf(told, ['app:2']), 5);
+    assert.equal(imageBytesOf(told, ['app:2', 'side:1']), undefined);
   });
 
   test('is asked for by an annotation of each DaemonSet', () => {
