@@ -15,7 +15,7 @@ import {
   REASON_CODES,
   type Reason,
   type ReasonCode,
-  type RolloutStance,
+  type NodeRolloutStatus,
   reasonFor,
 } from '../decisions/reason-code.js';
 import { fleetSentence, reasonSentence } from '../decisions/reason-sentence.js';
@@ -69,7 +69,7 @@ interface HostList {
   continue?: string;
 }
 
-function isMeant({ code, wave }: RolloutStance, wish: HostsWish): boolean {
+function isMeant({ code, wave }: NodeRolloutStatus, wish: HostsWish): boolean {
   return (
     (wish.codes.length === 0 || wish.codes.includes(code)) && (wish.wave === undefined || wish.wave === wave)
   );
@@ -143,7 +143,7 @@ export class DaemonSetExplainer {
     const posted = this.#parts.rollouts.rolloutOf(ref);
     if (!posted) throw notFound(rolloutKind, ref.name);
     const slice = new Slice(this.#parts.clock);
-    const found: { node: string; stance: RolloutStance }[] = [];
+    const found: { node: string; stance: NodeRolloutStatus }[] = [];
     for (const node of nodeNamesOf(this.#parts.informers, subject.daemonSet)) {
       const stance = posted.stanceOf(node);
       if (isMeant(stance, wish)) found.push({ node, stance });

@@ -1,11 +1,11 @@
 /** What the rollouts by waves say of nodes, for those who explain: kept by `Rollouts`, empty until they have looked. */
 import { type ObjectRef, refText } from '../../shared/kube/meta.js';
-import type { RolloutStance } from '../decisions/reason-code.js';
+import type { NodeRolloutStatus } from '../decisions/reason-code.js';
 
 /** One rollout as it stands: read at once, since it moves. */
 interface PostedRollout {
   /** How it stands for a node; `NotEligible` for one that has no part in it. */
-  stanceOf(node: string): RolloutStance;
+  stanceOf(node: string): NodeRolloutStatus;
 }
 
 export class ActiveRollouts {
@@ -21,7 +21,7 @@ export class ActiveRollouts {
     return this.#posted.get(refText(daemonSet));
   }
 
-  nodeStatus(daemonSet: ObjectRef, node: string): RolloutStance | undefined {
+  nodeStatus(daemonSet: ObjectRef, node: string): NodeRolloutStatus | undefined {
     return this.rolloutOf(daemonSet)?.stanceOf(node);
   }
 }

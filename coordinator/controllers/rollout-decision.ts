@@ -6,7 +6,7 @@ import type { DaemonSet } from '../../shared/kube/workload.js';
 import { confirmSecondsOf } from '../decisions/host-turn-terms.js';
 import type { NodeConnectivity } from '../decisions/node-facts.js';
 import type { PodTimings } from '../decisions/pod-pace.js';
-import type { RolloutStance } from '../decisions/reason-code.js';
+import type { NodeRolloutStatus } from '../decisions/reason-code.js';
 import { type RolloutStand, rolloutCode } from '../decisions/rollout-code.js';
 import { estimatedEnd } from '../decisions/rollout-estimate.js';
 import type { Lane, LaneRules } from '../decisions/rollout-lane.js';
@@ -121,7 +121,7 @@ export interface RolloutDecision {
   /** Whether no Pod is made or deleted there. */
   isFrozen(node: string): boolean;
   /** How the rollout stands for one node: `NotEligible`, where it has nothing to do with it. */
-  nodeStatus(node: string): RolloutStance;
+  nodeStatus(node: string): NodeRolloutStatus;
   /** All nodes by code, and the estimated end. */
   progress: RolloutProgress;
   /** When time alone changes something, ms. */

@@ -51,7 +51,7 @@ export interface Reason {
 }
 
 /** How a rollout by waves stands for one node. */
-export interface RolloutStance {
+export interface NodeRolloutStatus {
   code: RolloutCode;
   /** Name of the node's wave. */
   wave: string;
@@ -69,7 +69,7 @@ export interface ReasonInput {
   pods: readonly Pod[];
   current: CurrentRevision;
   /** Absent where no policy governs the DaemonSet. */
-  rollout?: RolloutStance | undefined;
+  rollout?: NodeRolloutStatus | undefined;
   /** The API refused the last Pod of the current revision that was to be created, on whatever node. */
   refusal?: CreateRefusal | undefined;
 }
@@ -144,7 +144,7 @@ function withoutOfflineTaints(node: Node): Node {
 function objectionReason(
   { shouldContinueRunning, rule, reason }: Extract<Placement, { shouldRun: false }>,
   first: Held | undefined,
-  rollout: RolloutStance | undefined,
+  rollout: NodeRolloutStatus | undefined,
 ): Reason {
   const isLive = first !== undefined && !first.view.terminating;
   const stays = shouldContinueRunning && isLive;
@@ -163,7 +163,7 @@ function dueReason({ rollout, refusal }: ReasonInput): Reason {
   return { code: 'Creating', because: 'the node is eligible and its Pod is due' };
 }
 
-function offlineReason(node: Node, first: Held | undefined, rollout: RolloutStance | undefined): Reason {
+function offlineReason(node: Node, first: Held | undefined, rollout: NodeRolloutStatus | undefined): Reason {
   const since = awaySince(node) ?? lostSince(node);
   const last = since === undefined ? '' : ` since ${toTimestamp(since)}`;
   const code = rollout?.code === 'DeferredOffline' ? rollout.code : 'NodeOffline';
@@ -219,7 +219,7 @@ function hostsOwnWord({ status }: Pod, held: HoldCode): string {
 }
 
 /** What keeps a node's old Pod there, by code. */
-const HOLDS: Readonly<Record<HoldCode, (stance: RolloutStance) => string>> = {
+const HOLDS: Readonly<Record<HoldCode, (stance: NodeRolloutStatus) => string>> = {
   Budget: ({ wave }) =>
     `its wave ${wave} is open, and as many hosts as may be without their Pod at once go first`,
   WaitingForWave: ({ wave, message }) => `its wave ${wave} is not open yet: ${message}`,
@@ -242,12 +242,12 @@ const HOLDS: Readonly<Record<HoldCode, (stance: RolloutStance) => string>> = {
 };
 
 /** A node that failed and has its old Pod again went back like those that were well. */
-function holdOf({ code }: RolloutStance): RolloutCode {
+function holdOf({ code }: NodeRolloutStatus): RolloutCode {
   return code === 'Failed' ? 'Reverted' : code;
 }
 
 /** Why the rollout keeps a node's old Pod there, in words; undefined where it does not. */
-export function holdText(stance: RolloutStance): string | undefined {
+export function holdText(stance: NodeRolloutStatus): string | undefined {
   return isHold(stance.code) ? HOLDS[stance.code](stance) : undefined;
 }
 

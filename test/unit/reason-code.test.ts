@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import {
   REASON_CODES,
   type ReasonInput,
-  type RolloutStance,
+  type NodeRolloutStatus,
   reasonFor,
 } from '../../coordinator/decisions/reason-code.js';
 import { reasonSentence } from '../../coordinator/decisions/reason-sentence.js';
@@ -115,7 +115,7 @@ const zoneAffinity: Partial<PodSpec> = {
 };
 const OLD = { hash: 'old' };
 
-const stance = (change: Partial<RolloutStance>): RolloutStance => ({
+const stance = (change: Partial<NodeRolloutStatus>): NodeRolloutStatus => ({
   ...{ code: 'Budget', message: 'soaks', wave: 'shops' },
   ...change,
 });
