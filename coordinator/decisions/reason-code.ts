@@ -84,7 +84,7 @@ export interface CreateRefusal {
 }
 
 /** The code of each placement rule that objects. */
-export const OBJECTIONS: Readonly<Record<PlacementRule, ReasonCode>> = {
+export const PLACEMENT_REASON_CODES: Readonly<Record<PlacementRule, ReasonCode>> = {
   NodeName: 'NodeNameMismatch',
   NodeSelector: 'NodeSelectorMismatch',
   NodeAffinity: 'NodeAffinityMismatch',
@@ -152,7 +152,7 @@ function objectionReason(
   if (!stays && isLive && rollout && hold !== undefined && isHold(rollout.code)) {
     return { code: rollout.code, ...nameOf(first), because: `${reason}, and ${hold}` };
   }
-  return { code: stays ? 'KeptDespiteTaint' : OBJECTIONS[rule], ...nameOf(first), because: reason };
+  return { code: stays ? 'KeptDespiteTaint' : PLACEMENT_REASON_CODES[rule], ...nameOf(first), because: reason };
 }
 
 /** Without a Pod where one should be. */

@@ -3,7 +3,7 @@ import type { HostAction, PlannedHost, PlannedWave } from '../../../shared/kube/
 import type { RolloutCode } from '../../../shared/kube/rollout-codes.js';
 import type { DaemonSet } from '../../../shared/kube/workload.js';
 import { type Placement, type PlacementNode, placementOf } from '../../decisions/placement.js';
-import { OBJECTIONS, type ReasonCode } from '../../decisions/reason-code.js';
+import { PLACEMENT_REASON_CODES, type ReasonCode } from '../../decisions/reason-code.js';
 import type { RolloutStrategy } from './conductor.js';
 import type { InitialHost, SimulatedHostState, SimulatedHosts } from './rehearsed-hosts.js';
 
@@ -28,7 +28,7 @@ export function firstReason(
   if (!placement) return { code: 'NodeNotFound', because: 'there is no such Node' };
   if (!placement.shouldRun) {
     const stays = placement.shouldContinueRunning && had;
-    return { code: stays ? 'KeptDespiteTaint' : OBJECTIONS[placement.rule], because: placement.reason };
+    return { code: stays ? 'KeptDespiteTaint' : PLACEMENT_REASON_CODES[placement.rule], because: placement.reason };
   }
   const isMoved = course.created > 0 || course.deleted > 0;
   const old = course.pods.find((pod) => isLive(pod) && !pod.updated);
