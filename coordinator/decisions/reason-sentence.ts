@@ -3,14 +3,14 @@
 import { countText } from '../../shared/kube/count-text.js';
 import { HOLD_MESSAGES } from './hold-wordings.js';
 import { type CreateRefusal, type Reason, type ReasonCode, refusalText } from './reason-code.js';
-import type { ReasonSubject, Wording } from './reason-wording.js';
+import type { ReasonSubject, ReasonMessage } from './reason-wording.js';
 
 const describePod = ({ namespace }: ReasonSubject, pod: string) =>
   `kubectl describe pod -n ${namespace} ${pod}`;
 const describeNode = ({ node }: ReasonSubject) => `kubectl describe node ${node}`;
 
 /** By code: with HOLD_WORDINGS, this table is also what each code means. */
-const WORDINGS: Readonly<Record<ReasonCode, Wording>> = {
+const WORDINGS: Readonly<Record<ReasonCode, ReasonMessage>> = {
   ...HOLD_MESSAGES,
   Running: { does: 'runs on', advice: () => 'nothing to do' },
   Creating: {

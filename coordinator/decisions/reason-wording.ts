@@ -8,8 +8,8 @@ export interface ReasonSubject {
 }
 
 /** What of a sentence depends on the code. `does` stands before the node's name. */
-export interface Wording {
-  does: string;
+export interface ReasonMessage {
+  phrase: string;
   /** What to do; `pod` is the name of the Pod that the reason names, "" without one. */
   advice(subject: ReasonSubject, pod: string): string;
 }
