@@ -3,7 +3,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import { compileLabelSelector } from '../../shared/kube/selectors.js';
 import { ApiError } from '../../shared/kube/status.js';
 import { type ControllerRevision, type DaemonSet, REVISION_HASH_LABEL } from '../../shared/kube/workload.js';
-import { hashOf, holdingTemplate } from '../decisions/revision.js';
+import { hashOf, revisionsWithTemplate } from '../decisions/revision.js';
 import { type RevisionHistory, revisionHistory, revisionsToTrim } from '../decisions/revision-history.js';
 import { BY_NAMESPACE, BY_OWNER } from '../informers/informer.js';
 import { controllerRevisionKind, daemonSetKind, podKind } from '../kinds/index.js';
@@ -94,7 +94,7 @@ export class DaemonSetRevisions {
     } catch (error) {
       if (!(error instanceof ApiError) || error.reason !== 'AlreadyExists') throw error;
       const present = (await registry.get(controllerRevisionKind, revision.metadata)).object();
-      if (holdingTemplate([present], daemonSet.spec.template).length > 0) return present;
+      if (revisionsWithTemplate([present], daemonSet.spec.template).length > 0) return present;
       await this.#countCollision(daemonSet, turn);
       throw error;
     }

@@ -1,6 +1,6 @@
 /** Which revision is current, which are old, and which may go (pkg/controller/daemon constructHistory, cleanupHistory). */
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/workload.js';
-import { hashOf, holdingTemplate, newRevision } from './revision.js';
+import { hashOf, revisionsWithTemplate, newRevision } from './revision.js';
 
 /** What the history of a DaemonSet is and asks for. */
 export interface RevisionHistory {
@@ -21,7 +21,7 @@ export function revisionHistory(
   daemonSet: DaemonSet,
   revisions: readonly ControllerRevision[],
 ): RevisionHistory {
-  const matching = holdingTemplate(revisions, daemonSet.spec.template);
+  const matching = revisionsWithTemplate(revisions, daemonSet.spec.template);
   const old = revisions.filter((revision) => !matching.includes(revision));
   const next = highest(old) + 1;
   const kept = [...matching].sort((a, b) => a.revision - b.revision).at(-1);

@@ -120,7 +120,7 @@ function dataText(template: PodTemplateSpec): string {
 }
 
 /** The revisions that hold exactly this template, which is not to change any more. */
-export function holdingTemplate(
+export function revisionsWithTemplate(
   revisions: readonly ControllerRevision[],
   template: PodTemplateSpec,
 ): ControllerRevision[] {
