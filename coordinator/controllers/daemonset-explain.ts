@@ -19,7 +19,7 @@ import {
   reasonFor,
 } from '../decisions/reason-code.js';
 import { fleetSentence, reasonSentence } from '../decisions/reason-sentence.js';
-import { hashOf } from '../decisions/revision.js';
+import { revisionHashOf } from '../decisions/revision.js';
 import { revisionHistory } from '../decisions/revision-history.js';
 import { BY_OWNER, type Informers } from '../informers/informer.js';
 import { daemonSetKind, nodeKind, rolloutKind } from '../kinds/index.js';
@@ -172,7 +172,7 @@ export class DaemonSetExplainer {
       daemonSet,
       matcher: compileLabelSelector(daemonSet.spec.selector),
       current: {
-        hash: current.kind === 'keep' ? hashOf(current.revision) : '',
+        hash: current.kind === 'keep' ? revisionHashOf(current.revision) : '',
         templateGeneration: templateGenerationOf(daemonSet),
       },
       refusal: daemonSet.metadata.deletionTimestamp

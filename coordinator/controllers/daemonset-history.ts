@@ -3,7 +3,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import { compileLabelSelector } from '../../shared/kube/selectors.js';
 import { ApiError } from '../../shared/kube/status.js';
 import { type ControllerRevision, type DaemonSet, REVISION_HASH_LABEL } from '../../shared/kube/workload.js';
-import { hashOf, revisionsWithTemplate } from '../decisions/revision.js';
+import { revisionHashOf, revisionsWithTemplate } from '../decisions/revision.js';
 import { type RevisionHistory, revisionHistory, revisionsToTrim } from '../decisions/revision-history.js';
 import { BY_NAMESPACE, BY_OWNER } from '../informers/informer.js';
 import { controllerRevisionKind, daemonSetKind, podKind } from '../kinds/index.js';
@@ -37,10 +37,10 @@ export class DaemonSetRevisions {
     const { current, old } = revisionHistory(daemonSet, owned);
     if (current.kind === 'create') {
       const stored = await this.#create(daemonSet, current.revision, turn);
-      return { hash: hashOf(stored), old };
+      return { hash: revisionHashOf(stored), old };
     }
     await this.#keep(daemonSet, current, turn, relabelling);
-    return { hash: hashOf(current.revision), old };
+    return { hash: revisionHashOf(current.revision), old };
   }
 
   /** Deletes old revisions beyond the limit that are not in use. */
@@ -120,7 +120,7 @@ export class DaemonSetRevisions {
   ): Promise<void> {
     if (duplicates.length > 0) {
       relabelling();
-      await this.#relabelPods(daemonSet, hashOf(revision), turn);
+      await this.#relabelPods(daemonSet, revisionHashOf(revision), turn);
       for (const duplicate of duplicates) await this.#delete(duplicate, turn);
     }
     if (revision.revision >= number) return;

@@ -1,7 +1,7 @@
 /** Which other revisions matter to a rollout, and what Pods of them are made of. */
 import type { RolloutStatus } from '../../shared/kube/rollout.js';
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/workload.js';
-import { hashOf, templateOf, withTemplate } from '../decisions/revision.js';
+import { revisionHashOf, templateOf, withTemplate } from '../decisions/revision.js';
 import type { PinnedRevision } from './daemonset-tally.js';
 
 /** Whether the revision `hash` has been completed: it is what Pods are made of everywhere. */
@@ -18,9 +18,9 @@ export function stableRevisionIn(status: RolloutStatus, hash: string): string | 
 
 /** Hash of the newest revision but this one. */
 export function previousHash(revisions: readonly ControllerRevision[], hash: string): string | undefined {
-  const others = revisions.filter((revision) => hashOf(revision) !== hash);
+  const others = revisions.filter((revision) => revisionHashOf(revision) !== hash);
   const newest = [...others].sort((a, b) => b.revision - a.revision)[0];
-  return newest && hashOf(newest);
+  return newest && revisionHashOf(newest);
 }
 
 /** By the informers' objects: they are never changed, only replaced. One answer is one object, of which more is worked out. */
@@ -32,7 +32,7 @@ export function pinnedRevisionOf(
   revisions: readonly ControllerRevision[],
   hash: string | undefined,
 ): PinnedRevision | undefined {
-  const revision = hash && revisions.find((one) => hashOf(one) === hash);
+  const revision = hash && revisions.find((one) => revisionHashOf(one) === hash);
   if (!revision) return undefined;
   const others = known.get(daemonSet) ?? new WeakMap<ControllerRevision, PinnedRevision>();
   known.set(daemonSet, others);

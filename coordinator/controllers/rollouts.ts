@@ -8,7 +8,7 @@ import type { Rollout, RolloutStatus, SteeringStatus } from '../../shared/kube/r
 import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/workload.js';
 import { handoverTerms, isAmong } from '../decisions/host-turn-terms.js';
-import { hashOf } from '../decisions/revision.js';
+import { revisionHashOf } from '../decisions/revision.js';
 import {
   ANOTHER_REVISION,
   MOST_FAILED_NODES,
@@ -165,7 +165,7 @@ export class RolloutReconciler {
   ): RolloutStatus {
     const { informers, clock } = this.#parts;
     const { status: before } = this.#own(daemonSet) ?? {};
-    const revision = this.#revisions(daemonSet).find((one) => hashOf(one) === status.revision);
+    const revision = this.#revisions(daemonSet).find((one) => revisionHashOf(one) === status.revision);
     const failing = newFailures({ status, before }, waves, tally, informers);
     const failedNodes = status.failure === undefined ? [] : waves.failedNames(MOST_FAILED_NODES);
     return withOutcome(status, before, {

@@ -1,6 +1,6 @@
 /** Which revision is current, which are old, and which may go (pkg/controller/daemon constructHistory, cleanupHistory). */
 import type { ControllerRevision, DaemonSet } from '../../shared/kube/workload.js';
-import { hashOf, revisionsWithTemplate, newRevision } from './revision.js';
+import { revisionHashOf, revisionsWithTemplate, newRevision } from './revision.js';
 
 /** What the history of a DaemonSet is and asks for. */
 export interface RevisionHistory {
@@ -40,6 +40,6 @@ export function revisionsToTrim(
   const excess = Math.max(0, old.length - limit);
   return [...old]
     .sort((a, b) => a.revision - b.revision)
-    .filter((revision) => !isInUse(hashOf(revision)))
+    .filter((revision) => !isInUse(revisionHashOf(revision)))
     .slice(0, excess);
 }

@@ -147,7 +147,7 @@ export function withTemplate(daemonSet: DaemonSet, template: PodTemplateSpec): D
 }
 
 /** A revision's hash: its label, or its name where there is none. */
-export function hashOf(revision: ControllerRevision): string {
+export function revisionHashOf(revision: ControllerRevision): string {
   return revision.metadata.labels?.[REVISION_HASH_LABEL] ?? revision.metadata.name;
 }
 

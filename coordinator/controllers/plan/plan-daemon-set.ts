@@ -14,7 +14,7 @@ import { confirmSecondsOf, handoverTerms } from '../../decisions/host-turn-terms
 import { countActions, countReasons, planSentence } from '../../decisions/plan-words.js';
 import { measurePodTimings } from '../../decisions/pod-pace.js';
 import { REASON_CODES } from '../../decisions/reason-code.js';
-import { hashOf } from '../../decisions/revision.js';
+import { revisionHashOf } from '../../decisions/revision.js';
 import { revisionHistory } from '../../decisions/revision-history.js';
 import { allowsSurge, isRollingUpdate } from '../../decisions/update-strategy.js';
 import { BY_OWNER } from '../../informers/informer.js';
@@ -160,7 +160,7 @@ function wavesConductor(
 function currentOf(daemonSet: DaemonSet, { controllerRevisions }: PlanInformers): CurrentRevision {
   const owned = controllerRevisions.indexed(BY_OWNER, daemonSet.metadata.uid ?? '');
   return {
-    hash: hashOf(revisionHistory(daemonSet, owned).current.revision),
+    hash: revisionHashOf(revisionHistory(daemonSet, owned).current.revision),
     templateGeneration: templateGenerationOf(daemonSet),
   };
 }
