@@ -5,7 +5,7 @@ import type { StatusCounts } from '../decisions/daemonset-status.js';
 import type { FailedPodBackoff } from '../decisions/failed-pod-backoff.js';
 import type { HandoverTerms } from '../decisions/host-turn-terms.js';
 import type { NodeRecord } from '../decisions/node-record.js';
-import { type Fleet, SITUATIONS, type Situation } from '../decisions/rolling-update.js';
+import { type Fleet, NODE_UPDATE_STATES, type Situation } from '../decisions/rolling-update.js';
 import { sameJson } from '../registry/json-value.js';
 
 /** What the fleet step lets a node do: a new Pod beside the old one, the old one replaced, the new one deleted, or a host's turn taken back. */
@@ -86,7 +86,7 @@ export class DaemonSetTally implements Fleet {
 
   constructor(subject: TallySubject) {
     this.subject = subject;
-    const empty = SITUATIONS.map((situation) => [situation, new Set<string>()]);
+    const empty = NODE_UPDATE_STATES.map((situation) => [situation, new Set<string>()]);
     this.nodes = Object.fromEntries(empty);
   }
 

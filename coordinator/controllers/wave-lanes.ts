@@ -1,5 +1,5 @@
 /** One wave of a rollout: its nodes by lane, and what they count for. */
-import { type Fleet, SITUATIONS } from '../decisions/rolling-update.js';
+import { type Fleet, NODE_UPDATE_STATES } from '../decisions/rolling-update.js';
 import { LANES, type Lane } from '../decisions/rollout-lane.js';
 import type { WaveCounts } from '../decisions/rollout-memory.js';
 
@@ -164,7 +164,7 @@ export class WaveMembers {
    */
   get fleet(): Fleet {
     const { byState: lanes } = this;
-    const desired = this.#size(SITUATIONS) + this.#size(HELD);
+    const desired = this.#size(NODE_UPDATE_STATES) + this.#size(HELD);
     const alsoUnavailable = this.#size(UNAVAILABLE);
     const covered = this.#size(COVERED) + this.#size(RETIRING);
     return { nodes: lanes, desired, covered, alsoUnavailable };

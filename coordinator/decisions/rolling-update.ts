@@ -16,7 +16,7 @@ import { updateBudget } from './update-strategy.js';
  * nobody knows how its Pods do, and what the store says of them is as old as the backup. "Withheld": there is no Pod, and
  * none is made, for the revision that it would be of has no place there.
  */
-export const SITUATIONS = [
+export const NODE_UPDATE_STATES = [
   'excess',
   'empty',
   'newAvailable',
@@ -34,7 +34,7 @@ export const SITUATIONS = [
 ] as const;
 
 /** One of `SITUATIONS`. */
-export type Situation = (typeof SITUATIONS)[number];
+export type Situation = (typeof NODE_UPDATE_STATES)[number];
 
 /** A node's place in the update and the Pods it concerns. */
 export interface NodeSituation {

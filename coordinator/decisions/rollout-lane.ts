@@ -1,7 +1,7 @@
 /** Where one node stands in a rollout by waves. Times are ms since the epoch. */
 import type { TurnWait } from '../../shared/kube/host-turn.js';
 import type { Contact } from './contact.js';
-import { SITUATIONS, type Situation } from './rolling-update.js';
+import { NODE_UPDATE_STATES, type Situation } from './rolling-update.js';
 
 /**
  * A node's situation, or what keeps it from being judged by that alone: `deferred`: dark since before its turn. `deferredTurned`:
@@ -13,7 +13,7 @@ import { SITUATIONS, type Situation } from './rolling-update.js';
  * not), updated, or where none belongs any more; or it is to have its first.
  */
 export const LANES = [
-  ...SITUATIONS,
+  ...NODE_UPDATE_STATES,
   'deferred',
   'deferredTurned',
   'failed',

@@ -8,7 +8,7 @@ import {
   chooseReplacements,
   type Fleet,
   type NodeSituation,
-  SITUATIONS,
+  NODE_UPDATE_STATES,
   type Situation,
   situationOf,
 } from './rolling-update.js';
@@ -49,7 +49,7 @@ function manage({ nodes, spec, hash, now }: SyncPassInput): SyncPass {
 }
 
 function emptySets(): Record<Situation, Set<string>> {
-  return Object.fromEntries(SITUATIONS.map((situation) => [situation, new Set<string>()])) as Record<
+  return Object.fromEntries(NODE_UPDATE_STATES.map((situation) => [situation, new Set<string>()])) as Record<
     Situation,
     Set<string>
   >;

@@ -7,7 +7,7 @@ import { recordNode } from '../../coordinator/decisions/node-record.js';
 import { podFailureReason } from '../../coordinator/decisions/pod-trouble.js';
 import {
   chooseReplacements,
-  SITUATIONS,
+  NODE_UPDATE_STATES,
   type Situation,
   situationOf,
 } from '../../coordinator/decisions/rolling-update.js';
@@ -112,7 +112,7 @@ describe('a host that has its turn', () => {
   test('is one of the update from then on, and uses its budget', () => {
     assert.equal(situation(bearing('new')), 'turned');
     const held: Partial<Record<Situation, string>> = { turned: 'n1', oldAvailable: 'n2' };
-    const sets = SITUATIONS.map((each) => [each, new Set(held[each] ? [held[each]] : [])]);
+    const sets = NODE_UPDATE_STATES.map((each) => [each, new Set(held[each] ? [held[each]] : [])]);
     const nodes = Object.fromEntries(sets) as Record<Situation, Set<string>>;
     const one = { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } };
     assert.deepEqual(chooseReplacements({ desired: 2, covered: 2, nodes }, one), { create: [], replace: [] });

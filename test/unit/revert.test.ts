@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { chooseReverts } from '../../coordinator/decisions/revert.js';
-import { type Fleet, SITUATIONS, type Situation } from '../../coordinator/decisions/rolling-update.js';
+import { type Fleet, NODE_UPDATE_STATES, type Situation } from '../../coordinator/decisions/rolling-update.js';
 
 function fleet(nodes: Partial<Record<Situation, string[]>>): Fleet {
-  const sets = SITUATIONS.map((situation) => [situation, new Set(nodes[situation])]);
+  const sets = NODE_UPDATE_STATES.map((situation) => [situation, new Set(nodes[situation])]);
   return { nodes: Object.fromEntries(sets), desired: 10, covered: 10 };
 }
 

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { WaveIndex } from '../../coordinator/controllers/rollout-waves.js';
 import type { Contact } from '../../coordinator/decisions/contact.js';
 import type { NodeRecord } from '../../coordinator/decisions/node-record.js';
-import { SITUATIONS, type Situation } from '../../coordinator/decisions/rolling-update.js';
+import { NODE_UPDATE_STATES, type Situation } from '../../coordinator/decisions/rolling-update.js';
 import { type HostPlace, type RolloutStand, rolloutCode } from '../../coordinator/decisions/rollout-code.js';
 import { estimatedEnd } from '../../coordinator/decisions/rollout-estimate.js';
 import type { WaveCounts } from '../../coordinator/decisions/rollout-memory.js';
@@ -153,7 +153,7 @@ const PHASES: RolloutPhase[] = [
   'Failed',
   'Completed',
 ];
-const situation = fc.option(fc.constantFrom(...SITUATIONS), { nil: undefined });
+const situation = fc.option(fc.constantFrom(...NODE_UPDATE_STATES), { nil: undefined });
 const contact = fc.constantFrom<Contact>('here', 'away', 'lost');
 const event = fc.record({
   node: fc.integer({ min: 0, max: 19 }),
