@@ -5,7 +5,7 @@ import type { StatusCounts } from '../decisions/daemonset-status.js';
 import type { FailedPodBackoff } from '../decisions/failed-pod-backoff.js';
 import type { HandoverTerms } from '../decisions/host-turn-terms.js';
 import type { NodeRecord } from '../decisions/node-record.js';
-import { type Fleet, NODE_UPDATE_STATES, type Situation } from '../decisions/rolling-update.js';
+import { type Fleet, NODE_UPDATE_STATES, type NodeUpdateState } from '../decisions/rolling-update.js';
 import { sameJson } from '../registry/json-value.js';
 
 /** What the fleet step lets a node do: a new Pod beside the old one, the old one replaced, the new one deleted, or a host's turn taken back. */
@@ -45,7 +45,7 @@ export interface TallySubject {
 }
 
 /** Hears where a node stands whenever that changes; undefined for a node that has no part in the update any more. */
-type TallyFollower = (name: string, situation: Situation | undefined, record: NodeRecord | undefined) => void;
+type TallyFollower = (name: string, situation: NodeUpdateState | undefined, record: NodeRecord | undefined) => void;
 
 /**
  * Records are replaced whole, so the sums cannot drift. A node where something happened or was ordered counts as under
@@ -61,7 +61,7 @@ export class DaemonSetTally implements Fleet {
     available: 0,
     updated: 0,
   };
-  readonly nodes: Record<Situation, Set<string>>;
+  readonly nodes: Record<NodeUpdateState, Set<string>>;
   /** Memory of failed Pods by node. */
   readonly backoffs = new Map<string, FailedPodBackoff>();
   /** The revision that a node's Pod is made of where that is not the current one: its wave is not open. */

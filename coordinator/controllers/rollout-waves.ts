@@ -9,7 +9,7 @@ import {
   clampFutureTimes,
 } from '../decisions/node-facts.js';
 import type { NodeRecord } from '../decisions/node-record.js';
-import type { Fleet, Situation } from '../decisions/rolling-update.js';
+import type { Fleet, NodeUpdateState } from '../decisions/rolling-update.js';
 import { remarkOn } from '../decisions/rollout-code.js';
 import type { Opening } from '../decisions/rollout-estimate.js';
 import {
@@ -77,7 +77,7 @@ export class WaveIndex {
   }
 
   /** Where the tally sees a node now. */
-  update(name: string, situation: Situation | undefined, record: NodeRecord | undefined): void {
+  update(name: string, situation: NodeUpdateState | undefined, record: NodeRecord | undefined): void {
     this.#turned.update(name, situation, record?.handover);
     if (situation === undefined) {
       this.#facts.delete(name);

@@ -1,6 +1,6 @@
 /** Nodes whose host has been given its turn and is not known to have begun it. */
 import type { NodeRecord } from '../decisions/node-record.js';
-import type { Situation } from '../decisions/rolling-update.js';
+import type { NodeUpdateState } from '../decisions/rolling-update.js';
 
 export class PendingHandovers {
   readonly #turned = new Set<string>();
@@ -8,7 +8,7 @@ export class PendingHandovers {
   readonly #withdrawable = new Map<string, { isOutdated: boolean }>();
 
   /** Where the tally sees a node now. */
-  update(name: string, situation: Situation | undefined, turn: NodeRecord['handover']): void {
+  update(name: string, situation: NodeUpdateState | undefined, turn: NodeRecord['handover']): void {
     const isTurned = situation === 'turned';
     if (isTurned) this.#turned.add(name);
     else this.#turned.delete(name);

@@ -7,7 +7,7 @@ import { awaySince, type Contact, contactOf, lostSince } from './contact.js';
 import { NOT_HEARD_SINCE_START } from './link-end.js';
 import type { NodeRecord } from './node-record.js';
 import { CONNECTED } from './reported-status.js';
-import type { Situation } from './rolling-update.js';
+import type { NodeUpdateState } from './rolling-update.js';
 import type { NodeFacts } from './rollout-lane.js';
 
 /** What is known of a node besides its Pods. */
@@ -52,7 +52,7 @@ const COUNTED_FROM = [
 
 /** The facts of a node that stands so. */
 export function nodeFacts(
-  situation: Situation,
+  situation: NodeUpdateState,
   record: NodeRecord | undefined,
   standing: NodeConnectivity,
 ): NodeFacts {

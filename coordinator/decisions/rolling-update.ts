@@ -34,11 +34,11 @@ export const NODE_UPDATE_STATES = [
 ] as const;
 
 /** One of `SITUATIONS`. */
-export type Situation = (typeof NODE_UPDATE_STATES)[number];
+export type NodeUpdateState = (typeof NODE_UPDATE_STATES)[number];
 
 /** A node's place in the update and the Pods it concerns. */
 export interface NodeSituation {
-  situation: Situation;
+  situation: NodeUpdateState;
   /** Counts as covered: by its old Pod where there is one, else by the new. */
   covered: boolean;
   /** Where it is the host's turn: the Pod that bears that turn. */
@@ -52,7 +52,7 @@ export interface Fleet {
   /** Nodes with `covered`. */
   covered: number;
   /** Names of the nodes in each situation. */
-  nodes: Readonly<Record<Situation, ReadonlySet<string>>>;
+  nodes: Readonly<Record<NodeUpdateState, ReadonlySet<string>>>;
   /** Nodes beside these without an available Pod, and without a turn: they use budget. */
   alsoUnavailable?: number;
 }

@@ -1,7 +1,7 @@
 /** Where one node stands in a rollout by waves. Times are ms since the epoch. */
 import type { TurnWait } from '../../shared/kube/host-turn.js';
 import type { Contact } from './contact.js';
-import { NODE_UPDATE_STATES, type Situation } from './rolling-update.js';
+import { NODE_UPDATE_STATES, type NodeUpdateState } from './rolling-update.js';
 
 /**
  * A node's situation, or what keeps it from being judged by that alone: `deferred`: dark since before its turn. `deferredTurned`:
@@ -36,7 +36,7 @@ export type Lane = (typeof LANES)[number];
 
 /** What is known of a node and its Pods. */
 export interface NodeFacts {
-  situation: Situation;
+  situation: NodeUpdateState;
   contact: Contact;
   /** Since when the link to its agent is down. */
   awaySince?: number;
@@ -98,7 +98,7 @@ export interface LaneRules {
 }
 
 /** Situations of nodes that keep an older Pod, or are about to get one again, or their first. */
-export const BEFORE_ITS_TURN: ReadonlySet<Situation> = new Set([
+export const BEFORE_ITS_TURN: ReadonlySet<NodeUpdateState> = new Set([
   'oldAvailable',
   'oldUnavailable',
   'retiringAvailable',
@@ -107,16 +107,16 @@ export const BEFORE_ITS_TURN: ReadonlySet<Situation> = new Set([
   'unheard',
   'withheld',
 ]);
-const AFTER_ITS_TURN: ReadonlySet<Situation> = new Set([
+const AFTER_ITS_TURN: ReadonlySet<NodeUpdateState> = new Set([
   'newAvailable',
   'newUnavailable',
   'pairAvailable',
   'pairUnavailable',
 ]);
 /** With a Pod of the revision that is available. */
-export const AVAILABLE: ReadonlySet<Situation> = new Set(['newAvailable', 'pairAvailable']);
-const NOT_AVAILABLE_YET: ReadonlySet<Situation> = new Set(['newUnavailable', 'pairUnavailable']);
-const OUTSIDE: Readonly<Partial<Record<Situation, Lane>>> = {
+export const AVAILABLE: ReadonlySet<NodeUpdateState> = new Set(['newAvailable', 'pairAvailable']);
+const NOT_AVAILABLE_YET: ReadonlySet<NodeUpdateState> = new Set(['newUnavailable', 'pairUnavailable']);
+const OUTSIDE: Readonly<Partial<Record<NodeUpdateState, Lane>>> = {
   oldAvailable: 'outsideAvailable',
   oldUnavailable: 'outsideUnavailable',
   newAvailable: 'outsideUpdated',
@@ -125,7 +125,7 @@ const OUTSIDE: Readonly<Partial<Record<Situation, Lane>>> = {
   withheld: 'outsideWithheld',
 };
 
-const AWAITED: Readonly<Partial<Record<Situation, Lane>>> = {
+const AWAITED: Readonly<Partial<Record<NodeUpdateState, Lane>>> = {
   oldAvailable: 'awaitedAvailable',
   oldUnavailable: 'awaitedUnavailable',
   newAvailable: 'awaitedUpdated',

@@ -9,7 +9,7 @@ import {
   type Fleet,
   type NodeSituation,
   NODE_UPDATE_STATES,
-  type Situation,
+  type NodeUpdateState,
   situationOf,
 } from './rolling-update.js';
 import { isRollingUpdate } from './update-strategy.js';
@@ -48,9 +48,9 @@ function manage({ nodes, spec, hash, now }: SyncPassInput): SyncPass {
   };
 }
 
-function emptySets(): Record<Situation, Set<string>> {
+function emptySets(): Record<NodeUpdateState, Set<string>> {
   return Object.fromEntries(NODE_UPDATE_STATES.map((situation) => [situation, new Set<string>()])) as Record<
-    Situation,
+    NodeUpdateState,
     Set<string>
   >;
 }

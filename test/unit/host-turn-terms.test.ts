@@ -8,7 +8,7 @@ import { podFailureReason } from '../../coordinator/decisions/pod-trouble.js';
 import {
   chooseReplacements,
   NODE_UPDATE_STATES,
-  type Situation,
+  type NodeUpdateState,
   situationOf,
 } from '../../coordinator/decisions/rolling-update.js';
 import { laneOf, type NodeFacts } from '../../coordinator/decisions/rollout-lane.js';
@@ -111,9 +111,9 @@ function situation(pod: Pod): string | undefined {
 describe('a host that has its turn', () => {
   test('is one of the update from then on, and uses its budget', () => {
     assert.equal(situation(bearing('new')), 'turned');
-    const held: Partial<Record<Situation, string>> = { turned: 'n1', oldAvailable: 'n2' };
+    const held: Partial<Record<NodeUpdateState, string>> = { turned: 'n1', oldAvailable: 'n2' };
     const sets = NODE_UPDATE_STATES.map((each) => [each, new Set(held[each] ? [held[each]] : [])]);
-    const nodes = Object.fromEntries(sets) as Record<Situation, Set<string>>;
+    const nodes = Object.fromEntries(sets) as Record<NodeUpdateState, Set<string>>;
     const one = { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } };
     assert.deepEqual(chooseReplacements({ desired: 2, covered: 2, nodes }, one), { create: [], replace: [] });
   });

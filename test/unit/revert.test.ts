@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { chooseReverts } from '../../coordinator/decisions/revert.js';
-import { type Fleet, NODE_UPDATE_STATES, type Situation } from '../../coordinator/decisions/rolling-update.js';
+import { type Fleet, NODE_UPDATE_STATES, type NodeUpdateState } from '../../coordinator/decisions/rolling-update.js';
 
-function fleet(nodes: Partial<Record<Situation, string[]>>): Fleet {
+function fleet(nodes: Partial<Record<NodeUpdateState, string[]>>): Fleet {
   const sets = NODE_UPDATE_STATES.map((situation) => [situation, new Set(nodes[situation])]);
   return { nodes: Object.fromEntries(sets), desired: 10, covered: 10 };
 }
 
 const one = { rollingUpdate: { maxUnavailable: 1 } };
-const CASES: [string, Partial<Record<Situation, string[]>>, string[], object, string[]][] = [
+const CASES: [string, Partial<Record<NodeUpdateState, string[]>>, string[], object, string[]][] = [
   ['nothing is touched', { oldAvailable: ['a'] }, [], one, []],
   [
     'failed ones at once, whatever the budget',
@@ -54,7 +54,7 @@ test('reverts: those that serve with another release that failed go within the b
 });
 
 test('reverts: waves that share a budget stop no more at once than one does', () => {
-  const wave = (nodes: Partial<Record<Situation, string[]>>, failed: string[] = []) => {
+  const wave = (nodes: Partial<Record<NodeUpdateState, string[]>>, failed: string[] = []) => {
     return { fleet: fleet(nodes), failed, strays: [] };
   };
   const well = [wave({ newAvailable: ['a'] }), wave({ newAvailable: ['b'] }), wave({ newAvailable: ['c'] })];

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { WaveIndex } from '../../coordinator/controllers/rollout-waves.js';
 import type { Contact } from '../../coordinator/decisions/contact.js';
 import type { NodeRecord } from '../../coordinator/decisions/node-record.js';
-import { NODE_UPDATE_STATES, type Situation } from '../../coordinator/decisions/rolling-update.js';
+import { NODE_UPDATE_STATES, type NodeUpdateState } from '../../coordinator/decisions/rolling-update.js';
 import { type HostPlace, type RolloutStand, rolloutCode } from '../../coordinator/decisions/rollout-code.js';
 import { estimatedEnd } from '../../coordinator/decisions/rollout-estimate.js';
 import type { WaveCounts } from '../../coordinator/decisions/rollout-memory.js';
@@ -165,7 +165,7 @@ const event = fc.record({
 });
 
 function recordOf(
-  at: Situation,
+  at: NodeUpdateState,
   trouble: boolean,
   oldPodAt: number,
   waiting: TurnWait | undefined,

@@ -4,14 +4,14 @@ import { test } from 'node:test';
 import { WaveIndex, type WaveIndexOptions } from '../../coordinator/controllers/rollout-waves.js';
 import type { Contact } from '../../coordinator/decisions/contact.js';
 import type { NodeRecord } from '../../coordinator/decisions/node-record.js';
-import type { Situation } from '../../coordinator/decisions/rolling-update.js';
+import type { NodeUpdateState } from '../../coordinator/decisions/rolling-update.js';
 
 const NOW = Date.parse('2026-01-05T12:00:00Z');
 const SHARE = {
   ...{ desired: true, current: true, misscheduled: false },
   ...{ ready: false, available: false, updated: false },
 };
-const record = (situation: Situation, change: Partial<NodeRecord> = {}): NodeRecord => ({
+const record = (situation: NodeUpdateState, change: Partial<NodeRecord> = {}): NodeRecord => ({
   ...{ share: SHARE, updateStatus: { situation, covered: false }, hashes: [] },
   ...change,
 });
@@ -53,7 +53,7 @@ test('hosts outside their windows are counted by zone, as they come and go', () 
   let labels: Record<string, string> = { tz: 'Europe.Berlin' };
   const windows = [{ schedule: '0 3 * * *', durationSeconds: 3600, timeZoneLabel: 'tz', timeZone: 'UTC' }];
   const waves = wavesOf({ times: { windows }, standing: () => ({ contact: 'here', labels }) });
-  const put = (name: string, situation: Situation) => waves.update(name, situation, record(situation));
+  const put = (name: string, situation: NodeUpdateState) => waves.update(name, situation, record(situation));
   put('a', 'oldAvailable');
   put('b', 'oldUnavailable');
   labels = {};

@@ -4,7 +4,7 @@ import { decideRollout, buildWaveIndex } from '../../../coordinator/controllers/
 import type { WaveIndex } from '../../../coordinator/controllers/rollout-waves.js';
 import type { NodeRecord } from '../../../coordinator/decisions/node-record.js';
 import { measurePodTimings } from '../../../coordinator/decisions/pod-pace.js';
-import type { Situation } from '../../../coordinator/decisions/rolling-update.js';
+import type { NodeUpdateState } from '../../../coordinator/decisions/rolling-update.js';
 import { statusOf } from '../../../coordinator/decisions/rollout-status.js';
 import type { Rollout } from '../../../shared/kube/rollout.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollout-policy.js';
@@ -41,7 +41,7 @@ const ALL = {
   updated: false,
 };
 
-function record(situation: Situation, hash: string): NodeRecord {
+function record(situation: NodeUpdateState, hash: string): NodeRecord {
   return { share: ALL, updateStatus: { situation, covered: true }, hashes: [hash], newPod: { createdAt: NOW } };
 }
 
