@@ -3,7 +3,7 @@ import type { DaemonSet } from '../../shared/kube/workload.js';
 import type { DaemonPod } from '../decisions/daemon-node.js';
 import { recordNode } from '../decisions/node-record.js';
 import { isIdle, type NodeStep, nodeStep } from '../decisions/node-step.js';
-import type { NodeSituation } from '../decisions/rolling-update.js';
+import type { NodeUpdateStatus } from '../decisions/rolling-update.js';
 import { DaemonPodTemplates } from './daemon-pod-models.js';
 import { DaemonPodWrites, type NodeSubject } from './daemon-pod-writes.js';
 import { fleetKey, nodeKey, parseKey } from './daemonset-keys.js';
@@ -26,7 +26,7 @@ interface NodeSignals {
 /** One look at a node: what stands there, and what it asks for. */
 export interface NodeObservation extends DaemonNodeView {
   step: NodeStep;
-  updateStatus?: NodeSituation;
+  updateStatus?: NodeUpdateStatus;
   hasWork: boolean;
   /** Name of the old Pod whose host has said that it knows that its turn was taken back. */
   settledHandover?: string;

@@ -188,7 +188,7 @@ export class DaemonSetTally implements Fleet {
     for (const hash of record.hashes) this.#countHash(hash, sign);
     if (!record.updateStatus || underWay) return;
     if (record.updateStatus.covered) this.#covered += sign;
-    change(this.nodes[record.updateStatus.situation], name, sign);
+    change(this.nodes[record.updateStatus.state], name, sign);
   }
 
   #countHash(hash: string, sign: 1 | -1): void {

@@ -8,7 +8,7 @@ import {
   type PendingHandover,
   presentPods,
 } from './daemon-node.js';
-import { type NodeSituation, situationOf } from './rolling-update.js';
+import { type NodeUpdateStatus, situationOf } from './rolling-update.js';
 
 /** A node's share of each number in DaemonSet.status. */
 export interface StatusShare {
@@ -24,7 +24,7 @@ export interface StatusShare {
 export interface NodeRecord {
   share: StatusShare;
   /** Absent for a node that is neither eligible nor holds a Pod. */
-  updateStatus?: NodeSituation;
+  updateStatus?: NodeUpdateStatus;
   /** Revisions of the Pods there, those that have ended included: what history must keep. */
   hashes: readonly string[];
   /** When a ready Pod becomes available, ms: time to look again. */

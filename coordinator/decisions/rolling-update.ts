@@ -37,8 +37,8 @@ export const NODE_UPDATE_STATES = [
 export type NodeUpdateState = (typeof NODE_UPDATE_STATES)[number];
 
 /** A node's place in the update and the Pods it concerns. */
-export interface NodeSituation {
-  situation: NodeUpdateState;
+export interface NodeUpdateStatus {
+  state: NodeUpdateState;
   /** Counts as covered: by its old Pod where there is one, else by the new. */
   covered: boolean;
   /** Where it is the host's turn: the Pod that bears that turn. */
@@ -68,30 +68,30 @@ export function situationOf(
   node: DaemonNode,
   minReadySeconds: number,
   now: number,
-): NodeSituation | undefined {
+): NodeUpdateStatus | undefined {
   const pods = presentPods(node);
   if (!node.shouldRun && pods.length === 0) return undefined;
-  if (node.awaitingResync && pods.length > 0) return { situation: 'unheard', covered: false };
+  if (node.awaitingResync && pods.length > 0) return { state: 'unheard', covered: false };
   const live = pods.filter((pod) => !pod.terminating);
   const [newPod, ...moreNew] = live.filter((pod) => pod.updated);
   const [oldPod, ...moreOld] = live.filter((pod) => !pod.updated);
-  if (moreNew.length > 0 || moreOld.length > 0) return { situation: 'excess', covered: false };
+  if (moreNew.length > 0 || moreOld.length > 0) return { state: 'excess', covered: false };
   const available = (pod: DaemonPod | undefined) =>
     pod !== undefined && !pod.confirming && isAvailable(pod, minReadySeconds, now);
   const covered = available(oldPod ?? newPod);
   if (!oldPod) {
-    if (!newPod) return { situation: node.isBlocked ? 'withheld' : 'empty', covered };
+    if (!newPod) return { state: node.isBlocked ? 'withheld' : 'empty', covered };
     // Its turn to a revision from which the DaemonSet has come back: until that is taken back, its host may begin it.
     if (newPod.turn && mayBegin(newPod.turn, now))
-      return { situation: 'turned', covered, oldPod: newPod.name };
-    return { situation: covered ? 'newAvailable' : 'newUnavailable', covered };
+      return { state: 'turned', covered, oldPod: newPod.name };
+    return { state: covered ? 'newAvailable' : 'newUnavailable', covered };
   }
   const about = { covered, oldPod: oldPod.name };
-  if (newPod) return { situation: available(newPod) ? 'pairAvailable' : 'pairUnavailable', ...about };
+  if (newPod) return { state: available(newPod) ? 'pairAvailable' : 'pairUnavailable', ...about };
   const { turn } = oldPod;
-  if (turn && mayBegin(turn, now)) return { situation: 'turned', ...about };
-  if (node.shouldRun) return { situation: covered ? 'oldAvailable' : 'oldUnavailable', ...about };
-  return { situation: covered ? 'retiringAvailable' : 'retiringUnavailable', ...about };
+  if (turn && mayBegin(turn, now)) return { state: 'turned', ...about };
+  if (node.shouldRun) return { state: covered ? 'oldAvailable' : 'oldUnavailable', ...about };
+  return { state: covered ? 'retiringAvailable' : 'retiringUnavailable', ...about };
 }
 
 /** Whatever was decided since: its host may have begun before it hears of that. */

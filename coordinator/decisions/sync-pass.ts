@@ -7,7 +7,7 @@ import { isIdle, nodeStep, type StepSpec } from './node-step.js';
 import {
   chooseReplacements,
   type Fleet,
-  type NodeSituation,
+  type NodeUpdateStatus,
   NODE_UPDATE_STATES,
   type NodeUpdateState,
   situationOf,
@@ -56,14 +56,14 @@ function emptySets(): Record<NodeUpdateState, Set<string>> {
 }
 
 function rollingUpdate({ nodes, spec, now }: SyncPassInput): SyncPass {
-  const found = new Map<string, NodeSituation>();
+  const found = new Map<string, NodeUpdateStatus>();
   const sets = emptySets();
   let covered = 0;
   for (const node of nodes) {
     const situation = situationOf(node, spec.minReadySeconds ?? 0, now);
     if (!situation) continue;
     found.set(node.name, situation);
-    sets[situation.situation].add(node.name);
+    sets[situation.state].add(node.name);
     if (situation.covered) covered += 1;
   }
   const desired = nodes.filter((node) => node.shouldRun).length;

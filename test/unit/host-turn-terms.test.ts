@@ -105,7 +105,7 @@ function bearing(hash: string, until?: number, waiting?: string): Pod {
 function situation(pod: Pod): string | undefined {
   const pods = [toDaemonPod(pod, CURRENT)];
   const node = { name: 'n1', exists: true, shouldRun: true, shouldContinueRunning: true, pods };
-  return situationOf(node, 0, NOW)?.situation;
+  return situationOf(node, 0, NOW)?.state;
 }
 
 describe('a host that has its turn', () => {

@@ -179,7 +179,7 @@ function recordOf(
     updated: true,
   };
   return {
-    ...{ share: yes, updateStatus: { situation: at, covered: true }, hashes: [] },
+    ...{ share: yes, updateStatus: { state: at, covered: true }, hashes: [] },
     newPod: { createdAt: 0, ...(trouble ? { trouble: 'CrashLoopBackOff' } : {}) },
     oldPodAt,
     handover: { forced: false, ...(waiting ? { waitReason: waiting } : {}) },

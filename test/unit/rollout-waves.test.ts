@@ -12,7 +12,7 @@ const SHARE = {
   ...{ ready: false, available: false, updated: false },
 };
 const record = (situation: NodeUpdateState, change: Partial<NodeRecord> = {}): NodeRecord => ({
-  ...{ share: SHARE, updateStatus: { situation, covered: false }, hashes: [] },
+  ...{ share: SHARE, updateStatus: { state: situation, covered: false }, hashes: [] },
   ...change,
 });
 

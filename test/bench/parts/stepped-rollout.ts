@@ -42,7 +42,7 @@ const ALL = {
 };
 
 function record(situation: NodeUpdateState, hash: string): NodeRecord {
-  return { share: ALL, updateStatus: { situation, covered: true }, hashes: [hash], newPod: { createdAt: NOW } };
+  return { share: ALL, updateStatus: { state: situation, covered: true }, hashes: [hash], newPod: { createdAt: NOW } };
 }
 
 export class SteppedRollout {
