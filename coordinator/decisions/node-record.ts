@@ -8,7 +8,7 @@ import {
   type PendingHandover,
   presentPods,
 } from './daemon-node.js';
-import { type NodeUpdateStatus, situationOf } from './rolling-update.js';
+import { type NodeUpdateStatus, nodeUpdateStatus } from './rolling-update.js';
 
 /** A node's share of each number in DaemonSet.status. */
 export interface StatusShare {
@@ -91,7 +91,7 @@ function statusShare(node: DaemonNode, minReadySeconds: number, now: number): St
 
 /** The record of one node at `now`, ms since the epoch. */
 export function recordNode(node: DaemonNode, minReadySeconds: number, now: number): NodeRecord {
-  const place = situationOf(node, minReadySeconds, now);
+  const place = nodeUpdateStatus(node, minReadySeconds, now);
   const present = presentPods(node);
   const waits = present.map((pod) => availableAt(pod, minReadySeconds, now) ?? 0).filter((at) => at > now);
   const newPod = newPodOf(present);

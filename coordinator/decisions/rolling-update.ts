@@ -64,7 +64,7 @@ export interface Replacements {
 }
 
 /** Undefined for a node that is neither eligible nor holds a Pod: it is no part of the update. */
-export function situationOf(
+export function nodeUpdateStatus(
   node: DaemonNode,
   minReadySeconds: number,
   now: number,

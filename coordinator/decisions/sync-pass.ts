@@ -10,7 +10,7 @@ import {
   type NodeUpdateStatus,
   NODE_UPDATE_STATES,
   type NodeUpdateState,
-  situationOf,
+  nodeUpdateStatus,
 } from './rolling-update.js';
 import { isRollingUpdate } from './update-strategy.js';
 
@@ -60,7 +60,7 @@ function rollingUpdate({ nodes, spec, now }: SyncPassInput): SyncPass {
   const sets = emptySets();
   let covered = 0;
   for (const node of nodes) {
-    const situation = situationOf(node, spec.minReadySeconds ?? 0, now);
+    const situation = nodeUpdateStatus(node, spec.minReadySeconds ?? 0, now);
     if (!situation) continue;
     found.set(node.name, situation);
     sets[situation.state].add(node.name);

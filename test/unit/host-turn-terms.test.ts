@@ -9,7 +9,7 @@ import {
   chooseReplacements,
   NODE_UPDATE_STATES,
   type NodeUpdateState,
-  situationOf,
+  nodeUpdateStatus,
 } from '../../coordinator/decisions/rolling-update.js';
 import { laneOf, type NodeFacts } from '../../coordinator/decisions/rollout-lane.js';
 import { classifyHours } from '../../shared/calendar/node-hours.js';
@@ -105,7 +105,7 @@ function bearing(hash: string, until?: number, waiting?: string): Pod {
 function situation(pod: Pod): string | undefined {
   const pods = [toDaemonPod(pod, CURRENT)];
   const node = { name: 'n1', exists: true, shouldRun: true, shouldContinueRunning: true, pods };
-  return situationOf(node, 0, NOW)?.state;
+  return nodeUpdateStatus(node, 0, NOW)?.state;
 }
 
 describe('a host that has its turn', () => {
