@@ -1,17 +1,17 @@
 /** Where each host of a rollout stands, and how many stand in each place: counts by code cost no look at any host. */
 import type { RolloutCode } from '../../shared/kube/rollout-codes.js';
-import type { HostPlace } from '../decisions/rollout-code.js';
+import type { HostRolloutState } from '../decisions/rollout-code.js';
 import type { Lane } from '../decisions/rollout-lane.js';
 
 export class RolloutCodeCounts {
-  readonly #places = new Map<string, HostPlace>();
+  readonly #places = new Map<string, HostRolloutState>();
   /** By wave, lane and remark. */
-  readonly #counts = new Map<string, { place: HostPlace; count: number }>();
+  readonly #counts = new Map<string, { place: HostRolloutState; count: number }>();
   /** Placed nodes whose Node exists. */
   readonly #existing = new Set<string>();
 
   /** `undefined`: the node has no part in the rollout. */
-  set(name: string, place: HostPlace | undefined, exists: boolean): void {
+  set(name: string, place: HostRolloutState | undefined, exists: boolean): void {
     const before = this.#places.get(name);
     if (before) this.#count(before, -1);
     if (place) {
@@ -23,7 +23,7 @@ export class RolloutCodeCounts {
   }
 
   /** Undefined for a node that has no part in the rollout. */
-  of(name: string): HostPlace | undefined {
+  of(name: string): HostRolloutState | undefined {
     return this.#places.get(name);
   }
 
@@ -33,7 +33,7 @@ export class RolloutCodeCounts {
   }
 
   /** Nodes by code, for each of so many waves. */
-  codes(waves: number, codeOf: (place: HostPlace) => RolloutCode): Map<RolloutCode, number>[] {
+  codes(waves: number, codeOf: (place: HostRolloutState) => RolloutCode): Map<RolloutCode, number>[] {
     const codes = Array.from({ length: waves }, () => new Map<RolloutCode, number>());
     for (const { place, count } of this.#counts.values()) {
       const code = codeOf(place);
@@ -52,8 +52,8 @@ export class RolloutCodeCounts {
     return byWave;
   }
 
-  #count(place: HostPlace, sign: 1 | -1): void {
-    const key = `${place.wave}/${place.lane}/${place.remark ?? ''}`;
+  #count(place: HostRolloutState, sign: 1 | -1): void {
+    const key = `${place.wave}/${place.state}/${place.detail ?? ''}`;
     const count = (this.#counts.get(key)?.count ?? 0) + sign;
     if (count > 0) this.#counts.set(key, { place, count });
     else this.#counts.delete(key);

@@ -5,11 +5,11 @@ import type { RolloutCode } from '../../shared/kube/rollout-codes.js';
 import { BEFORE_ITS_TURN, type Lane, type NodeFacts } from './rollout-lane.js';
 
 /** Where one host stands. */
-export interface HostPlace {
+export interface HostRolloutState {
   /** Index of its wave. */
   wave: number;
-  lane: Lane;
-  remark?: HostRemark;
+  state: Lane;
+  detail?: HostRemark;
 }
 
 /**
@@ -76,9 +76,9 @@ function awaitsTurn(lane: Lane): boolean {
 }
 
 /** Undefined: the host has no part in the rollout. The same for all hosts of one place. */
-export function rolloutCode(place: HostPlace | undefined, stand: RolloutStand): RolloutCode {
+export function rolloutCode(place: HostRolloutState | undefined, stand: RolloutStand): RolloutCode {
   if (!place) return 'NotEligible';
-  const { lane, remark } = place;
+  const { state: lane, detail: remark } = place;
   if (lane === 'deferred' || lane === 'deferredTurned') return 'DeferredOffline';
   if (lane === 'skipped') return 'Skipped';
   const goesBack = stand.isBarred && (stand.isReverting || stand.phase === 'RolledBack');
@@ -92,7 +92,7 @@ export function rolloutCode(place: HostPlace | undefined, stand: RolloutStand): 
 }
 
 /** Why a host has not had its turn. */
-function holdCode({ wave, remark, lane }: HostPlace, stand: RolloutStand): RolloutCode {
+function holdCode({ wave, detail: remark, state: lane }: HostRolloutState, stand: RolloutStand): RolloutCode {
   const { phase } = stand;
   if (stand.isBarred && remark === 'FailedBefore') return 'Failed';
   if (stand.isBarred) return remark === 'Restored' ? 'Reverted' : 'RolloutFailed';

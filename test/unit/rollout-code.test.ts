@@ -6,7 +6,7 @@ import { WaveIndex } from '../../coordinator/controllers/rollout-waves.js';
 import type { Contact } from '../../coordinator/decisions/contact.js';
 import type { NodeRecord } from '../../coordinator/decisions/node-record.js';
 import { NODE_UPDATE_STATES, type NodeUpdateState } from '../../coordinator/decisions/rolling-update.js';
-import { type HostPlace, type RolloutStand, rolloutCode } from '../../coordinator/decisions/rollout-code.js';
+import { type HostRolloutState, type RolloutStand, rolloutCode } from '../../coordinator/decisions/rollout-code.js';
 import { estimatedEnd } from '../../coordinator/decisions/rollout-estimate.js';
 import type { WaveCounts } from '../../coordinator/decisions/rollout-memory.js';
 import { progressOf } from '../../coordinator/decisions/rollout-progress.js';
@@ -16,8 +16,8 @@ import { ROLLOUT_CODES } from '../../shared/kube/rollout-codes.js';
 import { wave } from '../harness/rollout-inputs.js';
 
 const WAVES = 3;
-const place = (change: Partial<HostPlace>): HostPlace => ({
-  ...{ wave: 1, lane: 'oldAvailable' },
+const place = (change: Partial<HostRolloutState>): HostRolloutState => ({
+  ...{ wave: 1, state: 'oldAvailable' },
   ...change,
 });
 const stand = (change: Partial<RolloutStand>): RolloutStand => ({
@@ -26,7 +26,7 @@ const stand = (change: Partial<RolloutStand>): RolloutStand => ({
 });
 const BARRED = { phase: 'Failed' as const, isBarred: true };
 
-const CASES: [rule: string, place: HostPlace | undefined, stand: RolloutStand, code: string][] = [
+const CASES: [rule: string, place: HostRolloutState | undefined, stand: RolloutStand, code: string][] = [
   ['no part in the rollout', undefined, stand({}), 'NotEligible'],
   ['updated and well', place({ lane: 'newAvailable' }), stand({}), 'Updated'],
   ['its wave is watched', place({ lane: 'newAvailable' }), stand({ phase: 'Soaking' }), 'Soaking'],
@@ -213,7 +213,7 @@ test('counts by code follow any events, agree with each host, and add up to the 
         const now: RolloutStand = { phase: how, wave, isHalted: false, isBarred, isReverting: isBarred };
         const failure = isBarred ? { failure: 'too many failed' } : {};
         waves.applyMemory({ revision: 'r', wave, startedAt: 1_000, ...failure });
-        const codeOf = (at: HostPlace | undefined) => rolloutCode(at, now);
+        const codeOf = (at: HostRolloutState | undefined) => rolloutCode(at, now);
         const { codes } = progressOf(
           waves.codeCounts.codes(WAVES, codeOf),
           nodes.length - waves.codeCounts.existing,
