@@ -10,7 +10,7 @@ import {
 } from '../decisions/node-facts.js';
 import type { NodeRecord } from '../decisions/node-record.js';
 import type { Fleet, NodeUpdateState } from '../decisions/rolling-update.js';
-import { remarkOn } from '../decisions/rollout-code.js';
+import { rolloutDetail } from '../decisions/rollout-code.js';
 import type { Opening } from '../decisions/rollout-estimate.js';
 import {
   AVAILABLE,
@@ -300,7 +300,7 @@ export class WaveIndex {
     const facts = this.#facts.get(name);
     const hasFailed = this.#failed.has(name);
     const course = { ...this.#course.times, hasFailed, hasTaken: this.#took.has(name) };
-    const remark = facts && lane && remarkOn(lane, facts, course);
+    const remark = facts && lane && rolloutDetail(lane, facts, course);
     const place = lane && { wave: index, lane, ...(remark ? { remark } : {}) };
     this.codeCounts.set(name, place, facts?.exists !== false);
     if (before && (lane === undefined || before.wave !== wave)) before.wave.remove(name, before.lane);

@@ -30,7 +30,7 @@ interface Course {
 }
 
 /** What sets a host apart from others of its lane, in a rollout that began and failed so; undefined: nothing. */
-export function remarkOn(
+export function rolloutDetail(
   lane: Lane,
   { oldPodAt, waiting, isWithdrawn, isOutdated }: NodeFacts,
   { startedAt, failure, hasFailed, hasTaken }: Course,
