@@ -7,7 +7,7 @@ import { confirmSecondsOf } from '../decisions/host-turn-terms.js';
 import type { NodeConnectivity } from '../decisions/node-facts.js';
 import type { PodTimings } from '../decisions/pod-pace.js';
 import type { NodeRolloutStatus } from '../decisions/reason-code.js';
-import { type RolloutStand, rolloutCode } from '../decisions/rollout-code.js';
+import { type RolloutPhaseInfo, rolloutCode } from '../decisions/rollout-code.js';
 import { estimatedEnd } from '../decisions/rollout-estimate.js';
 import type { Lane, LaneRules } from '../decisions/rollout-lane.js';
 import {
@@ -186,7 +186,7 @@ function failureOf({ rollout, revision }: RolloutView, node: string): string | u
   return known.message ? `${known.reason}: ${known.message}` : known.reason;
 }
 
-function standOf({ phase, memory, revert, openUpTo }: RolloutVerdict): RolloutStand {
+function standOf({ phase, memory, revert, openUpTo }: RolloutVerdict): RolloutPhaseInfo {
   return {
     ...{ phase, wave: memory.wave, isHalted: openUpTo < 0 },
     isBarred: memory.failure !== undefined,

@@ -44,7 +44,7 @@ export function rolloutDetail(
 }
 
 /** How the rollout stands, as `rolloutStep` has it. */
-export interface RolloutStand {
+export interface RolloutPhaseInfo {
   phase: RolloutPhase;
   /** Index of the last open wave; -1 = none. */
   wave: number;
@@ -76,7 +76,7 @@ function awaitsTurn(lane: Lane): boolean {
 }
 
 /** Undefined: the host has no part in the rollout. The same for all hosts of one place. */
-export function rolloutCode(place: HostRolloutState | undefined, stand: RolloutStand): RolloutCode {
+export function rolloutCode(place: HostRolloutState | undefined, stand: RolloutPhaseInfo): RolloutCode {
   if (!place) return 'NotEligible';
   const { state: lane, detail: remark } = place;
   if (lane === 'deferred' || lane === 'deferredTurned') return 'DeferredOffline';
@@ -92,7 +92,7 @@ export function rolloutCode(place: HostRolloutState | undefined, stand: RolloutS
 }
 
 /** Why a host has not had its turn. */
-function holdCode({ wave, detail: remark, state: lane }: HostRolloutState, stand: RolloutStand): RolloutCode {
+function holdCode({ wave, detail: remark, state: lane }: HostRolloutState, stand: RolloutPhaseInfo): RolloutCode {
   const { phase } = stand;
   if (stand.isBarred && remark === 'FailedBefore') return 'Failed';
   if (stand.isBarred) return remark === 'Restored' ? 'Reverted' : 'RolloutFailed';

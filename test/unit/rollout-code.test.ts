@@ -6,7 +6,7 @@ import { WaveIndex } from '../../coordinator/controllers/rollout-waves.js';
 import type { Contact } from '../../coordinator/decisions/contact.js';
 import type { NodeRecord } from '../../coordinator/decisions/node-record.js';
 import { NODE_UPDATE_STATES, type NodeUpdateState } from '../../coordinator/decisions/rolling-update.js';
-import { type HostRolloutState, type RolloutStand, rolloutCode } from '../../coordinator/decisions/rollout-code.js';
+import { type HostRolloutState, type RolloutPhaseInfo, rolloutCode } from '../../coordinator/decisions/rollout-code.js';
 import { estimatedEnd } from '../../coordinator/decisions/rollout-estimate.js';
 import type { WaveCounts } from '../../coordinator/decisions/rollout-memory.js';
 import { progressOf } from '../../coordinator/decisions/rollout-progress.js';
@@ -20,13 +20,13 @@ const place = (change: Partial<HostRolloutState>): HostRolloutState => ({
   ...{ wave: 1, state: 'oldAvailable' },
   ...change,
 });
-const stand = (change: Partial<RolloutStand>): RolloutStand => ({
+const stand = (change: Partial<RolloutPhaseInfo>): RolloutPhaseInfo => ({
   ...{ phase: 'Progressing', wave: 1, isHalted: false, isBarred: false, isReverting: false },
   ...change,
 });
 const BARRED = { phase: 'Failed' as const, isBarred: true };
 
-const CASES: [rule: string, place: HostRolloutState | undefined, stand: RolloutStand, code: string][] = [
+const CASES: [rule: string, place: HostRolloutState | undefined, stand: RolloutPhaseInfo, code: string][] = [
   ['no part in the rollout', undefined, stand({}), 'NotEligible'],
   ['updated and well', place({ lane: 'newAvailable' }), stand({}), 'Updated'],
   ['its wave is watched', place({ lane: 'newAvailable' }), stand({ phase: 'Soaking' }), 'Soaking'],
@@ -210,7 +210,7 @@ test('counts by code follow any events, agree with each host, and add up to the 
           waves.update(name, at, at && recordOf(at, trouble, oldPodAt, waiting));
         }
         const isBarred = how === 'Failed';
-        const now: RolloutStand = { phase: how, wave, isHalted: false, isBarred, isReverting: isBarred };
+        const now: RolloutPhaseInfo = { phase: how, wave, isHalted: false, isBarred, isReverting: isBarred };
         const failure = isBarred ? { failure: 'too many failed' } : {};
         waves.applyMemory({ revision: 'r', wave, startedAt: 1_000, ...failure });
         const codeOf = (at: HostRolloutState | undefined) => rolloutCode(at, now);
