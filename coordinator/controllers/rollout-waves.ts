@@ -11,7 +11,7 @@ import {
 import type { NodeRecord } from '../decisions/node-record.js';
 import type { Fleet, NodeUpdateState } from '../decisions/rolling-update.js';
 import { rolloutDetail } from '../decisions/rollout-code.js';
-import type { Opening } from '../decisions/rollout-estimate.js';
+import type { WindowOpening } from '../decisions/rollout-estimate.js';
 import {
   AVAILABLE,
   deadlineOf,
@@ -145,7 +145,7 @@ export class WaveIndex {
   }
 
   /** Hosts of a wave whose windows are closed and that have yet to have their turn, zone by zone. */
-  windowOpenings(wave: number): Opening[] {
+  windowOpenings(wave: number): WindowOpening[] {
     const now = this.#options.now();
     return [...this.#wave(wave).outOfWindowByZone].map(([zone, hosts]) => ({
       at: this.#zones.openingOf(zone, now),

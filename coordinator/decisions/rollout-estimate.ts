@@ -4,7 +4,7 @@ import type { RolloutPolicySpec } from '../../shared/kube/rollout-policy.js';
 import { outstanding, type WaveCounts } from './rollout-memory.js';
 
 /** Hosts that wait for one window. */
-export interface Opening {
+export interface WindowOpening {
   /** ms since the epoch; undefined: it never opens. */
   at: number | undefined;
   hosts: number;
@@ -20,7 +20,7 @@ interface EstimateInput {
   /** Since when it is watched, ms. */
   soakingSince?: number | undefined;
   /** Hosts of a wave whose windows are closed, by when those open. */
-  openingsOf(wave: number): readonly Opening[];
+  openingsOf(wave: number): readonly WindowOpening[];
   /** Hosts of a wave that may be without their Pod at once. */
   budgetOf(wave: number): number;
   /** How long a host takes from its turn until it is available, ms. */
