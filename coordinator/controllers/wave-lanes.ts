@@ -1,6 +1,6 @@
 /** One wave of a rollout: its nodes by lane, and what they count for. */
 import { type Fleet, NODE_UPDATE_STATES } from '../decisions/rolling-update.js';
-import { LANES, type Lane } from '../decisions/rollout-lane.js';
+import { NODE_ROLLOUT_STATES, type Lane } from '../decisions/rollout-lane.js';
 import type { WaveCounts } from '../decisions/rollout-memory.js';
 
 /** Lanes whose nodes hold an old Pod. */
@@ -97,7 +97,7 @@ type Lanes = Record<Lane, Set<string>>;
 export class WaveMembers {
   /** How many of `OUTSIDE` are of each zone. */
   readonly outOfWindowByZone = new Map<string, number>();
-  readonly byState = Object.fromEntries(LANES.map((lane) => [lane, new Set<string>()])) as Lanes;
+  readonly byState = Object.fromEntries(NODE_ROLLOUT_STATES.map((lane) => [lane, new Set<string>()])) as Lanes;
   /** Failed nodes that the budget counts. */
   readonly #failures = new Set<string>();
   /** Those of them that took the revision after completion. */
@@ -138,7 +138,7 @@ export class WaveMembers {
   get counts(): WaveCounts {
     const { byState: lanes } = this;
     return {
-      nodes: this.#size(LANES),
+      nodes: this.#size(NODE_ROLLOUT_STATES),
       updated: lanes.newAvailable.size + lanes.outsideUpdated.size + lanes.awaitedUpdated.size,
       failed: lanes.failed.size,
       deferred: lanes.deferred.size + lanes.deferredTurned.size,

@@ -12,7 +12,7 @@ import { NODE_UPDATE_STATES, type NodeUpdateState } from './rolling-update.js';
  * old (and available or not) or updated, as far as is known. `outside…`: its window is closed; its Pod is old (and available or
  * not), updated, or where none belongs any more; or it is to have its first.
  */
-export const LANES = [
+export const NODE_ROLLOUT_STATES = [
   ...NODE_UPDATE_STATES,
   'deferred',
   'deferredTurned',
@@ -32,7 +32,7 @@ export const LANES = [
 ] as const;
 
 /** One of `LANES`. */
-export type Lane = (typeof LANES)[number];
+export type Lane = (typeof NODE_ROLLOUT_STATES)[number];
 
 /** What is known of a node and its Pods. */
 export interface NodeFacts {
