@@ -9,7 +9,7 @@ import type { PodTimings } from '../decisions/pod-pace.js';
 import type { NodeRolloutStatus } from '../decisions/reason-code.js';
 import { type RolloutPhaseInfo, rolloutCode } from '../decisions/rollout-code.js';
 import { estimatedEnd } from '../decisions/rollout-estimate.js';
-import type { Lane, LaneRules } from '../decisions/rollout-lane.js';
+import type { NodeRolloutState, LaneRules } from '../decisions/rollout-lane.js';
 import {
   type RolloutInput,
   type RolloutMemory,
@@ -168,7 +168,7 @@ export function decideRollout(view: RolloutView): RolloutDecision {
 /** Only for display. Decisions treat a failed host that has its earlier revision again like any host with an old Pod. */
 function withFailedBefore(
   counts: readonly WaveCounts[],
-  failedBefore: readonly (readonly { lane: Lane; count: number }[])[],
+  failedBefore: readonly (readonly { lane: NodeRolloutState; count: number }[])[],
 ): WaveCounts[] {
   return counts.map((wave, index) => {
     const failed = failedBefore[index] ?? [];

@@ -1,7 +1,7 @@
 /** Where each host of a rollout stands, and how many stand in each place: counts by code cost no look at any host. */
 import type { RolloutCode } from '../../shared/kube/rollout-codes.js';
 import type { HostRolloutState } from '../decisions/rollout-code.js';
-import type { Lane } from '../decisions/rollout-lane.js';
+import type { NodeRolloutState } from '../decisions/rollout-lane.js';
 
 export class RolloutCodeCounts {
   readonly #places = new Map<string, HostRolloutState>();
@@ -44,8 +44,8 @@ export class RolloutCodeCounts {
   }
 
   /** Hosts that failed and have their earlier revision again, for each of so many waves: how many, by lane. */
-  failedAndReverted(waves: number): { lane: Lane; count: number }[][] {
-    const byWave: { lane: Lane; count: number }[][] = Array.from({ length: waves }, () => []);
+  failedAndReverted(waves: number): { lane: NodeRolloutState; count: number }[][] {
+    const byWave: { lane: NodeRolloutState; count: number }[][] = Array.from({ length: waves }, () => []);
     for (const { place, count } of this.#counts.values()) {
       if (place.remark === 'FailedBefore') byWave[place.wave]?.push({ lane: place.lane, count });
     }

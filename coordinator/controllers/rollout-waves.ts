@@ -16,7 +16,7 @@ import {
   AVAILABLE,
   deadlineOf,
   failedSince,
-  type Lane,
+  type NodeRolloutState,
   type LaneRules,
   laneOf,
   mayHaveBegunAt,
@@ -31,7 +31,7 @@ import { PendingHandovers } from './turned-nodes.js';
 import { OLD_POD_STATES, OUT_OF_WINDOW_STATES, WaveMembers } from './wave-lanes.js';
 
 /** Lanes whose nodes a new turn in the rollout's course may place elsewhere. */
-const NOT_DONE: readonly Lane[] = [...OLD_POD_STATES, 'failed', 'again'];
+const NOT_DONE: readonly NodeRolloutState[] = [...OLD_POD_STATES, 'failed', 'again'];
 
 export interface WaveIndexOptions {
   /** The wave of each node. One that is not named joins the last. */
@@ -51,7 +51,7 @@ export class WaveIndex {
   readonly #options: WaveIndexOptions;
   readonly #waves: WaveMembers[];
   readonly #facts = new Map<string, NodeFacts>();
-  readonly #placed = new Map<string, { wave: WaveMembers; lane: Lane; zone: string | undefined }>();
+  readonly #placed = new Map<string, { wave: WaveMembers; lane: NodeRolloutState; zone: string | undefined }>();
   readonly #zones: WindowIndex;
   readonly #agenda = new Agenda();
   readonly #turned = new PendingHandovers();
@@ -106,7 +106,7 @@ export class WaveIndex {
     // A retry begins with no failed host.
     if (wasBarred && !this.#isBarred) this.#failed.clear();
     const affected = new Set(named.includes(EVERYONE) ? this.#facts.keys() : named);
-    const turned: readonly Lane[] = hasTurned ? NOT_DONE : hasBegun ? ['failed'] : [];
+    const turned: readonly NodeRolloutState[] = hasTurned ? NOT_DONE : hasBegun ? ['failed'] : [];
     for (const { lanes } of this.#waves) {
       for (const name of turned.flatMap((lane) => [...lanes[lane]])) affected.add(name);
     }
@@ -198,7 +198,7 @@ export class WaveIndex {
     return !this.#turned.has(name) && !(isAvailable && this.closedWindow(name) !== undefined);
   }
 
-  stateOf(name: string): Lane | undefined {
+  stateOf(name: string): NodeRolloutState | undefined {
     return this.#placed.get(name)?.lane;
   }
 
@@ -269,14 +269,14 @@ export class WaveIndex {
     return this.#options.isBarred?.(oldHash) === true;
   }
 
-  #markLate(name: string, { newPodAt = 0 }: NodeFacts, lane: Lane): void {
+  #markLate(name: string, { newPodAt = 0 }: NodeFacts, lane: NodeRolloutState): void {
     const { completedAt } = this.#course.times;
     if (completedAt === undefined) this.#late.delete(name);
     else if (OLD_POD_STATES.includes(lane) || newPodAt > completedAt) this.#late.add(name);
   }
 
   /** A failure counts for its time; a Pod that is not available yet has its own. */
-  #schedule(name: string, facts: NodeFacts, lane: Lane, rules: LaneRules): void {
+  #schedule(name: string, facts: NodeFacts, lane: NodeRolloutState, rules: LaneRules): void {
     const now = this.#options.now();
     const wave = this.#placed.get(name)?.wave;
     wave?.forgive(name);
@@ -293,7 +293,7 @@ export class WaveIndex {
     wave?.charge(name, this.#late.has(name));
   }
 
-  #place(name: string, lane: Lane | undefined): void {
+  #place(name: string, lane: NodeRolloutState | undefined): void {
     const before = this.#placed.get(name);
     const index = this.waveOf(name);
     const wave = this.#waves[index];

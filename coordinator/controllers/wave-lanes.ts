@@ -1,10 +1,10 @@
 /** One wave of a rollout: its nodes by lane, and what they count for. */
 import { type Fleet, NODE_UPDATE_STATES } from '../decisions/rolling-update.js';
-import { NODE_ROLLOUT_STATES, type Lane } from '../decisions/rollout-lane.js';
+import { NODE_ROLLOUT_STATES, type NodeRolloutState } from '../decisions/rollout-lane.js';
 import type { WaveCounts } from '../decisions/rollout-memory.js';
 
 /** Lanes whose nodes hold an old Pod. */
-export const OLD_POD_STATES: readonly Lane[] = [
+export const OLD_POD_STATES: readonly NodeRolloutState[] = [
   'turned',
   'oldAvailable',
   'oldUnavailable',
@@ -25,7 +25,7 @@ export const OLD_POD_STATES: readonly Lane[] = [
 ];
 
 /** Lanes whose nodes hold one of the revision, or of one that is to go with it. */
-const TOUCHED: readonly Lane[] = [
+const TOUCHED: readonly NodeRolloutState[] = [
   'newAvailable',
   'awaitedUpdated',
   'outsideUpdated',
@@ -40,7 +40,7 @@ const TOUCHED: readonly Lane[] = [
 ];
 
 /** Lanes of nodes that are being updated at this moment. */
-const IN_PROGRESS: readonly Lane[] = [
+const IN_PROGRESS: readonly NodeRolloutState[] = [
   'turned',
   'underWay',
   'empty',
@@ -51,7 +51,7 @@ const IN_PROGRESS: readonly Lane[] = [
 ];
 
 /** Lanes whose nodes are part of the wave for upstream's choice, besides those of situations. */
-const HELD: readonly Lane[] = [
+const HELD: readonly NodeRolloutState[] = [
   'again',
   'strayAvailable',
   'strayUnavailable',
@@ -66,13 +66,13 @@ const HELD: readonly Lane[] = [
 ];
 
 /** Lanes of `HELD` whose nodes have no available Pod, or may have none at any moment. */
-const UNAVAILABLE: readonly Lane[] = ['again', 'deferredTurned', 'awaitedUnavailable', 'outsideUnavailable'];
+const UNAVAILABLE: readonly NodeRolloutState[] = ['again', 'deferredTurned', 'awaitedUnavailable', 'outsideUnavailable'];
 
 /** Lanes whose old Pod is where none belongs any more. */
-const RETIRING: readonly Lane[] = ['retiringAvailable', 'retiringUnavailable'];
+const RETIRING: readonly NodeRolloutState[] = ['retiringAvailable', 'retiringUnavailable'];
 
 /** Lanes of nodes that serve. */
-const COVERED: readonly Lane[] = [
+const COVERED: readonly NodeRolloutState[] = [
   'newAvailable',
   'oldAvailable',
   'pairAvailable',
@@ -85,14 +85,14 @@ const COVERED: readonly Lane[] = [
 ];
 
 /** Lanes of nodes that have yet to have their turn, and wait for their window. */
-export const OUT_OF_WINDOW_STATES: readonly Lane[] = [
+export const OUT_OF_WINDOW_STATES: readonly NodeRolloutState[] = [
   'outsideAvailable',
   'outsideUnavailable',
   'outsideRetiring',
   'outsideWithheld',
 ];
 
-type Lanes = Record<Lane, Set<string>>;
+type Lanes = Record<NodeRolloutState, Set<string>>;
 
 export class WaveMembers {
   /** How many of `OUTSIDE` are of each zone. */
@@ -104,13 +104,13 @@ export class WaveMembers {
   readonly #lateFailures = new Set<string>();
 
   /** In the place of the lane `before`. A node that stays where it is keeps its place in the order. */
-  put(name: string, lane: Lane, before: Lane | undefined): void {
+  put(name: string, lane: NodeRolloutState, before: NodeRolloutState | undefined): void {
     if (before === lane) return;
     if (before) this.remove(name, before);
     this.byState[lane].add(name);
   }
 
-  remove(name: string, lane: Lane): void {
+  remove(name: string, lane: NodeRolloutState): void {
     this.byState[lane].delete(name);
     this.uncountFailure(name);
   }
@@ -170,7 +170,7 @@ export class WaveMembers {
     return { nodes: lanes, desired, covered, alsoUnavailable };
   }
 
-  #size(some: readonly Lane[]): number {
+  #size(some: readonly NodeRolloutState[]): number {
     return some.reduce((sum, lane) => sum + this.byState[lane].size, 0);
   }
 }

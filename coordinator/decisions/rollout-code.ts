@@ -2,13 +2,13 @@
 import type { TurnWait } from '../../shared/kube/host-turn.js';
 import type { RolloutPhase } from '../../shared/kube/rollout.js';
 import type { RolloutCode } from '../../shared/kube/rollout-codes.js';
-import { BEFORE_ITS_TURN, type Lane, type NodeFacts } from './rollout-lane.js';
+import { BEFORE_ITS_TURN, type NodeRolloutState, type NodeFacts } from './rollout-lane.js';
 
 /** Where one host stands. */
 export interface HostRolloutState {
   /** Index of its wave. */
   wave: number;
-  state: Lane;
+  state: NodeRolloutState;
   detail?: HostRemark;
 }
 
@@ -31,7 +31,7 @@ interface Course {
 
 /** What sets a host apart from others of its lane, in a rollout that began and failed so; undefined: nothing. */
 export function rolloutDetail(
-  lane: Lane,
+  lane: NodeRolloutState,
   { oldPodAt, waiting, isWithdrawn, isOutdated }: NodeFacts,
   { startedAt, failure, hasFailed, hasTaken }: Course,
 ): HostRemark | undefined {
@@ -57,21 +57,21 @@ export interface RolloutPhaseInfo {
 }
 
 /** Lanes of hosts whose window is closed and that have not had their turn. */
-const OUTSIDE: ReadonlySet<Lane> = new Set<Lane>([
+const OUTSIDE: ReadonlySet<NodeRolloutState> = new Set<NodeRolloutState>([
   'outsideAvailable',
   'outsideUnavailable',
   'outsideRetiring',
   'outsideWithheld',
 ]);
-const STRAYS: ReadonlySet<Lane> = new Set<Lane>(['strayAvailable', 'strayUnavailable']);
-const AWAITED: ReadonlySet<Lane> = new Set<Lane>(['awaitedAvailable', 'awaitedUnavailable']);
+const STRAYS: ReadonlySet<NodeRolloutState> = new Set<NodeRolloutState>(['strayAvailable', 'strayUnavailable']);
+const AWAITED: ReadonlySet<NodeRolloutState> = new Set<NodeRolloutState>(['awaitedAvailable', 'awaitedUnavailable']);
 /** Lanes of hosts that have not had their turn, whatever keeps them. */
-const OLD: ReadonlySet<Lane> = new Set<Lane>([...BEFORE_ITS_TURN, ...OUTSIDE, ...AWAITED, ...STRAYS]);
-const WITHOUT: ReadonlySet<Lane> = new Set<Lane>(['empty', 'withheld']);
-const DONE: ReadonlySet<Lane> = new Set<Lane>(['newAvailable', 'outsideUpdated', 'awaitedUpdated']);
+const OLD: ReadonlySet<NodeRolloutState> = new Set<NodeRolloutState>([...BEFORE_ITS_TURN, ...OUTSIDE, ...AWAITED, ...STRAYS]);
+const WITHOUT: ReadonlySet<NodeRolloutState> = new Set<NodeRolloutState>(['empty', 'withheld']);
+const DONE: ReadonlySet<NodeRolloutState> = new Set<NodeRolloutState>(['newAvailable', 'outsideUpdated', 'awaitedUpdated']);
 
 /** Whether a host of the lane has yet to be given its turn. */
-function awaitsTurn(lane: Lane): boolean {
+function awaitsTurn(lane: NodeRolloutState): boolean {
   return OLD.has(lane);
 }
 

@@ -32,7 +32,7 @@ export const NODE_ROLLOUT_STATES = [
 ] as const;
 
 /** One of `LANES`. */
-export type Lane = (typeof NODE_ROLLOUT_STATES)[number];
+export type NodeRolloutState = (typeof NODE_ROLLOUT_STATES)[number];
 
 /** What is known of a node and its Pods. */
 export interface NodeFacts {
@@ -116,7 +116,7 @@ const AFTER_ITS_TURN: ReadonlySet<NodeUpdateState> = new Set([
 /** With a Pod of the revision that is available. */
 export const AVAILABLE: ReadonlySet<NodeUpdateState> = new Set(['newAvailable', 'pairAvailable']);
 const NOT_AVAILABLE_YET: ReadonlySet<NodeUpdateState> = new Set(['newUnavailable', 'pairUnavailable']);
-const OUTSIDE: Readonly<Partial<Record<NodeUpdateState, Lane>>> = {
+const OUTSIDE: Readonly<Partial<Record<NodeUpdateState, NodeRolloutState>>> = {
   oldAvailable: 'outsideAvailable',
   oldUnavailable: 'outsideUnavailable',
   newAvailable: 'outsideUpdated',
@@ -125,7 +125,7 @@ const OUTSIDE: Readonly<Partial<Record<NodeUpdateState, Lane>>> = {
   withheld: 'outsideWithheld',
 };
 
-const AWAITED: Readonly<Partial<Record<NodeUpdateState, Lane>>> = {
+const AWAITED: Readonly<Partial<Record<NodeUpdateState, NodeRolloutState>>> = {
   oldAvailable: 'awaitedAvailable',
   oldUnavailable: 'awaitedUnavailable',
   newAvailable: 'awaitedUpdated',
@@ -168,7 +168,7 @@ export function failedSince(facts: NodeFacts, now: number, rules: LaneRules): nu
  * Old Pods where the DaemonSet should no longer run have their turn like others, as upstream's rolling update takes them: they go,
  * and no successor comes.
  */
-export function laneOf(facts: NodeFacts, now: number, rules: LaneRules): Lane {
+export function laneOf(facts: NodeFacts, now: number, rules: LaneRules): NodeRolloutState {
   const { situation, contact, isSkipped, isOutside, isAwaited, isStray } = facts;
   if (situation === 'turned' && contact !== 'here') {
     if ((mayHaveBegunAt(facts) ?? Number.POSITIVE_INFINITY) > now) return 'deferred';
@@ -211,7 +211,7 @@ export function mayHaveBegunAt(facts: NodeFacts): number | undefined {
   return turnWindows ? firstWithin(turnWindows, from) : from;
 }
 
-function failedLane(facts: NodeFacts, since: number, { retriedAt }: LaneRules): Lane {
+function failedLane(facts: NodeFacts, since: number, { retriedAt }: LaneRules): NodeRolloutState {
   const { situation, contact, newPodAt = since, isSkipped } = facts;
   if (isSkipped) return 'skipped';
   if (retriedAt === undefined || newPodAt > retriedAt) return 'failed';
