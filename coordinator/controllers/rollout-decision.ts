@@ -9,7 +9,7 @@ import type { PodTimings } from '../decisions/pod-pace.js';
 import type { NodeRolloutStatus } from '../decisions/reason-code.js';
 import { type RolloutPhaseInfo, rolloutCode } from '../decisions/rollout-code.js';
 import { estimatedEnd } from '../decisions/rollout-estimate.js';
-import type { NodeRolloutState, LaneRules } from '../decisions/rollout-lane.js';
+import type { NodeRolloutState, FailureRules } from '../decisions/rollout-lane.js';
 import {
   type RolloutInput,
   type RolloutMemory,
@@ -260,7 +260,7 @@ function opener({ memory }: RolloutVerdict, waves: WaveIndex): (node: string) =>
 }
 
 /** Without a budget no host counts as failed: it holds its wave, as upstream. */
-function rulesIn({ failureBudget }: RolloutPolicySpec): LaneRules {
+function rulesIn({ failureBudget }: RolloutPolicySpec): FailureRules {
   if (!failureBudget) return {};
   const { progressDeadlineSeconds = DEFAULT_DEADLINE_SECONDS, withinSeconds } = failureBudget;
   return {

@@ -17,7 +17,7 @@ import {
   deadlineOf,
   failedSince,
   type NodeRolloutState,
-  type LaneRules,
+  type FailureRules,
   laneOf,
   mayHaveBegunAt,
   type NodeFacts,
@@ -39,7 +39,7 @@ export interface WaveIndexOptions {
   waves: number;
   connectivity: (node: string) => NodeConnectivity;
   times: TimesSpec;
-  rules: LaneRules;
+  rules: FailureRules;
   /** Whether a revision failed before the one on its way came. */
   isBarred?: ((hash: string) => boolean) | undefined;
   /** Hosts that failed with this revision, which is barred for that, before these waves were drawn; absent: none. */
@@ -276,7 +276,7 @@ export class WaveIndex {
   }
 
   /** A failure counts for its time; a Pod that is not available yet has its own. */
-  #schedule(name: string, facts: NodeFacts, lane: NodeRolloutState, rules: LaneRules): void {
+  #schedule(name: string, facts: NodeFacts, lane: NodeRolloutState, rules: FailureRules): void {
     const now = this.#options.now();
     const wave = this.#placed.get(name)?.wave;
     wave?.forgive(name);

@@ -86,7 +86,7 @@ export interface NodeFacts {
 }
 
 /** What a policy calls a failure. */
-export interface LaneRules {
+export interface FailureRules {
   /** How long a new Pod may take; absent: no node fails, it holds its wave, as upstream. */
   deadlineMs?: number;
   /** For how long a failure counts; absent: for good. */
@@ -132,7 +132,7 @@ const AWAITED: Readonly<Partial<Record<NodeUpdateState, NodeRolloutState>>> = {
 };
 
 /** When a new Pod that is not available, or a host that does not get its image, will have failed; undefined for any other node. */
-export function deadlineOf(facts: NodeFacts, { deadlineMs }: LaneRules): number | undefined {
+export function deadlineOf(facts: NodeFacts, { deadlineMs }: FailureRules): number | undefined {
   const { situation, newPodAt, isConfirming, waiting, waitingSince, isWithdrawn, isOutdated } = facts;
   const { isAwaited, heardAt = Number.NEGATIVE_INFINITY, isHeldUp, startedAt, predecessorEndsBy } = facts;
   // Nobody knows how it has done while there was no coordinator, or whether it was told at all.
@@ -150,7 +150,7 @@ export function deadlineOf(facts: NodeFacts, { deadlineMs }: LaneRules): number 
 }
 
 /** Since when a node has failed; undefined: it has not. */
-export function failedSince(facts: NodeFacts, now: number, rules: LaneRules): number | undefined {
+export function failedSince(facts: NodeFacts, now: number, rules: FailureRules): number | undefined {
   const { situation, contact, lostAt, trouble, troubleAt, newPodAt } = facts;
   // A host that had only to begin may have cut itself off by it.
   const mayHaveIt = AFTER_ITS_TURN.has(situation) || situation === 'turned';
@@ -168,7 +168,7 @@ export function failedSince(facts: NodeFacts, now: number, rules: LaneRules): nu
  * Old Pods where the DaemonSet should no longer run have their turn like others, as upstream's rolling update takes them: they go,
  * and no successor comes.
  */
-export function laneOf(facts: NodeFacts, now: number, rules: LaneRules): NodeRolloutState {
+export function laneOf(facts: NodeFacts, now: number, rules: FailureRules): NodeRolloutState {
   const { situation, contact, isSkipped, isOutside, isAwaited, isStray } = facts;
   if (situation === 'turned' && contact !== 'here') {
     if ((mayHaveBegunAt(facts) ?? Number.POSITIVE_INFINITY) > now) return 'deferred';
@@ -211,7 +211,7 @@ export function mayHaveBegunAt(facts: NodeFacts): number | undefined {
   return turnWindows ? firstWithin(turnWindows, from) : from;
 }
 
-function failedLane(facts: NodeFacts, since: number, { retriedAt }: LaneRules): NodeRolloutState {
+function failedLane(facts: NodeFacts, since: number, { retriedAt }: FailureRules): NodeRolloutState {
   const { situation, contact, newPodAt = since, isSkipped } = facts;
   if (isSkipped) return 'skipped';
   if (retriedAt === undefined || newPodAt > retriedAt) return 'failed';
