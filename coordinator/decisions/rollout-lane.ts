@@ -168,7 +168,7 @@ export function failedSince(facts: NodeFacts, now: number, rules: FailureRules):
  * Old Pods where the DaemonSet should no longer run have their turn like others, as upstream's rolling update takes them: they go,
  * and no successor comes.
  */
-export function laneOf(facts: NodeFacts, now: number, rules: FailureRules): NodeRolloutState {
+export function nodeRolloutState(facts: NodeFacts, now: number, rules: FailureRules): NodeRolloutState {
   const { situation, contact, isSkipped, isOutside, isAwaited, isStray } = facts;
   if (situation === 'turned' && contact !== 'here') {
     if ((mayHaveBegunAt(facts) ?? Number.POSITIVE_INFINITY) > now) return 'deferred';

@@ -11,7 +11,7 @@ import {
   type NodeUpdateState,
   nodeUpdateStatus,
 } from '../../coordinator/decisions/rolling-update.js';
-import { laneOf, type NodeFacts } from '../../coordinator/decisions/rollout-lane.js';
+import { nodeRolloutState, type NodeFacts } from '../../coordinator/decisions/rollout-lane.js';
 import { classifyHours } from '../../shared/calendar/node-hours.js';
 import type { ConditionStatus } from '../../shared/kube/conditions.js';
 import {
@@ -150,14 +150,14 @@ describe('a host that has its turn', () => {
     assert.deepEqual([record(bearing('older'), true), record(bearing('new'), true)], [true, false]);
     assert.equal(record(bearing('new'), false), true, 'tainted since');
     const facts: NodeFacts = { situation: 'turned', contact: 'lost', isOutdated: true };
-    assert.equal(laneOf(facts, NOW, { deadlineMs: HOUR }), 'deferred');
+    assert.equal(nodeRolloutState(facts, NOW, { deadlineMs: HOUR }), 'deferred');
     const image: NodeFacts = {
       situation: 'turned',
       contact: 'here',
       waiting: 'ImageNotPulled',
       waitingSince: 0,
     };
-    assert.equal(laneOf({ ...image, isWithdrawn: true }, NOW, { deadlineMs: HOUR }), 'turned');
+    assert.equal(nodeRolloutState({ ...image, isWithdrawn: true }, NOW, { deadlineMs: HOUR }), 'turned');
   });
 
   test('keeps when it may begin, for when nothing is heard of it', () => {
@@ -185,10 +185,10 @@ describe('a host that has its turn', () => {
 
   test('that goes dark has failed if it had only to begin, and is deferred if it waited', () => {
     const facts: NodeFacts = { situation: 'turned', contact: 'lost' };
-    assert.equal(laneOf(facts, NOW, { deadlineMs: HOUR }), 'failed');
-    assert.equal(laneOf({ ...facts, waiting: 'HeldLocally' }, NOW, { deadlineMs: HOUR }), 'deferred');
-    assert.equal(laneOf({ ...facts, contact: 'here' }, NOW, { deadlineMs: HOUR }), 'turned');
-    assert.equal(laneOf(facts, NOW, {}), 'deferredTurned');
+    assert.equal(nodeRolloutState(facts, NOW, { deadlineMs: HOUR }), 'failed');
+    assert.equal(nodeRolloutState({ ...facts, waiting: 'HeldLocally' }, NOW, { deadlineMs: HOUR }), 'deferred');
+    assert.equal(nodeRolloutState({ ...facts, contact: 'here' }, NOW, { deadlineMs: HOUR }), 'turned');
+    assert.equal(nodeRolloutState(facts, NOW, {}), 'deferredTurned');
   });
 
   test('that lacked the image alone may have begun in the dark: it uses budget, and has failed when it is lost', () => {
@@ -211,10 +211,10 @@ describe('a host that has its turn', () => {
       [{ contact: 'here' }, 'turned'],
     ];
     for (const [change, lane] of cases) {
-      assert.equal(laneOf({ ...facts, ...change }, NOW, rules), lane, JSON.stringify(change));
+      assert.equal(nodeRolloutState({ ...facts, ...change }, NOW, rules), lane, JSON.stringify(change));
     }
     assert.equal(
-      laneOf({ ...facts, contact: 'lost' }, NOW, {}),
+      nodeRolloutState({ ...facts, contact: 'lost' }, NOW, {}),
       'deferredTurned',
       'without failures it holds no wave, and uses budget',
     );
@@ -223,11 +223,11 @@ describe('a host that has its turn', () => {
   test('that does not get the image in time has failed, one that is busy has not', () => {
     const facts: NodeFacts = { situation: 'turned', contact: 'here', waitingSince: NOW - HOUR };
     const rules = { deadlineMs: HOUR };
-    assert.equal(laneOf({ ...facts, waiting: 'ImageNotPulled' }, NOW, rules), 'failed');
-    assert.equal(laneOf({ ...facts, waiting: 'ImageNotPulled' }, NOW - 1, rules), 'turned');
-    assert.equal(laneOf({ ...facts, waiting: 'HeldLocally' }, NOW, rules), 'turned');
-    assert.equal(laneOf({ ...facts, waiting: 'NoRoom' }, NOW, rules), 'failed');
-    assert.equal(laneOf({ ...facts, waiting: 'NoRoom' }, NOW - 1, rules), 'turned');
+    assert.equal(nodeRolloutState({ ...facts, waiting: 'ImageNotPulled' }, NOW, rules), 'failed');
+    assert.equal(nodeRolloutState({ ...facts, waiting: 'ImageNotPulled' }, NOW - 1, rules), 'turned');
+    assert.equal(nodeRolloutState({ ...facts, waiting: 'HeldLocally' }, NOW, rules), 'turned');
+    assert.equal(nodeRolloutState({ ...facts, waiting: 'NoRoom' }, NOW, rules), 'failed');
+    assert.equal(nodeRolloutState({ ...facts, waiting: 'NoRoom' }, NOW - 1, rules), 'turned');
   });
 
   test('has its new Pod’s time begin when the old one has ended', () => {
@@ -276,8 +276,8 @@ describe('a host that has its turn', () => {
     pod.status?.conditions?.push(confirmed);
     assert.equal(situation(pod), 'newUnavailable');
     const facts = { situation: 'newUnavailable', contact: 'here', newPodAt: 0 } as const;
-    assert.equal(laneOf({ ...facts, isConfirming: true }, NOW, { deadlineMs: HOUR }), 'newUnavailable');
-    assert.equal(laneOf(facts, NOW, { deadlineMs: HOUR }), 'failed');
+    assert.equal(nodeRolloutState({ ...facts, isConfirming: true }, NOW, { deadlineMs: HOUR }), 'newUnavailable');
+    assert.equal(nodeRolloutState(facts, NOW, { deadlineMs: HOUR }), 'failed');
     confirmed.status = 'True';
     assert.equal(situation(pod), 'newAvailable');
   });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { failedSince, laneOf, type NodeFacts } from '../../coordinator/decisions/rollout-lane.js';
+import { failedSince, nodeRolloutState, type NodeFacts } from '../../coordinator/decisions/rollout-lane.js';
 
 const OLD = { situation: 'oldAvailable', contact: 'here' } as const;
-const LANES: [string, Parameters<typeof laneOf>[0], string][] = [
+const LANES: [string, Parameters<typeof nodeRolloutState>[0], string][] = [
   ['its link down before its turn', { situation: 'oldAvailable', contact: 'away' }, 'deferred'],
   ['lost before its turn', { situation: 'oldUnavailable', contact: 'lost' }, 'deferred'],
   ['unheard since a restore holds its wave', { situation: 'unheard', contact: 'here' }, 'unheard'],
@@ -180,7 +180,7 @@ const LANES: [string, Parameters<typeof laneOf>[0], string][] = [
 ];
 
 for (const [name, facts, lane] of LANES) {
-  test(`a node in a rollout: ${name}`, () => assert.equal(laneOf(facts, 600, { deadlineMs: 600 }), lane));
+  test(`a node in a rollout: ${name}`, () => assert.equal(nodeRolloutState(facts, 600, { deadlineMs: 600 }), lane));
 }
 
 test('without a budget no node has failed: it holds its wave, as upstream', () => {
@@ -190,7 +190,7 @@ test('without a budget no node has failed: it holds its wave, as upstream', () =
     trouble: 'CrashLoopBackOff',
     newPodAt: 0,
   } as const;
-  assert.equal(laneOf(facts, 600, {}), 'newUnavailable');
+  assert.equal(nodeRolloutState(facts, 600, {}), 'newUnavailable');
 });
 
 /** Now is 600. */
@@ -281,8 +281,8 @@ const DARK_WITH_A_TURN: [string, Partial<NodeFacts>, lane: string, withoutBudget
 for (const [name, facts, lane, withoutBudget = lane] of DARK_WITH_A_TURN) {
   const whole: NodeFacts = { situation: 'turned', contact: 'lost', awaySince: 500, lostAt: 540, ...facts };
   test(`a host that went dark with its turn: ${name}`, () => {
-    assert.equal(laneOf(whole, 600, { deadlineMs: 1_000 }), lane);
-    assert.equal(laneOf(whole, 600, {}), withoutBudget);
+    assert.equal(nodeRolloutState(whole, 600, { deadlineMs: 1_000 }), lane);
+    assert.equal(nodeRolloutState(whole, 600, {}), withoutBudget);
   });
 }
 
@@ -314,7 +314,7 @@ const RETRIES: [string, NodeFacts, string][] = [
 
 for (const [name, facts, lane] of RETRIES) {
   test(`a node after a retry: ${name}`, () => {
-    assert.equal(laneOf(facts, 600, { deadlineMs: 600, retriedAt: 100 }), lane);
+    assert.equal(nodeRolloutState(facts, 600, { deadlineMs: 600, retriedAt: 100 }), lane);
   });
 }
 
@@ -330,7 +330,7 @@ for (const [name, facts, lane] of [
 ] as const) {
   test(`a node that kept what a rollout comes back to: ${name}`, () => {
     const whole = { contact: 'here', trouble: 'x', ...facts } as const;
-    assert.equal(laneOf(whole, 600, { deadlineMs: 600, startedAt: 100 }), lane);
+    assert.equal(nodeRolloutState(whole, 600, { deadlineMs: 600, startedAt: 100 }), lane);
   });
 }
 

@@ -1,7 +1,7 @@
 /** What people do to a rollout: pause, freeze, promote, abort, retry, skip. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { laneOf } from '../../coordinator/decisions/rollout-lane.js';
+import { nodeRolloutState } from '../../coordinator/decisions/rollout-lane.js';
 import {
   DONE,
   memory,
@@ -155,7 +155,7 @@ test('times of a rollout that lie ahead are no later than now: it judges what co
   assert.deepEqual(later, first, 'and stay where they are');
   const facts = { situation: 'newUnavailable', contact: 'here', trouble: 'x' } as const;
   const lane = (newPodAt: number) =>
-    laneOf({ ...facts, newPodAt }, NOW + 2_000, { deadlineMs: 600, ...first });
+    nodeRolloutState({ ...facts, newPodAt }, NOW + 2_000, { deadlineMs: 600, ...first });
   assert.deepEqual([lane(NOW + 999), lane(NOW + 1_001)], ['again', 'failed']);
 });
 
