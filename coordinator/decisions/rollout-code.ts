@@ -2,7 +2,7 @@
 import type { TurnWait } from '../../shared/kube/host-turn.js';
 import type { RolloutPhase } from '../../shared/kube/rollout.js';
 import type { RolloutCode } from '../../shared/kube/rollout-codes.js';
-import { BEFORE_ITS_TURN, type NodeRolloutState, type NodeFacts } from './rollout-lane.js';
+import { BEFORE_UPDATE_STATES, type NodeRolloutState, type NodeFacts } from './rollout-lane.js';
 
 /** Where one host stands. */
 export interface HostRolloutState {
@@ -66,7 +66,7 @@ const OUTSIDE: ReadonlySet<NodeRolloutState> = new Set<NodeRolloutState>([
 const STRAYS: ReadonlySet<NodeRolloutState> = new Set<NodeRolloutState>(['strayAvailable', 'strayUnavailable']);
 const AWAITED: ReadonlySet<NodeRolloutState> = new Set<NodeRolloutState>(['awaitedAvailable', 'awaitedUnavailable']);
 /** Lanes of hosts that have not had their turn, whatever keeps them. */
-const OLD: ReadonlySet<NodeRolloutState> = new Set<NodeRolloutState>([...BEFORE_ITS_TURN, ...OUTSIDE, ...AWAITED, ...STRAYS]);
+const OLD: ReadonlySet<NodeRolloutState> = new Set<NodeRolloutState>([...BEFORE_UPDATE_STATES, ...OUTSIDE, ...AWAITED, ...STRAYS]);
 const WITHOUT: ReadonlySet<NodeRolloutState> = new Set<NodeRolloutState>(['empty', 'withheld']);
 const DONE: ReadonlySet<NodeRolloutState> = new Set<NodeRolloutState>(['newAvailable', 'outsideUpdated', 'awaitedUpdated']);
 

@@ -98,7 +98,7 @@ export interface FailureRules {
 }
 
 /** Situations of nodes that keep an older Pod, or are about to get one again, or their first. */
-export const BEFORE_ITS_TURN: ReadonlySet<NodeUpdateState> = new Set([
+export const BEFORE_UPDATE_STATES: ReadonlySet<NodeUpdateState> = new Set([
   'oldAvailable',
   'oldUnavailable',
   'retiringAvailable',
@@ -174,7 +174,7 @@ export function nodeRolloutState(facts: NodeFacts, now: number, rules: FailureRu
     if ((mayHaveBegunAt(facts) ?? Number.POSITIVE_INFINITY) > now) return 'deferred';
     if (rules.deadlineMs === undefined) return 'deferredTurned';
   }
-  if (BEFORE_ITS_TURN.has(situation)) {
+  if (BEFORE_UPDATE_STATES.has(situation)) {
     if (isSkipped) return 'skipped';
     if (contact !== 'here') return 'deferred';
   }
