@@ -13,7 +13,7 @@ import type { Fleet, NodeUpdateState } from '../decisions/rolling-update.js';
 import { rolloutDetail } from '../decisions/rollout-code.js';
 import type { WindowOpening } from '../decisions/rollout-estimate.js';
 import {
-  AVAILABLE,
+  AVAILABLE_STATES,
   deadlineOf,
   failedSince,
   type NodeRolloutState,
@@ -194,7 +194,7 @@ export class WaveIndex {
 
   /** One that failed and is available all the same (it restarted twice, nobody hears it) has its window. */
   #mayLose(name: string): boolean {
-    const isAvailable = AVAILABLE.has(this.#facts.get(name)?.situation ?? 'empty');
+    const isAvailable = AVAILABLE_STATES.has(this.#facts.get(name)?.situation ?? 'empty');
     return !this.#turned.has(name) && !(isAvailable && this.closedWindow(name) !== undefined);
   }
 

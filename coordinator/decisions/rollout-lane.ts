@@ -114,7 +114,7 @@ const AFTER_ITS_TURN: ReadonlySet<NodeUpdateState> = new Set([
   'pairUnavailable',
 ]);
 /** With a Pod of the revision that is available. */
-export const AVAILABLE: ReadonlySet<NodeUpdateState> = new Set(['newAvailable', 'pairAvailable']);
+export const AVAILABLE_STATES: ReadonlySet<NodeUpdateState> = new Set(['newAvailable', 'pairAvailable']);
 const NOT_AVAILABLE_YET: ReadonlySet<NodeUpdateState> = new Set(['newUnavailable', 'pairUnavailable']);
 const OUTSIDE: Readonly<Partial<Record<NodeUpdateState, NodeRolloutState>>> = {
   oldAvailable: 'outsideAvailable',
@@ -156,7 +156,7 @@ export function failedSince(facts: NodeFacts, now: number, rules: FailureRules):
   const mayHaveIt = AFTER_ITS_TURN.has(situation) || situation === 'turned';
   if (!mayHaveIt || rules.deadlineMs === undefined) return undefined;
   const hasServed =
-    AVAILABLE.has(situation) && newPodAt !== undefined && newPodAt < (rules.startedAt ?? newPodAt);
+    AVAILABLE_STATES.has(situation) && newPodAt !== undefined && newPodAt < (rules.startedAt ?? newPodAt);
   // How often a Pod was restarted before a rollout came back to its revision says nothing of that.
   if (trouble !== undefined && !hasServed) return troubleAt ?? newPodAt ?? now;
   if (contact === 'lost') return Math.max(lostAt ?? now, mayHaveBegunAt(facts) ?? 0);
