@@ -19,7 +19,7 @@ import {
   type NodeRolloutState,
   type FailureRules,
   nodeRolloutState,
-  mayHaveBegunAt,
+  earliestHandoverStart,
   type NodeFacts,
 } from '../decisions/rollout-lane.js';
 import type { RolloutMemory, WaveCounts } from '../decisions/rollout-memory.js';
@@ -281,7 +281,7 @@ export class WaveIndex {
     const wave = this.#placed.get(name)?.wave;
     wave?.forgive(name);
     if (lane !== 'failed') {
-      const at = lane === 'deferred' ? mayHaveBegunAt(facts) : deadlineOf(facts, rules);
+      const at = lane === 'deferred' ? earliestHandoverStart(facts) : deadlineOf(facts, rules);
       // One that is up changes nothing any more: the node was taken out, or is to have another Pod.
       this.#agenda.set(name, at !== undefined && at > now ? at : undefined);
       return;

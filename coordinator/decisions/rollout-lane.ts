@@ -159,7 +159,7 @@ export function failedSince(facts: NodeFacts, now: number, rules: FailureRules):
     AVAILABLE_STATES.has(situation) && newPodAt !== undefined && newPodAt < (rules.startedAt ?? newPodAt);
   // How often a Pod was restarted before a rollout came back to its revision says nothing of that.
   if (trouble !== undefined && !hasServed) return troubleAt ?? newPodAt ?? now;
-  if (contact === 'lost') return Math.max(lostAt ?? now, mayHaveBegunAt(facts) ?? 0);
+  if (contact === 'lost') return Math.max(lostAt ?? now, earliestHandoverStart(facts) ?? 0);
   const deadline = deadlineOf(facts, { deadlineMs: rules.deadlineMs });
   return deadline !== undefined && deadline <= now ? deadline : undefined;
 }
@@ -171,7 +171,7 @@ export function failedSince(facts: NodeFacts, now: number, rules: FailureRules):
 export function nodeRolloutState(facts: NodeFacts, now: number, rules: FailureRules): NodeRolloutState {
   const { situation, contact, isSkipped, isOutside, isAwaited, isStray } = facts;
   if (situation === 'turned' && contact !== 'here') {
-    if ((mayHaveBegunAt(facts) ?? Number.POSITIVE_INFINITY) > now) return 'deferred';
+    if ((earliestHandoverStart(facts) ?? Number.POSITIVE_INFINITY) > now) return 'deferred';
     if (rules.deadlineMs === undefined) return 'deferredTurned';
   }
   if (BEFORE_UPDATE_STATES.has(situation)) {
@@ -200,7 +200,7 @@ function firstWithin(windows: NonNullable<NodeFacts['turnWindows']>, from: numbe
  * lacked the image alone begins in the moment in which it has that, and may have cut itself off by it before its word arrived; so does one of
  * which nothing was heard. One outside its window begins in the next, and who said 'not now' when that holds no longer.
  */
-export function mayHaveBegunAt(facts: NodeFacts): number | undefined {
+export function earliestHandoverStart(facts: NodeFacts): number | undefined {
   const { situation, waiting, waitingSince = 0, isOutdated, awaySince = 0, holdEndsAt, turnWindows } = facts;
   if (situation !== 'turned' || isOutdated) return undefined;
   if (waiting === undefined || waiting === 'ImageNotPulled') return awaySince;
