@@ -253,7 +253,7 @@ export class WaveIndex {
     const rules = { ...this.#options.rules, startedAt, retriedAt };
     const isOutside = this.closedWindow(name) !== undefined;
     const isStray = this.#isStray(facts);
-    const lane = nodeRolloutState({ ...facts, isOutside, isSkipped: this.isSkipped(name), isStray }, now, rules);
+    const lane = nodeRolloutState({ ...facts, isOutOfWindow: isOutside, isSkipped: this.isSkipped(name), isStaleFailed: isStray }, now, rules);
     if (lane === 'failed') this.#failed.add(name);
     else if (!this.#isBarred) this.#failed.delete(name);
     this.#place(name, lane);

@@ -60,18 +60,18 @@ export function nodeFacts(
     record?.newPod ?? {};
   const { handover: turn } = record ?? {};
   return {
-    situation,
+    updateState: situation,
     ...contactFacts(standing),
-    ...(trouble === undefined ? {} : { trouble }),
-    ...(troubleAt === undefined ? {} : { troubleAt }),
+    ...(trouble === undefined ? {} : { failureReason: trouble }),
+    ...(troubleAt === undefined ? {} : { failureReasonSince: troubleAt }),
     ...(createdAt === undefined ? {} : { newPodAt: createdAt }),
     ...(startedAt === undefined ? {} : { startedAt }),
-    ...(isHeldUp && { isHeldUp }),
+    ...(isHeldUp && { awaitsPredecessor: isHeldUp }),
     ...(predecessorEndsBy === undefined ? {} : { predecessorEndsBy }),
     ...(confirming && { isConfirming: true }),
-    ...(turn?.waitReason && { waiting: turn.waitReason }),
+    ...(turn?.waitReason && { waitReason: turn.waitReason }),
     ...(turn?.waitingSince === undefined ? {} : { waitingSince: turn.waitingSince }),
-    ...(turn?.windows && { turnWindows: turn.windows }),
+    ...(turn?.windows && { handoverWindows: turn.windows }),
     ...(turn?.holdEndsAt === undefined ? {} : { holdEndsAt: turn.holdEndsAt }),
     ...(turn?.withdrawn && { isWithdrawn: true }),
     ...(turn?.isOutdated && { isOutdated: true }),
@@ -108,8 +108,8 @@ function contactFacts({
  * was seen first, the host is late as one whose engine hangs. `before`: what this answered for the node last.
  */
 export function withBoundedWait(facts: NodeFacts, before: NodeFacts | undefined, now: number): NodeFacts {
-  if (!facts.isHeldUp || facts.predecessorEndsBy !== undefined) return facts;
-  const isSameWait = before?.isHeldUp === true && before.newPodAt === facts.newPodAt;
+  if (!facts.awaitsPredecessor || facts.predecessorEndsBy !== undefined) return facts;
+  const isSameWait = before?.awaitsPredecessor === true && before.newPodAt === facts.newPodAt;
   return { ...facts, predecessorEndsBy: (isSameWait ? before.predecessorEndsBy : undefined) ?? now };
 }
 

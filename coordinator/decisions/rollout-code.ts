@@ -32,7 +32,7 @@ interface Course {
 /** What sets a host apart from others of its lane, in a rollout that began and failed so; undefined: nothing. */
 export function rolloutDetail(
   lane: NodeRolloutState,
-  { oldPodAt, waiting, isWithdrawn, isOutdated }: NodeFacts,
+  { oldPodAt, waitReason: waiting, isWithdrawn, isOutdated }: NodeFacts,
   { startedAt, failure, hasFailed, hasTaken }: Course,
 ): HostRemark | undefined {
   if (lane === 'turned') return isWithdrawn || isOutdated ? 'Withdrawn' : waiting;

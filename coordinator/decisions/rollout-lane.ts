@@ -36,7 +36,7 @@ export type NodeRolloutState = (typeof NODE_ROLLOUT_STATES)[number];
 
 /** What is known of a node and its Pods. */
 export interface NodeFacts {
-  situation: NodeUpdateState;
+  updateState: NodeUpdateState;
   contact: Contact;
   /** Since when the link to its agent is down. */
   awaySince?: number;
@@ -47,14 +47,14 @@ export interface NodeFacts {
   /** When it was heard first after that: no time of its own counts from before. */
   heardAt?: number;
   /** What is wrong with the Pod of the current revision, and since when. */
-  trouble?: string;
-  troubleAt?: number;
+  failureReason?: string;
+  failureReasonSince?: number;
   /** When that Pod was made. */
   newPodAt?: number;
   /** When its host could begin with it, where that is known. */
   startedAt?: number;
   /** It may not begin yet: its host has to end the Pod before it. */
-  isHeldUp?: boolean;
+  awaitsPredecessor?: boolean;
   /** When that one should have ended at the latest, where that is known: a host whose engine hangs is late from then on. */
   predecessorEndsBy?: number;
   /** Its host has yet to confirm it, and will, or go back. */
@@ -66,11 +66,11 @@ export interface NodeFacts {
   /** False: Pods name the node, and there is none. */
   exists?: boolean;
   /** The host was given its turn and has said why it waits. */
-  waiting?: TurnWait;
+  waitReason?: TurnWait;
   /** Since when it has waited at all. */
   waitingSince?: number;
   /** When its turn may begin; absent: at any time. */
-  turnWindows?: readonly { from: number; until: number }[];
+  handoverWindows?: readonly { from: number; until: number }[];
   /** When its 'not now' holds no longer. */
   holdEndsAt?: number;
   /** Its turn was taken back, and it has not said so far that it knows. */
@@ -78,11 +78,11 @@ export interface NodeFacts {
   /** Its turn is to something that is not wanted there any more. */
   isOutdated?: boolean;
   /** No Pod may be replaced there now. */
-  isOutside?: boolean;
+  isOutOfWindow?: boolean;
   /** A person took it out. */
   isSkipped?: boolean;
   /** The rollout has failed, and so had the one of the revision that it has. */
-  isStray?: boolean;
+  isStaleFailed?: boolean;
 }
 
 /** What a policy calls a failure. */
@@ -133,8 +133,8 @@ const AWAITED: Readonly<Partial<Record<NodeUpdateState, NodeRolloutState>>> = {
 
 /** When a new Pod that is not available, or a host that does not get its image, will have failed; undefined for any other node. */
 export function deadlineOf(facts: NodeFacts, { deadlineMs }: FailureRules): number | undefined {
-  const { situation, newPodAt, isConfirming, waiting, waitingSince, isWithdrawn, isOutdated } = facts;
-  const { isAwaited, heardAt = Number.NEGATIVE_INFINITY, isHeldUp, startedAt, predecessorEndsBy } = facts;
+  const { updateState: situation, newPodAt, isConfirming, waitReason: waiting, waitingSince, isWithdrawn, isOutdated } = facts;
+  const { isAwaited, heardAt = Number.NEGATIVE_INFINITY, awaitsPredecessor: isHeldUp, startedAt, predecessorEndsBy } = facts;
   // Nobody knows how it has done while there was no coordinator, or whether it was told at all.
   if (isAwaited) return undefined;
   const isWanted = !isWithdrawn && !isOutdated;
@@ -151,7 +151,7 @@ export function deadlineOf(facts: NodeFacts, { deadlineMs }: FailureRules): numb
 
 /** Since when a node has failed; undefined: it has not. */
 export function failedSince(facts: NodeFacts, now: number, rules: FailureRules): number | undefined {
-  const { situation, contact, lostAt, trouble, troubleAt, newPodAt } = facts;
+  const { updateState: situation, contact, lostAt, failureReason: trouble, failureReasonSince: troubleAt, newPodAt } = facts;
   // A host that had only to begin may have cut itself off by it.
   const mayHaveIt = AFTER_ITS_TURN.has(situation) || situation === 'turned';
   if (!mayHaveIt || rules.deadlineMs === undefined) return undefined;
@@ -169,7 +169,7 @@ export function failedSince(facts: NodeFacts, now: number, rules: FailureRules):
  * and no successor comes.
  */
 export function nodeRolloutState(facts: NodeFacts, now: number, rules: FailureRules): NodeRolloutState {
-  const { situation, contact, isSkipped, isOutside, isAwaited, isStray } = facts;
+  const { updateState: situation, contact, isSkipped, isOutOfWindow: isOutside, isAwaited, isStaleFailed: isStray } = facts;
   if (situation === 'turned' && contact !== 'here') {
     if ((earliestHandoverStart(facts) ?? Number.POSITIVE_INFINITY) > now) return 'deferred';
     if (rules.deadlineMs === undefined) return 'deferredTurned';
@@ -190,7 +190,7 @@ export function nodeRolloutState(facts: NodeFacts, now: number, rules: FailureRu
 }
 
 /** The first moment from then on that lies in a window; undefined: none does. */
-function firstWithin(windows: NonNullable<NodeFacts['turnWindows']>, from: number): number | undefined {
+function firstWithin(windows: NonNullable<NodeFacts['handoverWindows']>, from: number): number | undefined {
   const open = windows.filter(({ until }) => until > from).map((window) => Math.max(window.from, from));
   return open.length > 0 ? Math.min(...open) : undefined;
 }
@@ -201,7 +201,7 @@ function firstWithin(windows: NonNullable<NodeFacts['turnWindows']>, from: numbe
  * which nothing was heard. One outside its window begins in the next, and who said 'not now' when that holds no longer.
  */
 export function earliestHandoverStart(facts: NodeFacts): number | undefined {
-  const { situation, waiting, waitingSince = 0, isOutdated, awaySince = 0, holdEndsAt, turnWindows } = facts;
+  const { updateState: situation, waitReason: waiting, waitingSince = 0, isOutdated, awaySince = 0, holdEndsAt, handoverWindows: turnWindows } = facts;
   if (situation !== 'turned' || isOutdated) return undefined;
   if (waiting === undefined || waiting === 'ImageNotPulled') return awaySince;
   if (waiting === 'OutsideWindow')
@@ -212,7 +212,7 @@ export function earliestHandoverStart(facts: NodeFacts): number | undefined {
 }
 
 function failedLane(facts: NodeFacts, since: number, { retriedAt }: FailureRules): NodeRolloutState {
-  const { situation, contact, newPodAt = since, isSkipped } = facts;
+  const { updateState: situation, contact, newPodAt = since, isSkipped } = facts;
   if (isSkipped) return 'skipped';
   if (retriedAt === undefined || newPodAt > retriedAt) return 'failed';
   if (contact === 'lost') return since <= retriedAt ? 'deferred' : 'failed';

@@ -149,12 +149,12 @@ describe('a host that has its turn', () => {
       true;
     assert.deepEqual([record(bearing('older'), true), record(bearing('new'), true)], [true, false]);
     assert.equal(record(bearing('new'), false), true, 'tainted since');
-    const facts: NodeFacts = { situation: 'turned', contact: 'lost', isOutdated: true };
+    const facts: NodeFacts = { updateState: 'turned', contact: 'lost', isOutdated: true };
     assert.equal(nodeRolloutState(facts, NOW, { deadlineMs: HOUR }), 'deferred');
     const image: NodeFacts = {
-      situation: 'turned',
+      updateState: 'turned',
       contact: 'here',
-      waiting: 'ImageNotPulled',
+      waitReason: 'ImageNotPulled',
       waitingSince: 0,
     };
     assert.equal(nodeRolloutState({ ...image, isWithdrawn: true }, NOW, { deadlineMs: HOUR }), 'turned');
@@ -184,18 +184,18 @@ describe('a host that has its turn', () => {
   });
 
   test('that goes dark has failed if it had only to begin, and is deferred if it waited', () => {
-    const facts: NodeFacts = { situation: 'turned', contact: 'lost' };
+    const facts: NodeFacts = { updateState: 'turned', contact: 'lost' };
     assert.equal(nodeRolloutState(facts, NOW, { deadlineMs: HOUR }), 'failed');
-    assert.equal(nodeRolloutState({ ...facts, waiting: 'HeldLocally' }, NOW, { deadlineMs: HOUR }), 'deferred');
+    assert.equal(nodeRolloutState({ ...facts, waitReason: 'HeldLocally' }, NOW, { deadlineMs: HOUR }), 'deferred');
     assert.equal(nodeRolloutState({ ...facts, contact: 'here' }, NOW, { deadlineMs: HOUR }), 'turned');
     assert.equal(nodeRolloutState(facts, NOW, {}), 'deferredTurned');
   });
 
   test('that lacked the image alone may have begun in the dark: it uses budget, and has failed when it is lost', () => {
     const facts: NodeFacts = {
-      situation: 'turned',
+      updateState: 'turned',
       contact: 'away',
-      waiting: 'ImageNotPulled',
+      waitReason: 'ImageNotPulled',
       waitingSince: NOW,
     };
     const rules = { deadlineMs: HOUR };
@@ -221,13 +221,13 @@ describe('a host that has its turn', () => {
   });
 
   test('that does not get the image in time has failed, one that is busy has not', () => {
-    const facts: NodeFacts = { situation: 'turned', contact: 'here', waitingSince: NOW - HOUR };
+    const facts: NodeFacts = { updateState: 'turned', contact: 'here', waitingSince: NOW - HOUR };
     const rules = { deadlineMs: HOUR };
-    assert.equal(nodeRolloutState({ ...facts, waiting: 'ImageNotPulled' }, NOW, rules), 'failed');
-    assert.equal(nodeRolloutState({ ...facts, waiting: 'ImageNotPulled' }, NOW - 1, rules), 'turned');
-    assert.equal(nodeRolloutState({ ...facts, waiting: 'HeldLocally' }, NOW, rules), 'turned');
-    assert.equal(nodeRolloutState({ ...facts, waiting: 'NoRoom' }, NOW, rules), 'failed');
-    assert.equal(nodeRolloutState({ ...facts, waiting: 'NoRoom' }, NOW - 1, rules), 'turned');
+    assert.equal(nodeRolloutState({ ...facts, waitReason: 'ImageNotPulled' }, NOW, rules), 'failed');
+    assert.equal(nodeRolloutState({ ...facts, waitReason: 'ImageNotPulled' }, NOW - 1, rules), 'turned');
+    assert.equal(nodeRolloutState({ ...facts, waitReason: 'HeldLocally' }, NOW, rules), 'turned');
+    assert.equal(nodeRolloutState({ ...facts, waitReason: 'NoRoom' }, NOW, rules), 'failed');
+    assert.equal(nodeRolloutState({ ...facts, waitReason: 'NoRoom' }, NOW - 1, rules), 'turned');
   });
 
   test('has its new Pod’s time begin when the old one has ended', () => {

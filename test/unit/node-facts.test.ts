@@ -11,7 +11,7 @@ import { deadlineOf, type NodeFacts } from '../../coordinator/decisions/rollout-
 const NOW = 1_000_000;
 const YEAR = 365 * 86_400_000;
 const RULES = { deadlineMs: 600 };
-const MADE_AHEAD: NodeFacts = { situation: 'newUnavailable', contact: 'here', newPodAt: NOW + YEAR };
+const MADE_AHEAD: NodeFacts = { updateState: 'newUnavailable', contact: 'here', newPodAt: NOW + YEAR };
 
 test('a new Pod that lies in the future, for the clock was set back, has its time from now, and no more at each look', () => {
   const first = clampFutureTimes(MADE_AHEAD, undefined, NOW);
@@ -45,7 +45,7 @@ test('a new Pod that waits for one that is to end in a year, by a clock that was
 });
 
 test('times that have come stay as they are', () => {
-  const facts: NodeFacts = { ...MADE_AHEAD, newPodAt: NOW, troubleAt: NOW - 1 };
+  const facts: NodeFacts = { ...MADE_AHEAD, newPodAt: NOW, failureReasonSince: NOW - 1 };
   assert.equal(clampFutureTimes(facts, { ...facts, newPodAt: 1 }, NOW), facts);
 });
 

@@ -279,7 +279,7 @@ const DARK_WITH_A_TURN: [string, Partial<NodeFacts>, lane: string, withoutBudget
 ];
 
 for (const [name, facts, lane, withoutBudget = lane] of DARK_WITH_A_TURN) {
-  const whole: NodeFacts = { situation: 'turned', contact: 'lost', awaySince: 500, lostAt: 540, ...facts };
+  const whole: NodeFacts = { updateState: 'turned', contact: 'lost', awaySince: 500, lostAt: 540, ...facts };
   test(`a host that went dark with its turn: ${name}`, () => {
     assert.equal(nodeRolloutState(whole, 600, { deadlineMs: 1_000 }), lane);
     assert.equal(nodeRolloutState(whole, 600, {}), withoutBudget);
@@ -337,7 +337,7 @@ for (const [name, facts, lane] of [
 test('since when a node has failed', () => {
   const rules = { deadlineMs: 600 };
   const since = (facts: Partial<NodeFacts>) =>
-    failedSince({ situation: 'newUnavailable', contact: 'here', ...facts }, 1_000, rules);
+    failedSince({ updateState: 'newUnavailable', contact: 'here', ...facts }, 1_000, rules);
   assert.equal(since({ trouble: 'x', troubleAt: 5, newPodAt: 1 }), 5);
   assert.equal(since({ trouble: 'x', newPodAt: 1 }), 1);
   assert.equal(since({ contact: 'lost', lostAt: 7 }), 7);
