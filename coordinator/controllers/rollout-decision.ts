@@ -13,7 +13,7 @@ import type { NodeRolloutState, FailureRules } from '../decisions/rollout-lane.j
 import {
   type RolloutInput,
   type RolloutMemory,
-  rememberNow,
+  updateMemory,
   type WaveCounts,
 } from '../decisions/rollout-memory.js';
 import { progressOf, type RolloutProgress } from '../decisions/rollout-progress.js';
@@ -222,7 +222,7 @@ function look({ policy, waves, revision, previous, isKept, rollout, now, timeOf 
   const input = (memory: RolloutMemory | undefined): RolloutInput => {
     return { spec: policy.spec, revision, previous, isKept, requests, now, memory, waves: waves.counts() };
   };
-  let memory = rememberNow(input(memoryOf(rollout, policy.spec, timeOf)));
+  let memory = updateMemory(input(memoryOf(rollout, policy.spec, timeOf)));
   for (let looks = 1; ; looks += 1) {
     waves.applyMemory(memory);
     const verdict = rolloutStep(input(memory));

@@ -80,7 +80,7 @@ export function outstanding({ nodes, updated, failed, deferred, skipped }: WaveC
 }
 
 /** The memory of the revision on its way, with all requests taken in. */
-export function rememberNow(input: RolloutInput): RolloutMemory {
+export function updateMemory(input: RolloutInput): RolloutMemory {
   const memory = memoryOfRevision({
     ...input,
     memory: input.memory && withoutTimesAhead(input.memory, input.now),

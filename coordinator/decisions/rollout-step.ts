@@ -7,7 +7,7 @@ import {
   outstanding,
   type RolloutInput,
   type RolloutMemory,
-  rememberNow,
+  updateMemory,
   sum,
   type WaveCounts,
 } from './rollout-memory.js';
@@ -30,7 +30,7 @@ export interface RolloutVerdict {
 
 /** The rollout as it stands now. */
 export function rolloutStep(input: RolloutInput): RolloutVerdict {
-  const memory = rememberNow(input);
+  const memory = updateMemory(input);
   const { spec } = input;
   const steering = memory.steering ?? NO_STEERING;
   if (spec.frozen || steering.frozen) {
