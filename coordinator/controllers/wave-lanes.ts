@@ -147,7 +147,7 @@ export class WaveMembers {
       awaited: lanes.awaitedAvailable.size + lanes.awaitedUnavailable.size,
       awaitedUpdated: lanes.awaitedUpdated.size,
       old: this.#size(OLD_POD_STATES),
-      touched: this.#size(TOUCHED),
+      onRevision: this.#size(TOUCHED),
       failures: this.#failures.size,
       lateFailures: this.#lateFailures.size,
     };

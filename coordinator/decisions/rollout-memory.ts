@@ -40,7 +40,7 @@ export interface WaveCounts extends RolloutCounts {
   /** Nodes that hold a Pod of another revision. */
   old: number;
   /** Nodes that hold one of this revision. */
-  touched: number;
+  onRevision: number;
   /** Of the old and of the updated ones: nodes that have not been heard since the coordinator's start. */
   awaited: number;
   awaitedUpdated: number;

@@ -29,7 +29,7 @@ export const wave = (change: Partial<WaveCounts>): WaveCounts => ({
   outsideWindow: 0,
   skipped: 0,
   old: 0,
-  touched: 0,
+  onRevision: 0,
   ...change,
 });
 /** A wave that has yet to begin, and one that is done. */
