@@ -3,7 +3,7 @@ import { controllerOf } from '../../shared/kube/meta.js';
 import type { HostFailure, RolloutStatus } from '../../shared/kube/rollout.js';
 import { REVISION_HASH_LABEL } from '../../shared/kube/workload.js';
 import { podProgress } from '../decisions/pod-progress.js';
-import { knownFailures, MOST_FAILURES } from '../decisions/rollout-outcome.js';
+import { knownFailures, MAX_FAILURES } from '../decisions/rollout-outcome.js';
 import { type Informers, PODS_BY_TARGET_NODE } from '../informers/informer.js';
 import type { DaemonSetTally } from './daemonset-tally.js';
 import type { WaveIndex } from './rollout-waves.js';
@@ -19,10 +19,10 @@ export function newFailures(
 ): Failing[] {
   const known = new Set(knownFailures(before, status).map(({ node }) => node));
   const failing: Failing[] = [];
-  if (status.failed === 0 || known.size >= MOST_FAILURES) return failing;
+  if (status.failed === 0 || known.size >= MAX_FAILURES) return failing;
   for (const wave of status.waves.keys()) {
     for (const node of waves.failed(wave)) {
-      if (known.size + failing.length >= MOST_FAILURES) return failing;
+      if (known.size + failing.length >= MAX_FAILURES) return failing;
       if (!known.has(node)) failing.push(failureOn(node, tally, informers));
     }
   }

@@ -3,7 +3,7 @@ import { toTimestamp } from '../../shared/kube/meta.js';
 import type { HostFailure, Rollout, RolloutStatus } from '../../shared/kube/rollout.js';
 
 /** So many failed hosts are told of. */
-export const MOST_FAILURES = 10;
+export const MAX_FAILURES = 10;
 /** So many names of failed hosts are stored: some 10 KB, whatever the size of the fleet. */
 export const MOST_FAILED_NODES = 500;
 
@@ -53,7 +53,7 @@ export function withOutcome(
     ...counted,
     ...(number === undefined ? {} : { revisionNumber: number }),
     ...(endTime === undefined ? {} : { endTime }),
-    ...(failures.length > 0 ? { failures: failures.slice(0, MOST_FAILURES) } : {}),
+    ...(failures.length > 0 ? { failures: failures.slice(0, MAX_FAILURES) } : {}),
     ...(isBarred && failedNodes.length > 0 ? { failedNodes: [...failedNodes] } : {}),
   };
 }
