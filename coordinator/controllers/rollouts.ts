@@ -11,7 +11,7 @@ import { handoverTerms, isAmong } from '../decisions/host-turn-terms.js';
 import { revisionHashOf } from '../decisions/revision.js';
 import {
   ANOTHER_REVISION,
-  MOST_FAILED_NODES,
+  MAX_FAILED_NODES,
   NO_POLICY,
   ON_DELETE,
   withOutcome,
@@ -167,7 +167,7 @@ export class RolloutReconciler {
     const { status: before } = this.#own(daemonSet) ?? {};
     const revision = this.#revisions(daemonSet).find((one) => revisionHashOf(one) === status.revision);
     const failing = newFailures({ status, before }, waves, tally, informers);
-    const failedNodes = status.failure === undefined ? [] : waves.failedNames(MOST_FAILED_NODES);
+    const failedNodes = status.failure === undefined ? [] : waves.failedNames(MAX_FAILED_NODES);
     return withOutcome(status, before, {
       ...{ number: revision?.revision, failing, failedNodes, now: clock.now() },
     });

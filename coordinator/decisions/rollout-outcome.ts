@@ -5,7 +5,7 @@ import type { HostFailure, Rollout, RolloutStatus } from '../../shared/kube/roll
 /** So many failed hosts are told of. */
 export const MAX_FAILURES = 10;
 /** So many names of failed hosts are stored: some 10 KB, whatever the size of the fleet. */
-export const MOST_FAILED_NODES = 500;
+export const MAX_FAILED_NODES = 500;
 
 export interface Outcome {
   /** The revision's number in the DaemonSet's history. */
@@ -48,7 +48,7 @@ export function withOutcome(
   // A host that comes later has its Pod of before to come, and does not begin it all again.
   const known = status.completionTime ?? (isSameEnd ? before.endTime : undefined);
   const endTime = known ?? (isOver(status) ? time : undefined);
-  const counted = isBarred && failedNodes.length >= MOST_FAILED_NODES ? withFailedOf(before, status) : status;
+  const counted = isBarred && failedNodes.length >= MAX_FAILED_NODES ? withFailedOf(before, status) : status;
   return {
     ...counted,
     ...(number === undefined ? {} : { revisionNumber: number }),

@@ -5,7 +5,7 @@ import {
   ANOTHER_REVISION,
   isBarred,
   knownFailures,
-  MOST_FAILED_NODES,
+  MAX_FAILED_NODES,
   NO_POLICY,
   pastStatus,
   withOutcome,
@@ -90,7 +90,7 @@ test('names of failed hosts are stored while the revision is barred, and not wit
 
 test('where more hosts have failed than names are stored, a restart does not lower the counts', () => {
   const before = status({ failure: 'x', failed: 4_990, waves: [wave('lab', 0), wave('rest', 4_990)] });
-  const known = names(MOST_FAILED_NODES);
+  const known = names(MAX_FAILED_NODES);
   const after = status({ failure: 'x', failed: 500, waves: [wave('lab', 0), wave('rest', 500)] });
   const stored = withOutcome(after, before, outcome(known));
   assert.deepEqual([stored.failed, stored.waves.map(({ failed }) => failed)], [4_990, [0, 4_990]]);
