@@ -1,6 +1,6 @@
 /** What of a rollout's memory places its nodes: when it began, failed and was completed, and what people have asked. */
 import type { RolloutMemory } from '../decisions/rollout-memory.js';
-import { isNamed } from '../decisions/rollout-steering.js';
+import { isListed } from '../decisions/rollout-steering.js';
 
 type Course = {
   [key in 'startedAt' | 'completedAt' | 'retriedAt' | 'failure' | 'stable' | 'steering']:
@@ -52,12 +52,12 @@ export class RolloutMilestones {
 
   isSkipped(name: string): boolean {
     // What is barred goes back everywhere.
-    return this.#now.failure === undefined && isNamed(this.#now.steering?.skipped, name);
+    return this.#now.failure === undefined && isListed(this.#now.steering?.skipped, name);
   }
 
   /** No window or freeze period holds it back. */
   isOverridden(name: string): boolean {
-    return isNamed(this.#now.steering?.overridden, name);
+    return isListed(this.#now.steering?.overridden, name);
   }
 }
 

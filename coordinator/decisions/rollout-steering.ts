@@ -23,7 +23,7 @@ const LISTS: Partial<Record<SteeringVerb, Named>> = {
 const ANY_REVISION: ReadonlySet<SteeringVerb> = new Set(['pause', 'freeze', 'resume']);
 
 /** Whether a list of names has this one, or all. */
-export function isNamed(names: readonly string[] | undefined, name: string): boolean {
+export function isListed(names: readonly string[] | undefined, name: string): boolean {
   return names !== undefined && (names.includes(name) || names.includes(EVERYONE));
 }
 

@@ -11,7 +11,7 @@ import {
   sum,
   type WaveCounts,
 } from './rollout-memory.js';
-import { isNamed, lastWord, NO_STEERING } from './rollout-steering.js';
+import { isListed, lastWord, NO_STEERING } from './rollout-steering.js';
 import { waveNames } from './wave-plan.js';
 
 export interface RolloutVerdict {
@@ -130,11 +130,11 @@ function advance(begun: RolloutMemory, input: RolloutInput): RolloutVerdict {
     const held: Hold = wave < 0 ? { memory } : holdOf(memory, name, input);
     if (held.verdict) return held.verdict;
     memory = held.memory;
-    const unheard = isNamed(promoted, name) ? undefined : unheardOf(memory, name, waves);
+    const unheard = isListed(promoted, name) ? undefined : unheardOf(memory, name, waves);
     if (wave === last && unheard) return unheard;
     if (wave === last) return completed({ ...withoutSoak(memory), completedAt: input.now }, input);
     const next = names[wave + 1] ?? '';
-    const mayOpen = isNamed(approved, next) || isNamed(promoted, name);
+    const mayOpen = isListed(approved, next) || isListed(promoted, name);
     if (spec.waves?.[wave + 1]?.approval === 'Manual' && !mayOpen) {
       const message = `wave ${next} waits for approval`;
       return { memory, openUpTo: wave, phase: 'AwaitingApproval', message };
@@ -165,7 +165,7 @@ function holdOf(open: RolloutMemory, name: string, { spec, waves, now }: Rollout
     const message = [`wave ${name}: ${countText(missing, 'node')} to go`, ...rest].join(', ');
     return { memory, verdict: { memory, openUpTo: wave, phase, message } };
   }
-  if (isNamed(open.steering?.promoted, name)) return { memory: open };
+  if (isListed(open.steering?.promoted, name)) return { memory: open };
   const untried = untriedIn(waves[wave], wave === waves.length - 1);
   if (untried) {
     const memory = withoutSoak(open);
