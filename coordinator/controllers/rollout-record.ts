@@ -4,7 +4,7 @@ import type { RolloutPolicy } from '../../shared/kube/rollout-policy.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
 import { daemonSetOwner } from '../decisions/daemon-pod.js';
 import { isSameProgress } from '../decisions/rollout-status.js';
-import { concerns } from '../decisions/rollout-steering.js';
+import { appliesTo } from '../decisions/rollout-steering.js';
 import { rolloutKind } from '../kinds/index.js';
 import type { DaemonSetDeps } from './daemonset-parts.js';
 import { preconditionsOf } from './ownership.js';
@@ -68,7 +68,7 @@ function tellRequests(tell: Tell, { status: before }: Rollout, { steering, revis
     const { verb, targets, user, reason } = request;
     const what = [verb, ...(targets ?? [])].join(' ');
     const why = reason ? `: ${reason}` : '';
-    const late = concerns(request, revision) ? '' : ' (not obeyed: it was about an earlier revision)';
+    const late = appliesTo(request, revision) ? '' : ' (not obeyed: it was about an earlier revision)';
     tell('Normal', 'RolloutSteered', `${user} asked for ${what}${why}${late}`);
   }
 }

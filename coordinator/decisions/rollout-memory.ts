@@ -3,7 +3,7 @@ import type { RolloutCounts, SteeringStatus } from '../../shared/kube/rollout.js
 import type { RolloutPolicySpec } from '../../shared/kube/rollout-policy.js';
 import type { SteeringRequest } from '../../shared/kube/rollout-steering.js';
 import {
-  concerns,
+  appliesTo,
   forNextRevision,
   lastWord,
   NO_STEERING,
@@ -127,7 +127,7 @@ function stableAfter({ completedAt, wasStable, revision, stable }: RolloutMemory
 function asked(memory: RolloutMemory, request: SteeringRequest, now: number): RolloutMemory {
   const steering = withRequest(memory.steering ?? NO_STEERING, request, memory.revision);
   const next = { ...memory, steering };
-  if (!concerns(request, memory.revision)) return next;
+  if (!appliesTo(request, memory.revision)) return next;
   if (request.verb === 'abort') return aborted(next);
   if (request.verb === 'retry' && memory.failure !== undefined) return retried(next, now);
   return next;

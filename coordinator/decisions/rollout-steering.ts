@@ -46,7 +46,7 @@ export function newRequests(
 }
 
 /** Whether a request is about the revision that is on its way: what was asked of another is not done to this one. */
-export function concerns({ verb, revision }: SteeringRequest, current: string): boolean {
+export function appliesTo({ verb, revision }: SteeringRequest, current: string): boolean {
   return ANY_REVISION.has(verb) || revision === undefined || revision === current;
 }
 
@@ -58,7 +58,7 @@ export function withRequest(
 ): SteeringStatus {
   const requests = [...(steering.requests ?? []), request].slice(-KEPT_REQUESTS);
   const recorded = { ...steering, handled: request.id, requests };
-  return concerns(request, revision) ? obeyed(recorded, request) : recorded;
+  return appliesTo(request, revision) ? obeyed(recorded, request) : recorded;
 }
 
 function obeyed(steering: SteeringStatus, { verb, targets = [] }: SteeringRequest): SteeringStatus {
