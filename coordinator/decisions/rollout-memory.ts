@@ -5,7 +5,7 @@ import type { SteeringRequest } from '../../shared/kube/rollout-steering.js';
 import {
   appliesTo,
   forNextRevision,
-  lastWord,
+  lastRequestText,
   NO_STEERING,
   newRequests,
   withRequest,
@@ -136,7 +136,7 @@ function asked(memory: RolloutMemory, request: SteeringRequest, now: number): Ro
 /** Also what was completed, or has failed already, can be taken back. */
 function aborted(memory: RolloutMemory): RolloutMemory {
   const { soakingSince: _soak, completedAt: _completed, caughtUp: _caughtUp, wasStable: _, ...rest } = memory;
-  const failure = `aborted${lastWord(memory.steering ?? NO_STEERING, 'abort')}`;
+  const failure = `aborted${lastRequestText(memory.steering ?? NO_STEERING, 'abort')}`;
   return { ...rest, failure, aborted: true };
 }
 

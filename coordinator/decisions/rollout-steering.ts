@@ -83,7 +83,7 @@ function obeyed(steering: SteeringStatus, { verb, targets = [] }: SteeringReques
 }
 
 /** Who asked for this last, and why, for a message: `by ann: stock-taking`; "" when nobody did. */
-export function lastWord({ requests = [] }: SteeringStatus, verb: SteeringVerb): string {
+export function lastRequestText({ requests = [] }: SteeringStatus, verb: SteeringVerb): string {
   const request = requests.findLast((one) => one.verb === verb);
   return request ? ` by ${request.user}${request.reason ? `: ${request.reason}` : ''}` : '';
 }

@@ -11,7 +11,7 @@ import {
   sum,
   type WaveCounts,
 } from './rollout-memory.js';
-import { isListed, lastWord, NO_STEERING } from './rollout-steering.js';
+import { isListed, lastRequestText, NO_STEERING } from './rollout-steering.js';
 import { waveNames } from './wave-plan.js';
 
 export interface RolloutVerdict {
@@ -34,7 +34,7 @@ export function rolloutStep(input: RolloutInput): RolloutVerdict {
   const { spec } = input;
   const steering = memory.steering ?? NO_STEERING;
   if (spec.frozen || steering.frozen) {
-    const who = spec.frozen ? 'the policy is frozen' : `frozen${lastWord(steering, 'freeze')}`;
+    const who = spec.frozen ? 'the policy is frozen' : `frozen${lastRequestText(steering, 'freeze')}`;
     return { ...stopped(memory, 'Frozen', `${who}; nothing is touched`), frozen: true };
   }
   const failure = memory.failure ?? exceededBudget(memory, input);
@@ -42,7 +42,7 @@ export function rolloutStep(input: RolloutInput): RolloutVerdict {
   if (memory.completedAt !== undefined) return completed(memory, input);
   if (spec.paused) return stopped(memory, 'Paused', 'the policy is paused: nothing is replaced');
   if (steering.paused) {
-    return stopped(memory, 'Paused', `paused${lastWord(steering, 'pause')}; nothing is replaced`);
+    return stopped(memory, 'Paused', `paused${lastRequestText(steering, 'pause')}; nothing is replaced`);
   }
   return advance(memory, input);
 }
