@@ -18,7 +18,7 @@ import {
 } from '../decisions/rollout-memory.js';
 import { progressOf, type RolloutProgress } from '../decisions/rollout-progress.js';
 import { memoryOf } from '../decisions/rollout-status.js';
-import { type RolloutVerdict, rolloutStep } from '../decisions/rollout-step.js';
+import { type RolloutVerdict, judgeRollout } from '../decisions/rollout-step.js';
 import { allowsSurge, updateBudget } from '../decisions/update-strategy.js';
 import { drawingOfWaves, type PlannedNode, waveNames } from '../decisions/wave-plan.js';
 import { earliest } from './node-zones.js';
@@ -225,7 +225,7 @@ function look({ policy, waves, revision, previous, isKept, rollout, now, timeOf 
   let memory = updateMemory(input(memoryOf(rollout, policy.spec, timeOf)));
   for (let looks = 1; ; looks += 1) {
     waves.applyMemory(memory);
-    const verdict = rolloutStep(input(memory));
+    const verdict = judgeRollout(input(memory));
     memory = verdict.memory;
     if (looks === MAX_LOOKS || !waves.applyMemory(memory)) {
       return { verdict, counts: waves.counts(), deadline: earliest([deadline, waves.advanceTime()]) };

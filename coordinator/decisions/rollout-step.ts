@@ -29,7 +29,7 @@ export interface RolloutVerdict {
 }
 
 /** The rollout as it stands now. */
-export function rolloutStep(input: RolloutInput): RolloutVerdict {
+export function judgeRollout(input: RolloutInput): RolloutVerdict {
   const memory = updateMemory(input);
   const { spec } = input;
   const steering = memory.steering ?? NO_STEERING;

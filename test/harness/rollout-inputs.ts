@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RolloutInput, RolloutMemory, WaveCounts } from '../../coordinator/decisions/rollout-memory.js';
-import { rolloutStep } from '../../coordinator/decisions/rollout-step.js';
+import { judgeRollout } from '../../coordinator/decisions/rollout-step.js';
 import type { RolloutPolicySpec } from '../../shared/kube/rollout-policy.js';
 import type { SteeringRequest, SteeringVerb } from '../../shared/kube/rollout-steering.js';
 
@@ -57,7 +57,7 @@ export const approval = (name: string) => request(1, 'approve', { targets: [name
 
 /** The verdict on revision `r`, of which nothing is remembered and nothing updated unless it is said. */
 export const step = (change: Partial<RolloutInput>) =>
-  rolloutStep({
+  judgeRollout({
     spec: SPEC,
     revision: 'r',
     waves: [OUTSTANDING, OUTSTANDING, OUTSTANDING],

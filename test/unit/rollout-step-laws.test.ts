@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { RolloutMemory } from '../../coordinator/decisions/rollout-memory.js';
-import { rolloutStep } from '../../coordinator/decisions/rollout-step.js';
+import { judgeRollout } from '../../coordinator/decisions/rollout-step.js';
 import { approval, memory, SPEC, step, wave } from '../harness/rollout-inputs.js';
 
 describe('whatever happens', () => {
@@ -76,7 +76,7 @@ describe('whatever happens', () => {
         let now = 0;
         let state: RolloutMemory | undefined = memory({ revision: 'q', completedAt: 0 });
         for (let round = 0; round < 20; round += 1) {
-          const verdict = rolloutStep({
+          const verdict = judgeRollout({
             spec: SPEC,
             revision: 'r',
             waves,
