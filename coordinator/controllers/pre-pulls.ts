@@ -14,7 +14,7 @@ import type { DaemonSet } from '../../shared/kube/workload.js';
 import { Slice } from '../../shared/process/slice.js';
 import { contactOf } from '../decisions/contact.js';
 import { imageBytesOf, hasImages, type PullLine, type PullQueued, prePullStep } from '../decisions/pre-pull.js';
-import { amountOf } from '../decisions/wave-plan.js';
+import { scaledAmount } from '../decisions/wave-plan.js';
 import type { ObjectChange } from '../informers/informer.js';
 import { nodeKind } from '../kinds/index.js';
 import type { DaemonSetDeps } from './daemonset-parts.js';
@@ -110,7 +110,7 @@ export class ImagePrePuller {
         firstDeadline: first?.deadline,
         now,
       },
-      limit: { maxParallel: amountOf(maxParallel, nodes, Math.ceil), bytesPerSecond },
+      limit: { maxParallel: scaledAmount(maxParallel, nodes, Math.ceil), bytesPerSecond },
       siteLimit: perSite ?? {},
     });
     const deadline = now + deadlineMs(policy);

@@ -4,7 +4,7 @@ import type { DaemonSet, DaemonSetUpdateStrategy } from '../../shared/kube/workl
 import { chooseReverts } from '../decisions/revert.js';
 import { chooseReplacements, type Replacements } from '../decisions/rolling-update.js';
 import { updateBudget } from '../decisions/update-strategy.js';
-import { amountOf } from '../decisions/wave-plan.js';
+import { scaledAmount } from '../decisions/wave-plan.js';
 import type { WaveIndex } from './rollout-waves.js';
 
 /** Names of nodes by what is their turn. */
@@ -62,7 +62,7 @@ export function limitCatchUp(turns: NodeActions, { spec }: RolloutPolicy, waves:
   const { maxParallel } = spec.catchUp ?? {};
   if (maxParallel === undefined) return turns;
   const nodes = waves.counts().reduce((total, wave) => total + wave.nodes, 0);
-  const room = Math.max(0, amountOf(maxParallel, nodes, Math.ceil) - waves.inProgress);
+  const room = Math.max(0, scaledAmount(maxParallel, nodes, Math.ceil) - waves.inProgress);
   const create = turns.create.slice(0, room);
   const replace = turns.replace.slice(0, room - create.length);
   return {

@@ -2,7 +2,7 @@
 import { countText } from '../../shared/kube/count-text.js';
 import type { FailureBudget } from '../../shared/kube/rollout-policy.js';
 import { type RolloutInput, type RolloutMemory, sum, type WaveCounts } from './rollout-memory.js';
-import { amountOf } from './wave-plan.js';
+import { scaledAmount } from './wave-plan.js';
 
 /**
  * Why the rollout has failed, in words; undefined: it has not. After completion only hosts count that have taken the
@@ -31,7 +31,7 @@ function beyond(
   isLate: boolean,
 ): string | undefined {
   const failed = sum(waves, isLate ? 'lateFailures' : 'failures');
-  const allowed = amountOf(maxFailed, sum(waves, 'nodes'), Math.floor);
+  const allowed = scaledAmount(maxFailed, sum(waves, 'nodes'), Math.floor);
   if (failed <= allowed) return undefined;
   const within = withinSeconds === undefined ? '' : ` within ${withinSeconds} s`;
   return `${countText(failed, 'node has failed', 'nodes have failed')}${within}, ${allowed} may`;

@@ -68,7 +68,7 @@ export function rankOf(
 }
 
 /** `5` as it is, `"5%"` of `total` by `round`; what is neither counts as 0. */
-export function amountOf(value: IntOrString, total: number, round: (share: number) => number): number {
+export function scaledAmount(value: IntOrString, total: number, round: (share: number) => number): number {
   if (typeof value === 'number') return value;
   const match = /^(\d+)%$/.exec(value);
   return match ? round((Number(match[1]) * total) / 100) : 0;
@@ -179,7 +179,7 @@ export function* drawingOfWaves(
   let left = yield* drawn(nodes, seed);
   for (const [index, wave] of waves.entries()) {
     const { matches } = compileLabelSelector(wave.nodeSelector ?? {});
-    const room = wave.nodes === undefined ? left.length : amountOf(wave.nodes, nodes.length, Math.ceil);
+    const room = wave.nodes === undefined ? left.length : scaledAmount(wave.nodes, nodes.length, Math.ceil);
     const matching = yield* chosen(left, ({ labels }) => matches(labels));
     const ordered = wave.draw === 'Anew' ? yield* drawn(matching, `${seed}/${revision}`) : matching;
     const all = yield* spread(ordered, spreadBy);

@@ -12,7 +12,7 @@ import type { DaemonPod } from '../../coordinator/decisions/daemon-node.js';
 import { recordNode } from '../../coordinator/decisions/node-record.js';
 import { measurePodTimings } from '../../coordinator/decisions/pod-pace.js';
 import { statusOf } from '../../coordinator/decisions/rollout-status.js';
-import { amountOf, rankOf } from '../../coordinator/decisions/wave-plan.js';
+import { scaledAmount, rankOf } from '../../coordinator/decisions/wave-plan.js';
 import { classifyHours } from '../../shared/calendar/node-hours.js';
 import type { Rollout } from '../../shared/kube/rollout.js';
 import type { RolloutPolicy, RolloutPolicySpec } from '../../shared/kube/rollout-policy.js';
@@ -201,7 +201,7 @@ export class PretendedRollout {
       .filter(({ name }) => isTheirs(this.#waves.waveOf(name)))
       .filter(({ name }) => !['deferred', 'failed', 'skipped'].includes(this.#waves.stateOf(name) ?? ''));
     const without = mates.filter(({ name, pod }) => !pod?.ready || stopped.includes(name)).length;
-    const allowed = amountOf(limit, mates.length, Math.ceil);
+    const allowed = scaledAmount(limit, mates.length, Math.ceil);
     assert.ok(without <= allowed, `${whose}: ${without} without an available Pod, ${allowed} may`);
   }
 

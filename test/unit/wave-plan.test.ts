@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { amountOf, drawingOfWaves, type PlannedNode } from '../../coordinator/decisions/wave-plan.js';
+import { scaledAmount, drawingOfWaves, type PlannedNode } from '../../coordinator/decisions/wave-plan.js';
 import type { RolloutWave } from '../../shared/kube/rollout-policy.js';
 import { inOneGo } from '../harness/in-one-go.js';
 
@@ -106,7 +106,7 @@ test('a node that joins displaces at most one of each wave that takes a number',
 });
 
 test('amounts', () => {
-  assert.equal(amountOf('2%', 40, Math.floor), 0);
-  assert.equal(amountOf('2%', 40, Math.ceil), 1);
-  assert.equal(amountOf(7, 3, Math.ceil), 7);
+  assert.equal(scaledAmount('2%', 40, Math.floor), 0);
+  assert.equal(scaledAmount('2%', 40, Math.ceil), 1);
+  assert.equal(scaledAmount(7, 3, Math.ceil), 7);
 });

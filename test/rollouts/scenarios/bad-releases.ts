@@ -1,6 +1,6 @@
 /** Releases that are bad in different ways: how far each comes before it is stopped and taken back. */
 import { strict as assert } from 'node:assert';
-import { amountOf } from '../../../coordinator/decisions/wave-plan.js';
+import { scaledAmount } from '../../../coordinator/decisions/wave-plan.js';
 import { Rolled } from '../rolled.js';
 import type { Outcome, Scenario } from '../scenario.js';
 import { HARDWARE_LABEL, LAB_LABEL, type Stage } from '../stage.js';
@@ -108,7 +108,7 @@ const CUTS_OFF: Scenario = {
     await rolled.runsEverywhere(1);
     const ranBad = rolled.thatRan(2).length;
     await rolled.remove();
-    const mostBad = amountOf(MAX_UNAVAILABLE, nodesOfWave(status, 'lab'), Math.ceil);
+    const mostBad = scaledAmount(MAX_UNAVAILABLE, nodesOfWave(status, 'lab'), Math.ceil);
     return { phase: `${status.phase} in ${status.wave}`, ranBad, mostBad };
   },
 };

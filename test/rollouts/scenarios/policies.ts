@@ -1,5 +1,5 @@
 /** Policies that scenarios share. */
-import { amountOf } from '../../../coordinator/decisions/wave-plan.js';
+import { scaledAmount } from '../../../coordinator/decisions/wave-plan.js';
 import type { RolloutStatus } from '../../../shared/kube/rollout.js';
 import type { RolloutPolicy } from '../../../shared/kube/rollout-policy.js';
 import { LAB_LABEL } from '../stage.js';
@@ -41,7 +41,7 @@ export const MAX_UNAVAILABLE = '25%';
 export function floorOf(policy: PolicySpec, { waves }: RolloutStatus, readyMs: number): number {
   const turns = waves.map(({ nodes }, index) => {
     const most = policy.waves?.[index]?.maxUnavailable ?? MAX_UNAVAILABLE;
-    return Math.ceil(nodes / Math.max(1, amountOf(most, nodes, Math.ceil)));
+    return Math.ceil(nodes / Math.max(1, scaledAmount(most, nodes, Math.ceil)));
   });
   return soakMs(policy) + turns.reduce((sum, count) => sum + count, 0) * readyMs;
 }
