@@ -4,7 +4,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import type { RolloutStatus } from '../../shared/kube/rollout.js';
 import type { Slice } from '../../shared/process/slice.js';
 import { HEALTH, healthOf, lastRestartOf } from '../decisions/node-health.js';
-import { type PlannedNode, type RankedRevision, rankOf } from '../decisions/wave-plan.js';
+import { type PlannedNode, type RankedRevision, nodeRank } from '../decisions/wave-plan.js';
 import type { DaemonSetTally } from './daemonset-tally.js';
 import { stableRevisionIn } from './rollout-revisions.js';
 
@@ -33,7 +33,7 @@ export async function rankNodes(ranking: Ranking): Promise<PlannedNode[]> {
     const node = nodeOf(name);
     const { hashes = [], newPod } = tally.recordOf(name) ?? {};
     const health = node ? healthOf(node, restarts.get(name), now) : HEALTH.dark;
-    const rank = rankOf({ hashes, newPodAt: newPod?.createdAt }, revision, health);
+    const rank = nodeRank({ hashes, newPodAt: newPod?.createdAt }, revision, health);
     nodes.push({ name, labels: node?.metadata.labels, rank });
     await slice.pause();
   }

@@ -58,7 +58,7 @@ export interface RankedRevision {
  * The rank of a node: first those that this rollout has given the revision, so that waves drawn anew in its middle bring it to
  * nobody else; then those left with one that was never completed, to be relieved of it; then by health, of `HEALTH`.
  */
-export function rankOf(
+export function nodeRank(
   { hashes, newPodAt }: HeldRevisions,
   { hash, stable, startedAt }: RankedRevision,
   health: number,

@@ -12,7 +12,7 @@ import type { DaemonPod } from '../../coordinator/decisions/daemon-node.js';
 import { recordNode } from '../../coordinator/decisions/node-record.js';
 import { measurePodTimings } from '../../coordinator/decisions/pod-pace.js';
 import { statusOf } from '../../coordinator/decisions/rollout-status.js';
-import { scaledAmount, rankOf } from '../../coordinator/decisions/wave-plan.js';
+import { scaledAmount, nodeRank } from '../../coordinator/decisions/wave-plan.js';
 import { classifyHours } from '../../shared/calendar/node-hours.js';
 import type { Rollout } from '../../shared/kube/rollout.js';
 import type { RolloutPolicy, RolloutPolicySpec } from '../../shared/kube/rollout-policy.js';
@@ -257,7 +257,7 @@ export class PretendedRollout {
     const startedAt = isOnItsWay ? (status.retryTime ? 0 : Date.parse(status.startTime)) : undefined;
     const nodes = [...this.hosts.values()].map(({ name, labels, pod, contact }) => ({
       ...{ name, labels },
-      rank: rankOf(
+      rank: nodeRank(
         { hashes: pod?.hash ? [pod.hash] : [], newPodAt: pod?.hash === hash ? pod.createdAt : undefined },
         { hash, stable, startedAt },
         contact === 'here' ? 0 : 5,
