@@ -20,7 +20,7 @@ import { progressOf, type RolloutProgress } from '../decisions/rollout-progress.
 import { memoryOf } from '../decisions/rollout-status.js';
 import { type RolloutVerdict, judgeRollout } from '../decisions/rollout-step.js';
 import { allowsSurge, updateBudget } from '../decisions/update-strategy.js';
-import { drawingOfWaves, type PlannedNode, waveNames } from '../decisions/wave-plan.js';
+import { assignWavesStepwise, type PlannedNode, waveNames } from '../decisions/wave-plan.js';
 import { earliest } from './node-zones.js';
 import {
   limitCatchUp,
@@ -73,7 +73,7 @@ export function* buildWaveIndex(
 ): Generator<undefined, { waves: WaveIndex; order: string[] }, undefined> {
   const { nodes, revision, standing, isBarred, failedBefore, now } = draw;
   const { waves = [], spreadBy } = spec;
-  const plan = yield* drawingOfWaves(nodes, waves, { seed: metadata.uid ?? '', revision, spreadBy });
+  const plan = yield* assignWavesStepwise(nodes, waves, { seed: metadata.uid ?? '', revision, spreadBy });
   const rules = rulesIn(spec);
   const options = {
     plan,

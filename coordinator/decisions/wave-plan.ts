@@ -170,7 +170,7 @@ function* chosen(
  * wave takes a part, it takes the lowest ranks, spread over the sites, and among equals by lot: a node that joins or leaves
  * moves at most one other. Pauses on the way: tens of thousands of nodes take the better part of a second.
  */
-export function* drawingOfWaves(
+export function* assignWavesStepwise(
   nodes: readonly PlannedNode[],
   waves: readonly RolloutWave[],
   { seed, revision = '', spreadBy }: DrawOptions,
