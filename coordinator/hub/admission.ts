@@ -20,7 +20,7 @@ interface AdmissionParts extends RegistrationParts {
 }
 
 /** Decides on a hello; sends an outlived session of the same node away. Rejects when the registry fails. */
-export async function admit(parts: AdmissionParts, session: Session, hello: Hello): Promise<Verdict> {
+export async function admitSession(parts: AdmissionParts, session: Session, hello: Hello): Promise<Verdict> {
   const refusal = refusalOf(parts, session, hello) ?? (await outlive(parts, session, hello));
   if (refusal) return refusal;
   try {

@@ -8,7 +8,7 @@ import type { Logger } from '../../shared/process/log.js';
 import { unknownPodVerdict } from '../decisions/unknown-pod.js';
 import type { Informers } from '../informers/informer.js';
 import type { Registry } from '../registry/registry.js';
-import { admit } from './admission.js';
+import { admitSession } from './admission.js';
 import { encodeConfig, encodeDesired } from './desired-object.js';
 import { DesiredSender, type DesiredSource } from './desired-sender.js';
 import { FanOut } from './fan-out.js';
@@ -98,7 +98,7 @@ export class Greeter {
       this.#parts;
     // Before the caches are full, what they lack would look like deleted.
     await Promise.all([informers.pods.synced(), informers.nodes.synced()]);
-    const verdict = await admit(
+    const verdict = await admitSession(
       {
         registry,
         clusterUID,
