@@ -25,7 +25,7 @@ export async function admitSession(parts: AdmissionParts, session: Session, hell
   if (refusal) return refusal;
   try {
     const node = await ensureNode(parts, hello);
-    return node ? { welcome: node } : { goodbye: nodeDeleted(parts.clusterUID), isClone: false };
+    return node ? { welcome: node } : { goodbye: nodeDeletedGoodbye(parts.clusterUID), isClone: false };
   } catch (error) {
     // Labels or taints that no Node may have, for instance.
     if (error instanceof ApiError && error.code < 500) return refused(error.message);
@@ -34,7 +34,7 @@ export async function admitSession(parts: AdmissionParts, session: Session, hell
 }
 
 /** What an agent hears whose Node was deleted while it ran. */
-export function nodeDeleted(clusterUID: string): Omit<Goodbye, 'kind'> {
+export function nodeDeletedGoodbye(clusterUID: string): Omit<Goodbye, 'kind'> {
   return {
     reason: 'nodeDeleted',
     message: 'the Node was deleted; restart the agent to register it anew',

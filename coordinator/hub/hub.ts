@@ -13,7 +13,7 @@ import type { Informers } from '../informers/informer.js';
 import type { CertificateAuthority } from '../pki/certificate-authority.js';
 import type { PeerCertificate } from '../pki/peer-certificate.js';
 import type { Registry } from '../registry/registry.js';
-import { nodeDeleted } from './admission.js';
+import { nodeDeletedGoodbye } from './admission.js';
 import { CertificateSigner } from './certificate-signer.js';
 import { createHostReports } from './create-host-reports.js';
 import { Enrolment, type EnrolmentParts, type JoinOutcome } from './enrolment.js';
@@ -121,7 +121,7 @@ export class Hub {
       log,
     });
     const lanes = new NodeLanes(informers);
-    const onMissing = (node: string) => this.#live.get(node)?.session.goodbye(nodeDeleted(clusterUID));
+    const onMissing = (node: string) => this.#live.get(node)?.session.goodbye(nodeDeletedGoodbye(clusterUID));
     const { recordEvent } = options;
     const shared = { registry, informers, presence, lanes, live: this.#live, clock, log };
     this.#conditions = new NodeConditions({ ...shared, recordEvent, onMissing });

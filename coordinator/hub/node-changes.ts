@@ -6,7 +6,7 @@ import { ownGraceMs } from '../../shared/kube/node-grace.js';
 import type { Logger } from '../../shared/process/log.js';
 import { schedulableEvent } from '../decisions/node-events.js';
 import type { Informers, ObjectChange } from '../informers/informer.js';
-import { nodeDeleted } from './admission.js';
+import { nodeDeletedGoodbye } from './admission.js';
 import { tellImagesToHold } from './images-to-hold.js';
 import { tellLinkPace } from './link-paces.js';
 import type { LiveSessions } from './live-sessions.js';
@@ -87,7 +87,7 @@ export class NodeChanges {
     if (entry && entry.nodeUid !== uid) return;
     presence.forget(name);
     for (const each of forgetters) each.forget(name);
-    entry?.session.goodbye(nodeDeleted(clusterUID));
+    entry?.session.goodbye(nodeDeletedGoodbye(clusterUID));
   }
 
   /** Who is connected by a credential that is its node's no more has to prove itself anew. */
