@@ -9,7 +9,7 @@ import type { Session } from './session.js';
 const SELDOM_MS = 60_000;
 const SOON_MS = 5_000;
 
-export type Verdict = { welcome: Node } | { goodbye: Omit<Goodbye, 'kind'>; isClone: boolean };
+export type AdmissionVerdict = { welcome: Node } | { goodbye: Omit<Goodbye, 'kind'>; isClone: boolean };
 
 interface AdmissionParts extends RegistrationParts {
   clusterUID: string;
@@ -20,7 +20,7 @@ interface AdmissionParts extends RegistrationParts {
 }
 
 /** Decides on a hello; sends an outlived session of the same node away. Rejects when the registry fails. */
-export async function admitSession(parts: AdmissionParts, session: Session, hello: Hello): Promise<Verdict> {
+export async function admitSession(parts: AdmissionParts, session: Session, hello: Hello): Promise<AdmissionVerdict> {
   const refusal = refusalOf(parts, session, hello) ?? (await outlive(parts, session, hello));
   if (refusal) return refusal;
   try {
@@ -42,11 +42,11 @@ export function nodeDeletedGoodbye(clusterUID: string): Omit<Goodbye, 'kind'> {
   };
 }
 
-function refused(message: string): Verdict {
+function refused(message: string): AdmissionVerdict {
   return { goodbye: { reason: 'refused', message, retryMs: SELDOM_MS }, isClone: false };
 }
 
-function refusalOf({ clusterUID }: AdmissionParts, session: Session, hello: Hello): Verdict | undefined {
+function refusalOf({ clusterUID }: AdmissionParts, session: Session, hello: Hello): AdmissionVerdict | undefined {
   if (hello.node !== session.node) return refused(`the credential is that of node ${session.node}`);
   if (hello.clusterUID !== undefined && hello.clusterUID !== clusterUID) {
     return refused('this coordinator belongs to another fleet');
@@ -59,7 +59,7 @@ async function outlive(
   { sessionOf, release }: AdmissionParts,
   session: Session,
   hello: Hello,
-): Promise<Verdict | undefined> {
+): Promise<AdmissionVerdict | undefined> {
   const rival = sessionOf(session.node);
   if (!rival) return undefined;
   if (rival.instanceID !== hello.instanceID && (await rival.isAlive())) {
