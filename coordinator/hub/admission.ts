@@ -11,16 +11,16 @@ const SOON_MS = 5_000;
 
 export type AdmissionVerdict = { welcome: Node } | { goodbye: Omit<Goodbye, 'kind'>; isClone: boolean };
 
-interface AdmissionParts extends RegistrationParts {
+interface AdmissionDeps extends RegistrationParts {
   clusterUID: string;
   /** The live session of a node. */
   sessionOf: (node: string) => Session | undefined;
   /** The session counts for its node no more: another takes its place. */
-  release: (session: Session) => void;
+  releaseSession: (session: Session) => void;
 }
 
 /** Decides on a hello; sends an outlived session of the same node away. Rejects when the registry fails. */
-export async function admitSession(parts: AdmissionParts, session: Session, hello: Hello): Promise<AdmissionVerdict> {
+export async function admitSession(parts: AdmissionDeps, session: Session, hello: Hello): Promise<AdmissionVerdict> {
   const refusal = refusalOf(parts, session, hello) ?? (await outlive(parts, session, hello));
   if (refusal) return refusal;
   try {
@@ -46,7 +46,7 @@ function refused(message: string): AdmissionVerdict {
   return { goodbye: { reason: 'refused', message, retryMs: SELDOM_MS }, isClone: false };
 }
 
-function refusalOf({ clusterUID }: AdmissionParts, session: Session, hello: Hello): AdmissionVerdict | undefined {
+function refusalOf({ clusterUID }: AdmissionDeps, session: Session, hello: Hello): AdmissionVerdict | undefined {
   if (hello.node !== session.node) return refused(`the credential is that of node ${session.node}`);
   if (hello.clusterUID !== undefined && hello.clusterUID !== clusterUID) {
     return refused('this coordinator belongs to another fleet');
@@ -56,7 +56,7 @@ function refusalOf({ clusterUID }: AdmissionParts, session: Session, hello: Hell
 
 /** One session a node: the same process replaces its old one; another's is refused while the old one answers. */
 async function outlive(
-  { sessionOf, release }: AdmissionParts,
+  { sessionOf, releaseSession: release }: AdmissionDeps,
   session: Session,
   hello: Hello,
 ): Promise<AdmissionVerdict | undefined> {

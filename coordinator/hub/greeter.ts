@@ -106,7 +106,7 @@ export class Greeter {
         clock,
         informers,
         sessionOf: (node) => live.sessionOf(node),
-        release: (rival) => live.release(rival),
+        releaseSession: (rival) => live.release(rival),
         rightsOf: this.#parts.rightsOf,
       },
       session,
