@@ -21,7 +21,7 @@ const CLOSE_NORMAL = 1000;
 /** Why a connection ended that was heard no more. */
 const SILENCE = 'silence';
 
-export interface AgentSocketParts {
+export interface AgentSocketDeps {
   socket: WebSocket;
   /** The socket under the WebSocket. */
   transport: Duplex;
@@ -64,7 +64,7 @@ export class AgentSocket {
   #endReason: string | undefined;
   #refusal: Refusal | undefined;
 
-  constructor({ socket, transport, inbox, meter, clock }: AgentSocketParts, events: AgentSocketEvents) {
+  constructor({ socket, transport, inbox, meter, clock }: AgentSocketDeps, events: AgentSocketEvents) {
     this.#socket = socket;
     this.#events = events;
     this.#clock = clock;

@@ -15,7 +15,7 @@ import { ProtocolError } from '../../shared/link/shape.js';
 import { CERTIFICATES, CHANNELS, LINK_PACE, TIME } from '../../shared/link/version.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import { type LinkEnd, linkEnd } from '../decisions/link-end.js';
-import { AgentSocket, type AgentSocketParts, DRAIN_MS, type Refusal } from './agent-socket.js';
+import { AgentSocket, type AgentSocketDeps, DRAIN_MS, type Refusal } from './agent-socket.js';
 import type { DesiredSender } from './desired-sender.js';
 import { IncomingStreams } from './incoming-streams.js';
 import type { ProvenNode } from './node-authenticator.js';
@@ -70,7 +70,7 @@ export class Session {
   #state: SessionState = { phase: 'greeting' };
   #pace = STANDARD_PACE;
 
-  constructor({ node, hash, bearer }: ProvenNode, parts: AgentSocketParts, events: SessionEvents) {
+  constructor({ node, hash, bearer }: ProvenNode, parts: AgentSocketDeps, events: SessionEvents) {
     this.node = node;
     this.keyHash = hash;
     this.bearer = bearer;
