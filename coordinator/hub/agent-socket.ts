@@ -78,7 +78,7 @@ export class AgentSocket {
     this.#silence = new SilenceWatch(
       clock,
       () => counted?.bytesRead ?? 0,
-      () => this.end(SILENCE),
+      () => this.terminate(SILENCE),
     );
     this.#listen(inbox);
   }
@@ -94,7 +94,7 @@ export class AgentSocket {
   }
 
   /** From now on. */
-  keepPace({ silenceMs, compresses }: LinkPace): void {
+  setPace({ silenceMs, compresses }: LinkPace): void {
     this.#compresses = compresses;
     this.#silence.allow(silenceMs);
   }
@@ -136,7 +136,7 @@ export class AgentSocket {
   }
 
   /** Ends it at once. */
-  end(reason: string): void {
+  terminate(reason: string): void {
     this.#endReason ??= reason;
     this.#socket.terminate();
   }

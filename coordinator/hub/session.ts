@@ -83,7 +83,7 @@ export class Session {
       closed: (end) => this.#closed(end),
     });
     this.#helloTimer = parts.clock.after(HELLO_TIMEOUT_MS, () => {
-      if (this.#state.phase === 'greeting' && !this.#state.hello) this.#socket.end('no hello');
+      if (this.#state.phase === 'greeting' && !this.#state.hello) this.#socket.terminate('no hello');
     });
   }
 
@@ -121,7 +121,7 @@ export class Session {
     if (this.#state.phase !== 'live' || !this.#state.features.includes(LINK_PACE)) return;
     this.send({ kind: 'pace', ...pace });
     this.#pace = pace;
-    this.#socket.keepPace(pace);
+    this.#socket.setPace(pace);
   }
 
   /** The hub's clock was set: from now on it shows this, ms since the epoch. An agent that cannot take it hears it at its next welcome. */
@@ -241,7 +241,7 @@ export class Session {
     try {
       await this.#events.status(this, report);
     } catch {
-      this.#socket.end('report could not be stored');
+      this.#socket.terminate('report could not be stored');
       return;
     }
     state.isReporting = false;
@@ -255,7 +255,7 @@ export class Session {
       this.send({ kind: 'certified', certificate: await this.#events.renew(this, csr) });
     } catch (error) {
       if (error instanceof ApiError && error.code < 500) this.#violated(error.message);
-      else this.#socket.end('no certificate could be made');
+      else this.#socket.terminate('no certificate could be made');
     } finally {
       state.isRenewing = false;
     }
