@@ -8,7 +8,7 @@ import type { JoinAnswer } from '../../shared/link/messages.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { CertificateAuthority } from '../pki/certificate-authority.js';
 import type { Registry } from '../registry/registry.js';
-import { bearerOf } from './bearer.js';
+import { bearerTokenOf } from './bearer.js';
 import { type Candidate, type JoinCall, readCandidate, readNodeRequest } from './join-request.js';
 import { type JoinRights, NO_RIGHTS } from './join-rights.js';
 import { sealJoin } from './join-seal.js';
@@ -69,7 +69,7 @@ export class Enrolment {
    * 409 for a name that is taken, 422 for an impossible one, 503 for one whose last Pods are being removed.
    */
   async join(call: JoinCall): Promise<JoinOutcome> {
-    const token = await this.#tokens.check(bearerOf(call.authorization));
+    const token = await this.#tokens.check(bearerTokenOf(call.authorization));
     const candidate = await readCandidate(this.#parts.authority, call);
     this.#tokens.checkName(token, candidate.node);
     const stored = await this.#credentials.get(candidate.node);
