@@ -26,7 +26,7 @@ import { rightsOfRequest } from './waiting-room.js';
 
 const RETRY_MS = 5_000;
 
-interface CertificateSignerParts {
+interface CertificateSignerDeps {
   registry: Pick<Registry, 'writeStatus'>;
   informers: Pick<Informers, 'certificateSigningRequests'>;
   authority: Pick<CertificateAuthority, 'read' | 'sign'>;
@@ -36,13 +36,13 @@ interface CertificateSignerParts {
 }
 
 export class CertificateSigner {
-  readonly #parts: CertificateSignerParts;
+  readonly #parts: CertificateSignerDeps;
   /** Names that are being worked on. */
   readonly #busy = new Set<string>();
   #isStopped = false;
 
   /** Follows the informer from now on. */
-  constructor(parts: CertificateSignerParts) {
+  constructor(parts: CertificateSignerDeps) {
     this.#parts = parts;
     parts.informers.certificateSigningRequests.onChange(({ current }) => {
       if (current && requestPhase(current) === 'approved') void this.#work(current);
