@@ -25,12 +25,12 @@ export class ConfigReferences {
   }
 
   /** The nodes of which at least one Pod names the object. */
-  nodesNaming(reference: ConfigReference): string[] {
+  nodesReferencing(reference: ConfigReference): string[] {
     return [...(this.#nodes.get(configKey(reference))?.keys() ?? [])];
   }
 
   /** True when a Pod of this node names the object. */
-  isNamed(node: string, reference: ConfigReference): boolean {
+  isReferenced(node: string, reference: ConfigReference): boolean {
     return this.#nodes.get(configKey(reference))?.has(node) ?? false;
   }
 

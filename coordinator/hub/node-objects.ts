@@ -40,7 +40,7 @@ export class NodeObjects {
     const pod = pods.byUid(uid);
     if (pod) return pod.spec.nodeName === node && !isMirror(pod) ? pod : undefined;
     const config = held.config ? (configMaps.byUid(uid) ?? unlessCredential(secrets.byUid(uid))) : undefined;
-    return config && this.#references.isNamed(node, configReferenceTo(config)) ? config : undefined;
+    return config && this.#references.isReferenced(node, configReferenceTo(config)) ? config : undefined;
   }
 
   /** All Pods bound to the node, and what they name as far as it exists. */
@@ -73,7 +73,7 @@ export class NodeObjects {
   #configChanged({ previous, current }: ObjectChange<KubeObject>): void {
     const object = current ?? previous;
     if (!object) return;
-    for (const node of this.#references.nodesNaming(configReferenceTo(object))) this.#tell(node, object);
+    for (const node of this.#references.nodesReferencing(configReferenceTo(object))) this.#tell(node, object);
   }
 
   #tell(node: string, object: KubeObject | undefined): void {
