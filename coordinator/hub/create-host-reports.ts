@@ -16,24 +16,24 @@ import type { Sealer } from './seal.js';
 import { StatusWriter } from './status-writer.js';
 import { TurnedPods } from './turned-pods.js';
 
-interface ReportWiring {
+interface HostReportsWiring {
   registry: Registry;
   informers: Informers;
-  presence: Presence;
-  lanes: NodeLanes;
+  liveness: Presence;
+  queue: NodeLanes;
   live: LiveSessions;
-  sealer: Sealer;
-  conditions: NodeConditions;
-  givenBack: GivenBack;
-  heard: HeardHosts;
+  signer: Sealer;
+  nodeStatus: NodeConditions;
+  returnedPods: GivenBack;
+  resync: HeardHosts;
   recordEvent: { asAgent: RecordEvent };
   clock: Clock;
   log: Logger;
 }
 
 /** Reports of live sessions, and the mirrors of the static Pods that they tell of. */
-export function createHostReports(wiring: ReportWiring): { reports: HostReports; mirrors: MirrorPods } {
-  const { live, conditions, givenBack } = wiring;
+export function createHostReports(wiring: HostReportsWiring): { reports: HostReports; mirrors: MirrorPods } {
+  const { live, nodeStatus: conditions, returnedPods: givenBack } = wiring;
   const statusWriter = new StatusWriter({
     ...wiring,
     nodeConditions: conditions,

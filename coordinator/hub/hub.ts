@@ -129,7 +129,7 @@ export class Hub {
     const heard = new HeardHosts({ ...options, log });
     this.heard = heard;
     const conditions = this.#conditions;
-    const { reports, mirrors } = createHostReports({ ...options, ...shared, conditions, givenBack, heard });
+    const { reports, mirrors } = createHostReports({ ...options, ...shared, nodeStatus: conditions, returnedPods: givenBack, resync: heard });
     this.#mirrors = mirrors;
     this.#reports = reports;
     const objects = new NodeObjects(informers, (node, uid) =>
