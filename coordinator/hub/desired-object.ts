@@ -83,7 +83,7 @@ export function encodeDesired(object: KubeObject, node: string, sealer: Sealer):
 }
 
 /** True when a change is none for the agent, e.g. of the status that it has itself reported. */
-export function isSameToAgent(previous: KubeObject, current: KubeObject): boolean {
+export function isSameForAgent(previous: KubeObject, current: KubeObject): boolean {
   return (
     sameJsonBut(previous.metadata, current.metadata, NOT_DESIRED_METADATA) &&
     sameJsonBut(previous, current, NOT_DESIRED)

@@ -13,7 +13,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import { type Informers, type ObjectChange, PODS_BY_NODE } from '../informers/informer.js';
 import { CREDENTIAL_SECRET_TYPE } from '../kinds/secret.js';
 import { ConfigReferences } from './config-references.js';
-import { isSameToAgent } from './desired-object.js';
+import { isSameForAgent } from './desired-object.js';
 
 /** What the node's agent understands: an old one is sent Pods alone. */
 interface HeldKinds {
@@ -66,7 +66,7 @@ export class NodeObjects {
     }
     const { previous, current } = change;
     const pod = current ?? previous;
-    const isNews = !previous || !current || !isSameToAgent(previous, current);
+    const isNews = !previous || !current || !isSameForAgent(previous, current);
     if (isNews && pod?.spec.nodeName) this.#tell(pod.spec.nodeName, pod);
   }
 
