@@ -23,7 +23,7 @@ export interface DesiredSource {
   /** The object as it goes to this node. */
   encode(object: KubeObject): DesiredObject;
   /** What becomes of a uid that the agent named in its hello and the store does not know. */
-  unknown(digest: string, wasAsked: boolean): UnknownPodVerdict;
+  unknownPodVerdict(digest: string, wasAsked: boolean): UnknownPodVerdict;
 }
 
 export class DesiredSender {
@@ -143,7 +143,7 @@ export class DesiredSender {
   #verdict(uid: string): UnknownPodVerdict {
     const wasAsked = this.#strangers.get(uid);
     // What this session has seen in the store and no longer sees was deleted.
-    return wasAsked === undefined ? 'gone' : this.#source.unknown(this.#held.get(uid) ?? '', wasAsked);
+    return wasAsked === undefined ? 'gone' : this.#source.unknownPodVerdict(this.#held.get(uid) ?? '', wasAsked);
   }
 
   #takeDifference(): Pick<Desired, 'set' | 'gone'> {

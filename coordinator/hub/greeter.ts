@@ -207,7 +207,7 @@ export class Greeter {
       revision: () => informers.revision,
       encode: (object) =>
         isConfigObject(object) ? encodeConfig(object) : encodeDesired(object, node, sealer),
-      unknown: (digest, wasAsked) =>
+      unknownPodVerdict: (digest, wasAsked) =>
         unknownPodVerdict({
           isHostBeyond,
           canBeAsked: canGiveBack && digest !== '' && !wasAsked,
