@@ -66,24 +66,24 @@ export class DesiredSender {
   }
 
   /** Something about this object changed. */
-  touch(uid: string): void {
+  markChanged(uid: string): void {
     this.#dirty.add(uid);
     if (this.#inFlight === undefined) this.#wake();
   }
 
   /** True for a uid that the agent was asked for and has not answered yet. */
-  isAsked(uid: string): boolean {
+  isReturnRequested(uid: string): boolean {
     return this.#unanswered.has(uid);
   }
 
   /** The agent answered; what it gave back is stored and known to the source, or cannot be. */
-  answered(uids: readonly string[]): void {
+  returnStored(uids: readonly string[]): void {
     for (const uid of uids) this.#unanswered.delete(uid);
     this.#wake();
   }
 
   /** The agent's engine shows containers of these Pods, of which the hello knew nothing. */
-  found(uids: readonly string[]): void {
+  addFoundInEngine(uids: readonly string[]): void {
     for (const uid of uids) {
       if (this.#held.has(uid)) continue;
       this.#held.set(uid, '');
@@ -94,13 +94,13 @@ export class DesiredSender {
   }
 
   /** The agent holds this uid and may not: it is told so. */
-  refuse(uid: string): void {
+  withdraw(uid: string): void {
     this.#held.set(uid, '');
-    this.touch(uid);
+    this.markChanged(uid);
   }
 
   /** What `source.unknown` says may be another now. */
-  reconsider(): void {
+  recheckUnknown(): void {
     for (const uid of this.#strangers.keys()) this.#dirty.add(uid);
     this.#wake();
   }

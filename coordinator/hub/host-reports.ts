@@ -63,7 +63,7 @@ export class HostReports {
   async #store(session: Session, report: StatusReport, offsetMs: number): Promise<void> {
     const { statusWriter, mirrors, informers, heard } = this.#parts;
     await this.#takeBack(session, report.returned ?? []);
-    if (report.found) session.sender?.found(report.found);
+    if (report.found) session.sender?.addFoundInEngine(report.found);
     await this.#takeTurns(session, report.turned ?? []);
     if (report.mirrors) await mirrors.told(session.node, report.mirrors);
     const pods = report.pods.map((pod) => mirrors.underStoredUid(session.node, pod));
@@ -84,16 +84,16 @@ export class HostReports {
 
   /** Takes what was asked for; the rest goes unread. */
   async #takeBack(session: Session, returned: readonly ReturnedObject[]): Promise<void> {
-    const asked = returned.filter(({ uid }) => session.sender?.isAsked(uid));
+    const asked = returned.filter(({ uid }) => session.sender?.isReturnRequested(uid));
     if (asked.length === 0) return;
     await this.#parts.givenBack.store(session.node, asked);
-    session.sender?.answered(asked.map(({ uid }) => uid));
+    session.sender?.returnStored(asked.map(({ uid }) => uid));
   }
 
   async #takeTurns(session: Session, turned: readonly TurnedPod[]): Promise<void> {
     for (const each of turned) {
       const verdict = await this.#parts.turnedPods.take(session.node, each);
-      if (verdict === 'refused') session.sender?.refuse(each.uid);
+      if (verdict === 'refused') session.sender?.withdraw(each.uid);
     }
   }
 

@@ -133,7 +133,7 @@ export class Hub {
     this.#mirrors = mirrors;
     this.#reports = reports;
     const objects = new NodeObjects(informers, (node, uid) =>
-      this.#live.get(node)?.session.sender?.touch(uid),
+      this.#live.get(node)?.session.sender?.markChanged(uid),
     );
     this.#greeter = new Greeter({
       ...options,
