@@ -35,11 +35,11 @@ export type JoinOutcome =
   | { state: 'joined'; answer: JoinAnswer }
   | { state: 'waiting'; request: string; message: string };
 
-export interface EnrolmentParts extends NameInUseParts {
+export interface EnrolmentDeps extends NameInUseParts {
   registry: Registry;
   clock: Clock;
   clusterUID: string;
-  sealer: Sealer;
+  signer: Sealer;
   authority: Pick<CertificateAuthority, 'read' | 'sign' | 'trust'>;
   credentials: NodeCredentials;
   /** True when each new node waits for a person's word. */
@@ -51,12 +51,12 @@ export interface EnrolmentParts extends NameInUseParts {
 type Waiting = Pick<WaitingHost, 'username' | 'groups' | 'why' | 'rights'>;
 
 export class Enrolment {
-  readonly #parts: EnrolmentParts;
+  readonly #parts: EnrolmentDeps;
   readonly #tokens: JoinTokens;
   readonly #credentials: NodeCredentials;
   readonly #room: WaitingRoom;
 
-  constructor(parts: EnrolmentParts) {
+  constructor(parts: EnrolmentDeps) {
     this.#parts = parts;
     this.#tokens = new JoinTokens(parts.registry, parts.clock);
     this.#credentials = parts.credentials;
@@ -190,7 +190,7 @@ export class Enrolment {
   }
 
   #answer(node: string, { hash, revision }: StoredCredential, certificate: string): JoinAnswer {
-    const { clusterUID, sealer, authority } = this.#parts;
+    const { clusterUID, signer: sealer, authority } = this.#parts;
     const seal = sealJoin(sealer, node, hash, revision);
     return { node, clusterUID, seal, certificate, ca: authority.trust() };
   }

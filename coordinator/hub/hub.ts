@@ -16,7 +16,7 @@ import type { Registry } from '../registry/registry.js';
 import { nodeDeletedGoodbye } from './admission.js';
 import { CertificateSigner } from './certificate-signer.js';
 import { createHostReports } from './create-host-reports.js';
-import { Enrolment, type EnrolmentParts, type JoinOutcome } from './enrolment.js';
+import { Enrolment, type EnrolmentDeps, type JoinOutcome } from './enrolment.js';
 import { GivenBack } from './given-back.js';
 import { Greeter } from './greeter.js';
 import { HeardHosts } from './heard-hosts.js';
@@ -53,7 +53,7 @@ export interface HubOptions {
   /** Seals what agents are given, and knows the eras that the store was restored from. */
   sealer: Sealer;
   /** Signs hosts' certificates. */
-  authority: EnrolmentParts['authority'] &
+  authority: EnrolmentDeps['authority'] &
     NodeAuthenticatorParts['authority'] &
     Pick<CertificateAuthority, 'trustToCatchUp'>;
   /** True when each new node waits for a person's word. */

@@ -169,7 +169,7 @@ test('a host that is revoked while its certificate is made is not registered aga
     credentials,
     clock: systemClock,
     clusterUID: 'c',
-    sealer,
+    signer: sealer,
     authority: {
       read: (csr) => authority.read(csr),
       trust: () => authority.trust(),
