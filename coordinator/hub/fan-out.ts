@@ -2,7 +2,7 @@
 import type { Clock } from '../../shared/process/clock.js';
 import { Slice } from '../../shared/process/slice.js';
 
-export class FanOut<T> {
+export class SlicedQueue<T> {
   readonly #clock: Clock;
   readonly #perform: (item: T) => void;
   readonly #waiting = new Set<T>();

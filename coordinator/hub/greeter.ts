@@ -11,7 +11,7 @@ import type { Registry } from '../registry/registry.js';
 import { admitSession } from './admission.js';
 import { encodeConfig, encodeDesired } from './desired-object.js';
 import { DesiredSender, type DesiredSource } from './desired-sender.js';
-import { FanOut } from './fan-out.js';
+import { SlicedQueue } from './fan-out.js';
 import type { GivenBack } from './given-back.js';
 import type { HeardHosts } from './heard-hosts.js';
 import { hostOffsetMs } from './host-time.js';
@@ -65,12 +65,12 @@ export class Greeter {
   readonly #parts: GreeterParts;
   /** One hello a node is decided at a time. */
   readonly #lanes: NodeLanes;
-  readonly #fanOut: FanOut<Session>;
+  readonly #fanOut: SlicedQueue<Session>;
 
   constructor(parts: GreeterParts) {
     this.#parts = parts;
     this.#lanes = new NodeLanes(parts.informers);
-    this.#fanOut = new FanOut(parts.clock, (session) => session.sender?.flush());
+    this.#fanOut = new SlicedQueue(parts.clock, (session) => session.sender?.flush());
   }
 
   hello(session: Session, hello: Hello): void {
