@@ -9,17 +9,17 @@ import type { Registry } from '../registry/registry.js';
 import type { Sealer } from './seal.js';
 import { withoutGeneration } from './without-generation.js';
 
-interface GivenBackParts {
+interface ReturnedPodsDeps {
   registry: Registry;
   informers: Informers;
-  sealer: Sealer;
+  signer: Sealer;
   log: Logger;
 }
 
 export class GivenBack {
-  readonly #parts: GivenBackParts;
+  readonly #parts: ReturnedPodsDeps;
 
-  constructor(parts: GivenBackParts) {
+  constructor(parts: ReturnedPodsDeps) {
     this.#parts = parts;
   }
 
@@ -61,7 +61,7 @@ export class GivenBack {
    * leaves the store. Without a restore it stays, and the host is logged. Rejects when the store fails.
    */
   async dropEnded(node: string, pod: Pod): Promise<void> {
-    const { sealer, log } = this.#parts;
+    const { signer: sealer, log } = this.#parts;
     const { uid, namespace, name } = pod.metadata;
     if (!sealer.isRestored) {
       log.warn({ node, uid, namespace, name }, 'agent removed a Pod that nobody deleted');
@@ -95,7 +95,7 @@ export class GivenBack {
 
   /** The Pod, if this very host was given it after the backup. */
   #open(node: string, given: { uid: string; object: Uint8Array; seal: Seal }): Pod | undefined {
-    if (!this.#parts.sealer.isGivenSince(node, given, given.seal)) return undefined;
+    if (!this.#parts.signer.isGivenSince(node, given, given.seal)) return undefined;
     const pod = JSON.parse(Buffer.from(given.object).toString()) as Pod;
     return pod.kind === 'Pod' && pod.metadata.uid === given.uid ? withoutGeneration(pod) : undefined;
   }

@@ -125,7 +125,7 @@ export class Hub {
     const { recordEvent } = options;
     const shared = { registry, informers, presence, lanes, live: this.#live, clock, log };
     this.#conditions = new NodeConditions({ ...shared, recordEvent, onMissing });
-    const givenBack = new GivenBack({ registry, informers, sealer: options.sealer, log });
+    const givenBack = new GivenBack({ registry, informers, signer: options.sealer, log });
     const heard = new HeardHosts({ ...options, log });
     this.heard = heard;
     const conditions = this.#conditions;
