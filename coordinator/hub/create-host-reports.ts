@@ -3,7 +3,7 @@ import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { Informers } from '../informers/informer.js';
 import type { Registry } from '../registry/registry.js';
-import type { GivenBack } from './given-back.js';
+import type { ReturnedPods } from './given-back.js';
 import type { HeardHosts } from './heard-hosts.js';
 import { HostReports } from './host-reports.js';
 import type { LiveSessions } from './live-sessions.js';
@@ -24,7 +24,7 @@ interface HostReportsWiring {
   live: LiveSessions;
   signer: Sealer;
   nodeStatus: NodeConditions;
-  returnedPods: GivenBack;
+  returnedPods: ReturnedPods;
   resync: HeardHosts;
   recordEvent: { asAgent: RecordEvent };
   clock: Clock;
@@ -37,7 +37,7 @@ export function createHostReports(wiring: HostReportsWiring): { reports: HostRep
   const statusWriter = new StatusWriter({
     ...wiring,
     nodeConditions: conditions,
-    endedUnasked: (node, pod) => givenBack.dropEnded(node, pod),
+    endedUnasked: (node, pod) => givenBack.deleteEnded(node, pod),
   });
   const mirrors = new MirrorPods(wiring, async (node, pods) => {
     const offsetMs = live.get(node)?.offsetMs ?? 0;

@@ -16,7 +16,7 @@ interface ReturnedPodsDeps {
   log: Logger;
 }
 
-export class GivenBack {
+export class ReturnedPods {
   readonly #parts: ReturnedPodsDeps;
 
   constructor(parts: ReturnedPodsDeps) {
@@ -33,7 +33,7 @@ export class GivenBack {
    * A host beyond the backup has heard everything up to the revision `heardUpTo`: a Pod created by then that it does not hold has
    * ended since, and leaves the store. Resolves when the informers show it.
    */
-  async dropUnheld(node: string, have: readonly Held[], heardUpTo: number): Promise<void> {
+  async deleteNotHeld(node: string, have: readonly Held[], heardUpTo: number): Promise<void> {
     const { informers, log } = this.#parts;
     const held = new Set(have.map(([uid]) => uid));
     const unheld = informers.pods
@@ -60,7 +60,7 @@ export class GivenBack {
    * Its host has ended a Pod that nobody deleted: a restore has undone the deletion, which the host goes through with, and the Pod
    * leaves the store. Without a restore it stays, and the host is logged. Rejects when the store fails.
    */
-  async dropEnded(node: string, pod: Pod): Promise<void> {
+  async deleteEnded(node: string, pod: Pod): Promise<void> {
     const { signer: sealer, log } = this.#parts;
     const { uid, namespace, name } = pod.metadata;
     if (!sealer.isRestored) {

@@ -12,7 +12,7 @@ import { admitSession } from './admission.js';
 import { encodeConfig, encodeDesired } from './desired-object.js';
 import { DesiredSender, type DesiredSource } from './desired-sender.js';
 import { SlicedQueue } from './fan-out.js';
-import type { GivenBack } from './given-back.js';
+import type { ReturnedPods } from './given-back.js';
 import type { HeardHosts } from './heard-hosts.js';
 import { hostOffsetMs } from './host-time.js';
 import { tellImagesToHold } from './images-to-hold.js';
@@ -35,7 +35,7 @@ interface GreeterParts {
   live: LiveSessions;
   presence: Presence;
   conditions: NodeConditions;
-  givenBack: GivenBack;
+  givenBack: ReturnedPods;
   heard: HeardHosts;
   objects: NodeObjects;
   clusterUID: string;
@@ -113,7 +113,7 @@ export class Greeter {
       hello,
     );
     if ('welcome' in verdict && sealer.isBeyond(hello)) {
-      await givenBack.dropUnheld(session.node, hello.have, sealer.heardUpTo(hello));
+      await givenBack.deleteNotHeld(session.node, hello.have, sealer.heardUpTo(hello));
     }
     if (session.phase !== 'greeting') return;
     if ('welcome' in verdict) {

@@ -5,7 +5,7 @@ import type { ReportedEvent, ReturnedObject, StatusReport, TurnedPod } from '../
 import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { Informers } from '../informers/informer.js';
-import type { GivenBack } from './given-back.js';
+import type { ReturnedPods } from './given-back.js';
 import type { HeardHosts } from './heard-hosts.js';
 import { hubTimeMs } from './host-time.js';
 import type { LiveSessions } from './live-sessions.js';
@@ -20,7 +20,7 @@ interface HostReportsParts {
   live: LiveSessions;
   informers: Informers;
   statusWriter: StatusWriter;
-  givenBack: GivenBack;
+  givenBack: ReturnedPods;
   turnedPods: TurnedPods;
   mirrors: MirrorPods;
   /** The host's wall clock less ours, ms, as just heard. */

@@ -17,7 +17,7 @@ import { nodeDeletedGoodbye } from './admission.js';
 import { CertificateSigner } from './certificate-signer.js';
 import { createHostReports } from './create-host-reports.js';
 import { Enrolment, type EnrolmentDeps, type JoinOutcome } from './enrolment.js';
-import { GivenBack } from './given-back.js';
+import { ReturnedPods } from './given-back.js';
 import { Greeter } from './greeter.js';
 import { HeardHosts } from './heard-hosts.js';
 import type { HostReports } from './host-reports.js';
@@ -125,7 +125,7 @@ export class Hub {
     const { recordEvent } = options;
     const shared = { registry, informers, presence, lanes, live: this.#live, clock, log };
     this.#conditions = new NodeConditions({ ...shared, recordEvent, onMissing });
-    const givenBack = new GivenBack({ registry, informers, signer: options.sealer, log });
+    const givenBack = new ReturnedPods({ registry, informers, signer: options.sealer, log });
     const heard = new HeardHosts({ ...options, log });
     this.heard = heard;
     const conditions = this.#conditions;
