@@ -29,21 +29,21 @@ import type { Sealer } from './seal.js';
 import type { Session } from './session.js';
 import { isOutOfRoom, whenRoom } from './when-room.js';
 
-interface GreeterParts {
+interface HelloHandlerDeps {
   registry: Registry;
   informers: Informers;
   live: LiveSessions;
-  presence: Presence;
-  conditions: NodeConditions;
-  givenBack: ReturnedPods;
-  heard: HeardHosts;
+  liveness: Presence;
+  nodeStatus: NodeConditions;
+  returnedPods: ReturnedPods;
+  resync: HeardHosts;
   objects: NodeObjects;
   clusterUID: string;
-  era: string;
+  epoch: string;
   authority: { trustToCatchUp(): string | undefined };
   /** What came with the join of a node. */
   rightsOf: (node: string) => Promise<JoinRights>;
-  sealer: Sealer;
+  signer: Sealer;
   restore?: PendingRestore | undefined;
   /** As `node-controller`. */
   recordEvent: RecordEvent;
@@ -62,19 +62,19 @@ interface HostTimes {
 }
 
 export class Greeter {
-  readonly #parts: GreeterParts;
+  readonly #parts: HelloHandlerDeps;
   /** One hello a node is decided at a time. */
   readonly #lanes: NodeLanes;
   readonly #fanOut: SlicedQueue<Session>;
 
-  constructor(parts: GreeterParts) {
+  constructor(parts: HelloHandlerDeps) {
     this.#parts = parts;
     this.#lanes = new NodeLanes(parts.informers);
     this.#fanOut = new SlicedQueue(parts.clock, (session) => session.sender?.flush());
   }
 
   hello(session: Session, hello: Hello): void {
-    const { log, clock, presence, live } = this.#parts;
+    const { log, clock, liveness: presence, live } = this.#parts;
     const offsetMs = hostOffsetMs(clock.now(), hello.hostTimeMs);
     const skewMs = hello.wallTimeMs === undefined ? undefined : hello.wallTimeMs - clock.now();
     const { node } = session;
@@ -94,7 +94,7 @@ export class Greeter {
   }
 
   async #decide(session: Session, hello: Hello, times: HostTimes): Promise<void> {
-    const { registry, informers, clusterUID, era, recordEvent, sealer, live, givenBack, clock, log } =
+    const { registry, informers, clusterUID, epoch: era, recordEvent, signer: sealer, live, returnedPods: givenBack, clock, log } =
       this.#parts;
     // Before the caches are full, what they lack would look like deleted.
     await Promise.all([informers.pods.synced(), informers.nodes.synced()]);
@@ -129,9 +129,9 @@ export class Greeter {
 
   async #welcome(session: Session, hello: Hello, node: Node, times: HostTimes): Promise<void> {
     const { offsetMs, skewMs } = times;
-    const { presence, live, conditions, informers, log } = this.#parts;
+    const { liveness: presence, live, nodeStatus: conditions, informers, log } = this.#parts;
     session.send({ ...this.#welcomeFor(node, hello), ...(session.bearer ? { bearer: session.bearer } : {}) });
-    this.#parts.heard.welcomed(
+    this.#parts.resync.welcomed(
       session,
       hello.have.map(([uid]) => uid),
     );
@@ -140,7 +140,7 @@ export class Greeter {
       this.#sourceFor(session.node, hello),
       (message) => session.send(message),
       () => this.#fanOut.add(session),
-      () => this.#parts.heard.settled(session),
+      () => this.#parts.resync.settled(session),
     );
     session.becomeLive(hello.instanceID, commonFeatures(hello.features), sender);
     const heldImages = hello.features.includes(HOLD_IMAGES) ? [] : undefined;
@@ -159,7 +159,7 @@ export class Greeter {
 
   /** Apart from the welcome: what is made there lives as long as the session, and would keep the hello for as long. */
   async #writeStatus(entry: LiveSession, status: NodeStatus): Promise<void> {
-    const { conditions, clock, log } = this.#parts;
+    const { nodeStatus: conditions, clock, log } = this.#parts;
     const { session } = entry;
     const write = () => conditions.write(session.node, status);
     await write().catch((error: unknown) => {
@@ -173,7 +173,7 @@ export class Greeter {
   }
 
   #welcomeFor({ metadata }: Node, hello: Hello): Welcome {
-    const { clusterUID, era, clock, informers } = this.#parts;
+    const { clusterUID, epoch: era, clock, informers } = this.#parts;
     const { name, uid, labels, annotations } = metadata;
     return {
       kind: 'welcome',
@@ -195,7 +195,7 @@ export class Greeter {
   }
 
   #sourceFor(node: string, hello: Hello): DesiredSource {
-    const { informers, sealer, restore, objects, era } = this.#parts;
+    const { informers, signer: sealer, restore, objects, epoch: era } = this.#parts;
     // What it held from before was put back when it was first heard: what the store lacks since then was deleted since then.
     const wasHeard = informers.nodes.get({ name: node })?.metadata.annotations?.[HEARD_IN_ERA] === era;
     const isHostBeyond = !wasHeard && sealer.isBeyond(hello);

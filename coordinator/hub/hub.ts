@@ -138,9 +138,9 @@ export class Hub {
     this.#greeter = new Greeter({
       ...options,
       ...shared,
-      conditions,
-      givenBack,
-      heard,
+      nodeStatus: conditions,
+      returnedPods: givenBack,
+      resync: heard,
       objects,
       rightsOf: (node) => this.#enrolment.rightsOf(node),
       recordEvent: recordEvent.asNodeController,
