@@ -61,7 +61,7 @@ interface HostTimes {
   skewMs: number | undefined;
 }
 
-export class Greeter {
+export class HelloHandler {
   readonly #parts: HelloHandlerDeps;
   /** One hello a node is decided at a time. */
   readonly #lanes: NodeLanes;
@@ -73,7 +73,7 @@ export class Greeter {
     this.#fanOut = new SlicedQueue(parts.clock, (session) => session.sender?.flush());
   }
 
-  hello(session: Session, hello: Hello): void {
+  handle(session: Session, hello: Hello): void {
     const { log, clock, liveness: presence, live } = this.#parts;
     const offsetMs = hostOffsetMs(clock.now(), hello.hostTimeMs);
     const skewMs = hello.wallTimeMs === undefined ? undefined : hello.wallTimeMs - clock.now();

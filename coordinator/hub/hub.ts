@@ -18,7 +18,7 @@ import { CertificateSigner } from './certificate-signer.js';
 import { createHostReports } from './create-host-reports.js';
 import { Enrolment, type EnrolmentDeps, type JoinOutcome } from './enrolment.js';
 import { ReturnedPods } from './given-back.js';
-import { Greeter } from './greeter.js';
+import { HelloHandler } from './greeter.js';
 import { HeardHosts } from './heard-hosts.js';
 import type { HostReports } from './host-reports.js';
 import { Inbox } from './inbox.js';
@@ -85,12 +85,12 @@ export class Hub {
   readonly #onRefused = new WeakMap<Session, OnRefused>();
   readonly #inbox: Inbox;
   readonly #conditions: NodeConditions;
-  readonly #greeter: Greeter;
+  readonly #greeter: HelloHandler;
   readonly #reports: HostReports;
   readonly #mirrors: MirrorPods;
   /** To whom each thing goes that an agent says. */
   readonly #fromSessions: SessionEvents = {
-    hello: (session, hello) => this.#greeter.hello(session, hello),
+    hello: (session, hello) => this.#greeter.handle(session, hello),
     status: (session, report) => this.#reports.status(session, report),
     events: (session, items) => this.#reports.events(session, items),
     // The last word of a process that was replaced meanwhile does no harm.
@@ -135,7 +135,7 @@ export class Hub {
     const objects = new NodeObjects(informers, (node, uid) =>
       this.#live.get(node)?.session.sender?.markChanged(uid),
     );
-    this.#greeter = new Greeter({
+    this.#greeter = new HelloHandler({
       ...options,
       ...shared,
       nodeStatus: conditions,
