@@ -14,12 +14,12 @@ import type { Presence } from './presence.js';
 import type { Sealer } from './seal.js';
 import type { Session } from './session.js';
 
-export interface HeardHostsParts {
+export interface ResyncTrackerDeps {
   registry: Registry;
   informers: Informers;
-  era: string;
-  sealer: Sealer;
-  presence: Pick<Presence, 'of'>;
+  epoch: string;
+  signer: Sealer;
+  liveness: Pick<Presence, 'of'>;
   clock: Clock;
   log: Logger;
 }
@@ -45,14 +45,14 @@ interface Hearing {
 type HeardSession = Pick<Session, 'node' | 'phase'>;
 
 export class HeardHosts {
-  readonly #parts: HeardHostsParts;
+  readonly #parts: ResyncTrackerDeps;
   /** By the names of nodes that are unheard, until they are not: of each its last session. */
   readonly #hearings = new Map<string, Hearing>();
   /** When each was heard for the first time since this start, ms since the epoch. */
   readonly #heardAt = new Map<string, number>();
   readonly #handlers: ((node: string) => void)[] = [];
 
-  constructor(parts: HeardHostsParts) {
+  constructor(parts: ResyncTrackerDeps) {
     this.#parts = parts;
     parts.informers.pods.onChange(({ previous, current }) => {
       // Nobody tells of a Pod that is gone.
@@ -81,7 +81,7 @@ export class HeardHosts {
 
   /** What the store says of the host's Pods is as old as the last end of a coordinator, and the host may soon tell more. */
   isAwaited(node: string): boolean {
-    const phase = this.#parts.presence.of(node)?.phase;
+    const phase = this.#parts.liveness.of(node)?.phase;
     return !this.#heardAt.has(node) && phase !== undefined && phase !== 'lost';
   }
 
@@ -166,13 +166,13 @@ export class HeardHosts {
 
   /** Without a restore there is nothing to mark. */
   #isToBeMarked(name: string): boolean {
-    const { informers, era, sealer } = this.#parts;
+    const { informers, epoch: era, signer: sealer } = this.#parts;
     const node = informers.nodes.get({ name });
     return sealer.isRestored && node?.metadata.annotations?.[HEARD_IN_ERA] !== era;
   }
 
   async #mark(name: string): Promise<void> {
-    const { registry, era } = this.#parts;
+    const { registry, epoch: era } = this.#parts;
     try {
       await registry.modify(nodeKind, { name }, ({ metadata }) => {
         metadata.annotations = { ...metadata.annotations, [HEARD_IN_ERA]: era };

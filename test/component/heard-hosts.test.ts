@@ -1,7 +1,7 @@
 /** Whom a coordinator waits for after its start, and for how long: a link that never lasts is no reason to wait for ever. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { HeardHosts, type HeardHostsParts } from '../../coordinator/hub/heard-hosts.js';
+import { HeardHosts, type ResyncTrackerDeps } from '../../coordinator/hub/heard-hosts.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { ManualClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
@@ -23,7 +23,7 @@ function started() {
     clock,
     log: silentLogger,
   };
-  const heard = new HeardHosts(parts as unknown as HeardHostsParts);
+  const heard = new HeardHosts(parts as unknown as ResyncTrackerDeps);
   const news: number[] = [];
   heard.onHeard(() => void news.push(clock.now()));
   return {
