@@ -4,7 +4,7 @@ import type { Logger } from '../../shared/process/log.js';
 import type { Informers } from '../informers/informer.js';
 import type { Registry } from '../registry/registry.js';
 import type { ReturnedPods } from './given-back.js';
-import type { HeardHosts } from './heard-hosts.js';
+import type { ResyncTracker } from './heard-hosts.js';
 import { HostReports } from './host-reports.js';
 import type { LiveSessions } from './live-sessions.js';
 import { MirrorPods } from './mirror-pods.js';
@@ -25,7 +25,7 @@ interface HostReportsWiring {
   signer: Sealer;
   nodeStatus: NodeConditions;
   returnedPods: ReturnedPods;
-  resync: HeardHosts;
+  resync: ResyncTracker;
   recordEvent: { asAgent: RecordEvent };
   clock: Clock;
   log: Logger;

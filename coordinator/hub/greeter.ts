@@ -13,7 +13,7 @@ import { encodeConfig, encodeDesired } from './desired-object.js';
 import { DesiredSender, type DesiredSource } from './desired-sender.js';
 import { SlicedQueue } from './fan-out.js';
 import type { ReturnedPods } from './given-back.js';
-import type { HeardHosts } from './heard-hosts.js';
+import type { ResyncTracker } from './heard-hosts.js';
 import { hostOffsetMs } from './host-time.js';
 import { tellImagesToHold } from './images-to-hold.js';
 import type { JoinRights } from './join-rights.js';
@@ -36,7 +36,7 @@ interface HelloHandlerDeps {
   liveness: Presence;
   nodeStatus: NodeConditions;
   returnedPods: ReturnedPods;
-  resync: HeardHosts;
+  resync: ResyncTracker;
   objects: NodeObjects;
   clusterUID: string;
   epoch: string;
@@ -140,7 +140,7 @@ export class HelloHandler {
       this.#sourceFor(session.node, hello),
       (message) => session.send(message),
       () => this.#fanOut.add(session),
-      () => this.#parts.resync.settled(session),
+      () => this.#parts.resync.desiredStateSettled(session),
     );
     session.becomeLive(hello.instanceID, commonFeatures(hello.features), sender);
     const heldImages = hello.features.includes(HOLD_IMAGES) ? [] : undefined;

@@ -44,7 +44,7 @@ interface Hearing {
 
 type HeardSession = Pick<Session, 'node' | 'phase'>;
 
-export class HeardHosts {
+export class ResyncTracker {
   readonly #parts: ResyncTrackerDeps;
   /** By the names of nodes that are unheard, until they are not: of each its last session. */
   readonly #hearings = new Map<string, Hearing>();
@@ -61,12 +61,12 @@ export class HeardHosts {
   }
 
   /** Hears of each host that was heard for the first time since this start. */
-  onHeard(handler: (node: string) => void): void {
+  onResynced(handler: (node: string) => void): void {
     this.#handlers.push(handler);
   }
 
   /** Since when the host has been heard, in the life of this process; ms since the epoch. */
-  heardAt(node: string): number | undefined {
+  resyncedAt(node: string): number | undefined {
     return this.#heardAt.get(node);
   }
 
@@ -74,13 +74,13 @@ export class HeardHosts {
    * The wall clock was set by so much. When it was set on, hosts count as heard now: a deadline that the step alone has passed begins
    * anew, for else each Pod under way would be late at once, and a good release be taken back.
    */
-  clockSet(byMs: number): void {
+  onClockStep(byMs: number): void {
     const now = this.#parts.clock.now();
     for (const [node, at] of this.#heardAt) this.#heardAt.set(node, byMs > 0 ? now : at + byMs);
   }
 
   /** What the store says of the host's Pods is as old as the last end of a coordinator, and the host may soon tell more. */
-  isAwaited(node: string): boolean {
+  isAwaitingResync(node: string): boolean {
     const phase = this.#parts.liveness.of(node)?.phase;
     return !this.#heardAt.has(node) && phase !== undefined && phase !== 'lost';
   }
@@ -96,8 +96,8 @@ export class HeardHosts {
     const patience = clock.after(Math.max(0, since + PATIENCE_MS - clock.monotonic()), () => {
       if (session.phase === 'live' && this.#hearingOf(session)) this.#noteHeard(node);
     });
-    const told = before?.told ?? new Set<string>();
-    this.#hearings.set(node, { session, since, held: new Set(held), isSettled: false, told, patience });
+    const statusesStored = before?.told ?? new Set<string>();
+    this.#hearings.set(node, { session, since, held: new Set(held), isSettled: false, told: statusesStored, patience });
   }
 
   /** The Node is no more. */
@@ -113,7 +113,7 @@ export class HeardHosts {
   }
 
   /** The store has what the host of this session holds. */
-  settled(session: HeardSession): void {
+  desiredStateSettled(session: HeardSession): void {
     const hearing = this.#hearingOf(session);
     if (!hearing) return;
     hearing.isSettled = true;

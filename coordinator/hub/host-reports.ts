@@ -6,7 +6,7 @@ import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import type { Informers } from '../informers/informer.js';
 import type { ReturnedPods } from './given-back.js';
-import type { HeardHosts } from './heard-hosts.js';
+import type { ResyncTracker } from './heard-hosts.js';
 import { hubTimeMs } from './host-time.js';
 import type { LiveSessions } from './live-sessions.js';
 import type { MirrorPods } from './mirror-pods.js';
@@ -25,7 +25,7 @@ interface HostReportsParts {
   mirrors: MirrorPods;
   /** The host's wall clock less ours, ms, as just heard. */
   noteClock: (node: string, skewMs: number) => void;
-  heard: HeardHosts;
+  heard: ResyncTracker;
   /** As the agents' component. */
   recordEvent: RecordEvent;
   clock: Clock;

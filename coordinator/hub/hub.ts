@@ -19,7 +19,7 @@ import { createHostReports } from './create-host-reports.js';
 import { Enrolment, type EnrolmentDeps, type JoinOutcome } from './enrolment.js';
 import { ReturnedPods } from './given-back.js';
 import { HelloHandler } from './greeter.js';
-import { HeardHosts } from './heard-hosts.js';
+import { ResyncTracker } from './heard-hosts.js';
 import type { HostReports } from './host-reports.js';
 import { Inbox } from './inbox.js';
 import type { JoinCall } from './join-request.js';
@@ -73,7 +73,7 @@ export class Hub {
   readonly meters: NodeMeters;
   readonly readings: NodeReadings;
   /** Whom this coordinator has heard since its start. */
-  readonly heard: HeardHosts;
+  readonly heard: ResyncTracker;
   readonly #options: HubOptions;
   readonly #enrolment: Enrolment;
   readonly #signer: CertificateSigner;
@@ -126,7 +126,7 @@ export class Hub {
     const shared = { registry, informers, presence, lanes, live: this.#live, clock, log };
     this.#conditions = new NodeConditions({ ...shared, recordEvent, onMissing });
     const givenBack = new ReturnedPods({ registry, informers, signer: options.sealer, log });
-    const heard = new HeardHosts({ ...options, log });
+    const heard = new ResyncTracker({ ...options, log });
     this.heard = heard;
     const conditions = this.#conditions;
     const { reports, mirrors } = createHostReports({ ...options, ...shared, nodeStatus: conditions, returnedPods: givenBack, resync: heard });
@@ -195,7 +195,7 @@ export class Hub {
     const { clock, presence } = this.#options;
     this.#live.clockSet(byMs);
     presence.clockSet(byMs);
-    this.heard.clockSet(byMs);
+    this.heard.onClockStep(byMs);
     this.#conditions.clockSet(byMs);
     void this.#live.tellTime(clock);
   }

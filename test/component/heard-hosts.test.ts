@@ -1,7 +1,7 @@
 /** Whom a coordinator waits for after its start, and for how long: a link that never lasts is no reason to wait for ever. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { HeardHosts, type ResyncTrackerDeps } from '../../coordinator/hub/heard-hosts.js';
+import { ResyncTracker, type ResyncTrackerDeps } from '../../coordinator/hub/heard-hosts.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { ManualClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
@@ -23,9 +23,9 @@ function started() {
     clock,
     log: silentLogger,
   };
-  const heard = new HeardHosts(parts as unknown as ResyncTrackerDeps);
+  const heard = new ResyncTracker(parts as unknown as ResyncTrackerDeps);
   const news: number[] = [];
-  heard.onHeard(() => void news.push(clock.now()));
+  heard.onResynced(() => void news.push(clock.now()));
   return {
     heard,
     clock,
@@ -35,7 +35,7 @@ function started() {
       phase = 'connected';
       heard.welcomed(session, HELD);
       return {
-        settle: () => heard.settled(session),
+        settle: () => heard.desiredStateSettled(session),
         tell: (uid: string) => heard.told(session, [uid]),
         breaks: (next: typeof phase = 'away') => {
           session.phase = 'closed';
@@ -52,12 +52,12 @@ test('a host is heard when all its Pods were told of, in however many sessions',
   first.settle();
   first.tell('a');
   first.breaks();
-  assert.ok(heard.isAwaited('n1'), 'its link is down, and it was never heard');
+  assert.ok(heard.isAwaitingResync('n1'), 'its link is down, and it was never heard');
   const second = connect();
   second.tell('b');
-  assert.ok(heard.isAwaited('n1'), 'what it holds is yet to be settled');
+  assert.ok(heard.isAwaitingResync('n1'), 'what it holds is yet to be settled');
   second.settle();
-  assert.ok(!heard.isAwaited('n1'));
+  assert.ok(!heard.isAwaitingResync('n1'));
 });
 
 test('a host whose link never lasts is waited for no longer than one that stays and says nothing', () => {
@@ -71,11 +71,11 @@ test('a host whose link never lasts is waited for no longer than one that stays 
     session.breaks();
     clock.advance(5_000);
   }
-  assert.ok(heard.isAwaited('n1'), 'nobody is heard who is not there');
+  assert.ok(heard.isAwaitingResync('n1'), 'nobody is heard who is not there');
   connect();
   clock.advance(0);
   assert.deepEqual(news, [clock.now()]);
-  assert.equal(heard.heardAt('n1'), clock.now());
+  assert.equal(heard.resyncedAt('n1'), clock.now());
 });
 
 test('a host that stays and says nothing is waited for for a minute', () => {
@@ -90,7 +90,7 @@ test('a host that stays and says nothing is waited for for a minute', () => {
 test('a host that is lost is not waited for', () => {
   const { heard, connect } = started();
   connect().breaks('lost');
-  assert.ok(!heard.isAwaited('n1'));
+  assert.ok(!heard.isAwaitingResync('n1'));
 });
 
 test('a clock that is set on lets deadlines begin anew, one that is set back moves them with it', () => {
@@ -100,9 +100,9 @@ test('a clock that is set on lets deadlines begin anew, one that is set back mov
   for (const uid of HELD) link.tell(uid);
   clock.advance(100_000);
   clock.jump(3_600_000);
-  heard.clockSet(3_600_000);
-  assert.equal(heard.heardAt('n1'), clock.now());
+  heard.onClockStep(3_600_000);
+  assert.equal(heard.resyncedAt('n1'), clock.now());
   clock.jump(-60_000);
-  heard.clockSet(-60_000);
-  assert.equal(heard.heardAt('n1'), clock.now());
+  heard.onClockStep(-60_000);
+  assert.equal(heard.resyncedAt('n1'), clock.now());
 });

@@ -66,21 +66,21 @@ withHub(
   async (bench) => {
     const { heard } = bench.hub;
     const news: string[] = [];
-    heard.onHeard((node) => void news.push(node));
+    heard.onResynced((node) => void news.push(node));
     await bench.plane.registry.create(nodeKind, undefined, nodeObject('silent'));
     await bench.plane.settle();
-    assert.ok(heard.isAwaited('silent'));
+    assert.ok(heard.isAwaitingResync('silent'));
     const { metadata } = await bench.boundPod('p', 'n1');
     const { uid = '' } = metadata;
     const agent = await bench.agent('n1', { held: new Map([[uid, 'as it was']]) });
     await untilConnected(bench, agent, 'n1');
-    assert.ok(heard.isAwaited('n1'), 'its Pod is yet to be told of');
+    assert.ok(heard.isAwaitingResync('n1'), 'its Pod is yet to be told of');
     agent.link.outbox.putPod({ uid, namespace: 'default', name: 'p', status: { phase: 'Running' } });
-    await eventually(() => !heard.isAwaited('n1'));
-    assert.equal(heard.heardAt('n1'), bench.plane.clock.now());
+    await eventually(() => !heard.isAwaitingResync('n1'));
+    assert.equal(heard.resyncedAt('n1'), bench.plane.clock.now());
     await bench.plane.advance(RETURN_MS + GRACE_MS);
-    assert.ok(!heard.isAwaited('silent'), 'it is lost');
-    assert.equal(heard.heardAt('silent'), undefined);
+    assert.ok(!heard.isAwaitingResync('silent'), 'it is lost');
+    assert.equal(heard.resyncedAt('silent'), undefined);
     assert.deepEqual(news, ['n1']);
   },
 );
