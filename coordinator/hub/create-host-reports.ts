@@ -46,9 +46,9 @@ export function createHostReports(wiring: HostReportsWiring): { reports: HostRep
   const reports = new HostReports({
     ...wiring,
     statusWriter,
-    turnedPods: new TurnedPods(wiring),
+    handovers: new TurnedPods(wiring),
     mirrors,
-    noteClock: (node, skewMs) => conditions.noteClock(node, skewMs),
+    reportClockSkew: (node, skewMs) => conditions.noteClock(node, skewMs),
     recordEvent: wiring.recordEvent.asAgent,
   });
   return { reports, mirrors };

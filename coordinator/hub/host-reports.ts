@@ -16,16 +16,16 @@ import type { StatusWriter } from './status-writer.js';
 import type { TurnedPods } from './turned-pods.js';
 import { whenRoom } from './when-room.js';
 
-interface HostReportsParts {
+interface HostReportsDeps {
   live: LiveSessions;
   informers: Informers;
   statusWriter: StatusWriter;
-  givenBack: ReturnedPods;
-  turnedPods: TurnedPods;
+  returnedPods: ReturnedPods;
+  handovers: TurnedPods;
   mirrors: MirrorPods;
   /** The host's wall clock less ours, ms, as just heard. */
-  noteClock: (node: string, skewMs: number) => void;
-  heard: ResyncTracker;
+  reportClockSkew: (node: string, skewMs: number) => void;
+  resync: ResyncTracker;
   /** As the agents' component. */
   recordEvent: RecordEvent;
   clock: Clock;
@@ -36,9 +36,9 @@ interface HostReportsParts {
 const MAX_EVENTS_A_REPORT = 200;
 
 export class HostReports {
-  readonly #parts: HostReportsParts;
+  readonly #parts: HostReportsDeps;
 
-  constructor(parts: HostReportsParts) {
+  constructor(parts: HostReportsDeps) {
     this.#parts = parts;
   }
 
@@ -49,7 +49,7 @@ export class HostReports {
     if (entry?.session !== session) return;
     if (report.node) entry.hasTold = true;
     if (report.wallTimeMs !== undefined)
-      this.#parts.noteClock(session.node, report.wallTimeMs - this.#parts.clock.now());
+      this.#parts.reportClockSkew(session.node, report.wallTimeMs - this.#parts.clock.now());
     try {
       const store = () => this.#store(session, report, entry.offsetMs);
       await whenRoom(store, () => live.get(session.node)?.session === session, clock);
@@ -61,7 +61,7 @@ export class HostReports {
 
   /** Done twice, it ends in the same place. */
   async #store(session: Session, report: StatusReport, offsetMs: number): Promise<void> {
-    const { statusWriter, mirrors, informers, heard } = this.#parts;
+    const { statusWriter, mirrors, informers, resync: heard } = this.#parts;
     await this.#takeBack(session, report.returned ?? []);
     if (report.found) session.sender?.addFoundInEngine(report.found);
     await this.#takeTurns(session, report.turned ?? []);
@@ -86,13 +86,13 @@ export class HostReports {
   async #takeBack(session: Session, returned: readonly ReturnedObject[]): Promise<void> {
     const asked = returned.filter(({ uid }) => session.sender?.isReturnRequested(uid));
     if (asked.length === 0) return;
-    await this.#parts.givenBack.store(session.node, asked);
+    await this.#parts.returnedPods.store(session.node, asked);
     session.sender?.returnStored(asked.map(({ uid }) => uid));
   }
 
   async #takeTurns(session: Session, turned: readonly TurnedPod[]): Promise<void> {
     for (const each of turned) {
-      const verdict = await this.#parts.turnedPods.take(session.node, each);
+      const verdict = await this.#parts.handovers.take(session.node, each);
       if (verdict === 'refused') session.sender?.withdraw(each.uid);
     }
   }
