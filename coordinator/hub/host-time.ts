@@ -14,11 +14,11 @@ const TOLERANCE_MS = 2_000;
  * measurement moves no reported time without need.
  */
 export function hostOffsetMs(hubTimeMs: number, hostTimeMs: number): number {
-  return asOffset(hubTimeMs - hostTimeMs);
+  return roundOffset(hubTimeMs - hostTimeMs);
 }
 
 /** A difference in ms as what is added to a host's times. */
-export function asOffset(offset: number): number {
+export function roundOffset(offset: number): number {
   return Math.abs(offset) <= TOLERANCE_MS ? 0 : Math.round(offset / 1_000) * 1_000;
 }
 

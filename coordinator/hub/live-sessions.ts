@@ -1,7 +1,7 @@
 /** The one live session of each node. */
 import type { Clock } from '../../shared/process/clock.js';
 import { Slice } from '../../shared/process/slice.js';
-import { asOffset } from './host-time.js';
+import { roundOffset } from './host-time.js';
 import type { Session } from './session.js';
 
 /** Which Node it was welcomed as, and how its host's clock differs. */
@@ -44,7 +44,7 @@ export class LiveSessions {
 
   /** The hub's wall clock was set by so much; the hosts' were not. */
   clockSet(byMs: number): void {
-    for (const live of this.#byNode.values()) live.offsetMs = asOffset(live.offsetMs + byMs);
+    for (const live of this.#byNode.values()) live.offsetMs = roundOffset(live.offsetMs + byMs);
   }
 
   /** Tells all hosts what time it is, in slices: who comes meanwhile hears it in its welcome. */
