@@ -123,7 +123,7 @@ export class ApiPart implements Part {
     const pki = await this.#loadPki();
     this.#api?.renewCertificate(await this.#tls(pki));
     if (pki.trust === before) return;
-    this.#parts.hub.tellTrust();
+    this.#parts.hub.sendTrustBundle();
     const { data } = this.#settings;
     await loadAdminAccess({ dataDir: data, server: this.server, caCertificate: pki.trust });
   }

@@ -73,7 +73,7 @@ const RETURN_MS = 75_000;
 export function createCore(host: CoreHost): Core {
   const { store, log, nodeMonitorGraceMs: graceMs, chance = systemChance } = host;
   const onStep = (byMs: number) => {
-    hub.clockSet(byMs);
+    hub.onClockStep(byMs);
     controllers?.clockSet();
     host.onClockSet?.();
   };
@@ -131,7 +131,7 @@ export function createCore(host: CoreHost): Core {
           ...(host.queueMeter ? { queueMeter: host.queueMeter } : {}),
           ...(host.onEviction ? { onEviction: host.onEviction } : {}),
           ...{ ...shared, rollouts, refusals, timeOf },
-          heard: hub.heard,
+          heard: hub.resync,
           ...(host.evictionRates ? { rates: host.evictionRates } : {}),
           ...restoredEra,
           ...heldUntil,

@@ -73,7 +73,7 @@ export class Hub {
   readonly meters: NodeMeters;
   readonly readings: NodeReadings;
   /** Whom this coordinator has heard since its start. */
-  readonly heard: ResyncTracker;
+  readonly resync: ResyncTracker;
   readonly #options: HubOptions;
   readonly #enrolment: Enrolment;
   readonly #signer: CertificateSigner;
@@ -127,7 +127,7 @@ export class Hub {
     this.#conditions = new NodeConditions({ ...shared, recordEvent, onMissing });
     const givenBack = new ReturnedPods({ registry, informers, signer: options.sealer, log });
     const heard = new ResyncTracker({ ...options, log });
-    this.heard = heard;
+    this.resync = heard;
     const conditions = this.#conditions;
     const { reports, mirrors } = createHostReports({ ...options, ...shared, nodeStatus: conditions, returnedPods: givenBack, resync: heard });
     this.#mirrors = mirrors;
@@ -177,7 +177,7 @@ export class Hub {
   }
 
   /** True when the certificate's key is that of the node which it names. */
-  knows(peer: PeerCertificate): boolean {
+  isRegisteredKey(peer: PeerCertificate): boolean {
     const node = nodeOfSubject(peer);
     if (node === undefined) return false;
     const ref = { namespace: ENROLMENT_NAMESPACE, name: credentialSecretName(node) };
@@ -191,17 +191,17 @@ export class Hub {
   }
 
   /** This machine's wall clock was set by so much: what hosts tell, and when they were heard, is reckoned by what it shows now. */
-  clockSet(byMs: number): void {
+  onClockStep(byMs: number): void {
     const { clock, presence } = this.#options;
     this.#live.clockSet(byMs);
     presence.clockSet(byMs);
-    this.heard.onClockStep(byMs);
+    this.resync.onClockStep(byMs);
     this.#conditions.clockSet(byMs);
     void this.#live.tellTime(clock);
   }
 
   /** The authorities by which the coordinator is known have changed: all agents hear it before they are needed. */
-  tellTrust(): void {
+  sendTrustBundle(): void {
     const ca = this.#options.authority.trust();
     for (const { session } of this.#live.all()) {
       if (session.knowsCertificates) session.send({ kind: 'certified', ca });
@@ -237,7 +237,7 @@ export class Hub {
     this.#upgrader.close();
     this.#options.presence.stop();
     this.#conditions.stop();
-    this.heard.stop();
+    this.resync.stop();
     this.#signer.stop();
     const goodbye = {
       reason: 'draining',

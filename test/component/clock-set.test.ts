@@ -74,7 +74,7 @@ for (const [how, byMs] of SET) {
     agent.say(helloOf('n1', { hostTimeMs: hostTime, wallTimeMs: hostTime }));
     await agent.heard('welcome');
     plane.clock.jump(byMs);
-    hub.clockSet(byMs);
+    hub.onClockStep(byMs);
     await plane.advance(10_000);
     const started = { startedAt: toTimestamp(hostTime + 4_000) };
     const status = {
@@ -106,7 +106,7 @@ for (const [how, byMs] of SET) {
     await old.heard('welcome');
     await eventually(() => hub.connected === 2 && agent.link.phase === 'live');
     plane.clock.jump(byMs);
-    hub.clockSet(byMs);
+    hub.onClockStep(byMs);
     await eventually(() => agent.times.length > 0);
     assert.deepEqual(agent.times, [plane.clock.now()]);
     // By what comes after it on the same link: the other was told nothing.
@@ -126,7 +126,7 @@ for (const [how, byMs] of SET) {
       [-byMs, 'False'],
     ] as const) {
       plane.clock.jump(by);
-      hub.clockSet(by);
+      hub.onClockStep(by);
       await eventually(() => conditionOf(bench, 'n1', 'ClockSkewed') === skewed);
     }
   });
@@ -140,7 +140,7 @@ for (const [how, byMs] of SET) {
     await eventually(() => presence.of('n1')?.phase === 'away');
     await plane.advance(GRACE_MS / 2);
     plane.clock.jump(byMs);
-    hub.clockSet(byMs);
+    hub.onClockStep(byMs);
     await plane.registry.modify(nodeKind, { name: 'n1' }, ({ metadata }): undefined => {
       metadata.annotations = { ...metadata.annotations, 'fleet.everynode.dev/grace-period': '60s' };
     });

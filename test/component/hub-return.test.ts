@@ -64,7 +64,7 @@ function connectedBefore(name: string) {
 withHub(
   'a host is awaited after a start until it has told of all that it held, or counts as lost',
   async (bench) => {
-    const { heard } = bench.hub;
+    const { resync: heard } = bench.hub;
     const news: string[] = [];
     heard.onResynced((node) => void news.push(node));
     await bench.plane.registry.create(nodeKind, undefined, nodeObject('silent'));
