@@ -108,10 +108,10 @@ export function createCore(host: CoreHost): Core {
   const history = { era: store.era(), pastEras: store.pastEras() };
   const hub = new Hub({
     ...shared,
-    presence,
+    liveness: presence,
     clusterUID: store.clusterUID(),
-    era: history.era,
-    sealer: new Sealer(host.sealKey, history),
+    epoch: history.era,
+    signer: new Sealer(host.sealKey, history),
     authority: host.authority,
     approveNodes: host.approveNodes ?? false,
     restore,

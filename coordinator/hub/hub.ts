@@ -46,12 +46,12 @@ export interface HubOptions {
   registry: Registry;
   informers: Informers;
   /** Handed in since Leases are read from it as well (`nodeLeases`). */
-  presence: Presence;
+  liveness: Presence;
   /** Which fleet this is, and which log of it: `store.clusterUID()`, `store.era()`. */
   clusterUID: string;
-  era: string;
+  epoch: string;
   /** Seals what agents are given, and knows the eras that the store was restored from. */
-  sealer: Sealer;
+  signer: Sealer;
   /** Signs hosts' certificates. */
   authority: EnrolmentDeps['authority'] &
     NodeAuthenticatorParts['authority'] &
@@ -103,7 +103,7 @@ export class Hub {
   #whenEmpty: () => void = () => undefined;
 
   constructor(options: HubOptions) {
-    const { registry, informers, presence, clock, clusterUID } = options;
+    const { registry, informers, liveness: presence, clock, clusterUID } = options;
     this.#inbox = new Inbox(clock);
     this.meters = new NodeMeters(clock);
     this.readings = new NodeReadings(clock, presence);
@@ -125,7 +125,7 @@ export class Hub {
     const { recordEvent } = options;
     const shared = { registry, informers, presence, lanes, live: this.#live, clock, log };
     this.#conditions = new NodeConditions({ ...shared, recordEvent, onMissing });
-    const givenBack = new ReturnedPods({ registry, informers, signer: options.sealer, log });
+    const givenBack = new ReturnedPods({ registry, informers, signer: options.signer, log });
     const heard = new ResyncTracker({ ...options, log });
     this.resync = heard;
     const conditions = this.#conditions;
@@ -192,7 +192,7 @@ export class Hub {
 
   /** This machine's wall clock was set by so much: what hosts tell, and when they were heard, is reckoned by what it shows now. */
   onClockStep(byMs: number): void {
-    const { clock, presence } = this.#options;
+    const { clock, liveness: presence } = this.#options;
     this.#live.clockSet(byMs);
     presence.clockSet(byMs);
     this.resync.onClockStep(byMs);
@@ -235,7 +235,7 @@ export class Hub {
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#upgrader.close();
-    this.#options.presence.stop();
+    this.#options.liveness.stop();
     this.#conditions.stop();
     this.resync.stop();
     this.#signer.stop();
@@ -262,7 +262,7 @@ export class Hub {
     const wasLive = this.#live.release(session);
     if (wasLive) this.#mirrors.forget(session.node);
     this.#options.log[wasLive ? 'info' : 'debug']({ node: session.node, reason }, 'agent disconnected');
-    if (wasLive && !this.#isStopping) this.#options.presence.disconnected(session.node, end);
+    if (wasLive && !this.#isStopping) this.#options.liveness.disconnected(session.node, end);
     if (this.#sessions.size === 0) this.#whenEmpty();
   }
 }

@@ -45,10 +45,10 @@ export async function startEnrolment(context: TestContext, change: EnrolmentBenc
   const hub = new Hub({
     registry,
     informers,
-    presence: new Presence(systemClock, { graceMs: 40_000, returnMs: 60_000 }),
+    liveness: new Presence(systemClock, { graceMs: 40_000, returnMs: 60_000 }),
     clusterUID: store.clusterUID(),
-    era: store.era(),
-    sealer: new Sealer(Buffer.alloc(32), { era: store.era(), pastEras: [] }),
+    epoch: store.era(),
+    signer: new Sealer(Buffer.alloc(32), { era: store.era(), pastEras: [] }),
     authority: await testAuthority(clock),
     recordEvent: { asNodeController: () => undefined, asAgent: () => undefined },
     ...change,

@@ -228,10 +228,10 @@ export function withHub(
     const hub = new Hub({
       registry,
       informers,
-      presence,
+      liveness: presence,
       clusterUID: store.clusterUID(),
-      era: store.era(),
-      sealer: sealerOf(store),
+      epoch: store.era(),
+      signer: sealerOf(store),
       authority,
       restore,
       recordEvent: { asNodeController: events.from('node-controller'), asAgent: events.from('kubelet') },
