@@ -6,7 +6,7 @@ import { sameJson } from '../registry/json-value.js';
 import type { LiveSession } from './live-sessions.js';
 
 /** Names as Pods write them, separated by commas. Whoever prepares a rollout, or a person, sets it. */
-export const HOLD_IMAGES_ANNOTATION = 'fleet.everynode.dev/hold-images';
+export const PREFETCH_IMAGES_ANNOTATION = 'fleet.everynode.dev/hold-images';
 
 /** What a DaemonSet that is gone wanted is not held any more. */
 type DaemonSets = Pick<Informers['daemonSets'], 'byUid'>;
@@ -25,7 +25,7 @@ export function tellImagesToHold(live: LiveSession, node: Node, daemonSets: Daem
 /** [] without the annotation. What cannot be a name is the agent's to refuse. */
 function imagesToHold(node: Node, daemonSets: DaemonSets): string[] {
   const ahead = prePulls(node).filter(({ daemonSetUid }) => daemonSets.byUid(daemonSetUid));
-  const listed = (node.metadata.annotations?.[HOLD_IMAGES_ANNOTATION] ?? '').split(',');
+  const listed = (node.metadata.annotations?.[PREFETCH_IMAGES_ANNOTATION] ?? '').split(',');
   const names = [...listed, ...ahead.flatMap(({ images }) => images)];
   const given = names.map((name) => name.trim()).filter((name) => name !== '' && name.length <= MAX_NAME);
   return [...new Set(given)].slice(0, MAX_IMAGES);

@@ -1,6 +1,6 @@
 /** What an agent is told to hold: the difference, nothing else, one at a time. */
 import assert from 'node:assert/strict';
-import { HOLD_IMAGES_ANNOTATION } from '../../coordinator/hub/images-to-hold.js';
+import { PREFETCH_IMAGES_ANNOTATION } from '../../coordinator/hub/images-to-hold.js';
 import { nodeKind, podKind } from '../../coordinator/kinds/index.js';
 import type { Desired } from '../../shared/link/messages.js';
 import { eventually } from '../harness/eventually.js';
@@ -183,7 +183,7 @@ withHub('the images to hold are told when it connects, and when they change', as
   await eventually(() => agent.link.phase === 'live');
   const annotate = (images: string) =>
     bench.plane.registry.modify(nodeKind, { name: 'n1' }, (node) => {
-      node.metadata.annotations = { [HOLD_IMAGES_ANNOTATION]: images };
+      node.metadata.annotations = { [PREFETCH_IMAGES_ANNOTATION]: images };
       return undefined;
     });
   await annotate('app:2, side:3');
