@@ -15,7 +15,7 @@ import { SlicedQueue } from './fan-out.js';
 import type { ReturnedPods } from './given-back.js';
 import type { ResyncTracker } from './heard-hosts.js';
 import { hostOffsetMs } from './host-time.js';
-import { tellImagesToHold } from './images-to-hold.js';
+import { sendPrefetchImages } from './images-to-hold.js';
 import type { JoinRights } from './join-rights.js';
 import { tellLinkPace } from './link-paces.js';
 import type { LiveSession, LiveSessions } from './live-sessions.js';
@@ -149,7 +149,7 @@ export class HelloHandler {
     const ca = this.#parts.authority.trustToCatchUp();
     if (session.knowsCertificates && ca !== undefined) session.send({ kind: 'certified', ca });
     // What changed since the admission read it came before there was a session to tell.
-    tellImagesToHold(entry, informers.nodes.get({ name: session.node }) ?? node, informers.daemonSets);
+    sendPrefetchImages(entry, informers.nodes.get({ name: session.node }) ?? node, informers.daemonSets);
     tellLinkPace(entry, informers.nodes.get({ name: session.node }) ?? node);
     presence.connected(session.node, () => session.quietMs());
     log.info({ node: session.node, version: hello.agentVersion }, 'agent connected');

@@ -15,7 +15,7 @@ const MAX_IMAGES = 100;
 const MAX_NAME = 1024;
 
 /** Sends the node's list when it is another than the one its agent was told last. */
-export function tellImagesToHold(live: LiveSession, node: Node, daemonSets: DaemonSets): void {
+export function sendPrefetchImages(live: LiveSession, node: Node, daemonSets: DaemonSets): void {
   const images = imagesToHold(node, daemonSets);
   if (!live.heldImages || sameJson(live.heldImages, images)) return;
   live.heldImages = images;

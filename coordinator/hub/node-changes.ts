@@ -7,7 +7,7 @@ import type { Logger } from '../../shared/process/log.js';
 import { schedulableEvent } from '../decisions/node-events.js';
 import type { Informers, ObjectChange } from '../informers/informer.js';
 import { nodeDeletedGoodbye } from './admission.js';
-import { tellImagesToHold } from './images-to-hold.js';
+import { sendPrefetchImages } from './images-to-hold.js';
 import { tellLinkPace } from './link-paces.js';
 import type { LiveSessions } from './live-sessions.js';
 import type { NodeCredentials } from './node-credentials.js';
@@ -68,7 +68,7 @@ export class NodeChanges {
       if (previous) this.#tellSchedulable(previous, current);
       const session = live.get(current.metadata.name);
       if (!session) return;
-      tellImagesToHold(session, current, informers.daemonSets);
+      sendPrefetchImages(session, current, informers.daemonSets);
       tellLinkPace(session, current);
     } else if (previous) this.#nodeGone(previous);
   }
