@@ -10,7 +10,7 @@ import type { FromAgent, FromHub } from '../../shared/link/messages.js';
 import { ProtocolError } from '../../shared/link/shape.js';
 import { SilenceWatch } from '../../shared/link/silence-watch.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
-import type { Inbox } from './inbox.js';
+import type { InboundQueue } from './inbox.js';
 
 /** How long what was said last may take to be delivered. */
 export const DRAIN_MS = 2_000;
@@ -26,7 +26,7 @@ export interface AgentSocketDeps {
   /** The socket under the WebSocket. */
   transport: Duplex;
   /** In whose turn messages are read. */
-  inbox: Inbox;
+  inbox: InboundQueue;
   /** Counts what the socket carries. */
   meter: LinkMeter;
   clock: Clock;
@@ -141,7 +141,7 @@ export class AgentSocket {
     this.#socket.terminate();
   }
 
-  #listen(inbox: Inbox): void {
+  #listen(inbox: InboundQueue): void {
     const socket = this.#socket;
     socket.on('message', (data, isBinary) => {
       this.#silence.heard();

@@ -21,7 +21,7 @@ import { ReturnedPods } from './given-back.js';
 import { HelloHandler } from './greeter.js';
 import { ResyncTracker } from './heard-hosts.js';
 import type { HostReports } from './host-reports.js';
-import { Inbox } from './inbox.js';
+import { InboundQueue } from './inbox.js';
 import type { JoinCall } from './join-request.js';
 import { LiveSessions } from './live-sessions.js';
 import type { MirrorPods } from './mirror-pods.js';
@@ -83,7 +83,7 @@ export class Hub {
   readonly #sessions = new Set<Session>();
   /** Who hears that a session was sent away. */
   readonly #onRefused = new WeakMap<Session, OnRefused>();
-  readonly #inbox: Inbox;
+  readonly #inbox: InboundQueue;
   readonly #conditions: NodeConditions;
   readonly #greeter: HelloHandler;
   readonly #reports: HostReports;
@@ -104,7 +104,7 @@ export class Hub {
 
   constructor(options: HubOptions) {
     const { registry, informers, liveness: presence, clock, clusterUID } = options;
-    this.#inbox = new Inbox(clock);
+    this.#inbox = new InboundQueue(clock);
     this.meters = new NodeMeters(clock);
     this.readings = new NodeReadings(clock, presence);
     const log = options.log.child({ component: 'hub' });

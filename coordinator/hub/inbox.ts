@@ -2,7 +2,7 @@
 import type { Clock } from '../../shared/process/clock.js';
 import { Slice } from '../../shared/process/slice.js';
 
-export class Inbox {
+export class InboundQueue {
   readonly #slice: Slice;
   #waiting: (() => void)[] = [];
   #isRunning = false;

@@ -1,12 +1,12 @@
 /** What agents say is heard in order, at once while there is time and never for long in one go. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Inbox } from '../../coordinator/hub/inbox.js';
+import { InboundQueue } from '../../coordinator/hub/inbox.js';
 import { ManualClock } from '../../shared/process/clock.js';
 
 test('a crowd of messages is read in order, in slices', async () => {
   const clock = new ManualClock();
-  const inbox = new Inbox(clock);
+  const inbox = new InboundQueue(clock);
   const read: number[] = [];
   let turns = 0;
   const count = (): void => {
