@@ -29,7 +29,7 @@ interface StreamTransport {
   isPaced: boolean;
 }
 
-export class IncomingStreams {
+export class AgentStreams {
   readonly #transport: StreamTransport;
   readonly #pace: StreamPace;
   readonly #streams = new Map<number, OpenStream>();

@@ -17,7 +17,7 @@ import type { Clock, Timer } from '../../shared/process/clock.js';
 import { type LinkEnd, linkEnd } from '../decisions/link-end.js';
 import { AgentSocket, type AgentSocketDeps, DRAIN_MS, type Refusal } from './agent-socket.js';
 import type { DesiredSender } from './desired-sender.js';
-import { IncomingStreams } from './incoming-streams.js';
+import { AgentStreams } from './incoming-streams.js';
 import type { ProvenNode } from './node-authenticator.js';
 
 /** `draining`: goodbye was said, the socket is given a moment to deliver it. */
@@ -66,7 +66,7 @@ export class Session {
   readonly #events: SessionEvents;
   readonly #clock: Clock;
   readonly #helloTimer: Timer;
-  #streams: IncomingStreams | undefined;
+  #streams: AgentStreams | undefined;
   #state: SessionState = { phase: 'greeting' };
   #pace = STANDARD_PACE;
 
@@ -162,7 +162,7 @@ export class Session {
     if (request.type !== 'log' && !isPaced) {
       throw new ApiError('ServiceUnavailable', `the agent of node "${this.node}" is too old for this`);
     }
-    this.#streams ??= new IncomingStreams({
+    this.#streams ??= new AgentStreams({
       send: (message) => this.send(message),
       sendDrained: (message) =>
         this.#state.phase === 'live' ? this.#socket.sendDrained(message) : Promise.resolve(),
