@@ -9,7 +9,7 @@ import type { Clock } from '../../shared/process/clock.js';
 import type { CertificateAuthority } from '../pki/certificate-authority.js';
 import type { Registry } from '../registry/registry.js';
 import { bearerTokenOf } from './bearer.js';
-import { type Candidate, type JoinCall, readCandidate, readNodeRequest } from './join-request.js';
+import { type JoinCandidate, type JoinCall, readCandidate, readNodeRequest } from './join-request.js';
 import { type JoinRights, NO_RIGHTS } from './join-rights.js';
 import { sealJoin } from './join-seal.js';
 import { JoinTokens } from './join-tokens.js';
@@ -109,7 +109,7 @@ export class Enrolment {
   }
 
   /** For a name without a key: a revoked key does not return, and a revoked host's name is free only without its Node and Pods. */
-  async #refuseReuse({ node, hash }: Candidate): Promise<void> {
+  async #refuseReuse({ node, hash }: JoinCandidate): Promise<void> {
     if (await this.#credentials.isRevoked(node, hash)) throw keyRevoked(node);
     await refuseNameInUse(this.#parts, node);
   }
@@ -151,7 +151,7 @@ export class Enrolment {
   }
 
   /** Registers and signs: everything was looked at. */
-  async #admit(candidate: Candidate, rights?: JoinRights): Promise<JoinOutcome> {
+  async #admit(candidate: JoinCandidate, rights?: JoinRights): Promise<JoinOutcome> {
     const { node, csr } = candidate;
     const { certificate, notAfterMs } = await this.#parts.authority.sign(csr);
     const credential = { hash: candidate.hash, notAfterMs, ...(rights ? { rights } : {}) };
@@ -165,7 +165,7 @@ export class Enrolment {
   }
 
   /** Finds or files the host's request. */
-  async #wait(candidate: Candidate, waiting: Waiting): Promise<JoinOutcome> {
+  async #wait(candidate: JoinCandidate, waiting: Waiting): Promise<JoinOutcome> {
     const { node, csr, hash: keyHash, labels, address } = candidate;
     const found = await this.#room.find(keyHash);
     // That of an earlier time: it was issued, and has expired since.
@@ -176,7 +176,7 @@ export class Enrolment {
     return this.#asItStands(candidate, request);
   }
 
-  async #asItStands(candidate: Candidate, request: RequestState): Promise<JoinOutcome> {
+  async #asItStands(candidate: JoinCandidate, request: RequestState): Promise<JoinOutcome> {
     const { node } = candidate;
     if (request.phase === 'denied') throw refused(`request ${request.name} of node "${node}" was denied`);
     if (request.phase === 'failed')
@@ -208,7 +208,7 @@ function refused(message: string): ApiError {
   return new ApiError('Forbidden', message);
 }
 
-function refuseOther(node: string, stored: StoredCredential | undefined, { hash }: Candidate): void {
+function refuseOther(node: string, stored: StoredCredential | undefined, { hash }: JoinCandidate): void {
   if (!stored || isSameHash(stored.hash, hash)) return;
   throw new ApiError(
     'AlreadyExists',

@@ -20,7 +20,7 @@ const joinRequest: Shape<JoinRequest> = record<JoinRequest>({
 });
 
 /** A request to join, checked. */
-export interface Candidate {
+export interface JoinCandidate {
   node: string;
   /** PKCS #10 in PEM. */
   csr: string;
@@ -36,7 +36,7 @@ type Reader = Pick<CertificateAuthority, 'read'>;
 export async function readCandidate(
   authority: Reader,
   { body, remoteAddress: address }: JoinCall,
-): Promise<Candidate> {
+): Promise<JoinCandidate> {
   const { node, csr, labels = {} } = parseJoin(body);
   checkNodeName(node);
   const { keyHash } = await readNodeRequest(authority, csr, node);
