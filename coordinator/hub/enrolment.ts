@@ -9,7 +9,7 @@ import type { Clock } from '../../shared/process/clock.js';
 import type { CertificateAuthority } from '../pki/certificate-authority.js';
 import type { Registry } from '../registry/registry.js';
 import { bearerTokenOf } from './bearer.js';
-import { type JoinCandidate, type JoinCall, readCandidate, readNodeRequest } from './join-request.js';
+import { type JoinCandidate, type JoinCall, readJoinCandidate, readNodeRequest } from './join-request.js';
 import { type JoinRights, NO_RIGHTS } from './join-rights.js';
 import { sealJoin } from './join-seal.js';
 import { JoinTokens } from './join-tokens.js';
@@ -70,7 +70,7 @@ export class Enrolment {
    */
   async join(call: JoinCall): Promise<JoinOutcome> {
     const token = await this.#tokens.check(bearerTokenOf(call.authorization));
-    const candidate = await readCandidate(this.#parts.authority, call);
+    const candidate = await readJoinCandidate(this.#parts.authority, call);
     this.#tokens.checkName(token, candidate.node);
     const stored = await this.#credentials.get(candidate.node);
     refuseOther(candidate.node, stored, candidate);
@@ -90,7 +90,7 @@ export class Enrolment {
    * for a person's word. Throws ApiError 400, 401, 403.
    */
   async certify(call: JoinCall): Promise<JoinOutcome> {
-    const candidate = await readCandidate(this.#parts.authority, call);
+    const candidate = await readJoinCandidate(this.#parts.authority, call);
     const { node, csr } = candidate;
     const stored = await this.#credentials.get(node);
     if (isSameHash(stored?.hash, candidate.hash)) {

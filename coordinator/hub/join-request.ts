@@ -33,7 +33,7 @@ export interface JoinCandidate {
 type Reader = Pick<CertificateAuthority, 'read'>;
 
 /** Who asks, and for whom. Throws ApiError 400, 422. */
-export async function readCandidate(
+export async function readJoinCandidate(
   authority: Reader,
   { body, remoteAddress: address }: JoinCall,
 ): Promise<JoinCandidate> {
