@@ -13,7 +13,7 @@ export interface JoinRights {
 export const NO_RIGHTS: JoinRights = { labels: {}, anyLabels: false };
 
 /** Those in a token's or a credential's Secret. */
-export function rightsIn({ data }: Pick<Secret, 'data'>): JoinRights {
+export function readRights({ data }: Pick<Secret, 'data'>): JoinRights {
   const text = (key: string) => Buffer.from(data?.[key] ?? '', 'base64').toString('utf8');
   return { labels: labelsIn(text('labels')), anyLabels: text('any-labels') === 'true' };
 }

@@ -6,7 +6,7 @@ import type { Clock } from '../../shared/process/clock.js';
 import { matchesPattern } from '../decisions/name-pattern.js';
 import { secretKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
-import { type JoinRights, rightsIn } from './join-rights.js';
+import { type JoinRights, readRights } from './join-rights.js';
 import { base64, sha256 } from './join-token.js';
 import { isSameHash, readSecret, secretField } from './node-credentials.js';
 import { unauthorized } from './unauthorized.js';
@@ -39,7 +39,7 @@ export class JoinTokens {
     const expiration = secretField(stored, 'expiration');
     // An expiration that is no time at all is as good as past.
     if (expiration !== undefined && !(Date.parse(expiration) > this.#clock.now())) throw unauthorized();
-    return { id, secret: stored, rights: rightsIn(stored) };
+    return { id, secret: stored, rights: readRights(stored) };
   }
 
   /** Throws ApiError 403 for a name that the token is not for. */

@@ -11,7 +11,7 @@ import { ApiError } from '../../shared/kube/status.js';
 import { secretKind } from '../kinds/index.js';
 import { CREDENTIAL_SECRET_TYPE } from '../kinds/secret.js';
 import type { Registry } from '../registry/registry.js';
-import { type JoinRights, NO_RIGHTS, rightsData, rightsIn } from './join-rights.js';
+import { type JoinRights, NO_RIGHTS, rightsData, readRights } from './join-rights.js';
 import { base64 } from './join-token.js';
 
 /** What a node joined with. */
@@ -150,7 +150,7 @@ function credentialIn(secret: Secret): StoredCredential | undefined {
   return {
     hash,
     revision: Number(secret.metadata.resourceVersion ?? 0),
-    rights: rightsIn(secret),
+    rights: readRights(secret),
     ...(Number.isNaN(notAfterMs) ? {} : { notAfterMs }),
   };
 }

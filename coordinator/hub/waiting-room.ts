@@ -11,7 +11,7 @@ import { ApiError } from '../../shared/kube/status.js';
 import { certificateSigningRequestKind } from '../kinds/index.js';
 import { labelValueProblems, qualifiedNameProblems } from '../kinds/name-rules.js';
 import type { Registry } from '../registry/registry.js';
-import { type JoinRights, rightsData, rightsIn } from './join-rights.js';
+import { type JoinRights, rightsData, readRights } from './join-rights.js';
 import { base64 } from './join-token.js';
 import { BOOTSTRAP_USER_PREFIX } from './node-subject.js';
 
@@ -141,7 +141,7 @@ export function rightsOfRequest({ metadata, spec }: CertificateSigningRequest): 
   // The user is written by the server: nobody else can ask as a token.
   if (text === undefined || !spec.username?.startsWith(BOOTSTRAP_USER_PREFIX)) return undefined;
   try {
-    return rightsIn({ data: JSON.parse(text) });
+    return readRights({ data: JSON.parse(text) });
   } catch {
     return undefined;
   }
