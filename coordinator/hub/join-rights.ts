@@ -19,7 +19,7 @@ export function readRights({ data }: Pick<Secret, 'data'>): JoinRights {
 }
 
 /** The same as fields of a Secret. */
-export function rightsData({ labels, anyLabels }: JoinRights): Record<string, string> {
+export function encodeRights({ labels, anyLabels }: JoinRights): Record<string, string> {
   return {
     ...(Object.keys(labels).length > 0 ? { labels: base64(JSON.stringify(labels)) } : {}),
     ...(anyLabels ? { 'any-labels': base64('true') } : {}),

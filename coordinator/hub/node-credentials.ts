@@ -11,7 +11,7 @@ import { ApiError } from '../../shared/kube/status.js';
 import { secretKind } from '../kinds/index.js';
 import { CREDENTIAL_SECRET_TYPE } from '../kinds/secret.js';
 import type { Registry } from '../registry/registry.js';
-import { type JoinRights, NO_RIGHTS, rightsData, readRights } from './join-rights.js';
+import { type JoinRights, NO_RIGHTS, encodeRights, readRights } from './join-rights.js';
 import { base64 } from './join-token.js';
 
 /** What a node joined with. */
@@ -158,7 +158,7 @@ function credentialIn(secret: Secret): StoredCredential | undefined {
 function dataOf({ hash, notAfterMs, rights }: NodeCredential): Record<string, string> {
   return {
     key: base64(hash),
-    ...(rights ? rightsData(rights) : {}),
+    ...(rights ? encodeRights(rights) : {}),
     ...(notAfterMs === undefined ? {} : { 'not-after': base64(toTimestamp(notAfterMs)) }),
   };
 }

@@ -11,7 +11,7 @@ import { ApiError } from '../../shared/kube/status.js';
 import { certificateSigningRequestKind } from '../kinds/index.js';
 import { labelValueProblems, qualifiedNameProblems } from '../kinds/name-rules.js';
 import type { Registry } from '../registry/registry.js';
-import { type JoinRights, rightsData, readRights } from './join-rights.js';
+import { type JoinRights, encodeRights, readRights } from './join-rights.js';
 import { base64 } from './join-token.js';
 import { BOOTSTRAP_USER_PREFIX } from './node-subject.js';
 
@@ -121,7 +121,7 @@ function requestOf({
       annotations: {
         [REQUESTED_NODE_ANNOTATION]: node,
         'everynode.dev/reason': why,
-        ...(rights ? { [JOIN_RIGHTS_ANNOTATION]: JSON.stringify(rightsData(rights)) } : {}),
+        ...(rights ? { [JOIN_RIGHTS_ANNOTATION]: JSON.stringify(encodeRights(rights)) } : {}),
         ...(address ? { 'everynode.dev/remote-address': address } : {}),
       },
     },
