@@ -11,7 +11,7 @@ import type { Registry } from '../registry/registry.js';
 import { bearerTokenOf } from './bearer.js';
 import { type JoinCandidate, type JoinCall, readJoinCandidate, readNodeRequest } from './join-request.js';
 import { type JoinRights, NO_RIGHTS } from './join-rights.js';
-import { sealJoin } from './join-seal.js';
+import { signJoin } from './join-seal.js';
 import { JoinTokens } from './join-tokens.js';
 import { type NameInUseParts, refuseNameInUse } from './name-in-use.js';
 import {
@@ -191,7 +191,7 @@ export class Enrolment {
 
   #answer(node: string, { hash, revision }: StoredCredential, certificate: string): JoinAnswer {
     const { clusterUID, signer: sealer, authority } = this.#parts;
-    const seal = sealJoin(sealer, node, hash, revision);
+    const seal = signJoin(sealer, node, hash, revision);
     return { node, clusterUID, seal, certificate, ca: authority.trust() };
   }
 }

@@ -6,7 +6,7 @@ import type { Sealer } from './seal.js';
 const joinSeal: Shape<Seal> = record<Seal>({ era: text(128), revision: integer(0), mac: text(128) });
 
 /** The seal over a credential's hash as it is stored at `revision`, as text. */
-export function sealJoin(sealer: Sealer, node: string, hash: string, revision: number): string {
+export function signJoin(sealer: Sealer, node: string, hash: string, revision: number): string {
   return JSON.stringify(sealer.seal(node, sealable(hash), revision));
 }
 
