@@ -11,7 +11,7 @@ export function signJoin(sealer: Sealer, node: string, hash: string, revision: n
 }
 
 /** True when this credential was registered for this node after the backup that was restored. False for any other text. */
-export function hasJoinedSince(sealer: Sealer, node: string, hash: string, sealText: string): boolean {
+export function isJoinedAfterBackup(sealer: Sealer, node: string, hash: string, sealText: string): boolean {
   const seal = parseSeal(sealText);
   return seal !== undefined && sealer.isGivenSince(node, sealable(hash), seal);
 }

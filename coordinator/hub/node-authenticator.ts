@@ -6,7 +6,7 @@ import { CERTIFICATE_HEADER } from '../../shared/link/proof.js';
 import type { Clock } from '../../shared/process/clock.js';
 import type { CertificateAuthority } from '../pki/certificate-authority.js';
 import { type PeerCertificate, peerCertificateOf } from '../pki/peer-certificate.js';
-import { hasJoinedSince } from './join-seal.js';
+import { isJoinedAfterBackup } from './join-seal.js';
 import { claimedIn } from './link-proof.js';
 import { isSameHash, type NodeCredentials } from './node-credentials.js';
 import { nodeOfSubject } from './node-subject.js';
@@ -83,7 +83,7 @@ export class NodeAuthenticator {
   /** After a restore: true when this host joined after the backup, so that the store cannot know it. Only until a person confirms: afterwards a missing Secret means revoked. */
   #isForgotten(node: string, hash: string, seal: string | undefined): boolean {
     const { restore, sealer } = this.#parts;
-    return seal !== undefined && !!restore?.unconfirmed() && hasJoinedSince(sealer, node, hash, seal);
+    return seal !== undefined && !!restore?.unconfirmed() && isJoinedAfterBackup(sealer, node, hash, seal);
   }
 
   /** Stores a credential that the store has lost, in place of an older one of this name. */
