@@ -12,7 +12,7 @@ import { bearerTokenOf } from './bearer.js';
 import { type JoinCandidate, type JoinCall, readJoinCandidate, readNodeRequest } from './join-request.js';
 import { type JoinRights, NO_RIGHTS } from './join-rights.js';
 import { signJoin } from './join-seal.js';
-import { JoinTokens } from './join-tokens.js';
+import { JoinTokenChecker } from './join-tokens.js';
 import { type NameInUseParts, refuseNameInUse } from './name-in-use.js';
 import {
   isSameHash,
@@ -52,13 +52,13 @@ type Waiting = Pick<WaitingHost, 'username' | 'groups' | 'why' | 'rights'>;
 
 export class Enrolment {
   readonly #parts: EnrolmentDeps;
-  readonly #tokens: JoinTokens;
+  readonly #tokens: JoinTokenChecker;
   readonly #credentials: NodeCredentials;
   readonly #room: WaitingRoom;
 
   constructor(parts: EnrolmentDeps) {
     this.#parts = parts;
-    this.#tokens = new JoinTokens(parts.registry, parts.clock);
+    this.#tokens = new JoinTokenChecker(parts.registry, parts.clock);
     this.#credentials = parts.credentials;
     this.#room = new WaitingRoom(parts.registry);
   }
@@ -75,7 +75,7 @@ export class Enrolment {
     const stored = await this.#credentials.get(candidate.node);
     refuseOther(candidate.node, stored, candidate);
     if (!stored) await this.#refuseReuse(candidate);
-    await this.#tokens.spend(token, candidate.hash);
+    await this.#tokens.redeem(token, candidate.hash);
     if (!this.#parts.approveNodes || this.#isMember(stored)) return this.#admit(candidate, token.rights);
     return this.#wait(candidate, {
       username: `${BOOTSTRAP_USER_PREFIX}${token.id}`,

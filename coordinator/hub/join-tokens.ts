@@ -20,7 +20,7 @@ interface ValidToken {
   rights: JoinRights;
 }
 
-export class JoinTokens {
+export class JoinTokenChecker {
   readonly #registry: Pick<Registry, 'get' | 'modify'>;
   readonly #clock: Clock;
 
@@ -53,7 +53,7 @@ export class JoinTokens {
    * Spends a token that joins one host: for this key, from now on, and no other. Of any other token nothing is written.
    * Throws ApiError 401 when another host has spent it.
    */
-  async spend({ secret }: ValidToken, keyHash: string): Promise<void> {
+  async redeem({ secret }: ValidToken, keyHash: string): Promise<void> {
     if (!isSingleUse(secret)) return;
     const { name, namespace } = secret.metadata;
     await this.#registry.modify(secretKind, { name, ...(namespace ? { namespace } : {}) }, (token) => {
