@@ -17,7 +17,7 @@ import type { ResyncTracker } from './heard-hosts.js';
 import { hostOffsetMs } from './host-time.js';
 import { sendPrefetchImages } from './images-to-hold.js';
 import type { JoinRights } from './join-rights.js';
-import { tellLinkPace } from './link-paces.js';
+import { sendLinkPace } from './link-paces.js';
 import type { LiveSession, LiveSessions } from './live-sessions.js';
 import type { NodeConditions } from './node-conditions.js';
 import { NodeLanes } from './node-lanes.js';
@@ -150,7 +150,7 @@ export class HelloHandler {
     if (session.knowsCertificates && ca !== undefined) session.send({ kind: 'certified', ca });
     // What changed since the admission read it came before there was a session to tell.
     sendPrefetchImages(entry, informers.nodes.get({ name: session.node }) ?? node, informers.daemonSets);
-    tellLinkPace(entry, informers.nodes.get({ name: session.node }) ?? node);
+    sendLinkPace(entry, informers.nodes.get({ name: session.node }) ?? node);
     presence.connected(session.node, () => session.quietMs());
     log.info({ node: session.node, version: hello.agentVersion }, 'agent connected');
     if (skewMs !== undefined) conditions.setClock(session.node, skewMs);

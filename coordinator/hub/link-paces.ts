@@ -4,7 +4,7 @@ import type { Node } from '../../shared/kube/node.js';
 import type { LiveSession } from './live-sessions.js';
 
 /** Sends the Node's pace when its agent has another one; an agent that knows none keeps the standard. */
-export function tellLinkPace({ session }: Pick<LiveSession, 'session'>, { metadata }: Node): void {
+export function sendLinkPace({ session }: Pick<LiveSession, 'session'>, { metadata }: Node): void {
   const pace = linkPace(metadata);
   if (!isSame(pace, session.pace)) session.keepPace(pace);
 }

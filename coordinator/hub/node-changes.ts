@@ -8,7 +8,7 @@ import { schedulableEvent } from '../decisions/node-events.js';
 import type { Informers, ObjectChange } from '../informers/informer.js';
 import { nodeDeletedGoodbye } from './admission.js';
 import { sendPrefetchImages } from './images-to-hold.js';
-import { tellLinkPace } from './link-paces.js';
+import { sendLinkPace } from './link-paces.js';
 import type { LiveSessions } from './live-sessions.js';
 import type { NodeCredentials } from './node-credentials.js';
 import type { Presence } from './presence.js';
@@ -69,7 +69,7 @@ export class NodeChanges {
       const session = live.get(current.metadata.name);
       if (!session) return;
       sendPrefetchImages(session, current, informers.daemonSets);
-      tellLinkPace(session, current);
+      sendLinkPace(session, current);
     } else if (previous) this.#nodeGone(previous);
   }
 
