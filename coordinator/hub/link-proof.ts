@@ -21,7 +21,7 @@ interface ClaimedCertificate {
 }
 
 /** The certificate that a header names; undefined unless it is one of ours, and good. */
-export function claimedIn(
+export function claimedCertificate(
   header: unknown,
   authority: Pick<CertificateAuthority, 'recognise'>,
 ): ClaimedCertificate | undefined {

@@ -7,7 +7,7 @@ import type { Clock } from '../../shared/process/clock.js';
 import type { CertificateAuthority } from '../pki/certificate-authority.js';
 import { type PeerCertificate, peerCertificateOf } from '../pki/peer-certificate.js';
 import { isJoinedAfterBackup } from './join-seal.js';
-import { claimedIn } from './link-proof.js';
+import { claimedCertificate } from './link-proof.js';
 import { isSameHash, type NodeCredentials } from './node-credentials.js';
 import { nodeOfSubject } from './node-subject.js';
 import type { PendingRestore } from './pending-restore.js';
@@ -57,7 +57,7 @@ export class NodeAuthenticator {
     const { [JOIN_SEAL_HEADER]: sealHeader } = headers;
     const seal = typeof sealHeader === 'string' ? sealHeader : undefined;
     const certificate = peerCertificateOf(socket, clock.now());
-    const claimed = certificate ? undefined : claimedIn(headers[CERTIFICATE_HEADER], authority);
+    const claimed = certificate ? undefined : claimedCertificate(headers[CERTIFICATE_HEADER], authority);
     const proof = { certificate: certificate ?? claimed?.peer, seal };
     return { ...(await this.authenticate(proof)), key: claimed?.key };
   }
