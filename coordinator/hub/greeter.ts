@@ -144,7 +144,7 @@ export class HelloHandler {
     );
     session.becomeLive(hello.instanceID, commonFeatures(hello.features), sender);
     const heldImages = hello.features.includes(HOLD_IMAGES) ? [] : undefined;
-    const entry: LiveSession = { session, nodeUid: node.metadata.uid, offsetMs, heldImages };
+    const entry: LiveSession = { session, nodeUid: node.metadata.uid, offsetMs, prefetchImages: heldImages };
     live.set(session.node, entry);
     const ca = this.#parts.authority.trustToCatchUp();
     if (session.knowsCertificates && ca !== undefined) session.send({ kind: 'certified', ca });
@@ -165,7 +165,7 @@ export class HelloHandler {
     await write().catch((error: unknown) => {
       if (!isOutOfRoom(error)) throw error;
       // Others of this node need not wait for it, and what they say of the host is newer.
-      const isWanted = () => session.phase === 'live' && !entry.hasTold;
+      const isWanted = () => session.phase === 'live' && !entry.hasReportedStatus;
       void whenRoom(write, isWanted, clock).catch((why: unknown) =>
         log.debug({ node: session.node, err: why }, 'status of the hello not written'),
       );

@@ -47,7 +47,7 @@ export class HostReports {
     const { live, clock, log } = this.#parts;
     const entry = live.get(session.node);
     if (entry?.session !== session) return;
-    if (report.node) entry.hasTold = true;
+    if (report.node) entry.hasReportedStatus = true;
     if (report.wallTimeMs !== undefined)
       this.#parts.reportClockSkew(session.node, report.wallTimeMs - this.#parts.clock.now());
     try {

@@ -17,8 +17,8 @@ const MAX_NAME = 1024;
 /** Sends the node's list when it is another than the one its agent was told last. */
 export function sendPrefetchImages(live: LiveSession, node: Node, daemonSets: DaemonSets): void {
   const images = imagesToHold(node, daemonSets);
-  if (!live.heldImages || sameJson(live.heldImages, images)) return;
-  live.heldImages = images;
+  if (!live.prefetchImages || sameJson(live.prefetchImages, images)) return;
+  live.prefetchImages = images;
   live.session.send({ kind: 'holdImages', images });
 }
 

@@ -10,9 +10,9 @@ export interface LiveSession {
   nodeUid: string | undefined;
   offsetMs: number;
   /** The images that its agent was told to hold; undefined for an agent that holds none. */
-  heldImages: readonly string[] | undefined;
+  prefetchImages: readonly string[] | undefined;
   /** The host has told of itself since its hello, which is older. */
-  hasTold?: boolean;
+  hasReportedStatus?: boolean;
 }
 
 export class LiveSessions {

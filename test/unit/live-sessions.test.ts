@@ -13,7 +13,7 @@ test('a clock that was set is told in slices, to each as it shows then', async (
   for (let index = 0; index < 100; index += 1) {
     const node = `n${index}`;
     const session = { node, tellTime: (ms: number) => told.set(node, ms) } as unknown as Session;
-    live.set(node, { session, nodeUid: undefined, offsetMs: 0, heldImages: undefined });
+    live.set(node, { session, nodeUid: undefined, offsetMs: 0, prefetchImages: undefined });
   }
   const telling = live.tellTime(clock);
   for (let before = 0; told.size < 100; before = told.size) {
