@@ -193,11 +193,11 @@ export class Hub {
   /** This machine's wall clock was set by so much: what hosts tell, and when they were heard, is reckoned by what it shows now. */
   onClockStep(byMs: number): void {
     const { clock, liveness: presence } = this.#options;
-    this.#live.clockSet(byMs);
+    this.#live.onClockStep(byMs);
     presence.clockSet(byMs);
     this.resync.onClockStep(byMs);
     this.#conditions.clockSet(byMs);
-    void this.#live.tellTime(clock);
+    void this.#live.sendTime(clock);
   }
 
   /** The authorities by which the coordinator is known have changed: all agents hear it before they are needed. */

@@ -43,12 +43,12 @@ export class LiveSessions {
   }
 
   /** The hub's wall clock was set by so much; the hosts' were not. */
-  clockSet(byMs: number): void {
+  onClockStep(byMs: number): void {
     for (const live of this.#byNode.values()) live.offsetMs = roundOffset(live.offsetMs + byMs);
   }
 
   /** Tells all hosts what time it is, in slices: who comes meanwhile hears it in its welcome. */
-  async tellTime(clock: Clock): Promise<void> {
+  async sendTime(clock: Clock): Promise<void> {
     const slice = new Slice(clock);
     for (const { session } of [...this.#byNode.values()]) {
       session.tellTime(clock.now());

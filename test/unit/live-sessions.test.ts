@@ -15,7 +15,7 @@ test('a clock that was set is told in slices, to each as it shows then', async (
     const session = { node, tellTime: (ms: number) => told.set(node, ms) } as unknown as Session;
     live.set(node, { session, nodeUid: undefined, offsetMs: 0, prefetchImages: undefined });
   }
-  const telling = live.tellTime(clock);
+  const telling = live.sendTime(clock);
   for (let before = 0; told.size < 100; before = told.size) {
     assert.ok(told.size - before < 50, 'others have their turn');
     clock.jump(1_000);
