@@ -7,7 +7,7 @@ import type { ReturnedPods } from './given-back.js';
 import type { ResyncTracker } from './heard-hosts.js';
 import { HostReports } from './host-reports.js';
 import type { LiveSessions } from './live-sessions.js';
-import { MirrorPods } from './mirror-pods.js';
+import { MirrorPodSync } from './mirror-pods.js';
 import type { NodeConditions } from './node-conditions.js';
 import type { NodeLanes } from './node-lanes.js';
 import type { Presence } from './presence.js';
@@ -32,14 +32,14 @@ interface HostReportsWiring {
 }
 
 /** Reports of live sessions, and the mirrors of the static Pods that they tell of. */
-export function createHostReports(wiring: HostReportsWiring): { reports: HostReports; mirrors: MirrorPods } {
+export function createHostReports(wiring: HostReportsWiring): { reports: HostReports; mirrors: MirrorPodSync } {
   const { live, nodeStatus: conditions, returnedPods: givenBack } = wiring;
   const statusWriter = new StatusWriter({
     ...wiring,
     nodeConditions: conditions,
     endedUnasked: (node, pod) => givenBack.deleteEnded(node, pod),
   });
-  const mirrors = new MirrorPods(wiring, async (node, pods) => {
+  const mirrors = new MirrorPodSync(wiring, async (node, pods) => {
     const offsetMs = live.get(node)?.offsetMs ?? 0;
     await statusWriter.write({ node, offsetMs }, { pods, removed: [] });
   });

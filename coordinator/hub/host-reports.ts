@@ -9,7 +9,7 @@ import type { ReturnedPods } from './given-back.js';
 import type { ResyncTracker } from './heard-hosts.js';
 import { hubTimeMs } from './host-time.js';
 import type { LiveSessions } from './live-sessions.js';
-import type { MirrorPods } from './mirror-pods.js';
+import type { MirrorPodSync } from './mirror-pods.js';
 import type { Counted, RecordEvent } from './record-event.js';
 import type { Session } from './session.js';
 import type { StatusWriter } from './status-writer.js';
@@ -22,7 +22,7 @@ interface HostReportsDeps {
   statusWriter: StatusWriter;
   returnedPods: ReturnedPods;
   handovers: TurnedPods;
-  mirrors: MirrorPods;
+  mirrors: MirrorPodSync;
   /** The host's wall clock less ours, ms, as just heard. */
   reportClockSkew: (node: string, skewMs: number) => void;
   resync: ResyncTracker;
@@ -65,8 +65,8 @@ export class HostReports {
     await this.#takeBack(session, report.returned ?? []);
     if (report.found) session.sender?.addFoundInEngine(report.found);
     await this.#takeTurns(session, report.turned ?? []);
-    if (report.mirrors) await mirrors.told(session.node, report.mirrors);
-    const pods = report.pods.map((pod) => mirrors.underStoredUid(session.node, pod));
+    if (report.mirrors) await mirrors.staticPodsReported(session.node, report.mirrors);
+    const pods = report.pods.map((pod) => mirrors.withStoredUid(session.node, pod));
     // The status of a Pod that is yet to be given back is dropped, and comes again.
     const stored = pods.filter(({ uid }) => informers.pods.byUid(uid)).map(({ uid }) => uid);
     await statusWriter.write({ node: session.node, offsetMs }, { ...report, pods });

@@ -24,7 +24,7 @@ import type { HostReports } from './host-reports.js';
 import { InboundQueue } from './inbox.js';
 import type { JoinCall } from './join-request.js';
 import { LiveSessions } from './live-sessions.js';
-import type { MirrorPods } from './mirror-pods.js';
+import type { MirrorPodSync } from './mirror-pods.js';
 import { NodeAuthenticator, type NodeAuthenticatorParts, type ProvenNode } from './node-authenticator.js';
 import { NodeChanges } from './node-changes.js';
 import { NodeConditions } from './node-conditions.js';
@@ -87,7 +87,7 @@ export class Hub {
   readonly #conditions: NodeConditions;
   readonly #greeter: HelloHandler;
   readonly #reports: HostReports;
-  readonly #mirrors: MirrorPods;
+  readonly #mirrors: MirrorPodSync;
   /** To whom each thing goes that an agent says. */
   readonly #fromSessions: SessionEvents = {
     hello: (session, hello) => this.#greeter.handle(session, hello),

@@ -32,7 +32,7 @@ interface HostMirrors {
 /** Writes the statuses of mirrors that were just made, which were reported before their mirrors were there. */
 type WriteStatuses = (node: string, reports: PodReport[]) => Promise<void>;
 
-export class MirrorPods {
+export class MirrorPodSync {
   readonly #parts: MirrorPodsParts;
   readonly #hosts = new Map<string, HostMirrors>();
   readonly #writeStatuses: WriteStatuses;
@@ -44,7 +44,7 @@ export class MirrorPods {
   }
 
   /** The host's static Pods are these. Resolves when their mirrors are stored; rejects when the store fails. */
-  async told(node: string, mirrors: readonly MirrorPod[]): Promise<void> {
+  async staticPodsReported(node: string, mirrors: readonly MirrorPod[]): Promise<void> {
     const owner = mirrors.length > 0 ? await this.#nodeNamed(node) : undefined;
     const pods = new Map(mirrors.flatMap((mirror) => (owner ? this.#decode(owner, mirror) : [])));
     const before = this.#hosts.get(node)?.reports ?? new Map<string, PodReport>();
@@ -61,7 +61,7 @@ export class MirrorPods {
   }
 
   /** The report as of the mirror; that of any other Pod as it is. */
-  underStoredUid(node: string, report: PodReport): PodReport {
+  withStoredUid(node: string, report: PodReport): PodReport {
     const host = this.#hosts.get(node);
     if (!host?.pods.has(report.uid)) return report;
     host.reports.set(report.uid, report);
@@ -142,7 +142,7 @@ export class MirrorPods {
     // Who asks for a mirror's uid next is to find it.
     await informers.waitFor(revision);
     const reports = made.flatMap((uid) => this.#hosts.get(node)?.reports.get(uid) ?? []);
-    const stored = reports.map((report) => this.underStoredUid(node, report));
+    const stored = reports.map((report) => this.withStoredUid(node, report));
     if (stored.length > 0) await this.#writeStatuses(node, stored);
   }
 
