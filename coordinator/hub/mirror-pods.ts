@@ -16,10 +16,10 @@ import { readObject } from '../registry/admission.js';
 import type { Registry } from '../registry/registry.js';
 import type { NodeLanes } from './node-lanes.js';
 
-interface MirrorPodsParts {
+interface MirrorPodSyncDeps {
   registry: Registry;
   informers: Informers;
-  lanes: NodeLanes;
+  queue: NodeLanes;
   log: Logger;
 }
 
@@ -33,11 +33,11 @@ interface HostMirrors {
 type WriteStatuses = (node: string, reports: PodReport[]) => Promise<void>;
 
 export class MirrorPodSync {
-  readonly #parts: MirrorPodsParts;
+  readonly #parts: MirrorPodSyncDeps;
   readonly #hosts = new Map<string, HostMirrors>();
   readonly #writeStatuses: WriteStatuses;
 
-  constructor(parts: MirrorPodsParts, writeStatuses: WriteStatuses) {
+  constructor(parts: MirrorPodSyncDeps, writeStatuses: WriteStatuses) {
     this.#parts = parts;
     this.#writeStatuses = writeStatuses;
     parts.informers.pods.onChange((change) => this.#podChanged(change));
@@ -126,7 +126,7 @@ export class MirrorPodSync {
   }
 
   async #reconcile(node: string): Promise<void> {
-    const { lanes, informers } = this.#parts;
+    const { queue: lanes, informers } = this.#parts;
     const made: string[] = [];
     let revision = 0;
     await lanes.run(node, async () => {
