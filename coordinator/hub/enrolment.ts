@@ -13,7 +13,7 @@ import { type JoinCandidate, type JoinCall, readJoinCandidate, readNodeRequest }
 import { type JoinRights, NO_RIGHTS } from './join-rights.js';
 import { signJoin } from './join-seal.js';
 import { JoinTokenChecker } from './join-tokens.js';
-import { type NameInUseParts, refuseNameInUse } from './name-in-use.js';
+import { type NameInUseDeps, refuseNameInUse } from './name-in-use.js';
 import {
   isSameHash,
   keyRevoked,
@@ -35,7 +35,7 @@ export type JoinOutcome =
   | { state: 'joined'; answer: JoinAnswer }
   | { state: 'waiting'; request: string; message: string };
 
-export interface EnrolmentDeps extends NameInUseParts {
+export interface EnrolmentDeps extends NameInUseDeps {
   registry: Registry;
   clock: Clock;
   clusterUID: string;

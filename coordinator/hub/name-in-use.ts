@@ -12,13 +12,13 @@ import { type Informers, PODS_BY_NODE } from '../informers/informer.js';
 import { nodeKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
 
-export interface NameInUseParts {
+export interface NameInUseDeps {
   registry: Pick<Registry, 'get'>;
   informers: Pick<Informers, 'pods'>;
 }
 
 /** Throws ApiError when a host that has no key yet may not take the name: 409 for its Node, 503 for Pods that are about to be removed. */
-export async function refuseNameInUse({ registry, informers }: NameInUseParts, name: string): Promise<void> {
+export async function refuseNameInUse({ registry, informers }: NameInUseDeps, name: string): Promise<void> {
   const node = await storedNode(registry, name);
   if (node && hasHadHost(node)) {
     throw new ApiError(
