@@ -13,7 +13,7 @@ import { type JoinCandidate, type JoinCall, readJoinCandidate, readNodeRequest }
 import { type JoinRights, NO_RIGHTS } from './join-rights.js';
 import { signJoin } from './join-seal.js';
 import { JoinTokenChecker } from './join-tokens.js';
-import { type NameInUseDeps, refuseNameInUse } from './name-in-use.js';
+import { type NameInUseDeps, rejectNameInUse } from './name-in-use.js';
 import {
   isSameHash,
   keyRevoked,
@@ -111,7 +111,7 @@ export class Enrolment {
   /** For a name without a key: a revoked key does not return, and a revoked host's name is free only without its Node and Pods. */
   async #refuseReuse({ node, hash }: JoinCandidate): Promise<void> {
     if (await this.#credentials.isRevoked(node, hash)) throw keyRevoked(node);
-    await refuseNameInUse(this.#parts, node);
+    await rejectNameInUse(this.#parts, node);
   }
 
   /** What came with the join of a node. */

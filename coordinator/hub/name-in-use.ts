@@ -18,7 +18,7 @@ export interface NameInUseDeps {
 }
 
 /** Throws ApiError when a host that has no key yet may not take the name: 409 for its Node, 503 for Pods that are about to be removed. */
-export async function refuseNameInUse({ registry, informers }: NameInUseDeps, name: string): Promise<void> {
+export async function rejectNameInUse({ registry, informers }: NameInUseDeps, name: string): Promise<void> {
   const node = await storedNode(registry, name);
   if (node && hasHadHost(node)) {
     throw new ApiError(
