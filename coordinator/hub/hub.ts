@@ -25,7 +25,7 @@ import { InboundQueue } from './inbox.js';
 import type { JoinCall } from './join-request.js';
 import { LiveSessions } from './live-sessions.js';
 import type { MirrorPodSync } from './mirror-pods.js';
-import { NodeAuthenticator, type NodeAuthenticatorParts, type ProvenNode } from './node-authenticator.js';
+import { NodeAuthenticator, type NodeAuthenticatorDeps, type ProvenNode } from './node-authenticator.js';
 import { NodeChanges } from './node-changes.js';
 import { NodeConditions } from './node-conditions.js';
 import { isSameHash, NodeCredentials, secretField } from './node-credentials.js';
@@ -54,7 +54,7 @@ export interface HubOptions {
   signer: Sealer;
   /** Signs hosts' certificates. */
   authority: EnrolmentDeps['authority'] &
-    NodeAuthenticatorParts['authority'] &
+    NodeAuthenticatorDeps['authority'] &
     Pick<CertificateAuthority, 'trustToCatchUp'>;
   /** True when each new node waits for a person's word. */
   approveNodes?: boolean;

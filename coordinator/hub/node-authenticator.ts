@@ -35,9 +35,9 @@ interface LinkProof {
   seal?: string | undefined;
 }
 
-export interface NodeAuthenticatorParts {
+export interface NodeAuthenticatorDeps {
   credentials: NodeCredentials;
-  sealer: Sealer;
+  signer: Sealer;
   authority: Pick<CertificateAuthority, 'recognise'>;
   /** Absent when nothing was restored, or that cannot be. */
   restore?: PendingRestore | undefined;
@@ -45,9 +45,9 @@ export interface NodeAuthenticatorParts {
 }
 
 export class NodeAuthenticator {
-  readonly #parts: NodeAuthenticatorParts;
+  readonly #parts: NodeAuthenticatorDeps;
 
-  constructor(parts: NodeAuthenticatorParts) {
+  constructor(parts: NodeAuthenticatorDeps) {
     this.#parts = parts;
   }
 
@@ -82,7 +82,7 @@ export class NodeAuthenticator {
 
   /** After a restore: true when this host joined after the backup, so that the store cannot know it. Only until a person confirms: afterwards a missing Secret means revoked. */
   #isForgotten(node: string, hash: string, seal: string | undefined): boolean {
-    const { restore, sealer } = this.#parts;
+    const { restore, signer: sealer } = this.#parts;
     return seal !== undefined && !!restore?.unconfirmed() && isJoinedAfterBackup(sealer, node, hash, seal);
   }
 
