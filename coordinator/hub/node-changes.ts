@@ -15,9 +15,9 @@ import type { Presence } from './presence.js';
 import type { RecordEvent } from './record-event.js';
 import type { Session } from './session.js';
 
-interface NodeChangesParts {
+interface NodeChangeHandlerDeps {
   informers: Informers;
-  presence: Presence;
+  liveness: Presence;
   live: LiveSessions;
   /** All with an open socket, live or not. */
   sessions: Iterable<Session>;
@@ -46,9 +46,9 @@ const REPLACED = {
 const REVOKED_DRAIN_MS = 500;
 
 export class NodeChanges {
-  readonly #parts: NodeChangesParts;
+  readonly #parts: NodeChangeHandlerDeps;
 
-  constructor(parts: NodeChangesParts) {
+  constructor(parts: NodeChangeHandlerDeps) {
     this.#parts = parts;
   }
 
@@ -60,7 +60,7 @@ export class NodeChanges {
   }
 
   #nodeChanged({ previous, current }: ObjectChange<Node>): void {
-    const { presence, live, informers } = this.#parts;
+    const { liveness: presence, live, informers } = this.#parts;
     if (current) {
       presence.expect(current.metadata.name);
       if (previous && ownGraceMs(previous.metadata) !== ownGraceMs(current.metadata))
@@ -81,7 +81,7 @@ export class NodeChanges {
   }
 
   #nodeGone({ metadata: { name, uid } }: Node): void {
-    const { presence, live, forgetters, clusterUID } = this.#parts;
+    const { liveness: presence, live, forgetters, clusterUID } = this.#parts;
     const entry = live.get(name);
     // Deleted and made anew: the news of the deletion is old.
     if (entry && entry.nodeUid !== uid) return;
@@ -100,7 +100,7 @@ export class NodeChanges {
 
   /** Ends every session of a node that was begun by another credential than this one. */
   #cutOff(node: string, hash: string | undefined): void {
-    const { live, presence, sessions, log } = this.#parts;
+    const { live, liveness: presence, sessions, log } = this.#parts;
     if (hash !== undefined && live.get(node)?.session.keyHash === hash) return;
     if (hash === undefined) presence.shutOut(node);
     for (const session of sessions) {
