@@ -26,7 +26,7 @@ import type { JoinCall } from './join-request.js';
 import { LiveSessions } from './live-sessions.js';
 import type { MirrorPodSync } from './mirror-pods.js';
 import { NodeAuthenticator, type NodeAuthenticatorDeps, type ProvenNode } from './node-authenticator.js';
-import { NodeChanges } from './node-changes.js';
+import { NodeChangeHandler } from './node-changes.js';
 import { NodeConditions } from './node-conditions.js';
 import { isSameHash, NodeCredentials, secretField } from './node-credentials.js';
 import { NodeLanes } from './node-lanes.js';
@@ -151,14 +151,14 @@ export class Hub {
       (uid) => mirrors.hostUid(uid),
     );
     presence.onChange((node) => this.#conditions.outOfContact(node));
-    new NodeChanges({
+    new NodeChangeHandler({
       ...shared,
       clusterUID,
       credentials,
       sessions: this.#sessions,
       forgetters: [this.#conditions, this.meters, this.readings, heard],
       recordEvent: recordEvent.asAgent,
-    }).follow();
+    }).start();
   }
 
   /** How many agents are connected. */

@@ -45,7 +45,7 @@ const REPLACED = {
 /** The socket is closed within a second, whether the host listens or not. */
 const REVOKED_DRAIN_MS = 500;
 
-export class NodeChanges {
+export class NodeChangeHandler {
   readonly #parts: NodeChangeHandlerDeps;
 
   constructor(parts: NodeChangeHandlerDeps) {
@@ -53,7 +53,7 @@ export class NodeChanges {
   }
 
   /** Hears of every change from now on. */
-  follow(): void {
+  start(): void {
     const { informers } = this.#parts;
     informers.nodes.onChange((change) => this.#nodeChanged(change));
     informers.secrets.onChange((change) => this.#secretChanged(change));
