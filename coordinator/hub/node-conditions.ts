@@ -29,11 +29,11 @@ import type { Presence } from './presence.js';
 import type { RecordEvent } from './record-event.js';
 import { isOutOfRoom } from './when-room.js';
 
-interface NodeConditionsParts {
+interface NodeStatusWriterDeps {
   registry: Registry;
   informers: Informers;
-  presence: Presence;
-  lanes: NodeLanes;
+  liveness: Presence;
+  queue: NodeLanes;
   /** As the component that upstream has for it. */
   recordEvent: { asNodeController: RecordEvent; asAgent: RecordEvent };
   /** The Node turned out to be gone. */
@@ -54,7 +54,7 @@ const FLAP_MS = 10_000;
 const RETRY_MS = 1_000;
 
 export class NodeConditions {
-  readonly #parts: NodeConditionsParts;
+  readonly #parts: NodeStatusWriterDeps;
   readonly #slice: Slice;
   /** Nodes of which enough was written for now; when the timer fires they are looked at again. */
   readonly #resting = new Map<string, Timer>();
@@ -63,7 +63,7 @@ export class NodeConditions {
   /** By node: what was invalid in its last report, as text. Nodes whose reports are valid are absent. */
   readonly #refused = new Map<string, string>();
 
-  constructor(parts: NodeConditionsParts) {
+  constructor(parts: NodeStatusWriterDeps) {
     this.#parts = parts;
     this.#slice = new Slice(parts.clock);
   }
@@ -75,7 +75,7 @@ export class NodeConditions {
 
   /** The node went out of contact, or is lost: tells so, at once or when its rest is over. */
   outOfContact(node: string): void {
-    const { presence, log } = this.#parts;
+    const { liveness: presence, log } = this.#parts;
     const phase = presence.of(node)?.phase;
     if (phase !== 'lost' && (phase !== 'away' || this.#resting.has(node) || !this.#isToldConnected(node)))
       return;
@@ -98,7 +98,7 @@ export class NodeConditions {
    * registry does; a Node that is gone is no error.
    */
   write(node: string, report?: NodeStatus): Promise<void> {
-    const { lanes, presence } = this.#parts;
+    const { queue: lanes, liveness: presence } = this.#parts;
     const reported = report && this.#checked(node, report);
     return lanes.run(node, async () => {
       const written = await this.#writeNode(node, reported);
@@ -173,7 +173,7 @@ export class NodeConditions {
     const timer = this.#parts.clock.after(delayMs, () => {
       this.#resting.delete(node);
       // A verdict that was written needs no second look; one whose write failed does.
-      if (delayMs === RETRY_MS || this.#parts.presence.of(node)?.phase === 'away') this.outOfContact(node);
+      if (delayMs === RETRY_MS || this.#parts.liveness.of(node)?.phase === 'away') this.outOfContact(node);
     });
     this.#resting.set(node, timer);
   }
@@ -203,7 +203,7 @@ export class NodeConditions {
 
   #statusOf(node: string, stored: NodeStatus | undefined, reported: NodeStatus | undefined): NodeStatus {
     const now = toTimestamp(this.#parts.clock.now());
-    const contact = this.#parts.presence.of(node);
+    const contact = this.#parts.liveness.of(node);
     const phase = contact?.phase;
     const merged = reported ? mergeNodeStatus(stored, reported, now) : { ...stored };
     if (phase === undefined || phase === 'unheard') return merged;
