@@ -8,7 +8,7 @@ import type { ResyncTracker } from './heard-hosts.js';
 import { HostReports } from './host-reports.js';
 import type { LiveSessions } from './live-sessions.js';
 import { MirrorPodSync } from './mirror-pods.js';
-import type { NodeConditions } from './node-conditions.js';
+import type { NodeStatusWriter } from './node-conditions.js';
 import type { NodeLanes } from './node-lanes.js';
 import type { Presence } from './presence.js';
 import type { RecordEvent } from './record-event.js';
@@ -23,7 +23,7 @@ interface HostReportsWiring {
   queue: NodeLanes;
   live: LiveSessions;
   signer: Sealer;
-  nodeStatus: NodeConditions;
+  nodeStatus: NodeStatusWriter;
   returnedPods: ReturnedPods;
   resync: ResyncTracker;
   recordEvent: { asAgent: RecordEvent };
@@ -48,7 +48,7 @@ export function createHostReports(wiring: HostReportsWiring): { reports: HostRep
     statusWriter,
     handovers: new TurnedPods(wiring),
     mirrors,
-    reportClockSkew: (node, skewMs) => conditions.noteClock(node, skewMs),
+    reportClockSkew: (node, skewMs) => conditions.reportClockSkew(node, skewMs),
     recordEvent: wiring.recordEvent.asAgent,
   });
   return { reports, mirrors };

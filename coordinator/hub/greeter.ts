@@ -19,7 +19,7 @@ import { sendPrefetchImages } from './images-to-hold.js';
 import type { JoinRights } from './join-rights.js';
 import { sendLinkPace } from './link-paces.js';
 import type { LiveSession, LiveSessions } from './live-sessions.js';
-import type { NodeConditions } from './node-conditions.js';
+import type { NodeStatusWriter } from './node-conditions.js';
 import { NodeLanes } from './node-lanes.js';
 import type { NodeObjects } from './node-objects.js';
 import type { PendingRestore } from './pending-restore.js';
@@ -34,7 +34,7 @@ interface HelloHandlerDeps {
   informers: Informers;
   live: LiveSessions;
   liveness: Presence;
-  nodeStatus: NodeConditions;
+  nodeStatus: NodeStatusWriter;
   returnedPods: ReturnedPods;
   resync: ResyncTracker;
   objects: NodeObjects;
@@ -153,7 +153,7 @@ export class HelloHandler {
     sendLinkPace(entry, informers.nodes.get({ name: session.node }) ?? node);
     presence.connected(session.node, () => session.quietMs());
     log.info({ node: session.node, version: hello.agentVersion }, 'agent connected');
-    if (skewMs !== undefined) conditions.setClock(session.node, skewMs);
+    if (skewMs !== undefined) conditions.setClockSkew(session.node, skewMs);
     await this.#writeStatus(entry, hello.status);
   }
 

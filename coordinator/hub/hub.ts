@@ -27,7 +27,7 @@ import { LiveSessions } from './live-sessions.js';
 import type { MirrorPodSync } from './mirror-pods.js';
 import { NodeAuthenticator, type NodeAuthenticatorDeps, type ProvenNode } from './node-authenticator.js';
 import { NodeChangeHandler } from './node-changes.js';
-import { NodeConditions } from './node-conditions.js';
+import { NodeStatusWriter } from './node-conditions.js';
 import { isSameHash, NodeCredentials, secretField } from './node-credentials.js';
 import { NodeLanes } from './node-lanes.js';
 import { NodeMeters } from './node-meters.js';
@@ -84,7 +84,7 @@ export class Hub {
   /** Who hears that a session was sent away. */
   readonly #onRefused = new WeakMap<Session, OnRefused>();
   readonly #inbox: InboundQueue;
-  readonly #conditions: NodeConditions;
+  readonly #conditions: NodeStatusWriter;
   readonly #greeter: HelloHandler;
   readonly #reports: HostReports;
   readonly #mirrors: MirrorPodSync;
@@ -124,7 +124,7 @@ export class Hub {
     const onMissing = (node: string) => this.#live.get(node)?.session.goodbye(nodeDeletedGoodbye(clusterUID));
     const { recordEvent } = options;
     const shared = { registry, informers, presence, lanes, live: this.#live, clock, log };
-    this.#conditions = new NodeConditions({ ...shared, recordEvent, onMissing });
+    this.#conditions = new NodeStatusWriter({ ...shared, recordEvent, onMissing });
     const givenBack = new ReturnedPods({ registry, informers, signer: options.signer, log });
     const heard = new ResyncTracker({ ...options, log });
     this.resync = heard;
@@ -150,7 +150,7 @@ export class Hub {
       (node) => this.#live.sessionOf(node),
       (uid) => mirrors.hostUid(uid),
     );
-    presence.onChange((node) => this.#conditions.outOfContact(node));
+    presence.onChange((node) => this.#conditions.contactLost(node));
     new NodeChangeHandler({
       ...shared,
       clusterUID,
@@ -196,7 +196,7 @@ export class Hub {
     this.#live.onClockStep(byMs);
     presence.clockSet(byMs);
     this.resync.onClockStep(byMs);
-    this.#conditions.clockSet(byMs);
+    this.#conditions.onClockStep(byMs);
     void this.#live.sendTime(clock);
   }
 

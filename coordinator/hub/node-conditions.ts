@@ -53,7 +53,7 @@ interface Written {
 const FLAP_MS = 10_000;
 const RETRY_MS = 1_000;
 
-export class NodeConditions {
+export class NodeStatusWriter {
   readonly #parts: NodeStatusWriterDeps;
   readonly #slice: Slice;
   /** Nodes of which enough was written for now; when the timer fires they are looked at again. */
@@ -74,7 +74,7 @@ export class NodeConditions {
   }
 
   /** The node went out of contact, or is lost: tells so, at once or when its rest is over. */
-  outOfContact(node: string): void {
+  contactLost(node: string): void {
     const { liveness: presence, log } = this.#parts;
     const phase = presence.of(node)?.phase;
     if (phase !== 'lost' && (phase !== 'away' || this.#resting.has(node) || !this.#isToldConnected(node)))
@@ -138,13 +138,13 @@ export class NodeConditions {
   }
 
   /** The host's wall clock differs by so many ms from ours: told with the next write. */
-  setClock(node: string, skewMs: number): void {
+  setClockSkew(node: string, skewMs: number): void {
     this.#skews.set(node, skewMs);
   }
 
   /** The same, told at once when it is news. */
-  noteClock(node: string, skewMs: number): void {
-    this.setClock(node, skewMs);
+  reportClockSkew(node: string, skewMs: number): void {
+    this.setClockSkew(node, skewMs);
     const { informers, log } = this.#parts;
     const stored = informers.nodes.get({ name: node })?.status?.conditions;
     if (!stored || withClock(stored, skewMs, '').every((each, index) => each === stored[index])) return;
@@ -153,8 +153,8 @@ export class NodeConditions {
   }
 
   /** Our own wall clock was set by so much: all the others differ from it by another time now. */
-  clockSet(byMs: number): void {
-    for (const [node, skewMs] of this.#skews) this.noteClock(node, skewMs - byMs);
+  onClockStep(byMs: number): void {
+    for (const [node, skewMs] of this.#skews) this.reportClockSkew(node, skewMs - byMs);
   }
 
   /** The Node is no more. */
@@ -173,7 +173,7 @@ export class NodeConditions {
     const timer = this.#parts.clock.after(delayMs, () => {
       this.#resting.delete(node);
       // A verdict that was written needs no second look; one whose write failed does.
-      if (delayMs === RETRY_MS || this.#parts.liveness.of(node)?.phase === 'away') this.outOfContact(node);
+      if (delayMs === RETRY_MS || this.#parts.liveness.of(node)?.phase === 'away') this.contactLost(node);
     });
     this.#resting.set(node, timer);
   }

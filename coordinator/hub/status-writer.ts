@@ -13,14 +13,14 @@ import { podKind } from '../kinds/index.js';
 import { sameJson } from '../registry/json-value.js';
 import type { Registry } from '../registry/registry.js';
 import { inHubTime } from './host-time.js';
-import type { NodeConditions } from './node-conditions.js';
+import type { NodeStatusWriter } from './node-conditions.js';
 import type { NodeLanes } from './node-lanes.js';
 
 interface StatusWriterParts {
   registry: Registry;
   informers: Informers;
   lanes: NodeLanes;
-  nodeConditions: NodeConditions;
+  nodeConditions: NodeStatusWriter;
   /** What becomes of a Pod that its host has ended and that nobody deleted. */
   endedUnasked: (node: string, pod: Pod) => Promise<unknown>;
   clock: Clock;

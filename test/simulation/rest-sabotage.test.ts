@@ -5,7 +5,7 @@ import { Outbox } from '../../agent/link/outbox.js';
 import { KeptEndings } from '../../agent/pods/kept-endings.js';
 import { PodWorkers } from '../../agent/pods/pod-workers.js';
 import { DaemonPodWrites } from '../../coordinator/controllers/daemon-pod-writes.js';
-import { NodeConditions } from '../../coordinator/hub/node-conditions.js';
+import { NodeStatusWriter } from '../../coordinator/hub/node-conditions.js';
 import { PODS_BY_NODE } from '../../coordinator/informers/informer.js';
 import { daemonSetKind, rolloutKind } from '../../coordinator/kinds/index.js';
 import type { DaemonSetStatus } from '../../shared/kube/workload.js';
@@ -78,7 +78,7 @@ const PROOFS: UnrestProof[] = [
     what: 'a coordinator that does not write who is connected',
     unrest: /Node host-1 is not Ready and Connected/,
     steps: [],
-    breaking: (check) => broken(NodeConditions.prototype, { write: async () => undefined }, check),
+    breaking: (check) => broken(NodeStatusWriter.prototype, { write: async () => undefined }, check),
   },
   {
     what: 'a coordinator that does not hear that pressure is over',
@@ -88,9 +88,9 @@ const PROOFS: UnrestProof[] = [
       after(120, { kind: 'wait' }),
     ],
     breaking: (check) => {
-      const { write } = NodeConditions.prototype;
+      const { write } = NodeStatusWriter.prototype;
       let pressed = false;
-      const deaf: NodeConditions['write'] = function (this: NodeConditions, node, reported) {
+      const deaf: NodeStatusWriter['write'] = function (this: NodeStatusWriter, node, reported) {
         const conditions = reported?.conditions?.map((each) => {
           if (each.type !== 'MemoryPressure') return each;
           pressed ||= each.status === 'True';
@@ -98,7 +98,7 @@ const PROOFS: UnrestProof[] = [
         });
         return write.call(this, node, reported && { ...reported, ...(conditions && { conditions }) });
       };
-      return broken(NodeConditions.prototype, { write: deaf }, check);
+      return broken(NodeStatusWriter.prototype, { write: deaf }, check);
     },
   },
   {

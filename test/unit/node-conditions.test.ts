@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { NodeConditions } from '../../coordinator/hub/node-conditions.js';
+import { NodeStatusWriter } from '../../coordinator/hub/node-conditions.js';
 import type { Node } from '../../shared/kube/node.js';
 import { silentLogger } from '../../shared/process/log.js';
 import { BusyClock } from '../harness/busy-clock.js';
@@ -27,10 +27,10 @@ test('many nodes that go out of contact at once are written of in slices, and al
         return { revision: 1, object: () => ({}) };
       },
     },
-  } as unknown as ConstructorParameters<typeof NodeConditions>[0];
-  const conditions = new NodeConditions(parts);
+  } as unknown as ConstructorParameters<typeof NodeStatusWriter>[0];
+  const conditions = new NodeStatusWriter(parts);
   const names = Array.from({ length: 100 }, (_, index) => `n${index}`);
-  for (const name of names) conditions.outOfContact(name);
+  for (const name of names) conditions.contactLost(name);
   let turns = 0;
   for (let before = -1; written.length < names.length; turns += 1) {
     assert.ok(written.length - before < 50, 'others have their turn');
