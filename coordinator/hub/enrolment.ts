@@ -16,7 +16,7 @@ import { JoinTokenChecker } from './join-tokens.js';
 import { type NameInUseDeps, rejectNameInUse } from './name-in-use.js';
 import {
   isSameHash,
-  keyRevoked,
+  keyRevokedError,
   type NodeCredentials,
   removalOf,
   type StoredCredential,
@@ -110,7 +110,7 @@ export class Enrolment {
 
   /** For a name without a key: a revoked key does not return, and a revoked host's name is free only without its Node and Pods. */
   async #refuseReuse({ node, hash }: JoinCandidate): Promise<void> {
-    if (await this.#credentials.isRevoked(node, hash)) throw keyRevoked(node);
+    if (await this.#credentials.isRevoked(node, hash)) throw keyRevokedError(node);
     await rejectNameInUse(this.#parts, node);
   }
 

@@ -75,7 +75,7 @@ export class NodeCredentials {
   async #fill(node: string, credential: NodeCredential): Promise<void> {
     await this.#modify(node, (secret) => {
       if (credentialIn(secret)) return false;
-      if (revokedIn(secret.data).includes(credential.hash)) throw keyRevoked(node);
+      if (revokedIn(secret.data).includes(credential.hash)) throw keyRevokedError(node);
       secret.data = { ...secret.data, ...dataOf(credential) };
       return undefined;
     });
@@ -99,7 +99,7 @@ export class NodeCredentials {
     await this.#modify(node, (secret) => {
       isReplaced = expected === undefined || isSameHash(credentialIn(secret)?.hash, expected);
       if (!isReplaced) return false;
-      if (revokedIn(secret.data).includes(credential.hash)) throw keyRevoked(node);
+      if (revokedIn(secret.data).includes(credential.hash)) throw keyRevokedError(node);
       const { key: _key, 'not-after': _end, ...others } = secret.data ?? {};
       secret.data = { ...others, ...dataOf(credential) };
       return undefined;
@@ -109,7 +109,7 @@ export class NodeCredentials {
 }
 
 /** For a host that comes with a key that was revoked. */
-export function keyRevoked(node: string): ApiError {
+export function keyRevokedError(node: string): ApiError {
   return new ApiError(
     'Forbidden',
     `the key of this host was revoked as node "${node}": the host must make another one, by joining with an empty data directory`,
