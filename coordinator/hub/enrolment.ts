@@ -18,7 +18,7 @@ import {
   isSameHash,
   keyRevokedError,
   type NodeCredentials,
-  removalOf,
+  removalCommand,
   type StoredCredential,
 } from './node-credentials.js';
 import { BOOTSTRAP_USER_PREFIX, NODE_USER_PREFIX, NODES_GROUP } from './node-subject.js';
@@ -212,6 +212,6 @@ function refuseOther(node: string, stored: StoredCredential | undefined, { hash 
   if (!stored || isSameHash(stored.hash, hash)) return;
   throw new ApiError(
     'AlreadyExists',
-    `node "${node}" has joined already; to let another host take its name: ${removalOf(node)}`,
+    `node "${node}" has joined already; to let another host take its name: ${removalCommand(node)}`,
   );
 }

@@ -117,7 +117,7 @@ export function keyRevokedError(node: string): ApiError {
 }
 
 /** How a person frees the name of a node. */
-export function removalOf(node: string): string {
+export function removalCommand(node: string): string {
   return `everynode node revoke ${node} && kubectl delete node ${node}`;
 }
 
