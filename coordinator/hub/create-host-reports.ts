@@ -9,7 +9,7 @@ import { HostReports } from './host-reports.js';
 import type { LiveSessions } from './live-sessions.js';
 import { MirrorPodSync } from './mirror-pods.js';
 import type { NodeStatusWriter } from './node-conditions.js';
-import type { NodeLanes } from './node-lanes.js';
+import type { PerNodeQueue } from './node-lanes.js';
 import type { Presence } from './presence.js';
 import type { RecordEvent } from './record-event.js';
 import type { Sealer } from './seal.js';
@@ -20,7 +20,7 @@ interface HostReportsWiring {
   registry: Registry;
   informers: Informers;
   liveness: Presence;
-  queue: NodeLanes;
+  queue: PerNodeQueue;
   live: LiveSessions;
   signer: Sealer;
   nodeStatus: NodeStatusWriter;

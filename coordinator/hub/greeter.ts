@@ -20,7 +20,7 @@ import type { JoinRights } from './join-rights.js';
 import { sendLinkPace } from './link-paces.js';
 import type { LiveSession, LiveSessions } from './live-sessions.js';
 import type { NodeStatusWriter } from './node-conditions.js';
-import { NodeLanes } from './node-lanes.js';
+import { PerNodeQueue } from './node-lanes.js';
 import type { NodeObjects } from './node-objects.js';
 import type { PendingRestore } from './pending-restore.js';
 import type { Presence } from './presence.js';
@@ -64,12 +64,12 @@ interface HostTimes {
 export class HelloHandler {
   readonly #parts: HelloHandlerDeps;
   /** One hello a node is decided at a time. */
-  readonly #lanes: NodeLanes;
+  readonly #lanes: PerNodeQueue;
   readonly #fanOut: SlicedQueue<Session>;
 
   constructor(parts: HelloHandlerDeps) {
     this.#parts = parts;
-    this.#lanes = new NodeLanes(parts.informers);
+    this.#lanes = new PerNodeQueue(parts.informers);
     this.#fanOut = new SlicedQueue(parts.clock, (session) => session.sender?.flush());
   }
 

@@ -29,7 +29,7 @@ import { NodeAuthenticator, type NodeAuthenticatorDeps, type ProvenNode } from '
 import { NodeChangeHandler } from './node-changes.js';
 import { NodeStatusWriter } from './node-conditions.js';
 import { isSameHash, NodeCredentials, secretField } from './node-credentials.js';
-import { NodeLanes } from './node-lanes.js';
+import { PerNodeQueue } from './node-lanes.js';
 import { NodeMeters } from './node-meters.js';
 import { NodeObjects } from './node-objects.js';
 import { NodeReadings } from './node-readings.js';
@@ -120,7 +120,7 @@ export class Hub {
       accept: (proven, socket, transport, onRefused) => this.accept(proven, socket, transport, onRefused),
       log,
     });
-    const lanes = new NodeLanes(informers);
+    const lanes = new PerNodeQueue(informers);
     const onMissing = (node: string) => this.#live.get(node)?.session.goodbye(nodeDeletedGoodbye(clusterUID));
     const { recordEvent } = options;
     const shared = { registry, informers, presence, lanes, live: this.#live, clock, log };

@@ -14,12 +14,12 @@ import { type Informers, type ObjectChange, PODS_BY_NODE } from '../informers/in
 import { nodeKind, podKind } from '../kinds/index.js';
 import { readObject } from '../registry/admission.js';
 import type { Registry } from '../registry/registry.js';
-import type { NodeLanes } from './node-lanes.js';
+import type { PerNodeQueue } from './node-lanes.js';
 
 interface MirrorPodSyncDeps {
   registry: Registry;
   informers: Informers;
-  queue: NodeLanes;
+  queue: PerNodeQueue;
   log: Logger;
 }
 

@@ -24,7 +24,7 @@ import { nodeKind, podKind } from '../kinds/index.js';
 import { sameJson } from '../registry/json-value.js';
 import type { Registry } from '../registry/registry.js';
 import { checkedNodeStatus } from './checked-node-status.js';
-import type { NodeLanes } from './node-lanes.js';
+import type { PerNodeQueue } from './node-lanes.js';
 import type { Presence } from './presence.js';
 import type { RecordEvent } from './record-event.js';
 import { isOutOfRoom } from './when-room.js';
@@ -33,7 +33,7 @@ interface NodeStatusWriterDeps {
   registry: Registry;
   informers: Informers;
   liveness: Presence;
-  queue: NodeLanes;
+  queue: PerNodeQueue;
   /** As the component that upstream has for it. */
   recordEvent: { asNodeController: RecordEvent; asAgent: RecordEvent };
   /** The Node turned out to be gone. */

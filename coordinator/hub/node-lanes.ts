@@ -8,7 +8,7 @@ import type { Informers } from '../informers/informer.js';
 /** What a job wrote last; 0 = nothing. */
 type WrittenRevision = number;
 
-export class NodeLanes {
+export class PerNodeQueue {
   readonly #informers: Pick<Informers, 'waitFor'>;
   readonly #tails = new Map<string, Promise<void>>();
 

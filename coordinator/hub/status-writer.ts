@@ -14,12 +14,12 @@ import { sameJson } from '../registry/json-value.js';
 import type { Registry } from '../registry/registry.js';
 import { inHubTime } from './host-time.js';
 import type { NodeStatusWriter } from './node-conditions.js';
-import type { NodeLanes } from './node-lanes.js';
+import type { PerNodeQueue } from './node-lanes.js';
 
 interface StatusWriterParts {
   registry: Registry;
   informers: Informers;
-  lanes: NodeLanes;
+  lanes: PerNodeQueue;
   nodeConditions: NodeStatusWriter;
   /** What becomes of a Pod that its host has ended and that nobody deleted. */
   endedUnasked: (node: string, pod: Pod) => Promise<unknown>;
