@@ -88,7 +88,7 @@ export function createCore(host: CoreHost): Core {
     returnMs: host.nodeStartupGraceMs ?? RETURN_MS,
   });
   const leases = nodeLeases({
-    presence,
+    liveness: presence,
     createdAt: (name) => informers.nodes.get({ name })?.metadata.creationTimestamp ?? undefined,
   });
   const registry = createRegistry({

@@ -6,14 +6,14 @@ import type { Presence } from './presence.js';
 
 const NAMESPACE = 'kube-node-lease';
 
-interface NodeLeasesParts {
-  presence: Presence;
+interface NodeLeasesDeps {
+  liveness: Presence;
   /** When the Node was made: a Lease is as old as its Node. */
   createdAt: (node: string) => Timestamp | undefined;
 }
 
 /** Reads the Lease of each node that was heard since the coordinator's start. */
-export function nodeLeases({ presence, createdAt }: NodeLeasesParts): VirtualReader<Lease> {
+export function nodeLeases({ liveness: presence, createdAt }: NodeLeasesDeps): VirtualReader<Lease> {
   const leaseOf = (node: string): Lease | undefined => {
     const heardMs = presence.lastHeardMs(node);
     if (heardMs === undefined) return undefined;

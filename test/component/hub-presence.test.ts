@@ -170,7 +170,7 @@ withHub('a node has a grace of its own, which also counts for one that is away a
   await bench.plane.advance(36 * 3_600_000 - 1);
   assert.equal(conditionOf(bench, 'n1', 'Ready'), 'True KubeletReady');
   assert.equal(
-    nodeLeases({ presence: bench.presence, createdAt: () => undefined }).get('n1')?.spec
+    nodeLeases({ liveness: bench.presence, createdAt: () => undefined }).get('n1')?.spec
       ?.leaseDurationSeconds,
     129_600,
   );
@@ -208,7 +208,7 @@ withHub('a host that joins by a wrong clock: its conditions have been since now'
 
 withHub('Leases are read from presence', async (bench) => {
   const leases = nodeLeases({
-    presence: bench.presence,
+    liveness: bench.presence,
     createdAt: (name) => bench.plane.informers.nodes.get({ name })?.metadata.creationTimestamp ?? undefined,
   });
   assert.deepEqual(leases.list(), []);
