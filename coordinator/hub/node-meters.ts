@@ -42,7 +42,7 @@ export class NodeMeters {
     return new LinkMeter(meter.bytes, this.fleet);
   }
 
-  told(node: string, report: MetersReport): void {
+  record(node: string, report: MetersReport): void {
     const meter = this.#byNode.get(node);
     if (!meter) return;
     meter.told = { at: this.#clock.now(), report };
