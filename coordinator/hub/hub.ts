@@ -95,7 +95,7 @@ export class Hub {
     events: (session, items) => this.#reports.events(session, items),
     // The last word of a process that was replaced meanwhile does no harm.
     meter: ({ node }, report) => this.meters.record(node, report),
-    reading: ({ node }, payload) => this.readings.told(node, payload),
+    reading: ({ node }, payload) => this.readings.record(node, payload),
     renew: ({ node }, csr) => this.#enrolment.renew(node, csr),
     closed: (session, reason, end) => this.#closed(session, reason, end),
   };

@@ -27,7 +27,7 @@ export class NodeReadings {
   }
 
   /** Takes what a ping carried, if it is a reading. */
-  told(node: string, bytes: Uint8Array): void {
+  record(node: string, bytes: Uint8Array): void {
     const reading = decodeBeatReading(bytes);
     if (!reading) return;
     const rings = this.#byNode.get(node) ?? this.#begin(node);
