@@ -2,7 +2,7 @@
 import type { Node } from '../../shared/kube/node.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { Goodbye, Hello } from '../../shared/link/messages.js';
-import { ensureNode, type RegistrationParts } from './node-registration.js';
+import { ensureNode, type RegistrationDeps } from './node-registration.js';
 import type { Session } from './session.js';
 
 /** A clone, a stranger or a refused Node asks again, but seldom: what was wrong may be put right. */
@@ -11,7 +11,7 @@ const SOON_MS = 5_000;
 
 export type AdmissionVerdict = { welcome: Node } | { goodbye: Omit<Goodbye, 'kind'>; isClone: boolean };
 
-interface AdmissionDeps extends RegistrationParts {
+interface AdmissionDeps extends RegistrationDeps {
   clusterUID: string;
   /** The live session of a node. */
   sessionOf: (node: string) => Session | undefined;

@@ -102,7 +102,7 @@ export class HelloHandler {
       {
         registry,
         clusterUID,
-        era,
+        epoch: era,
         clock,
         informers,
         sessionOf: (node) => live.sessionOf(node),

@@ -17,10 +17,10 @@ import type { Registry } from '../registry/registry.js';
 import { checkedNodeStatus } from './checked-node-status.js';
 import type { JoinRights } from './join-rights.js';
 
-export interface RegistrationParts {
+export interface RegistrationDeps {
   registry: Pick<Registry, 'get' | 'create' | 'modify'>;
   informers: Pick<Informers, 'nodes' | 'waitFor'>;
-  era: string;
+  epoch: string;
   clock: Pick<Clock, 'now'>;
   /** What came with the join of this node. */
   rightsOf: (node: string) => Promise<JoinRights>;
@@ -31,8 +31,8 @@ export interface RegistrationParts {
  * has to stay away, as upstream's kubelet does until it restarts. One that was deleted only just now may still be
  * answered: the news of that comes right after. Throws ApiError.
  */
-export async function ensureNode(parts: RegistrationParts, hello: Hello): Promise<Node | undefined> {
-  const { registry, informers, era, clock } = parts;
+export async function ensureNode(parts: RegistrationDeps, hello: Hello): Promise<Node | undefined> {
+  const { registry, informers, epoch: era, clock } = parts;
   const known = informers.nodes.get({ name: hello.node }) ?? (await storedNode(parts, hello.node));
   if (known) return amended(parts, known, hello);
   // After a restore the missing Node says nothing about anybody's wish.
@@ -45,7 +45,7 @@ export async function ensureNode(parts: RegistrationParts, hello: Hello): Promis
   return record.object();
 }
 
-async function amended(parts: RegistrationParts, known: Node, hello: Hello): Promise<Node> {
+async function amended(parts: RegistrationDeps, known: Node, hello: Hello): Promise<Node> {
   const { register } = hello;
   if (!withRegistration(known, register)) return known;
   refuseProtectedLabels(hello, await parts.rightsOf(hello.node));
@@ -60,7 +60,7 @@ async function amended(parts: RegistrationParts, known: Node, hello: Hello): Pro
   return record.object();
 }
 
-async function storedNode({ registry }: RegistrationParts, name: string): Promise<Node | undefined> {
+async function storedNode({ registry }: RegistrationDeps, name: string): Promise<Node | undefined> {
   try {
     return (await registry.get(nodeKind, { name })).object();
   } catch (error) {
