@@ -35,7 +35,7 @@ import { NodeObjects } from './node-objects.js';
 import { NodeReadings } from './node-readings.js';
 import { nodeOfSubject } from './node-subject.js';
 import type { PendingRestore } from './pending-restore.js';
-import { PodStreams } from './pod-streams.js';
+import { HostStreams } from './pod-streams.js';
 import type { Presence } from './presence.js';
 import type { RecordEvent } from './record-event.js';
 import type { Sealer } from './seal.js';
@@ -69,7 +69,7 @@ export interface HubOptions {
 const DRAIN_RETRY_MS = 1_000;
 
 export class Hub {
-  readonly streams: PodStreams;
+  readonly streams: HostStreams;
   readonly meters: NodeMeters;
   readonly readings: NodeReadings;
   /** Whom this coordinator has heard since its start. */
@@ -146,7 +146,7 @@ export class Hub {
       recordEvent: recordEvent.asNodeController,
     });
     void options.restore?.confirmed.then(() => this.#reconsider());
-    this.streams = new PodStreams(
+    this.streams = new HostStreams(
       (node) => this.#live.sessionOf(node),
       (uid) => mirrors.hostUid(uid),
     );

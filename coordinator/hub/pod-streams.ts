@@ -3,7 +3,7 @@ import { ApiError } from '../../shared/kube/status.js';
 import type { LogStreamRequest, StreamRequest } from '../../shared/link/messages.js';
 import type { Session } from './session.js';
 
-export class PodStreams {
+export class HostStreams {
   readonly #sessionOf: (node: string) => Session | undefined;
   readonly #hostUid: (uid: string) => string;
 
