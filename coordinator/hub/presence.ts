@@ -9,7 +9,7 @@ import type { LinkEnd } from '../decisions/link-end.js';
  * `quietMs` is how long ago a connected node was heard. `lastHeardMs` is wall-clock time; absent: not since our start.
  * `graceFrom` is when its grace began, by the steady clock.
  */
-export type Contact =
+export type NodeLinkState =
   | { phase: 'unheard'; deadline: Timer }
   | { phase: 'connected'; quietMs: () => number }
   | { phase: 'away'; lastHeardMs?: number; graceFrom: number; end: LinkEnd; deadline: Timer }
@@ -27,7 +27,7 @@ interface PresenceSettings {
 export class Presence {
   readonly #clock: Clock;
   readonly #settings: PresenceSettings;
-  readonly #contacts = new Map<string, Contact>();
+  readonly #contacts = new Map<string, NodeLinkState>();
   readonly #startedAt: number;
   readonly #startedAtMs: number;
   readonly #handlers: ((node: string) => void)[] = [];
@@ -53,11 +53,11 @@ export class Presence {
     return isUnheard ? this.#startedAtMs : undefined;
   }
 
-  of(node: string): Contact | undefined {
+  of(node: string): NodeLinkState | undefined {
     return this.#contacts.get(node);
   }
 
-  nodes(): Iterable<[string, Contact]> {
+  nodes(): Iterable<[string, NodeLinkState]> {
     return this.#contacts;
   }
 
@@ -139,7 +139,7 @@ export class Presence {
     for (const node of this.#contacts.keys()) this.#cancel(node);
   }
 
-  #set(node: string, contact: Contact): void {
+  #set(node: string, contact: NodeLinkState): void {
     this.#cancel(node);
     this.#contacts.set(node, contact);
   }
