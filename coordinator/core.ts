@@ -14,7 +14,7 @@ import type { QueueMeter } from './controllers/worker.js';
 import type { EvictionRates } from './decisions/zone-health.js';
 import { Hub, type HubOptions } from './hub/hub.js';
 import { nodeLeases } from './hub/node-leases.js';
-import { Presence } from './hub/presence.js';
+import { NodeLiveness } from './hub/presence.js';
 import { Sealer } from './hub/seal.js';
 import { createInformers } from './informers/create-informers.js';
 import type { Informers } from './informers/informer.js';
@@ -59,7 +59,7 @@ export interface Core {
   rollouts: ActiveRollouts;
   refusals: CreateRefusals;
   /** Who is heard. */
-  presence: Presence;
+  presence: NodeLiveness;
   /** For how long the wall clock has not been set, ms. */
   settledMs: () => number;
   /** To start in order and stop in reverse, before the store and after everything that uses them; the hub stops by itself. */
@@ -79,7 +79,7 @@ export function createCore(host: CoreHost): Core {
   };
   const steps = new ClockSteps({ clock: host.clock, log, onStep });
   const { clock, timeOf } = steps;
-  const presence = new Presence(clock, {
+  const presence = new NodeLiveness(clock, {
     graceMs,
     graceOf: (name) => {
       const node = informers.nodes.get({ name });

@@ -10,7 +10,7 @@ import type { LiveSessions } from './live-sessions.js';
 import { MirrorPodSync } from './mirror-pods.js';
 import type { NodeStatusWriter } from './node-conditions.js';
 import type { PerNodeQueue } from './node-lanes.js';
-import type { Presence } from './presence.js';
+import type { NodeLiveness } from './presence.js';
 import type { RecordEvent } from './record-event.js';
 import type { Sealer } from './seal.js';
 import { StatusWriter } from './status-writer.js';
@@ -19,7 +19,7 @@ import { TurnedPods } from './turned-pods.js';
 interface HostReportsWiring {
   registry: Registry;
   informers: Informers;
-  liveness: Presence;
+  liveness: NodeLiveness;
   queue: PerNodeQueue;
   live: LiveSessions;
   signer: Sealer;

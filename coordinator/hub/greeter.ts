@@ -23,7 +23,7 @@ import type { NodeStatusWriter } from './node-conditions.js';
 import { PerNodeQueue } from './node-lanes.js';
 import type { NodeObjects } from './node-objects.js';
 import type { PendingRestore } from './pending-restore.js';
-import type { Presence } from './presence.js';
+import type { NodeLiveness } from './presence.js';
 import type { RecordEvent } from './record-event.js';
 import type { Sealer } from './seal.js';
 import type { Session } from './session.js';
@@ -33,7 +33,7 @@ interface HelloHandlerDeps {
   registry: Registry;
   informers: Informers;
   live: LiveSessions;
-  liveness: Presence;
+  liveness: NodeLiveness;
   nodeStatus: NodeStatusWriter;
   returnedPods: ReturnedPods;
   resync: ResyncTracker;

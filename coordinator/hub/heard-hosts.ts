@@ -10,7 +10,7 @@ import type { Logger } from '../../shared/process/log.js';
 import { type Informers, PODS_BY_NODE } from '../informers/informer.js';
 import { nodeKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
-import type { Presence } from './presence.js';
+import type { NodeLiveness } from './presence.js';
 import type { Sealer } from './seal.js';
 import type { Session } from './session.js';
 
@@ -19,7 +19,7 @@ export interface ResyncTrackerDeps {
   informers: Informers;
   epoch: string;
   signer: Sealer;
-  liveness: Pick<Presence, 'of'>;
+  liveness: Pick<NodeLiveness, 'of'>;
   clock: Clock;
   log: Logger;
 }

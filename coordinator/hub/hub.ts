@@ -36,7 +36,7 @@ import { NodeReadings } from './node-readings.js';
 import { nodeOfSubject } from './node-subject.js';
 import type { PendingRestore } from './pending-restore.js';
 import { HostStreams } from './pod-streams.js';
-import type { Presence } from './presence.js';
+import type { NodeLiveness } from './presence.js';
 import type { RecordEvent } from './record-event.js';
 import type { Sealer } from './seal.js';
 import { Session, type SessionEvents } from './session.js';
@@ -46,7 +46,7 @@ export interface HubOptions {
   registry: Registry;
   informers: Informers;
   /** Handed in since Leases are read from it as well (`nodeLeases`). */
-  liveness: Presence;
+  liveness: NodeLiveness;
   /** Which fleet this is, and which log of it: `store.clusterUID()`, `store.era()`. */
   clusterUID: string;
   epoch: string;
@@ -194,7 +194,7 @@ export class Hub {
   onClockStep(byMs: number): void {
     const { clock, liveness: presence } = this.#options;
     this.#live.onClockStep(byMs);
-    presence.clockSet(byMs);
+    presence.onClockStep(byMs);
     this.resync.onClockStep(byMs);
     this.#conditions.onClockStep(byMs);
     void this.#live.sendTime(clock);

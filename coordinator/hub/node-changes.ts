@@ -11,13 +11,13 @@ import { sendPrefetchImages } from './images-to-hold.js';
 import { sendLinkPace } from './link-paces.js';
 import type { LiveSessions } from './live-sessions.js';
 import type { NodeCredentials } from './node-credentials.js';
-import type { Presence } from './presence.js';
+import type { NodeLiveness } from './presence.js';
 import type { RecordEvent } from './record-event.js';
 import type { Session } from './session.js';
 
 interface NodeChangeHandlerDeps {
   informers: Informers;
-  liveness: Presence;
+  liveness: NodeLiveness;
   live: LiveSessions;
   /** All with an open socket, live or not. */
   sessions: Iterable<Session>;
@@ -64,7 +64,7 @@ export class NodeChangeHandler {
     if (current) {
       presence.expect(current.metadata.name);
       if (previous && ownGraceMs(previous.metadata) !== ownGraceMs(current.metadata))
-        presence.regrace(current.metadata.name);
+        presence.graceChanged(current.metadata.name);
       if (previous) this.#tellSchedulable(previous, current);
       const session = live.get(current.metadata.name);
       if (!session) return;
@@ -102,7 +102,7 @@ export class NodeChangeHandler {
   #cutOff(node: string, hash: string | undefined): void {
     const { live, liveness: presence, sessions, log } = this.#parts;
     if (hash !== undefined && live.get(node)?.session.keyHash === hash) return;
-    if (hash === undefined) presence.shutOut(node);
+    if (hash === undefined) presence.stopAwaiting(node);
     for (const session of sessions) {
       if (session.node !== node || session.keyHash === hash) continue;
       const goodbye = hash === undefined ? REVOKED : REPLACED;

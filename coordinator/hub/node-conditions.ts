@@ -25,14 +25,14 @@ import { sameJson } from '../registry/json-value.js';
 import type { Registry } from '../registry/registry.js';
 import { checkedNodeStatus } from './checked-node-status.js';
 import type { PerNodeQueue } from './node-lanes.js';
-import type { Presence } from './presence.js';
+import type { NodeLiveness } from './presence.js';
 import type { RecordEvent } from './record-event.js';
 import { isOutOfRoom } from './when-room.js';
 
 interface NodeStatusWriterDeps {
   registry: Registry;
   informers: Informers;
-  liveness: Presence;
+  liveness: NodeLiveness;
   queue: PerNodeQueue;
   /** As the component that upstream has for it. */
   recordEvent: { asNodeController: RecordEvent; asAgent: RecordEvent };
@@ -76,7 +76,7 @@ export class NodeStatusWriter {
   /** The node went out of contact, or is lost: tells so, at once or when its rest is over. */
   contactLost(node: string): void {
     const { liveness: presence, log } = this.#parts;
-    const phase = presence.of(node)?.phase;
+    const phase = presence.stateOf(node)?.phase;
     if (phase !== 'lost' && (phase !== 'away' || this.#resting.has(node) || !this.#isToldConnected(node)))
       return;
     this.#rest(node, FLAP_MS);
@@ -105,7 +105,7 @@ export class NodeStatusWriter {
       if (!written) return 0;
       if (reported) this.#tell(written);
       const isNews = isReady(written.before) && !isReady(written.node.status);
-      const mayServe = presence.of(node)?.phase !== 'lost' && !isNews;
+      const mayServe = presence.stateOf(node)?.phase !== 'lost' && !isNews;
       return mayServe ? written.revision : Math.max(written.revision, await this.#markPods(node));
     });
   }
@@ -173,7 +173,7 @@ export class NodeStatusWriter {
     const timer = this.#parts.clock.after(delayMs, () => {
       this.#resting.delete(node);
       // A verdict that was written needs no second look; one whose write failed does.
-      if (delayMs === RETRY_MS || this.#parts.liveness.of(node)?.phase === 'away') this.contactLost(node);
+      if (delayMs === RETRY_MS || this.#parts.liveness.stateOf(node)?.phase === 'away') this.contactLost(node);
     });
     this.#resting.set(node, timer);
   }
@@ -203,7 +203,7 @@ export class NodeStatusWriter {
 
   #statusOf(node: string, stored: NodeStatus | undefined, reported: NodeStatus | undefined): NodeStatus {
     const now = toTimestamp(this.#parts.clock.now());
-    const contact = this.#parts.liveness.of(node);
+    const contact = this.#parts.liveness.stateOf(node);
     const phase = contact?.phase;
     const merged = reported ? mergeNodeStatus(stored, reported, now) : { ...stored };
     if (phase === undefined || phase === 'unheard') return merged;

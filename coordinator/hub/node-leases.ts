@@ -2,12 +2,12 @@
 import type { Lease } from '../../shared/kube/event.js';
 import { type Timestamp, toMicroTime } from '../../shared/kube/meta.js';
 import type { VirtualReader } from '../kinds/kind.js';
-import type { Presence } from './presence.js';
+import type { NodeLiveness } from './presence.js';
 
 const NAMESPACE = 'kube-node-lease';
 
 interface NodeLeasesDeps {
-  liveness: Presence;
+  liveness: NodeLiveness;
   /** When the Node was made: a Lease is as old as its Node. */
   createdAt: (node: string) => Timestamp | undefined;
 }
@@ -15,7 +15,7 @@ interface NodeLeasesDeps {
 /** Reads the Lease of each node that was heard since the coordinator's start. */
 export function nodeLeases({ liveness: presence, createdAt }: NodeLeasesDeps): VirtualReader<Lease> {
   const leaseOf = (node: string): Lease | undefined => {
-    const heardMs = presence.lastHeardMs(node);
+    const heardMs = presence.lastSeenMs(node);
     if (heardMs === undefined) return undefined;
     const creationTimestamp = createdAt(node);
     return {

@@ -3,7 +3,7 @@ import type { HostReadings } from '../../shared/kube/host-readings.js';
 import { toTimestamp } from '../../shared/kube/meta.js';
 import { decodeBeatReading } from '../../shared/link/beat-reading.js';
 import type { Clock } from '../../shared/process/clock.js';
-import type { Presence } from './presence.js';
+import type { NodeLiveness } from './presence.js';
 import { ReadingRing } from './reading-ring.js';
 
 const MINUTE = 60;
@@ -18,10 +18,10 @@ interface Rings {
 
 export class NodeReadings {
   readonly #clock: Clock;
-  readonly #presence: Pick<Presence, 'lastHeardMs'>;
+  readonly #presence: Pick<NodeLiveness, 'lastHeardMs'>;
   readonly #byNode = new Map<string, Rings>();
 
-  constructor(clock: Clock, presence: Pick<Presence, 'lastHeardMs'>) {
+  constructor(clock: Clock, presence: Pick<NodeLiveness, 'lastHeardMs'>) {
     this.#clock = clock;
     this.#presence = presence;
   }

@@ -24,7 +24,7 @@ interface PresenceSettings {
   returnMs: number;
 }
 
-export class Presence {
+export class NodeLiveness {
   readonly #clock: Clock;
   readonly #settings: PresenceSettings;
   readonly #contacts = new Map<string, NodeLinkState>();
@@ -48,12 +48,12 @@ export class Presence {
    * Since when the node is waited for that was not heard since our start, ms since the epoch: also when its time is over, for its
    * Node says so only once that is stored. Undefined: it was heard, or is none.
    */
-  unheardSince(node: string): number | undefined {
-    const isUnheard = this.#contacts.has(node) && this.lastHeardMs(node) === undefined;
+  awaitingSince(node: string): number | undefined {
+    const isUnheard = this.#contacts.has(node) && this.lastSeenMs(node) === undefined;
     return isUnheard ? this.#startedAtMs : undefined;
   }
 
-  of(node: string): NodeLinkState | undefined {
+  stateOf(node: string): NodeLinkState | undefined {
     return this.#contacts.get(node);
   }
 
@@ -62,7 +62,7 @@ export class Presence {
   }
 
   /** Wall-clock ms of the last sign of life; undefined before the first. */
-  lastHeardMs(node: string): number | undefined {
+  lastSeenMs(node: string): number | undefined {
     const contact = this.#contacts.get(node);
     switch (contact?.phase) {
       case 'connected':
@@ -86,7 +86,7 @@ export class Presence {
     if (this.#contacts.has(node)) return;
     const sinceStart = this.#clock.monotonic() - this.#startedAt;
     const returnMs = Math.max(this.#settings.returnMs - sinceStart, 0);
-    this.#set(node, { phase: 'unheard', deadline: this.#clock.after(returnMs, () => this.shutOut(node)) });
+    this.#set(node, { phase: 'unheard', deadline: this.#clock.after(returnMs, () => this.stopAwaiting(node)) });
   }
 
   connected(node: string, quietMs: () => number): void {
@@ -106,7 +106,7 @@ export class Presence {
   }
 
   /** Whom nobody has heard since our start is not waited for any longer: its time is over, or it may not come back as who it was. */
-  shutOut(node: string): void {
+  stopAwaiting(node: string): void {
     if (this.#contacts.get(node)?.phase !== 'unheard') return;
     const graceFrom = this.#clock.monotonic();
     const deadline = this.#lostAfter(node, this.graceMs(node));
@@ -115,7 +115,7 @@ export class Presence {
   }
 
   /** The node's grace is another now: one that is away is judged by it from its last sign of life on. */
-  regrace(node: string): void {
+  graceChanged(node: string): void {
     const contact = this.#contacts.get(node);
     if (contact?.phase !== 'away') return;
     const awayMs = this.#clock.monotonic() - contact.graceFrom;
@@ -123,7 +123,7 @@ export class Presence {
   }
 
   /** The wall clock was set by so much: what was heard before is as long ago as it was. */
-  clockSet(byMs: number): void {
+  onClockStep(byMs: number): void {
     for (const contact of this.#contacts.values())
       if ('lastHeardMs' in contact && contact.lastHeardMs !== undefined) contact.lastHeardMs += byMs;
   }
@@ -151,7 +151,7 @@ export class Presence {
 
   #lostAfter(node: string, delayMs: number): Timer {
     return this.#clock.after(delayMs, () => {
-      const lastHeardMs = this.lastHeardMs(node);
+      const lastHeardMs = this.lastSeenMs(node);
       const contact = this.#contacts.get(node);
       const end = contact?.phase === 'away' ? contact.end : 'unknown';
       this.#contacts.set(node, { phase: 'lost', end, ...(lastHeardMs === undefined ? {} : { lastHeardMs }) });

@@ -137,7 +137,7 @@ for (const [how, byMs] of SET) {
     await eventually(() => agent.link.phase === 'live' && conditionOf(bench, 'n1', 'Connected') === 'True');
     await plane.settle();
     agent.link.stop();
-    await eventually(() => presence.of('n1')?.phase === 'away');
+    await eventually(() => presence.stateOf('n1')?.phase === 'away');
     await plane.advance(GRACE_MS / 2);
     plane.clock.jump(byMs);
     hub.onClockStep(byMs);

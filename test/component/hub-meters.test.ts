@@ -76,11 +76,11 @@ withHub(
     await label('metered');
     await soon(() => beats() === 5 * once);
     agent.link.stop();
-    await soon(() => bench.presence.of('n1')?.phase === 'away');
+    await soon(() => bench.presence.stateOf('n1')?.phase === 'away');
     await bench.plane.advance(479_000);
-    assert.equal(bench.presence.of('n1')?.phase, 'away');
+    assert.equal(bench.presence.stateOf('n1')?.phase, 'away');
     await bench.plane.advance(1_000);
-    assert.equal(bench.presence.of('n1')?.phase, 'lost');
+    assert.equal(bench.presence.stateOf('n1')?.phase, 'lost');
   },
 );
 

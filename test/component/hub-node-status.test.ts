@@ -59,7 +59,7 @@ withHub('a host that has booted since is told of, once, also when nobody saw it 
       () => bench.plane.informers.nodes.get({ name: 'n1' })?.status?.nodeInfo?.bootID === bootID,
     );
     agent.socket.terminate();
-    await eventually(() => bench.presence.of('n1')?.phase === 'away');
+    await eventually(() => bench.presence.stateOf('n1')?.phase === 'away');
     await bench.plane.settle();
   };
   await boots('first', 'a');

@@ -32,7 +32,7 @@ withHub('after the grace nobody knows: Node, Pods and Events say so, once', asyn
   await eventually(() => bench.plane.informers.pods.byUid(uid)?.status?.phase === 'Running');
   await untilConnected(bench, agent, 'n1');
   agent.link.stop();
-  await eventually(() => bench.presence.of('n1')?.phase === 'away');
+  await eventually(() => bench.presence.stateOf('n1')?.phase === 'away');
   await bench.plane.advance(GRACE_MS);
   for (const type of ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure']) {
     assert.match(conditionOf(bench, 'n1', type) ?? '', /^Unknown NodeStatus(Unknown|NeverUpdated)$/);
@@ -60,7 +60,7 @@ withHub('a link cut without a word is noticed by its silence', async (bench) => 
   await deaf.heard('welcome');
   await bench.plane.settle();
   await bench.plane.advance(14_999);
-  assert.equal(bench.presence.of('n1')?.phase, 'connected');
+  assert.equal(bench.presence.stateOf('n1')?.phase, 'connected');
   await bench.plane.advance(1);
   await eventually(() => conditionOf(bench, 'n1', 'Connected') === 'False LinkSilent');
   await bench.plane.advance(GRACE_MS - 15_000 - 1);
@@ -84,7 +84,7 @@ withHub('a link that comes and goes is told disconnected at most once in 10 s', 
     const agent = await bench.agent('n1');
     await untilConnected(bench, agent, 'n1');
     agent.link.stop();
-    await eventually(() => bench.presence.of('n1')?.phase === 'away');
+    await eventually(() => bench.presence.stateOf('n1')?.phase === 'away');
     await bench.plane.settle();
     if (round < 4) await bench.plane.advance(1_000);
   }
@@ -112,7 +112,7 @@ withHub('a node that flaps does not flap its Pods', async (bench) => {
         if (previous) podWrites += 1;
       });
     agent.link.stop();
-    await eventually(() => bench.presence.of('n1')?.phase === 'away');
+    await eventually(() => bench.presence.stateOf('n1')?.phase === 'away');
     await bench.plane.settle();
     taints.push(...(bench.plane.informers.nodes.get({ name: 'n1' })?.spec?.taints ?? []));
     await bench.plane.advance(GRACE_MS / 2);
@@ -166,7 +166,7 @@ withHub('a node has a grace of its own, which also counts for one that is away a
   await grace('36h');
   await bench.plane.settle();
   agent.link.stop();
-  await eventually(() => bench.presence.of('n1')?.phase === 'away');
+  await eventually(() => bench.presence.stateOf('n1')?.phase === 'away');
   await bench.plane.advance(36 * 3_600_000 - 1);
   assert.equal(conditionOf(bench, 'n1', 'Ready'), 'True KubeletReady');
   assert.equal(

@@ -27,8 +27,8 @@ withHub(
     const agent = await bench.agent('n1');
     await untilConnected(bench, agent, 'n1');
     const startedAt = bench.plane.clock.now();
-    assert.equal(bench.presence.unheardSince('silent'), startedAt);
-    assert.equal(bench.presence.unheardSince('n1'), undefined);
+    assert.equal(bench.presence.awaitingSince('silent'), startedAt);
+    assert.equal(bench.presence.awaitingSince('n1'), undefined);
     const revision = () => informers.nodes.get({ name: 'silent' })?.metadata.resourceVersion;
     const created = revision();
     await bench.plane.advance(RETURN_MS - 1);
@@ -37,20 +37,20 @@ withHub(
     await eventually(() => conditionOf(bench, 'silent', 'Connected') === 'False NotHeardSinceStart');
     assert.equal(conditionOf(bench, 'silent', 'Ready'), 'True undefined');
     assert.equal(
-      bench.presence.unheardSince('silent'),
+      bench.presence.awaitingSince('silent'),
       startedAt,
       'a full disk would keep its Node from saying so',
     );
-    assert.equal(bench.presence.lastHeardMs('silent'), undefined, 'it has no Lease');
+    assert.equal(bench.presence.lastSeenMs('silent'), undefined, 'it has no Lease');
     await bench.plane.advance(GRACE_MS - 1);
     assert.equal(conditionOf(bench, 'silent', 'Ready'), 'True undefined');
     await bench.plane.advance(1);
     await eventually(() => conditionOf(bench, 'silent', 'Ready') === 'Unknown NodeStatusUnknown');
     assert.equal(conditionOf(bench, 'silent', 'Connected'), 'False NotHeardSinceStart');
-    assert.equal(bench.presence.unheardSince('silent'), startedAt);
+    assert.equal(bench.presence.awaitingSince('silent'), startedAt);
     const back = await bench.agent('silent');
     await untilConnected(bench, back, 'silent');
-    assert.equal(bench.presence.unheardSince('silent'), undefined);
+    assert.equal(bench.presence.awaitingSince('silent'), undefined);
   },
 );
 

@@ -160,7 +160,7 @@ withHub('the same agent process replaces its old session', async (bench) => {
   await young.heard('welcome');
   assert.equal((await old.heard('goodbye')).reason, 'superseded');
   await eventually(() => old.closed !== undefined);
-  assert.equal(bench.presence.of('n1')?.phase, 'connected');
+  assert.equal(bench.presence.stateOf('n1')?.phase, 'connected');
   assert.equal(bench.hub.connected, 1);
 });
 

@@ -114,7 +114,7 @@ withHub('heartbeats write nothing', async (bench) => {
   for (let beat = 0; beat < 12; beat++) {
     await bench.plane.advance(10_000);
     const heardBefore = bench.plane.clock.now();
-    await eventually(() => bench.presence.lastHeardMs('n1') === heardBefore);
+    await eventually(() => bench.presence.lastSeenMs('n1') === heardBefore);
   }
   assert.equal(agent.link.phase, 'live');
   assert.equal(await bench.plane.store.revision(), revision);

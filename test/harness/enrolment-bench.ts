@@ -9,7 +9,7 @@ import type { AuditLog } from '../../coordinator/api/audit/audit-file.js';
 import { certificateUsers, linkUsers } from '../../coordinator/certificate-users.js';
 import { Hub, type HubOptions } from '../../coordinator/hub/hub.js';
 import { type JoinToken, newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
-import { Presence } from '../../coordinator/hub/presence.js';
+import { NodeLiveness } from '../../coordinator/hub/presence.js';
 import { Sealer } from '../../coordinator/hub/seal.js';
 import { createInformers } from '../../coordinator/informers/create-informers.js';
 import { ALL_KINDS, certificateSigningRequestKind, secretKind } from '../../coordinator/kinds/index.js';
@@ -45,7 +45,7 @@ export async function startEnrolment(context: TestContext, change: EnrolmentBenc
   const hub = new Hub({
     registry,
     informers,
-    liveness: new Presence(systemClock, { graceMs: 40_000, returnMs: 60_000 }),
+    liveness: new NodeLiveness(systemClock, { graceMs: 40_000, returnMs: 60_000 }),
     clusterUID: store.clusterUID(),
     epoch: store.era(),
     signer: new Sealer(Buffer.alloc(32), { era: store.era(), pastEras: [] }),

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { AgentSide, DesiredChange } from '../../agent/link/agent-side.js';
 import { Link } from '../../agent/link/link.js';
 import { Hub } from '../../coordinator/hub/hub.js';
-import { Presence } from '../../coordinator/hub/presence.js';
+import { NodeLiveness } from '../../coordinator/hub/presence.js';
 import { Sealer } from '../../coordinator/hub/seal.js';
 import { namespaceKind, nodeKind, podKind } from '../../coordinator/kinds/index.js';
 import { RestoreState } from '../../coordinator/restore-state.js';
@@ -41,7 +41,7 @@ export const FOLLOWED_LOG: LogStreamRequest = {
 export interface HubBench {
   plane: ControlPlane;
   hub: Hub;
-  presence: Presence;
+  presence: NodeLiveness;
   restore: RestoreState;
   port: number;
   /** The key of a node, registered as by a join. */
@@ -223,7 +223,7 @@ export function withHub(
     for (const pod of restored?.pods ?? []) await registry.putBack(podKind, pod);
     const restore = new RestoreState(store, silentLogger);
     const graceOf = (name: string) => nodeGraceMs(informers.nodes.get({ name })?.metadata ?? {}, GRACE_MS);
-    const presence = new Presence(clock, { graceMs: GRACE_MS, graceOf, returnMs: RETURN_MS });
+    const presence = new NodeLiveness(clock, { graceMs: GRACE_MS, graceOf, returnMs: RETURN_MS });
     const authority = await benchAuthority(clock);
     const hub = new Hub({
       registry,
