@@ -15,7 +15,7 @@ export type NodeLinkState =
   | { phase: 'away'; lastHeardMs?: number; graceFrom: number; end: LinkEnd; deadline: Timer }
   | { phase: 'lost'; lastHeardMs?: number; end: LinkEnd };
 
-interface PresenceSettings {
+interface LivenessSettings {
   /** How long a node may be silent before its state is unknown. */
   graceMs: number;
   /** Of a single node, where it differs. */
@@ -26,13 +26,13 @@ interface PresenceSettings {
 
 export class NodeLiveness {
   readonly #clock: Clock;
-  readonly #settings: PresenceSettings;
+  readonly #settings: LivenessSettings;
   readonly #contacts = new Map<string, NodeLinkState>();
   readonly #startedAt: number;
   readonly #startedAtMs: number;
   readonly #handlers: ((node: string) => void)[] = [];
 
-  constructor(clock: Clock, settings: PresenceSettings) {
+  constructor(clock: Clock, settings: LivenessSettings) {
     this.#clock = clock;
     this.#settings = settings;
     this.#startedAt = clock.monotonic();
