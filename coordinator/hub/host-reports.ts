@@ -10,7 +10,7 @@ import type { ResyncTracker } from './heard-hosts.js';
 import { hubTimeMs } from './host-time.js';
 import type { LiveSessions } from './live-sessions.js';
 import type { MirrorPodSync } from './mirror-pods.js';
-import type { Counted, RecordEvent } from './record-event.js';
+import type { OccurrenceCount, RecordEvent } from './record-event.js';
 import type { Session } from './session.js';
 import type { StatusWriter } from './status-writer.js';
 import type { TurnedPods } from './turned-pods.js';
@@ -98,7 +98,7 @@ export class HostReports {
   }
 
   /** In our time; a time in the future counts as now. */
-  #counted({ count, firstTimestamp, lastTimestamp }: ReportedEvent, offsetMs: number): Counted {
+  #counted({ count, firstTimestamp, lastTimestamp }: ReportedEvent, offsetMs: number): OccurrenceCount {
     const now = this.#parts.clock.now();
     const at = (time: string) => hubTimeMs(time, offsetMs, now);
     const lastAt = at(lastTimestamp);

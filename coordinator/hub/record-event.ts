@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../shared/kube/meta.js';
 
 /** An occurrence that was counted elsewhere. Times in ms since the epoch, by our clock. */
-export interface Counted {
+export interface OccurrenceCount {
   count: number;
   firstAt: number;
   lastAt: number;
@@ -13,5 +13,5 @@ export type RecordEvent = (
   type: 'Normal' | 'Warning',
   reason: string,
   message: string,
-  counted?: Counted,
+  counted?: OccurrenceCount,
 ) => void;
