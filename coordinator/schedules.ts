@@ -6,7 +6,7 @@ import { EXIT_CODES, ExitError } from '../shared/process/exit-error.js';
 import type { Logger } from '../shared/process/log.js';
 import { EventExpiry } from './controllers/event-expiry.js';
 import { CronTimer } from './cron-timer.js';
-import { expireRequests } from './hub/request-expiry.js';
+import { expireSigningRequests } from './hub/request-expiry.js';
 import { expireTokens } from './hub/token-expiry.js';
 import type { Registry } from './registry/registry.js';
 import { backupName, pruneBackups, takeBackup } from './store/backup.js';
@@ -101,7 +101,7 @@ function jobsOf(options: SchedulesOptions): Job[] {
       when: EVERY_HOUR,
       run: async () => {
         if (settledMs() < SETTLED_MS) return undefined;
-        const requests = await expireRequests(registry, clock);
+        const requests = await expireSigningRequests(registry, clock);
         return requests === 0 ? undefined : { requests };
       },
     },

@@ -15,7 +15,7 @@ const DECIDED_MS = HOUR_MS;
 const PENDING_MS = 24 * HOUR_MS;
 
 /** Deletes what is over; answers how many there were. Throws ApiError. */
-export async function expireRequests(
+export async function expireSigningRequests(
   registry: Pick<Registry, 'list' | 'delete'>,
   clock: Clock,
 ): Promise<number> {

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 
 import { enrol } from '../../agent/enrol.js';
-import { expireRequests } from '../../coordinator/hub/request-expiry.js';
+import { expireSigningRequests } from '../../coordinator/hub/request-expiry.js';
 import {
   certificateSigningRequestKind,
   nodeKind,
@@ -180,9 +180,9 @@ test('signing requests go an hour after their decision, or a day after nobody de
     pollMs: 5,
   });
   const at = (hours: number) => ({ ...systemClock, now: () => Date.now() + hours * 3_600_000 });
-  assert.equal(await expireRequests(bench.registry, at(23)), 0);
+  assert.equal(await expireSigningRequests(bench.registry, at(23)), 0);
   await decide(bench.registry, 'Approved');
   await joining;
-  assert.equal(await expireRequests(bench.registry, at(0.9)), 0);
-  assert.equal(await expireRequests(bench.registry, at(1.1)), 1);
+  assert.equal(await expireSigningRequests(bench.registry, at(0.9)), 0);
+  assert.equal(await expireSigningRequests(bench.registry, at(1.1)), 1);
 });
