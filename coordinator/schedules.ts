@@ -7,7 +7,7 @@ import type { Logger } from '../shared/process/log.js';
 import { EventExpiry } from './controllers/event-expiry.js';
 import { CronTimer } from './cron-timer.js';
 import { expireSigningRequests } from './hub/request-expiry.js';
-import { expireTokens } from './hub/token-expiry.js';
+import { expireJoinTokens } from './hub/token-expiry.js';
 import type { Registry } from './registry/registry.js';
 import { backupName, pruneBackups, takeBackup } from './store/backup.js';
 import { Compaction } from './store/compaction.js';
@@ -92,7 +92,7 @@ function jobsOf(options: SchedulesOptions): Job[] {
       when: EVERY_HOUR,
       run: async () => {
         if (settledMs() < SETTLED_MS) return undefined;
-        const tokens = await expireTokens(registry, clock);
+        const tokens = await expireJoinTokens(registry, clock);
         return tokens === 0 ? undefined : { tokens };
       },
     },

@@ -8,7 +8,7 @@ import { secretKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
 
 /** Deletes expired tokens; answers how many there were. Throws ApiError. */
-export async function expireTokens(
+export async function expireJoinTokens(
   registry: Pick<Registry, 'list' | 'delete'>,
   clock: Clock,
 ): Promise<number> {

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { ClockSteps } from '../../coordinator/clock-steps.js';
 import { EventExpiry } from '../../coordinator/controllers/event-expiry.js';
 import { newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
-import { expireTokens } from '../../coordinator/hub/token-expiry.js';
+import { expireJoinTokens } from '../../coordinator/hub/token-expiry.js';
 import { eventKind, namespaceKind, secretKind } from '../../coordinator/kinds/index.js';
 import { backUp, startSchedules } from '../../coordinator/schedules.js';
 import { Compaction } from '../../coordinator/store/compaction.js';
@@ -47,7 +47,7 @@ describe('token expiry', () => {
       );
     }
     await plane.advance(2_000);
-    assert.equal(await expireTokens(plane.registry, plane.clock), 1);
+    assert.equal(await expireJoinTokens(plane.registry, plane.clock), 1);
     assert.equal((await plane.registry.list(secretKind)).records.length, 2);
   });
 });
