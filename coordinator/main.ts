@@ -14,7 +14,7 @@ import { HostEffects } from './controllers/host-effects.js';
 import { ManifestPlanner } from './controllers/plan/planner.js';
 import { createCore } from './core.js';
 import { secretsKeyPath } from './data-dir.js';
-import { loadSealKey } from './hub/seal.js';
+import { loadObjectMacKey } from './hub/seal.js';
 import { secretKind } from './kinds/index.js';
 import { Metrics } from './metrics/metrics.js';
 import { forOperator } from './operator-error.js';
@@ -51,7 +51,7 @@ export async function startCoordinator(
   const metrics = new Metrics();
   await roomToStart({ dataDir: data, clock, log });
   const store = await openStore(settings, log, metrics);
-  const sealKey = await loadSealKey(join(data, 'pki')).catch(closing(store));
+  const sealKey = await loadObjectMacKey(join(data, 'pki')).catch(closing(store));
   const authority = new CertificateAuthority(
     () => api.pki,
     clock,

@@ -10,7 +10,7 @@ const KEY_BYTES = 32;
 const KEY_FILE = 'seal.key';
 
 /** Reads the key in `directory`, or makes it: 32 random bytes. It is part of every backup. */
-export async function loadSealKey(directory: string): Promise<Buffer> {
+export async function loadObjectMacKey(directory: string): Promise<Buffer> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const path = join(directory, KEY_FILE);
   const present = Buffer.from((await readIfPresent(path)) ?? '', 'base64');
