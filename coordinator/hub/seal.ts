@@ -21,29 +21,29 @@ export async function loadObjectMacKey(directory: string): Promise<Buffer> {
 }
 
 /** Which log the store holds now, and which it comes from. */
-interface EraHistory {
-  era: string;
-  pastEras: readonly KnownEra[];
+interface EpochHistory {
+  epoch: string;
+  pastEpochs: readonly KnownEra[];
 }
 
 /** Makes and checks seals in the store's present era. */
 export class Sealer {
   readonly #key: Buffer;
-  readonly #history: EraHistory;
+  readonly #history: EpochHistory;
 
-  constructor(key: Buffer, history: EraHistory) {
+  constructor(key: Buffer, history: EpochHistory) {
     this.#key = key;
     this.#history = history;
   }
 
   /** True when this store comes from a backup. */
   get isRestored(): boolean {
-    return this.#history.pastEras.length > 0;
+    return this.#history.pastEpochs.length > 0;
   }
 
   /** The seal of an object as it was at `revision`, for this node alone. */
   seal(node: string, { uid, object }: Omit<DesiredObject, 'digest'>, revision: number): Seal {
-    const { era } = this.#history;
+    const { epoch: era } = this.#history;
     return { era, revision, mac: this.#mac(node, uid, object, { era, revision }) };
   }
 
@@ -60,12 +60,12 @@ export class Sealer {
 
   /** True when a host or a seal of this position knows more than the store. */
   isBeyond(position: EraPosition): boolean {
-    return isBeyondBackup(this.#history.era, this.#history.pastEras, position);
+    return isBeyondBackup(this.#history.epoch, this.#history.pastEpochs, position);
   }
 
   /** Up to which revision a host of this position, which is beyond the backup, has heard everything. */
   heardUpTo(position: EraPosition): number {
-    return heardUpTo(this.#history.pastEras, position);
+    return heardUpTo(this.#history.pastEpochs, position);
   }
 
   #mac(node: string, uid: string, object: Uint8Array, { era, revision }: Omit<Seal, 'mac'>): string {

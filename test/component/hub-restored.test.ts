@@ -117,7 +117,7 @@ const STRANGE: [string, DesiredObject][] = [
   [
     'was given by another fleet',
     given(podOf('p'), BACKUP_REVISION + 3, {
-      sealer: new Sealer(Buffer.alloc(32, 'x'), { era: PAST.era, pastEras: [] }),
+      sealer: new Sealer(Buffer.alloc(32, 'x'), { epoch: PAST.era, pastEpochs: [] }),
     }),
   ],
   ['was changed on the host', { ...given(podOf('p'), BACKUP_REVISION + 3), object: Buffer.from('{}') }],

@@ -38,7 +38,7 @@ async function coordinator(era: string, pastEras: { era: string; revision: numbe
   const restore = { isWaiting: pastEras.length > 0 };
   const parts = {
     clock: systemClock,
-    sealer: new Sealer(KEY, { era, pastEras }),
+    sealer: new Sealer(KEY, { epoch: era, pastEpochs: pastEras }),
     authority: await testAuthority(systemClock),
     credentials: new NodeCredentials(registry),
     restore: { unconfirmed: () => (restore.isWaiting ? {} : undefined), confirmed: Promise.resolve() },

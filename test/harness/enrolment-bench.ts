@@ -48,7 +48,7 @@ export async function startEnrolment(context: TestContext, change: EnrolmentBenc
     liveness: new NodeLiveness(systemClock, { graceMs: 40_000, returnMs: 60_000 }),
     clusterUID: store.clusterUID(),
     epoch: store.era(),
-    signer: new Sealer(Buffer.alloc(32), { era: store.era(), pastEras: [] }),
+    signer: new Sealer(Buffer.alloc(32), { epoch: store.era(), pastEpochs: [] }),
     authority: await testAuthority(clock),
     recordEvent: { asNodeController: () => undefined, asAgent: () => undefined },
     ...change,

@@ -199,7 +199,7 @@ export function nodeInfo() {
 
 /** The sealer that a hub over this store has: of all benches alike, as of one fleet. */
 export function sealerOf(store: Pick<Store, 'era' | 'pastEras'>): Sealer {
-  return new Sealer(Buffer.alloc(32, 's'), { era: store.era(), pastEras: store.pastEras() });
+  return new Sealer(Buffer.alloc(32, 's'), { epoch: store.era(), pastEpochs: store.pastEras() });
 }
 
 async function listen(hub: Hub): Promise<Server> {

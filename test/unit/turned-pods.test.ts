@@ -48,7 +48,7 @@ async function taken({ pastEras = [], owners = [owner('ds')], phase = 'Running',
   const old = podOf('old');
   old.metadata.annotations = { [TURN_ANNOTATION]: JSON.stringify({ successor }) };
   const object = Buffer.from(JSON.stringify(old));
-  const seal = new Sealer(KEY, { era: 'given', pastEras: [] }).seal('n1', { uid: 'old', object }, 5);
+  const seal = new Sealer(KEY, { epoch: 'given', pastEpochs: [] }).seal('n1', { uid: 'old', object }, 5);
   const present = {
     ...{ ...old, metadata: { ...old.metadata, ownerReferences: owners }, status: { phase } },
     spec: { ...old.spec, terminationGracePeriodSeconds: graceSeconds },
@@ -71,7 +71,7 @@ async function taken({ pastEras = [], owners = [owner('ds')], phase = 'Running',
       pods: { byUid: (uid: string) => (uid === 'old' ? present : undefined) },
       waitFor: async () => undefined,
     },
-    sealer: new Sealer(KEY, { era: 'now', pastEras }),
+    sealer: new Sealer(KEY, { epoch: 'now', pastEpochs: pastEras }),
     clock: new ManualClock(0),
     log: silentLogger,
   } as unknown as TurnedPodsParts);
