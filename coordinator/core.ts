@@ -15,7 +15,7 @@ import type { EvictionRates } from './decisions/zone-health.js';
 import { Hub, type HubOptions } from './hub/hub.js';
 import { nodeLeases } from './hub/node-leases.js';
 import { NodeLiveness } from './hub/presence.js';
-import { Sealer } from './hub/seal.js';
+import { ObjectSigner } from './hub/seal.js';
 import { createInformers } from './informers/create-informers.js';
 import type { Informers } from './informers/informer.js';
 import { ALL_KINDS, leaseKind } from './kinds/index.js';
@@ -111,7 +111,7 @@ export function createCore(host: CoreHost): Core {
     liveness: presence,
     clusterUID: store.clusterUID(),
     epoch: history.era,
-    signer: new Sealer(host.sealKey, history),
+    signer: new ObjectSigner(host.sealKey, history),
     authority: host.authority,
     approveNodes: host.approveNodes ?? false,
     restore,

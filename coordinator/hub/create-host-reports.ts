@@ -12,7 +12,7 @@ import type { NodeStatusWriter } from './node-conditions.js';
 import type { PerNodeQueue } from './node-lanes.js';
 import type { NodeLiveness } from './presence.js';
 import type { RecordEvent } from './record-event.js';
-import type { Sealer } from './seal.js';
+import type { ObjectSigner } from './seal.js';
 import { StatusWriter } from './status-writer.js';
 import { TurnedPods } from './turned-pods.js';
 
@@ -22,7 +22,7 @@ interface HostReportsWiring {
   liveness: NodeLiveness;
   queue: PerNodeQueue;
   live: LiveSessions;
-  signer: Sealer;
+  signer: ObjectSigner;
   nodeStatus: NodeStatusWriter;
   returnedPods: ReturnedPods;
   resync: ResyncTracker;

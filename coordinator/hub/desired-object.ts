@@ -5,7 +5,7 @@ import { isConfigObject } from '../../shared/kube/config-reference.js';
 import type { KubeObject } from '../../shared/kube/meta.js';
 import type { DesiredObject } from '../../shared/link/messages.js';
 import { sameJsonBut } from '../registry/json-value.js';
-import type { Sealer } from './seal.js';
+import type { ObjectSigner } from './seal.js';
 
 /** 96 bits: two versions of one object will not meet by chance, and nobody gains by making them. */
 const DIGEST_CHARACTERS = 16;
@@ -74,11 +74,11 @@ export function encodeConfig(object: ConfigMap | Secret): DesiredObject {
 }
 
 /** The object as it goes over the link to a node. Its uid is the one the store gave it. */
-export function encodeDesired(object: KubeObject, node: string, sealer: Sealer): DesiredObject {
+export function encodeDesired(object: KubeObject, node: string, sealer: ObjectSigner): DesiredObject {
   const { uid = '', resourceVersion } = object.metadata;
   const bytes = bytesOf(object);
   if (!digests.has(object)) digests.set(object, digestOf(bytes));
-  const seal = sealer.seal(node, { uid, object: bytes }, Number(resourceVersion ?? 0));
+  const seal = sealer.sign(node, { uid, object: bytes }, Number(resourceVersion ?? 0));
   return { uid, object: bytes, digest: desiredDigest(object), seal };
 }
 

@@ -23,7 +23,7 @@ import {
 } from './node-credentials.js';
 import { BOOTSTRAP_USER_PREFIX, NODE_USER_PREFIX, NODES_GROUP } from './node-subject.js';
 import type { PendingRestore } from './pending-restore.js';
-import type { Sealer } from './seal.js';
+import type { ObjectSigner } from './seal.js';
 import { unauthorized } from './unauthorized.js';
 import { type RequestState, type WaitingHost, WaitingRoom } from './waiting-room.js';
 
@@ -39,7 +39,7 @@ export interface EnrolmentDeps extends NameInUseDeps {
   registry: Registry;
   clock: Clock;
   clusterUID: string;
-  signer: Sealer;
+  signer: ObjectSigner;
   authority: Pick<CertificateAuthority, 'read' | 'sign' | 'trust'>;
   credentials: NodeCredentials;
   /** True when each new node waits for a person's word. */

@@ -6,13 +6,13 @@ import type { Logger } from '../../shared/process/log.js';
 import { type Informers, PODS_BY_NODE } from '../informers/informer.js';
 import { namespaceKind, podKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
-import type { Sealer } from './seal.js';
+import type { ObjectSigner } from './seal.js';
 import { withoutGeneration } from './without-generation.js';
 
 interface ReturnedPodsDeps {
   registry: Registry;
   informers: Informers;
-  signer: Sealer;
+  signer: ObjectSigner;
   log: Logger;
 }
 
@@ -95,7 +95,7 @@ export class ReturnedPods {
 
   /** The Pod, if this very host was given it after the backup. */
   #open(node: string, given: { uid: string; object: Uint8Array; seal: Seal }): Pod | undefined {
-    if (!this.#parts.signer.isGivenSince(node, given, given.seal)) return undefined;
+    if (!this.#parts.signer.verifyAfterBackup(node, given, given.seal)) return undefined;
     const pod = JSON.parse(Buffer.from(given.object).toString()) as Pod;
     return pod.kind === 'Pod' && pod.metadata.uid === given.uid ? withoutGeneration(pod) : undefined;
   }

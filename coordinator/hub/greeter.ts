@@ -25,7 +25,7 @@ import type { NodeObjects } from './node-objects.js';
 import type { PendingRestore } from './pending-restore.js';
 import type { NodeLiveness } from './presence.js';
 import type { RecordEvent } from './record-event.js';
-import type { Sealer } from './seal.js';
+import type { ObjectSigner } from './seal.js';
 import type { Session } from './session.js';
 import { isOutOfRoom, whenRoom } from './when-room.js';
 
@@ -43,7 +43,7 @@ interface HelloHandlerDeps {
   authority: { trustToCatchUp(): string | undefined };
   /** What came with the join of a node. */
   rightsOf: (node: string) => Promise<JoinRights>;
-  signer: Sealer;
+  signer: ObjectSigner;
   restore?: PendingRestore | undefined;
   /** As `node-controller`. */
   recordEvent: RecordEvent;
@@ -112,8 +112,8 @@ export class HelloHandler {
       session,
       hello,
     );
-    if ('welcome' in verdict && sealer.isBeyond(hello)) {
-      await givenBack.deleteNotHeld(session.node, hello.have, sealer.heardUpTo(hello));
+    if ('welcome' in verdict && sealer.isAheadOfStore(hello)) {
+      await givenBack.deleteNotHeld(session.node, hello.have, sealer.receivedUpTo(hello));
     }
     if (session.phase !== 'greeting') return;
     if ('welcome' in verdict) {
@@ -198,7 +198,7 @@ export class HelloHandler {
     const { informers, signer: sealer, restore, objects, epoch: era } = this.#parts;
     // What it held from before was put back when it was first heard: what the store lacks since then was deleted since then.
     const wasHeard = informers.nodes.get({ name: node })?.metadata.annotations?.[HEARD_IN_ERA] === era;
-    const isHostBeyond = !wasHeard && sealer.isBeyond(hello);
+    const isHostBeyond = !wasHeard && sealer.isAheadOfStore(hello);
     const canGiveBack = hello.features.includes(GIVE_BACK);
     const kinds = { config: hello.features.includes(CONFIG_OBJECTS) };
     return {

@@ -11,14 +11,14 @@ import { type Informers, PODS_BY_NODE } from '../informers/informer.js';
 import { nodeKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
 import type { NodeLiveness } from './presence.js';
-import type { Sealer } from './seal.js';
+import type { ObjectSigner } from './seal.js';
 import type { Session } from './session.js';
 
 export interface ResyncTrackerDeps {
   registry: Registry;
   informers: Informers;
   epoch: string;
-  signer: Sealer;
+  signer: ObjectSigner;
   liveness: Pick<NodeLiveness, 'of'>;
   clock: Clock;
   log: Logger;

@@ -38,7 +38,7 @@ import type { PendingRestore } from './pending-restore.js';
 import { HostStreams } from './pod-streams.js';
 import type { NodeLiveness } from './presence.js';
 import type { RecordEvent } from './record-event.js';
-import type { Sealer } from './seal.js';
+import type { ObjectSigner } from './seal.js';
 import { Session, type SessionEvents } from './session.js';
 import { type OnRefused, Upgrader } from './upgrade.js';
 
@@ -51,7 +51,7 @@ export interface HubOptions {
   clusterUID: string;
   epoch: string;
   /** Seals what agents are given, and knows the eras that the store was restored from. */
-  signer: Sealer;
+  signer: ObjectSigner;
   /** Signs hosts' certificates. */
   authority: EnrolmentDeps['authority'] &
     NodeAuthenticatorDeps['authority'] &

@@ -1,19 +1,19 @@
 /** The seal that a host keeps of its join: after a restore it shows a coordinator that has forgotten the host that it was let in. */
 import type { Seal } from '../../shared/link/messages.js';
 import { integer, ProtocolError, record, type Shape, text } from '../../shared/link/shape.js';
-import type { Sealer } from './seal.js';
+import type { ObjectSigner } from './seal.js';
 
 const joinSeal: Shape<Seal> = record<Seal>({ era: text(128), revision: integer(0), mac: text(128) });
 
 /** The seal over a credential's hash as it is stored at `revision`, as text. */
-export function signJoin(sealer: Sealer, node: string, hash: string, revision: number): string {
-  return JSON.stringify(sealer.seal(node, sealable(hash), revision));
+export function signJoin(sealer: ObjectSigner, node: string, hash: string, revision: number): string {
+  return JSON.stringify(sealer.sign(node, sealable(hash), revision));
 }
 
 /** True when this credential was registered for this node after the backup that was restored. False for any other text. */
-export function isJoinedAfterBackup(sealer: Sealer, node: string, hash: string, sealText: string): boolean {
+export function isJoinedAfterBackup(sealer: ObjectSigner, node: string, hash: string, sealText: string): boolean {
   const seal = parseSeal(sealText);
-  return seal !== undefined && sealer.isGivenSince(node, sealable(hash), seal);
+  return seal !== undefined && sealer.verifyAfterBackup(node, sealable(hash), seal);
 }
 
 /** A credential's hash in the form that seals are made over; no object has such a uid. */

@@ -11,7 +11,7 @@ import { claimedCertificate } from './link-proof.js';
 import { isSameHash, type NodeCredentials } from './node-credentials.js';
 import { nodeOfSubject } from './node-subject.js';
 import type { PendingRestore } from './pending-restore.js';
-import type { Sealer } from './seal.js';
+import type { ObjectSigner } from './seal.js';
 import { unauthorized } from './unauthorized.js';
 
 /** Which node an agent proved to be, and the hash of its key. */
@@ -37,7 +37,7 @@ interface LinkProof {
 
 export interface NodeAuthenticatorDeps {
   credentials: NodeCredentials;
-  signer: Sealer;
+  signer: ObjectSigner;
   authority: Pick<CertificateAuthority, 'recognise'>;
   /** Absent when nothing was restored, or that cannot be. */
   restore?: PendingRestore | undefined;

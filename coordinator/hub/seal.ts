@@ -27,7 +27,7 @@ interface EpochHistory {
 }
 
 /** Makes and checks seals in the store's present era. */
-export class Sealer {
+export class ObjectSigner {
   readonly #key: Buffer;
   readonly #history: EpochHistory;
 
@@ -42,29 +42,29 @@ export class Sealer {
   }
 
   /** The seal of an object as it was at `revision`, for this node alone. */
-  seal(node: string, { uid, object }: Omit<DesiredObject, 'digest'>, revision: number): Seal {
+  sign(node: string, { uid, object }: Omit<DesiredObject, 'digest'>, revision: number): Seal {
     const { epoch: era } = this.#history;
     return { era, revision, mac: this.#mac(node, uid, object, { era, revision }) };
   }
 
   /** True when this node was given exactly these bytes under this uid. */
-  isGiven(node: string, { uid, object }: Omit<DesiredObject, 'digest'>, seal: Seal): boolean {
+  verify(node: string, { uid, object }: Omit<DesiredObject, 'digest'>, seal: Seal): boolean {
     const [given, right] = [seal.mac, this.#mac(node, uid, object, seal)].map((mac) => Buffer.from(mac));
     return given?.length === right?.length && timingSafeEqual(given ?? Buffer.of(), right ?? Buffer.of());
   }
 
   /** As `isGiven`, after the backup that was restored. */
-  isGivenSince(node: string, object: Omit<DesiredObject, 'digest'>, seal: Seal): boolean {
-    return this.isGiven(node, object, seal) && this.isBeyond(seal);
+  verifyAfterBackup(node: string, object: Omit<DesiredObject, 'digest'>, seal: Seal): boolean {
+    return this.verify(node, object, seal) && this.isAheadOfStore(seal);
   }
 
   /** True when a host or a seal of this position knows more than the store. */
-  isBeyond(position: EraPosition): boolean {
+  isAheadOfStore(position: EraPosition): boolean {
     return isBeyondBackup(this.#history.epoch, this.#history.pastEpochs, position);
   }
 
   /** Up to which revision a host of this position, which is beyond the backup, has heard everything. */
-  heardUpTo(position: EraPosition): number {
+  receivedUpTo(position: EraPosition): number {
     return heardUpTo(this.#history.pastEpochs, position);
   }
 

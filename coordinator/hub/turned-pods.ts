@@ -9,13 +9,13 @@ import type { Logger } from '../../shared/process/log.js';
 import type { Informers } from '../informers/informer.js';
 import { podKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
-import type { Sealer } from './seal.js';
+import type { ObjectSigner } from './seal.js';
 import { withoutGeneration } from './without-generation.js';
 
 export interface TurnedPodsParts {
   registry: Registry;
   informers: Informers;
-  sealer: Sealer;
+  sealer: ObjectSigner;
   clock: Clock;
   log: Logger;
 }
@@ -58,7 +58,7 @@ export class TurnedPods {
   #open(node: string, { uid, predecessor }: TurnedPod): { old: Pod; successor: Pod } | undefined {
     const { object, seal } = predecessor;
     if (!object || !seal) return undefined;
-    if (!this.#parts.sealer.isGiven(node, { uid: predecessor.uid, object }, seal)) return undefined;
+    if (!this.#parts.sealer.verify(node, { uid: predecessor.uid, object }, seal)) return undefined;
     const old = JSON.parse(Buffer.from(object).toString()) as Pod;
     const successor = turnOn(old)?.successor;
     return successor?.metadata.uid === uid ? { old, successor } : undefined;

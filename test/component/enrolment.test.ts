@@ -9,7 +9,7 @@ import { type EnrolOptions, enrol, refuseOtherCoordinator } from '../../agent/en
 import { Enrolment } from '../../coordinator/hub/enrolment.js';
 import { newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
 import { NodeCredentials } from '../../coordinator/hub/node-credentials.js';
-import { Sealer } from '../../coordinator/hub/seal.js';
+import { ObjectSigner } from '../../coordinator/hub/seal.js';
 import { secretKind } from '../../coordinator/kinds/index.js';
 import { credentialSecretName } from '../../shared/kube/node-credential.js';
 import { systemClock } from '../../shared/process/clock.js';
@@ -162,7 +162,7 @@ test('a host that is revoked while its certificate is made is not registered aga
   const credentials = new NodeCredentials(registry);
   const authority = await testAuthority(systemClock);
   let meanwhile = async (): Promise<unknown> => undefined;
-  const sealer = new Sealer(Buffer.alloc(32), { epoch: 'e', pastEpochs: [] });
+  const sealer = new ObjectSigner(Buffer.alloc(32), { epoch: 'e', pastEpochs: [] });
   const enrolment = new Enrolment({
     registry,
     informers,
@@ -196,7 +196,7 @@ test('a host that was certified while the coordinator’s clock was set back a y
   const time = { shiftMs: 0 };
   const clock = { ...systemClock, now: () => systemClock.now() + time.shiftMs };
   const authority = await testAuthority(clock);
-  const sealer = new Sealer(Buffer.alloc(32), { epoch: 'e', pastEpochs: [] });
+  const sealer = new ObjectSigner(Buffer.alloc(32), { epoch: 'e', pastEpochs: [] });
   const parts = { registry, informers, credentials, clock, clusterUID: 'c', sealer, authority };
   const enrolment = new Enrolment(parts);
   const csr = await certificateRequest(await newKey(), 'n1');

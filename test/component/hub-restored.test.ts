@@ -1,7 +1,7 @@
 /** Agents that know more than a restored store: what they run comes back, and nothing stops. */
 import assert from 'node:assert/strict';
 import { encodeConfig, encodeDesired } from '../../coordinator/hub/desired-object.js';
-import { Sealer } from '../../coordinator/hub/seal.js';
+import { ObjectSigner } from '../../coordinator/hub/seal.js';
 import { namespaceKind, podKind } from '../../coordinator/kinds/index.js';
 import { HEARD_IN_ERA } from '../../shared/kube/node.js';
 import type { Pod } from '../../shared/kube/pod.js';
@@ -117,7 +117,7 @@ const STRANGE: [string, DesiredObject][] = [
   [
     'was given by another fleet',
     given(podOf('p'), BACKUP_REVISION + 3, {
-      sealer: new Sealer(Buffer.alloc(32, 'x'), { epoch: PAST.era, pastEpochs: [] }),
+      sealer: new ObjectSigner(Buffer.alloc(32, 'x'), { epoch: PAST.era, pastEpochs: [] }),
     }),
   ],
   ['was changed on the host', { ...given(podOf('p'), BACKUP_REVISION + 3), object: Buffer.from('{}') }],

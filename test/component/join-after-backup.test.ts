@@ -7,7 +7,7 @@ import { Enrolment } from '../../coordinator/hub/enrolment.js';
 import { newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
 import { NodeAuthenticator } from '../../coordinator/hub/node-authenticator.js';
 import { NodeCredentials } from '../../coordinator/hub/node-credentials.js';
-import { Sealer } from '../../coordinator/hub/seal.js';
+import { ObjectSigner } from '../../coordinator/hub/seal.js';
 import { createInformers } from '../../coordinator/informers/create-informers.js';
 import { ALL_KINDS, namespaceKind, secretKind } from '../../coordinator/kinds/index.js';
 import { subjectOf } from '../../coordinator/pki/peer-certificate.js';
@@ -38,7 +38,7 @@ async function coordinator(era: string, pastEras: { era: string; revision: numbe
   const restore = { isWaiting: pastEras.length > 0 };
   const parts = {
     clock: systemClock,
-    sealer: new Sealer(KEY, { epoch: era, pastEpochs: pastEras }),
+    sealer: new ObjectSigner(KEY, { epoch: era, pastEpochs: pastEras }),
     authority: await testAuthority(systemClock),
     credentials: new NodeCredentials(registry),
     restore: { unconfirmed: () => (restore.isWaiting ? {} : undefined), confirmed: Promise.resolve() },

@@ -10,7 +10,7 @@ import { certificateUsers, linkUsers } from '../../coordinator/certificate-users
 import { Hub, type HubOptions } from '../../coordinator/hub/hub.js';
 import { type JoinToken, newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
 import { NodeLiveness } from '../../coordinator/hub/presence.js';
-import { Sealer } from '../../coordinator/hub/seal.js';
+import { ObjectSigner } from '../../coordinator/hub/seal.js';
 import { createInformers } from '../../coordinator/informers/create-informers.js';
 import { ALL_KINDS, certificateSigningRequestKind, secretKind } from '../../coordinator/kinds/index.js';
 import { createRegistry } from '../../coordinator/registry/create-registry.js';
@@ -48,7 +48,7 @@ export async function startEnrolment(context: TestContext, change: EnrolmentBenc
     liveness: new NodeLiveness(systemClock, { graceMs: 40_000, returnMs: 60_000 }),
     clusterUID: store.clusterUID(),
     epoch: store.era(),
-    signer: new Sealer(Buffer.alloc(32), { epoch: store.era(), pastEpochs: [] }),
+    signer: new ObjectSigner(Buffer.alloc(32), { epoch: store.era(), pastEpochs: [] }),
     authority: await testAuthority(clock),
     recordEvent: { asNodeController: () => undefined, asAgent: () => undefined },
     ...change,

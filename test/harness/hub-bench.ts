@@ -6,7 +6,7 @@ import type { AgentSide, DesiredChange } from '../../agent/link/agent-side.js';
 import { Link } from '../../agent/link/link.js';
 import { Hub } from '../../coordinator/hub/hub.js';
 import { NodeLiveness } from '../../coordinator/hub/presence.js';
-import { Sealer } from '../../coordinator/hub/seal.js';
+import { ObjectSigner } from '../../coordinator/hub/seal.js';
 import { namespaceKind, nodeKind, podKind } from '../../coordinator/kinds/index.js';
 import { RestoreState } from '../../coordinator/restore-state.js';
 import type { PastEra, Store } from '../../coordinator/store/store.js';
@@ -198,8 +198,8 @@ export function nodeInfo() {
 }
 
 /** The sealer that a hub over this store has: of all benches alike, as of one fleet. */
-export function sealerOf(store: Pick<Store, 'era' | 'pastEras'>): Sealer {
-  return new Sealer(Buffer.alloc(32, 's'), { epoch: store.era(), pastEpochs: store.pastEras() });
+export function sealerOf(store: Pick<Store, 'era' | 'pastEras'>): ObjectSigner {
+  return new ObjectSigner(Buffer.alloc(32, 's'), { epoch: store.era(), pastEpochs: store.pastEras() });
 }
 
 async function listen(hub: Hub): Promise<Server> {

@@ -1,7 +1,7 @@
 /** Turns that hosts have carried out, as a coordinator takes them in. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Sealer } from '../../coordinator/hub/seal.js';
+import { ObjectSigner } from '../../coordinator/hub/seal.js';
 import { TurnedPods, type TurnedPodsParts } from '../../coordinator/hub/turned-pods.js';
 import type { DeleteOptions } from '../../coordinator/registry/registry.js';
 import { TURN_ANNOTATION } from '../../shared/kube/host-turn.js';
@@ -31,12 +31,12 @@ const podOf = (name: string, labels: Record<string, string> = {}): Pod => ({
  * The metadata with which a coordinator with this past stores the successor of a turn that was given in the era `given`; `owners`: those
  * that the old Pod has by then.
  */
-async function stored(pastEras: ConstructorParameters<typeof Sealer>[1]['pastEras'], owners = [owner('ds')]) {
+async function stored(pastEras: ConstructorParameters<typeof ObjectSigner>[1]['pastEras'], owners = [owner('ds')]) {
   return (await taken({ pastEras, owners })).pods[0]?.metadata;
 }
 
 interface Past {
-  pastEras?: ConstructorParameters<typeof Sealer>[1]['pastEras'];
+  pastEras?: ConstructorParameters<typeof ObjectSigner>[1]['pastEras'];
   owners?: OwnerReference[];
   phase?: PodPhase;
   graceSeconds?: number;
@@ -48,7 +48,7 @@ async function taken({ pastEras = [], owners = [owner('ds')], phase = 'Running',
   const old = podOf('old');
   old.metadata.annotations = { [TURN_ANNOTATION]: JSON.stringify({ successor }) };
   const object = Buffer.from(JSON.stringify(old));
-  const seal = new Sealer(KEY, { epoch: 'given', pastEpochs: [] }).seal('n1', { uid: 'old', object }, 5);
+  const seal = new ObjectSigner(KEY, { epoch: 'given', pastEpochs: [] }).sign('n1', { uid: 'old', object }, 5);
   const present = {
     ...{ ...old, metadata: { ...old.metadata, ownerReferences: owners }, status: { phase } },
     spec: { ...old.spec, terminationGracePeriodSeconds: graceSeconds },
@@ -71,7 +71,7 @@ async function taken({ pastEras = [], owners = [owner('ds')], phase = 'Running',
       pods: { byUid: (uid: string) => (uid === 'old' ? present : undefined) },
       waitFor: async () => undefined,
     },
-    sealer: new Sealer(KEY, { epoch: 'now', pastEpochs: pastEras }),
+    sealer: new ObjectSigner(KEY, { epoch: 'now', pastEpochs: pastEras }),
     clock: new ManualClock(0),
     log: silentLogger,
   } as unknown as TurnedPodsParts);
