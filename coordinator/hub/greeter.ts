@@ -147,7 +147,7 @@ export class HelloHandler {
     const entry: LiveSession = { session, nodeUid: node.metadata.uid, offsetMs, prefetchImages: heldImages };
     live.set(session.node, entry);
     const ca = this.#parts.authority.trustToCatchUp();
-    if (session.knowsCertificates && ca !== undefined) session.send({ kind: 'certified', ca });
+    if (session.acceptsCertificates && ca !== undefined) session.send({ kind: 'certified', ca });
     // What changed since the admission read it came before there was a session to tell.
     sendPrefetchImages(entry, informers.nodes.get({ name: session.node }) ?? node, informers.daemonSets);
     sendLinkPace(entry, informers.nodes.get({ name: session.node }) ?? node);

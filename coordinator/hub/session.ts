@@ -107,7 +107,7 @@ export class Session {
   }
 
   /** True for a live agent that takes certificates over the link. */
-  get knowsCertificates(): boolean {
+  get acceptsCertificates(): boolean {
     return this.#state.phase === 'live' && this.#state.features.includes(CERTIFICATES);
   }
 
@@ -117,7 +117,7 @@ export class Session {
   }
 
   /** From now on the link keeps this pace, if the agent can. */
-  keepPace(pace: LinkPace): void {
+  setPace(pace: LinkPace): void {
     if (this.#state.phase !== 'live' || !this.#state.features.includes(LINK_PACE)) return;
     this.send({ kind: 'pace', ...pace });
     this.#pace = pace;
@@ -125,7 +125,7 @@ export class Session {
   }
 
   /** The hub's clock was set: from now on it shows this, ms since the epoch. An agent that cannot take it hears it at its next welcome. */
-  tellTime(serverTimeMs: number): void {
+  sendTime(serverTimeMs: number): void {
     if (this.#state.phase !== 'live' || !this.#state.features.includes(TIME)) return;
     this.send({ kind: 'time', serverTimeMs });
   }
