@@ -94,7 +94,7 @@ export class Hub {
     status: (session, report) => this.#reports.status(session, report),
     events: (session, items) => this.#reports.events(session, items),
     // The last word of a process that was replaced meanwhile does no harm.
-    meter: ({ node }, report) => this.meters.record(node, report),
+    meters: ({ node }, report) => this.meters.record(node, report),
     reading: ({ node }, payload) => this.readings.record(node, payload),
     renew: ({ node }, csr) => this.#enrolment.renew(node, csr),
     closed: (session, reason, end) => this.#closed(session, reason, end),

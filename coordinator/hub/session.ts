@@ -44,7 +44,7 @@ export interface SessionEvents {
   status(session: Session, report: StatusReport): Promise<void>;
   events(session: Session, items: ReportedEvent[]): void;
   /** What its process costs the host. */
-  meter(session: Session, report: MetersReport): void;
+  meters(session: Session, report: MetersReport): void;
   /** What a beat carried. */
   reading(session: Session, payload: Uint8Array): void;
   /** Resolves with the new certificate, PEM. Rejects with ApiError. */
@@ -221,7 +221,7 @@ export class Session {
         this.#events.events(this, message.items);
         return;
       case 'meters':
-        this.#events.meter(this, message);
+        this.#events.meters(this, message);
         return;
       case 'renew':
         void this.#renew(message.csr, state);
