@@ -36,8 +36,8 @@ export function createHostReports(wiring: HostReportsWiring): { reports: HostRep
   const { live, nodeStatus: conditions, returnedPods: givenBack } = wiring;
   const statusWriter = new StatusWriter({
     ...wiring,
-    nodeConditions: conditions,
-    endedUnasked: (node, pod) => givenBack.deleteEnded(node, pod),
+    nodeStatus: conditions,
+    onUndeletedPodEnded: (node, pod) => givenBack.deleteEnded(node, pod),
   });
   const mirrors = new MirrorPodSync(wiring, async (node, pods) => {
     const offsetMs = live.get(node)?.offsetMs ?? 0;

@@ -16,13 +16,13 @@ import { inHubTime } from './host-time.js';
 import type { NodeStatusWriter } from './node-conditions.js';
 import type { PerNodeQueue } from './node-lanes.js';
 
-interface StatusWriterParts {
+interface ReportWriterDeps {
   registry: Registry;
   informers: Informers;
-  lanes: PerNodeQueue;
-  nodeConditions: NodeStatusWriter;
+  queue: PerNodeQueue;
+  nodeStatus: NodeStatusWriter;
   /** What becomes of a Pod that its host has ended and that nobody deleted. */
-  endedUnasked: (node: string, pod: Pod) => Promise<unknown>;
+  onUndeletedPodEnded: (node: string, pod: Pod) => Promise<unknown>;
   clock: Clock;
   log: Logger;
 }
@@ -37,17 +37,17 @@ interface Reporter {
 const FINAL_REASONS: ReadonlySet<string> = new Set(['NotFound', 'Conflict', 'Invalid', 'BadRequest']);
 
 export class StatusWriter {
-  readonly #parts: StatusWriterParts;
+  readonly #parts: ReportWriterDeps;
 
-  constructor(parts: StatusWriterParts) {
+  constructor(parts: ReportWriterDeps) {
     this.#parts = parts;
   }
 
   /** Resolves when all of the report that counts is committed; rejects when the store fails, and nothing may be acknowledged. */
   async write(reporter: Reporter, report: Pick<StatusReport, 'node' | 'pods' | 'removed'>): Promise<void> {
-    if (report.node) await this.#parts.nodeConditions.write(reporter.node, report.node);
+    if (report.node) await this.#parts.nodeStatus.write(reporter.node, report.node);
     if (report.pods.length === 0 && report.removed.length === 0) return;
-    await this.#parts.lanes.run(reporter.node, async () => {
+    await this.#parts.queue.run(reporter.node, async () => {
       const written = await Promise.all(report.pods.map((pod) => this.#writePod(reporter, pod)));
       await Promise.all(report.removed.map((pod) => this.#confirmRemoved(reporter, pod)));
       return Math.max(0, ...written);
@@ -74,7 +74,7 @@ export class StatusWriter {
     const pod = this.#ownPod(node, removed);
     if (!pod) return;
     if (!pod.metadata.deletionTimestamp) {
-      await this.#parts.endedUnasked(node, pod);
+      await this.#parts.onUndeletedPodEnded(node, pod);
       return;
     }
     await this.#attempt(removed, async () => {
