@@ -13,7 +13,7 @@ import type { PerNodeQueue } from './node-lanes.js';
 import type { NodeLiveness } from './presence.js';
 import type { RecordEvent } from './record-event.js';
 import type { ObjectSigner } from './seal.js';
-import { StatusWriter } from './status-writer.js';
+import { ReportWriter } from './status-writer.js';
 import { TurnedPods } from './turned-pods.js';
 
 interface HostReportsWiring {
@@ -34,7 +34,7 @@ interface HostReportsWiring {
 /** Reports of live sessions, and the mirrors of the static Pods that they tell of. */
 export function createHostReports(wiring: HostReportsWiring): { reports: HostReports; mirrors: MirrorPodSync } {
   const { live, nodeStatus: conditions, returnedPods: givenBack } = wiring;
-  const statusWriter = new StatusWriter({
+  const statusWriter = new ReportWriter({
     ...wiring,
     nodeStatus: conditions,
     onUndeletedPodEnded: (node, pod) => givenBack.deleteEnded(node, pod),

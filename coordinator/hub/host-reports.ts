@@ -12,14 +12,14 @@ import type { LiveSessions } from './live-sessions.js';
 import type { MirrorPodSync } from './mirror-pods.js';
 import type { OccurrenceCount, RecordEvent } from './record-event.js';
 import type { Session } from './session.js';
-import type { StatusWriter } from './status-writer.js';
+import type { ReportWriter } from './status-writer.js';
 import type { TurnedPods } from './turned-pods.js';
 import { whenRoom } from './when-room.js';
 
 interface HostReportsDeps {
   live: LiveSessions;
   informers: Informers;
-  statusWriter: StatusWriter;
+  statusWriter: ReportWriter;
   returnedPods: ReturnedPods;
   handovers: TurnedPods;
   mirrors: MirrorPodSync;

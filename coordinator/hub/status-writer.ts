@@ -36,7 +36,7 @@ interface Reporter {
 /** What the store refuses of a report for good; repeating it would not help. */
 const FINAL_REASONS: ReadonlySet<string> = new Set(['NotFound', 'Conflict', 'Invalid', 'BadRequest']);
 
-export class StatusWriter {
+export class ReportWriter {
   readonly #parts: ReportWriterDeps;
 
   constructor(parts: ReportWriterDeps) {
