@@ -12,10 +12,10 @@ import type { Registry } from '../registry/registry.js';
 import type { ObjectSigner } from './seal.js';
 import { withoutGeneration } from './without-generation.js';
 
-export interface TurnedPodsParts {
+export interface HandoverReportsDeps {
   registry: Registry;
   informers: Informers;
-  sealer: ObjectSigner;
+  signer: ObjectSigner;
   clock: Clock;
   log: Logger;
 }
@@ -24,9 +24,9 @@ export interface TurnedPodsParts {
 type TurnVerdict = 'taken' | 'refused';
 
 export class TurnedPods {
-  readonly #parts: TurnedPodsParts;
+  readonly #parts: HandoverReportsDeps;
 
-  constructor(parts: TurnedPodsParts) {
+  constructor(parts: HandoverReportsDeps) {
     this.#parts = parts;
   }
 
@@ -58,7 +58,7 @@ export class TurnedPods {
   #open(node: string, { uid, predecessor }: TurnedPod): { old: Pod; successor: Pod } | undefined {
     const { object, seal } = predecessor;
     if (!object || !seal) return undefined;
-    if (!this.#parts.sealer.verify(node, { uid: predecessor.uid, object }, seal)) return undefined;
+    if (!this.#parts.signer.verify(node, { uid: predecessor.uid, object }, seal)) return undefined;
     const old = JSON.parse(Buffer.from(object).toString()) as Pod;
     const successor = turnOn(old)?.successor;
     return successor?.metadata.uid === uid ? { old, successor } : undefined;
@@ -85,7 +85,7 @@ export class TurnedPods {
 
   /** Made now: until here it was a plan. Undefined when it cannot be stored. */
   async #store(node: string, successor: Pod): Promise<number | undefined> {
-    const { registry, sealer, clock, log } = this.#parts;
+    const { registry, signer: sealer, clock, log } = this.#parts;
     const creationTimestamp = toTimestamp(clock.now());
     // The turn may have been given by a coordinator that is lost.
     const made = sealer.isRestored ? withoutGeneration(successor) : successor;

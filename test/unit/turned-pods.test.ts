@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ObjectSigner } from '../../coordinator/hub/seal.js';
-import { TurnedPods, type TurnedPodsParts } from '../../coordinator/hub/turned-pods.js';
+import { TurnedPods, type HandoverReportsDeps } from '../../coordinator/hub/turned-pods.js';
 import type { DeleteOptions } from '../../coordinator/registry/registry.js';
 import { TURN_ANNOTATION } from '../../shared/kube/host-turn.js';
 import type { OwnerReference } from '../../shared/kube/meta.js';
@@ -74,7 +74,7 @@ async function taken({ pastEras = [], owners = [owner('ds')], phase = 'Running',
     sealer: new ObjectSigner(KEY, { epoch: 'now', pastEpochs: pastEras }),
     clock: new ManualClock(0),
     log: silentLogger,
-  } as unknown as TurnedPodsParts);
+  } as unknown as HandoverReportsDeps);
   assert.equal(await turned.take('n1', { uid: 'new', predecessor: { uid: 'old', object, seal } }), 'taken');
   return { pods, writes };
 }
