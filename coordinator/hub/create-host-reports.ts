@@ -14,7 +14,7 @@ import type { NodeLiveness } from './presence.js';
 import type { RecordEvent } from './record-event.js';
 import type { ObjectSigner } from './seal.js';
 import { ReportWriter } from './status-writer.js';
-import { TurnedPods } from './turned-pods.js';
+import { HandoverReports } from './turned-pods.js';
 
 interface HostReportsWiring {
   registry: Registry;
@@ -46,7 +46,7 @@ export function createHostReports(wiring: HostReportsWiring): { reports: HostRep
   const reports = new HostReports({
     ...wiring,
     statusWriter,
-    handovers: new TurnedPods(wiring),
+    handovers: new HandoverReports(wiring),
     mirrors,
     reportClockSkew: (node, skewMs) => conditions.reportClockSkew(node, skewMs),
     recordEvent: wiring.recordEvent.asAgent,

@@ -13,7 +13,7 @@ import type { MirrorPodSync } from './mirror-pods.js';
 import type { OccurrenceCount, RecordEvent } from './record-event.js';
 import type { Session } from './session.js';
 import type { ReportWriter } from './status-writer.js';
-import type { TurnedPods } from './turned-pods.js';
+import type { HandoverReports } from './turned-pods.js';
 import { whenRoom } from './when-room.js';
 
 interface HostReportsDeps {
@@ -21,7 +21,7 @@ interface HostReportsDeps {
   informers: Informers;
   statusWriter: ReportWriter;
   returnedPods: ReturnedPods;
-  handovers: TurnedPods;
+  handovers: HandoverReports;
   mirrors: MirrorPodSync;
   /** The host's wall clock less ours, ms, as just heard. */
   reportClockSkew: (node: string, skewMs: number) => void;
@@ -92,7 +92,7 @@ export class HostReports {
 
   async #takeTurns(session: Session, turned: readonly TurnedPod[]): Promise<void> {
     for (const each of turned) {
-      const verdict = await this.#parts.handovers.take(session.node, each);
+      const verdict = await this.#parts.handovers.apply(session.node, each);
       if (verdict === 'refused') session.sender?.withdraw(each.uid);
     }
   }

@@ -23,7 +23,7 @@ export interface HandoverReportsDeps {
 /** What became of a turn that a host tells of: `refused`, its successor is to end there. */
 type TurnVerdict = 'taken' | 'refused';
 
-export class TurnedPods {
+export class HandoverReports {
   readonly #parts: HandoverReportsDeps;
 
   constructor(parts: HandoverReportsDeps) {
@@ -31,7 +31,7 @@ export class TurnedPods {
   }
 
   /** Resolves when the informers show it. Rejects when the store fails: the host says it again. */
-  async take(node: string, turned: TurnedPod): Promise<TurnVerdict> {
+  async apply(node: string, turned: TurnedPod): Promise<TurnVerdict> {
     const { informers, log } = this.#parts;
     const given = this.#open(node, turned);
     if (!given) {

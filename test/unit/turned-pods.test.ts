@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ObjectSigner } from '../../coordinator/hub/seal.js';
-import { TurnedPods, type HandoverReportsDeps } from '../../coordinator/hub/turned-pods.js';
+import { HandoverReports, type HandoverReportsDeps } from '../../coordinator/hub/turned-pods.js';
 import type { DeleteOptions } from '../../coordinator/registry/registry.js';
 import { TURN_ANNOTATION } from '../../shared/kube/host-turn.js';
 import type { OwnerReference } from '../../shared/kube/meta.js';
@@ -55,7 +55,7 @@ async function taken({ pastEras = [], owners = [owner('ds')], phase = 'Running',
   };
   const pods: Pod[] = [];
   const writes: string[] = [];
-  const turned = new TurnedPods({
+  const turned = new HandoverReports({
     registry: {
       delete: async (_: unknown, __: unknown, { gracePeriodSeconds }: DeleteOptions) => {
         writes.push(gracePeriodSeconds === undefined ? 'delete' : `delete in ${gracePeriodSeconds} s`);
@@ -75,7 +75,7 @@ async function taken({ pastEras = [], owners = [owner('ds')], phase = 'Running',
     clock: new ManualClock(0),
     log: silentLogger,
   } as unknown as HandoverReportsDeps);
-  assert.equal(await turned.take('n1', { uid: 'new', predecessor: { uid: 'old', object, seal } }), 'taken');
+  assert.equal(await turned.apply('n1', { uid: 'new', predecessor: { uid: 'old', object, seal } }), 'taken');
   return { pods, writes };
 }
 
