@@ -40,7 +40,7 @@ import type { NodeLiveness } from './presence.js';
 import type { RecordEvent } from './record-event.js';
 import type { ObjectSigner } from './seal.js';
 import { Session, type SessionEvents } from './session.js';
-import { type OnRefused, Upgrader } from './upgrade.js';
+import { type OnRefused, LinkUpgrader } from './upgrade.js';
 
 export interface HubOptions {
   registry: Registry;
@@ -77,7 +77,7 @@ export class Hub {
   readonly #options: HubOptions;
   readonly #enrolment: Enrolment;
   readonly #signer: CertificateSigner;
-  readonly #upgrader: Upgrader;
+  readonly #upgrader: LinkUpgrader;
   readonly #live = new LiveSessions();
   /** All sessions with an open socket, live or not. */
   readonly #sessions = new Set<Session>();
@@ -113,7 +113,7 @@ export class Hub {
     const authenticator = new NodeAuthenticator({ ...options, credentials });
     this.#enrolment = new Enrolment({ ...options, credentials });
     this.#signer = new CertificateSigner({ ...options, credentials, log });
-    this.#upgrader = new Upgrader({
+    this.#upgrader = new LinkUpgrader({
       authenticator,
       clusterUID,
       clock,

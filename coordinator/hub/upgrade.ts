@@ -29,7 +29,7 @@ export type OnRefused = (refusal: {
   reason: string;
 }) => void;
 
-export class Upgrader {
+export class LinkUpgrader {
   readonly #options: UpgraderOptions;
   readonly #server = new WebSocketServer({
     noServer: true,
