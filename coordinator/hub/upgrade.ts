@@ -13,7 +13,7 @@ import type { Logger } from '../../shared/process/log.js';
 import { awaitProof, newNonce } from './link-proof.js';
 import type { LinkClaim, NodeAuthenticator, ProvenNode } from './node-authenticator.js';
 
-interface UpgraderOptions {
+interface LinkUpgraderOptions {
   authenticator: Pick<NodeAuthenticator, 'claimOf' | 'nameOf'>;
   clusterUID: string;
   clock: Clock;
@@ -30,7 +30,7 @@ export type OnRefused = (refusal: {
 }) => void;
 
 export class LinkUpgrader {
-  readonly #options: UpgraderOptions;
+  readonly #options: LinkUpgraderOptions;
   readonly #server = new WebSocketServer({
     noServer: true,
     // The sessions are the list of what is open.
@@ -44,7 +44,7 @@ export class LinkUpgrader {
   readonly #nonces = new WeakMap<IncomingMessage, string>();
   #isClosed = false;
 
-  constructor(options: UpgraderOptions) {
+  constructor(options: LinkUpgraderOptions) {
     this.#options = options;
     this.#server.on('headers', (headers, request) => {
       const nonce = this.#nonces.get(request);
