@@ -19,7 +19,7 @@ const MAX_LABELS = 64;
 const HASH_CHARACTERS = 32;
 
 /** A host that waits. */
-export interface WaitingHost {
+export interface PendingHost {
   node: string;
   /** PKCS #10 in PEM. */
   csr: string;
@@ -72,7 +72,7 @@ export class WaitingRoom {
   }
 
   /** Files the host's request, once. */
-  async enter(host: WaitingHost): Promise<RequestState> {
+  async enter(host: PendingHost): Promise<RequestState> {
     try {
       const record = await this.#registry.create(certificateSigningRequestKind, undefined, requestOf(host));
       return stateOf(record.object());
@@ -112,7 +112,7 @@ function requestOf({
   address,
   labels,
   rights,
-}: WaitingHost): object {
+}: PendingHost): object {
   const mark = labelValueProblems(node).length === 0 ? { [REQUESTED_NODE_ANNOTATION]: node } : {};
   return {
     metadata: {
