@@ -25,7 +25,7 @@ import { BOOTSTRAP_USER_PREFIX, NODE_USER_PREFIX, NODES_GROUP } from './node-sub
 import type { PendingRestore } from './pending-restore.js';
 import type { ObjectSigner } from './seal.js';
 import { unauthorized } from './unauthorized.js';
-import { type RequestState, type PendingHost, WaitingRoom } from './waiting-room.js';
+import { type JoinRequestState, type PendingHost, WaitingRoom } from './waiting-room.js';
 
 /** Before this there was no Everynode: what a coordinator says to have ended by then, it signed by a clock that was wrong (1970, after a flat battery). */
 const FIRST_MADE_MS = Date.parse('2025-01-01T00:00:00Z');
@@ -176,7 +176,7 @@ export class Enrolment {
     return this.#asItStands(candidate, request);
   }
 
-  async #asItStands(candidate: JoinCandidate, request: RequestState): Promise<JoinOutcome> {
+  async #asItStands(candidate: JoinCandidate, request: JoinRequestState): Promise<JoinOutcome> {
     const { node } = candidate;
     if (request.phase === 'denied') throw refused(`request ${request.name} of node "${node}" was denied`);
     if (request.phase === 'failed')

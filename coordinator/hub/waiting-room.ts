@@ -37,7 +37,7 @@ export interface PendingHost {
 }
 
 /** How a host's request stands. */
-export interface RequestState {
+export interface JoinRequestState {
   name: string;
   phase: RequestPhase;
   /** PEM, when issued. */
@@ -52,7 +52,7 @@ export class WaitingRoom {
   }
 
   /** The request of the host that has this key; undefined when it has none. */
-  async find(keyHash: string): Promise<RequestState | undefined> {
+  async find(keyHash: string): Promise<JoinRequestState | undefined> {
     try {
       const record = await this.#registry.get(certificateSigningRequestKind, { name: requestName(keyHash) });
       return stateOf(record.object());
@@ -63,7 +63,7 @@ export class WaitingRoom {
   }
 
   /** Takes a request away that is over. */
-  async clear({ name }: RequestState): Promise<void> {
+  async clear({ name }: JoinRequestState): Promise<void> {
     try {
       await this.#registry.delete(certificateSigningRequestKind, { name });
     } catch (error) {
@@ -72,7 +72,7 @@ export class WaitingRoom {
   }
 
   /** Files the host's request, once. */
-  async enter(host: PendingHost): Promise<RequestState> {
+  async enter(host: PendingHost): Promise<JoinRequestState> {
     try {
       const record = await this.#registry.create(certificateSigningRequestKind, undefined, requestOf(host));
       return stateOf(record.object());
@@ -90,7 +90,7 @@ function requestName(keyHash: string): string {
   return `node-csr-${keyHash.slice(0, HASH_CHARACTERS)}`;
 }
 
-function stateOf(request: CertificateSigningRequest): RequestState {
+function stateOf(request: CertificateSigningRequest): JoinRequestState {
   const { certificate } = request.status ?? {};
   const phase = requestPhase(request);
   return {
