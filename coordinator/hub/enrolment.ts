@@ -25,7 +25,7 @@ import { BOOTSTRAP_USER_PREFIX, NODE_USER_PREFIX, NODES_GROUP } from './node-sub
 import type { PendingRestore } from './pending-restore.js';
 import type { ObjectSigner } from './seal.js';
 import { unauthorized } from './unauthorized.js';
-import { type JoinRequestState, type PendingHost, WaitingRoom } from './waiting-room.js';
+import { type JoinRequestState, type PendingHost, PendingJoins } from './waiting-room.js';
 
 /** Before this there was no Everynode: what a coordinator says to have ended by then, it signed by a clock that was wrong (1970, after a flat battery). */
 const FIRST_MADE_MS = Date.parse('2025-01-01T00:00:00Z');
@@ -54,13 +54,13 @@ export class Enrolment {
   readonly #parts: EnrolmentDeps;
   readonly #tokens: JoinTokenChecker;
   readonly #credentials: NodeCredentials;
-  readonly #room: WaitingRoom;
+  readonly #room: PendingJoins;
 
   constructor(parts: EnrolmentDeps) {
     this.#parts = parts;
     this.#tokens = new JoinTokenChecker(parts.registry, parts.clock);
     this.#credentials = parts.credentials;
-    this.#room = new WaitingRoom(parts.registry);
+    this.#room = new PendingJoins(parts.registry);
   }
 
   /**
@@ -170,9 +170,9 @@ export class Enrolment {
     const found = await this.#room.find(keyHash);
     // That of an earlier time: it was issued, and has expired since.
     const isOver = found?.phase === 'issued' && !this.#isMember(await this.#credentials.get(node));
-    if (found && isOver) await this.#room.clear(found);
+    if (found && isOver) await this.#room.delete(found);
     const request =
-      found && !isOver ? found : await this.#room.enter({ node, csr, keyHash, labels, address, ...waiting });
+      found && !isOver ? found : await this.#room.create({ node, csr, keyHash, labels, address, ...waiting });
     return this.#asItStands(candidate, request);
   }
 

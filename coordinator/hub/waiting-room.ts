@@ -44,7 +44,7 @@ export interface JoinRequestState {
   certificate?: string;
 }
 
-export class WaitingRoom {
+export class PendingJoins {
   readonly #registry: Pick<Registry, 'get' | 'create' | 'delete'>;
 
   constructor(registry: Pick<Registry, 'get' | 'create' | 'delete'>) {
@@ -63,7 +63,7 @@ export class WaitingRoom {
   }
 
   /** Takes a request away that is over. */
-  async clear({ name }: JoinRequestState): Promise<void> {
+  async delete({ name }: JoinRequestState): Promise<void> {
     try {
       await this.#registry.delete(certificateSigningRequestKind, { name });
     } catch (error) {
@@ -72,7 +72,7 @@ export class WaitingRoom {
   }
 
   /** Files the host's request, once. */
-  async enter(host: PendingHost): Promise<JoinRequestState> {
+  async create(host: PendingHost): Promise<JoinRequestState> {
     try {
       const record = await this.#registry.create(certificateSigningRequestKind, undefined, requestOf(host));
       return stateOf(record.object());
