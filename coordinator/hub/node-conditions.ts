@@ -27,7 +27,7 @@ import { checkedNodeStatus } from './checked-node-status.js';
 import type { PerNodeQueue } from './node-lanes.js';
 import type { NodeLiveness } from './presence.js';
 import type { RecordEvent } from './record-event.js';
-import { isOutOfRoom } from './when-room.js';
+import { isStorageFull } from './when-room.js';
 
 interface NodeStatusWriterDeps {
   registry: Registry;
@@ -82,7 +82,7 @@ export class NodeStatusWriter {
     this.#rest(node, FLAP_MS);
     this.#writeInTurn(node).catch((error: unknown) => {
       // The store has said that it is full, for all nodes at once.
-      if (!isOutOfRoom(error)) log.warn({ node, err: error }, 'node status not written, will try again');
+      if (!isStorageFull(error)) log.warn({ node, err: error }, 'node status not written, will try again');
       this.#rest(node, RETRY_MS);
     });
   }

@@ -6,7 +6,7 @@ import type { Clock } from '../../shared/process/clock.js';
 const ROOM_RETRY_MS = 5_000;
 
 /** True for a write that a later one may follow: the store has no room now. */
-export function isOutOfRoom(error: unknown): boolean {
+export function isStorageFull(error: unknown): boolean {
   return error instanceof ApiError && error.reason === 'ServiceUnavailable';
 }
 
@@ -20,7 +20,7 @@ export async function whenRoom<T>(
     try {
       return await write();
     } catch (error) {
-      if (!isOutOfRoom(error) || !isWanted()) throw error;
+      if (!isStorageFull(error) || !isWanted()) throw error;
       await new Promise<void>((resolve) => clock.after(ROOM_RETRY_MS, resolve));
       // Meanwhile somebody may have had more to say.
       if (!isWanted()) throw error;
