@@ -27,7 +27,7 @@ import type { NodeLiveness } from './presence.js';
 import type { RecordEvent } from './record-event.js';
 import type { ObjectSigner } from './seal.js';
 import type { Session } from './session.js';
-import { isStorageFull, whenRoom } from './when-room.js';
+import { isStorageFull, retryWhileStorageFull } from './when-room.js';
 
 interface HelloHandlerDeps {
   registry: Registry;
@@ -166,7 +166,7 @@ export class HelloHandler {
       if (!isStorageFull(error)) throw error;
       // Others of this node need not wait for it, and what they say of the host is newer.
       const isWanted = () => session.phase === 'live' && !entry.hasReportedStatus;
-      void whenRoom(write, isWanted, clock).catch((why: unknown) =>
+      void retryWhileStorageFull(write, isWanted, clock).catch((why: unknown) =>
         log.debug({ node: session.node, err: why }, 'status of the hello not written'),
       );
     });

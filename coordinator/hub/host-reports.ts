@@ -14,7 +14,7 @@ import type { OccurrenceCount, RecordEvent } from './record-event.js';
 import type { Session } from './session.js';
 import type { ReportWriter } from './status-writer.js';
 import type { HandoverReports } from './turned-pods.js';
-import { whenRoom } from './when-room.js';
+import { retryWhileStorageFull } from './when-room.js';
 
 interface HostReportsDeps {
   live: LiveSessions;
@@ -52,7 +52,7 @@ export class HostReports {
       this.#parts.reportClockSkew(session.node, report.wallTimeMs - this.#parts.clock.now());
     try {
       const store = () => this.#store(session, report, entry.offsetMs);
-      await whenRoom(store, () => live.get(session.node)?.session === session, clock);
+      await retryWhileStorageFull(store, () => live.get(session.node)?.session === session, clock);
     } catch (error) {
       log.warn({ node: session.node, err: error }, 'report could not be stored');
       throw error;

@@ -11,7 +11,7 @@ export function isStorageFull(error: unknown): boolean {
 }
 
 /** Writes, again and again while there is no room and `isWanted` holds. Throws what `write` throws otherwise. */
-export async function whenRoom<T>(
+export async function retryWhileStorageFull<T>(
   write: () => Promise<T>,
   isWanted: () => boolean,
   clock: Pick<Clock, 'after'>,
