@@ -7,7 +7,7 @@ import { type Informers, PODS_BY_NODE } from '../informers/informer.js';
 import { namespaceKind, podKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
 import type { ObjectSigner } from './seal.js';
-import { withoutGeneration } from './without-generation.js';
+import { withoutTemplateGeneration } from './without-generation.js';
 
 interface ReturnedPodsDeps {
   registry: Registry;
@@ -97,7 +97,7 @@ export class ReturnedPods {
   #open(node: string, given: { uid: string; object: Uint8Array; seal: Seal }): Pod | undefined {
     if (!this.#parts.signer.verifyAfterBackup(node, given, given.seal)) return undefined;
     const pod = JSON.parse(Buffer.from(given.object).toString()) as Pod;
-    return pod.kind === 'Pod' && pod.metadata.uid === given.uid ? withoutGeneration(pod) : undefined;
+    return pod.kind === 'Pod' && pod.metadata.uid === given.uid ? withoutTemplateGeneration(pod) : undefined;
   }
 
   /** One made after the backup is unknown as well, and what stands in it needs it. */

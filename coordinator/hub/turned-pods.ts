@@ -10,7 +10,7 @@ import type { Informers } from '../informers/informer.js';
 import { podKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
 import type { ObjectSigner } from './seal.js';
-import { withoutGeneration } from './without-generation.js';
+import { withoutTemplateGeneration } from './without-generation.js';
 
 export interface HandoverReportsDeps {
   registry: Registry;
@@ -88,7 +88,7 @@ export class HandoverReports {
     const { registry, signer: sealer, clock, log } = this.#parts;
     const creationTimestamp = toTimestamp(clock.now());
     // The turn may have been given by a coordinator that is lost.
-    const made = sealer.isRestored ? withoutGeneration(successor) : successor;
+    const made = sealer.isRestored ? withoutTemplateGeneration(successor) : successor;
     const pod = { ...made, metadata: { ...made.metadata, creationTimestamp } };
     const { uid, namespace, name } = pod.metadata;
     try {

@@ -6,7 +6,7 @@ import { TEMPLATE_GENERATION_LABEL } from '../../shared/kube/workload.js';
  * The lost coordinator counted on from the backup as this one will: by the number alone its Pods would pass for those of a template
  * that they are not made of, and never be replaced. Their revision's hash says what they are.
  */
-export function withoutGeneration(pod: Pod): Pod {
+export function withoutTemplateGeneration(pod: Pod): Pod {
   const { [TEMPLATE_GENERATION_LABEL]: generation, ...labels } = pod.metadata.labels ?? {};
   return generation === undefined ? pod : { ...pod, metadata: { ...pod.metadata, labels } };
 }
