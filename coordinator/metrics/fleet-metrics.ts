@@ -15,14 +15,14 @@ const DAEMON_SET_GAUGES: readonly [name: string, field: keyof DaemonSetStatus, h
   ['updated_number_scheduled', 'updatedNumberScheduled', 'Nodes that run its newest template.'],
 ];
 
-export interface FleetMetricsParts {
+export interface FleetMetricsDeps {
   informers: Informers;
   /** Agents that are connected now. */
   connected: () => number;
 }
 
 /** Adds the gauges. */
-export function addFleetMetrics(registry: Registry, { informers, connected }: FleetMetricsParts): void {
+export function addFleetMetrics(registry: Registry, { informers, connected }: FleetMetricsDeps): void {
   const registers = [registry];
   new Gauge({
     ...{ name: 'everynode_agents_connected', help: 'Agents whose link stands.', registers },

@@ -2,7 +2,7 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { MetricsPage } from '../api/metrics-page.js';
 import { addClockMetrics } from './clock-metrics.js';
-import { addFleetMetrics, type FleetMetricsParts } from './fleet-metrics.js';
+import { addFleetMetrics, type FleetMetricsDeps } from './fleet-metrics.js';
 import { addLinkMetrics, agentsPage, type LinkMeters } from './link-metrics.js';
 import { type QueueMetrics, queueMetrics } from './queue-metrics.js';
 import { requestMetrics } from './request-metrics.js';
@@ -23,7 +23,7 @@ export class Metrics {
   }
 
   /** The pages. `resources` are the names of all that is served. */
-  page(parts: FleetMetricsParts & { meters: LinkMeters }, resources: ReadonlySet<string>): MetricsPage {
+  page(parts: FleetMetricsDeps & { meters: LinkMeters }, resources: ReadonlySet<string>): MetricsPage {
     addFleetMetrics(this.#registry, parts);
     addZoneMetrics(this.#registry, parts.informers);
     addClockMetrics(this.#registry, parts.informers);
