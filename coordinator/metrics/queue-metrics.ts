@@ -17,8 +17,8 @@ export interface QueueMetrics {
   /** Who counts what goes through the queue of this name. */
   observer(name: string): { added(): void; waited(durationMs: number): void };
   /** A queue is there. */
-  began(name: string, queue: Queue): void;
-  worked(name: string, durationMs: number): void;
+  queueCreated(name: string, queue: Queue): void;
+  reconciled(name: string, durationMs: number): void;
   retried(name: string): void;
 }
 
@@ -57,8 +57,8 @@ export function queueMetrics(registry: Registry): QueueMetrics {
       added: () => adds.inc({ name }),
       waited: (durationMs) => waits.observe({ name }, durationMs / 1000),
     }),
-    began: (name, queue) => void queues.set(name, queue),
-    worked: (name, durationMs) => works.observe({ name }, durationMs / 1000),
+    queueCreated: (name, queue) => void queues.set(name, queue),
+    reconciled: (name, durationMs) => works.observe({ name }, durationMs / 1000),
     retried: (name) => retries.inc({ name }),
   };
 }
