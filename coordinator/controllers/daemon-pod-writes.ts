@@ -17,14 +17,14 @@ import type { HandoverWrites } from './host-turns.js';
 import { isNamespaceEnding } from './namespace-ending.js';
 import { isOutdated } from './outdated.js';
 import { adopt, preconditionsOf, release } from './ownership.js';
-import type { Turn } from './worker.js';
+import type { ReconcileContext } from './worker.js';
 
 /** Whom a write is for, and the look that waits for it. */
 export interface NodeSubject {
   daemonSet: DaemonSet;
   tally: DaemonSetTally;
   nodeName: string;
-  context: Turn;
+  context: ReconcileContext;
 }
 
 interface Makers {
@@ -68,8 +68,8 @@ export class DaemonPodWrites {
 
   /** The key is kept until the write is seen, and then looks again. */
   #wrote({ context: turn }: NodeSubject, object: KubeObject): void {
-    turn.wrote(object);
-    turn.againAfter(0);
+    turn.observeWrite(object);
+    turn.requeueAfter(0);
   }
 
   /** Adopts and lets go. Throws ApiError. */
@@ -155,14 +155,14 @@ export class DaemonPodWrites {
     tally.lackingCapacitySince.set(nodeName, this.#parts.clock.now());
     const text = `failed to place pod on "${nodeName}": ${refusals.join(', ')}`;
     this.#parts.recordEvent(daemonSet, 'Warning', 'FailedPlacement', text);
-    turn.againAfter(0);
+    turn.requeueAfter(0);
     return true;
   }
 
   /** Takes back the turn that stands on the Pod, or clears away what is left of it. Throws ApiError. */
   async endHandover(subject: NodeSubject, name: string, how: 'withdraw' | 'settle'): Promise<void> {
     if (subject.tally.lackingCapacitySince.delete(subject.nodeName)) {
-      subject.context.againAfter(0);
+      subject.context.requeueAfter(0);
       return;
     }
     const old = this.#podNamed(subject.daemonSet, name);

@@ -10,7 +10,7 @@ import { controllerRevisionKind, daemonSetKind, podKind } from '../kinds/index.j
 import type { DaemonSetDeps } from './daemonset-parts.js';
 import { claimOf } from './daemonset-view.js';
 import { adopt, preconditionsOf, release } from './ownership.js';
-import type { Turn } from './worker.js';
+import type { ReconcileContext } from './worker.js';
 
 /** The present template's hash, and the revisions of other templates. */
 interface CurrentHistory {
@@ -32,7 +32,7 @@ export class DaemonSetRevisions {
    * Makes the history what it must be. Throws ApiError: Conflict after a collision of names, which the next try evades.
    * `relabelling` is called before Pods are moved to another hash.
    */
-  async sync(daemonSet: DaemonSet, turn: Turn, relabelling: () => void): Promise<CurrentHistory> {
+  async sync(daemonSet: DaemonSet, turn: ReconcileContext, relabelling: () => void): Promise<CurrentHistory> {
     const owned = await this.#claim(daemonSet, turn);
     const { current, old } = revisionHistory(daemonSet, owned);
     if (current.kind === 'create') {
@@ -48,13 +48,13 @@ export class DaemonSetRevisions {
     daemonSet: DaemonSet,
     old: readonly ControllerRevision[],
     isInUse: (hash: string) => boolean,
-    turn: Turn,
+    turn: ReconcileContext,
   ): Promise<void> {
     const limit = daemonSet.spec.revisionHistoryLimit ?? 10;
     for (const revision of revisionsToTrim(old, limit, isInUse)) await this.#delete(revision, turn);
   }
 
-  async #claim(daemonSet: DaemonSet, turn: Turn): Promise<ControllerRevision[]> {
+  async #claim(daemonSet: DaemonSet, turn: ReconcileContext): Promise<ControllerRevision[]> {
     const { informers, registry } = this.#parts;
     const matcher = compileLabelSelector(daemonSet.spec.selector);
     const owned: ControllerRevision[] = [];
@@ -65,14 +65,14 @@ export class DaemonSetRevisions {
       if (claim === 'foreign' || claim === 'owned') continue;
       const take = claim === 'adopt' ? adopt : release;
       const stored = await take(registry, daemonSet, controllerRevisionKind, revision);
-      if (stored) turn.wrote(stored);
+      if (stored) turn.observeWrite(stored);
       if (stored && claim === 'adopt') owned.push(stored);
     }
     return Promise.all(owned.map((revision) => this.#labelled(revision, turn)));
   }
 
   /** A revision without a hash gets its own name as one. */
-  async #labelled(revision: ControllerRevision, turn: Turn): Promise<ControllerRevision> {
+  async #labelled(revision: ControllerRevision, turn: ReconcileContext): Promise<ControllerRevision> {
     if (revision.metadata.labels?.[REVISION_HASH_LABEL]) return revision;
     const change = ({ metadata }: ControllerRevision) => {
       metadata.labels = { ...metadata.labels, [REVISION_HASH_LABEL]: metadata.name };
@@ -80,16 +80,16 @@ export class DaemonSetRevisions {
     };
     const { registry } = this.#parts;
     const stored = (await registry.modify(controllerRevisionKind, revision.metadata, change)).object();
-    turn.wrote(stored);
+    turn.observeWrite(stored);
     return stored;
   }
 
-  async #create(daemonSet: DaemonSet, revision: ControllerRevision, turn: Turn): Promise<ControllerRevision> {
+  async #create(daemonSet: DaemonSet, revision: ControllerRevision, turn: ReconcileContext): Promise<ControllerRevision> {
     const { registry } = this.#parts;
     const { namespace } = daemonSet.metadata;
     try {
       const stored = (await registry.create(controllerRevisionKind, namespace, revision)).object();
-      turn.wrote(stored);
+      turn.observeWrite(stored);
       return stored;
     } catch (error) {
       if (!(error instanceof ApiError) || error.reason !== 'AlreadyExists') throw error;
@@ -101,7 +101,7 @@ export class DaemonSetRevisions {
   }
 
   /** Another template has the name already: the count is part of the hash, so the next try gets another name. */
-  async #countCollision(daemonSet: DaemonSet, turn: Turn): Promise<void> {
+  async #countCollision(daemonSet: DaemonSet, turn: ReconcileContext): Promise<void> {
     const change = (stored: DaemonSet): undefined | false => {
       if (!stored.status) return false;
       stored.status.collisionCount = (stored.status.collisionCount ?? 0) + 1;
@@ -109,13 +109,13 @@ export class DaemonSetRevisions {
     };
     const options = { subresource: 'status' as const, preconditions: preconditionsOf(daemonSet) };
     const record = await this.#parts.registry.modify(daemonSetKind, daemonSet.metadata, change, options);
-    turn.wrote(record.object());
+    turn.observeWrite(record.object());
   }
 
   async #keep(
     daemonSet: DaemonSet,
     { revision, number, duplicates }: Extract<RevisionHistory['current'], { kind: 'keep' }>,
-    turn: Turn,
+    turn: ReconcileContext,
     relabelling: () => void,
   ): Promise<void> {
     if (duplicates.length > 0) {
@@ -129,10 +129,10 @@ export class DaemonSetRevisions {
       return undefined;
     };
     const { registry } = this.#parts;
-    turn.wrote((await registry.modify(controllerRevisionKind, revision.metadata, change)).object());
+    turn.observeWrite((await registry.modify(controllerRevisionKind, revision.metadata, change)).object());
   }
 
-  async #relabelPods(daemonSet: DaemonSet, hash: string, turn: Turn): Promise<void> {
+  async #relabelPods(daemonSet: DaemonSet, hash: string, turn: ReconcileContext): Promise<void> {
     const { informers, registry } = this.#parts;
     for (const pod of informers.pods.indexed(BY_OWNER, daemonSet.metadata.uid ?? '')) {
       if (pod.metadata.labels?.[REVISION_HASH_LABEL] === hash) continue;
@@ -140,15 +140,15 @@ export class DaemonSetRevisions {
         metadata.labels = { ...metadata.labels, [REVISION_HASH_LABEL]: hash };
         return undefined;
       };
-      turn.wrote((await registry.modify(podKind, pod.metadata, change)).object());
+      turn.observeWrite((await registry.modify(podKind, pod.metadata, change)).object());
     }
   }
 
-  async #delete(revision: ControllerRevision, turn: Turn): Promise<void> {
+  async #delete(revision: ControllerRevision, turn: ReconcileContext): Promise<void> {
     const options = { preconditions: preconditionsOf(revision) };
     try {
       const result = await this.#parts.registry.delete(controllerRevisionKind, revision.metadata, options);
-      turn.wrote('deleted' in result ? result.deleted : result.terminating);
+      turn.observeWrite('deleted' in result ? result.deleted : result.terminating);
     } catch (error) {
       if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error;
     }

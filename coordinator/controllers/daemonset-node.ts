@@ -13,7 +13,7 @@ import type { DaemonSetTally, OrderedAction } from './daemonset-tally.js';
 import { type DaemonNodeView, observeNode } from './daemonset-view.js';
 import { HandoverCapacity, CAPACITY_RECHECK_MS } from './host-room.js';
 import { HandoverWrites } from './host-turns.js';
-import type { Turn } from './worker.js';
+import type { ReconcileContext } from './worker.js';
 
 /** How the node controller calls for other looks. */
 interface NodeSignals {
@@ -91,7 +91,7 @@ export class DaemonSetNodeReconciler {
     this.#writes.forget(uid);
   }
 
-  async reconcile(key: string, turn: Turn): Promise<void> {
+  async reconcile(key: string, turn: ReconcileContext): Promise<void> {
     this.#writing.delete(key);
     const { ref, nodeName } = parseKey(key);
     const daemonSet = this.#parts.informers.daemonSets.get(ref);
@@ -111,7 +111,7 @@ export class DaemonSetNodeReconciler {
     const { daemonSet, tally, nodeName, context: turn } = subject;
     const order = tally.takeAction(nodeName);
     const look = this.observe(daemonSet, tally, nodeName);
-    if (look.requeueAfterMs !== undefined) turn.againAfter(look.requeueAfterMs);
+    if (look.requeueAfterMs !== undefined) turn.requeueAfter(look.requeueAfterMs);
     if (!look.hasWork && !order) return;
     const isOfTurn = order?.action === 'withdraw' || look.settledHandover !== undefined;
     if (!isOfTurn && tally.deferIfFrozen(nodeName)) return;
@@ -133,7 +133,7 @@ export class DaemonSetNodeReconciler {
     const isOfUseAgain = !order.wasCovered && place?.covered === true && live.length === 1;
     // It goes whatever the budget as long as it is of no use: one that becomes ready at this moment stays.
     const asSeen = place?.covered !== true;
-    if (isOfUseAgain && (turn === 'replace' || turn === 'revert')) subject.context.againAfter(0);
+    if (isOfUseAgain && (turn === 'replace' || turn === 'revert')) subject.context.requeueAfter(0);
     else if (turn === 'revert' && newPod) await this.#writes.delete(subject, newPod.name, asSeen);
     else if (turn === 'revert' && isOfNoUse(subject, only))
       await this.#writes.delete(subject, only.name, asSeen);
@@ -145,7 +145,7 @@ export class DaemonSetNodeReconciler {
       if (terms) await this.#writes.requestHandover(subject, place.oldPod, terms);
       else await this.#writes.delete(subject, place.oldPod, asSeen);
     } else if (turn === 'create' && place?.oldPod && live.length === 1) await this.#writes.create(subject);
-    else subject.context.againAfter(0);
+    else subject.context.requeueAfter(0);
   }
 
   async #perform(subject: NodeSubject, step: NodeStep): Promise<void> {

@@ -19,7 +19,7 @@ import { preconditionsOf } from './ownership.js';
 import { NO_ACTIONS, type NodeActions } from './rollout-turns.js';
 import { RolloutReconciler } from './rollouts.js';
 import type { WorkQueue } from './work-queue.js';
-import type { Turn } from './worker.js';
+import type { ReconcileContext } from './worker.js';
 
 /** A DaemonSet on so many hosts tells its figures together: each time is a write, a commit, and news for whoever watches. */
 const CROWD = 100;
@@ -69,7 +69,7 @@ export class DaemonSetFleetReconciler {
     this.#rollouts.forget({ metadata: ref });
   }
 
-  async reconcile(key: string, turn: Turn): Promise<void> {
+  async reconcile(key: string, turn: ReconcileContext): Promise<void> {
     const { ref } = parseKey(key);
     const daemonSet = this.#parts.informers.daemonSets.get(ref);
     if (!daemonSet || daemonSet.metadata.deletionTimestamp) {
@@ -117,7 +117,7 @@ export class DaemonSetFleetReconciler {
   }
 
   /** By its policy's waves, where there is one; else as upstream. */
-  async #choose(daemonSet: DaemonSet, tally: DaemonSetTally, turn: Turn): Promise<NodeActions> {
+  async #choose(daemonSet: DaemonSet, tally: DaemonSetTally, turn: ReconcileContext): Promise<NodeActions> {
     const policy = isRollingUpdate(daemonSet.spec.updateStrategy) && this.#rollouts.policyOf(daemonSet);
     if (policy) return this.#rollouts.reconcile(daemonSet, policy, tally, turn);
     await this.#rollouts.remove(daemonSet, tally, turn);
@@ -146,7 +146,7 @@ export class DaemonSetFleetReconciler {
     for (const name of fill) this.#call(daemonSet, tally, name);
   }
 
-  async #writeStatus(daemonSet: DaemonSet, tally: DaemonSetTally, turn: Turn): Promise<void> {
+  async #writeStatus(daemonSet: DaemonSet, tally: DaemonSetTally, turn: ReconcileContext): Promise<void> {
     const { generation } = tally.subject;
     const statusOver = (previous: DaemonSet['status']) => daemonSetStatus(tally.counts, generation, previous);
     if (isSameStatus(daemonSet.status, statusOver(daemonSet.status))) return;
@@ -159,7 +159,7 @@ export class DaemonSetFleetReconciler {
       },
       preconditionsOf(daemonSet),
     );
-    turn.wrote(record.object());
+    turn.observeWrite(record.object());
     if (tally.desired >= CROWD)
       this.#restUntil.set(fleetKey(daemonSet), this.#parts.clock.monotonic() + REST_MS);
   }

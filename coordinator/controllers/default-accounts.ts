@@ -6,7 +6,7 @@ import type { Logger } from '../../shared/process/log.js';
 import type { Informers } from '../informers/informer.js';
 import { serviceAccountKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
-import { type Turn, Worker } from './worker.js';
+import { type ReconcileContext, Worker } from './worker.js';
 
 interface DefaultAccountsParts {
   registry: Registry;
@@ -44,14 +44,14 @@ export class DefaultAccounts {
   }
 
   /** Made without a token for Pods, unlike upstream's: what runs on every host is to hold no credential that nobody asked for. */
-  async #reconcile(namespace: string, turn: Turn): Promise<void> {
+  async #reconcile(namespace: string, turn: ReconcileContext): Promise<void> {
     const { registry, informers } = this.#parts;
     const present = informers.namespaces.get({ name: namespace });
     if (!present || present.metadata.deletionTimestamp) return;
     if (informers.serviceAccounts.get({ namespace, name: DEFAULT_ACCOUNT })) return;
     const account = { metadata: { name: DEFAULT_ACCOUNT }, automountServiceAccountToken: false };
     try {
-      turn.wrote((await registry.create(serviceAccountKind, namespace, account)).object());
+      turn.observeWrite((await registry.create(serviceAccountKind, namespace, account)).object());
     } catch (error) {
       if (!(error instanceof ApiError) || !SETTLED.has(error.reason)) throw error;
     }

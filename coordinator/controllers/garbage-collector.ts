@@ -35,7 +35,7 @@ import type { Registry } from '../registry/registry.js';
 import { splitKey } from './object-key.js';
 import { unlessOutdated } from './outdated.js';
 import { preconditionsOf } from './ownership.js';
-import { type Turn, Worker } from './worker.js';
+import { type ReconcileContext, Worker } from './worker.js';
 
 interface GarbageCollectorParts {
   registry: Registry;
@@ -161,7 +161,7 @@ export class GarbageCollector {
     return 'gone';
   }
 
-  async #reconcile(key: string, turn: Turn): Promise<void> {
+  async #reconcile(key: string, turn: ReconcileContext): Promise<void> {
     const [resource = '', name = ''] = key.split(':');
     const watched = this.#watched.get(resource);
     const object = watched?.informer.get(splitKey(name));
@@ -175,7 +175,7 @@ export class GarbageCollector {
     await this.#perform(watched.kind, object, dependentStep(object, owners, hasDependents), turn);
   }
 
-  async #seeToDependents(kind: Kind, owner: KubeObject, turn: Turn): Promise<void> {
+  async #seeToDependents(kind: Kind, owner: KubeObject, turn: ReconcileContext): Promise<void> {
     const dependents = this.#dependentsOf(owner);
     const step = ownerStep(
       owner,
@@ -222,7 +222,7 @@ export class GarbageCollector {
     }
   }
 
-  async #perform(kind: Kind, object: KubeObject, step: GarbageStep, turn: Turn): Promise<void> {
+  async #perform(kind: Kind, object: KubeObject, step: GarbageStep, turn: ReconcileContext): Promise<void> {
     switch (step.step) {
       case 'keep':
         return;
@@ -234,12 +234,12 @@ export class GarbageCollector {
           const { propagationPolicy } = step;
           const options = { propagationPolicy, preconditions: preconditionsOf(object) };
           const result = await this.#parts.registry.delete(kind, object.metadata, options);
-          turn.wrote('deleted' in result ? result.deleted : result.terminating);
+          turn.observeWrite('deleted' in result ? result.deleted : result.terminating);
         });
     }
   }
 
-  async #disown(kind: Kind, object: KubeObject, uids: string[], turn: Turn): Promise<void> {
+  async #disown(kind: Kind, object: KubeObject, uids: string[], turn: ReconcileContext): Promise<void> {
     await this.#modify(kind, object, turn, (stored) => {
       const references = withoutOwners(stored.metadata.ownerReferences, uids);
       if (references.length > 0) stored.metadata.ownerReferences = references;
@@ -247,7 +247,7 @@ export class GarbageCollector {
     });
   }
 
-  async #dropFinalizer(kind: Kind, object: KubeObject, finalizer: string, turn: Turn): Promise<void> {
+  async #dropFinalizer(kind: Kind, object: KubeObject, finalizer: string, turn: ReconcileContext): Promise<void> {
     await this.#modify(kind, object, turn, (stored) => {
       stored.metadata.finalizers = stored.metadata.finalizers?.filter((one) => one !== finalizer) ?? [];
     });
@@ -256,7 +256,7 @@ export class GarbageCollector {
   async #modify(
     kind: Kind,
     object: KubeObject,
-    turn: Turn,
+    turn: ReconcileContext,
     change: (stored: KubeObject) => void,
   ): Promise<void> {
     await unlessOutdated(async () => {
@@ -269,7 +269,7 @@ export class GarbageCollector {
         },
         { preconditions: preconditionsOf(object) },
       );
-      turn.wrote(record.object());
+      turn.observeWrite(record.object());
     });
   }
 }

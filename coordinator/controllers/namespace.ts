@@ -7,7 +7,7 @@ import type { Informers } from '../informers/informer.js';
 import { namespaceKind } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
 import type { Registry } from '../registry/registry.js';
-import { type Turn, Worker } from './worker.js';
+import { type ReconcileContext, Worker } from './worker.js';
 
 /** Where nodes' Leases are. */
 const SYSTEM_NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
@@ -60,17 +60,17 @@ export class NamespaceController {
     return this.#parts.informers.namespaces.get({ name })?.metadata.deletionTimestamp !== undefined;
   }
 
-  async #reconcile(name: string, turn: Turn): Promise<void> {
+  async #reconcile(name: string, turn: ReconcileContext): Promise<void> {
     const namespace = this.#parts.informers.namespaces.get({ name });
     if (!namespace) {
       const created = SYSTEM_NAMESPACES.includes(name) ? await this.#create(name) : undefined;
-      if (created) turn.wrote(created);
+      if (created) turn.observeWrite(created);
       return;
     }
     if (!namespace.metadata.deletionTimestamp) return;
     // Stopping containers takes their grace; each one that is gone queues this key again.
     if (await this.#empty(name)) await this.#finalize(name, turn);
-    else turn.againAfter(RETRY_MS);
+    else turn.requeueAfter(RETRY_MS);
   }
 
   /** Undefined when it was there. */
@@ -99,7 +99,7 @@ export class NamespaceController {
     return records.length > 0;
   }
 
-  async #finalize(name: string, turn: Turn): Promise<void> {
+  async #finalize(name: string, turn: ReconcileContext): Promise<void> {
     const record = await this.#parts.registry.modify(
       namespaceKind,
       { name },
@@ -110,6 +110,6 @@ export class NamespaceController {
       },
       { subresource: 'finalize' },
     );
-    turn.wrote(record.object());
+    turn.observeWrite(record.object());
   }
 }

@@ -21,7 +21,7 @@ import type { Registry } from '../registry/registry.js';
 import type { RecordEvent } from './event-recorder.js';
 import { unlessOutdated } from './outdated.js';
 import { preconditionsOf } from './ownership.js';
-import { type Turn, Worker } from './worker.js';
+import { type ReconcileContext, Worker } from './worker.js';
 import { ZoneEvictions, type ZoneMember } from './zone-evictions.js';
 
 interface NodeLifecycleParts {
@@ -104,7 +104,7 @@ export class NodeLifecycle {
     }
   }
 
-  async #reconcile(name: string, turn: Turn): Promise<void> {
+  async #reconcile(name: string, turn: ReconcileContext): Promise<void> {
     const node = this.#parts.informers.nodes.get({ name });
     if (!node) return;
     if (isUnready(node) && !isEvicting(node)) this.#zones.ask(name, zoneOf(node));
@@ -117,7 +117,7 @@ export class NodeLifecycle {
         (stored) => this.#retaint(stored),
         { preconditions: preconditionsOf(node) },
       );
-      turn.wrote(record.object());
+      turn.observeWrite(record.object());
     });
   }
 

@@ -10,7 +10,7 @@ import { nodeKind, podKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
 import { unlessOutdated } from './outdated.js';
 import { preconditionsOf } from './ownership.js';
-import { type Turn, Worker } from './worker.js';
+import { type ReconcileContext, Worker } from './worker.js';
 
 interface PodGarbageCollectorParts {
   registry: Registry;
@@ -50,7 +50,7 @@ export class PodGarbageCollector {
     return this.#worker.stop();
   }
 
-  async #reconcile(nodeName: string, turn: Turn): Promise<void> {
+  async #reconcile(nodeName: string, turn: ReconcileContext): Promise<void> {
     if (await this.#exists(nodeName)) return;
     for (const pod of this.#parts.informers.pods.indexed(PODS_BY_NODE, nodeName)) {
       await unlessOutdated(() => this.#remove(pod, turn));
@@ -68,13 +68,13 @@ export class PodGarbageCollector {
     }
   }
 
-  async #remove(pod: Pod, turn: Turn): Promise<void> {
+  async #remove(pod: Pod, turn: ReconcileContext): Promise<void> {
     const { registry, log } = this.#parts;
     const preconditions = preconditionsOf(pod);
     log.info({ pod: pod.metadata.name, node: pod.spec.nodeName }, 'removing a Pod whose node is gone');
     await registry.writeStatus(podKind, pod.metadata, (stored) => this.#lost(stored), preconditions);
     const result = await registry.delete(podKind, pod.metadata, { gracePeriodSeconds: 0, preconditions });
-    turn.wrote('deleted' in result ? result.deleted : result.terminating);
+    turn.observeWrite('deleted' in result ? result.deleted : result.terminating);
   }
 
   #lost(pod: Pod): PodStatus | undefined {

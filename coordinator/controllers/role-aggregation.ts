@@ -7,7 +7,7 @@ import type { Informers } from '../informers/informer.js';
 import { clusterRoleKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
 import { unlessOutdated } from './outdated.js';
-import { type Turn, Worker } from './worker.js';
+import { type ReconcileContext, Worker } from './worker.js';
 
 interface RoleAggregationParts {
   registry: Registry;
@@ -43,7 +43,7 @@ export class RoleAggregation {
     }
   }
 
-  async #reconcile(name: string, turn: Turn): Promise<void> {
+  async #reconcile(name: string, turn: ReconcileContext): Promise<void> {
     const { registry, informers } = this.#parts;
     const role = informers.clusterRoles.get({ name });
     if (!role?.aggregationRule) return;
@@ -54,7 +54,7 @@ export class RoleAggregation {
         present.rules = rules;
         return undefined;
       });
-      turn.wrote(record.object());
+      turn.observeWrite(record.object());
     });
   }
 }

@@ -12,7 +12,7 @@ import type { DaemonSetDeps } from './daemonset-parts.js';
 import { isNamespaceEnding } from './namespace-ending.js';
 import { unlessOutdated } from './outdated.js';
 import { preconditionsOf } from './ownership.js';
-import type { Turn } from './worker.js';
+import type { ReconcileContext } from './worker.js';
 
 const DEFAULT_LIMIT = 10;
 
@@ -40,7 +40,7 @@ export class RolloutHistory {
     daemonSet: DaemonSet,
     present: Rollout,
     why: string,
-    turn: Turn,
+    turn: ReconcileContext,
   ): Promise<RolloutStatus | undefined> {
     const { registry, clock } = this.#parts;
     const { status, metadata } = present;
@@ -51,7 +51,7 @@ export class RolloutHistory {
     const past = pastStatus(status, why, clock.now());
     const keptAs = () => past;
     const record = await registry.writeStatus(rolloutKind, stored.metadata, keptAs, preconditionsOf(stored));
-    turn.wrote(record.object());
+    turn.observeWrite(record.object());
     return past;
   }
 
@@ -91,7 +91,7 @@ export class RolloutHistory {
   }
 
   /** Deletes the oldest beyond the limit. */
-  async trim({ metadata }: DaemonSet, limit = DEFAULT_LIMIT, turn: Turn): Promise<void> {
+  async trim({ metadata }: DaemonSet, limit = DEFAULT_LIMIT, turn: ReconcileContext): Promise<void> {
     const { informers, registry } = this.#parts;
     const owned = informers.rollouts.indexed(BY_OWNER, metadata.uid ?? '').filter(isPastRollout);
     if (owned.length <= limit) return;
@@ -100,7 +100,7 @@ export class RolloutHistory {
       await unlessOutdated(async () => {
         const preconditions = preconditionsOf(rollout);
         const result = await registry.delete(rolloutKind, rollout.metadata, { preconditions });
-        turn.wrote('deleted' in result ? result.deleted : result.terminating);
+        turn.observeWrite('deleted' in result ? result.deleted : result.terminating);
       });
     }
   }

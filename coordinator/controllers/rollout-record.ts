@@ -8,7 +8,7 @@ import { appliesTo } from '../decisions/rollout-steering.js';
 import { rolloutKind } from '../kinds/index.js';
 import type { DaemonSetDeps } from './daemonset-parts.js';
 import { preconditionsOf } from './ownership.js';
-import type { Turn } from './worker.js';
+import type { ReconcileContext } from './worker.js';
 
 /** A DaemonSet, and the policy that governs it. */
 interface Governed {
@@ -31,7 +31,7 @@ export class RolloutStatusWriter {
     { daemonSet, policy }: Governed,
     present: Rollout | undefined,
     status: RolloutStatus,
-    turn: Turn,
+    turn: ReconcileContext,
   ): Promise<void> {
     const { registry } = this.#parts;
     if (present && isSameProgress(present.status, status)) return;
@@ -42,7 +42,7 @@ export class RolloutStatusWriter {
       () => status,
       preconditionsOf(rollout),
     );
-    turn.wrote(record.object());
+    turn.observeWrite(record.object());
     const tell: Tell = (type, reason, message) => {
       const { recordRollout } = this.#parts;
       recordRollout(daemonSet, type, reason, message);

@@ -39,7 +39,7 @@ import { RolloutStatusWriter } from './rollout-record.js';
 import { isRevisionCompleted, pinnedRevisionOf, previousHash, stableRevisionIn } from './rollout-revisions.js';
 import type { NodeActions } from './rollout-turns.js';
 import type { WaveIndex } from './rollout-waves.js';
-import type { Turn } from './worker.js';
+import type { ReconcileContext } from './worker.js';
 
 export class RolloutReconciler {
   readonly #parts: DaemonSetDeps;
@@ -81,7 +81,7 @@ export class RolloutReconciler {
    * Nothing governs the DaemonSet (any more): upstream's rules hold. Its Rollout, which would not be true, goes, and stays among
    * the past ones.
    */
-  async remove(daemonSet: DaemonSet, tally: DaemonSetTally, turn: Turn): Promise<void> {
+  async remove(daemonSet: DaemonSet, tally: DaemonSetTally, turn: ReconcileContext): Promise<void> {
     this.forget(daemonSet);
     tally.pinnedRevision = NOT_PINNED;
     tally.handoverTerms = NO_HANDOVERS;
@@ -97,7 +97,7 @@ export class RolloutReconciler {
     const result = await this.#parts.registry.delete(rolloutKind, rollout.metadata, {
       preconditions: preconditionsOf(rollout),
     });
-    turn.wrote('deleted' in result ? result.deleted : result.terminating);
+    turn.observeWrite('deleted' in result ? result.deleted : result.terminating);
   }
 
   /**
@@ -120,7 +120,7 @@ export class RolloutReconciler {
   }
 
   /** Takes the rollout as far as the policy lets it, and answers whose turn it is. `tally` is whole. */
-  async reconcile(daemonSet: DaemonSet, policy: RolloutPolicy, tally: DaemonSetTally, turn: Turn): Promise<NodeActions> {
+  async reconcile(daemonSet: DaemonSet, policy: RolloutPolicy, tally: DaemonSetTally, turn: ReconcileContext): Promise<NodeActions> {
     const { clock, timeOf } = this.#parts;
     const { hash } = tally.subject.current;
     const { waves, pace } = await this.#drawnFor(daemonSet, policy, tally);
@@ -151,7 +151,7 @@ export class RolloutReconciler {
     const pullAt = await this.#prePulls.reconcile({ daemonSet, policy, tally, waves, phase: verdict.phase });
     this.#parts.activeRollouts.set(daemonSet.metadata, { stanceOf });
     const next = earliest([lookAgainAt, pullAt]);
-    if (next !== undefined) turn.againAfter(Math.max(0, next - clock.now()));
+    if (next !== undefined) turn.requeueAfter(Math.max(0, next - clock.now()));
     const turns = stillDue();
     if (verdict.openUpTo >= 0) turns.replace.push(...overridden.filter((name) => !decision.isFrozen(name)));
     return turns;

@@ -22,7 +22,7 @@ import type { NodeLedger } from './node-ledger.js';
 import { splitKey } from './object-key.js';
 import { unlessOutdated } from './outdated.js';
 import { preconditionsOf } from './ownership.js';
-import { type Turn, Worker } from './worker.js';
+import { type ReconcileContext, Worker } from './worker.js';
 
 interface SchedulerParts {
   registry: Registry;
@@ -97,7 +97,7 @@ export class Scheduler {
     if (keys?.size === 0) this.#pending.delete(nodeName);
   }
 
-  async #schedule(key: string, turn: Turn): Promise<void> {
+  async #schedule(key: string, turn: ReconcileContext): Promise<void> {
     const pod = this.#parts.informers.pods.get(splitKey(key));
     if (!pod || !isOurs(pod)) return;
     const verdict = await this.#verdict(pod);
@@ -134,11 +134,11 @@ export class Scheduler {
     return undefined;
   }
 
-  async #bind(pod: Pod, nodeName: string, turn: Turn): Promise<void> {
+  async #bind(pod: Pod, nodeName: string, turn: ReconcileContext): Promise<void> {
     const reservation = this.#parts.ledger.tryReserve(pod, nodeName);
     if (!reservation.bound) {
       // Another key took the room since the verdict.
-      turn.againAfter(1);
+      turn.requeueAfter(1);
       return;
     }
     let bound: Pod | undefined;
@@ -146,22 +146,22 @@ export class Scheduler {
       await unlessOutdated(async () => {
         const record = await this.#parts.registry.bind(pod.metadata, nodeName, preconditionsOf(pod));
         bound = record.object();
-        turn.wrote(bound);
+        turn.observeWrite(bound);
       });
     } finally {
       reservation.settle(bound);
     }
   }
 
-  async #refuse(pod: Pod, message: string, turn: Turn): Promise<void> {
-    turn.againAfter(RETRY_MS);
+  async #refuse(pod: Pod, message: string, turn: ReconcileContext): Promise<void> {
+    turn.requeueAfter(RETRY_MS);
     const present = findCondition(pod.status?.conditions, 'PodScheduled');
     if (present?.status === 'False' && present.message === message) return;
     this.#parts.recordEvent(pod, 'Warning', 'FailedScheduling', message);
     await unlessOutdated(() => this.#markUnschedulable(pod, message, turn));
   }
 
-  async #markUnschedulable(pod: Pod, message: string, turn: Turn): Promise<void> {
+  async #markUnschedulable(pod: Pod, message: string, turn: ReconcileContext): Promise<void> {
     const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message } as const;
     const now = toTimestamp(this.#parts.clock.now());
     const record = await this.#parts.registry.writeStatus(
@@ -173,7 +173,7 @@ export class Scheduler {
           : { ...status, conditions: withCondition(status?.conditions, condition, now) },
       preconditionsOf(pod),
     );
-    turn.wrote(record.object());
+    turn.observeWrite(record.object());
   }
 }
 

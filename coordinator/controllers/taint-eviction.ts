@@ -14,7 +14,7 @@ import type { RecordEvent } from './event-recorder.js';
 import { splitKey } from './object-key.js';
 import { unlessOutdated } from './outdated.js';
 import { preconditionsOf } from './ownership.js';
-import { type Turn, Worker } from './worker.js';
+import { type ReconcileContext, Worker } from './worker.js';
 
 interface TaintEvictionParts {
   registry: Registry;
@@ -65,7 +65,7 @@ export class TaintEviction {
     }
   }
 
-  async #reconcile(key: string, turn: Turn): Promise<void> {
+  async #reconcile(key: string, turn: ReconcileContext): Promise<void> {
     const pod = this.#parts.informers.pods.get(splitKey(key));
     if (!pod || pod.metadata.deletionTimestamp) {
       this.#forget(key);
@@ -102,13 +102,13 @@ export class TaintEviction {
     this.#worker.queue.cancelDelay(key);
   }
 
-  async #evict(key: string, pod: Pod, turn: Turn): Promise<void> {
+  async #evict(key: string, pod: Pod, turn: ReconcileContext): Promise<void> {
     const { registry, recordEvent } = this.#parts;
     const preconditions = preconditionsOf(pod);
     recordEvent(pod, 'Normal', 'TaintManagerEviction', `Marking for deletion Pod ${key}`);
     await registry.writeStatus(podKind, pod.metadata, (stored) => this.#disrupted(stored), preconditions);
     const result = await registry.delete(podKind, pod.metadata, { preconditions });
-    turn.wrote('deleted' in result ? result.deleted : result.terminating);
+    turn.observeWrite('deleted' in result ? result.deleted : result.terminating);
   }
 
   #disrupted({ status }: Pod): PodStatus {

@@ -12,15 +12,15 @@ const RETRY_BASE_MS = 5;
 const RETRY_MAX_MS = 1_000_000;
 
 /** What one reconcile tells the worker about what it did. */
-export interface Turn {
+export interface ReconcileContext {
   /** A write's answer: the key stays taken until every informer has seen that revision, also when the reconcile then throws. */
-  wrote(object: KubeObject): void;
+  observeWrite(object: KubeObject): void;
   /** Look at the key again after `delayMs` (at least). */
-  againAfter(delayMs: number): void;
+  requeueAfter(delayMs: number): void;
 }
 
 /** Makes the world match the key's object, once. Throwing means: again, later. */
-export type Reconcile = (key: string, turn: Turn) => Promise<void>;
+export type Reconcile = (key: string, turn: ReconcileContext) => Promise<void>;
 
 /** Who counts what workers do. */
 export interface QueueMeter {
@@ -79,11 +79,11 @@ export class Worker {
 
   async #process(key: string): Promise<void> {
     let revision = 0;
-    const turn: Turn = {
-      wrote: (object) => {
+    const turn: ReconcileContext = {
+      observeWrite: (object) => {
         revision = Math.max(revision, Number(object.metadata.resourceVersion ?? 0));
       },
-      againAfter: (delayMs) => this.queue.addAfter(key, delayMs),
+      requeueAfter: (delayMs) => this.queue.addAfter(key, delayMs),
     };
     const { clock, queueMeter, name } = this.#options;
     const began = clock.monotonic();

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DaemonSetDeps } from '../../coordinator/controllers/daemonset-parts.js';
 import { RolloutHistory } from '../../coordinator/controllers/rollout-history.js';
-import type { Turn } from '../../coordinator/controllers/worker.js';
+import type { ReconcileContext } from '../../coordinator/controllers/worker.js';
 import type { Rollout, RolloutStatus } from '../../shared/kube/rollout.js';
 import { ApiError, type StatusReason } from '../../shared/kube/status.js';
 import { daemonSet } from '../harness/daemon-builders.js';
@@ -18,7 +18,7 @@ function keep(reason: StatusReason, cause: string): Promise<RolloutStatus | unde
   const causes = [{ reason: cause, field: 'metadata.namespace', message: 'refused' }];
   const refuse = () => Promise.reject(new ApiError(reason, 'refused', { causes }));
   const parts = { registry: { create: refuse } } as unknown as DaemonSetDeps;
-  return new RolloutHistory(parts).keep(daemonSet('web'), PRESENT, 'another revision came', {} as Turn);
+  return new RolloutHistory(parts).keep(daemonSet('web'), PRESENT, 'another revision came', {} as ReconcileContext);
 }
 
 test('a rollout in a namespace that is being deleted goes without being kept', async () => {

@@ -65,7 +65,7 @@ describe('worker', () => {
     let runs = 0;
     const { worker, awaited, see } = start(async (_key, turnOf) => {
       runs += 1;
-      if (runs === 1) turnOf.wrote(written(7));
+      if (runs === 1) turnOf.observeWrite(written(7));
     });
     worker.queue.add('a');
     await turn();
@@ -80,7 +80,7 @@ describe('worker', () => {
 
   test('a write before a failure is waited for too', async () => {
     const { worker, awaited, see } = start(async (_key, turnOf) => {
-      turnOf.wrote(written(7));
+      turnOf.observeWrite(written(7));
       throw new Error('half done');
     });
     worker.queue.add('a');
@@ -114,7 +114,7 @@ describe('worker', () => {
     let runs = 0;
     const { clock, worker } = start(async (_key, turnOf) => {
       runs += 1;
-      if (runs === 1) turnOf.againAfter(100);
+      if (runs === 1) turnOf.requeueAfter(100);
     });
     worker.queue.add('a');
     await turn();
