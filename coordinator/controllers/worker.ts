@@ -27,8 +27,8 @@ export interface QueueMeter {
   /** Who counts what goes through the queue of this name. */
   observer(name: string): QueueObserver;
   /** The queue is there, and can be looked at. */
-  began(name: string, queue: Pick<WorkQueue, 'size' | 'unfinished'>): void;
-  worked(name: string, durationMs: number): void;
+  queueCreated(name: string, queue: Pick<WorkQueue, 'size' | 'unfinished'>): void;
+  reconciled(name: string, durationMs: number): void;
   retried(name: string): void;
 }
 
@@ -56,7 +56,7 @@ export class Worker {
 
   constructor(options: WorkerOptions) {
     this.queue = new WorkQueue(options.clock, options.queueMeter?.observer(options.name));
-    options.queueMeter?.began(options.name, this.queue);
+    options.queueMeter?.queueCreated(options.name, this.queue);
     this.#options = options;
     this.#log = options.log.child({ component: options.name });
     this.#slice = new Slice(options.clock);
@@ -94,7 +94,7 @@ export class Worker {
       this.#retry(key, error);
       queueMeter?.retried(name);
     }
-    queueMeter?.worked(name, clock.monotonic() - began);
+    queueMeter?.reconciled(name, clock.monotonic() - began);
     if (revision > 0) await this.#options.informers.waitFor(revision);
   }
 
