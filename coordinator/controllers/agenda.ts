@@ -3,7 +3,7 @@ import sortedBTree from 'sorted-btree';
 
 const BTree = sortedBTree.default;
 
-export class Agenda {
+export class DeadlineQueue {
   readonly #byTime = new BTree<number, Set<string>>();
   readonly #byName = new Map<string, number>();
 

@@ -23,7 +23,7 @@ import {
   type NodeFacts,
 } from '../decisions/rollout-lane.js';
 import type { RolloutMemory, WaveCounts } from '../decisions/rollout-memory.js';
-import { Agenda } from './agenda.js';
+import { DeadlineQueue } from './agenda.js';
 import { earliest, WindowIndex } from './node-zones.js';
 import { RolloutMilestones } from './rollout-course.js';
 import { RolloutCodeCounts } from './rollout-places.js';
@@ -53,7 +53,7 @@ export class WaveIndex {
   readonly #facts = new Map<string, NodeFacts>();
   readonly #placed = new Map<string, { wave: WaveMembers; lane: NodeRolloutState; zone: string | undefined }>();
   readonly #zones: WindowIndex;
-  readonly #agenda = new Agenda();
+  readonly #agenda = new DeadlineQueue();
   readonly #turned = new PendingHandovers();
   /** Nodes that hold, or have held since the waves were drawn, a Pod of the revision. */
   readonly #took = new Set<string>();
