@@ -15,7 +15,7 @@ import type { DaemonNodeView } from './daemonset-view.js';
 import type { HandoverCapacity } from './host-room.js';
 import type { HandoverWrites } from './host-turns.js';
 import { isNamespaceEnding } from './namespace-ending.js';
-import { isOutdated } from './outdated.js';
+import { isGone } from './outdated.js';
 import { adopt, preconditionsOf, release } from './ownership.js';
 import type { ReconcileContext } from './worker.js';
 
@@ -81,7 +81,7 @@ export class DaemonPodWrites {
         const stored = await take(registry, subject.daemonSet, podKind, pod);
         if (stored) this.#wrote(subject, stored);
       } catch (error) {
-        if (!isOutdated(error)) throw error;
+        if (!isGone(error)) throw error;
       }
     }
   }
@@ -111,7 +111,7 @@ export class DaemonPodWrites {
       this.#wrote(subject, 'deleted' in result ? result.deleted : result.terminating);
       recordEvent(daemonSet, 'Normal', 'SuccessfulDelete', `Deleted pod: ${name}`);
     } catch (error) {
-      if (isOutdated(error)) return;
+      if (isGone(error)) return;
       recordEvent(daemonSet, 'Warning', 'FailedDelete', `Error deleting: ${textOf(error)}`);
       throw error;
     }
@@ -141,7 +141,7 @@ export class DaemonPodWrites {
       const text = `Gave node ${nodeName} its turn to replace pod: ${name}`;
       this.#parts.recordEvent(daemonSet, 'Normal', 'TurnGiven', text);
     } catch (error) {
-      if (isOutdated(error)) gate.cancelled();
+      if (isGone(error)) gate.cancelled();
       else this.#refused(subject, gate, current.hash, error);
     }
   }
@@ -170,7 +170,7 @@ export class DaemonPodWrites {
     try {
       this.#wrote(subject, await this.#hostTurns[how](old));
     } catch (error) {
-      if (!isOutdated(error)) throw error;
+      if (!isGone(error)) throw error;
     }
   }
 

@@ -2,7 +2,7 @@
 import { ApiError } from '../../shared/kube/status.js';
 
 /** The object is gone, or is another by now. Its own change queues what is left to do. */
-export function isOutdated(error: unknown): boolean {
+export function isGone(error: unknown): boolean {
   return error instanceof ApiError && (error.reason === 'NotFound' || error.reason === 'Conflict');
 }
 
@@ -11,6 +11,6 @@ export async function unlessOutdated(write: () => Promise<void>): Promise<void> 
   try {
     await write();
   } catch (error) {
-    if (!isOutdated(error)) throw error;
+    if (!isGone(error)) throw error;
   }
 }
