@@ -5,7 +5,7 @@ import { type Clock, steadyClock } from '../../shared/process/clock.js';
 import { Slice } from '../../shared/process/slice.js';
 import { eventKind } from '../kinds/index.js';
 import type { ObjectRecord, Registry } from '../registry/registry.js';
-import { unlessOutdated } from './outdated.js';
+import { unlessGone } from './outdated.js';
 
 const EVENT_TTL_MS = 3_600_000;
 /** Deleted together, so that they share commits. */
@@ -75,7 +75,7 @@ export class EventExpiry {
   }
 
   #delete(record: ObjectRecord<KubeEvent>): Promise<void> {
-    return unlessOutdated(async () => {
+    return unlessGone(async () => {
       const { namespace, name } = record.object().metadata;
       const ref: ObjectRef = { name, ...(namespace ? { namespace } : {}) };
       // One that happened again meanwhile has moved on and stays.

@@ -33,7 +33,7 @@ import {
 import { apiVersionOf, type Kind } from '../kinds/kind.js';
 import type { Registry } from '../registry/registry.js';
 import { splitKey } from './object-key.js';
-import { unlessOutdated } from './outdated.js';
+import { unlessGone } from './outdated.js';
 import { preconditionsOf } from './ownership.js';
 import { type ReconcileContext, Worker } from './worker.js';
 
@@ -230,7 +230,7 @@ export class GarbageCollector {
         await this.#disown(kind, object, step.uids, turn);
         return;
       case 'delete':
-        await unlessOutdated(async () => {
+        await unlessGone(async () => {
           const { propagationPolicy } = step;
           const options = { propagationPolicy, preconditions: preconditionsOf(object) };
           const result = await this.#parts.registry.delete(kind, object.metadata, options);
@@ -259,7 +259,7 @@ export class GarbageCollector {
     turn: ReconcileContext,
     change: (stored: KubeObject) => void,
   ): Promise<void> {
-    await unlessOutdated(async () => {
+    await unlessGone(async () => {
       const record = await this.#parts.registry.modify(
         kind,
         object.metadata,

@@ -19,7 +19,7 @@ import type { Informers, ObjectChange } from '../informers/informer.js';
 import { nodeKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
 import type { RecordEvent } from './event-recorder.js';
-import { unlessOutdated } from './outdated.js';
+import { unlessGone } from './outdated.js';
 import { preconditionsOf } from './ownership.js';
 import { type ReconcileContext, Worker } from './worker.js';
 import { ZoneEvictions, type ZoneMember } from './zone-evictions.js';
@@ -110,7 +110,7 @@ export class NodeLifecycle {
     if (isUnready(node) && !isEvicting(node)) this.#zones.ask(name, zoneOf(node));
     else this.#zones.forget(name);
     if (!this.#taintsFor(node)) return;
-    await unlessOutdated(async () => {
+    await unlessGone(async () => {
       const record = await this.#parts.registry.modify(
         nodeKind,
         { name },

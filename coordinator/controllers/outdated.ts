@@ -7,7 +7,7 @@ export function isGone(error: unknown): boolean {
 }
 
 /** Runs a write about an object as it was seen; does nothing when that is out of date. */
-export async function unlessOutdated(write: () => Promise<void>): Promise<void> {
+export async function unlessGone(write: () => Promise<void>): Promise<void> {
   try {
     await write();
   } catch (error) {

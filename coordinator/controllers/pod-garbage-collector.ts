@@ -8,7 +8,7 @@ import type { Logger } from '../../shared/process/log.js';
 import { type Informers, PODS_BY_NODE } from '../informers/informer.js';
 import { nodeKind, podKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
-import { unlessOutdated } from './outdated.js';
+import { unlessGone } from './outdated.js';
 import { preconditionsOf } from './ownership.js';
 import { type ReconcileContext, Worker } from './worker.js';
 
@@ -53,7 +53,7 @@ export class PodGarbageCollector {
   async #reconcile(nodeName: string, turn: ReconcileContext): Promise<void> {
     if (await this.#exists(nodeName)) return;
     for (const pod of this.#parts.informers.pods.indexed(PODS_BY_NODE, nodeName)) {
-      await unlessOutdated(() => this.#remove(pod, turn));
+      await unlessGone(() => this.#remove(pod, turn));
     }
   }
 

@@ -6,7 +6,7 @@ import { aggregatedRules } from '../decisions/access/aggregated-rules.js';
 import type { Informers } from '../informers/informer.js';
 import { clusterRoleKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
-import { unlessOutdated } from './outdated.js';
+import { unlessGone } from './outdated.js';
 import { type ReconcileContext, Worker } from './worker.js';
 
 interface RoleAggregationParts {
@@ -49,7 +49,7 @@ export class RoleAggregation {
     if (!role?.aggregationRule) return;
     const rules = aggregatedRules(role, informers.clusterRoles.list());
     if (isDeepStrictEqual(rules, role.rules ?? [])) return;
-    await unlessOutdated(async () => {
+    await unlessGone(async () => {
       const record = await registry.modify(clusterRoleKind, { name }, (present) => {
         present.rules = rules;
         return undefined;

@@ -10,7 +10,7 @@ import { rolloutKind } from '../kinds/index.js';
 import { labelValueProblems } from '../kinds/name-rules.js';
 import type { DaemonSetDeps } from './daemonset-parts.js';
 import { isNamespaceEnding } from './namespace-ending.js';
-import { unlessOutdated } from './outdated.js';
+import { unlessGone } from './outdated.js';
 import { preconditionsOf } from './ownership.js';
 import type { ReconcileContext } from './worker.js';
 
@@ -97,7 +97,7 @@ export class RolloutHistory {
     if (owned.length <= limit) return;
     const oldestFirst = [...owned].sort((a, b) => startOf(a) - startOf(b));
     for (const rollout of oldestFirst.slice(0, owned.length - limit)) {
-      await unlessOutdated(async () => {
+      await unlessGone(async () => {
         const preconditions = preconditionsOf(rollout);
         const result = await registry.delete(rolloutKind, rollout.metadata, { preconditions });
         turn.observeWrite('deleted' in result ? result.deleted : result.terminating);

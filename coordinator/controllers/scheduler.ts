@@ -20,7 +20,7 @@ import type { Registry } from '../registry/registry.js';
 import type { RecordEvent } from './event-recorder.js';
 import type { NodeLedger } from './node-ledger.js';
 import { splitKey } from './object-key.js';
-import { unlessOutdated } from './outdated.js';
+import { unlessGone } from './outdated.js';
 import { preconditionsOf } from './ownership.js';
 import { type ReconcileContext, Worker } from './worker.js';
 
@@ -143,7 +143,7 @@ export class Scheduler {
     }
     let bound: Pod | undefined;
     try {
-      await unlessOutdated(async () => {
+      await unlessGone(async () => {
         const record = await this.#parts.registry.bind(pod.metadata, nodeName, preconditionsOf(pod));
         bound = record.object();
         turn.observeWrite(bound);
@@ -158,7 +158,7 @@ export class Scheduler {
     const present = findCondition(pod.status?.conditions, 'PodScheduled');
     if (present?.status === 'False' && present.message === message) return;
     this.#parts.recordEvent(pod, 'Warning', 'FailedScheduling', message);
-    await unlessOutdated(() => this.#markUnschedulable(pod, message, turn));
+    await unlessGone(() => this.#markUnschedulable(pod, message, turn));
   }
 
   async #markUnschedulable(pod: Pod, message: string, turn: ReconcileContext): Promise<void> {

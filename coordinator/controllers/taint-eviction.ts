@@ -12,7 +12,7 @@ import { sameJson } from '../registry/json-value.js';
 import type { Registry } from '../registry/registry.js';
 import type { RecordEvent } from './event-recorder.js';
 import { splitKey } from './object-key.js';
-import { unlessOutdated } from './outdated.js';
+import { unlessGone } from './outdated.js';
 import { preconditionsOf } from './ownership.js';
 import { type ReconcileContext, Worker } from './worker.js';
 
@@ -74,7 +74,7 @@ export class TaintEviction {
     const now = this.#parts.clock.monotonic();
     const due = this.#decide(key, pod, now);
     if (!due) return;
-    if (due.at <= now) await unlessOutdated(() => this.#evict(key, pod, turn));
+    if (due.at <= now) await unlessGone(() => this.#evict(key, pod, turn));
     else this.#worker.queue.addAfter(key, due.at - now);
   }
 
