@@ -131,7 +131,7 @@ export function createCore(host: CoreHost): Core {
           ...(host.queueMeter ? { queueMeter: host.queueMeter } : {}),
           ...(host.onEviction ? { onEviction: host.onEviction } : {}),
           ...{ ...shared, rollouts, refusals, timeOf },
-          heard: hub.resync,
+          resync: hub.resync,
           ...(host.evictionRates ? { rates: host.evictionRates } : {}),
           ...restoredEra,
           ...heldUntil,

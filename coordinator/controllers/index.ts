@@ -32,7 +32,7 @@ interface ControllersOptions {
   /** Set once the store was restored: see `DaemonSetParts`. */
   restoredEra?: string;
   /** Absent: all hosts were heard. */
-  heard?: ResyncStatus;
+  resync?: ResyncStatus;
   /** How fast nodes that are not ready are emptied; upstream's when absent. */
   rates?: EvictionRates;
   /** Told of each worker's queue; absent: nobody counts. */
@@ -44,7 +44,7 @@ interface ControllersOptions {
   timeOf?: (stored: string) => number;
   log: Logger;
   /** Until this resolves no controller creates, replaces or deletes a Pod, nor anything else; absent = never held back. */
-  heldUntil?: Promise<void>;
+  startAfter?: Promise<void>;
 }
 
 /** Something that runs until it is stopped. */
@@ -62,7 +62,7 @@ export interface RunningControllers {
 
 /** Starts all controllers once the caches are filled; `stop` resolves when none is at work any more. */
 export async function startControllers(options: ControllersOptions): Promise<RunningControllers> {
-  const { informers, events, heldUntil, log } = options;
+  const { informers, events, startAfter: heldUntil, log } = options;
   await informers.nodes.synced();
   const running: Controller[] = [
     new NodeLifecycle({ ...options, recordEvent: events.from('node-controller') }),

@@ -19,7 +19,7 @@ const restoredState = () => new RestoreState(new MemoryStore({ pastEras: PAST })
 
 withControlPlane('until the confirmation controllers create and delete nothing', async (plane) => {
   const restore = restoredState();
-  const controllers = await startControllers({ ...plane, heldUntil: restore.confirmed });
+  const controllers = await startControllers({ ...plane, startAfter: restore.confirmed });
   await joinNode(plane, 'n1');
   const { apiVersion, kind, spec } = daemonSet('web');
   const web = { apiVersion, kind, metadata: { name: 'web' }, spec };
