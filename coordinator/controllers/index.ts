@@ -50,7 +50,7 @@ interface ControllersOptions {
 /** Something that runs until it is stopped. */
 interface Controller {
   /** The wall clock was set: what was reckoned by it is reckoned anew. */
-  clockSet?(): void;
+  onClockStep?(): void;
   stop(): Promise<void> | void;
 }
 
