@@ -74,7 +74,7 @@ export function createCore(host: CoreHost): Core {
   const { store, log, nodeMonitorGraceMs: graceMs, chance = systemChance } = host;
   const onStep = (byMs: number) => {
     hub.onClockStep(byMs);
-    controllers?.clockSet();
+    controllers?.onClockStep();
     host.onClockSet?.();
   };
   const steps = new ClockSteps({ clock: host.clock, log, onStep });

@@ -56,7 +56,7 @@ interface Controller {
 
 /** All controllers. */
 export interface RunningControllers {
-  clockSet(): void;
+  onClockStep(): void;
   stop(): Promise<void>;
 }
 
