@@ -24,7 +24,7 @@ import { preconditionsOf } from './ownership.js';
 import { type ReconcileContext, Worker } from './worker.js';
 import { ZoneEvictions, type ZoneMember } from './zone-evictions.js';
 
-interface NodeLifecycleParts {
+interface NodeLifecycleDeps {
   registry: Registry;
   informers: Informers;
   /** As `node-controller`. */
@@ -44,12 +44,12 @@ function memberOf(node: Node | undefined): ZoneMember | undefined {
 }
 
 export class NodeLifecycle {
-  readonly #parts: NodeLifecycleParts;
+  readonly #parts: NodeLifecycleDeps;
   readonly #worker: Worker;
   readonly #startedAt: string;
   readonly #zones: ZoneEvictions;
 
-  constructor(parts: NodeLifecycleParts) {
+  constructor(parts: NodeLifecycleDeps) {
     this.#parts = parts;
     this.#startedAt = toTimestamp(parts.clock.now());
     this.#worker = new Worker({
