@@ -16,7 +16,7 @@ import { unlessGone } from './outdated.js';
 import { preconditionsOf } from './ownership.js';
 import { type ReconcileContext, Worker } from './worker.js';
 
-interface TaintEvictionParts {
+interface TaintEvictionDeps {
   registry: Registry;
   informers: Informers;
   /** As `taint-eviction-controller`. */
@@ -31,12 +31,12 @@ interface Pending extends PendingEviction {
 }
 
 export class TaintEviction {
-  readonly #parts: TaintEvictionParts;
+  readonly #parts: TaintEvictionDeps;
   readonly #worker: Worker;
   /** In memory only: after a restart the clocks start again, as upstream's. */
   readonly #pending = new Map<string, Pending>();
 
-  constructor(parts: TaintEvictionParts) {
+  constructor(parts: TaintEvictionDeps) {
     this.#parts = parts;
     this.#worker = new Worker({
       name: 'taint-eviction',
