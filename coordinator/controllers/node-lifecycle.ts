@@ -60,11 +60,11 @@ export class NodeLifecycle {
     });
     this.#zones = new ZoneEvictions({
       rates: parts.rates ?? DEFAULT_EVICTION_RATES,
-      onTurn: (name, zone) => {
+      onEvictionAllowed: (name, zone) => {
         parts.onEviction?.(zone);
         this.#worker.queue.add(name);
       },
-      onAllDark: () => this.#lookAtAll(),
+      onAllZonesDownChanged: () => this.#lookAtAll(),
       clock: parts.clock,
       log: parts.log.child({ component: 'node-lifecycle' }),
     });

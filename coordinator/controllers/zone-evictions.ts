@@ -19,12 +19,12 @@ export interface ZoneMember {
   isReady: boolean;
 }
 
-interface ZoneEvictionsParts {
+interface ZoneEvictionsDeps {
   rates: EvictionRates;
   /** This node of this zone may be emptied now. */
-  onTurn: (node: string, zone: string) => void;
+  onEvictionAllowed: (node: string, zone: string) => void;
   /** All zones went down, or no longer are. */
-  onAllDark: () => void;
+  onAllZonesDownChanged: () => void;
   clock: Clock;
   log: Logger;
 }
@@ -38,14 +38,14 @@ interface Zone extends ZoneCounts {
 }
 
 export class ZoneEvictions {
-  readonly #parts: ZoneEvictionsParts;
+  readonly #parts: ZoneEvictionsDeps;
   readonly #zones = new Map<string, Zone>();
   readonly #zoneByWaiting = new Map<string, string>();
   readonly #turns = new Set<string>();
   #downZones = 0;
   #allDark = false;
 
-  constructor(parts: ZoneEvictionsParts) {
+  constructor(parts: ZoneEvictionsDeps) {
     this.#parts = parts;
   }
 
@@ -149,7 +149,7 @@ export class ZoneEvictions {
       if (allDark) zone.waiting.clear();
       this.#setRate(name, zone);
     }
-    this.#parts.onAllDark();
+    this.#parts.onAllZonesDownChanged();
   }
 
   #setRate(name: string, zone: Zone): void {
@@ -184,7 +184,7 @@ export class ZoneEvictions {
       zone.bucket = afterTaking(zone.bucket, now);
       this.forget(node);
       this.#turns.add(node);
-      this.#parts.onTurn(node, name);
+      this.#parts.onEvictionAllowed(node, name);
     }
     this.#arm(name);
   }
