@@ -107,7 +107,7 @@ export class NodeLifecycle {
   async #reconcile(name: string, turn: ReconcileContext): Promise<void> {
     const node = this.#parts.informers.nodes.get({ name });
     if (!node) return;
-    if (isUnready(node) && !isEvicting(node)) this.#zones.ask(name, zoneOf(node));
+    if (isUnready(node) && !isEvicting(node)) this.#zones.request(name, zoneOf(node));
     else this.#zones.forget(name);
     if (!this.#taintsFor(node)) return;
     await unlessGone(async () => {
@@ -130,8 +130,8 @@ export class NodeLifecycle {
   }
 
   #taintsFor(node: Node) {
-    const mayEvict = isEvicting(node) || this.#zones.hasTurn(node.metadata.name);
-    const wanted = lifecycleTaints(node, mayEvict && !this.#zones.allDark);
+    const mayEvict = isEvicting(node) || this.#zones.mayEvict(node.metadata.name);
+    const wanted = lifecycleTaints(node, mayEvict && !this.#zones.allZonesDown);
     return withLifecycleTaints(node.spec?.taints, wanted, toTimestamp(this.#parts.clock.now()));
   }
 }

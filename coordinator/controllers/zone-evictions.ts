@@ -50,7 +50,7 @@ export class ZoneEvictions {
   }
 
   /** There are nodes that have reported, and not one of them is Ready: that says more of our own network than of theirs. */
-  get allDark(): boolean {
+  get allZonesDown(): boolean {
     return this.#allDark;
   }
 
@@ -71,12 +71,12 @@ export class ZoneEvictions {
   }
 
   /** The node's turn has come. */
-  hasTurn(node: string): boolean {
+  mayEvict(node: string): boolean {
     return this.#turns.has(node);
   }
 
   /** The node should be emptied when its turn comes; once asked for is enough. */
-  ask(node: string, zoneName: string): void {
+  request(node: string, zoneName: string): void {
     if (this.#turns.has(node) || this.#allDark) return;
     const present = this.#zoneByWaiting.get(node);
     if (present === zoneName) return;
