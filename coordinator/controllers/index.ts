@@ -104,7 +104,7 @@ function startActors(options: ControllersOptions): Controller[] {
     new TaintEviction({ ...options, recordEvent: events.from('taint-eviction-controller') }),
     new PodGarbageCollector(options),
     new GarbageCollector(options),
-    new Scheduler({ ...options, ledger, recordEvent: schedulerEvents }),
+    new Scheduler({ ...options, reservations: ledger, recordEvent: schedulerEvents }),
     startDaemonSetController({
       ...options,
       activeRollouts: rollouts,

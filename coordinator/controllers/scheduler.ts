@@ -24,10 +24,10 @@ import { unlessGone } from './outdated.js';
 import { preconditionsOf } from './ownership.js';
 import { type ReconcileContext, Worker } from './worker.js';
 
-interface SchedulerParts {
+interface SchedulerDeps {
   registry: Registry;
   informers: Informers;
-  ledger: NodeLedger;
+  reservations: NodeLedger;
   /** As `default-scheduler`. */
   recordEvent: RecordEvent;
   clock: Clock;
@@ -43,12 +43,12 @@ const NO_NODE = '';
 type Verdict = { node: string } | { message: string };
 
 export class Scheduler {
-  readonly #parts: SchedulerParts;
+  readonly #parts: SchedulerDeps;
   readonly #worker: Worker;
   /** Unbound Pods by the node they are pinned to, the others under NO_NODE. */
   readonly #pending = new Map<string, Set<string>>();
 
-  constructor(parts: SchedulerParts) {
+  constructor(parts: SchedulerDeps) {
     this.#parts = parts;
     this.#worker = new Worker({
       name: 'scheduler',
@@ -127,7 +127,7 @@ export class Scheduler {
 
   /** The node's score if the Pod fits; else counts why not. */
   #judge(pod: Pod, node: Node, refusals: Refusals): number | undefined {
-    const taken = this.#parts.ledger.roomTaken(node.metadata.name);
+    const taken = this.#parts.reservations.roomTaken(node.metadata.name);
     const reasons = fitRefusals(pod, node, taken);
     if (reasons.length === 0) return nodeScore(pod, node, taken);
     refusals.add(reasons);
@@ -135,7 +135,7 @@ export class Scheduler {
   }
 
   async #bind(pod: Pod, nodeName: string, turn: ReconcileContext): Promise<void> {
-    const reservation = this.#parts.ledger.tryReserve(pod, nodeName);
+    const reservation = this.#parts.reservations.tryReserve(pod, nodeName);
     if (!reservation.bound) {
       // Another key took the room since the verdict.
       turn.requeueAfter(1);

@@ -19,7 +19,7 @@ function withScheduler(rule: string, check: (bench: Bench) => Promise<void>): vo
   withControlPlane(rule, async (plane) => {
     const recordEvent = plane.events.from('default-scheduler');
     const ledger = new NodeLedger({ informers: plane.informers, recordEvent });
-    const scheduler = new Scheduler({ ...plane, ledger, recordEvent });
+    const scheduler = new Scheduler({ ...plane, reservations: ledger, recordEvent });
     const bench: Bench = {
       ...plane,
       ledger,
