@@ -17,17 +17,17 @@ export interface PodReservations {
   refusals(pod: Pod, nodeName: string, inPlaceOf: Pod): string[];
 }
 
-interface NodeLedgerParts {
+interface NodeReservationsDeps {
   informers: Pick<Informers, 'pods' | 'nodes' | 'waitFor'>;
   recordEvent: RecordEvent;
 }
 
 export class NodeLedger implements PodReservations {
-  readonly #parts: NodeLedgerParts;
+  readonly #parts: NodeReservationsDeps;
   /** By node: Pods whose write has begun and which the informers do not show on that node yet. */
   readonly #inFlight = new Map<string, Set<Pod>>();
 
-  constructor(parts: NodeLedgerParts) {
+  constructor(parts: NodeReservationsDeps) {
     this.#parts = parts;
   }
 
