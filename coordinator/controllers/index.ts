@@ -12,7 +12,7 @@ import type { EventRecorder } from './event-recorder.js';
 import { GarbageCollector } from './garbage-collector.js';
 import type { ResyncStatus } from './heard-since-start.js';
 import { NamespaceController } from './namespace.js';
-import { NodeLedger } from './node-ledger.js';
+import { NodeReservations } from './node-ledger.js';
 import { NodeLifecycle } from './node-lifecycle.js';
 import { PodGarbageCollector } from './pod-garbage-collector.js';
 import { RoleAggregation } from './role-aggregation.js';
@@ -99,7 +99,7 @@ export async function startControllers(options: ControllersOptions): Promise<Run
 function startActors(options: ControllersOptions): Controller[] {
   const { informers, events, rollouts = new ActiveRollouts(), refusals = new CreateRefusals() } = options;
   const schedulerEvents = events.from('default-scheduler');
-  const ledger = new NodeLedger({ informers, recordEvent: schedulerEvents });
+  const ledger = new NodeReservations({ informers, recordEvent: schedulerEvents });
   return [
     new TaintEviction({ ...options, recordEvent: events.from('taint-eviction-controller') }),
     new PodGarbageCollector(options),

@@ -22,7 +22,7 @@ interface NodeReservationsDeps {
   recordEvent: RecordEvent;
 }
 
-export class NodeLedger implements PodReservations {
+export class NodeReservations implements PodReservations {
   readonly #parts: NodeReservationsDeps;
   /** By node: Pods whose write has begun and which the informers do not show on that node yet. */
   readonly #inFlight = new Map<string, Set<Pod>>();
@@ -35,7 +35,7 @@ export class NodeLedger implements PodReservations {
    * Taken on a node now: every Pod bound to it that has not ended, what its host may put in a Pod's place at any moment, and
    * the reservations.
    */
-  roomTaken(nodeName: string, without?: Pod): Room {
+  usageOf(nodeName: string, without?: Pod): Room {
     const bound = this.#parts.informers.pods
       .indexed(PODS_BY_NODE, nodeName)
       .filter((pod) => !isPodTerminal(pod) && pod.metadata.uid !== without?.metadata.uid)
@@ -45,7 +45,7 @@ export class NodeLedger implements PodReservations {
 
   refusals(pod: Pod, nodeName: string, inPlaceOf: Pod): string[] {
     const node = this.#parts.informers.nodes.get({ name: nodeName });
-    return node ? fitRefusals(pod, node, this.roomTaken(nodeName, inPlaceOf)) : [];
+    return node ? fitRefusals(pod, node, this.usageOf(nodeName, inPlaceOf)) : [];
   }
 
   tryReserve(pod: Pod, nodeName: string): Reservation {
@@ -53,7 +53,7 @@ export class NodeLedger implements PodReservations {
     if (!node) return { bound: false, message: `node ${nodeName} is not known` };
     const { schedulerName = DEFAULT_SCHEDULER } = pod.spec;
     if (schedulerName !== DEFAULT_SCHEDULER) return { bound: false, message: `left to ${schedulerName}` };
-    const refusals = fitRefusals(pod, node, this.roomTaken(nodeName));
+    const refusals = fitRefusals(pod, node, this.usageOf(nodeName));
     if (refusals.length > 0) return { bound: false, message: refusals.join(', ') };
     this.#hold(nodeName, pod);
     return { bound: true, settle: (written) => this.#settle(nodeName, pod, written) };

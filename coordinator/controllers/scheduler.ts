@@ -18,7 +18,7 @@ import type { Informers, ObjectChange } from '../informers/informer.js';
 import { podKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
 import type { RecordEvent } from './event-recorder.js';
-import type { NodeLedger } from './node-ledger.js';
+import type { NodeReservations } from './node-ledger.js';
 import { splitKey } from './object-key.js';
 import { unlessGone } from './outdated.js';
 import { preconditionsOf } from './ownership.js';
@@ -27,7 +27,7 @@ import { type ReconcileContext, Worker } from './worker.js';
 interface SchedulerDeps {
   registry: Registry;
   informers: Informers;
-  reservations: NodeLedger;
+  reservations: NodeReservations;
   /** As `default-scheduler`. */
   recordEvent: RecordEvent;
   clock: Clock;
@@ -127,7 +127,7 @@ export class Scheduler {
 
   /** The node's score if the Pod fits; else counts why not. */
   #judge(pod: Pod, node: Node, refusals: Refusals): number | undefined {
-    const taken = this.#parts.reservations.roomTaken(node.metadata.name);
+    const taken = this.#parts.reservations.usageOf(node.metadata.name);
     const reasons = fitRefusals(pod, node, taken);
     if (reasons.length === 0) return nodeScore(pod, node, taken);
     refusals.add(reasons);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import { NodeLedger } from '../../coordinator/controllers/node-ledger.js';
+import { NodeReservations } from '../../coordinator/controllers/node-ledger.js';
 import { Scheduler } from '../../coordinator/controllers/scheduler.js';
 import { nodeKind, podKind } from '../../coordinator/kinds/index.js';
 import { findCondition } from '../../shared/kube/conditions.js';
@@ -9,7 +9,7 @@ import { type ControlPlane, joinNode, withControlPlane } from '../harness/contro
 import { type NodeOptions, pinnedTo, podObject } from '../harness/objects.js';
 
 interface Bench extends ControlPlane {
-  ledger: NodeLedger;
+  ledger: NodeReservations;
   node(name: string, options?: NodeOptions): Promise<void>;
   pod(name: string, spec?: Partial<PodSpec>): Promise<void>;
   nodeOf(pod: string): string | undefined;
@@ -18,7 +18,7 @@ interface Bench extends ControlPlane {
 function withScheduler(rule: string, check: (bench: Bench) => Promise<void>): void {
   withControlPlane(rule, async (plane) => {
     const recordEvent = plane.events.from('default-scheduler');
-    const ledger = new NodeLedger({ informers: plane.informers, recordEvent });
+    const ledger = new NodeReservations({ informers: plane.informers, recordEvent });
     const scheduler = new Scheduler({ ...plane, reservations: ledger, recordEvent });
     const bench: Bench = {
       ...plane,

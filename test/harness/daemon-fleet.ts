@@ -4,7 +4,7 @@ import { startDaemonSetController } from '../../coordinator/controllers/daemonse
 import type { DaemonSetDeps } from '../../coordinator/controllers/daemonset-parts.js';
 import type { RecordEvent } from '../../coordinator/controllers/event-recorder.js';
 import type { ResyncStatus } from '../../coordinator/controllers/heard-since-start.js';
-import { NodeLedger } from '../../coordinator/controllers/node-ledger.js';
+import { NodeReservations } from '../../coordinator/controllers/node-ledger.js';
 import { ActiveRollouts } from '../../coordinator/controllers/rollout-board.js';
 import type { Informers } from '../../coordinator/informers/informer.js';
 import { daemonSetKind, nodeKind, podKind } from '../../coordinator/kinds/index.js';
@@ -85,7 +85,7 @@ export class DaemonFleet {
       activeRollouts: this.rollouts,
       refusals: this.refusals,
       ...(this.#heard ? { heard: this.#heard } : {}),
-      reservations: new NodeLedger({ informers, recordEvent: events.from('default-scheduler') }),
+      reservations: new NodeReservations({ informers, recordEvent: events.from('default-scheduler') }),
     });
   }
 
