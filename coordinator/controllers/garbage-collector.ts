@@ -37,7 +37,7 @@ import { unlessGone } from './outdated.js';
 import { preconditionsOf } from './ownership.js';
 import { type ReconcileContext, Worker } from './worker.js';
 
-interface GarbageCollectorParts {
+interface GarbageCollectorDeps {
   registry: Registry;
   informers: Informers;
   clock: Clock;
@@ -95,11 +95,11 @@ function watchedKinds({
 }
 
 export class GarbageCollector {
-  readonly #parts: GarbageCollectorParts;
+  readonly #parts: GarbageCollectorDeps;
   readonly #worker: Worker;
   readonly #watched: ReadonlyMap<string, Watched>;
 
-  constructor(parts: GarbageCollectorParts) {
+  constructor(parts: GarbageCollectorDeps) {
     this.#parts = parts;
     this.#watched = new Map(watchedKinds(parts.informers).map((watched) => [watched.kind.resource, watched]));
     this.#worker = new Worker({
