@@ -12,7 +12,7 @@ import { unlessGone } from './outdated.js';
 import { preconditionsOf } from './ownership.js';
 import { type ReconcileContext, Worker } from './worker.js';
 
-interface PodGarbageCollectorParts {
+interface PodGarbageCollectorDeps {
   registry: Registry;
   informers: Informers;
   clock: Clock;
@@ -24,10 +24,10 @@ const QUARANTINE_MS = 40_000;
 
 /** Keys are names of missing nodes. */
 export class PodGarbageCollector {
-  readonly #parts: PodGarbageCollectorParts;
+  readonly #parts: PodGarbageCollectorDeps;
   readonly #worker: Worker;
 
-  constructor(parts: PodGarbageCollectorParts) {
+  constructor(parts: PodGarbageCollectorDeps) {
     this.#parts = parts;
     this.#worker = new Worker({
       name: 'pod-garbage-collector',
