@@ -18,7 +18,7 @@ const CONTENT = 'kubernetes';
 /** How soon a namespace that still has content is looked at without news of its Pods. */
 const RETRY_MS = 2_000;
 
-interface NamespaceControllerParts {
+interface NamespaceControllerDeps {
   registry: Registry;
   informers: Informers;
   clock: Clock;
@@ -26,10 +26,10 @@ interface NamespaceControllerParts {
 }
 
 export class NamespaceController {
-  readonly #parts: NamespaceControllerParts;
+  readonly #parts: NamespaceControllerDeps;
   readonly #worker: Worker;
 
-  constructor(parts: NamespaceControllerParts) {
+  constructor(parts: NamespaceControllerDeps) {
     this.#parts = parts;
     this.#worker = new Worker({
       name: 'namespace-controller',
