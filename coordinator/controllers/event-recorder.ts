@@ -17,7 +17,7 @@ export type RecordEvent = (
   counted?: Counted,
 ) => void;
 
-interface EventRecorderParts {
+interface EventRecorderDeps {
   registry: Pick<Registry, 'createOwn' | 'modify'>;
   clock: Clock;
   log: Logger;
@@ -35,7 +35,7 @@ const RETRY_MS = 1_000;
 
 /** One for all controllers. Events of cluster-scoped objects go to the namespace `default`. */
 export class EventRecorder {
-  readonly #parts: EventRecorderParts;
+  readonly #parts: EventRecorderDeps;
   readonly #correlator = new EventCorrelator();
   /** The newest state of each Event that is not written yet. */
   readonly #pending = new Map<string, KubeEvent>();
@@ -44,7 +44,7 @@ export class EventRecorder {
   #isDropping = false;
   #isStopped = false;
 
-  constructor(parts: EventRecorderParts) {
+  constructor(parts: EventRecorderDeps) {
     this.#parts = parts;
   }
 
