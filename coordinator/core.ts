@@ -115,7 +115,7 @@ export function createCore(host: CoreHost): Core {
     authority: host.authority,
     approveNodes: host.approveNodes ?? false,
     restore,
-    recordEvent: { asNodeController: events.from('node-controller'), asAgent: events.from('kubelet') },
+    recordEvent: { asNodeController: events.forComponent('node-controller'), asAgent: events.forComponent('kubelet') },
   });
   const heldUntil = store.isUnconfirmed() ? { heldUntil: restore.confirmed } : {};
   const restoredEra = history.pastEras.length > 0 ? { restoredEra: history.era } : {};

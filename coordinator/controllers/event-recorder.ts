@@ -49,7 +49,7 @@ export class EventRecorder {
   }
 
   /** The recorder of one component, e.g. `daemonset-controller`. */
-  from(component: string): RecordEvent {
+  forComponent(component: string): RecordEvent {
     return (object, type, reason, message, counted) => {
       const about = referenceTo(object);
       const event = this.#correlator.correlate(

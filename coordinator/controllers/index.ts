@@ -65,7 +65,7 @@ export async function startControllers(options: ControllersOptions): Promise<Run
   const { informers, events, startAfter: heldUntil, log } = options;
   await informers.nodes.synced();
   const running: Controller[] = [
-    new NodeLifecycle({ ...options, recordEvent: events.from('node-controller') }),
+    new NodeLifecycle({ ...options, recordEvent: events.forComponent('node-controller') }),
   ];
   let isStopped = false;
   const startOthers = async () => {
@@ -98,10 +98,10 @@ export async function startControllers(options: ControllersOptions): Promise<Run
 /** Those whose decisions reach containers. They are level-triggered: what happened before their start they see then. */
 function startActors(options: ControllersOptions): Controller[] {
   const { informers, events, rollouts = new ActiveRollouts(), refusals = new CreateRefusals() } = options;
-  const schedulerEvents = events.from('default-scheduler');
+  const schedulerEvents = events.forComponent('default-scheduler');
   const ledger = new NodeReservations({ informers, recordEvent: schedulerEvents });
   return [
-    new TaintEviction({ ...options, recordEvent: events.from('taint-eviction-controller') }),
+    new TaintEviction({ ...options, recordEvent: events.forComponent('taint-eviction-controller') }),
     new PodGarbageCollector(options),
     new GarbageCollector(options),
     new Scheduler({ ...options, reservations: ledger, recordEvent: schedulerEvents }),
@@ -110,8 +110,8 @@ function startActors(options: ControllersOptions): Controller[] {
       activeRollouts: rollouts,
       refusals,
       reservations: ledger,
-      recordEvent: events.from('daemonset-controller'),
-      recordRolloutEvent: events.from('rollout-controller'),
+      recordEvent: events.forComponent('daemonset-controller'),
+      recordRolloutEvent: events.forComponent('rollout-controller'),
     }),
   ];
 }

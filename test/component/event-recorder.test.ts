@@ -29,7 +29,7 @@ async function written(plane: ControlPlane): Promise<number> {
 }
 
 withPlane('of many Events a batch is written at once, and each next one after a pause', async (plane) => {
-  const tell = plane.events.from('kubelet');
+  const tell = plane.events.forComponent('kubelet');
   for (let index = 0; index < 600; index++) tell(podOf(index), 'Normal', 'Started', 'Started container c');
   await plane.settle();
   assert.equal(await written(plane), 250);
@@ -42,7 +42,7 @@ withPlane('of many Events a batch is written at once, and each next one after a 
 });
 
 withPlane('behind sixteen of a crowd the next wait as well, behind fifteen they do not', async (plane) => {
-  const tell = plane.events.from('kubelet');
+  const tell = plane.events.forComponent('kubelet');
   const tellOf = (first: number, count: number) => {
     for (let index = first; index < first + count; index++)
       tell(podOf(index), 'Normal', 'Started', 'Started container c');
@@ -58,7 +58,7 @@ withPlane('behind sixteen of a crowd the next wait as well, behind fifteen they 
 });
 
 withPlane('a few Events are written at once, counted up while they wait', async (plane) => {
-  const tell = plane.events.from('kubelet');
+  const tell = plane.events.forComponent('kubelet');
   tell(podOf(1), 'Normal', 'Started', 'Started container c');
   tell(podOf(1), 'Normal', 'Started', 'Started container c');
   await plane.settle();
@@ -72,7 +72,7 @@ withPlane('a few Events are written at once, counted up while they wait', async 
 });
 
 withPlane('what the store could not take is tried again; what is refused is not', async (plane) => {
-  const tell = plane.events.from('kubelet');
+  const tell = plane.events.forComponent('kubelet');
   const { store } = plane;
   const create = store.createAll.bind(store);
   store.createAll = async (values) => values.map(() => new StoreError('full', 'no space'));

@@ -11,8 +11,8 @@ import { podObject } from '../harness/objects.js';
 
 function withNodes(rule: string, check: (plane: ControlPlane) => Promise<void>): void {
   withControlPlane(rule, async (plane) => {
-    const lifecycle = new NodeLifecycle({ ...plane, recordEvent: plane.events.from('node-controller') });
-    const recordEvent = plane.events.from('taint-eviction-controller');
+    const lifecycle = new NodeLifecycle({ ...plane, recordEvent: plane.events.forComponent('node-controller') });
+    const recordEvent = plane.events.forComponent('taint-eviction-controller');
     const eviction = new TaintEviction({ ...plane, recordEvent });
     await joinNode(plane, 'n1');
     await joinNode(plane, 'n2');

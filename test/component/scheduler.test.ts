@@ -17,7 +17,7 @@ interface Bench extends ControlPlane {
 
 function withScheduler(rule: string, check: (bench: Bench) => Promise<void>): void {
   withControlPlane(rule, async (plane) => {
-    const recordEvent = plane.events.from('default-scheduler');
+    const recordEvent = plane.events.forComponent('default-scheduler');
     const ledger = new NodeReservations({ informers: plane.informers, recordEvent });
     const scheduler = new Scheduler({ ...plane, reservations: ledger, recordEvent });
     const bench: Bench = {

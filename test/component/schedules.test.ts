@@ -60,7 +60,7 @@ describe('event expiry', () => {
   };
   const teller = async (plane: ControlPlane) => {
     await joinNode(plane, 'n1');
-    const record = plane.events.from('test');
+    const record = plane.events.forComponent('test');
     const node = plane.informers.nodes.get({ name: 'n1' });
     assert.ok(node);
     return (reason: string) => record(node, 'Normal', reason, reason);

@@ -71,8 +71,8 @@ class Zones {
 
 function withZones(rule: string, check: (zones: Zones, plane: ControlPlane) => Promise<void>): void {
   withControlPlane(rule, async (plane) => {
-    const lifecycle = new NodeLifecycle({ ...plane, recordEvent: plane.events.from('node-controller') });
-    const recordEvent = plane.events.from('taint-eviction-controller');
+    const lifecycle = new NodeLifecycle({ ...plane, recordEvent: plane.events.forComponent('node-controller') });
+    const recordEvent = plane.events.forComponent('taint-eviction-controller');
     const eviction = new TaintEviction({ ...plane, recordEvent });
     try {
       await check(new Zones(plane), plane);

@@ -85,7 +85,7 @@ export class DaemonFleet {
       activeRollouts: this.rollouts,
       refusals: this.refusals,
       ...(this.#heard ? { heard: this.#heard } : {}),
-      reservations: new NodeReservations({ informers, recordEvent: events.from('default-scheduler') }),
+      reservations: new NodeReservations({ informers, recordEvent: events.forComponent('default-scheduler') }),
     });
   }
 
