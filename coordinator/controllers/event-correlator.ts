@@ -4,7 +4,7 @@ import { toTimestamp } from '../../shared/kube/meta.js';
 import { RecentMap } from './recent-map.js';
 
 /** How often and when it happened, by someone who has counted already. Times in ms. */
-export interface Counted {
+export interface OccurrenceCount {
   count: number;
   firstAt: number;
   lastAt: number;
@@ -18,7 +18,7 @@ export interface Occurrence {
   reason: string;
   message: string;
   /** Absent: once, now. */
-  counted?: Counted;
+  counted?: OccurrenceCount;
 }
 
 /** `count` is an int32: clients refuse to decode a list of Events with a larger one. A host may report any count. */
@@ -167,7 +167,7 @@ function mayPass(subject: Subject, now: number): boolean {
   return passes;
 }
 
-function countUp(earlier: KubeEvent, message: string, { count, lastAt }: Counted): KubeEvent {
+function countUp(earlier: KubeEvent, message: string, { count, lastAt }: OccurrenceCount): KubeEvent {
   const sum = Math.min((earlier.count ?? 1) + count, MAX_COUNT);
   return { ...earlier, message, count: sum, lastTimestamp: toTimestamp(lastAt) };
 }

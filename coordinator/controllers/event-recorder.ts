@@ -6,7 +6,7 @@ import type { Clock, Timer } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { eventKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
-import { type Counted, EventCorrelator } from './event-correlator.js';
+import { type OccurrenceCount, EventCorrelator } from './event-correlator.js';
 
 /** Tells of one occurrence, or of several counted elsewhere. Equal ones are counted, many similar ones combined, too many dropped. */
 export type RecordEvent = (
@@ -14,7 +14,7 @@ export type RecordEvent = (
   type: 'Normal' | 'Warning',
   reason: string,
   message: string,
-  counted?: Counted,
+  counted?: OccurrenceCount,
 ) => void;
 
 interface EventRecorderDeps {
