@@ -9,7 +9,7 @@ import type { Registry } from '../registry/registry.js';
 import { unlessGone } from './outdated.js';
 import { type ReconcileContext, Worker } from './worker.js';
 
-interface RoleAggregationParts {
+interface RoleAggregationDeps {
   registry: Registry;
   informers: Informers;
   clock: Clock;
@@ -17,10 +17,10 @@ interface RoleAggregationParts {
 }
 
 export class RoleAggregation {
-  readonly #parts: RoleAggregationParts;
+  readonly #parts: RoleAggregationDeps;
   readonly #worker: Worker;
 
-  constructor(parts: RoleAggregationParts) {
+  constructor(parts: RoleAggregationDeps) {
     this.#parts = parts;
     this.#worker = new Worker({
       name: 'clusterrole-aggregation-controller',
