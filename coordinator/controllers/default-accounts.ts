@@ -8,7 +8,7 @@ import { serviceAccountKind } from '../kinds/index.js';
 import type { Registry } from '../registry/registry.js';
 import { type ReconcileContext, Worker } from './worker.js';
 
-interface DefaultAccountsParts {
+interface DefaultServiceAccountsDeps {
   registry: Registry;
   informers: Informers;
   clock: Clock;
@@ -19,10 +19,10 @@ interface DefaultAccountsParts {
 const SETTLED = new Set(['AlreadyExists', 'NotFound', 'Forbidden']);
 
 export class DefaultAccounts {
-  readonly #parts: DefaultAccountsParts;
+  readonly #parts: DefaultServiceAccountsDeps;
   readonly #worker: Worker;
 
-  constructor(parts: DefaultAccountsParts) {
+  constructor(parts: DefaultServiceAccountsDeps) {
     this.#parts = parts;
     this.#worker = new Worker({
       name: 'serviceaccounts-controller',
