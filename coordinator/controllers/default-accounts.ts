@@ -18,7 +18,7 @@ interface DefaultServiceAccountsDeps {
 /** The namespace ended, or somebody was faster. */
 const SETTLED = new Set(['AlreadyExists', 'NotFound', 'Forbidden']);
 
-export class DefaultAccounts {
+export class DefaultServiceAccounts {
   readonly #parts: DefaultServiceAccountsDeps;
   readonly #worker: Worker;
 

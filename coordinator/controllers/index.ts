@@ -7,7 +7,7 @@ import type { Registry } from '../registry/registry.js';
 import { ensureBuiltInRoles } from './built-in-roles.js';
 import { CreateRefusals } from './create-refusals.js';
 import { startDaemonSetController } from './daemonset-controller.js';
-import { DefaultAccounts } from './default-accounts.js';
+import { DefaultServiceAccounts } from './default-accounts.js';
 import type { EventRecorder } from './event-recorder.js';
 import { GarbageCollector } from './garbage-collector.js';
 import type { ResyncStatus } from './heard-since-start.js';
@@ -73,7 +73,7 @@ export async function startControllers(options: ControllersOptions): Promise<Run
     const namespaces = new NamespaceController(options);
     running.push(
       namespaces,
-      new DefaultAccounts(options),
+      new DefaultServiceAccounts(options),
       new RoleAggregation(options),
       ...startActors(options),
     );
