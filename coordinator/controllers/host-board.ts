@@ -17,7 +17,7 @@ import { type Informers, PODS_BY_NODE } from '../informers/informer.js';
 const TOGETHER_MS = 100;
 
 /** One host as JSON text; `undefined` when it is gone. */
-export interface HostText {
+export interface HostJson {
   name: string;
   json: string | undefined;
 }
@@ -41,7 +41,7 @@ export class HostBoard {
   readonly #slice: Slice;
   readonly #texts = new Map<string, { host: Host; json: string }>();
   readonly #marked = new Set<string>();
-  readonly #listeners = new Set<(changed: readonly HostText[]) => void>();
+  readonly #listeners = new Set<(changed: readonly HostJson[]) => void>();
   #timer: Timer | undefined;
   /** Looks follow each other, so that none tells what an earlier one knew better. */
   #looking: Promise<void> = Promise.resolve();
@@ -79,8 +79,8 @@ export class HostBoard {
    * A host whose text did not change is not told of.
    */
   async watch(
-    onChange: (changed: readonly HostText[]) => void,
-  ): Promise<{ first: HostText[]; leave: () => void }> {
+    onChange: (changed: readonly HostJson[]) => void,
+  ): Promise<{ first: HostJson[]; leave: () => void }> {
     await this.#look();
     this.#listeners.add(onChange);
     if (this.#marked.size > 0) this.#lookSoon();
@@ -107,7 +107,7 @@ export class HostBoard {
   }
 
   async #lookAtMarked(): Promise<void> {
-    const changed: HostText[] = [];
+    const changed: HostJson[] = [];
     for (const name of this.#marked) {
       this.#marked.delete(name);
       const text = this.#lookAt(name);
@@ -120,7 +120,7 @@ export class HostBoard {
   }
 
   /** Undefined when nothing that is shown has changed. */
-  #lookAt(name: string): HostText | undefined {
+  #lookAt(name: string): HostJson | undefined {
     const { nodes, pods } = this.#parts.informers;
     const known = this.#texts.get(name);
     const node = nodes.get({ name });
