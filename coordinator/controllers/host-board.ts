@@ -25,7 +25,7 @@ export interface HostJson {
 /** Who was not heard since the coordinator's own start: in memory alone, for all of a fleet comes back then. */
 interface Contacts {
   /** Since when the host is waited for, ms since the epoch; undefined: it was heard, and what is stored of its link is true. */
-  unheardSince(node: string): number | undefined;
+  awaitingSince(node: string): number | undefined;
   /** Hears of each host whose contact changed. */
   onChange(handler: (node: string) => void): void;
 }
@@ -130,7 +130,7 @@ export class HostBoard {
     }
     const host = hostAtAGlance(node, pods.indexed(PODS_BY_NODE, name), {
       certificateEnds: this.#certificateEnd(name),
-      unheardSince: this.#parts.contacts.unheardSince(name),
+      unheardSince: this.#parts.contacts.awaitingSince(name),
     });
     const json = JSON.stringify(host);
     if (known?.json === json) return undefined;
