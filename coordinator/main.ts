@@ -82,7 +82,7 @@ export async function startCoordinator(
     informers,
     hub,
     explain: new DaemonSetExplainer({ informers, clock, rollouts, refusals }),
-    hosts: new HostBoard({ informers, contacts: presence, clock }),
+    hosts: new HostBoard({ informers, liveness: presence, clock }),
     readings: { of: (name) => ({ ...hub.readings.of(name), changes: conditions.of(name) }) },
     foresee: new ManifestPlanner({ registry, informers, clock }),
     effects: new HostEffects({ informers, clock }),

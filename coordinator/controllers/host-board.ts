@@ -30,14 +30,14 @@ interface Contacts {
   onChange(handler: (node: string) => void): void;
 }
 
-interface HostBoardParts {
+interface HostIndexDeps {
   informers: Informers;
-  contacts: Contacts;
+  liveness: Contacts;
   clock: Clock;
 }
 
 export class HostBoard {
-  readonly #parts: HostBoardParts;
+  readonly #parts: HostIndexDeps;
   readonly #slice: Slice;
   readonly #texts = new Map<string, { host: Host; json: string }>();
   readonly #marked = new Set<string>();
@@ -46,11 +46,11 @@ export class HostBoard {
   /** Looks follow each other, so that none tells what an earlier one knew better. */
   #looking: Promise<void> = Promise.resolve();
 
-  constructor(parts: HostBoardParts) {
+  constructor(parts: HostIndexDeps) {
     this.#parts = parts;
     this.#slice = new Slice(parts.clock);
     const { nodes, pods, secrets } = parts.informers;
-    parts.contacts.onChange((name) => this.#mark(name));
+    parts.liveness.onChange((name) => this.#mark(name));
     nodes.onChange(({ previous, current }) => this.#mark((current ?? previous)?.metadata.name));
     pods.onChange(({ previous, current }) => {
       this.#mark(current?.spec.nodeName);
@@ -130,7 +130,7 @@ export class HostBoard {
     }
     const host = hostAtAGlance(node, pods.indexed(PODS_BY_NODE, name), {
       certificateEnds: this.#certificateEnd(name),
-      unheardSince: this.#parts.contacts.awaitingSince(name),
+      unheardSince: this.#parts.liveness.awaitingSince(name),
     });
     const json = JSON.stringify(host);
     if (known?.json === json) return undefined;

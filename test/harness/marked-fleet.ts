@@ -77,7 +77,7 @@ function partsOfFleet({ registry, informers, clock }: AccessBenchParts) {
     explain: new DaemonSetExplainer({ informers, clock, rollouts, refusals: new CreateRefusals() }),
     hosts: new HostBoard({
       ...{ informers, clock },
-      contacts: { awaitingSince: () => undefined, onChange: () => undefined },
+      liveness: { awaitingSince: () => undefined, onChange: () => undefined },
     }),
     foresee: new ManifestPlanner({ registry, informers, clock }),
     effects: new HostEffects({ informers, clock }),
