@@ -9,7 +9,7 @@ import { ApiPart } from './api-part.js';
 import { ChangeCalendars } from './controllers/change-calendars.js';
 import { ConditionHistory } from './controllers/condition-history.js';
 import { DaemonSetExplainer } from './controllers/daemonset-explain.js';
-import { HostBoard } from './controllers/host-board.js';
+import { HostIndex } from './controllers/host-board.js';
 import { HostEffects } from './controllers/host-effects.js';
 import { ManifestPlanner } from './controllers/plan/planner.js';
 import { createCore } from './core.js';
@@ -82,7 +82,7 @@ export async function startCoordinator(
     informers,
     hub,
     explain: new DaemonSetExplainer({ informers, clock, rollouts, refusals }),
-    hosts: new HostBoard({ informers, liveness: presence, clock }),
+    hosts: new HostIndex({ informers, liveness: presence, clock }),
     readings: { of: (name) => ({ ...hub.readings.of(name), changes: conditions.of(name) }) },
     foresee: new ManifestPlanner({ registry, informers, clock }),
     effects: new HostEffects({ informers, clock }),

@@ -36,7 +36,7 @@ interface HostIndexDeps {
   clock: Clock;
 }
 
-export class HostBoard {
+export class HostIndex {
   readonly #parts: HostIndexDeps;
   readonly #slice: Slice;
   readonly #texts = new Map<string, { host: Host; json: string }>();

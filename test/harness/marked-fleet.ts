@@ -3,7 +3,7 @@ import { DEFAULT_API_SETTINGS } from '../../coordinator/api/api-request.js';
 import { ChangeCalendars } from '../../coordinator/controllers/change-calendars.js';
 import { CreateRefusals } from '../../coordinator/controllers/create-refusals.js';
 import { DaemonSetExplainer } from '../../coordinator/controllers/daemonset-explain.js';
-import { HostBoard } from '../../coordinator/controllers/host-board.js';
+import { HostIndex } from '../../coordinator/controllers/host-board.js';
 import { HostEffects } from '../../coordinator/controllers/host-effects.js';
 import { ManifestPlanner } from '../../coordinator/controllers/plan/planner.js';
 import { ActiveRollouts } from '../../coordinator/controllers/rollout-board.js';
@@ -75,7 +75,7 @@ function partsOfFleet({ registry, informers, clock }: AccessBenchParts) {
   }
   return {
     explain: new DaemonSetExplainer({ informers, clock, rollouts, refusals: new CreateRefusals() }),
-    hosts: new HostBoard({
+    hosts: new HostIndex({
       ...{ informers, clock },
       liveness: { awaitingSince: () => undefined, onChange: () => undefined },
     }),
