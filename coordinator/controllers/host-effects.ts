@@ -16,15 +16,15 @@ import { placementVerdict } from './daemonset-placement.js';
 const MOST_NAMED = 10;
 const EVICTING = ['NoExecute'];
 
-interface HostEffectParts {
+interface HostChangePreviewDeps {
   informers: Pick<Informers, 'nodes' | 'pods' | 'daemonSets'>;
   clock: Clock;
 }
 
 export class HostEffects {
-  readonly #parts: HostEffectParts;
+  readonly #parts: HostChangePreviewDeps;
 
-  constructor(parts: HostEffectParts) {
+  constructor(parts: HostChangePreviewDeps) {
     this.#parts = parts;
   }
 
