@@ -10,7 +10,7 @@ import { ChangeCalendars } from './controllers/change-calendars.js';
 import { ConditionHistory } from './controllers/condition-history.js';
 import { DaemonSetExplainer } from './controllers/daemonset-explain.js';
 import { HostIndex } from './controllers/host-board.js';
-import { HostEffects } from './controllers/host-effects.js';
+import { HostChangePreview } from './controllers/host-effects.js';
 import { ManifestPlanner } from './controllers/plan/planner.js';
 import { createCore } from './core.js';
 import { secretsKeyPath } from './data-dir.js';
@@ -85,7 +85,7 @@ export async function startCoordinator(
     hosts: new HostIndex({ informers, liveness: presence, clock }),
     readings: { of: (name) => ({ ...hub.readings.of(name), changes: conditions.of(name) }) },
     foresee: new ManifestPlanner({ registry, informers, clock }),
-    effects: new HostEffects({ informers, clock }),
+    effects: new HostChangePreview({ informers, clock }),
     calendars: new ChangeCalendars({ informers, clock }),
     metrics: metrics.page(
       { informers, connected: () => hub.connected, meters: hub.meters },

@@ -21,7 +21,7 @@ interface HostChangePreviewDeps {
   clock: Clock;
 }
 
-export class HostEffects {
+export class HostChangePreview {
   readonly #parts: HostChangePreviewDeps;
 
   constructor(parts: HostChangePreviewDeps) {

@@ -1,7 +1,7 @@
 /** What a change of hosts is foreseen to do is what the running controller then does. */
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import { HostEffects } from '../../coordinator/controllers/host-effects.js';
+import { HostChangePreview } from '../../coordinator/controllers/host-effects.js';
 import { nodeKind } from '../../coordinator/kinds/index.js';
 import { changedNode, type NodeChange } from '../../shared/kube/node-change.js';
 import { DaemonFleet } from '../harness/daemon-fleet.js';
@@ -52,7 +52,7 @@ for (const [what, made] of CASES) {
     await fleet.settle();
     assert.deepEqual(served(), ['n0']);
     const before = served();
-    const effect = await new HostEffects(fleet).effectOf({ hosts: ['n0', 'n1', 'gone'], change: made });
+    const effect = await new HostChangePreview(fleet).effectOf({ hosts: ['n0', 'n1', 'gone'], change: made });
     assert.deepEqual(effect.missing, ['gone']);
     assert.equal(effect.hosts, 2);
     const [web] = effect.daemonSets;

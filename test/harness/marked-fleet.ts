@@ -4,7 +4,7 @@ import { ChangeCalendars } from '../../coordinator/controllers/change-calendars.
 import { CreateRefusals } from '../../coordinator/controllers/create-refusals.js';
 import { DaemonSetExplainer } from '../../coordinator/controllers/daemonset-explain.js';
 import { HostIndex } from '../../coordinator/controllers/host-board.js';
-import { HostEffects } from '../../coordinator/controllers/host-effects.js';
+import { HostChangePreview } from '../../coordinator/controllers/host-effects.js';
 import { ManifestPlanner } from '../../coordinator/controllers/plan/planner.js';
 import { ActiveRollouts } from '../../coordinator/controllers/rollout-board.js';
 import type { Informers } from '../../coordinator/informers/informer.js';
@@ -80,7 +80,7 @@ function partsOfFleet({ registry, informers, clock }: AccessBenchParts) {
       liveness: { awaitingSince: () => undefined, onChange: () => undefined },
     }),
     foresee: new ManifestPlanner({ registry, informers, clock }),
-    effects: new HostEffects({ informers, clock }),
+    effects: new HostChangePreview({ informers, clock }),
     calendars: new ChangeCalendars({ informers, clock }),
     joining: () => Promise.reject(new Error('the fleet has no address')),
     streams: { ...NO_STREAMS, open: async () => usageOfAll(informers) },
