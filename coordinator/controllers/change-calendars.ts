@@ -15,15 +15,15 @@ import { governingPolicy } from './rollout-decision.js';
 
 const DAY_MS = 86_400_000;
 
-interface ChangeCalendarParts {
+interface PolicyCalendarsDeps {
   informers: Pick<Informers, 'nodes' | 'daemonSets' | 'rolloutPolicies'>;
   clock: Clock;
 }
 
 export class ChangeCalendars {
-  readonly #parts: ChangeCalendarParts;
+  readonly #parts: PolicyCalendarsDeps;
 
-  constructor(parts: ChangeCalendarParts) {
+  constructor(parts: PolicyCalendarsDeps) {
     this.#parts = parts;
   }
 
