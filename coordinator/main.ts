@@ -6,7 +6,7 @@ import { type Part, type Running, startInOrder } from '../shared/process/lifecyc
 import type { Logger } from '../shared/process/log.js';
 import { VERSION } from '../shared/process/version.js';
 import { ApiPart } from './api-part.js';
-import { ChangeCalendars } from './controllers/change-calendars.js';
+import { PolicyCalendars } from './controllers/change-calendars.js';
 import { ConditionHistory } from './controllers/condition-history.js';
 import { DaemonSetExplainer } from './controllers/daemonset-explain.js';
 import { HostIndex } from './controllers/host-board.js';
@@ -86,7 +86,7 @@ export async function startCoordinator(
     readings: { of: (name) => ({ ...hub.readings.of(name), changes: conditions.of(name) }) },
     foresee: new ManifestPlanner({ registry, informers, clock }),
     effects: new HostChangePreview({ informers, clock }),
-    calendars: new ChangeCalendars({ informers, clock }),
+    calendars: new PolicyCalendars({ informers, clock }),
     metrics: metrics.page(
       { informers, connected: () => hub.connected, meters: hub.meters },
       new Set(registry.kinds.map(({ resource }) => resource)),

@@ -20,7 +20,7 @@ interface PolicyCalendarsDeps {
   clock: Clock;
 }
 
-export class ChangeCalendars {
+export class PolicyCalendars {
   readonly #parts: PolicyCalendarsDeps;
 
   constructor(parts: PolicyCalendarsDeps) {

@@ -1,6 +1,6 @@
 /** An API over a fleet with objects whose names occur nowhere else, so that an answer with such a name shows a leak. */
 import { DEFAULT_API_SETTINGS } from '../../coordinator/api/api-request.js';
-import { ChangeCalendars } from '../../coordinator/controllers/change-calendars.js';
+import { PolicyCalendars } from '../../coordinator/controllers/change-calendars.js';
 import { CreateRefusals } from '../../coordinator/controllers/create-refusals.js';
 import { DaemonSetExplainer } from '../../coordinator/controllers/daemonset-explain.js';
 import { HostIndex } from '../../coordinator/controllers/host-board.js';
@@ -81,7 +81,7 @@ function partsOfFleet({ registry, informers, clock }: AccessBenchParts) {
     }),
     foresee: new ManifestPlanner({ registry, informers, clock }),
     effects: new HostChangePreview({ informers, clock }),
-    calendars: new ChangeCalendars({ informers, clock }),
+    calendars: new PolicyCalendars({ informers, clock }),
     joining: () => Promise.reject(new Error('the fleet has no address')),
     streams: { ...NO_STREAMS, open: async () => usageOfAll(informers) },
   };
