@@ -12,7 +12,7 @@ import {
   NOT_THE_PINNED_NODE,
   nodeScore,
   pinnedNode,
-  Refusals,
+  FitRefusals,
 } from '../decisions/fit.js';
 import type { Informers, ObjectChange } from '../informers/informer.js';
 import { podKind } from '../kinds/index.js';
@@ -109,7 +109,7 @@ export class Scheduler {
     const { nodes } = this.#parts.informers;
     const pinned = pinnedNode(pod);
     const candidates = pinned === undefined ? nodes.list() : [nodes.get({ name: pinned })];
-    const refusals = new Refusals();
+    const refusals = new FitRefusals();
     const slice = new Slice(this.#parts.clock);
     let best: { node: string; score: number } | undefined;
     let asked = 0;
@@ -126,7 +126,7 @@ export class Scheduler {
   }
 
   /** The node's score if the Pod fits; else counts why not. */
-  #judge(pod: Pod, node: Node, refusals: Refusals): number | undefined {
+  #judge(pod: Pod, node: Node, refusals: FitRefusals): number | undefined {
     const taken = this.#parts.reservations.usageOf(node.metadata.name);
     const reasons = fitRefusals(pod, node, taken);
     if (reasons.length === 0) return nodeScore(pod, node, taken);

@@ -58,7 +58,7 @@ export const NOT_THE_PINNED_NODE = "node(s) didn't satisfy plugin(s) [NodeAffini
 const CURED_BY_ROOM = /^(Too many pods|Insufficient |node\(s\) didn't have free ports)/;
 
 /** Nodes by why they refuse a Pod. */
-export class Refusals {
+export class FitRefusals {
   readonly #counts = new Map<string, number>();
   #nodes = 0;
   #lackRoom = 0;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { fitRefusals, pinnedNode, Refusals } from '../../coordinator/decisions/fit.js';
+import { fitRefusals, pinnedNode, FitRefusals } from '../../coordinator/decisions/fit.js';
 import { podRequests, roomOf } from '../../coordinator/decisions/pod-room.js';
 import type { Container, PodSpec } from '../../shared/kube/pod.js';
 import { type NodeOptions, nodeObject, pinnedTo, podObject } from '../harness/objects.js';
@@ -104,7 +104,7 @@ describe('sidecars', () => {
 
 describe('words of the scheduler', () => {
   test('reasons are counted and sorted as texts; where room is short preemption finds no victims', () => {
-    const refusals = new Refusals();
+    const refusals = new FitRefusals();
     refusals.add(['node(s) were unschedulable'], 2);
     refusals.add(['Insufficient cpu', 'Too many pods']);
     assert.equal(
@@ -115,7 +115,7 @@ describe('words of the scheduler', () => {
   });
 
   test('no nodes at all', () => {
-    assert.equal(new Refusals().message(), 'no nodes available to schedule pods');
+    assert.equal(new FitRefusals().message(), 'no nodes available to schedule pods');
   });
 
   test('a Pod is pinned when its affinity leaves one node', () => {
