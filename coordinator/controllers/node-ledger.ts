@@ -3,7 +3,7 @@ import { turnOn } from '../../shared/kube/host-turn.js';
 import type { KubeObject } from '../../shared/kube/meta.js';
 import { isPodTerminal, type Pod } from '../../shared/kube/pod.js';
 import { DEFAULT_SCHEDULER, fitRefusals } from '../decisions/fit.js';
-import { type Room, roomOf } from '../decisions/pod-room.js';
+import { type ResourceUsage, roomOf } from '../decisions/pod-room.js';
 import { type Informers, PODS_BY_NODE } from '../informers/informer.js';
 import type { RecordEvent } from './event-recorder.js';
 
@@ -35,7 +35,7 @@ export class NodeReservations implements PodReservations {
    * Taken on a node now: every Pod bound to it that has not ended, what its host may put in a Pod's place at any moment, and
    * the reservations.
    */
-  usageOf(nodeName: string, without?: Pod): Room {
+  usageOf(nodeName: string, without?: Pod): ResourceUsage {
     const bound = this.#parts.informers.pods
       .indexed(PODS_BY_NODE, nodeName)
       .filter((pod) => !isPodTerminal(pod) && pod.metadata.uid !== without?.metadata.uid)

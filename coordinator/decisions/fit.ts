@@ -4,7 +4,7 @@ import type { Node } from '../../shared/kube/node.js';
 import { ownValue } from '../../shared/kube/own-value.js';
 import { type Pod, targetNodeOf } from '../../shared/kube/pod.js';
 import { matchesNodeAffinity } from './node-affinity.js';
-import { amounts, podRequests, type Room } from './pod-room.js';
+import { amounts, podRequests, type ResourceUsage } from './pod-room.js';
 import { findUntoleratedTaint, tolerates } from './tolerations.js';
 
 /** The scheduler whose Pods we bind; those of any other name are left alone. */
@@ -16,7 +16,7 @@ const UNSCHEDULABLE_TAINT = { key: 'node.kubernetes.io/unschedulable', effect: '
  * Why the node refuses the Pod; [] = it fits. The first rule that fails speaks, in upstream's order:
  * unschedulable, node name, taints, affinity, ports, resources. `taken`: by the Pods that are there or on their way.
  */
-export function fitRefusals(pod: Pick<Pod, 'spec'>, node: Node, taken: Room): string[] {
+export function fitRefusals(pod: Pick<Pod, 'spec'>, node: Node, taken: ResourceUsage): string[] {
   const { spec } = pod;
   const tolerations = spec.tolerations ?? [];
   if (node.spec?.unschedulable && !tolerations.some((one) => tolerates(one, UNSCHEDULABLE_TAINT))) {
@@ -35,7 +35,7 @@ export function fitRefusals(pod: Pick<Pod, 'spec'>, node: Node, taken: Room): st
 }
 
 /** Every resource that is short. A node that does not say how many Pods it takes, takes any number. */
-function resourceRefusals({ spec }: Pick<Pod, 'spec'>, node: Node, taken: Room): string[] {
+function resourceRefusals({ spec }: Pick<Pod, 'spec'>, node: Node, taken: ResourceUsage): string[] {
   const allocatable = amounts(node.status?.allocatable);
   const refusals = taken.pods + 1 > (allocatable.pods ?? Number.POSITIVE_INFINITY) ? ['Too many pods'] : [];
   for (const [name, request] of Object.entries(podRequests(spec))) {
@@ -92,7 +92,7 @@ export class FitRefusals {
 }
 
 /** Lower is better: untolerated PreferNoSchedule taints first, then the share of the fullest resource. */
-export function nodeScore(pod: Pick<Pod, 'spec'>, node: Node, taken: Room): number {
+export function nodeScore(pod: Pick<Pod, 'spec'>, node: Node, taken: ResourceUsage): number {
   const tolerations = pod.spec.tolerations ?? [];
   const avoided = (node.spec?.taints ?? []).filter(
     (taint) => taint.effect === 'PreferNoSchedule' && !tolerations.some((one) => tolerates(one, taint)),

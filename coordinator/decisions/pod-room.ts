@@ -8,7 +8,7 @@ import { milliCpu, wholeUnits } from '../../shared/kube/quantity.js';
 type Amounts = Readonly<Record<string, number>>;
 
 /** Taken on one node. */
-export interface Room {
+export interface ResourceUsage {
   requests: Amounts;
   ports: readonly HostPort[];
   pods: number;
@@ -69,7 +69,7 @@ interface RoomTaker {
 }
 
 /** What Pods take together: of a Pod and its successor the one that takes more. */
-export function roomOf(pods: Iterable<RoomTaker>): Room {
+export function roomOf(pods: Iterable<RoomTaker>): ResourceUsage {
   let requests: Amounts = {};
   const ports: HostPort[] = [];
   let count = 0;
