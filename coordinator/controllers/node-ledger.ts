@@ -3,7 +3,7 @@ import { turnOn } from '../../shared/kube/host-turn.js';
 import type { KubeObject } from '../../shared/kube/meta.js';
 import { isPodTerminal, type Pod } from '../../shared/kube/pod.js';
 import { DEFAULT_SCHEDULER, fitRefusals } from '../decisions/fit.js';
-import { type ResourceUsage, roomOf } from '../decisions/pod-room.js';
+import { type ResourceUsage, usageOfPods } from '../decisions/pod-room.js';
 import { type Informers, PODS_BY_NODE } from '../informers/informer.js';
 import type { RecordEvent } from './event-recorder.js';
 
@@ -40,7 +40,7 @@ export class NodeReservations implements PodReservations {
       .indexed(PODS_BY_NODE, nodeName)
       .filter((pod) => !isPodTerminal(pod) && pod.metadata.uid !== without?.metadata.uid)
       .map((pod) => ({ spec: pod.spec, next: turnOn(pod)?.successor.spec }));
-    return roomOf([...bound, ...(this.#inFlight.get(nodeName) ?? [])]);
+    return usageOfPods([...bound, ...(this.#inFlight.get(nodeName) ?? [])]);
   }
 
   refusals(pod: Pod, nodeName: string, inPlaceOf: Pod): string[] {

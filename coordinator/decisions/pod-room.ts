@@ -69,7 +69,7 @@ interface RoomTaker {
 }
 
 /** What Pods take together: of a Pod and its successor the one that takes more. */
-export function roomOf(pods: Iterable<RoomTaker>): ResourceUsage {
+export function usageOfPods(pods: Iterable<RoomTaker>): ResourceUsage {
   let requests: Amounts = {};
   const ports: HostPort[] = [];
   let count = 0;

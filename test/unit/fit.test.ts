@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { fitRefusals, pinnedNode, FitRefusals } from '../../coordinator/decisions/fit.js';
-import { podRequests, roomOf } from '../../coordinator/decisions/pod-room.js';
+import { podRequests, usageOfPods } from '../../coordinator/decisions/pod-room.js';
 import type { Container, PodSpec } from '../../shared/kube/pod.js';
 import { type NodeOptions, nodeObject, pinnedTo, podObject } from '../harness/objects.js';
 
@@ -19,7 +19,7 @@ const fit = (spec: Partial<PodSpec>, node: NodeOptions = {}, others: Partial<Pod
   fitRefusals(
     podObject('a', spec),
     nodeObject('n1', node),
-    roomOf(others.map((other) => podObject('b', other))),
+    usageOfPods(others.map((other) => podObject('b', other))),
   );
 
 const PORTS = ["node(s) didn't have free ports for the requested pod ports"];

@@ -6,7 +6,7 @@ import { nextAction } from '../../agent/decisions/next-action.js';
 import { parseNodeQuery } from '../../agent/simulate/label-query.js';
 import { fitRefusals } from '../../coordinator/decisions/fit.js';
 import { matchesNodeAffinity } from '../../coordinator/decisions/node-affinity.js';
-import { roomOf } from '../../coordinator/decisions/pod-room.js';
+import { usageOfPods } from '../../coordinator/decisions/pod-room.js';
 import { secretKind } from '../../coordinator/kinds/index.js';
 import { semanticallyEqual } from '../../coordinator/kinds/semantic-equality.js';
 import { applyJsonPatch } from '../../coordinator/registry/json-patch.js';
@@ -62,7 +62,7 @@ for (const key of ['constructor', 'toString', 'hasOwnProperty', 'valueOf', '__pr
       if (key === '__proto__') return;
       const resources = { requests: JSON.parse(`{"${key}": "1"}`) };
       const pod = podObject('p', { containers: [{ name: 'c', image: 'i', resources }] });
-      assert.deepEqual(fitRefusals(pod, nodeObject('n'), roomOf([])), [`Insufficient ${key}`]);
+      assert.deepEqual(fitRefusals(pod, nodeObject('n'), usageOfPods([])), [`Insufficient ${key}`]);
     });
 
     test('equality and patches see own fields alone', () => {
