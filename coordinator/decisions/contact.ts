@@ -4,7 +4,7 @@ import type { Node } from '../../shared/kube/node.js';
 import { CONNECTED } from './reported-status.js';
 
 /** `away`: the link to its agent is down; `lost`: for so long that nobody knows the node's state. */
-export type Contact = 'here' | 'away' | 'lost';
+export type NodeContact = 'here' | 'away' | 'lost';
 
 /** Since when nobody knows the node's state, ms since the epoch by `timeOf`; undefined while somebody does. */
 export function lostSince({ status }: Pick<Node, 'status'>, timeOf = Date.parse): number | undefined {
@@ -21,7 +21,7 @@ export function awaySince({ status }: Pick<Node, 'status'>, timeOf = Date.parse)
 }
 
 /** By the conditions Ready and Connected; a node without them is here. */
-export function contactOf({ status }: Pick<Node, 'status'>): Contact {
+export function contactOf({ status }: Pick<Node, 'status'>): NodeContact {
   if (findCondition(status?.conditions, 'Ready')?.status === 'Unknown') return 'lost';
   return findCondition(status?.conditions, CONNECTED)?.status === 'False' ? 'away' : 'here';
 }

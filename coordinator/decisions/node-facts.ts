@@ -3,7 +3,7 @@
 import { findCondition } from '../../shared/kube/conditions.js';
 import type { Node } from '../../shared/kube/node.js';
 import type { Labels } from '../../shared/kube/selectors.js';
-import { awaySince, type Contact, contactOf, lostSince } from './contact.js';
+import { awaySince, type NodeContact, contactOf, lostSince } from './contact.js';
 import { NOT_HEARD_SINCE_START } from './link-end.js';
 import type { NodeRecord } from './node-record.js';
 import { CONNECTED } from './reported-status.js';
@@ -12,7 +12,7 @@ import type { NodeFacts } from './rollout-lane.js';
 
 /** What is known of a node besides its Pods. */
 export interface NodeConnectivity {
-  contact: Contact;
+  contact: NodeContact;
   /** Since when the link to its agent is down, where that is known. */
   awaySince?: number;
   /** Since when nobody knows its state. */

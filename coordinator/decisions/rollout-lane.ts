@@ -1,6 +1,6 @@
 /** Where one node stands in a rollout by waves. Times are ms since the epoch. */
 import type { TurnWait } from '../../shared/kube/host-turn.js';
-import type { Contact } from './contact.js';
+import type { NodeContact } from './contact.js';
 import { NODE_UPDATE_STATES, type NodeUpdateState } from './rolling-update.js';
 
 /**
@@ -37,7 +37,7 @@ export type NodeRolloutState = (typeof NODE_ROLLOUT_STATES)[number];
 /** What is known of a node and its Pods. */
 export interface NodeFacts {
   updateState: NodeUpdateState;
-  contact: Contact;
+  contact: NodeContact;
   /** Since when the link to its agent is down. */
   awaySince?: number;
   /** Since when nobody knows the node's state. */

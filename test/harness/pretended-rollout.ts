@@ -7,7 +7,7 @@ import {
   type RolloutDecision,
 } from '../../coordinator/controllers/rollout-decision.js';
 import type { WaveIndex } from '../../coordinator/controllers/rollout-waves.js';
-import type { Contact } from '../../coordinator/decisions/contact.js';
+import type { NodeContact } from '../../coordinator/decisions/contact.js';
 import type { DaemonPod } from '../../coordinator/decisions/daemon-node.js';
 import { recordNode } from '../../coordinator/decisions/node-record.js';
 import { measurePodTimings } from '../../coordinator/decisions/pod-pace.js';
@@ -25,7 +25,7 @@ import { inOneGo } from './in-one-go.js';
 export interface PretendedHost {
   name: string;
   labels: Record<string, string>;
-  contact: Contact;
+  contact: NodeContact;
   pod?: DaemonPod;
   /** Hash of the last release that does not run there. */
   breaks?: string;
@@ -104,7 +104,7 @@ export class PretendedRollout {
     this.step();
   }
 
-  setContact(name: string, contact: Contact): void {
+  setContact(name: string, contact: NodeContact): void {
     const host = this.hosts.get(name);
     if (!host) return;
     host.contact = contact;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { WaveIndex } from '../../coordinator/controllers/rollout-waves.js';
-import type { Contact } from '../../coordinator/decisions/contact.js';
+import type { NodeContact } from '../../coordinator/decisions/contact.js';
 import type { NodeRecord } from '../../coordinator/decisions/node-record.js';
 import { NODE_UPDATE_STATES, type NodeUpdateState } from '../../coordinator/decisions/rolling-update.js';
 import { type HostRolloutState, type RolloutPhaseInfo, rolloutCode } from '../../coordinator/decisions/rollout-code.js';
@@ -154,7 +154,7 @@ const PHASES: RolloutPhase[] = [
   'Completed',
 ];
 const situation = fc.option(fc.constantFrom(...NODE_UPDATE_STATES), { nil: undefined });
-const contact = fc.constantFrom<Contact>('here', 'away', 'lost');
+const contact = fc.constantFrom<NodeContact>('here', 'away', 'lost');
 const event = fc.record({
   node: fc.integer({ min: 0, max: 19 }),
   situation,
@@ -194,7 +194,7 @@ test('counts by code follow any events, agree with each host, and add up to the 
       phase,
       fc.integer({ min: -1, max: 2 }),
       (events, how, wave) => {
-        const contacts = new Map<string, Contact>();
+        const contacts = new Map<string, NodeContact>();
         const nodes = Array.from({ length: 20 }, (_, index) => `n${index}`);
         const waves = new WaveIndex({
           plan: new Map(nodes.map((name, index) => [name, index % WAVES])),

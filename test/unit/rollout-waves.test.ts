@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WaveIndex, type WaveIndexOptions } from '../../coordinator/controllers/rollout-waves.js';
-import type { Contact } from '../../coordinator/decisions/contact.js';
+import type { NodeContact } from '../../coordinator/decisions/contact.js';
 import type { NodeRecord } from '../../coordinator/decisions/node-record.js';
 import type { NodeUpdateState } from '../../coordinator/decisions/rolling-update.js';
 
@@ -74,7 +74,7 @@ test('hosts outside their windows are counted by zone, as they come and go', () 
 });
 
 test('a turn is taken back from a host that was taken out, also while it is dark', () => {
-  const contacts = new Map<string, Contact>([['dark', 'away']]);
+  const contacts = new Map<string, NodeContact>([['dark', 'away']]);
   const waves = wavesOf({ standing: (name) => ({ contact: contacts.get(name) ?? 'here' }) });
   for (const name of ['dark', 'here', 'other']) {
     waves.update(name, 'turned', record('turned', { turn: { forced: false } }));

@@ -1,6 +1,6 @@
 /** Hosts that only pretend: they do at once, on a timeline, what nodes' keys would order of real ones. */
 import type { DaemonSet } from '../../../shared/kube/workload.js';
-import type { Contact } from '../../decisions/contact.js';
+import type { NodeContact } from '../../decisions/contact.js';
 import type { CurrentRevision, DaemonNode, DaemonPod } from '../../decisions/daemon-node.js';
 import type { FailedPodBackoff } from '../../decisions/failed-pod-backoff.js';
 import { recordNode } from '../../decisions/node-record.js';
@@ -11,7 +11,7 @@ import type { SimulationTimeline } from './timeline.js';
 
 /** A node as it stands before anything happens. */
 export interface InitialHost extends DaemonNode {
-  contact: Contact;
+  contact: NodeContact;
   /** Its place where its Pods are made of this revision instead of the current one (`placeOn`). */
   pinnedTo(other: DaemonSet): Partial<DaemonNode>;
 }
