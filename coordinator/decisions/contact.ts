@@ -14,7 +14,7 @@ export function lostSince({ status }: Pick<Node, 'status'>, timeOf = Date.parse)
 }
 
 /** Since when the link to its agent is down, ms since the epoch by `timeOf`; undefined while it is up. */
-export function awaySince({ status }: Pick<Node, 'status'>, timeOf = Date.parse): number | undefined {
+export function disconnectedSince({ status }: Pick<Node, 'status'>, timeOf = Date.parse): number | undefined {
   const connected = findCondition(status?.conditions, CONNECTED);
   if (connected?.status !== 'False' || !connected.lastTransitionTime) return undefined;
   return timeOf(connected.lastTransitionTime);

@@ -3,7 +3,7 @@
 import { findCondition } from '../../shared/kube/conditions.js';
 import type { Node } from '../../shared/kube/node.js';
 import type { Labels } from '../../shared/kube/selectors.js';
-import { awaySince, type NodeContact, contactOf, lostSince } from './contact.js';
+import { disconnectedSince, type NodeContact, contactOf, lostSince } from './contact.js';
 import { NOT_HEARD_SINCE_START } from './link-end.js';
 import type { NodeRecord } from './node-record.js';
 import { CONNECTED } from './reported-status.js';
@@ -30,7 +30,7 @@ export function nodeConnectivity(node: Node | undefined, timeOf?: (stored: strin
   const lostAt = lostSince(node, timeOf);
   const isUnheard = findCondition(node.status?.conditions, CONNECTED)?.reason === NOT_HEARD_SINCE_START;
   // It may have gone, and begun its turn, at any time while there was no coordinator.
-  const downSince = isUnheard ? undefined : awaySince(node, timeOf);
+  const downSince = isUnheard ? undefined : disconnectedSince(node, timeOf);
   return {
     contact: contactOf(node),
     labels: node.metadata.labels,

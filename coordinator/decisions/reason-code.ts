@@ -6,7 +6,7 @@ import type { Node } from '../../shared/kube/node.js';
 import { isPodTerminal, type Pod } from '../../shared/kube/pod.js';
 import { HOLD_CODES, type HoldCode, type RolloutCode } from '../../shared/kube/rollout-codes.js';
 import type { DaemonSet } from '../../shared/kube/workload.js';
-import { awaySince, contactOf, lostSince } from './contact.js';
+import { disconnectedSince, contactOf, lostSince } from './contact.js';
 import { type CurrentRevision, comparePods, type DaemonPod, toDaemonPod } from './daemon-node.js';
 import { type Placement, type PlacementRule, placementOf } from './placement.js';
 import { podProgress } from './pod-progress.js';
@@ -164,7 +164,7 @@ function dueReason({ rollout, refusal }: ReasonInput): Reason {
 }
 
 function offlineReason(node: Node, first: Held | undefined, rollout: NodeRolloutStatus | undefined): Reason {
-  const since = awaySince(node) ?? lostSince(node);
+  const since = disconnectedSince(node) ?? lostSince(node);
   const last = since === undefined ? '' : ` since ${toTimestamp(since)}`;
   const code = rollout?.code === 'DeferredOffline' ? rollout.code : 'NodeOffline';
   return { code, ...nameOf(first), because: `its agent is not connected${last}` };
