@@ -21,7 +21,7 @@ export function linkEnd(code: number, { wasSilent = false, wasDismissed = false 
 }
 
 /** Reason of a link that ended with a coordinator: nobody knows when the host was out of reach first. */
-export const NOT_HEARD_SINCE_START = 'NotHeardSinceStart';
+export const NOT_RECONNECTED_SINCE_START = 'NotHeardSinceStart';
 
 const WORDS: Record<LinkEnd, readonly [reason: string, message: string]> = {
   silent: ['LinkSilent', 'The agent is not heard any more: its host or the network between is down.'],
@@ -30,7 +30,7 @@ const WORDS: Record<LinkEnd, readonly [reason: string, message: string]> = {
     'The connection ended without a goodbye: the agent crashed, its host went down, or the line was cut.',
   ],
   stopped: ['AgentStopped', 'The agent was stopped; its pods run on unless its host went down as well.'],
-  unheard: [NOT_HEARD_SINCE_START, 'The coordinator has not heard the agent since its own start.'],
+  unheard: [NOT_RECONNECTED_SINCE_START, 'The coordinator has not heard the agent since its own start.'],
   unknown: ['LinkDown', 'The agent is not connected.'],
 };
 

@@ -4,7 +4,7 @@ import { findCondition } from '../../shared/kube/conditions.js';
 import type { Node } from '../../shared/kube/node.js';
 import type { Labels } from '../../shared/kube/selectors.js';
 import { disconnectedSince, type NodeContact, contactOf, lostSince } from './contact.js';
-import { NOT_HEARD_SINCE_START } from './link-end.js';
+import { NOT_RECONNECTED_SINCE_START } from './link-end.js';
 import type { NodeRecord } from './node-record.js';
 import { CONNECTED } from './reported-status.js';
 import type { NodeUpdateState } from './rolling-update.js';
@@ -28,7 +28,7 @@ export interface NodeConnectivity {
 export function nodeConnectivity(node: Node | undefined, timeOf?: (stored: string) => number): NodeConnectivity {
   if (!node) return { contact: 'here' };
   const lostAt = lostSince(node, timeOf);
-  const isUnheard = findCondition(node.status?.conditions, CONNECTED)?.reason === NOT_HEARD_SINCE_START;
+  const isUnheard = findCondition(node.status?.conditions, CONNECTED)?.reason === NOT_RECONNECTED_SINCE_START;
   // It may have gone, and begun its turn, at any time while there was no coordinator.
   const downSince = isUnheard ? undefined : disconnectedSince(node, timeOf);
   return {
