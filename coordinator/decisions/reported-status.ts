@@ -96,7 +96,7 @@ const HEARD_CONDITIONS = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressur
  * The conditions of a node that was not heard for the grace period
  * (`pkg/controller/nodelifecycle` tryUpdateNodeHealth).
  */
-export function silentNodeConditions(stored: readonly Condition[] | undefined, now: Timestamp): Condition[] {
+export function unreachableNodeConditions(stored: readonly Condition[] | undefined, now: Timestamp): Condition[] {
   return HEARD_CONDITIONS.reduce<Condition[]>(
     (conditions, type) => {
       const present = findCondition(conditions, type);

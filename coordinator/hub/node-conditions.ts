@@ -15,7 +15,7 @@ import { nodeStatusEvents, rebootMessage } from '../decisions/node-events.js';
 import {
   CONNECTED,
   mergeNodeStatus,
-  silentNodeConditions,
+  unreachableNodeConditions,
   withClock,
   withConnected,
 } from '../decisions/reported-status.js';
@@ -207,7 +207,7 @@ export class NodeStatusWriter {
     const phase = contact?.phase;
     const merged = reported ? mergeNodeStatus(stored, reported, now) : { ...stored };
     if (phase === undefined || phase === 'unheard') return merged;
-    const conditions = phase === 'lost' ? silentNodeConditions(merged.conditions, now) : merged.conditions;
+    const conditions = phase === 'lost' ? unreachableNodeConditions(merged.conditions, now) : merged.conditions;
     const skewMs = this.#skews.get(node);
     const clocked = skewMs === undefined ? conditions : withClock(conditions, skewMs, now);
     const end = contact?.phase === 'away' || contact?.phase === 'lost' ? contact.end : undefined;

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import {
   mergeNodeStatus,
   mergePodStatus,
-  silentNodeConditions,
+  unreachableNodeConditions,
 } from '../../coordinator/decisions/reported-status.js';
 import { hostOffsetMs, inHubTime } from '../../coordinator/hub/host-time.js';
 import type { PodPhase } from '../../shared/kube/pod.js';
@@ -95,7 +95,7 @@ test('an agent has no say on Connected, nor on fields it does not report', () =>
 });
 
 test('silence makes what was heard unknown, keeps the heartbeat, and leaves other conditions', () => {
-  const conditions = silentNodeConditions(
+  const conditions = unreachableNodeConditions(
     [
       { type: 'NetworkUnavailable', status: 'True' },
       { type: 'Ready', status: 'True', lastHeartbeatTime: BEFORE },
