@@ -10,7 +10,7 @@ import {
 } from '../../shared/kube/node-credential.js';
 import type { Clock, Timer } from '../../shared/process/clock.js';
 import { Slice } from '../../shared/process/slice.js';
-import { hostAtAGlance } from '../decisions/host-at-a-glance.js';
+import { hostSummary } from '../decisions/host-at-a-glance.js';
 import { type Informers, PODS_BY_NODE } from '../informers/informer.js';
 
 /** A change is told after so long at the latest, together with all others of that time. */
@@ -128,7 +128,7 @@ export class HostIndex {
       this.#texts.delete(name);
       return known && { name, json: undefined };
     }
-    const host = hostAtAGlance(node, pods.indexed(PODS_BY_NODE, name), {
+    const host = hostSummary(node, pods.indexed(PODS_BY_NODE, name), {
       certificateEnds: this.#certificateEnd(name),
       unheardSince: this.#parts.liveness.awaitingSince(name),
     });

@@ -28,7 +28,7 @@ interface HostExtras {
 }
 
 /** Pods that are being deleted are counted and judge nothing. */
-export function hostAtAGlance(
+export function hostSummary(
   node: Node,
   pods: readonly Pod[],
   { certificateEnds, unheardSince }: HostExtras = {},

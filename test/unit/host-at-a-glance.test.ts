@@ -1,7 +1,7 @@
 /** What the fleet's map says of a host. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hostAtAGlance } from '../../coordinator/decisions/host-at-a-glance.js';
+import { hostSummary } from '../../coordinator/decisions/host-at-a-glance.js';
 import type { Condition } from '../../shared/kube/conditions.js';
 import type { HostStatus } from '../../shared/kube/host.js';
 import type { Node } from '../../shared/kube/node.js';
@@ -66,26 +66,26 @@ const STATES: [what: string, conditions: Condition[], expected: Partial<HostStat
 
 for (const [what, conditions, expected] of STATES) {
   test(`a host that is ${what}`, () => {
-    const { status } = hostAtAGlance(node(conditions), []);
+    const { status } = hostSummary(node(conditions), []);
     assert.deepEqual({ ...status, ...expected }, status);
   });
 }
 
 test('a host that was connected before the coordinator started, and was not heard since, is not Ready yet', () => {
   const unheardSince = Date.parse('2026-01-05T00:00:00Z');
-  const { status } = hostAtAGlance(node(READY), [], { unheardSince });
+  const { status } = hostSummary(node(READY), [], { unheardSince });
   const message = 'The coordinator has not heard the agent since its own start.';
   const expected = { state: 'Disconnected', since: '2026-01-05T00:00:00Z', message };
   assert.deepEqual({ ...status, ...expected }, status);
   const dark = [condition('Ready', 'True'), condition('Connected', 'False', 'stopped')];
-  const before = hostAtAGlance(node(dark), [], { unheardSince }).status;
+  const before = hostSummary(node(dark), [], { unheardSince }).status;
   assert.deepEqual(
     [before.since, before.message],
     [SINCE, 'stopped'],
     'what was known before is known still',
   );
   assert.equal(
-    hostAtAGlance(node([]), [], { unheardSince }).status.state,
+    hostSummary(node([]), [], { unheardSince }).status.state,
     'NotReady',
     'it never had an agent',
   );
@@ -97,7 +97,7 @@ test('Pods are counted, and those that fail are named with their reason, three a
     pod('leaving', CRASHING, SINCE),
     ...['a', 'b', 'c', 'd'].map((name) => pod(name, CRASHING)),
   ];
-  const { status } = hostAtAGlance(node(READY), pods);
+  const { status } = hostSummary(node(READY), pods);
   assert.deepEqual(status.pods, { total: 6, ready: 1, failing: 4 });
   assert.deepEqual(
     status.failing.map(({ name }) => name),
@@ -107,7 +107,7 @@ test('Pods are counted, and those that fail are named with their reason, three a
 });
 
 test('labels and cordon come along', () => {
-  const host = hostAtAGlance(
+  const host = hostSummary(
     node(READY, { unschedulable: true, taints: [{ key: 'a', effect: 'NoSchedule' }] }),
     [],
   );
@@ -117,13 +117,13 @@ test('labels and cordon come along', () => {
 });
 
 test('the end of its certificate is told where it is known', () => {
-  assert.equal(hostAtAGlance(node(READY), []).status.certificateEnds, undefined);
-  assert.equal(hostAtAGlance(node(READY), [], { certificateEnds: SINCE }).status.certificateEnds, SINCE);
+  assert.equal(hostSummary(node(READY), []).status.certificateEnds, undefined);
+  assert.equal(hostSummary(node(READY), [], { certificateEnds: SINCE }).status.certificateEnds, SINCE);
 });
 
 test('a wrong clock is told in the words of its condition', () => {
-  const skewed = hostAtAGlance(node([...READY, condition('ClockSkewed', 'True', 'an hour ahead')]), []);
+  const skewed = hostSummary(node([...READY, condition('ClockSkewed', 'True', 'an hour ahead')]), []);
   assert.equal(skewed.status.clockSkew, 'an hour ahead');
-  const right = hostAtAGlance(node([...READY, condition('ClockSkewed', 'False', 'in sync')]), []);
+  const right = hostSummary(node([...READY, condition('ClockSkewed', 'False', 'in sync')]), []);
   assert.equal('clockSkew' in right.status, false);
 });
