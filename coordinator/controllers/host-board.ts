@@ -130,7 +130,7 @@ export class HostIndex {
     }
     const host = hostSummary(node, pods.indexed(PODS_BY_NODE, name), {
       certificateEnds: this.#certificateEnd(name),
-      unheardSince: this.#parts.liveness.awaitingSince(name),
+      awaitingSince: this.#parts.liveness.awaitingSince(name),
     });
     const json = JSON.stringify(host);
     if (known?.json === json) return undefined;

@@ -24,14 +24,14 @@ interface HostExtras {
   /** Of the newest certificate of its agent, RFC 3339. */
   certificateEnds?: string | undefined;
   /** Since when the coordinator waits to hear it for the first time since its own start, ms since the epoch. */
-  unheardSince?: number | undefined;
+  awaitingSince?: number | undefined;
 }
 
 /** Pods that are being deleted are counted and judge nothing. */
 export function hostSummary(
   node: Node,
   pods: readonly Pod[],
-  { certificateEnds, unheardSince }: HostExtras = {},
+  { certificateEnds, awaitingSince: unheardSince }: HostExtras = {},
 ): Host {
   const { name, uid, labels, creationTimestamp } = node.metadata;
   return {

@@ -73,19 +73,19 @@ for (const [what, conditions, expected] of STATES) {
 
 test('a host that was connected before the coordinator started, and was not heard since, is not Ready yet', () => {
   const unheardSince = Date.parse('2026-01-05T00:00:00Z');
-  const { status } = hostSummary(node(READY), [], { unheardSince });
+  const { status } = hostSummary(node(READY), [], { awaitingSince: unheardSince });
   const message = 'The coordinator has not heard the agent since its own start.';
   const expected = { state: 'Disconnected', since: '2026-01-05T00:00:00Z', message };
   assert.deepEqual({ ...status, ...expected }, status);
   const dark = [condition('Ready', 'True'), condition('Connected', 'False', 'stopped')];
-  const before = hostSummary(node(dark), [], { unheardSince }).status;
+  const before = hostSummary(node(dark), [], { awaitingSince: unheardSince }).status;
   assert.deepEqual(
     [before.since, before.message],
     [SINCE, 'stopped'],
     'what was known before is known still',
   );
   assert.equal(
-    hostSummary(node([]), [], { unheardSince }).status.state,
+    hostSummary(node([]), [], { awaitingSince: unheardSince }).status.state,
     'NotReady',
     'it never had an agent',
   );
