@@ -1,8 +1,8 @@
 /** After a restore: what a host knows that the store does not, and what becomes of it (DESIGN.md, "Restored backups"). */
 
 /** An era that the store was restored from, and the last of its revisions that the backup held. */
-export interface KnownEra {
-  readonly era: string;
+export interface KnownEpoch {
+  readonly epoch: string;
   readonly revision: number;
 }
 
@@ -16,14 +16,14 @@ export interface EraPosition {
  * True when what happened up to this position is not all in the store: it lies behind the backup that was restored, or in an era that
  * the backup never knew. `era`: that of the store now.
  */
-export function isBeyondBackup(era: string, past: readonly KnownEra[], position: EraPosition): boolean {
+export function isBeyondBackup(era: string, past: readonly KnownEpoch[], position: EraPosition): boolean {
   if (position.era === undefined || position.era === era) return false;
   const known = past.find((each) => each.era === position.era);
   return known === undefined || position.revision > known.revision;
 }
 
 /** The name of an era that begins with a backup. It says with which: a log may hear of the era from hosts alone. */
-export function eraFrom(id: string, { era, revision }: KnownEra): string {
+export function eraFrom(id: string, { epoch: era, revision }: KnownEpoch): string {
   return [id, revision, idOf(era)].join(':');
 }
 
@@ -37,7 +37,7 @@ function idOf(era: string): string | undefined {
  * both began with: a newer backup may have been restored over an older one. Names that do not say where they began are taken for the
  * last backup's, which was then restored again.
  */
-export function heardUpTo(past: readonly KnownEra[], { era = '' }: EraPosition): number {
+export function heardUpTo(past: readonly KnownEpoch[], { era = '' }: EraPosition): number {
   const known = past.find((each) => each.era === era);
   if (known) return known.revision;
   const [, revision, origin] = era.split(':');

@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DesiredObject, Seal } from '../../shared/link/messages.js';
 import { readIfPresent, writePrivateFile } from '../../shared/process/private-file.js';
-import { type EraPosition, heardUpTo, isBeyondBackup, type KnownEra } from '../decisions/unknown-pod.js';
+import { type EraPosition, heardUpTo, isBeyondBackup, type KnownEpoch } from '../decisions/unknown-pod.js';
 
 const KEY_BYTES = 32;
 const KEY_FILE = 'seal.key';
@@ -23,7 +23,7 @@ export async function loadObjectMacKey(directory: string): Promise<Buffer> {
 /** Which log the store holds now, and which it comes from. */
 interface EpochHistory {
   epoch: string;
-  pastEpochs: readonly KnownEra[];
+  pastEpochs: readonly KnownEpoch[];
 }
 
 /** Makes and checks seals in the store's present era. */
