@@ -7,8 +7,8 @@ export interface KnownEpoch {
 }
 
 /** Up to where somebody had heard of an era: a host of its desired objects, a seal of the revision it was made at. */
-export interface EraPosition {
-  era?: string | undefined;
+export interface EpochPosition {
+  epoch?: string | undefined;
   revision: number;
 }
 
@@ -16,9 +16,9 @@ export interface EraPosition {
  * True when what happened up to this position is not all in the store: it lies behind the backup that was restored, or in an era that
  * the backup never knew. `era`: that of the store now.
  */
-export function isBeyondBackup(era: string, past: readonly KnownEpoch[], position: EraPosition): boolean {
-  if (position.era === undefined || position.era === era) return false;
-  const known = past.find((each) => each.era === position.era);
+export function isBeyondBackup(era: string, past: readonly KnownEpoch[], position: EpochPosition): boolean {
+  if (position.epoch === undefined || position.epoch === era) return false;
+  const known = past.find((each) => each.era === position.epoch);
   return known === undefined || position.revision > known.revision;
 }
 
@@ -37,7 +37,7 @@ function idOf(era: string): string | undefined {
  * both began with: a newer backup may have been restored over an older one. Names that do not say where they began are taken for the
  * last backup's, which was then restored again.
  */
-export function heardUpTo(past: readonly KnownEpoch[], { era = '' }: EraPosition): number {
+export function heardUpTo(past: readonly KnownEpoch[], { epoch: era = '' }: EpochPosition): number {
   const known = past.find((each) => each.era === era);
   if (known) return known.revision;
   const [, revision, origin] = era.split(':');

@@ -23,7 +23,7 @@ describe('beyond the backup', () => {
     ['who never applied anything has nothing to tell', undefined, 0, false],
   ];
   for (const [rule, era, revision, expected] of cases) {
-    test(rule, () => assert.equal(isBeyondBackup('third', PAST, { era, revision }), expected));
+    test(rule, () => assert.equal(isBeyondBackup('third', PAST, { epoch: era, revision }), expected));
   }
 });
 
@@ -54,7 +54,7 @@ describe('a host beyond the backup has heard', () => {
     ],
   ];
   for (const [rule, era, expected] of cases) {
-    test(rule, () => assert.equal(heardUpTo(PAST, { era, revision: 2_000 }), expected));
+    test(rule, () => assert.equal(heardUpTo(PAST, { epoch: era, revision: 2_000 }), expected));
   }
 });
 
