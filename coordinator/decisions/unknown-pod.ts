@@ -16,7 +16,7 @@ export interface EpochPosition {
  * True when what happened up to this position is not all in the store: it lies behind the backup that was restored, or in an era that
  * the backup never knew. `era`: that of the store now.
  */
-export function isBeyondBackup(era: string, past: readonly KnownEpoch[], position: EpochPosition): boolean {
+export function isAheadOfBackup(era: string, past: readonly KnownEpoch[], position: EpochPosition): boolean {
   if (position.epoch === undefined || position.epoch === era) return false;
   const known = past.find((each) => each.era === position.epoch);
   return known === undefined || position.revision > known.revision;

@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DesiredObject, Seal } from '../../shared/link/messages.js';
 import { readIfPresent, writePrivateFile } from '../../shared/process/private-file.js';
-import { type EpochPosition, heardUpTo, isBeyondBackup, type KnownEpoch } from '../decisions/unknown-pod.js';
+import { type EpochPosition, heardUpTo, isAheadOfBackup, type KnownEpoch } from '../decisions/unknown-pod.js';
 
 const KEY_BYTES = 32;
 const KEY_FILE = 'seal.key';
@@ -60,7 +60,7 @@ export class ObjectSigner {
 
   /** True when a host or a seal of this position knows more than the store. */
   isAheadOfStore(position: EpochPosition): boolean {
-    return isBeyondBackup(this.#history.epoch, this.#history.pastEpochs, position);
+    return isAheadOfBackup(this.#history.epoch, this.#history.pastEpochs, position);
   }
 
   /** Up to which revision a host of this position, which is beyond the backup, has heard everything. */

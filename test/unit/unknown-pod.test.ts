@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import {
   eraFrom,
   heardUpTo,
-  isBeyondBackup,
+  isAheadOfBackup,
   unknownPodVerdict,
 } from '../../coordinator/decisions/unknown-pod.js';
 
@@ -23,7 +23,7 @@ describe('beyond the backup', () => {
     ['who never applied anything has nothing to tell', undefined, 0, false],
   ];
   for (const [rule, era, revision, expected] of cases) {
-    test(rule, () => assert.equal(isBeyondBackup('third', PAST, { epoch: era, revision }), expected));
+    test(rule, () => assert.equal(isAheadOfBackup('third', PAST, { epoch: era, revision }), expected));
   }
 });
 
