@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { printDocument, printLine } from '../../shared/process/terminal-output.js';
 import { RESTORE_PATH, type RestoreDocument } from '../api/restore.js';
-import { eraFrom } from '../decisions/unknown-pod.js';
+import { epochFrom } from '../decisions/unknown-pod.js';
 import { forOperator } from '../operator-error.js';
 import { defaultDataDir } from '../settings.js';
 import { restoreBackup } from '../store/restore.js';
@@ -39,7 +39,7 @@ export function restoreCommands(program: Command): void {
 }
 
 async function restore(file: string, { data, replace = false }: RestoreOptions): Promise<void> {
-  const nameEra: NameEra = (from) => eraFrom(randomUUID(), from);
+  const nameEra: NameEra = (from) => epochFrom(randomUUID(), from);
   const wish = { file: resolve(file), dataDir: data, replace, now: Date.now(), nameEra };
   const { manifest, movedTo } = await forOperator(() => restoreBackup(wish).catch(adviseReplace));
   if (movedTo) printLine(`What was there is in ${movedTo}.`);

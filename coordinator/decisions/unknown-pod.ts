@@ -23,7 +23,7 @@ export function isAheadOfBackup(era: string, past: readonly KnownEpoch[], positi
 }
 
 /** The name of an era that begins with a backup. It says with which: a log may hear of the era from hosts alone. */
-export function eraFrom(id: string, { epoch: era, revision }: KnownEpoch): string {
+export function epochFrom(id: string, { epoch: era, revision }: KnownEpoch): string {
   return [id, revision, idOf(era)].join(':');
 }
 

@@ -1,5 +1,5 @@
 /** What breaks: how each fault of a history is done to the world, and how all of it ends. */
-import { eraFrom } from '../../coordinator/decisions/unknown-pod.js';
+import { epochFrom } from '../../coordinator/decisions/unknown-pod.js';
 import type { SimulatedDisk } from './disk-store.js';
 import type { Fault } from './history.js';
 import type { World } from './world.js';
@@ -148,7 +148,7 @@ export class Faults {
     this.#world.restartAfter(downMs);
     coordinator.crash();
     this.#eras += 1;
-    disk.restore(backup.content, backup.takenAt, eraFrom(`era-${this.#eras}`, backup.content));
+    disk.restore(backup.content, backup.takenAt, epochFrom(`era-${this.#eras}`, backup.content));
     this.#world.restored();
     timeline.after(downMs + confirmAfterMs, () => coordinator.confirmRestore());
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
-  eraFrom,
+  epochFrom,
   heardUpTo,
   isAheadOfBackup,
   unknownPodVerdict,
@@ -34,22 +34,22 @@ describe('a host beyond the backup has heard', () => {
     ['what the last backup held, in an era that began with it and was lost', 'elsewhere', 1_000],
     [
       'what an older backup held, in an era that began with that',
-      eraFrom('else', { epoch: 'first', revision: 60 }),
+      epochFrom('else', { epoch: 'first', revision: 60 }),
       60,
     ],
     [
       'what this log has of it, in an era that began later',
-      eraFrom('else', { epoch: 'second', revision: 1_500 }),
+      epochFrom('else', { epoch: 'second', revision: 1_500 }),
       1_000,
     ],
     [
       'nothing for sure, in an era that began where this log never was',
-      eraFrom('else', { epoch: 'other', revision: 50 }),
+      epochFrom('else', { epoch: 'other', revision: 50 }),
       0,
     ],
     [
       'what both have, by the name of an era that was restored itself',
-      eraFrom('else', { epoch: 'second:60:first', revision: 900 }),
+      epochFrom('else', { epoch: 'second:60:first', revision: 900 }),
       900,
     ],
   ];
