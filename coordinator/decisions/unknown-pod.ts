@@ -37,7 +37,7 @@ function idOf(era: string): string | undefined {
  * both began with: a newer backup may have been restored over an older one. Names that do not say where they began are taken for the
  * last backup's, which was then restored again.
  */
-export function heardUpTo(past: readonly KnownEpoch[], { epoch: era = '' }: EpochPosition): number {
+export function receivedUpTo(past: readonly KnownEpoch[], { epoch: era = '' }: EpochPosition): number {
   const known = past.find((each) => each.era === era);
   if (known) return known.revision;
   const [, revision, origin] = era.split(':');

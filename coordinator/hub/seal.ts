@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DesiredObject, Seal } from '../../shared/link/messages.js';
 import { readIfPresent, writePrivateFile } from '../../shared/process/private-file.js';
-import { type EpochPosition, heardUpTo, isAheadOfBackup, type KnownEpoch } from '../decisions/unknown-pod.js';
+import { type EpochPosition, receivedUpTo, isAheadOfBackup, type KnownEpoch } from '../decisions/unknown-pod.js';
 
 const KEY_BYTES = 32;
 const KEY_FILE = 'seal.key';
@@ -65,7 +65,7 @@ export class ObjectSigner {
 
   /** Up to which revision a host of this position, which is beyond the backup, has heard everything. */
   receivedUpTo(position: EpochPosition): number {
-    return heardUpTo(this.#history.pastEpochs, position);
+    return receivedUpTo(this.#history.pastEpochs, position);
   }
 
   #mac(node: string, uid: string, object: Uint8Array, { era, revision }: Omit<Seal, 'mac'>): string {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
   epochFrom,
-  heardUpTo,
+  receivedUpTo,
   isAheadOfBackup,
   unknownPodVerdict,
 } from '../../coordinator/decisions/unknown-pod.js';
@@ -54,7 +54,7 @@ describe('a host beyond the backup has heard', () => {
     ],
   ];
   for (const [rule, era, expected] of cases) {
-    test(rule, () => assert.equal(heardUpTo(PAST, { epoch: era, revision: 2_000 }), expected));
+    test(rule, () => assert.equal(receivedUpTo(PAST, { epoch: era, revision: 2_000 }), expected));
   }
 });
 
