@@ -52,7 +52,7 @@ export type UnknownPodVerdict = 'gone' | 'ask' | 'wait';
 /** What is known of a host and of a uid on it that the store does not know. */
 interface UnknownPod {
   /** The host has applied more than the backup knew. */
-  isHostBeyond: boolean;
+  isHostAhead: boolean;
   /** The host has the object, can give it back, and was not asked yet. */
   canBeAsked: boolean;
   /** The store was restored and nobody has confirmed it. */
@@ -61,6 +61,6 @@ interface UnknownPod {
 
 /** Only what was surely deleted, or what a person took upon himself to lose, is stopped. */
 export function unknownPodVerdict(unknown: UnknownPod): UnknownPodVerdict {
-  if (unknown.isHostBeyond && unknown.canBeAsked) return 'ask';
+  if (unknown.isHostAhead && unknown.canBeAsked) return 'ask';
   return unknown.isUnconfirmed ? 'wait' : 'gone';
 }

@@ -209,7 +209,7 @@ export class HelloHandler {
         isConfigObject(object) ? encodeConfig(object) : encodeDesired(object, node, sealer),
       unknownPodVerdict: (digest, wasAsked) =>
         unknownPodVerdict({
-          isHostBeyond,
+          isHostAhead: isHostBeyond,
           canBeAsked: canGiveBack && digest !== '' && !wasAsked,
           isUnconfirmed: restore?.unconfirmed() !== undefined,
         }),

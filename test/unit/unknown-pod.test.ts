@@ -60,7 +60,7 @@ describe('a host beyond the backup has heard', () => {
 
 describe('an unknown Pod', () => {
   const verdict = (isHostBeyond: boolean, canBeAsked: boolean, isUnconfirmed: boolean) =>
-    unknownPodVerdict({ isHostBeyond, canBeAsked, isUnconfirmed });
+    unknownPodVerdict({ isHostAhead: isHostBeyond, canBeAsked, isUnconfirmed });
   test('of a host beyond the backup is asked for, confirmed or not', () => {
     assert.deepEqual([verdict(true, true, true), verdict(true, true, false)], ['ask', 'ask']);
   });
