@@ -3,7 +3,7 @@ import type { KubeObject } from '../../shared/kube/meta.js';
 import type { Role, RoleBinding } from '../../shared/kube/rbac.js';
 import { ApiError } from '../../shared/kube/status.js';
 import { BOOTSTRAP_BINDINGS, BOOTSTRAP_ROLES } from '../decisions/access/bootstrap-roles.js';
-import { mendedBinding, mendedRole } from '../decisions/access/mended-role.js';
+import { mendedBinding, repairedRole } from '../decisions/access/mended-role.js';
 import { clusterRoleBindingKind, clusterRoleKind } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
 import type { Registry } from '../registry/registry.js';
@@ -19,7 +19,7 @@ export async function ensureBuiltInRoles(registry: Registry): Promise<void> {
 async function ensureRole(registry: Registry, wanted: Role): Promise<void> {
   if (await created(registry, clusterRoleKind, wanted)) return;
   await registry.modify(clusterRoleKind, { name: wanted.metadata.name }, (present) => {
-    Object.assign(present, mendedRole(present, wanted));
+    Object.assign(present, repairedRole(present, wanted));
     return undefined;
   });
 }

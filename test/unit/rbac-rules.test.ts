@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { aggregatedRules } from '../../coordinator/decisions/access/aggregated-rules.js';
 import { BOOTSTRAP_ROLES } from '../../coordinator/decisions/access/bootstrap-roles.js';
-import { mendedBinding, mendedRole } from '../../coordinator/decisions/access/mended-role.js';
+import { mendedBinding, repairedRole } from '../../coordinator/decisions/access/mended-role.js';
 import { ruleAllows, rulesAllow } from '../../coordinator/decisions/access/rule-allows.js';
 import { compactRule, uncoveredRules } from '../../coordinator/decisions/access/rule-cover.js';
 import type { PolicyRule, ResourceAccess, Role } from '../../shared/kube/rbac.js';
@@ -170,12 +170,12 @@ test('a start gives a built-in role back what it lost, and takes nothing from it
   const wanted = role('system:basic-user');
   const extra: PolicyRule = { verbs: ['get'], apiGroups: [''], resources: ['nodes'] };
   const present = { ...wanted, rules: [extra, ...(wanted.rules ?? []).slice(1)] };
-  assert.deepEqual(mendedRole(present, wanted).rules, [...present.rules, wanted.rules?.[0]]);
+  assert.deepEqual(repairedRole(present, wanted).rules, [...present.rules, wanted.rules?.[0]]);
   const metadata = {
     ...present.metadata,
     annotations: { 'rbac.authorization.kubernetes.io/autoupdate': 'false' },
   };
-  assert.equal(mendedRole({ ...present, metadata }, wanted).rules?.length, present.rules.length);
+  assert.equal(repairedRole({ ...present, metadata }, wanted).rules?.length, present.rules.length);
 });
 
 test('a binding of another role is made anew', () => {

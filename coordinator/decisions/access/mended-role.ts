@@ -16,7 +16,7 @@ function withMetadata<T extends Role | RoleBinding>(present: T, wanted: T): T {
 }
 
 /** The role with what it lacks of the built-in one. */
-export function mendedRole(present: Role, wanted: Role): Role {
+export function repairedRole(present: Role, wanted: Role): Role {
   if (isLeftAlone(present)) return present;
   const mended = withMetadata(present, wanted);
   if (wanted.aggregationRule) return { ...mended, aggregationRule: wanted.aggregationRule };
