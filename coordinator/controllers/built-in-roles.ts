@@ -3,7 +3,7 @@ import type { KubeObject } from '../../shared/kube/meta.js';
 import type { Role, RoleBinding } from '../../shared/kube/rbac.js';
 import { ApiError } from '../../shared/kube/status.js';
 import { BOOTSTRAP_BINDINGS, BOOTSTRAP_ROLES } from '../decisions/access/bootstrap-roles.js';
-import { mendedBinding, repairedRole } from '../decisions/access/mended-role.js';
+import { repairedBinding, repairedRole } from '../decisions/access/mended-role.js';
 import { clusterRoleBindingKind, clusterRoleKind } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
 import type { Registry } from '../registry/registry.js';
@@ -29,7 +29,7 @@ async function ensureBinding(registry: Registry, wanted: RoleBinding): Promise<v
   if (await created(registry, clusterRoleBindingKind, wanted)) return;
   let isOfAnotherRole = false;
   await registry.modify(clusterRoleBindingKind, { name }, (present) => {
-    const mended = mendedBinding(present, wanted);
+    const mended = repairedBinding(present, wanted);
     isOfAnotherRole = mended === undefined;
     Object.assign(present, mended);
     return undefined;

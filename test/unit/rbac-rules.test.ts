@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { aggregatedRules } from '../../coordinator/decisions/access/aggregated-rules.js';
 import { BOOTSTRAP_ROLES } from '../../coordinator/decisions/access/bootstrap-roles.js';
-import { mendedBinding, repairedRole } from '../../coordinator/decisions/access/mended-role.js';
+import { repairedBinding, repairedRole } from '../../coordinator/decisions/access/mended-role.js';
 import { ruleAllows, rulesAllow } from '../../coordinator/decisions/access/rule-allows.js';
 import { compactRule, uncoveredRules } from '../../coordinator/decisions/access/rule-cover.js';
 import type { PolicyRule, ResourceAccess, Role } from '../../shared/kube/rbac.js';
@@ -186,5 +186,5 @@ test('a binding of another role is made anew', () => {
     roleRef: { kind: 'ClusterRole', name: 'r' },
     subjects: [],
   };
-  assert.equal(mendedBinding({ ...wanted, roleRef: { kind: 'ClusterRole', name: 's' } }, wanted), undefined);
+  assert.equal(repairedBinding({ ...wanted, roleRef: { kind: 'ClusterRole', name: 's' } }, wanted), undefined);
 });

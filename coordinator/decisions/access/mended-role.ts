@@ -30,7 +30,7 @@ function missingRules(rules: readonly NonNullable<Role['rules']>[number][], want
 }
 
 /** The binding with the subjects that it lacks; undefined when it is of another role and must be made anew. */
-export function mendedBinding(present: RoleBinding, wanted: RoleBinding): RoleBinding | undefined {
+export function repairedBinding(present: RoleBinding, wanted: RoleBinding): RoleBinding | undefined {
   if (isLeftAlone(present)) return present;
   const { kind, name } = present.roleRef ?? {};
   if (kind !== wanted.roleRef?.kind || name !== wanted.roleRef?.name) return undefined;
