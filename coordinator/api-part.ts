@@ -49,7 +49,7 @@ interface ApiPartParts
 }
 
 /** The API: certificates first, then the port, then the kubeconfig that names it. */
-export class ApiPart implements Part {
+export class ApiComponent implements Part {
   readonly name = 'api';
   readonly #settings: CoordinatorSettings;
   readonly #parts: ApiPartParts;

@@ -5,7 +5,7 @@ import { EXIT_CODES } from '../shared/process/exit-error.js';
 import { type Part, type Running, startInOrder } from '../shared/process/lifecycle.js';
 import type { Logger } from '../shared/process/log.js';
 import { VERSION } from '../shared/process/version.js';
-import { ApiPart } from './api-part.js';
+import { ApiComponent } from './api-part.js';
 import { PolicyCalendars } from './controllers/change-calendars.js';
 import { ConditionHistory } from './controllers/condition-history.js';
 import { DaemonSetExplainer } from './controllers/daemonset-explain.js';
@@ -77,7 +77,7 @@ export async function startCoordinator(
   const { registry, informers, hub, restore, rollouts, refusals, presence } = core;
   const shared = { registry, informers, clock, log };
   const conditions = new ConditionHistory({ informers, clock });
-  const api = new ApiPart(settings, {
+  const api = new ApiComponent(settings, {
     registry,
     informers,
     hub,
