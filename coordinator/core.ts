@@ -70,7 +70,7 @@ export interface Core {
 const RETURN_MS = 75_000;
 
 /** Builds the core; informers and hub work from now on, controllers from the start of their part. */
-export function createCore(host: CoreHost): Core {
+export function createCoordinatorCore(host: CoreHost): Core {
   const { store, log, nodeMonitorGraceMs: graceMs, chance = systemChance } = host;
   const onStep = (byMs: number) => {
     hub.onClockStep(byMs);

@@ -12,7 +12,7 @@ import { DaemonSetExplainer } from './controllers/daemonset-explain.js';
 import { HostIndex } from './controllers/host-board.js';
 import { HostChangePreview } from './controllers/host-effects.js';
 import { ManifestPlanner } from './controllers/plan/planner.js';
-import { createCore } from './core.js';
+import { createCoordinatorCore } from './core.js';
 import { secretsKeyPath } from './data-dir.js';
 import { loadObjectMacKey } from './hub/seal.js';
 import { secretKind } from './kinds/index.js';
@@ -57,7 +57,7 @@ export async function startCoordinator(
     clock,
     () => api.renewCertificate(),
   );
-  const core = createCore({
+  const core = createCoordinatorCore({
     queueMeter: metrics.queues,
     onEviction: metrics.onEviction,
     // What was signed while the clock was wrong may be good no longer, or not yet.

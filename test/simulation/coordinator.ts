@@ -1,7 +1,7 @@
 /** The simulated machine of the coordinator: its real core over a simulated disk. */
 import { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import { type Core, createCore } from '../../coordinator/core.js';
+import { type Core, createCoordinatorCore } from '../../coordinator/core.js';
 import type { Registry } from '../../coordinator/registry/registry.js';
 import { ApiError } from '../../shared/kube/status.js';
 import { type Running, startInOrder } from '../../shared/process/lifecycle.js';
@@ -161,7 +161,7 @@ export class SimulatedCoordinator {
     const log = chronicle.logger('coordinator', () => life.isOver);
     const store = openDiskStore(disk, life, () => this.crash());
     const core = wrapCore(
-      createCore({
+      createCoordinatorCore({
         store,
         sealKey: Buffer.alloc(32, 7),
         authority: NO_AUTHORITY,
