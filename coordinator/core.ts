@@ -51,26 +51,26 @@ interface CoreHost {
   log: Logger;
 }
 
-export interface Core {
+export interface CoordinatorCore {
   registry: Registry;
   informers: Informers;
   hub: Hub;
   restore: RestoreState;
-  rollouts: ActiveRollouts;
+  activeRollouts: ActiveRollouts;
   refusals: CreateRefusals;
   /** Who is heard. */
-  presence: NodeLiveness;
+  liveness: NodeLiveness;
   /** For how long the wall clock has not been set, ms. */
-  settledMs: () => number;
+  sinceClockStepMs: () => number;
   /** To start in order and stop in reverse, before the store and after everything that uses them; the hub stops by itself. */
-  parts: Part[];
+  components: Part[];
 }
 
 /** After a start, agents may take so long to come back (their longest wait between two tries, and the spread), ms. */
 const RETURN_MS = 75_000;
 
 /** Builds the core; informers and hub work from now on, controllers from the start of their part. */
-export function createCoordinatorCore(host: CoreHost): Core {
+export function createCoordinatorCore(host: CoreHost): CoordinatorCore {
   const { store, log, nodeMonitorGraceMs: graceMs, chance = systemChance } = host;
   const onStep = (byMs: number) => {
     hub.onClockStep(byMs);
@@ -141,8 +141,8 @@ export function createCoordinatorCore(host: CoreHost): Core {
     },
   ];
   return {
-    ...{ registry, informers, hub, restore, rollouts, refusals, presence, parts },
-    settledMs: () => steps.settledMs(),
+    ...{ registry, informers, hub, restore, activeRollouts: rollouts, refusals, liveness: presence, components: parts },
+    sinceClockStepMs: () => steps.settledMs(),
   };
 }
 

@@ -74,7 +74,7 @@ export async function startCoordinator(
     clock,
     log,
   });
-  const { registry, informers, hub, restore, rollouts, refusals, presence } = core;
+  const { registry, informers, hub, restore, activeRollouts: rollouts, refusals, liveness: presence } = core;
   const shared = { registry, informers, clock, log };
   const conditions = new ConditionHistory({ informers, clock });
   const api = new ApiComponent(settings, {
@@ -98,10 +98,10 @@ export async function startCoordinator(
   const running = await startInOrder(
     [
       { name: 'store', stop: () => store.close() },
-      ...core.parts,
+      ...core.components,
       schedulesPart({
         ...shared,
-        ...{ store, restore, settledMs: core.settledMs },
+        ...{ store, restore, settledMs: core.sinceClockStepMs },
         backups: backupWish(settings),
         renewCertificate: () => api.renewCertificate(),
       }),

@@ -1,7 +1,7 @@
 /** The simulated machine of the coordinator: its real core over a simulated disk. */
 import { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import { type Core, createCoordinatorCore } from '../../coordinator/core.js';
+import { type CoordinatorCore, createCoordinatorCore } from '../../coordinator/core.js';
 import type { Registry } from '../../coordinator/registry/registry.js';
 import { ApiError } from '../../shared/kube/status.js';
 import { type Running, startInOrder } from '../../shared/process/lifecycle.js';
@@ -24,7 +24,7 @@ export interface CoordinatorParts {
   pace: Pace;
   chronicle: Chronicle;
   /** Something between the programs and the registry: how tests break the product on purpose. */
-  wrapCore?: (core: Core) => Core;
+  wrapCore?: (core: CoordinatorCore) => CoordinatorCore;
   /** It ended by itself or by a doom. */
   onEnded: () => void;
   /** Something has happened that is to be counted. */
@@ -41,7 +41,7 @@ export type Answer<T> =
 
 interface Serving {
   life: Life;
-  core: Core;
+  core: CoordinatorCore;
   running: Running;
   sinceMs: number;
 }
@@ -171,7 +171,7 @@ export class SimulatedCoordinator {
         log,
       }),
     );
-    const parts = [{ name: 'store', stop: () => store.close() }, ...core.parts];
+    const parts = [{ name: 'store', stop: () => store.close() }, ...core.components];
     const running = await startInOrder(parts, log);
     if (!life.isOver) this.#serving = { life, core, running, sinceMs: this.#parts.timeline.now };
   }

@@ -1,6 +1,6 @@
 /** Ways to break the product in one place: programs that see, or read, otherwise than it stands there. */
 import { DesiredCache } from '../../agent/desired/desired-cache.js';
-import type { Core } from '../../coordinator/core.js';
+import type { CoordinatorCore } from '../../coordinator/core.js';
 import type { Informer } from '../../coordinator/informers/informer.js';
 import { TURN_ANNOTATION } from '../../shared/kube/host-turn.js';
 import type { KubeObject } from '../../shared/kube/meta.js';
@@ -11,10 +11,10 @@ import type { Sabotage } from './world.js';
 
 /** A coordinator whose programs see objects of a kind otherwise than they are stored. */
 export function seeing<T extends KubeObject>(
-  informerOf: (core: Core) => Informer<T>,
+  informerOf: (core: CoordinatorCore) => Informer<T>,
   change: (object: T) => T,
 ) {
-  return (core: Core): Core => {
+  return (core: CoordinatorCore): CoordinatorCore => {
     const informer = informerOf(core);
     const { get, indexed } = informer;
     informer.get = (ref) => {

@@ -6,7 +6,7 @@ import { PodWorkers } from '../../agent/pods/pod-workers.js';
 import { HeardTime } from '../../agent/turns/heard-time.js';
 import { DaemonSetTallies } from '../../coordinator/controllers/daemonset-tallies.js';
 import { DaemonSetTally } from '../../coordinator/controllers/daemonset-tally.js';
-import type { Core } from '../../coordinator/core.js';
+import type { CoordinatorCore } from '../../coordinator/core.js';
 import { broken } from './broken.js';
 import { historyOf } from './draw.js';
 import type { History } from './history.js';
@@ -109,7 +109,7 @@ describe('a product that is broken on purpose is found out', () => {
   });
 
   test('a coordinator that does not wait until a host has stopped a Pod', async () => {
-    const impatient = (core: Core): Core => {
+    const impatient = (core: CoordinatorCore): CoordinatorCore => {
       const { delete: right } = core.registry;
       core.registry.delete = (kind, ref, options) => right(kind, ref, { ...options, gracePeriodSeconds: 0 });
       return core;

@@ -1,5 +1,5 @@
 /** Everything that a history happens to: one coordinator, its disk, a handful of hosts, their cables; and a bystander who sees all. */
-import type { Core } from '../../coordinator/core.js';
+import type { CoordinatorCore } from '../../coordinator/core.js';
 import type { Change } from '../../coordinator/store/store.js';
 import { Chronicle } from './chronicle.js';
 import { SimulatedCoordinator } from './coordinator.js';
@@ -22,7 +22,7 @@ const HANDSHAKE_TIMEOUT_MS = 15_000;
 
 /** How a test breaks the product on purpose. */
 export interface Sabotage {
-  wrapCore?: (core: Core) => Core;
+  wrapCore?: (core: CoordinatorCore) => CoordinatorCore;
   isDiskLying?: boolean;
 }
 
