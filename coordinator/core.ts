@@ -26,10 +26,10 @@ import { RestoreState } from './restore-state.js';
 import type { Store } from './store/store.js';
 
 /** What a coordinator stands on: a real machine's, or one that is pretended. */
-interface CoreHost {
+interface CoordinatorCoreDeps {
   store: Store;
   /** `loadSealKey`. */
-  sealKey: Buffer;
+  objectMacKey: Buffer;
   /** Signs hosts' certificates. */
   authority: HubOptions['authority'];
   /** True when each new node waits for a person's word. */
@@ -41,13 +41,13 @@ interface CoreHost {
   /** How fast nodes that are not ready are emptied; upstream's when absent. */
   evictionRates?: EvictionRates;
   clock: Clock;
-  chance?: Chance;
+  random?: Chance;
   /** Told of the controllers' queues. */
   queueMeter?: QueueMeter;
   /** Told of a node that is being emptied, by its zone. */
   onEviction?: (zone: string) => void;
   /** Told that the wall clock was set. */
-  onClockSet?: () => void;
+  onClockStep?: () => void;
   log: Logger;
 }
 
@@ -70,12 +70,12 @@ export interface CoordinatorCore {
 const RETURN_MS = 75_000;
 
 /** Builds the core; informers and hub work from now on, controllers from the start of their part. */
-export function createCoordinatorCore(host: CoreHost): CoordinatorCore {
-  const { store, log, nodeMonitorGraceMs: graceMs, chance = systemChance } = host;
+export function createCoordinatorCore(host: CoordinatorCoreDeps): CoordinatorCore {
+  const { store, log, nodeMonitorGraceMs: graceMs, random: chance = systemChance } = host;
   const onStep = (byMs: number) => {
     hub.onClockStep(byMs);
     controllers?.onClockStep();
-    host.onClockSet?.();
+    host.onClockStep?.();
   };
   const steps = new ClockSteps({ clock: host.clock, log, onStep });
   const { clock, timeOf } = steps;
@@ -111,7 +111,7 @@ export function createCoordinatorCore(host: CoreHost): CoordinatorCore {
     liveness: presence,
     clusterUID: store.clusterUID(),
     epoch: history.era,
-    signer: new ObjectSigner(host.sealKey, history),
+    signer: new ObjectSigner(host.objectMacKey, history),
     authority: host.authority,
     approveNodes: host.approveNodes ?? false,
     restore,

@@ -61,7 +61,7 @@ export async function startCoordinator(
     queueMeter: metrics.queues,
     onEviction: metrics.onEviction,
     // What was signed while the clock was wrong may be good no longer, or not yet.
-    onClockSet: () => {
+    onClockStep: () => {
       const failed = (error: unknown) => log.error({ err: error }, 'certificate not renewed');
       api.renewCertificate().catch(failed);
     },
@@ -69,7 +69,7 @@ export async function startCoordinator(
     ...gracesOf(settings),
     evictionRates: evictionRatesOf(settings),
     store,
-    sealKey,
+    objectMacKey: sealKey,
     authority,
     clock,
     log,

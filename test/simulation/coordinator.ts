@@ -163,11 +163,11 @@ export class SimulatedCoordinator {
     const core = wrapCore(
       createCoordinatorCore({
         store,
-        sealKey: Buffer.alloc(32, 7),
+        objectMacKey: Buffer.alloc(32, 7),
         authority: NO_AUTHORITY,
         nodeMonitorGraceMs: GRACE_MS,
         clock: life.clock,
-        chance: { random: chance.fraction, uuid: chance.uuid },
+        random: { random: chance.fraction, uuid: chance.uuid },
         log,
       }),
     );
