@@ -20,7 +20,7 @@ import { reachableServer } from './cli/reachable-server.js';
 import { kubeconfigPath, pidPath, releasePlaces } from './data-dir.js';
 import type { Hub } from './hub/hub.js';
 import type { Informers } from './informers/informer.js';
-import { oneBehind } from './one-behind.js';
+import { coalesceReruns } from './one-behind.js';
 import { openIdentities, openSignIn } from './open-identities.js';
 import { loadPki, type Pki } from './pki/load-pki.js';
 import { isInTime } from './pki/peer-certificate.js';
@@ -60,7 +60,7 @@ export class ApiComponent implements Part {
    * Makes the serving certificate and ticket keys anew when that is due; the first also when this machine got another name or address.
    * By a clock that is read after it was asked for: one that was under way when the clock was set goes by the time before.
    */
-  readonly renewCertificate = oneBehind(() => this.#renew());
+  readonly renewCertificate = coalesceReruns(() => this.#renew());
   server = '';
 
   constructor(settings: CoordinatorSettings, parts: ApiPartParts) {

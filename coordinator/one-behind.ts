@@ -2,7 +2,7 @@
  * `work` as it is to be asked for: a run begins after it was asked for, and never beside another. All who ask during a run share
  * the one behind it; who asks hears how it ended. A run that failed holds up none.
  */
-export function oneBehind(work: () => Promise<void>): () => Promise<void> {
+export function coalesceReruns(work: () => Promise<void>): () => Promise<void> {
   let last: Promise<void> = Promise.resolve();
   let next: Promise<void> | undefined;
   return () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { oneBehind } from '../../coordinator/one-behind.js';
+import { coalesceReruns } from '../../coordinator/one-behind.js';
 
 interface HeldRun {
   end: () => void;
@@ -11,7 +11,7 @@ interface HeldRun {
 /** Work whose runs end when the test says so. */
 function heldWork() {
   const runs: HeldRun[] = [];
-  const ask = oneBehind(() => new Promise<void>((end, fail) => void runs.push({ end, fail })));
+  const ask = coalesceReruns(() => new Promise<void>((end, fail) => void runs.push({ end, fail })));
   return { runs, ask };
 }
 
