@@ -61,7 +61,7 @@ export class ClockSteps implements Part {
   }
 
   /** For how long the wall clock has gone on as the steady one, as far as is known: since the start at most, ms. */
-  settledMs(): number {
+  sinceStepMs(): number {
     this.#look();
     return this.#parts.clock.monotonic() - this.#setAt;
   }

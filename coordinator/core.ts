@@ -142,7 +142,7 @@ export function createCoordinatorCore(host: CoordinatorCoreDeps): CoordinatorCor
   ];
   return {
     ...{ registry, informers, hub, restore, activeRollouts: rollouts, refusals, liveness: presence, components: parts },
-    sinceClockStepMs: () => steps.settledMs(),
+    sinceClockStepMs: () => steps.sinceStepMs(),
   };
 }
 

@@ -170,7 +170,7 @@ describe('schedules', () => {
     async (plane) => {
       const steps = new ClockSteps({ clock: plane.clock, log: silentLogger, onStep: () => undefined });
       steps.start();
-      const settledMs = () => steps.settledMs();
+      const settledMs = () => steps.sinceStepMs();
       const schedules = startSchedules({ ...plane, ...others, settledMs, backups: wish('off') });
       await plane.registry.create(namespaceKind, undefined, { metadata: { name: 'kube-system' } });
       const expiresAtMs = plane.clock.now() + 4 * HOUR_MS;
