@@ -11,7 +11,7 @@ const STEP_MS = 30_000;
 /** Of one that is set more often, times of before are as those of before the start. */
 const REMEMBERED = 16;
 
-interface ClockStepsParts {
+interface ClockStepsDeps {
   clock: Clock;
   log: Logger;
   /** Told by how much the wall clock has left the steady one since it was told last, ms: less than nothing when it was set back. */
@@ -28,7 +28,7 @@ export class ClockSteps implements Part {
     const atMs = Date.parse(stored);
     return this.#steps.length === 0 ? atMs : storedTime(atMs, this.#steps, this.#parts.clock.now());
   };
-  readonly #parts: ClockStepsParts;
+  readonly #parts: ClockStepsDeps;
   /** The wall clock less the steady one; undefined while nobody is to be told. */
   #shiftMs: number | undefined;
   /** By the steady clock. */
@@ -38,7 +38,7 @@ export class ClockSteps implements Part {
   #stepShiftMs = 0;
   #stop: () => void = () => undefined;
 
-  constructor(parts: ClockStepsParts) {
+  constructor(parts: ClockStepsDeps) {
     const { clock } = parts;
     this.#parts = parts;
     this.clock = {
