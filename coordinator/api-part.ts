@@ -17,7 +17,7 @@ import { type ApiServer, createApiServer, type ServingTls } from './api/server.j
 import { servingNames } from './api/serving-names.js';
 import { certificateUsers, linkUsers } from './certificate-users.js';
 import { reachableServer } from './cli/reachable-server.js';
-import { kubeconfigPath, pidPath, releasePlaces } from './data-dir.js';
+import { kubeconfigPath, pidPath, releasePaths } from './data-dir.js';
 import type { Hub } from './hub/hub.js';
 import type { Informers } from './informers/informer.js';
 import { coalesceReruns } from './one-behind.js';
@@ -89,7 +89,7 @@ export class ApiComponent implements Part {
       hosts: linkUsers(hub),
     });
     const oidcSignIn = openSignIn({ settings: this.#settings, ...this.#parts });
-    const agentFiles = new AgentFiles(releasePlaces(data), VERSION, parts.log);
+    const agentFiles = new AgentFiles(releasePaths(data), VERSION, parts.log);
     const audit = openAudit(this.#settings, this.#parts.log);
     this.#audit = audit;
     this.#api = createApiServer({

@@ -19,7 +19,7 @@ export function agentDataDir(dataDir: string): string {
 }
 
 /** The releases that hosts are given, and which ones are trusted: the latter with the other keys, as part of every backup. */
-export function releasePlaces(dataDir: string): ReleasePlaces {
+export function releasePaths(dataDir: string): ReleasePlaces {
   return { directory: join(dataDir, 'release'), trustFile: join(dataDir, 'pki', 'release-trust.json') };
 }
 

@@ -24,7 +24,7 @@ import {
   type SignedSums,
   SUMS_FILE,
 } from '../api/releases/signed-sums.js';
-import { releasePlaces } from '../data-dir.js';
+import { releasePaths } from '../data-dir.js';
 import { asOwnerOf } from '../data-owner.js';
 import { syncDirectory } from '../store/backup-file.js';
 import { KEY_FILE, openReleaseFolder, type ReleaseFolder } from './release-folder.js';
@@ -49,7 +49,7 @@ interface AddedRelease {
 export async function checkRelease(folder: string, dataDir: string): Promise<void> {
   const source = await openReleaseFolder(folder);
   try {
-    const { signed } = verifyFolder(source, await readTrust(releasePlaces(dataDir).trustFile));
+    const { signed } = verifyFolder(source, await readTrust(releasePaths(dataDir).trustFile));
     for (const [name, sum] of signed.sums) await verifyBytes(source, { name, sum });
   } finally {
     await source.close();
@@ -67,7 +67,7 @@ export async function addRelease(
 ): Promise<AddedRelease> {
   // Opened with the caller's rights, written with those of the data directory's owner.
   const source = await openReleaseFolder(folder);
-  const places = releasePlaces(dataDir);
+  const places = releasePaths(dataDir);
   // A coordinator may be running in the directory: nothing but empty new folders is removed.
   const removeNewFolders = rememberFolders(places.directory, dirname(places.trustFile), dataDir);
   try {

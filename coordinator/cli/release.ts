@@ -9,7 +9,7 @@ import { printLine } from '../../shared/process/terminal-output.js';
 import { VERSION } from '../../shared/process/version.js';
 import { fingerprint, pemOf, readTrust, releaseKey, writeTrust } from '../api/releases/release-trust.js';
 import { ReleaseError } from '../api/releases/signed-sums.js';
-import { releasePlaces } from '../data-dir.js';
+import { releasePaths } from '../data-dir.js';
 import { asOwnerOf } from '../data-owner.js';
 import { defaultDataDir } from '../settings.js';
 import { addRelease, checkRelease } from './add-release.js';
@@ -72,7 +72,7 @@ async function trust(file: string, { data }: DataOption): Promise<void> {
     const key = releaseKey(readText(file));
     makePrivateDirectory(data);
     await asOwnerOf(data, async () => {
-      const { trustFile } = releasePlaces(data);
+      const { trustFile } = releasePaths(data);
       await writeTrust(trustFile, { ...(await readTrust(trustFile)), key: pemOf(key) });
     });
     printLine(`This coordinator accepts releases signed by the key ${fingerprint(key)}, and no others.`);
@@ -85,7 +85,7 @@ async function trust(file: string, { data }: DataOption): Promise<void> {
 
 async function floor(version: string | undefined, { data }: DataOption): Promise<void> {
   await forOperator(data, async () => {
-    const { trustFile } = releasePlaces(data);
+    const { trustFile } = releasePaths(data);
     if (version === undefined) {
       const { floor: present } = await readTrust(trustFile);
       return printLine(present ?? 'Every version is allowed.');

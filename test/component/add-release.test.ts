@@ -19,7 +19,7 @@ import { test } from 'node:test';
 import { ReleaseError } from '../../coordinator/api/releases/signed-sums.js';
 import { VerifiedReleases } from '../../coordinator/api/releases/verified-releases.js';
 import { addRelease } from '../../coordinator/cli/add-release.js';
-import { releasePlaces } from '../../coordinator/data-dir.js';
+import { releasePaths } from '../../coordinator/data-dir.js';
 import { runEverynode } from '../harness/processes.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
 import { agentArchive, makeRelease, newReleaseKey, signList, signRelease } from '../harness/test-release.js';
@@ -33,7 +33,7 @@ function bench(version = VERSION) {
   const data = join(outside, 'coordinator', 'data');
   const key = newReleaseKey();
   const folder = makeRelease(join(outside, 'release'), version, key);
-  return { outside, data, key, folder, places: releasePlaces(data) };
+  return { outside, data, key, folder, places: releasePaths(data) };
 }
 
 /** Every path below a folder. */

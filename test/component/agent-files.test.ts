@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { AgentFiles } from '../../coordinator/api/agent-files.js';
 import { DEFAULT_API_SETTINGS } from '../../coordinator/api/api-request.js';
-import { releasePlaces } from '../../coordinator/data-dir.js';
+import { releasePaths } from '../../coordinator/data-dir.js';
 import { startTestApi } from '../harness/api.js';
 import { call } from '../harness/https-call.js';
 import { temporaryDirectory } from '../harness/temporary-directory.js';
@@ -31,7 +31,7 @@ async function serve(context: TestContext) {
 
 /** A place without a release. */
 function nowhere() {
-  return releasePlaces(temporaryDirectory());
+  return releasePaths(temporaryDirectory());
 }
 
 test('the script names the server as it was asked for, the hashes and the key of the release, and is a shell script', async (context) => {

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { ReleasePlaces } from '../../coordinator/api/releases/release-trust.js';
-import { releasePlaces } from '../../coordinator/data-dir.js';
+import { releasePaths } from '../../coordinator/data-dir.js';
 
 /** Go's name of this machine's architecture. */
 const ARCHITECTURE = process.arch === 'x64' ? 'amd64' : process.arch;
@@ -59,7 +59,7 @@ export function storedRelease(
   key: ReleaseKey,
   program?: string,
 ): ReleasePlaces {
-  const places = releasePlaces(dataDir);
+  const places = releasePaths(dataDir);
   mkdirSync(join(dataDir, 'pki'), { recursive: true });
   writeFileSync(places.trustFile, JSON.stringify({ key: key.publicKey.trim() }));
   makeRelease(join(places.directory, version), version, key, program);
