@@ -17,7 +17,7 @@ import { secretsKeyPath } from './data-dir.js';
 import { loadObjectMacKey } from './hub/seal.js';
 import { secretKind } from './kinds/index.js';
 import { Metrics } from './metrics/metrics.js';
-import { forOperator } from './operator-error.js';
+import { withExitErrors } from './operator-error.js';
 import { CertificateAuthority } from './pki/certificate-authority.js';
 import { prefixOf } from './registry/keys.js';
 import { type BackupWish, type SchedulesOptions, startSchedules } from './schedules.js';
@@ -134,9 +134,9 @@ async function openStore(
   // Only a new start can tell what a failed disk really holds.
   const onFailed = () => process.exit(EXIT_CODES.unexpected);
   const keyOption = settings.secretsKeyFile === undefined ? '--data' : '--secrets-key-file';
-  const keys = await forOperator(() => loadSealKeys(secretsKeyPath(settings, process.env)), keyOption);
+  const keys = await withExitErrors(() => loadSealKeys(secretsKeyPath(settings, process.env)), keyOption);
   const seal = new ValueSeal(ENCRYPTED_PREFIXES, keys);
-  return forOperator(() =>
+  return withExitErrors(() =>
     openSqliteStore({ dataDir, clock: systemClock, log, onFailed, onCommit, onFull, seal }),
   );
 }

@@ -18,7 +18,7 @@ const CODES: Record<StoreErrorCode, keyof typeof EXIT_CODES> = {
  * Runs work on the data directory and turns a StoreError into an ExitError. `option` names the option that sets where `work`
  * writes.
  */
-export async function forOperator<T>(work: () => Promise<T>, option = '--data'): Promise<T> {
+export async function withExitErrors<T>(work: () => Promise<T>, option = '--data'): Promise<T> {
   try {
     return await work();
   } catch (error) {

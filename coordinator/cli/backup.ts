@@ -4,7 +4,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { printLine } from '../../shared/process/terminal-output.js';
-import { forOperator } from '../operator-error.js';
+import { withExitErrors } from '../operator-error.js';
 import { defaultDataDir } from '../settings.js';
 import { BACKUPS_DIRECTORY, backupName, takeBackup } from '../store/backup.js';
 
@@ -26,7 +26,7 @@ export function backupCommand(program: Command): void {
 async function backup({ data, to }: BackupOptions): Promise<void> {
   const now = Date.now();
   const path = targetOf(to ?? join(data, BACKUPS_DIRECTORY, backupName('manual', now)), now);
-  const manifest = await forOperator(() => takeBackup(data, path, now), '--to');
+  const manifest = await withExitErrors(() => takeBackup(data, path, now), '--to');
   const about = `revision ${manifest.revision}, ${statSync(path).size} bytes`;
   printLine(`${path}: ${about}. It holds the keys of the fleet: keep it as safe as this machine.`);
 }

@@ -14,7 +14,7 @@ import { amendSettings } from '../../shared/process/settings-file.js';
 import { printLine } from '../../shared/process/terminal-output.js';
 import { VERSION } from '../../shared/process/version.js';
 import { kubeconfigPath } from '../data-dir.js';
-import { forOperator } from '../operator-error.js';
+import { withExitErrors } from '../operator-error.js';
 import { COORDINATOR_SETTINGS, INSTALL_SETTINGS } from '../settings.js';
 import { BACKUPS_DIRECTORY, backupName, takeBackup } from '../store/backup.js';
 import { DATABASE_FILE } from '../store/private-files.js';
@@ -73,7 +73,7 @@ async function backUp(): Promise<void> {
   if (!existsSync(join(DATA_DIR, DATABASE_FILE))) return;
   const now = Date.now();
   const path = join(DATA_DIR, BACKUPS_DIRECTORY, backupName('manual', now));
-  await forOperator(() => takeBackup(DATA_DIR, path, now));
+  await withExitErrors(() => takeBackup(DATA_DIR, path, now));
   printLine(`· backup: ${path}`);
 }
 

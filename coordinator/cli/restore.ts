@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { printDocument, printLine } from '../../shared/process/terminal-output.js';
 import { RESTORE_PATH, type RestoreDocument } from '../api/restore.js';
 import { epochFrom } from '../decisions/unknown-pod.js';
-import { forOperator } from '../operator-error.js';
+import { withExitErrors } from '../operator-error.js';
 import { defaultDataDir } from '../settings.js';
 import { restoreBackup } from '../store/restore.js';
 import type { NameEra } from '../store/sqlite-identity.js';
@@ -41,7 +41,7 @@ export function restoreCommands(program: Command): void {
 async function restore(file: string, { data, replace = false }: RestoreOptions): Promise<void> {
   const nameEra: NameEra = (from) => epochFrom(randomUUID(), from);
   const wish = { file: resolve(file), dataDir: data, replace, now: Date.now(), nameEra };
-  const { manifest, movedTo } = await forOperator(() => restoreBackup(wish).catch(adviseReplace));
+  const { manifest, movedTo } = await withExitErrors(() => restoreBackup(wish).catch(adviseReplace));
   if (movedTo) printLine(`What was there is in ${movedTo}.`);
   printDocument(
     `Restored the backup of ${new Date(manifest.takenAt).toISOString()} into ${data}.\n` +

@@ -6,7 +6,7 @@ import { countText } from '../../shared/kube/count-text.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { printDocument } from '../../shared/process/terminal-output.js';
 import { secretsKeyPath } from '../data-dir.js';
-import { forOperator } from '../operator-error.js';
+import { withExitErrors } from '../operator-error.js';
 import { defaultDataDir } from '../settings.js';
 import { addSealKey } from '../store/seal-keys.js';
 
@@ -32,7 +32,7 @@ async function rotate(options: { data: string; secretsKeyFile?: string }): Promi
       `There is no ${path}: a coordinator makes it at its first start.`,
     );
   }
-  const count = await forOperator(
+  const count = await withExitErrors(
     () => addSealKey(path),
     options.secretsKeyFile === undefined ? '--data' : '--secrets-key-file',
   );
