@@ -20,7 +20,7 @@ import { Metrics } from './metrics/metrics.js';
 import { withExitErrors } from './operator-error.js';
 import { CertificateAuthority } from './pki/certificate-authority.js';
 import { prefixOf } from './registry/keys.js';
-import { type BackupWish, type SchedulesOptions, startSchedules } from './schedules.js';
+import { type BackupSettings, type SchedulesOptions, startSchedules } from './schedules.js';
 import { type CoordinatorSettings, evictionRatesOf, gracesOf } from './settings.js';
 import { BACKUPS_DIRECTORY } from './store/backup.js';
 import { loadSealKeys } from './store/seal-keys.js';
@@ -141,12 +141,12 @@ async function openStore(
   );
 }
 
-function backupWish({ data, backupSchedule, backupsKept, backupDir }: CoordinatorSettings): BackupWish {
+function backupWish({ data, backupSchedule, backupsKept, backupDir }: CoordinatorSettings): BackupSettings {
   return {
     schedule: backupSchedule,
     dataDir: data,
     directory: backupDir ?? join(data, BACKUPS_DIRECTORY),
-    kept: backupsKept,
+    keep: backupsKept,
   };
 }
 

@@ -14,12 +14,12 @@ import { Compaction } from './store/compaction.js';
 import type { Store } from './store/store.js';
 
 /** When backups are taken, of what, where to, and how many stay. */
-export interface BackupWish {
+export interface BackupSettings {
   /** A cron pattern, or `off`. */
   schedule: string;
   dataDir: string;
   directory: string;
-  kept: number;
+  keep: number;
 }
 
 export interface SchedulesOptions {
@@ -33,7 +33,7 @@ export interface SchedulesOptions {
   log: Logger;
   /** Who reminds the log of a restore that waits for a person. */
   restore: { remind(): void };
-  backups: BackupWish;
+  backups: BackupSettings;
 }
 
 /**
@@ -119,7 +119,7 @@ function jobsOf(options: SchedulesOptions): Job[] {
 }
 
 /** No job when backups are off. */
-function backupJobs(wish: BackupWish, clock: Clock, log: Logger): Job[] {
+function backupJobs(wish: BackupSettings, clock: Clock, log: Logger): Job[] {
   if (wish.schedule === 'off') return [];
   if (cronProblems(wish.schedule).length > 0) {
     throw new ExitError(
@@ -131,12 +131,12 @@ function backupJobs(wish: BackupWish, clock: Clock, log: Logger): Job[] {
 }
 
 /** One scheduled backup; those beyond the number kept go only when it is whole. */
-export async function backUp(wish: BackupWish, clock: Clock, log: Logger): Promise<undefined> {
+export async function backUp(wish: BackupSettings, clock: Clock, log: Logger): Promise<undefined> {
   const takenAt = clock.now();
   const name = backupName('scheduled', takenAt);
   const path = join(wish.directory, name);
   const { revision } = await takeBackup(wish.dataDir, path, takenAt);
-  const removed = await pruneBackups(wish.directory, wish.kept, name);
+  const removed = await pruneBackups(wish.directory, wish.keep, name);
   log.info({ path, revision, removed: removed.length }, 'backup taken');
 }
 

@@ -199,7 +199,7 @@ describe('schedules', () => {
     const clock = new ManualClock(Date.parse('2026-01-31T03:17:00Z'));
     const store = await openSqliteStore({ dataDir, clock, log: silentLogger });
     for (let day = 0; day < 3; day++) {
-      await backUp({ schedule: 'off', dataDir, directory, kept: 2 }, clock, silentLogger);
+      await backUp({ schedule: 'off', dataDir, directory, keep: 2 }, clock, silentLogger);
       clock.advance(86_400_000);
     }
     await store.close();
