@@ -20,7 +20,7 @@ import { Metrics } from './metrics/metrics.js';
 import { withExitErrors } from './operator-error.js';
 import { CertificateAuthority } from './pki/certificate-authority.js';
 import { prefixOf } from './registry/keys.js';
-import { type BackupSettings, type SchedulesOptions, startSchedules } from './schedules.js';
+import { type BackupSettings, type ScheduledJobsOptions, startSchedules } from './schedules.js';
 import { type CoordinatorSettings, evictionRatesOf, gracesOf } from './settings.js';
 import { BACKUPS_DIRECTORY } from './store/backup.js';
 import { loadSealKeys } from './store/seal-keys.js';
@@ -101,7 +101,7 @@ export async function startCoordinator(
       ...core.components,
       schedulesPart({
         ...shared,
-        ...{ store, restore, settledMs: core.sinceClockStepMs },
+        ...{ store, restore, sinceClockStepMs: core.sinceClockStepMs },
         backups: backupWish(settings),
         renewCertificate: () => api.renewCertificate(),
       }),
@@ -150,7 +150,7 @@ function backupWish({ data, backupSchedule, backupsKept, backupDir }: Coordinato
   };
 }
 
-function schedulesPart(options: SchedulesOptions): Part {
+function schedulesPart(options: ScheduledJobsOptions): Part {
   let schedules: { stop(): void } | undefined;
   return {
     name: 'schedules',

@@ -22,11 +22,11 @@ export interface BackupSettings {
   keep: number;
 }
 
-export interface SchedulesOptions {
+export interface ScheduledJobsOptions {
   store: Store;
   registry: Registry;
   /** For how long the clock has not been set, ms. */
-  settledMs: () => number;
+  sinceClockStepMs: () => number;
   /** Makes the API's certificate anew when that is due, and serves with it. */
   renewCertificate: () => Promise<void>;
   clock: Clock;
@@ -56,7 +56,7 @@ interface Job {
  * Starts compaction, the expiry of Events, of join tokens and of signing requests, the renewal of the certificate and backups. A job that fails is logged and runs again at its next time.
  * Throws ExitError for a pattern of backups that is none.
  */
-export function startSchedules(options: SchedulesOptions): { stop(): void } {
+export function startSchedules(options: ScheduledJobsOptions): { stop(): void } {
   const { clock, log } = options;
   const timers = jobsOf(options).map((job) => new CronTimer(job.when, clock, () => runLogged(job, log)));
   return {
@@ -66,8 +66,8 @@ export function startSchedules(options: SchedulesOptions): { stop(): void } {
   };
 }
 
-function jobsOf(options: SchedulesOptions): Job[] {
-  const { store, registry, renewCertificate, clock, log, restore, backups, settledMs } = options;
+function jobsOf(options: ScheduledJobsOptions): Job[] {
+  const { store, registry, renewCertificate, clock, log, restore, backups, sinceClockStepMs: settledMs } = options;
   const compaction = new Compaction(store);
   const eventExpiry = new EventExpiry(registry, clock);
   return [

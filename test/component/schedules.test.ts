@@ -171,7 +171,7 @@ describe('schedules', () => {
       const steps = new ClockSteps({ clock: plane.clock, log: silentLogger, onStep: () => undefined });
       steps.start();
       const settledMs = () => steps.sinceStepMs();
-      const schedules = startSchedules({ ...plane, ...others, settledMs, backups: wish('off') });
+      const schedules = startSchedules({ ...plane, ...others, sinceClockStepMs: settledMs, backups: wish('off') });
       await plane.registry.create(namespaceKind, undefined, { metadata: { name: 'kube-system' } });
       const expiresAtMs = plane.clock.now() + 4 * HOUR_MS;
       await plane.registry.create(secretKind, 'kube-system', tokenSecret(newJoinToken(), { expiresAtMs }));
