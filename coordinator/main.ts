@@ -20,7 +20,7 @@ import { Metrics } from './metrics/metrics.js';
 import { withExitErrors } from './operator-error.js';
 import { CertificateAuthority } from './pki/certificate-authority.js';
 import { prefixOf } from './registry/keys.js';
-import { type BackupSettings, type ScheduledJobsOptions, startSchedules } from './schedules.js';
+import { type BackupSettings, type ScheduledJobsOptions, startScheduledJobs } from './schedules.js';
 import { type CoordinatorSettings, evictionRatesOf, gracesOf } from './settings.js';
 import { BACKUPS_DIRECTORY } from './store/backup.js';
 import { loadSealKeys } from './store/seal-keys.js';
@@ -155,7 +155,7 @@ function schedulesPart(options: ScheduledJobsOptions): Part {
   return {
     name: 'schedules',
     start: () => {
-      schedules = startSchedules(options);
+      schedules = startScheduledJobs(options);
     },
     stop: () => schedules?.stop(),
   };

@@ -56,7 +56,7 @@ interface Job {
  * Starts compaction, the expiry of Events, of join tokens and of signing requests, the renewal of the certificate and backups. A job that fails is logged and runs again at its next time.
  * Throws ExitError for a pattern of backups that is none.
  */
-export function startSchedules(options: ScheduledJobsOptions): { stop(): void } {
+export function startScheduledJobs(options: ScheduledJobsOptions): { stop(): void } {
   const { clock, log } = options;
   const timers = jobsOf(options).map((job) => new CronTimer(job.when, clock, () => runLogged(job, log)));
   return {

@@ -7,7 +7,7 @@ import { EventExpiry } from '../../coordinator/controllers/event-expiry.js';
 import { newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
 import { expireJoinTokens } from '../../coordinator/hub/token-expiry.js';
 import { eventKind, namespaceKind, secretKind } from '../../coordinator/kinds/index.js';
-import { backUp, startSchedules } from '../../coordinator/schedules.js';
+import { backUp, startScheduledJobs } from '../../coordinator/schedules.js';
 import { Compaction } from '../../coordinator/store/compaction.js';
 import { MemoryStore } from '../../coordinator/store/memory-store.js';
 import { openSqliteStore } from '../../coordinator/store/sqlite-store.js';
@@ -162,7 +162,7 @@ const wish = (schedule: string) => ({ schedule, dataDir: '/nowhere', directory: 
 
 describe('schedules', () => {
   withControlPlane('they start and stop without keeping the process', async (plane) => {
-    const schedules = startSchedules({ ...plane, ...others, backups: wish('@daily') });
+    const schedules = startScheduledJobs({ ...plane, ...others, backups: wish('@daily') });
     await schedules.stop();
   });
   withControlPlane(
@@ -171,7 +171,7 @@ describe('schedules', () => {
       const steps = new ClockSteps({ clock: plane.clock, log: silentLogger, onStep: () => undefined });
       steps.start();
       const settledMs = () => steps.sinceStepMs();
-      const schedules = startSchedules({ ...plane, ...others, sinceClockStepMs: settledMs, backups: wish('off') });
+      const schedules = startScheduledJobs({ ...plane, ...others, sinceClockStepMs: settledMs, backups: wish('off') });
       await plane.registry.create(namespaceKind, undefined, { metadata: { name: 'kube-system' } });
       const expiresAtMs = plane.clock.now() + 4 * HOUR_MS;
       await plane.registry.create(secretKind, 'kube-system', tokenSecret(newJoinToken(), { expiresAtMs }));
@@ -190,7 +190,7 @@ describe('schedules', () => {
     },
   );
   withControlPlane('a pattern of backups that is none is refused at the start', async (plane) => {
-    const start = () => startSchedules({ ...plane, ...others, backups: wish('at night') });
+    const start = () => startScheduledJobs({ ...plane, ...others, backups: wish('at night') });
     assert.throws(start, ExitError);
   });
   test('a backup is taken under its time, and the oldest go', async () => {
