@@ -127,11 +127,11 @@ function backupJobs(wish: BackupSettings, clock: Clock, log: Logger): Job[] {
       `--backup-schedule: must be a cron pattern or off, not "${wish.schedule}".`,
     );
   }
-  return [{ name: 'backup', when: wish.schedule, run: () => backUp(wish, clock, log) }];
+  return [{ name: 'backup', when: wish.schedule, run: () => runScheduledBackup(wish, clock, log) }];
 }
 
 /** One scheduled backup; those beyond the number kept go only when it is whole. */
-export async function backUp(wish: BackupSettings, clock: Clock, log: Logger): Promise<undefined> {
+export async function runScheduledBackup(wish: BackupSettings, clock: Clock, log: Logger): Promise<undefined> {
   const takenAt = clock.now();
   const name = backupName('scheduled', takenAt);
   const path = join(wish.directory, name);

@@ -7,7 +7,7 @@ import { EventExpiry } from '../../coordinator/controllers/event-expiry.js';
 import { newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
 import { expireJoinTokens } from '../../coordinator/hub/token-expiry.js';
 import { eventKind, namespaceKind, secretKind } from '../../coordinator/kinds/index.js';
-import { backUp, startScheduledJobs } from '../../coordinator/schedules.js';
+import { runScheduledBackup, startScheduledJobs } from '../../coordinator/schedules.js';
 import { Compaction } from '../../coordinator/store/compaction.js';
 import { MemoryStore } from '../../coordinator/store/memory-store.js';
 import { openSqliteStore } from '../../coordinator/store/sqlite-store.js';
@@ -199,7 +199,7 @@ describe('schedules', () => {
     const clock = new ManualClock(Date.parse('2026-01-31T03:17:00Z'));
     const store = await openSqliteStore({ dataDir, clock, log: silentLogger });
     for (let day = 0; day < 3; day++) {
-      await backUp({ schedule: 'off', dataDir, directory, keep: 2 }, clock, silentLogger);
+      await runScheduledBackup({ schedule: 'off', dataDir, directory, keep: 2 }, clock, silentLogger);
       clock.advance(86_400_000);
     }
     await store.close();
