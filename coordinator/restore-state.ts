@@ -17,11 +17,11 @@ export class RestoreState implements RestoreControl {
       this.#settle = resolve;
     });
     if (!store.isUnconfirmed()) this.#settle();
-    else this.remind();
+    else this.logReminder();
   }
 
   /** Says in the log that a person is waited for, if one is. */
-  remind(): void {
+  logReminder(): void {
     const waiting = this.unconfirmed();
     if (!waiting) return;
     const backupTakenAt = new Date(waiting.takenAt).toISOString();
