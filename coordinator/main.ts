@@ -21,7 +21,7 @@ import { withExitErrors } from './operator-error.js';
 import { CertificateAuthority } from './pki/certificate-authority.js';
 import { prefixOf } from './registry/keys.js';
 import { type BackupSettings, type ScheduledJobsOptions, startScheduledJobs } from './schedules.js';
-import { type CoordinatorSettings, evictionRatesOf, gracesOf } from './settings.js';
+import { type CoordinatorSettings, evictionRatesOf, nodeGracePeriodsOf } from './settings.js';
 import { BACKUPS_DIRECTORY } from './store/backup.js';
 import { loadSealKeys } from './store/seal-keys.js';
 import { openSqliteStore } from './store/sqlite-store.js';
@@ -66,7 +66,7 @@ export async function startCoordinator(
       api.renewCertificate().catch(failed);
     },
     ...settings,
-    ...gracesOf(settings),
+    ...nodeGracePeriodsOf(settings),
     evictionRates: evictionRatesOf(settings),
     store,
     objectMacKey: sealKey,

@@ -142,7 +142,7 @@ export const INSTALL_SETTINGS = installSettings;
 export type CoordinatorSettings = SettingsOf<typeof COORDINATOR_SETTINGS>;
 
 /** How long nodes may be silent, by these settings; ms. */
-export function gracesOf(settings: CoordinatorSettings): {
+export function nodeGracePeriodsOf(settings: CoordinatorSettings): {
   nodeMonitorGraceMs: number;
   nodeStartupGraceMs: number;
 } {
