@@ -7,7 +7,7 @@ import type { Part } from '../shared/process/lifecycle.js';
 import { createFileLogger, type Logger } from '../shared/process/log.js';
 import { VERSION } from '../shared/process/version.js';
 import { AgentFiles } from './api/agent-files.js';
-import { type ApiParts, DEFAULT_API_SETTINGS } from './api/api-request.js';
+import { type ApiDeps, DEFAULT_API_SETTINGS } from './api/api-request.js';
 import { AuditFile } from './api/audit/audit-file.js';
 import { ADMIN, tokenAuthenticator } from './api/authenticate.js';
 import type { JoinFacts } from './api/join-facts.js';
@@ -31,7 +31,7 @@ import type { CoordinatorSettings } from './settings.js';
 /** What the API is built of; the rest it opens itself. */
 interface ApiPartParts
   extends Pick<
-    ApiParts,
+    ApiDeps,
     | 'registry'
     | 'explain'
     | 'foresee'

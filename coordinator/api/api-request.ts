@@ -51,18 +51,18 @@ export const DEFAULT_API_SETTINGS: ApiSettings = {
 };
 
 /** What every handler may use. */
-export interface ApiParts {
+export interface ApiDeps {
   registry: Registry;
   streams: PodStreams;
-  explain: Explain;
+  explainer: Explain;
   hosts: HostFeed;
   meters: HostMeterSource;
   readings: HostReadingSource;
-  foresee: Foresee;
-  effects: ForeseeHosts;
+  planner: Foresee;
+  hostEffects: ForeseeHosts;
   calendars: Calendars;
   /** What hosts that are to join must know. */
-  joining: () => Promise<JoinFacts>;
+  joinFacts: () => Promise<JoinFacts>;
   restore: RestoreControl;
   identities: Identities;
   /** Absent: nothing is audited. */
@@ -70,7 +70,7 @@ export interface ApiParts {
   clock: Clock;
   /** Shared by all long answers. */
   slice: Slice;
-  watchersRest: WatchersRest;
+  watchCoalescer: WatchersRest;
   /** Places for reads of many objects. */
   largeReads: LargeReads;
   log: Logger;

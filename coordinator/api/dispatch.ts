@@ -1,6 +1,6 @@
 /** From a request to the handler that answers it. */
 import type { Answer } from './answer.js';
-import type { ApiParts, ApiRequest } from './api-request.js';
+import type { ApiDeps, ApiRequest } from './api-request.js';
 import type { ResourceRequest } from './request-info.js';
 import { verbsAt } from './resource-scope.js';
 import type { ResourceTable } from './resource-table.js';
@@ -20,7 +20,7 @@ export function servedResource(resources: ResourceTable, info: ResourceRequest):
 /** Answers a request that is authorized. Throws ApiError: 404 and 405 for what is not served, and what the handler throws. */
 export async function answerRequest(
   resources: ResourceTable,
-  parts: ApiParts,
+  parts: ApiDeps,
   request: ApiRequest,
 ): Promise<Answer> {
   const { info } = request;

@@ -4,7 +4,7 @@ import type { NodeChange } from '../../shared/kube/node-change.js';
 import { badRequest } from '../../shared/kube/status.js';
 import { daemonSetKind } from '../kinds/index.js';
 import { type Answer, ok } from './answer.js';
-import type { ApiParts, ApiRequest } from './api-request.js';
+import type { ApiDeps, ApiRequest } from './api-request.js';
 import { computedResource } from './computed-resource.js';
 import { readRights } from './read-rights.js';
 import { requiredBody } from './write-body.js';
@@ -17,7 +17,7 @@ export const HOST_EFFECT_RESOURCE = computedResource('HostEffect', 'hosteffects'
 
 /** Throws ApiError: 400 for a body of another shape. */
 export async function answerHostEffect(
-  { effects, identities }: ApiParts,
+  { hostEffects: effects, identities }: ApiDeps,
   request: ApiRequest,
 ): Promise<Answer> {
   const body = requiredBody(request);

@@ -15,10 +15,10 @@ import type { Node } from '../../shared/kube/node.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { ObjectRecord } from '../registry/registry.js';
 import { type Answer, ok } from './answer.js';
-import type { ApiParts, ApiRequest } from './api-request.js';
+import type { ApiDeps, ApiRequest } from './api-request.js';
 
 /** Throws 404. */
-export async function answerHostMeters({ meters }: ApiParts, { info }: ApiRequest): Promise<Answer> {
+export async function answerHostMeters({ meters }: ApiDeps, { info }: ApiRequest): Promise<Answer> {
   const { name = '' } = info;
   const found = meters.of(name);
   if (found) return ok(found);

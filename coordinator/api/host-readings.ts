@@ -2,12 +2,12 @@
 import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
 import type { HostReadings } from '../../shared/kube/host-readings.js';
 import { type Answer, ok } from './answer.js';
-import type { ApiParts, ApiRequest } from './api-request.js';
+import type { ApiDeps, ApiRequest } from './api-request.js';
 import { hostNotFound } from './host-not-found.js';
 
 /** Throws 404 where there is no such Node. */
 export async function answerHostReadings(
-  { hosts, readings }: ApiParts,
+  { hosts, readings }: ApiDeps,
   { info }: ApiRequest,
 ): Promise<Answer> {
   const { name = '' } = info;

@@ -1,7 +1,7 @@
 /** Asks hosts what they use. */
 import { readHostUsage } from '../../shared/link/host-usage.js';
 import type { HostUsage } from '../../shared/link/messages.js';
-import type { ApiParts } from './api-request.js';
+import type { ApiDeps } from './api-request.js';
 
 /** Hosts asked at once: an answer takes a host up to a second, and little of the coordinator. */
 const AT_ONCE = 64;
@@ -9,7 +9,7 @@ const AT_ONCE = 64;
 const PATIENCE_MS = 5_000;
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
-type Asking = Pick<ApiParts, 'streams' | 'clock'>;
+type Asking = Pick<ApiDeps, 'streams' | 'clock'>;
 
 /** By node name; those that are away, slow or too old are missing. Ends early when `signal` aborts. */
 export async function askHosts(

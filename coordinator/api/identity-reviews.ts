@@ -2,7 +2,7 @@
 import type { UserInfo } from '../../shared/kube/rbac.js';
 import { badRequest } from '../../shared/kube/status.js';
 import { ISSUER } from '../access/service-account-tokens.js';
-import type { ApiParts } from './api-request.js';
+import type { ApiDeps } from './api-request.js';
 import { reviewResource } from './review-resource.js';
 
 const GROUP = 'authentication.k8s.io';
@@ -23,7 +23,7 @@ export function shownUser({ username, uid, groups, extra }: UserInfo): object {
  * ServiceAccounts' tokens are. Throws 400.
  */
 export async function tokenReviewStatus(
-  { identities }: Pick<ApiParts, 'identities'>,
+  { identities }: Pick<ApiDeps, 'identities'>,
   spec: Record<string, unknown>,
 ): Promise<object> {
   const { token } = spec;

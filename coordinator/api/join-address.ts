@@ -5,14 +5,14 @@ import type { JoinAddress } from '../../shared/kube/join-address.js';
 import { publicKeyHash } from '../../shared/link/public-key-hash.js';
 import { SCRIPT_PATH } from './agent-files.js';
 import { type Answer, ok } from './answer.js';
-import type { ApiParts } from './api-request.js';
+import type { ApiDeps } from './api-request.js';
 import { computedResource } from './computed-resource.js';
 import type { JoinFacts } from './join-facts.js';
 
 /** For the table of resources. */
 export const JOIN_ADDRESS_RESOURCE = computedResource('JoinAddress', 'joinaddress', ['list']);
 
-export async function answerJoinAddress({ joining }: ApiParts): Promise<Answer> {
+export async function answerJoinAddress({ joinFacts: joining }: ApiDeps): Promise<Answer> {
   return ok(joinAddress(await joining()));
 }
 

@@ -10,7 +10,7 @@ import { ApiError } from '../../shared/kube/status.js';
 import type { HostUsage, ResourceUse } from '../../shared/link/messages.js';
 import { nodeKind, podKind } from '../kinds/index.js';
 import { type Answer, ok } from './answer.js';
-import type { ApiParts, ApiRequest } from './api-request.js';
+import type { ApiDeps, ApiRequest } from './api-request.js';
 import type { DiscoveredResource } from './discovery.js';
 import { askHosts } from './host-usage.js';
 import { listOptions } from './query-options.js';
@@ -42,13 +42,13 @@ export const METRICS_RESOURCES: readonly DiscoveredResource[] = [
 ];
 
 /** Answers `get` and `list` of NodeMetrics and PodMetrics. Throws 404. */
-export async function answerMetrics(parts: ApiParts, request: ApiRequest): Promise<Answer> {
+export async function answerMetrics(parts: ApiDeps, request: ApiRequest): Promise<Answer> {
   const { resource: name, verb } = request.info;
   if (name === 'nodes') return verb === 'get' ? oneNode(parts, request) : allNodes(parts, request);
   return verb === 'get' ? onePod(parts, request) : allPods(parts, request);
 }
 
-async function oneNode(parts: ApiParts, request: ApiRequest): Promise<Answer> {
+async function oneNode(parts: ApiDeps, request: ApiRequest): Promise<Answer> {
   const node = (await parts.registry.get(nodeKind, refOf(request))).object();
   const { name } = node.metadata;
   const usage = (await askHosts(parts, [name], request.signal)).get(name);
@@ -56,7 +56,7 @@ async function oneNode(parts: ApiParts, request: ApiRequest): Promise<Answer> {
   return ok(nodeMetrics(node, usage));
 }
 
-async function allNodes(parts: ApiParts, request: ApiRequest): Promise<Answer> {
+async function allNodes(parts: ApiDeps, request: ApiRequest): Promise<Answer> {
   const { records } = await parts.registry.list(nodeKind, listOptions(request.info));
   const nodes = records.map((record) => record.object());
   const usages = await askHosts(
@@ -71,14 +71,14 @@ async function allNodes(parts: ApiParts, request: ApiRequest): Promise<Answer> {
   return ok({ kind: 'NodeMetricsList', apiVersion: API_VERSION, metadata: {}, items });
 }
 
-async function onePod(parts: ApiParts, request: ApiRequest): Promise<Answer> {
+async function onePod(parts: ApiDeps, request: ApiRequest): Promise<Answer> {
   const pod = (await parts.registry.get(podKind, refOf(request))).object();
   const [metrics] = await podMetrics(parts, [pod], request.signal);
   if (!metrics) throw noMetrics('podmetrics', `${pod.metadata.namespace}/${pod.metadata.name}`);
   return ok(metrics);
 }
 
-async function allPods(parts: ApiParts, request: ApiRequest): Promise<Answer> {
+async function allPods(parts: ApiDeps, request: ApiRequest): Promise<Answer> {
   const { records } = await parts.registry.list(podKind, listOptions(request.info));
   const pods = records.map((record) => record.object());
   const items = await podMetrics(parts, pods, request.signal);
@@ -86,7 +86,7 @@ async function allPods(parts: ApiParts, request: ApiRequest): Promise<Answer> {
 }
 
 /** Each host is asked once, whatever the number of its Pods. */
-async function podMetrics(parts: ApiParts, pods: readonly Pod[], signal: AbortSignal): Promise<object[]> {
+async function podMetrics(parts: ApiDeps, pods: readonly Pod[], signal: AbortSignal): Promise<object[]> {
   const nodes = new Set(pods.flatMap(({ spec }) => spec.nodeName ?? []));
   const usages = await askHosts(parts, [...nodes], signal);
   return pods.flatMap((pod) => {

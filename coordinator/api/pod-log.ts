@@ -4,7 +4,7 @@ import { badRequest } from '../../shared/kube/status.js';
 import type { LogStreamRequest } from '../../shared/link/messages.js';
 import { podKind } from '../kinds/index.js';
 import type { Answer } from './answer.js';
-import type { ApiParts, ApiRequest } from './api-request.js';
+import type { ApiDeps, ApiRequest } from './api-request.js';
 import { writePaced } from './paced-writer.js';
 import { chosenContainer } from './pod-container.js';
 import { integerParameter } from './query-options.js';
@@ -69,7 +69,7 @@ export function logOptions(query: URLSearchParams): Omit<LogStreamRequest, 'type
 const IDLE_MS = 4 * 3_600_000;
 
 /** A text body at the pace of its reader; ends early when the client goes. */
-function textStream({ clock }: ApiParts, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Answer {
+function textStream({ clock }: ApiDeps, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Answer {
   return {
     type: 'stream',
     contentType: 'text/plain',
@@ -83,7 +83,7 @@ function textStream({ clock }: ApiParts, bytes: AsyncIterable<Uint8Array>, signa
 }
 
 /** Answers the log. A Pod without a node has none, which is an empty answer, as upstream. Throws 400, 404, 503. */
-export async function answerPodLog(parts: ApiParts, request: ApiRequest): Promise<Answer> {
+export async function answerPodLog(parts: ApiDeps, request: ApiRequest): Promise<Answer> {
   const { query } = request.info;
   const pod = (await parts.registry.get(podKind, refOf(request))).object();
   const container = chosenContainer(pod, query.get('container'));

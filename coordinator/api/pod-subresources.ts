@@ -2,7 +2,7 @@
 import type { ObjectRef } from '../../shared/kube/meta.js';
 import { ApiError, badRequest, type Status } from '../../shared/kube/status.js';
 import type { Answer } from './answer.js';
-import type { ApiParts, ApiRequest } from './api-request.js';
+import type { ApiDeps, ApiRequest } from './api-request.js';
 import { deleteOptions, writeOptions } from './query-options.js';
 import { refOf } from './resources.js';
 import { requiredBodyOf } from './write-body.js';
@@ -34,7 +34,7 @@ function checkPlace(body: object, ref: ObjectRef): void {
 }
 
 /** Evicts the Pod. 201 with a Success Status. Throws 400, 404, 409. */
-export async function answerEviction(parts: ApiParts, request: ApiRequest): Promise<Answer> {
+export async function answerEviction(parts: ApiDeps, request: ApiRequest): Promise<Answer> {
   const body = requiredBodyOf(request, EVICTION);
   const ref = refOf(request);
   checkPlace(body, ref);
@@ -66,7 +66,7 @@ function targetNode(body: object): string {
 const BOUND: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
 
 /** Binds the Pod to a node. 201 with a Success Status. Throws 400, 404, 409, 422. */
-export async function answerBinding(parts: ApiParts, request: ApiRequest): Promise<Answer> {
+export async function answerBinding(parts: ApiDeps, request: ApiRequest): Promise<Answer> {
   const body = requiredBodyOf(request, BINDING);
   const ref = refOf(request);
   checkPlace(body, ref);

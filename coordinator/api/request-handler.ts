@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../shared/kube/status.js';
 import type { AccessDecision } from '../access/rbac-authorizer.js';
 import type { Answer } from './answer.js';
-import type { ApiParts } from './api-request.js';
+import type { ApiDeps } from './api-request.js';
 import { answerRequest } from './dispatch.js';
 import { type Gate, type Identity, limitedIdentity } from './gate.js';
 import { InFlight } from './in-flight.js';
@@ -18,7 +18,7 @@ import { methodNotAllowed, pathNotFound } from './status-response.js';
 import { withinTime } from './time-limit.js';
 import { writeAnswer } from './write-answer.js';
 
-export interface RequestHandlerOptions extends ApiParts {
+export interface RequestHandlerOptions extends ApiDeps {
   gate: Gate;
   resources: ResourceTable;
   /** Our own version, for /version. */
@@ -27,7 +27,7 @@ export interface RequestHandlerOptions extends ApiParts {
   /** Counts requests, and has the page of `/metrics`; absent: there is none. */
   metrics?: MetricsPage;
   /** Where the request log goes; absent: to `log`. */
-  requestLog?: ApiParts['log'];
+  requestLog?: ApiDeps['log'];
 }
 
 /** What is known of a request so far. */

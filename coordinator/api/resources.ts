@@ -7,7 +7,7 @@ import { nodeKind } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
 import type { DeleteResult, ObjectRecord, Patch } from '../registry/registry.js';
 import { type Answer, ok } from './answer.js';
-import type { ApiParts, ApiRequest } from './api-request.js';
+import type { ApiDeps, ApiRequest } from './api-request.js';
 import { withMeters } from './host-meters.js';
 import { objectsToRead } from './list-size.js';
 import { negotiateAnswer, parseMediaType } from './media-type.js';
@@ -35,7 +35,7 @@ const PATCH_TYPES: Readonly<Record<string, Patch['type']>> = {
   'application/apply-patch+yaml': 'apply',
 };
 
-function viewOf({ headers, info }: ApiRequest, parts: ApiParts): View {
+function viewOf({ headers, info }: ApiRequest, parts: ApiDeps): View {
   const form = negotiateAnswer(headers.accept);
   return { form, include: objectInRow(info.query), now: parts.clock.now() };
 }
@@ -46,7 +46,7 @@ export function refOf({ info }: ApiRequest): ObjectRef {
   return { name: info.name, ...(info.namespace === undefined ? {} : { namespace: info.namespace }) };
 }
 
-async function getObject(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
+async function getObject(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<Answer> {
   const view = viewOf(request, parts);
   const record = await parts.registry.get(kind, refOf(request));
   await refuseFailedRollout(parts, kind, request);
@@ -58,7 +58,7 @@ async function getObject(parts: ApiParts, kind: Kind, request: ApiRequest): Prom
 
 /** Waits for a place when there is much to read; answers how to give it back before the answer ends. */
 async function placeToRead(
-  parts: ApiParts,
+  parts: ApiDeps,
   kind: Kind,
   { info, limitedAs, signal }: ApiRequest,
   limit?: number,
@@ -68,7 +68,7 @@ async function placeToRead(
   return isLarge ? largeReads.enter(limitedAs, signal) : () => undefined;
 }
 
-async function listObjects(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
+async function listObjects(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<Answer> {
   const view = viewOf(request, parts);
   const { limit: asked, ...options } = listOptions(request.info);
   const limit = asked && view.form === 'table' ? rowsOfPage(asked) : asked;
@@ -78,12 +78,12 @@ async function listObjects(parts: ApiParts, kind: Kind, request: ApiRequest): Pr
 }
 
 /** Without `timeoutSeconds`, somewhere between the setting and twice it, told by the clock rather than by chance. */
-function watchTimeoutMs({ settings, clock }: ApiParts, query: URLSearchParams): number {
+function watchTimeoutMs({ settings, clock }: ApiDeps, query: URLSearchParams): number {
   const seconds = integerParameter(query, 'timeoutSeconds');
   return seconds ? seconds * 1000 : settings.watchTimeoutMs + (clock.now() % settings.watchTimeoutMs);
 }
 
-async function watchObjects(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
+async function watchObjects(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<Answer> {
   const { query } = request.info;
   const view = viewOf(request, parts);
   const sendInitialEvents = checkInitialEvents(query);
@@ -98,7 +98,7 @@ async function watchObjects(parts: ApiParts, kind: Kind, request: ApiRequest): P
     timeoutMs: watchTimeoutMs(parts, query),
     stallMs: parts.settings.stallMs,
     slice: parts.slice,
-    rest: parts.watchersRest,
+    rest: parts.watchCoalescer,
     clock: parts.clock,
     log: parts.log,
     onInitialEnd: leave,
@@ -117,7 +117,7 @@ async function watchObjects(parts: ApiParts, kind: Kind, request: ApiRequest): P
   };
 }
 
-async function createObject(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
+async function createObject(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<Answer> {
   const view = viewOf(request, parts);
   const { body, options } = readWrite(parts, request);
   const warnOfWrite = await writeWarnings(parts, kind, request, options);
@@ -127,7 +127,7 @@ async function createObject(parts: ApiParts, kind: Kind, request: ApiRequest): P
   return recordAnswer(kind, record, view, 201);
 }
 
-async function updateObject(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
+async function updateObject(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<Answer> {
   const view = viewOf(request, parts);
   const { body, options } = readWrite(parts, request);
   const warnOfWrite = await writeWarnings(parts, kind, request, options);
@@ -144,7 +144,7 @@ function patchTypeOf({ headers, info }: ApiRequest): Patch['type'] {
   return patchType;
 }
 
-async function patchObject(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
+async function patchObject(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<Answer> {
   const view = viewOf(request, parts);
   const type = patchTypeOf(request);
   const { body, options } = readWrite(parts, request, type);
@@ -166,7 +166,7 @@ function deletionAnswer(kind: Kind, result: DeleteResult<KubeObject>): Answer {
   return ok('terminating' in result ? result.terminating : deletedStatus(kind, result.deleted));
 }
 
-async function deleteObject(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
+async function deleteObject(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<Answer> {
   const options = deleteOptions(request.info.query, decodeBody(request.body, request.headers.contentType));
   const warnOfWrite = await writeWarnings(parts, kind, request, options);
   const result = await parts.registry.delete(kind, refOf(request), options);
@@ -174,7 +174,7 @@ async function deleteObject(parts: ApiParts, kind: Kind, request: ApiRequest): P
   return deletionAnswer(kind, result);
 }
 
-async function deleteObjects(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
+async function deleteObjects(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<Answer> {
   const view = viewOf(request, parts);
   const options = deleteOptions(request.info.query, decodeBody(request.body, request.headers.contentType));
   await placeToRead(parts, kind, request);
@@ -194,12 +194,12 @@ const HANDLERS = {
 };
 
 /** Answers a verb on objects of a kind that the kind takes. */
-export async function answerResource(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
+export async function answerResource(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<Answer> {
   return HANDLERS[request.info.verb](parts, kind, request);
 }
 
 /** Answers a verb on `/status`, `/approval` or `/finalize` of an object. */
-export async function answerStatus(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<Answer> {
+export async function answerStatus(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<Answer> {
   const { verb } = request.info;
   if (verb !== 'get' && verb !== 'update' && verb !== 'patch') throw methodNotAllowed();
   return HANDLERS[verb](parts, kind, request);

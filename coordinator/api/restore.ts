@@ -4,7 +4,7 @@
  */
 import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
 import { type Answer, ok } from './answer.js';
-import type { ApiParts, ApiRequest } from './api-request.js';
+import type { ApiDeps, ApiRequest } from './api-request.js';
 import { computedResource } from './computed-resource.js';
 
 /** The path, for clients of it. */
@@ -26,7 +26,7 @@ const WARNING =
 /** For the table of resources. `create` confirms. */
 export const RESTORE_RESOURCE = computedResource('Restore', 'restore', ['create', 'list']);
 
-export async function answerRestore({ restore }: ApiParts, { info }: ApiRequest): Promise<Answer> {
+export async function answerRestore({ restore }: ApiDeps, { info }: ApiRequest): Promise<Answer> {
   if (info.verb === 'create') await restore.confirm();
   const waiting = restore.unconfirmed();
   return ok({
@@ -38,7 +38,7 @@ export async function answerRestore({ restore }: ApiParts, { info }: ApiRequest)
 }
 
 /** Tells who writes that nothing will come of it yet. */
-export function warnOfRestore({ restore }: ApiParts, { info, warn }: ApiRequest): void {
+export function warnOfRestore({ restore }: ApiDeps, { info, warn }: ApiRequest): void {
   const isRead = info.verb === 'get' || info.verb === 'list' || info.verb === 'watch';
   if (!isRead && restore.unconfirmed()) warn(WARNING);
 }

@@ -2,7 +2,7 @@
 import { bodyTypeOf } from '../registry/request-body.js';
 import { ACCESS_REVIEWS, accessReviewStatus } from './access-reviews.js';
 import type { Answer } from './answer.js';
-import type { ApiParts, ApiRequest } from './api-request.js';
+import type { ApiDeps, ApiRequest } from './api-request.js';
 import type { DiscoveredResource } from './discovery.js';
 import { IDENTITY_REVIEWS, shownUser, tokenReviewStatus } from './identity-reviews.js';
 import { pathNotFound } from './status-response.js';
@@ -12,7 +12,7 @@ import { requiredBodyOf } from './write-body.js';
 export const REVIEW_RESOURCES: readonly DiscoveredResource[] = [...IDENTITY_REVIEWS, ...ACCESS_REVIEWS];
 
 /** The review with its status filled in, 201 as for anything created. Throws 400, 422. */
-export async function answerReview(parts: ApiParts, request: ApiRequest): Promise<Answer> {
+export async function answerReview(parts: ApiDeps, request: ApiRequest): Promise<Answer> {
   const { group, version, resource } = request.info;
   const review = REVIEW_RESOURCES.find(
     (candidate) =>
@@ -30,7 +30,7 @@ export async function answerReview(parts: ApiParts, request: ApiRequest): Promis
 }
 
 function statusOf(
-  parts: ApiParts,
+  parts: ApiDeps,
   { kind }: DiscoveredResource,
   spec: Record<string, unknown>,
   request: ApiRequest,

@@ -14,7 +14,7 @@ import type { Logger } from '../../shared/process/log.js';
 import { daemonSetKind, rolloutKind } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
 import type { ObjectRecord, Registry, RegistryWatch, WatchEvent } from '../registry/registry.js';
-import type { ApiParts, ApiRequest } from './api-request.js';
+import type { ApiDeps, ApiRequest } from './api-request.js';
 
 /** The value of the header `Kubectl-Command` (KEP-859). kubectl sends it since 1.22. */
 const COMMAND = 'kubectl rollout status';
@@ -25,7 +25,7 @@ const SHORT_WATCH_MS = 1_100;
 type Events = WatchEvent<KubeObject>[];
 
 /** Throws 409 if the command gets a DaemonSet and its rollout has failed. */
-export async function refuseFailedRollout(parts: ApiParts, kind: Kind, request: ApiRequest): Promise<void> {
+export async function refuseFailedRollout(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<void> {
   const { namespace, name } = request.info;
   if (!isTheCommand(kind, request) || namespace === undefined || name === undefined) return;
   const failure = await rolloutFailure(parts.registry, { namespace, name });
@@ -35,7 +35,7 @@ export async function refuseFailedRollout(parts: ApiParts, kind: Kind, request: 
 
 /** Returns `watch`, or for a watch of the command a wrapper that ends it. Call it before the head of the answer is sent: it may warn. */
 export async function endingWithRollout(
-  parts: ApiParts,
+  parts: ApiDeps,
   kind: Kind,
   request: ApiRequest,
   watch: RegistryWatch<KubeObject>,
@@ -52,7 +52,7 @@ export async function endingWithRollout(
 }
 
 async function endedByFailure(
-  { registry, clock, log }: ApiParts,
+  { registry, clock, log }: ApiDeps,
   { info: { query }, warn }: ApiRequest,
   ref: Required<ObjectRef>,
   watch: RegistryWatch<KubeObject>,

@@ -1,7 +1,7 @@
 /** Removes from hosts the names of failing Pods in namespaces that the reader may not read. */
 import type { Host } from '../../shared/kube/host.js';
 import { podKind } from '../kinds/index.js';
-import type { ApiParts, ApiRequest } from './api-request.js';
+import type { ApiDeps, ApiRequest } from './api-request.js';
 import type { HostText } from './host-feed.js';
 import { readRights } from './read-rights.js';
 
@@ -12,7 +12,7 @@ interface ShownHosts {
 
 /** Pods that are left out are still counted. */
 export function shownHosts(
-  { identities }: Pick<ApiParts, 'identities'>,
+  { identities }: Pick<ApiDeps, 'identities'>,
   { user }: Pick<ApiRequest, 'user'>,
 ): ShownHosts {
   const { mayRead } = readRights(identities.authorizer, user);

@@ -10,7 +10,7 @@ import { nodeKind, podKind, secretKind, serviceAccountKind } from '../kinds/inde
 import type { Kind } from '../kinds/kind.js';
 import type { Registry } from '../registry/registry.js';
 import type { Answer } from './answer.js';
-import type { ApiParts, ApiRequest } from './api-request.js';
+import type { ApiDeps, ApiRequest } from './api-request.js';
 import { refOf } from './resources.js';
 import { requiredBodyOf } from './write-body.js';
 
@@ -35,7 +35,7 @@ interface Asked {
 
 /** 201 with the TokenRequest and the token in its status. Throws 400, 404, 409, 422. */
 export async function answerTokenRequest(
-  { registry, identities, clock }: ApiParts,
+  { registry, identities, clock }: ApiDeps,
   request: ApiRequest,
 ): Promise<Answer> {
   const ref = refOf(request);

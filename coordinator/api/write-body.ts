@@ -3,7 +3,7 @@ import { badRequest } from '../../shared/kube/status.js';
 import type { JsonMap } from '../registry/json-value.js';
 import type { Patch, RepeatedKeys, WriteOptions } from '../registry/registry.js';
 import { type BodyType, readTyped } from '../registry/request-body.js';
-import type { ApiParts, ApiRequest } from './api-request.js';
+import type { ApiDeps, ApiRequest } from './api-request.js';
 import { writeOptions } from './query-options.js';
 import type { RepeatedKey } from './repeated-keys.js';
 import { type DecodedBody, readBody } from './request-body.js';
@@ -31,7 +31,7 @@ export function requiredBodyOf(request: ApiRequest, type: BodyType): JsonMap {
 
 /** Body and options of a create, an update, or a patch of this type. Throws 400, 413, 415 and 422. */
 export function readWrite(
-  { identities }: Pick<ApiParts, 'identities'>,
+  { identities }: Pick<ApiDeps, 'identities'>,
   request: ApiRequest,
   patchType?: Patch['type'],
 ): { body: unknown; options: WriteOptions } {

@@ -11,7 +11,7 @@ import type { DaemonSet } from '../../shared/kube/workload.js';
 import { daemonSetKind, rolloutPolicyKind } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
 import type { ObjectRecord } from '../registry/registry.js';
-import type { ApiParts, ApiRequest } from './api-request.js';
+import type { ApiDeps, ApiRequest } from './api-request.js';
 
 /** To be called once the write is done, with what it made; with nothing, where it took the object away. */
 type WarnOfWrite = (after?: ObjectRecord<KubeObject>) => Promise<void>;
@@ -29,7 +29,7 @@ const SILENT: WarnOfWrite = async () => undefined;
  * error would say that it was not.
  */
 export async function writeWarnings(
-  parts: ApiParts,
+  parts: ApiDeps,
   kind: Kind,
   request: ApiRequest,
   { dryRun }: { dryRun?: boolean | undefined },
@@ -47,7 +47,7 @@ export async function writeWarnings(
   );
 }
 
-function orSilent({ log }: Pick<ApiParts, 'log'>, warnOfWrite: WarnOfWrite): WarnOfWrite {
+function orSilent({ log }: Pick<ApiDeps, 'log'>, warnOfWrite: WarnOfWrite): WarnOfWrite {
   return async (after) => {
     try {
       await warnOfWrite(after);
@@ -58,7 +58,7 @@ function orSilent({ log }: Pick<ApiParts, 'log'>, warnOfWrite: WarnOfWrite): War
 }
 
 async function stored<T extends KubeObject>(
-  { registry }: ApiParts,
+  { registry }: ApiDeps,
   kind: Kind<T>,
   { info: { name, namespace } }: ApiRequest,
 ): Promise<T | undefined> {
@@ -72,7 +72,7 @@ async function stored<T extends KubeObject>(
 }
 
 async function warnOfPolicy(
-  { foresee, identities }: ApiParts,
+  { planner: foresee, identities }: ApiDeps,
   before: RolloutPolicy | undefined,
   after: RolloutPolicy | undefined,
   { warn, user }: Pick<ApiRequest, 'warn' | 'user'>,
@@ -86,7 +86,7 @@ async function warnOfPolicy(
  * editor that asks at every pause of typing.
  */
 async function warnOfPlan(
-  { foresee }: ApiParts,
+  { planner: foresee }: ApiDeps,
   before: DaemonSet | undefined,
   after: DaemonSet | undefined,
   { warn, headers }: Pick<ApiRequest, 'warn' | 'headers'>,

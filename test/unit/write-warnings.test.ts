@@ -1,7 +1,7 @@
 /** What is told of a write that is done: it never undoes the answer, and names nodes to those alone who may see them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ApiParts, ApiRequest } from '../../coordinator/api/api-request.js';
+import type { ApiDeps, ApiRequest } from '../../coordinator/api/api-request.js';
 import type { PolicyWrite } from '../../coordinator/api/foresee.js';
 import { writeWarnings } from '../../coordinator/api/write-warnings.js';
 import { daemonSetKind, rolloutPolicyKind } from '../../coordinator/kinds/index.js';
@@ -15,7 +15,7 @@ const WRITTEN = { object: () => ({ metadata: { name: 'gentle' } }) } as unknown 
 /** The warnings and the log of a create by somebody with these rights. */
 async function told(
   kind: Kind,
-  foresee: Partial<ApiParts['foresee']>,
+  foresee: Partial<ApiDeps['planner']>,
   { rights = [] as string[], dryRun = false } = {},
 ) {
   const warnings: string[] = [];
@@ -26,7 +26,7 @@ async function told(
   const parts = {
     ...{ foresee, identities: { authorizer: { decide } } },
     log: { error: ({ err }: { err: unknown }) => logged.push(err) },
-  } as unknown as ApiParts;
+  } as unknown as ApiDeps;
   const request = {
     ...{ info: { namespace: 'default' }, user: { username: 'kim', groups: [] }, headers: {} },
     warn: (text: string) => warnings.push(text),

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { type ApiError, badRequest } from '../../../shared/kube/status.js';
 import { StreamError } from '../../../shared/link/byte-stream.js';
 import type { Answer } from '../answer.js';
-import type { ApiParts } from '../api-request.js';
+import type { ApiDeps } from '../api-request.js';
 import { answerRequest } from '../dispatch.js';
 import { type Identity, limitedIdentity } from '../gate.js';
 import { ReaderStalled } from '../paced-writer.js';
@@ -14,7 +14,7 @@ import type { UpgradedSockets } from './upgraded-sockets.js';
 
 /** Resolves with what serves the connection to its end. Throws what the same GET would be refused with, and 400 for one that ends by itself. */
 export async function serveStream(
-  parts: ApiParts & { resources: ResourceTable },
+  parts: ApiDeps & { resources: ResourceTable },
   sockets: UpgradedSockets,
   upgrade: Upgrade,
   identity: Identity,

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import type { Pod } from '../../../shared/kube/pod.js';
 import { ApiError, badRequest, internalError } from '../../../shared/kube/status.js';
 import { podKind } from '../../kinds/index.js';
-import type { ApiParts } from '../api-request.js';
+import type { ApiDeps } from '../api-request.js';
 import { servedResource } from '../dispatch.js';
 import type { Gate, Identity } from '../gate.js';
 import { refuseSocket, refuseSocketInText } from '../refused-socket.js';
@@ -22,11 +22,11 @@ import { serveStream } from './streamed-answer.js';
 import type { Upgrade } from './upgrade.js';
 import { UpgradedSockets } from './upgraded-sockets.js';
 
-interface UpgradeParts extends ApiParts {
+interface UpgradeParts extends ApiDeps {
   gate: Gate;
   resources: ResourceTable;
   /** Where the request log goes; absent: to `log`. */
-  requestLog?: ApiParts['log'];
+  requestLog?: ApiDeps['log'];
 }
 
 /** Of a connection without traffic: a client that vanished is found out by the system. */
