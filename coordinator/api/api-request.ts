@@ -81,7 +81,7 @@ export interface ApiRequest {
   info: ResourceRequest;
   user: UserInfo;
   /** Name under which limits count the request: that of the authenticated user, not of the impersonated one. */
-  limitedAs: string;
+  limitKey: string;
   headers: {
     accept?: string;
     contentType?: string;
@@ -97,5 +97,5 @@ export interface ApiRequest {
   /** Adds a `Warning:` header to the answer. */
   warn: (text: string) => void;
   /** Tells the request log the name of an object that this request made. */
-  created: (name: string) => void;
+  onCreated: (name: string) => void;
 }

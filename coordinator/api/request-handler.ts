@@ -163,7 +163,7 @@ export class RequestHandler {
     const answer = answerRequest(this.#options.resources, this.#options, {
       info,
       user: identity.user,
-      limitedAs: limitedIdentity(identity),
+      limitKey: limitedIdentity(identity),
       headers: {
         ...accepted,
         ...(contentType ? { contentType } : {}),
@@ -174,7 +174,7 @@ export class RequestHandler {
       ...(Buffer.isBuffer(body) ? { body } : {}),
       signal: closing.signal,
       warn,
-      created: (name) => {
+      onCreated: (name) => {
         admission.createdName = name;
       },
     });

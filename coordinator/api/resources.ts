@@ -60,7 +60,7 @@ async function getObject(parts: ApiDeps, kind: Kind, request: ApiRequest): Promi
 async function placeToRead(
   parts: ApiDeps,
   kind: Kind,
-  { info, limitedAs, signal }: ApiRequest,
+  { info, limitKey: limitedAs, signal }: ApiRequest,
   limit?: number,
 ): Promise<() => void> {
   const { largeReads, registry } = parts;
@@ -123,7 +123,7 @@ async function createObject(parts: ApiDeps, kind: Kind, request: ApiRequest): Pr
   const warnOfWrite = await writeWarnings(parts, kind, request, options);
   const record = await parts.registry.create(kind, request.info.namespace, body, options);
   await warnOfWrite(record);
-  request.created(record.object().metadata.name);
+  request.onCreated(record.object().metadata.name);
   return recordAnswer(kind, record, view, 201);
 }
 

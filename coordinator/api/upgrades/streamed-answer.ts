@@ -26,11 +26,11 @@ export async function serveStream(
   const answer = await answerRequest(parts.resources, parts, {
     info,
     user: identity.user,
-    limitedAs: limitedIdentity(identity),
+    limitKey: limitedIdentity(identity),
     headers: {},
     signal,
     warn: ignore,
-    created: ignore,
+    onCreated: ignore,
   });
   const write = writerOf(answer);
   return async () => {
