@@ -25,7 +25,7 @@ export interface ApiSettings {
   /** A reader that takes nothing for so long is cut off. */
   stallMs: number;
   /** How long a client waits for the beginning of an answer, watches and logs apart. */
-  answerTimeoutMs: number;
+  responseTimeoutMs: number;
   /** After a stop was asked for, answers under way have so long to finish. */
   drainMs: number;
   /** For each user at each address, and for each address that names no user. */
@@ -40,7 +40,7 @@ export interface ApiSettings {
 
 export const DEFAULT_API_SETTINGS: ApiSettings = {
   stallMs: 30_000,
-  answerTimeoutMs: 60_000,
+  responseTimeoutMs: 60_000,
   drainMs: 5_000,
   clientLimits: DEFAULT_CLIENT_LIMITS,
   largeReads: DEFAULT_LARGE_READS,

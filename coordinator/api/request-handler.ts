@@ -179,7 +179,7 @@ export class RequestHandler {
       },
     });
     const { settings, clock } = this.#options;
-    return goesOn(info) ? answer : withinTime(answer, settings.answerTimeoutMs, clock);
+    return goesOn(info) ? answer : withinTime(answer, settings.responseTimeoutMs, clock);
   }
 }
 
