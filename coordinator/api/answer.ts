@@ -2,7 +2,7 @@
 import type { Writable } from 'node:stream';
 import type { Piece } from './paced-writer.js';
 
-export type Answer =
+export type ApiResponse =
   /** A small object made for this answer: a Status, a review. */
   | { type: 'value'; code: number; value: unknown; headers?: Readonly<Record<string, string>> }
   /** JSON that exists as bytes already: one stored object, a discovery document. */
@@ -17,6 +17,6 @@ export type Answer =
   | { type: 'stream'; contentType: string; write: (response: Writable) => Promise<void> };
 
 /** 200 with a small object. */
-export function ok(value: unknown): Answer {
+export function ok(value: unknown): ApiResponse {
   return { type: 'value', code: 200, value };
 }

@@ -1,6 +1,6 @@
 /** `GET …/namespaces/NS/rolloutpolicies/NAME/calendar?days=7`: when what a policy governs may be changed, by time zone. */
 import { badRequest } from '../../shared/kube/status.js';
-import { type Answer, ok } from './answer.js';
+import { type ApiResponse, ok } from './answer.js';
 import type { ApiDeps, ApiRequest } from './api-request.js';
 import { integerParameter } from './query-options.js';
 import { refOf } from './resources.js';
@@ -9,7 +9,7 @@ const DEFAULT_DAYS = 7;
 const MOST_DAYS = 60;
 
 /** Throws ApiError: 400 for a wrong query, 404 for an unknown name. */
-export async function answerCalendar({ calendars }: ApiDeps, request: ApiRequest): Promise<Answer> {
+export async function answerCalendar({ calendars }: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const { query } = request.info;
   const unknown = [...query.keys()].find((key) => key !== 'days' && key !== 'pretty');
   if (unknown !== undefined) throw badRequest(`unknown parameter "${unknown}": calendar takes days=N alone`);

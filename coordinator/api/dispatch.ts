@@ -1,5 +1,5 @@
 /** From a request to the handler that answers it. */
-import type { Answer } from './answer.js';
+import type { ApiResponse } from './answer.js';
 import type { ApiDeps, ApiRequest } from './api-request.js';
 import type { ResourceRequest } from './request-info.js';
 import { verbsAt } from './resource-scope.js';
@@ -22,7 +22,7 @@ export async function answerRequest(
   resources: ResourceTable,
   parts: ApiDeps,
   request: ApiRequest,
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const { info } = request;
   const resource = servedResource(resources, info);
   const { subresource } = info;

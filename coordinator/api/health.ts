@@ -1,5 +1,5 @@
 /** `/livez`, `/readyz` and `/healthz`, with each check by itself (k8s.io/apiserver `pkg/server/healthz`). */
-import type { Answer } from './answer.js';
+import type { ApiResponse } from './answer.js';
 import type { PathRequest } from './request-info.js';
 
 /**
@@ -14,7 +14,7 @@ const CHECKS: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /** Undefined where the path is none of these. */
-export function healthAnswer({ path, query }: Pick<PathRequest, 'path' | 'query'>): Answer | undefined {
+export function healthAnswer({ path, query }: Pick<PathRequest, 'path' | 'query'>): ApiResponse | undefined {
   const [, name = '', ...rest] = path.split('/');
   const checks = CHECKS.get(name);
   if (!checks) return undefined;

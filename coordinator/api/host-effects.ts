@@ -3,7 +3,7 @@ import { isLabelKey, isLabelValue } from '../../shared/kube/label-syntax.js';
 import type { NodeChange } from '../../shared/kube/node-change.js';
 import { badRequest } from '../../shared/kube/status.js';
 import { daemonSetKind } from '../kinds/index.js';
-import { type Answer, ok } from './answer.js';
+import { type ApiResponse, ok } from './answer.js';
 import type { ApiDeps, ApiRequest } from './api-request.js';
 import { computedResource } from './computed-resource.js';
 import { readRights } from './read-rights.js';
@@ -19,7 +19,7 @@ export const HOST_EFFECT_RESOURCE = computedResource('HostEffect', 'hosteffects'
 export async function answerHostEffect(
   { hostEffects: effects, identities }: ApiDeps,
   request: ApiRequest,
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const body = requiredBody(request);
   if (!isMap(body)) throw badRequest('hosts and change are required');
   const effect = await effects.effectOf({ hosts: hostsIn(body.hosts), change: changeIn(body.change) });

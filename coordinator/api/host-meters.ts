@@ -14,11 +14,11 @@ import {
 import type { Node } from '../../shared/kube/node.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { ObjectRecord } from '../registry/registry.js';
-import { type Answer, ok } from './answer.js';
+import { type ApiResponse, ok } from './answer.js';
 import type { ApiDeps, ApiRequest } from './api-request.js';
 
 /** Throws 404. */
-export async function answerHostMeters({ meters }: ApiDeps, { info }: ApiRequest): Promise<Answer> {
+export async function answerHostMeters({ meters }: ApiDeps, { info }: ApiRequest): Promise<ApiResponse> {
   const { name = '' } = info;
   const found = meters.of(name);
   if (found) return ok(found);

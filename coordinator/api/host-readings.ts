@@ -1,7 +1,7 @@
 /** `hosts/NAME/readings` of `fleet.everynode.dev/v1`: how a host has done of late. */
 import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
 import type { HostReadings } from '../../shared/kube/host-readings.js';
-import { type Answer, ok } from './answer.js';
+import { type ApiResponse, ok } from './answer.js';
 import type { ApiDeps, ApiRequest } from './api-request.js';
 import { hostNotFound } from './host-not-found.js';
 
@@ -9,7 +9,7 @@ import { hostNotFound } from './host-not-found.js';
 export async function answerHostReadings(
   { hosts, readings }: ApiDeps,
   { info }: ApiRequest,
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const { name = '' } = info;
   const host = await hosts.get(name);
   if (!host) throw hostNotFound(name);

@@ -2,7 +2,7 @@
 import type { Writable } from 'node:stream';
 import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
 import type { Host } from '../../shared/kube/host.js';
-import type { Answer } from './answer.js';
+import type { ApiResponse } from './answer.js';
 import type { ApiDeps, ApiRequest } from './api-request.js';
 import type { HostText } from './host-feed.js';
 import { inChunks, ReaderStalled, writePaced } from './paced-writer.js';
@@ -33,7 +33,7 @@ export function goneHost(name: string): Host {
 }
 
 /** Begins with all hosts and a bookmark; ends with the client, or when its time is up. */
-export async function watchHosts(parts: ApiDeps, request: ApiRequest, lineOf: LineOf): Promise<Answer> {
+export async function watchHosts(parts: ApiDeps, request: ApiRequest, lineOf: LineOf): Promise<ApiResponse> {
   const { textFor } = shownHosts(parts, request);
   const reader = new HostReader(parts, request.signal, (type, text) => lineOf(type, textFor(text)));
   return { type: 'stream', contentType: 'application/json', write: (response) => reader.run(response) };

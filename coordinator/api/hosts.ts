@@ -5,7 +5,7 @@
 import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
 import type { Host } from '../../shared/kube/host.js';
 import { AGE_COLUMN, column, NAME_COLUMN, NONE, wideColumn } from '../kinds/table-column.js';
-import type { Answer } from './answer.js';
+import type { ApiResponse } from './answer.js';
 import type { ApiDeps, ApiRequest } from './api-request.js';
 import type { DiscoveredResource } from './discovery.js';
 import { hostNotFound } from './host-not-found.js';
@@ -57,7 +57,7 @@ function troubleText({ status }: Host): string {
 }
 
 /** Answers `get`, `list` and `watch`. Throws 404, 405. */
-export async function answerHosts(parts: ApiDeps, request: ApiRequest): Promise<Answer> {
+export async function answerHosts(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const { verb, name } = request.info;
   if (verb === 'watch') return watchHosts(parts, request, isTable(request) ? tableLine(parts) : hostLine);
   if (verb === 'get' && name !== undefined) return oneHost(parts, request, name);
@@ -65,14 +65,14 @@ export async function answerHosts(parts: ApiDeps, request: ApiRequest): Promise<
   throw methodNotAllowed();
 }
 
-async function oneHost(parts: ApiDeps, request: ApiRequest, name: string): Promise<Answer> {
+async function oneHost(parts: ApiDeps, request: ApiRequest, name: string): Promise<ApiResponse> {
   const found = await parts.hosts.get(name);
   if (!found) throw hostNotFound(name);
   const host = shownHosts(parts, request).hostFor(found);
   return { type: 'value', code: 200, value: isTable(request) ? hostTable([host], parts.clock.now()) : host };
 }
 
-async function allHosts(parts: ApiDeps, request: ApiRequest): Promise<Answer> {
+async function allHosts(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const { hostFor } = shownHosts(parts, request);
   const hosts = (await parts.hosts.list()).map(hostFor);
   if (isTable(request)) return { type: 'value', code: 200, value: hostTable(hosts, parts.clock.now()) };

@@ -4,7 +4,7 @@ import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
 import type { JoinAddress } from '../../shared/kube/join-address.js';
 import { publicKeyHash } from '../../shared/link/public-key-hash.js';
 import { SCRIPT_PATH } from './agent-files.js';
-import { type Answer, ok } from './answer.js';
+import { type ApiResponse, ok } from './answer.js';
 import type { ApiDeps } from './api-request.js';
 import { computedResource } from './computed-resource.js';
 import type { JoinFacts } from './join-facts.js';
@@ -12,7 +12,7 @@ import type { JoinFacts } from './join-facts.js';
 /** For the table of resources. */
 export const JOIN_ADDRESS_RESOURCE = computedResource('JoinAddress', 'joinaddress', ['list']);
 
-export async function answerJoinAddress({ joinFacts: joining }: ApiDeps): Promise<Answer> {
+export async function answerJoinAddress({ joinFacts: joining }: ApiDeps): Promise<ApiResponse> {
   return ok(joinAddress(await joining()));
 }
 

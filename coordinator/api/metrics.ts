@@ -9,7 +9,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { HostUsage, ResourceUse } from '../../shared/link/messages.js';
 import { nodeKind, podKind } from '../kinds/index.js';
-import { type Answer, ok } from './answer.js';
+import { type ApiResponse, ok } from './answer.js';
 import type { ApiDeps, ApiRequest } from './api-request.js';
 import type { DiscoveredResource } from './discovery.js';
 import { askHosts } from './host-usage.js';
@@ -42,13 +42,13 @@ export const METRICS_RESOURCES: readonly DiscoveredResource[] = [
 ];
 
 /** Answers `get` and `list` of NodeMetrics and PodMetrics. Throws 404. */
-export async function answerMetrics(parts: ApiDeps, request: ApiRequest): Promise<Answer> {
+export async function answerMetrics(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const { resource: name, verb } = request.info;
   if (name === 'nodes') return verb === 'get' ? oneNode(parts, request) : allNodes(parts, request);
   return verb === 'get' ? onePod(parts, request) : allPods(parts, request);
 }
 
-async function oneNode(parts: ApiDeps, request: ApiRequest): Promise<Answer> {
+async function oneNode(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const node = (await parts.registry.get(nodeKind, refOf(request))).object();
   const { name } = node.metadata;
   const usage = (await askHosts(parts, [name], request.signal)).get(name);
@@ -56,7 +56,7 @@ async function oneNode(parts: ApiDeps, request: ApiRequest): Promise<Answer> {
   return ok(nodeMetrics(node, usage));
 }
 
-async function allNodes(parts: ApiDeps, request: ApiRequest): Promise<Answer> {
+async function allNodes(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const { records } = await parts.registry.list(nodeKind, listOptions(request.info));
   const nodes = records.map((record) => record.object());
   const usages = await askHosts(
@@ -71,14 +71,14 @@ async function allNodes(parts: ApiDeps, request: ApiRequest): Promise<Answer> {
   return ok({ kind: 'NodeMetricsList', apiVersion: API_VERSION, metadata: {}, items });
 }
 
-async function onePod(parts: ApiDeps, request: ApiRequest): Promise<Answer> {
+async function onePod(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const pod = (await parts.registry.get(podKind, refOf(request))).object();
   const [metrics] = await podMetrics(parts, [pod], request.signal);
   if (!metrics) throw noMetrics('podmetrics', `${pod.metadata.namespace}/${pod.metadata.name}`);
   return ok(metrics);
 }
 
-async function allPods(parts: ApiDeps, request: ApiRequest): Promise<Answer> {
+async function allPods(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const { records } = await parts.registry.list(podKind, listOptions(request.info));
   const pods = records.map((record) => record.object());
   const items = await podMetrics(parts, pods, request.signal);

@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../shared/kube/meta.js';
 import { apiVersionOf, type Kind } from '../kinds/kind.js';
 import type { ObjectRecord, RecordList } from '../registry/registry.js';
-import type { Answer } from './answer.js';
+import type { ApiResponse } from './answer.js';
 import type { AnswerForm } from './media-type.js';
 import type { Piece } from './paced-writer.js';
 import {
@@ -22,7 +22,7 @@ export interface View {
 }
 
 /** One record. `code` is 201 for a creation. */
-export function recordAnswer(kind: Kind, record: ObjectRecord, view: View, code = 200): Answer {
+export function recordAnswer(kind: Kind, record: ObjectRecord, view: View, code = 200): ApiResponse {
   switch (view.form) {
     case 'object':
       return { type: 'bytes', code, bytes: record.bytes() };
@@ -94,6 +94,6 @@ function listPieces(kind: Kind, list: RecordList<KubeObject>, view: View): Itera
 }
 
 /** A list, encoded record by record while it is sent. Empties `list.records`. */
-export function listAnswer(kind: Kind, list: RecordList<KubeObject>, view: View): Answer {
+export function listAnswer(kind: Kind, list: RecordList<KubeObject>, view: View): ApiResponse {
   return { type: 'pieces', pieces: listPieces(kind, list, view) };
 }

@@ -1,6 +1,6 @@
 /** Answers of paths that are no resource: discovery, OpenAPI, version, health. Made once, sent as bytes. */
 import { describedDefinitions } from '../kinds/schema/described-definitions.js';
-import type { Answer } from './answer.js';
+import type { ApiResponse } from './answer.js';
 import {
   AGGREGATED_TYPE,
   aggregatedDiscovery,
@@ -73,7 +73,7 @@ function wantsAggregated(accept: string | undefined): boolean {
   });
 }
 
-function openApiAnswer({ bytes, etag }: OpenApiDocument, ifNoneMatch: string | undefined): Answer {
+function openApiAnswer({ bytes, etag }: OpenApiDocument, ifNoneMatch: string | undefined): ApiResponse {
   if (ifNoneMatch?.split(/\s*,\s*/).includes(etag)) return { type: 'notModified', etag };
   return { type: 'bytes', code: 200, bytes, headers: { etag, vary: 'Accept' } };
 }
@@ -91,7 +91,7 @@ const OTHER_PATHS = new Set(['/version', OPENAPI_V2_PATH]);
 export function createPathAnswers(
   { rows }: Pick<ResourceTable, 'rows'>,
   programVersion: string,
-): (request: PathRequest, headers: PathHeaders) => Answer {
+): (request: PathRequest, headers: PathHeaders) => ApiResponse {
   const resources = rows.filter(({ isDiscovered }) => isDiscovered);
   const discovery = discoveryDocuments(resources);
   const schemaNames = new Map(resources.map((row) => [`${row.group}/${row.resource}`, row.schema]));

@@ -2,7 +2,7 @@
 import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
 import type { PlanRequest } from '../../shared/kube/plan.js';
 import { badRequest } from '../../shared/kube/status.js';
-import { type Answer, ok } from './answer.js';
+import { type ApiResponse, ok } from './answer.js';
 import type { ApiDeps, ApiRequest } from './api-request.js';
 import { computedResource } from './computed-resource.js';
 import { readRights } from './read-rights.js';
@@ -18,7 +18,7 @@ const MOST_MANIFESTS = 1_000;
 export const PLAN_RESOURCE = computedResource('Plan', 'plan', ['create']);
 
 /** Throws ApiError: 400 for a body of another shape. */
-export async function answerPlan({ planner: foresee, identities }: ApiDeps, request: ApiRequest): Promise<Answer> {
+export async function answerPlan({ planner: foresee, identities }: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const body = requiredBody(request) as Partial<PlanRequest> | null;
   const { manifests, namespace, mode } = body ?? {};
   if (!Array.isArray(manifests)) throw badRequest('manifests: a list of objects is required');

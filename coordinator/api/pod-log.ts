@@ -3,7 +3,7 @@ import type { ContainerStatus, Pod } from '../../shared/kube/pod.js';
 import { badRequest } from '../../shared/kube/status.js';
 import type { LogStreamRequest } from '../../shared/link/messages.js';
 import { podKind } from '../kinds/index.js';
-import type { Answer } from './answer.js';
+import type { ApiResponse } from './answer.js';
 import type { ApiDeps, ApiRequest } from './api-request.js';
 import { writePaced } from './paced-writer.js';
 import { chosenContainer } from './pod-container.js';
@@ -69,7 +69,7 @@ export function logOptions(query: URLSearchParams): Omit<LogStreamRequest, 'type
 const IDLE_MS = 4 * 3_600_000;
 
 /** A text body at the pace of its reader; ends early when the client goes. */
-function textStream({ clock }: ApiDeps, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Answer {
+function textStream({ clock }: ApiDeps, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): ApiResponse {
   return {
     type: 'stream',
     contentType: 'text/plain',
@@ -83,7 +83,7 @@ function textStream({ clock }: ApiDeps, bytes: AsyncIterable<Uint8Array>, signal
 }
 
 /** Answers the log. A Pod without a node has none, which is an empty answer, as upstream. Throws 400, 404, 503. */
-export async function answerPodLog(parts: ApiDeps, request: ApiRequest): Promise<Answer> {
+export async function answerPodLog(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const { query } = request.info;
   const pod = (await parts.registry.get(podKind, refOf(request))).object();
   const container = chosenContainer(pod, query.get('container'));

@@ -1,7 +1,7 @@
 /** `POST …/pods/P/eviction` and `POST …/pods/P/binding`. */
 import type { ObjectRef } from '../../shared/kube/meta.js';
 import { ApiError, badRequest, type Status } from '../../shared/kube/status.js';
-import type { Answer } from './answer.js';
+import type { ApiResponse } from './answer.js';
 import type { ApiDeps, ApiRequest } from './api-request.js';
 import { deleteOptions, writeOptions } from './query-options.js';
 import { refOf } from './resources.js';
@@ -34,7 +34,7 @@ function checkPlace(body: object, ref: ObjectRef): void {
 }
 
 /** Evicts the Pod. 201 with a Success Status. Throws 400, 404, 409. */
-export async function answerEviction(parts: ApiDeps, request: ApiRequest): Promise<Answer> {
+export async function answerEviction(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const body = requiredBodyOf(request, EVICTION);
   const ref = refOf(request);
   checkPlace(body, ref);
@@ -66,7 +66,7 @@ function targetNode(body: object): string {
 const BOUND: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
 
 /** Binds the Pod to a node. 201 with a Success Status. Throws 400, 404, 409, 422. */
-export async function answerBinding(parts: ApiDeps, request: ApiRequest): Promise<Answer> {
+export async function answerBinding(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const body = requiredBodyOf(request, BINDING);
   const ref = refOf(request);
   checkPlace(body, ref);

@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../shared/kube/status.js';
 import type { AccessDecision } from '../access/rbac-authorizer.js';
-import type { Answer } from './answer.js';
+import type { ApiResponse } from './answer.js';
 import type { ApiDeps } from './api-request.js';
 import { answerRequest } from './dispatch.js';
 import { type Gate, type Identity, limitedIdentity } from './gate.js';
@@ -146,7 +146,7 @@ export class RequestHandler {
     { headers, body }: FastifyRequest,
     admission: Admission,
     warn: (text: string) => void,
-  ): Promise<Answer> {
+  ): Promise<ApiResponse> {
     const { info, identity, closing } = admission;
     const { accept, 'user-agent': userAgent, 'content-type': contentType, prefer } = headers;
     const kubectlCommand = headers['kubectl-command'];
@@ -188,7 +188,7 @@ function holderOf(identity: Identity | undefined, address: string): string {
   return identity ? limitedIdentity(identity) : networkOf(address);
 }
 
-function metricsAnswer({ contentType }: MetricsPage, text: string): Answer {
+function metricsAnswer({ contentType }: MetricsPage, text: string): ApiResponse {
   const bytes = Buffer.from(text);
   return { type: 'bytes', code: 200, bytes, headers: { 'content-type': contentType } };
 }

@@ -4,7 +4,7 @@
  */
 import { badRequest } from '../../shared/kube/status.js';
 import type { Kind } from '../kinds/kind.js';
-import type { Answer } from './answer.js';
+import type { ApiResponse } from './answer.js';
 import { AUDIT_RESOURCE, answerAudit } from './audit/audit-list.js';
 import { answerCalendar } from './change-calendar.js';
 import type { DiscoveredResource } from './discovery.js';
@@ -43,7 +43,7 @@ const SUBRESOURCE_HANDLERS: Readonly<Record<string, Handler>> = {
 const PARTS_OF_OBJECT: ReadonlySet<string> = new Set(['status', 'approval', 'finalize']);
 
 /** `upgrades/` serves these, on a connection of their own (apimachinery `NewUpgradeRequired`). */
-async function refuseWithoutUpgrade(): Promise<Answer> {
+async function refuseWithoutUpgrade(): Promise<ApiResponse> {
   throw badRequest('Upgrade request required');
 }
 

@@ -6,7 +6,7 @@ import type { Status } from '../../shared/kube/status.js';
 import { nodeKind } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
 import type { DeleteResult, ObjectRecord, Patch } from '../registry/registry.js';
-import { type Answer, ok } from './answer.js';
+import { type ApiResponse, ok } from './answer.js';
 import type { ApiDeps, ApiRequest } from './api-request.js';
 import { withMeters } from './host-meters.js';
 import { objectsToRead } from './list-size.js';
@@ -46,7 +46,7 @@ export function refOf({ info }: ApiRequest): ObjectRef {
   return { name: info.name, ...(info.namespace === undefined ? {} : { namespace: info.namespace }) };
 }
 
-async function getObject(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<Answer> {
+async function getObject(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
   const view = viewOf(request, parts);
   const record = await parts.registry.get(kind, refOf(request));
   await refuseFailedRollout(parts, kind, request);
@@ -68,7 +68,7 @@ async function placeToRead(
   return isLarge ? largeReads.enter(limitedAs, signal) : () => undefined;
 }
 
-async function listObjects(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<Answer> {
+async function listObjects(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
   const view = viewOf(request, parts);
   const { limit: asked, ...options } = listOptions(request.info);
   const limit = asked && view.form === 'table' ? rowsOfPage(asked) : asked;
@@ -83,7 +83,7 @@ function watchTimeoutMs({ settings, clock }: ApiDeps, query: URLSearchParams): n
   return seconds ? seconds * 1000 : settings.watchTimeoutMs + (clock.now() % settings.watchTimeoutMs);
 }
 
-async function watchObjects(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<Answer> {
+async function watchObjects(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
   const { query } = request.info;
   const view = viewOf(request, parts);
   const sendInitialEvents = checkInitialEvents(query);
@@ -117,7 +117,7 @@ async function watchObjects(parts: ApiDeps, kind: Kind, request: ApiRequest): Pr
   };
 }
 
-async function createObject(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<Answer> {
+async function createObject(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
   const view = viewOf(request, parts);
   const { body, options } = readWrite(parts, request);
   const warnOfWrite = await writeWarnings(parts, kind, request, options);
@@ -127,7 +127,7 @@ async function createObject(parts: ApiDeps, kind: Kind, request: ApiRequest): Pr
   return recordAnswer(kind, record, view, 201);
 }
 
-async function updateObject(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<Answer> {
+async function updateObject(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
   const view = viewOf(request, parts);
   const { body, options } = readWrite(parts, request);
   const warnOfWrite = await writeWarnings(parts, kind, request, options);
@@ -144,7 +144,7 @@ function patchTypeOf({ headers, info }: ApiRequest): Patch['type'] {
   return patchType;
 }
 
-async function patchObject(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<Answer> {
+async function patchObject(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
   const view = viewOf(request, parts);
   const type = patchTypeOf(request);
   const { body, options } = readWrite(parts, request, type);
@@ -162,11 +162,11 @@ function deletedStatus(kind: Kind, { metadata }: KubeObject): Status {
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details };
 }
 
-function deletionAnswer(kind: Kind, result: DeleteResult<KubeObject>): Answer {
+function deletionAnswer(kind: Kind, result: DeleteResult<KubeObject>): ApiResponse {
   return ok('terminating' in result ? result.terminating : deletedStatus(kind, result.deleted));
 }
 
-async function deleteObject(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<Answer> {
+async function deleteObject(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
   const options = deleteOptions(request.info.query, decodeBody(request.body, request.headers.contentType));
   const warnOfWrite = await writeWarnings(parts, kind, request, options);
   const result = await parts.registry.delete(kind, refOf(request), options);
@@ -174,7 +174,7 @@ async function deleteObject(parts: ApiDeps, kind: Kind, request: ApiRequest): Pr
   return deletionAnswer(kind, result);
 }
 
-async function deleteObjects(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<Answer> {
+async function deleteObjects(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
   const view = viewOf(request, parts);
   const options = deleteOptions(request.info.query, decodeBody(request.body, request.headers.contentType));
   await placeToRead(parts, kind, request);
@@ -194,12 +194,12 @@ const HANDLERS = {
 };
 
 /** Answers a verb on objects of a kind that the kind takes. */
-export async function answerResource(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<Answer> {
+export async function answerResource(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
   return HANDLERS[request.info.verb](parts, kind, request);
 }
 
 /** Answers a verb on `/status`, `/approval` or `/finalize` of an object. */
-export async function answerStatus(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<Answer> {
+export async function answerStatus(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
   const { verb } = request.info;
   if (verb !== 'get' && verb !== 'update' && verb !== 'patch') throw methodNotAllowed();
   return HANDLERS[verb](parts, kind, request);

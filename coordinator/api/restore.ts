@@ -3,7 +3,7 @@
  * Until then every write is answered with a warning.
  */
 import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
-import { type Answer, ok } from './answer.js';
+import { type ApiResponse, ok } from './answer.js';
 import type { ApiDeps, ApiRequest } from './api-request.js';
 import { computedResource } from './computed-resource.js';
 
@@ -26,7 +26,7 @@ const WARNING =
 /** For the table of resources. `create` confirms. */
 export const RESTORE_RESOURCE = computedResource('Restore', 'restore', ['create', 'list']);
 
-export async function answerRestore({ restore }: ApiDeps, { info }: ApiRequest): Promise<Answer> {
+export async function answerRestore({ restore }: ApiDeps, { info }: ApiRequest): Promise<ApiResponse> {
   if (info.verb === 'create') await restore.confirm();
   const waiting = restore.unconfirmed();
   return ok({

@@ -1,7 +1,7 @@
 /** Answers the reviews: one place for their paths, bodies and forms. */
 import { bodyTypeOf } from '../registry/request-body.js';
 import { ACCESS_REVIEWS, accessReviewStatus } from './access-reviews.js';
-import type { Answer } from './answer.js';
+import type { ApiResponse } from './answer.js';
 import type { ApiDeps, ApiRequest } from './api-request.js';
 import type { DiscoveredResource } from './discovery.js';
 import { IDENTITY_REVIEWS, shownUser, tokenReviewStatus } from './identity-reviews.js';
@@ -12,7 +12,7 @@ import { requiredBodyOf } from './write-body.js';
 export const REVIEW_RESOURCES: readonly DiscoveredResource[] = [...IDENTITY_REVIEWS, ...ACCESS_REVIEWS];
 
 /** The review with its status filled in, 201 as for anything created. Throws 400, 422. */
-export async function answerReview(parts: ApiDeps, request: ApiRequest): Promise<Answer> {
+export async function answerReview(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const { group, version, resource } = request.info;
   const review = REVIEW_RESOURCES.find(
     (candidate) =>

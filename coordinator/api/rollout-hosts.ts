@@ -4,7 +4,7 @@
  */
 import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
 import { badRequest } from '../../shared/kube/status.js';
-import { type Answer, ok } from './answer.js';
+import { type ApiResponse, ok } from './answer.js';
 import type { ApiDeps, ApiRequest } from './api-request.js';
 import type { RolloutHostList } from './explain.js';
 import { integerParameter } from './query-options.js';
@@ -22,7 +22,7 @@ export interface RolloutHostsDocument extends RolloutHostList {
 }
 
 /** Throws ApiError: 400 for a wrong query, 404 for an unknown name. */
-export async function answerRolloutHosts({ explainer: explain }: ApiDeps, request: ApiRequest): Promise<Answer> {
+export async function answerRolloutHosts({ explainer: explain }: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const { query, namespace = '' } = request.info;
   const unknown = [...query.keys()].find((key) => !PARAMETERS.has(key));
   if (unknown !== undefined) {

@@ -1,9 +1,9 @@
 /** A resource that the API serves: its description for discovery, and its handlers. */
-import type { Answer } from './answer.js';
+import type { ApiResponse } from './answer.js';
 import type { ApiDeps, ApiRequest } from './api-request.js';
 import type { DiscoveredResource } from './discovery.js';
 
-export type Handler = (parts: ApiDeps, request: ApiRequest) => Promise<Answer>;
+export type Handler = (parts: ApiDeps, request: ApiRequest) => Promise<ApiResponse>;
 
 /** One row of the table of all resources (`resource-table.ts`). */
 export interface ServedResource extends DiscoveredResource {

@@ -9,7 +9,7 @@ import { ISSUER, type TokenWish } from '../access/service-account-tokens.js';
 import { nodeKind, podKind, secretKind, serviceAccountKind } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
 import type { Registry } from '../registry/registry.js';
-import type { Answer } from './answer.js';
+import type { ApiResponse } from './answer.js';
 import type { ApiDeps, ApiRequest } from './api-request.js';
 import { refOf } from './resources.js';
 import { requiredBodyOf } from './write-body.js';
@@ -37,7 +37,7 @@ interface Asked {
 export async function answerTokenRequest(
   { registry, identities, clock }: ApiDeps,
   request: ApiRequest,
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const ref = refOf(request);
   const body = requiredBodyOf(request, TYPE);
   const asked = askedOf(mapOf(body.spec ?? {}));

@@ -4,7 +4,7 @@
  */
 import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
 import { badRequest } from '../../shared/kube/status.js';
-import { type Answer, ok } from './answer.js';
+import { type ApiResponse, ok } from './answer.js';
 import type { ApiDeps, ApiRequest } from './api-request.js';
 import { computedResource } from './computed-resource.js';
 import type { DiscoveredResource } from './discovery.js';
@@ -37,7 +37,7 @@ export const WHY_RESOURCE: DiscoveredResource = {
 };
 
 /** Throws ApiError: 400 for a wrong query, 404 for an unknown name. */
-export async function answerWhy({ explainer: explain }: ApiDeps, { info }: ApiRequest): Promise<Answer> {
+export async function answerWhy({ explainer: explain }: ApiDeps, { info }: ApiRequest): Promise<ApiResponse> {
   const { namespace = '', name = '', query } = info;
   const node = nodeOf(query);
   const about: AboutDaemonSet = { apiVersion: API_VERSION, daemonSet: { namespace, name } };

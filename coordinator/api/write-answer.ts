@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
 import type { Slice } from '../../shared/process/slice.js';
-import type { Answer } from './answer.js';
+import type { ApiResponse } from './answer.js';
 import { inChunks, type Piece } from './paced-writer.js';
 
 const JSON_TYPE = 'application/json';
@@ -73,7 +73,7 @@ async function writePieces(
 }
 
 /** Sends the answer. A stream's own failure after its head has been sent cuts the connection. */
-export async function writeAnswer(reply: FastifyReply, answer: Answer, context: WriteContext): Promise<void> {
+export async function writeAnswer(reply: FastifyReply, answer: ApiResponse, context: WriteContext): Promise<void> {
   reply.header('cache-control', 'no-cache, private');
   const warnings = warningHeaders(context.warnings);
   if (warnings.length > 0) reply.header('warning', warnings);
@@ -106,7 +106,7 @@ export async function writeAnswer(reply: FastifyReply, answer: Answer, context: 
   }
 }
 
-async function writeStream(reply: FastifyReply, answer: Extract<Answer, { type: 'stream' }>): Promise<void> {
+async function writeStream(reply: FastifyReply, answer: Extract<ApiResponse, { type: 'stream' }>): Promise<void> {
   reply.type(answer.contentType);
   reply.hijack();
   for (const [name, value] of Object.entries(reply.getHeaders())) {

@@ -1,7 +1,7 @@
 /** `GET /apis/fleet.everynode.dev/v1/auditevents`: the newest events that fit, for the console and `everynode audit`. */
 import type { AuditEvent } from '../../../shared/kube/audit.js';
 import { badRequest } from '../../../shared/kube/status.js';
-import { type Answer, ok } from '../answer.js';
+import { type ApiResponse, ok } from '../answer.js';
 import type { ApiDeps, ApiRequest } from '../api-request.js';
 import { computedResource } from '../computed-resource.js';
 import { integerParameter } from '../query-options.js';
@@ -31,7 +31,7 @@ interface AuditQuery {
 export const AUDIT_RESOURCE = computedResource('AuditEvent', 'auditevents', ['list']);
 
 /** Throws ApiError: 400 for a wrong query, 404 where nothing is audited. */
-export async function answerAudit({ audit }: ApiDeps, { info, signal }: ApiRequest): Promise<Answer> {
+export async function answerAudit({ audit }: ApiDeps, { info, signal }: ApiRequest): Promise<ApiResponse> {
   if (!audit) throw pathNotFound();
   const { query } = info;
   const unknown = [...query.keys()].find((key) => !PARAMETERS.includes(key));

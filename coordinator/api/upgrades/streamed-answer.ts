@@ -2,7 +2,7 @@
 import { PassThrough } from 'node:stream';
 import { type ApiError, badRequest } from '../../../shared/kube/status.js';
 import { StreamError } from '../../../shared/link/byte-stream.js';
-import type { Answer } from '../answer.js';
+import type { ApiResponse } from '../answer.js';
 import type { ApiDeps } from '../api-request.js';
 import { answerRequest } from '../dispatch.js';
 import { type Identity, limitedIdentity } from '../gate.js';
@@ -47,9 +47,9 @@ export async function serveStream(
   };
 }
 
-type Write = Extract<Answer, { type: 'stream' }>['write'];
+type Write = Extract<ApiResponse, { type: 'stream' }>['write'];
 
-function writerOf(answer: Answer): Write {
+function writerOf(answer: ApiResponse): Write {
   if (answer.type === 'stream') return answer.write;
   // The log of a Pod that has no node yet.
   if (answer.type === 'text') return async (stream) => void stream.write(answer.text);
