@@ -5,7 +5,7 @@
 import { badRequest } from '../../shared/kube/status.js';
 import type { Kind } from '../kinds/kind.js';
 import type { ApiResponse } from './answer.js';
-import { AUDIT_RESOURCE, answerAudit } from './audit/audit-list.js';
+import { AUDIT_RESOURCE, handleAudit } from './audit/audit-list.js';
 import { answerCalendar } from './change-calendar.js';
 import type { DiscoveredResource } from './discovery.js';
 import { answerHostEffect, HOST_EFFECT_RESOURCE } from './host-effects.js';
@@ -52,7 +52,7 @@ const COMPUTED_RESOURCES: readonly ServedResource[] = [
   ...REVIEW_RESOURCES.map((resource) => discovered(resource, answerReview)),
   ...METRICS_RESOURCES.map((resource) => discovered(resource, answerMetrics)),
   discovered(HOST_RESOURCE, answerHosts, { meters: answerHostMeters, readings: answerHostReadings }),
-  undiscovered(AUDIT_RESOURCE, answerAudit),
+  undiscovered(AUDIT_RESOURCE, handleAudit),
   undiscovered(HOST_EFFECT_RESOURCE, answerHostEffect),
   undiscovered(JOIN_ADDRESS_RESOURCE, answerJoinAddress),
   undiscovered(PLAN_RESOURCE, answerPlan),

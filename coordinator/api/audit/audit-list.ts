@@ -31,7 +31,7 @@ interface AuditQuery {
 export const AUDIT_RESOURCE = computedResource('AuditEvent', 'auditevents', ['list']);
 
 /** Throws ApiError: 400 for a wrong query, 404 where nothing is audited. */
-export async function answerAudit({ audit }: ApiDeps, { info, signal }: ApiRequest): Promise<ApiResponse> {
+export async function handleAudit({ audit }: ApiDeps, { info, signal }: ApiRequest): Promise<ApiResponse> {
   if (!audit) throw pathNotFound();
   const { query } = info;
   const unknown = [...query.keys()].find((key) => !PARAMETERS.includes(key));
