@@ -43,7 +43,7 @@ export async function handleAudit({ audit }: ApiDeps, { info, signal }: ApiReque
   const items: AuditEvent[] = [];
   for await (const event of readAudit(audit.path)) {
     if (signal.aborted) break;
-    if (!fits(event, wanted)) continue;
+    if (!matchesAuditQuery(event, wanted)) continue;
     items.push(event);
     if (items.length > limit) items.shift();
   }
@@ -69,7 +69,7 @@ function queryOf(query: URLSearchParams): AuditQuery {
 }
 
 /** True when the event is what is asked for. */
-export function fits(event: AuditEvent, wanted: AuditQuery): boolean {
+export function matchesAuditQuery(event: AuditEvent, wanted: AuditQuery): boolean {
   const { objectRef: object = {}, responseStatus, verb, user, impersonatedUser } = event;
   const { code } = wanted;
   const status = String(responseStatus.code);
