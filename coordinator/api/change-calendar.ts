@@ -9,7 +9,7 @@ const DEFAULT_DAYS = 7;
 const MOST_DAYS = 60;
 
 /** Throws ApiError: 400 for a wrong query, 404 for an unknown name. */
-export async function answerCalendar({ calendars }: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
+export async function handleCalendar({ calendars }: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const { query } = request.info;
   const unknown = [...query.keys()].find((key) => key !== 'days' && key !== 'pretty');
   if (unknown !== undefined) throw badRequest(`unknown parameter "${unknown}": calendar takes days=N alone`);

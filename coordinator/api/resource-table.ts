@@ -6,7 +6,7 @@ import { badRequest } from '../../shared/kube/status.js';
 import type { Kind } from '../kinds/kind.js';
 import type { ApiResponse } from './answer.js';
 import { AUDIT_RESOURCE, handleAudit } from './audit/audit-list.js';
-import { answerCalendar } from './change-calendar.js';
+import { handleCalendar } from './change-calendar.js';
 import type { DiscoveredResource } from './discovery.js';
 import { answerHostEffect, HOST_EFFECT_RESOURCE } from './host-effects.js';
 import { answerHostMeters } from './host-meters.js';
@@ -35,7 +35,7 @@ const SUBRESOURCE_HANDLERS: Readonly<Record<string, Handler>> = {
   'pods/eviction': answerEviction,
   'pods/binding': answerBinding,
   'serviceaccounts/token': answerTokenRequest,
-  'rolloutpolicies/calendar': answerCalendar,
+  'rolloutpolicies/calendar': handleCalendar,
   'rollouts/hosts': answerRolloutHosts,
 };
 
