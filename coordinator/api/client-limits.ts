@@ -44,7 +44,7 @@ export class ClientLimits {
   }
 
   /** Throws 429 when this client has no token left; takes none. */
-  refuseSpent(client: string): void {
+  refuseIfExhausted(client: string): void {
     const { requestsPerSecond } = this.settings;
     if (requestsPerSecond === 0) return;
     const { tokens } = this.#filled(client);

@@ -48,7 +48,7 @@ export function addJoinRoutes(
     reply: FastifyReply,
     ask: (call: JoinCall) => Promise<JoinOutcome>,
   ): Promise<FastifyReply> => {
-    refusals.refuseSpent(networkOf(request.ip));
+    refusals.refuseIfExhausted(networkOf(request.ip));
     overall.take(EVERYBODY);
     try {
       const outcome = await ask(callOf(request));

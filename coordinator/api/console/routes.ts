@@ -114,7 +114,7 @@ function addSession(
   refusals: ClientLimits,
 ): void {
   app.post(SESSION_PATH, async (request, reply) => {
-    refusals.refuseSpent(networkOf(request.ip));
+    refusals.refuseIfExhausted(networkOf(request.ip));
     const token = bearerTokenOf(request.headers.authorization);
     let user: UserInfo | undefined;
     try {

@@ -42,7 +42,7 @@ export function addSignIn(
   if (!oidc) return;
   const onRequest = async ({ raw, ip }: FastifyRequest) => {
     gate.passAnybody(raw);
-    refusals.refuseSpent(networkOf(ip));
+    refusals.refuseIfExhausted(networkOf(ip));
   };
   app.get(BEGIN_PATH, { onRequest }, async (request, reply) => {
     try {
