@@ -8,7 +8,7 @@ import { ManualClock } from '../../shared/process/clock.js';
 function signedIn() {
   const clock = new ManualClock(0);
   const sessions = new ConsoleSessions(clock);
-  const cookie = sessions.begin('ann', 'Bearer secret');
+  const cookie = sessions.start('ann', 'Bearer secret');
   return { clock, sessions, cookie, header: cookie.split(';')[0] ?? '' };
 }
 
@@ -70,7 +70,7 @@ test("a user's least used session goes when there are too many, and nobody else'
   const signIn = (username: string, times: number) => {
     for (let count = 0; count < times; count += 1) {
       clock.advance(1);
-      sessions.begin(username, 'Bearer other');
+      sessions.start(username, 'Bearer other');
     }
   };
   signIn('eve', 100);
@@ -89,10 +89,10 @@ test('ServiceAccounts of a namespace share a bound, whatever their number, and s
   const isLive = (cookie: string) =>
     sessions.authorizationOf({ method: 'GET', headers: { cookie: cookie.split(';')[0] ?? '' } }) !==
     undefined;
-  const other = sessions.begin(account('other', 1), 'Bearer other');
+  const other = sessions.start(account('other', 1), 'Bearer other');
   const cookies = Array.from({ length: 1_000 }, (_, index) => {
     clock.advance(1);
-    return sessions.begin(account('busy', index), 'Bearer busy');
+    return sessions.start(account('busy', index), 'Bearer busy');
   });
   assert.deepEqual(
     cookies.filter(isLive),
@@ -109,9 +109,9 @@ test('when there are too many of all, one of those with the most sessions ends, 
     undefined;
   for (let user = 0; user < 500; user += 1) {
     clock.advance(1);
-    for (let count = 0; count < 20; count += 1) sessions.begin(`eve-${user}`, 'Bearer other');
+    for (let count = 0; count < 20; count += 1) sessions.start(`eve-${user}`, 'Bearer other');
   }
-  const late = Array.from({ length: 100 }, (_, index) => sessions.begin(`late-${index}`, 'Bearer late'));
+  const late = Array.from({ length: 100 }, (_, index) => sessions.start(`late-${index}`, 'Bearer late'));
   assert.ok([header, ...late].every(isLive), 'whoever has one session keeps it');
 });
 

@@ -133,7 +133,7 @@ function addSession(
       throw error;
     }
     if (token !== undefined) {
-      reply.header('set-cookie', sessions.begin(user.username, `Bearer ${token}`));
+      reply.header('set-cookie', sessions.start(user.username, `Bearer ${token}`));
       tellSignIn(record, request, 204, user);
     }
     return reply.code(204).send();

@@ -41,7 +41,7 @@ export class ConsoleSessions {
   }
 
   /** Begins a session of a user who has proved to be it. Returns the value of `Set-Cookie`. */
-  begin(username: string, authorization: string): string {
+  start(username: string, authorization: string): string {
     this.#makeRoom(username);
     const id = randomBytes(32).toString('base64url');
     const session = { username, authorization, usedAt: 0 };

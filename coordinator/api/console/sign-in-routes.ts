@@ -62,7 +62,7 @@ export function addSignIn(
       const token = await oidc.finish(attempt, query, redirectUri(request));
       const user = await gate.userOfToken(token, request.raw);
       if (!user) throw new SignInRefused('NotAccepted');
-      const session = sessions.begin(user.username, `Bearer ${token}`);
+      const session = sessions.start(user.username, `Bearer ${token}`);
       tellSignIn(record, request, 302, user);
       return reply.header('set-cookie', [over, session]).redirect('/console/');
     } catch (error) {
