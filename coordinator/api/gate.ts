@@ -10,7 +10,7 @@ import type { AccessDecision } from '../access/rbac-authorizer.js';
 import { bearerTokenOf } from './authenticate.js';
 import { authorize, isPublic, requireAccess } from './authorize.js';
 import { type ClientLimitSettings, ClientLimits } from './client-limits.js';
-import { type ConsoleSessions, refuseForeignPage } from './console/sessions.js';
+import { type ConsoleSessions, refuseCrossSite } from './console/sessions.js';
 import { networkOf } from './origin.js';
 import type { RequestInfo } from './request-info.js';
 import { hasRightScope, type ResourceScopes } from './resource-scope.js';
@@ -112,7 +112,7 @@ export class Gate {
   async #userOf(caller: Caller): Promise<UserInfo> {
     const known = this.#options.authenticateSocket?.(caller.socket);
     if (known) {
-      refuseForeignPage(caller);
+      refuseCrossSite(caller);
       return known;
     }
     const token = bearerTokenOf(this.#options.sessions.authorizationOf(caller));

@@ -1,7 +1,7 @@
 /** Sessions of the console: a cookie stands for a credential, and not for whoever can make a browser send it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ConsoleSessions, refuseForeignPage } from '../../coordinator/api/console/sessions.js';
+import { ConsoleSessions, refuseCrossSite } from '../../coordinator/api/console/sessions.js';
 import { ApiError } from '../../shared/kube/status.js';
 import { ManualClock } from '../../shared/process/clock.js';
 
@@ -132,9 +132,9 @@ for (const [who, may, headers] of CALLERS) {
       { method: 'GET', headers: { host: 'c:6443', upgrade: 'websocket', ...headers } },
     ];
     for (const change of changes) {
-      if (may) refuseForeignPage(change);
-      else assert.throws(() => refuseForeignPage(change), ApiError);
+      if (may) refuseCrossSite(change);
+      else assert.throws(() => refuseCrossSite(change), ApiError);
     }
-    refuseForeignPage({ method: 'GET', headers: { host: 'c:6443', ...headers } });
+    refuseCrossSite({ method: 'GET', headers: { host: 'c:6443', ...headers } });
   });
 }

@@ -125,7 +125,7 @@ function isOwnPage({ upgrade, origin, host, ...headers }: IncomingHttpHeaders): 
  * Browsers say with each request where it comes from (`Sec-Fetch-Site`, older ones `Origin` alone); other clients do not, and are let
  * through. Throws 403.
  */
-export function refuseForeignPage({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): void {
+export function refuseCrossSite({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): void {
   const { 'sec-fetch-site': site, origin, host, upgrade } = headers;
   const changes = (method !== 'GET' && method !== 'HEAD') || upgrade !== undefined;
   const isForeign =
