@@ -1,6 +1,6 @@
 /** The sessions of each holder, in the order of their last use. */
 
-export class HeldSessions {
+export class SessionUsage {
   /** Identifiers by holder; a Set keeps the order of insertion, so the least recently used one is first. */
   readonly #idsOf = new Map<string, Set<string>>();
 
@@ -27,7 +27,7 @@ export class HeldSessions {
   }
 
   /** The holder with the most sessions; of several the one who signed in first. */
-  largest(): string | undefined {
+  holderWithMost(): string | undefined {
     let largest: string | undefined;
     for (const [holder, { size }] of this.#idsOf) {
       if (largest === undefined || size > this.countOf(largest)) largest = holder;

@@ -8,7 +8,7 @@ import { ApiError } from '../../../shared/kube/status.js';
 import type { Clock } from '../../../shared/process/clock.js';
 import { limitedAs } from '../../access/groups.js';
 import { cookieOf } from './cookies.js';
-import { HeldSessions } from './held-sessions.js';
+import { SessionUsage } from './held-sessions.js';
 
 /** `__Host-`: browsers take it over TLS alone, for this host alone. */
 const COOKIE = '__Host-everynode-session';
@@ -32,9 +32,9 @@ interface Session {
 export class ConsoleSessions {
   readonly #clock: Clock;
   readonly #sessions = new Map<string, Session>();
-  readonly #ofUsers = new HeldSessions();
+  readonly #ofUsers = new SessionUsage();
   /** By `limitedAs`: users, and namespaces of ServiceAccounts. */
-  readonly #ofOwners = new HeldSessions();
+  readonly #ofOwners = new SessionUsage();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -108,7 +108,7 @@ export class ConsoleSessions {
     if (this.#ofOwners.countOf(owner) >= MAX_OF_A_NAMESPACE) this.#forget(this.#ofOwners.leastUsedOf(owner));
     if (this.#sessions.size < MAX_SESSIONS) return;
     for (const [id, session] of this.#sessions) if (this.#isOver(session)) this.#forget(id);
-    const largest = this.#ofOwners.largest();
+    const largest = this.#ofOwners.holderWithMost();
     if (this.#sessions.size < MAX_SESSIONS || largest === undefined) return;
     this.#forget(this.#ofOwners.leastUsedOf(largest));
   }
