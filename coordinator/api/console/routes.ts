@@ -13,7 +13,7 @@ import { ClientLimits } from '../client-limits.js';
 import type { Caller, Gate } from '../gate.js';
 import { networkOf } from '../origin.js';
 import { readRequest } from '../request-info.js';
-import { tellSignIn } from './sign-in-records.js';
+import { recordSignIn } from './sign-in-records.js';
 import { addSignIn, type SignInParts } from './sign-in-routes.js';
 
 /** Where the pages are, and where a browser that asks for `/` is sent. */
@@ -128,13 +128,13 @@ function addSession(
       // Requests beyond the limits leave no events: a flood of them would push older events out of the audit log.
       if (error instanceof ApiError && error.reason !== 'TooManyRequests') {
         if (error.reason === 'Unauthorized') refusals.take(networkOf(request.ip));
-        tellSignIn(record, request, error.code, user);
+        recordSignIn(record, request, error.code, user);
       }
       throw error;
     }
     if (token !== undefined) {
       reply.header('set-cookie', sessions.start(user.username, `Bearer ${token}`));
-      tellSignIn(record, request, 204, user);
+      recordSignIn(record, request, 204, user);
     }
     return reply.code(204).send();
   });

@@ -7,7 +7,7 @@ import type { LoggedRequest } from '../request-log.js';
 export type SignInRecord = (request: LoggedRequest) => void;
 
 /** Tells of one attempt; `user` absent: nobody was let in. */
-export function tellSignIn(
+export function recordSignIn(
   record: SignInRecord,
   request: FastifyRequest,
   code: number,

@@ -7,7 +7,7 @@ import type { Gate } from '../gate.js';
 import { networkOf } from '../origin.js';
 import { cookieOf } from './cookies.js';
 import type { ConsoleSessions } from './sessions.js';
-import { type SignInRecord, tellSignIn } from './sign-in-records.js';
+import { type SignInRecord, recordSignIn } from './sign-in-records.js';
 
 const WAYS_PATH = '/console/sign-in';
 const BEGIN_PATH = '/console/sign-in/oidc';
@@ -63,12 +63,12 @@ export function addSignIn(
       const user = await gate.userOfToken(token, request.raw);
       if (!user) throw new SignInRefused('NotAccepted');
       const session = sessions.start(user.username, `Bearer ${token}`);
-      tellSignIn(record, request, 302, user);
+      recordSignIn(record, request, 302, user);
       return reply.header('set-cookie', [over, session]).redirect('/console/');
     } catch (error) {
       // Of many at once those beyond the limit are told to nobody either.
       refusals.take(networkOf(request.ip));
-      tellSignIn(record, request, 401);
+      recordSignIn(record, request, 401);
       return reply.header('set-cookie', over).redirect(pageThatTells(error));
     }
   });
