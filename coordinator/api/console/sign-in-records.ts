@@ -4,11 +4,11 @@ import type { UserInfo } from '../../../shared/kube/rbac.js';
 import type { LoggedRequest } from '../request-log.js';
 
 /** Where it is told. */
-export type SignInRecord = (request: LoggedRequest) => void;
+export type SignInRecorder = (request: LoggedRequest) => void;
 
 /** Tells of one attempt; `user` absent: nobody was let in. */
 export function recordSignIn(
-  record: SignInRecord,
+  record: SignInRecorder,
   request: FastifyRequest,
   code: number,
   user?: UserInfo,

@@ -7,7 +7,7 @@ import type { Gate } from '../gate.js';
 import { networkOf } from '../origin.js';
 import { cookieOf } from './cookies.js';
 import type { ConsoleSessions } from './sessions.js';
-import { type SignInRecord, recordSignIn } from './sign-in-records.js';
+import { type SignInRecorder, recordSignIn } from './sign-in-records.js';
 
 const WAYS_PATH = '/console/sign-in';
 const BEGIN_PATH = '/console/sign-in/oidc';
@@ -25,7 +25,7 @@ export interface SignInParts {
   /** Absent: no issuer is configured. */
   oidc?: OidcSignIn;
   /** Told of everybody who signs in or fails to. */
-  record: SignInRecord;
+  record: SignInRecorder;
 }
 
 /** Adds the routes. `refusals`: what a network may try in vain, by any way in. */
