@@ -225,7 +225,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const { settings, log, requestLog = log.child({ component: 'requests' }), audit, clock } = options;
   const record = requestRecorder({ level: settings.requestLog, log: requestLog, audit, clock });
   const { oidcSignIn: oidc } = options;
-  addConsole(app, { gate, sessions, clock, record, ...(oidc ? { oidc } : {}) });
+  addConsole(app, { authFilter: gate, sessions, clock, record, ...(oidc ? { oidc } : {}) });
   addRoutes(app, options, handler, gate);
   const handshakes = paceHandshakes(app.server, options.clock, (refusal) =>
     peers.tell({ path: '', ...refusal }),

@@ -14,7 +14,7 @@ import type { Caller, Gate } from '../gate.js';
 import { networkOf } from '../origin.js';
 import { readRequest } from '../request-info.js';
 import { recordSignIn } from './sign-in-records.js';
-import { addSignIn, type SignInParts } from './sign-in-routes.js';
+import { addSignIn, type SignInDeps } from './sign-in-routes.js';
 
 /** Where the pages are, and where a browser that asks for `/` is sent. */
 const CONSOLE_PATH = '/console/';
@@ -48,7 +48,7 @@ const PAGE_HEADERS = {
 /** What one network may try in vain: a mistyped token is put right, a guessed one never is. As with joins. */
 const REFUSALS = { requestsPerSecond: 1, burst: 30 };
 
-interface ConsoleParts extends SignInParts {
+interface ConsoleParts extends SignInDeps {
   clock: Clock;
 }
 
@@ -110,7 +110,7 @@ async function identifySignIn(
 
 function addSession(
   app: FastifyInstance<Server>,
-  { gate, sessions, record }: ConsoleParts,
+  { authFilter: gate, sessions, record }: ConsoleParts,
   refusals: ClientLimits,
 ): void {
   app.post(SESSION_PATH, async (request, reply) => {

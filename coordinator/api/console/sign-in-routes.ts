@@ -19,8 +19,8 @@ const ATTEMPT_SECONDS = 600;
 /** `HOST:PORT` as browsers send it; anything else gets no redirect made of it. */
 const HOST_PATTERN = /^(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
 
-export interface SignInParts {
-  gate: Gate;
+export interface SignInDeps {
+  authFilter: Gate;
   sessions: ConsoleSessions;
   /** Absent: no issuer is configured. */
   oidc?: OidcSignIn;
@@ -31,7 +31,7 @@ export interface SignInParts {
 /** Adds the routes. `refusals`: what a network may try in vain, by any way in. */
 export function addSignIn(
   app: FastifyInstance<Server>,
-  { gate, sessions, oidc, record }: SignInParts,
+  { authFilter: gate, sessions, oidc, record }: SignInDeps,
   refusals: ClientLimits,
 ): void {
   const passAnybody = async ({ raw }: FastifyRequest) => gate.passAnybody(raw);
