@@ -18,7 +18,7 @@ export function servedResource(resources: ResourceTable, info: ResourceRequest):
 }
 
 /** Answers a request that is authorized. Throws ApiError: 404 and 405 for what is not served, and what the handler throws. */
-export async function answerRequest(
+export async function dispatchRequest(
   resources: ResourceTable,
   parts: ApiDeps,
   request: ApiRequest,

@@ -4,7 +4,7 @@ import { ApiError } from '../../shared/kube/status.js';
 import type { AccessDecision } from '../access/rbac-authorizer.js';
 import type { ApiResponse } from './answer.js';
 import type { ApiDeps } from './api-request.js';
-import { answerRequest } from './dispatch.js';
+import { dispatchRequest } from './dispatch.js';
 import { type Gate, type Identity, limitedIdentity } from './gate.js';
 import { InFlight } from './in-flight.js';
 import { AGENTS_METRICS_PATH, METRICS_PATH, type MetricsPage } from './metrics-page.js';
@@ -160,7 +160,7 @@ export class RequestHandler {
       return this.#answerPath(info, { ...accepted, ...(ifNoneMatch === undefined ? {} : { ifNoneMatch }) });
     }
     if (!identity) throw new ApiError('Unauthorized', 'Unauthorized');
-    const answer = answerRequest(this.#options.resources, this.#options, {
+    const answer = dispatchRequest(this.#options.resources, this.#options, {
       info,
       user: identity.user,
       limitKey: limitedIdentity(identity),

@@ -4,7 +4,7 @@ import { type ApiError, badRequest } from '../../../shared/kube/status.js';
 import { StreamError } from '../../../shared/link/byte-stream.js';
 import type { ApiResponse } from '../answer.js';
 import type { ApiDeps } from '../api-request.js';
-import { answerRequest } from '../dispatch.js';
+import { dispatchRequest } from '../dispatch.js';
 import { type Identity, limitedIdentity } from '../gate.js';
 import { ReaderStalled } from '../paced-writer.js';
 import { goesOn } from '../request-info.js';
@@ -23,7 +23,7 @@ export async function serveStream(
   const { info, signal } = upgrade;
   // Not even begun: nothing bounds here how many are under way at once, and for how long.
   if (!goesOn(info)) throw noStream();
-  const answer = await answerRequest(parts.resources, parts, {
+  const answer = await dispatchRequest(parts.resources, parts, {
     info,
     user: identity.user,
     limitKey: limitedIdentity(identity),
