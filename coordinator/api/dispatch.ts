@@ -8,7 +8,7 @@ import type { ServedResource } from './served-resource.js';
 import { methodNotAllowed, pathNotFound } from './status-response.js';
 
 /** The row of a resource that takes this verb at this path. Throws ApiError: 404 and 405. */
-export function servedResource(resources: ResourceTable, info: ResourceRequest): ServedResource {
+export function findServedResource(resources: ResourceTable, info: ResourceRequest): ServedResource {
   const resource = resources.find(info);
   if (!resource) throw pathNotFound();
   const verbs = verbsAt(resource, info);
@@ -24,7 +24,7 @@ export async function dispatchRequest(
   request: ApiRequest,
 ): Promise<ApiResponse> {
   const { info } = request;
-  const resource = servedResource(resources, info);
+  const resource = findServedResource(resources, info);
   const { subresource } = info;
   if (subresource === undefined) return resource.answer(parts, request);
   const handler = resource.subresourceHandlers[subresource];

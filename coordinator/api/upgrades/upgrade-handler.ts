@@ -6,7 +6,7 @@ import type { Pod } from '../../../shared/kube/pod.js';
 import { ApiError, badRequest, internalError } from '../../../shared/kube/status.js';
 import { podKind } from '../../kinds/index.js';
 import type { ApiDeps } from '../api-request.js';
-import { servedResource } from '../dispatch.js';
+import { findServedResource } from '../dispatch.js';
 import type { Gate, Identity } from '../gate.js';
 import { refuseSocket, refuseSocketInText } from '../refused-socket.js';
 import { type RequestInfo, type ResourceRequest, readRequest } from '../request-info.js';
@@ -114,7 +114,7 @@ export class UpgradeHandler {
     }
     const asked = podRequest(info);
     // A role that allows `patch pods/exec` must not run commands: only GET and POST open a stream.
-    servedResource(this.#parts.resources, asked);
+    findServedResource(this.#parts.resources, asked);
     return this.#preparePod({ ...upgrade, info: asked });
   }
 
