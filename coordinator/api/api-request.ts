@@ -7,7 +7,7 @@ import type { Identities } from '../access/identities.js';
 import type { Registry } from '../registry/registry.js';
 import type { AuditLog } from './audit/audit-file.js';
 import { type ClientLimitSettings, DEFAULT_CLIENT_LIMITS } from './client-limits.js';
-import type { Explain } from './explain.js';
+import type { Explainer } from './explain.js';
 import type { Calendars, Foresee, ForeseeHosts } from './foresee.js';
 import type { HostFeed } from './host-feed.js';
 import type { HostMeterSource } from './host-meter-source.js';
@@ -54,7 +54,7 @@ export const DEFAULT_API_SETTINGS: ApiSettings = {
 export interface ApiDeps {
   registry: Registry;
   streams: PodStreams;
-  explainer: Explain;
+  explainer: Explainer;
   hosts: HostFeed;
   meters: HostMeterSource;
   readings: HostReadingSource;

@@ -74,7 +74,7 @@ export interface RolloutHostList {
   continue?: string;
 }
 
-export interface Explain {
+export interface Explainer {
   /** Throws ApiError 404 for an unknown DaemonSet or node. */
   explainNode(daemonSet: ObjectRef, node: string): ExplainedNode;
   /** Throws ApiError 404 for an unknown DaemonSet. */

@@ -16,7 +16,7 @@ import { AgentFiles } from '../../coordinator/api/agent-files.js';
 import type { AgentLink } from '../../coordinator/api/agent-link.js';
 import { DEFAULT_API_SETTINGS } from '../../coordinator/api/api-request.js';
 import { ADMIN, tokenAuthenticator, tokenHash } from '../../coordinator/api/authenticate.js';
-import type { Explain } from '../../coordinator/api/explain.js';
+import type { Explainer } from '../../coordinator/api/explain.js';
 import type { Foresee } from '../../coordinator/api/foresee.js';
 import type { HostFeed } from '../../coordinator/api/host-feed.js';
 import { kubeconfigText } from '../../coordinator/api/kubeconfig.js';
@@ -65,7 +65,7 @@ const NO_HOSTS: HostFeed = {
 
 const NO_READINGS = { stepSeconds: 60, times: [], cpu: [], memory: [], disk: [], roundTripMs: [] };
 
-const NO_DAEMON_SETS: Explain = {
+const NO_DAEMON_SETS: Explainer = {
   explainNode: ({ name }) => {
     throw notFound(daemonSetKind, name);
   },
