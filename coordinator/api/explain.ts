@@ -45,7 +45,7 @@ interface FailedCreate {
 }
 
 /** Which hosts of a rollout, and how many at once. */
-export interface HostsWish {
+export interface RolloutHostsQuery {
   /** Only these codes; [] = all. */
   codes: readonly string[];
   wave?: string;
@@ -80,5 +80,5 @@ export interface Explainer {
   /** Throws ApiError 404 for an unknown DaemonSet. */
   explainFleet(daemonSet: ObjectRef): Promise<ExplainedFleet>;
   /** Throws ApiError 404 for a DaemonSet that no policy governs, or whose rollout has not been looked at yet. */
-  rolloutHosts(daemonSet: ObjectRef, wish: HostsWish): Promise<RolloutHostList>;
+  rolloutHosts(daemonSet: ObjectRef, wish: RolloutHostsQuery): Promise<RolloutHostList>;
 }
