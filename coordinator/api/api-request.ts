@@ -8,7 +8,7 @@ import type { Registry } from '../registry/registry.js';
 import type { AuditLog } from './audit/audit-file.js';
 import { type ClientLimitSettings, DEFAULT_CLIENT_LIMITS } from './client-limits.js';
 import type { Explainer } from './explain.js';
-import type { Calendars, Foresee, ForeseeHosts } from './foresee.js';
+import type { Calendars, ChangePlanner, ForeseeHosts } from './foresee.js';
 import type { HostFeed } from './host-feed.js';
 import type { HostMeterSource } from './host-meter-source.js';
 import type { HostReadingSource } from './host-reading-source.js';
@@ -58,7 +58,7 @@ export interface ApiDeps {
   hosts: HostFeed;
   meters: HostMeterSource;
   readings: HostReadingSource;
-  planner: Foresee;
+  planner: ChangePlanner;
   hostEffects: ForeseeHosts;
   calendars: Calendars;
   /** What hosts that are to join must know. */

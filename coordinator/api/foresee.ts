@@ -16,13 +16,13 @@ export interface PolicyWrite {
   mayNameNodes: boolean;
 }
 
-export interface Foresee {
+export interface ChangePlanner {
   /** The plan lists manifests that would be refused, and names no object that the caller may not read. */
   planManifests(request: PlanRequest, rights: ReadRights): Promise<Plan>;
   /** Of a DaemonSet as a dry run has made it; `before`: as it is stored. */
   planDaemonSet(after: DaemonSet, before: DaemonSet | undefined): Promise<DaemonSetPlan>;
   /** What whoever wrote a RolloutPolicy is to know, a line each. */
-  remarksOn(write: PolicyWrite): Promise<string[]>;
+  warningsFor(write: PolicyWrite): Promise<string[]>;
 }
 
 export interface ForeseeHosts {

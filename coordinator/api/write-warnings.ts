@@ -78,7 +78,7 @@ async function warnOfPolicy(
   { warn, user }: Pick<ApiRequest, 'warn' | 'user'>,
 ): Promise<void> {
   const { allowed } = identities.authorizer.decide(user, LIST_NODES);
-  for (const remark of await foresee.remarksOn({ before, after, mayNameNodes: allowed })) warn(remark);
+  for (const remark of await foresee.warningsFor({ before, after, mayNameNodes: allowed })) warn(remark);
 }
 
 /**

@@ -17,7 +17,7 @@ import type { AgentLink } from '../../coordinator/api/agent-link.js';
 import { DEFAULT_API_SETTINGS } from '../../coordinator/api/api-request.js';
 import { ADMIN, tokenAuthenticator, tokenHash } from '../../coordinator/api/authenticate.js';
 import type { Explainer } from '../../coordinator/api/explain.js';
-import type { Foresee } from '../../coordinator/api/foresee.js';
+import type { ChangePlanner } from '../../coordinator/api/foresee.js';
 import type { HostFeed } from '../../coordinator/api/host-feed.js';
 import { kubeconfigText } from '../../coordinator/api/kubeconfig.js';
 import type { PodStreams } from '../../coordinator/api/pod-streams.js';
@@ -87,8 +87,8 @@ const NO_EFFECTS = { effectOf: unasked };
 const NO_CALENDARS = { calendarOf: unasked };
 
 /** Foresees that nothing changes. */
-const NO_PLANS: Foresee = {
-  remarksOn: async () => [],
+const NO_PLANS: ChangePlanner = {
+  warningsFor: async () => [],
   planManifests: async () => {
     const apiVersion = 'fleet.everynode.dev/v1';
     return { kind: 'Plan', apiVersion, verdict: 'NoChange', daemonSets: [], refused: [], notes: [] };
