@@ -25,7 +25,7 @@ export interface ChangePlanner {
   warningsFor(write: PolicyWrite): Promise<string[]>;
 }
 
-export interface ForeseeHosts {
+export interface HostEffectPlanner {
   effectOf(request: HostEffectRequest): Promise<HostEffect>;
 }
 
