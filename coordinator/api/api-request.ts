@@ -8,7 +8,7 @@ import type { Registry } from '../registry/registry.js';
 import type { AuditLog } from './audit/audit-file.js';
 import { type ClientLimitSettings, DEFAULT_CLIENT_LIMITS } from './client-limits.js';
 import type { Explainer } from './explain.js';
-import type { Calendars, ChangePlanner, HostEffectPlanner } from './foresee.js';
+import type { ChangeCalendarSource, ChangePlanner, HostEffectPlanner } from './foresee.js';
 import type { HostFeed } from './host-feed.js';
 import type { HostMeterSource } from './host-meter-source.js';
 import type { HostReadingSource } from './host-reading-source.js';
@@ -60,7 +60,7 @@ export interface ApiDeps {
   readings: HostReadingSource;
   planner: ChangePlanner;
   hostEffects: HostEffectPlanner;
-  calendars: Calendars;
+  calendars: ChangeCalendarSource;
   /** What hosts that are to join must know. */
   joinFacts: () => Promise<JoinFacts>;
   restore: RestoreControl;

@@ -29,7 +29,7 @@ export interface HostEffectPlanner {
   effectOf(request: HostEffectRequest): Promise<HostEffect>;
 }
 
-export interface Calendars {
+export interface ChangeCalendarSource {
   /** Throws ApiError 404 for an unknown policy. */
   calendarOf(policy: ObjectRef, days: number): Promise<ChangeCalendar>;
 }
