@@ -43,7 +43,7 @@ export interface GateOptions {
 /** What of a request says who sent it. */
 export type Caller = Pick<IncomingMessage, 'method' | 'headers' | 'headersDistinct' | 'socket'>;
 
-export class Gate {
+export class AuthFilter {
   readonly #options: GateOptions;
   readonly #clients: ClientLimits;
 
@@ -56,7 +56,7 @@ export class Gate {
    * Who is there, undefined where nobody needs to say it. Throws 401 for nobody, 403 for someone who may not act as
    * whom they say, 429. `onProved` hears who it is before they act as anyone else.
    */
-  async identify(
+  async authenticate(
     info: RequestInfo,
     caller: Caller,
     onProved: (identity: Identity) => void = () => undefined,
@@ -74,7 +74,7 @@ export class Gate {
    * By what the request is allowed. Throws 429 when the user asks for too much from this network, 404 when the path has the wrong scope
    * for its resource, 403 when the user may not.
    */
-  pass(identity: Identity, info: RequestInfo, caller: Caller): AccessDecision | undefined {
+  authorize(identity: Identity, info: RequestInfo, caller: Caller): AccessDecision | undefined {
     this.#clients.take(`${limitedIdentity(identity)} ${networkOfCaller(caller)}`);
     this.#refuseWrongScope(info);
     return authorize(this.#options.identities.authorizer, identity.user, info);
@@ -92,7 +92,7 @@ export class Gate {
   }
 
   /** Lets anybody in who asks for what is for everybody. Throws 429 when this network asks for too much. */
-  passAnybody(caller: Caller): void {
+  admitAnonymous(caller: Caller): void {
     this.#clients.take(networkOfCaller(caller));
   }
 
@@ -104,7 +104,7 @@ export class Gate {
   }
 
   /** Whether who is there is known by a client certificate: a session of the console ends, a certificate does not. */
-  isByCertificate({ socket }: Pick<Caller, 'socket'>): boolean {
+  hasClientCertificate({ socket }: Pick<Caller, 'socket'>): boolean {
     return this.#options.authenticateSocket?.(socket) !== undefined;
   }
 

@@ -5,7 +5,7 @@ import type { AccessDecision } from '../access/rbac-authorizer.js';
 import type { ApiResponse } from './answer.js';
 import type { ApiDeps } from './api-request.js';
 import { dispatchRequest } from './dispatch.js';
-import { type Gate, type Identity, limitedIdentity } from './gate.js';
+import { type AuthFilter, type Identity, limitedIdentity } from './gate.js';
 import { InFlight } from './in-flight.js';
 import { AGENTS_METRICS_PATH, METRICS_PATH, type MetricsPage } from './metrics-page.js';
 import { networkOf } from './origin.js';
@@ -19,7 +19,7 @@ import { withinTime } from './time-limit.js';
 import { writeAnswer } from './write-answer.js';
 
 export interface RequestHandlerOptions extends ApiDeps {
-  gate: Gate;
+  gate: AuthFilter;
   resources: ResourceTable;
   /** Our own version, for /version. */
   version: string;
@@ -76,10 +76,10 @@ export class RequestHandler {
     const onProved = (proved: Identity) => {
       admission.identity = proved;
     };
-    const identity = await gate.identify(info, request.raw, onProved);
+    const identity = await gate.authenticate(info, request.raw, onProved);
     if (identity) {
       admission.identity = identity;
-      const decision = gate.pass(identity, info, request.raw);
+      const decision = gate.authorize(identity, info, request.raw);
       if (decision) admission.decision = decision;
     }
     admission.leave = this.#inFlight.enter(holderOf(identity, request.ip));

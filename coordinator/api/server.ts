@@ -13,7 +13,7 @@ import { type AgentFiles, SCRIPT_PATH } from './agent-files.js';
 import type { AgentLink } from './agent-link.js';
 import { addConsole } from './console/routes.js';
 import { ConsoleSessions } from './console/sessions.js';
-import { Gate, type GateOptions } from './gate.js';
+import { AuthFilter, type GateOptions } from './gate.js';
 import { paceHandshakes } from './handshakes.js';
 import { MAX_IN_FLIGHT } from './in-flight.js';
 import { addJoinRoutes } from './join-routes.js';
@@ -152,7 +152,7 @@ function createApp({ tls, log }: ApiServerOptions, limits: ConnectionLimits, pee
   return app;
 }
 
-function addRoutes(app: App, options: ApiServerOptions, handler: RequestHandler, gate: Gate): void {
+function addRoutes(app: App, options: ApiServerOptions, handler: RequestHandler, gate: AuthFilter): void {
   addJoinRoutes(app, options.agentLink, options);
   addAgentFiles(app, options.agentFiles, gate);
   app.route({
@@ -164,8 +164,8 @@ function addRoutes(app: App, options: ApiServerOptions, handler: RequestHandler,
 }
 
 /** For anybody: a host that is to join has nothing yet to prove who it is. */
-function addAgentFiles(app: App, files: AgentFiles, gate: Gate): void {
-  const onRequest = async ({ raw }: FastifyRequest) => gate.passAnybody(raw);
+function addAgentFiles(app: App, files: AgentFiles, gate: AuthFilter): void {
+  const onRequest = async ({ raw }: FastifyRequest) => gate.admitAnonymous(raw);
   app.get(SCRIPT_PATH, { onRequest }, async ({ headers }, reply) =>
     reply.type('text/x-shellscript; charset=utf-8').send(await files.script(headers.host)),
   );
@@ -218,7 +218,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const largeReads = new LargeReads(options.settings.largeReads, options.clock);
   const sessions = new ConsoleSessions(options.clock);
   const resources = new ResourceTable(options.registry.kinds);
-  const gate = new Gate({ ...options, resources, sessions, clientLimits: options.settings.clientLimits });
+  const gate = new AuthFilter({ ...options, resources, sessions, clientLimits: options.settings.clientLimits });
   const parts = { ...options, slice, watchersRest, largeReads, resources, gate };
   const handler = new RequestHandler({ ...parts, maxInFlight: limits.maxInFlight });
   const upgrades = new UpgradeHandler(parts);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Authorizer } from '../../coordinator/access/rbac-authorizer.js';
-import { type Caller, Gate } from '../../coordinator/api/gate.js';
+import { type Caller, AuthFilter } from '../../coordinator/api/gate.js';
 import { readRequest } from '../../coordinator/api/request-info.js';
 import { ResourceTable } from '../../coordinator/api/resource-table.js';
 import { ALL_KINDS } from '../../coordinator/kinds/index.js';
@@ -10,7 +10,7 @@ import { ManualClock } from '../../shared/process/clock.js';
 const BURST = 2;
 
 test('what a user may ask for is counted by network: another address of one IPv6 prefix is no other client', () => {
-  const gate = new Gate({
+  const gate = new AuthFilter({
     resources: new ResourceTable(ALL_KINDS),
     identities: {
       authorizer: { decide: () => ({ allowed: true, reason: '' }) } as unknown as Authorizer,
@@ -23,7 +23,7 @@ test('what a user may ask for is counted by network: another address of one IPv6
   const info = readRequest('GET', '/api/v1/nodes');
   const ask = (username: string, remoteAddress: string) => {
     const caller = { method: 'GET', headers: {}, headersDistinct: {}, socket: { remoteAddress } };
-    gate.pass({ user: { username, groups: [] } }, info, caller as unknown as Caller);
+    gate.authorize({ user: { username, groups: [] } }, info, caller as unknown as Caller);
   };
   for (let host = 1; host <= BURST; host += 1) ask('eve', `2001:db8:1:2::${host}`);
   assert.throws(() => ask('eve', '2001:db8:1:2::ffff'), { reason: 'TooManyRequests' });

@@ -10,7 +10,7 @@ import type { Clock } from '../../../shared/process/clock.js';
 import { asksToImpersonate } from '../../access/impersonation.js';
 import { bearerTokenOf } from '../authenticate.js';
 import { ClientLimits } from '../client-limits.js';
-import type { Caller, Gate } from '../gate.js';
+import type { Caller, AuthFilter } from '../gate.js';
 import { networkOf } from '../origin.js';
 import { readRequest } from '../request-info.js';
 import { recordSignIn } from './sign-in-records.js';
@@ -94,13 +94,13 @@ const IMPERSONATES =
  * where there is one. Without a token: with the user of the certificate or of the present session. Throws 401.
  */
 async function identifySignIn(
-  gate: Gate,
+  gate: AuthFilter,
   caller: Caller,
   token: string | undefined,
   onProved: (user: UserInfo) => void,
 ): Promise<void> {
   if (token === undefined) {
-    await gate.identify(WHO_AM_I, caller, ({ user }) => onProved(user));
+    await gate.authenticate(WHO_AM_I, caller, ({ user }) => onProved(user));
     return;
   }
   const user = await gate.userOfToken(token, caller);
@@ -122,7 +122,7 @@ function addSession(
         user = proved;
       });
       if (!user) throw new ApiError('Unauthorized', 'Unauthorized');
-      gate.pass({ user }, WHO_AM_I, request.raw);
+      gate.authorize({ user }, WHO_AM_I, request.raw);
       if (asksToImpersonate(request.headers)) throw badRequest(IMPERSONATES);
     } catch (error) {
       // Requests beyond the limits leave no events: a flood of them would push older events out of the audit log.

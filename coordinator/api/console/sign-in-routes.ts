@@ -3,7 +3,7 @@ import type { Server } from 'node:https';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type OidcSignIn, SignInRefused } from '../../access/oidc-sign-in.js';
 import type { ClientLimits } from '../client-limits.js';
-import type { Gate } from '../gate.js';
+import type { AuthFilter } from '../gate.js';
 import { networkOf } from '../origin.js';
 import { cookieOf } from './cookies.js';
 import type { ConsoleSessions } from './sessions.js';
@@ -20,7 +20,7 @@ const ATTEMPT_SECONDS = 600;
 const HOST_PATTERN = /^(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
 
 export interface SignInDeps {
-  authFilter: Gate;
+  authFilter: AuthFilter;
   sessions: ConsoleSessions;
   /** Absent: no issuer is configured. */
   oidc?: OidcSignIn;
@@ -34,14 +34,14 @@ export function addSignIn(
   { authFilter: gate, sessions, oidc, record }: SignInDeps,
   refusals: ClientLimits,
 ): void {
-  const passAnybody = async ({ raw }: FastifyRequest) => gate.passAnybody(raw);
+  const passAnybody = async ({ raw }: FastifyRequest) => gate.admitAnonymous(raw);
   app.get(WAYS_PATH, { onRequest: passAnybody }, async ({ raw }) => ({
     oidc: oidc !== undefined,
-    certificate: gate.isByCertificate(raw),
+    certificate: gate.hasClientCertificate(raw),
   }));
   if (!oidc) return;
   const onRequest = async ({ raw, ip }: FastifyRequest) => {
-    gate.passAnybody(raw);
+    gate.admitAnonymous(raw);
     refusals.refuseIfExhausted(networkOf(ip));
   };
   app.get(BEGIN_PATH, { onRequest }, async (request, reply) => {

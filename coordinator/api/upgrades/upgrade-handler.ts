@@ -7,7 +7,7 @@ import { ApiError, badRequest, internalError } from '../../../shared/kube/status
 import { podKind } from '../../kinds/index.js';
 import type { ApiDeps } from '../api-request.js';
 import { findServedResource } from '../dispatch.js';
-import type { Gate, Identity } from '../gate.js';
+import type { AuthFilter, Identity } from '../gate.js';
 import { refuseSocket, refuseSocketInText } from '../refused-socket.js';
 import { type RequestInfo, type ResourceRequest, readRequest } from '../request-info.js';
 import type { LoggedRequest } from '../request-log.js';
@@ -23,7 +23,7 @@ import type { Upgrade } from './upgrade.js';
 import { UpgradedSockets } from './upgraded-sockets.js';
 
 interface UpgradeParts extends ApiDeps {
-  gate: Gate;
+  gate: AuthFilter;
   resources: ResourceTable;
   /** Where the request log goes; absent: to `log`. */
   requestLog?: ApiDeps['log'];
@@ -93,10 +93,10 @@ export class UpgradeHandler {
     const onProved = (proved: Identity) => {
       line.identity = proved;
     };
-    const identity = await gate.identify(info, request, onProved);
+    const identity = await gate.authenticate(info, request, onProved);
     if (!identity) throw pathNotFound();
     line.identity = identity;
-    const decision = gate.pass(identity, info, request);
+    const decision = gate.authorize(identity, info, request);
     if (decision) line.decision = decision;
     return identity;
   }
