@@ -29,7 +29,7 @@ export function limitedIdentity({ user, impersonator = user }: Identity): string
   return limitedAs(impersonator.username);
 }
 
-export interface GateOptions {
+export interface AuthFilterOptions {
   resources: ResourceScopes;
   identities: Pick<Identities, 'authorizer' | 'authenticate'>;
   /** Knows the user of a client certificate that came with the connection; absent: no certificate counts. */
@@ -44,10 +44,10 @@ export interface GateOptions {
 export type Caller = Pick<IncomingMessage, 'method' | 'headers' | 'headersDistinct' | 'socket'>;
 
 export class AuthFilter {
-  readonly #options: GateOptions;
+  readonly #options: AuthFilterOptions;
   readonly #clients: ClientLimits;
 
-  constructor(options: GateOptions) {
+  constructor(options: AuthFilterOptions) {
     this.#options = options;
     this.#clients = new ClientLimits(options.clientLimits, options.clock);
   }

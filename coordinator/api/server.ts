@@ -13,7 +13,7 @@ import { type AgentFiles, SCRIPT_PATH } from './agent-files.js';
 import type { AgentLink } from './agent-link.js';
 import { addConsole } from './console/routes.js';
 import { ConsoleSessions } from './console/sessions.js';
-import { AuthFilter, type GateOptions } from './gate.js';
+import { AuthFilter, type AuthFilterOptions } from './gate.js';
 import { paceHandshakes } from './handshakes.js';
 import { MAX_IN_FLIGHT } from './in-flight.js';
 import { addJoinRoutes } from './join-routes.js';
@@ -47,7 +47,7 @@ export interface ApiServerOptions
   > {
   tls: ServingTls;
   /** The user of the client certificate that came with a connection; absent: no certificate counts. */
-  authenticateSocket?: GateOptions['authenticateSocket'];
+  authenticateSocket?: AuthFilterOptions['authenticateSocket'];
   agentLink: AgentLink;
   agentFiles: AgentFiles;
   /** Signs people in to the console at an issuer; absent: none is configured. */
