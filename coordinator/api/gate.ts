@@ -25,7 +25,7 @@ export interface Identity {
 }
 
 /** The name under which limits count this identity: whom it impersonates makes no difference. */
-export function limitedIdentity({ user, impersonator = user }: Identity): string {
+export function limitKeyOf({ user, impersonator = user }: Identity): string {
   return limitedAs(impersonator.username);
 }
 
@@ -75,7 +75,7 @@ export class AuthFilter {
    * for its resource, 403 when the user may not.
    */
   authorize(identity: Identity, info: RequestInfo, caller: Caller): AccessDecision | undefined {
-    this.#clients.take(`${limitedIdentity(identity)} ${networkOfCaller(caller)}`);
+    this.#clients.take(`${limitKeyOf(identity)} ${networkOfCaller(caller)}`);
     this.#refuseWrongScope(info);
     return authorize(this.#options.identities.authorizer, identity.user, info);
   }

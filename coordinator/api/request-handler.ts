@@ -5,7 +5,7 @@ import type { AccessDecision } from '../access/rbac-authorizer.js';
 import type { ApiResponse } from './answer.js';
 import type { ApiDeps } from './api-request.js';
 import { dispatchRequest } from './dispatch.js';
-import { type AuthFilter, type Identity, limitedIdentity } from './gate.js';
+import { type AuthFilter, type Identity, limitKeyOf } from './gate.js';
 import { InFlight } from './in-flight.js';
 import { AGENTS_METRICS_PATH, METRICS_PATH, type MetricsPage } from './metrics-page.js';
 import { networkOf } from './origin.js';
@@ -163,7 +163,7 @@ export class RequestHandler {
     const answer = dispatchRequest(this.#options.resources, this.#options, {
       info,
       user: identity.user,
-      limitKey: limitedIdentity(identity),
+      limitKey: limitKeyOf(identity),
       headers: {
         ...accepted,
         ...(contentType ? { contentType } : {}),
@@ -185,7 +185,7 @@ export class RequestHandler {
 
 /** The user who takes a place: the authenticated one, not the impersonated one; on a public path the network. */
 function holderOf(identity: Identity | undefined, address: string): string {
-  return identity ? limitedIdentity(identity) : networkOf(address);
+  return identity ? limitKeyOf(identity) : networkOf(address);
 }
 
 function metricsAnswer({ contentType }: MetricsPage, text: string): ApiResponse {

@@ -5,7 +5,7 @@ import { StreamError } from '../../../shared/link/byte-stream.js';
 import type { ApiResponse } from '../answer.js';
 import type { ApiDeps } from '../api-request.js';
 import { dispatchRequest } from '../dispatch.js';
-import { type Identity, limitedIdentity } from '../gate.js';
+import { type Identity, limitKeyOf } from '../gate.js';
 import { ReaderStalled } from '../paced-writer.js';
 import { goesOn } from '../request-info.js';
 import type { ResourceTable } from '../resource-table.js';
@@ -26,7 +26,7 @@ export async function serveStream(
   const answer = await dispatchRequest(parts.resources, parts, {
     info,
     user: identity.user,
-    limitKey: limitedIdentity(identity),
+    limitKey: limitKeyOf(identity),
     headers: {},
     signal,
     warn: ignore,
