@@ -34,7 +34,7 @@ type OnRefused = (refusal: HandshakeRefusal) => void;
  * The line before a TLS server, with turns by where peers come from: whoever comes a thousand times from one place waits for
  * itself. Waiting costs a socket; the cryptography comes with the turn.
  */
-export class Handshakes {
+export class HandshakeQueue {
   readonly #clock: Clock;
   readonly #begin: (socket: Socket) => void;
   readonly #slice: Slice;
@@ -60,13 +60,13 @@ export class Handshakes {
     socket.on('error', ignore);
     socket.once('close', () => {
       this.#turns.delete(waiting.origin, waiting);
-      this.ended(socket);
+      this.onHandshakeEnd(socket);
     });
     void this.#run();
   }
 
   /** The handshake of this connection is over. */
-  ended(socket: Socket): void {
+  onHandshakeEnd(socket: Socket): void {
     this.#underWay.get(peerOf(socket))?.();
   }
 
@@ -95,7 +95,7 @@ export class Handshakes {
       return;
     }
     const peer = peerOf(socket);
-    const timer = this.#clock.after(PLACE_MS, () => this.ended(socket));
+    const timer = this.#clock.after(PLACE_MS, () => this.onHandshakeEnd(socket));
     this.#underWay.set(peer, () => {
       timer.cancel();
       this.#underWay.delete(peer);
@@ -111,15 +111,15 @@ export function paceHandshakes(server: Server, clock: Clock, onRefused: OnRefuse
   const [listener] = server.listeners('connection');
   if (!listener) throw new Error('the server listens for no connections');
   server.removeAllListeners('connection');
-  const handshakes = new Handshakes(clock, (socket) => listener.call(server, socket), onRefused);
+  const handshakes = new HandshakeQueue(clock, (socket) => listener.call(server, socket), onRefused);
   const spoken = (socket: Socket) => handshakes.add(socket);
   const silent = new SilentSockets({ clock, spoken, refused: onRefused });
   server.on('connection', (socket: Socket) => silent.add(socket));
   server.on('secureConnection', (socket: TLSSocket) => {
     clearVerifyErrors(socket);
-    handshakes.ended(socket);
+    handshakes.onHandshakeEnd(socket);
   });
-  server.on('tlsClientError', (_error, socket) => handshakes.ended(socket));
+  server.on('tlsClientError', (_error, socket) => handshakes.onHandshakeEnd(socket));
   return {
     close: () => {
       silent.close();

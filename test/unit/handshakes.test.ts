@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { describe, test } from 'node:test';
-import { Handshakes, MAX_HANDSHAKES, MAX_WAIT_MS, PLACE_MS } from '../../coordinator/api/handshakes.js';
+import { HandshakeQueue, MAX_HANDSHAKES, MAX_WAIT_MS, PLACE_MS } from '../../coordinator/api/handshakes.js';
 import { ManualClock } from '../../shared/process/clock.js';
 
 class FakeSocket extends EventEmitter {
@@ -28,7 +28,7 @@ function line(count: number) {
   const clock = new ManualClock();
   const begun: Socket[] = [];
   const refused: string[] = [];
-  const handshakes = new Handshakes(
+  const handshakes = new HandshakeQueue(
     clock,
     (socket) => begun.push(socket),
     ({ remoteAddress, code }) => refused.push(`${code} ${remoteAddress}`),
@@ -44,7 +44,7 @@ describe('handshakes', () => {
     const { begun, handshakes, sockets, settle } = line(MAX_HANDSHAKES + 2);
     await settle();
     assert.deepEqual(begun, sockets.slice(0, MAX_HANDSHAKES));
-    handshakes.ended(asSocket(sockets[5] as FakeSocket));
+    handshakes.onHandshakeEnd(asSocket(sockets[5] as FakeSocket));
     await settle();
     assert.deepEqual(begun, sockets.slice(0, MAX_HANDSHAKES + 1));
   });
@@ -53,7 +53,7 @@ describe('handshakes', () => {
     const { begun, handshakes, sockets, settle } = line(MAX_HANDSHAKES + 3);
     await settle();
     sockets[0]?.destroy();
-    handshakes.ended(asSocket(sockets[0] as FakeSocket));
+    handshakes.onHandshakeEnd(asSocket(sockets[0] as FakeSocket));
     await settle();
     assert.equal(begun.length, MAX_HANDSHAKES + 1);
   });
@@ -70,7 +70,7 @@ describe('handshakes', () => {
     const { begun, handshakes, sockets, settle } = line(MAX_HANDSHAKES + 2);
     await settle();
     sockets.at(-2)?.destroy();
-    handshakes.ended(asSocket(sockets[0] as FakeSocket));
+    handshakes.onHandshakeEnd(asSocket(sockets[0] as FakeSocket));
     await settle();
     assert.equal(begun.at(-1), sockets.at(-1));
   });
@@ -92,7 +92,7 @@ describe('handshakes', () => {
     const others = ['10.0.0.2', '10.0.0.3'].map((address) => new FakeSocket(60_000, address));
     await settle();
     for (const other of others) handshakes.add(asSocket(other));
-    for (const socket of sockets.slice(0, 4)) handshakes.ended(asSocket(socket));
+    for (const socket of sockets.slice(0, 4)) handshakes.onHandshakeEnd(asSocket(socket));
     await settle();
     const next = sockets.slice(MAX_HANDSHAKES, MAX_HANDSHAKES + 2);
     assert.deepEqual(begun.slice(MAX_HANDSHAKES), [next[0], ...others, next[1]]);
@@ -108,7 +108,7 @@ describe('handshakes', () => {
     await settle();
     const others = ['2001:db8:2::1', '2001:db8:1:ffff::1'].map((address) => new FakeSocket(60_000, address));
     for (const other of others) handshakes.add(asSocket(other));
-    for (const socket of crowd.slice(0, 2)) handshakes.ended(asSocket(socket));
+    for (const socket of crowd.slice(0, 2)) handshakes.onHandshakeEnd(asSocket(socket));
     await settle();
     // The second of the others is of the crowd's site: it stands behind it.
     assert.deepEqual(begun.slice(MAX_HANDSHAKES), [crowd[MAX_HANDSHAKES], others[0]]);
