@@ -107,7 +107,7 @@ export class HandshakeQueue {
 }
 
 /** Puts the line before the server's own listener. `close` ends what has not begun TLS: a server closes behind the last socket. */
-export function paceHandshakes(server: Server, clock: Clock, onRefused: OnRefused): { close: () => void } {
+export function queueHandshakes(server: Server, clock: Clock, onRefused: OnRefused): { close: () => void } {
   const [listener] = server.listeners('connection');
   if (!listener) throw new Error('the server listens for no connections');
   server.removeAllListeners('connection');

@@ -14,7 +14,7 @@ import type { AgentLink } from './agent-link.js';
 import { addConsole } from './console/routes.js';
 import { ConsoleSessions } from './console/sessions.js';
 import { AuthFilter, type AuthFilterOptions } from './gate.js';
-import { paceHandshakes } from './handshakes.js';
+import { queueHandshakes } from './handshakes.js';
 import { MAX_IN_FLIGHT } from './in-flight.js';
 import { addJoinRoutes } from './join-routes.js';
 import { LargeReads } from './large-reads.js';
@@ -227,7 +227,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const { oidcSignIn: oidc } = options;
   addConsole(app, { authFilter: gate, sessions, clock, record, ...(oidc ? { oidc } : {}) });
   addRoutes(app, options, handler, gate);
-  const handshakes = paceHandshakes(app.server, options.clock, (refusal) =>
+  const handshakes = queueHandshakes(app.server, options.clock, (refusal) =>
     peers.tell({ path: '', ...refusal }),
   );
   app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
