@@ -8,7 +8,7 @@ import { SilentSockets } from './silent-sockets.js';
 import { Turns } from './turns.js';
 
 /** Under way at once. Enough that those far away (half a second there and back) still come in by hundreds a second. */
-export const MAX_HANDSHAKES = 128;
+export const MAX_CONCURRENT_HANDSHAKES = 128;
 /** One that takes longer gives up its place, but goes on: whoever is slow on purpose keeps nobody out. */
 export const PLACE_MS = 1_000;
 /** Who has waited so long is sent away while it still listens: a handshake with one that has given up is lost work. */
@@ -78,7 +78,7 @@ export class HandshakeQueue {
   async #run(): Promise<void> {
     if (this.#isRunning) return;
     this.#isRunning = true;
-    while (this.#underWay.size < MAX_HANDSHAKES) {
+    while (this.#underWay.size < MAX_CONCURRENT_HANDSHAKES) {
       const waiting = this.#turns.take();
       if (!waiting) break;
       this.#admit(waiting);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { describe, test } from 'node:test';
-import { HandshakeQueue, MAX_HANDSHAKES, MAX_WAIT_MS, PLACE_MS } from '../../coordinator/api/handshakes.js';
+import { HandshakeQueue, MAX_CONCURRENT_HANDSHAKES, MAX_WAIT_MS, PLACE_MS } from '../../coordinator/api/handshakes.js';
 import { ManualClock } from '../../shared/process/clock.js';
 
 class FakeSocket extends EventEmitter {
@@ -41,33 +41,33 @@ function line(count: number) {
 
 describe('handshakes', () => {
   test('begin in the order in which they came, so many at a time', async () => {
-    const { begun, handshakes, sockets, settle } = line(MAX_HANDSHAKES + 2);
+    const { begun, handshakes, sockets, settle } = line(MAX_CONCURRENT_HANDSHAKES + 2);
     await settle();
-    assert.deepEqual(begun, sockets.slice(0, MAX_HANDSHAKES));
+    assert.deepEqual(begun, sockets.slice(0, MAX_CONCURRENT_HANDSHAKES));
     handshakes.onHandshakeEnd(asSocket(sockets[5] as FakeSocket));
     await settle();
-    assert.deepEqual(begun, sockets.slice(0, MAX_HANDSHAKES + 1));
+    assert.deepEqual(begun, sockets.slice(0, MAX_CONCURRENT_HANDSHAKES + 1));
   });
 
   test('one that ends without success leaves its place, once', async () => {
-    const { begun, handshakes, sockets, settle } = line(MAX_HANDSHAKES + 3);
+    const { begun, handshakes, sockets, settle } = line(MAX_CONCURRENT_HANDSHAKES + 3);
     await settle();
     sockets[0]?.destroy();
     handshakes.onHandshakeEnd(asSocket(sockets[0] as FakeSocket));
     await settle();
-    assert.equal(begun.length, MAX_HANDSHAKES + 1);
+    assert.equal(begun.length, MAX_CONCURRENT_HANDSHAKES + 1);
   });
 
   test('who is slow keeps nobody out for long', async () => {
-    const { begun, clock, settle } = line(2 * MAX_HANDSHAKES);
+    const { begun, clock, settle } = line(2 * MAX_CONCURRENT_HANDSHAKES);
     await settle();
     clock.advance(PLACE_MS);
     await settle();
-    assert.equal(begun.length, 2 * MAX_HANDSHAKES);
+    assert.equal(begun.length, 2 * MAX_CONCURRENT_HANDSHAKES);
   });
 
   test('who left while waiting is not begun with', async () => {
-    const { begun, handshakes, sockets, settle } = line(MAX_HANDSHAKES + 2);
+    const { begun, handshakes, sockets, settle } = line(MAX_CONCURRENT_HANDSHAKES + 2);
     await settle();
     sockets.at(-2)?.destroy();
     handshakes.onHandshakeEnd(asSocket(sockets[0] as FakeSocket));
@@ -76,7 +76,7 @@ describe('handshakes', () => {
   });
 
   test('who has waited too long is sent away, and whoever came later has its turn', async () => {
-    const { begun, refused, clock, handshakes, sockets, settle } = line(10 * MAX_HANDSHAKES);
+    const { begun, refused, clock, handshakes, sockets, settle } = line(10 * MAX_CONCURRENT_HANDSHAKES);
     await settle();
     clock.advance(MAX_WAIT_MS + 1);
     const late = new FakeSocket(60_000);
@@ -88,20 +88,20 @@ describe('handshakes', () => {
   });
 
   test('a crowd of one address waits for itself: another is next', async () => {
-    const { begun, handshakes, sockets, settle } = line(10 * MAX_HANDSHAKES);
+    const { begun, handshakes, sockets, settle } = line(10 * MAX_CONCURRENT_HANDSHAKES);
     const others = ['10.0.0.2', '10.0.0.3'].map((address) => new FakeSocket(60_000, address));
     await settle();
     for (const other of others) handshakes.add(asSocket(other));
     for (const socket of sockets.slice(0, 4)) handshakes.onHandshakeEnd(asSocket(socket));
     await settle();
-    const next = sockets.slice(MAX_HANDSHAKES, MAX_HANDSHAKES + 2);
-    assert.deepEqual(begun.slice(MAX_HANDSHAKES), [next[0], ...others, next[1]]);
+    const next = sockets.slice(MAX_CONCURRENT_HANDSHAKES, MAX_CONCURRENT_HANDSHAKES + 2);
+    assert.deepEqual(begun.slice(MAX_CONCURRENT_HANDSHAKES), [next[0], ...others, next[1]]);
   });
 
   test('so does a crowd of one IPv6 prefix, however many addresses it has', async () => {
     const { begun, handshakes, settle } = line(0);
     const crowd = Array.from(
-      { length: MAX_HANDSHAKES + 10 },
+      { length: MAX_CONCURRENT_HANDSHAKES + 10 },
       (_, at) => new FakeSocket(at + 1, `2001:db8:1:${at.toString(16)}::${at.toString(16)}`),
     );
     for (const socket of crowd) handshakes.add(asSocket(socket));
@@ -111,16 +111,16 @@ describe('handshakes', () => {
     for (const socket of crowd.slice(0, 2)) handshakes.onHandshakeEnd(asSocket(socket));
     await settle();
     // The second of the others is of the crowd's site: it stands behind it.
-    assert.deepEqual(begun.slice(MAX_HANDSHAKES), [crowd[MAX_HANDSHAKES], others[0]]);
+    assert.deepEqual(begun.slice(MAX_CONCURRENT_HANDSHAKES), [crowd[MAX_CONCURRENT_HANDSHAKES], others[0]]);
   });
 
   test('closed, all who wait are sent away', async () => {
-    const { handshakes, sockets, settle } = line(MAX_HANDSHAKES + 2);
+    const { handshakes, sockets, settle } = line(MAX_CONCURRENT_HANDSHAKES + 2);
     await settle();
     handshakes.close();
     assert.deepEqual(
       sockets.map(({ destroyed }) => destroyed),
-      sockets.map((_, at) => at >= MAX_HANDSHAKES),
+      sockets.map((_, at) => at >= MAX_CONCURRENT_HANDSHAKES),
     );
   });
 });
