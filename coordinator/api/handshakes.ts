@@ -10,7 +10,7 @@ import { Turns } from './turns.js';
 /** Under way at once. Enough that those far away (half a second there and back) still come in by hundreds a second. */
 export const MAX_CONCURRENT_HANDSHAKES = 128;
 /** One that takes longer gives up its place, but goes on: whoever is slow on purpose keeps nobody out. */
-export const PLACE_MS = 1_000;
+export const HANDSHAKE_SLOT_MS = 1_000;
 /** Who has waited so long is sent away while it still listens: a handshake with one that has given up is lost work. */
 export const MAX_WAIT_MS = 5_000;
 
@@ -95,7 +95,7 @@ export class HandshakeQueue {
       return;
     }
     const peer = peerOf(socket);
-    const timer = this.#clock.after(PLACE_MS, () => this.onHandshakeEnd(socket));
+    const timer = this.#clock.after(HANDSHAKE_SLOT_MS, () => this.onHandshakeEnd(socket));
     this.#underWay.set(peer, () => {
       timer.cancel();
       this.#underWay.delete(peer);

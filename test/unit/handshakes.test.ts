@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { describe, test } from 'node:test';
-import { HandshakeQueue, MAX_CONCURRENT_HANDSHAKES, MAX_WAIT_MS, PLACE_MS } from '../../coordinator/api/handshakes.js';
+import { HandshakeQueue, MAX_CONCURRENT_HANDSHAKES, MAX_WAIT_MS, HANDSHAKE_SLOT_MS } from '../../coordinator/api/handshakes.js';
 import { ManualClock } from '../../shared/process/clock.js';
 
 class FakeSocket extends EventEmitter {
@@ -61,7 +61,7 @@ describe('handshakes', () => {
   test('who is slow keeps nobody out for long', async () => {
     const { begun, clock, settle } = line(2 * MAX_CONCURRENT_HANDSHAKES);
     await settle();
-    clock.advance(PLACE_MS);
+    clock.advance(HANDSHAKE_SLOT_MS);
     await settle();
     assert.equal(begun.length, 2 * MAX_CONCURRENT_HANDSHAKES);
   });
