@@ -12,7 +12,7 @@ export const MAX_CONCURRENT_HANDSHAKES = 128;
 /** One that takes longer gives up its place, but goes on: whoever is slow on purpose keeps nobody out. */
 export const HANDSHAKE_SLOT_MS = 1_000;
 /** Who has waited so long is sent away while it still listens: a handshake with one that has given up is lost work. */
-export const MAX_WAIT_MS = 5_000;
+export const MAX_QUEUE_WAIT_MS = 5_000;
 
 interface Waiting {
   socket: Socket;
@@ -89,7 +89,7 @@ export class HandshakeQueue {
 
   #admit({ socket, address, since }: Waiting): void {
     if (socket.destroyed) return;
-    if (this.#clock.monotonic() - since > MAX_WAIT_MS) {
+    if (this.#clock.monotonic() - since > MAX_QUEUE_WAIT_MS) {
       socket.destroy();
       this.#onRefused({ remoteAddress: address, code: 503, reason: 'its turn to begin TLS came too late' });
       return;

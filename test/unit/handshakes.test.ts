@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { describe, test } from 'node:test';
-import { HandshakeQueue, MAX_CONCURRENT_HANDSHAKES, MAX_WAIT_MS, HANDSHAKE_SLOT_MS } from '../../coordinator/api/handshakes.js';
+import { HandshakeQueue, MAX_CONCURRENT_HANDSHAKES, MAX_QUEUE_WAIT_MS, HANDSHAKE_SLOT_MS } from '../../coordinator/api/handshakes.js';
 import { ManualClock } from '../../shared/process/clock.js';
 
 class FakeSocket extends EventEmitter {
@@ -78,7 +78,7 @@ describe('handshakes', () => {
   test('who has waited too long is sent away, and whoever came later has its turn', async () => {
     const { begun, refused, clock, handshakes, sockets, settle } = line(10 * MAX_CONCURRENT_HANDSHAKES);
     await settle();
-    clock.advance(MAX_WAIT_MS + 1);
+    clock.advance(MAX_QUEUE_WAIT_MS + 1);
     const late = new FakeSocket(60_000);
     handshakes.add(asSocket(late));
     await settle();
