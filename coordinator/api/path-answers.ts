@@ -10,7 +10,7 @@ import {
   groupList,
   resourceList,
 } from './discovery.js';
-import { healthAnswer } from './health.js';
+import { healthResponse } from './health.js';
 import { parseMediaType } from './media-type.js';
 import { type OpenApiDocument, openApiDocuments } from './openapi.js';
 import { openApiV2 } from './openapi-v2.js';
@@ -102,7 +102,7 @@ export function createPathAnswers(
 
   return (request, { accept, ifNoneMatch }) => {
     const { method, path } = request;
-    const health = healthAnswer(request);
+    const health = healthResponse(request);
     const found = discovery.get(path);
     const document = path === '/openapi/v3' ? openApi.index : openApi.byPath.get(path);
     const isKnown = found || document || health || OTHER_PATHS.has(path);
