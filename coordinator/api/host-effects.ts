@@ -16,7 +16,7 @@ const EFFECTS: ReadonlySet<unknown> = new Set(['NoSchedule', 'PreferNoSchedule',
 export const HOST_EFFECT_RESOURCE = computedResource('HostEffect', 'hosteffects', ['create']);
 
 /** Throws ApiError: 400 for a body of another shape. */
-export async function answerHostEffect(
+export async function handleHostEffect(
   { hostEffects: effects, identities }: ApiDeps,
   request: ApiRequest,
 ): Promise<ApiResponse> {

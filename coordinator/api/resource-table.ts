@@ -8,7 +8,7 @@ import type { ApiResponse } from './answer.js';
 import { AUDIT_RESOURCE, handleAudit } from './audit/audit-list.js';
 import { handleCalendar } from './change-calendar.js';
 import type { DiscoveredResource } from './discovery.js';
-import { answerHostEffect, HOST_EFFECT_RESOURCE } from './host-effects.js';
+import { handleHostEffect, HOST_EFFECT_RESOURCE } from './host-effects.js';
 import { answerHostMeters } from './host-meters.js';
 import { answerHostReadings } from './host-readings.js';
 import { answerHosts, HOST_RESOURCE } from './hosts.js';
@@ -53,7 +53,7 @@ const COMPUTED_RESOURCES: readonly ServedResource[] = [
   ...METRICS_RESOURCES.map((resource) => discovered(resource, answerMetrics)),
   discovered(HOST_RESOURCE, answerHosts, { meters: answerHostMeters, readings: answerHostReadings }),
   undiscovered(AUDIT_RESOURCE, handleAudit),
-  undiscovered(HOST_EFFECT_RESOURCE, answerHostEffect),
+  undiscovered(HOST_EFFECT_RESOURCE, handleHostEffect),
   undiscovered(JOIN_ADDRESS_RESOURCE, answerJoinAddress),
   undiscovered(PLAN_RESOURCE, answerPlan),
   undiscovered(RESTORE_RESOURCE, answerRestore),
