@@ -18,7 +18,7 @@ import { type ApiResponse, ok } from './answer.js';
 import type { ApiDeps, ApiRequest } from './api-request.js';
 
 /** Throws 404. */
-export async function answerHostMeters({ meters }: ApiDeps, { info }: ApiRequest): Promise<ApiResponse> {
+export async function handleHostMeters({ meters }: ApiDeps, { info }: ApiRequest): Promise<ApiResponse> {
   const { name = '' } = info;
   const found = meters.of(name);
   if (found) return ok(found);
