@@ -6,7 +6,7 @@ import type { ApiDeps, ApiRequest } from './api-request.js';
 import { hostNotFound } from './host-not-found.js';
 
 /** Throws 404 where there is no such Node. */
-export async function answerHostReadings(
+export async function handleHostReadings(
   { hosts, readings }: ApiDeps,
   { info }: ApiRequest,
 ): Promise<ApiResponse> {
