@@ -12,7 +12,7 @@ const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 type Asking = Pick<ApiDeps, 'streams' | 'clock'>;
 
 /** By node name; those that are away, slow or too old are missing. Ends early when `signal` aborts. */
-export async function askHosts(
+export async function queryHostUsage(
   parts: Asking,
   nodes: readonly string[],
   signal: AbortSignal,

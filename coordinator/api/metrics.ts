@@ -12,7 +12,7 @@ import { nodeKind, podKind } from '../kinds/index.js';
 import { type ApiResponse, ok } from './answer.js';
 import type { ApiDeps, ApiRequest } from './api-request.js';
 import type { DiscoveredResource } from './discovery.js';
-import { askHosts } from './host-usage.js';
+import { queryHostUsage } from './host-usage.js';
 import { listOptions } from './query-options.js';
 import { refOf } from './resources.js';
 
@@ -51,7 +51,7 @@ export async function answerMetrics(parts: ApiDeps, request: ApiRequest): Promis
 async function oneNode(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const node = (await parts.registry.get(nodeKind, refOf(request))).object();
   const { name } = node.metadata;
-  const usage = (await askHosts(parts, [name], request.signal)).get(name);
+  const usage = (await queryHostUsage(parts, [name], request.signal)).get(name);
   if (!usage) throw noMetrics('nodemetrics', name);
   return ok(nodeMetrics(node, usage));
 }
@@ -59,7 +59,7 @@ async function oneNode(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse
 async function allNodes(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const { records } = await parts.registry.list(nodeKind, listOptions(request.info));
   const nodes = records.map((record) => record.object());
-  const usages = await askHosts(
+  const usages = await queryHostUsage(
     parts,
     nodes.map(({ metadata }) => metadata.name),
     request.signal,
@@ -88,7 +88,7 @@ async function allPods(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse
 /** Each host is asked once, whatever the number of its Pods. */
 async function podMetrics(parts: ApiDeps, pods: readonly Pod[], signal: AbortSignal): Promise<object[]> {
   const nodes = new Set(pods.flatMap(({ spec }) => spec.nodeName ?? []));
-  const usages = await askHosts(parts, [...nodes], signal);
+  const usages = await queryHostUsage(parts, [...nodes], signal);
   return pods.flatMap((pod) => {
     const { metadata, spec } = pod;
     const hostUid = mirroredUid(pod) ?? metadata.uid;
