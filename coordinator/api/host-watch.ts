@@ -15,10 +15,10 @@ export type LineOf = (type: 'ADDED' | 'MODIFIED' | 'DELETED', text: HostText) =>
 
 /** The event with the host itself. */
 export const hostLine: LineOf = (type, { name, json }) =>
-  `{"type":"${type}","object":${json ?? JSON.stringify(goneHost(name))}}\n`;
+  `{"type":"${type}","object":${json ?? JSON.stringify(deletedHost(name))}}\n`;
 
 /** What is told of a host that is there no more. */
-export function goneHost(name: string): Host {
+export function deletedHost(name: string): Host {
   const status = {
     state: 'Unknown' as const,
     pressures: [],

@@ -9,7 +9,7 @@ import type { ApiResponse } from './answer.js';
 import type { ApiDeps, ApiRequest } from './api-request.js';
 import type { DiscoveredResource } from './discovery.js';
 import { hostNotFound } from './host-not-found.js';
-import { goneHost, hostLine, type LineOf, watchHosts } from './host-watch.js';
+import { deletedHost, hostLine, type LineOf, watchHosts } from './host-watch.js';
 import { negotiateAnswer } from './media-type.js';
 import { shownHosts } from './shown-hosts.js';
 import { methodNotAllowed } from './status-response.js';
@@ -106,7 +106,7 @@ function hostTable(hosts: readonly Host[], now: number): object {
 
 function tableLine({ clock }: ApiDeps): LineOf {
   return (type, { name, json }) => {
-    const host = json === undefined ? goneHost(name) : (JSON.parse(json) as Host);
+    const host = json === undefined ? deletedHost(name) : (JSON.parse(json) as Host);
     return `${JSON.stringify({ type, object: hostTable([host], clock.now()) })}\n`;
   };
 }
