@@ -11,10 +11,10 @@ import { shownHosts } from './shown-hosts.js';
 const API_VERSION = `${FLEET_GROUP}/v1`;
 
 /** One event of a watch as a line. */
-export type LineOf = (type: 'ADDED' | 'MODIFIED' | 'DELETED', text: HostText) => string;
+export type HostLineEncoder = (type: 'ADDED' | 'MODIFIED' | 'DELETED', text: HostText) => string;
 
 /** The event with the host itself. */
-export const hostLine: LineOf = (type, { name, json }) =>
+export const hostLine: HostLineEncoder = (type, { name, json }) =>
   `{"type":"${type}","object":${json ?? JSON.stringify(deletedHost(name))}}\n`;
 
 /** What is told of a host that is there no more. */
@@ -33,7 +33,7 @@ export function deletedHost(name: string): Host {
 }
 
 /** Begins with all hosts and a bookmark; ends with the client, or when its time is up. */
-export async function watchHosts(parts: ApiDeps, request: ApiRequest, lineOf: LineOf): Promise<ApiResponse> {
+export async function watchHosts(parts: ApiDeps, request: ApiRequest, lineOf: HostLineEncoder): Promise<ApiResponse> {
   const { textFor } = shownHosts(parts, request);
   const reader = new HostReader(parts, request.signal, (type, text) => lineOf(type, textFor(text)));
   return { type: 'stream', contentType: 'application/json', write: (response) => reader.run(response) };
@@ -49,7 +49,7 @@ class HostReader {
   constructor(
     private readonly parts: ApiDeps,
     private readonly signal: AbortSignal,
-    private readonly lineOf: LineOf,
+    private readonly lineOf: HostLineEncoder,
   ) {}
 
   async run(response: Writable): Promise<void> {

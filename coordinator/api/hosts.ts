@@ -9,7 +9,7 @@ import type { ApiResponse } from './answer.js';
 import type { ApiDeps, ApiRequest } from './api-request.js';
 import type { DiscoveredResource } from './discovery.js';
 import { hostNotFound } from './host-not-found.js';
-import { deletedHost, hostLine, type LineOf, watchHosts } from './host-watch.js';
+import { deletedHost, hostLine, type HostLineEncoder, watchHosts } from './host-watch.js';
 import { negotiateAnswer } from './media-type.js';
 import { shownHosts } from './shown-hosts.js';
 import { methodNotAllowed } from './status-response.js';
@@ -104,7 +104,7 @@ function hostTable(hosts: readonly Host[], now: number): object {
   };
 }
 
-function tableLine({ clock }: ApiDeps): LineOf {
+function tableLine({ clock }: ApiDeps): HostLineEncoder {
   return (type, { name, json }) => {
     const host = json === undefined ? deletedHost(name) : (JSON.parse(json) as Host);
     return `${JSON.stringify({ type, object: hostTable([host], clock.now()) })}\n`;
