@@ -57,7 +57,7 @@ function troubleText({ status }: Host): string {
 }
 
 /** Answers `get`, `list` and `watch`. Throws 404, 405. */
-export async function answerHosts(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
+export async function handleHosts(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const { verb, name } = request.info;
   if (verb === 'watch') return watchHosts(parts, request, isTable(request) ? tableLine(parts) : hostLine);
   if (verb === 'get' && name !== undefined) return oneHost(parts, request, name);

@@ -11,7 +11,7 @@ import type { DiscoveredResource } from './discovery.js';
 import { handleHostEffect, HOST_EFFECT_RESOURCE } from './host-effects.js';
 import { handleHostMeters } from './host-meters.js';
 import { handleHostReadings } from './host-readings.js';
-import { answerHosts, HOST_RESOURCE } from './hosts.js';
+import { handleHosts, HOST_RESOURCE } from './hosts.js';
 import { answerJoinAddress, JOIN_ADDRESS_RESOURCE } from './join-address.js';
 import { answerMetrics, METRICS_RESOURCES } from './metrics.js';
 import { answerPlan, PLAN_RESOURCE } from './plan.js';
@@ -51,7 +51,7 @@ async function refuseWithoutUpgrade(): Promise<ApiResponse> {
 const COMPUTED_RESOURCES: readonly ServedResource[] = [
   ...REVIEW_RESOURCES.map((resource) => discovered(resource, answerReview)),
   ...METRICS_RESOURCES.map((resource) => discovered(resource, answerMetrics)),
-  discovered(HOST_RESOURCE, answerHosts, { meters: handleHostMeters, readings: handleHostReadings }),
+  discovered(HOST_RESOURCE, handleHosts, { meters: handleHostMeters, readings: handleHostReadings }),
   undiscovered(AUDIT_RESOURCE, handleAudit),
   undiscovered(HOST_EFFECT_RESOURCE, handleHostEffect),
   undiscovered(JOIN_ADDRESS_RESOURCE, answerJoinAddress),
