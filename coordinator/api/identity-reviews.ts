@@ -14,7 +14,7 @@ export const IDENTITY_REVIEWS = [
 ] as const;
 
 /** The user as the API shows it. */
-export function shownUser({ username, uid, groups, extra }: UserInfo): object {
+export function userDocument({ username, uid, groups, extra }: UserInfo): object {
   return { username, ...(uid ? { uid } : {}), groups, ...(extra ? { extra } : {}) };
 }
 
@@ -35,7 +35,7 @@ export async function tokenReviewStatus(
     return { authenticated: false, user: {}, ...(found.error ? { error: found.error } : {}) };
   return {
     authenticated: true,
-    user: shownUser(found.user),
+    user: userDocument(found.user),
     ...(audiences.length > 0 ? { audiences: found.audiences } : {}),
   };
 }

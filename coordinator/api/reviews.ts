@@ -4,7 +4,7 @@ import { ACCESS_REVIEWS, accessReviewStatus } from './access-reviews.js';
 import type { ApiResponse } from './answer.js';
 import type { ApiDeps, ApiRequest } from './api-request.js';
 import type { DiscoveredResource } from './discovery.js';
-import { IDENTITY_REVIEWS, shownUser, tokenReviewStatus } from './identity-reviews.js';
+import { IDENTITY_REVIEWS, userDocument, tokenReviewStatus } from './identity-reviews.js';
 import { pathNotFound } from './status-response.js';
 import { requiredBodyOf } from './write-body.js';
 
@@ -35,7 +35,7 @@ function statusOf(
   spec: Record<string, unknown>,
   request: ApiRequest,
 ): object | Promise<object> {
-  if (kind === 'SelfSubjectReview') return { userInfo: shownUser(request.user) };
+  if (kind === 'SelfSubjectReview') return { userInfo: userDocument(request.user) };
   if (kind === 'TokenReview') return tokenReviewStatus(parts, spec);
   return accessReviewStatus(parts.identities.authorizer, kind, spec, request);
 }
