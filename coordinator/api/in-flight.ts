@@ -5,7 +5,7 @@ import { UserPlaces } from './user-places.js';
 /** As many as upstream's two limits for reading and changing requests together (`--max-requests-inflight`). */
 export const MAX_IN_FLIGHT = 600;
 
-export class InFlight {
+export class InFlightLimit {
   readonly #places: UserPlaces;
 
   constructor(limit: number = MAX_IN_FLIGHT) {

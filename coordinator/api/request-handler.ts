@@ -6,7 +6,7 @@ import type { ApiResponse } from './answer.js';
 import type { ApiDeps } from './api-request.js';
 import { dispatchRequest } from './dispatch.js';
 import { type AuthFilter, type Identity, limitKeyOf } from './gate.js';
-import { InFlight } from './in-flight.js';
+import { InFlightLimit } from './in-flight.js';
 import { AGENTS_METRICS_PATH, METRICS_PATH, type MetricsPage } from './metrics-page.js';
 import { networkOf } from './origin.js';
 import { createPathAnswers } from './path-answers.js';
@@ -47,7 +47,7 @@ interface Admission {
 
 export class RequestHandler {
   readonly #options: RequestHandlerOptions;
-  readonly #inFlight: InFlight;
+  readonly #inFlight: InFlightLimit;
   readonly #admissions = new WeakMap<FastifyRequest, Admission>();
   readonly #answerPath: ReturnType<typeof createPathAnswers>;
   readonly #write: ReturnType<typeof requestRecorder>;
@@ -59,7 +59,7 @@ export class RequestHandler {
   constructor(options: RequestHandlerOptions) {
     const { settings, resources, version, log, requestLog, audit, clock } = options;
     this.#options = options;
-    this.#inFlight = new InFlight(options.maxInFlight);
+    this.#inFlight = new InFlightLimit(options.maxInFlight);
     this.#answerPath = createPathAnswers(resources, version);
     const lines = requestLog ?? log.child({ component: 'requests' });
     this.#write = requestRecorder({ level: settings.requestLog, log: lines, audit, clock });

@@ -1,12 +1,12 @@
 /** Places for requests in flight: bounded for all, and not to be filled by one user. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { InFlight } from '../../coordinator/api/in-flight.js';
+import { InFlightLimit } from '../../coordinator/api/in-flight.js';
 
 const LIMIT = 100;
 
 /** Takes places until one is refused. */
-function fill(places: InFlight, user: string): (() => void)[] {
+function fill(places: InFlightLimit, user: string): (() => void)[] {
   const leaves: (() => void)[] = [];
   for (;;) {
     try {
@@ -18,7 +18,7 @@ function fill(places: InFlight, user: string): (() => void)[] {
 }
 
 test('one user takes three quarters of the places, and others still find some', () => {
-  const places = new InFlight(LIMIT);
+  const places = new InFlightLimit(LIMIT);
   assert.equal(fill(places, 'eve').length, 75);
   assert.throws(() => places.enter('eve'), { reason: 'TooManyRequests' });
   assert.equal(fill(places, 'ann').length, 5);
@@ -26,7 +26,7 @@ test('one user takes three quarters of the places, and others still find some', 
 });
 
 test('there are never more than the limit, however many users there are', () => {
-  const places = new InFlight(LIMIT);
+  const places = new InFlightLimit(LIMIT);
   const taken = Array.from({ length: 200 }, (_, index) => fill(places, `user-${index}`).length);
   assert.equal(
     taken.reduce((sum, count) => sum + count, 0),
@@ -35,7 +35,7 @@ test('there are never more than the limit, however many users there are', () => 
 });
 
 test('a place that is left is free again, once', () => {
-  const places = new InFlight(LIMIT);
+  const places = new InFlightLimit(LIMIT);
   const [leave] = fill(places, 'eve');
   leave?.();
   leave?.();
@@ -43,5 +43,5 @@ test('a place that is left is free again, once', () => {
 });
 
 test('a limit of one place lets one request in', () => {
-  assert.equal(fill(new InFlight(1), 'eve').length, 1);
+  assert.equal(fill(new InFlightLimit(1), 'eve').length, 1);
 });
