@@ -12,7 +12,7 @@ import type { JoinFacts } from './join-facts.js';
 /** For the table of resources. */
 export const JOIN_ADDRESS_RESOURCE = computedResource('JoinAddress', 'joinaddress', ['list']);
 
-export async function answerJoinAddress({ joinFacts: joining }: ApiDeps): Promise<ApiResponse> {
+export async function handleJoinAddress({ joinFacts: joining }: ApiDeps): Promise<ApiResponse> {
   return ok(joinAddress(await joining()));
 }
 

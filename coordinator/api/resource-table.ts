@@ -12,7 +12,7 @@ import { handleHostEffect, HOST_EFFECT_RESOURCE } from './host-effects.js';
 import { handleHostMeters } from './host-meters.js';
 import { handleHostReadings } from './host-readings.js';
 import { handleHosts, HOST_RESOURCE } from './hosts.js';
-import { answerJoinAddress, JOIN_ADDRESS_RESOURCE } from './join-address.js';
+import { handleJoinAddress, JOIN_ADDRESS_RESOURCE } from './join-address.js';
 import { answerMetrics, METRICS_RESOURCES } from './metrics.js';
 import { answerPlan, PLAN_RESOURCE } from './plan.js';
 import { answerPodLog } from './pod-log.js';
@@ -54,7 +54,7 @@ const COMPUTED_RESOURCES: readonly ServedResource[] = [
   discovered(HOST_RESOURCE, handleHosts, { meters: handleHostMeters, readings: handleHostReadings }),
   undiscovered(AUDIT_RESOURCE, handleAudit),
   undiscovered(HOST_EFFECT_RESOURCE, handleHostEffect),
-  undiscovered(JOIN_ADDRESS_RESOURCE, answerJoinAddress),
+  undiscovered(JOIN_ADDRESS_RESOURCE, handleJoinAddress),
   undiscovered(PLAN_RESOURCE, answerPlan),
   undiscovered(RESTORE_RESOURCE, answerRestore),
   undiscovered(WHY_RESOURCE, answerWhy, { why: answerWhy }),
