@@ -11,7 +11,7 @@ import { type ApiDeps, DEFAULT_API_SETTINGS } from './api/api-request.js';
 import { AuditFile } from './api/audit/audit-file.js';
 import { ADMIN, tokenAuthenticator } from './api/authenticate.js';
 import type { JoinFacts } from './api/join-facts.js';
-import { keptAdminHash, loadAdminAccess } from './api/kubeconfig.js';
+import { storedAdminHash, loadAdminAccess } from './api/kubeconfig.js';
 import type { MetricsPage } from './api/metrics-page.js';
 import { type ApiServer, createApiServer, type ServingTls } from './api/server.js';
 import { servingNames } from './api/serving-names.js';
@@ -80,7 +80,7 @@ export class ApiComponent implements Part {
     const { hub, informers, ...parts } = this.#parts;
     const pki = await this.#loadPki();
     // Known before the first request: an administrator who asks in that moment must not be refused.
-    let adminHash: Buffer = (await keptAdminHash(data)) ?? Buffer.alloc(0);
+    let adminHash: Buffer = (await storedAdminHash(data)) ?? Buffer.alloc(0);
     const identities = await openIdentities({
       ...parts,
       informers,

@@ -69,7 +69,7 @@ interface AdminAccessOptions {
 }
 
 /** Hash of the administrator's token as it was kept by an earlier start; undefined when a new one is to be made. */
-export async function keptAdminHash(dataDir: string): Promise<Buffer | undefined> {
+export async function storedAdminHash(dataDir: string): Promise<Buffer | undefined> {
   const kept = await readKept(dataDir);
   return kept.token === undefined ? undefined : tokenHash(kept.token);
 }

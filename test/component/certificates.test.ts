@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { connect } from 'node:tls';
-import { keptAdminHash, loadAdminAccess } from '../../coordinator/api/kubeconfig.js';
+import { storedAdminHash, loadAdminAccess } from '../../coordinator/api/kubeconfig.js';
 import { CertificateAuthority } from '../../coordinator/pki/certificate-authority.js';
 import { makeSigningRequest } from '../../coordinator/pki/client-certificates.js';
 import { certificatesIn } from '../../coordinator/pki/key-pair.js';
@@ -160,13 +160,13 @@ test('the kubeconfig keeps its token, and a lost one gets another', async () => 
   const dataDir = temporaryDirectory();
   const { ca } = await loadPki(join(dataDir, 'pki'), NAMES, NOW);
   const access = { dataDir, server: 'https://127.0.0.1:6443', caCertificate: ca.cert };
-  assert.equal(await keptAdminHash(dataDir), undefined);
+  assert.equal(await storedAdminHash(dataDir), undefined);
   const first = await loadAdminAccess(access);
-  assert.deepEqual(await keptAdminHash(dataDir), first, 'known before the port is open');
+  assert.deepEqual(await storedAdminHash(dataDir), first, 'known before the port is open');
   assert.equal(statSync(join(dataDir, 'kubeconfig')).mode & 0o777, 0o600);
   assert.deepEqual(await loadAdminAccess({ ...access, server: 'https://127.0.0.1:7443' }), first);
   rmSync(join(dataDir, 'kubeconfig'));
-  assert.equal(await keptAdminHash(dataDir), undefined);
+  assert.equal(await storedAdminHash(dataDir), undefined);
   assert.notDeepEqual(await loadAdminAccess(access), first);
 });
 
