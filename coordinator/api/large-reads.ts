@@ -10,18 +10,18 @@ import { UserPlaces } from './user-places.js';
 export interface LargeReadSettings {
   /** A read of more objects is large: above kubectl's own pages. */
   fromObjects: number;
-  atOnce: number;
+  maxConcurrent: number;
   /** Reads that may wait for a place; beyond, 429 at once. */
-  waiting: number;
+  maxWaiting: number;
   /** Then 429, too. */
-  waitMs: number;
+  maxWaitMs: number;
 }
 
 export const DEFAULT_LARGE_READS: LargeReadSettings = {
   fromObjects: 500,
-  atOnce: 8,
-  waiting: 100,
-  waitMs: 15_000,
+  maxConcurrent: 8,
+  maxWaiting: 100,
+  maxWaitMs: 15_000,
 };
 
 const RETRY_AFTER_SECONDS = 2;
@@ -46,8 +46,8 @@ export class LargeReads {
     private readonly settings: LargeReadSettings,
     private readonly clock: Clock,
   ) {
-    this.#running = new UserPlaces(settings.atOnce);
-    this.#queued = new UserPlaces(settings.waiting);
+    this.#running = new UserPlaces(settings.maxConcurrent);
+    this.#queued = new UserPlaces(settings.maxWaiting);
   }
 
   /** Whether a read of so many objects needs a place. */
@@ -93,7 +93,7 @@ export class LargeReads {
         reject(tooMany());
       };
       const waiting = { user, admit };
-      const timer = this.clock.after(this.settings.waitMs, giveUp);
+      const timer = this.clock.after(this.settings.maxWaitMs, giveUp);
       signal.addEventListener('abort', giveUp);
       this.#waiting.add(waiting);
     });
