@@ -13,7 +13,7 @@ export interface MetricsPage {
   /** The page as Prometheus reads it, counted at this moment. */
   text(): Promise<string>;
   /** The page of the single agents, at `AGENTS_METRICS_PATH`. */
-  agents(): string;
+  agentsText(): string;
   /** A request has been answered, or was left by its client. */
   observe(request: LoggedRequest): void;
 }

@@ -155,7 +155,7 @@ export class RequestHandler {
     if (info.type === 'path') {
       const { metrics } = this.#options;
       if (info.path === METRICS_PATH && metrics) return metricsAnswer(metrics, await metrics.text());
-      if (info.path === AGENTS_METRICS_PATH && metrics) return metricsAnswer(metrics, metrics.agents());
+      if (info.path === AGENTS_METRICS_PATH && metrics) return metricsAnswer(metrics, metrics.agentsText());
       const ifNoneMatch = headers['if-none-match'];
       return this.#answerPath(info, { ...accepted, ...(ifNoneMatch === undefined ? {} : { ifNoneMatch }) });
     }

@@ -34,7 +34,7 @@ export class Metrics {
       contentType,
       observe,
       text: () => this.#registry.metrics(),
-      agents: () => agentsPage(parts.meters),
+      agentsText: () => agentsPage(parts.meters),
     };
   }
 }
