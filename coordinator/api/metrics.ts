@@ -42,7 +42,7 @@ export const METRICS_RESOURCES: readonly DiscoveredResource[] = [
 ];
 
 /** Answers `get` and `list` of NodeMetrics and PodMetrics. Throws 404. */
-export async function answerMetrics(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
+export async function handleMetrics(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const { resource: name, verb } = request.info;
   if (name === 'nodes') return verb === 'get' ? oneNode(parts, request) : allNodes(parts, request);
   return verb === 'get' ? onePod(parts, request) : allPods(parts, request);

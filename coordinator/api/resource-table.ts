@@ -13,7 +13,7 @@ import { handleHostMeters } from './host-meters.js';
 import { handleHostReadings } from './host-readings.js';
 import { handleHosts, HOST_RESOURCE } from './hosts.js';
 import { handleJoinAddress, JOIN_ADDRESS_RESOURCE } from './join-address.js';
-import { answerMetrics, METRICS_RESOURCES } from './metrics.js';
+import { handleMetrics, METRICS_RESOURCES } from './metrics.js';
 import { answerPlan, PLAN_RESOURCE } from './plan.js';
 import { answerPodLog } from './pod-log.js';
 import { answerBinding, answerEviction } from './pod-subresources.js';
@@ -50,7 +50,7 @@ async function refuseWithoutUpgrade(): Promise<ApiResponse> {
 /** Resources that are stored nowhere, in the order of discovery. */
 const COMPUTED_RESOURCES: readonly ServedResource[] = [
   ...REVIEW_RESOURCES.map((resource) => discovered(resource, answerReview)),
-  ...METRICS_RESOURCES.map((resource) => discovered(resource, answerMetrics)),
+  ...METRICS_RESOURCES.map((resource) => discovered(resource, handleMetrics)),
   discovered(HOST_RESOURCE, handleHosts, { meters: handleHostMeters, readings: handleHostReadings }),
   undiscovered(AUDIT_RESOURCE, handleAudit),
   undiscovered(HOST_EFFECT_RESOURCE, handleHostEffect),
