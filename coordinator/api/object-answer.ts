@@ -22,7 +22,7 @@ export interface View {
 }
 
 /** One record. `code` is 201 for a creation. */
-export function recordAnswer(kind: Kind, record: ObjectRecord, view: View, code = 200): ApiResponse {
+export function recordResponse(kind: Kind, record: ObjectRecord, view: View, code = 200): ApiResponse {
   switch (view.form) {
     case 'object':
       return { type: 'bytes', code, bytes: record.bytes() };

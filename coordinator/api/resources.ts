@@ -11,7 +11,7 @@ import type { ApiDeps, ApiRequest } from './api-request.js';
 import { withMeters } from './host-meters.js';
 import { objectsToRead } from './list-size.js';
 import { negotiateAnswer, parseMediaType } from './media-type.js';
-import { listAnswer, recordAnswer, type View } from './object-answer.js';
+import { listAnswer, recordResponse, type View } from './object-answer.js';
 import {
   checkPatchOptions,
   deleteOptions,
@@ -51,9 +51,9 @@ async function getObject(parts: ApiDeps, kind: Kind, request: ApiRequest): Promi
   const record = await parts.registry.get(kind, refOf(request));
   await refuseFailedRollout(parts, kind, request);
   const isNode = kind.resource === nodeKind.resource && kind.group === nodeKind.group;
-  if (!isNode || view.form === 'table') return recordAnswer(kind, record, view);
+  if (!isNode || view.form === 'table') return recordResponse(kind, record, view);
   const meters = parts.meters.of(record.object().metadata.name);
-  return recordAnswer(kind, withMeters(record as ObjectRecord<Node>, meters), view);
+  return recordResponse(kind, withMeters(record as ObjectRecord<Node>, meters), view);
 }
 
 /** Waits for a place when there is much to read; answers how to give it back before the answer ends. */
@@ -124,7 +124,7 @@ async function createObject(parts: ApiDeps, kind: Kind, request: ApiRequest): Pr
   const record = await parts.registry.create(kind, request.info.namespace, body, options);
   await warnOfWrite(record);
   request.onCreated(record.object().metadata.name);
-  return recordAnswer(kind, record, view, 201);
+  return recordResponse(kind, record, view, 201);
 }
 
 async function updateObject(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
@@ -133,7 +133,7 @@ async function updateObject(parts: ApiDeps, kind: Kind, request: ApiRequest): Pr
   const warnOfWrite = await writeWarnings(parts, kind, request, options);
   const record = await parts.registry.update(kind, refOf(request), body, options);
   await warnOfWrite(record);
-  return recordAnswer(kind, record, view);
+  return recordResponse(kind, record, view);
 }
 
 function patchTypeOf({ headers, info }: ApiRequest): Patch['type'] {
@@ -152,7 +152,7 @@ async function patchObject(parts: ApiDeps, kind: Kind, request: ApiRequest): Pro
   const warnOfWrite = await writeWarnings(parts, kind, request, options);
   const { record, created } = await parts.registry.patch(kind, refOf(request), patch, options);
   await warnOfWrite(record);
-  return recordAnswer(kind, record, view, created ? 201 : 200);
+  return recordResponse(kind, record, view, created ? 201 : 200);
 }
 
 function deletedStatus(kind: Kind, { metadata }: KubeObject): Status {
