@@ -94,6 +94,6 @@ function listPieces(kind: Kind, list: RecordList<KubeObject>, view: View): Itera
 }
 
 /** A list, encoded record by record while it is sent. Empties `list.records`. */
-export function listAnswer(kind: Kind, list: RecordList<KubeObject>, view: View): ApiResponse {
+export function listResponse(kind: Kind, list: RecordList<KubeObject>, view: View): ApiResponse {
   return { type: 'pieces', pieces: listPieces(kind, list, view) };
 }

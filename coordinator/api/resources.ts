@@ -11,7 +11,7 @@ import type { ApiDeps, ApiRequest } from './api-request.js';
 import { withMeters } from './host-meters.js';
 import { objectsToRead } from './list-size.js';
 import { negotiateAnswer, parseMediaType } from './media-type.js';
-import { listAnswer, recordResponse, type View } from './object-answer.js';
+import { listResponse, recordResponse, type View } from './object-answer.js';
 import {
   checkPatchOptions,
   deleteOptions,
@@ -74,7 +74,7 @@ async function listObjects(parts: ApiDeps, kind: Kind, request: ApiRequest): Pro
   const limit = asked && view.form === 'table' ? rowsOfPage(asked) : asked;
   await placeToRead(parts, kind, request, limit);
   const list = await parts.registry.list(kind, { ...options, ...(limit ? { limit } : {}) });
-  return listAnswer(kind, list, view);
+  return listResponse(kind, list, view);
 }
 
 /** Without `timeoutSeconds`, somewhere between the setting and twice it, told by the clock rather than by chance. */
@@ -179,7 +179,7 @@ async function deleteObjects(parts: ApiDeps, kind: Kind, request: ApiRequest): P
   const options = deleteOptions(request.info.query, decodeBody(request.body, request.headers.contentType));
   await placeToRead(parts, kind, request);
   const records = await parts.registry.deleteCollection(kind, selectionOf(request.info), options);
-  return listAnswer(kind, { records, resourceVersion: '' }, view);
+  return listResponse(kind, { records, resourceVersion: '' }, view);
 }
 
 const HANDLERS = {

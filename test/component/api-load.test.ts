@@ -7,7 +7,7 @@ import { describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ApiSettings, DEFAULT_API_SETTINGS } from '../../coordinator/api/api-request.js';
 import { tokenAuthenticator, tokenHash } from '../../coordinator/api/authenticate.js';
-import { listAnswer } from '../../coordinator/api/object-answer.js';
+import { listResponse } from '../../coordinator/api/object-answer.js';
 import { ALL_KINDS, configMapKind } from '../../coordinator/kinds/index.js';
 import { createRegistry } from '../../coordinator/registry/create-registry.js';
 import { recordOf } from '../../coordinator/registry/object-record.js';
@@ -165,7 +165,7 @@ describe('large lists', () => {
     const records = [1, 2, 3].map((revision) =>
       recordOf({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } }, revision),
     );
-    const answer = listAnswer(configMapKind, { records, resourceVersion: '3' }, VIEW);
+    const answer = listResponse(configMapKind, { records, resourceVersion: '3' }, VIEW);
     assert.ok(answer.type === 'pieces');
     const text = [...answer.pieces].map((piece) => piece.toString()).join('');
     const versions = JSON.parse(text).items.map(({ metadata }: KubeObject) => metadata.resourceVersion);
