@@ -15,14 +15,14 @@ import {
 } from './table.js';
 
 /** How to show objects: the form, what rows carry, and the time (ms) that ages are counted from. */
-export interface View {
+export interface ObjectView {
   form: AnswerForm;
   include: ObjectInRow;
   now: number;
 }
 
 /** One record. `code` is 201 for a creation. */
-export function recordResponse(kind: Kind, record: ObjectRecord, view: View, code = 200): ApiResponse {
+export function recordResponse(kind: Kind, record: ObjectRecord, view: ObjectView, code = 200): ApiResponse {
   switch (view.form) {
     case 'object':
       return { type: 'bytes', code, bytes: record.bytes() };
@@ -56,7 +56,7 @@ function tableOf(
   kind: Kind,
   records: ObjectRecord[],
   metadata: object,
-  { now, include }: View,
+  { now, include }: ObjectView,
 ): Iterable<Piece> {
   const rows = mapped(records, (record) => tableRow(kind, record, now, include));
   return joined(tableStart(metadata, columnDefinitions(kind)), rows, TABLE_END);
@@ -66,7 +66,7 @@ function listStart(kindName: string, apiVersion: string, metadata: object): stri
   return `{"kind":"${kindName}","apiVersion":"${apiVersion}","metadata":${JSON.stringify(metadata)},"items":[`;
 }
 
-function listPieces(kind: Kind, list: RecordList<KubeObject>, view: View): Iterable<Piece> {
+function listPieces(kind: Kind, list: RecordList<KubeObject>, view: ObjectView): Iterable<Piece> {
   const { records, resourceVersion, remainingItemCount } = list;
   const metadata = {
     resourceVersion,
@@ -94,6 +94,6 @@ function listPieces(kind: Kind, list: RecordList<KubeObject>, view: View): Itera
 }
 
 /** A list, encoded record by record while it is sent. Empties `list.records`. */
-export function listResponse(kind: Kind, list: RecordList<KubeObject>, view: View): ApiResponse {
+export function listResponse(kind: Kind, list: RecordList<KubeObject>, view: ObjectView): ApiResponse {
   return { type: 'pieces', pieces: listPieces(kind, list, view) };
 }

@@ -11,7 +11,7 @@ import type { ApiDeps, ApiRequest } from './api-request.js';
 import { withMeters } from './host-meters.js';
 import { objectsToRead } from './list-size.js';
 import { negotiateAnswer, parseMediaType } from './media-type.js';
-import { listResponse, recordResponse, type View } from './object-answer.js';
+import { listResponse, recordResponse, type ObjectView } from './object-answer.js';
 import {
   checkPatchOptions,
   deleteOptions,
@@ -35,7 +35,7 @@ const PATCH_TYPES: Readonly<Record<string, Patch['type']>> = {
   'application/apply-patch+yaml': 'apply',
 };
 
-function viewOf({ headers, info }: ApiRequest, parts: ApiDeps): View {
+function viewOf({ headers, info }: ApiRequest, parts: ApiDeps): ObjectView {
   const form = negotiateAnswer(headers.accept);
   return { form, include: objectInRow(info.query), now: parts.clock.now() };
 }

@@ -8,7 +8,7 @@ import type { Logger } from '../../shared/process/log.js';
 import type { Slice } from '../../shared/process/slice.js';
 import { apiVersionOf, type Kind } from '../kinds/kind.js';
 import type { ObjectRecord, RegistryWatch, WatchEvent } from '../registry/registry.js';
-import type { View } from './object-answer.js';
+import type { ObjectView } from './object-answer.js';
 import { inChunks, joined, ReaderStalled, writePaced } from './paced-writer.js';
 import { statusOf } from './status-response.js';
 import { columnDefinitions, partialObject, TABLE_END, tableRow, tableStart } from './table.js';
@@ -45,7 +45,7 @@ class LineEncoder {
 
   constructor(
     private readonly kind: Kind,
-    private readonly view: Omit<View, 'now'>,
+    private readonly view: Omit<ObjectView, 'now'>,
     private readonly clock: Clock,
   ) {
     this.#columns = columnDefinitions(kind);
@@ -86,7 +86,7 @@ const PARTIAL_TYPE = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v
 
 interface WatchStreamOptions {
   kind: Kind;
-  view: Omit<View, 'now'>;
+  view: Omit<ObjectView, 'now'>;
   /** The revision that the client knows already; 0 when the watch begins with initial events. */
   startRevision: number;
   /** `allowWatchBookmarks`: a bookmark each minute. The one that ends initial events is always sent. */
