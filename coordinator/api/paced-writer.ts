@@ -23,7 +23,7 @@ export async function* inChunks(pieces: Iterable<Piece>, slice: Slice, unpaced =
     waiting.push(part);
     bytes += part.length;
     if (bytes >= CHUNK_BYTES) {
-      yield joined(waiting);
+      yield concatPieces(waiting);
       waiting = [];
       bytes = 0;
     }
@@ -32,11 +32,11 @@ export async function* inChunks(pieces: Iterable<Piece>, slice: Slice, unpaced =
     const pause = count > unpaced ? slice.pause() : undefined;
     if (pause) await pause;
   }
-  if (bytes > 0) yield joined(waiting);
+  if (bytes > 0) yield concatPieces(waiting);
 }
 
 /** The pieces as one. */
-export function joined(parts: readonly Exclude<Piece, string>[]): Buffer {
+export function concatPieces(parts: readonly Exclude<Piece, string>[]): Buffer {
   const [only] = parts;
   // An event goes to a hundred watchers as the same bytes.
   if (parts.length === 1 && Buffer.isBuffer(only)) return only;

@@ -9,7 +9,7 @@ import type { Slice } from '../../shared/process/slice.js';
 import { apiVersionOf, type Kind } from '../kinds/kind.js';
 import type { ObjectRecord, RegistryWatch, WatchEvent } from '../registry/registry.js';
 import type { ObjectView } from './object-answer.js';
-import { inChunks, joined, ReaderStalled, writePaced } from './paced-writer.js';
+import { inChunks, concatPieces, ReaderStalled, writePaced } from './paced-writer.js';
 import { statusOf } from './status-response.js';
 import { columnDefinitions, partialObject, TABLE_END, tableRow, tableStart } from './table.js';
 import type { WatchersRest } from './watchers-rest.js';
@@ -33,7 +33,7 @@ function objectLine(type: ChangeType, record: ObjectRecord): Buffer {
   const known = lines.get(type);
   if (known) return known;
   const start = Buffer.from(`{"type":"${type}","object":`);
-  const line = joined([start, record.piece?.() ?? record.bytes(), LINE_END]);
+  const line = concatPieces([start, record.piece?.() ?? record.bytes(), LINE_END]);
   if (lines.size === 0) LINES.set(record, new WeakRef(lines));
   lines.set(type, line);
   return line;
