@@ -1,6 +1,6 @@
 /** What a handler answers, apart from how it gets onto the wire. */
 import type { Writable } from 'node:stream';
-import type { Piece } from './paced-writer.js';
+import type { BodyPiece } from './paced-writer.js';
 
 export type ApiResponse =
   /** A small object made for this answer: a Status, a review. */
@@ -8,7 +8,7 @@ export type ApiResponse =
   /** JSON that exists as bytes already: one stored object, a discovery document. */
   | { type: 'bytes'; code: number; bytes: Buffer; headers?: Readonly<Record<string, string>> }
   /** A JSON text in pieces, made while it is sent. */
-  | { type: 'pieces'; pieces: Iterable<Piece> }
+  | { type: 'pieces'; pieces: Iterable<BodyPiece> }
   /** Plain text, e.g. of the health checks. */
   | { type: 'text'; text: string }
   /** Nothing has changed since the client's copy. */

@@ -4,7 +4,7 @@ import { apiVersionOf, type Kind } from '../kinds/kind.js';
 import type { ObjectRecord, RecordList } from '../registry/registry.js';
 import type { ApiResponse } from './answer.js';
 import type { AnswerForm } from './media-type.js';
-import type { Piece } from './paced-writer.js';
+import type { BodyPiece } from './paced-writer.js';
 import {
   columnDefinitions,
   type ObjectInRow,
@@ -35,7 +35,7 @@ export function recordResponse(kind: Kind, record: ObjectRecord, view: ObjectVie
 
 const COMMA = Buffer.from(',');
 
-function* joined(start: string, items: Iterable<Piece>, end: string): Generator<Piece, void, undefined> {
+function* joined(start: string, items: Iterable<BodyPiece>, end: string): Generator<BodyPiece, void, undefined> {
   yield start;
   let first = true;
   for (const item of items) {
@@ -57,7 +57,7 @@ function tableOf(
   records: ObjectRecord[],
   metadata: object,
   { now, include }: ObjectView,
-): Iterable<Piece> {
+): Iterable<BodyPiece> {
   const rows = mapped(records, (record) => tableRow(kind, record, now, include));
   return joined(tableStart(metadata, columnDefinitions(kind)), rows, TABLE_END);
 }
@@ -66,7 +66,7 @@ function listStart(kindName: string, apiVersion: string, metadata: object): stri
   return `{"kind":"${kindName}","apiVersion":"${apiVersion}","metadata":${JSON.stringify(metadata)},"items":[`;
 }
 
-function listPieces(kind: Kind, list: RecordList<KubeObject>, view: ObjectView): Iterable<Piece> {
+function listPieces(kind: Kind, list: RecordList<KubeObject>, view: ObjectView): Iterable<BodyPiece> {
   const { records, resourceVersion, remainingItemCount } = list;
   const metadata = {
     resourceVersion,

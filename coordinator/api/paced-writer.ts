@@ -8,15 +8,15 @@ import type { SplicedValue } from '../registry/object-bytes.js';
 const CHUNK_BYTES = 128 * 1024;
 
 /** A part of a body. */
-export type Piece = Buffer | string | SplicedValue;
+export type BodyPiece = Buffer | string | SplicedValue;
 
 /**
  * Joins pieces into chunks of about CHUNK_BYTES. Long answers share a slice: however many there are, together they
  * take one slice of work between two turns of the event loop, and a small request waits for one of them, not for all.
  * The first `unpaced` pieces are joined without standing in that line: a small answer is not to wait for a fan-out.
  */
-export async function* inChunks(pieces: Iterable<Piece>, slice: Slice, unpaced = 0): AsyncGenerator<Buffer> {
-  let waiting: Exclude<Piece, string>[] = [];
+export async function* inChunks(pieces: Iterable<BodyPiece>, slice: Slice, unpaced = 0): AsyncGenerator<Buffer> {
+  let waiting: Exclude<BodyPiece, string>[] = [];
   let [bytes, count] = [0, 0];
   for (const piece of pieces) {
     const part = typeof piece === 'string' ? Buffer.from(piece) : piece;
@@ -36,7 +36,7 @@ export async function* inChunks(pieces: Iterable<Piece>, slice: Slice, unpaced =
 }
 
 /** The pieces as one. */
-export function concatPieces(parts: readonly Exclude<Piece, string>[]): Buffer {
+export function concatPieces(parts: readonly Exclude<BodyPiece, string>[]): Buffer {
   const [only] = parts;
   // An event goes to a hundred watchers as the same bytes.
   if (parts.length === 1 && Buffer.isBuffer(only)) return only;

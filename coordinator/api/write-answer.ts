@@ -4,7 +4,7 @@ import { createGzip } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
 import type { Slice } from '../../shared/process/slice.js';
 import type { ApiResponse } from './answer.js';
-import { inChunks, type Piece } from './paced-writer.js';
+import { inChunks, type BodyPiece } from './paced-writer.js';
 
 const JSON_TYPE = 'application/json';
 /** Upstream's threshold: what is smaller is not worth the work. */
@@ -51,7 +51,7 @@ async function* following(first: Buffer[], rest: AsyncIterable<Buffer>): AsyncGe
 /** A body of one chunk gets its length named; a longer one is made while it is sent. */
 async function writePieces(
   reply: FastifyReply,
-  pieces: Iterable<Piece>,
+  pieces: Iterable<BodyPiece>,
   context: WriteContext,
 ): Promise<void> {
   const chunks = inChunks(pieces, context.slice, SMALL_PIECES);
