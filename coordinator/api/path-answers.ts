@@ -88,7 +88,7 @@ const OPENAPI_V2_PATH = '/openapi/v2';
 const OTHER_PATHS = new Set(['/version', OPENAPI_V2_PATH]);
 
 /** Builds all documents once; the answer is a lookup. Throws 404 and 405. */
-export function createPathAnswers(
+export function createPathResponses(
   { rows }: Pick<ResourceTable, 'rows'>,
   programVersion: string,
 ): (request: PathRequest, headers: PathHeaders) => ApiResponse {

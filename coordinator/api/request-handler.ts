@@ -9,7 +9,7 @@ import { type AuthFilter, type Identity, limitKeyOf } from './gate.js';
 import { InFlightLimit } from './in-flight.js';
 import { AGENTS_METRICS_PATH, METRICS_PATH, type MetricsPage } from './metrics-page.js';
 import { networkOf } from './origin.js';
-import { createPathAnswers } from './path-answers.js';
+import { createPathResponses } from './path-answers.js';
 import { goesOn, type RequestInfo, readRequest } from './request-info.js';
 import type { LoggedRequest } from './request-log.js';
 import { requestRecorder } from './request-recorder.js';
@@ -49,7 +49,7 @@ export class RequestHandler {
   readonly #options: RequestHandlerOptions;
   readonly #inFlight: InFlightLimit;
   readonly #admissions = new WeakMap<FastifyRequest, Admission>();
-  readonly #answerPath: ReturnType<typeof createPathAnswers>;
+  readonly #answerPath: ReturnType<typeof createPathResponses>;
   readonly #write: ReturnType<typeof requestRecorder>;
   /** Requests whose answer is not complete. */
   readonly #open = new Set<Admission>();
@@ -60,7 +60,7 @@ export class RequestHandler {
     const { settings, resources, version, log, requestLog, audit, clock } = options;
     this.#options = options;
     this.#inFlight = new InFlightLimit(options.maxInFlight);
-    this.#answerPath = createPathAnswers(resources, version);
+    this.#answerPath = createPathResponses(resources, version);
     const lines = requestLog ?? log.child({ component: 'requests' });
     this.#write = requestRecorder({ level: settings.requestLog, log: lines, audit, clock });
   }
