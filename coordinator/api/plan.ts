@@ -18,7 +18,7 @@ const MOST_MANIFESTS = 1_000;
 export const PLAN_RESOURCE = computedResource('Plan', 'plan', ['create']);
 
 /** Throws ApiError: 400 for a body of another shape. */
-export async function answerPlan({ planner: foresee, identities }: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
+export async function handlePlan({ planner: foresee, identities }: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const body = requiredBody(request) as Partial<PlanRequest> | null;
   const { manifests, namespace, mode } = body ?? {};
   if (!Array.isArray(manifests)) throw badRequest('manifests: a list of objects is required');

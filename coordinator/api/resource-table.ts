@@ -14,7 +14,7 @@ import { handleHostReadings } from './host-readings.js';
 import { handleHosts, HOST_RESOURCE } from './hosts.js';
 import { handleJoinAddress, JOIN_ADDRESS_RESOURCE } from './join-address.js';
 import { handleMetrics, METRICS_RESOURCES } from './metrics.js';
-import { answerPlan, PLAN_RESOURCE } from './plan.js';
+import { handlePlan, PLAN_RESOURCE } from './plan.js';
 import { answerPodLog } from './pod-log.js';
 import { answerBinding, answerEviction } from './pod-subresources.js';
 import type { ResourceRequest } from './request-info.js';
@@ -55,7 +55,7 @@ const COMPUTED_RESOURCES: readonly ServedResource[] = [
   undiscovered(AUDIT_RESOURCE, handleAudit),
   undiscovered(HOST_EFFECT_RESOURCE, handleHostEffect),
   undiscovered(JOIN_ADDRESS_RESOURCE, handleJoinAddress),
-  undiscovered(PLAN_RESOURCE, answerPlan),
+  undiscovered(PLAN_RESOURCE, handlePlan),
   undiscovered(RESTORE_RESOURCE, answerRestore),
   undiscovered(WHY_RESOURCE, answerWhy, { why: answerWhy }),
 ];
