@@ -83,7 +83,7 @@ function textStream({ clock }: ApiDeps, bytes: AsyncIterable<Uint8Array>, signal
 }
 
 /** Answers the log. A Pod without a node has none, which is an empty answer, as upstream. Throws 400, 404, 503. */
-export async function answerPodLog(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
+export async function handlePodLog(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const { query } = request.info;
   const pod = (await parts.registry.get(podKind, refOf(request))).object();
   const container = chosenContainer(pod, query.get('container'));

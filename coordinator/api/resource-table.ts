@@ -15,7 +15,7 @@ import { handleHosts, HOST_RESOURCE } from './hosts.js';
 import { handleJoinAddress, JOIN_ADDRESS_RESOURCE } from './join-address.js';
 import { handleMetrics, METRICS_RESOURCES } from './metrics.js';
 import { handlePlan, PLAN_RESOURCE } from './plan.js';
-import { answerPodLog } from './pod-log.js';
+import { handlePodLog } from './pod-log.js';
 import { answerBinding, answerEviction } from './pod-subresources.js';
 import type { ResourceRequest } from './request-info.js';
 import { answerResource, answerStatus } from './resources.js';
@@ -30,7 +30,7 @@ import { answerWhy, WHY_RESOURCE } from './why.js';
 const SUBRESOURCE_HANDLERS: Readonly<Record<string, Handler>> = {
   'pods/attach': refuseWithoutUpgrade,
   'pods/exec': refuseWithoutUpgrade,
-  'pods/log': answerPodLog,
+  'pods/log': handlePodLog,
   'pods/portforward': refuseWithoutUpgrade,
   'pods/eviction': answerEviction,
   'pods/binding': answerBinding,
