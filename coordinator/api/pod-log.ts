@@ -29,7 +29,7 @@ function containerStatus(pod: Pod, container: string): ContainerStatus | undefin
 }
 
 /** Why there is no log yet, in the kubelet's words; undefined when there is one. */
-export function missingLog(pod: Pod, container: string, previous: boolean): string | undefined {
+export function missingLogReason(pod: Pod, container: string, previous: boolean): string | undefined {
   const which = `container ${JSON.stringify(container)} in pod ${JSON.stringify(pod.metadata.name)}`;
   const status = containerStatus(pod, container);
   if (!status) return `${which} is not available`;
@@ -90,7 +90,7 @@ export async function handlePodLog(parts: ApiDeps, request: ApiRequest): Promise
   const options = logOptions(query);
   const { nodeName } = pod.spec;
   if (!nodeName) return { type: 'text', text: '' };
-  const reason = missingLog(pod, container, options.previous);
+  const reason = missingLogReason(pod, container, options.previous);
   if (reason) throw badRequest(reason);
   const podUid = pod.metadata.uid ?? '';
   const stream: LogStreamRequest = { type: 'log', podUid, container, ...options };

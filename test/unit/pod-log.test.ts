@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { chosenContainer } from '../../coordinator/api/pod-container.js';
-import { logOptions, missingLog } from '../../coordinator/api/pod-log.js';
+import { logOptions, missingLogReason } from '../../coordinator/api/pod-log.js';
 import type { ContainerState, Pod } from '../../shared/kube/pod.js';
 
 function pod(names: string[], state?: ContainerState, lastState?: ContainerState): Pod {
@@ -61,7 +61,7 @@ const MISSING: [string, Pod, boolean, string | undefined][] = [
 
 for (const [what, object, previous, text] of MISSING) {
   test(`${what}: ${text ?? 'there is a log'}`, () => {
-    const reason = missingLog(object, 'c', previous);
+    const reason = missingLogReason(object, 'c', previous);
     if (text === undefined) assert.equal(reason, undefined);
     else assert.ok(reason?.endsWith(text), reason);
   });
