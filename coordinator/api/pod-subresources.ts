@@ -34,7 +34,7 @@ function checkPlace(body: object, ref: ObjectRef): void {
 }
 
 /** Evicts the Pod. 201 with a Success Status. Throws 400, 404, 409. */
-export async function answerEviction(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
+export async function handleEviction(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const body = requiredBodyOf(request, EVICTION);
   const ref = refOf(request);
   checkPlace(body, ref);
