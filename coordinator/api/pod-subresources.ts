@@ -66,7 +66,7 @@ function targetNode(body: object): string {
 const BOUND: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
 
 /** Binds the Pod to a node. 201 with a Success Status. Throws 400, 404, 409, 422. */
-export async function answerBinding(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
+export async function handleBinding(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const body = requiredBodyOf(request, BINDING);
   const ref = refOf(request);
   checkPlace(body, ref);

@@ -16,7 +16,7 @@ import { handleJoinAddress, JOIN_ADDRESS_RESOURCE } from './join-address.js';
 import { handleMetrics, METRICS_RESOURCES } from './metrics.js';
 import { handlePlan, PLAN_RESOURCE } from './plan.js';
 import { handlePodLog } from './pod-log.js';
-import { answerBinding, handleEviction } from './pod-subresources.js';
+import { handleBinding, handleEviction } from './pod-subresources.js';
 import type { ResourceRequest } from './request-info.js';
 import { answerResource, answerStatus } from './resources.js';
 import { answerRestore, RESTORE_RESOURCE, warnOfRestore } from './restore.js';
@@ -33,7 +33,7 @@ const SUBRESOURCE_HANDLERS: Readonly<Record<string, Handler>> = {
   'pods/log': handlePodLog,
   'pods/portforward': refuseWithoutUpgrade,
   'pods/eviction': handleEviction,
-  'pods/binding': answerBinding,
+  'pods/binding': handleBinding,
   'serviceaccounts/token': answerTokenRequest,
   'rolloutpolicies/calendar': handleCalendar,
   'rollouts/hosts': answerRolloutHosts,
