@@ -32,7 +32,7 @@ export class RefusedPeers {
     this.#parts = parts;
   }
 
-  tell(refusal: Refusal): void {
+  report(refusal: Refusal): void {
     const { clock, log, audit } = this.#parts;
     const { remoteAddress, node, code, reason } = refusal;
     const key = JSON.stringify([networkOf(remoteAddress), node, code, reason]);

@@ -133,7 +133,7 @@ function createApp({ tls, log }: ApiServerOptions, limits: ConnectionLimits, pee
     clientErrorHandler: (error, socket) => {
       const { remoteAddress = '' } = socket;
       const refused = refuseBrokenRequest(error.code, socket);
-      if (refused) peers.tell({ path: '', remoteAddress, ...refused });
+      if (refused) peers.report({ path: '', remoteAddress, ...refused });
     },
   });
   const sendError = (reply: FastifyReply, error: unknown) => {
@@ -228,12 +228,12 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   addConsole(app, { authFilter: gate, sessions, clock, record, ...(oidc ? { oidc } : {}) });
   addRoutes(app, options, handler, gate);
   const handshakes = queueHandshakes(app.server, options.clock, (refusal) =>
-    peers.tell({ path: '', ...refusal }),
+    peers.report({ path: '', ...refusal }),
   );
   app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     if ((request.url ?? '').split('?', 1)[0] === LINK_PATH) {
       options.agentLink.handleUpgrade(request, socket, head, (refusal) =>
-        peers.tell({ path: LINK_PATH, ...refusal }),
+        peers.report({ path: LINK_PATH, ...refusal }),
       );
     } else {
       void upgrades.handle(request, socket, head);
