@@ -13,7 +13,7 @@ const REPEAT_MS = 60_000;
 /** Beyond so many the oldest are forgotten, and told anew. */
 const MAX_KINDS = 1_000;
 
-export interface Refusal extends LinkRefusal {
+export interface PeerRefusal extends LinkRefusal {
   /** What they asked for, as far as it was heard; no query. */
   path: string;
 }
@@ -32,7 +32,7 @@ export class RefusedPeers {
     this.#parts = parts;
   }
 
-  report(refusal: Refusal): void {
+  report(refusal: PeerRefusal): void {
     const { clock, log, audit } = this.#parts;
     const { remoteAddress, node, code, reason } = refusal;
     const key = JSON.stringify([networkOf(remoteAddress), node, code, reason]);
