@@ -1,7 +1,7 @@
 /** What lies where in a coordinator's data directory. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ReleasePlaces } from './api/releases/release-trust.js';
+import type { ReleasePaths } from './api/releases/release-trust.js';
 
 /** The administrator's kubeconfig. */
 export function kubeconfigPath(dataDir: string): string {
@@ -19,7 +19,7 @@ export function agentDataDir(dataDir: string): string {
 }
 
 /** The releases that hosts are given, and which ones are trusted: the latter with the other keys, as part of every backup. */
-export function releasePaths(dataDir: string): ReleasePlaces {
+export function releasePaths(dataDir: string): ReleasePaths {
   return { directory: join(dataDir, 'release'), trustFile: join(dataDir, 'pki', 'release-trust.json') };
 }
 

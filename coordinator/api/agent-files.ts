@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { ApiError } from '../../shared/kube/status.js';
 import type { Logger } from '../../shared/process/log.js';
-import type { ReleasePlaces } from './releases/release-trust.js';
+import type { ReleasePaths } from './releases/release-trust.js';
 import { SIGNATURE_FILE, SUMS_FILE } from './releases/signed-sums.js';
 import { VerifiedReleases } from './releases/verified-releases.js';
 
@@ -30,7 +30,7 @@ export class AgentFiles {
   readonly #template: string;
 
   /** `version` is the one that new hosts get. */
-  constructor(places: ReleasePlaces, version: string, log?: Logger) {
+  constructor(places: ReleasePaths, version: string, log?: Logger) {
     this.#releases = new VerifiedReleases(places, log);
     this.#version = version;
     this.#template = readFileSync(new URL('./install.sh', import.meta.url), 'utf8');

@@ -10,7 +10,7 @@ import { isServedFile } from '../api/agent-files.js';
 import {
   fingerprint,
   pemOf,
-  type ReleasePlaces,
+  type ReleasePaths,
   type ReleaseTrust,
   readTrust,
   releaseKey,
@@ -83,7 +83,7 @@ export async function addRelease(
 
 async function addVerified(
   source: ReleaseFolder,
-  { directory, trustFile }: ReleasePlaces,
+  { directory, trustFile }: ReleasePaths,
   signal?: AbortSignal,
 ): Promise<AddedRelease> {
   const trust = await readTrust(trustFile);
@@ -193,7 +193,7 @@ async function verifyBytes(
 /** Pins the key if it is the first, then makes the version visible by one rename; undoes the former when the latter fails. */
 async function commit(
   staging: string,
-  { directory, trustFile }: ReleasePlaces,
+  { directory, trustFile }: ReleasePaths,
   version: string,
   { before, key }: { before: ReleaseTrust; key: string },
 ): Promise<void> {

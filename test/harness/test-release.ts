@@ -3,7 +3,7 @@ import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:cryp
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import type { ReleasePlaces } from '../../coordinator/api/releases/release-trust.js';
+import type { ReleasePaths } from '../../coordinator/api/releases/release-trust.js';
 import { releasePaths } from '../../coordinator/data-dir.js';
 
 /** Go's name of this machine's architecture. */
@@ -58,7 +58,7 @@ export function storedRelease(
   version: string,
   key: ReleaseKey,
   program?: string,
-): ReleasePlaces {
+): ReleasePaths {
   const places = releasePaths(dataDir);
   mkdirSync(join(dataDir, 'pki'), { recursive: true });
   writeFileSync(places.trustFile, JSON.stringify({ key: key.publicKey.trim() }));

@@ -17,7 +17,7 @@ export interface ReleaseTrust {
 }
 
 /** Where a coordinator keeps its releases. */
-export interface ReleasePlaces {
+export interface ReleasePaths {
   /** A folder for each version. */
   directory: string;
   /** JSON of `ReleaseTrust`, mode 0600. */

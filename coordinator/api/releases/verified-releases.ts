@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { ApiError } from '../../../shared/kube/status.js';
 import type { Logger } from '../../../shared/process/log.js';
 import { compareVersions, isReleaseVersion } from '../../../shared/process/release-version.js';
-import { type ReleasePlaces, readTrust, releaseKey } from './release-trust.js';
+import { type ReleasePaths, readTrust, releaseKey } from './release-trust.js';
 import { isSignedBy, parseSums, SIGNATURE_FILE, type SignedSums, SUMS_FILE } from './signed-sums.js';
 
 /** A release with a list that the trusted key has signed. */
@@ -22,12 +22,12 @@ interface VerifiedRelease extends SignedSums {
 const MAX_HASHES = 256;
 
 export class VerifiedReleases {
-  readonly #places: ReleasePlaces;
+  readonly #places: ReleasePaths;
   readonly #log: Logger | undefined;
   /** Hashes of files by path and state of the file, so that a fleet's downloads read a file once for its hash. */
   readonly #hashes = new Map<string, Promise<string>>();
 
-  constructor(places: ReleasePlaces, log?: Logger) {
+  constructor(places: ReleasePaths, log?: Logger) {
     this.#places = places;
     this.#log = log;
   }
