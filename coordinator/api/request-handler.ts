@@ -19,7 +19,7 @@ import { withinTime } from './time-limit.js';
 import { writeAnswer } from './write-answer.js';
 
 export interface RequestHandlerOptions extends ApiDeps {
-  gate: AuthFilter;
+  authFilter: AuthFilter;
   resources: ResourceTable;
   /** Our own version, for /version. */
   version: string;
@@ -72,7 +72,7 @@ export class RequestHandler {
     const admission: Admission = { info, leave: () => undefined, closing: new AbortController() };
     this.#admissions.set(request, admission);
     this.#onClose(request, reply, admission);
-    const { gate } = this.#options;
+    const { authFilter: gate } = this.#options;
     const onProved = (proved: Identity) => {
       admission.identity = proved;
     };
