@@ -10,7 +10,7 @@ import { InFlightLimit } from './in-flight.js';
 import { AGENTS_METRICS_PATH, METRICS_PATH, type MetricsPage } from './metrics-page.js';
 import { networkOf } from './origin.js';
 import { createPathResponses } from './path-answers.js';
-import { goesOn, type RequestInfo, readRequest } from './request-info.js';
+import { isLongRunning, type RequestInfo, readRequest } from './request-info.js';
 import type { LoggedRequest } from './request-log.js';
 import { requestRecorder } from './request-recorder.js';
 import type { ResourceTable } from './resource-table.js';
@@ -179,7 +179,7 @@ export class RequestHandler {
       },
     });
     const { settings, clock } = this.#options;
-    return goesOn(info) ? answer : withinTime(answer, settings.responseTimeoutMs, clock);
+    return isLongRunning(info) ? answer : withinTime(answer, settings.responseTimeoutMs, clock);
   }
 }
 

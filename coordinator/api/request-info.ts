@@ -50,7 +50,7 @@ interface ResourcePath {
 const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize']);
 
 /** Whether its answer may go on until someone ends it: a watch, or a log. */
-export function goesOn({ verb, subresource }: Pick<ResourceRequest, 'verb' | 'subresource'>): boolean {
+export function isLongRunning({ verb, subresource }: Pick<ResourceRequest, 'verb' | 'subresource'>): boolean {
   return verb === 'watch' || subresource === 'log';
 }
 

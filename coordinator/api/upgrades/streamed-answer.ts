@@ -7,7 +7,7 @@ import type { ApiDeps } from '../api-request.js';
 import { dispatchRequest } from '../dispatch.js';
 import { type Identity, limitKeyOf } from '../gate.js';
 import { ReaderStalled } from '../paced-writer.js';
-import { goesOn } from '../request-info.js';
+import { isLongRunning } from '../request-info.js';
 import type { ResourceTable } from '../resource-table.js';
 import type { Upgrade } from './upgrade.js';
 import type { UpgradedSockets } from './upgraded-sockets.js';
@@ -22,7 +22,7 @@ export async function serveStream(
   const ignore = () => undefined;
   const { info, signal } = upgrade;
   // Not even begun: nothing bounds here how many are under way at once, and for how long.
-  if (!goesOn(info)) throw noStream();
+  if (!isLongRunning(info)) throw noStream();
   const answer = await dispatchRequest(parts.resources, parts, {
     info,
     user: identity.user,
