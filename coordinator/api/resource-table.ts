@@ -18,7 +18,7 @@ import { handlePlan, PLAN_RESOURCE } from './plan.js';
 import { handlePodLog } from './pod-log.js';
 import { handleBinding, handleEviction } from './pod-subresources.js';
 import type { ResourceRequest } from './request-info.js';
-import { answerResource, answerStatus } from './resources.js';
+import { handleObject, answerStatus } from './resources.js';
 import { answerRestore, RESTORE_RESOURCE, warnOfRestore } from './restore.js';
 import { answerReview, REVIEW_RESOURCES } from './reviews.js';
 import { answerRolloutHosts } from './rollout-hosts.js';
@@ -88,7 +88,7 @@ function stored(kind: Kind): ServedResource {
   return {
     ...discovered(
       kind,
-      warned((parts, request) => answerResource(parts, kind, request)),
+      warned((parts, request) => handleObject(parts, kind, request)),
     ),
     schema: kind.schema,
     subresourceHandlers: Object.fromEntries(handlers),

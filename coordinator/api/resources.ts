@@ -194,7 +194,7 @@ const HANDLERS = {
 };
 
 /** Answers a verb on objects of a kind that the kind takes. */
-export async function answerResource(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
+export async function handleObject(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
   return HANDLERS[request.info.verb](parts, kind, request);
 }
 
