@@ -18,7 +18,7 @@ import { handlePlan, PLAN_RESOURCE } from './plan.js';
 import { handlePodLog } from './pod-log.js';
 import { handleBinding, handleEviction } from './pod-subresources.js';
 import type { ResourceRequest } from './request-info.js';
-import { handleObject, answerStatus } from './resources.js';
+import { handleObject, handleObjectSubresource } from './resources.js';
 import { answerRestore, RESTORE_RESOURCE, warnOfRestore } from './restore.js';
 import { answerReview, REVIEW_RESOURCES } from './reviews.js';
 import { answerRolloutHosts } from './rollout-hosts.js';
@@ -81,7 +81,7 @@ function stored(kind: Kind): ServedResource {
     };
   const handlers = Object.keys(kind.subresources).flatMap((subresource): [string, Handler][] => {
     const handler = PARTS_OF_OBJECT.has(subresource)
-      ? (parts: Parameters<Handler>[0], request: Parameters<Handler>[1]) => answerStatus(parts, kind, request)
+      ? (parts: Parameters<Handler>[0], request: Parameters<Handler>[1]) => handleObjectSubresource(parts, kind, request)
       : SUBRESOURCE_HANDLERS[`${kind.resource}/${subresource}`];
     return handler ? [[subresource, warned(handler)]] : [];
   });

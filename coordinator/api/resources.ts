@@ -199,7 +199,7 @@ export async function handleObject(parts: ApiDeps, kind: Kind, request: ApiReque
 }
 
 /** Answers a verb on `/status`, `/approval` or `/finalize` of an object. */
-export async function answerStatus(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
+export async function handleObjectSubresource(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
   const { verb } = request.info;
   if (verb !== 'get' && verb !== 'update' && verb !== 'patch') throw methodNotAllowed();
   return HANDLERS[verb](parts, kind, request);
