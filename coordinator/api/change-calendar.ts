@@ -3,7 +3,7 @@ import { badRequest } from '../../shared/kube/status.js';
 import { type ApiResponse, ok } from './answer.js';
 import type { ApiDeps, ApiRequest } from './api-request.js';
 import { integerParameter } from './query-options.js';
-import { refOf } from './resources.js';
+import { requestedRef } from './resources.js';
 
 const DEFAULT_DAYS = 7;
 const MOST_DAYS = 60;
@@ -14,5 +14,5 @@ export async function handleCalendar({ calendars }: ApiDeps, request: ApiRequest
   const unknown = [...query.keys()].find((key) => key !== 'days' && key !== 'pretty');
   if (unknown !== undefined) throw badRequest(`unknown parameter "${unknown}": calendar takes days=N alone`);
   const days = integerParameter(query, 'days', 1) ?? DEFAULT_DAYS;
-  return ok(await calendars.calendarOf(refOf(request), Math.min(days, MOST_DAYS)));
+  return ok(await calendars.calendarOf(requestedRef(request), Math.min(days, MOST_DAYS)));
 }

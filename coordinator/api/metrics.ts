@@ -14,7 +14,7 @@ import type { ApiDeps, ApiRequest } from './api-request.js';
 import type { DiscoveredResource } from './discovery.js';
 import { queryHostUsage } from './host-usage.js';
 import { listOptions } from './query-options.js';
-import { refOf } from './resources.js';
+import { requestedRef } from './resources.js';
 
 const GROUP = 'metrics.k8s.io';
 const VERSION = 'v1beta1';
@@ -49,7 +49,7 @@ export async function handleMetrics(parts: ApiDeps, request: ApiRequest): Promis
 }
 
 async function oneNode(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
-  const node = (await parts.registry.get(nodeKind, refOf(request))).object();
+  const node = (await parts.registry.get(nodeKind, requestedRef(request))).object();
   const { name } = node.metadata;
   const usage = (await queryHostUsage(parts, [name], request.signal)).get(name);
   if (!usage) throw noMetrics('nodemetrics', name);
@@ -72,7 +72,7 @@ async function allNodes(parts: ApiDeps, request: ApiRequest): Promise<ApiRespons
 }
 
 async function onePod(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
-  const pod = (await parts.registry.get(podKind, refOf(request))).object();
+  const pod = (await parts.registry.get(podKind, requestedRef(request))).object();
   const [metrics] = await podMetrics(parts, [pod], request.signal);
   if (!metrics) throw noMetrics('podmetrics', `${pod.metadata.namespace}/${pod.metadata.name}`);
   return ok(metrics);

@@ -9,7 +9,7 @@ import { writePaced } from './paced-writer.js';
 import { chosenContainer } from './pod-container.js';
 import { integerParameter } from './query-options.js';
 import { isSwitchedOn } from './request-info.js';
-import { refOf } from './resources.js';
+import { requestedRef } from './resources.js';
 
 /** The kubelet's word for a container that waits (`kubelet_pods.go` validateContainerLogStatus). */
 function waitingText(reason: string | undefined): string {
@@ -85,7 +85,7 @@ function textStream({ clock }: ApiDeps, bytes: AsyncIterable<Uint8Array>, signal
 /** Answers the log. A Pod without a node has none, which is an empty answer, as upstream. Throws 400, 404, 503. */
 export async function handlePodLog(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const { query } = request.info;
-  const pod = (await parts.registry.get(podKind, refOf(request))).object();
+  const pod = (await parts.registry.get(podKind, requestedRef(request))).object();
   const container = chosenContainer(pod, query.get('container'));
   const options = logOptions(query);
   const { nodeName } = pod.spec;

@@ -4,7 +4,7 @@ import { ApiError, badRequest, type Status } from '../../shared/kube/status.js';
 import type { ApiResponse } from './answer.js';
 import type { ApiDeps, ApiRequest } from './api-request.js';
 import { deleteOptions, writeOptions } from './query-options.js';
-import { refOf } from './resources.js';
+import { requestedRef } from './resources.js';
 import { requiredBodyOf } from './write-body.js';
 
 /** Both versions, like `EvictionREST.AcceptsGroupVersion`. */
@@ -36,7 +36,7 @@ function checkPlace(body: object, ref: ObjectRef): void {
 /** Evicts the Pod. 201 with a Success Status. Throws 400, 404, 409. */
 export async function handleEviction(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const body = requiredBodyOf(request, EVICTION);
-  const ref = refOf(request);
+  const ref = requestedRef(request);
   checkPlace(body, ref);
   const options = deleteOptions(request.info.query, Reflect.get(body, 'deleteOptions'));
   const dryRun = options.dryRun || writeOptions(request.info, undefined, request.warn).dryRun === true;
@@ -68,7 +68,7 @@ const BOUND: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 
 /** Binds the Pod to a node. 201 with a Success Status. Throws 400, 404, 409, 422. */
 export async function handleBinding(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const body = requiredBodyOf(request, BINDING);
-  const ref = refOf(request);
+  const ref = requestedRef(request);
   checkPlace(body, ref);
   const node = targetNode(body);
   const { uid, resourceVersion } = metadataOf(body);

@@ -41,14 +41,14 @@ function viewOf({ headers, info }: ApiRequest, parts: ApiDeps): ObjectView {
 }
 
 /** The one object that the URL names. Only for verbs that `request-info` gives a name. */
-export function refOf({ info }: ApiRequest): ObjectRef {
+export function requestedRef({ info }: ApiRequest): ObjectRef {
   if (info.name === undefined) throw methodNotAllowed();
   return { name: info.name, ...(info.namespace === undefined ? {} : { namespace: info.namespace }) };
 }
 
 async function getObject(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
   const view = viewOf(request, parts);
-  const record = await parts.registry.get(kind, refOf(request));
+  const record = await parts.registry.get(kind, requestedRef(request));
   await refuseFailedRollout(parts, kind, request);
   const isNode = kind.resource === nodeKind.resource && kind.group === nodeKind.group;
   if (!isNode || view.form === 'table') return recordResponse(kind, record, view);
@@ -131,7 +131,7 @@ async function updateObject(parts: ApiDeps, kind: Kind, request: ApiRequest): Pr
   const view = viewOf(request, parts);
   const { body, options } = readWrite(parts, request);
   const warnOfWrite = await writeWarnings(parts, kind, request, options);
-  const record = await parts.registry.update(kind, refOf(request), body, options);
+  const record = await parts.registry.update(kind, requestedRef(request), body, options);
   await warnOfWrite(record);
   return recordResponse(kind, record, view);
 }
@@ -150,7 +150,7 @@ async function patchObject(parts: ApiDeps, kind: Kind, request: ApiRequest): Pro
   const { body, options } = readWrite(parts, request, type);
   const patch = { type, body, force: isSwitchedOn(request.info.query, 'force') };
   const warnOfWrite = await writeWarnings(parts, kind, request, options);
-  const { record, created } = await parts.registry.patch(kind, refOf(request), patch, options);
+  const { record, created } = await parts.registry.patch(kind, requestedRef(request), patch, options);
   await warnOfWrite(record);
   return recordResponse(kind, record, view, created ? 201 : 200);
 }
@@ -169,7 +169,7 @@ function deletionAnswer(kind: Kind, result: DeleteResult<KubeObject>): ApiRespon
 async function deleteObject(parts: ApiDeps, kind: Kind, request: ApiRequest): Promise<ApiResponse> {
   const options = deleteOptions(request.info.query, decodeBody(request.body, request.headers.contentType));
   const warnOfWrite = await writeWarnings(parts, kind, request, options);
-  const result = await parts.registry.delete(kind, refOf(request), options);
+  const result = await parts.registry.delete(kind, requestedRef(request), options);
   if ('deleted' in result) await warnOfWrite();
   return deletionAnswer(kind, result);
 }

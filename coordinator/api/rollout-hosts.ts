@@ -8,7 +8,7 @@ import { type ApiResponse, ok } from './answer.js';
 import type { ApiDeps, ApiRequest } from './api-request.js';
 import type { RolloutHostList } from './explain.js';
 import { integerParameter } from './query-options.js';
-import { refOf } from './resources.js';
+import { requestedRef } from './resources.js';
 
 const DEFAULT_LIMIT = 500;
 const MOST = 10_000;
@@ -28,7 +28,7 @@ export async function answerRolloutHosts({ explainer: explain }: ApiDeps, reques
   if (unknown !== undefined) {
     throw badRequest(`unknown parameter "${unknown}": hosts takes code, wave, limit and continue`);
   }
-  const ref = refOf(request);
+  const ref = requestedRef(request);
   const wave = query.get('wave');
   const after = query.get('continue');
   const list = await explain.rolloutHosts(ref, {

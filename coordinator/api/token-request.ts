@@ -11,7 +11,7 @@ import type { Kind } from '../kinds/kind.js';
 import type { Registry } from '../registry/registry.js';
 import type { ApiResponse } from './answer.js';
 import type { ApiDeps, ApiRequest } from './api-request.js';
-import { refOf } from './resources.js';
+import { requestedRef } from './resources.js';
 import { requiredBodyOf } from './write-body.js';
 
 const DEFAULT_SECONDS = 3600;
@@ -38,7 +38,7 @@ export async function answerTokenRequest(
   { registry, identities, clock }: ApiDeps,
   request: ApiRequest,
 ): Promise<ApiResponse> {
-  const ref = refOf(request);
+  const ref = requestedRef(request);
   const body = requiredBodyOf(request, TYPE);
   const asked = askedOf(mapOf(body.spec ?? {}));
   const { metadata } = (await registry.get(serviceAccountKind, ref)).object();
