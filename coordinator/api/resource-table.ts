@@ -19,7 +19,7 @@ import { handlePodLog } from './pod-log.js';
 import { handleBinding, handleEviction } from './pod-subresources.js';
 import type { ResourceRequest } from './request-info.js';
 import { handleObject, handleObjectSubresource } from './resources.js';
-import { answerRestore, RESTORE_RESOURCE, warnOfRestore } from './restore.js';
+import { handleRestore, RESTORE_RESOURCE, warnOfRestore } from './restore.js';
 import { answerReview, REVIEW_RESOURCES } from './reviews.js';
 import { answerRolloutHosts } from './rollout-hosts.js';
 import type { Handler, ServedResource } from './served-resource.js';
@@ -56,7 +56,7 @@ const COMPUTED_RESOURCES: readonly ServedResource[] = [
   undiscovered(HOST_EFFECT_RESOURCE, handleHostEffect),
   undiscovered(JOIN_ADDRESS_RESOURCE, handleJoinAddress),
   undiscovered(PLAN_RESOURCE, handlePlan),
-  undiscovered(RESTORE_RESOURCE, answerRestore),
+  undiscovered(RESTORE_RESOURCE, handleRestore),
   undiscovered(WHY_RESOURCE, answerWhy, { why: answerWhy }),
 ];
 

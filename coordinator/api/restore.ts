@@ -26,7 +26,7 @@ const WARNING =
 /** For the table of resources. `create` confirms. */
 export const RESTORE_RESOURCE = computedResource('Restore', 'restore', ['create', 'list']);
 
-export async function answerRestore({ restore }: ApiDeps, { info }: ApiRequest): Promise<ApiResponse> {
+export async function handleRestore({ restore }: ApiDeps, { info }: ApiRequest): Promise<ApiResponse> {
   if (info.verb === 'create') await restore.confirm();
   const waiting = restore.unconfirmed();
   return ok({
