@@ -19,7 +19,7 @@ import { handlePodLog } from './pod-log.js';
 import { handleBinding, handleEviction } from './pod-subresources.js';
 import type { ResourceRequest } from './request-info.js';
 import { handleObject, handleObjectSubresource } from './resources.js';
-import { handleRestore, RESTORE_RESOURCE, warnOfRestore } from './restore.js';
+import { handleRestore, RESTORE_RESOURCE, warnUnconfirmedRestore } from './restore.js';
 import { answerReview, REVIEW_RESOURCES } from './reviews.js';
 import { answerRolloutHosts } from './rollout-hosts.js';
 import type { Handler, ServedResource } from './served-resource.js';
@@ -76,7 +76,7 @@ function stored(kind: Kind): ServedResource {
   const warned =
     (handler: Handler): Handler =>
     async (parts, request) => {
-      warnOfRestore(parts, request);
+      warnUnconfirmedRestore(parts, request);
       return handler(parts, request);
     };
   const handlers = Object.keys(kind.subresources).flatMap((subresource): [string, Handler][] => {

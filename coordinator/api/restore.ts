@@ -38,7 +38,7 @@ export async function handleRestore({ restore }: ApiDeps, { info }: ApiRequest):
 }
 
 /** Tells who writes that nothing will come of it yet. */
-export function warnOfRestore({ restore }: ApiDeps, { info, warn }: ApiRequest): void {
+export function warnUnconfirmedRestore({ restore }: ApiDeps, { info, warn }: ApiRequest): void {
   const isRead = info.verb === 'get' || info.verb === 'list' || info.verb === 'watch';
   if (!isRead && restore.unconfirmed()) warn(WARNING);
 }
