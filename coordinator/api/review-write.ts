@@ -13,7 +13,7 @@ import { accessOf, requireAccess } from './authorize.js';
  * Throws 403: for a role or binding that gives what the user lacks, for a patch that would create without `create`, for
  * a decision on a signer's requests without a right to it, and for a Pod that calls itself a mirror.
  */
-export function reviewWrite(
+export function writeAuthorization(
   authorizer: Authorizer,
   { info, user }: Pick<ApiRequest, 'info' | 'user'>,
 ): NonNullable<WriteOptions['review']> {

@@ -7,7 +7,7 @@ import type { ApiDeps, ApiRequest } from './api-request.js';
 import { writeOptions } from './query-options.js';
 import type { RepeatedKey } from './repeated-keys.js';
 import { type DecodedBody, readBody } from './request-body.js';
-import { reviewWrite } from './review-write.js';
+import { writeAuthorization } from './review-write.js';
 
 /** Upstream names no more. */
 const MAX_FINDINGS = 100;
@@ -38,7 +38,7 @@ export function readWrite(
   const options = {
     ...writeOptions(request.info, request.headers.userAgent, request.warn),
     user: request.user.username,
-    review: reviewWrite(identities.authorizer, request),
+    review: writeAuthorization(identities.authorizer, request),
     groups: request.user.groups,
   };
   const decoded = requiredBodyAsWritten(request);
