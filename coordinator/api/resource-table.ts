@@ -20,7 +20,7 @@ import { handleBinding, handleEviction } from './pod-subresources.js';
 import type { ResourceRequest } from './request-info.js';
 import { handleObject, handleObjectSubresource } from './resources.js';
 import { handleRestore, RESTORE_RESOURCE, warnUnconfirmedRestore } from './restore.js';
-import { answerReview, REVIEW_RESOURCES } from './reviews.js';
+import { handleReview, REVIEW_RESOURCES } from './reviews.js';
 import { answerRolloutHosts } from './rollout-hosts.js';
 import type { Handler, ServedResource } from './served-resource.js';
 import { answerTokenRequest } from './token-request.js';
@@ -49,7 +49,7 @@ async function refuseWithoutUpgrade(): Promise<ApiResponse> {
 
 /** Resources that are stored nowhere, in the order of discovery. */
 const COMPUTED_RESOURCES: readonly ServedResource[] = [
-  ...REVIEW_RESOURCES.map((resource) => discovered(resource, answerReview)),
+  ...REVIEW_RESOURCES.map((resource) => discovered(resource, handleReview)),
   ...METRICS_RESOURCES.map((resource) => discovered(resource, handleMetrics)),
   discovered(HOST_RESOURCE, handleHosts, { meters: handleHostMeters, readings: handleHostReadings }),
   undiscovered(AUDIT_RESOURCE, handleAudit),

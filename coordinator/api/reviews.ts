@@ -12,7 +12,7 @@ import { requiredBodyOf } from './write-body.js';
 export const REVIEW_RESOURCES: readonly DiscoveredResource[] = [...IDENTITY_REVIEWS, ...ACCESS_REVIEWS];
 
 /** The review with its status filled in, 201 as for anything created. Throws 400, 422. */
-export async function answerReview(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
+export async function handleReview(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const { group, version, resource } = request.info;
   const review = REVIEW_RESOURCES.find(
     (candidate) =>
