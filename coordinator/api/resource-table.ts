@@ -21,7 +21,7 @@ import type { ResourceRequest } from './request-info.js';
 import { handleObject, handleObjectSubresource } from './resources.js';
 import { handleRestore, RESTORE_RESOURCE, warnUnconfirmedRestore } from './restore.js';
 import { handleReview, REVIEW_RESOURCES } from './reviews.js';
-import { answerRolloutHosts } from './rollout-hosts.js';
+import { handleRolloutHosts } from './rollout-hosts.js';
 import type { Handler, ServedResource } from './served-resource.js';
 import { answerTokenRequest } from './token-request.js';
 import { answerWhy, WHY_RESOURCE } from './why.js';
@@ -36,7 +36,7 @@ const SUBRESOURCE_HANDLERS: Readonly<Record<string, Handler>> = {
   'pods/binding': handleBinding,
   'serviceaccounts/token': answerTokenRequest,
   'rolloutpolicies/calendar': handleCalendar,
-  'rollouts/hosts': answerRolloutHosts,
+  'rollouts/hosts': handleRolloutHosts,
 };
 
 /** Subresources that are a part of the stored object. */

@@ -22,7 +22,7 @@ export interface RolloutHostsDocument extends RolloutHostList {
 }
 
 /** Throws ApiError: 400 for a wrong query, 404 for an unknown name. */
-export async function answerRolloutHosts({ explainer: explain }: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
+export async function handleRolloutHosts({ explainer: explain }: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
   const { query, namespace = '' } = request.info;
   const unknown = [...query.keys()].find((key) => !PARAMETERS.has(key));
   if (unknown !== undefined) {
