@@ -21,7 +21,7 @@ import {
 } from './query-options.js';
 import { decodeBody, unsupportedMediaType } from './request-body.js';
 import { isSwitchedOn } from './request-info.js';
-import { endingWithRollout, refuseFailedRollout } from './rollout-status-command.js';
+import { endWithFailedRollout, refuseFailedRollout } from './rollout-status-command.js';
 import { methodNotAllowed } from './status-response.js';
 import { objectInRow, rowsOfPage } from './table.js';
 import { checkInitialEvents, streamWatch } from './watch-stream.js';
@@ -109,7 +109,7 @@ async function watchObjects(parts: ApiDeps, kind: Kind, request: ApiRequest): Pr
     resourceVersion,
     ...(sendInitialEvents === undefined ? {} : { sendInitialEvents }),
   });
-  const watch = await endingWithRollout(parts, kind, request, all);
+  const watch = await endWithFailedRollout(parts, kind, request, all);
   return {
     type: 'stream',
     contentType: 'application/json',

@@ -34,7 +34,7 @@ export async function refuseFailedRollout(parts: ApiDeps, kind: Kind, request: A
 }
 
 /** Returns `watch`, or for a watch of the command a wrapper that ends it. Call it before the head of the answer is sent: it may warn. */
-export async function endingWithRollout(
+export async function endWithFailedRollout(
   parts: ApiDeps,
   kind: Kind,
   request: ApiRequest,
