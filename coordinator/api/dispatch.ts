@@ -26,7 +26,7 @@ export async function dispatchRequest(
   const { info } = request;
   const resource = findServedResource(resources, info);
   const { subresource } = info;
-  if (subresource === undefined) return resource.answer(parts, request);
+  if (subresource === undefined) return resource.handle(parts, request);
   const handler = resource.subresourceHandlers[subresource];
   if (!handler) throw pathNotFound();
   return handler(parts, request);

@@ -65,7 +65,7 @@ function discovered(
   answer: Handler,
   subresourceHandlers: Readonly<Record<string, Handler>> = {},
 ): ServedResource {
-  return { ...resource, isDiscovered: true, answer, subresourceHandlers };
+  return { ...resource, isDiscovered: true, handle: answer, subresourceHandlers };
 }
 
 function undiscovered(...row: Parameters<typeof discovered>): ServedResource {

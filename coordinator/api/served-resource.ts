@@ -12,7 +12,7 @@ export interface ServedResource extends DiscoveredResource {
   /** Name of its definition in the OpenAPI schema; absent: it has none. */
   readonly schema?: string;
   /** Answers the verbs of `verbs` on the resource itself. */
-  readonly answer: Handler;
+  readonly handle: Handler;
   /** By the name of the subresource, for each one in `subresources`. */
   readonly subresourceHandlers: Readonly<Record<string, Handler>>;
 }
