@@ -6,7 +6,7 @@ import type { ApiResponse } from './answer.js';
 import type { ApiDeps, ApiRequest } from './api-request.js';
 import type { HostText } from './host-feed.js';
 import { inChunks, ReaderStalled, writePaced } from './paced-writer.js';
-import { shownHosts } from './shown-hosts.js';
+import { visibleHosts } from './shown-hosts.js';
 
 const API_VERSION = `${FLEET_GROUP}/v1`;
 
@@ -34,7 +34,7 @@ export function deletedHost(name: string): Host {
 
 /** Begins with all hosts and a bookmark; ends with the client, or when its time is up. */
 export async function watchHosts(parts: ApiDeps, request: ApiRequest, lineOf: HostLineEncoder): Promise<ApiResponse> {
-  const { textFor } = shownHosts(parts, request);
+  const { textFor } = visibleHosts(parts, request);
   const reader = new HostReader(parts, request.signal, (type, text) => lineOf(type, textFor(text)));
   return { type: 'stream', contentType: 'application/json', write: (response) => reader.run(response) };
 }

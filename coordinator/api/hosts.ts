@@ -11,7 +11,7 @@ import type { DiscoveredResource } from './discovery.js';
 import { hostNotFound } from './host-not-found.js';
 import { deletedHost, hostLine, type HostLineEncoder, watchHosts } from './host-watch.js';
 import { negotiateAnswer } from './media-type.js';
-import { shownHosts } from './shown-hosts.js';
+import { visibleHosts } from './shown-hosts.js';
 import { methodNotAllowed } from './status-response.js';
 
 const API_VERSION = `${FLEET_GROUP}/v1`;
@@ -68,12 +68,12 @@ export async function handleHosts(parts: ApiDeps, request: ApiRequest): Promise<
 async function oneHost(parts: ApiDeps, request: ApiRequest, name: string): Promise<ApiResponse> {
   const found = await parts.hosts.get(name);
   if (!found) throw hostNotFound(name);
-  const host = shownHosts(parts, request).hostFor(found);
+  const host = visibleHosts(parts, request).hostFor(found);
   return { type: 'value', code: 200, value: isTable(request) ? hostTable([host], parts.clock.now()) : host };
 }
 
 async function allHosts(parts: ApiDeps, request: ApiRequest): Promise<ApiResponse> {
-  const { hostFor } = shownHosts(parts, request);
+  const { hostFor } = visibleHosts(parts, request);
   const hosts = (await parts.hosts.list()).map(hostFor);
   if (isTable(request)) return { type: 'value', code: 200, value: hostTable(hosts, parts.clock.now()) };
   const pieces = function* () {

@@ -11,7 +11,7 @@ interface ShownHosts {
 }
 
 /** Pods that are left out are still counted. */
-export function shownHosts(
+export function visibleHosts(
   { identities }: Pick<ApiDeps, 'identities'>,
   { user }: Pick<ApiRequest, 'user'>,
 ): ShownHosts {
