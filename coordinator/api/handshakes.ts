@@ -4,7 +4,7 @@ import type { Server, TLSSocket } from 'node:tls';
 import type { Clock } from '../../shared/process/clock.js';
 import { Slice } from '../../shared/process/slice.js';
 import { originOf } from './origin.js';
-import { SilentSockets } from './silent-sockets.js';
+import { PreHandshakeSockets } from './silent-sockets.js';
 import { Turns } from './turns.js';
 
 /** Under way at once. Enough that those far away (half a second there and back) still come in by hundreds a second. */
@@ -113,7 +113,7 @@ export function queueHandshakes(server: Server, clock: Clock, onRefused: OnRefus
   server.removeAllListeners('connection');
   const handshakes = new HandshakeQueue(clock, (socket) => listener.call(server, socket), onRefused);
   const spoken = (socket: Socket) => handshakes.add(socket);
-  const silent = new SilentSockets({ clock, spoken, refused: onRefused });
+  const silent = new PreHandshakeSockets({ clock, spoken, refused: onRefused });
   server.on('connection', (socket: Socket) => silent.add(socket));
   server.on('secureConnection', (socket: TLSSocket) => {
     clearVerifyErrors(socket);

@@ -50,7 +50,7 @@ interface Silent {
 /** The oldest of a set, which keeps the order in which they came. */
 const oldestOf = (sockets: ReadonlySet<Silent>): Silent | undefined => sockets.values().next().value;
 
-export class SilentSockets {
+export class PreHandshakeSockets {
   readonly #options: SilentSocketsOptions;
   readonly #all = new Set<Silent>();
   readonly #byNetwork = new Map<string, Set<Silent>>();

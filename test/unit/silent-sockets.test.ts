@@ -7,7 +7,7 @@ import {
   MAX_SILENT,
   MAX_SILENT_A_NETWORK,
   SILENT_MS,
-  SilentSockets,
+  PreHandshakeSockets,
 } from '../../coordinator/api/silent-sockets.js';
 import { ManualClock } from '../../shared/process/clock.js';
 
@@ -17,7 +17,7 @@ function room() {
   const clock = new ManualClock();
   const spoken: Socket[] = [];
   const refused: string[] = [];
-  const silent = new SilentSockets({
+  const silent = new PreHandshakeSockets({
     clock,
     spoken: (socket) => spoken.push(socket),
     refused: ({ code, remoteAddress }) => refused.push(`${code} ${remoteAddress}`),
