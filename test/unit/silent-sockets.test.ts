@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import { describe, test } from 'node:test';
 import {
   firstRecordBytes,
-  MAX_SILENT,
+  MAX_PRE_HANDSHAKE,
   MAX_SILENT_A_NETWORK,
   SILENT_MS,
   PreHandshakeSockets,
@@ -102,10 +102,10 @@ describe('silent sockets', () => {
 
   test('above the limit of all the oldest are closed, from wherever they are', async () => {
     const { refused, silent, come, settle } = room();
-    for (let at = 0; at < MAX_SILENT + 2; at += 1) come(`a${at}`);
+    for (let at = 0; at < MAX_PRE_HANDSHAKE + 2; at += 1) come(`a${at}`);
     await settle();
     assert.deepEqual(refused, ['429 a0', '429 a1']);
-    assert.equal(silent.size, MAX_SILENT);
+    assert.equal(silent.size, MAX_PRE_HANDSHAKE);
   });
 
   test('one that leaves is forgotten; closed, it lets nobody in', async () => {
