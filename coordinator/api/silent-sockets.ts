@@ -9,7 +9,7 @@ import { networkOf } from './origin.js';
 /** Of all together. Above this the oldest are closed: who means to speak does so at once. */
 export const MAX_PRE_HANDSHAKE = 4_096;
 /** Of one address of IPv4, or one /64 of IPv6: as many hosts behind one router may come at the same moment. */
-export const MAX_SILENT_A_NETWORK = 1_024;
+export const MAX_PRE_HANDSHAKE_PER_NETWORK = 1_024;
 /** From the connection to the end of its first record. */
 export const SILENT_MS = 10_000;
 
@@ -125,7 +125,7 @@ export class PreHandshakeSockets {
   }
 
   #isTooMany(ofNetwork: ReadonlySet<Silent>): boolean {
-    return this.#all.size > MAX_PRE_HANDSHAKE || ofNetwork.size > MAX_SILENT_A_NETWORK;
+    return this.#all.size > MAX_PRE_HANDSHAKE || ofNetwork.size > MAX_PRE_HANDSHAKE_PER_NETWORK;
   }
 
   /** What has arrived from those that were let in this turn is read in the next: only then is it known who is silent. */
@@ -137,7 +137,7 @@ export class PreHandshakeSockets {
     await clock.turn();
     this.#isThinning = false;
     for (const ofNetwork of this.#byNetwork.values()) {
-      while (ofNetwork.size > MAX_SILENT_A_NETWORK)
+      while (ofNetwork.size > MAX_PRE_HANDSHAKE_PER_NETWORK)
         this.#refuse(oldestOf(ofNetwork), 429, 'too many connections of this network do not begin TLS');
     }
     while (this.#all.size > MAX_PRE_HANDSHAKE)

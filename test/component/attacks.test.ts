@@ -9,7 +9,7 @@ import { deflateRawSync, gzipSync } from 'node:zlib';
 import { WebSocket } from 'ws';
 import { certificateRequest } from '../../agent/certificate-request.js';
 import { enrol } from '../../agent/enrol.js';
-import { MAX_SILENT_A_NETWORK } from '../../coordinator/api/silent-sockets.js';
+import { MAX_PRE_HANDSHAKE_PER_NETWORK } from '../../coordinator/api/silent-sockets.js';
 import { newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
 import { secretKind } from '../../coordinator/kinds/index.js';
 import { loadPki } from '../../coordinator/pki/load-pki.js';
@@ -142,7 +142,7 @@ test('10,000 connections that never shake hands take nobody’s place: a host jo
   }
   assert.equal((await enrol(bench.options())).node, 'n1');
   await isWell(bench);
-  await eventually(() => crowd.open() <= HALF_OPEN_FROM.length * MAX_SILENT_A_NETWORK, 60_000);
+  await eventually(() => crowd.open() <= HALF_OPEN_FROM.length * MAX_PRE_HANDSHAKE_PER_NETWORK, 60_000);
   const reason = 'too many connections of this network do not begin TLS';
   // Thousands from each, told once.
   const told = bench.audited('connect').filter((line) => line.startsWith('429'));

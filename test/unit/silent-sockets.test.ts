@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import {
   firstRecordBytes,
   MAX_PRE_HANDSHAKE,
-  MAX_SILENT_A_NETWORK,
+  MAX_PRE_HANDSHAKE_PER_NETWORK,
   SILENT_MS,
   PreHandshakeSockets,
 } from '../../coordinator/api/silent-sockets.js';
@@ -80,7 +80,7 @@ describe('silent sockets', () => {
   test('above the limit of a network its oldest are closed; those that speak, and others, stay', async () => {
     const { refused, come, settle } = room();
     const other = come('b');
-    const crowd = Array.from({ length: MAX_SILENT_A_NETWORK + 10 }, () => come('a'));
+    const crowd = Array.from({ length: MAX_PRE_HANDSHAKE_PER_NETWORK + 10 }, () => come('a'));
     crowd[0]?.write(HELLO);
     await settle();
     assert.deepEqual(refused, Array(9).fill('429 a'));
@@ -94,7 +94,7 @@ describe('silent sockets', () => {
   test('of IPv6 the limit is that of a prefix: more addresses are not more room', async () => {
     const { refused, come, settle } = room();
     const other = come('2001:db8:0:2::1');
-    for (let at = 0; at <= MAX_SILENT_A_NETWORK; at += 1) come(`2001:db8:0:1::${at.toString(16)}`);
+    for (let at = 0; at <= MAX_PRE_HANDSHAKE_PER_NETWORK; at += 1) come(`2001:db8:0:1::${at.toString(16)}`);
     await settle();
     assert.deepEqual(refused, ['429 2001:db8:0:1::0']);
     assert.ok(!other.destroyed);
