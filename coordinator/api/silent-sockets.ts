@@ -11,7 +11,7 @@ export const MAX_PRE_HANDSHAKE = 4_096;
 /** Of one address of IPv4, or one /64 of IPv6: as many hosts behind one router may come at the same moment. */
 export const MAX_PRE_HANDSHAKE_PER_NETWORK = 1_024;
 /** From the connection to the end of its first record. */
-export const SILENT_MS = 10_000;
+export const FIRST_RECORD_TIMEOUT_MS = 10_000;
 
 /** RFC 8446, 5.1: type (22 = handshake), version, length. */
 const HEADER_BYTES = 5;
@@ -86,7 +86,7 @@ export class PreHandshakeSockets {
     socket.once('close', silent.forget);
     socket.on('readable', silent.hear);
     if (this.#isTooMany(ofNetwork)) void this.#thin();
-    this.#timer ??= this.#options.clock.after(SILENT_MS, () => this.#closeOverdue());
+    this.#timer ??= this.#options.clock.after(FIRST_RECORD_TIMEOUT_MS, () => this.#closeOverdue());
   }
 
   /** Closes all, those that are yet to come as well, and tells nobody. */
@@ -146,7 +146,7 @@ export class PreHandshakeSockets {
 
   #closeOverdue(): void {
     const { clock } = this.#options;
-    const overdue = clock.monotonic() - SILENT_MS;
+    const overdue = clock.monotonic() - FIRST_RECORD_TIMEOUT_MS;
     for (const silent of this.#all) {
       if (silent.since > overdue) break;
       this.#refuse(silent, 408, 'the connection did not begin TLS');

@@ -6,7 +6,7 @@ import {
   firstRecordBytes,
   MAX_PRE_HANDSHAKE,
   MAX_PRE_HANDSHAKE_PER_NETWORK,
-  SILENT_MS,
+  FIRST_RECORD_TIMEOUT_MS,
   PreHandshakeSockets,
 } from '../../coordinator/api/silent-sockets.js';
 import { ManualClock } from '../../shared/process/clock.js';
@@ -65,13 +65,13 @@ describe('silent sockets', () => {
   test('whoever is silent for too long is closed and told of, and nobody before its time', async () => {
     const { clock, refused, silent, come, settle } = room();
     const first = come('a');
-    clock.advance(SILENT_MS - 1);
+    clock.advance(FIRST_RECORD_TIMEOUT_MS - 1);
     const second = come('b');
     assert.deepEqual(refused, []);
     clock.advance(1);
     assert.deepEqual(refused, ['408 a']);
     assert.ok(first.destroyed && !second.destroyed);
-    clock.advance(SILENT_MS);
+    clock.advance(FIRST_RECORD_TIMEOUT_MS);
     assert.deepEqual(refused, ['408 a', '408 b']);
     await settle();
     assert.equal(silent.size, 0);
