@@ -113,7 +113,7 @@ export function queueHandshakes(server: Server, clock: Clock, onRefused: OnRefus
   server.removeAllListeners('connection');
   const handshakes = new HandshakeQueue(clock, (socket) => listener.call(server, socket), onRefused);
   const spoken = (socket: Socket) => handshakes.add(socket);
-  const silent = new PreHandshakeSockets({ clock, spoken, refused: onRefused });
+  const silent = new PreHandshakeSockets({ clock, onFirstRecord: spoken, onRefused: onRefused });
   server.on('connection', (socket: Socket) => silent.add(socket));
   server.on('secureConnection', (socket: TLSSocket) => {
     clearVerifyErrors(socket);

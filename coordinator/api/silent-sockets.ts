@@ -30,8 +30,8 @@ interface SilentRefusal {
 interface SilentSocketsOptions {
   clock: Clock;
   /** It has spoken: what it said is there to be read again. */
-  spoken: (socket: Socket) => void;
-  refused: (refusal: SilentRefusal) => void;
+  onFirstRecord: (socket: Socket) => void;
+  onRefused: (refusal: SilentRefusal) => void;
 }
 
 interface Silent {
@@ -110,7 +110,7 @@ export class PreHandshakeSockets {
     if (said.length < silent.wanted) return;
     this.#forget(silent);
     socket.unshift(said);
-    this.#options.spoken(socket);
+    this.#options.onFirstRecord(socket);
   }
 
   #forget(silent: Silent): void {
@@ -160,7 +160,7 @@ export class PreHandshakeSockets {
     const { socket, address } = silent;
     socket.destroy();
     this.#forget(silent);
-    this.#options.refused({ remoteAddress: address, code, reason });
+    this.#options.onRefused({ remoteAddress: address, code, reason });
   }
 }
 

@@ -19,8 +19,8 @@ function room() {
   const refused: string[] = [];
   const silent = new PreHandshakeSockets({
     clock,
-    spoken: (socket) => spoken.push(socket),
-    refused: ({ code, remoteAddress }) => refused.push(`${code} ${remoteAddress}`),
+    onFirstRecord: (socket) => spoken.push(socket),
+    onRefused: ({ code, remoteAddress }) => refused.push(`${code} ${remoteAddress}`),
   });
   const come = (remoteAddress: string) => {
     const stream = Object.assign(new PassThrough(), { remoteAddress });
