@@ -48,7 +48,7 @@ export class SpdyStream {
     await this.connection.send(dataFrame(this.id, FLAG_FIN, NO_BYTES));
   }
 
-  abandon(): void {
+  abort(): void {
     this.#isEnded = true;
     this.input.destroy();
     this.#abandoned.abort();
