@@ -44,7 +44,7 @@ export class SpdyStream {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.input.destroy();
-    this.connection.forget(this.id);
+    this.connection.removeStream(this.id);
     await this.connection.send(dataFrame(this.id, FLAG_FIN, NO_BYTES));
   }
 
@@ -103,7 +103,7 @@ export class SpdyConnection {
   }
 
   /** The stream has ended: what still comes for it goes nowhere. */
-  forget(id: number): void {
+  removeStream(id: number): void {
     this.#streams.delete(id);
   }
 
