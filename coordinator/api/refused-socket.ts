@@ -1,7 +1,7 @@
 /** Connections that no request comes out of: broken, too slow, or an upgrade that we do not serve. */
 import type { Duplex } from 'node:stream';
 import { ApiError, badRequest } from '../../shared/kube/status.js';
-import { rawStatusAnswer } from './status-response.js';
+import { rawStatusResponse } from './status-response.js';
 
 /** All headers of a request together. */
 export const MAX_HEADER_BYTES = 32 * 1024;
@@ -61,6 +61,6 @@ export function refuseSocketInText(socket: Duplex, code: number, text: string): 
 /** Sends the error as a whole HTTP answer and closes. `code` as in `rawStatusAnswer`. */
 export function refuseSocket(socket: Duplex, error: ApiError, code?: number): void {
   socket.on('error', () => socket.destroy());
-  if (socket.writable) socket.end(rawStatusAnswer(error, code), () => socket.destroy());
+  if (socket.writable) socket.end(rawStatusResponse(error, code), () => socket.destroy());
   else socket.destroy();
 }

@@ -55,7 +55,7 @@ export function statusOf(error: unknown, log: Logger, bodyLimit = MAX_BODY_BYTES
  * The bytes of a whole HTTP answer, for sockets that no framework answers on (refused upgrades, broken requests).
  * `code` may differ from the error's own: a request that is too slow is a 408, not the 504 of a slow server.
  */
-export function rawStatusAnswer(error: ApiError, code: number = error.code): string {
+export function rawStatusResponse(error: ApiError, code: number = error.code): string {
   const body = `${JSON.stringify({ ...error.toStatus(), code })}\n`;
   return [
     `HTTP/1.1 ${code} ${error.reason}`,
