@@ -15,7 +15,7 @@ import type { LoggedRequest } from './request-log.js';
 import { requestRecorder } from './request-recorder.js';
 import type { ResourceTable } from './resource-table.js';
 import { methodNotAllowed, pathNotFound } from './status-response.js';
-import { withinTime } from './time-limit.js';
+import { withTimeout } from './time-limit.js';
 import { writeAnswer } from './write-answer.js';
 
 export interface RequestHandlerOptions extends ApiDeps {
@@ -179,7 +179,7 @@ export class RequestHandler {
       },
     });
     const { settings, clock } = this.#options;
-    return isLongRunning(info) ? answer : withinTime(answer, settings.responseTimeoutMs, clock);
+    return isLongRunning(info) ? answer : withTimeout(answer, settings.responseTimeoutMs, clock);
   }
 }
 
