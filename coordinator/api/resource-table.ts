@@ -23,7 +23,7 @@ import { handleRestore, RESTORE_RESOURCE, warnUnconfirmedRestore } from './resto
 import { handleReview, REVIEW_RESOURCES } from './reviews.js';
 import { handleRolloutHosts } from './rollout-hosts.js';
 import type { Handler, ServedResource } from './served-resource.js';
-import { answerTokenRequest } from './token-request.js';
+import { handleTokenRequest } from './token-request.js';
 import { answerWhy, WHY_RESOURCE } from './why.js';
 
 /** Handlers of subresources that are no part of the stored object, by `resource/subresource`. */
@@ -34,7 +34,7 @@ const SUBRESOURCE_HANDLERS: Readonly<Record<string, Handler>> = {
   'pods/portforward': refuseWithoutUpgrade,
   'pods/eviction': handleEviction,
   'pods/binding': handleBinding,
-  'serviceaccounts/token': answerTokenRequest,
+  'serviceaccounts/token': handleTokenRequest,
   'rolloutpolicies/calendar': handleCalendar,
   'rollouts/hosts': handleRolloutHosts,
 };

@@ -34,7 +34,7 @@ interface Asked {
 }
 
 /** 201 with the TokenRequest and the token in its status. Throws 400, 404, 409, 422. */
-export async function answerTokenRequest(
+export async function handleTokenRequest(
   { registry, identities, clock }: ApiDeps,
   request: ApiRequest,
 ): Promise<ApiResponse> {
