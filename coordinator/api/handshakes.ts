@@ -5,7 +5,7 @@ import type { Clock } from '../../shared/process/clock.js';
 import { Slice } from '../../shared/process/slice.js';
 import { originOf } from './origin.js';
 import { PreHandshakeSockets } from './silent-sockets.js';
-import { Turns } from './turns.js';
+import { FairQueue } from './turns.js';
 
 /** Under way at once. Enough that those far away (half a second there and back) still come in by hundreds a second. */
 export const MAX_CONCURRENT_HANDSHAKES = 128;
@@ -39,7 +39,7 @@ export class HandshakeQueue {
   readonly #begin: (socket: Socket) => void;
   readonly #slice: Slice;
   readonly #onRefused: OnRefused;
-  readonly #turns = new Turns<Waiting>();
+  readonly #turns = new FairQueue<Waiting>();
   /** What gives a place back, by peer. */
   readonly #underWay = new Map<string, () => void>();
   #isRunning = false;

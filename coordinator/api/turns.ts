@@ -1,7 +1,7 @@
 /** Lines within lines: at each level whoever is next stands behind all the others of that level afterwards. */
 
-export class Turns<T> {
-  readonly #lines = new Map<string, Turns<T>>();
+export class FairQueue<T> {
+  readonly #lines = new Map<string, FairQueue<T>>();
   readonly #here = new Set<T>();
 
   get isEmpty(): boolean {
@@ -14,7 +14,7 @@ export class Turns<T> {
       this.#here.add(item);
       return;
     }
-    const line = this.#lines.get(name) ?? new Turns<T>();
+    const line = this.#lines.get(name) ?? new FairQueue<T>();
     this.#lines.set(name, line);
     line.add(rest, item);
   }

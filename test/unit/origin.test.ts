@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { networkOf, originOf } from '../../coordinator/api/origin.js';
-import { Turns } from '../../coordinator/api/turns.js';
+import { FairQueue } from '../../coordinator/api/turns.js';
 
 describe('where a peer comes from', () => {
   const NETWORKS: [address: string, site: string, network: string][] = [
@@ -25,7 +25,7 @@ describe('where a peer comes from', () => {
 });
 
 describe('turns', () => {
-  const drained = <T>(turns: Turns<T>) => {
+  const drained = <T>(turns: FairQueue<T>) => {
     const taken: T[] = [];
     for (let item = turns.take(); item !== undefined; item = turns.take()) taken.push(item);
     return taken;
@@ -64,7 +64,7 @@ describe('turns', () => {
   ];
   for (const [rule, waiting, order] of TABLE) {
     test(rule, () => {
-      const turns = new Turns<string>();
+      const turns = new FairQueue<string>();
       for (const [path, item] of waiting) turns.add(path, item);
       assert.deepEqual([...turns].sort(), waiting.map(([, item]) => item).sort());
       assert.equal(drained(turns).join(' '), order);
@@ -73,7 +73,7 @@ describe('turns', () => {
   }
 
   test('who leaves has no turn, and leaves no line behind', () => {
-    const turns = new Turns<string>();
+    const turns = new FairQueue<string>();
     turns.add(['a', 'x'], '1');
     turns.add(['a', 'x'], '2');
     turns.delete(['a', 'x'], '1');
