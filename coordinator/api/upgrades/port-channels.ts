@@ -8,7 +8,7 @@ import type { WebSocket } from 'ws';
 import { badRequest } from '../../../shared/kube/status.js';
 import { closeSocket, FrameQueue, sendMessage } from './frame-queue.js';
 import { connectPort, type PortTarget } from './port-connection.js';
-import { portOf } from './port-forward.js';
+import { parsePort } from './port-forward.js';
 
 /** Two channels each, in one byte. */
 const MAX_PORTS = 127;
@@ -16,7 +16,7 @@ const MAX_PORTS = 127;
 /** The ports of the query. Throws 400. */
 export function portsIn(query: URLSearchParams): number[] {
   const texts = query.getAll('ports').flatMap((text) => text.split(','));
-  const ports = texts.map(portOf).filter((port) => port !== undefined);
+  const ports = texts.map(parsePort).filter((port) => port !== undefined);
   if (ports.length > 0 && ports.length === texts.length && ports.length <= MAX_PORTS) return ports;
   throw badRequest('the query must name the `ports`, each from 1 to 65535');
 }

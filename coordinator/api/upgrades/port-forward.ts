@@ -33,13 +33,13 @@ async function forward(data: SpdyStream, error: SpdyStream, target: PortTarget):
 }
 
 async function problemOf(data: SpdyStream, target: PortTarget): Promise<string | undefined> {
-  const port = portOf(data.headers.get('port'));
+  const port = parsePort(data.headers.get('port'));
   if (port === undefined) return `the port ${data.headers.get('port')} is none`;
   return connectPort(target, port, data.input, (bytes) => data.write(bytes), data.signal);
 }
 
 /** A TCP port, or undefined. */
-export function portOf(text: string | undefined): number | undefined {
+export function parsePort(text: string | undefined): number | undefined {
   const port = Number(text);
   return Number.isInteger(port) && port > 0 && port <= 65_535 ? port : undefined;
 }
