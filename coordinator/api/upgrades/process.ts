@@ -9,7 +9,7 @@ import type { PodStreams } from '../pod-streams.js';
 import { isSwitchedOn } from '../request-info.js';
 import { closeSocket, FrameQueue, sendMessage } from './frame-queue.js';
 import { serveProcessOverSpdy } from './process-spdy.js';
-import type { Upgrade } from './upgrade.js';
+import type { UpgradeRequest } from './upgrade.js';
 import type { UpgradedSockets } from './upgraded-sockets.js';
 
 type ProcessRequest = Omit<ExecStreamRequest, 'podUid'> | Omit<AttachStreamRequest, 'podUid'>;
@@ -37,7 +37,7 @@ export function readProcessRequest(
 export async function serveProcess(
   streams: PodStreams,
   sockets: UpgradedSockets,
-  upgrade: Upgrade,
+  upgrade: UpgradeRequest,
   node: string,
   request: ExecStreamRequest | AttachStreamRequest,
 ): Promise<() => Promise<void>> {

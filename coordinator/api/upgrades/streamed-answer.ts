@@ -9,14 +9,14 @@ import { type Identity, limitKeyOf } from '../gate.js';
 import { ReaderStalled } from '../paced-writer.js';
 import { isLongRunning } from '../request-info.js';
 import type { ResourceTable } from '../resource-table.js';
-import type { Upgrade } from './upgrade.js';
+import type { UpgradeRequest } from './upgrade.js';
 import type { UpgradedSockets } from './upgraded-sockets.js';
 
 /** Resolves with what serves the connection to its end. Throws what the same GET would be refused with, and 400 for one that ends by itself. */
 export async function serveStream(
   parts: ApiDeps & { resources: ResourceTable },
   sockets: UpgradedSockets,
-  upgrade: Upgrade,
+  upgrade: UpgradeRequest,
   identity: Identity,
 ): Promise<() => Promise<void>> {
   const ignore = () => undefined;

@@ -19,7 +19,7 @@ import type { PortTarget } from './port-connection.js';
 import { forwardPorts } from './port-forward.js';
 import { readProcessRequest, serveProcess } from './process.js';
 import { serveStream } from './streamed-answer.js';
-import type { Upgrade } from './upgrade.js';
+import type { UpgradeRequest } from './upgrade.js';
 import { UpgradedSockets } from './upgraded-sockets.js';
 
 interface UpgradeParts extends ApiDeps {
@@ -77,7 +77,7 @@ export class UpgradeHandler {
   }
 
   /** There is no way left to say it to the client, which may have gone itself. */
-  #cut({ socket, signal }: Pick<Upgrade, 'socket' | 'signal'>, error: unknown): void {
+  #cut({ socket, signal }: Pick<UpgradeRequest, 'socket' | 'signal'>, error: unknown): void {
     if (!signal.aborted) this.#parts.log.error({ err: error }, 'a connection failed unexpectedly');
     socket.destroy();
   }
@@ -103,7 +103,7 @@ export class UpgradeHandler {
 
   /** Everything that may be refused; what it answers serves the connection to its end. */
   #prepare(
-    upgrade: Omit<Upgrade, 'info'>,
+    upgrade: Omit<UpgradeRequest, 'info'>,
     info: RequestInfo,
     identity: Identity,
   ): Promise<() => Promise<void>> {
@@ -118,7 +118,7 @@ export class UpgradeHandler {
     return this.#preparePod({ ...upgrade, info: asked });
   }
 
-  async #preparePod(upgrade: Upgrade): Promise<() => Promise<void>> {
+  async #preparePod(upgrade: UpgradeRequest): Promise<() => Promise<void>> {
     const { namespace = '', name = '', subresource, query } = upgrade.info;
     const pod = (await this.#parts.registry.get(podKind, { namespace, name })).object();
     const node = nodeOf(pod);
@@ -130,7 +130,7 @@ export class UpgradeHandler {
     return serveProcess(this.#parts.streams, this.#sockets, upgrade, node, { ...asked, podUid });
   }
 
-  #portForward(upgrade: Upgrade, target: PortTarget): () => Promise<void> {
+  #portForward(upgrade: UpgradeRequest, target: PortTarget): () => Promise<void> {
     const sockets = this.#sockets;
     const { info, signal } = upgrade;
     switch (sockets.portForwardProtocol(upgrade)) {
@@ -145,7 +145,7 @@ export class UpgradeHandler {
     }
   }
 
-  async #refuse(refused: Omit<Upgrade, 'info' | 'signal'>, error: unknown): Promise<number> {
+  async #refuse(refused: Omit<UpgradeRequest, 'info' | 'signal'>, error: unknown): Promise<number> {
     const told = this.#toldOf(error);
     if (await this.#sockets.refuseOwnPage(refused, told)) return told.code;
     // What a host says goes out as the kubelet's own words.

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ResourceRequest } from '../request-info.js';
 
-export interface Upgrade {
+export interface UpgradeRequest {
   request: IncomingMessage;
   socket: Duplex;
   /** What came behind the request's head. */

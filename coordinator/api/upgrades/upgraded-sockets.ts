@@ -8,7 +8,7 @@ import { STREAM_PROTOCOL } from '../../../shared/kube/stream-protocol.js';
 import { statusFrame } from '../../../shared/link/channel.js';
 import { closeSocket, sendMessage } from './frame-queue.js';
 import { handshakeFault, protocolsFault, protocolsOf } from './handshake.js';
-import type { Upgrade } from './upgrade.js';
+import type { UpgradeRequest } from './upgrade.js';
 
 /** Newest first. Version 5 adds the end of the input; without it, the input ends with the connection. */
 const CHANNEL_PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io'];
@@ -40,7 +40,7 @@ export class UpgradedSockets {
   }
 
   /** Throws 400 when the client offers no protocol of ours, or what is no handshake. */
-  processProtocol({ request }: Upgrade): 'spdy' | 'channels' {
+  processProtocol({ request }: UpgradeRequest): 'spdy' | 'channels' {
     if (offersSpdy(request, PROCESS_PROTOCOL)) return 'spdy';
     if (offersChannels(request)) {
       refuseFault(handshakeFault(request) ?? protocolsFault(request));
@@ -50,21 +50,21 @@ export class UpgradedSockets {
   }
 
   /** After one of the above has said so. Rejects when the connection closes before it is open. */
-  async acceptChannels(upgrade: Omit<Upgrade, 'info' | 'signal'>): Promise<WebSocket> {
+  async acceptChannels(upgrade: Omit<UpgradeRequest, 'info' | 'signal'>): Promise<WebSocket> {
     const connection = await opened(this.#channels, upgrade);
     this.#endWhenIdle(upgrade);
     return connection;
   }
 
   /** Whether what is asked for is an answer that goes on. Throws 400 for what is no handshake. */
-  wantsStream({ request }: Pick<Upgrade, 'request'>): boolean {
+  wantsStream({ request }: Pick<UpgradeRequest, 'request'>): boolean {
     if (!offersStream(request)) return false;
     refuseFault(handshakeFault(request) ?? protocolsFault(request));
     return true;
   }
 
   /** Its bytes go out as they are. Rejects when the connection closes before it is open. */
-  async acceptStream(upgrade: Omit<Upgrade, 'info' | 'signal'>): Promise<Duplex> {
+  async acceptStream(upgrade: Omit<UpgradeRequest, 'info' | 'signal'>): Promise<Duplex> {
     const stream = createWebSocketStream(await opened(this.#streams, upgrade));
     stream.on('error', () => stream.destroy()).resume();
     return stream;
@@ -75,7 +75,7 @@ export class UpgradedSockets {
    * the one message of text of a stream.
    * False for every other client: it can read an HTTP answer.
    */
-  async refuseOwnPage(upgrade: Omit<Upgrade, 'info' | 'signal'>, error: ApiError): Promise<boolean> {
+  async refuseOwnPage(upgrade: Omit<UpgradeRequest, 'info' | 'signal'>, error: ApiError): Promise<boolean> {
     const { request, socket } = upgrade;
     const { origin, host } = request.headers;
     const isOwnPage = origin !== undefined && origin === `https://${host}`;
@@ -92,7 +92,7 @@ export class UpgradedSockets {
   }
 
   /** Throws 400 when the client offers no protocol of ours, or what is no handshake. */
-  portForwardProtocol(upgrade: Upgrade): 'tunnel' | 'spdy' | 'channels' {
+  portForwardProtocol(upgrade: UpgradeRequest): 'tunnel' | 'spdy' | 'channels' {
     const { request } = upgrade;
     if (isWebSocket(request) && protocolsOf(request).includes(TUNNEL_PROTOCOL)) {
       refuseFault(handshakeFault(request));
@@ -102,7 +102,7 @@ export class UpgradedSockets {
   }
 
   /** The bytes of SPDY out of a WebSocket's messages. Rejects when the connection closes before it is open. */
-  async acceptTunnel(upgrade: Upgrade): Promise<Duplex> {
+  async acceptTunnel(upgrade: UpgradeRequest): Promise<Duplex> {
     // The library takes "/" for no part of a name, as RFC 6455 has it; kubectl uses it all the same.
     delete upgrade.request.headers['sec-websocket-protocol'];
     const connection = await opened(this.#tunnels, upgrade);
@@ -111,7 +111,7 @@ export class UpgradedSockets {
   }
 
   /** SPDY on the connection itself. */
-  acceptSpdy({ socket, head }: Upgrade, purpose: 'process' | 'portForward'): Duplex {
+  acceptSpdy({ socket, head }: UpgradeRequest, purpose: 'process' | 'portForward'): Duplex {
     const lines = [
       'HTTP/1.1 101 Switching Protocols',
       'Connection: Upgrade',
@@ -125,7 +125,7 @@ export class UpgradedSockets {
   }
 
   /** Call after `ws` has taken over the socket: it clears the time limit of the socket. */
-  #endWhenIdle({ socket }: Pick<Upgrade, 'socket'>): void {
+  #endWhenIdle({ socket }: Pick<UpgradeRequest, 'socket'>): void {
     if (socket instanceof Socket) socket.setTimeout(this.idleMs, () => socket.destroy());
   }
 }
@@ -133,7 +133,7 @@ export class UpgradedSockets {
 /** The library never calls back for what it refuses: it closes the connection. */
 function opened(
   server: WebSocketServer,
-  { request, socket, head }: Omit<Upgrade, 'info' | 'signal'>,
+  { request, socket, head }: Omit<UpgradeRequest, 'info' | 'signal'>,
 ): Promise<WebSocket> {
   return new Promise((resolve, reject) => {
     const gone = () => reject(new Error('the connection closed before it was open'));
