@@ -5,7 +5,7 @@
  */
 import { ApiError } from '../../shared/kube/status.js';
 import type { Clock } from '../../shared/process/clock.js';
-import { UserPlaces } from './user-places.js';
+import { UserSlots } from './user-places.js';
 
 export interface LargeReadSettings {
   /** A read of more objects is large: above kubectl's own pages. */
@@ -37,8 +37,8 @@ interface Waiting {
 }
 
 export class LargeReads {
-  readonly #running: UserPlaces;
-  readonly #queued: UserPlaces;
+  readonly #running: UserSlots;
+  readonly #queued: UserSlots;
   /** In the order in which they came. */
   readonly #waiting = new Set<Waiting>();
 
@@ -46,8 +46,8 @@ export class LargeReads {
     private readonly settings: LargeReadSettings,
     private readonly clock: Clock,
   ) {
-    this.#running = new UserPlaces(settings.maxConcurrent);
-    this.#queued = new UserPlaces(settings.maxWaiting);
+    this.#running = new UserSlots(settings.maxConcurrent);
+    this.#queued = new UserSlots(settings.maxWaiting);
   }
 
   /** Whether a read of so many objects needs a place. */
@@ -57,7 +57,7 @@ export class LargeReads {
 
   /** Waits for a place and keeps it until `signal` aborts or the returned function is called. `user` as for `UserPlaces`. Throws 429. */
   async enter(user: string, signal: AbortSignal): Promise<() => void> {
-    const free = this.#running.hasRoomFor(user) ? this.#running.take(user) : await this.#turn(user, signal);
+    const free = this.#running.hasSlotFor(user) ? this.#running.take(user) : await this.#turn(user, signal);
     const leave = () => {
       free();
       this.#admitNext();
@@ -70,12 +70,12 @@ export class LargeReads {
   /** Of those who may take a place, the one who waits longest takes it at once. */
   #admitNext(): void {
     for (const { user, admit } of this.#waiting) {
-      if (this.#running.hasRoomFor(user)) admit(this.#running.take(user));
+      if (this.#running.hasSlotFor(user)) admit(this.#running.take(user));
     }
   }
 
   #turn(user: string, signal: AbortSignal): Promise<() => void> {
-    if (!this.#queued.hasRoomFor(user)) throw tooMany();
+    if (!this.#queued.hasSlotFor(user)) throw tooMany();
     const leaveQueue = this.#queued.take(user);
     return new Promise((resolve, reject) => {
       const stop = () => {

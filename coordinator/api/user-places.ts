@@ -5,14 +5,14 @@ const RESERVED_SHARE = 1 / 4;
 /** A user with less than this share of the places has few. */
 const FEW_SHARE = 1 / 20;
 
-export class UserPlaces {
+export class UserSlots {
   #count = 0;
   readonly #countOf = new Map<string, number>();
 
   constructor(private readonly limit: number) {}
 
   /** Whether this user may take a place now. `user` is a name from `limitedAs`, or a network. */
-  hasRoomFor(user: string): boolean {
+  hasSlotFor(user: string): boolean {
     const own = this.#countOf.get(user) ?? 0;
     const free = this.limit - this.#count;
     const isReserved = free <= this.limit * RESERVED_SHARE && own >= this.limit * FEW_SHARE;
