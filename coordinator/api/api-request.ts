@@ -18,7 +18,7 @@ import type { PodStreams } from './pod-streams.js';
 import type { ResourceRequest } from './request-info.js';
 import type { RequestLogLevel } from './request-log.js';
 import type { RestoreControl } from './restore-control.js';
-import type { WatchersRest } from './watchers-rest.js';
+import type { WatchCoalescer } from './watchers-rest.js';
 
 /** Limits and times of the API, with their units in the name. */
 export interface ApiSettings {
@@ -70,7 +70,7 @@ export interface ApiDeps {
   clock: Clock;
   /** Shared by all long answers. */
   slice: Slice;
-  watchCoalescer: WatchersRest;
+  watchCoalescer: WatchCoalescer;
   /** Places for reads of many objects. */
   largeReads: LargeReads;
   log: Logger;

@@ -27,7 +27,7 @@ import { requestRecorder } from './request-recorder.js';
 import { ResourceTable } from './resource-table.js';
 import { pathNotFound, statusOf } from './status-response.js';
 import { UpgradeHandler } from './upgrades/upgrade-handler.js';
-import { WatchersRest } from './watchers-rest.js';
+import { WatchCoalescer } from './watchers-rest.js';
 
 /** What the port proves itself by and whom it believes, PEM texts. */
 export interface ServingTls {
@@ -214,7 +214,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const app = createApp(options, limits, peers);
   bufferParserInput(app.server);
   const slice = new Slice(options.clock);
-  const watchersRest = new WatchersRest(options.clock);
+  const watchersRest = new WatchCoalescer(options.clock);
   const largeReads = new LargeReads(options.settings.largeReads, options.clock);
   const sessions = new ConsoleSessions(options.clock);
   const resources = new ResourceTable(options.registry.kinds);

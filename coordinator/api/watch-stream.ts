@@ -12,7 +12,7 @@ import type { ObjectView } from './object-answer.js';
 import { inChunks, concatPieces, ReaderStalled, writePaced } from './paced-writer.js';
 import { statusOf } from './status-response.js';
 import { columnDefinitions, partialObject, TABLE_END, tableRow, tableStart } from './table.js';
-import type { WatchersRest } from './watchers-rest.js';
+import type { WatchCoalescer } from './watchers-rest.js';
 
 const BOOKMARK_INTERVAL_MS = 60_000;
 /** meta/v1 `InitialEventsAnnotationKey`. */
@@ -98,7 +98,7 @@ interface WatchStreamOptions {
   /** Shared by all long answers. */
   slice: Slice;
   /** Shared by all watches. */
-  rest: WatchersRest;
+  rest: WatchCoalescer;
   clock: Clock;
   log: Logger;
   /** Called once what was there at the beginning has been written. */
@@ -154,7 +154,7 @@ export async function streamWatch(
       }
       progress = progressAfter(batch, progress);
       if (batch.some((event) => event.type === 'BOOKMARK')) options.onInitialEnd();
-      await rest.after(batch.length);
+      await rest.afterWrite(batch.length);
     }
   } catch (error) {
     if (error instanceof ReaderStalled)

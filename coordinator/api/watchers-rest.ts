@@ -13,7 +13,7 @@ const AT_ONCE = 40;
 const LARGE_BATCH = 50;
 
 /** One for all watchers of a server. */
-export class WatchersRest {
+export class WatchCoalescer {
   readonly #clock: Clock;
   #momentSince = Number.NEGATIVE_INFINITY;
   #written = 0;
@@ -23,7 +23,7 @@ export class WatchersRest {
   }
 
   /** Call when a batch of so many events has been written; resolves when that watcher may take its next. */
-  async after(events: number): Promise<void> {
+  async afterWrite(events: number): Promise<void> {
     if (events >= LARGE_BATCH) return;
     const now = this.#clock.monotonic();
     if (now - this.#momentSince >= REST_MS) {

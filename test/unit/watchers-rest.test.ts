@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { WatchersRest } from '../../coordinator/api/watchers-rest.js';
+import { WatchCoalescer } from '../../coordinator/api/watchers-rest.js';
 import { ManualClock } from '../../shared/process/clock.js';
 
 /** How many of `writes` small batches at one moment may be followed by the next at once. */
 async function goOnAtOnce(
   clock: ManualClock,
-  rest: WatchersRest,
+  rest: WatchCoalescer,
   writes: number,
   events = 1,
 ): Promise<number> {
   let over = 0;
-  const resting = Array.from({ length: writes }, () => rest.after(events).then(() => over++));
+  const resting = Array.from({ length: writes }, () => rest.afterWrite(events).then(() => over++));
   for (let turn = 0; turn < 4; turn++) await Promise.resolve();
   const atOnce = over;
   clock.advance(20);
@@ -21,7 +21,7 @@ async function goOnAtOnce(
 
 test('few watchers never rest, many do until the moment is over', async () => {
   const clock = new ManualClock(0);
-  const rest = new WatchersRest(clock);
+  const rest = new WatchCoalescer(clock);
   assert.equal(await goOnAtOnce(clock, rest, 8), 8, 'eight watchers of one change');
   assert.equal(await goOnAtOnce(clock, rest, 100), 40, 'a hundred watchers of one change');
   assert.equal(await goOnAtOnce(clock, rest, 8), 8, 'a moment later');
@@ -29,9 +29,9 @@ test('few watchers never rest, many do until the moment is over', async () => {
 
 test('one watcher of a change each millisecond hears each at once', async () => {
   const clock = new ManualClock(0);
-  const rest = new WatchersRest(clock);
+  const rest = new WatchCoalescer(clock);
   for (let change = 0; change < 200; change++) {
-    await rest.after(1);
+    await rest.afterWrite(1);
     clock.advance(1);
   }
   assert.equal(clock.monotonic(), 200);
@@ -39,6 +39,6 @@ test('one watcher of a change each millisecond hears each at once', async () => 
 
 test('large batches need no rest', async () => {
   const clock = new ManualClock(0);
-  const rest = new WatchersRest(clock);
+  const rest = new WatchCoalescer(clock);
   assert.equal(await goOnAtOnce(clock, rest, 100, 50), 100);
 });
