@@ -24,7 +24,7 @@ import { handleReview, REVIEW_RESOURCES } from './reviews.js';
 import { handleRolloutHosts } from './rollout-hosts.js';
 import type { Handler, ServedResource } from './served-resource.js';
 import { handleTokenRequest } from './token-request.js';
-import { answerWhy, WHY_RESOURCE } from './why.js';
+import { handleWhy, WHY_RESOURCE } from './why.js';
 
 /** Handlers of subresources that are no part of the stored object, by `resource/subresource`. */
 const SUBRESOURCE_HANDLERS: Readonly<Record<string, Handler>> = {
@@ -57,7 +57,7 @@ const COMPUTED_RESOURCES: readonly ServedResource[] = [
   undiscovered(JOIN_ADDRESS_RESOURCE, handleJoinAddress),
   undiscovered(PLAN_RESOURCE, handlePlan),
   undiscovered(RESTORE_RESOURCE, handleRestore),
-  undiscovered(WHY_RESOURCE, answerWhy, { why: answerWhy }),
+  undiscovered(WHY_RESOURCE, handleWhy, { why: handleWhy }),
 ];
 
 function discovered(

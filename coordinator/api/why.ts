@@ -37,7 +37,7 @@ export const WHY_RESOURCE: DiscoveredResource = {
 };
 
 /** Throws ApiError: 400 for a wrong query, 404 for an unknown name. */
-export async function answerWhy({ explainer: explain }: ApiDeps, { info }: ApiRequest): Promise<ApiResponse> {
+export async function handleWhy({ explainer: explain }: ApiDeps, { info }: ApiRequest): Promise<ApiResponse> {
   const { namespace = '', name = '', query } = info;
   const node = nodeOf(query);
   const about: AboutDaemonSet = { apiVersion: API_VERSION, daemonSet: { namespace, name } };
