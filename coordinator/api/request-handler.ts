@@ -16,7 +16,7 @@ import { requestRecorder } from './request-recorder.js';
 import type { ResourceTable } from './resource-table.js';
 import { methodNotAllowed, pathNotFound } from './status-response.js';
 import { withTimeout } from './time-limit.js';
-import { writeAnswer } from './write-answer.js';
+import { writeResponse } from './write-answer.js';
 
 export interface RequestHandlerOptions extends ApiDeps {
   authFilter: AuthFilter;
@@ -100,7 +100,7 @@ export class RequestHandler {
     const warnings: string[] = [];
     const answer = await this.#answer(request, admission, (text) => void warnings.push(text));
     if (answer.type === 'stream') this.#keepOpen(admission);
-    await writeAnswer(reply, answer, {
+    await writeResponse(reply, answer, {
       slice: this.#options.slice,
       stallMs: this.#options.settings.stallMs,
       warnings,

@@ -73,7 +73,7 @@ async function writePieces(
 }
 
 /** Sends the answer. A stream's own failure after its head has been sent cuts the connection. */
-export async function writeAnswer(reply: FastifyReply, answer: ApiResponse, context: WriteContext): Promise<void> {
+export async function writeResponse(reply: FastifyReply, answer: ApiResponse, context: WriteContext): Promise<void> {
   reply.header('cache-control', 'no-cache, private');
   const warnings = warningHeaders(context.warnings);
   if (warnings.length > 0) reply.header('warning', warnings);
