@@ -5,7 +5,7 @@ import { createLogger } from '../../shared/process/log.js';
 import { serviceManager } from '../../shared/process/service-manager.js';
 import { addSettingFlags } from '../../shared/process/settings.js';
 import { COORDINATOR_SETTINGS, INSTALL_SETTINGS } from '../settings.js';
-import { beginFirstStart } from './first-start.js';
+import { trackFirstStart } from './first-start.js';
 import { readSettings } from './read-settings.js';
 
 /** Adds the command. */
@@ -33,7 +33,7 @@ async function runCoordinator(flags: Record<string, unknown>): Promise<void> {
   const log = createLogger(settings.logLevel);
   // Loaded here, so that the other commands need not wait for it.
   const { startCoordinator } = await import('../main.js');
-  const firstStart = beginFirstStart(settings.data);
+  const firstStart = trackFirstStart(settings.data);
   const coordinator = await startCoordinator(settings, log).catch((error: unknown) => {
     firstStart.undo();
     throw error;

@@ -14,7 +14,7 @@ export interface FirstStart {
 }
 
 /** To be called before anything is created. Data of an earlier start, and of another coordinator that uses the directory, is never removed. */
-export function beginFirstStart(dataDir: string): FirstStart {
+export function trackFirstStart(dataDir: string): FirstStart {
   if (existsSync(join(dataDir, DATABASE_FILE))) return { keep: () => undefined, undo: () => false };
   const removeNew = rememberFiles(dataDir);
   let isKept = false;

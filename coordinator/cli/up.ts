@@ -18,7 +18,7 @@ import { agentDataDir, kubeconfigPath } from '../data-dir.js';
 import { COORDINATOR_SETTINGS } from '../settings.js';
 import { type AgentProcess, runAgentCommand, startAgent } from './agent-process.js';
 import { type ApiClient, apiClientFromKubeconfig } from './api-client.js';
-import { beginFirstStart, type FirstStart } from './first-start.js';
+import { trackFirstStart, type FirstStart } from './first-start.js';
 import { installEngine } from './install-engine.js';
 import { type Progress, terminalProgress } from './progress.js';
 import { readSettings } from './read-settings.js';
@@ -58,7 +58,7 @@ async function up(flags: Record<string, unknown>): Promise<void> {
   if (settings.installEngine) await installEngine(progress);
   runAgentCommand(['check', ...nodeFlags(settings)]);
 
-  const firstStart = beginFirstStart(settings.data);
+  const firstStart = trackFirstStart(settings.data);
   try {
     await serve(settings, { progress, stopSignal, firstStart });
   } finally {
