@@ -48,7 +48,7 @@ async function down(options: { data: string; yes?: boolean }): Promise<void> {
   }
   rmSync(data, { recursive: true, force: true });
   lock.release();
-  progress.say(`${data} is removed.`);
+  progress.print(`${data} is removed.`);
 }
 
 async function confirmed(data: string): Promise<boolean> {

@@ -6,7 +6,7 @@ export interface Progress {
   /** Announces a step, runs it, and says how long it took when that is worth saying. */
   step<T>(text: string, work: () => Promise<T>): Promise<T>;
   /** A line of its own. */
-  say(text: string): void;
+  print(text: string): void;
 }
 
 /** Steps shorter than this are not worth a time. */
@@ -16,7 +16,7 @@ const NOTABLE_MS = 1000;
 export function terminalProgress(): Progress {
   const say = printLine;
   return {
-    say,
+    print: say,
     step: async (text, work) => {
       say(`· ${text}`);
       const begun = performance.now();

@@ -54,9 +54,9 @@ export async function add(folder: string, dataDir: string): Promise<void> {
       forOperator(folder, () => addRelease(folder, dataDir, interruption.signal)),
     );
     if (added.isFirstKey) {
-      progress.say(`From now on this coordinator accepts only releases signed by the key ${added.key}.`);
+      progress.print(`From now on this coordinator accepts only releases signed by the key ${added.key}.`);
     }
-    progress.say(`Release ${added.version} added: hosts can install it or be upgraded to it.`);
+    progress.print(`Release ${added.version} added: hosts can install it or be upgraded to it.`);
   } finally {
     process.off('SIGINT', abort).off('SIGTERM', abort);
   }

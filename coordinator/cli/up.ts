@@ -62,7 +62,7 @@ async function up(flags: Record<string, unknown>): Promise<void> {
   try {
     await serve(settings, { progress, stopSignal, firstStart });
   } finally {
-    if (firstStart.undo()) progress.say(`  nothing was kept: ${settings.data} is as it was before`);
+    if (firstStart.undo()) progress.print(`  nothing was kept: ${settings.data} is as it was before`);
   }
 }
 
@@ -91,7 +91,7 @@ async function serve(settings: UpSettings, { progress, stopSignal, firstStart }:
     await Promise.race([failed, stopSignal, announceReady(settings, api, { progress, firstStart })]);
     await Promise.race([failed, stopSignal]);
   } finally {
-    progress.say('· stopping; containers keep running');
+    progress.print('· stopping; containers keep running');
     await agent?.stop();
     await coordinator.stop();
   }
