@@ -29,7 +29,7 @@ import {
   USER,
 } from './coordinator-places.js';
 import { readSettings } from './read-settings.js';
-import { add, requireRelease } from './release.js';
+import { addReleaseFolder, requireRelease } from './release.js';
 import { createToken } from './token.js';
 
 const HEAD = `# Settings of the Everynode coordinator; everynode coordinator --help lists them all.
@@ -56,7 +56,7 @@ export async function installCoordinator(
   runOnHost('chown', `root:${USER}`, CONFIG_FILE);
   runOnHost('install', '-d', '-m', '0700', '-o', USER, '-g', USER, DATA_DIR);
   await backUp();
-  if (flags.release) await add(flags.release, DATA_DIR);
+  if (flags.release) await addReleaseFolder(flags.release, DATA_DIR);
   // A backup and a restore are root's work; the service reads them as its own.
   runOnHost('chown', '-R', `${USER}:${USER}`, DATA_DIR);
   installFile(UNIT_FILE, readFileSync(unitSource()));

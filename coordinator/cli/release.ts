@@ -28,7 +28,7 @@ export function releaseCommand(program: Command): void {
     .argument('<DIR>', 'folder that npm run release made')
     .option(...data)
     .description('verify a release and let hosts install or upgrade to it (see README, Upgrades)')
-    .action((folder: string, options: DataOption) => add(folder, options.data));
+    .action((folder: string, options: DataOption) => addReleaseFolder(folder, options.data));
   release
     .command('trust')
     .argument('<FILE>', 'release.pub of the new key')
@@ -44,7 +44,7 @@ export function releaseCommand(program: Command): void {
 }
 
 /** Adds a release and prints what came of it. Throws `ExitError`; then nothing was changed. */
-export async function add(folder: string, dataDir: string): Promise<void> {
+export async function addReleaseFolder(folder: string, dataDir: string): Promise<void> {
   const interruption = new AbortController();
   const abort = (): void => interruption.abort();
   process.once('SIGINT', abort).once('SIGTERM', abort);
