@@ -21,7 +21,7 @@ const SECRETS = '/api/v1/namespaces/kube-system/secrets';
 /** Of the columns but the last. */
 const WIDTHS = [9, 23, 6, 20];
 
-export interface TokenWish {
+export interface TokenOptions {
   /** Seconds until it joins nobody any more; 0 = never ends. */
   ttlSeconds: number;
   description: string;
@@ -70,7 +70,7 @@ export function tokenCommand(program: Command): void {
 }
 
 /** Makes a token through the API. */
-export async function createToken(api: ApiClient, wish: TokenWish): Promise<CreatedToken> {
+export async function createToken(api: ApiClient, wish: TokenOptions): Promise<CreatedToken> {
   // Read it first: if the user may not, no token must be left that was never printed.
   const address = await readJoinAddress(api, wish.advertise);
   const token = newJoinToken();
