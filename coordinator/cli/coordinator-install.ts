@@ -26,7 +26,7 @@ import {
   PROGRAM,
   SERVICE,
   UNIT_FILE,
-  USER,
+  SERVICE_USER,
 } from './coordinator-places.js';
 import { readSettings } from './read-settings.js';
 import { addReleaseFolder, requireRelease } from './release.js';
@@ -46,19 +46,19 @@ export async function installCoordinator(
   // Wrong ones are refused before anything is changed.
   await readSettings(COORDINATOR_SETTINGS, { ...flags, config: presentSettings() && CONFIG_FILE });
   if (flags.release) await requireRelease(flags.release, DATA_DIR);
-  if (!succeedsOnHost('id', '-u', USER)) {
+  if (!succeedsOnHost('id', '-u', SERVICE_USER)) {
     const options = ['--system', '--user-group', '--home-dir', DATA_DIR, '--no-create-home'];
-    runOnHost('useradd', ...options, '--shell', '/usr/sbin/nologin', USER);
+    runOnHost('useradd', ...options, '--shell', '/usr/sbin/nologin', SERVICE_USER);
   }
   installProgram();
   const text = amendSettings(presentSettings(), HEAD, given);
   installFile(CONFIG_FILE, text, 0o640);
-  runOnHost('chown', `root:${USER}`, CONFIG_FILE);
-  runOnHost('install', '-d', '-m', '0700', '-o', USER, '-g', USER, DATA_DIR);
+  runOnHost('chown', `root:${SERVICE_USER}`, CONFIG_FILE);
+  runOnHost('install', '-d', '-m', '0700', '-o', SERVICE_USER, '-g', SERVICE_USER, DATA_DIR);
   await backUp();
   if (flags.release) await addReleaseFolder(flags.release, DATA_DIR);
   // A backup and a restore are root's work; the service reads them as its own.
-  runOnHost('chown', '-R', `${USER}:${USER}`, DATA_DIR);
+  runOnHost('chown', '-R', `${SERVICE_USER}:${SERVICE_USER}`, DATA_DIR);
   installFile(UNIT_FILE, readFileSync(unitSource()));
   runOnHost('systemctl', 'daemon-reload');
   runOnHost('systemctl', 'enable', '--quiet', SERVICE);
@@ -83,10 +83,10 @@ function installProgram(): void {
   const words = [process.execPath, script].map((word) => `'${word.replaceAll("'", `'\\''`)}'`);
   installFile(PROGRAM, `#!/bin/sh\nexec ${words.join(' ')} "$@"\n`, 0o755);
   if (!existsSync(COMMAND_LINK)) installLink(COMMAND_LINK, PROGRAM);
-  if (succeedsOnHost('runuser', '-u', USER, '--', PROGRAM, 'version')) return;
+  if (succeedsOnHost('runuser', '-u', SERVICE_USER, '--', PROGRAM, 'version')) return;
   throw new ExitError(
     EXIT_CODES.environment,
-    `The user ${USER} cannot run ${script}: install the package where everybody can read it (npm install -g).`,
+    `The user ${SERVICE_USER} cannot run ${script}: install the package where everybody can read it (npm install -g).`,
   );
 }
 

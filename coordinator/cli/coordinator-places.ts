@@ -1,7 +1,7 @@
 /** Where an installed coordinator has what. */
 
 /** Of the service; nobody logs in as it. */
-export const USER = 'everynode';
+export const SERVICE_USER = 'everynode';
 export const DATA_DIR = '/var/lib/everynode';
 export const CONFIG_DIR = '/etc/everynode';
 export const CONFIG_FILE = `${CONFIG_DIR}/coordinator.yaml`;

@@ -12,7 +12,7 @@ import {
   PROGRAM_DIR,
   SERVICE,
   UNIT_FILE,
-  USER,
+  SERVICE_USER,
 } from './coordinator-places.js';
 
 /** Database and keys stay unless `purge`. Twice is harmless. Throws `ExitError`. */
@@ -25,13 +25,13 @@ export async function uninstallCoordinator({ purge = false }: { purge?: boolean 
   if (linksTo(COMMAND_LINK, PROGRAM)) rmSync(COMMAND_LINK);
   rmSync(PROGRAM_DIR, { recursive: true, force: true });
   if (!purge) {
-    printLine(`· kept: ${DATA_DIR}, ${CONFIG_FILE}, the user ${USER} (--purge removes them)`);
+    printLine(`· kept: ${DATA_DIR}, ${CONFIG_FILE}, the user ${SERVICE_USER} (--purge removes them)`);
     return;
   }
   rmSync(DATA_DIR, { recursive: true, force: true });
   rmSync(CONFIG_FILE, { force: true });
   if (existsSync(CONFIG_DIR) && readdirSync(CONFIG_DIR).length === 0) rmdirSync(CONFIG_DIR);
-  succeedsOnHost('userdel', USER);
+  succeedsOnHost('userdel', SERVICE_USER);
   printLine('· nothing of the coordinator is left');
 }
 
