@@ -24,7 +24,7 @@ import {
   CONFIG_FILE,
   DATA_DIR,
   PROGRAM,
-  SERVICE,
+  SERVICE_UNIT,
   UNIT_FILE,
   SERVICE_USER,
 } from './coordinator-places.js';
@@ -61,10 +61,10 @@ export async function installCoordinator(
   runOnHost('chown', '-R', `${SERVICE_USER}:${SERVICE_USER}`, DATA_DIR);
   installFile(UNIT_FILE, readFileSync(unitSource()));
   runOnHost('systemctl', 'daemon-reload');
-  runOnHost('systemctl', 'enable', '--quiet', SERVICE);
+  runOnHost('systemctl', 'enable', '--quiet', SERVICE_UNIT);
   printLine('· starting the coordinator');
   // Resolves when it serves.
-  runOnHost('systemctl', 'restart', SERVICE);
+  runOnHost('systemctl', 'restart', SERVICE_UNIT);
   await announce(typeof flags.advertise === 'string' ? flags.advertise : undefined);
 }
 
@@ -91,7 +91,7 @@ function installProgram(): void {
 }
 
 function unitSource(): string {
-  return fileURLToPath(new URL(`../../../systemd/${SERVICE}`, import.meta.url));
+  return fileURLToPath(new URL(`../../../systemd/${SERVICE_UNIT}`, import.meta.url));
 }
 
 function typedSettings(flags: Record<string, unknown>): Record<string, string> {

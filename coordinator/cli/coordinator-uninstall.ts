@@ -10,7 +10,7 @@ import {
   DATA_DIR,
   PROGRAM,
   PROGRAM_DIR,
-  SERVICE,
+  SERVICE_UNIT,
   UNIT_FILE,
   SERVICE_USER,
 } from './coordinator-places.js';
@@ -18,10 +18,10 @@ import {
 /** Database and keys stay unless `purge`. Twice is harmless. Throws `ExitError`. */
 export async function uninstallCoordinator({ purge = false }: { purge?: boolean }): Promise<void> {
   requireSystemd('everynode coordinator uninstall');
-  succeedsOnHost('systemctl', 'disable', '--quiet', '--now', SERVICE);
+  succeedsOnHost('systemctl', 'disable', '--quiet', '--now', SERVICE_UNIT);
   rmSync(UNIT_FILE, { force: true });
   runOnHost('systemctl', 'daemon-reload');
-  succeedsOnHost('systemctl', 'reset-failed', SERVICE);
+  succeedsOnHost('systemctl', 'reset-failed', SERVICE_UNIT);
   if (linksTo(COMMAND_LINK, PROGRAM)) rmSync(COMMAND_LINK);
   rmSync(PROGRAM_DIR, { recursive: true, force: true });
   if (!purge) {
