@@ -5,7 +5,7 @@ import { type Guard, type NewValue, RevisionMismatch, type Store } from '../stor
 import { keyOf } from './keys.js';
 import { openNamespace } from './namespace-gate.js';
 import { encodeTogether } from './object-bytes.js';
-import type { RegistryParts } from './registry-parts.js';
+import type { RegistryDeps } from './registry-parts.js';
 import { writeError } from './store-errors.js';
 
 /** Tries after a namespace changed, before the writer hears of it. */
@@ -24,13 +24,13 @@ interface Making {
 
 /** See `Registry.createOwn`. What nobody looks at in memory is not kept as an object. */
 export async function createOwn<T extends KubeObject>(
-  parts: RegistryParts,
+  parts: RegistryDeps,
   kind: Kind<T>,
   objects: readonly T[],
 ): Promise<readonly unknown[]> {
   const creationTimestamp = toTimestamp(parts.clock.now());
   for (const { metadata } of objects) {
-    metadata.uid = parts.chance.uuid();
+    metadata.uid = parts.random.uuid();
     metadata.creationTimestamp = creationTimestamp;
   }
   const values = encodeTogether(objects);

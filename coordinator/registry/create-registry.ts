@@ -16,7 +16,7 @@ import { bind, confirmStopped, evict } from './pod-verbs.js';
 import { putBack } from './put-back.js';
 import { get, list } from './read.js';
 import type { Registry } from './registry.js';
-import type { RegistryParts } from './registry-parts.js';
+import type { RegistryDeps } from './registry-parts.js';
 import { modify, update, writeStatus } from './update.js';
 import { watch } from './watch.js';
 
@@ -33,7 +33,7 @@ export interface RegistryOptions {
 
 /** The registry over a store. The caller closes the store. */
 export function createRegistry({ chance = systemChance, ...options }: RegistryOptions): Registry {
-  const parts: RegistryParts = { ...options, chance };
+  const parts: RegistryDeps = { ...options, random: chance };
   return {
     kinds: options.kinds,
     get: (kind, ref) => get(parts, kind, ref),

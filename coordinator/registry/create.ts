@@ -15,7 +15,7 @@ import { encodeObject } from './object-bytes.js';
 import { recordOf } from './object-record.js';
 import { withPodSecurity } from './pod-security.js';
 import type { ObjectModel, ObjectRecord, WriteOptions } from './registry.js';
-import type { RegistryParts } from './registry-parts.js';
+import type { RegistryDeps } from './registry-parts.js';
 import { placeInNamespace } from './request-body.js';
 import { shareWritten } from './shared-objects.js';
 import { writeError } from './store-errors.js';
@@ -33,7 +33,7 @@ interface Making<T extends KubeObject> {
 
 /** Stores a new object. Throws 400, 403 (namespace ending), 404 (namespace), 409, 413 and 422. */
 export function create<T extends KubeObject>(
-  parts: RegistryParts,
+  parts: RegistryDeps,
   kind: Kind<T>,
   namespace: string | undefined,
   body: unknown,
@@ -45,7 +45,7 @@ export function create<T extends KubeObject>(
 
 /** The same, where somebody else knows whose its fields are. */
 export async function createTracked<T extends KubeObject>(
-  parts: RegistryParts,
+  parts: RegistryDeps,
   kind: Kind<T>,
   { namespace, body, track }: Making<T>,
   options: WriteOptions,
@@ -55,11 +55,11 @@ export async function createTracked<T extends KubeObject>(
   placeInNamespace(kind, object, namespace);
   const isGenerated = !object.metadata.name;
   const guard = await openNamespace(parts.store, kind, object, options);
-  const generate = (base: string) => generateName(base, parts.chance.random);
+  const generate = (base: string) => generateName(base, parts.random.random);
   const findAccount = await accountFinder(parts.store, parts.findAccount, object, options);
-  mountAccount(object, findAccount, parts.chance.random);
+  mountAccount(object, findAccount, parts.random.random);
   const reviewed = await withPodSecurity(parts.store, kind, object.metadata.namespace, options);
-  const creation = { now: parts.clock.now(), uid: parts.chance.uuid(), generateName: generate };
+  const creation = { now: parts.clock.now(), uid: parts.random.uuid(), generateName: generate };
   admitCreate(kind, object, creation, reviewed);
   track(object, creation.now);
   const revision = options.dryRun
@@ -70,7 +70,7 @@ export async function createTracked<T extends KubeObject>(
 
 /** See `Registry.reviewLike`. */
 export async function reviewLike<T extends KubeObject>(
-  parts: RegistryParts,
+  parts: RegistryDeps,
   model: ObjectModel<T>,
   text: string,
 ): Promise<T> {
@@ -81,7 +81,7 @@ export async function reviewLike<T extends KubeObject>(
 
 /** Checks each object of a model again, because its namespace, account and Pod Security level may change after the model was made. */
 async function admitLike<T extends KubeObject>(
-  parts: RegistryParts,
+  parts: RegistryDeps,
   kind: Kind<T>,
   object: T,
 ): Promise<Guard | undefined> {
@@ -94,7 +94,7 @@ async function admitLike<T extends KubeObject>(
 
 /** Stores one more of the objects of a model, under a name that is free. Throws 403 and 404 (namespace), 409 and 413. */
 export async function createLike<T extends KubeObject>(
-  parts: RegistryParts,
+  parts: RegistryDeps,
   model: ObjectModel<T>,
   text: string,
 ): Promise<ObjectRecord<T>> {
@@ -114,13 +114,13 @@ export async function createLike<T extends KubeObject>(
 }
 
 /** A dry run's share of storing: answers revision 0. */
-async function refuseTaken(parts: RegistryParts, kind: Kind, { metadata }: KubeObject): Promise<number> {
+async function refuseTaken(parts: RegistryDeps, kind: Kind, { metadata }: KubeObject): Promise<number> {
   if (await parts.store.get(keyOf(kind, metadata))) throw alreadyExists(kind, metadata.name);
   return 0;
 }
 
 async function store<T extends KubeObject>(
-  parts: RegistryParts,
+  parts: RegistryDeps,
   kind: Kind<T>,
   object: T,
   firstGuard: Guard | undefined,
@@ -138,7 +138,7 @@ async function store<T extends KubeObject>(
         throw writeError(error, kind, metadata.name);
       }
       if (nameIsTaken)
-        nameObject(kind, object, generateName(metadata.generateName ?? '', parts.chance.random));
+        nameObject(kind, object, generateName(metadata.generateName ?? '', parts.random.random));
       guard = await openNamespace(parts.store, kind, object);
     }
   }

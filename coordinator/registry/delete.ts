@@ -8,7 +8,7 @@ import { decideDeletion } from './deletion.js';
 import { checkPreconditions } from './preconditions.js';
 import { list } from './read.js';
 import type { DeleteOptions, DeleteResult, ObjectRecord, Selection } from './registry.js';
-import type { RegistryParts } from './registry-parts.js';
+import type { RegistryDeps } from './registry-parts.js';
 import { rewrite } from './rewrite.js';
 
 /** Deletions of a collection under way at once: enough to share commits, few enough to bound memory. */
@@ -21,7 +21,7 @@ const POLICIES = ['Foreground', 'Background', 'Orphan'];
 
 /** Deletes one object, or begins to. Throws 403 (built-in namespaces), 404, 409 (preconditions), 422. */
 export async function remove<T extends KubeObject>(
-  parts: RegistryParts,
+  parts: RegistryDeps,
   kind: Kind<T>,
   ref: ObjectRef,
   options: DeleteOptions = {},
@@ -76,7 +76,7 @@ function hasNothingToStop(pod: Pod): boolean {
 
 /** Deletes what the selection matches now; an object that somebody else deletes meanwhile is no error. */
 export async function removeCollection<T extends KubeObject>(
-  parts: RegistryParts,
+  parts: RegistryDeps,
   kind: Kind<T>,
   selection: Selection,
   options: DeleteOptions = {},
@@ -90,7 +90,7 @@ export async function removeCollection<T extends KubeObject>(
 }
 
 async function removeIfPresent<T extends KubeObject>(
-  parts: RegistryParts,
+  parts: RegistryDeps,
   kind: Kind<T>,
   { namespace, name }: ObjectRef,
   options: DeleteOptions,

@@ -4,11 +4,11 @@ import type { Change, StoreWatch } from '../store/store.js';
 import { recordsOf } from './change-records.js';
 import { ROOT_PREFIX, resourcePath, resourcePathOf } from './keys.js';
 import type { KindChange, KindChanges, KindTail } from './registry.js';
-import type { RegistryParts } from './registry-parts.js';
+import type { RegistryDeps } from './registry-parts.js';
 import { readError } from './store-errors.js';
 
 /** Every change of `kinds` after `revision`. The iteration throws a 410 when that history is gone. */
-export function follow(parts: RegistryParts, kinds: readonly Kind[], revision: number): KindTail {
+export function follow(parts: RegistryDeps, kinds: readonly Kind[], revision: number): KindTail {
   return new StoreTail(parts.store.watch(ROOT_PREFIX, { after: revision }), kinds);
 }
 

@@ -10,7 +10,7 @@ import { generateName } from './generate-name.js';
 import { copyJson } from './json-value.js';
 import { EncodedObject } from './object-bytes.js';
 import type { Fit, Likeness, ObjectModel } from './registry.js';
-import type { RegistryParts } from './registry-parts.js';
+import type { RegistryDeps } from './registry-parts.js';
 import { placeInNamespace } from './request-body.js';
 
 /** What only one of the objects has. */
@@ -24,7 +24,7 @@ interface Own extends Readonly<Record<string, string>> {
 /** Stand where an object's own texts go; nothing that passes admission looks like them. */
 const HOLES: Own = { name: '\0name', uid: '\0uid', creationTimestamp: '\0time', text: '\0text' };
 
-type Making = Pick<RegistryParts, 'clock' | 'chance' | 'findAccount'>;
+type Making = Pick<RegistryDeps, 'clock' | 'chance' | 'findAccount'>;
 
 /** One of the objects that are to be made. */
 export interface Example<T extends KubeObject> {

@@ -8,7 +8,7 @@ import { applyJsonPatch } from './json-patch.js';
 import { copyJson, isJsonMap, type JsonMap } from './json-value.js';
 import { applyMergePatch } from './merge-patch.js';
 import type { ObjectRecord, Patch, WriteOptions } from './registry.js';
-import type { RegistryParts } from './registry-parts.js';
+import type { RegistryDeps } from './registry-parts.js';
 import { withReviews } from './reviews.js';
 import { rewrite } from './rewrite.js';
 import { apply } from './server-side-apply.js';
@@ -24,7 +24,7 @@ const SHOWN_LENGTH = 512;
  * resourceVersion or uid inside the patch must be the present one (409). Throws 400, 404, 409, 413, 422.
  */
 export async function patch<T extends KubeObject>(
-  parts: RegistryParts,
+  parts: RegistryDeps,
   kind: Kind<T>,
   ref: ObjectRef,
   change: Patch,

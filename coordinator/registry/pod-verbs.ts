@@ -8,14 +8,14 @@ import { remove } from './delete.js';
 import { copyJson } from './json-value.js';
 import { checkPreconditions } from './preconditions.js';
 import type { DeleteOptions, ObjectRecord, Preconditions } from './registry.js';
-import type { RegistryParts } from './registry-parts.js';
+import type { RegistryDeps } from './registry-parts.js';
 import { rewrite } from './rewrite.js';
 
 const BINDINGS = { group: '', resource: 'pods/binding', kind: 'Binding' };
 
 /** Gives a Pod its node, once (`pkg/registry/core/pod/storage` BindingREST). Throws 404 and 409. */
 export async function bind(
-  parts: RegistryParts,
+  parts: RegistryDeps,
   ref: ObjectRef,
   nodeName: string,
   preconditions?: Preconditions,
@@ -48,7 +48,7 @@ function setPodCondition(
 
 /** The policy/v1 Eviction of a Pod, no budget standing in its way (`EvictionREST`). Throws 404 and 409. */
 export async function evict(
-  parts: RegistryParts,
+  parts: RegistryDeps,
   ref: ObjectRef,
   options: DeleteOptions = {},
 ): Promise<Status> {
@@ -74,7 +74,7 @@ export async function evict(
 }
 
 /** Removes the Pod with this uid, whatever its grace; one that is gone already is no error. */
-export async function confirmStopped(parts: RegistryParts, ref: ObjectRef, uid: string): Promise<void> {
+export async function confirmStopped(parts: RegistryDeps, ref: ObjectRef, uid: string): Promise<void> {
   try {
     await remove(parts, podKind, ref, { gracePeriodSeconds: 0, preconditions: { uid } });
   } catch (error) {

@@ -6,7 +6,7 @@ import { keyOf } from './keys.js';
 import { encodeObject } from './object-bytes.js';
 import { recordOf } from './object-record.js';
 import type { ObjectRecord } from './registry.js';
-import type { RegistryParts } from './registry-parts.js';
+import type { RegistryDeps } from './registry-parts.js';
 import { writeError } from './store-errors.js';
 
 /**
@@ -14,7 +14,7 @@ import { writeError } from './store-errors.js';
  * Throws 409 when the name is taken.
  */
 export async function putBack<T extends KubeObject>(
-  parts: RegistryParts,
+  parts: RegistryDeps,
   kind: Kind<T>,
   body: T,
 ): Promise<ObjectRecord<T>> {

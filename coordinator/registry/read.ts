@@ -8,7 +8,7 @@ import { decodeContinue, encodeContinue } from './continue-token.js';
 import { keyOf, prefixOf } from './keys.js';
 import { StoredRecord } from './object-record.js';
 import type { ListRequest, ObjectRecord, RecordList } from './registry.js';
-import type { RegistryParts } from './registry-parts.js';
+import type { RegistryDeps } from './registry-parts.js';
 import { checkMatch, parseResourceVersion, refuseFuture } from './resource-version.js';
 import { type CompiledSelection, compileSelection } from './selection.js';
 import { readError } from './store-errors.js';
@@ -18,7 +18,7 @@ const SCAN_PAGE = 500;
 
 /** The present object. Throws a 404. */
 export async function get<T extends KubeObject>(
-  parts: RegistryParts,
+  parts: RegistryDeps,
   kind: Kind<T>,
   ref: ObjectRef,
 ): Promise<ObjectRecord<T>> {
@@ -35,7 +35,7 @@ export async function get<T extends KubeObject>(
 
 /** What a selection matches, in key order, at one revision. Throws 400 (selectors, token), 410 and 504. */
 export async function list<T extends KubeObject>(
-  parts: RegistryParts,
+  parts: RegistryDeps,
   kind: Kind<T>,
   request: ListRequest = {},
 ): Promise<RecordList<T>> {
@@ -58,7 +58,7 @@ export async function list<T extends KubeObject>(
 }
 
 async function listComputed<T extends KubeObject>(
-  parts: RegistryParts,
+  parts: RegistryDeps,
   kind: Kind<T>,
   selection: CompiledSelection<T>,
 ): Promise<RecordList<T>> {
@@ -71,7 +71,7 @@ async function listComputed<T extends KubeObject>(
 
 /** The one object that can match: one key instead of a scan. */
 async function listOne<T extends KubeObject>(
-  parts: RegistryParts,
+  parts: RegistryDeps,
   kind: Kind<T>,
   ref: ObjectRef,
   selection: CompiledSelection<T>,
@@ -107,7 +107,7 @@ function startOf(prefix: string, request: ListRequest): Position | undefined {
 }
 
 async function scan<T extends KubeObject>(
-  parts: RegistryParts,
+  parts: RegistryDeps,
   kind: Kind<T>,
   request: ListRequest,
   selection: CompiledSelection<T>,

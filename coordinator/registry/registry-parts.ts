@@ -6,13 +6,13 @@ import type { Kind } from '../kinds/kind.js';
 import type { Store } from '../store/store.js';
 import type { FindAccount } from './account-volume.js';
 
-export interface RegistryParts {
+export interface RegistryDeps {
   store: Store;
   kinds: readonly Kind[];
   clock: Clock;
   log: Logger;
   /** For uids and generated names. */
-  chance: Chance;
+  random: Chance;
   /** Absent: Pods get no tokens of accounts. */
   findAccount?: FindAccount;
 }

@@ -10,7 +10,7 @@ import { keyOf } from './keys.js';
 import { encodeNewStatus, encodeObject } from './object-bytes.js';
 import { recordOf, StoredRecord } from './object-record.js';
 import type { ObjectRecord } from './registry.js';
-import type { RegistryParts } from './registry-parts.js';
+import type { RegistryDeps } from './registry-parts.js';
 import { atRevision, shareWritten } from './shared-objects.js';
 import { writeError } from './store-errors.js';
 
@@ -33,7 +33,7 @@ const MAX_ATTEMPTS = 100;
  * one that frees a deleted object of its last finalizer removes it. Throws 404, 409 and what `decide` throws.
  */
 export async function rewrite<T extends KubeObject>(
-  parts: RegistryParts,
+  parts: RegistryDeps,
   kind: Kind<T>,
   ref: ObjectRef,
   decide: (current: ObjectRecord<T>) => Step<T>,
@@ -58,7 +58,7 @@ export async function rewrite<T extends KubeObject>(
 }
 
 async function perform<T extends KubeObject>(
-  parts: RegistryParts,
+  parts: RegistryDeps,
   key: string,
   current: StoredRecord<T>,
   step: Step<T>,

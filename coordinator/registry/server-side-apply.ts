@@ -25,7 +25,7 @@ import { manifestProblems } from './managed-fields/manifest-problems.js';
 import { managersAfterUpdate } from './managed-fields/track-write.js';
 import { ZERO_OBJECT } from './managed-fields/tracked-fields.js';
 import type { ObjectRecord, Patch, WriteOptions } from './registry.js';
-import type { RegistryParts } from './registry-parts.js';
+import type { RegistryDeps } from './registry-parts.js';
 import { placeAtName, readBody } from './request-body.js';
 import { withReviews } from './reviews.js';
 import { rewrite } from './rewrite.js';
@@ -51,7 +51,7 @@ interface Application {
  * nothing), 409 (fields of others, unless forced; another revision or uid), 422.
  */
 export async function apply<T extends KubeObject>(
-  parts: RegistryParts,
+  parts: RegistryDeps,
   kind: Kind<T>,
   ref: ObjectRef,
   { body, force = false }: Patch,
@@ -112,7 +112,7 @@ function objectText(kind: Kind, { namespace, name }: ObjectRef): string {
 }
 
 async function applyToPresent<T extends KubeObject>(
-  parts: RegistryParts,
+  parts: RegistryDeps,
   kind: Kind<T>,
   ref: ObjectRef,
   application: Application,
@@ -184,7 +184,7 @@ function timed(
 }
 
 async function createByApply<T extends KubeObject>(
-  parts: RegistryParts,
+  parts: RegistryDeps,
   kind: Kind<T>,
   ref: ObjectRef,
   { manifest, manager }: Application,

@@ -5,14 +5,14 @@ import { refuseInvalid } from './admission.js';
 import { copyJson } from './json-value.js';
 import { checkPreconditions } from './preconditions.js';
 import type { ObjectRecord, Preconditions, WriteOptions } from './registry.js';
-import type { RegistryParts } from './registry-parts.js';
+import type { RegistryDeps } from './registry-parts.js';
 import { withReviews } from './reviews.js';
 import { rewrite, type Step } from './rewrite.js';
 import { admitTrackedUpdate } from './tracked-update.js';
 
 /** Replaces the whole object. Throws 400, 404, 409 (a resourceVersion or uid that is not the present one), 422. */
 export async function update<T extends KubeObject>(
-  parts: RegistryParts,
+  parts: RegistryDeps,
   kind: Kind<T>,
   ref: ObjectRef,
   body: unknown,
@@ -28,7 +28,7 @@ export async function update<T extends KubeObject>(
 
 /** Changes a copy of the present object in place, as often as another writer comes between. */
 export async function modify<T extends KubeObject>(
-  parts: RegistryParts,
+  parts: RegistryDeps,
   kind: Kind<T>,
   ref: ObjectRef,
   change: (object: T) => undefined | false,
@@ -51,7 +51,7 @@ export async function modify<T extends KubeObject>(
  * there is nothing to do. Throws 404, 409 and 422.
  */
 export async function writeStatus<T extends KubeObject & { status?: unknown }>(
-  parts: RegistryParts,
+  parts: RegistryDeps,
   kind: Kind<T>,
   ref: ObjectRef,
   statusOf: (current: T) => T['status'] | undefined,

@@ -7,7 +7,7 @@ import { refuseComputed } from './computed.js';
 import { keyOf, prefixOf } from './keys.js';
 import { list } from './read.js';
 import type { ObjectRecord, RegistryWatch, WatchEvent, WatchRequest } from './registry.js';
-import type { RegistryParts } from './registry-parts.js';
+import type { RegistryDeps } from './registry-parts.js';
 import { parseResourceVersion, refuseFuture } from './resource-version.js';
 import { type CompiledSelection, compileSelection } from './selection.js';
 import { readError } from './store-errors.js';
@@ -20,7 +20,7 @@ const INITIAL_PAGE = 500;
  * is there. Throws 400 and 504 at once; 410 comes from the iteration.
  */
 export async function watch<T extends KubeObject>(
-  parts: RegistryParts,
+  parts: RegistryDeps,
   kind: Kind<T>,
   request: WatchRequest = {},
 ): Promise<RegistryWatch<T>> {
@@ -46,7 +46,7 @@ interface Start<T extends KubeObject> {
 }
 
 async function presentState<T extends KubeObject>(
-  parts: RegistryParts,
+  parts: RegistryDeps,
   kind: Kind<T>,
   { sendInitialEvents, resourceVersion: _after, ...selection }: WatchRequest,
 ): Promise<Start<T>> {
@@ -59,7 +59,7 @@ class SelectionWatch<T extends KubeObject> implements RegistryWatch<T> {
   #closed = false;
 
   constructor(
-    parts: RegistryParts,
+    parts: RegistryDeps,
     kind: Kind<T>,
     namespace: string | undefined,
     private readonly selection: CompiledSelection<T>,
