@@ -95,7 +95,7 @@ export function createCoordinatorCore(host: CoordinatorCoreDeps): CoordinatorCor
     store,
     kinds: kindsServed(leases),
     clock,
-    chance,
+    random: chance,
     log,
     findAccount: (ref) => informers.serviceAccounts.get(ref),
   });

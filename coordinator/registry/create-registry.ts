@@ -26,13 +26,13 @@ export interface RegistryOptions {
   clock: Clock;
   log: Logger;
   /** For uids and generated names; absent = real chance. */
-  chance?: Chance;
+  random?: Chance;
   /** Absent: Pods get no tokens of accounts. */
   findAccount?: FindAccount;
 }
 
 /** The registry over a store. The caller closes the store. */
-export function createRegistry({ chance = systemChance, ...options }: RegistryOptions): Registry {
+export function createRegistry({ random: chance = systemChance, ...options }: RegistryOptions): Registry {
   const parts: RegistryDeps = { ...options, random: chance };
   return {
     kinds: options.kinds,

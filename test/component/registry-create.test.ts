@@ -125,7 +125,7 @@ test('a generated name that is taken is drawn again', async () => {
   const { registry, store, clock } = await testRegistry();
   const draws = [...Array(10).fill(0), ...Array(5).fill(0.99)] as number[];
   const chance = { ...systemChance, random: () => draws.shift() ?? 0.5 };
-  const scripted = createRegistry({ store, clock, kinds: registry.kinds, log: silentLogger, chance });
+  const scripted = createRegistry({ store, clock, kinds: registry.kinds, log: silentLogger, random: chance });
   const body = { metadata: { generateName: 'x-' } };
   assert.equal((await scripted.create(configMapKind, 'default', body)).object().metadata.name, 'x-bbbbb');
   assert.equal((await scripted.create(configMapKind, 'default', body)).object().metadata.name, 'x-99999');
