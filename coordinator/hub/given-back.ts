@@ -83,7 +83,7 @@ export class ReturnedPods {
     const { namespace, name } = pod.metadata;
     try {
       await this.#ensureNamespace(namespace ?? '');
-      const { revision } = await this.#parts.registry.putBack(podKind, pod);
+      const { revision } = await this.#parts.registry.restoreObject(podKind, pod);
       log.info({ node, uid, namespace, name }, 'Pod given back to the store');
       return revision;
     } catch (error) {

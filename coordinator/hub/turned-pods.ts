@@ -92,7 +92,7 @@ export class HandoverReports {
     const pod = { ...made, metadata: { ...made.metadata, creationTimestamp } };
     const { uid, namespace, name } = pod.metadata;
     try {
-      const { revision } = await registry.putBack(podKind, pod);
+      const { revision } = await registry.restoreObject(podKind, pod);
       log.info({ node, uid, namespace, name }, 'Pod took its place by a turn of its host');
       return revision;
     } catch (error) {

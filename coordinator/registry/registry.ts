@@ -176,12 +176,12 @@ export interface Registry {
    * neither defaulted nor checked. They get their uids and time here. Answers of each what it was refused for, or undefined
    * once it is stored: 403 and 404 (namespace), 409 and 413, or what the store failed with.
    */
-  createOwn<T extends KubeObject>(kind: Kind<T>, objects: readonly T[]): Promise<readonly unknown[]>;
+  createInternal<T extends KubeObject>(kind: Kind<T>, objects: readonly T[]): Promise<readonly unknown[]>;
   /**
    * The model of many objects: `body`, as `fit` makes it for the example `text`, is admitted and encoded here, once.
    * Throws what its create would.
    */
-  model<T extends KubeObject>(
+  prepareTemplate<T extends KubeObject>(
     kind: Kind<T>,
     namespace: string | undefined,
     body: T,
@@ -189,12 +189,12 @@ export interface Registry {
     text: string,
   ): ObjectModel<T>;
   /** Stores one more object of a model: with a name, uid and time of its own, and fitted to `text`, which is not checked. */
-  createLike<T extends KubeObject>(model: ObjectModel<T>, text: string): Promise<ObjectRecord<T>>;
+  createFromTemplate<T extends KubeObject>(model: ObjectModel<T>, text: string): Promise<ObjectRecord<T>>;
   /**
    * Returns one more object of a model, checked exactly as `createLike` checks it, but not stored. Throws 403 and 404. Used for
    * objects that are stored later without a check.
    */
-  reviewLike<T extends KubeObject>(model: ObjectModel<T>, text: string): Promise<T>;
+  reviewFromTemplate<T extends KubeObject>(model: ObjectModel<T>, text: string): Promise<T>;
   /** PUT: the whole object; checked against its resourceVersion when it names one. */
   update<T extends KubeObject>(
     kind: Kind<T>,
@@ -241,7 +241,7 @@ export interface Registry {
     options?: DeleteOptions,
   ): Promise<ObjectRecord<T>[]>;
   /** After a restore: stores what was lost under its own uid and creation time, unasked and unchecked. Throws 409 when its name is taken. */
-  putBack<T extends KubeObject>(kind: Kind<T>, object: T): Promise<ObjectRecord<T>>;
+  restoreObject<T extends KubeObject>(kind: Kind<T>, object: T): Promise<ObjectRecord<T>>;
   /** pods/binding: sets spec.nodeName and PodScheduled once; 409 when bound already. Answers the bound Pod. */
   bind(pod: ObjectRef, nodeName: string, preconditions?: Preconditions): Promise<ObjectRecord<Pod>>;
   /** pods/eviction: marks DisruptionTarget and deletes, as policy/v1 without budgets. */

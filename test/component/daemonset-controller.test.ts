@@ -336,7 +336,7 @@ test('after refused creates Pods come one at a time, then faster, and all come',
         }
         underWay += 1;
         most = Math.max(most, underWay);
-        const created = await registry.createLike(model, nodeName);
+        const created = await registry.createFromTemplate(model, nodeName);
         underWay -= 1;
         return created;
       },

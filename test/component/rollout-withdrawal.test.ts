@@ -86,7 +86,7 @@ describe('a turn that is taken back', () => {
     // As the hub, when the host tells of it.
     await fleet.registry.delete(podKind, pod.metadata, {});
     await fleet.registry.confirmStopped(pod.metadata, pod.metadata.uid ?? '');
-    await fleet.registry.putBack(podKind, successor);
+    await fleet.registry.restoreObject(podKind, successor);
     await eventually(() => rolling.images['app:2'] === 1 || JSON.stringify(rolling.images));
     assert.equal(rolling.podOn(node)?.metadata.uid, successor.metadata.uid);
     await rolling.advance(1_000);

@@ -240,7 +240,7 @@ export class DaemonFleet {
     await this.registry.delete(podKind, { namespace, name }, { preconditions: { uid } });
     await this.registry.confirmStopped({ namespace, name }, uid);
     const metadata = { ...successor.metadata, creationTimestamp: toTimestamp(this.clock.now()) };
-    await this.registry.putBack(podKind, { ...successor, metadata });
+    await this.registry.restoreObject(podKind, { ...successor, metadata });
   }
 }
 
