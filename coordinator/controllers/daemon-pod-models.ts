@@ -4,7 +4,7 @@ import type { DaemonSet } from '../../shared/kube/workload.js';
 import { daemonPod, daemonPodOn } from '../decisions/daemon-pod.js';
 import { podKind } from '../kinds/index.js';
 import { sameJson } from '../registry/json-value.js';
-import type { ObjectModel, Registry } from '../registry/registry.js';
+import type { ObjectTemplate, Registry } from '../registry/registry.js';
 
 /** The Pod of one node, as it is before it is bound. */
 interface Example {
@@ -15,7 +15,7 @@ interface Example {
 interface Known {
   /** What the model was made from; the same of its metadata means the same of all. */
   metadata: Pod['metadata'];
-  model: ObjectModel<Pod>;
+  model: ObjectTemplate<Pod>;
 }
 
 export class DaemonPodTemplates {
@@ -39,7 +39,7 @@ export class DaemonPodTemplates {
   }
 
   /** The model of `pod`, which is bound and one of the DaemonSet's. Throws ApiError when no such Pod may be created. */
-  templateFor({ spec, metadata: { namespace } }: DaemonSet, pod: Pod): ObjectModel<Pod> {
+  templateFor({ spec, metadata: { namespace } }: DaemonSet, pod: Pod): ObjectTemplate<Pod> {
     const known = this.#known.get(spec);
     if (known && sameJson(known.metadata, pod.metadata)) return known.model;
     const model = this.#registry.model(podKind, namespace, pod, daemonPodOn, pod.spec.nodeName ?? '');

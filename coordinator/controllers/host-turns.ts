@@ -13,7 +13,7 @@ import { REVISION_HASH_LABEL } from '../../shared/kube/workload.js';
 import { daemonPod } from '../decisions/daemon-pod.js';
 import type { HandoverTerms } from '../decisions/host-turn-terms.js';
 import { podKind } from '../kinds/index.js';
-import type { ObjectModel, Registry } from '../registry/registry.js';
+import type { ObjectTemplate, Registry } from '../registry/registry.js';
 import type { DaemonPodTemplates } from './daemon-pod-models.js';
 
 /** What stands there is left as it is. */
@@ -65,7 +65,7 @@ export class HandoverWrites {
 
   /** What would take the place of the node's Pod. Without the time of its making: that is when the host begins. */
   successor(daemonSet: DaemonSet, hash: string, nodeName: string): Pod {
-    return withoutBirth(this.#model(daemonSet, hash, nodeName).like(nodeName).object);
+    return withoutBirth(this.#model(daemonSet, hash, nodeName).render(nodeName).object);
   }
 
   /**
@@ -77,7 +77,7 @@ export class HandoverWrites {
     return withoutBirth(await this.#registry.reviewLike(model, nodeName));
   }
 
-  #model(daemonSet: DaemonSet, hash: string, nodeName: string): ObjectModel<Pod> {
+  #model(daemonSet: DaemonSet, hash: string, nodeName: string): ObjectTemplate<Pod> {
     const made = daemonPod(daemonSet, nodeName, hash);
     made.spec.nodeName = nodeName;
     return this.#models.templateFor(daemonSet, made);

@@ -14,7 +14,7 @@ import { openNamespace } from './namespace-gate.js';
 import { encodeObject } from './object-bytes.js';
 import { recordOf } from './object-record.js';
 import { withPodSecurity } from './pod-security.js';
-import type { ObjectModel, ObjectRecord, WriteOptions } from './registry.js';
+import type { ObjectTemplate, ObjectRecord, WriteOptions } from './registry.js';
 import type { RegistryDeps } from './registry-parts.js';
 import { placeInNamespace } from './request-body.js';
 import { shareWritten } from './shared-objects.js';
@@ -71,10 +71,10 @@ export async function createTracked<T extends KubeObject>(
 /** See `Registry.reviewLike`. */
 export async function reviewLike<T extends KubeObject>(
   parts: RegistryDeps,
-  model: ObjectModel<T>,
+  model: ObjectTemplate<T>,
   text: string,
 ): Promise<T> {
-  const { object } = model.like(text);
+  const { object } = model.render(text);
   await admitLike(parts, model.kind, object);
   return object;
 }
@@ -95,12 +95,12 @@ async function admitLike<T extends KubeObject>(
 /** Stores one more of the objects of a model, under a name that is free. Throws 403 and 404 (namespace), 409 and 413. */
 export async function createLike<T extends KubeObject>(
   parts: RegistryDeps,
-  model: ObjectModel<T>,
+  model: ObjectTemplate<T>,
   text: string,
 ): Promise<ObjectRecord<T>> {
   const { kind } = model;
   for (let attempt = 1; ; attempt += 1) {
-    const { object, encoded } = model.like(text);
+    const { object, encoded } = model.render(text);
     const guard = await admitLike(parts, kind, object);
     shareWritten(encoded, object);
     try {

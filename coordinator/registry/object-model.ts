@@ -9,7 +9,7 @@ import { admitCreate, readObject } from './admission.js';
 import { generateName } from './generate-name.js';
 import { copyJson } from './json-value.js';
 import { EncodedObject } from './object-bytes.js';
-import type { Fit, Likeness, ObjectModel } from './registry.js';
+import type { Fit, Likeness, ObjectTemplate } from './registry.js';
 import type { RegistryDeps } from './registry-parts.js';
 import { placeInNamespace } from './request-body.js';
 
@@ -37,7 +37,7 @@ export interface Example<T extends KubeObject> {
   text: string;
 }
 
-export class AdmittedModel<T extends KubeObject> implements ObjectModel<T> {
+export class AdmittedModel<T extends KubeObject> implements ObjectTemplate<T> {
   readonly #model: T;
   readonly #fit: Fit<T>;
   readonly #encoded: EncodedObject;
@@ -59,7 +59,7 @@ export class AdmittedModel<T extends KubeObject> implements ObjectModel<T> {
     this.#encoded = new EncodedObject(this.#withOwn(HOLES), HOLES);
   }
 
-  like(text: string): Likeness<T> {
+  render(text: string): Likeness<T> {
     const { clock, chance } = this.#parts;
     const own: Own = {
       name: generateName(this.#model.metadata.generateName ?? '', chance.random),

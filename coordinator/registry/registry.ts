@@ -150,10 +150,10 @@ export interface Likeness<T extends KubeObject> {
 }
 
 /** What many objects of a kind have in common. */
-export interface ObjectModel<T extends KubeObject> {
+export interface ObjectTemplate<T extends KubeObject> {
   readonly kind: Kind<T>;
   /** One more, with another random name each time. */
-  like(text: string): Likeness<T>;
+  render(text: string): Likeness<T>;
 }
 
 export interface Registry {
@@ -187,14 +187,14 @@ export interface Registry {
     body: T,
     fit: Fit<T>,
     text: string,
-  ): ObjectModel<T>;
+  ): ObjectTemplate<T>;
   /** Stores one more object of a model: with a name, uid and time of its own, and fitted to `text`, which is not checked. */
-  createFromTemplate<T extends KubeObject>(model: ObjectModel<T>, text: string): Promise<ObjectRecord<T>>;
+  createFromTemplate<T extends KubeObject>(model: ObjectTemplate<T>, text: string): Promise<ObjectRecord<T>>;
   /**
    * Returns one more object of a model, checked exactly as `createLike` checks it, but not stored. Throws 403 and 404. Used for
    * objects that are stored later without a check.
    */
-  reviewFromTemplate<T extends KubeObject>(model: ObjectModel<T>, text: string): Promise<T>;
+  reviewFromTemplate<T extends KubeObject>(model: ObjectTemplate<T>, text: string): Promise<T>;
   /** PUT: the whole object; checked against its resourceVersion when it names one. */
   update<T extends KubeObject>(
     kind: Kind<T>,
