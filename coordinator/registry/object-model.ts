@@ -9,7 +9,7 @@ import { admitCreate, readObject } from './admission.js';
 import { generateName } from './generate-name.js';
 import { copyJson } from './json-value.js';
 import { EncodedObject } from './object-bytes.js';
-import type { Fit, Likeness, ObjectTemplate } from './registry.js';
+import type { Fit, Rendered, ObjectTemplate } from './registry.js';
 import type { RegistryDeps } from './registry-parts.js';
 import { placeInNamespace } from './request-body.js';
 
@@ -59,7 +59,7 @@ export class AdmittedModel<T extends KubeObject> implements ObjectTemplate<T> {
     this.#encoded = new EncodedObject(this.#withOwn(HOLES), HOLES);
   }
 
-  render(text: string): Likeness<T> {
+  render(text: string): Rendered<T> {
     const { clock, chance } = this.#parts;
     const own: Own = {
       name: generateName(this.#model.metadata.generateName ?? '', chance.random),

@@ -144,7 +144,7 @@ export interface Patch {
 export type Fit<T extends KubeObject> = (model: T, text: string) => T;
 
 /** An object of a model as it is to be stored. */
-export interface Likeness<T extends KubeObject> {
+export interface Rendered<T extends KubeObject> {
   object: T;
   encoded: Buffer;
 }
@@ -153,7 +153,7 @@ export interface Likeness<T extends KubeObject> {
 export interface ObjectTemplate<T extends KubeObject> {
   readonly kind: Kind<T>;
   /** One more, with another random name each time. */
-  render(text: string): Likeness<T>;
+  render(text: string): Rendered<T>;
 }
 
 export interface Registry {
