@@ -9,7 +9,7 @@ import { admitCreate, readObject } from './admission.js';
 import { generateName } from './generate-name.js';
 import { copyJson } from './json-value.js';
 import { EncodedObject } from './object-bytes.js';
-import type { Fit, Rendered, ObjectTemplate } from './registry.js';
+import type { Customize, Rendered, ObjectTemplate } from './registry.js';
 import type { RegistryDeps } from './registry-parts.js';
 import { placeInNamespace } from './request-body.js';
 
@@ -33,13 +33,13 @@ export interface Example<T extends KubeObject> {
   /** With a generateName and no name. */
   body: T;
   /** Writes the text that they differ in. */
-  fit: Fit<T>;
+  fit: Customize<T>;
   text: string;
 }
 
 export class AdmittedModel<T extends KubeObject> implements ObjectTemplate<T> {
   readonly #model: T;
-  readonly #fit: Fit<T>;
+  readonly #fit: Customize<T>;
   readonly #encoded: EncodedObject;
   readonly #parts: Making;
   readonly kind: Kind<T>;

@@ -141,7 +141,7 @@ export interface Patch {
 }
 
 /** The object like `model` that has `text` for its own. It may share with the model what it does not change. */
-export type Fit<T extends KubeObject> = (model: T, text: string) => T;
+export type Customize<T extends KubeObject> = (model: T, text: string) => T;
 
 /** An object of a model as it is to be stored. */
 export interface Rendered<T extends KubeObject> {
@@ -185,7 +185,7 @@ export interface Registry {
     kind: Kind<T>,
     namespace: string | undefined,
     body: T,
-    fit: Fit<T>,
+    fit: Customize<T>,
     text: string,
   ): ObjectTemplate<T>;
   /** Stores one more object of a model: with a name, uid and time of its own, and fitted to `text`, which is not checked. */
