@@ -80,7 +80,7 @@ function listPieces(kind: Kind, list: RecordList<KubeObject>, view: ObjectView):
       const start = listStart(`${kind.kind}List`, apiVersionOf(kind), metadata);
       return joined(
         start,
-        mapped(records, (record) => record.piece?.() ?? record.bytes()),
+        mapped(records, (record) => record.copyableBytes?.() ?? record.bytes()),
         ']}',
       );
     }

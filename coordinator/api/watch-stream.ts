@@ -33,7 +33,7 @@ function objectLine(type: ChangeType, record: ObjectRecord): Buffer {
   const known = lines.get(type);
   if (known) return known;
   const start = Buffer.from(`{"type":"${type}","object":`);
-  const line = concatPieces([start, record.piece?.() ?? record.bytes(), LINE_END]);
+  const line = concatPieces([start, record.copyableBytes?.() ?? record.bytes(), LINE_END]);
   if (lines.size === 0) LINES.set(record, new WeakRef(lines));
   lines.set(type, line);
   return line;

@@ -17,7 +17,7 @@ export class StoredRecord<T extends KubeObject> implements ObjectRecord<T> {
     return spliceResourceVersion(this.stored, this.revision);
   }
 
-  piece(): SplicedValue {
+  copyableBytes(): SplicedValue {
     return new SplicedValue(this.stored, this.revision);
   }
 

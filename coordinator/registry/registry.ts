@@ -14,7 +14,7 @@ export interface ObjectRecord<T extends KubeObject = KubeObject> {
   /** JSON with apiVersion, kind and resourceVersion in it. */
   bytes(): Buffer;
   /** The same for those who copy them elsewhere anyway, where that is cheaper. */
-  piece?(): Buffer | SplicedValue;
+  copyableBytes?(): Buffer | SplicedValue;
   /** Decoded once and shared: do not change it. */
   object(): T;
 }
