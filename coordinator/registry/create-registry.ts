@@ -10,7 +10,7 @@ import { createOwn } from './create-own.js';
 import { remove, removeCollection } from './delete.js';
 import { follow } from './follow.js';
 import { keyOf } from './keys.js';
-import { AdmittedModel } from './object-model.js';
+import { AdmittedTemplate } from './object-model.js';
 import { patch } from './patch.js';
 import { bind, confirmStopped, evict } from './pod-verbs.js';
 import { putBack } from './put-back.js';
@@ -44,7 +44,7 @@ export function createRegistry({ random: chance = systemChance, ...options }: Re
     create: (kind, namespace, object, write) => create(parts, kind, namespace, object, write),
     createInternal: (kind, objects) => createOwn(parts, kind, objects),
     prepareTemplate: (kind, namespace, body, fit, text) =>
-      new AdmittedModel({ kind, namespace, body, fit, text }, parts),
+      new AdmittedTemplate({ kind, namespace, body, fit, text }, parts),
     createFromTemplate: (model, text) => createLike(parts, model, text),
     reviewFromTemplate: (model, text) => reviewLike(parts, model, text),
     update: (kind, ref, object, write) => update(parts, kind, ref, object, write),

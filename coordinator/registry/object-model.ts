@@ -37,7 +37,7 @@ export interface Example<T extends KubeObject> {
   text: string;
 }
 
-export class AdmittedModel<T extends KubeObject> implements ObjectTemplate<T> {
+export class AdmittedTemplate<T extends KubeObject> implements ObjectTemplate<T> {
   readonly #model: T;
   readonly #fit: Customize<T>;
   readonly #encoded: EncodedObject;
