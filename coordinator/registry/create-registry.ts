@@ -44,7 +44,7 @@ export function createRegistry({ random: chance = systemChance, ...options }: Re
     create: (kind, namespace, object, write) => create(parts, kind, namespace, object, write),
     createInternal: (kind, objects) => createOwn(parts, kind, objects),
     prepareTemplate: (kind, namespace, body, fit, text) =>
-      new AdmittedTemplate({ kind, namespace, body, fit, text }, parts),
+      new AdmittedTemplate({ kind, namespace, body, customize: fit, text }, parts),
     createFromTemplate: (model, text) => createLike(parts, model, text),
     reviewFromTemplate: (model, text) => reviewLike(parts, model, text),
     update: (kind, ref, object, write) => update(parts, kind, ref, object, write),

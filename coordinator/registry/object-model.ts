@@ -27,13 +27,13 @@ const HOLES: Own = { name: '\0name', uid: '\0uid', creationTimestamp: '\0time', 
 type Making = Pick<RegistryDeps, 'clock' | 'chance' | 'findAccount'>;
 
 /** One of the objects that are to be made. */
-export interface Example<T extends KubeObject> {
+export interface TemplateSource<T extends KubeObject> {
   kind: Kind<T>;
   namespace: string | undefined;
   /** With a generateName and no name. */
   body: T;
   /** Writes the text that they differ in. */
-  fit: Customize<T>;
+  customize: Customize<T>;
   text: string;
 }
 
@@ -45,7 +45,7 @@ export class AdmittedTemplate<T extends KubeObject> implements ObjectTemplate<T>
   readonly kind: Kind<T>;
 
   /** Throws what a create of the example would: 400 and 422. */
-  constructor({ kind, namespace, body, fit, text }: Example<T>, parts: Making) {
+  constructor({ kind, namespace, body, customize: fit, text }: TemplateSource<T>, parts: Making) {
     const { clock, chance } = parts;
     this.#parts = parts;
     this.kind = kind;
