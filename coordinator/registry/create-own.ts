@@ -23,7 +23,7 @@ interface Making {
 }
 
 /** See `Registry.createOwn`. What nobody looks at in memory is not kept as an object. */
-export async function createOwn<T extends KubeObject>(
+export async function createInternal<T extends KubeObject>(
   parts: RegistryDeps,
   kind: Kind<T>,
   objects: readonly T[],

@@ -6,7 +6,7 @@ import type { Kind } from '../kinds/kind.js';
 import type { Store } from '../store/store.js';
 import type { FindAccount } from './account-volume.js';
 import { create, createLike, reviewLike } from './create.js';
-import { createOwn } from './create-own.js';
+import { createInternal } from './create-own.js';
 import { remove, removeCollection } from './delete.js';
 import { follow } from './follow.js';
 import { keyOf } from './keys.js';
@@ -42,7 +42,7 @@ export function createRegistry({ random: chance = systemChance, ...options }: Re
     watch: (kind, request) => watch(parts, kind, request),
     follow: (kinds, revision) => follow(parts, kinds, revision),
     create: (kind, namespace, object, write) => create(parts, kind, namespace, object, write),
-    createInternal: (kind, objects) => createOwn(parts, kind, objects),
+    createInternal: (kind, objects) => createInternal(parts, kind, objects),
     prepareTemplate: (kind, namespace, body, fit, text) =>
       new AdmittedTemplate({ kind, namespace, body, customize: fit, text }, parts),
     createFromTemplate: (model, text) => createLike(parts, model, text),
