@@ -93,7 +93,7 @@ async function admitLike<T extends KubeObject>(
 }
 
 /** Stores one more of the objects of a model, under a name that is free. Throws 403 and 404 (namespace), 409 and 413. */
-export async function createLike<T extends KubeObject>(
+export async function createFromTemplate<T extends KubeObject>(
   parts: RegistryDeps,
   model: ObjectTemplate<T>,
   text: string,
