@@ -5,7 +5,7 @@ import type { Logger } from '../../shared/process/log.js';
 import type { Kind } from '../kinds/kind.js';
 import type { Store } from '../store/store.js';
 import type { FindAccount } from './account-volume.js';
-import { create, createFromTemplate, reviewLike } from './create.js';
+import { create, createFromTemplate, reviewFromTemplate } from './create.js';
 import { createInternal } from './create-own.js';
 import { remove, removeCollection } from './delete.js';
 import { follow } from './follow.js';
@@ -46,7 +46,7 @@ export function createRegistry({ random: chance = systemChance, ...options }: Re
     prepareTemplate: (kind, namespace, body, fit, text) =>
       new AdmittedTemplate({ kind, namespace, body, customize: fit, text }, parts),
     createFromTemplate: (model, text) => createFromTemplate(parts, model, text),
-    reviewFromTemplate: (model, text) => reviewLike(parts, model, text),
+    reviewFromTemplate: (model, text) => reviewFromTemplate(parts, model, text),
     update: (kind, ref, object, write) => update(parts, kind, ref, object, write),
     modify: (kind, ref, change, write) => modify(parts, kind, ref, change, write),
     writeStatus: (kind, ref, statusOf, preconditions) =>

@@ -69,7 +69,7 @@ export async function createTracked<T extends KubeObject>(
 }
 
 /** See `Registry.reviewLike`. */
-export async function reviewLike<T extends KubeObject>(
+export async function reviewFromTemplate<T extends KubeObject>(
   parts: RegistryDeps,
   model: ObjectTemplate<T>,
   text: string,
