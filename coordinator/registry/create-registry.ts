@@ -13,7 +13,7 @@ import { keyOf } from './keys.js';
 import { AdmittedTemplate } from './object-model.js';
 import { patch } from './patch.js';
 import { bind, confirmStopped, evict } from './pod-verbs.js';
-import { putBack } from './put-back.js';
+import { restoreObject } from './put-back.js';
 import { get, list } from './read.js';
 import type { Registry } from './registry.js';
 import type { RegistryDeps } from './registry-parts.js';
@@ -54,7 +54,7 @@ export function createRegistry({ random: chance = systemChance, ...options }: Re
     patch: (kind, ref, change, write) => patch(parts, kind, ref, change, write),
     delete: (kind, ref, how) => remove(parts, kind, ref, how),
     deleteCollection: (kind, selection, how) => removeCollection(parts, kind, selection, how),
-    restoreObject: (kind, object) => putBack(parts, kind, object),
+    restoreObject: (kind, object) => restoreObject(parts, kind, object),
     bind: (pod, nodeName, preconditions) => bind(parts, pod, nodeName, preconditions),
     evict: (pod, how) => evict(parts, pod, how),
     confirmStopped: (pod, uid) => confirmStopped(parts, pod, uid),

@@ -13,7 +13,7 @@ import { writeError } from './store-errors.js';
  * Stores the object as it is, with the uid and creation time it has: it was admitted before. Its status begins as that of a new one.
  * Throws 409 when the name is taken.
  */
-export async function putBack<T extends KubeObject>(
+export async function restoreObject<T extends KubeObject>(
   parts: RegistryDeps,
   kind: Kind<T>,
   body: T,
