@@ -3,7 +3,7 @@ import { type KubeObject, toTimestamp } from '../../shared/kube/meta.js';
 import type { Kind } from '../kinds/kind.js';
 import { type Guard, type NewValue, RevisionMismatch, type Store } from '../store/store.js';
 import { keyOf } from './keys.js';
-import { openNamespace } from './namespace-gate.js';
+import { requireActiveNamespace } from './namespace-gate.js';
 import { encodeTogether } from './object-bytes.js';
 import type { RegistryDeps } from './registry-parts.js';
 import { writeError } from './store-errors.js';
@@ -66,7 +66,7 @@ function newValue(kind: Kind, { object, value }: Making, guard: Guard | undefine
 
 async function gateOf(store: Store, kind: Kind, object: KubeObject): Promise<Gate> {
   try {
-    const guard = await openNamespace(store, kind, object);
+    const guard = await requireActiveNamespace(store, kind, object);
     return guard ? { guard } : {};
   } catch (error) {
     return { error };

@@ -10,7 +10,7 @@ import { generateName } from './generate-name.js';
 import { copyJson } from './json-value.js';
 import { keyOf } from './keys.js';
 import { trackCreation } from './managed-fields/track-write.js';
-import { openNamespace } from './namespace-gate.js';
+import { requireActiveNamespace } from './namespace-gate.js';
 import { encodeObject } from './object-bytes.js';
 import { recordOf } from './object-record.js';
 import { withPodSecurity } from './pod-security.js';
@@ -54,7 +54,7 @@ export async function createTracked<T extends KubeObject>(
   const object = readObject(kind, copyJson(body), options);
   placeInNamespace(kind, object, namespace);
   const isGenerated = !object.metadata.name;
-  const guard = await openNamespace(parts.store, kind, object, options);
+  const guard = await requireActiveNamespace(parts.store, kind, object, options);
   const generate = (base: string) => generateName(base, parts.random.random);
   const findAccount = await accountFinder(parts.store, parts.findAccount, object, options);
   mountAccount(object, findAccount, parts.random.random);
@@ -85,7 +85,7 @@ async function admitLike<T extends KubeObject>(
   kind: Kind<T>,
   object: T,
 ): Promise<Guard | undefined> {
-  const guard = await openNamespace(parts.store, kind, object);
+  const guard = await requireActiveNamespace(parts.store, kind, object);
   refuseMissingAccount(object, parts.findAccount);
   const { review } = await withPodSecurity<WriteOptions>(parts.store, kind, object.metadata.namespace, {});
   review?.(kind, object, undefined);
@@ -139,7 +139,7 @@ async function store<T extends KubeObject>(
       }
       if (nameIsTaken)
         nameObject(kind, object, generateName(metadata.generateName ?? '', parts.random.random));
-      guard = await openNamespace(parts.store, kind, object);
+      guard = await requireActiveNamespace(parts.store, kind, object);
     }
   }
 }

@@ -36,7 +36,7 @@ function beingTerminated(kind: Kind, name: string, namespace: string): ApiError 
  * Checks the namespace of a new object. Answers the guard that makes the store refuse the write if the namespace
  * changes meanwhile; nothing for a cluster-scoped kind. Throws 400, 404 and 403.
  */
-export async function openNamespace(
+export async function requireActiveNamespace(
   store: Store,
   kind: Kind,
   { metadata: { namespace, name, generateName } }: KubeObject,
