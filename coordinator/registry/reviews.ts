@@ -3,7 +3,7 @@ import type { Kind } from '../kinds/kind.js';
 import type { Store } from '../store/store.js';
 import { withPodSecurity } from './pod-security.js';
 import type { WriteOptions } from './registry.js';
-import { withSteeredNodes } from './steered-nodes.js';
+import { withSteeringTargetCheck } from './steered-nodes.js';
 
 /** The options with every look that this kind has. */
 export async function withReviews<T extends WriteOptions>(
@@ -12,5 +12,5 @@ export async function withReviews<T extends WriteOptions>(
   namespace: string | undefined,
   options: T,
 ): Promise<T> {
-  return withSteeredNodes(store, kind, await withPodSecurity(store, kind, namespace, options));
+  return withSteeringTargetCheck(store, kind, await withPodSecurity(store, kind, namespace, options));
 }
