@@ -9,7 +9,7 @@ import { copyJson, isJsonMap, type JsonMap } from './json-value.js';
 import { applyMergePatch } from './merge-patch.js';
 import type { ObjectRecord, Patch, WriteOptions } from './registry.js';
 import type { RegistryDeps } from './registry-parts.js';
-import { withReviews } from './reviews.js';
+import { withAdmissionReviews } from './reviews.js';
 import { rewrite } from './rewrite.js';
 import { apply } from './server-side-apply.js';
 import { applyStrategicMergePatch, PatchFormatError } from './strategic-merge-patch.js';
@@ -31,7 +31,7 @@ export async function patch<T extends KubeObject>(
   options: WriteOptions = {},
 ): Promise<{ record: ObjectRecord<T>; created: boolean }> {
   if (change.type === 'apply') return apply(parts, kind, ref, change, options);
-  const reviewed = await withReviews(parts.store, kind, ref.namespace, options);
+  const reviewed = await withAdmissionReviews(parts.store, kind, ref.namespace, options);
   const decide = (record: ObjectRecord<T>) => {
     const current = record.object();
     const patched = applyPatch(kind, Object.fromEntries(Object.entries(current)), change);

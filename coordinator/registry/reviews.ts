@@ -6,7 +6,7 @@ import type { WriteOptions } from './registry.js';
 import { withSteeringTargetCheck } from './steered-nodes.js';
 
 /** The options with every look that this kind has. */
-export async function withReviews<T extends WriteOptions>(
+export async function withAdmissionReviews<T extends WriteOptions>(
   store: Store,
   kind: Kind,
   namespace: string | undefined,

@@ -27,7 +27,7 @@ import { ZERO_OBJECT } from './managed-fields/tracked-fields.js';
 import type { ObjectRecord, Patch, WriteOptions } from './registry.js';
 import type { RegistryDeps } from './registry-parts.js';
 import { placeAtName, readBody } from './request-body.js';
-import { withReviews } from './reviews.js';
+import { withAdmissionReviews } from './reviews.js';
 import { rewrite } from './rewrite.js';
 import { yamlError } from './strict-fields.js';
 
@@ -63,7 +63,7 @@ export async function apply<T extends KubeObject>(
   const application = { kind, manifest, manager, force, subresource };
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const reviewed = await withReviews(parts.store, kind, ref.namespace, options);
+      const reviewed = await withAdmissionReviews(parts.store, kind, ref.namespace, options);
       return { record: await applyToPresent(parts, kind, ref, application, reviewed), created: false };
     } catch (error) {
       if (!isReason(error, 'NotFound') || subresource !== undefined) throw error;

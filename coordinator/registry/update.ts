@@ -6,7 +6,7 @@ import { copyJson } from './json-value.js';
 import { checkPreconditions } from './preconditions.js';
 import type { ObjectRecord, Preconditions, WriteOptions } from './registry.js';
 import type { RegistryDeps } from './registry-parts.js';
-import { withReviews } from './reviews.js';
+import { withAdmissionReviews } from './reviews.js';
 import { rewrite, type Step } from './rewrite.js';
 import { admitTrackedUpdate } from './tracked-update.js';
 
@@ -18,7 +18,7 @@ export async function update<T extends KubeObject>(
   body: unknown,
   options: WriteOptions = {},
 ): Promise<ObjectRecord<T>> {
-  const reviewed = await withReviews(parts.store, kind, ref.namespace, options);
+  const reviewed = await withAdmissionReviews(parts.store, kind, ref.namespace, options);
   const decide = (record: ObjectRecord<T>) => {
     const replacement = { ref, body: copyJson(body), current: record.object(), now: parts.clock.now() };
     return { step: 'mark' as const, object: admitTrackedUpdate(kind, replacement, reviewed) };
