@@ -17,7 +17,7 @@ import { withPodSecurity } from './pod-security.js';
 import type { ObjectTemplate, ObjectRecord, WriteOptions } from './registry.js';
 import type { RegistryDeps } from './registry-parts.js';
 import { placeInNamespace } from './request-body.js';
-import { shareWritten } from './shared-objects.js';
+import { cacheWritten } from './shared-objects.js';
 import { writeError } from './store-errors.js';
 
 /** Tries with another generated name, or after the namespace changed, before the client hears of it. */
@@ -102,7 +102,7 @@ export async function createFromTemplate<T extends KubeObject>(
   for (let attempt = 1; ; attempt += 1) {
     const { object, encoded } = model.render(text);
     const guard = await admitLike(parts, kind, object);
-    shareWritten(encoded, object);
+    cacheWritten(encoded, object);
     try {
       const key = keyOf(kind, object.metadata);
       return recordOf(object, await parts.store.create(key, encoded, guard ? { guard } : {}));
@@ -130,7 +130,7 @@ async function store<T extends KubeObject>(
   for (let attempt = 1, guard = firstGuard; ; attempt += 1) {
     try {
       const encoded = encodeObject(object);
-      shareWritten(encoded, object);
+      cacheWritten(encoded, object);
       return await parts.store.create(keyOf(kind, metadata), encoded, guard ? { guard } : {});
     } catch (error) {
       const nameIsTaken = error instanceof KeyExists && isGenerated;

@@ -11,7 +11,7 @@ import { encodeNewStatus, encodeObject } from './object-bytes.js';
 import { recordOf, StoredRecord } from './object-record.js';
 import type { ObjectRecord } from './registry.js';
 import type { RegistryDeps } from './registry-parts.js';
-import { atRevision, shareWritten } from './shared-objects.js';
+import { atRevision, cacheWritten } from './shared-objects.js';
 import { writeError } from './store-errors.js';
 
 /** What is to become of the object as it stands. `statusOnly`: the mark shares all but its status with it. */
@@ -72,7 +72,7 @@ async function perform<T extends KubeObject>(
     if (sameJson(object, current.object())) return { record: current, removed: false };
     if (dryRun) return { record: recordOf(object, revision), removed: false };
     const encoded = step.statusOnly ? encodeNewStatus(current.stored, object) : encodeObject(object);
-    shareWritten(encoded, object);
+    cacheWritten(encoded, object);
     const next = await parts.store.update(key, encoded, { revision });
     return { record: recordOf(object, next), removed: false };
   }

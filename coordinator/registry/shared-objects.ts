@@ -10,7 +10,7 @@ const NOT_YET = '';
 const objects = new WeakMap<Buffer, WeakRef<KubeObject>>();
 
 /** `object` is about to be stored as these bytes. Its maker gives it away: it is not to change any more. */
-export function shareWritten(stored: Buffer, object: KubeObject): void {
+export function cacheWritten(stored: Buffer, object: KubeObject): void {
   object.metadata.resourceVersion = NOT_YET;
   objects.set(stored, new WeakRef(object));
 }
