@@ -3,7 +3,7 @@ import type { KubeObject } from '../../shared/kube/meta.js';
 import type { Labels } from '../../shared/kube/selectors.js';
 import { decodeMetadata, encodeObject, SplicedValue, spliceResourceVersion } from './object-bytes.js';
 import type { ObjectRecord } from './registry.js';
-import { knownObject, sharedObject } from './shared-objects.js';
+import { cachedObject, sharedObject } from './shared-objects.js';
 
 /** A record of a value as the store holds it. It keeps nothing that it makes: a change's record stays as long as the change. */
 export class StoredRecord<T extends KubeObject> implements ObjectRecord<T> {
@@ -27,7 +27,7 @@ export class StoredRecord<T extends KubeObject> implements ObjectRecord<T> {
 
   /** The object's labels, without decoding the rest of it. */
   labels(): Labels | undefined {
-    return (knownObject(this.stored)?.metadata ?? decodeMetadata(this.stored)).labels;
+    return (cachedObject(this.stored)?.metadata ?? decodeMetadata(this.stored)).labels;
   }
 }
 

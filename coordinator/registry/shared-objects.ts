@@ -16,14 +16,14 @@ export function cacheWritten(stored: Buffer, object: KubeObject): void {
 }
 
 /** The object that these bytes are, if somebody has it: at whatever revision. */
-export function knownObject(stored: Buffer): KubeObject | undefined {
+export function cachedObject(stored: Buffer): KubeObject | undefined {
   return objects.get(stored)?.deref();
 }
 
 /** The object that these bytes are, at this revision. */
 export function sharedObject<T extends KubeObject>(stored: Buffer, revision: number): T {
   const resourceVersion = String(revision);
-  const known = knownObject(stored) as T | undefined;
+  const known = cachedObject(stored) as T | undefined;
   if (known && known.metadata.resourceVersion === NOT_YET) known.metadata.resourceVersion = resourceVersion;
   // A deleted object is told with the revision of its deletion.
   if (known) return known.metadata.resourceVersion === resourceVersion ? known : atRevision(known, revision);
