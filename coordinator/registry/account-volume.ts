@@ -11,7 +11,7 @@ import { assumedObject } from './assumed-objects.js';
 import { generateName } from './generate-name.js';
 import { accountKey } from './keys.js';
 import type { WriteOptions } from './registry.js';
-import { sharedObject } from './shared-objects.js';
+import { decodeShared } from './shared-objects.js';
 
 /** Upstream's lifetime, odd so that it is known for one of ours: an hour and seven seconds. */
 const TOKEN_SECONDS = 3607;
@@ -43,7 +43,7 @@ export async function accountFinder(
 
 async function storedAccount(store: Store, { namespace, name }: AccountRef) {
   const stored = await store.get(accountKey(namespace, name));
-  return stored && sharedObject<ServiceAccount>(stored.value, stored.revision);
+  return stored && decodeShared<ServiceAccount>(stored.value, stored.revision);
 }
 
 function accountOf({ spec, metadata }: Pod): AccountRef {

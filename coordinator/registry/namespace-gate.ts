@@ -7,7 +7,7 @@ import type { Guard, Store } from '../store/store.js';
 import { assumedObject } from './assumed-objects.js';
 import { namespaceKey } from './keys.js';
 import type { WriteOptions } from './registry.js';
-import { sharedObject } from './shared-objects.js';
+import { decodeShared } from './shared-objects.js';
 
 const NAMESPACES = { group: '', resource: 'namespaces', kind: 'Namespace' };
 
@@ -48,7 +48,7 @@ export async function requireActiveNamespace(
   const key = namespaceKey(namespace);
   const stored = await store.get(key);
   if (!stored) throw notFound(NAMESPACES, namespace);
-  if (isTerminating(sharedObject<Namespace>(stored.value, stored.revision))) {
+  if (isTerminating(decodeShared<Namespace>(stored.value, stored.revision))) {
     throw beingTerminated(kind, name || (generateName ?? ''), namespace);
   }
   return { key, revision: stored.revision };

@@ -3,7 +3,7 @@ import type { KubeObject } from '../../shared/kube/meta.js';
 import type { Labels } from '../../shared/kube/selectors.js';
 import { decodeMetadata, encodeObject, SplicedValue, spliceResourceVersion } from './object-bytes.js';
 import type { ObjectRecord } from './registry.js';
-import { cachedObject, sharedObject } from './shared-objects.js';
+import { cachedObject, decodeShared } from './shared-objects.js';
 
 /** A record of a value as the store holds it. It keeps nothing that it makes: a change's record stays as long as the change. */
 export class StoredRecord<T extends KubeObject> implements ObjectRecord<T> {
@@ -22,7 +22,7 @@ export class StoredRecord<T extends KubeObject> implements ObjectRecord<T> {
   }
 
   object(): T {
-    return sharedObject<T>(this.stored, this.revision);
+    return decodeShared<T>(this.stored, this.revision);
   }
 
   /** The object's labels, without decoding the rest of it. */

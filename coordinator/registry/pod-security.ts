@@ -11,7 +11,7 @@ import type { Store } from '../store/store.js';
 import { assumedObject } from './assumed-objects.js';
 import { namespaceKey } from './keys.js';
 import type { WriteOptions } from './registry.js';
-import { sharedObject } from './shared-objects.js';
+import { decodeShared } from './shared-objects.js';
 
 type Review = NonNullable<WriteOptions['review']>;
 
@@ -59,7 +59,7 @@ async function findNamespace(
   const planned = assumedObject<Namespace>(assumed, 'Namespace', { name });
   if (planned) return planned;
   const stored = await store.get(namespaceKey(name));
-  return stored && sharedObject<Namespace>(stored.value, stored.revision);
+  return stored && decodeShared<Namespace>(stored.value, stored.revision);
 }
 
 function lookAt(labels: Record<string, string>, warn: ((text: string) => void) | undefined): Review {

@@ -21,7 +21,7 @@ export function cachedObject(stored: Buffer): KubeObject | undefined {
 }
 
 /** The object that these bytes are, at this revision. */
-export function sharedObject<T extends KubeObject>(stored: Buffer, revision: number): T {
+export function decodeShared<T extends KubeObject>(stored: Buffer, revision: number): T {
   const resourceVersion = String(revision);
   const known = cachedObject(stored) as T | undefined;
   if (known && known.metadata.resourceVersion === NOT_YET) known.metadata.resourceVersion = resourceVersion;
