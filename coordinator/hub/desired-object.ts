@@ -4,7 +4,7 @@ import type { ConfigMap, Secret } from '../../shared/kube/config.js';
 import { isConfigObject } from '../../shared/kube/config-reference.js';
 import type { KubeObject } from '../../shared/kube/meta.js';
 import type { DesiredObject } from '../../shared/link/messages.js';
-import { sameJsonBut } from '../registry/json-value.js';
+import { sameJsonExcept } from '../registry/json-value.js';
 import type { ObjectSigner } from './seal.js';
 
 /** 96 bits: two versions of one object will not meet by chance, and nobody gains by making them. */
@@ -85,7 +85,7 @@ export function encodeDesired(object: KubeObject, node: string, sealer: ObjectSi
 /** True when a change is none for the agent, e.g. of the status that it has itself reported. */
 export function isSameForAgent(previous: KubeObject, current: KubeObject): boolean {
   return (
-    sameJsonBut(previous.metadata, current.metadata, NOT_DESIRED_METADATA) &&
-    sameJsonBut(previous, current, NOT_DESIRED)
+    sameJsonExcept(previous.metadata, current.metadata, NOT_DESIRED_METADATA) &&
+    sameJsonExcept(previous, current, NOT_DESIRED)
   );
 }

@@ -36,7 +36,7 @@ export function sameJson(left: unknown, right: unknown): boolean {
 }
 
 /** `sameJson` of two maps but for their members of these names. */
-export function sameJsonBut(left: object, right: object, ignored: ReadonlySet<string>): boolean {
+export function sameJsonExcept(left: object, right: object, ignored: ReadonlySet<string>): boolean {
   return sameMembers(left as JsonMap, right as JsonMap, ignored);
 }
 
