@@ -71,7 +71,7 @@ function missingAccount({ metadata }: Pod, { namespace, name }: AccountRef): Api
  * secrets where the Pod has none. A Pod that names no account is of its namespace's `default`. `find` absent: nobody
  * knows accounts here. Throws 403 for an account that does not exist.
  */
-export function mountAccount(object: KubeObject, find: FindAccount | undefined, random: () => number): void {
+export function mountServiceAccountToken(object: KubeObject, find: FindAccount | undefined, random: () => number): void {
   if (!find || !isPod(object) || mirroredUid(object) !== undefined) return;
   refuseMissingAccount(object, find);
   const { spec } = object;

@@ -3,7 +3,7 @@ import type { KubeObject } from '../../shared/kube/meta.js';
 import { alreadyExists } from '../../shared/kube/status.js';
 import type { Kind } from '../kinds/kind.js';
 import { type Guard, KeyExists, RevisionMismatch } from '../store/store.js';
-import { accountFinder, mountAccount, refuseMissingAccount } from './account-volume.js';
+import { accountFinder, mountServiceAccountToken, refuseMissingAccount } from './account-volume.js';
 import { admitCreate, nameObject, readObject } from './admission.js';
 import { refuseComputed } from './computed.js';
 import { generateName } from './generate-name.js';
@@ -57,7 +57,7 @@ export async function createTracked<T extends KubeObject>(
   const guard = await requireActiveNamespace(parts.store, kind, object, options);
   const generate = (base: string) => generateName(base, parts.random.random);
   const findAccount = await accountFinder(parts.store, parts.findAccount, object, options);
-  mountAccount(object, findAccount, parts.random.random);
+  mountServiceAccountToken(object, findAccount, parts.random.random);
   const reviewed = await withPodSecurity(parts.store, kind, object.metadata.namespace, options);
   const creation = { now: parts.clock.now(), uid: parts.random.uuid(), generateName: generate };
   admitCreate(kind, object, creation, reviewed);

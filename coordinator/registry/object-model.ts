@@ -4,7 +4,7 @@
  */
 import { type KubeObject, type Timestamp, toTimestamp } from '../../shared/kube/meta.js';
 import type { Kind } from '../kinds/kind.js';
-import { mountAccount } from './account-volume.js';
+import { mountServiceAccountToken } from './account-volume.js';
 import { admitCreate, readObject } from './admission.js';
 import { generateName } from './generate-name.js';
 import { copyJson } from './json-value.js';
@@ -51,7 +51,7 @@ export class AdmittedTemplate<T extends KubeObject> implements ObjectTemplate<T>
     this.kind = kind;
     const model = readObject(kind, copyJson(fit(body, text)), {});
     placeInNamespace(kind, model, namespace);
-    mountAccount(model, parts.findAccount, chance.random);
+    mountServiceAccountToken(model, parts.findAccount, chance.random);
     const generate = (base: string) => generateName(base, chance.random);
     admitCreate(kind, model, { now: clock.now(), uid: chance.uuid(), generateName: generate }, {});
     this.#model = model;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { AccountTokens, type TokenAnswer, type TokenWish } from '../../agent/pods/account-tokens.js';
-import { mountAccount } from '../../coordinator/registry/account-volume.js';
+import { mountServiceAccountToken } from '../../coordinator/registry/account-volume.js';
 import { TOKEN_MOUNT_PATH, tokenSources } from '../../shared/kube/account-token.js';
 import { MIRROR_ANNOTATION } from '../../shared/kube/mirror-pod.js';
 import type { Pod, PodSpec } from '../../shared/kube/pod.js';
@@ -25,7 +25,7 @@ function account(change: Partial<ServiceAccount> = {}): ServiceAccount {
 }
 
 function mounted(given: Pod, found: ServiceAccount | undefined = account()): Pod {
-  mountAccount(
+  mountServiceAccountToken(
     given,
     () => found,
     () => 0,
@@ -63,7 +63,7 @@ describe('a Pod that names an account', () => {
     ['does not want one', pod({ automountServiceAccountToken: false }), account(), 0],
   ] as [string, Pod, ServiceAccount | undefined, number][]) {
     test(title, () => {
-      mountAccount(
+      mountServiceAccountToken(
         given,
         () => found,
         () => 0,
@@ -75,7 +75,7 @@ describe('a Pod that names an account', () => {
   test('is refused while that account does not exist', () => {
     assert.throws(
       () =>
-        mountAccount(
+        mountServiceAccountToken(
           pod(),
           () => undefined,
           () => 0,
@@ -108,7 +108,7 @@ describe('a Pod that names no account', () => {
   ] as [string, Pod, ServiceAccount | undefined, number][]) {
     test(`is of its namespace's default account, ${title}`, () => {
       const { spec } = given;
-      mountAccount(
+      mountServiceAccountToken(
         given,
         () => found,
         () => 0,
@@ -120,7 +120,7 @@ describe('a Pod that names no account', () => {
 
   test('stays as it is where nobody knows accounts, and as a mirror', () => {
     const unknown = nameless();
-    mountAccount(unknown, undefined, () => 0);
+    mountServiceAccountToken(unknown, undefined, () => 0);
     const mirror = nameless();
     mirror.metadata.annotations = { [MIRROR_ANNOTATION]: 'x' };
     for (const { spec } of [unknown, mounted(mirror)]) assert.deepEqual(spec, nameless().spec);
