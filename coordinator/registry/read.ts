@@ -17,7 +17,7 @@ import { readError } from './store-errors.js';
 const SCAN_PAGE = 500;
 
 /** The present object. Throws a 404. */
-export async function get<T extends KubeObject>(
+export async function getObject<T extends KubeObject>(
   parts: RegistryDeps,
   kind: Kind<T>,
   ref: ObjectRef,
