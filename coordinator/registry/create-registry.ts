@@ -14,7 +14,7 @@ import { AdmittedTemplate } from './object-model.js';
 import { patch } from './patch.js';
 import { bind, confirmStopped, evict } from './pod-verbs.js';
 import { restoreObject } from './put-back.js';
-import { getObject, list } from './read.js';
+import { getObject, listObjects } from './read.js';
 import type { Registry } from './registry.js';
 import type { RegistryDeps } from './registry-parts.js';
 import { modify, update, writeStatus } from './update.js';
@@ -38,7 +38,7 @@ export function createRegistry({ random: chance = systemChance, ...options }: Re
     kinds: options.kinds,
     get: (kind, ref) => getObject(parts, kind, ref),
     createdAt: (kind, ref) => options.store.createdAt(keyOf(kind, ref)),
-    list: (kind, request) => list(parts, kind, request),
+    list: (kind, request) => listObjects(parts, kind, request),
     watch: (kind, request) => watch(parts, kind, request),
     follow: (kinds, revision) => follow(parts, kinds, revision),
     create: (kind, namespace, object, write) => create(parts, kind, namespace, object, write),

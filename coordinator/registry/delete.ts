@@ -6,7 +6,7 @@ import { invalidValue, notSupported } from '../kinds/field-error.js';
 import type { Kind } from '../kinds/kind.js';
 import { decideDeletion } from './deletion.js';
 import { checkPreconditions } from './preconditions.js';
-import { list } from './read.js';
+import { listObjects } from './read.js';
 import type { DeleteOptions, DeleteResult, ObjectRecord, Selection } from './registry.js';
 import type { RegistryDeps } from './registry-parts.js';
 import { rewrite } from './rewrite.js';
@@ -81,7 +81,7 @@ export async function removeCollection<T extends KubeObject>(
   selection: Selection,
   options: DeleteOptions = {},
 ): Promise<ObjectRecord<T>[]> {
-  const { records } = await list(parts, kind, selection);
+  const { records } = await listObjects(parts, kind, selection);
   for (let from = 0; from < records.length; from += COLLECTION_WIDTH) {
     const slice = records.slice(from, from + COLLECTION_WIDTH);
     await Promise.all(slice.map((record) => removeIfPresent(parts, kind, record.object().metadata, options)));

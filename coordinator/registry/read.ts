@@ -34,7 +34,7 @@ export async function getObject<T extends KubeObject>(
 }
 
 /** What a selection matches, in key order, at one revision. Throws 400 (selectors, token), 410 and 504. */
-export async function list<T extends KubeObject>(
+export async function listObjects<T extends KubeObject>(
   parts: RegistryDeps,
   kind: Kind<T>,
   request: ListRequest = {},

@@ -5,7 +5,7 @@ import type { Change, StoreWatch } from '../store/store.js';
 import { recordsOf } from './change-records.js';
 import { refuseComputed } from './computed.js';
 import { keyOf, prefixOf } from './keys.js';
-import { list } from './read.js';
+import { listObjects } from './read.js';
 import type { ObjectRecord, RegistryWatch, WatchEvent, WatchRequest } from './registry.js';
 import type { RegistryDeps } from './registry-parts.js';
 import { parseResourceVersion, refuseFuture } from './resource-version.js';
@@ -50,7 +50,7 @@ async function presentState<T extends KubeObject>(
   kind: Kind<T>,
   { sendInitialEvents, resourceVersion: _after, ...selection }: WatchRequest,
 ): Promise<Start<T>> {
-  const { records, resourceVersion } = await list(parts, kind, selection);
+  const { records, resourceVersion } = await listObjects(parts, kind, selection);
   return { after: Number(resourceVersion), present: records, marksEnd: sendInitialEvents === true };
 }
 
