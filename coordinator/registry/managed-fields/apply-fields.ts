@@ -2,7 +2,7 @@
 import type { Kind } from '../../kinds/kind.js';
 import { definitionOf } from '../../kinds/schema/schema.js';
 import type { JsonMap } from '../json-value.js';
-import { compareFields, takenBy, withoutFields } from './compare-fields.js';
+import { compareFields, writtenFields, withoutFields } from './compare-fields.js';
 import {
   type FieldManagers,
   type ManagerName,
@@ -61,7 +61,7 @@ export function applyFields(
   ) as JsonMap;
   const untracked = untrackedFields(kind, applier.subresource);
   const changes = withoutFields(compareFields(live, object, schema), untracked);
-  const taken = takenBy(changes);
+  const taken = writtenFields(changes);
   const others = [...claimed].filter(([name]) => name !== key).sort(([a], [b]) => (a < b ? -1 : 1));
   const conflicts = others.flatMap(([, owner]): ApplyConflict[] => {
     const contested = intersection(owner.fields, taken);

@@ -35,7 +35,7 @@ export function withoutFields({ added, modified, removed }: Comparison, ignored:
 }
 
 /** What the writer of a change comes to own. */
-export function takenBy({ added, modified }: Comparison): FieldSet {
+export function writtenFields({ added, modified }: Comparison): FieldSet {
   return union(added, modified);
 }
 

@@ -4,7 +4,7 @@ import { toTimestamp } from '../../../shared/kube/meta.js';
 import { apiVersionOf, type Kind } from '../../kinds/kind.js';
 import { definitionOf } from '../../kinds/schema/schema.js';
 import type { WriteOptions } from '../registry.js';
-import { compareFields, takenBy, withoutFields } from './compare-fields.js';
+import { compareFields, writtenFields, withoutFields } from './compare-fields.js';
 import {
   capUpdaters,
   decodeManagers,
@@ -36,7 +36,7 @@ export function managersAfterUpdate(
 ): FieldManagers {
   const untracked = untrackedFields(kind, writer.subresource);
   const changes = withoutFields(compareFields(before, after, definitionOf(kind.schema)), untracked);
-  const taken = takenBy(changes);
+  const taken = writtenFields(changes);
   const lost = union(taken, changes.removed);
   if (isEmptySet(lost)) return managers;
   const others = mapFields(managers, ({ fields }) => difference(fields, lost));
