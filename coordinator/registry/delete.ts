@@ -9,7 +9,7 @@ import { checkPreconditions } from './preconditions.js';
 import { listObjects } from './read.js';
 import type { DeleteOptions, DeleteResult, ObjectRecord, Selection } from './registry.js';
 import type { RegistryDeps } from './registry-parts.js';
-import { rewrite } from './rewrite.js';
+import { writeOptimistically } from './rewrite.js';
 
 /** Deletions of a collection under way at once: enough to share commits, few enough to bound memory. */
 const COLLECTION_WIDTH = 64;
@@ -33,7 +33,7 @@ export async function remove<T extends KubeObject>(
     const object = current.object();
     return decideDeletion(object, wanted, graceSeconds(kind, object, wanted), parts.clock.now());
   };
-  const { record, removed } = await rewrite(parts, kind, ref, decide, wanted.dryRun);
+  const { record, removed } = await writeOptimistically(parts, kind, ref, decide, wanted.dryRun);
   return removed ? { deleted: record.object() } : { terminating: record.object() };
 }
 

@@ -10,7 +10,7 @@ import { applyMergePatch } from './merge-patch.js';
 import type { ObjectRecord, Patch, WriteOptions } from './registry.js';
 import type { RegistryDeps } from './registry-parts.js';
 import { withAdmissionReviews } from './reviews.js';
-import { rewrite } from './rewrite.js';
+import { writeOptimistically } from './rewrite.js';
 import { apply } from './server-side-apply.js';
 import { applyStrategicMergePatch, PatchFormatError } from './strategic-merge-patch.js';
 import { DecodingError } from './strict-fields.js';
@@ -40,7 +40,7 @@ export async function patch<T extends KubeObject>(
     return { step: 'mark' as const, object: admitTrackedUpdate(kind, replacement, reviewed) };
   };
   try {
-    const { record } = await rewrite(parts, kind, ref, decide, options.dryRun);
+    const { record } = await writeOptimistically(parts, kind, ref, decide, options.dryRun);
     return { record, created: false };
   } catch (error) {
     throw error instanceof DecodingError ? badOutcome(change, error.problem) : error;

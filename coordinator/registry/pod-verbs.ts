@@ -9,7 +9,7 @@ import { copyJson } from './json-value.js';
 import { checkPreconditions } from './preconditions.js';
 import type { DeleteOptions, ObjectRecord, Preconditions } from './registry.js';
 import type { RegistryDeps } from './registry-parts.js';
-import { rewrite } from './rewrite.js';
+import { writeOptimistically } from './rewrite.js';
 
 const BINDINGS = { group: '', resource: 'pods/binding', kind: 'Binding' };
 
@@ -20,7 +20,7 @@ export async function bind(
   nodeName: string,
   preconditions?: Preconditions,
 ): Promise<ObjectRecord<Pod>> {
-  const { record } = await rewrite(parts, podKind, ref, (current) => {
+  const { record } = await writeOptimistically(parts, podKind, ref, (current) => {
     checkPreconditions(BINDINGS, current.object().metadata, preconditions);
     const pod = copyJson(current.object());
     refuseBinding(pod);
@@ -52,7 +52,7 @@ export async function evict(
   ref: ObjectRef,
   options: DeleteOptions = {},
 ): Promise<Status> {
-  await rewrite(
+  await writeOptimistically(
     parts,
     podKind,
     ref,

@@ -32,7 +32,7 @@ const MAX_ATTEMPTS = 100;
  * Applies `decide` to the present object until its outcome is stored. A write that changes nothing is none;
  * one that frees a deleted object of its last finalizer removes it. Throws 404, 409 and what `decide` throws.
  */
-export async function rewrite<T extends KubeObject>(
+export async function writeOptimistically<T extends KubeObject>(
   parts: RegistryDeps,
   kind: Kind<T>,
   ref: ObjectRef,

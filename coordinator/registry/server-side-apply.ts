@@ -28,7 +28,7 @@ import type { ObjectRecord, Patch, WriteOptions } from './registry.js';
 import type { RegistryDeps } from './registry-parts.js';
 import { placeAtName, readBody } from './request-body.js';
 import { withAdmissionReviews } from './reviews.js';
-import { rewrite } from './rewrite.js';
+import { writeOptimistically } from './rewrite.js';
 import { yamlError } from './strict-fields.js';
 
 /** Who owns what was there before the first apply to an object that nobody tracked. */
@@ -123,7 +123,7 @@ async function applyToPresent<T extends KubeObject>(
     const object = applied(kind, { ref, current: current.object(), now }, application, options);
     return { step: 'mark' as const, object };
   };
-  return (await rewrite(parts, kind, ref, decide, options.dryRun)).record;
+  return (await writeOptimistically(parts, kind, ref, decide, options.dryRun)).record;
 }
 
 function applied<T extends KubeObject>(

@@ -7,7 +7,7 @@ import { checkPreconditions } from './preconditions.js';
 import type { ObjectRecord, Preconditions, WriteOptions } from './registry.js';
 import type { RegistryDeps } from './registry-parts.js';
 import { withAdmissionReviews } from './reviews.js';
-import { rewrite, type Step } from './rewrite.js';
+import { writeOptimistically, type Step } from './rewrite.js';
 import { admitTrackedUpdate } from './tracked-update.js';
 
 /** Replaces the whole object. Throws 400, 404, 409 (a resourceVersion or uid that is not the present one), 422. */
@@ -23,7 +23,7 @@ export async function update<T extends KubeObject>(
     const replacement = { ref, body: copyJson(body), current: record.object(), now: parts.clock.now() };
     return { step: 'mark' as const, object: admitTrackedUpdate(kind, replacement, reviewed) };
   };
-  return (await rewrite(parts, kind, ref, decide, options.dryRun)).record;
+  return (await writeOptimistically(parts, kind, ref, decide, options.dryRun)).record;
 }
 
 /** Changes a copy of the present object in place, as often as another writer comes between. */
@@ -42,7 +42,7 @@ export async function modify<T extends KubeObject>(
     const replacement = { ref, body, current, now: parts.clock.now() };
     return { step: 'mark' as const, object: admitTrackedUpdate(kind, replacement, options) };
   };
-  return (await rewrite(parts, kind, ref, decide, options.dryRun)).record;
+  return (await writeOptimistically(parts, kind, ref, decide, options.dryRun)).record;
 }
 
 /**
@@ -66,5 +66,5 @@ export async function writeStatus<T extends KubeObject & { status?: unknown }>(
     refuseInvalid(kind, ref.name, kind.validateStatusUpdate?.(object, current) ?? []);
     return { step: 'mark', object, statusOnly: true };
   };
-  return (await rewrite(parts, kind, ref, decide)).record;
+  return (await writeOptimistically(parts, kind, ref, decide)).record;
 }
