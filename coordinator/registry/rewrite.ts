@@ -15,7 +15,7 @@ import { atRevision, cacheWritten } from './shared-objects.js';
 import { writeError } from './store-errors.js';
 
 /** What is to become of the object as it stands. `statusOnly`: the mark shares all but its status with it. */
-export type Step<T extends KubeObject> =
+export type WriteDecision<T extends KubeObject> =
   | { step: 'keep' }
   | { step: 'mark'; object: T; statusOnly?: boolean }
   | { step: 'remove' };
@@ -36,7 +36,7 @@ export async function writeOptimistically<T extends KubeObject>(
   parts: RegistryDeps,
   kind: Kind<T>,
   ref: ObjectRef,
-  decide: (current: ObjectRecord<T>) => Step<T>,
+  decide: (current: ObjectRecord<T>) => WriteDecision<T>,
   dryRun = false,
 ): Promise<Outcome<T>> {
   refuseComputed(kind, ref.namespace);
@@ -61,7 +61,7 @@ async function perform<T extends KubeObject>(
   parts: RegistryDeps,
   key: string,
   current: StoredRecord<T>,
-  step: Step<T>,
+  step: WriteDecision<T>,
   dryRun: boolean,
 ): Promise<Outcome<T>> {
   const { revision } = current;

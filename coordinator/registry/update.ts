@@ -7,7 +7,7 @@ import { checkPreconditions } from './preconditions.js';
 import type { ObjectRecord, Preconditions, WriteOptions } from './registry.js';
 import type { RegistryDeps } from './registry-parts.js';
 import { withAdmissionReviews } from './reviews.js';
-import { writeOptimistically, type Step } from './rewrite.js';
+import { writeOptimistically, type WriteDecision } from './rewrite.js';
 import { admitTrackedUpdate } from './tracked-update.js';
 
 /** Replaces the whole object. Throws 400, 404, 409 (a resourceVersion or uid that is not the present one), 422. */
@@ -57,7 +57,7 @@ export async function writeStatus<T extends KubeObject & { status?: unknown }>(
   statusOf: (current: T) => T['status'] | undefined,
   preconditions?: Preconditions,
 ): Promise<ObjectRecord<T>> {
-  const decide = (record: ObjectRecord<T>): Step<T> => {
+  const decide = (record: ObjectRecord<T>): WriteDecision<T> => {
     const current = record.object();
     checkPreconditions(kind, current.metadata, preconditions);
     const status = statusOf(current);
