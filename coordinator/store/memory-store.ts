@@ -7,7 +7,7 @@ import {
   Expired,
   type ListOptions,
   type NewValue,
-  type PastEra,
+  type PastEpoch,
   type Store,
   type StoredList,
   type StoredValue,
@@ -23,7 +23,7 @@ interface MemoryStoreOptions {
   maxChanges?: number;
   progressMs?: number;
   /** As if it had been restored: tests of those who must then be careful. */
-  pastEras?: readonly PastEra[];
+  pastEras?: readonly PastEpoch[];
 }
 
 export class MemoryStore implements Store {
@@ -34,7 +34,7 @@ export class MemoryStore implements Store {
   readonly #fanout: WatchFanout;
   readonly #clusterUID = randomUUID();
   readonly #era = randomUUID();
-  readonly #pastEras: readonly PastEra[];
+  readonly #pastEras: readonly PastEpoch[];
   #isUnconfirmed: boolean;
 
   constructor(options: MemoryStoreOptions = {}) {
@@ -97,7 +97,7 @@ export class MemoryStore implements Store {
     return this.#era;
   }
 
-  pastEras(): readonly PastEra[] {
+  pastEras(): readonly PastEpoch[] {
     return this.#pastEras;
   }
 

@@ -1,12 +1,12 @@
 /** Which fleet and which log of it a database holds: the rows of table `identity`. */
 import type Database from 'better-sqlite3';
 import { lastRevision } from './sqlite-schema.js';
-import type { PastEra } from './store.js';
+import type { PastEpoch } from './store.js';
 
 export interface Identity {
   readonly clusterUID: string;
   readonly era: string;
-  readonly pastEras: readonly PastEra[];
+  readonly pastEras: readonly PastEpoch[];
   isUnconfirmed: boolean;
 }
 
@@ -22,20 +22,20 @@ export function readIdentity(database: Database.Database): Identity {
   return {
     clusterUID: String(row.get('clusterUID')),
     era: String(row.get('era')),
-    pastEras: JSON.parse(String(row.get(PAST_ERAS) ?? '[]')) as PastEra[],
+    pastEras: JSON.parse(String(row.get(PAST_ERAS) ?? '[]')) as PastEpoch[],
     isUnconfirmed: row.get(UNCONFIRMED) !== undefined,
   };
 }
 
 /** Names an era by the one that it goes on from, and the last revision of that. */
-export type NameEra = (from: Pick<PastEra, 'era' | 'revision'>) => string;
+export type NameEra = (from: Pick<PastEpoch, 'era' | 'revision'>) => string;
 
 /** Begins a new era in a restored database: no history, a revision far ahead, unconfirmed. `takenAt`: when the backup was taken, ms. */
 export function beginEra(database: Database.Database, takenAt: number, nameEra: NameEra): void {
   database.transaction(() => {
     const { era, pastEras } = readIdentity(database);
     const revision = lastRevision(database);
-    const past: readonly PastEra[] = [...pastEras, { era, revision, takenAt }];
+    const past: readonly PastEpoch[] = [...pastEras, { era, revision, takenAt }];
     const put = database.prepare('INSERT OR REPLACE INTO identity VALUES (?, ?)');
     put.run('era', nameEra({ era, revision }));
     put.run(PAST_ERAS, JSON.stringify(past));

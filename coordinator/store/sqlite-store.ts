@@ -21,7 +21,7 @@ import {
   Expired,
   type ListOptions,
   type NewValue,
-  type PastEra,
+  type PastEpoch,
   type Store,
   type StoredList,
   type StoredValue,
@@ -196,7 +196,7 @@ class SqliteStore implements Store {
     return this.#identity.era;
   }
 
-  pastEras(): readonly PastEra[] {
+  pastEras(): readonly PastEpoch[] {
     return this.#identity.pastEras;
   }
 

@@ -65,8 +65,8 @@ export interface WriteCondition {
 }
 
 /** An era that a backup was taken of. What happened in it after `revision` is not in this log. */
-export interface PastEra {
-  readonly era: string;
+export interface PastEpoch {
+  readonly epoch: string;
   readonly revision: number;
   /** When the backup was taken, ms since the epoch, by the clock of the coordinator that took it. */
   readonly takenAt: number;
@@ -98,7 +98,7 @@ export interface Store {
   /** The log since the database was made or last restored. */
   era(): string;
   /** The eras that this log was restored from, oldest first; empty when it never was. */
-  pastEras(): readonly PastEra[];
+  pastEras(): readonly PastEpoch[];
   /** True from a restore until `confirmRestore`: what is stored may be older than what runs. */
   isUnconfirmed(): boolean;
   /** A person has looked at what came back. Resolves when that is durable. */

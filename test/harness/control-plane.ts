@@ -9,7 +9,7 @@ import type { FindAccount } from '../../coordinator/registry/account-volume.js';
 import { createRegistry } from '../../coordinator/registry/create-registry.js';
 import type { Registry } from '../../coordinator/registry/registry.js';
 import { MemoryStore } from '../../coordinator/store/memory-store.js';
-import type { PastEra, Store } from '../../coordinator/store/store.js';
+import type { PastEpoch, Store } from '../../coordinator/store/store.js';
 import type { KubeEvent } from '../../shared/kube/event.js';
 import type { NodeStatus } from '../../shared/kube/node.js';
 import { ManualClock } from '../../shared/process/clock.js';
@@ -37,7 +37,7 @@ export interface ControlPlane {
 
 /** Starts one with the namespace `default` in it. `accounts`: Pods are checked for their ServiceAccount, as in a coordinator. */
 export async function startControlPlane(
-  pastEras: readonly PastEra[] = [],
+  pastEras: readonly PastEpoch[] = [],
   { accounts = false } = {},
 ): Promise<ControlPlane> {
   const clock = new ManualClock(START_MS);

@@ -9,7 +9,7 @@ import { NodeLiveness } from '../../coordinator/hub/presence.js';
 import { ObjectSigner } from '../../coordinator/hub/seal.js';
 import { namespaceKind, nodeKind, podKind } from '../../coordinator/kinds/index.js';
 import { RestoreState } from '../../coordinator/restore-state.js';
-import type { PastEra, Store } from '../../coordinator/store/store.js';
+import type { PastEpoch, Store } from '../../coordinator/store/store.js';
 import type { Node, NodeStatus } from '../../shared/kube/node.js';
 import { nodeGraceMs } from '../../shared/kube/node-grace.js';
 import type { Pod } from '../../shared/kube/pod.js';
@@ -73,7 +73,7 @@ interface AgentOptions {
 
 /** A hub whose store was restored, as it began. */
 interface RestoredBench {
-  pastEras: readonly PastEra[];
+  pastEras: readonly PastEpoch[];
   /** What the backup held. */
   pods?: readonly Pod[];
 }

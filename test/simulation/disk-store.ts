@@ -10,7 +10,7 @@ import { ERA_STRIDE } from '../../coordinator/store/sqlite-identity.js';
 import type {
   Change,
   ListOptions,
-  PastEra,
+  PastEpoch,
   Store,
   StoredList,
   StoredValue,
@@ -31,7 +31,7 @@ interface Content {
   created: Map<string, number>;
   revision: number;
   era: string;
-  pastEras: readonly PastEra[];
+  pastEras: readonly PastEpoch[];
   isUnconfirmed: boolean;
 }
 
