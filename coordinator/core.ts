@@ -105,7 +105,7 @@ export function createCoordinatorCore(host: CoordinatorCoreDeps): CoordinatorCor
   const refusals = new CreateRefusals();
   const shared = { registry, informers, events, clock, log };
   const restore = new RestoreState(store, log);
-  const history = { era: store.era(), pastEras: store.pastEras() };
+  const history = { era: store.epoch(), pastEras: store.pastEpochs() };
   const hub = new Hub({
     ...shared,
     liveness: presence,

@@ -32,7 +32,7 @@ export class RestoreState implements RestoreControl {
   }
 
   unconfirmed(): UnconfirmedRestore | undefined {
-    const last = this.#store.pastEras().at(-1);
+    const last = this.#store.pastEpochs().at(-1);
     return this.#store.isUnconfirmed() ? { takenAt: last?.takenAt ?? 0 } : undefined;
   }
 

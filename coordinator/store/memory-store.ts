@@ -93,11 +93,11 @@ export class MemoryStore implements Store {
     return this.#clusterUID;
   }
 
-  era(): string {
+  epoch(): string {
     return this.#era;
   }
 
-  pastEras(): readonly PastEpoch[] {
+  pastEpochs(): readonly PastEpoch[] {
     return this.#pastEras;
   }
 

@@ -192,11 +192,11 @@ class SqliteStore implements Store {
     return this.#identity.clusterUID;
   }
 
-  era(): string {
+  epoch(): string {
     return this.#identity.era;
   }
 
-  pastEras(): readonly PastEpoch[] {
+  pastEpochs(): readonly PastEpoch[] {
     return this.#identity.pastEras;
   }
 

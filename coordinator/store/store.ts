@@ -96,9 +96,9 @@ export interface Store {
   /** Random, made with the database, never changed: which fleet this is. */
   clusterUID(): string;
   /** The log since the database was made or last restored. */
-  era(): string;
+  epoch(): string;
   /** The eras that this log was restored from, oldest first; empty when it never was. */
-  pastEras(): readonly PastEpoch[];
+  pastEpochs(): readonly PastEpoch[];
   /** True from a restore until `confirmRestore`: what is stored may be older than what runs. */
   isUnconfirmed(): boolean;
   /** A person has looked at what came back. Resolves when that is durable. */

@@ -248,7 +248,7 @@ withRestored(
       name: 'p',
       status: { phase: 'Running' },
     });
-    await eventually(() => heardIn() === bench.plane.store.era());
+    await eventually(() => heardIn() === bench.plane.store.epoch());
     assert.equal(marks[0], 'Running');
   },
 );
@@ -264,7 +264,7 @@ withRestored(
     assert.equal(heardIn(), undefined);
     const ref = { namespace: 'default', name: 'p' };
     await bench.plane.registry.delete(podKind, ref, { gracePeriodSeconds: 0 });
-    await eventually(() => heardIn() === bench.plane.store.era());
+    await eventually(() => heardIn() === bench.plane.store.epoch());
   },
 );
 
@@ -273,7 +273,7 @@ withRestored('a host that holds nothing is heard by its hello', async (bench) =>
   await eventually(
     () =>
       bench.plane.informers.nodes.get({ name: 'n1' })?.metadata.annotations?.[HEARD_IN_ERA] ===
-      bench.plane.store.era(),
+      bench.plane.store.epoch(),
   );
 });
 

@@ -210,7 +210,7 @@ withHub('a Node deleted under its agent drops the Pods there and stays away', as
 
 withHub('so it is when the Node was deleted while the agent was away', async (bench) => {
   const { plane } = bench;
-  const era = plane.store.era();
+  const era = plane.store.epoch();
   const clusterUID = plane.store.clusterUID();
   const back = await rawAgent(bench, 'n1');
   back.say(helloOf('n1', { nodeUid: 'of-old', era, clusterUID }));

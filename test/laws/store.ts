@@ -306,7 +306,7 @@ export function storeLaws(name: string, open: OpenStore): void {
 
   describe(`${name}: identity`, () => {
     law('clusterUID and era are given and stay', async (store) => {
-      assert.ok(store.clusterUID() && store.era());
+      assert.ok(store.clusterUID() && store.epoch());
       assert.equal(store.clusterUID(), store.clusterUID());
     });
   });

@@ -138,8 +138,8 @@ export function openDiskStore(disk: SimulatedDisk, life: Life, onFailed: () => v
     revision: async () => log.end,
     compact: async (revision) => log.forget(revision),
     clusterUID: () => disk.clusterUID,
-    era: () => content.era,
-    pastEras: () => content.pastEras,
+    epoch: () => content.era,
+    pastEpochs: () => content.pastEras,
     isUnconfirmed: () => content.isUnconfirmed,
     confirmRestore: () => life.do(() => disk.confirmRestore()),
     close: async () => {
