@@ -23,7 +23,7 @@ interface MemoryStoreOptions {
   maxChanges?: number;
   progressMs?: number;
   /** As if it had been restored: tests of those who must then be careful. */
-  pastEras?: readonly PastEpoch[];
+  pastEpochs?: readonly PastEpoch[];
 }
 
 export class MemoryStore implements Store {
@@ -38,7 +38,7 @@ export class MemoryStore implements Store {
   #isUnconfirmed: boolean;
 
   constructor(options: MemoryStoreOptions = {}) {
-    const { clock = systemClock, maxChanges = 10_000, progressMs = 1_000, pastEras = [] } = options;
+    const { clock = systemClock, maxChanges = 10_000, progressMs = 1_000, pastEpochs: pastEras = [] } = options;
     this.#pastEras = pastEras;
     this.#isUnconfirmed = pastEras.length > 0;
     this.#log = new ChangeLog(0, { maxChanges, maxBytes: Number.POSITIVE_INFINITY });

@@ -15,7 +15,7 @@ import { podObject } from '../harness/objects.js';
 
 const PAST = [{ era: 'before', revision: 7, takenAt: Date.parse('2026-01-31T03:17:00Z') }];
 
-const restoredState = () => new RestoreState(new MemoryStore({ pastEras: PAST }), silentLogger);
+const restoredState = () => new RestoreState(new MemoryStore({ pastEpochs: PAST }), silentLogger);
 
 withControlPlane('until the confirmation controllers create and delete nothing', async (plane) => {
   const restore = restoredState();

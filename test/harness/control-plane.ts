@@ -41,7 +41,7 @@ export async function startControlPlane(
   { accounts = false } = {},
 ): Promise<ControlPlane> {
   const clock = new ManualClock(START_MS);
-  const store = new MemoryStore({ clock, pastEras });
+  const store = new MemoryStore({ clock, pastEpochs: pastEras });
   const parts = { clock, log: silentLogger };
   const findAccount: FindAccount = (ref) => informers.serviceAccounts.get(ref);
   const registry: Registry = createRegistry({
