@@ -137,7 +137,7 @@ async function openStore(
   const keys = await withExitErrors(() => loadSealKeys(secretsKeyPath(settings, process.env)), keyOption);
   const seal = new ValueSeal(ENCRYPTED_PREFIXES, keys);
   return withExitErrors(() =>
-    openSqliteStore({ dataDir, clock: systemClock, log, onFailed, onCommit, onFull, seal }),
+    openSqliteStore({ dataDir, clock: systemClock, log, onFailed, onCommit, onFull, encryption: seal }),
   );
 }
 

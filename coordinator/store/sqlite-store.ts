@@ -39,7 +39,7 @@ interface SqliteStoreOptions {
   clock: Clock;
   log: Logger;
   /** Encrypts what must not lie on the disk in plain; absent = nothing is. */
-  seal?: ValueSeal;
+  encryption?: ValueSeal;
   limits?: Partial<ChangeLogLimits>;
   /** Of history in the file; default `MAX_HISTORY_BYTES`. A watch from before it gets `Expired`. */
   maxHistoryBytes?: number;
@@ -99,7 +99,7 @@ class SqliteStore implements Store {
   constructor(path: string, lock: DataLock, snapshot: Snapshot, options: SqliteStoreOptions) {
     const { clock, limits, progressMs = 1_000 } = options;
     this.#lock = lock;
-    const { seal } = options;
+    const { encryption: seal } = options;
     this.#seal = seal;
     this.#identity = snapshot.identity;
     this.#values = snapshot.values;

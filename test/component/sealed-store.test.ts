@@ -26,7 +26,7 @@ after(() => rmSync(scratch, { recursive: true, force: true }));
 
 function open(dataDir: string, seal?: ValueSeal, maxChanges = 1_000): Promise<Store> {
   const limits = { maxChanges };
-  return openSqliteStore({ dataDir, clock: systemClock, log: silentLogger, limits, ...(seal && { seal }) });
+  return openSqliteStore({ dataDir, clock: systemClock, log: silentLogger, limits, ...(seal && { encryption: seal }) });
 }
 
 async function sealOf(dataDir: string, prefixes = [SECRETS]): Promise<ValueSeal> {
