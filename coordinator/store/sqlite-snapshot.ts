@@ -22,7 +22,7 @@ export interface Snapshot {
 /** What a file is read by. */
 interface SnapshotOptions {
   /** Absent = nothing in the file is encrypted. */
-  seal?: ValueSeal;
+  encryption?: ValueSeal;
   /** Bound of the history that is kept; default `MAX_HISTORY_BYTES`. */
   maxHistoryBytes?: number;
   log: Logger;
@@ -32,7 +32,7 @@ interface SnapshotOptions {
  * Reads the database at `path`: makes what is missing of its schema, and first brings what lies there in plain,
  * or under an older key, under the key in use. Throws `StoreError`, and SQLite's own errors.
  */
-export function readSnapshot(path: string, { maxHistoryBytes, seal, log }: SnapshotOptions): Snapshot {
+export function readSnapshot(path: string, { maxHistoryBytes, encryption: seal, log }: SnapshotOptions): Snapshot {
   const database = openDatabase(path);
   try {
     prepareSchema(database);
