@@ -5,8 +5,8 @@ import type { PastEpoch } from './store.js';
 
 export interface Identity {
   readonly clusterUID: string;
-  readonly era: string;
-  readonly pastEras: readonly PastEpoch[];
+  readonly epoch: string;
+  readonly pastEpochs: readonly PastEpoch[];
   isUnconfirmed: boolean;
 }
 
@@ -21,8 +21,8 @@ export function readIdentity(database: Database.Database): Identity {
   const row = database.prepare<string>('SELECT value FROM identity WHERE name = ?').pluck();
   return {
     clusterUID: String(row.get('clusterUID')),
-    era: String(row.get('era')),
-    pastEras: JSON.parse(String(row.get(PAST_ERAS) ?? '[]')) as PastEpoch[],
+    epoch: String(row.get('era')),
+    pastEpochs: JSON.parse(String(row.get(PAST_ERAS) ?? '[]')) as PastEpoch[],
     isUnconfirmed: row.get(UNCONFIRMED) !== undefined,
   };
 }
@@ -33,7 +33,7 @@ export type NameEra = (from: Pick<PastEpoch, 'era' | 'revision'>) => string;
 /** Begins a new era in a restored database: no history, a revision far ahead, unconfirmed. `takenAt`: when the backup was taken, ms. */
 export function beginEra(database: Database.Database, takenAt: number, nameEra: NameEra): void {
   database.transaction(() => {
-    const { era, pastEras } = readIdentity(database);
+    const { epoch: era, pastEpochs: pastEras } = readIdentity(database);
     const revision = lastRevision(database);
     const past: readonly PastEpoch[] = [...pastEras, { era, revision, takenAt }];
     const put = database.prepare('INSERT OR REPLACE INTO identity VALUES (?, ?)');

@@ -193,11 +193,11 @@ class SqliteStore implements Store {
   }
 
   epoch(): string {
-    return this.#identity.era;
+    return this.#identity.epoch;
   }
 
   pastEpochs(): readonly PastEpoch[] {
-    return this.#identity.pastEras;
+    return this.#identity.pastEpochs;
   }
 
   isUnconfirmed(): boolean {

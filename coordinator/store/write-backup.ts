@@ -53,7 +53,7 @@ function copyDatabase(from: string, to: string): Pick<BackupManifest, 'clusterUI
   try {
     // One file, no journal beside it.
     copied.pragma('journal_mode = DELETE');
-    const { clusterUID, era } = readIdentity(copied);
+    const { clusterUID, epoch: era } = readIdentity(copied);
     return { clusterUID, era, revision: lastRevision(copied) };
   } finally {
     copied.close();
