@@ -11,7 +11,7 @@ export interface Identity {
 }
 
 /** So far ahead of the backup that no revision of the lost log is reached again: each resume point in it is too old. */
-export const ERA_STRIDE = 10 ** 12;
+export const EPOCH_STRIDE = 10 ** 12;
 
 const PAST_ERAS = 'pastEras';
 const UNCONFIRMED = 'unconfirmedRestore';
@@ -41,7 +41,7 @@ export function beginEra(database: Database.Database, takenAt: number, nameEra: 
     put.run(PAST_ERAS, JSON.stringify(past));
     put.run(UNCONFIRMED, 'true');
     database.exec('DELETE FROM history');
-    database.prepare('UPDATE compaction SET revision = ?').run(revision + ERA_STRIDE);
+    database.prepare('UPDATE compaction SET revision = ?').run(revision + EPOCH_STRIDE);
   })();
 }
 

@@ -6,7 +6,7 @@ import { ChangeLog } from '../../coordinator/store/change-log.js';
 import { GroupCommit } from '../../coordinator/store/group-commit.js';
 import { type PackedCommit, unpackCommit } from '../../coordinator/store/packed-commit.js';
 import { PresentValues } from '../../coordinator/store/present-values.js';
-import { ERA_STRIDE } from '../../coordinator/store/sqlite-identity.js';
+import { EPOCH_STRIDE } from '../../coordinator/store/sqlite-identity.js';
 import type {
   Change,
   ListOptions,
@@ -93,7 +93,7 @@ export class SimulatedDisk {
     const pastEras = [...backup.pastEras, { era: backup.era, revision, takenAt }];
     const values = new Map(backup.values);
     const created = new Map(backup.created);
-    this.#content = { values, created, revision: revision + ERA_STRIDE, era, pastEras, isUnconfirmed: true };
+    this.#content = { values, created, revision: revision + EPOCH_STRIDE, era, pastEras, isUnconfirmed: true };
   }
 }
 
