@@ -9,7 +9,7 @@ import { epochFrom } from '../decisions/unknown-pod.js';
 import { withExitErrors } from '../operator-error.js';
 import { defaultDataDir } from '../settings.js';
 import { restoreBackup } from '../store/restore.js';
-import type { NameEra } from '../store/sqlite-identity.js';
+import type { NameEpoch } from '../store/sqlite-identity.js';
 import { StoreError } from '../store/store-error.js';
 import { connect } from './api-client.js';
 import { addKubeconfigOptions, type KubeconfigOptions } from './kubeconfig-choice.js';
@@ -39,7 +39,7 @@ export function restoreCommands(program: Command): void {
 }
 
 async function restore(file: string, { data, replace = false }: RestoreOptions): Promise<void> {
-  const nameEra: NameEra = (from) => epochFrom(randomUUID(), from);
+  const nameEra: NameEpoch = (from) => epochFrom(randomUUID(), from);
   const wish = { file: resolve(file), dataDir: data, replace, now: Date.now(), nameEra };
   const { manifest, movedTo } = await withExitErrors(() => restoreBackup(wish).catch(adviseReplace));
   if (movedTo) printLine(`What was there is in ${movedTo}.`);

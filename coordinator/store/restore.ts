@@ -7,7 +7,7 @@ import { rememberFolders } from '../../shared/process/undo-files.js';
 import { type BackupManifest, syncDirectory, unpackBackup } from './backup-file.js';
 import { type DataLock, lockData, lockPath } from './data-lock.js';
 import { DATABASE_FILE, RESTORING_DIRECTORY } from './private-files.js';
-import { beginEra, type NameEra, readIdentity } from './sqlite-identity.js';
+import { beginEra, type NameEpoch, readIdentity } from './sqlite-identity.js';
 import { openDatabase, prepareSchema } from './sqlite-schema.js';
 import { StoreError, toStoreError } from './store-error.js';
 
@@ -23,7 +23,7 @@ interface RestoreWish {
   replace: boolean;
   /** ms since the epoch; names the directory of what is moved aside. */
   now: number;
-  nameEra: NameEra;
+  nameEra: NameEpoch;
 }
 
 export interface Restored {
@@ -85,7 +85,7 @@ async function restoreLocked({ file, dataDir, replace, now, nameEra }: RestoreWi
   }
 }
 
-function prepareDatabase(path: string, { clusterUID, takenAt }: BackupManifest, nameEra: NameEra): void {
+function prepareDatabase(path: string, { clusterUID, takenAt }: BackupManifest, nameEra: NameEpoch): void {
   const database = openDatabase(path);
   try {
     prepareSchema(database);

@@ -28,10 +28,10 @@ export function readIdentity(database: Database.Database): Identity {
 }
 
 /** Names an era by the one that it goes on from, and the last revision of that. */
-export type NameEra = (from: Pick<PastEpoch, 'era' | 'revision'>) => string;
+export type NameEpoch = (from: Pick<PastEpoch, 'era' | 'revision'>) => string;
 
 /** Begins a new era in a restored database: no history, a revision far ahead, unconfirmed. `takenAt`: when the backup was taken, ms. */
-export function beginEra(database: Database.Database, takenAt: number, nameEra: NameEra): void {
+export function beginEra(database: Database.Database, takenAt: number, nameEra: NameEpoch): void {
   database.transaction(() => {
     const { epoch: era, pastEpochs: pastEras } = readIdentity(database);
     const revision = lastRevision(database);
