@@ -7,7 +7,7 @@ import { rememberFolders } from '../../shared/process/undo-files.js';
 import { type BackupManifest, syncDirectory, unpackBackup } from './backup-file.js';
 import { type DataLock, lockData, lockPath } from './data-lock.js';
 import { DATABASE_FILE, RESTORING_DIRECTORY } from './private-files.js';
-import { beginEra, type NameEpoch, readIdentity } from './sqlite-identity.js';
+import { startEpoch, type NameEpoch, readIdentity } from './sqlite-identity.js';
 import { openDatabase, prepareSchema } from './sqlite-schema.js';
 import { StoreError, toStoreError } from './store-error.js';
 
@@ -92,7 +92,7 @@ function prepareDatabase(path: string, { clusterUID, takenAt }: BackupManifest, 
     if (readIdentity(database).clusterUID !== clusterUID) {
       throw new StoreError('damaged', 'the backup holds the database of another fleet than it says');
     }
-    beginEra(database, takenAt, nameEra);
+    startEpoch(database, takenAt, nameEra);
     // One file without a journal can be moved by one rename.
     database.pragma('journal_mode = DELETE');
   } finally {

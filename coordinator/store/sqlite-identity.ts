@@ -31,7 +31,7 @@ export function readIdentity(database: Database.Database): Identity {
 export type NameEpoch = (from: Pick<PastEpoch, 'era' | 'revision'>) => string;
 
 /** Begins a new era in a restored database: no history, a revision far ahead, unconfirmed. `takenAt`: when the backup was taken, ms. */
-export function beginEra(database: Database.Database, takenAt: number, nameEra: NameEpoch): void {
+export function startEpoch(database: Database.Database, takenAt: number, nameEra: NameEpoch): void {
   database.transaction(() => {
     const { epoch: era, pastEpochs: pastEras } = readIdentity(database);
     const revision = lastRevision(database);
