@@ -30,7 +30,7 @@ export interface BackupManifest {
   format: number;
   clusterUID: string;
   /** Of the log when the backup was taken, and how far it was. */
-  era: string;
+  epoch: string;
   revision: number;
   /** ms since the epoch. */
   takenAt: number;
