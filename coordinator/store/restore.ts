@@ -14,7 +14,7 @@ import { StoreError, toStoreError } from './store-error.js';
 /** What a coordinator keeps in its directory and a backup replaces. The database is last: with it the restore has happened. */
 const REPLACED = ['pki', 'kubeconfig', `${DATABASE_FILE}-wal`, `${DATABASE_FILE}-shm`, DATABASE_FILE];
 
-interface RestoreWish {
+interface RestoreOptions {
   /** The backup. */
   file: string;
   /** Made if it is missing. */
@@ -23,7 +23,7 @@ interface RestoreWish {
   replace: boolean;
   /** ms since the epoch; names the directory of what is moved aside. */
   now: number;
-  nameEra: NameEpoch;
+  nameEpoch: NameEpoch;
 }
 
 export interface Restored {
@@ -36,7 +36,7 @@ export interface Restored {
  * Restores. Throws StoreError: `locked` while a coordinator uses the directory, `occupied` when it holds data and `replace` is not set,
  * `damaged` or `newer` for the backup. Until the last step the data that was there is untouched.
  */
-export async function restoreBackup(wish: RestoreWish): Promise<Restored> {
+export async function restoreBackup(wish: RestoreOptions): Promise<Restored> {
   const { dataDir } = wish;
   const removeNewFolders = rememberFolders(dataDir);
   const isLockNew = !existsSync(lockPath(dataDir));
@@ -58,7 +58,7 @@ export async function restoreBackup(wish: RestoreWish): Promise<Restored> {
   }
 }
 
-async function restoreLocked({ file, dataDir, replace, now, nameEra }: RestoreWish): Promise<Restored> {
+async function restoreLocked({ file, dataDir, replace, now, nameEpoch: nameEra }: RestoreOptions): Promise<Restored> {
   const scratch = join(dataDir, RESTORING_DIRECTORY);
   if (!replace && REPLACED.some((name) => existsSync(join(dataDir, name)))) {
     throw new StoreError('occupied', `${dataDir} holds the data of a coordinator already`);

@@ -43,7 +43,7 @@ async function restored(context: TestContext) {
   const [era, clusterUID] = [store.era(), store.clusterUID()];
   await store.close();
   const target = join(scratch, 'new machine');
-  await restoreBackup({ file, dataDir: target, replace: false, now: TAKEN_AT, nameEra });
+  await restoreBackup({ file, dataDir: target, replace: false, now: TAKEN_AT, nameEpoch: nameEra });
   const back = await open(target);
   opened.push(back);
   return { back, target, known, lost, era, clusterUID };
@@ -141,7 +141,7 @@ describe('restore', () => {
     const { store, dataDir, file } = await fleet();
     await takeBackup(dataDir, file, TAKEN_AT);
     await assert.rejects(
-      restoreBackup({ file, dataDir, replace: true, now: TAKEN_AT, nameEra }),
+      restoreBackup({ file, dataDir, replace: true, now: TAKEN_AT, nameEpoch: nameEra }),
       refused('locked'),
     );
     assert.equal(String((await store.get('/a'))?.value), '"kept"');
@@ -154,7 +154,7 @@ describe('restore', () => {
     const target = join(scratch, 'cut short');
     mkdirSync(join(target, 'restoring', 'pki'), { recursive: true });
     await assert.rejects(open(target), refused('damaged'));
-    await restoreBackup({ file, dataDir: target, replace: false, now: TAKEN_AT, nameEra });
+    await restoreBackup({ file, dataDir: target, replace: false, now: TAKEN_AT, nameEpoch: nameEra });
     await (await open(target)).close();
   });
   test('a backup that was cut short or changed replaces nothing', async () => {
@@ -167,7 +167,7 @@ describe('restore', () => {
     for (const broken of [whole.subarray(0, whole.length - 20), flipped, bytes('no archive'), bytes('')]) {
       writeFileSync(file, broken);
       await assert.rejects(
-        restoreBackup({ file, dataDir, replace: true, now: TAKEN_AT, nameEra }),
+        restoreBackup({ file, dataDir, replace: true, now: TAKEN_AT, nameEpoch: nameEra }),
         refused('damaged'),
       );
     }
