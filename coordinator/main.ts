@@ -27,7 +27,7 @@ import { loadSealKeys } from './store/seal-keys.js';
 import { openSqliteStore } from './store/sqlite-store.js';
 import { roomToStart, StartReserve } from './store/start-room.js';
 import type { Store } from './store/store.js';
-import { ValueSeal } from './store/value-seal.js';
+import { ValueEncryption } from './store/value-seal.js';
 
 /** What the database never holds in plain. */
 const ENCRYPTED_PREFIXES = [prefixOf(secretKind)];
@@ -135,7 +135,7 @@ async function openStore(
   const onFailed = () => process.exit(EXIT_CODES.unexpected);
   const keyOption = settings.secretsKeyFile === undefined ? '--data' : '--secrets-key-file';
   const keys = await withExitErrors(() => loadSealKeys(secretsKeyPath(settings, process.env)), keyOption);
-  const seal = new ValueSeal(ENCRYPTED_PREFIXES, keys);
+  const seal = new ValueEncryption(ENCRYPTED_PREFIXES, keys);
   return withExitErrors(() =>
     openSqliteStore({ dataDir, clock: systemClock, log, onFailed, onCommit, onFull, encryption: seal }),
   );

@@ -1,25 +1,25 @@
 /** What lies sealed on the disk, in plain again. */
 import { refuseSealed } from './reseal.js';
 import type { Change } from './store.js';
-import type { ValueSeal } from './value-seal.js';
+import type { ValueEncryption } from './value-seal.js';
 
 /** The value in plain. Throws `StoreError` when it is sealed and the key is not there. */
 export function openedValue<T extends { key: string; value: Buffer }>(
-  seal: ValueSeal | undefined,
+  seal: ValueEncryption | undefined,
   stored: T,
 ): T {
   if (!seal) refuseSealed(stored.key, stored.value);
-  const value = seal ? seal.open(stored.key, stored.value) : stored.value;
+  const value = seal ? seal.decrypt(stored.key, stored.value) : stored.value;
   return value === stored.value ? stored : { ...stored, value };
 }
 
 /** A change of the history in plain, which the thread read as it lies on the disk. Throws as `openedValue`. */
-export function openedChange(seal: ValueSeal | undefined, change: Change): Change {
+export function openedChange(seal: ValueEncryption | undefined, change: Change): Change {
   const { key, value, previous } = change;
   if (!seal) return change;
   return {
     ...change,
-    ...(value && { value: seal.open(key, value) }),
+    ...(value && { value: seal.decrypt(key, value) }),
     ...(previous && { previous: openedValue(seal, previous) }),
   };
 }

@@ -1,7 +1,7 @@
 /** Brings a database's values under the key in use: those in plain from before there was one, and those of an older key. */
 import type Database from 'better-sqlite3';
 import { StoreError } from './store-error.js';
-import { isSealed, type ValueSeal } from './value-seal.js';
+import { isSealed, type ValueEncryption } from './value-seal.js';
 
 interface Row {
   id: number;
@@ -19,7 +19,7 @@ const TABLES = [
  * Rewrites what is not as it should be, in one transaction, and leaves none of the old bytes in the file. Answers how many
  * values that were. Throws StoreError when a value is under a key that is not there.
  */
-export function reseal(database: Database.Database, seal: ValueSeal): number {
+export function reseal(database: Database.Database, seal: ValueEncryption): number {
   database.pragma('secure_delete = ON');
   const rewritten = database.transaction(() => {
     let count = 0;
@@ -37,7 +37,7 @@ export function reseal(database: Database.Database, seal: ValueSeal): number {
 
 function resealTable(
   database: Database.Database,
-  seal: ValueSeal,
+  seal: ValueEncryption,
   table: string,
   column: string,
   prefix: string,
@@ -53,7 +53,7 @@ function resealTable(
     `UPDATE ${table} SET ${column} = CAST(? AS TEXT) WHERE rowid = ?`,
   );
   const outdated = rows.filter(({ key, value }) => !seal.isCurrent(key, value));
-  for (const { id, key, value } of outdated) update.run(seal.seal(key, seal.open(key, value)), id);
+  for (const { id, key, value } of outdated) update.run(seal.encrypt(key, seal.decrypt(key, value)), id);
   return outdated.length;
 }
 

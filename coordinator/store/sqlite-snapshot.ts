@@ -8,7 +8,7 @@ import { reseal } from './reseal.js';
 import { type Identity, readIdentity } from './sqlite-identity.js';
 import { lastRevision, openDatabase, prepareSchema } from './sqlite-schema.js';
 import type { StoredValue } from './store.js';
-import type { ValueSeal } from './value-seal.js';
+import type { ValueEncryption } from './value-seal.js';
 
 /** What the file holds when it is opened; values in plain. */
 export interface Snapshot {
@@ -22,7 +22,7 @@ export interface Snapshot {
 /** What a file is read by. */
 interface SnapshotOptions {
   /** Absent = nothing in the file is encrypted. */
-  encryption?: ValueSeal;
+  encryption?: ValueEncryption;
   /** Bound of the history that is kept; default `MAX_HISTORY_BYTES`. */
   maxHistoryBytes?: number;
   log: Logger;

@@ -29,7 +29,7 @@ import {
   type WriteCondition,
 } from './store.js';
 import { StoreError, toStoreError } from './store-error.js';
-import type { ValueSeal } from './value-seal.js';
+import type { ValueEncryption } from './value-seal.js';
 import { WatchFanout } from './watch-fanout.js';
 import { WorkerCalls } from './worker-calls.js';
 
@@ -39,7 +39,7 @@ interface SqliteStoreOptions {
   clock: Clock;
   log: Logger;
   /** Encrypts what must not lie on the disk in plain; absent = nothing is. */
-  encryption?: ValueSeal;
+  encryption?: ValueEncryption;
   limits?: Partial<ChangeLogLimits>;
   /** Of history in the file; default `MAX_HISTORY_BYTES`. A watch from before it gets `Expired`. */
   maxHistoryBytes?: number;
@@ -91,7 +91,7 @@ class SqliteStore implements Store {
   readonly #commits: GroupCommit;
   readonly #lock: DataLock;
   readonly #identity: Identity;
-  readonly #seal: ValueSeal | undefined;
+  readonly #seal: ValueEncryption | undefined;
   #isFull = false;
   #compacted: number;
   #closing: Promise<void> | undefined;
@@ -116,7 +116,7 @@ class SqliteStore implements Store {
     this.#commits = new GroupCommit({
       present: (key) => this.#values.get(key),
       revision: () => this.#log.end,
-      ...(seal && { atRest: (key: string, value: Buffer) => seal.seal(key, value) }),
+      ...(seal && { atRest: (key: string, value: Buffer) => seal.encrypt(key, value) }),
       persist: async (commit) => {
         const began = clock.monotonic();
         const writes = commit.keyLengths.length;

@@ -18,7 +18,7 @@ export interface SealKey {
   key: Buffer;
 }
 
-export class ValueSeal {
+export class ValueEncryption {
   readonly #prefixes: readonly string[];
   readonly #keys: readonly [SealKey, ...SealKey[]];
 
@@ -33,7 +33,7 @@ export class ValueSeal {
   }
 
   /** The value as it is to lie on the disk. */
-  seal(key: string, value: Buffer): Buffer {
+  encrypt(key: string, value: Buffer): Buffer {
     if (!this.#prefixes.some((prefix) => key.startsWith(prefix))) return value;
     const [{ id, key: secret }] = this.#keys;
     const nonce = randomBytes(NONCE_BYTES);
@@ -44,7 +44,7 @@ export class ValueSeal {
   }
 
   /** The value as it was given. Throws StoreError `damaged` when no key opens it. */
-  open(key: string, stored: Buffer): Buffer {
+  decrypt(key: string, stored: Buffer): Buffer {
     if (!isSealed(stored)) return stored;
     const text = stored.toString('latin1', MARK.length);
     const colon = text.indexOf(':');

@@ -10,7 +10,7 @@ import { addSealKey, loadSealKeys } from '../../coordinator/store/seal-keys.js';
 import { openSqliteStore } from '../../coordinator/store/sqlite-store.js';
 import type { Store } from '../../coordinator/store/store.js';
 import { StoreError } from '../../coordinator/store/store-error.js';
-import { ValueSeal } from '../../coordinator/store/value-seal.js';
+import { ValueEncryption } from '../../coordinator/store/value-seal.js';
 import { writeBackup } from '../../coordinator/store/write-backup.js';
 import { systemClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
@@ -24,13 +24,13 @@ const PLAIN = 'c2VjcmV0LXdvcmQ=';
 const scratch = mkdtempSync(join(tmpdir(), 'everynode-sealed-'));
 after(() => rmSync(scratch, { recursive: true, force: true }));
 
-function open(dataDir: string, seal?: ValueSeal, maxChanges = 1_000): Promise<Store> {
+function open(dataDir: string, seal?: ValueEncryption, maxChanges = 1_000): Promise<Store> {
   const limits = { maxChanges };
   return openSqliteStore({ dataDir, clock: systemClock, log: silentLogger, limits, ...(seal && { encryption: seal }) });
 }
 
-async function sealOf(dataDir: string, prefixes = [SECRETS]): Promise<ValueSeal> {
-  return new ValueSeal(prefixes, await loadSealKeys(join(dataDir, 'secrets.key')));
+async function sealOf(dataDir: string, prefixes = [SECRETS]): Promise<ValueEncryption> {
+  return new ValueEncryption(prefixes, await loadSealKeys(join(dataDir, 'secrets.key')));
 }
 
 function value(text: string): Buffer {
@@ -101,7 +101,7 @@ describe('Secrets in the database', () => {
     assert.equal(await addSealKey(path), 2);
     await (await open(dataDir, await sealOf(dataDir))).close();
     const [newest] = await loadSealKeys(path);
-    const store = await open(dataDir, new ValueSeal([SECRETS], [newest]));
+    const store = await open(dataDir, new ValueEncryption([SECRETS], [newest]));
     assert.deepEqual((await store.get(KEY))?.value, value(PLAIN));
     await store.close();
   });
