@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
 import { makePrivateDirectory, readIfPresent, writePrivateFile } from '../../shared/process/private-file.js';
 import { StoreError, toStoreError } from './store-error.js';
-import type { SealKey } from './value-seal.js';
+import type { EncryptionKey } from './value-seal.js';
 
 const KEY_BYTES = 32;
 const ID_BYTES = 6;
@@ -13,7 +13,7 @@ function newLine(): string {
 }
 
 /** Reads the file; makes it with one key, mode 0600, when it is missing. Throws StoreError `damaged`. */
-export async function loadSealKeys(path: string): Promise<readonly [SealKey, ...SealKey[]]> {
+export async function loadSealKeys(path: string): Promise<readonly [EncryptionKey, ...EncryptionKey[]]> {
   try {
     return parseKeys((await readIfPresent(path)) ?? (await makeFile(path)), path);
   } catch (error) {
@@ -37,7 +37,7 @@ export async function addSealKey(path: string): Promise<number> {
   return length;
 }
 
-function parseKeys(text: string, path: string): readonly [SealKey, ...SealKey[]] {
+function parseKeys(text: string, path: string): readonly [EncryptionKey, ...EncryptionKey[]] {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   const [first, ...others] = lines.map((line, index) => {
     const [id = '', base64 = ''] = line.trim().split(/\s+/);

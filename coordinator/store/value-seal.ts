@@ -12,7 +12,7 @@ const TAG_BYTES = 16;
 const MARK = 'sealed:1:';
 
 /** A key and the name by which values say that they are under it. */
-export interface SealKey {
+export interface EncryptionKey {
   id: string;
   /** 32 bytes. */
   key: Buffer;
@@ -20,10 +20,10 @@ export interface SealKey {
 
 export class ValueEncryption {
   readonly #prefixes: readonly string[];
-  readonly #keys: readonly [SealKey, ...SealKey[]];
+  readonly #keys: readonly [EncryptionKey, ...EncryptionKey[]];
 
   /** Covers the values whose keys begin with one of `prefixes`. The first key seals, all of them open. */
-  constructor(prefixes: readonly string[], keys: readonly [SealKey, ...SealKey[]]) {
+  constructor(prefixes: readonly string[], keys: readonly [EncryptionKey, ...EncryptionKey[]]) {
     this.#prefixes = prefixes;
     this.#keys = keys;
   }
