@@ -1,7 +1,7 @@
 /** Brings a database's values under the key in use: those in plain from before there was one, and those of an older key. */
 import type Database from 'better-sqlite3';
 import { StoreError } from './store-error.js';
-import { isSealed, type ValueEncryption } from './value-seal.js';
+import { isEncrypted, type ValueEncryption } from './value-seal.js';
 
 interface Row {
   id: number;
@@ -59,6 +59,6 @@ function resealTable(
 
 /** Throws when a value is sealed and nobody gave keys. */
 export function refuseSealed(key: string, value: Buffer): void {
-  if (!isSealed(value)) return;
+  if (!isEncrypted(value)) return;
   throw new StoreError('damaged', `the value ${key} is encrypted, and there is no key`);
 }

@@ -45,7 +45,7 @@ export class ValueEncryption {
 
   /** The value as it was given. Throws StoreError `damaged` when no key opens it. */
   decrypt(key: string, stored: Buffer): Buffer {
-    if (!isSealed(stored)) return stored;
+    if (!isEncrypted(stored)) return stored;
     const text = stored.toString('latin1', MARK.length);
     const colon = text.indexOf(':');
     const id = text.slice(0, colon);
@@ -73,7 +73,7 @@ export class ValueEncryption {
 }
 
 /** True for what a seal made. */
-export function isSealed(stored: Buffer): boolean {
+export function isEncrypted(stored: Buffer): boolean {
   return stored.subarray(0, MARK.length).equals(Buffer.from(MARK));
 }
 
