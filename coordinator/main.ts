@@ -23,7 +23,7 @@ import { prefixOf } from './registry/keys.js';
 import { type BackupSettings, type ScheduledJobsOptions, startScheduledJobs } from './schedules.js';
 import { type CoordinatorSettings, evictionRatesOf, nodeGracePeriodsOf } from './settings.js';
 import { BACKUPS_DIRECTORY } from './store/backup.js';
-import { loadSealKeys } from './store/seal-keys.js';
+import { loadEncryptionKeys } from './store/seal-keys.js';
 import { openSqliteStore } from './store/sqlite-store.js';
 import { roomToStart, StartReserve } from './store/start-room.js';
 import type { Store } from './store/store.js';
@@ -134,7 +134,7 @@ async function openStore(
   // Only a new start can tell what a failed disk really holds.
   const onFailed = () => process.exit(EXIT_CODES.unexpected);
   const keyOption = settings.secretsKeyFile === undefined ? '--data' : '--secrets-key-file';
-  const keys = await withExitErrors(() => loadSealKeys(secretsKeyPath(settings, process.env)), keyOption);
+  const keys = await withExitErrors(() => loadEncryptionKeys(secretsKeyPath(settings, process.env)), keyOption);
   const seal = new ValueEncryption(ENCRYPTED_PREFIXES, keys);
   return withExitErrors(() =>
     openSqliteStore({ dataDir, clock: systemClock, log, onFailed, onCommit, onFull, encryption: seal }),

@@ -13,7 +13,7 @@ function newLine(): string {
 }
 
 /** Reads the file; makes it with one key, mode 0600, when it is missing. Throws StoreError `damaged`. */
-export async function loadSealKeys(path: string): Promise<readonly [EncryptionKey, ...EncryptionKey[]]> {
+export async function loadEncryptionKeys(path: string): Promise<readonly [EncryptionKey, ...EncryptionKey[]]> {
   try {
     return parseKeys((await readIfPresent(path)) ?? (await makeFile(path)), path);
   } catch (error) {

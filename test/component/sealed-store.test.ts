@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { unpackBackup } from '../../coordinator/store/backup-file.js';
-import { addSealKey, loadSealKeys } from '../../coordinator/store/seal-keys.js';
+import { addSealKey, loadEncryptionKeys } from '../../coordinator/store/seal-keys.js';
 import { openSqliteStore } from '../../coordinator/store/sqlite-store.js';
 import type { Store } from '../../coordinator/store/store.js';
 import { StoreError } from '../../coordinator/store/store-error.js';
@@ -30,7 +30,7 @@ function open(dataDir: string, seal?: ValueEncryption, maxChanges = 1_000): Prom
 }
 
 async function sealOf(dataDir: string, prefixes = [SECRETS]): Promise<ValueEncryption> {
-  return new ValueEncryption(prefixes, await loadSealKeys(join(dataDir, 'secrets.key')));
+  return new ValueEncryption(prefixes, await loadEncryptionKeys(join(dataDir, 'secrets.key')));
 }
 
 function value(text: string): Buffer {
@@ -100,7 +100,7 @@ describe('Secrets in the database', () => {
     assert.equal(statSync(path).mode & 0o777, 0o600);
     assert.equal(await addSealKey(path), 2);
     await (await open(dataDir, await sealOf(dataDir))).close();
-    const [newest] = await loadSealKeys(path);
+    const [newest] = await loadEncryptionKeys(path);
     const store = await open(dataDir, new ValueEncryption([SECRETS], [newest]));
     assert.deepEqual((await store.get(KEY))?.value, value(PLAIN));
     await store.close();
@@ -111,7 +111,7 @@ describe('Secrets in the database', () => {
     const store = await open(dataDir, await sealOf(dataDir));
     await store.create(KEY, value(PLAIN));
     await store.close();
-    const [{ id }] = await loadSealKeys(join(dataDir, 'secrets.key'));
+    const [{ id }] = await loadEncryptionKeys(join(dataDir, 'secrets.key'));
     const others = await sealOf(temporaryDirectory());
     await assert.rejects(
       open(dataDir, others),
@@ -152,7 +152,7 @@ describe('Secrets in the database', () => {
     test(`a key file that says ${JSON.stringify(text)} is refused and not shown`, async () => {
       const path = join(temporaryDirectory(), 'secrets.key');
       writeFileSync(path, text);
-      await assert.rejects(loadSealKeys(path), (error: unknown) => {
+      await assert.rejects(loadEncryptionKeys(path), (error: unknown) => {
         return error instanceof StoreError && (text === '' || !error.message.includes(text));
       });
     });
