@@ -8,7 +8,7 @@ import { printDocument } from '../../shared/process/terminal-output.js';
 import { secretsKeyPath } from '../data-dir.js';
 import { withExitErrors } from '../operator-error.js';
 import { defaultDataDir } from '../settings.js';
-import { addSealKey } from '../store/seal-keys.js';
+import { addEncryptionKey } from '../store/seal-keys.js';
 
 /** Adds the command. */
 export function secretsKeyCommand(program: Command): void {
@@ -33,7 +33,7 @@ async function rotate(options: { data: string; secretsKeyFile?: string }): Promi
     );
   }
   const count = await withExitErrors(
-    () => addSealKey(path),
+    () => addEncryptionKey(path),
     options.secretsKeyFile === undefined ? '--data' : '--secrets-key-file',
   );
   printDocument(

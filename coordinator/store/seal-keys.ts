@@ -29,7 +29,7 @@ async function makeFile(path: string): Promise<string> {
 }
 
 /** Puts a new key before the others: from the next start on it is the one in use. Answers how many there are now. */
-export async function addSealKey(path: string): Promise<number> {
+export async function addEncryptionKey(path: string): Promise<number> {
   const present = (await readIfPresent(path)) ?? '';
   const text = newLine() + present;
   const { length } = parseKeys(text, path);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { unpackBackup } from '../../coordinator/store/backup-file.js';
-import { addSealKey, loadEncryptionKeys } from '../../coordinator/store/seal-keys.js';
+import { addEncryptionKey, loadEncryptionKeys } from '../../coordinator/store/seal-keys.js';
 import { openSqliteStore } from '../../coordinator/store/sqlite-store.js';
 import type { Store } from '../../coordinator/store/store.js';
 import { StoreError } from '../../coordinator/store/store-error.js';
@@ -98,7 +98,7 @@ describe('Secrets in the database', () => {
     await first.create(KEY, value(PLAIN));
     await first.close();
     assert.equal(statSync(path).mode & 0o777, 0o600);
-    assert.equal(await addSealKey(path), 2);
+    assert.equal(await addEncryptionKey(path), 2);
     await (await open(dataDir, await sealOf(dataDir))).close();
     const [newest] = await loadEncryptionKeys(path);
     const store = await open(dataDir, new ValueEncryption([SECRETS], [newest]));
