@@ -19,7 +19,7 @@ const TABLES = [
  * Rewrites what is not as it should be, in one transaction, and leaves none of the old bytes in the file. Answers how many
  * values that were. Throws StoreError when a value is under a key that is not there.
  */
-export function reseal(database: Database.Database, seal: ValueEncryption): number {
+export function reencrypt(database: Database.Database, seal: ValueEncryption): number {
   database.pragma('secure_delete = ON');
   const rewritten = database.transaction(() => {
     let count = 0;

@@ -4,7 +4,7 @@ import type { Logger } from '../../shared/process/log.js';
 import { HistoryBudget } from './history-budget.js';
 import { openedValue } from './opened-values.js';
 import { PresentValues } from './present-values.js';
-import { reseal } from './reseal.js';
+import { reencrypt } from './reseal.js';
 import { type Identity, readIdentity } from './sqlite-identity.js';
 import { lastRevision, openDatabase, prepareSchema } from './sqlite-schema.js';
 import type { StoredValue } from './store.js';
@@ -36,7 +36,7 @@ export function readSnapshot(path: string, { maxHistoryBytes, encryption: seal, 
   const database = openDatabase(path);
   try {
     prepareSchema(database);
-    const resealed = seal ? reseal(database, seal) : 0;
+    const resealed = seal ? reencrypt(database, seal) : 0;
     if (resealed > 0)
       log.info({ values: resealed }, 'Secrets in the database are encrypted under the key in use');
     const values = new PresentValues();
