@@ -1,5 +1,5 @@
 /** What lies sealed on the disk, in plain again. */
-import { refuseSealed } from './reseal.js';
+import { refuseEncrypted } from './reseal.js';
 import type { Change } from './store.js';
 import type { ValueEncryption } from './value-seal.js';
 
@@ -8,7 +8,7 @@ export function openedValue<T extends { key: string; value: Buffer }>(
   seal: ValueEncryption | undefined,
   stored: T,
 ): T {
-  if (!seal) refuseSealed(stored.key, stored.value);
+  if (!seal) refuseEncrypted(stored.key, stored.value);
   const value = seal ? seal.decrypt(stored.key, stored.value) : stored.value;
   return value === stored.value ? stored : { ...stored, value };
 }

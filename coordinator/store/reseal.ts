@@ -58,7 +58,7 @@ function resealTable(
 }
 
 /** Throws when a value is sealed and nobody gave keys. */
-export function refuseSealed(key: string, value: Buffer): void {
+export function refuseEncrypted(key: string, value: Buffer): void {
   if (!isEncrypted(value)) return;
   throw new StoreError('damaged', `the value ${key} is encrypted, and there is no key`);
 }
