@@ -4,7 +4,7 @@ import type { Change } from './store.js';
 import type { ValueEncryption } from './value-seal.js';
 
 /** The value in plain. Throws `StoreError` when it is sealed and the key is not there. */
-export function openedValue<T extends { key: string; value: Buffer }>(
+export function decryptedValue<T extends { key: string; value: Buffer }>(
   seal: ValueEncryption | undefined,
   stored: T,
 ): T {
@@ -20,6 +20,6 @@ export function openedChange(seal: ValueEncryption | undefined, change: Change):
   return {
     ...change,
     ...(value && { value: seal.decrypt(key, value) }),
-    ...(previous && { previous: openedValue(seal, previous) }),
+    ...(previous && { previous: decryptedValue(seal, previous) }),
   };
 }

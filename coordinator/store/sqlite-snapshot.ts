@@ -2,7 +2,7 @@
 import type Database from 'better-sqlite3';
 import type { Logger } from '../../shared/process/log.js';
 import { HistoryBudget } from './history-budget.js';
-import { openedValue } from './opened-values.js';
+import { decryptedValue } from './opened-values.js';
 import { PresentValues } from './present-values.js';
 import { reencrypt } from './reseal.js';
 import { type Identity, readIdentity } from './sqlite-identity.js';
@@ -43,7 +43,7 @@ export function readSnapshot(path: string, { maxHistoryBytes, encryption: seal, 
     const objects = database.prepare<[], StoredValue>(
       'SELECT key, revision, CAST(value AS BLOB) AS value FROM objects ORDER BY key',
     );
-    for (const stored of objects.iterate()) values.set(stored.key, openedValue(seal, stored));
+    for (const stored of objects.iterate()) values.set(stored.key, decryptedValue(seal, stored));
     const compacted = Number(database.prepare('SELECT revision FROM compaction').pluck().get());
     const history = readHistoryBudget(database, maxHistoryBytes);
     return { values, revision: lastRevision(database), compacted, history, identity: readIdentity(database) };
