@@ -14,7 +14,7 @@ export function decryptedValue<T extends { key: string; value: Buffer }>(
 }
 
 /** A change of the history in plain, which the thread read as it lies on the disk. Throws as `openedValue`. */
-export function openedChange(seal: ValueEncryption | undefined, change: Change): Change {
+export function decryptedChange(seal: ValueEncryption | undefined, change: Change): Change {
   const { key, value, previous } = change;
   if (!seal) return change;
   return {

@@ -11,7 +11,7 @@ import { ChangeLog, type ChangeLogLimits } from './change-log.js';
 import { type DataLock, lockData } from './data-lock.js';
 import { GroupCommit } from './group-commit.js';
 import type { HistoryBudget } from './history-budget.js';
-import { openedChange } from './opened-values.js';
+import { decryptedChange } from './opened-values.js';
 import type { OrderedValues, PresentValues } from './present-values.js';
 import { DATABASE_FILE, RESTORING_DIRECTORY } from './private-files.js';
 import type { Identity } from './sqlite-identity.js';
@@ -251,12 +251,12 @@ class SqliteStore implements Store {
     const values = this.#values.before(this.#log.after(revision).toReversed());
     if (revision >= start) return values;
     const older = await this.#worker.ask({ kind: 'before', after: revision, until: start, prefix });
-    return values.before(older.map((change) => openedChange(this.#seal, change)));
+    return values.before(older.map((change) => decryptedChange(this.#seal, change)));
   }
 
   async #readHistory(after: number, limit: number): Promise<readonly Change[]> {
     if (after < this.#compacted) throw new Expired(after);
     const changes = await this.#worker.ask({ kind: 'changes', after, until: this.#log.start, limit });
-    return changes.map((change) => openedChange(this.#seal, change));
+    return changes.map((change) => decryptedChange(this.#seal, change));
   }
 }
