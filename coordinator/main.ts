@@ -25,7 +25,7 @@ import { type CoordinatorSettings, evictionRatesOf, nodeGracePeriodsOf } from '.
 import { BACKUPS_DIRECTORY } from './store/backup.js';
 import { loadEncryptionKeys } from './store/seal-keys.js';
 import { openSqliteStore } from './store/sqlite-store.js';
-import { roomToStart, StartReserve } from './store/start-room.js';
+import { waitForStartSpace, StartReserve } from './store/start-room.js';
 import type { Store } from './store/store.js';
 import { ValueEncryption } from './store/value-seal.js';
 
@@ -49,7 +49,7 @@ export async function startCoordinator(
   const clock = systemClock;
   const { data } = settings;
   const metrics = new Metrics();
-  await roomToStart({ dataDir: data, clock, log });
+  await waitForStartSpace({ dataDir: data, clock, log });
   const store = await openStore(settings, log, metrics);
   const sealKey = await loadObjectMacKey(join(data, 'pki')).catch(closing(store));
   const authority = new CertificateAuthority(

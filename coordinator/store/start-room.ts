@@ -35,7 +35,7 @@ const trialOf = (dataDir: string): string => join(dataDir, 'room');
  * Resolves when there is room to start, given by the reserve or by those who filled the disk. Throws ExitError with one sentence when there
  * is none for a minute.
  */
-export async function roomToStart({ dataDir, clock, log }: StartRoomParts): Promise<void> {
+export async function waitForStartSpace({ dataDir, clock, log }: StartRoomParts): Promise<void> {
   // A start that was killed in its trial left it there, in the very room that is looked for. A directory that cannot be written is for others to judge.
   await rm(trialOf(dataDir), { force: true }).catch(() => undefined);
   if (await hasRoom(dataDir)) return;

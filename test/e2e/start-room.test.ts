@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { roomToStart, StartReserve } from '../../coordinator/store/start-room.js';
+import { waitForStartSpace, StartReserve } from '../../coordinator/store/start-room.js';
 import { ManualClock } from '../../shared/process/clock.js';
 import { silentLogger } from '../../shared/process/log.js';
 import { leaveOut } from '../harness/leave-out.js';
@@ -50,7 +50,7 @@ test('a coordinator of root starts in the blocks that are kept for root', {
   writeFileSync(join(disk.path, 'others'), Buffer.alloc(bavail * bsize, 1));
   assert.ok(statfsSync(disk.path).bavail * bsize < MEBIBYTE);
   // Its clock stands still: whoever waits, waits for ever.
-  await roomToStart({ dataDir: disk.path, clock: new ManualClock(), log: silentLogger });
+  await waitForStartSpace({ dataDir: disk.path, clock: new ManualClock(), log: silentLogger });
   assert.deepEqual(readdirSync(disk.path).sort(), ['lost+found', 'others']);
 });
 
@@ -58,6 +58,6 @@ test('what a start that was killed looked for room with is in nobody’s way', a
   const dataDir = mkdtempSync(join(tmpdir(), 'everynode-room-'));
   context.after(() => rmSync(dataDir, { recursive: true, force: true }));
   writeFileSync(join(dataDir, 'room'), Buffer.alloc(MEBIBYTE, 1));
-  await roomToStart({ dataDir, clock: new ManualClock(), log: silentLogger });
+  await waitForStartSpace({ dataDir, clock: new ManualClock(), log: silentLogger });
   assert.deepEqual(readdirSync(dataDir), []);
 });
