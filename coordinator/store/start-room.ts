@@ -20,7 +20,7 @@ const REFILL_MS = 60_000;
 const LOOK_MS = 1_000;
 const PATIENCE_MS = 60_000;
 
-interface StartRoomParts {
+interface StartReserveDeps {
   /** Need not be there yet. */
   dataDir: string;
   clock: Clock;
@@ -35,7 +35,7 @@ const trialOf = (dataDir: string): string => join(dataDir, 'room');
  * Resolves when there is room to start, given by the reserve or by those who filled the disk. Throws ExitError with one sentence when there
  * is none for a minute.
  */
-export async function waitForStartSpace({ dataDir, clock, log }: StartRoomParts): Promise<void> {
+export async function waitForStartSpace({ dataDir, clock, log }: StartReserveDeps): Promise<void> {
   // A start that was killed in its trial left it there, in the very room that is looked for. A directory that cannot be written is for others to judge.
   await rm(trialOf(dataDir), { force: true }).catch(() => undefined);
   if (await hasRoom(dataDir)) return;
@@ -58,10 +58,10 @@ export async function waitForStartSpace({ dataDir, clock, log }: StartRoomParts)
 /** Keeps the room while the coordinator runs. */
 export class StartReserve {
   readonly name = 'start reserve';
-  readonly #parts: StartRoomParts;
+  readonly #parts: StartReserveDeps;
   #timer: Timer | undefined;
 
-  constructor(parts: StartRoomParts) {
+  constructor(parts: StartReserveDeps) {
     this.#parts = parts;
   }
 
