@@ -31,7 +31,7 @@ import {
 import { StoreError, toStoreError } from './store-error.js';
 import type { ValueEncryption } from './value-seal.js';
 import { WatchFanout } from './watch-fanout.js';
-import { WorkerCalls } from './worker-calls.js';
+import { SqliteWorkerClient } from './worker-calls.js';
 
 interface SqliteStoreOptions {
   /** Made with mode 0700 if it is missing. */
@@ -87,7 +87,7 @@ class SqliteStore implements Store {
   readonly #history: HistoryBudget;
   readonly #logger: Logger;
   readonly #fanout: WatchFanout;
-  readonly #worker: WorkerCalls;
+  readonly #worker: SqliteWorkerClient;
   readonly #commits: GroupCommit;
   readonly #lock: DataLock;
   readonly #identity: Identity;
@@ -107,7 +107,7 @@ class SqliteStore implements Store {
     this.#history = snapshot.history;
     this.#logger = options.log;
     this.#log = new ChangeLog(snapshot.revision, { maxChanges: 20_000, maxBytes: 64 * 1_048_576, ...limits });
-    this.#worker = new WorkerCalls(path);
+    this.#worker = new SqliteWorkerClient(path);
     this.#fanout = new WatchFanout(this.#log, {
       clock,
       progressMs,
@@ -120,7 +120,7 @@ class SqliteStore implements Store {
       persist: async (commit) => {
         const began = clock.monotonic();
         const writes = commit.keyLengths.length;
-        await this.#worker.ask({ kind: 'commit', commit }, [commit.values.buffer]);
+        await this.#worker.call({ kind: 'commit', commit }, [commit.values.buffer]);
         options.onCommit?.({ writes, durationMs: clock.monotonic() - began });
         if (this.#isFull) options.log.info('there is room again: writes are taken');
         this.#isFull = false;
@@ -145,7 +145,7 @@ class SqliteStore implements Store {
   }
 
   async createdAt(key: string): Promise<number | undefined> {
-    const [creation] = await this.#worker.ask({ kind: 'creation', key });
+    const [creation] = await this.#worker.call({ kind: 'creation', key });
     return creation?.revision;
   }
 
@@ -185,7 +185,7 @@ class SqliteStore implements Store {
     this.#compacted = upTo;
     this.#log.forget(upTo);
     this.#history.forget(upTo);
-    await this.#worker.ask({ kind: 'compact', revision: upTo });
+    await this.#worker.call({ kind: 'compact', revision: upTo });
   }
 
   clusterUID(): string {
@@ -205,7 +205,7 @@ class SqliteStore implements Store {
   }
 
   async confirmRestore(): Promise<void> {
-    await this.#worker.ask({ kind: 'confirmRestore' });
+    await this.#worker.call({ kind: 'confirmRestore' });
     this.#identity.isUnconfirmed = false;
   }
 
@@ -218,7 +218,7 @@ class SqliteStore implements Store {
     this.#fanout.close();
     await this.#commits.close();
     try {
-      await this.#worker.ask({ kind: 'close' });
+      await this.#worker.call({ kind: 'close' });
     } finally {
       this.#lock.release();
     }
@@ -250,13 +250,13 @@ class SqliteStore implements Store {
     const { start } = this.#log;
     const values = this.#values.before(this.#log.after(revision).toReversed());
     if (revision >= start) return values;
-    const older = await this.#worker.ask({ kind: 'before', after: revision, until: start, prefix });
+    const older = await this.#worker.call({ kind: 'before', after: revision, until: start, prefix });
     return values.before(older.map((change) => decryptedChange(this.#seal, change)));
   }
 
   async #readHistory(after: number, limit: number): Promise<readonly Change[]> {
     if (after < this.#compacted) throw new Expired(after);
-    const changes = await this.#worker.ask({ kind: 'changes', after, until: this.#log.start, limit });
+    const changes = await this.#worker.call({ kind: 'changes', after, until: this.#log.start, limit });
     return changes.map((change) => decryptedChange(this.#seal, change));
   }
 }

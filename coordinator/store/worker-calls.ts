@@ -9,7 +9,7 @@ interface Caller {
   reject(error: StoreError): void;
 }
 
-export class WorkerCalls {
+export class SqliteWorkerClient {
   readonly #worker: Worker;
   readonly #callers = new Map<number, Caller>();
   #lastId = 0;
@@ -23,7 +23,7 @@ export class WorkerCalls {
   }
 
   /** Rejects with StoreError. `transfer`: buffers that move to the worker. */
-  ask(call: WorkerCall, transfer: ArrayBuffer[] = []): Promise<Change[]> {
+  call(call: WorkerCall, transfer: ArrayBuffer[] = []): Promise<Change[]> {
     if (this.#failure) return Promise.reject(this.#failure);
     this.#lastId += 1;
     const request: WorkerRequest = { id: this.#lastId, call };
