@@ -2,12 +2,12 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { BackupManifest } from './backup-file.js';
 import { type StoreErrorCode, toStoreError } from './store-error.js';
-import { type BackupOrder, writeBackup } from './write-backup.js';
+import { type BackupRequest, writeBackup } from './write-backup.js';
 
 /** The backup that was taken, or why there is none. */
 export type BackupReply = { manifest: BackupManifest } | { error: { code: StoreErrorCode; message: string } };
 
-async function serve(order: BackupOrder): Promise<BackupReply> {
+async function serve(order: BackupRequest): Promise<BackupReply> {
   try {
     return { manifest: await writeBackup(order) };
   } catch (error) {

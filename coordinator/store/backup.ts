@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 import type { BackupManifest } from './backup-file.js';
 import type { BackupReply } from './backup-worker.js';
 import { StoreError, toStoreError } from './store-error.js';
-import type { BackupOrder } from './write-backup.js';
+import type { BackupRequest } from './write-backup.js';
 
 /** Below a data directory, where backups go unless told otherwise. */
 export const BACKUPS_DIRECTORY = 'backups';
@@ -24,7 +24,7 @@ export function backupName(by: 'scheduled' | 'manual', takenAt: number): string 
  * wait for it. `takenAt`: now, in ms. Throws StoreError.
  */
 export function takeBackup(dataDir: string, path: string, takenAt: number): Promise<BackupManifest> {
-  const wish: BackupOrder = { dataDir, path: resolve(path), takenAt };
+  const wish: BackupRequest = { dataDir, path: resolve(path), takenAt };
   return new Promise((resolved, reject) => {
     const worker = new Worker(new URL('./backup-worker.js', import.meta.url), { workerData: wish });
     worker.on('message', (reply: BackupReply) => {

@@ -16,7 +16,7 @@ import { StoreError } from './store-error.js';
 const KEYS_DIRECTORY = 'pki';
 const KUBECONFIG = 'kubeconfig';
 
-export interface BackupOrder {
+export interface BackupRequest {
   dataDir: string;
   /** Of the file to write, absolute. */
   path: string;
@@ -25,7 +25,7 @@ export interface BackupOrder {
 }
 
 /** Reads and writes for seconds, some of it in one go: for a thread of its own. Throws StoreError and errors of SQLite and the disk. */
-export async function writeBackup({ dataDir, path, takenAt }: BackupOrder): Promise<BackupManifest> {
+export async function writeBackup({ dataDir, path, takenAt }: BackupRequest): Promise<BackupManifest> {
   const database = join(dataDir, DATABASE_FILE);
   if (!existsSync(database)) throw new StoreError('absent', `there is no database in ${dataDir}`);
   makePrivateDirectory(dirname(path));
