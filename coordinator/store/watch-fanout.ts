@@ -89,7 +89,7 @@ class Watcher implements StoreWatch {
     else this.#position = Math.max(this.#position, this.log.end);
   }
 
-  tellProgress(): void {
+  reportProgress(): void {
     if (this.#told < this.#position) this.#wake?.();
   }
 
