@@ -7,7 +7,7 @@ import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { confirmAtTerminal } from '../../shared/process/terminal-output.js';
 import { agentDataDir, pidPath } from '../data-dir.js';
 import { defaultDataDir } from '../settings.js';
-import { type DataLock, lockData } from '../store/data-lock.js';
+import { type DataLock, acquireDataLock } from '../store/data-lock.js';
 import { DATABASE_FILE } from '../store/private-files.js';
 import { StoreError } from '../store/store-error.js';
 import { runAgentCommand } from './agent-process.js';
@@ -91,7 +91,7 @@ function readPid(data: string): number {
 
 function tryLock(data: string): DataLock | undefined {
   try {
-    return lockData(data);
+    return acquireDataLock(data);
   } catch (error) {
     if (error instanceof StoreError && error.code === 'locked') return undefined;
     throw error;

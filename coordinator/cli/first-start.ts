@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { rememberFiles } from '../../shared/process/undo-files.js';
-import { lockData } from '../store/data-lock.js';
+import { acquireDataLock } from '../store/data-lock.js';
 import { DATABASE_FILE } from '../store/private-files.js';
 import { StoreError } from '../store/store-error.js';
 
@@ -25,7 +25,7 @@ export function trackFirstStart(dataDir: string): FirstStart {
     undo: () => {
       if (isKept || !existsSync(dataDir)) return false;
       try {
-        const lock = lockData(dataDir);
+        const lock = acquireDataLock(dataDir);
         removeNew();
         lock.release();
         return true;

@@ -18,7 +18,7 @@ export function lockPath(dataDir: string): string {
  * Takes the lock of a data directory, which must exist. The lock is SQLite's own exclusive one on a file of its own: the kernel
  * drops it with the process, however that ends. Throws StoreError `locked` or `unwritable`.
  */
-export function lockData(dataDir: string): DataLock {
+export function acquireDataLock(dataDir: string): DataLock {
   const path = lockPath(dataDir);
   try {
     // Opening and closing a locked file of our own process would drop the lock (POSIX), so only a missing one is made.

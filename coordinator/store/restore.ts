@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { makePrivateDirectory } from '../../shared/process/private-file.js';
 import { rememberFolders } from '../../shared/process/undo-files.js';
 import { type BackupManifest, syncDirectory, unpackBackup } from './backup-file.js';
-import { type DataLock, lockData, lockPath } from './data-lock.js';
+import { type DataLock, acquireDataLock, lockPath } from './data-lock.js';
 import { DATABASE_FILE, RESTORING_DIRECTORY } from './private-files.js';
 import { startEpoch, type NameEpoch, readIdentity } from './sqlite-identity.js';
 import { openDatabase, prepareSchema } from './sqlite-schema.js';
@@ -43,7 +43,7 @@ export async function restoreBackup(wish: RestoreOptions): Promise<Restored> {
   let lock: DataLock | undefined;
   try {
     makePrivateDirectory(dataDir);
-    lock = lockData(dataDir);
+    lock = acquireDataLock(dataDir);
     return await restoreLocked(wish);
   } catch (error) {
     // Without the lock it may be another coordinator's.

@@ -8,7 +8,7 @@ import type { Clock } from '../../shared/process/clock.js';
 import type { Logger } from '../../shared/process/log.js';
 import { makePrivateDirectory } from '../../shared/process/private-file.js';
 import { ChangeLog, type ChangeLogLimits } from './change-log.js';
-import { type DataLock, lockData } from './data-lock.js';
+import { type DataLock, acquireDataLock } from './data-lock.js';
 import { GroupCommit } from './group-commit.js';
 import type { HistoryBudget } from './history-budget.js';
 import { decryptedChange } from './opened-values.js';
@@ -64,7 +64,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   let lock: DataLock | undefined;
   try {
     makePrivateDirectory(options.dataDir);
-    lock = lockData(options.dataDir);
+    lock = acquireDataLock(options.dataDir);
     refuseHalfRestored(options.dataDir, path);
     const snapshot = readSnapshot(path, options);
     options.log.info({ revision: snapshot.revision, path }, 'store opened');
