@@ -4,7 +4,7 @@ import type { Rollout } from '../../shared/kube/rollout.js';
 import { durationText } from './duration-text.js';
 import type { Kind } from './kind.js';
 import { takeRequests, validateNewRequests } from './rollout-requests.js';
-import { steeringRemarks } from './steering-remarks.js';
+import { steeringWarnings } from './steering-remarks.js';
 import { AGE_COLUMN, column, NAME_COLUMN, NONE, wideColumn } from './table-column.js';
 import { STANDARD_VERBS, STATUS_VERBS } from './verbs.js';
 
@@ -112,5 +112,5 @@ export const rolloutKind: Kind<Rollout> = {
   validate: () => [],
   validateUpdate: validateNewRequests,
   validateStatusUpdate: () => [],
-  warnings: steeringRemarks,
+  warnings: steeringWarnings,
 };

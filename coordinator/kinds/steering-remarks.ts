@@ -5,7 +5,7 @@ import { EVERYONE, type SteeringRequest } from '../../shared/kube/rollout-steeri
 const OVER: ReadonlySet<RolloutPhase> = new Set(['Completed', 'Failed', 'RolledBack']);
 
 /** Of the requests that the controller has yet to take in. */
-export function steeringRemarks({ spec, status }: Rollout): string[] {
+export function steeringWarnings({ spec, status }: Rollout): string[] {
   if (!status) return [];
   const handled = status.steering?.handled ?? 0;
   return (spec?.requests ?? [])

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { steeringRemarks } from '../../coordinator/kinds/steering-remarks.js';
+import { steeringWarnings } from '../../coordinator/kinds/steering-remarks.js';
 import type { Rollout, RolloutStatus } from '../../shared/kube/rollout.js';
 import type { SteeringRequest } from '../../shared/kube/rollout-steering.js';
 
@@ -10,7 +10,7 @@ function remarks(request: Partial<SteeringRequest>, change: Partial<RolloutStatu
   const present = { revision: 'r2', policy: 'gentle', phase: 'Soaking', wave: 'tenth', stableRevision: 'r1' };
   const status = { ...present, waves: WAVES, ...change } as RolloutStatus;
   const requests = [{ id: 1, user: 'ann', time: 't', ...request } as SteeringRequest];
-  return steeringRemarks({ spec: { requests }, status } as Rollout);
+  return steeringWarnings({ spec: { requests }, status } as Rollout);
 }
 
 const CASES: [string, Partial<SteeringRequest>, Partial<RolloutStatus>, string[]][] = [
@@ -95,6 +95,6 @@ test('a first revision has nothing to go back to', () => {
     waves: WAVES,
   } as unknown as RolloutStatus;
   const requests = [{ id: 1, verb: 'abort', user: 'ann', time: 't' } as SteeringRequest];
-  const [remark] = steeringRemarks({ spec: { requests }, status } as Rollout);
+  const [remark] = steeringWarnings({ spec: { requests }, status } as Rollout);
   assert.equal(remark, 'abort: there is no earlier revision to go back to: hosts keep what they have');
 });
