@@ -50,7 +50,7 @@ function meaningOf(
  * In place: steering annotations of `next` leave it and stand at the end of `spec.requests`, in the order of
  * `STEERING_VERBS`; all else in spec is as it was, save requests that the controller has taken in.
  */
-export function takeRequests(next: Rollout, current: Rollout, { now, user }: WriteContext): void {
+export function applySteeringAnnotations(next: Rollout, current: Rollout, { now, user }: WriteContext): void {
   const annotations = next.metadata.annotations ?? {};
   const reason = annotations[REASON_ANNOTATION]?.trim() || undefined;
   const standing = current.spec?.requests ?? [];

@@ -3,7 +3,7 @@ import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
 import type { Rollout } from '../../shared/kube/rollout.js';
 import { durationText } from './duration-text.js';
 import type { Kind } from './kind.js';
-import { takeRequests, validateNewRequests } from './rollout-requests.js';
+import { applySteeringAnnotations, validateNewRequests } from './rollout-requests.js';
 import { steeringWarnings } from './steering-remarks.js';
 import { AGE_COLUMN, column, NAME_COLUMN, NONE, wideColumn } from './table-column.js';
 import { STANDARD_VERBS, STATUS_VERBS } from './verbs.js';
@@ -101,7 +101,7 @@ export const rolloutKind: Kind<Rollout> = {
     delete rollout.status;
   },
   prepareForUpdate: (next, current, context) => {
-    takeRequests(next, current, context);
+    applySteeringAnnotations(next, current, context);
     if (current.status) next.status = current.status;
     else delete next.status;
   },

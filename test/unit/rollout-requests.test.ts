@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  takeRequests,
+  applySteeringAnnotations,
   validateNamedNodes,
   validateNewRequests,
 } from '../../coordinator/kinds/rollout-requests.js';
@@ -30,7 +30,7 @@ const standing = (id: number): SteeringRequest => ({ id, verb: 'pause', user: 'b
 
 test('a steering annotation becomes a request with the name of its author, and is gone', () => {
   const next = rollout({ abort: 'now', reason: 'tills hang' });
-  takeRequests(next, rollout(), CONTEXT);
+  applySteeringAnnotations(next, rollout(), CONTEXT);
   assert.equal(next.metadata.annotations, undefined);
   assert.deepEqual(next.spec?.requests, [
     { id: 1, verb: 'abort', reason: 'tills hang', user: 'ann', time: '2026-03-01T10:00:00Z', revision: 'r2' },
@@ -39,7 +39,7 @@ test('a steering annotation becomes a request with the name of its author, and i
 
 test('a word that is none is refused, not kept as if it were obeyed', () => {
   const next = rollout({ paus: '' });
-  takeRequests(next, rollout(), CONTEXT);
+  applySteeringAnnotations(next, rollout(), CONTEXT);
   const [mistake] = validateNewRequests(next, rollout());
   assert.equal(mistake?.field, 'metadata.annotations');
   assert.match(mistake?.message ?? '', /"fleet.everynode.dev\/pause"/);
@@ -53,7 +53,7 @@ test('one that is over is not steered', () => {
     return { ...others, metadata: { ...metadata, name: 'web.r1', labels } };
   };
   const next = past({ abort: 'tills hang' });
-  takeRequests(next, past({}), CONTEXT);
+  applySteeringAnnotations(next, past({}), CONTEXT);
   const [mistake] = validateNewRequests(next, past({}));
   assert.equal(mistake?.message, 'Forbidden: this rollout is over: steer rollout web');
   assert.deepEqual(validateNewRequests(past({}), past({})), []);
@@ -62,14 +62,14 @@ test('one that is over is not steered', () => {
 test('nobody writes a request by hand', () => {
   const forged = { requests: [{ ...standing(1), user: 'the boss' }] };
   const next = rollout({}, forged);
-  takeRequests(next, rollout(), CONTEXT);
+  applySteeringAnnotations(next, rollout(), CONTEXT);
   assert.equal(next.spec, undefined);
 });
 
 test('requests that were taken in go with the next one, others stay; ids go on', () => {
   const current = rollout({}, { requests: [standing(4), standing(5)] }, 4);
   const next = { ...rollout({ skip: 'a, b,' }), spec: current.spec ?? {} };
-  takeRequests(next, current, CONTEXT);
+  applySteeringAnnotations(next, current, CONTEXT);
   const found = next.spec.requests?.map(({ id, verb, targets }) => [id, verb, targets]);
   assert.deepEqual(found, [
     [5, 'pause', undefined],
@@ -82,7 +82,7 @@ test('a host that is none is refused by name, also among others; what was skippe
     const current = rollout({}, { requests: [{ ...standing(4), verb: 'skip', targets: ['older'] }] }, 3);
     if (current.status?.steering) current.status.steering.skipped = skipped;
     const next = { ...rollout(annotations), spec: current.spec ?? {} };
-    takeRequests(next, current, CONTEXT);
+    applySteeringAnnotations(next, current, CONTEXT);
     return validateNamedNodes(next, current, (name) => name === 'a').map(({ field, message }) => [
       field.replace(/.*\//, ''),
       message,
@@ -100,7 +100,7 @@ test('a host that is none is refused by name, also among others; what was skippe
 test('where a verb names nothing its value is the reason, if it says anything', () => {
   const reasonOf = (value: string) => {
     const next = rollout({ abort: value });
-    takeRequests(next, rollout(), CONTEXT);
+    applySteeringAnnotations(next, rollout(), CONTEXT);
     return next.spec?.requests?.[0]?.reason;
   };
   assert.equal(reasonOf('tills hang'), 'tills hang');
@@ -123,7 +123,7 @@ const MISTAKES: [Record<string, string>, string | undefined][] = [
 for (const [annotations, field] of MISTAKES) {
   test(`a request ${JSON.stringify(annotations).slice(0, 60)} is ${field ? 'refused' : 'taken'}`, () => {
     const next = rollout(annotations);
-    takeRequests(next, rollout(), CONTEXT);
+    applySteeringAnnotations(next, rollout(), CONTEXT);
     const errors = validateNewRequests(next, rollout());
     assert.deepEqual(
       errors.map((error) => error.field),
