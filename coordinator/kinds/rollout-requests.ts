@@ -128,7 +128,7 @@ function refusalOfPast({ metadata }: Rollout): FieldError[] {
  * it has. One that was skipped and is no Node any more may be taken in again, also before the
  * controller has taken the skip in.
  */
-export function validateNamedNodes(
+export function validateNodeTargets(
   next: Rollout,
   current: Rollout,
   isNode: (name: string) => boolean,

@@ -3,7 +3,7 @@ import { FLEET_GROUP } from '../../shared/kube/fleet-group.js';
 import type { Node } from '../../shared/kube/node.js';
 import type { Rollout } from '../../shared/kube/rollout.js';
 import type { Kind } from '../kinds/kind.js';
-import { validateNamedNodes } from '../kinds/rollout-requests.js';
+import { validateNodeTargets } from '../kinds/rollout-requests.js';
 import type { Store } from '../store/store.js';
 import { refuseInvalid } from './admission.js';
 import { prefixOf, refOf } from './keys.js';
@@ -30,7 +30,7 @@ export async function withSteeringTargetCheck<T extends WriteOptions>(
     review: (reviewed, next, current) => {
       review?.(reviewed, next, current);
       if (!current) return;
-      const strangers = validateNamedNodes(next as Rollout, current as Rollout, (name) => names.has(name));
+      const strangers = validateNodeTargets(next as Rollout, current as Rollout, (name) => names.has(name));
       refuseInvalid(reviewed, next.metadata.name, strangers);
     },
   };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   applySteeringAnnotations,
-  validateNamedNodes,
+  validateNodeTargets,
   validateNewRequests,
 } from '../../coordinator/kinds/rollout-requests.js';
 import type { Rollout } from '../../shared/kube/rollout.js';
@@ -83,7 +83,7 @@ test('a host that is none is refused by name, also among others; what was skippe
     if (current.status?.steering) current.status.steering.skipped = skipped;
     const next = { ...rollout(annotations), spec: current.spec ?? {} };
     applySteeringAnnotations(next, current, CONTEXT);
-    return validateNamedNodes(next, current, (name) => name === 'a').map(({ field, message }) => [
+    return validateNodeTargets(next, current, (name) => name === 'a').map(({ field, message }) => [
       field.replace(/.*\//, ''),
       message,
     ]);
