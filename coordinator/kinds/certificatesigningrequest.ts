@@ -10,7 +10,7 @@ import { durationText } from './duration-text.js';
 import { duplicate, forbidden, invalidValue, notSupported, required } from './field-error.js';
 import type { FieldError, Kind } from './kind.js';
 import { dnsSubdomainProblems } from './name-rules.js';
-import { keepOwnAnnotation } from './own-annotation.js';
+import { keepServerAnnotation } from './own-annotation.js';
 import { AGE_COLUMN, column, NAME_COLUMN, NONE } from './table-column.js';
 import { STANDARD_VERBS, STATUS_VERBS } from './verbs.js';
 
@@ -174,17 +174,17 @@ export const certificateSigningRequestKind: Kind<CertificateSigningRequest> = {
     for (const key of HUB_ANNOTATIONS) delete request.metadata.annotations?.[key];
   },
   prepareForUpdate: (next, current, context) => {
-    for (const key of HUB_ANNOTATIONS) keepOwnAnnotation(key, next, current, context);
+    for (const key of HUB_ANNOTATIONS) keepServerAnnotation(key, next, current, context);
     next.spec = current.spec;
     next.status = current.status ?? {};
   },
   prepareForStatusUpdate: (next, current, context) => {
-    for (const key of HUB_ANNOTATIONS) keepOwnAnnotation(key, next, current, context);
+    for (const key of HUB_ANNOTATIONS) keepServerAnnotation(key, next, current, context);
     next.spec = current.spec;
     keepConditions(next, current, isDecision);
   },
   prepareForApproval: (next, current, context) => {
-    for (const key of HUB_ANNOTATIONS) keepOwnAnnotation(key, next, current, context);
+    for (const key of HUB_ANNOTATIONS) keepServerAnnotation(key, next, current, context);
     next.spec = current.spec;
     const { certificate } = current.status ?? {};
     next.status = { conditions: next.status?.conditions ?? [], ...(certificate ? { certificate } : {}) };

@@ -5,7 +5,7 @@ import { BEAT_ANNOTATION, beatSeconds } from '../../shared/kube/link-pace.js';
 import { HEARD_IN_ERA, type Node, type NodeAddress } from '../../shared/kube/node.js';
 import type { Kind, WriteContext } from './kind.js';
 import { validateNode, validateNodeStatus, validateNodeUpdate } from './node-validation.js';
-import { keepOwnAnnotation } from './own-annotation.js';
+import { keepServerAnnotation } from './own-annotation.js';
 import { AGE_COLUMN, column, NAME_COLUMN, NONE, UNKNOWN, wideColumn } from './table-column.js';
 import { STANDARD_VERBS, STATUS_VERBS } from './verbs.js';
 
@@ -53,13 +53,13 @@ function dropMeters({ metadata: { annotations } }: Node): void {
 
 /** Status comes from the agent; a creator may set it, as upstream lets the kubelet do. */
 function prepareForUpdate(next: Node, current: Node, context: WriteContext): void {
-  keepOwnAnnotation(HEARD_IN_ERA, next, current, context);
+  keepServerAnnotation(HEARD_IN_ERA, next, current, context);
   dropMeters(next);
   next.status = current.status ?? {};
 }
 
 function prepareForStatusUpdate(next: Node, current: Node, context: WriteContext): void {
-  keepOwnAnnotation(HEARD_IN_ERA, next, current, context);
+  keepServerAnnotation(HEARD_IN_ERA, next, current, context);
   dropMeters(next);
   next.spec = current.spec ?? {};
 }

@@ -6,7 +6,7 @@ import type { WriteContext } from './kind.js';
  * In place on `next`: a write that came by the API keeps the annotation as it is stored, so that nobody but the hub and the
  * controllers, which write without a user, can add, change or remove it.
  */
-export function keepOwnAnnotation(
+export function keepServerAnnotation(
   key: string,
   next: KubeObject,
   current: KubeObject,

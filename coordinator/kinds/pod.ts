@@ -5,7 +5,7 @@ import type { Pod } from '../../shared/kube/pod.js';
 import { DEFAULT_GRACE_SECONDS, setPodDefaults } from '../../shared/kube/pod-defaults.js';
 import { qualityOfService } from '../../shared/kube/quality-of-service.js';
 import type { Kind, WriteContext } from './kind.js';
-import { keepOwnAnnotation } from './own-annotation.js';
+import { keepServerAnnotation } from './own-annotation.js';
 import { podStatusText, readinessGatesText, readyText, restartsText } from './pod-status-text.js';
 import { validatePod, validatePodStatus, validatePodUpdate } from './pod-validation.js';
 import { secretsInEnvironment } from './secret-environment.js';
@@ -23,7 +23,7 @@ function prepareForCreate(pod: Pod): void {
 }
 
 function prepareForUpdate(next: Pod, current: Pod, context: WriteContext): void {
-  keepOwnAnnotation(TURN_ANNOTATION, next, current, context);
+  keepServerAnnotation(TURN_ANNOTATION, next, current, context);
   // A turn goes with the controller that gave it: nobody else could take it back, and who adopts the Pod gives another.
   const [before, now] = [current, next].map(({ metadata }) => controllerOf(metadata)?.uid);
   if (before !== now) delete next.metadata.annotations?.[TURN_ANNOTATION];
@@ -34,7 +34,7 @@ function prepareForUpdate(next: Pod, current: Pod, context: WriteContext): void 
 
 /** Owners are no business of who reports the status. */
 function prepareForStatusUpdate(next: Pod, current: Pod, context: WriteContext): void {
-  keepOwnAnnotation(TURN_ANNOTATION, next, current, context);
+  keepServerAnnotation(TURN_ANNOTATION, next, current, context);
   next.spec = current.spec;
   if (current.metadata.ownerReferences) next.metadata.ownerReferences = current.metadata.ownerReferences;
   else delete next.metadata.ownerReferences;
