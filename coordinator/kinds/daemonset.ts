@@ -8,7 +8,7 @@ import {
   validateDaemonSetUpdate,
 } from './daemonset-validation.js';
 import type { Kind } from './kind.js';
-import { secretsInEnvironment } from './secret-environment.js';
+import { secretEnvironmentWarnings } from './secret-environment.js';
 import { semanticallyEqual } from './semantic-equality.js';
 import { AGE_COLUMN, column, labelsText, NAME_COLUMN, wideColumn } from './table-column.js';
 import { unsupportedFields } from './unsupported-fields.js';
@@ -117,6 +117,6 @@ export const daemonSetKind: Kind<DaemonSet> = {
   validateStatusUpdate: validateDaemonSetStatus,
   warnings: ({ spec }) => [
     ...unsupportedFields(spec.template.spec, 'spec.template.spec'),
-    ...secretsInEnvironment(spec.template.spec, 'spec.template.spec'),
+    ...secretEnvironmentWarnings(spec.template.spec, 'spec.template.spec'),
   ],
 };

@@ -8,7 +8,7 @@ import type { Kind, WriteContext } from './kind.js';
 import { keepServerAnnotation } from './own-annotation.js';
 import { podStatusText, readinessGatesText, readyText, restartsText } from './pod-status-text.js';
 import { validatePod, validatePodStatus, validatePodUpdate } from './pod-validation.js';
-import { secretsInEnvironment } from './secret-environment.js';
+import { secretEnvironmentWarnings } from './secret-environment.js';
 import { semanticallyEqual } from './semantic-equality.js';
 import { AGE_COLUMN, column, NAME_COLUMN, NONE, wideColumn } from './table-column.js';
 import { unsupportedFields } from './unsupported-fields.js';
@@ -100,6 +100,6 @@ export const podKind: Kind<Pod> = {
   validate: validatePod,
   validateUpdate: validatePodUpdate,
   validateStatusUpdate: validatePodStatus,
-  warnings: ({ spec }) => [...unsupportedFields(spec, 'spec'), ...secretsInEnvironment(spec, 'spec')],
+  warnings: ({ spec }) => [...unsupportedFields(spec, 'spec'), ...secretEnvironmentWarnings(spec, 'spec')],
   defaultGracePeriodSeconds: (pod) => pod.spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS,
 };

@@ -5,7 +5,7 @@ const WARNING =
   "the container engine writes the Secret's value to the host's disk in plain text with the container's settings; mounted as a file it stays in memory";
 
 /** One warning for each place of the spec (at this path) that puts a Secret into an environment. */
-export function secretsInEnvironment(spec: PodSpec, field: string): string[] {
+export function secretEnvironmentWarnings(spec: PodSpec, field: string): string[] {
   const lists = { initContainers: spec.initContainers ?? [], containers: spec.containers };
   return Object.entries(lists).flatMap(([list, containers]) =>
     containers.flatMap((container, index) => places(container, `${field}.${list}[${index}]`)),
