@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import {
   type DescribedSchema,
   describedDefinitions,
-  strayDescriptions,
+  orphanedDescriptions,
 } from '../../coordinator/kinds/schema/described-definitions.js';
 
 const DEFINITIONS = describedDefinitions();
@@ -78,7 +78,7 @@ test('a field and its type are described by different texts: kubectl explain pri
 });
 
 test('nothing is described that does not exist', () => {
-  assert.deepEqual(strayDescriptions(), []);
+  assert.deepEqual(orphanedDescriptions(), []);
 });
 
 test('a described reference stands in allOf, as clients read it', () => {

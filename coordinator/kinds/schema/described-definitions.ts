@@ -43,7 +43,7 @@ export function describedDefinitions(): Readonly<Record<string, DescribedSchema>
 }
 
 /** Descriptions of what no definition has, as `definition` or `definition.field`: a test holds this empty. */
-export function strayDescriptions(): string[] {
+export function orphanedDescriptions(): string[] {
   return Object.entries(DESCRIPTIONS).flatMap(([name, texts]) => {
     const schema = DEFINITIONS[name];
     if (!schema) return [name];
