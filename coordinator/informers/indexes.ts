@@ -56,7 +56,7 @@ export class Index<T extends KubeObject> {
     for (const value of after) this.#bucket(value).set(key, current);
   }
 
-  under(value: string): readonly T[] {
+  lookup(value: string): readonly T[] {
     return [...(this.#buckets.get(value)?.values() ?? [])];
   }
 
