@@ -10,7 +10,7 @@ import { ApiError } from '../../shared/kube/status.js';
 import { type Informers, PODS_BY_NODE } from '../informers/informer.js';
 import type { Kind } from '../kinds/kind.js';
 import { CREDENTIAL_SECRET_TYPE } from '../kinds/secret.js';
-import type { AccessDecision, Authorizer, HeldRules } from './rbac-authorizer.js';
+import type { AccessDecision, Authorizer, EffectiveRules } from './rbac-authorizer.js';
 
 const NODES_GROUP = 'system:nodes';
 const NODE_USER_PREFIX = 'system:node:';
@@ -40,7 +40,7 @@ export class NodeAuthorizer implements Authorizer {
     return isOwn ? { allowed: true, reason: '' } : this.#roles.decide(user, access);
   }
 
-  rulesOf(user: UserInfo, namespace: string): HeldRules {
+  rulesOf(user: UserInfo, namespace: string): EffectiveRules {
     return this.#roles.rulesOf(user, namespace);
   }
 

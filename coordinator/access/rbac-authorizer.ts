@@ -15,7 +15,7 @@ export interface AccessDecision {
 }
 
 /** What a user holds in a namespace. `errors`: bindings whose role is missing. */
-export interface HeldRules {
+export interface EffectiveRules {
   rules: PolicyRule[];
   errors: string[];
 }
@@ -23,7 +23,7 @@ export interface HeldRules {
 export interface Authorizer {
   decide(user: UserInfo, access: Access): AccessDecision;
   /** All rules of the user there; `namespace` "" = those of ClusterRoleBindings alone. */
-  rulesOf(user: UserInfo, namespace: string): HeldRules;
+  rulesOf(user: UserInfo, namespace: string): EffectiveRules;
   /** The rules of a role; undefined when there is no such role. */
   rulesOfRole(kind: string, namespace: string, name: string): readonly PolicyRule[] | undefined;
 }
@@ -57,9 +57,9 @@ export class RbacAuthorizer implements Authorizer {
     return { allowed: false, reason: errors.size > 0 ? `RBAC: ${errorList([...errors])}` : '' };
   }
 
-  rulesOf(user: UserInfo, namespace: string): HeldRules {
+  rulesOf(user: UserInfo, namespace: string): EffectiveRules {
     if (user.groups.includes(ADMIN_GROUP)) return { rules: EVERYTHING, errors: [] };
-    const held: HeldRules = { rules: [], errors: [] };
+    const held: EffectiveRules = { rules: [], errors: [] };
     for (const binding of this.#bindingsOf(user, namespace)) {
       const rules = this.#rulesOf(binding);
       if (rules) held.rules.push(...rules);
