@@ -28,7 +28,7 @@ const LEEWAY_SECONDS = 60;
 const MAX_REMEMBERED = 10_000;
 
 /** What a token is to say. */
-export interface TokenWish {
+export interface TokenIssueRequest {
   serviceAccount: { namespace: string; name: string; uid: string };
   audiences: readonly string[];
   expirationSeconds: number;
@@ -83,7 +83,7 @@ export class ServiceAccountTokens {
   }
 
   /** Signs a token: who may have it was decided before. */
-  async issue(wish: TokenWish): Promise<IssuedToken> {
+  async issue(wish: TokenIssueRequest): Promise<IssuedToken> {
     const { keys, clock, chance } = this.#parts;
     const { serviceAccount, audiences, expirationSeconds, pod, secret, node } = wish;
     const { namespace, name, uid } = serviceAccount;

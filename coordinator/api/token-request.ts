@@ -5,7 +5,7 @@ import { type KubeObject, toTimestamp } from '../../shared/kube/meta.js';
 import type { Pod } from '../../shared/kube/pod.js';
 import { ApiError, badRequest, conflict, invalid } from '../../shared/kube/status.js';
 import { nodeOfUser } from '../access/node-authorizer.js';
-import { ISSUER, type TokenWish } from '../access/service-account-tokens.js';
+import { ISSUER, type TokenIssueRequest } from '../access/service-account-tokens.js';
 import { nodeKind, podKind, secretKind, serviceAccountKind } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
 import type { Registry } from '../registry/registry.js';
@@ -44,7 +44,7 @@ export async function handleTokenRequest(
   const { metadata } = (await registry.get(serviceAccountKind, ref)).object();
   const { namespace = '', name, uid = '' } = metadata;
   if (nodeOfUser(request.user)) await checkNode(registry, nodeOfUser(request.user) ?? '', namespace, asked);
-  const wish: TokenWish = {
+  const wish: TokenIssueRequest = {
     serviceAccount: { namespace, name, uid },
     audiences: asked.audiences,
     expirationSeconds: asked.expirationSeconds,
@@ -116,7 +116,7 @@ async function boundTo(
   namespace: string,
   account: string,
   { kind = '', name = '', uid }: BoundReference,
-): Promise<Partial<TokenWish>> {
+): Promise<Partial<TokenIssueRequest>> {
   switch (kind) {
     case 'Pod': {
       const pod = await findBound(registry, podKind, { namespace, name }, uid);
