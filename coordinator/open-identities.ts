@@ -36,7 +36,7 @@ export async function openIdentities(sources: IdentitySources): Promise<Identiti
   const keys = await loadSigningKeys(join(settings.data, 'pki'));
   return createIdentities({
     authorizer: new NodeAuthorizer(new RbacAuthorizer(informers), informers),
-    tokens: new ServiceAccountTokens({ keys, registry, clock, chance: systemChance }),
+    tokens: new ServiceAccountTokens({ keys, registry, clock, random: systemChance }),
     others: [admin, hosts, ...tokenFile(settings), ...oidc(sources)],
     audience: ISSUER,
   });

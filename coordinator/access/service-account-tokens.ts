@@ -67,24 +67,24 @@ interface AccountClaims {
   node?: NamedUid;
 }
 
-interface TokenParts {
+interface TokenDeps {
   keys: readonly [SigningKey, ...SigningKey[]];
   registry: Pick<Registry, 'get'>;
   clock: Clock;
-  chance: Pick<Chance, 'uuid'>;
+  random: Pick<Chance, 'uuid'>;
 }
 
 export class ServiceAccountTokens {
-  readonly #parts: TokenParts;
+  readonly #parts: TokenDeps;
   readonly #remembered = new Map<string, JWTPayload>();
 
-  constructor(parts: TokenParts) {
+  constructor(parts: TokenDeps) {
     this.#parts = parts;
   }
 
   /** Signs a token: who may have it was decided before. */
   async issue(wish: TokenIssueRequest): Promise<IssuedToken> {
-    const { keys, clock, chance } = this.#parts;
+    const { keys, clock, random: chance } = this.#parts;
     const { serviceAccount, audiences, expirationSeconds, pod, secret, node } = wish;
     const { namespace, name, uid } = serviceAccount;
     const now = Math.floor(clock.now() / 1000);

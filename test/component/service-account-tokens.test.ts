@@ -115,7 +115,7 @@ describe("when the coordinator's clock is set", () => {
       const keys = await loadSigningKeys(temporaryDirectory());
       const robot = await registry.create(serviceAccountKind, 'default', { metadata: { name: 'robot' } });
       const { uid = '' } = robot.object().metadata;
-      const tokens = new ServiceAccountTokens({ keys, registry, clock, chance: systemChance });
+      const tokens = new ServiceAccountTokens({ keys, registry, clock, random: systemChance });
       const { token } = await tokens.issue({
         serviceAccount: { namespace: 'default', name: 'robot', uid },
         audiences: [ISSUER],

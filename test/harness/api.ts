@@ -153,7 +153,7 @@ export async function testIdentities(
       keys: await sharedKeys,
       registry,
       clock: systemClock,
-      chance: systemChance,
+      random: systemChance,
     }),
     others: [tokenAuthenticator(tokenHash(TEST_TOKEN), ADMIN), ...others],
     audience: ISSUER,
