@@ -19,7 +19,7 @@ export interface Identities {
   ): Promise<{ user: UserInfo; audiences: string[] } | { error: string }>;
 }
 
-interface IdentityParts {
+interface IdentityDeps {
   authorizer: Authorizer;
   tokens: ServiceAccountTokens;
   /** All but ServiceAccounts' tokens, in the order in which they are asked. */
@@ -29,7 +29,7 @@ interface IdentityParts {
 }
 
 /** Puts them together. */
-export function createIdentities({ authorizer, tokens, others, audience }: IdentityParts): Identities {
+export function createIdentities({ authorizer, tokens, others, audience }: IdentityDeps): Identities {
   const reviewToken: Identities['reviewToken'] = async (token, audiences) => {
     try {
       const verified = await tokens.verify(token, audiences);
