@@ -20,7 +20,7 @@ const AUTHENTICATION = 'authentication.k8s.io';
 /** Whom to act as, and what one must be allowed for it. */
 interface Impersonation {
   user: UserInfo;
-  needs: Access[];
+  requiredAccess: Access[];
 }
 
 /** Headers with each value by itself: Node joins those that come several times. */
@@ -52,7 +52,7 @@ export function readImpersonation(headers: DistinctHeaders): Impersonation {
     ...(uid ? { uid } : {}),
     ...(Object.keys(extra).length > 0 ? { extra } : {}),
   };
-  return { user, needs };
+  return { user, requiredAccess: needs };
 }
 
 function subjectOf(username: string): [resource: string, name: string, namespace: string] {

@@ -65,7 +65,7 @@ export class AuthFilter {
     const user = await this.#userOf(caller);
     onProved({ user });
     if (!asksToImpersonate(caller.headers)) return { user };
-    const { user: other, needs } = readImpersonation(caller.headersDistinct);
+    const { user: other, requiredAccess: needs } = readImpersonation(caller.headersDistinct);
     for (const access of needs) requireAccess(this.#options.identities.authorizer, user, access);
     return { user: other, impersonator: user };
   }

@@ -88,7 +88,7 @@ describe('the claims of an ID token', () => {
 
 describe('Impersonate headers', () => {
   test('name a user, groups, a uid and more, each of which must be allowed', () => {
-    const { user, needs } = readImpersonation({
+    const { user, requiredAccess: needs } = readImpersonation({
       'impersonate-user': ['jane'],
       'impersonate-group': ['dev', 'ops'],
       'impersonate-uid': ['7'],
@@ -115,7 +115,7 @@ describe('Impersonate headers', () => {
   });
 
   test('a ServiceAccount brings its groups', () => {
-    const { user, needs } = readImpersonation({ 'impersonate-user': ['system:serviceaccount:ns:robot'] });
+    const { user, requiredAccess: needs } = readImpersonation({ 'impersonate-user': ['system:serviceaccount:ns:robot'] });
     assert.deepEqual(user.groups, [
       'system:serviceaccounts',
       'system:serviceaccounts:ns',
