@@ -26,7 +26,7 @@ export function serviceAccountGroups(namespace: string): string[] {
  * The name under which limits count this user. All ServiceAccounts of a namespace share one: a user who may create one account may
  * create thousands, and request a token for each.
  */
-export function limitedAs(username: string): string {
+export function limitKeyOf(username: string): string {
   const account = serviceAccountOf(username);
   return account ? `${SERVICE_ACCOUNTS}:${account.namespace}` : username;
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { UserInfo } from '../../shared/kube/rbac.js';
 import { ApiError } from '../../shared/kube/status.js';
 import type { Clock } from '../../shared/process/clock.js';
-import { limitedAs } from '../access/groups.js';
+import { limitKeyOf } from '../access/groups.js';
 import type { Identities } from '../access/identities.js';
 import { asksToImpersonate, readImpersonation } from '../access/impersonation.js';
 import type { AccessDecision } from '../access/rbac-authorizer.js';
@@ -26,7 +26,7 @@ export interface Identity {
 
 /** The name under which limits count this identity: whom it impersonates makes no difference. */
 export function limitKeyOf({ user, impersonator = user }: Identity): string {
-  return limitedAs(impersonator.username);
+  return limitKeyOf(impersonator.username);
 }
 
 export interface AuthFilterOptions {

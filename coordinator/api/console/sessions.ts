@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { ApiError } from '../../../shared/kube/status.js';
 import type { Clock } from '../../../shared/process/clock.js';
-import { limitedAs } from '../../access/groups.js';
+import { limitKeyOf } from '../../access/groups.js';
 import { cookieOf } from './cookies.js';
 import { SessionUsage } from './held-sessions.js';
 
@@ -77,7 +77,7 @@ export class ConsoleSessions {
   #use(id: string, session: Session): void {
     session.usedAt = this.#clock.monotonic();
     this.#ofUsers.use(session.username, id);
-    this.#ofOwners.use(limitedAs(session.username), id);
+    this.#ofOwners.use(limitKeyOf(session.username), id);
   }
 
   /** Of the request's cookie; undefined when its session is over. */
@@ -99,11 +99,11 @@ export class ConsoleSessions {
     if (!session || id === undefined) return;
     this.#sessions.delete(id);
     this.#ofUsers.delete(session.username, id);
-    this.#ofOwners.delete(limitedAs(session.username), id);
+    this.#ofOwners.delete(limitKeyOf(session.username), id);
   }
 
   #makeRoom(username: string): void {
-    const owner = limitedAs(username);
+    const owner = limitKeyOf(username);
     if (this.#ofUsers.countOf(username) >= MAX_OF_A_USER) this.#forget(this.#ofUsers.leastUsedOf(username));
     if (this.#ofOwners.countOf(owner) >= MAX_OF_A_NAMESPACE) this.#forget(this.#ofOwners.leastUsedOf(owner));
     if (this.#sessions.size < MAX_SESSIONS) return;
