@@ -18,7 +18,7 @@ interface OidcClient {
 }
 
 /** What is asked of the browser: to go to `url`, and to bring `attempt` along when it comes back. */
-interface SignInBegun {
+interface SignInStart {
   url: string;
   attempt: string;
 }
@@ -69,7 +69,7 @@ export class OidcSignIn {
   }
 
   /** `redirectUri`: where the issuer is to send the browser back to. Throws SignInRefused when the issuer cannot be reached. */
-  async begin(redirectUri: string): Promise<SignInBegun> {
+  async begin(redirectUri: string): Promise<SignInStart> {
     const authorization = new URL((await this.#endpoints()).authorization);
     const attempt: Attempt = { state: randomText(), nonce: randomText(), verifier: randomText() };
     const query = {
