@@ -69,7 +69,7 @@ export class OidcSignIn {
   }
 
   /** `redirectUri`: where the issuer is to send the browser back to. Throws SignInRefused when the issuer cannot be reached. */
-  async begin(redirectUri: string): Promise<SignInStart> {
+  async start(redirectUri: string): Promise<SignInStart> {
     const authorization = new URL((await this.#endpoints()).authorization);
     const attempt: Attempt = { state: randomText(), nonce: randomText(), verifier: randomText() };
     const query = {

@@ -32,11 +32,11 @@ function issuer() {
 
 test('where to sign in is asked for once a minute, by however many at once', async () => {
   const { clock, asked, oidc } = issuer();
-  const begun = await Promise.all([oidc.begin(HERE), oidc.begin(HERE)]);
+  const begun = await Promise.all([oidc.start(HERE), oidc.start(HERE)]);
   assert.notEqual(begun[0].url, begun[1].url);
   assert.equal(asked.length, 1);
   clock.advance(61_000);
-  await oidc.begin(HERE);
+  await oidc.start(HERE);
   assert.equal(asked.length, 2);
 });
 
@@ -69,7 +69,7 @@ test('a secret goes the way that the issuer takes it: by HTTP Basic where it doe
 
 test('an issuer is asked so much at once, and no more', async () => {
   const { asked, oidc } = issuer();
-  await oidc.begin(HERE);
+  await oidc.start(HERE);
   const refusals = await Promise.all(
     Array.from({ length: 40 }, () =>
       oidc.finish(ATTEMPT, new URLSearchParams('state=s&code=c'), HERE).catch((error: unknown) => error),

@@ -46,7 +46,7 @@ export function addSignIn(
   };
   app.get(BEGIN_PATH, { onRequest }, async (request, reply) => {
     try {
-      const { url, attempt } = await oidc.begin(redirectUri(request));
+      const { url, attempt } = await oidc.start(redirectUri(request));
       const cookie = `${ATTEMPT_COOKIE}=${attempt}; ${ATTEMPT_FLAGS}; Max-Age=${ATTEMPT_SECONDS}`;
       return reply.header('set-cookie', cookie).redirect(url);
     } catch (error) {
