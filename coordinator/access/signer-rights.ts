@@ -20,7 +20,7 @@ interface SubresourceWrite {
 }
 
 /** Throws 403 when the user may not decide on, or answer, requests to this signer. Asked of the signer that is stored. */
-export function refuseSigner(
+export function refuseUnauthorizedSigner(
   authorizer: Authorizer,
   user: UserInfo,
   { kind, subresource, next, current }: SubresourceWrite,

@@ -4,7 +4,7 @@ import { refuseEscalation } from '../access/escalation.js';
 import { refuseMirrorCreation } from '../access/mirror-creation.js';
 import { refuseNodeMetadata } from '../access/node-authorizer.js';
 import type { Authorizer } from '../access/rbac-authorizer.js';
-import { refuseSigner } from '../access/signer-rights.js';
+import { refuseUnauthorizedSigner } from '../access/signer-rights.js';
 import type { WriteOptions } from '../registry/registry.js';
 import type { ApiRequest } from './api-request.js';
 import { accessOf, requireAccess } from './authorize.js';
@@ -23,7 +23,7 @@ export function writeAuthorization(
       requireAccess(authorizer, user, { ...access, verb: 'create' });
     refuseNodeMetadata(user, { kind, next, current });
     refuseMirrorCreation({ kind, next, current });
-    refuseSigner(authorizer, user, { kind, subresource: info.subresource, next, current });
+    refuseUnauthorizedSigner(authorizer, user, { kind, subresource: info.subresource, next, current });
     refuseEscalation(authorizer, user, { kind, next, current });
   };
 }
