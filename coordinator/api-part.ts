@@ -119,7 +119,7 @@ export class ApiComponent implements Part {
   }
 
   async #renew(): Promise<void> {
-    const before = this.pki.trust;
+    const before = this.pki.trustBundle;
     const pki = await this.#loadPki();
     this.#api?.renewCertificate(await this.#tls(pki));
     if (pki.trust === before) return;
@@ -136,7 +136,7 @@ export class ApiComponent implements Part {
 
   async #joinFacts(files: AgentFiles): Promise<JoinFacts> {
     const { advertise, approveNodes } = this.#settings;
-    const { trust, serving } = this.pki;
+    const { trustBundle: trust, serving } = this.pki;
     return {
       server: await reachableServer(this.server, advertise),
       ...{ authority: trust, serving: serving.cert },
@@ -155,7 +155,7 @@ export class ApiComponent implements Part {
   }
 
   /** What a wrong clock, this one or that of before, has done to certificates that others hold. */
-  #tellTimes({ isCaAnew, serving }: Pki, now: number): void {
+  #tellTimes({ isCaReissued: isCaAnew, serving }: Pki, now: number): void {
     const { log } = this.#parts;
     if (isCaAnew) {
       const path = kubeconfigPath(this.#settings.data);

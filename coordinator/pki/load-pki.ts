@@ -31,13 +31,13 @@ export interface Pki {
   /** Signs what is signed now. */
   ca: KeyPair;
   /** True when its certificate was not good by this clock, and took another for the same key just now. */
-  isCaAnew: boolean;
+  isCaReissued: boolean;
   /** PEM of our authorities whose client certificates count: the present one, the next, former ones. */
   authorities: string;
   /** PEM by which hosts and clients are to know the server; what join tokens pin comes first. */
-  trust: string;
+  trustBundle: string;
   /** The same where a host that was away may have missed some of it: while one authority takes over from another, or got another certificate. */
-  trustToCatchUp: string | undefined;
+  trustBundleToResend: string | undefined;
   /** The certificate is followed by the CA's: a joining agent knows no more of it than its key's hash. */
   serving: KeyPair;
   /** Hex SHA-256 of the first trusted one's public key (SubjectPublicKeyInfo DER): what join tokens pin. */
