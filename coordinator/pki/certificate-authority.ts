@@ -31,12 +31,12 @@ export class CertificateAuthority {
   }
 
   /** PEM of the authorities by which hosts are to know the coordinator. */
-  trust(): string {
+  trustBundle(): string {
     return this.#pki().trust;
   }
 
   /** The same for a host that was away; undefined when it cannot have missed any. Every welcome asks: nothing is read anew for it. */
-  trustToCatchUp(): string | undefined {
+  trustBundleToResend(): string | undefined {
     return this.#pki().trustToCatchUp;
   }
 

@@ -115,11 +115,11 @@ test('what an authority of the wrong time signs is good now: it is made anew fir
     return new X509Certificate((await authority.sign(await makeSigningRequest(key, subject))).certificate);
   };
   assert.equal((await sign()).validTo, 'Jan  1 00:01:00 1971 GMT');
-  assert.equal(authority.trustToCatchUp(), undefined);
+  assert.equal(authority.trustBundleToResend(), undefined);
   clock.jump(NOW - clock.now());
   const certificate = await sign();
   assert.ok(isInTime(certificate, NOW) && isInTime(certificate, NOW + 364 * DAY_MS));
-  assert.equal(authority.trustToCatchUp(), pki.trust, 'hosts that were away know the former certificate');
+  assert.equal(authority.trustBundleToResend(), pki.trust, 'hosts that were away know the former certificate');
 });
 
 test('what a host that was away is told is known since the load: no certificate is read for a welcome', () => {
@@ -131,7 +131,7 @@ test('what a host that was away is told is known since the load: no certificate 
       new ManualClock(NOW),
       async () => undefined,
     );
-    assert.equal(authority.trustToCatchUp(), trustToCatchUp);
+    assert.equal(authority.trustBundleToResend(), trustToCatchUp);
   }
 });
 
