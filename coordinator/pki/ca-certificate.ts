@@ -32,7 +32,7 @@ export function makeCaCertificate(keyPem: string, now: number, name = 'CN=everyn
  * The same authority with a certificate that is good at `now`: the very same while its own is. Another one is good whenever that was
  * as well, for either clock may have been the wrong one.
  */
-export async function caInTime(ca: KeyPair, now: number): Promise<KeyPair> {
+export async function ensureValidCa(ca: KeyPair, now: number): Promise<KeyPair> {
   const present = new X509Certificate(ca.cert);
   if (isInTime(present, now)) return ca;
   const { notBefore, notAfter } = validity(now, days(CA_DAYS));

@@ -17,7 +17,7 @@ import { publicKeyHash } from '../../shared/link/public-key-hash.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { readIfPresent, writePrivateFile } from '../../shared/process/private-file.js';
 import { importKey, newKey, SIGNING } from '../../shared/process/private-key.js';
-import { caInTime, isMadeAnew, makeCaCertificate } from './ca-certificate.js';
+import { ensureValidCa, isMadeAnew, makeCaCertificate } from './ca-certificate.js';
 import { issuerName } from './client-certificates.js';
 import { certificatesIn, days, type KeyPair, SET_BY_DAYS, serialNumber, validity } from './key-pair.js';
 import { finishedCa, rotate } from './rotation.js';
@@ -117,7 +117,7 @@ async function loadCa(directory: string, now: number): Promise<KeyPair> {
 /** The authority with a certificate that is good by this clock, whatever clock it was made by. */
 async function livingCa(directory: string, now: number): Promise<{ living: KeyPair; isCaAnew: boolean }> {
   const present = await finishedCa(directory, await loadCa(directory, now));
-  const living = await caInTime(present, now);
+  const living = await ensureValidCa(present, now);
   const isCaAnew = living !== present;
   if (isCaAnew) await writePrivateFile(join(directory, 'ca.crt'), living.cert);
   return { living, isCaAnew };
