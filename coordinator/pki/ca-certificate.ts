@@ -44,7 +44,7 @@ export async function ensureValidCa(ca: KeyPair, now: number): Promise<KeyPair> 
 }
 
 /** True for a certificate that took the place of another: hosts that were away know the former one. */
-export function isMadeAnew(caPem: string): boolean {
+export function isReissued(caPem: string): boolean {
   const { validFrom, validTo } = new X509Certificate(caPem);
   // A first one lasts ten years from a day before it was made.
   return Date.parse(validTo) - Date.parse(validFrom) > days(CA_DAYS + 1);

@@ -17,7 +17,7 @@ import { publicKeyHash } from '../../shared/link/public-key-hash.js';
 import { EXIT_CODES, ExitError } from '../../shared/process/exit-error.js';
 import { readIfPresent, writePrivateFile } from '../../shared/process/private-file.js';
 import { importKey, newKey, SIGNING } from '../../shared/process/private-key.js';
-import { ensureValidCa, isMadeAnew, makeCaCertificate } from './ca-certificate.js';
+import { ensureValidCa, isReissued, makeCaCertificate } from './ca-certificate.js';
 import { issuerName } from './client-certificates.js';
 import { certificatesIn, days, type KeyPair, SET_BY_DAYS, serialNumber, validity } from './key-pair.js';
 import { finishedCa, rotate } from './rotation.js';
@@ -169,7 +169,7 @@ export async function loadPki(
     const authorities = ca.cert + others;
     const trust = (supplied?.ca ?? '') + authorities;
     const caHash = publicKeyHash(new X509Certificate(trust));
-    const trustToCatchUp = certificatesIn(trust).length > 1 || isMadeAnew(ca.cert) ? trust : undefined;
+    const trustToCatchUp = certificatesIn(trust).length > 1 || isReissued(ca.cert) ? trust : undefined;
     return { ca, isCaAnew, authorities, trust, trustToCatchUp, serving, caHash };
   } catch (error) {
     if (error instanceof ExitError) throw error;
