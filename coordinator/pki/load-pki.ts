@@ -20,7 +20,7 @@ import { importKey, newKey, SIGNING } from '../../shared/process/private-key.js'
 import { ensureValidCa, isReissued, makeCaCertificate } from './ca-certificate.js';
 import { issuerName } from './client-certificates.js';
 import { certificatesIn, days, type KeyPair, SET_BY_DAYS, serialNumber, validity } from './key-pair.js';
-import { finishedCa, rotate } from './rotation.js';
+import { finishRotation, rotate } from './rotation.js';
 import type { Supplied } from './supplied.js';
 
 const SERVING_DAYS = 365;
@@ -116,7 +116,7 @@ async function loadCa(directory: string, now: number): Promise<KeyPair> {
 
 /** The authority with a certificate that is good by this clock, whatever clock it was made by. */
 async function livingCa(directory: string, now: number): Promise<{ living: KeyPair; isCaAnew: boolean }> {
-  const present = await finishedCa(directory, await loadCa(directory, now));
+  const present = await finishRotation(directory, await loadCa(directory, now));
   const living = await ensureValidCa(present, now);
   const isCaAnew = living !== present;
   if (isCaAnew) await writePrivateFile(join(directory, 'ca.crt'), living.cert);

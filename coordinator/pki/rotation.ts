@@ -58,7 +58,7 @@ export async function rotate(
     const old = (await readIfPresent(path('ca-old.crt'))) ?? '';
     if (!old.includes(ca.cert)) await writePrivateFile(path('ca-old.crt'), old + ca.cert);
     await writePrivateFile(path('ca.key'), next.key);
-    ca = await finishedCa(directory, { cert: ca.cert, key: next.key });
+    ca = await finishRotation(directory, { cert: ca.cert, key: next.key });
     next = undefined;
   }
   const old = certificatesIn((await readIfPresent(path('ca-old.crt'))) ?? '');
@@ -67,7 +67,7 @@ export async function rotate(
 }
 
 /** Goes on with a succession that was cut short between the key and the certificate. */
-export async function finishedCa(directory: string, { cert, key }: KeyPair): Promise<KeyPair> {
+export async function finishRotation(directory: string, { cert, key }: KeyPair): Promise<KeyPair> {
   const path = join(directory, 'ca-next.pem');
   if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return { cert, key };
   const next = await readPair(path);
