@@ -27,7 +27,7 @@ export interface SigningRequest {
   /** The user's groups. */
   organizations: string[];
   /** True when it asks for more than a name: other names, or a subject of other parts. */
-  asksForMore: boolean;
+  requestsMore: boolean;
   /** Lower-case hex SHA-256 of its public key (SubjectPublicKeyInfo DER). */
   keyHash: string;
 }
