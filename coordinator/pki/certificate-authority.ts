@@ -7,7 +7,7 @@ import {
   type SigningRequest,
   signClientCertificate,
 } from './client-certificates.js';
-import { certificatesIn, days, SET_BY_DAYS } from './key-pair.js';
+import { certificatesIn, days, MAX_CLOCK_ERROR_DAYS } from './key-pair.js';
 import type { Pki } from './load-pki.js';
 import { isInTime, type PeerCertificate, subjectOf } from './peer-certificate.js';
 
@@ -65,7 +65,7 @@ export class CertificateAuthority {
     const now = this.#clock.now();
     // No certificate outlives its authority's: by a clock that was set a moment ago, that may be over.
     if (!isInTime(new X509Certificate(this.#pki().ca.cert), now)) await this.#renew();
-    const formerMs = Math.min(formerEndMs - now, LIFETIME_MS + days(SET_BY_DAYS));
+    const formerMs = Math.min(formerEndMs - now, LIFETIME_MS + days(MAX_CLOCK_ERROR_DAYS));
     const lifetimeMs = Math.max(Math.min(wishedMs, LIFETIME_MS), formerMs);
     return signClientCertificate(this.#pki().ca, requestPem, { now, lifetimeMs });
   }

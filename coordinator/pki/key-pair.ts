@@ -10,7 +10,7 @@ const BACKDATE_MS = DAY_MS;
  * So far the clock may have been set since the last certificate was made, and who goes by the other time still finds the new one
  * valid. Apple's clients take none of a server of more than 825 days.
  */
-export const SET_BY_DAYS = 400;
+export const MAX_CLOCK_ERROR_DAYS = 400;
 
 /** PEM texts of a certificate and its key. */
 export interface KeyPair {

@@ -19,7 +19,7 @@ import { readIfPresent, writePrivateFile } from '../../shared/process/private-fi
 import { importKey, newKey, SIGNING } from '../../shared/process/private-key.js';
 import { ensureValidCa, isReissued, makeCaCertificate } from './ca-certificate.js';
 import { issuerName } from './client-certificates.js';
-import { certificatesIn, days, type KeyPair, SET_BY_DAYS, serialNumber, validity } from './key-pair.js';
+import { certificatesIn, days, type KeyPair, MAX_CLOCK_ERROR_DAYS, serialNumber, validity } from './key-pair.js';
 import { finishRotation, rotate } from './rotation.js';
 import type { Supplied } from './supplied.js';
 
@@ -130,7 +130,7 @@ function madeAt(certificatePem: string | undefined): number | undefined {
 
 /** Both times at which a certificate may be looked at first: now, and when the last one was made, for the clock may be wrong or have been. */
 function spanOf(before: number, now: number): { earliest: number; latest: number } {
-  const near = Math.min(Math.max(before, now - days(SET_BY_DAYS)), now + days(SET_BY_DAYS));
+  const near = Math.min(Math.max(before, now - days(MAX_CLOCK_ERROR_DAYS)), now + days(MAX_CLOCK_ERROR_DAYS));
   return { earliest: Math.min(near, now), latest: Math.max(near, now) };
 }
 
