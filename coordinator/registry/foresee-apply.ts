@@ -14,7 +14,7 @@ import { applyStrategicMergePatch } from './strategic-merge-patch.js';
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** An object before and after an apply. `before` is absent where the apply would make it. */
-export interface Foreseen<T extends KubeObject> {
+export interface DryRunResult<T extends KubeObject> {
   before?: T;
   after: T;
 }
@@ -34,7 +34,7 @@ export async function foreseeApply<T extends KubeObject>(
   ref: ObjectRef,
   manifest: JsonMap,
   wanted: DryRun,
-): Promise<Foreseen<T>> {
+): Promise<DryRunResult<T>> {
   const options = dryRun(wanted);
   const before = await presentObject(registry, kind, ref);
   if (!before) return { after: (await registry.create(kind, ref.namespace, manifest, options)).object() };
@@ -54,7 +54,7 @@ export async function foreseeReplace<T extends KubeObject>(
   ref: ObjectRef,
   manifest: JsonMap,
   wanted: DryRun,
-): Promise<Foreseen<T>> {
+): Promise<DryRunResult<T>> {
   const before = await presentObject(registry, kind, ref);
   if (!before)
     return { after: (await registry.create(kind, ref.namespace, manifest, dryRun(wanted))).object() };

@@ -26,7 +26,7 @@ import {
   serviceAccountKind,
 } from '../../kinds/index.js';
 import { apiVersionOf, type Kind } from '../../kinds/kind.js';
-import { type Foreseen, foreseeApply, foreseeReplace } from '../../registry/foresee-apply.js';
+import { type DryRunResult, foreseeApply, foreseeReplace } from '../../registry/foresee-apply.js';
 import type { Registry, WriteOptions } from '../../registry/registry.js';
 import { planDaemonSet } from './plan-daemon-set.js';
 import { remarksOn, type WrittenPolicy } from './policy-remarks.js';
@@ -54,9 +54,9 @@ interface Way extends Required<Omit<PlanRequest, 'manifests'>> {
 
 /** What the applies would make, by kind. */
 interface Applied {
-  daemonSets: Foreseen<DaemonSet>[];
-  policies: Foreseen<RolloutPolicy>[];
-  nodes: Foreseen<Node>[];
+  daemonSets: DryRunResult<DaemonSet>[];
+  policies: DryRunResult<RolloutPolicy>[];
+  nodes: DryRunResult<Node>[];
   /** What the applies make that admission of the others looks up. */
   assumed: (Namespace | ServiceAccount)[];
 }
@@ -165,7 +165,7 @@ export class ManifestPlanner {
     manifest: Manifest,
     { namespace, mode, rights }: Way,
     options: Pick<WriteOptions, 'warn' | 'assumed'>,
-  ): Promise<Foreseen<T>> {
+  ): Promise<DryRunResult<T>> {
     const { name } = namesOf(manifest);
     const own = manifest.metadata?.namespace;
     const ref = kind.namespaced
@@ -196,7 +196,7 @@ export class ManifestPlanner {
   ): Promise<DaemonSetPlan[]> {
     const { informers, clock } = this.#parts;
     const refusalOf = this.#refusals(assumed);
-    const subjects = new Map<string, Foreseen<DaemonSet>>();
+    const subjects = new Map<string, DryRunResult<DaemonSet>>();
     for (const stored of informers.daemonSets.list()) {
       if (stored.metadata.deletionTimestamp) continue;
       const isConcerned = nodes.length > 0 || policies.some((policy) => concerns(policy, stored));
@@ -228,7 +228,7 @@ function namesOf({ kind, metadata }: Manifest): { kind: string; name: string } {
 }
 
 /** Whether the policy selects the DaemonSet, or did. */
-function concerns({ before, after }: Foreseen<RolloutPolicy>, { metadata }: DaemonSet): boolean {
+function concerns({ before, after }: DryRunResult<RolloutPolicy>, { metadata }: DaemonSet): boolean {
   return [before, after].some(
     (policy) =>
       policy?.metadata.namespace === metadata.namespace &&
