@@ -28,7 +28,7 @@ type Verbs = Pick<Registry, 'get' | 'create' | 'update' | 'patch'>;
  * Client-side apply where the object was last applied so, server-side apply elsewhere. Throws what the apply
  * would be refused with: 400, 403, 404 (namespace), 409, 422.
  */
-export async function foreseeApply<T extends KubeObject>(
+export async function dryRunApply<T extends KubeObject>(
   registry: Verbs,
   kind: Kind<T>,
   ref: ObjectRef,
