@@ -48,7 +48,7 @@ export async function dryRunApply<T extends KubeObject>(
 }
 
 /** The same of `kubectl replace`, and of `kubectl create` where there is none. A resourceVersion of before is a 409. */
-export async function foreseeReplace<T extends KubeObject>(
+export async function dryRunReplace<T extends KubeObject>(
   registry: Verbs,
   kind: Kind<T>,
   ref: ObjectRef,

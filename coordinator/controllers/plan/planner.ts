@@ -26,7 +26,7 @@ import {
   serviceAccountKind,
 } from '../../kinds/index.js';
 import { apiVersionOf, type Kind } from '../../kinds/kind.js';
-import { type DryRunResult, dryRunApply, foreseeReplace } from '../../registry/foresee-apply.js';
+import { type DryRunResult, dryRunApply, dryRunReplace } from '../../registry/foresee-apply.js';
 import type { Registry, WriteOptions } from '../../registry/registry.js';
 import { planDaemonSet } from './plan-daemon-set.js';
 import { remarksOn, type WrittenPolicy } from './policy-remarks.js';
@@ -172,7 +172,7 @@ export class ManifestPlanner {
       ? { name, namespace: typeof own === 'string' && own ? own : namespace }
       : { name };
     rights.requireRead(kind, ref);
-    const foresee = mode === 'replace' ? foreseeReplace : dryRunApply;
+    const foresee = mode === 'replace' ? dryRunReplace : dryRunApply;
     return foresee(this.#parts.registry, kind, ref, manifest, options);
   }
 
