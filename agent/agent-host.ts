@@ -26,7 +26,7 @@ import type { HeardTime } from './turns/heard-time.js';
 import type { LocalHold } from './turns/local-hold.js';
 
 /** What an agent stands on: a real host's, or one that is pretended. */
-export interface AgentHost {
+export interface AgentDeps {
   settings: Pick<AgentSettings, 'nodeName' | 'labels' | 'taints'>;
   target: LinkTarget;
   /** Absent for hosts that pretend. */
@@ -48,9 +48,9 @@ export interface AgentHost {
   manifests?: ManifestDirectory;
   readHost: () => HostInfo;
   /** Who on the host may say 'not now'; absent: nobody. */
-  hold?: LocalHold;
+  updateLock?: LocalHold;
   /** Absent: known to this process alone. */
-  heardTime?: HeardTime;
+  coordinatorTime?: HeardTime;
   /** Changes the status before it is told; a real host's is told as it is. */
   amendStatus?: (status: NodeStatus) => NodeStatus;
   /** Counts Pods by what is told of them; absent: nobody asks. */
@@ -62,7 +62,7 @@ export interface AgentHost {
   /** Keeps what happens while nobody can be told; absent for hosts that pretend. */
   journal?: Journal;
   /** How the agent before this one came to its end; absent: it was stopped. */
-  lastEnd?: LastEnd;
+  previousExit?: LastEnd;
   /** Called at each welcome. */
   onLive?: () => void;
   /** Called when the link breaks or is refused (`refused: …`, `duplicate: …`), with why. */
@@ -71,6 +71,6 @@ export interface AgentHost {
   clock: Clock;
   /** The engine's, which may jump. */
   wallClock: Clock;
-  chance: Chance;
+  random: Chance;
   log: Logger;
 }

@@ -2,7 +2,7 @@
 import { ROOT_CA_CONFIG_MAP } from '../shared/kube/account-token.js';
 import type { ConfigMap } from '../shared/kube/config.js';
 import type { ConfigReference } from '../shared/kube/config-reference.js';
-import type { AgentHost } from './agent-host.js';
+import type { AgentDeps } from './agent-host.js';
 import { cachedPods } from './cached-pods.js';
 import { hostIsolation } from './decisions/host-isolation.js';
 import type { Images } from './images/images.js';
@@ -15,7 +15,7 @@ import { ContainerHandlers } from './probes/handlers.js';
 
 /** The workers of a host's Pods. `onForgotten` is called when nothing of a Pod is left. */
 export function createAgentWorkers(
-  host: AgentHost,
+  host: AgentDeps,
   parts: { images: Images; node: NodeWatch; reports: PodReports },
   onForgotten: () => void,
 ): PodWorkers {
@@ -43,7 +43,7 @@ export function createAgentWorkers(
 
 /** The authority of the API, which each host knows: no object of that name has to be kept in every namespace. */
 function rootAuthority(
-  { api }: AgentHost,
+  { api }: AgentDeps,
   { kind, namespace, name }: ConfigReference,
 ): ConfigMap | undefined {
   if (!api || kind !== 'ConfigMap' || name !== ROOT_CA_CONFIG_MAP) return undefined;
@@ -51,7 +51,7 @@ function rootAuthority(
 }
 
 /** Asked for several times a step, and worked out once for each reading of the host and the engine. */
-function hostFacts(host: AgentHost, node: NodeWatch): () => HostFacts {
+function hostFacts(host: AgentDeps, node: NodeWatch): () => HostFacts {
   let of: readonly unknown[] = [];
   let facts: HostFacts | undefined;
   return () => {

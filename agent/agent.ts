@@ -1,7 +1,7 @@
 /** One agent without its surroundings: the node's status, its Pods, the engine's events and the link, wired together. */
 import type { Part } from '../shared/process/lifecycle.js';
 import { VERSION } from '../shared/process/version.js';
-import type { AgentHost } from './agent-host.js';
+import type { AgentDeps } from './agent-host.js';
 import { createAgentImages } from './agent-images.js';
 import { createAgentPressure } from './agent-pressure.js';
 import { createAgentSide } from './agent-side.js';
@@ -31,12 +31,12 @@ export interface Agent {
 }
 
 /** Builds the agent; nothing runs before its parts are started. */
-export function createAgent(host: AgentHost): Agent {
+export function createAgent(host: AgentDeps): Agent {
   const log = withoutOutageErrors(host.log);
   return createAgentWith({ ...host, log });
 }
 
-function createAgentWith(host: AgentHost): Agent {
+function createAgentWith(host: AgentDeps): Agent {
   const { driver, clock, log } = host;
   const { nodeName } = host.settings;
   const node = createNodeWatch(host, () => ({ held, link }));
@@ -61,9 +61,9 @@ function createAgentWith(host: AgentHost): Agent {
     cache: host.cache,
     held,
     findConfig: (reference) => host.config.find(reference),
-    hold: host.hold ?? NEVER_HELD,
+    hold: host.updateLock ?? NEVER_HELD,
     time:
-      host.heardTime ??
+      host.coordinatorTime ??
       HeardTime.inMemory({ bootMark: node.host.bootMark, uptimeMs: () => clock.monotonic() }, log),
     workers: () => workers,
     engineUpSince: () => node.engineUpSince,
@@ -102,13 +102,13 @@ function createAgentWith(host: AgentHost): Agent {
     ...imageParts,
     { name: 'storage limits', start: () => storage.start(), stop: () => storage.stop() },
     ...(pressure ? [pressure] : []),
-    { name: 'announcement', start: () => announce(about, host.lastEnd) },
+    { name: 'announcement', start: () => announce(about, host.previousExit) },
   ];
   return { parts, node, link };
 }
 
 /** Its status tells of the images that are held as well. */
-function createNodeWatch(host: AgentHost, to: () => { held: HeldImages; link: Link }): NodeWatch {
+function createNodeWatch(host: AgentDeps, to: () => { held: HeldImages; link: Link }): NodeWatch {
   return new NodeWatch({
     nodeName: host.settings.nodeName,
     agentVersion: VERSION,
@@ -128,8 +128,8 @@ function createNodeWatch(host: AgentHost, to: () => { held: HeldImages; link: Li
   });
 }
 
-function createLink(host: AgentHost, node: NodeWatch, agent: AgentSide): Link {
-  const { target, certificates, cost, load, journal, clock, chance, log } = host;
+function createLink(host: AgentDeps, node: NodeWatch, agent: AgentSide): Link {
+  const { target, certificates, cost, load, journal, clock, random: chance, log } = host;
   return new Link({
     target,
     identity: {
@@ -151,7 +151,7 @@ function createLink(host: AgentHost, node: NodeWatch, agent: AgentSide): Link {
 }
 
 /** What workers tell, on its way to everyone who needs it. */
-function podReports(host: AgentHost, to: () => { turns: AgentTurns; link: Link }): PodReports {
+function podReports(host: AgentDeps, to: () => { turns: AgentTurns; link: Link }): PodReports {
   const endings = new KeptEndings(host.cache, () => to().link.outbox);
   return {
     putPod: (report) => {
@@ -168,7 +168,7 @@ function podReports(host: AgentHost, to: () => { turns: AgentTurns; link: Link }
   };
 }
 
-function createStaticPods(host: AgentHost, workers: PodWorkers, link: Link): StaticPods | undefined {
+function createStaticPods(host: AgentDeps, workers: PodWorkers, link: Link): StaticPods | undefined {
   const { manifests, settings, cache, clock, log } = host;
   if (manifests === undefined) return undefined;
   return new StaticPods({

@@ -141,10 +141,10 @@ async function startWith(start: AgentStart): Promise<Running | undefined> {
     files: new FolderPodFiles(dataDir),
     images: await imageHandling(settings, driver),
     pressure,
-    hold: holdAt(settings.hold, clock, systemClock),
-    heardTime,
+    updateLock: holdAt(settings.hold, clock, systemClock),
+    coordinatorTime: heardTime,
     journal,
-    lastEnd: await marker.begin(bootMark),
+    previousExit: await marker.begin(bootMark),
     onLive: () => upgrades.proven(),
     podCounts: metrics.pods,
     cost: processCost,
@@ -152,7 +152,7 @@ async function startWith(start: AgentStart): Promise<Running | undefined> {
     readHost: () => readHostInfo(dataDir, settings.nodeIp),
     clock,
     wallClock: systemClock,
-    chance: systemChance,
+    random: systemChance,
     log,
   });
   return startInOrder(

@@ -1,5 +1,5 @@
 /** What a pretended host is like, where nobody says otherwise. */
-import type { AgentHost } from '../agent-host.js';
+import type { AgentDeps } from '../agent-host.js';
 import { plainImageHandling } from '../agent-images.js';
 import type { HostInfo } from '../node/host-info.js';
 import { NO_POD_FILES } from '../pods/pod-files.js';
@@ -17,7 +17,7 @@ const NO_VOLUMES: PodVolumes = {
 };
 
 /** What an agent stands on that has no disk and no kernel of its own. */
-export function hollowParts(): Pick<AgentHost, 'engine' | 'volumes' | 'images' | 'isolation' | 'files'> {
+export function hollowParts(): Pick<AgentDeps, 'engine' | 'volumes' | 'images' | 'isolation' | 'files'> {
   return {
     engine: 'hollow',
     volumes: NO_VOLUMES,

@@ -122,7 +122,7 @@ export class SimulatedNode implements QueriedNode {
       readHost: () => hollowHost(this.name, this.#boots, this.#options.address),
       amendStatus: (status) => plannedStatus(status, plan, [...conditions.values()]),
       load: pretendedLoad(this.name, clock),
-      hold: { ask: async () => (this.#holdUp === undefined ? undefined : { reason: this.#holdUp }) },
+      updateLock: { ask: async () => (this.#holdUp === undefined ? undefined : { reason: this.#holdUp }) },
       onLive: () => {
         this.#isRefused = false;
         onLive();
@@ -130,7 +130,7 @@ export class SimulatedNode implements QueriedNode {
       onFailed: (reason) => this.#failed(reason),
       clock,
       wallClock: clock,
-      chance: systemChance,
+      random: systemChance,
       log,
     });
     this.#running = await startInOrder(this.#agent.parts, log);

@@ -90,8 +90,8 @@ class CutOffHost {
       cache: this.#cache,
       config: ConfigCache.inMemory(silentLogger),
       readHost: () => hollowHost('shop-1', this.#boots, '192.0.2.7'),
-      heardTime: await this.#heardTime(),
-      ...{ clock, wallClock: clock, chance: systemChance, log: silentLogger },
+      coordinatorTime: await this.#heardTime(),
+      ...{ clock, wallClock: clock, random: systemChance, log: silentLogger },
     });
     this.#running = await startInOrder(this.#agent.parts, silentLogger);
     await this.settle();

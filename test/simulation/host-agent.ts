@@ -127,13 +127,13 @@ export class HostAgent {
       config: ConfigCache.inMemory(log),
       ...(shortage && { pressure: shortage.handlingFor(life) }),
       ...(hasManifests && { manifests: disk.manifestsFor(life) }),
-      heardTime,
-      hold: { ask: () => life.do(() => (isBusy() ? { reason: 'busy' } : undefined)) },
+      coordinatorTime: heardTime,
+      updateLock: { ask: () => life.do(() => (isBusy() ? { reason: 'busy' } : undefined)) },
       amendStatus,
       readHost: () => hollowHost(nodeName, boots, `10.0.0.${Number(nodeName.replace(/\D/g, ''))}`),
       clock,
       wallClock: life.clock,
-      chance: { random: chance.fraction, uuid: chance.uuid },
+      random: { random: chance.fraction, uuid: chance.uuid },
       log,
     });
     const running = await startInOrder([{ name: 'cache', stop: () => cache.flush() }, ...agent.parts], log);
