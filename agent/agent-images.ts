@@ -54,10 +54,10 @@ export function plainImageHandling(): ImageHandling {
 
 interface AgentImages {
   images: Images;
-  held: HeldImages;
+  prefetched: HeldImages;
   /** Absent where nothing is collected. */
   removeUnused?: () => Promise<void>;
-  parts: Part[];
+  components: Part[];
 }
 
 interface AgentImagesOptions {
@@ -93,7 +93,7 @@ export function createAgentImages(options: AgentImagesOptions): AgentImages {
     removeUnused = () => collector.removeUnused();
     parts.push({ name: 'image collection', start: () => collector.start(), stop: () => collector.stop() });
   }
-  return { images, held, parts, ...(removeUnused ? { removeUnused } : {}) };
+  return { images, prefetched: held, components: parts, ...(removeUnused ? { removeUnused } : {}) };
 }
 
 function namesOf(pods: Iterable<Pod>): string[] {

@@ -45,9 +45,9 @@ function createAgentWith(host: AgentDeps): Agent {
   const warn = (reason: string, message: string) => about('Warning', reason, message);
   const {
     images,
-    held,
+    prefetched: held,
     removeUnused,
-    parts: imageParts,
+    components: imageParts,
   } = createAgentImages({
     driver,
     handling: host.images,
