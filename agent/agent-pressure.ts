@@ -21,7 +21,7 @@ export interface PressureHandling {
   transitionMs: number;
   softGraceSeconds: number;
   /** `imageDir`: where the engine keeps images; undefined while nobody knows. */
-  read: (imageDir: string | undefined) => Promise<PressureReadings>;
+  readSignals: (imageDir: string | undefined) => Promise<PressureReadings>;
 }
 
 /** By the host's settings. Throws `ExitError` for a soft threshold without its grace period. */
@@ -31,7 +31,7 @@ export function pressureHandling(settings: AgentSettings): PressureHandling {
       thresholds: thresholdsOf(settings),
       transitionMs: parseGoDuration(settings.evictionPressureTransitionPeriod) ?? 0,
       softGraceSeconds: settings.evictionMaxPodGracePeriod,
-      read: (imageDir) => readPressure(settings.data, imageDir),
+      readSignals: (imageDir) => readPressure(settings.data, imageDir),
     };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
@@ -60,7 +60,7 @@ export function createAgentPressure(options: AgentPressureOptions): Part {
   const log = options.log.child({ component: 'pressure' });
   const watch = new PressureWatch({
     ...handling,
-    read: () => handling.read(node.engine?.rootDir),
+    read: () => handling.readSignals(node.engine?.rootDir),
     pods,
     workers: options.workers,
     reclaim: async () => {

@@ -56,7 +56,7 @@ export class HostShortage {
       thresholds: THRESHOLDS,
       transitionMs: TRANSITION_MS,
       softGraceSeconds: 0,
-      read: () =>
+      readSignals: () =>
         life.do(() => ({
           observations: new Map([observation('memory'), observation('disk')]),
           hasImageFs: false,
