@@ -20,13 +20,13 @@ import { openPort } from './streams/ports.js';
 import { openProcess } from './streams/processes.js';
 import { UsageMeter } from './streams/usage.js';
 
-export interface AgentParts {
+export interface AgentLinkDelegateDeps {
   settings: Pick<AgentSettings, 'nodeName' | 'labels' | 'taints'>;
   cache: DesiredCache;
   config: ConfigCache;
-  turns: Pick<AgentTurns, 'podsChanged' | 'welcomed' | 'heardTime' | 'linkFailed' | 'told'>;
+  handovers: Pick<AgentTurns, 'podsChanged' | 'welcomed' | 'heardTime' | 'linkFailed' | 'told'>;
   workers: PodWorkers;
-  held: HeldImages;
+  prefetched: HeldImages;
   node: NodeWatch;
   driver: RuntimeDriver;
   clock: Clock;
@@ -42,8 +42,8 @@ export interface AgentParts {
 }
 
 /** The agent as the link sees it. */
-export function createAgentSide(parts: AgentParts): AgentSide {
-  const { settings, cache, config, workers, held, node, turns, driver, clock, wallClock, log } = parts;
+export function createAgentSide(parts: AgentLinkDelegateDeps): AgentSide {
+  const { settings, cache, config, workers, prefetched: held, node, handovers: turns, driver, clock, wallClock, log } = parts;
   const usage = new UsageMeter({ driver, readNode: readHostUsage, clock, wallClock });
   const heardTime = (hubTimeMs: number): void => {
     turns.heardTime(hubTimeMs);
@@ -112,7 +112,7 @@ export function createAgentSide(parts: AgentParts): AgentSide {
  * A disk that is full or read-only costs what was given its place on it, not the link: by that comes what helps. In memory it is in
  * force; the caches write it as soon as they can. Throws what is no error of the disk.
  */
-function notKept({ config, clock, warn, log }: AgentParts, error: unknown): void {
+function notKept({ config, clock, warn, log }: AgentLinkDelegateDeps, error: unknown): void {
   const { code } = error as NodeJS.ErrnoException;
   if (code === undefined) throw error;
   log.error({ code }, 'what this host was given is in memory alone: the disk takes no writes');
@@ -125,7 +125,7 @@ function notKept({ config, clock, warn, log }: AgentParts, error: unknown): void
 
 /** Opens what a reader asks for. Throws `StreamError`. */
 async function openStream(
-  { driver, wallClock }: AgentParts,
+  { driver, wallClock }: AgentLinkDelegateDeps,
   usage: UsageMeter,
   request: StreamRequest,
   input: AsyncIterable<Uint8Array>,

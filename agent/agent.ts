@@ -86,7 +86,7 @@ function createAgentWith(host: AgentDeps): Agent {
       ...(removeUnused ? { removeUnusedImages: removeUnused } : {}),
       warn,
     });
-  const link = createLink(host, node, createAgentSide({ ...host, workers, held, node, turns, warn }));
+  const link = createLink(host, node, createAgentSide({ ...host, workers, prefetched: held, node, handovers: turns, warn }));
   const statics = createStaticPods(host, workers, link);
   const listeners = [node.onRuntimeEvent.bind(node), workers.onRuntimeEvent.bind(workers)];
   const watch = watchRuntime(driver, listeners, clock, log.child({ component: 'runtime' }));
