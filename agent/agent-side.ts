@@ -4,7 +4,7 @@ import { StreamError } from '../shared/link/byte-stream.js';
 import type { StreamRequest } from '../shared/link/messages.js';
 import type { Clock } from '../shared/process/clock.js';
 import type { Logger } from '../shared/process/log.js';
-import { type AgentTurns, isNeededByTurn } from './agent-turns.js';
+import { type AgentHandovers, isNeededByTurn } from './agent-turns.js';
 import type { ConfigCache } from './desired/config-cache.js';
 import type { DesiredCache } from './desired/desired-cache.js';
 import type { HeldImages } from './images/held-images.js';
@@ -24,7 +24,7 @@ export interface AgentLinkDelegateDeps {
   settings: Pick<AgentSettings, 'nodeName' | 'labels' | 'taints'>;
   cache: DesiredCache;
   config: ConfigCache;
-  handovers: Pick<AgentTurns, 'podsChanged' | 'welcomed' | 'heardTime' | 'linkFailed' | 'told'>;
+  handovers: Pick<AgentHandovers, 'podsChanged' | 'welcomed' | 'heardTime' | 'linkFailed' | 'told'>;
   workers: PodWorkers;
   prefetched: HeldImages;
   node: NodeWatch;

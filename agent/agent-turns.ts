@@ -38,24 +38,24 @@ interface AgentTurnsOptions {
 }
 
 /** What the rest of the agent tells of and asks for. */
-export interface AgentTurns {
+export interface AgentHandovers {
   /** To be started before Pods are. */
-  bootPart: Part;
-  part: Part;
+  bootComponent: Part;
+  component: Part;
   /** Pods of the host changed. */
-  podsChanged(): void;
+  onPodsChanged(): void;
   /** A Pod's status is about to be reported. */
-  reported(report: PodReport): void;
-  welcomed(): void;
+  onPodReported(report: PodReport): void;
+  onWelcome(): void;
   /** The coordinator says what time it is, ms since the epoch. */
-  heardTime(serverTimeMs: number): void;
-  linkFailed(reason: string): void;
+  onCoordinatorTime(serverTimeMs: number): void;
+  onLinkFailed(reason: string): void;
   /** The coordinator knows of these turns, by uid of the successor. */
-  told(uids: readonly string[]): void;
+  onAcknowledged(uids: readonly string[]): void;
 }
 
 /** Turns and their confirmations; nothing runs before their parts are started. */
-export function createAgentTurns(options: AgentTurnsOptions): AgentTurns {
+export function createAgentTurns(options: AgentTurnsOptions): AgentHandovers {
   const { cache, time, workers, putTurned, bootMark, clock } = options;
   const log = options.log.child({ component: 'turns' });
   const changed = (uid: string): void => {
@@ -95,8 +95,8 @@ export function createAgentTurns(options: AgentTurnsOptions): AgentTurns {
     log,
   });
   return {
-    bootPart: { name: 'turns of earlier boots', start: () => confirmations.noteBoot() },
-    part: {
+    bootComponent: { name: 'turns of earlier boots', start: () => confirmations.noteBoot() },
+    component: {
       name: 'turns',
       start: () => {
         for (const held of cache.all()) {
@@ -111,16 +111,16 @@ export function createAgentTurns(options: AgentTurnsOptions): AgentTurns {
         confirmations.stop();
       },
     },
-    podsChanged: () => turns.look(),
-    reported: ({ uid, status }) =>
+    onPodsChanged: () => turns.look(),
+    onPodReported: ({ uid, status }) =>
       confirmations.sawReadiness(uid, isConditionTrue(status.conditions, 'Ready')),
-    welcomed: () => confirmations.linkIsUp(),
-    heardTime: (serverTimeMs) => {
+    onWelcome: () => confirmations.linkIsUp(),
+    onCoordinatorTime: (serverTimeMs) => {
       void time.heard(serverTimeMs);
       turns.look();
     },
-    linkFailed: (reason) => confirmations.linkFailed(reason),
-    told: (uids) => {
+    onLinkFailed: (reason) => confirmations.linkFailed(reason),
+    onAcknowledged: (uids) => {
       const told = uids.flatMap((uid) => cache.get(uid) ?? []).map(heldAfterTold);
       if (told.length === 0) return;
       cache.put(...told).catch((error: unknown) => log.warn({ err: error }, 'turn is told once more'));

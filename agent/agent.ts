@@ -5,7 +5,7 @@ import type { AgentDeps } from './agent-host.js';
 import { createAgentImages } from './agent-images.js';
 import { createAgentPressure } from './agent-pressure.js';
 import { createAgentSide } from './agent-side.js';
-import { type AgentTurns, createAgentTurns, isNeededByTurn } from './agent-turns.js';
+import { type AgentHandovers, createAgentTurns, isNeededByTurn } from './agent-turns.js';
 import { createAgentWorkers } from './agent-workers.js';
 import { podsNeededBy } from './decisions/held-turn.js';
 import { StaticPods } from './desired/static-pods.js';
@@ -92,12 +92,12 @@ function createAgentWith(host: AgentDeps): Agent {
   const watch = watchRuntime(driver, listeners, clock, log.child({ component: 'runtime' }));
   const parts: Part[] = [
     { name: 'node', start: () => node.start(), stop: () => node.stop() },
-    turns.bootPart,
+    turns.bootComponent,
     { name: 'static pods', start: () => statics?.start(), stop: () => statics?.stop() },
     { name: 'pods', start: () => workers.start(), stop: () => workers.stop() },
     // The hello is to tell of containers that only the engine knows: it waits for the first look.
     { name: 'engine events', start: () => watch.firstEvent, stop: () => watch.stop() },
-    turns.part,
+    turns.component,
     { name: 'link', start: () => link.start(), stop: () => link.stop() },
     ...imageParts,
     { name: 'storage limits', start: () => storage.start(), stop: () => storage.stop() },
@@ -151,11 +151,11 @@ function createLink(host: AgentDeps, node: NodeWatch, agent: AgentSide): Link {
 }
 
 /** What workers tell, on its way to everyone who needs it. */
-function podReports(host: AgentDeps, to: () => { turns: AgentTurns; link: Link }): PodReports {
+function podReports(host: AgentDeps, to: () => { turns: AgentHandovers; link: Link }): PodReports {
   const endings = new KeptEndings(host.cache, () => to().link.outbox);
   return {
     putPod: (report) => {
-      to().turns.reported(report);
+      to().turns.onPodReported(report);
       host.podCounts?.reported(report);
       endings.putPod(report);
     },
