@@ -19,16 +19,16 @@ import type { HeardTime } from './turns/heard-time.js';
 import type { LocalHold } from './turns/local-hold.js';
 import { Turns } from './turns/turns.js';
 
-interface AgentTurnsOptions {
+interface AgentHandoversOptions {
   cache: DesiredCache;
-  held: HeldImages;
+  prefetched: HeldImages;
   findConfig: FindConfig;
-  hold: LocalHold;
+  updateLock: LocalHold;
   time: HeardTime;
   workers: () => PodWorkers;
   engineUpSince: () => number;
   link: () => Pick<Link, 'quietMs' | 'askForLife'>;
-  putTurned: (turned: TurnedPod) => void;
+  reportHandover: (turned: TurnedPod) => void;
   /** Objects that a Pod needed may not be needed any more. */
   onSettled: () => void;
   /** Of the boot that this process runs in. */
@@ -55,8 +55,8 @@ export interface AgentHandovers {
 }
 
 /** Turns and their confirmations; nothing runs before their parts are started. */
-export function createAgentTurns(options: AgentTurnsOptions): AgentHandovers {
-  const { cache, time, workers, putTurned, bootMark, clock } = options;
+export function createAgentTurns(options: AgentHandoversOptions): AgentHandovers {
+  const { cache, time, workers, reportHandover: putTurned, bootMark, clock } = options;
   const log = options.log.child({ component: 'turns' });
   const changed = (uid: string): void => {
     workers().update([uid], []);
@@ -77,9 +77,9 @@ export function createAgentTurns(options: AgentTurnsOptions): AgentHandovers {
   });
   const turns = new Turns({
     cache,
-    images: options.held,
+    images: options.prefetched,
     findConfig: options.findConfig,
-    hold: options.hold,
+    hold: options.updateLock,
     time,
     bootMark,
     linkIsLive: () => confirmations.linkIsLive,

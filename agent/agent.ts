@@ -59,16 +59,16 @@ function createAgentWith(host: AgentDeps): Agent {
   const workers = createAgentWorkers(host, { images, node, reports }, () => statics?.tell());
   const turns = createAgentTurns({
     cache: host.cache,
-    held,
+    prefetched: held,
     findConfig: (reference) => host.config.find(reference),
-    hold: host.updateLock ?? NEVER_HELD,
+    updateLock: host.updateLock ?? NEVER_HELD,
     time:
       host.coordinatorTime ??
       HeardTime.inMemory({ bootMark: node.host.bootMark, uptimeMs: () => clock.monotonic() }, log),
     workers: () => workers,
     engineUpSince: () => node.engineUpSince,
     link: () => link,
-    putTurned: (turned) => link.outbox.putTurned(turned),
+    reportHandover: (turned) => link.outbox.putTurned(turned),
     onSettled: () => host.config.dropOverdue(isNeededByTurn(host.cache)),
     bootMark: node.host.bootMark,
     clock,
