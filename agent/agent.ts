@@ -25,7 +25,7 @@ import { NEVER_HELD } from './turns/local-hold.js';
 
 export interface Agent {
   /** To start in order and stop in reverse; stopping touches no container. */
-  parts: Part[];
+  components: Part[];
   node: NodeWatch;
   link: Link;
 }
@@ -104,7 +104,7 @@ function createAgentWith(host: AgentDeps): Agent {
     ...(pressure ? [pressure] : []),
     { name: 'announcement', start: () => announce(about, host.previousExit) },
   ];
-  return { parts, node, link };
+  return { components: parts, node, link };
 }
 
 /** Its status tells of the images that are held as well. */

@@ -168,7 +168,7 @@ async function startWith(start: AgentStart): Promise<Running | undefined> {
       { name: 'config', stop: () => config.flush() },
       { name: 'certificates', stop: () => certificates.stop() },
       ...metricsPart(settings, () => metricsText(metrics.numbers(agentFacts(agent, nodeName, cache.size)))),
-      ...agent.parts,
+      ...agent.components,
     ],
     log,
   );

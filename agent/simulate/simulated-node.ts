@@ -133,7 +133,7 @@ export class SimulatedNode implements QueriedNode {
       random: systemChance,
       log,
     });
-    this.#running = await startInOrder(this.#agent.parts, log);
+    this.#running = await startInOrder(this.#agent.components, log);
   }
 
   /** Ends the agent; its containers "run on". */

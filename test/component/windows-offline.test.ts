@@ -93,7 +93,7 @@ class CutOffHost {
       coordinatorTime: await this.#heardTime(),
       ...{ clock, wallClock: clock, random: systemChance, log: silentLogger },
     });
-    this.#running = await startInOrder(this.#agent.parts, silentLogger);
+    this.#running = await startInOrder(this.#agent.components, silentLogger);
     await this.settle();
   }
 

@@ -136,7 +136,7 @@ export class HostAgent {
       random: { random: chance.fraction, uuid: chance.uuid },
       log,
     });
-    const running = await startInOrder([{ name: 'cache', stop: () => cache.flush() }, ...agent.parts], log);
+    const running = await startInOrder([{ name: 'cache', stop: () => cache.flush() }, ...agent.components], log);
     if (!life.isOver) this.#running = running;
   }
 }
