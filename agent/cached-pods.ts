@@ -5,9 +5,9 @@ import { heldAfterClearing, runs } from './decisions/held-turn.js';
 import type { DesiredCache } from './desired/desired-cache.js';
 import type { PodSource } from './pods/pod-host.js';
 
-interface CachedPodsParts {
+interface CachedPodSourceOptions {
   /** Something of the Pod is made: beside whomever that was, it has waited for nobody. */
-  hasBegun: (uid: string) => boolean;
+  hasContainers: (uid: string) => boolean;
   /** Called when nothing of a Pod is left. */
   onForgotten: () => void;
 }
@@ -16,7 +16,7 @@ interface CachedPodsParts {
 export function cachedPods(
   cache: DesiredCache,
   clock: Clock,
-  { hasBegun, onForgotten }: CachedPodsParts,
+  { hasContainers: hasBegun, onForgotten }: CachedPodSourceOptions,
 ): PodSource {
   const asRun = (held: HeldPod | undefined) => held && runs(held);
   // The Pod of a turn has waited: begun, it is seen once more by an agent whose word of the other's end was lost.

@@ -25,7 +25,7 @@ async function holding(begun: string[]) {
   const gone = heldAfterGone(held('first'), 1_000);
   await cache.put(gone, held('second'));
   const source = cachedPods(cache, clock, {
-    hasBegun: (uid) => begun.includes(uid),
+    hasContainers: (uid) => begun.includes(uid),
     onForgotten: () => undefined,
   });
   clock.advance(30_000);
