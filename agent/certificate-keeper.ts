@@ -21,27 +21,27 @@ const RETRY_MS = 60_000;
 /** Between two questions whether a person has decided. */
 const ASK_AGAIN_MS = 10_000;
 
-interface CertificateKeeperOptions {
+interface CertificateRenewerOptions {
   identity: HostIdentity;
   server: URL;
   /** Steady. */
   clock: Clock;
-  chance: Chance;
+  random: Chance;
   log: Logger;
-  askAgainMs?: number;
+  pollIntervalMs?: number;
 }
 
 export class CertificateKeeper implements LinkCertificates {
-  readonly #options: CertificateKeeperOptions;
+  readonly #options: CertificateRenewerOptions;
   /** One draw a process: jitter that is drawn anew at each look would come to its smallest. */
   readonly #draw: number;
   #timer: Timer | undefined;
   #isAsking = false;
   #isStopped = false;
 
-  constructor(options: CertificateKeeperOptions) {
+  constructor(options: CertificateRenewerOptions) {
     this.#options = options;
-    this.#draw = options.chance.random();
+    this.#draw = options.random.random();
   }
 
   live(serverTimeMs: number, ask: ((csr: string) => void) | undefined): void {
@@ -125,7 +125,7 @@ export class CertificateKeeper implements LinkCertificates {
   }
 
   async #askUntilDecided(): Promise<void> {
-    const { identity, server, clock, log, askAgainMs = ASK_AGAIN_MS } = this.#options;
+    const { identity, server, clock, log, pollIntervalMs: askAgainMs = ASK_AGAIN_MS } = this.#options;
     const { node } = identity.enrolment;
     const request = { node, csr: await this.#request() };
     for (;;) {

@@ -89,9 +89,9 @@ export async function startEnrolment(context: TestContext, change: EnrolmentBenc
       identity,
       server,
       clock: steady,
-      chance: systemChance,
+      random: systemChance,
       log,
-      askAgainMs: 20,
+      pollIntervalMs: 20,
     });
     const agent = new BenchAgent({});
     agent.labels = labels;
