@@ -15,10 +15,10 @@ const MAX_ANSWER_BYTES = 262_144;
  * Why a host could not become a node, in one sentence for a person. `temporary`: trying again may help. `isRefusal`: the coordinator
  * has answered that it did not register the host's key; otherwise its answer may have been lost.
  */
-export class EnrolError extends Error {
+export class JoinError extends Error {
   constructor(
     message: string,
-    readonly temporary: boolean,
+    readonly isTemporary: boolean,
     readonly isRefusal = false,
   ) {
     super(message);
@@ -27,7 +27,7 @@ export class EnrolError extends Error {
 }
 
 /** The same for a program that ends with it. */
-export function exitOf({ message, temporary }: EnrolError): ExitError {
+export function exitOf({ message, isTemporary: temporary }: JoinError): ExitError {
   const code = temporary ? EXIT_CODES.environment : EXIT_CODES.refused;
   // The message may quote the coordinator's answer.
   const line = escapeLine(message);
@@ -74,7 +74,7 @@ export async function askForCertificate(
   if (code === 202 && typeof message === 'string') {
     return { state: 'waiting', message, request: String(answer.request) };
   }
-  throw new EnrolError(
+  throw new JoinError(
     `the coordinator at ${nameOf(coordinator)} refused to let this host join: ${typeof message === 'string' ? message : `status ${code}`}${adviceOn(code, path)}`,
     code >= 500 || code === 429,
     code < 500,
@@ -121,7 +121,7 @@ function post(
   return new Promise((resolve, reject) => {
     const fail = (error: Error) =>
       reject(
-        new EnrolError(`the coordinator at ${nameOf(coordinator)} cannot be reached: ${error.message}`, true),
+        new JoinError(`the coordinator at ${nameOf(coordinator)} cannot be reached: ${error.message}`, true),
       );
     const headers = {
       'content-type': 'application/json',

@@ -11,7 +11,7 @@ import { rememberFolders } from '../shared/process/undo-files.js';
 import { certificateRequest } from './certificate-request.js';
 import {
   askForCertificate,
-  EnrolError,
+  JoinError,
   type Registration,
   type TrustedCoordinator,
 } from './coordinator-call.js';
@@ -48,10 +48,10 @@ export async function enrol(options: EnrolOptions): Promise<Enrolment> {
   const stored = await readIdentity(dataDir);
   if (stored?.clusterUID !== undefined) {
     if (stored.node === node) return { ...stored, clusterUID: stored.clusterUID };
-    throw new EnrolError(`this host has joined as node ${stored.node} and cannot become ${node}`, false);
+    throw new JoinError(`this host has joined as node ${stored.node} and cannot become ${node}`, false);
   }
   if (options.token === undefined) {
-    throw new EnrolError(
+    throw new JoinError(
       'this host has not joined a coordinator yet: a join token is needed, by --token-file FILE or in EVERYNODE_TOKEN (everynode token create makes one)',
       false,
     );
@@ -70,7 +70,7 @@ export async function enrol(options: EnrolOptions): Promise<Enrolment> {
     return enrolment;
   } catch (error) {
     // No coordinator knows the new key. An earlier one may be registered: it stays for the next try.
-    if (error instanceof EnrolError && error.isRefusal) {
+    if (error instanceof JoinError && error.isRefusal) {
       if (stored) await writeIdentity(dataDir, stored);
       else await removeIdentity(dataDir);
       removeNewFolders();
@@ -89,7 +89,7 @@ export async function refuseOtherCoordinator(dataDir: string, token: string): Pr
   if (stored?.clusterUID === undefined) return;
   const known = stored.ca.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   if (known.some((pem) => publicKeyHash(new X509Certificate(pem)) === caHash)) return;
-  throw new EnrolError(
+  throw new JoinError(
     `this host is node ${stored.node} of cluster ${stored.clusterUID}, and the token is of another coordinator: leave the token out to stay there; to join the other one, first run everynode-agent uninstall --purge`,
     false,
   );
@@ -125,7 +125,7 @@ export async function trustCoordinator(
 
 function parseToken(token: string): { bearer: string; caHash: string } {
   const match = /^([a-z0-9]{6}\.[a-z0-9]{16})\.([0-9a-f]{64})$/.exec(token.trim());
-  if (!match?.[1] || !match[2]) throw new EnrolError('the token is not of the form ID.SECRET.CAHASH', false);
+  if (!match?.[1] || !match[2]) throw new JoinError('the token is not of the form ID.SECRET.CAHASH', false);
   return { bearer: match[1], caHash: match[2] };
 }
 
@@ -133,7 +133,7 @@ function parseToken(token: string): { bearer: string; caHash: string } {
 export function parseServer(server: string): URL {
   const url = URL.canParse(server) ? new URL(server) : undefined;
   if (url?.protocol !== 'https:')
-    throw new EnrolError(`--server: must be of the form https://HOST:PORT, not "${server}"`, false);
+    throw new JoinError(`--server: must be of the form https://HOST:PORT, not "${server}"`, false);
   return url;
 }
 
@@ -144,10 +144,10 @@ async function pinAuthority(server: URL, serverText: string, caHash: string): Pr
     authority = await findAuthority(server, caHash);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new EnrolError(`the coordinator at ${serverText} cannot be reached: ${why}`, true);
+    throw new JoinError(`the coordinator at ${serverText} cannot be reached: ${why}`, true);
   }
   if (authority) return authority;
-  throw new EnrolError(
+  throw new JoinError(
     `the coordinator at ${serverText} does not present the certificate authority that the token names (a proxy has to send it in its chain)`,
     false,
   );

@@ -8,7 +8,7 @@ import { Slice } from '../../shared/process/slice.js';
 import { certificateRequest } from '../certificate-request.js';
 import {
   askForCertificate,
-  EnrolError,
+  JoinError,
   type Registration,
   type TrustedCoordinator,
 } from '../coordinator-call.js';
@@ -152,7 +152,7 @@ export class Fleet {
       try {
         return await register();
       } catch (error) {
-        const mayPass = error instanceof EnrolError && error.temporary && !this.#isStopping;
+        const mayPass = error instanceof JoinError && error.isTemporary && !this.#isStopping;
         if (!mayPass || attempt === MAX_JOINS) throw error;
         await new Promise<void>((resolve) => void this.#clock.after(REJOIN_MS * attempt, resolve));
       }
@@ -180,7 +180,7 @@ async function register(
 ): Promise<Registration> {
   const answer = await askForCertificate(coordinator, JOIN_PATH, request, connections);
   if (answer.state === 'joined') return answer;
-  throw new EnrolError(answer.message, false);
+  throw new JoinError(answer.message, false);
 }
 
 /** A session that many hosts resume names none of them: each proves its key inside the link. */
