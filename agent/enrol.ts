@@ -24,7 +24,7 @@ const ASK_AGAIN_MS = 5_000;
 /** A node that has joined. */
 export type Enrolment = Identity & { clusterUID: string };
 
-export interface EnrolOptions {
+export interface JoinOptions {
   /** Created when missing. */
   dataDir: string;
   /** `https://HOST:PORT`. */
@@ -36,14 +36,14 @@ export interface EnrolOptions {
   labels?: Record<string, string>;
   /** Hears, each time it asks, that the host waits for a person's word. */
   onWaiting?: (message: string) => void;
-  askAgainMs?: number;
+  pollIntervalMs?: number;
 }
 
 /**
  * The node's enrolment: the stored one, else by a join, which may wait for a person's word. Killed at any line, a
  * repetition ends in the same place. Throws `EnrolError`.
  */
-export async function enrol(options: EnrolOptions): Promise<Enrolment> {
+export async function enrol(options: JoinOptions): Promise<Enrolment> {
   const { dataDir, node } = options;
   const stored = await readIdentity(dataDir);
   if (stored?.clusterUID !== undefined) {
@@ -98,7 +98,7 @@ export async function refuseOtherCoordinator(dataDir: string, token: string): Pr
 async function join(
   coordinator: TrustedCoordinator,
   key: string,
-  { node, labels, onWaiting, askAgainMs = ASK_AGAIN_MS }: EnrolOptions,
+  { node, labels, onWaiting, pollIntervalMs: askAgainMs = ASK_AGAIN_MS }: JoinOptions,
 ): Promise<Registration> {
   const request = { node, csr: await certificateRequest(key, node), ...(labels ? { labels } : {}) };
   for (;;) {

@@ -5,7 +5,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { certificateRequest } from '../../agent/certificate-request.js';
-import { type EnrolOptions, enrol, refuseOtherCoordinator } from '../../agent/enrol.js';
+import { type JoinOptions, enrol, refuseOtherCoordinator } from '../../agent/enrol.js';
 import { Enrolment } from '../../coordinator/hub/enrolment.js';
 import { newJoinToken, tokenSecret } from '../../coordinator/hub/join-token.js';
 import { NodeCredentials } from '../../coordinator/hub/node-credentials.js';
@@ -104,7 +104,7 @@ test('two hosts that join under one name at once: one gets it', async (context) 
 const DAY_MS = 86_400_000;
 const WRONG: [
   string,
-  (bench: EnrolmentBench) => Partial<EnrolOptions> | Promise<Partial<EnrolOptions>>,
+  (bench: EnrolmentBench) => Partial<JoinOptions> | Promise<Partial<JoinOptions>>,
   RegExp,
 ][] = [
   ['an unknown token', ({ text }) => ({ token: text(newJoinToken()) }), /Unauthorized/],

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { CertificateKeeper } from '../../agent/certificate-keeper.js';
-import { type EnrolOptions, enrol } from '../../agent/enrol.js';
+import { type JoinOptions, enrol } from '../../agent/enrol.js';
 import { HostIdentity } from '../../agent/host-identity.js';
 import { Link } from '../../agent/link/link.js';
 import type { AuditLog } from '../../coordinator/api/audit/audit-file.js';
@@ -71,7 +71,7 @@ export async function startEnrolment(context: TestContext, change: EnrolmentBenc
   const token = newJoinToken();
   await registry.create(secretKind, 'kube-system', tokenSecret(token));
   const text = ({ id, secret }: JoinToken, hash = api.pki.caHash) => `${id}.${secret}.${hash}`;
-  const options = (more: Partial<EnrolOptions> = {}): EnrolOptions => ({
+  const options = (more: Partial<JoinOptions> = {}): JoinOptions => ({
     dataDir: temporaryDirectory(),
     server: api.url,
     node: 'n1',
@@ -79,7 +79,7 @@ export async function startEnrolment(context: TestContext, change: EnrolmentBenc
     ...more,
   });
   /** A host as agent/main.ts starts it, its certificates kept; it connects at once. */
-  const host = async (enrolled: EnrolOptions, labels: Record<string, string> = { zone: 'a' }) => {
+  const host = async (enrolled: JoinOptions, labels: Record<string, string> = { zone: 'a' }) => {
     const url = `${enrolled.server.replace('https', 'wss')}${LINK_PATH}`;
     const identity = new HostIdentity(url, enrolled.dataDir, await enrol(enrolled));
     const steady = steadyClock(systemClock);
