@@ -99,7 +99,7 @@ export class CertificateKeeper implements LinkCertificates {
       const isForeign = change.certificate !== undefined && !this.#isForOurKey(change.certificate);
       if (isForeign) throw new Error('the certificate is for another key');
       if (change.ca !== undefined) new X509Certificate(change.ca);
-      await identity.change(change);
+      await identity.update(change);
       log.info({ what: Object.keys(change) }, 'certified anew');
     } catch (error) {
       this.#tell(error);
@@ -136,7 +136,7 @@ export class CertificateKeeper implements LinkCertificates {
         const { certificate, ca, seal } = answer;
         if (certificate === undefined || !this.#isForOurKey(certificate))
           throw new Error('no certificate for our key came');
-        await identity.change({ certificate, ...(ca && { ca }), ...(seal && { seal }) });
+        await identity.update({ certificate, ...(ca && { ca }), ...(seal && { seal }) });
         log.info('this host has a new certificate');
         return;
       }

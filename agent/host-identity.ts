@@ -47,7 +47,7 @@ export class HostIdentity implements LinkTarget {
     return this.#enrolment.node;
   }
 
-  get joinSeal(): string | undefined {
+  get joinMac(): string | undefined {
     return this.#enrolment.seal;
   }
 
@@ -61,7 +61,7 @@ export class HostIdentity implements LinkTarget {
   }
 
   /** Resolves when the change is on disk. Rejects with the system's error, and nothing has changed. */
-  async change(change: Partial<Enrolment>): Promise<void> {
+  async update(change: Partial<Enrolment>): Promise<void> {
     const next = { ...this.#enrolment, ...change };
     await writeIdentity(this.#dataDir, next);
     this.#enrolment = next;

@@ -23,7 +23,7 @@ export interface LinkTarget {
   clusterUID?: string | undefined;
   node?: string | undefined;
   /** Of the join, if it was sealed. */
-  joinSeal?: string | undefined;
+  joinMac?: string | undefined;
   /** Told at each welcome by what the host is known over HTTPS, where its certificate is not seen. */
   welcomed?: (bearer: string | undefined) => void;
   /** Opens the socket in place of `tls.connect`: for hosts that share what TLS costs, or whose network is pretended. */
@@ -55,7 +55,7 @@ export function openSocket(target: LinkTarget): WebSocket {
   });
 }
 
-function headersOf({ key, certificate, joinSeal }: LinkTarget): Record<string, string> {
+function headersOf({ key, certificate, joinMac: joinSeal }: LinkTarget): Record<string, string> {
   return {
     ...(key && certificate ? { [CERTIFICATE_HEADER]: derOf(certificate) } : {}),
     ...(joinSeal ? { [JOIN_SEAL_HEADER]: joinSeal } : {}),
