@@ -48,7 +48,7 @@ export class HostIdentity implements LinkTarget {
   }
 
   get joinMac(): string | undefined {
-    return this.#enrolment.seal;
+    return this.#enrolment.joinMac;
   }
 
   /** What this link was given to be known by over HTTPS; undefined where the certificate is seen. */

@@ -19,7 +19,7 @@ export interface Identity {
   /** Absent until the join was answered. */
   clusterUID?: string;
   /** What the join was sealed with, if it was: said at each connect, and understood by the coordinator alone. */
-  seal?: string;
+  joinMac?: string;
 }
 
 /** Whether a host has begun to join from there. */
