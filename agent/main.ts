@@ -144,7 +144,7 @@ async function startWith(start: AgentStart): Promise<Running | undefined> {
     updateLock: holdAt(settings.hold, clock, systemClock),
     coordinatorTime: heardTime,
     journal,
-    previousExit: await marker.begin(bootMark),
+    previousExit: await marker.markStarted(bootMark),
     onLive: () => upgrades.proven(),
     podCounts: metrics.pods,
     cost: processCost,
@@ -158,7 +158,7 @@ async function startWith(start: AgentStart): Promise<Running | undefined> {
   return startInOrder(
     [
       ...directory,
-      { name: 'run marker', stop: () => marker.end() },
+      { name: 'run marker', stop: () => marker.markStopped() },
       { name: 'upgrades', stop: () => upgrades.stop() },
       { name: 'runtime', stop: () => runtime.close() },
       { name: 'driver', stop: () => driver.close() },

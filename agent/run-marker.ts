@@ -23,7 +23,7 @@ export class RunMarker {
   }
 
   /** Tells how the last agent ended, and marks that this one runs. A disk that takes no mark keeps nobody from running. */
-  async begin(bootMark: string): Promise<LastEnd> {
+  async markStarted(bootMark: string): Promise<LastEnd> {
     const end = lastEnd(await readIfPresent(this.#path).catch(() => undefined), bootMark);
     try {
       await writePrivateFile(this.#path, `${bootMark}\n`);
@@ -34,7 +34,7 @@ export class RunMarker {
   }
 
   /** This one was stopped. */
-  async end(): Promise<void> {
+  async markStopped(): Promise<void> {
     try {
       await rm(this.#path, { force: true });
     } catch (error) {

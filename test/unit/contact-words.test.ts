@@ -99,14 +99,14 @@ test('a crash of the agent is told from its stop and from the end of its host', 
   const folder = temporaryDirectory();
   const marker = () => new RunMarker(folder, silentLogger);
   const first = marker();
-  assert.equal(await first.begin('boot-1'), 'stopped');
-  assert.equal(await marker().begin('boot-1'), 'crashed');
+  assert.equal(await first.markStarted('boot-1'), 'stopped');
+  assert.equal(await marker().markStarted('boot-1'), 'crashed');
   const third = marker();
-  assert.equal(await third.begin('boot-2'), 'hostDown');
-  await third.end();
-  assert.equal(await marker().begin('boot-2'), 'stopped');
+  assert.equal(await third.markStarted('boot-2'), 'hostDown');
+  await third.markStopped();
+  assert.equal(await marker().markStarted('boot-2'), 'stopped');
   const none = new RunMarker(`${folder}/none`, silentLogger);
-  assert.equal(await none.begin('boot-1'), 'stopped', 'a disk that takes no mark keeps nobody from running');
+  assert.equal(await none.markStarted('boot-1'), 'stopped', 'a disk that takes no mark keeps nobody from running');
 });
 
 test('a node’s own grace: the annotation, then the label, and nothing that cannot be', () => {
