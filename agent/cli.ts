@@ -39,8 +39,8 @@ async function run(flags: Record<string, unknown>): Promise<void> {
   await runService({
     settings,
     // Without a file there is nothing to read again, and a terminal that closes is to end the agent.
-    ...(flags.config ? { readAgain: () => readSettings(AGENT_SETTINGS, flags) } : {}),
-    places: enginePlaces(),
+    ...(flags.config ? { reloadSettings: () => readSettings(AGENT_SETTINGS, flags) } : {}),
+    engineLocations: enginePlaces(),
     manager: serviceManager(process.env),
     stop,
   });

@@ -8,11 +8,11 @@ import type { EnginePlaces } from './open-runtime.js';
 import { readHostPolicy } from './read-host-policy.js';
 import type { AgentSettings } from './settings.js';
 
-interface ServiceParts {
+interface ServiceOptions {
   settings: AgentSettings;
   /** Absent where there is no file to read again. Rejects when it is wrong. */
-  readAgain?: () => Promise<AgentSettings>;
-  places: EnginePlaces;
+  reloadSettings?: () => Promise<AgentSettings>;
+  engineLocations: EnginePlaces;
   manager: ServiceManager;
   /** Resolves with the reason when the agent is to end. */
   stop: Promise<string>;
@@ -21,11 +21,11 @@ interface ServiceParts {
 /** Resolves when the agent has stopped; its containers run on. Throws what its start throws. */
 export async function runService({
   settings,
-  readAgain,
-  places,
+  reloadSettings: readAgain,
+  engineLocations: places,
   manager,
   stop,
-}: ServiceParts): Promise<void> {
+}: ServiceOptions): Promise<void> {
   let log = loggerOf(settings);
   // Who waits for a person works: systemd is not to give it up.
   const onWaiting = (message: string): void => manager.ready(message);
