@@ -90,7 +90,7 @@ export const AGENT_SETTINGS = {
   ),
   manifests: optionalText('directory of static pods; DATA/manifests when absent', 'DIR'),
   nodeIp: optionalText('address of this host, if the one found is not the right one', 'ADDRESS'),
-  hold: textSetting(
+  updateLock: textSetting(
     "file or socket by which this host says 'not now' to a rollout",
     'PATH',
     '/run/everynode/hold',
