@@ -18,8 +18,8 @@ export interface Stall {
 }
 
 /** What the decision reads. Times in ms by the host's clock. */
-export interface ConfirmFacts {
-  turn: Pick<HeldTurn, 'linkWasLive'> & { confirmSeconds: number };
+export interface ConfirmationFacts {
+  handover: Pick<HeldTurn, 'linkWasLive'> & { confirmSeconds: number };
   /** When the Pod could begin: what stood in its place was gone; undefined: not yet. */
   startableAt: number | undefined;
   isReady: boolean;
@@ -29,7 +29,7 @@ export interface ConfirmFacts {
   /** When this process stood still, oldest first: what was to happen meanwhile has its time after that. */
   stalls: readonly Stall[];
   /** When the coordinator was first asked for a sign of life on this Pod's behalf; absent: not on this link. */
-  askedAt?: number | undefined;
+  pingedAt?: number | undefined;
   now: number;
 }
 
@@ -53,8 +53,8 @@ const REFUSED_PATIENCE = 3;
  * while that answers and does not want us, nothing is decided. Pods that are confirmed are not asked again, whatever the
  * link does.
  */
-export function confirmStep(facts: ConfirmFacts): ConfirmStep {
-  const { turn, startableAt, isReady, link, upSince, stalls, now } = facts;
+export function confirmStep(facts: ConfirmationFacts): ConfirmStep {
+  const { handover: turn, startableAt, isReady, link, upSince, stalls, now } = facts;
   if (startableAt === undefined) return { kind: 'wait' };
   const confirmMs = turn.confirmSeconds * 1000;
   // A clock that was set back makes it one of the future: its time then counts from the agent's start.
@@ -81,7 +81,7 @@ function awakeUntil(stalls: readonly Stall[], since: number, ms: number): number
 /** An answer has its time from when it was asked for: this process may have stood still over the end, and long after it. */
 function liveStep(
   heardAt: number,
-  { askedAt, stalls, now }: Pick<ConfirmFacts, 'askedAt' | 'stalls' | 'now'>,
+  { askedAt, stalls, now }: Pick<ConfirmationFacts, 'askedAt' | 'stalls' | 'now'>,
   end: number,
   confirmMs: number,
 ): ConfirmStep {

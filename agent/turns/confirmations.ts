@@ -149,13 +149,13 @@ export class Confirmations {
     const { clock, engineUpSince } = this.#parts;
     const now = clock.now();
     const step = confirmStep({
-      turn: held.turn,
+      handover: held.turn,
       startableAt: this.#startableAt(held),
       isReady: this.#ready.has(held.uid),
       link: this.#evidence(now),
       stalls: this.#stalls,
       upSince: Math.max(this.#startedAt, engineUpSince()),
-      askedAt: this.#askedAt.get(held.uid),
+      pingedAt: this.#askedAt.get(held.uid),
       now,
     });
     if (step.kind === 'wait') {

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import {
   ANSWER_MS,
-  type ConfirmFacts,
+  type ConfirmationFacts,
   confirmStep,
   evidenceOf,
   LINK_BACK_MS,
@@ -21,9 +21,9 @@ function lost(since: number, lastTry: 'answered' | 'refused' | 'unreachable'): L
 
 const silent = (heardAt: number): LinkEvidence => ({ state: 'live', heardAt });
 
-function facts(change: Partial<ConfirmFacts> = {}): ConfirmFacts {
+function facts(change: Partial<ConfirmationFacts> = {}): ConfirmationFacts {
   return {
-    turn: { linkWasLive: true, confirmSeconds: CONFIRM_MS / 1000 },
+    handover: { linkWasLive: true, confirmSeconds: CONFIRM_MS / 1000 },
     startableAt: BEGUN,
     isReady: true,
     link: { state: 'live', heardAt: END },
@@ -34,14 +34,14 @@ function facts(change: Partial<ConfirmFacts> = {}): ConfirmFacts {
   };
 }
 
-function stepOf(change: Partial<ConfirmFacts>): string {
+function stepOf(change: Partial<ConfirmationFacts>): string {
   const step = confirmStep(facts(change));
   return step.kind === 'revert' ? step.reason : step.kind;
 }
 
 describe('a Pod that took another one’s place', () => {
   const dark = { linkWasLive: false, confirmSeconds: CONFIRM_MS / 1000 };
-  const cases: [string, Partial<ConfirmFacts>, string][] = [
+  const cases: [string, Partial<ConfirmationFacts>, string][] = [
     ['is not judged before its time', { now: END - 1, isReady: false }, 'wait'],
     [
       'is not judged while the old one ends, however long that takes',
@@ -210,7 +210,7 @@ describe('a Pod that took another one’s place', () => {
       fc.property(anyFacts, (any) => {
         const first = confirmStep({ ...any, now: 99 * END });
         const askedAt = first.kind === 'wait' ? first.askedAt : any.askedAt;
-        const step = confirmStep({ ...any, askedAt, now: 100 * END });
+        const step = confirmStep({ ...any, pingedAt: askedAt, now: 100 * END });
         const isSentAway = any.link.state === 'lost' && any.link.lastTry === 'answered';
         if (!isSentAway) assert.notEqual(step.kind, 'wait');
       }),
